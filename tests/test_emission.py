@@ -264,3 +264,16 @@ def test_text_that_changes_nothing_is_allowed(capsys):
         return i + 1
 
     assert generate(f, "c").functions[0].checked[0] and "i i" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "assume, index_type",
+    [(["0 <= i", "i < n", "i <= m"], "int64"), (["i < n", "i <= m"], "uint32")],
+)
+def test_points_lie_in_every_range_of_the_header(assume, index_type):
+    """i <= m is said of m, whose values were doubled beyond what bounds them."""
+    unit = generate(lambda n, m, i: n // 2 + (i > m) * 5, "c", assume=assume, index_type=index_type)
+    (function,) = unit.functions
+    assert function.checked[0]
+    for values in Points(function).draw(48):
+        assert values["i"] <= values["m"] and values["i"] < values["n"]

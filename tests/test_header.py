@@ -587,6 +587,18 @@ def test_what_the_sizes_must_say_of_each_other_stays_said(made, index_type):
     assert count >= 40
 
 
+@pytest.mark.parametrize("size", [4, "K"])
+def test_a_size_that_is_an_index_of_another_layout_is_bounded_by_it(size):
+    def f(M, N, BM, K, k):
+        GroupBy([N // BM, BM])[1, k]
+        GroupBy([M, size if isinstance(size, int) else K])[1, N]
+        return N + k
+
+    (function,) = generate(f, "c").functions
+    assert function.ranges["N"] == f"1 <= N < {size}"
+    assert not holds(function, M=2, N=24, BM=2, K=8, k=0)
+
+
 def test_a_branch_that_asks_whether_a_size_divides():
     """Both branches are emitted; what holds in the first is not said of the other."""
 

@@ -130,6 +130,55 @@ def test_a_function_that_does_something_else_is_refused():
         generate(f, "cpp")
 
 
+def at_least_one(n, m, i):
+    if max(n, 1) != n:
+        return 0
+    layout = GroupBy([n, m])
+    return layout[0, m - 1] if i < 3 else layout[n - 1, 0]
+
+
+def one_of(n, m, i):
+    if n in [abs(n), 5]:
+        return GroupBy([n, m])[0, 0]
+    return 1 if i > 2 else GroupBy([n, m])[n - 1, 0]
+
+
+def quotient_of_a_rest(n, m, i):
+    if i % n // n:
+        return 3
+    layout = GroupBy([n, m])
+    return layout[i % n, 0] if i > 3 else layout[0, i]
+
+
+@pytest.mark.parametrize("function", [at_least_one, one_of, quotient_of_a_rest])
+@pytest.mark.parametrize("base", [0, 1])
+def test_what_one_path_teaches_may_decide_a_condition_of_the_next(function, base):
+    """The other path asks nothing there, and what was written down is no longer in step."""
+    unit = generate(function, "fortran", base=base)
+    assert unit.functions[0].checked[0]
+
+
+def test_a_symbol_of_another_call_is_what_it_was_there():
+    kept = {}
+
+    def f(a, b):
+        if type(a) is int:
+            quotient = a // 8
+        else:
+            quotient = kept.setdefault("quotient", a // 8)
+        return quotient + a * 5 + b * quotient
+
+    for _ in range(2):
+        assert generate(f, "cpp").functions[0].checked[0]
+
+    def outer(n, i):
+        quotient = n // 8
+        inner = generate(lambda x: x * 3 + quotient, "python")
+        return len(inner.functions) + GroupBy([n, 4])[i, 1]
+
+    assert generate(outer, "cpp").functions[0].checked[0]
+
+
 def in_both_arms(i):
     if i < 8:
         return i % 8

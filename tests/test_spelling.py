@@ -46,7 +46,7 @@ def ranged(hi, lo=0):
     ("target", "index_type", "result", "text"),
     [
         ("cuda", "int32", node("int", node("lt", node("shl", A, const(1)), B)),
-         "static_cast<int>(a << 1 < b)"),
+         "static_cast<int>(static_cast<int>(static_cast<unsigned>(a) << 1) < b)"),
         ("cuda", "int32", node("int", node("lt", B, node("shr", A, const(1)))),
          "static_cast<int>(b < a >> 1)"),
         ("javascript", "int32", node("neg", node("mul", A, B)), "0 - a * b"),

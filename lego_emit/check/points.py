@@ -7,6 +7,7 @@ sizes that are small, large and pushed to the limits that the header sets, and r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import product
 from math import gcd, prod
 
@@ -44,6 +45,11 @@ class Points:
         # The parameters that no number bounds from above, and no other parameter.
         self._open = [p for p, _, _ in self._order if p.hi is None and p.range.end is None]
         self._pushes = () if small or not self._open else (7, 13, 19, 25)
+
+    @cached_property
+    def _ranges(self) -> list[Node]:
+        """The parameters' ranges as conditions."""
+        return [c for p in self.function.params for c in p.range.conditions(p.name)]
 
     def draw(self, count: int) -> Iterator[Values]:
         """At most so many points. Fewer where the attempts do not meet the assumptions; where none
@@ -182,7 +188,7 @@ class Points:
     def _allowed(self, values: Values) -> bool:
         least, most = self.least, self.most
         return all(least <= v <= most for v in values.values()) and all(
-            evaluate(c, values) for c in self.function.assumed
+            evaluate(c, values) for c in (*self._ranges, *self.function.assumed)
         )
 
     def _pushed(self, point: Values, attempt: int) -> Values:

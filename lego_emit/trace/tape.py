@@ -24,10 +24,7 @@ from typing import Any
 
 from ..arith.expr import Cond, Expr
 from ..arith.facts import current
-from ..errors import TraceError
 from .paths import Impossible
-
-OTHERWISE = "it did something else when it was called again; it must do the same every time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +44,12 @@ class Run:
     steps: list[tuple[Callable[..., Any], tuple[Any, ...]]] = field(default_factory=list)
     asked: list[tuple[int, Any, bool]] = field(default_factory=list)
     result: Any = Impossible
+
+    def named(self, value: Any) -> Any:
+        """A value by the step that gave it, where it is of this run; one of another is what it was."""
+        if not isinstance(value, TapedExpr | TapedCond):
+            return value
+        return value.at if value.run is self else value.plain
 
 
 class Tape:
@@ -83,22 +86,24 @@ class Tape:
         run = self._run = Run()
         try:
             result = call()
-            run.result = _each(result, _named)
+            run.result = _each(result, run.named)
             return _each(result, _plain)
         finally:
             self._run = None
             self._keep(run)
 
     def _keep(self, run: Run) -> None:
-        """Have a run ready for the answers that it begins with. Raises TraceError where the function
-        did something else before them than in another run."""
+        """Have a run ready for the answers that it begins with. Where the function did something else
+        before them than in another run, for what one path taught decides an `if` of the others, all
+        has to be written down again."""
         answers = tuple(answer for _, _, answer in run.asked)
         for count in range(len(answers) + 1):
             other = self._runs.setdefault(answers[:count], run)
             end = run.asked[count - 1][0] if count else 0
-            done = ([operation for operation, _ in each.steps[:end]] for each in (other, run))
-            if next(done) != next(done):
-                raise TraceError(OTHERWISE)
+            asked = [[at for at, _, _ in each.asked[:count]] for each in (other, run)]
+            steps = zip(other.steps[:end], run.steps[:end], strict=False)
+            if asked[0] != asked[1] or not all(one[0] is two[0] for one, two in steps):
+                self.stale = True
 
     def _played(self) -> Any:
         """The result by the steps, under the facts in force; of the path that the open `if`s lead to.
@@ -140,19 +145,18 @@ class Tape:
             value = operation(*[_each(a, _plain) for a in arguments])
         finally:
             self._inside = False
-        if value is NotImplemented or isinstance(value, bool):
+        if value is NotImplemented:
             return value
-        steps = self._run.steps
-        steps.append((operation, tuple(_each(a, _named) for a in arguments)))
+        run, last = self._run, len(self._run.steps)
+        run.steps.append((operation, tuple(_each(a, run.named) for a in arguments)))
         if isinstance(value, tuple | list):
-            last = len(steps) - 1
             return _kind(value)(self._symbol(v, Result(last, k)) for k, v in enumerate(value))
-        return self._symbol(value, Result(len(steps) - 1))
+        return self._symbol(value, Result(last))
 
     def heard(self, condition: Cond, answer: bool, is_open: bool) -> None:
         """An `if` on a condition took the branch of this answer."""
         if self._run is not None and not self._inside:
-            named = condition if self._condition is None else self._condition
+            named = condition if self._condition is None else self._run.named(self._condition)
             self._run.asked.append((len(self._run.steps), named if is_open else None, answer))
 
     def show(self) -> None:
@@ -160,7 +164,7 @@ class Tape:
         self.shown |= self._run is not None and not self._inside
 
     @contextmanager
-    def asking(self, condition: Any) -> Iterator[None]:
+    def asking(self, condition: TapedCond) -> Iterator[None]:
         """While an `if` asks for the result of a step."""
         self._condition = condition
         try:
@@ -170,8 +174,8 @@ class Tape:
 
     def _symbol(self, value: Any, at: Result) -> Any:
         if isinstance(value, Expr):
-            return TapedExpr(value, self, at)
-        return TapedCond(value, self, at) if isinstance(value, Cond) else value
+            return TapedExpr(value, self, self._run, at)
+        return TapedCond(value, self, self._run, at) if isinstance(value, Cond) else value
 
 
 class _Unknown(Exception):
@@ -181,11 +185,11 @@ class _Unknown(Exception):
 class TapedExpr(Expr):
     """A symbolic integer in a function that is followed."""
 
-    __slots__ = ("_plain", "at", "tape")
+    __slots__ = ("_plain", "at", "run", "tape")
 
-    def __init__(self, plain: Expr, tape: Tape, at: Result):
+    def __init__(self, plain: Expr, tape: Tape, run: Run | None, at: Result):
         super().__init__(plain.terms)
-        self._plain, self.tape, self.at = plain, tape, at
+        self._plain, self.tape, self.run, self.at = plain, tape, run, at
 
     __hash__ = Expr.__hash__
 
@@ -216,11 +220,11 @@ class TapedExpr(Expr):
 class TapedCond(Cond):
     """A condition in a function that is followed."""
 
-    __slots__ = ("_plain", "at", "tape")
+    __slots__ = ("_plain", "at", "run", "tape")
 
-    def __init__(self, plain: Cond, tape: Tape, at: Result):
+    def __init__(self, plain: Cond, tape: Tape, run: Run | None, at: Result):
         super().__init__(plain.op, *plain.args)
-        self._plain, self.tape, self.at = plain, tape, at
+        self._plain, self.tape, self.run, self.at = plain, tape, run, at
 
     __hash__ = Cond.__hash__
 
@@ -237,7 +241,7 @@ class TapedCond(Cond):
         return repr(self._plain)
 
     def __bool__(self) -> bool:
-        with self.tape.asking(self.at):
+        with self.tape.asking(self):
             return bool(self._plain)
 
     def __eq__(self, other: Any) -> Any:
@@ -324,10 +328,6 @@ def _kind(value: tuple[Any, ...] | list[Any]) -> type:
 
 def _plain(value: Any) -> Any:
     return value.plain if isinstance(value, TapedExpr | TapedCond) else value
-
-
-def _named(value: Any) -> Any:
-    return value.at if isinstance(value, TapedExpr | TapedCond) else value
 
 
 def _now(value: Any) -> Any:
