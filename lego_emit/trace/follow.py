@@ -168,7 +168,7 @@ def _anew(start: Trace, trace: Trace, function: Callable[[Trace], Any]) -> Trace
     """A trace for another run under what the one before learned."""
     return replace(
         trace,
-        preconditions=[*start.preconditions],
+        preconditions=[*start.preconditions, *trace.sure],
         extents={},
         turned=set(),
         layouts=dict(start.layouts),

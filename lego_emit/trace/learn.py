@@ -124,11 +124,11 @@ def learn_index(value: Expr, size: Expr, block: Block, axis: int | None) -> None
     """0 <= value < size: a parameter has that range from now on; for what is not known to lie there
     a stand-in has it, and the header a precondition. axis: which index of the block, None for a
     position. Raises IndexRangeError where it provably lies outside."""
-    facts = current()
+    facts, trace = current(), running()
     found = parameter_of(value)
     if found is not None and _counts_from_base(found[0]):
         return
-    if found is not None and (trace := running()) is not None:
+    if found is not None and trace is not None:
         trace.placed.add(found[0])
     if size.constant == 1 and found is not None:
         name, shift = found
@@ -147,13 +147,17 @@ def learn_index(value: Expr, size: Expr, block: Block, axis: int | None) -> None
         name, shift = found
         known = facts.ranges.get(name)
         if known is None or known.hi is None:
+            within = _within(value, size)
             if in_a_branch():  # the range holds in this branch alone
-                note(_within(value, size))
+                note(within)
+            elif name in facts.substitutions and trace is not None:  # no range says it
+                trace.sure.append(within)
+                note(within)
             facts.learn_range(name, Expr.of(shift), size - 1 + shift)
             return
     within = _within(value, size)
     note(within)
-    if (trace := running()) is not None:
+    if trace is not None:
         trace.stand_ins[stand_in(value, size)] = value
         if not in_a_branch():
             trace.outside.append((value, size, within))

@@ -55,6 +55,7 @@ class Trace:
     # of layouts' sizes that are multiplied, by these: (a difference, the condition that it is 0)
     equations: dict[tuple[Any, ...], tuple[Expr, Cond]] = field(default_factory=dict)
     equal: dict[tuple[Any, ...], Cond] = field(default_factory=dict)  # those that are known
+    sure: list[Cond] = field(default_factory=list)  # preconditions that are known from here on
     narrowed: set[str] = field(default_factory=set)  # parameters whose range follows from these
     is_unsigned: bool = False  # whether parameters are of a type without negative numbers
     unsigned: set[str] = field(default_factory=set)  # at least 0 because of their type alone
