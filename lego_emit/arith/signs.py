@@ -24,7 +24,20 @@ def without_negative_parts(e: Expr, facts: Facts) -> Expr:
         return None
 
     def inside(value: Expr) -> Expr:
-        return rebuild(value, replace, made)
+        return _turned(rebuild(value, replace, made), facts)
 
     made: dict = {}
     return inside(e)
+
+
+def _turned(e: Expr, facts: Facts) -> Expr:
+    """The same sum, a term that is taken off by the opposite of one of its factors whose sign is not
+    known: of two factors that were turned round one may be known to be positive."""
+    total = Expr.of(0)
+    for mono, c in e.terms.items():
+        for k, atom in enumerate(mono):
+            if c < 0 and atom.kind == "group" and not facts.nonneg(Expr.atom(atom)):
+                opposite = Atom("group", -atom.args[0], None, None, atom.args[3])
+                mono, c = (*mono[:k], opposite, *mono[k + 1 :]), -c
+        total = total + Expr({tuple(sorted(mono, key=lambda a: a.key)): c})
+    return total
