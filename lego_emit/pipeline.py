@@ -10,7 +10,6 @@ from typing import Any
 
 from .arith.assume import as_list, parse
 from .arith.given_ranges import parse_ranges
-from .arith.knowledge import using
 from .arith.signs import without_negative_parts
 from .arith.terms import TOO_DEEP
 from .check.emission import check_emission
@@ -330,7 +329,7 @@ def _problem(
     def known(c: Node) -> bool:  # where there are several functions, of this one's parameters
         return params.issuperset(names_in(c))
 
-    looked_into = traced.form is not None or is_aligned((e for _, e in outputs), trace.facts)
+    looked_into = traced.form is not None or is_aligned((e for _, e in outputs), trace.analyzer)
     kept = None if looked_into else traced.kept()
     if trace.is_unsigned:
         outputs, kept = (
@@ -349,12 +348,11 @@ def _problem(
             shown_as = [text if n in masked else f"{start - 1}" for n, start in starts.items()]
         all_of_them = shown_as[0] if len(shown_as) == 1 else f"({', '.join(shown_as)})"
         doc = replace(doc, summary=f"{doc.summary}; {all_of_them} where it is masked.")
-    with using(trace.facts):
-        learn_assumed(trace)
+    learn_assumed(trace)
     return Problem(
         traced.name,
         doc,
-        trace.facts,
+        trace.analyzer,
         outputs,
         trace.params(),
         trace.axes,
@@ -380,8 +378,7 @@ def _problem(
 
 
 def _without_signs(outputs: Outputs, trace: Trace) -> Outputs:
-    with using(trace.facts):
-        return [(n, without_negative_parts(e, trace.facts)) for n, e in outputs]
+    return [(n, without_negative_parts(e, trace.analyzer)) for n, e in outputs]
 
 
 def _rewritten(problem: Problem, rewrite: Rewrite | None) -> Problem:
@@ -397,7 +394,7 @@ def _stated(assumption: Any, trace: Trace) -> list[Node]:
     if isinstance(assumption, str):
         found = [read(assumption)]
     else:
-        found = [condition(c, trace.facts) for c in parse(assumption)]
+        found = [condition(c, trace.analyzer) for c in parse(assumption)]
     return [with_numbers(c, trace.sizes) for c in found]
 
 

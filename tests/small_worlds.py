@@ -8,11 +8,10 @@ from contextlib import suppress
 from itertools import product
 from math import isqrt, prod
 
+from lego_emit.arith.analyzer import Analyzer
 from lego_emit.arith.assume import learn, parse
 from lego_emit.arith.evaluate import Undefined, evaluate
 from lego_emit.arith.expr import Cond, Expr, maximum, minimum, select
-from lego_emit.arith.facts import Facts
-from lego_emit.arith.knowledge import using
 
 NO_VALUE = (ZeroDivisionError, ValueError)  # a divisor of 0; a negative distance, or its root
 
@@ -55,9 +54,8 @@ class World:
         self.known = [*known]
         names = {n for text in (*known, *texts) for n in re.findall(r"[A-Za-z]\w*", text)}
         self.names = [n for n in windows if n in names]
-        self.facts = Facts(use_z3=use_z3)
-        with using(self.facts):
-            learn(self.facts, [(c, text) for text in known for c in parse(text)])
+        self.facts = Analyzer(use_z3=use_z3)
+        learn(self.facts, [(c, text) for text in known for c in parse(text)])
         draw, spans = random.Random(f"{known} {texts}"), [windows[n] for n in self.names]
         if prod(map(len, spans)) <= 4 * limit:
             found = product(*spans)
@@ -75,14 +73,14 @@ class World:
 
     def symbolic(self, text):
         """The text's value over symbols, simplified under the facts."""
-        with using(self.facts):
-            made = eval(text, SYMBOLIC | {name: self.facts.symbol(name) for name in self.names})
-            return made if isinstance(made, Cond) else Expr.of(made)
+        symbols = {name: self.facts.bind(self.facts.symbol(name)) for name in self.names}
+        made = eval(text, SYMBOLIC | symbols)
+        return made.plain if isinstance(made, Cond) else Expr.of(made)
 
     def all_values(self, values):
         """The values of all symbols that the facts speak of."""
         known = dict(values)
-        for name, (dividend, divisor) in self.facts.quotients.items():
+        for name, (dividend, divisor) in self.facts.facts.quotients.items():
             with suppress(KeyError):
                 known[name] = evaluate(dividend, known) // evaluate(divisor, known)
         return known

@@ -9,12 +9,10 @@ import sympy
 
 from lego_emit import generate
 from lego_emit.arith import steps
+from lego_emit.arith.analyzer import Analyzer
 from lego_emit.arith.evaluate import evaluate
-from lego_emit.arith.expr import Cond, Expr, group, select
-from lego_emit.arith.facts import Facts
-from lego_emit.arith.knowledge import using
-from lego_emit.arith.known import Range
-from lego_emit.arith.rebuild import rebuild
+from lego_emit.arith.expr import Cond, Expr, group, maximum, minimum, select
+from lego_emit.arith.facts import Facts, Range
 from lego_emit.arith.terms import Atom
 from lego_emit.arith.z3_prover import query
 from lego_emit.errors import AssumptionError, TraceError
@@ -25,8 +23,9 @@ def symbol(name):
 
 
 def below(**ends):
-    """Facts of 0 <= name < end."""
-    return Facts({name: Range(Expr.of(0), Expr.of(end - 1)) for name, end in ends.items()})
+    """What 0 <= name < end says."""
+    facts = Facts({name: Range(Expr.of(0), Expr.of(end - 1)) for name, end in ends.items()})
+    return Analyzer(facts=facts)
 
 
 X, Y = symbol("x"), symbol("y")
@@ -37,9 +36,8 @@ def test_a_number_s_root_is_a_number():
 
 
 def test_a_choice_of_1_and_0_is_its_condition():
-    with using(Facts()):
-        assert select(X < 3, 1, 0).same((X < 3).as_expr())
-        assert not select(X < 3, 2, 0).same((X < 3).as_expr())
+    assert select(X < 3, 1, 0).same((X < 3).as_expr())
+    assert not select(X < 3, 2, 0).same((X < 3).as_expr())
 
 
 def test_a_condition_counts_as_1_or_0():
@@ -53,33 +51,30 @@ def test_a_condition_counts_as_1_or_0():
 
 def test_a_group_knows_its_bounds():
     assert group(X).same(X)
-    facts = Facts()
+    facts = Analyzer()
     assert facts.interval(group(X, Expr.of(0), Expr.of(5))) == (0, 5)
     assert facts.interval(group(X, Expr.of(0), None))[0] == 0
 
 
 def test_atoms_in_conditions_are_found():
-    with using(below(x=9, y=9)):
-        chosen = select(Cond("lt", X // 4, Y), X * X, Y)
-        kinds = {atom.kind for atom in chosen.deep_atoms()}
+    chosen = select(Cond("lt", X // 4, Y), X * X, Y)
+    kinds = {atom.kind for atom in chosen.deep_atoms()}
     assert kinds >= {"select", "digit", "sym"}
 
 
 def test_operations_on_what_becomes_a_number():
-    with using(below(x=9, y=9)):
-        made = (X & Y) + 10 * (X | Y) + 100 * (X ^ Y)
-        found = rebuild(
-            made, lambda a: Expr.of({"x": 6, "y": 3}[a.args[0]]) if a.kind == "sym" else None
-        )
+    made = (X & Y) + 10 * (X | Y) + 100 * (X ^ Y)
+    found = below(x=9, y=9).rebuild(
+        made, lambda a: Expr.of({"x": 6, "y": 3}[a.args[0]]) if a.kind == "sym" else None
+    )
     assert found.constant == 2 + 70 + 500
 
 
 @pytest.mark.parametrize(("low", "high"), [(12, 24), (24, 12), (12, 12), (24, 24)])
 def test_digits_of_other_remainders_are_not_split_off(low, high):
-    with using(below(x=72)):
-        made = X % low // 2 - 2 * (X % high // 4)
-        for x in range(72):
-            assert evaluate(made, {"x": x}) == x % low // 2 - 2 * (x % high // 4)
+    made = below(x=72).rebuilt(X % low // 2 - 2 * (X % high // 4))
+    for x in range(72):
+        assert evaluate(made, {"x": x}) == x % low // 2 - 2 * (x % high // 4)
 
 
 def test_rounding_a_symbol_to_a_whole_number_changes_nothing():
@@ -94,8 +89,7 @@ def test_rules_have_short_names():
 
 
 def test_what_z3_is_asked_can_be_read():
-    with using(below(x=9)) as _:
-        text = query(below(x=9), X * X - X)
+    text = query(below(x=9).facts, X * X - X)
     assert "(declare-fun x () Int)" in text and text.rstrip().endswith("(check-sat)")
 
 
@@ -129,8 +123,52 @@ def test_results_have_names():
 def test_all_values_of_small_sums():
     """Whatever proves a bound, it holds."""
     facts = below(x=5, y=7)
-    with using(facts):
-        for a, b, c in product((-3, 1, 2), (-2, 1, 5), (-9, 0, 4)):
-            made = a * (X // 2) + b * (Y % 3) + c
-            least = min(evaluate(made, {"x": x, "y": y}) for x in range(5) for y in range(7))
-            assert facts.nonneg(made) == (least >= 0)
+    for a, b, c in product((-3, 1, 2), (-2, 1, 5), (-9, 0, 4)):
+        made = facts.rebuilt(a * (X // 2) + b * (Y % 3) + c)
+        least = min(evaluate(made, {"x": x, "y": y}) for x in range(5) for y in range(7))
+        assert facts.nonneg(made) == (least >= 0)
+
+
+# -- whom an expression asks -----------------------------------------------------------------------
+
+
+def test_operators_of_plain_expressions_ask_nobody():
+    """Neither the trace that is running nor anything else decides what x % 9 is."""
+    from lego_emit.trace.paths import Running
+
+    known = below(x=9)
+    with Running(known).entered():
+        made = X % 9
+    assert not made.same(X) and known.rebuilt(made).same(X)
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        lambda x, y: x % 9,
+        lambda x, y: x // 9 + y,
+        lambda x, y: divmod(x, 9)[1],
+        lambda x, y: minimum(x, 20),
+        lambda x, y: maximum(y, -1) * (x < 9),
+        lambda x, y: select(x < 9, y, x),
+        lambda x, y: abs(y) + (x & 15) % 9,
+        lambda x, y: 3 * (x // 3) + x % 3,
+    ],
+)
+def test_an_analyzer_s_symbols_compute_as_it_simplifies(operation):
+    """In its context each operation gives what making the plain one anew gives, and its value."""
+    known = below(x=9, y=9)
+    made, plain_one = operation(known.bind(X), known.bind(Y)), operation(X, Y)
+    assert Expr.of(made).same(known.rebuilt(plain_one))
+    for x, y in product(range(9), repeat=2):
+        assert evaluate(Expr.of(made), {"x": x, "y": y}) == evaluate(plain_one, {"x": x, "y": y})
+
+
+def test_what_is_learned_in_a_scope_ends_with_it():
+    known = Analyzer()
+    before = known.rebuilt(X % 9)
+    with known.scope():
+        known.assume(Cond("le", Expr.of(0), X))
+        known.assume(Cond("lt", X, Expr.of(9)))
+        assert known.rebuilt(X % 9).same(X)
+    assert known.rebuilt(X % 9).same(before) and not before.same(X)

@@ -17,7 +17,7 @@ from lego_emit import (
     render,
     symbols,
 )
-from lego_emit.arith import division
+from lego_emit.arith import divisibility
 from lego_emit.arith.terms import Atom
 from lego_emit.check.emission import compiled
 from lego_emit.check.points import Points
@@ -87,8 +87,8 @@ DIVIDED = {
 def test_a_wrong_rule_of_division_is_found(name, monkeypatch):
     ranges = {"x": (0, 100), "y": (0, 8)}
     generate(DIVIDED[name], "cpp", ranges=ranges)
-    rules = [one_more(r) if r.__name__ == name else r for r in division.RULES]
-    monkeypatch.setattr(division, "RULES", tuple(rules))
+    rules = [one_more(r) if r.__name__ == name else r for r in divisibility.RULES]
+    monkeypatch.setattr(divisibility, "RULES", tuple(rules))
     with pytest.raises(InternalError, match="please report it"):
         generate(DIVIDED[name], "cpp", ranges=ranges)
 

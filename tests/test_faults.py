@@ -18,11 +18,10 @@ from net.words import build, indices
 
 from lego_emit import Col, ExpandBy, GenP, GroupBy, Row, TileBy, generate, golden, symbols
 from lego_emit.algebra.layout import OrderBy
+from lego_emit.arith.analyzer import Analyzer
 from lego_emit.arith.evaluate import evaluate
 from lego_emit.arith.expr import Cond, Expr
-from lego_emit.arith.facts import Facts
 from lego_emit.arith.flags import Flag
-from lego_emit.arith.knowledge import using
 from lego_emit.arith.symbolic import Symbolic
 from lego_emit.arith.terms import Atom
 from lego_emit.errors import LayoutError, LegoWarning, TraceError
@@ -221,17 +220,15 @@ def test_a_remainder_of_what_divides_the_divisor(printer):
 
 
 def test_shared_parts_are_evaluated_once():
-    facts = Facts()
-    with using(facts):
-        n = symbols("n")
-        for _ in range(60):
-            n = n ^ (n >> 1)
-        value = 2**40 + 12345
-        wanted = value
-        for _ in range(60):
-            wanted ^= wanted >> 1
-        assert evaluate(n, {"n": value}) == wanted
-        assert max(len(a.key) for a in n.deep_atoms()) < 2000
+    n = symbols("n")
+    for _ in range(60):
+        n = n ^ (n >> 1)
+    value = 2**40 + 12345
+    wanted = value
+    for _ in range(60):
+        wanted ^= wanted >> 1
+    assert evaluate(n, {"n": value}) == wanted
+    assert max(len(a.key) for a in n.deep_atoms()) < 2000
 
 
 def test_long_chains_of_shared_parts_are_lowered():
@@ -347,11 +344,11 @@ def test_equal_atoms_are_one_object_in_every_thread():
 
 
 def test_z3_is_allowed_again_after_an_error(monkeypatch):
-    facts = Facts()
-    with pytest.raises(ZeroDivisionError), facts.quick():
-        assert not facts.use_z3
+    facts = Analyzer()
+    with pytest.raises(ZeroDivisionError), facts.prover.quick():
+        assert not facts.prover.use_z3
         raise ZeroDivisionError
-    assert facts.use_z3
+    assert facts.prover.use_z3
 
 
 # -- what holds in a branch ----------------------------------------------------------------------

@@ -13,8 +13,6 @@ from test_provers import WINDOWS, worlds
 from lego_emit import generate, isqrt
 from lego_emit.arith.evaluate import evaluate, holds
 from lego_emit.arith.expr import Cond, Expr, group
-from lego_emit.arith.knowledge import using
-from lego_emit.arith.rebuild import unsubstitute
 from lego_emit.arith.terms import Atom
 from lego_emit.errors import WidthError
 from lego_emit.golden import load
@@ -65,14 +63,13 @@ class Computed:
 def spelled(world, e, styles):
     """The styles in which e has another form than before; each has e's value at every point, and
     every node lies in its range."""
-    own = unsubstitute(e, world.facts)
+    own = world.facts.unsubstitute(e)
     lowering = Lowering(world.facts, COST, True, ("int32", "int64"))
     forms = {}
-    with using(world.facts):
-        for style in styles(own):
-            node = Form(lowering, style, [own]).expr(own)
-            if node not in forms:
-                forms[node] = style, lowering.ranges.program([node])
+    for style in styles(own):
+        node = Form(lowering, style, [own]).expr(own)
+        if node not in forms:
+            forms[node] = style, lowering.ranges.program([node])
     for want, values in world.everywhere(e):
         for node, (style, ranges) in forms.items():
             computed = Computed(lowering.graph, values)
@@ -214,8 +211,7 @@ def test_mirrored_branches():
         text = f"pick({condition}, {one}, {other})"
         world = World([], text, **WINDOWS)
         c, a, b = (world.symbolic(t) for t in (condition, one, other))
-        with using(world.facts):
-            new_a, new_b = _mirrored(c, a, b)
+        new_a, new_b = _mirrored(c, a, b, world.facts)
         turned += not (new_a.same(a) and new_b.same(b))
         for want, values in world.cases(text):
             seen += 1
@@ -250,8 +246,7 @@ def test_wirings():
         world = World(told, text, limit=80, **windows)
         made = world.symbolic(text)
         wiring = Wiring(world.facts)
-        with using(world.facts):
-            bits = wiring.bits(made)
+        bits = wiring.bits(made)
         if bits is None:
             refused += 1
             continue

@@ -12,9 +12,9 @@ from net.points import holds
 
 from lego_emit import GroupBy, isqrt
 from lego_emit.arith import intervals
+from lego_emit.arith.analyzer import Analyzer
 from lego_emit.arith.evaluate import Undefined, evaluate
-from lego_emit.arith.expr import Cond, Expr, distribute
-from lego_emit.arith.facts import Facts
+from lego_emit.arith.expr import Cond, Expr
 from lego_emit.arith.intervals import ANY, LONGEST
 from lego_emit.arith.terms import Atom
 from lego_emit.ir.nodes import OPS
@@ -285,7 +285,7 @@ def points(names):
 
 
 def bounded():
-    facts = Facts()
+    facts = Analyzer()
     for name, (lo, hi) in RANGES.items():
         facts.learn_range(name, Expr.of(lo), Expr.of(hi))
     return facts
@@ -329,7 +329,7 @@ def test_products_and_powers():
     """A monomial's factors are taken for independent, equal ones for one."""
     facts = bounded()
     for a, b, c in product(RANGES, repeat=3):
-        e = distribute(distribute(sym(a), sym(b)), sym(c))
+        e = facts.simplifier.times(facts.simplifier.times(sym(a), sym(b)), sym(c))
         lo, hi, _ = hull_of(e)
         assert facts.interval(e) == (lo, hi), e
         assert facts.interval(-2 * e + 1) == (1 - 2 * hi, 1 - 2 * lo), e
@@ -367,7 +367,7 @@ def test_nodes(start):
 
 
 def test_a_bound_of_0_is_a_bound():
-    facts = Facts()
+    facts = Analyzer()
     for lo in (0, 1):
         facts.learn_range("x", Expr.of(lo), Expr.of(7))
         assert facts.interval(sym("x") & sym("y")) == (0, 7)
@@ -376,7 +376,7 @@ def test_a_bound_of_0_is_a_bound():
 
 def test_a_quotient_by_a_divisor_without_a_positive_constant_bound():
     """Its upper bound was -1."""
-    facts = Facts()
+    facts = Analyzer()
     facts.learn_range("i", Expr.of(0), Expr.of(99))
     for lo in (None, 0, -5):
         facts.learn_range("d", None if lo is None else Expr.of(lo), None)

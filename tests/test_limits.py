@@ -10,9 +10,9 @@ from test_bad_input import refused_by_generate
 
 from lego_emit import Col, GenP, GroupBy, RegP, TileBy, generate, symbols
 from lego_emit.arith import digits
+from lego_emit.arith.analyzer import Analyzer
+from lego_emit.arith.bounds import Bounds
 from lego_emit.arith.expr import Expr
-from lego_emit.arith.facts import Facts
-from lego_emit.arith.rebuild import expand_groups
 from lego_emit.arith.text import CUT
 from lego_emit.errors import AssumptionError, TraceError
 
@@ -23,15 +23,15 @@ QUESTIONS = 300_000  # several times what the cases here ask
 def bounded(monkeypatch):
     """A run without an end fails: it asks for ever."""
     asked = 0
-    interval = Facts.interval
+    interval = Bounds.interval
 
-    def counted(facts, e):
+    def counted(bounds, e):
         nonlocal asked
         asked += 1
         assert asked < QUESTIONS
-        return interval(facts, e)
+        return interval(bounds, e)
 
-    monkeypatch.setattr(Facts, "interval", counted)
+    monkeypatch.setattr(Bounds, "interval", counted)
 
 
 def same_as_python(fn, sizes):
@@ -294,7 +294,7 @@ def test_a_product_of_sums_is_multiplied_out_up_to_a_number_of_terms():
     for m, n in ((8, 8), (13, 5)):
         a, b = (symbols(" ".join(f"{s}{k}" for k in range(c))) for s, c in (("a", m), ("b", n)))
         made = sum(a) * sum(b)
-        expanded = expand_groups(made)
+        expanded = Analyzer().simplifier.expand_groups(made)
         assert len(made.terms) == 1 and (expanded is None) is (m * n > 64)
         assert expanded is None or len(expanded.terms) == m * n
 
@@ -302,10 +302,10 @@ def test_a_product_of_sums_is_multiplied_out_up_to_a_number_of_terms():
 def test_all_values_are_looked_at_where_they_are_few():
     x, y = symbols("x y")
     for most, prover in ((63, "all values"), (64, "Z3")):
-        facts = Facts()
+        facts = Analyzer()
         facts.learn_range("x", Expr.of(0), Expr.of(63))
         facts.learn_range("y", Expr.of(0), Expr.of(most))
-        assert facts.shown(x * x - 2 * x * y + y * y) == (prover, None)
+        assert facts.prover.shown(x * x - 2 * x * y + y * y) == (prover, None)
 
 
 def test_a_product_that_is_reduced_on_the_way_is_not_too_much():

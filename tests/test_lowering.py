@@ -6,10 +6,10 @@ import sympy
 
 from lego_emit import Col, GroupBy, RegP, generate
 from lego_emit.arith import sympy_nodes
+from lego_emit.arith.analyzer import Analyzer
+from lego_emit.arith.context import plain
 from lego_emit.arith.expr import Cond, Expr, maximum, minimum
-from lego_emit.arith.facts import Facts
-from lego_emit.arith.knowledge import using
-from lego_emit.arith.known import Range
+from lego_emit.arith.facts import Facts, Range
 from lego_emit.arith.terms import Atom
 from lego_emit.entries import Entries
 from lego_emit.errors import WidthError
@@ -53,8 +53,8 @@ def test_an_operation_has_a_value_at_all_points(op, args, fits):
 
 
 def test_no_bounds_over_an_empty_range():
-    facts = Facts()
-    facts.ranges["x"] = Range(Expr.of(1), Expr.of(0))
+    facts = Analyzer()
+    facts.facts.ranges["x"] = Range(Expr.of(1), Expr.of(0))
     lowering = Lowering(facts, cost_model(None, registry.printer("cpp").cost), True)
     columns = Columns(lowering)
     columns.bound_all([lowering.graph.op("add", lowering.graph.var("x"), lowering.graph.const(1))])
@@ -74,8 +74,8 @@ def test_a_root_is_of_what_is_not_negative():
 
 
 def test_bounds_over_all_values_go_to_the_last_one():
-    facts = Facts()
-    facts.ranges["x"] = Range(Expr.of(-2), Expr.of(5))
+    facts = Analyzer()
+    facts.facts.ranges["x"] = Range(Expr.of(-2), Expr.of(5))
     lowering = Lowering(facts, cost_model(None, registry.printer("cpp").cost), True)
     x = lowering.graph.var("x")
     square = lowering.graph.op("mul", x, x)
@@ -120,21 +120,23 @@ def test_a_name_has_no_sign():
 
 def test_what_a_chain_compares_stays_in_its_order():
     least, most = Cond("le", Expr.of(0), symbol("x")), Cond("lt", symbol("x"), Expr.of(5))
-    assert condition(least, Facts()).op == "ge"
-    assert [n.op for n in condition(Cond("and", least, most), Facts()).args] == ["le", "lt"]
-    assert [n.op for n in condition(Cond("or", least, most), Facts()).args] == ["ge", "lt"]
+    assert condition(least, Analyzer()).op == "ge"
+    assert [n.op for n in condition(Cond("and", least, most), Analyzer()).args] == ["le", "lt"]
+    assert [n.op for n in condition(Cond("or", least, most), Analyzer()).args] == ["ge", "lt"]
 
 
 @pytest.mark.parametrize("least", [0, 1])
 def test_a_part_of_a_product_is_at_most_the_product(least):
     """Whatever its factors are, where none is 0."""
-    facts = Facts({name: Range(Expr.of(1)) for name in "abc"} | {"e": Range(Expr.of(least))})
-    a, b, c, e, x = map(symbol, "abcex")
-    with using(facts), facts.quick():
+    ranges = {name: Range(Expr.of(1)) for name in "abc"} | {"e": Range(Expr.of(least))}
+    facts = Analyzer(facts=Facts(ranges))
+    a, b, c, e, x = facts.bind([*map(symbol, "abcex")])
+    with facts.prover.quick():
         part = maximum(x, 1) * minimum(x * x + 1, c) * minimum(a, b)
         whole = part * b * e * maximum(x // a, 2)
-        assert _at_most(part - maximum(x, 1), whole, facts) == (least == 1)
-        assert not _at_most(5 * part, 2 * whole, facts)
+        less, more = plain(part - maximum(x, 1)), plain(5 * part)
+        assert _at_most(less, plain(whole), facts) == (least == 1)
+        assert not _at_most(more, plain(2 * whole), facts)
 
 
 def test_a_difference_is_not_negative_where_that_is_known():

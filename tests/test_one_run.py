@@ -8,7 +8,7 @@ from net.judge import judge
 from net.shrink import case_of
 
 from lego_emit import Col, GenP, GroupBy, OrderBy, Row, TileBy, generate, isqrt
-from lego_emit.arith.facts import Facts
+from lego_emit.arith.analyzer import Analyzer
 from lego_emit.errors import TraceError
 
 
@@ -188,15 +188,15 @@ def in_both_arms(i):
 def test_what_holds_on_a_path_holds_there_alone(monkeypatch):
     unit = generate(in_both_arms, "cpp", assume=["i >= 0"])
     assert unit.functions[0].checked[0]
-    honest = Facts.forget
+    honest = Analyzer._forget
 
     def forget(self):
         if not self._scopes:
             honest(self)
 
     # by the node alone, and not by the path that it stands on
-    monkeypatch.setattr(Facts, "forget", forget)
-    monkeypatch.setattr(Facts, "_recall", lambda self: None)
+    monkeypatch.setattr(Analyzer, "_forget", forget)
+    monkeypatch.setattr(Analyzer, "_recall", lambda self: None)
     cases = (case_of(1, number) for number in range(150))
     found = [f for case in cases if case for f in judge(case, count=20, deep=False).findings]
     assert found

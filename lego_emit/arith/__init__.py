@@ -3,9 +3,8 @@
 from typing import Any
 
 from ..kinds import is_sympy
-from .expr import Expr
-from .facts import Facts
-from .knowledge import read_with, where_nothing_is_known
+from .analyzer import Analyzer
+from .expr import Expr, read_with, where_nothing_is_known
 
 
 def _from_sympy(value: Any) -> Expr:
@@ -14,5 +13,5 @@ def _from_sympy(value: Any) -> Expr:
     return from_sympy(value)
 
 
-where_nothing_is_known(Facts)
+where_nothing_is_known(lambda: Analyzer(use_z3=False))
 read_with(is_sympy, _from_sympy)

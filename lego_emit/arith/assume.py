@@ -14,9 +14,8 @@ from typing import Any
 from ..errors import AssumptionError, LegoError, shown
 from ..kinds import is_sympy
 from ..notation import UnreadableError, read_relations, read_value
+from .analyzer import Analyzer
 from .expr import Cond, Expr, maximum, minimum
-from .facts import Facts
-from .rebuild import rebuild
 from .terms import Atom
 
 
@@ -124,14 +123,14 @@ def _split(condition: Cond) -> list[Cond]:
     return [condition]
 
 
-def learn(facts: Facts, conditions: Iterable[tuple[Cond, str]]) -> None:
-    """Put conditions (with their text, for messages) into facts."""
+def learn(analyzer: Analyzer, conditions: Iterable[tuple[Cond, str]]) -> None:
+    """Put conditions (with their text, for messages) into what is analyzer."""
     for condition, source in conditions:
         try:
-            _learn(facts, condition)
+            _learn(analyzer, condition)
         except LegoError as error:
             raise AssumptionError(f"the assumption {_short(source)}: {error}") from None
-    facts.learn_ends()
+    analyzer.learn_ends()
 
 
 def source_of(assumption: Any) -> str:
@@ -145,69 +144,50 @@ def _short(source: Any) -> str:
     return text if len(text) <= 100 else f"{text[:97]}.."
 
 
-def _learn(facts: Facts, condition: Cond) -> None:
+def _learn(analyzer: Analyzer, condition: Cond) -> None:
     op, args = condition.op, condition.args
     if op == "eq":
         if (divided := condition.remainder) is not None:
-            _learn_divides(facts, divided.args[1 if divided.kind == "fmod" else 2], divided.args[0])
+            _learn_divides(
+                analyzer, divided.args[1 if divided.kind == "fmod" else 2], divided.args[0]
+            )
             return
         for a, b in (args, args[::-1]):
-            single, value = a.single, facts.rebuilt(b)
+            single, value = a.single, analyzer.rebuilt(b)
             if (
                 single is not None
                 and single.kind == "sym"
-                and single.args[0] not in facts.substitutions
+                and single.args[0] not in analyzer.facts.substitutions
             ):
                 name = single.args[0]
                 if name not in value.symbols() and len(value.terms) <= 1:
-                    _substitute(facts, name, value)
+                    analyzer.learn_equal(name, value)
                     return
     if op in ("lt", "le", "eq"):
-        a, b = (facts.rebuilt(x) for x in args)
+        a, b = (analyzer.rebuilt(x) for x in args)
         gap = b - a
         step = math.gcd(*(c for mono, c in gap.terms.items() if mono))
         if op == "eq" and step > 1 and gap.terms.get((), 0) % step:
             raise AssumptionError("it contradicts what is known already")
-        known = facts.decide(Cond(op, a, b))
-        if known is False:
+        if analyzer.decide(Cond(op, a, b)) is False:
             raise AssumptionError("it contradicts what is known already")
         for e in (b - a - (op == "lt"), *([a - b] if op == "eq" else [])):
-            facts.learn_nonneg(e)
+            analyzer.learn_nonneg(e)
         return
     raise AssumptionError("only <, <=, ==, >=, > and 'and' can be used")
 
 
-def _learn_divides(facts: Facts, divisor: Expr, dividend: Expr) -> None:
+def _learn_divides(analyzer: Analyzer, divisor: Expr, dividend: Expr) -> None:
     """A divisor is no 0, and its symbols are taken to be positive unless they are known not to be;
     what it divides may be 0 and negative."""
-    divisor, dividend = (_positive(facts.rebuilt(e)) for e in (divisor, dividend))
+    divisor, dividend = (_positive(analyzer.rebuilt(e)) for e in (divisor, dividend))
     for atom in sorted(divisor.atoms(), key=lambda a: a.key):
-        if atom.kind == "sym" and not facts.nonneg(-Expr.atom(atom)):
-            facts.learn_range(atom.args[0], Expr.of(1), None)
-    if facts.nonneg(divisor - 1):
-        facts.learn_divides(divisor, dividend, positive=False)
+        if atom.kind == "sym" and not analyzer.nonneg(-Expr.atom(atom)):
+            analyzer.learn_range(atom.args[0], Expr.of(1), None)
+    if analyzer.nonneg(divisor - 1):
+        analyzer.learn_divides(divisor, dividend, positive=False)
 
 
 def _positive(e: Expr) -> Expr:
     """e or, for the divisibility as good, -e: with a positive coefficient where it is a product."""
     return -e if len(e.terms) == 1 and min(e.terms.values()) < 0 else e
-
-
-def _substitute(facts: Facts, name: str, value: Expr) -> None:
-    known = facts.ranges.pop(name, None)
-    for old, made in list(facts.substitutions.items()):
-        facts.substitutions[old] = rebuild(
-            made, lambda a: value if a.kind == "sym" and a.args[0] == name else None
-        )
-    facts.substitutions[name] = value
-    facts.put(Atom("sym", name), value)
-    facts.forget()
-    if known is not None:
-        if known.lo is not None:
-            facts.learn_nonneg(value - known.lo)
-        if known.hi is not None:
-            facts.learn_nonneg(known.hi - value)
-        if known.least is not None:
-            facts.learn_nonneg(value - known.least)
-        if known.most is not None:
-            facts.learn_nonneg(known.most - value)

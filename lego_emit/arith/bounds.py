@@ -1,300 +1,135 @@
-"""Looser bounds, for any form: what a header says where nothing better is known."""
+"""Constant bounds of expressions: the analyzer's first question, which costs least.
+
+The bounds of a sum are the sums of its terms' bounds, those of an operation follow from its operands'
+by the table in intervals.py. For 0 <= i <= 7 the bounds of 3*i + 5 are (5, 26). What is promised is that
+each value of the expression lies within; that it comes near them is not: i - i//2 has (-3, 7), for i and
+i//2 are taken as if they went their own ways. None is a bound that is not known.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import replace
-from functools import reduce
+from . import intervals
+from .expr import Expr
+from .facts import Facts
+from .intervals import ANY, Interval, tighter
+from .terms import Atom
 
-from .expr import Expr, digit, distribute, divide_terms, maximum, minimum
-from .intervals import tighter
-from .known import Range
-from .proofs import Proofs
-from .rebuild import MOST_EXPANDED, unsubstitute
-from .terms import Atom, Identity, Terms, times, without
-
-KEPT = frozenset({"sym", "digit", "min", "max", "isqrt"})  # what stands in a bound
-MOST_SUMMITS = 4
-MOST_STEPS = 24  # of bounds that are put in one after the other
+# atoms that are operations under another name
+ATOM_OPS = {"fdiv": "floordiv", "fmod": "floormod", "bool": "int"}
 
 
-class Bounds(Proofs):
-    """What is known, with bounds for any form."""
+class Bounds:
+    """Constant bounds that follow from facts."""
 
-    def most(self, e: Expr) -> int | None:
-        """A constant upper bound of a value."""
-        key = e.identity
-        if key not in self._highest:
-            self._highest[key] = self._highest_of(e)
-        return self._highest[key]
+    def __init__(self, facts: Facts):
+        self.facts = facts
+        self._open: set[Atom] = set()  # symbols and entries whose bounds are being looked at
+        self._circles = 0  # how often the bounds of a symbol led back to it
 
-    def greatest(self, e: Expr) -> int | None:
-        """A constant upper bound of a value in terms of indices: of its bound in sizes, those that
-        have bounds of their own included, for a product of them may have a better one."""
-        found = None
-        for keep in self._kept():
-            bound = self.upper(e, keep)
-            found = tighter(min, found, None if bound is None else self.most(bound))
-        return found
+    def interval(self, e: Expr) -> Interval:
+        """Constant inclusive bounds, None where there is none."""
+        key, cache = e.identity, self.facts.cache.intervals
+        known = cache.get(key)
+        if known is None:
+            lo: int | None = 0
+            hi: int | None = 0
+            circles = self._circles
+            for mono, coefficient in e.terms.items():
+                a, b = self._monomial_interval(mono)
+                if coefficient < 0:
+                    a, b = b, a
+                lo = None if lo is None or a is None else lo + coefficient * a
+                hi = None if hi is None or b is None else hi + coefficient * b
+            known = lo, hi
+            if circles == self._circles or not self._open:  # else less than is known
+                cache[key] = known
+        return known
 
-    def _kept(self) -> list[list[str]]:
-        """Choices of symbols from 1 on that have upper bounds and stay in a bound: some product has
-        one. None of them, all, those that numbers bound, those that others bound."""
-        if not any(len(mono) > 1 for k in self.constraints for mono in k.terms):
-            return [[]]
-        known = [(name, r.hi) for name, r in sorted(self.ranges.items()) if r.hi is not None]
-        known = [(name, hi) for name, hi in known if self._is_positive(Atom("sym", name))]
-        numeric = [name for name, hi in known if hi.constant is not None]
-        others = [name for name, hi in known if hi.constant is None]
-        choices = [], [*dict(known)], numeric, others
-        return [keep for k, keep in enumerate(choices) if keep not in choices[:k]]
+    def _monomial_interval(self, mono: tuple[Atom, ...]) -> Interval:
+        known: Interval = (1, 1)
+        k = 0
+        while k < len(mono):
+            power = 1
+            while k + power < len(mono) and mono[k + power] is mono[k]:
+                power += 1
+            found = intervals.power(self.of_atom(mono[k]), power)
+            known = found if k == 0 else intervals.product(known, found)
+            k += power
+        return known
 
-    def _is_positive(self, atom: Atom) -> bool:
-        return (self._atom_interval(atom)[0] or 0) >= 1
-
-    def _highest_of(self, e: Expr) -> int | None:
-        known = dict(self.original)
-        for name, r in self.original.items():
-            if (now := self.ranges.get(name)) is not None:
-                lo, hi = now.lo if r.lo is None else r.lo, now.hi if r.hi is None else r.hi
-                least, most = tighter(max, r.least, now.least), tighter(min, r.most, now.most)
-                known[name] = Range(lo, hi, least, most)
-        for atom, (dividend, divisor) in self.exact.items():
-            factors = [atom, *divisor.atoms()]
-            lo, hi = self.interval(dividend)
-            if lo is None or lo < 1 or hi is None or not all(map(self._is_positive, factors)):
-                continue
-            for factor in factors:  # neither is larger than what is divided
-                if factor.kind == "sym":
-                    r = known.get(factor.args[0]) or self.ranges.get(factor.args[0], Range())
-                    known[factor.args[0]] = replace(r, most=tighter(min, r.most, hi))
-        there = type(self)({**self.ranges, **known}, use_z3=False)
-        own = unsubstitute(e, self)
-        top = there._most(own, [unsubstitute(k, self) for k in self.constraints])
-        if self.substitutions and self.constraints:
-            constraints = [form for k in self.constraints for form in self.divided_forms(k)]
-            top = tighter(min, top, self._most(e, constraints))
-        return top
-
-    def divided_forms(self, e: Expr) -> Iterator[Expr]:
-        """e, and e in which a product that is known to be divided is its divisor times the quotient."""
-        yield e
-        for atom, (dividend, divisor) in self.exact.items():
-            ((n_mono, n_c),), ((d_mono, d_c),) = dividend.terms.items(), divisor.terms.items()
-            terms: Terms = {}
-            for mono, c in e.terms.items():
-                rest = without(mono, n_mono) if n_mono and c % n_c == 0 else None
-                if rest is not None:
-                    mono, c = times(rest, times(d_mono, (atom,))), c // n_c * d_c
-                terms[mono] = terms.get(mono, 0) + c
-            if terms.keys() != e.terms.keys():
-                yield Expr({mono: c for mono, c in terms.items() if c})
-
-    def _most(self, e: Expr, constraints: Sequence[Expr]) -> int | None:
-        """A constant upper bound of e where constraints are >= 0."""
-        top, rest = self.interval(e)[1], e
-        for k in constraints:
-            top = tighter(min, top, self.interval(self._above(e, k))[1])
-            rest = self._above(rest, k)  # of a sum each constraint may bound another product
-        return tighter(min, top, self.interval(rest)[1])
-
-    def _above(self, e: Expr, k: Expr) -> Expr:
-        """What e is at most where k >= 0: a product that is a part of one that k bounds is at most
-        that, for the other factors are positive."""
-        for whole, bounded in k.terms.items():
-            if len(whole) < 2 or bounded > 0:
-                continue
-            if any((self._atom_interval(a)[0] or 0) < 1 for a in whole):
-                continue
-            for part, c in e.terms.items():
-                if part and c > 0 and without(whole, part) is not None:
-                    times_k = Expr({m: -(c // bounded) * n for m, n in k.terms.items()})
-                    return e - Expr({part: c}) + Expr({whole: c}) + times_k
-        return e
-
-    def highest(self, e: Expr, keep: Set[str]) -> Expr | None:
-        """An upper bound of e in what keep names and in what no number bounds from above, quotients,
-        roots, minima and maxima of that included; None where a symbol has no bound. Looser than
-        upper, but for any form."""
-        open_ = frozenset(name for name in self.ranges if self._least(name) is not None)
-        self._extremes: dict[tuple[Identity, Set[str], int], Expr | None] = {}
-        bound = self._extreme(e, open_ | keep, MOST_STEPS)
-        return None if bound is None else self._without_quotients(bound)
-
-    def summits(self, e: Expr, keep: Set[str]) -> list[Expr] | None:
-        """As highest, in parts of which each is at most that: one for either operand of a maximum."""
-        bound = self.highest(e, keep)
-        if bound is None:
-            return None
-        found = [bound]
-        while len(found) < MOST_SUMMITS and (split := self._split(found)):
-            found = split
-        return found
-
-    def _split(self, bounds: Sequence[Expr]) -> list[Expr]:
-        """Bounds, the first maximum of which each operand stands for; [] where there is none."""
-        for k, e in enumerate(bounds):
-            for atom in sorted(e.atoms(), key=self._depth):
-                if atom.kind != "max":
-                    continue
-                factors = [*self._factors(e, atom)]
-                if len(factors) == 1 and factors[0][1] == 1 and self.nonneg(factors[0][0]):
-                    rest = Expr({m: c for m, c in e.terms.items() if atom not in m})
-                    parts = [rest + distribute(factors[0][0], x) for x in atom.args]
-                    return [*bounds[:k], *map(self._without_quotients, parts), *bounds[k + 1 :]]
-        return []
-
-    def _extreme(self, e: Expr, keep: Set[str], steps: int) -> Expr | None:
-        """As highest, with all quotients in it."""
-        key = e.identity, frozenset(keep), steps
-        if key not in self._extremes:
-            self._extremes[key] = self._extreme_of(e, keep, steps)
-        return self._extremes[key]
-
-    def _extreme_of(self, e: Expr, keep: Set[str], steps: int) -> Expr | None:
-        if not steps or len(e.terms) > MOST_EXPANDED:
-            return None
-        for atom in sorted(e.atoms(), key=self._depth, reverse=True):
-            if atom.symbols <= keep and atom.kind in KEPT:
-                continue
-            found = Expr({m: c for m, c in e.terms.items() if atom not in m})
-            for factor, power in self._factors(e, atom):
-                rises = self.nonneg(factor)
-                if not rises and not self.nonneg(-factor):
-                    return None
-                if power > 1 and not self._is_natural(Expr.atom(atom), keep, steps):
-                    return None
-                c = factor.constant if power == 1 and rises else None
-                part = self._quotient_top(atom, c)
-                if part is None:
-                    end: Expr | None
-                    if atom.kind == "isqrt" and rises and power % 2 == 0:
-                        end, power = atom.args[0], power // 2
-                    else:
-                        end = self._end(atom, keep, rises, power > 1, steps)
-                    if end is None:
-                        return None
-                    if power > 1 and not rises and not self.nonneg(end):
-                        end = Expr.of(0)  # whose power is no more than that of a value >= 0
-                    part = reduce(distribute, [end] * power, factor)
-                found = found + part
-            return self._extreme(found, keep, steps - 1)
-        return e
-
-    def _is_natural(self, e: Expr, keep: Set[str], steps: int) -> bool:
-        """Whether e is not negative, by a proof or by its lower bound."""
-        if self.nonneg(e):
-            return True
-        bound = self._extreme(-e, keep, steps - 1)
-        return bound is not None and self.nonneg(-bound)
-
-    def _factors(self, e: Expr, atom: Atom) -> Iterator[tuple[Expr, int]]:
-        """(what an atom is multiplied by in e, the power of the atom): one factor for each power where
-        its sign is known, else one for the terms of each sign."""
-        found: dict[int, Terms] = {}
-        for mono, c in e.terms.items():
-            if power := mono.count(atom):
-                found.setdefault(power, {})[tuple(a for a in mono if a is not atom)] = c
-        for power, terms in found.items():
-            factor = Expr(terms)
-            if self.nonneg(factor) or self.nonneg(-factor):
-                yield factor, power
-                continue
-            yield Expr({m: c for m, c in terms.items() if c > 0}), power
-            yield Expr({m: c for m, c in terms.items() if c < 0}), power
-
-    def _end(self, atom: Atom, keep: Set[str], up: bool, whole: bool, steps: int) -> Expr | None:
-        """An upper bound of an atom, or a lower one; what it speaks of may have bounds of its own.
-        whole: of a sum, which is not to be multiplied out."""
+    def of_atom(self, atom: Atom) -> Interval:
+        """Constant inclusive bounds of an atom."""
         kind, args = atom.kind, atom.args
-
-        def end(e: Expr) -> Expr | None:
-            bound = self._extreme(e if up else -e, keep, steps - 1)
-            return bound if up or bound is None else -bound
-
         if kind == "sym":
-            known = self.ranges.get(args[0])
-            if known is None or known.lo is None:  # of either sign: no header says so much of it
-                return None
-            return known.hi if up else known.lo
+            known = self.facts.ranges.get(args[0])
+            if known is None:
+                return ANY
+            if atom in self._open:
+                self._circles += 1
+                return known.least, known.most
+            self._open.add(atom)  # bounds may lead back: M <= 2*BM where BM divides M
+            lo = self.interval(known.lo)[0] if known.lo is not None else None
+            hi = self.interval(known.hi)[1] if known.hi is not None else None
+            self._open.remove(atom)
+            return tighter(max, lo, known.least), tighter(min, hi, known.most)
         if kind == "group":
-            inner, lo, hi, _ = args
-            if whole and not inner.symbols() <= keep:
-                return end(inner)
-            return inner if hi is None or inner.symbols() <= keep else hi if up else lo
-        if kind == "digit":
-            base, lo, hi = args
-            if not up and (hi is not None or self.nonneg(base)):
-                return Expr.of(0)
-            if hi is not None:
-                count, rest = divide_terms(hi, lo)
-                return hi - 1 if rest.terms else count - 1
-            known = self._quotient_bound(base, lo) if up else None
-            if known is not None:
-                return known
-            bound = end(base)
-            if bound is not None and lo.symbols() <= keep:
-                return self._quotient(bound, lo, up)
-            return bound if up and self.nonneg(base) else None
-        if kind in ("min", "max", "select"):
-            a, b = (end(x) for x in args[-2:])
-            if a is None or b is None:
-                # of two upper bounds of a minimum one is enough, and of two lower ones of a maximum
-                one = b if a is None else a
-                return one if kind == ("min" if up else "max") else None
-            higher = kind == "max" or (kind == "select" and up)
-            if not up:  # so that what is taken off is a maximum
-                return -minimum(-a, -b) if higher else -maximum(-a, -b)
-            return maximum(a, b) if higher else minimum(a, b)
-        if kind == "isqrt" and up:
-            inner = end(args[0])
-            return None if inner is None else inner.isqrt()
-        number = self._atom_interval(atom)[up]
-        return None if number is None else Expr.of(number)
+            known = self.interval(args[0])
+            if args[1] is not None:
+                known = tighter(max, known[0], self.interval(args[1])[0]), known[1]
+            if args[2] is not None:
+                known = known[0], tighter(min, known[1], self.interval(args[2])[1])
+            return known
+        if kind == "lookup":
+            if atom in self._open:  # a constraint on an entry leads back here
+                return args[0].between(*self.interval(args[1]))
+            self._open.add(atom)
+            place = self._place(args[1])
+            self._open.remove(atom)
+            return args[0].between(*place)
+        op = ATOM_OPS.get(kind, kind)
+        if op not in intervals.BOUNDS:
+            return ANY
+        operands = [self.interval(a) if isinstance(a, Expr) else ANY for a in args if a is not None]
+        return intervals.interval(op, operands)
 
-    def _quotient(self, base: Expr, n: Expr, up: bool) -> Expr:
-        """An upper bound of base // n, or a lower one: n times the other one is nearly base, or it is
-        the quotient itself."""
-        by = self._extreme(n, n.symbols(), MOST_STEPS)
-        if up and by is not None and len(by.terms) > 1:
-            lead = max(by.terms, key=lambda mono: (len(mono), [a.key for a in mono]))
-            times, _ = divide_terms(base, Expr({lead: by.terms[lead]}))
-            rest = base - distribute(times, by)
-            if times.terms and self.nonneg(-rest - 1):
-                return times - 1
-            if times.terms and self.nonneg(by - rest - 1):
-                return times
-        return digit(base, n, None)
+    def _place(self, e: Expr) -> Interval:
+        """Bounds of a place in a table; a constraint k >= 0 says that it is at most e + k, and at
+        least e - k."""
+        lo, hi = self.interval(e)
+        for k in self.facts.constraints:
+            lo = tighter(max, lo, self.interval(e - k)[0])
+            hi = tighter(min, hi, self.interval(e + k)[1])
+        return lo, hi
 
-    def loosened(self, e: Expr) -> Expr:
-        """An upper bound of e without quotients: x // n lies in 0..x where x is not negative."""
-        for mono, c in e.terms.items():
-            for atom in mono:
-                if atom.kind == "digit" and atom.args[2] is None and self.nonneg(atom.args[0]):
-                    rest, factor = e - Expr({mono: c}), Expr({without(mono, (atom,)) or (): c})
-                    if self.nonneg(-factor):
-                        return self.loosened(rest)
-                    if self.nonneg(factor):
-                        return self.loosened(rest + distribute(factor, atom.args[0]))
-        return e
+    def takes_both_ends(self, atom: Atom) -> bool:
+        """True for an independent atom that takes both ends of its constant interval."""
+        if atom.kind != "sym":
+            return False
+        known = self.facts.ranges.get(atom.args[0])
+        return known is not None and all(
+            x is not None and x.constant is not None for x in (known.lo, known.hi)
+        )
 
-    def _without_quotients(self, e: Expr) -> Expr:
-        """An upper bound of e without the quotients that their divisors are multiplied with, and without
-        remainders: n * (x // n) is at most x, and x % n at most n - 1."""
-        for atom in sorted(e.atoms(), key=lambda a: a.key):
-            if atom.kind != "digit":
-                continue
-            base, n, hi = atom.args
-            factors = [*self._factors(e, atom)]
-            if len(factors) > 1 or factors[0][1] > 1 or not self.nonneg(factors[0][0]):
-                continue
-            rest = Expr({m: c for m, c in e.terms.items() if atom not in m})
-            if hi is not None:
-                most = self._atom_interval(atom)[1]
-                if most is not None:
-                    return self._without_quotients(rest + factors[0][0] * most)
-                continue
-            times, beyond = divide_terms(factors[0][0], n)
-            if not beyond.terms:
-                return self._without_quotients(rest + distribute(times, base))
-        return e
+    def is_independent(self, e: Expr) -> bool:
+        """True where every atom lies between two numbers and goes its own way: putting bounds into
+        e finds no more than its interval does."""
+        atoms = [a for mono in e.terms for a in mono]
+        symbols = [name for a in atoms for name in a.symbols]
+        return (
+            len(set(symbols)) == len(symbols)
+            and all(self.takes_both_ends(Atom("sym", name)) for name in symbols)
+            and all(
+                a.kind in ("sym", "digit", "bool") and None not in self.of_atom(a) for a in atoms
+            )
+        )
+
+    def is_positive(self, atom: Atom) -> bool:
+        """Whether an atom is at least 1."""
+        return (self.of_atom(atom)[0] or 0) >= 1
+
+    def contradictory(self) -> bool:
+        """Whether what is known is seen at once to hold for no values."""
+        bounds = [(r.lo, r.hi) for r in self.facts.ranges.values()]
+        gaps = [hi - lo for lo, hi in bounds if lo is not None and hi is not None]
+        tops = (self.interval(e)[1] for e in (*gaps, *self.facts.constraints))
+        return any(top is not None and top < 0 for top in tops)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from .analyzer import Analyzer
 from .expr import Cond, Expr
-from .facts import Facts
 from .terms import Atom
 
 VISITS = 4096  # of parts of the outputs, when it is asked in which branch a division stands
 
 
-def nonzero(outputs: Iterable[Expr], facts: Facts) -> Iterator[tuple[Expr, tuple[Cond, ...]]]:
+def nonzero(outputs: Iterable[Expr], analyzer: Analyzer) -> Iterator[tuple[Expr, tuple[Cond, ...]]]:
     """(a divisor that may be 0 for all that is known, the conditions of the branch in which it
     divides); no conditions where there is too much to look at."""
     seen: set[tuple[Atom, tuple[str, ...]]] = set()
@@ -33,7 +33,7 @@ def nonzero(outputs: Iterable[Expr], facts: Facts) -> Iterator[tuple[Expr, tuple
                 continue
             for x in atom.args:
                 waiting += [(e, branch) for e in _within(x)]
-            if atom.kind in ("fdiv", "fmod") and _may_be_0(atom.args[1], branch, facts):
+            if atom.kind in ("fdiv", "fmod") and _may_be_0(atom.args[1], branch, analyzer):
                 yield atom.args[1], branch
 
 
@@ -41,15 +41,15 @@ def _within(x: Any) -> list[Expr]:
     return [*x.exprs()] if isinstance(x, Cond) else [x] if isinstance(x, Expr) else []
 
 
-def _may_be_0(divisor: Expr, branch: Iterable[Cond], facts: Facts) -> bool:
+def _may_be_0(divisor: Expr, branch: Iterable[Cond], analyzer: Analyzer) -> bool:
     if Cond("ne", divisor, Expr.of(0)).key in {c.key for c in branch}:
         return False
     if guarded(divisor):
         return False
-    with facts.scope():
+    with analyzer.scope():
         for condition in branch:
-            facts.assume(condition)
-        return not (facts.nonneg(divisor - 1) or facts.nonneg(-divisor - 1))
+            analyzer.assume(condition)
+        return not (analyzer.nonneg(divisor - 1) or analyzer.nonneg(-divisor - 1))
 
 
 def guarded(divisor: Expr) -> bool:

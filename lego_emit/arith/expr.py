@@ -1,29 +1,96 @@
-"""Symbolic integers that keep themselves normal: arithmetic on sums (terms.py).
+"""Symbolic integers in normal form, and conditions on them.
 
-A chain of reshapes and permutations is a sum of coefficient * digit in this form, so that applying
-a layout hardly leaves anything to simplify. What is provable depends on what is known (facts.py)
-and put in force (`using` in knowledge.py).
+An integer expression is a polynomial over atoms (terms.py): a sum of coefficient * atom * .. * atom,
+where an atom is a symbol or an operation that polynomials do not have. Equal polynomials are equal
+dicts, so that x + y - x is y without a rule. Most of what layouts compute is one: row 3*i + j of a
+layout of rows of 8 is 24*i + 8*j, and a quotient of that by 8 is found term by term. The atom that
+matters is the digit, (x mod hi) // lo: the mixed-radix digit of x between two borders, lo and hi, each
+a product. i//4%3 is digit(i, 4, 12), and a chain of reshapes and permutations stays a sum of
+coefficient * digit.
+
+For example, with i = symbols("i"): 4*(i//4) + i%4 is 4*digit(i, 4, None) + digit(i, 1, 4), two
+neighbouring digits of one base, and so it is i.
+
+The operators here know nothing of the symbols: i % 8 stays what it is, though i may be below 8, and
+M // BM is a floor division by what may be negative. What is known decides in an analyzer
+(analyzer.py), whose simplifier has the same operations under its facts; an expression from elsewhere
+is brought under them by `analyzer.rebuilt`. In a function that is traced, symbols are `ContextExpr`
+(context.py): the same, with whom to ask. SymPy's classes are not used for this, because its Mod and
+floor evaluate by rules of their own, some of which are wrong for negative numbers.
 """
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from functools import lru_cache, reduce
 from math import gcd
-from typing import Any
+from typing import Any, Protocol
 
 from ..entries import Entries
 from ..errors import LONGEST, TraceError, shown
 from ..kinds import as_integer
 from .digits import merge
 from .flags import Flag
-from .knowledge import IN_FORCE, PATH, READERS, knowledge
 from .symbolic import Symbolic
-from .terms import Atom, Monomial, degree, divide
+from .terms import Atom, Monomial, degree
 from .terms import distribute as multiplied_out
 from .text import text
+
+# (is a value of another system's, that value as an Expr)
+_readers: list[tuple[Callable[[Any], bool], Callable[[Any], Any]]] = []
+
+
+def read_with(is_one: Callable[[Any], bool], read: Callable[[Any], Any]) -> None:
+    """Let read(value) be the Expr of a value for which is_one(value) is true."""
+    _readers.append((is_one, read))
+
+
+class Arithmetic(Protocol):
+    """The operations that polynomials do not have, under what is known (simplifier.py)."""
+
+    def operate(self, operation: Callable[..., Any], *operands: Any) -> Any:
+        """The result of an operation, which is a function such as operator.floordiv."""
+        ...
+
+    def decide(self, condition: Any) -> bool | None:
+        """A condition's value where it is proven."""
+        ...
+
+
+_nothing_known: list[Callable[[], Arithmetic]] = []
+
+
+def where_nothing_is_known(make: Callable[[], Arithmetic]) -> None:
+    """Let make() have the operations of expressions of which nothing is known."""
+    _nothing_known[:] = [make]
+
+
+def computed(operation: Callable[..., Any], *operands: Any) -> Any:
+    """The result of an operation where nothing is known."""
+    for value in operands:
+        if isinstance(value, Expr | Cond) and value.plain is not value:
+            return value.step(operation, *operands)  # it knows whom to ask
+    return _nothing_known[0]().operate(operation, *operands)
+
+
+def _step(self: Any, operation: Callable[..., Any], *operands: Any) -> Any:
+    """The result of an operation with this value as an operand, under what it knows: nothing."""
+    return _nothing_known[0]().operate(operation, *operands)
+
+
+class Running(Protocol):
+    """What answers an `if` on a symbol: the trace that is running. analyzer: whom it asks."""
+
+    analyzer: Any
+
+    def ask(self, condition: Any) -> bool | None:
+        """The branch to take; None where that is not known and both cannot be followed."""
+        ...
+
+
+RUNNING: ContextVar[Any] = ContextVar("lego_emit_running", default=None)  # a Running, or None
 
 MOST_TERMS = 512  # of a sum
 MOST_DEGREE = 256  # factors of a product
@@ -51,7 +118,7 @@ class Expr(Symbolic):
             return _constant(int(value))
         if isinstance(value, Cond):
             return value.plain.as_expr()
-        for is_one, read in READERS:
+        for is_one, read in _readers:
             if is_one(value):
                 return read(value)
         if not hasattr(value, "__lego_symbolic__"):
@@ -69,6 +136,8 @@ class Expr(Symbolic):
         """The same value without what a subclass keeps beside it."""
         return self
 
+    step = _step
+
     @staticmethod
     def atom(atom: Atom) -> Expr:
         """An atom alone as an Expr."""
@@ -81,7 +150,7 @@ class Expr(Symbolic):
 
     def __eq__(self, other: Any) -> Any:
         """True for the same form; else a condition (outside a trace it counts as false)."""
-        other = _operand(other)
+        other = operand(other)
         if other is NotImplemented:
             return other
         if self.terms == other.terms:
@@ -99,31 +168,14 @@ class Expr(Symbolic):
     # -- arithmetic ------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Expr:
-        other = _operand(other)
+        other = operand(other)
         if other is NotImplemented:
             return NotImplemented
         if not other.terms:
             return self
         if not self.terms:
             return other
-        terms = dict(self.terms)
-        for mono, coefficient in other.terms.items():
-            total = terms.get(mono, 0) + coefficient
-            if total:
-                terms[mono] = total
-            else:
-                del terms[mono]
-        if len(terms) > MOST_TERMS:
-            raise TraceError(
-                f"a sum of more than {MOST_TERMS} terms: let a loop of the target language add them"
-            )
-        made = Expr(terms)
-        merged = _merged(made)
-        if merged is not made:
-            known = IN_FORCE.get()
-            if known is not None and known.log is not None:
-                known.log.merged(made, merged)
-        return merged
+        return _merged(added(self, other))
 
     __radd__ = __add__
 
@@ -134,103 +186,72 @@ class Expr(Symbolic):
         return self
 
     def __sub__(self, other: Any) -> Expr:
-        other = _operand(other)
+        other = operand(other)
         return other if other is NotImplemented else self + -other
 
     def __rsub__(self, other: Any) -> Expr:
-        other = _operand(other)
+        other = operand(other)
         return other if other is NotImplemented else other + -self
 
     def __mul__(self, other: Any) -> Expr:
-        other = _operand(other)
+        other = operand(other)
         if other is NotImplemented:
             return NotImplemented
-        _check_degree(degree(self) + degree(other))
+        check_degree(degree(self) + degree(other))
         if len(self.terms) > 1 and len(other.terms) > 1:
-            return _product(self, other)
-        return distribute(self, other)
+            return product(self, other, _distribute)
+        return _distribute(self, other)
 
     __rmul__ = __mul__
 
     def __pow__(self, exponent: Any, modulo: Any = None) -> Expr:
-        if modulo is not None:
-            return self**exponent % modulo
-        if isinstance(exponent, Expr):
-            if exponent.constant is None:
-                raise TraceError(
-                    f"({self!r}) ** ({exponent!r}): the exponent must be a number; fix it with "
-                    f"sizes={{...}}"
-                )
-            exponent = exponent.constant
-        elif hasattr(exponent, "__index__"):
-            exponent = operator.index(exponent)
-        if not isinstance(exponent, int) or exponent < 0:
-            raise TraceError(f"{self!r} ** {exponent!r}: the exponent must be a non-negative int")
-        if exponent > 2:
-            return _power(self, exponent)
-        result = Expr.of(1)
-        for _ in range(exponent):
-            result = result * self
-        return result
+        return computed(pow, self, exponent, *(() if modulo is None else (modulo,)))
 
     def __rpow__(self, base: Any) -> Expr:
-        power = Expr.of(base)
-        if self.constant is not None:
-            return power**self.constant
-        number = power.constant
-        if number is not None and number > 1 and number & (number - 1) == 0:
-            return shift_left(Expr.of(1), (number.bit_length() - 1) * self)
-        raise TraceError(
-            f"({power!r}) ** ({self!r}): a power with a symbol as its exponent is known of 2 alone, "
-            f"as 1 << s; fix the exponent with sizes={{...}}"
-        )
+        return computed(pow, base, self)
 
     def __divmod__(self, other: Any) -> tuple[Expr, Expr]:
-        return knowledge().divmod(self, Expr.of(other))
+        return computed(divmod, self, other)
 
     def __rdivmod__(self, other: Any) -> tuple[Expr, Expr]:
-        return knowledge().divmod(Expr.of(other), self)
+        return computed(divmod, other, self)
 
     def __floordiv__(self, other: Any) -> Expr:
-        other = _operand(other)
-        return other if other is NotImplemented else knowledge().divmod(self, other)[0]
+        return computed(operator.floordiv, self, other)
 
     def __rfloordiv__(self, other: Any) -> Expr:
-        other = _operand(other)
-        return other if other is NotImplemented else knowledge().divmod(other, self)[0]
+        return computed(operator.floordiv, other, self)
 
     def __mod__(self, other: Any) -> Expr:
-        other = _operand(other)
-        return other if other is NotImplemented else knowledge().divmod(self, other)[1]
+        return computed(operator.mod, self, other)
 
     def __rmod__(self, other: Any) -> Expr:
-        other = _operand(other)
-        return other if other is NotImplemented else knowledge().divmod(other, self)[1]
+        return computed(operator.mod, other, self)
 
     def __lshift__(self, other: Any) -> Expr:
-        return shift_left(self, Expr.of(other))
+        return computed(operator.lshift, self, other)
 
     def __rlshift__(self, other: Any) -> Expr:
-        return shift_left(Expr.of(other), self)
+        return computed(operator.lshift, other, self)
 
     def __rshift__(self, other: Any) -> Expr:
-        return shift_right(self, Expr.of(other))
+        return computed(operator.rshift, self, other)
 
     def __rrshift__(self, other: Any) -> Expr:
-        return shift_right(Expr.of(other), self)
+        return computed(operator.rshift, other, self)
 
     def __and__(self, other: Any) -> Expr:
-        return bit_operation("and", self, Expr.of(other))
+        return computed(operator.and_, self, other)
 
     __rand__ = __and__
 
     def __or__(self, other: Any) -> Expr:
-        return bit_operation("or", self, Expr.of(other))
+        return computed(operator.or_, self, other)
 
     __ror__ = __or__
 
     def __xor__(self, other: Any) -> Expr:
-        return bit_operation("xor", self, Expr.of(other))
+        return computed(operator.xor, self, other)
 
     __rxor__ = __xor__
 
@@ -238,16 +259,11 @@ class Expr(Symbolic):
         return -self - 1
 
     def __abs__(self) -> Expr:
-        return maximum(self, -self)
+        return computed(abs, self)
 
     def isqrt(self) -> Expr:
         """The integer square root."""
-        constant = self.constant
-        if constant is not None and constant < 0:
-            raise TraceError(f"isqrt({shown(constant)}): a negative number has no square root")
-        if constant is not None:
-            return Expr.of(math.isqrt(constant))
-        return Expr.atom(Atom("isqrt", self))
+        return computed(isqrt, self)
 
     # -- comparisons -----------------------------------------------------------------------
 
@@ -285,11 +301,11 @@ def _constant(value: int) -> Expr:
     return Expr({(): value} if value else {})
 
 
-def _operand(value: Any) -> Any:
+def operand(value: Any) -> Any:
     """An Expr, or NotImplemented for what is not ours to handle."""
     if isinstance(value, Expr):
         return value.plain
-    if isinstance(value, (int, Cond)) or any(is_one(value) for is_one, _ in READERS):
+    if isinstance(value, (int, Cond)) or any(is_one(value) for is_one, _ in _readers):
         return Expr.of(value)
     if hasattr(value, "__index__") and not hasattr(value, "shape"):
         return Expr.of(value)
@@ -305,23 +321,8 @@ def _operand(value: Any) -> Any:
     return NotImplemented
 
 
-def _power(base: Expr, exponent: int) -> Expr:
-    """base**exponent for an exponent above 2: a sum becomes one factor, as it does in a product."""
-    constant = base.constant
-    if constant is not None:
-        bits = (max(abs(constant), 1) - 1).bit_length() * exponent
-        if bits > MOST_BITS:
-            raise TraceError(
-                f"to the power of {exponent} a number of about {bits} bits; more than {MOST_BITS} "
-                f"are not computed, and no index type holds them"
-            )
-        return Expr.of(constant**exponent)
-    _check_degree(degree(base) * exponent)
-    factor = group(base) if len(base.terms) > 1 else base
-    return reduce(distribute, [factor] * exponent)
-
-
-def _check_degree(degree: int) -> None:
+def check_degree(degree: int) -> None:
+    """Raise TraceError for a product of too many factors."""
     if degree > MOST_DEGREE:
         raise TraceError(
             f"a product of {degree} factors; more than {MOST_DEGREE} are not followed, and no index "
@@ -329,15 +330,14 @@ def _check_degree(degree: int) -> None:
         )
 
 
-def distribute(a: Expr, b: Expr) -> Expr:
+def _distribute(a: Expr, b: Expr) -> Expr:
     """The product, multiplied out."""
-    known = IN_FORCE.get()
-    return Expr(multiplied_out(a.terms, b.terms, known.exact if known is not None else {}))
+    return Expr(multiplied_out(a.terms, b.terms, {}))
 
 
-def _product(a: Expr, b: Expr) -> Expr:
-    """A product of two sums. Expanding it would lose the factored form, so that each sum becomes
-    one factor; sums that differ by a constant share theirs."""
+def product(a: Expr, b: Expr, distribute: Callable[[Expr, Expr], Expr]) -> Expr:
+    """A product of two sums by a multiplication of single terms. Expanding it would lose the factored
+    form, so that each sum becomes one factor; sums that differ by a constant share theirs."""
     (a_rest, a_sign, a_c), (b_rest, b_sign, b_c) = _split_constant(a), _split_constant(b)
     if a_rest.same(b_rest):
         factor = a_rest if len(a_rest.terms) == 1 else group(a_rest)
@@ -361,25 +361,40 @@ def _split_constant(a: Expr) -> tuple[Expr, int, int]:
     return (rest if sign > 0 else -rest), sign, constant
 
 
+def added(a: Expr, b: Expr) -> Expr:
+    """The sum of two polynomials, as it is. Raises TraceError for too many terms."""
+    terms = dict(a.terms)
+    for mono, coefficient in b.terms.items():
+        total = terms.get(mono, 0) + coefficient
+        if total:
+            terms[mono] = total
+        else:
+            del terms[mono]
+    if len(terms) > MOST_TERMS:
+        raise TraceError(
+            f"a sum of more than {MOST_TERMS} terms: let a loop of the target language add them"
+        )
+    return Expr(terms)
+
+
 def _merged(e: Expr) -> Expr:
     """e with neighbouring digits of one base put together (Table II)."""
-    known = IN_FORCE.get()
-    found = merge(e.terms, known.exact if known is not None else {})
+    found = merge(e.terms, {})
     if found is None:
         return e
-    whole = found.base if found.lo is None else digit(found.base, Expr.of(found.lo), found.hi)
-    return Expr(found.terms) + distribute(Expr(found.factor), whole)
+    whole = digit_of(found.base, found.lo, found.hi)
+    return Expr(found.terms) + _distribute(Expr(found.factor), whole)
 
 
 # -- making atoms ------------------------------------------------------------------------------
 
 
-def digit(base: Expr, lo: Expr, hi: Expr | None) -> Expr:
-    """(base mod hi) // lo; hi None: base // lo."""
-    known = knowledge()
-    if hi is not None:
-        base = known.divmod(base, hi)[1]
-    return known.divmod(base, lo)[0]
+def digit_of(base: Expr, lo: Any, hi: Expr | None) -> Expr:
+    """(base mod hi) // lo as it stands; hi None: base // lo; lo None or 1, too: base itself."""
+    least = Expr.of(1 if lo is None else lo)
+    if hi is None and least.constant == 1:
+        return base
+    return Expr.atom(Atom("digit", base, least, hi))
 
 
 def group(e: Expr, lo: Expr | None = None, hi: Expr | None = None, here: bool = False) -> Expr:
@@ -393,55 +408,29 @@ def group(e: Expr, lo: Expr | None = None, hi: Expr | None = None, here: bool = 
     return Expr.atom(Atom("group", e, lo, hi, here))
 
 
-def minimum(a: Any, b: Any) -> Expr:
+def minimum(a: Any, b: Any) -> Any:
     """The smaller of two values."""
-    a, b = Expr.of(a), Expr.of(b)
-    known = knowledge()
-    if known.nonneg(b - a):
-        return a
-    if known.nonneg(a - b):
-        return b
-    a, b = sorted((a, b), key=lambda e: e.key)
-    return Expr.atom(Atom("min", a, b))
+    return computed(minimum, a, b)
 
 
-def maximum(a: Any, b: Any) -> Expr:
+def maximum(a: Any, b: Any) -> Any:
     """The larger of two values."""
-    a, b = Expr.of(a), Expr.of(b)
-    known = knowledge()
-    if known.nonneg(b - a):
-        return b
-    if known.nonneg(a - b):
-        return a
-    a, b = sorted((a, b), key=lambda e: e.key)
-    return Expr.atom(Atom("max", a, b))
+    return computed(maximum, a, b)
 
 
-def select(condition: Any, a: Any, b: Any) -> Expr:
+def select(condition: Any, a: Any, b: Any) -> Any:
     """a where the condition holds, else b."""
-    if isinstance(condition, (bool, int)):
-        return Expr.of(a if condition else b)
-    a, b = Expr.of(a), Expr.of(b)
-    known = knowledge().decide(condition)
-    if known is not None:
-        return a if known else b
-    if a.same(b):
-        return a
-    if condition.op in ("lt", "le"):
-        x, y = condition.args
-        if a.same(x) and b.same(y):
-            return minimum(a, b)
-        if a.same(y) and b.same(x):
-            return maximum(a, b)
-    common = {m: c for m, c in a.terms.items() if b.terms.get(m) == c}
-    if common:
-        shared = Expr(common)
-        return shared + select(condition, a - shared, b - shared)
-    if condition.op in ("ne", "not"):
-        return select(~condition, b, a)
-    if a.constant == 1 and b.constant == 0:
-        return condition.as_expr()
-    return Expr.atom(Atom("select", condition, a, b))
+    return computed(select, condition, a, b)
+
+
+def isqrt(a: Any) -> Any:
+    """The integer square root."""
+    return computed(isqrt, a)
+
+
+def as_number(condition: Cond) -> Expr:
+    """1 where the condition holds, else 0."""
+    return computed(as_number, condition)
 
 
 def lookup(entries: Entries, place: Expr) -> Expr:
@@ -460,56 +449,6 @@ def lookup(entries: Entries, place: Expr) -> Expr:
     return Expr.atom(Atom("lookup", entries, place))
 
 
-def shift_left(a: Expr, by: Expr) -> Expr:
-    """a * 2**by."""
-    if by.constant is not None:
-        return a * (1 << _distance(a, "<<", by.constant))
-    return Expr.atom(Atom("shl", a, by))
-
-
-def shift_right(a: Expr, by: Expr) -> Expr:
-    """a // 2**by, floor."""
-    if by.constant is not None:
-        return a // (1 << _distance(a, ">>", by.constant))
-    return Expr.atom(Atom("shr", a, by))
-
-
-def _distance(a: Expr, sign: str, by: int) -> int:
-    """A shift distance that is a number."""
-    if 0 <= by <= LONGEST:
-        return by
-    if by < 0:
-        raise TraceError(f"({a!r}) {sign} {shown(by)}: a shift distance is not negative")
-    raise TraceError(f"({a!r}) {sign} {shown(by)}: no index type has so many bits")
-
-
-BIT_OPERATIONS = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
-
-
-def bit_operation(kind: str, a: Expr, b: Expr) -> Expr:
-    """a & b, a | b or a ^ b on two's complement."""
-    x, y = a.constant, b.constant
-    if x is not None and y is not None:
-        return Expr.of(BIT_OPERATIONS[kind](x, y))
-    if x is not None:
-        a, b, x, y = b, a, y, x
-    if y is not None:
-        if kind == "and" and y == 0:
-            return b
-        if kind in ("or", "xor") and y == 0:
-            return a
-        if kind == "and" and y == -1:
-            return a
-        if kind == "and" and y > 0 and (y + (low := y & -y)) & y == 0:
-            # one run of ones: a digit of a
-            high = y + low
-            return low * ((a % high) // low)
-    if a.same(b):
-        return Expr.of(0) if kind == "xor" else a
-    a, b = sorted((a, b), key=lambda e: e.key)
-    return Expr.atom(Atom(kind, a, b))
-
-
 # -- conditions --------------------------------------------------------------------------------
 
 
@@ -525,6 +464,8 @@ class Cond(Flag):
     def plain(self) -> Cond:
         """The same condition without what a subclass keeps beside it."""
         return self
+
+    step = _step
 
     @staticmethod
     def compare(op: str, a: Expr, b: Expr) -> Cond:
@@ -562,10 +503,8 @@ class Cond(Flag):
         return Cond("or", self, other) if isinstance(other, Cond) else self.as_expr() | other
 
     def __bool__(self) -> bool:
-        path = PATH.get()
-        if path is not None:
-            return path.ask(self)
-        known = knowledge().decide(self)
+        running = RUNNING.get()
+        known = running.ask(self) if running is not None else _nothing_known[0]().decide(self)
         if known is not None:
             return known
         if self.op in ("eq", "ne"):  # of two different expressions
@@ -577,8 +516,7 @@ class Cond(Flag):
 
     def as_expr(self) -> Expr:
         """1 where the condition holds, else 0."""
-        known = knowledge().decide(self)
-        return Expr.of(int(known)) if known is not None else Expr.atom(Atom("bool", self))
+        return computed(as_number, self)
 
     def rebuild(self, walk: Callable[[Any], Any]) -> Any:
         """The same condition with operands rebuilt by walk."""
@@ -604,13 +542,6 @@ def monomial_gcd(a: Expr, mono: Monomial, coefficient: int) -> Expr:
             rest.remove(atom)
             common.append(atom)
     return Expr({tuple(common): gcd(a_c, coefficient)})
-
-
-def divide_terms(e: Expr, by: Expr) -> tuple[Expr, Expr]:
-    """(quotient, rest): the terms that a one-term Expr divides, divided, and the others."""
-    known = IN_FORCE.get()
-    quotient, rest = divide(e.terms, by.terms, known.exact if known is not None else {})
-    return Expr(quotient), Expr(rest)
 
 
 def symbols(names: str) -> Any:

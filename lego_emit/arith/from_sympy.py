@@ -7,11 +7,11 @@ agree with // and % for every sign.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from functools import reduce
 from itertools import product
 from math import prod
-from operator import add, mul
 from typing import Any, cast
 
 from sympy.functions.elementary.miscellaneous import Rem
@@ -21,19 +21,9 @@ from ..entries import Entries
 from ..errors import TraceError
 from ..packages import sympy
 from . import sympy_nodes as nodes
-from .expr import (
-    Cond,
-    Expr,
-    bit_operation,
-    lookup,
-    maximum,
-    minimum,
-    select,
-    shift_left,
-    shift_right,
-)
+from .analyzer import Analyzer
+from .expr import Cond, Expr, isqrt, lookup, maximum, minimum
 from .formulas import in_short
-from .rebuild import expand_groups
 from .sympy_nodes import InternalSymbol
 from .terms import Atom
 
@@ -62,8 +52,11 @@ def condition_from_sympy(value: Any, bound: Mapping[str, Expr] | None = None) ->
 class Reader:
     """SymPy expressions on their way in; what they have more than once is read once."""
 
-    def __init__(self, bound: Mapping[str, Expr]):
-        self.bound = bound
+    def __init__(self, bound: Mapping[str, Expr], analyzer: Analyzer | None = None):
+        """bound: the values of symbols. analyzer: under what is known of them, which is nothing by
+        default."""
+        analyzer = analyzer or Analyzer(use_z3=False)
+        self.bound, self.simplifier = bound, analyzer.simplifier
         self._known: dict[Any, Expr] = {}
 
     def expr(self, value: Any) -> Expr:
@@ -86,6 +79,10 @@ class Reader:
             f"{_way_out(value)}"
         )
 
+    def joined(self, operation: Callable[..., Any], value: Any) -> Expr:
+        """The operation on all operands, from the left."""
+        return reduce(lambda a, b: self.simplifier.operate(operation, a, b), self.each(value))
+
     def each(self, value: Any) -> list[Expr]:
         """The operands."""
         return [self.expr(a) for a in value.args]
@@ -107,24 +104,39 @@ class Reader:
 
     def total(self, value: Any) -> Expr:
         """A sum of integers, or of fractions that make one, as n**2/2 + n/2 does."""
-        return self.product(value) if _is_fraction(value) else reduce(add, self.each(value))
+        return self.product(value) if _is_fraction(value) else self.joined(operator.add, value)
 
     def product(self, value: Any) -> Expr:
         """A product of integers, or a quotient by a number that is one for all integers."""
         if _is_fraction(value):
             numerator, denominator = self.quotient(value)
-            if _divides(denominator.constant, numerator):
-                return numerator // denominator
+            if self._divides(denominator.constant, numerator):
+                return self.simplifier.floordiv(numerator, denominator)
             raise TraceError(
                 f"{in_short(value)} is a fraction; write // for an integer division"
                 f" (sympy.floor(a / b), or FloorDiv(a, b) of lego_emit.arith.sympy_nodes)"
             )
-        return reduce(mul, self.each(value))
+        return self.joined(operator.mul, value)
+
+    def _divides(self, number: int | None, e: Expr) -> bool:
+        """Whether a number divides an expression for all integers that its atoms may be: n*(n + 1) is
+        even. All remainders are tried, where they are few."""
+        flat = self.simplifier.expand_groups(e)
+        if number is None or flat is None:
+            return False
+        atoms = sorted(flat.atoms(), key=lambda a: a.key)
+        if number ** len(atoms) > MOST_REMAINDERS:
+            return False
+        for point in product(range(number), repeat=len(atoms)):
+            values = dict(zip(atoms, point, strict=True))
+            if sum(c * prod(values[a] for a in m) for m, c in flat.terms.items()) % number:
+                return False
+        return True
 
     def power(self, value: Any) -> Expr:
         """A power by a number."""
         if value.exp.is_Integer and value.exp >= 0:
-            return self.expr(value.base) ** int(value.exp)
+            return self.simplifier.power(self.expr(value.base), Expr.of(int(value.exp)))
         raise TraceError(
             f"{in_short(value)} ({type(value).__name__}) is not an integer operation that layouts know"
             f"{_power_way_out(value)}"
@@ -134,14 +146,14 @@ class Reader:
         """floor(a/b), floor(sqrt(x))."""
         (inside,) = value.args
         if inside.is_Pow and inside.exp == sympy.S.Half:
-            return self.expr(inside.base).isqrt()
+            return self.simplifier.isqrt(self.expr(inside.base))
         a, b = self.quotient(inside)
-        return a // b
+        return self.simplifier.floordiv(a, b)
 
     def rounded_up(self, value: Any) -> Expr:
         """ceiling(a/b)."""
         a, b = self.quotient(value.args[0])
-        return -(-a // b)
+        return -self.simplifier.floordiv(-a, b)
 
     def quotient(self, value: Any) -> tuple[Expr, Expr]:
         """Numerator and denominator of what is rounded."""
@@ -151,8 +163,9 @@ class Reader:
     def remainder(self, value: Any) -> Expr:
         """SymPy's Rem: the rest of the division that rounds towards 0, with a's sign."""
         a, b = self.each(value)
-        rest = abs(a) % abs(b)
-        return select(Cond("lt", a, Expr.of(0)), -rest, rest)
+        simplifier = self.simplifier
+        rest = simplifier.mod(simplifier.absolute(a), simplifier.absolute(b))
+        return simplifier.select(Cond("lt", a, Expr.of(0)), -rest, rest)
 
     def piecewise(self, value: Any) -> Expr:
         """The first piece whose condition holds."""
@@ -161,13 +174,15 @@ class Reader:
             raise TraceError(f"{in_short(value)} has no value elsewhere; end it with (value, True)")
         result = self.expr(last.expr)
         for piece in reversed(pieces):
-            result = select(self.condition(piece.cond), self.expr(piece.expr), result)
+            result = self.simplifier.select(
+                self.condition(piece.cond), self.expr(piece.expr), result
+            )
         return result
 
     def chosen(self, value: Any) -> Expr:
         """Our Select."""
         c, a, b = value.args
-        return select(self.truth(c), self.expr(a), self.expr(b))
+        return self.simplifier.select(self.truth(c), self.expr(a), self.expr(b))
 
     def entry(self, value: Any) -> Expr:
         """An entry of a table."""
@@ -175,7 +190,12 @@ class Reader:
 
     def flag(self, value: Any) -> Expr:
         """One of our conditions as 0 or 1."""
-        return Expr.of(self.condition(value))
+        condition = self.condition(value)
+        return (
+            Expr.of(condition)
+            if isinstance(condition, bool)
+            else self.simplifier.as_number(condition)
+        )
 
     # -- conditions ---------------------------------------------------------------------------
 
@@ -230,22 +250,6 @@ def _is_fraction(value: Any) -> bool:
     return value.as_numer_denom()[1] != 1
 
 
-def _divides(number: int | None, e: Expr) -> bool:
-    """Whether a number divides an expression for all integers that its atoms may be: n*(n + 1) is
-    even. All remainders are tried, where they are few."""
-    flat = expand_groups(e)
-    if number is None or flat is None:
-        return False
-    atoms = sorted(flat.atoms(), key=lambda a: a.key)
-    if number ** len(atoms) > MOST_REMAINDERS:
-        return False
-    for point in product(range(number), repeat=len(atoms)):
-        values = dict(zip(atoms, point, strict=True))
-        if sum(c * prod(values[a] for a in m) for m, c in flat.terms.items()) % number:
-            return False
-    return True
-
-
 def _and(a: Any, b: Any) -> Any:
     if isinstance(a, bool) or isinstance(b, bool):
         return False if a is False or b is False else b if a is True else a
@@ -278,16 +282,12 @@ _COMPARISONS: dict[type, tuple[str, bool]] = {  # the operation, and whether its
 
 def _by(operation: Callable[..., Expr]) -> Callable[[Reader, Any], Expr]:
     """The operation on all operands, from the left."""
-    return lambda reader, value: reduce(operation, reader.each(value))
+    return lambda reader, value: reader.joined(operation, value)
 
 
-def _of(operation: Callable[[Expr], Expr]) -> Callable[[Reader, Any], Expr]:
+def _of(operation: Callable[..., Any]) -> Callable[[Reader, Any], Expr]:
     """The operation on the one operand."""
-    return lambda reader, value: operation(reader.expr(value.args[0]))
-
-
-def _bits(kind: str) -> Callable[[Reader, Any], Expr]:
-    return _by(lambda a, b: bit_operation(kind, a, b))
+    return lambda reader, value: reader.simplifier.operate(operation, reader.expr(value.args[0]))
 
 
 _FLAGS = (
@@ -297,19 +297,19 @@ _FLAGS = (
 _READ: dict[type, Callable[[Reader, Any], Expr]] = {
     sympy.Integer: lambda _, value: Expr.of(int(value)),
     sympy.Symbol: Reader.symbol,
-    sympy.Add: Reader.total, nodes.IntAdd: _by(add), nodes.IntSub: _by(lambda a, b: a - b),
-    sympy.Mul: Reader.product, nodes.IntMul: _by(mul), nodes.IntNeg: _of(lambda a: -a),
+    sympy.Add: Reader.total, nodes.IntAdd: _by(operator.add), nodes.IntSub: _by(operator.sub),
+    sympy.Mul: Reader.product, nodes.IntMul: _by(operator.mul), nodes.IntNeg: _of(operator.neg),
     sympy.Pow: Reader.power,
     sympy.floor: Reader.rounded_down, sympy.ceiling: Reader.rounded_up,
-    sympy.Mod: _by(lambda a, b: a % b), nodes.FloorMod: _by(lambda a, b: a % b),
-    nodes.FloorDiv: _by(lambda a, b: a // b), Rem: Reader.remainder,
+    sympy.Mod: _by(operator.mod), nodes.FloorMod: _by(operator.mod),
+    nodes.FloorDiv: _by(operator.floordiv), Rem: Reader.remainder,
     sympy.Min: _by(minimum), nodes.IntMin: _by(minimum),
     sympy.Max: _by(maximum), nodes.IntMax: _by(maximum), sympy.Abs: _of(abs),
-    nodes.Isqrt: _of(lambda a: a.isqrt()), nodes.TableLookup: Reader.entry,
+    nodes.Isqrt: _of(isqrt), nodes.TableLookup: Reader.entry,
     sympy.Piecewise: Reader.piecewise, nodes.Select: Reader.chosen,
-    nodes.BitAnd: _bits("and"), nodes.BitOr: _bits("or"), nodes.BitXor: _bits("xor"),
-    nodes.BitNot: _of(lambda a: -a - 1),
-    nodes.ShiftLeft: _by(shift_left), nodes.ShiftRight: _by(shift_right),
+    nodes.BitAnd: _by(operator.and_), nodes.BitOr: _by(operator.or_), nodes.BitXor: _by(operator.xor),
+    nodes.BitNot: _of(operator.invert),
+    nodes.ShiftLeft: _by(operator.lshift), nodes.ShiftRight: _by(operator.rshift),
     **dict.fromkeys(_FLAGS, Reader.flag),
 }  # fmt: skip
 

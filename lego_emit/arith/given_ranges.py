@@ -1,4 +1,4 @@
-"""ranges= as people write them: {"i": (0, "M")}, half-open, read into facts."""
+"""ranges= as people write them: {"i": (0, "M")}, half-open, read into analyzer."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any
 
 from ..errors import AssumptionError, LegoError, shown
 from ..kinds import is_integer, is_sympy
+from .analyzer import Analyzer
 from .assume import parse_value
 from .expr import Expr
-from .facts import Facts
 from .formulas import is_symbol, says
-from .rebuild import rebuild
 from .terms import Atom
 
 
@@ -59,11 +58,13 @@ def parse_ranges(ranges: Any) -> list[GivenRange]:
     return [*found.values()]
 
 
-def learn_ranges(facts: Facts, ranges: Iterable[GivenRange], sizes: Mapping[str, int]) -> None:
-    """Put ranges into facts; sizes: symbols that are numbers. A symbol that ends a range from 0 on
+def learn_ranges(
+    analyzer: Analyzer, ranges: Iterable[GivenRange], sizes: Mapping[str, int]
+) -> None:
+    """Put ranges into what is known; sizes: symbols that are numbers. A symbol that ends a range from 0 on
     is a size: where there is an index, it is at least 1."""
     for given in ranges:
-        least, end = (_fixed(facts, e, sizes) for e in (given.least, given.end))
+        least, end = (_fixed(analyzer, e, sizes) for e in (given.least, given.end))
         high = None if end is None else end - 1
         if given.name in sizes:
             value = Expr.of(sizes[given.name])
@@ -74,19 +75,19 @@ def learn_ranges(facts: Facts, ranges: Iterable[GivenRange], sizes: Mapping[str,
                     f"sizes fixes {given.name} to {value!r}, outside of its range"
                 )
             for gap in gaps:
-                facts.learn_nonneg(gap)
+                analyzer.learn_nonneg(gap)
             continue
         for bound in (least, high):
-            if bound is not None and facts.reaches(bound, given.name):
+            if bound is not None and analyzer.facts.reaches(bound, given.name):
                 raise AssumptionError(
                     f"the range of {given.name} leads back to itself through {bound!r}; say each "
                     f"relation between two symbols once"
                 )
-        facts.learn_range(given.name, least, high)
+        analyzer.learn_range(given.name, least, high)
         size = None if end is None else end.single
-        if least is not None and facts.nonneg(least) and size is not None and size.kind == "sym":
-            facts.learn_size(size.args[0])
-    facts.learn_ends()
+        if least is not None and analyzer.nonneg(least) and size is not None and size.kind == "sym":
+            analyzer.learn_size(size.args[0])
+    analyzer.learn_ends()
 
 
 def _name(key: Any) -> str:
@@ -123,7 +124,7 @@ def _bound(name: str, bound: Any, upper: int) -> Expr | None:
     )
 
 
-def _fixed(facts: Facts, e: Expr | None, sizes: Mapping[str, int]) -> Expr | None:
+def _fixed(analyzer: Analyzer, e: Expr | None, sizes: Mapping[str, int]) -> Expr | None:
     if e is None:
         return None
 
@@ -131,4 +132,4 @@ def _fixed(facts: Facts, e: Expr | None, sizes: Mapping[str, int]) -> Expr | Non
         known = atom.kind == "sym" and atom.args[0] in sizes
         return Expr.of(sizes[atom.args[0]]) if known else None
 
-    return facts.rebuilt(rebuild(e, number))
+    return analyzer.rebuilt(analyzer.rebuild(e, number))

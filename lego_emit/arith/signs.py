@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
+from .analyzer import Analyzer
 from .expr import Expr
-from .facts import Facts
-from .rebuild import rebuild
 from .terms import Atom
 
 
-def without_negative_parts(e: Expr, facts: Facts) -> Expr:
+def without_negative_parts(e: Expr, analyzer: Analyzer) -> Expr:
     """The same value: a factor that is not positive by its opposite, as (a - n)*(b - n) is
     (n - a)*(n - b); a quotient of such a dividend rounded up, as -(-n // d) is (n + d - 1) // d."""
 
     def replace(atom: Atom) -> Expr | None:
         if atom.kind == "group":
             inner = inside(atom.args[0])
-            if not facts.nonneg(inner) and facts.nonneg(-inner):
+            if not analyzer.nonneg(inner) and analyzer.nonneg(-inner):
                 return -Expr.atom(Atom("group", -inner, None, None, atom.args[3]))
         elif atom.kind == "digit" and atom.args[2] is None:
             base, by = inside(atom.args[0]), inside(atom.args[1])
-            if not facts.nonneg(base) and facts.nonneg(-base) and facts.nonneg(by - 1):
-                return -((by - base - 1) // by)
+            if not analyzer.nonneg(base) and analyzer.nonneg(-base) and analyzer.nonneg(by - 1):
+                return -analyzer.simplifier.floordiv(by - base - 1, by)
         return None
 
     def inside(value: Expr) -> Expr:
-        return _turned(rebuild(value, replace, made), facts)
+        return _turned(analyzer.rebuild(value, replace, made), analyzer)
 
     made: dict = {}
     return inside(e)
 
 
-def _turned(e: Expr, facts: Facts) -> Expr:
+def _turned(e: Expr, analyzer: Analyzer) -> Expr:
     """The same sum, a term that is taken off by the opposite of one of its factors whose sign is not
     known: of two factors that were turned round one may be known to be positive."""
     total = Expr.of(0)
     for mono, c in e.terms.items():
         for k, atom in enumerate(mono):
-            if c < 0 and atom.kind == "group" and not facts.nonneg(Expr.atom(atom)):
+            if c < 0 and atom.kind == "group" and not analyzer.nonneg(Expr.atom(atom)):
                 opposite = Atom("group", -atom.args[0], None, None, atom.args[3])
                 mono, c = (*mono[:k], opposite, *mono[k + 1 :]), -c
         total = total + Expr({tuple(sorted(mono, key=lambda a: a.key)): c})

@@ -5,16 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .knowledge import PATH
-
-
-def branch() -> tuple[Any, ...]:
-    """The conditions of the branch that is being followed."""
-    path = PATH.get()
-    if path is None or not path.decided:
-        return ()
-    return tuple(c if value else ~c for c, value in path.decided.values())
-
 
 @dataclass(frozen=True, slots=True)
 class Law:
@@ -71,7 +61,7 @@ TAKEN_OFF = Law(
 
 @dataclass(slots=True, eq=False)
 class Divided:
-    """dividend = quotient*divisor + remainder by a rule of division.py.
+    """dividend = quotient*divisor + remainder by a rule of divisibility.py.
 
     law: what it rests on; proof: how what that asks for is shown, where no range is asked. whole:
     the multiples of the divisor that came out first. fits: (value, bound) where 0 <= value < bound
@@ -117,12 +107,19 @@ class Log:
         if not (self.settled and isinstance(entry, Divided) and entry.law is NESTED):
             self.entries.append(entry)
 
-    def merged(self, before: Any, after: Any) -> None:
-        """Digits were put together; what that led to was told before it."""
-        entries, made = self.entries, Merged(before, after, branch())
+    def merged(self, before: Any, after: Any, where: tuple[Any, ...]) -> None:
+        """Digits were put together; what that led to was told before it. where: the branch."""
+        entries, made = self.entries, Merged(before, after, where)
         first = len(entries)
         while first and isinstance(p := entries[first - 1], Merged) and p.after is after:
             first -= 1
         if first < len(entries):
             made.after = entries[first].before
         entries.insert(first, made)
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Where the parts of an analyzer write down what they do; nowhere while log is None."""
+
+    log: Log | None = None

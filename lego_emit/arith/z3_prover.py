@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from ..packages import z3
 from .expr import Cond, Expr
-from .known import Known
+from .facts import Facts
 from .terms import Atom
 
 STEPS = 60_000
@@ -19,7 +19,7 @@ Term: TypeAlias = Any  # a z3.ArithRef
 Fact: TypeAlias = Any  # a z3.BoolRef
 
 
-def prove_nonneg(facts: Known, e: Expr) -> bool | None:
+def prove_nonneg(facts: Facts, e: Expr) -> bool | None:
     """True or False where Z3 decides whether e >= 0 follows, None where it gives up."""
     solver = _solver(facts, e)
     try:
@@ -29,12 +29,12 @@ def prove_nonneg(facts: Known, e: Expr) -> bool | None:
     return True if answer == z3.unsat else False if answer == z3.sat else None
 
 
-def query(facts: Known, e: Expr) -> str:
+def query(facts: Facts, e: Expr) -> str:
     """What prove_nonneg asks, as SMT-LIB 2: unsat where e >= 0 follows."""
     return _solver(facts, e).to_smt2()
 
 
-def _solver(facts: Known, e: Expr) -> Any:
+def _solver(facts: Facts, e: Expr) -> Any:
     # A context of its own: in a shared one the answer depends on what was asked before.
     context = z3.Context()
     # Not z3.Solver: what its tactics find out depends on addresses, and so on other threads.
@@ -67,7 +67,7 @@ class _Translator:
     """What is known of an atom is said to the solver on the way: in a branch of a select, only of
     what takes that branch, for elsewhere the atom need not have a value."""
 
-    def __init__(self, facts: Known, solver: z3.Solver, context: z3.Context):
+    def __init__(self, facts: Facts, solver: z3.Solver, context: z3.Context):
         self.facts, self.solver, self.context = facts, solver, context
         self.names: set[str] = set()
         self.memo: dict[Atom, Term] = {}

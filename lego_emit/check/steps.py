@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..arith.expr import Cond, Expr
-from ..arith.knowledge import using
-from ..arith.proofs import PROVERS
-from ..arith.rebuild import unsubstitute
+from ..arith.prover import PROVERS
 from ..arith.steps import EXACT, MERGED, TAKEN_OFF, Divided, Law, Log, Merged
 from ..arith.terms import Atom
 from ..errors import TargetError, nearest
@@ -111,16 +109,15 @@ class Reader:
 
     def own(self, e: Expr) -> Expr:
         """e in the user's symbols."""
-        e = unsubstitute(e, self.facts)
+        e = self.facts.unsubstitute(e)
         while any(s in self.stand_ins for s in e.symbols()):
-            e = unsubstitute(_replaced(e, self.stand_ins), self.facts)
+            e = self.facts.unsubstitute(_replaced(e, self.stand_ins))
         return e
 
     def steps(self, log: Log | None) -> list[Step]:
         """What a log tells, each equality once."""
         self._found = {}
-        with using(self.facts):
-            self._tell(log.entries if log is not None else ())
+        self._tell(log.entries if log is not None else ())
         return list(self._found.values())
 
     def _tell(self, entries: Iterable[Any]) -> None:
@@ -188,8 +185,12 @@ class Reader:
             how = f"from {_relation(self.own(known))}"
         elif single is not None and single.kind == "group" and single.args[2] is not None:
             how = "the range of a block that is a bijection"
-        elif single is not None and single.kind == "sym" and single.args[0] in self.facts.ranges:
-            hi = self.facts.ranges[single.args[0]].hi
+        elif (
+            single is not None
+            and single.kind == "sym"
+            and single.args[0] in self.facts.facts.ranges
+        ):
+            hi = self.facts.facts.ranges[single.args[0]].hi
             if hi is not None and hi.same(bound - 1):
                 how = f"the range of {self.own(value)!r}"
         return (self.own(value), self.own(bound)), how
@@ -201,7 +202,7 @@ class Reader:
             lo, hi = facts.interval(value)
             if lo is not None and hi is not None and 0 <= lo and hi < size:
                 return PROVERS[0], None
-        both = facts.shown(value), facts.shown(bound - value - 1)
+        both = facts.prover.shown(value), facts.prover.shown(bound - value - 1)
         return max(both, key=lambda p: PROVERS.index(p[0]))
 
     def _divisibility(self, d: Divided) -> str:
@@ -210,11 +211,11 @@ class Reader:
         above = {s for m in d.dividend.terms for a in m if a.kind == "sym" for s in a.args}
         below = d.divisor.symbols()
         found = []
-        for name, value in sorted(facts.substitutions.items()):
+        for name, value in sorted(facts.facts.substitutions.items()):
             parts = value.symbols()
-            if below & parts and parts <= above and parts & facts.quotients.keys():
+            if below & parts and parts <= above and parts & facts.facts.quotients.keys():
                 if not parts <= below:
-                    made = [unsubstitute(Expr.atom(Atom("sym", p)), facts) for p in sorted(parts)]
+                    made = [facts.unsubstitute(Expr.atom(Atom("sym", p))) for p in sorted(parts)]
                     found.append(f"{name} = {'*'.join(map(factor_text, made))}")
         return " and ".join(found)
 

@@ -10,8 +10,8 @@ from typing import Any
 from ..algebra.block import Change, Indexable, Numbers
 from ..algebra.nested import checked, flat, is_tuple, mapped, number, shaped, text
 from ..algebra.strided import Strided
+from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
-from ..arith.rebuild import rebuild
 from ..arith.terms import Atom
 from ..errors import LayoutError, shown
 from ..kinds import is_integer
@@ -122,7 +122,8 @@ class Coordinates(Indexable):
             def taken(value: Any) -> Any:
                 if not isinstance(value, Expr):
                     return value
-                return number(rebuild(value, {a: Expr.of(int(a == atoms[k])) for a in atoms}.get))
+                one = {a: Expr.of(int(a == atoms[k])) for a in atoms}
+                return number(Analyzer(use_z3=False).rebuild(value, one.get))
 
             return Strided(found.shape, mapped(found.stride, taken), taken(found.offset))
 

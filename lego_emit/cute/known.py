@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 from ..algebra.block import Block, outside
 from ..algebra.nested import number
-from ..arith.expr import Expr
-from ..arith.facts import Facts, current
-from ..arith.knowledge import IN_FORCE, using
-from ..arith.rebuild import unsubstitute
+from ..arith.analyzer import Analyzer
+from ..arith.expr import RUNNING, Expr
 from ..errors import LayoutError
 from ..kinds import is_integer
 
@@ -23,11 +20,11 @@ def at_most(a: Any, b: Any) -> bool | None:
     if is_integer(a) and is_integer(b):
         return a <= b
     gap = Expr.of(b) - Expr.of(a)
-    with _facts(gap) as facts:
-        gap = facts.rebuilt(gap)
-        if facts.nonneg(gap):
-            return True
-        return False if facts.nonneg(-gap - 1) else None
+    known = _known(gap)
+    gap = known.rebuilt(gap)
+    if known.nonneg(gap):
+        return True
+    return False if known.nonneg(-gap - 1) else None
 
 
 def divides(divisor: Any, n: Any) -> bool | None:
@@ -36,12 +33,12 @@ def divides(divisor: Any, n: Any) -> bool | None:
         return n % divisor == 0
     if is_integer(divisor) and divisor == 1:
         return True
-    e = Expr.of(n) + Expr.of(divisor)
-    with _facts(e) as facts:
-        rest = facts.rebuilt(Expr.of(n)) % facts.rebuilt(Expr.of(divisor))
-        if rest.constant is not None:
-            return rest.constant == 0
-        return False if facts.nonneg(rest - 1) else None
+    n, divisor = Expr.of(n), Expr.of(divisor)
+    known = _known(n + divisor)
+    rest = known.simplifier.mod(known.rebuilt(n), known.rebuilt(divisor))
+    if rest.constant is not None:
+        return rest.constant == 0
+    return False if known.nonneg(rest - 1) else None
 
 
 def quotient(n: Any, divisor: Any) -> Any:
@@ -49,8 +46,9 @@ def quotient(n: Any, divisor: Any) -> Any:
     if is_integer(n) and is_integer(divisor):
         return n // divisor
     n, divisor = Expr.of(n), Expr.of(divisor)
-    with _facts(n + divisor) as facts:
-        return number(unsubstitute(facts.rebuilt(n) // facts.rebuilt(divisor), facts))
+    known = _known(n + divisor)
+    found = known.simplifier.floordiv(known.rebuilt(n), known.rebuilt(divisor))
+    return number(known.unsubstitute(found))
 
 
 def quotient_up(n: Any, divisor: Any, construct: str) -> Any:
@@ -83,23 +81,17 @@ def decided(answer: bool | None, construct: str, question: str) -> bool:
     return answer
 
 
-@contextmanager
-def facts_of(layout: Block) -> Iterator[None]:
+def facts_of(layout: Block) -> AbstractContextManager[None]:
     """What a layout's sizes say of each other is known in the body: M % B == 0 of Col(M // B, B)."""
-    facts = Facts()
-    with using(facts):
-        outside("symbols").learn_layout(layout)
-        yield
+    return outside("symbols").facts_of(layout)
 
 
-@contextmanager
-def _facts(e: Expr) -> Iterator[Facts]:
-    """What is in force; where nothing is, that each symbol is a size."""
-    if IN_FORCE.get() is not None:
-        yield current()
-        return
-    facts = Facts()
-    with using(facts):
-        for name in sorted(e.symbols()):
-            facts.learn_size(name)
-        yield facts
+def _known(e: Expr) -> Analyzer:
+    """What is known where something runs; where nothing does, that each symbol is a size."""
+    running = RUNNING.get()
+    if running is not None:
+        return running.analyzer
+    known = Analyzer()
+    for name in sorted(e.symbols()):
+        known.learn_size(name)
+    return known

@@ -12,8 +12,8 @@ from typing import Any
 
 from ..algebra.block import Block
 from ..arith.assume import parse
+from ..arith.context import bound
 from ..arith.expr import Expr
-from ..arith.facts import current
 from ..arith.given_ranges import parse_ranges
 from ..arith.terms import Atom
 from ..emit.printer import Printer
@@ -23,6 +23,7 @@ from ..kinds import is_integer, is_symbolic
 from ..pipeline import build_program, candidates
 from ..trace.follow import Options, follow, go_on
 from ..trace.learn import learn_layout
+from ..trace.paths import here
 from ..trace.subject import index_of
 from ..trace.trace import Trace
 from .placed import sizes_of
@@ -183,7 +184,7 @@ class Names(Kernel):
             )
 
     def _bound(self, name: str) -> Expr:
-        symbol = Expr.atom(Atom("sym", name))
+        symbol = bound(Expr.atom(Atom("sym", name)))
         return symbol + self._bindings[name] if name in self._bindings else symbol
 
     @contextmanager
@@ -325,8 +326,8 @@ class Names(Kernel):
         size, name = self.value(size), f"any_{name}"
 
         def make() -> Expr:
-            current().learn_range(name, Expr.of(0), Expr.of(size.make()) - 1)
-            return Expr.atom(Atom("sym", name))
+            here().analyzer.learn_range(name, Expr.of(0), Expr.of(size.make()) - 1)
+            return bound(Expr.atom(Atom("sym", name)))
 
         return Value(self, make, f"{name} < {size.said}", [size])
 
@@ -392,7 +393,7 @@ class Names(Kernel):
             def learn(trace: Trace) -> None:
                 trace.signature = [*said.names]
                 for layout in layouts:
-                    learn_layout(layout)
+                    learn_layout(layout, here())
 
             options = Options(assume=said.assume, ranges=parse_ranges(said.ranges or None))
             self._traces[key] = follow(learn, options)[0]

@@ -10,11 +10,12 @@ from typing import Any
 
 from ..algebra.bijection import symbols_in
 from ..algebra.block import Block
-from ..arith.expr import Expr, select
-from ..arith.facts import current
+from ..arith.context import bound
+from ..arith.expr import Cond, Expr
 from ..errors import TemplateError, nearest
 from ..kinds import is_integer, is_symbolic
 from ..trace.learn import learn_layout, product_of
+from ..trace.paths import here
 from .slices import Hints, parts_of, values_of_parts
 from .values import Kernel, Number, Several, Test, Value
 
@@ -91,12 +92,14 @@ class Placed:
         given = self._given(indices, ".in_bounds")
 
         def make() -> Any:
-            learn_layout(self._layout)
+            learn_layout(self._layout, here())
+            known = here().analyzer
             open_ones: list[Any] = []
             for value, n in zip(given, self._layout.dims, strict=True):
                 i = Expr.of(value.make())
-                open_ones += [c for c in (i >= 0, i < n) if current().decide(c) is not True]
-            return select(reduce(and_, open_ones), 1, 0) if open_ones else 1
+                conditions = Cond("le", Expr.of(0), i), Cond("lt", i, known.rebuilt(Expr.of(n)))
+                open_ones += [c for c in conditions if known.decide(c) is not True]
+            return known.simplifier.select(reduce(and_, open_ones), 1, 0) if open_ones else 1
 
         said = f"{self._name}.in_bounds({', '.join(v.said for v in given)})"
         return Test(self._kernel, make, said, given, (self._layout,))
@@ -108,13 +111,13 @@ class Placed:
         position = self.apply(*indices)
 
         def make() -> Any:
-            found = Expr.of(position.make())
+            known, found = here().analyzer, Expr.of(position.make())
             choice = found.single
-            if choice is not None and choice.kind == "select" and current().nonneg(choice.args[1]):
+            if choice is not None and choice.kind == "select" and known.nonneg(choice.args[1]):
                 condition, _, masked = choice.args
                 if masked.constant == -1:
-                    return select(condition, 1, 0)
-            return select(found >= 0, 1, 0)
+                    return known.simplifier.select(condition, 1, 0)
+            return known.simplifier.select(found >= 0, 1, 0)
 
         return Test(self._kernel, make, f"{position.said} is there", [position])
 
@@ -149,8 +152,8 @@ class Placed:
             return Number(self._kernel, prod(sizes), f"{self._name}.{said}")
 
         def make() -> Any:
-            learn_layout(self._layout)
-            return product_of(sizes)
+            learn_layout(self._layout, here())
+            return bound(product_of(sizes, here().analyzer))
 
         return Value(self._kernel, make, f"{self._name}.{said}", (), (self._layout,))
 
@@ -195,7 +198,7 @@ def placed(kernel: Kernel, name: str, value: Any) -> Any:
     if isinstance(value, Block):
         return Placed(kernel, value, name)
     if is_symbolic(value):
-        return Value(kernel, lambda: Expr.of(value), repr(value), names=sizes_of(value))
+        return Value(kernel, lambda: bound(value), repr(value), names=sizes_of(value))
     if callable(value) and not isinstance(value, type):
 
         def called(*arguments: Any) -> Value:
@@ -203,7 +206,7 @@ def placed(kernel: Kernel, name: str, value: Any) -> Any:
             said = f"{name}({', '.join(v.said for v in given)})"
 
             def make() -> Any:
-                return value(*(Expr.of(v.make()) for v in given))
+                return value(*(bound(v.make()) for v in given))
 
             return Value(kernel, make, said, given, names=sizes_of(value))
 

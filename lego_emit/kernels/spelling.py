@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from ..arith.expr import Expr
-from ..arith.facts import current
 from ..emit.emit import emit
 from ..emit.printer import ATOM, FunctionView
 from ..errors import TemplateError
@@ -15,6 +14,7 @@ from ..ir.nodes import Node
 from ..ir.program import INDEX_TYPES, Function, Program
 from ..ir.relations import Range, renamed, replaced
 from ..pipeline import build_program
+from ..trace.paths import here
 from .names import Names, fresh
 from .texts import CLOSED, END, START, unbracketed
 from .values import Test, Value, values_of
@@ -43,7 +43,7 @@ class Kernel(Names):
 
         def make() -> Expr:
             last = Expr.of(size.make()) - 1
-            current().learn_range(name, Expr.of(0), last if whole else None)
+            here().analyzer.learn_range(name, Expr.of(0), last if whole else None)
             return self._bound(name)
 
         said = text if whole else f"{text} of {size.said}"

@@ -12,7 +12,7 @@ from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Protocol
 
 from ..algebra.block import Block
-from ..arith.expr import Expr
+from ..arith.context import bound
 from ..errors import LegoError, TemplateError, shown
 from ..kinds import is_integer
 
@@ -111,7 +111,7 @@ class Value:
         def moved() -> Any:
             with self.kernel.moved(deltas):
                 there = self.make()
-            return Expr.of(there) - Expr.of(self.make())
+            return bound(there) - bound(self.make())
 
         said = f"{self.said}.step({', '.join(f'{n}={d!r}' for n, d in deltas.items())})"
         return Step(self, moved, said, tuple(deltas))
@@ -143,16 +143,16 @@ class Value:
         return self._with(other, "{1} * {0}", lambda a, b: b * a)
 
     def __floordiv__(self, other: Any) -> Value:
-        return self._with(other, "{} // {}", lambda a, b: Expr.of(a) // b)
+        return self._with(other, "{} // {}", lambda a, b: bound(a) // b)
 
     def __rfloordiv__(self, other: Any) -> Value:
-        return self._with(other, "{1} // {0}", lambda a, b: Expr.of(b) // a)
+        return self._with(other, "{1} // {0}", lambda a, b: bound(b) // a)
 
     def __mod__(self, other: Any) -> Value:
-        return self._with(other, "{} % {}", lambda a, b: Expr.of(a) % b)
+        return self._with(other, "{} % {}", lambda a, b: bound(a) % b)
 
     def __rmod__(self, other: Any) -> Value:
-        return self._with(other, "{1} % {0}", lambda a, b: Expr.of(b) % a)
+        return self._with(other, "{1} % {0}", lambda a, b: bound(b) % a)
 
     def __neg__(self) -> Value:
         return 0 - self
@@ -216,7 +216,7 @@ class Number(Value):
     def _with(self, other: Any, text: str, compute: Callable[[Any, Any], Any]) -> Value:
         if not is_integer(other) and not isinstance(other, Number):
             return super()._with(other, text, compute)
-        found = Expr.of(compute(self._number, int(other))).constant
+        found = bound(compute(self._number, int(other))).constant
         made = Number(self.kernel, int(found or 0), f"({text.format(self.said, other)})")
         made.holed = self.holed | (other.holed if isinstance(other, Number) else {})
         return made

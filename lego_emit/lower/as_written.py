@@ -8,7 +8,6 @@ from ..arith import sympy_nodes as nodes
 from ..arith.divisors import guarded, nonzero
 from ..arith.expr import Cond, Expr, group
 from ..arith.from_sympy import Reader, entries_of
-from ..arith.rebuild import unsubstitute
 from ..errors import TraceError
 from ..packages import sympy
 from .columns import Columns
@@ -59,7 +58,7 @@ def as_written(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[Cond
 
 def refuse_zero(problem: Problem, divisor: Expr) -> None:
     """Raise TraceError: a rewritten form divides by what may be 0."""
-    own = repr(unsubstitute(divisor, problem.facts))
+    own = repr(problem.facts.unsubstitute(divisor))
     raise TraceError(
         f"rewrite, given {problem.name}, divides by {own}, which may be 0 where the result had a "
         f"value before; say that it is not with assume=['{own} >= 1']"
@@ -74,7 +73,7 @@ class Written:
         self.name = problem.name
         self.lowering, self.graph, self.facts = lowering, lowering.graph, lowering.facts
         self._values = {n: self.facts.symbol(n) for n in problem.params}
-        self._reader = Reader(self._values)
+        self._reader = Reader(self._values, self.facts)
         self._nodes: dict[tuple[Any, ...], int] = {}
         self._locals: dict[str, int] = {}
         self.columns = Columns(lowering)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..arith.expr import Cond, Expr
-from ..arith.knowledge import using
 from ..errors import TraceError, WidthError
 from ..ir.cost import Cost
 from ..ir.nodes import Node
@@ -41,57 +40,56 @@ def lowered(
     """The cheapest program for a problem. types: index types to choose from, narrowest first; the
     others as in Lowering."""
     facts = problem.facts
-    with using(facts):
-        lowering = Lowering(facts, cost, bit_operations, types, lazy, effort)
-        if problem.form is None:
-            try:
-                found = lower(problem, lowering)
-            except TraceError as error:
-                raise TraceError(f"{problem.name}: {error}") from None
-        else:
-            found, needed = _spelled(problem, lowering)
-            problem = replace(problem, preconditions=[*problem.preconditions, *needed])
-        if found.extents and any(n.op == "table" and n.value.given for n in found.nodes.values()):
-            raise TraceError(
-                f"{problem.name}: there is no array form of a function that is given a table; write "
-                "a parameter for ':'"
-            )
-        if problem.view and any(n.op == "table" and n.value.given for n in found.nodes.values()):
-            raise TraceError(
-                f"{problem.name}: there is no view of a layout whose table is known at run time only; "
-                "give Lookup the entries"
-            )
-        _check_masked(problem)
-        params = tuple(header.param(n, problem) for n in problem.params)
-        chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem)
-        width = _with_params(problem.name, params, chosen, types)
-        spans: Sequence[tuple[int, Expr] | None] = problem.spans or [None] * len(problem.outputs)
-        record = Record(problem, found.lowering.tried, found.roots, cost.name)
-        function = Function(
-            name=problem.name,
-            params=params,
-            body=tuple(found.body),
-            outputs=tuple(found.outputs),
-            index_type=width.index_type,
-            summary=_summary(problem, params),
-            returns=problem.doc.returns,
-            assumed=header.assumptions(problem, width.needed, params),
-            unseen=width.unseen,
-            axes=tuple(found.extents),
-            view=_view(problem, found),
-            named=problem.by_name and len(found.outputs) > 1,
-            base=problem.base,
-            bases=tuple(problem.bases),
-            cost=round(found.cost, 3),  # without what decides between equal ones
-            record=record,
-            promises=tuple(
-                header.promised(e, facts, span, base, problem.masked.get(name))
-                for (name, e), span, base in zip(problem.outputs, spans, problem.bases, strict=True)
-            ),
+    lowering = Lowering(facts, cost, bit_operations, types, lazy, effort)
+    if problem.form is None:
+        try:
+            found = lower(problem, lowering)
+        except TraceError as error:
+            raise TraceError(f"{problem.name}: {error}") from None
+    else:
+        found, needed = _spelled(problem, lowering)
+        problem = replace(problem, preconditions=[*problem.preconditions, *needed])
+    if found.extents and any(n.op == "table" and n.value.given for n in found.nodes.values()):
+        raise TraceError(
+            f"{problem.name}: there is no array form of a function that is given a table; write "
+            "a parameter for ':'"
         )
-        sizes = tuple(header.table_sizes(t, facts) for t in function.tables)
-        record.function = replace(function, table_sizes=sizes)
-        return record.function
+    if problem.view and any(n.op == "table" and n.value.given for n in found.nodes.values()):
+        raise TraceError(
+            f"{problem.name}: there is no view of a layout whose table is known at run time only; "
+            "give Lookup the entries"
+        )
+    _check_masked(problem)
+    params = tuple(header.param(n, problem) for n in problem.params)
+    chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem)
+    width = _with_params(problem.name, params, chosen, types)
+    spans: Sequence[tuple[int, Expr] | None] = problem.spans or [None] * len(problem.outputs)
+    record = Record(problem, found.lowering.tried, found.roots, cost.name)
+    function = Function(
+        name=problem.name,
+        params=params,
+        body=tuple(found.body),
+        outputs=tuple(found.outputs),
+        index_type=width.index_type,
+        summary=_summary(problem, params),
+        returns=problem.doc.returns,
+        assumed=header.assumptions(problem, width.needed, params),
+        unseen=width.unseen,
+        axes=tuple(found.extents),
+        view=_view(problem, found),
+        named=problem.by_name and len(found.outputs) > 1,
+        base=problem.base,
+        bases=tuple(problem.bases),
+        cost=round(found.cost, 3),  # without what decides between equal ones
+        record=record,
+        promises=tuple(
+            header.promised(e, facts, span, base, problem.masked.get(name))
+            for (name, e), span, base in zip(problem.outputs, spans, problem.bases, strict=True)
+        ),
+    )
+    sizes = tuple(header.table_sizes(t, facts) for t in function.tables)
+    record.function = replace(function, table_sizes=sizes)
+    return record.function
 
 
 def _check_masked(problem: Problem) -> None:

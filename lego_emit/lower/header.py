@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..arith.analyzer import Analyzer
 from ..arith.divisors import nonzero
 from ..arith.expr import Cond, Expr, any_of
-from ..arith.facts import Facts
 from ..arith.intervals import tighter
-from ..arith.rebuild import put_back
 from ..entries import Entries
 from ..ir.nodes import Node
 from ..ir.program import Param
@@ -21,7 +20,7 @@ def param(name: str, problem: Problem) -> Param:
     """A parameter, with what its header says of it."""
     facts = problem.facts
     lo, hi = facts.interval(facts.symbol(name))
-    known = facts.ranges.get(name)
+    known = facts.facts.ranges.get(name)
     if known is None:
         found = Range(None if lo is None else const(lo))
         found = between(lo, hi + 1) if lo is not None and hi is not None else found
@@ -30,11 +29,11 @@ def param(name: str, problem: Problem) -> Param:
         found = Range(*(None if e is None else value(e, facts) for e in (least, end)))
         if name in problem.unsigned:
             found = Range(None, found.end)
-    if facts.constraints:  # not in its range, which is said beside them
-        hi = tighter(min, hi, facts.greatest(facts.symbol(name)))
+    if facts.facts.constraints:  # not in its range, which is said beside them
+        hi = tighter(min, hi, facts.estimates.greatest(facts.symbol(name)))
     base = problem.first if name in problem.indices else 0
     said = problem.doc.params.get(name, "")
-    return Param(name, found, lo, hi, name in problem.axes, facts.is_size(name), base, said)
+    return Param(name, found, lo, hi, name in problem.axes, facts.facts.is_size(name), base, said)
 
 
 def assumptions(
@@ -44,7 +43,7 @@ def assumptions(
     facts, names = problem.facts, {p.name for p in params}
     divides = (
         Node("eq", (Node("floormod", (value(a, facts), value(b, facts))), const(0)))
-        for a, b in facts.quotients.values()
+        for a, b in facts.facts.quotients.values()
     )
     divides = [c for c in divides if names.issuperset(names_in(c))]  # not of what cancels out
     preconditions = (condition(c, facts) for c in _preconditions(problem))
@@ -70,7 +69,7 @@ def _choices(c: Node) -> list[Node]:
 
 def promised(
     e: Expr,
-    facts: Facts,
+    facts: Analyzer,
     span: tuple[int, Expr] | None,
     base: int,
     masked: int | None = None,
@@ -92,7 +91,7 @@ def promised(
     for least in (0, 1):
         if (lo is None or lo < least) and facts.nonneg(e - least):
             lo = least
-    top = facts.upper(e)
+    top = facts.prover.upper(e)
     if size is not None and (top is None or not facts.nonneg(size - 1 - top)):
         top = size - 1
     if top is None and hi is not None:
@@ -102,7 +101,7 @@ def promised(
     return Range(None if lo is None else const(lo), None if top is None else value(top + 1, facts))
 
 
-def table_sizes(table: Entries, facts: Facts) -> tuple[Node, Node]:
+def table_sizes(table: Entries, facts: Analyzer) -> tuple[Node, Node]:
     """How many entries a table has that is given at run time, and what they are below."""
     size, below = (value(Expr.of(n), facts) for n in (table.size, table.below))
     return size, below
@@ -118,5 +117,5 @@ def _preconditions(problem: Problem) -> list[Cond]:
 
 def not_zero(divisor: Expr, branch: Iterable[Cond], problem: Problem) -> Cond:
     """That a divisor is not 0, or that its branch is not taken."""
-    others = [put_back(~c, problem.stand_ins) for c in branch]
+    others = [problem.facts.simplifier.put_back(~c, problem.stand_ins) for c in branch]
     return any_of([*others, Cond("ne", divisor, Expr.of(0))])

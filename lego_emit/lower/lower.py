@@ -13,7 +13,6 @@ from types import MappingProxyType
 
 from ..arith.expr import Expr
 from ..arith.intervals import interval
-from ..arith.rebuild import opened, unsubstitute
 from ..arith.steps import Log
 from ..ir.nodes import OPS, Node
 from ..ir.program import INDEX_TYPES
@@ -83,7 +82,7 @@ def finished(
     plain = Form(lowering, Style(), ())
     extents = {n: problem.extents[n] for n in problem.axes if n in problem.extents}
     viewed = problem.view.values if problem.view else ()
-    sizes = [plain.expr(unsubstitute(e, problem.facts)) for e in (*extents.values(), *viewed)]
+    sizes = [plain.expr(problem.facts.unsubstitute(e)) for e in (*extents.values(), *viewed)]
     names = [n for n, _ in problem.outputs]
     taken = {*problem.params, *names}
     return finish(lowering, names, roots, [*extents], sizes, taken, given)
@@ -101,7 +100,7 @@ def _variants(problem: Problem, effort: int) -> Iterator[tuple[list[Expr], Log]]
     for kept in choices[-WHOLES * effort :]:
         facts, log = problem.facts, Log([*problem.kept.log.entries])
         facts.log = log
-        found = [facts.rebuilt(opened(e, flats, kept)) for _, e in outputs]
+        found = [facts.rebuilt(facts.simplifier.opened(e, flats, kept)) for _, e in outputs]
         facts.log = None
         yield found, log
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from ..arith.expr import Expr, divide_terms
-from ..arith.facts import Facts
-from ..arith.rebuild import unsubstitute
+from ..arith.analyzer import Analyzer
+from ..arith.expr import Expr
 from ..arith.steps import Log
 from ..arith.terms import Atom, Identity
 from ..ir.cost import Cost
@@ -55,7 +55,7 @@ class Lowering:
 
     def __init__(
         self,
-        facts: Facts,
+        facts: Analyzer,
         cost: Cost,
         bit_operations: bool,
         types: Sequence[str] = (),
@@ -68,7 +68,9 @@ class Lowering:
         self.types = types
         self.signed = any(INDEX_TYPES[t][0] < 0 for t in types)
         self.bit_operations = bit_operations
-        self.sizes = facts.sizes | {name for name in facts.substitutions if facts.is_size(name)}
+        self.sizes = facts.facts.sizes | {
+            name for name in facts.facts.substitutions if facts.facts.is_size(name)
+        }
         self.graph = Graph(cost, self.sizes)
         self.sources: dict[int, Expr] = {}  # of nodes that arithmetic does not give: their value
         self.built = 0  # atoms, over all candidates
@@ -174,7 +176,7 @@ class Lowering:
 
     def forward(self, e: Expr) -> Expr:
         """e in the symbols that the facts speak of."""
-        return self.facts.rebuilt(e) if self.facts.substitutions else e
+        return self.facts.rebuilt(e) if self.facts.facts.substitutions else e
 
     def natural(self, e: Expr) -> bool:
         """Whether e >= 0 is proven."""
@@ -215,8 +217,8 @@ class Lowering:
         """a / b of two products in the user's symbols, None where b is not seen to divide a."""
         key = a.identity, b.identity
         if key not in self._ratios:
-            quotient, rest = divide_terms(a, b)
-            self._ratios[key] = None if rest.terms else unsubstitute(quotient, self.facts)
+            quotient, rest = self.facts.simplifier.divide(a, b)
+            self._ratios[key] = None if rest.terms else self.facts.unsubstitute(quotient)
         return self._ratios[key]
 
     def is_size(self, atom: Atom) -> bool:
@@ -248,21 +250,21 @@ class Lowering:
         if op not in _VALUES:
             return None
         args = [self.value(a) for a in self.graph.args[node]]
-        return None if any(a is None for a in args) else _VALUES[op](*args)
+        return None if any(a is None for a in args) else self.facts.operate(_VALUES[op], *args)
 
 
-_VALUES: dict[str, Callable[..., Expr]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "neg": lambda a: -a,
-    "div": lambda a, b: a // b,
-    "floordiv": lambda a, b: a // b,
-    "mod": lambda a, b: a % b,
-    "floormod": lambda a, b: a % b,
-    "and": lambda a, b: a & b,
-    "or": lambda a, b: a | b,
-    "xor": lambda a, b: a ^ b,
-    "shl": lambda a, b: a << b,
-    "shr": lambda a, b: a >> b,
+_VALUES: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "neg": operator.neg,
+    "div": operator.floordiv,
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
+    "floormod": operator.mod,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "shl": operator.lshift,
+    "shr": operator.rshift,
 }

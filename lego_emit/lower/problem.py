@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ..arith.analyzer import Analyzer
 from ..arith.expr import Cond, Expr
-from ..arith.facts import Facts
 from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..ir.nodes import Node
@@ -36,7 +36,7 @@ class Problem:
 
     name: str
     doc: Doc
-    facts: Facts
+    facts: Analyzer
     outputs: Sequence[tuple[str, Expr]]
     params: Sequence[str]
     axes: Sequence[str]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 
+from ..arith.analyzer import Analyzer
 from ..arith.expr import Cond, Expr
-from ..arith.facts import Facts
 from ..arith.intervals import ANY, Interval, both, interval, tighter
 from ..ir.nodes import OPS
 from ..ir.program import INDEX_TYPES
@@ -22,7 +22,7 @@ class Ranges:
     def __init__(
         self,
         graph: Graph,
-        facts: Facts,
+        facts: Analyzer,
         value: Callable[[int], Expr | None],
         bounds: Mapping[int, Interval],
         lazy: bool,
@@ -37,9 +37,9 @@ class Ranges:
         self._path: list[tuple[int, bool]] = []  # the conditions of the branches that are looked at
         self._last: tuple[tuple[int, ...], dict[int, Interval]] = (), {}
         facts = self.facts
-        self._numbers = bool(facts.constraints) or any(
+        self._numbers = bool(facts.facts.constraints) or any(
             r.hi is not None and r.hi.constant is not None
-            for r in (*facts.ranges.values(), *facts.original.values())
+            for r in (*facts.facts.ranges.values(), *facts.facts.original.values())
         )
 
     def forget(self) -> None:
@@ -55,7 +55,9 @@ class Ranges:
             return self._last[1]
         facts, graph = self.facts, self.graph
         reached = graph.reached(roots)
-        with facts.quick() if self._signed else nullcontext():  # else it only costs a longer header
+        with (
+            facts.prover.quick() if self._signed else nullcontext()
+        ):  # else it only costs a longer header
             found = {k: self.of(k) for k in reached if OPS.get(graph.ops[k], "ii")[1] != "b"}
         if self._lazy and any(graph.ops[k] == "select" for k in reached):
             uses = dict(graph.uses(roots))
@@ -222,5 +224,5 @@ class Ranges:
         if lo == 0 and self.graph.hoisted[node] and facts.nonneg(value - 1):
             lo = 1  # a divisor
         if self._numbers and (hi is None or hi > INT32):
-            hi = tighter(min, hi, facts.greatest(value))
+            hi = tighter(min, hi, facts.estimates.greatest(value))
         return lo, hi

@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
-from ..arith.expr import Cond, Expr, distribute
-from ..arith.facts import Facts
-from ..arith.rebuild import unsubstitute
+from ..arith.analyzer import Analyzer
+from ..arith.expr import Cond, Expr
 from ..arith.terms import Atom, Monomial, without
 from ..arith.text import factors, ordered
 from ..ir.nodes import Node
@@ -25,20 +24,20 @@ _WORDS = {"and": "land", "or": "lor", "not": "lnot"}
 LONG = 3  # terms of a sum, above which it is said as a product where it is one
 
 
-def condition(c: Cond, facts: Facts) -> Node:
+def condition(c: Cond, facts: Analyzer) -> Node:
     """A condition in the user's own symbols."""
-    return _Maker(facts).condition(c.rebuild(lambda e: unsubstitute(e, facts)))
+    return _Maker(facts).condition(c.rebuild(facts.unsubstitute))
 
 
-def value(e: Expr, facts: Facts) -> Node:
+def value(e: Expr, facts: Analyzer) -> Node:
     """An expression in the user's own symbols."""
-    return _Maker(facts).value(unsubstitute(e, facts))
+    return _Maker(facts).value(facts.unsubstitute(e))
 
 
 class _Maker:
     """What stands twice is one node."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Analyzer) -> None:
         self.known: dict[str, Node] = {}
         self.facts = facts
 
@@ -154,7 +153,7 @@ def _quotient(e: Expr, by: Expr) -> Expr | None:
         if mono is None or beyond:
             return None
         term = Expr({mono: c})
-        total, e = total + term, e - distribute(term, by)
+        total, e = total + term, e - term * by
     return None
 
 

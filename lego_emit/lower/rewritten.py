@@ -12,9 +12,10 @@ from itertools import product
 from math import prod
 from typing import Any
 
+from ..arith.analyzer import Analyzer
 from ..arith.evaluate import Evaluation, Undefined, evaluate
 from ..arith.expr import Expr
-from ..arith.facts import Facts
+from ..arith.facts import Range
 from ..arith.formulas import (
     Pair,
     as_pair,
@@ -26,9 +27,6 @@ from ..arith.formulas import (
     symbols_of,
 )
 from ..arith.from_sympy import Reader
-from ..arith.knowledge import using
-from ..arith.known import Range
-from ..arith.rebuild import expand_groups, put_back, unsubstitute
 from ..errors import LegoError, TraceError, line_in, nearest
 from .as_written import refuse_zero
 from .header import nonzero
@@ -44,22 +42,19 @@ def rewritten(problem: Problem, rewrite: Rewrite) -> Problem:
 
     Raises TraceError, with values of the parameters where it is found to be different.
     """
-    with using(problem.facts):
-        given = _given(problem)
-        pair = _called(problem, rewrite, given)
-        if not pair.replacements and pair.expressions == given:
-            return problem
-        form = pair if stands(pair) else None
-        values = _values(problem, pair)
-        for (name, old), new in zip(problem.outputs, values, strict=True):
-            _Comparison(problem, name, given[name], pair.expressions[name]).same(old, new)
-        if form is None:
-            _check_divisors(problem, values)
-            outputs = [(n, e) for (n, _), e in zip(problem.outputs, values, strict=True)]
-            return replace(
-                problem, outputs=outputs, kept=None, form=None, rewritten=_told(given, pair)
-            )
-        return replace(problem, form=form, kept=None, equal_form=True, rewritten=_told(given, pair))
+    given = _given(problem)
+    pair = _called(problem, rewrite, given)
+    if not pair.replacements and pair.expressions == given:
+        return problem
+    form = pair if stands(pair) else None
+    values = _values(problem, pair)
+    for (name, old), new in zip(problem.outputs, values, strict=True):
+        _Comparison(problem, name, given[name], pair.expressions[name]).same(old, new)
+    if form is None:
+        _check_divisors(problem, values)
+        outputs = [(n, e) for (n, _), e in zip(problem.outputs, values, strict=True)]
+        return replace(problem, outputs=outputs, kept=None, form=None, rewritten=_told(given, pair))
+    return replace(problem, form=form, kept=None, equal_form=True, rewritten=_told(given, pair))
 
 
 def _told(given: Mapping[str, Any], pair: Pair) -> list[tuple[str, str]]:
@@ -76,8 +71,11 @@ def _told(given: Mapping[str, Any], pair: Pair) -> list[tuple[str, str]]:
 def _given(problem: Problem) -> dict[str, Any]:
     """The outputs as SymPy expressions in the user's own symbols."""
     facts = problem.facts
-    own = {n: put_back(unsubstitute(e, facts), problem.stand_ins) for n, e in problem.outputs}
-    return {n: unsubstitute(e, facts).to_sympy() for n, e in own.items()}
+    own = {
+        n: facts.simplifier.put_back(facts.unsubstitute(e), problem.stand_ins)
+        for n, e in problem.outputs
+    }
+    return {n: facts.unsubstitute(e).to_sympy() for n, e in own.items()}
 
 
 def _called(problem: Problem, rewrite: Any, given: dict[str, Any]) -> Pair:
@@ -141,7 +139,7 @@ def _values(problem: Problem, pair: Pair) -> list[Expr]:
                 f"rewrite names {symbol}, which is not a parameter of {problem.name}; parameters: "
                 f"{', '.join(problem.params)}.{nearest(symbol.name, names)}"
             )
-    reader = Reader(known)
+    reader = Reader(known, problem.facts)
     try:
         for symbol, e in pair.replacements:
             known[symbol.name] = reader.expr(e)
@@ -167,21 +165,20 @@ class _Comparison:
 
     def same(self, old: Expr, new: Expr) -> None:
         """Return where the two are equal for all values that satisfy the facts; else raise."""
-        facts: Facts = self.problem.facts.copy()
+        facts: Analyzer = self.problem.facts.copy()
         for name in self.problem.params:  # samples have values of those of which something is known
-            if name not in facts.substitutions:
-                facts.ranges.setdefault(name, Range())
-        with using(facts):
-            gap = facts.rebuilt(new - old)
-            flat = expand_groups(gap)
-            if not gap.terms or (flat is not None and not flat.terms):
-                return
-            for sample in (*facts.samples(), *facts.more_samples(SAMPLES)):
-                self._compare(old, new, sample)
-            if facts.nonneg(gap) and facts.nonneg(-gap):
-                return
-            if self._all_equal(old, new, facts):
-                return
+            if name not in facts.facts.substitutions:
+                facts.facts.ranges.setdefault(name, Range())
+        gap = facts.rebuilt(new - old)
+        flat = facts.simplifier.expand_groups(gap)
+        if not gap.terms or (flat is not None and not flat.terms):
+            return
+        for sample in (*facts.samples.first(), *facts.samples.more(SAMPLES)):
+            self._compare(old, new, sample)
+        if facts.nonneg(gap) and facts.nonneg(-gap):
+            return
+        if self._all_equal(old, new, facts):
+            return
         raise TraceError(
             f"rewrite, given {self._where()}, gives {in_short(self.made)}, which is not proven to "
             f"be {in_short(self.given)}, though no difference was found; fix sizes with "
@@ -212,7 +209,7 @@ class _Comparison:
                 f"{in_short(self.given)} is {wanted}"
             )
 
-    def _all_equal(self, old: Expr, new: Expr, facts: Facts) -> bool:
+    def _all_equal(self, old: Expr, new: Expr, facts: Analyzer) -> bool:
         """Whether they are equal at all values of their symbols, where those are few."""
         names = sorted(old.symbols() | new.symbols())
         for point in _points(names, facts):
@@ -222,13 +219,13 @@ class _Comparison:
                     continue
             except (Undefined, KeyError):
                 return False
-            if len(point) == len(facts.ranges) and facts.satisfied(point):
+            if len(point) == len(facts.facts.ranges) and facts.samples.satisfied(point):
                 self._compare(old, new, sample)
             return False
         return bool(names) and _count(names, facts) is not None
 
 
-def _count(names: list[str], facts: Facts) -> int | None:
+def _count(names: list[str], facts: Analyzer) -> int | None:
     """How many values the symbols have; None where they are too many, or not known."""
     bounds = [facts.interval(facts.symbol(n)) for n in names]
     sizes = [hi - lo + 1 for lo, hi in bounds if lo is not None and hi is not None]
@@ -237,7 +234,7 @@ def _count(names: list[str], facts: Facts) -> int | None:
     return prod(sizes)
 
 
-def _points(names: list[str], facts: Facts) -> Iterator[dict[str, int]]:
+def _points(names: list[str], facts: Analyzer) -> Iterator[dict[str, int]]:
     if _count(names, facts) is not None:
         ends = [facts.interval(facts.symbol(n)) for n in names]
         ranges = [range(lo, hi + 1) for lo, hi in ends]  # type: ignore[operator, arg-type]

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import TypeAlias
 
+from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
-from ..arith.facts import Facts
 from ..arith.intervals import ANY, BOUNDS, Interval, both, interval
-from ..arith.rebuild import put_back, unsubstitute
 from ..arith.terms import without
 from ..arith.text import CUT
 from ..errors import WidthError, shown
@@ -72,7 +71,7 @@ def choose_type(
         if fits and (least < 0 or not negated):
             return Width(candidate)
         if candidate == candidates[-1]:
-            with facts.quick():  # a weaker proof only costs a longer header
+            with facts.prover.quick():  # a weaker proof only costs a longer header
                 return _Needs(name, lowering, problem, program, candidate).width()
     raise WidthError(f"{name}: no index type to choose from")
 
@@ -92,7 +91,7 @@ def holds_argument(param: Param, index_type: str) -> bool:
 def _named(k: int, node: Node, lowering: Lowering) -> str:
     value = lowering.value(k)
     if value is not None:
-        text = repr(unsubstitute(value, lowering.facts))
+        text = repr(lowering.facts.unsubstitute(value))
         return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + CUT
     return node.op if node.value is None else str(node.value)
 
@@ -210,9 +209,11 @@ class _Needs:
                 not facts.nonneg(floor) and not _natural(floor) and not self._is_never_below(floor)
             ):
                 self.floors.append(floor)
-        keep = {name for name in facts.sizes if (facts.interval(facts.symbol(name))[0] or 0) >= 0}
+        keep = {
+            name for name in facts.facts.sizes if (facts.interval(facts.symbol(name))[0] or 0) >= 0
+        }
         signed = ([value] if high else []) + ([-value] if low else [])
-        found = [facts.summits(e, keep) or [None] for e in signed]
+        found = [facts.estimates.summits(e, keep) or [None] for e in signed]
         path = self.paths[k]
         for bound in (bound for bounds in found for bound in bounds):
             if bound is None or _looks_up(bound):
@@ -233,7 +234,7 @@ class _Needs:
     def _is_never_below(self, e: Expr) -> bool:
         """Whether e >= 0 by the bounds of what it divides: n - b*(i // b) where i < n."""
         factors = {atom.args[0] for atom in e.atoms() if atom.kind == "sym"}
-        top = self.facts.highest(-e, factors)
+        top = self.facts.estimates.highest(-e, factors)
         return top is not None and self.facts.nonneg(-top)
 
     def _at_most(self, e: Expr, path: Path, top: Expr) -> bool:
@@ -287,10 +288,10 @@ class _Needs:
             seen.add(name)
             if name in self.params and name not in self.placed:
                 return False
-            known = self.facts.ranges.get(name)
+            known = self.facts.facts.ranges.get(name)
             for bound in (known.lo, known.hi) if known is not None else ():
                 waiting += [] if bound is None else bound.symbols()
-            for e in self.facts.quotients.get(name, ()):
+            for e in self.facts.facts.quotients.get(name, ()):
                 waiting += e.symbols()
         return True
 
@@ -311,7 +312,7 @@ class _Needs:
         # What is assumed may say it already.
         open_ = [top for top in kept if not facts.nonneg(Expr.of(self.most) - top)]
         own = [
-            unsubstitute(put_back(top, self.stand_ins), facts)
+            facts.unsubstitute(facts.simplifier.put_back(top, self.stand_ins))
             for top in open_
             if not self._is_below_an_argument(top)
         ]
@@ -321,12 +322,13 @@ class _Needs:
             if not any(facts.nonneg(e - other) for other in floors):
                 floors = [other for other in floors if not facts.nonneg(other - e)] + [e]
         yield from (
-            Node("ge", (said(put_back(e, self.stand_ins), facts), const(0))) for e in floors
+            Node("ge", (said(facts.simplifier.put_back(e, self.stand_ins), facts), const(0)))
+            for e in floors
         )
 
     def _is_below_an_argument(self, e: Expr) -> bool:
         """Whether e is at most one of the arguments, which fit."""
-        names = unsubstitute(e, self.facts).symbols()
+        names = self.facts.unsubstitute(e).symbols()
         symbols = (self.facts.symbol(n) for n in self.params if n in names)
         return any(self.facts.nonneg(symbol - e) for symbol in symbols)
 
@@ -355,7 +357,7 @@ def _looks_up(e: Expr) -> bool:
     return any(atom.kind == "lookup" for atom in e.deep_atoms())
 
 
-def _without_tables(e: Expr, facts: Facts) -> Expr | None:
+def _without_tables(e: Expr, facts: Analyzer) -> Expr | None:
     """What e is at least, without its tables, of which a reader of the header knows nothing; None where that
     cannot be said."""
     found = e
@@ -374,14 +376,14 @@ def _without_tables(e: Expr, facts: Facts) -> Expr | None:
     return None if _looks_up(found) else found
 
 
-def _at_most(e: Expr, top: Expr, facts: Facts) -> bool:
+def _at_most(e: Expr, top: Expr, facts: Analyzer) -> bool:
     """Whether e <= top is proven; at once where e is a part of the product that top is."""
-    if any(_is_part(e, form, facts) for form in facts.divided_forms(top)):
+    if any(_is_part(e, form, facts) for form in facts.estimates.divided_forms(top)):
         return True
-    return facts.nonneg(top - e) or facts.nonneg(top - facts.loosened(e))
+    return facts.nonneg(top - e) or facts.nonneg(top - facts.estimates.loosened(e))
 
 
-def _is_part(e: Expr, top: Expr, facts: Facts) -> bool:
+def _is_part(e: Expr, top: Expr, facts: Analyzer) -> bool:
     """Whether e <= top is seen from the factors that they do not share."""
     positive = [(m, c) for m, c in e.terms.items() if c > 0]
     if len(positive) != 1 or len(top.terms) != 1:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
-from ..arith.facts import Facts
 from ..arith.terms import Atom, Identity
 
 Bit = frozenset  # of (input, bit): their exclusive or; None inside: and a one
@@ -20,7 +20,7 @@ class Wiring:
     that are no wiring themselves, whose values have a constant bound. inputs: in the order of first
     use; widths: their bits."""
 
-    def __init__(self, facts: Facts):
+    def __init__(self, facts: Analyzer):
         self.facts = facts
         self.inputs: list[Expr] = []
         self.widths: list[int] = []

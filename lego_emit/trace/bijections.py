@@ -10,15 +10,14 @@ from typing import Any
 from ..algebra.bijection import SameGenP, call_apply, numbers_near, positions, reads
 from ..algebra.part import Part
 from ..algebra.perms import GenP
+from ..arith.analyzer import Analyzer
 from ..arith.evaluate import Undefined, evaluate
 from ..arith.expr import Expr
-from ..arith.facts import Facts, current
-from ..arith.knowledge import using
 from ..arith.terms import Atom
 from ..errors import LayoutError, LegoError, TraceError, shown
 from .calls import called
 from .numbered import Numbered
-from .paths import alone, explore
+from .paths import Running, explore
 
 SMALL_SIZES = (1, 2, 3, 5)
 LARGER_SIZES = (9, 17, 33, 65, 129, 257, 1025)
@@ -44,21 +43,19 @@ _checked: set[tuple[str, ...]] = set()  # what passed: apply, inv, sizes, number
 _parts: set[Part] = set()  # and these
 
 
-def check_small(block: GenP, sizes: Sequence[Expr]) -> None:
+def check_small(block: GenP, sizes: Sequence[Expr], facts: Analyzer) -> None:
     """A GenP over symbolic sizes: a bijection for small ones? (One whose sizes are numbers is
     checked when it is made; on symbols it must give the same.)"""
     if block.is_concrete:
         _check_same(SameGenP((block.dims, reads(block)), block))
         return
-    facts = current()
-    with using(Facts(use_z3=False)), alone():
-        parameters = [Expr.atom(Atom("sym", f"?{k}")) for k in range(len(sizes))]
-        flat = Expr.atom(Atom("sym", "?flat"))
-        forward = given(block, "apply", explore(lambda: call(block, "apply", *parameters)))
-        back = explore(lambda: call(block, "inv", flat))
-        back = [
-            given(block, "inv", v) for v in (back if isinstance(back, (tuple, list)) else [back])
-        ]
+    known = Analyzer(use_z3=False)
+    alone = Running(known)
+    parameters = known.bind([known.symbol(f"?{k}") for k in range(len(sizes))])
+    flat = known.bind(known.symbol("?flat"))
+    forward = given(block, "apply", explore(lambda: call(block, "apply", *parameters), alone))
+    back = explore(lambda: call(block, "inv", flat), alone)
+    back = [given(block, "inv", v) for v in (back if isinstance(back, (tuple, list)) else [back])]
     key = tuple(e.key for e in (forward, *back, *sizes))
     used = forward.symbols().union(*(b.symbols() for b in back))
     names = sorted({name for n in sizes for name in n.symbols()})
@@ -83,16 +80,18 @@ def _check_same(same: SameGenP) -> None:
     on numbers: they ask what they are given, or what time it is."""
     block = same.genp
     assert isinstance(block, GenP)
-    facts = Facts(use_z3=False)
-    with using(facts), alone():
-        names = [f"?{k}" for k in range(len(block.dims))]
-        for name, n in zip((*names, "?flat"), (*block.dims, block.size), strict=True):
-            facts.learn_range(name, Expr.of(0), Expr.of(n - 1))
-        try:
-            forward = Expr.of(explore(lambda: call(block, "apply", *map(facts.symbol, names))))
-            back = explore(lambda: call(block, "inv", facts.symbol("?flat")))
-        except LegoError:  # where its indices are known better, it may be followed
-            return
+    known = Analyzer(use_z3=False)
+    alone = Running(known)
+    names = [f"?{k}" for k in range(len(block.dims))]
+    for name, n in zip((*names, "?flat"), (*block.dims, block.size), strict=True):
+        known.learn_range(name, Expr.of(0), Expr.of(n - 1))
+    given_index = known.bind([*map(known.symbol, names)])
+    position = known.bind(known.symbol("?flat"))
+    try:
+        forward = Expr.of(explore(lambda: call(block, "apply", *given_index), alone))
+        back = explore(lambda: call(block, "inv", position), alone)
+    except LegoError:  # where its indices are known better, it may be followed
+        return
     back = [Expr.of(v) for v in (back if isinstance(back, tuple | list) else [back])]
     for index in positions(block.dims, block.size, SAME_POINTS, SAME_POINTS // 4):
         try:
@@ -108,31 +107,29 @@ def _check_same(same: SameGenP) -> None:
             )
 
 
-def check_part(block: Part, sizes: Sequence[Expr]) -> None:
+def check_part(block: Part, sizes: Sequence[Expr], known: Analyzer) -> None:
     """A Part over symbolic sizes: does it hold what its functions say, for small ones? (It is checked
     when it is made of numbers.)"""
     if block.is_concrete or block in _parts:
         return
-    facts = current()
     names = sorted({name for n in sizes for name in n.symbols()})
     held = {name for n in block.offsets() for name in Expr.of(n).symbols()}
     others = sorted(held.difference(names))
-    for values, _ in _sampled(facts, sizes, names, others) if others else _small(sizes, names):
-        with using(Facts(use_z3=False)), alone():
-            block.with_sizes(Numbered(block, values))
+    for values, _ in _sampled(known, sizes, names, others) if others else _small(sizes, names):
+        block.with_sizes(Numbered(block, values))
     if not others:
         _parts.add(block)
 
 
 def _sampled(
-    facts: Facts, sizes: Sequence[Expr], names: list[str], others: list[str]
+    known: Analyzer, sizes: Sequence[Expr], names: list[str], others: list[str]
 ) -> Iterator[tuple[dict[str, int], list[int]]]:
     """Numbers that the facts allow for the symbols, and the sizes that they give."""
-    for count, sample in enumerate(islice(facts.samples(), SAMPLED)):
+    for count, sample in enumerate(islice(known.samples.first(), SAMPLED)):
         values = {}
         for name in (*names, *others):
             try:
-                values[name] = sample.expr(facts.rebuilt(Expr.atom(Atom("sym", name))))
+                values[name] = sample.expr(known.rebuilt(Expr.atom(Atom("sym", name))))
             except (Undefined, KeyError):  # nothing is known of it
                 values[name] = count + 1
         try:

@@ -13,7 +13,7 @@ from ..arith.expr import Cond, Expr, maximum, minimum
 from ..arith.terms import TOO_DEEP
 from ..ends import Endless, bounded, may_not_end
 from ..errors import RAISED, FatalError, LegoError, TraceError, line_in, said
-from .trace import Trace, step
+from .trace import Trace
 
 
 class _Globals(dict):
@@ -62,7 +62,7 @@ def _extreme(builtin, ours, values, options):
         return builtin(items, **options)
     result = items[0]
     for item in items[1:]:
-        result = step(ours, result, item)
+        result = ours(result, item)
     return result
 
 
@@ -205,7 +205,7 @@ def _foreign(error: BaseException) -> str:
             "a NumPy array cannot be indexed by a symbol; compute the number, or write a chain of "
             "`a if i == 0 else b`"
         )
-    named = re.sub(r"'(Taped)?(Expr|Cond)'( object)?", "a symbol", text)
+    named = re.sub(r"'(Taped|Context)?(Expr|Cond)'( object)?", "a symbol", text)
     if named == text:
         return text
     return (

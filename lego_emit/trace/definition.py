@@ -15,14 +15,14 @@ from typing import Any, Protocol
 from ..algebra import reference
 from ..algebra.block import Block
 from ..algebra.reference import axes_at
+from ..arith.analyzer import Analyzer
 from ..arith.evaluate import evaluate
 from ..arith.expr import Expr
-from ..arith.facts import Facts
 from ..ends import may_not_end
 from ..kinds import is_symbolic
 from .calls import arguments
 from .numbered import Numbered, numbered
-from .trace import Trace, within
+from .trace import Trace
 
 POINTS, FEW = 48, 16  # how often a definition is called; one that may take long
 SHORT = 96  # bytes of code of a function that takes no time
@@ -184,13 +184,13 @@ class OfTrace:
 
     def __call__(self, values: Values) -> Any:
         """The result at values of the names. Raises what it raises."""
-        trace, facts = self._trace, Facts(use_z3=False)
-        facts.substitutions.update((n, Expr.of(v)) for n, v in values.items())
+        trace, known = self._trace, Analyzer(use_z3=False)
+        known.facts.substitutions.update((n, Expr.of(v)) for n, v in values.items())
         alone = replace(
-            trace, facts=facts, sizes={**trace.sizes, **values}, preconditions=[], extents={},
+            trace, analyzer=known, sizes={**trace.sizes, **values}, preconditions=[], extents={},
             layouts={}, stand_ins={}, outside=[], indices=set(), axes=[], flats={}, keeps=False,
         )  # fmt: skip
-        with within(alone):
+        with alone.running().entered():
             result = alone.function(alone)
         return _numbers(result, values)
 

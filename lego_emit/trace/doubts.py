@@ -117,7 +117,7 @@ def doubts(fn: Callable[..., Any], trace: Trace) -> Iterator[str]:
         for n in sorted(INDEX_NAMES & names_in(fn.__code__) - misread.keys()):
             if isinstance(value := fn.__globals__.get(n), int):
                 misread[n] = value, ""  # somewhere in what it computes
-    rebuilt = trace.facts.rebuilt
+    rebuilt = trace.analyzer.rebuilt
     divides = [
         c
         for c in trace.asked.values()

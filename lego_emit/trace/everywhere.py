@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from ..arith.expr import Expr
 from ..errors import TraceError
 from .calls import arguments
 from .trace import Trace
@@ -38,7 +39,7 @@ def called_everywhere(fn: Callable[..., Any], error: TraceError) -> Callable[[Tr
         free = {n: v for n, v in given.items() if n not in fixed}
         ins, bits = [], 0
         for name, symbol in free.items():
-            lo, hi = trace.facts.interval(symbol)
+            lo, hi = trace.analyzer.interval(Expr.of(symbol))
             if trace.base or lo != 0 or hi is None or hi & (hi + 1):
                 raise error
             ins.append((name, hi + 1))

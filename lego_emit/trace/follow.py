@@ -11,17 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..arith.analyzer import Analyzer
 from ..arith.assume import learn, parse, source_of
 from ..arith.expr import Cond, Expr
-from ..arith.facts import Facts
 from ..arith.given_ranges import GivenRange, learn_ranges
-from ..arith.knowledge import using
-from ..arith.rebuild import rebuild
+from ..arith.terms import Atom
 from ..errors import LONGEST, AssumptionError, TraceError, nearest, shown
 from ..kinds import as_integer
 from .learn import learn_equations, learn_signs
 from .tape import Tape
-from .trace import Trace, within
+from .trace import Trace
 
 Base = int | frozenset[str]  # what the first index is called, or what counts from 1
 
@@ -72,19 +71,18 @@ def follow(
     names in the options must be its parameters; else see check_known. tape: for what a user's function
     does in it."""
     fixed, conditions, base = options.numbers(), options.conditions(), options.base
-    facts = Facts(use_z3=False)
-    with using(facts):
-        learn(facts, [(_fixed(c, fixed), s) for c, s in conditions])
-        learn_ranges(facts, options.ranges, fixed)
+    known = Analyzer(use_z3=False)
+    learn(known, [(_fixed(c, fixed), s) for c, s in conditions])
+    learn_ranges(known, options.ranges, fixed)
     start = Trace(
-        facts, fixed, function, base=int(bool(base)), tape=tape, is_unsigned=options.unsigned
+        known, fixed, function, base=int(bool(base)), tape=tape, is_unsigned=options.unsigned
     )
     if isinstance(base, frozenset):
         start.named, start.indices = base, {*base}
     trace, result = _settled(start, function, learning=True)
     if alone:
         check_known([trace], options)
-    facts.check_consistent()
+    known.check_consistent()
     return trace, result
 
 
@@ -122,7 +120,7 @@ def go_on(
     """Run function(trace) under what another trace learned and prepare(trace) adds."""
     more = replace(
         trace,
-        facts=trace.facts.copy(),
+        analyzer=trace.analyzer.copy(),
         signature=[*trace.signature],
         free=[*trace.free],
         axes=[],
@@ -131,10 +129,9 @@ def go_on(
         indices=set(),
         layouts={**trace.layouts},
     )
-    with within(more):
-        prepare(more)
+    prepare(more)
     more, result = _settled(more, function, learning=False)
-    more.facts.check_consistent()
+    more.analyzer.check_consistent()
     return more, result
 
 
@@ -144,21 +141,18 @@ def _settled(start: Trace, function: Callable[[Trace], Any], learning: bool) -> 
     trace, result = start, None
     state = None if learning else start.state()
     for attempt in range(6):
-        start.facts.use_z3 = attempt > 0 or not learning
+        start.analyzer.prover.use_z3 = attempt > 0 or not learning
         trace = _anew(start, trace, function)
         result = trace.run()
         for name, size in trace.extents.items():  # an axis has one range, whatever the branch
             base = trace.base_of(name)
-            trace.facts.learn_range(name, Expr.of(base), size - 1 + base)
+            trace.analyzer.learn_range(name, Expr.of(base), size - 1 + base)
         if trace.is_unsigned:
-            with using(trace.facts):
-                learn_signs(trace, result)
+            learn_signs(trace, result)
         if trace.state() == state:
             break
         state = trace.state()
-    with using(trace.facts):
-        news = learn_equations(trace)
-    if news:
+    if learn_equations(trace):
         trace = _anew(start, trace, function)
         result = trace.run()
     return trace, result
@@ -177,10 +171,10 @@ def _anew(start: Trace, trace: Trace, function: Callable[[Trace], Any]) -> Trace
 
 
 def _fixed(condition: Cond, sizes: Mapping[str, int]) -> Cond:
-    def walk(value: Any) -> Any:
-        return rebuild(
-            value,
-            lambda a: Expr.of(sizes[a.args[0]]) if a.kind == "sym" and a.args[0] in sizes else None,
-        )
+    known = Analyzer(use_z3=False)
 
-    return condition.rebuild(walk)
+    def number(atom: Atom) -> Expr | None:
+        fixed = atom.kind == "sym" and atom.args[0] in sizes
+        return Expr.of(sizes[atom.args[0]]) if fixed else None
+
+    return condition.rebuild(lambda e: known.rebuild(e, number))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from keyword import iskeyword
 from typing import Any
 
+from ..arith.analyzer import Analyzer
 from ..arith.assume import learn, parse, source_of
 from ..arith.expr import Expr
 from ..arith.formulas import (
@@ -26,7 +27,6 @@ from ..arith.formulas import (
     symbols_of,
 )
 from ..arith.given_ranges import GivenRange, learn_ranges
-from ..arith.knowledge import using
 from ..arith.terms import TOO_DEEP
 from ..errors import AssumptionError, LegoError, TraceError, nearest, shown
 from ..kinds import is_sympy
@@ -195,12 +195,12 @@ class _Function:
 
     def _read(self, trace: Trace) -> dict[str, Expr]:
         trace.signature = self.params
-        return self._values({n: trace.symbol(n) for n in self.params})
+        return self._values({n: trace.symbol(n) for n in self.params}, trace.analyzer)
 
-    def _values(self, bound: dict[str, Expr]) -> dict[str, Expr]:
+    def _values(self, bound: dict[str, Expr], analyzer: Analyzer) -> dict[str, Expr]:
         from ..arith.from_sympy import Reader
 
-        reader = Reader(bound)
+        reader = Reader(bound, analyzer)
         for symbol, e in self.pair.replacements:
             bound[symbol.name] = _expr(reader, e)
         return {n: _expr(reader, e) for n, e in self.pair.expressions.items()}
@@ -221,13 +221,12 @@ class _Function:
                     f"the assumption {source_of(a)!r} names {n}, which is not a parameter; parameters: "
                     f"{', '.join(self.params)}.{nearest(n, self.params)}"
                 )
-        facts = problem.facts.copy()
-        with using(facts):
-            learn(facts, [(c, source_of(a)) for a in assume for c in parse(a)])
-            learn_ranges(facts, [*self._signs(), *self.ranges], {})
-        facts.check_consistent()
+        known = problem.facts.copy()
+        learn(known, [(c, source_of(a)) for a in assume for c in parse(a)])
+        learn_ranges(known, [*self._signs(), *self.ranges], {})
+        known.check_consistent()
         trace = Trace(
-            facts,
+            known,
             {},
             lambda t: None,  # its results are known
             signature=[n for n in self.params if n not in problem.axes],
@@ -244,8 +243,7 @@ class _Function:
         if pair.unchanged:
             outputs = dict(problem.outputs)
         else:
-            with using(facts):
-                outputs = self._values({n: facts.symbol(n) for n in self.params})
+            outputs = self._values({n: known.symbol(n) for n in self.params}, known)
         return Followed(name, trace, outputs, problem, pair.unchanged, form, self.unmet, pair)
 
     def _signs(self) -> list[GivenRange]:

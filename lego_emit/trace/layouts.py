@@ -6,7 +6,8 @@ what comes out is simplified already.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -15,11 +16,10 @@ from ..algebra.part import Part
 from ..algebra.perms import GenP
 from ..algebra.same import Same
 from ..algebra.slices import run_of
+from ..arith.analyzer import Analyzer
+from ..arith.context import plain
 from ..arith.evaluate import Undefined
-from ..arith.expr import Cond, Expr, group, lookup, select
-from ..arith.facts import Facts, current
-from ..arith.knowledge import using
-from ..arith.rebuild import expand_groups, rebuild, unsubstitute
+from ..arith.expr import Cond, Expr, group, lookup
 from ..arith.terms import Atom
 from ..entries import Entries
 from ..errors import IndexRangeError, LayoutError
@@ -35,8 +35,8 @@ from .learn import (
     size_of,
     stand_in,
 )
-from .paths import explore, in_a_branch
-from .trace import Trace, running, step
+from .paths import Running, explore, running
+from .trace import Trace, step
 
 SAMPLES = 200  # of sizes and indices, where two layouts are compared
 
@@ -47,7 +47,7 @@ def apply(block: Any, indices: Sequence[Any]) -> Any:
 
 
 def _apply(block: Any, indices: Sequence[Any]) -> Any:
-    return _converted(lambda values: _apply_checked(block, values), block, indices)
+    return _converted(lambda values, here: _apply_checked(block, values, here), block, indices)
 
 
 def inv(block: Any, flat: Any) -> tuple:
@@ -56,7 +56,7 @@ def inv(block: Any, flat: Any) -> tuple:
 
 
 def _inv(block: Any, flat: Any) -> tuple:
-    return _converted(lambda values: _inv_checked(block, values[0]), block, [flat])
+    return _converted(lambda values, here: _inv_checked(block, values[0], here), block, [flat])
 
 
 def getitem(layout: Any, indices: Sequence[Any]) -> Any:
@@ -66,14 +66,14 @@ def getitem(layout: Any, indices: Sequence[Any]) -> Any:
 
 def _getitem(layout: Any, indices: Sequence[Any]) -> Any:
     if any(isinstance(i, slice) for i in indices):
-        trace = running()
-        if trace is None:
+        here = running()
+        if here is None or here.trace is None:
             raise IndexRangeError(
                 f"{layout!r}: ':' over a symbolic size works only inside a function given to generate()"
             )
-        learn_layout(layout)
+        learn_layout(layout, here)
         indices = [
-            _along(trace, n, i) if isinstance(i, slice) else i
+            _along(here.trace, n, i) if isinstance(i, slice) else i
             for i, n in zip(indices, layout.dims, strict=True)
         ]
     return _apply(layout, indices)
@@ -81,14 +81,16 @@ def _getitem(layout: Any, indices: Sequence[Any]) -> Any:
 
 def _along(trace: Trace, n: Any, part: slice) -> Expr:
     """The index that runs over a part of an axis: a parameter from 0 on, or what is made of it."""
-    first, step, count = run_of(n if isinstance(n, int) else size_of(n), part)
+    first, step, count = run_of(n if isinstance(n, int) else size_of(n, trace.analyzer), part)
     i = trace.axis(Expr.of(count) if isinstance(count, int) else count)
     return i if (first, step) == (0, 1) else i * step + first
 
 
-def _converted(compute: Callable[[list[Expr]], Any], block: Any, values: Sequence[Any]) -> Any:
-    """Run compute under the facts in force, or under facts of the layout's own; in SymPy terms
-    where the caller's symbols are SymPy's."""
+def _converted(
+    compute: Callable[[list[Expr], Running], Any], block: Any, values: Sequence[Any]
+) -> Any:
+    """Run compute in the trace that is running, or under what the layout's own sizes say; in SymPy
+    terms where the caller's symbols are SymPy's."""
     if any(map(is_array, values)):
         raise IndexRangeError(
             f"{block!r}: an index is an array, and a size or another index a symbol; give numbers for "
@@ -96,43 +98,55 @@ def _converted(compute: Callable[[list[Expr]], Any], block: Any, values: Sequenc
         )
     used_sympy = any(map(is_sympy, (*values, *block.sizes(), *block.offsets())))
     exprs = [Expr.of(v) for v in values]
-    if running() is not None:
-        return compute(exprs)
-    facts = Facts()
-    with using(facts):
+    here = running()
+    if here is not None and here.trace is not None:
+        return compute(exprs, here)
+    known = Analyzer()
+    here = Running(known)
+    with here.entered():
         for _ in range(3):
-            before = len(facts.quotients)
-            learn_layout(block)
-            if len(facts.quotients) == before:
+            before = len(known.facts.quotients)
+            learn_layout(block, here)
+            if len(known.facts.quotients) == before:
                 break
-        result = compute([facts.rebuilt(e) for e in exprs])
-        result = _map(result, lambda e: unsubstitute(e, facts))
+        result = compute([known.rebuilt(e) for e in exprs], here)
+    result = _map(result, known.unsubstitute)
     return _map(result, Expr.to_sympy) if used_sympy else result
+
+
+@contextmanager
+def facts_of(layout: Any) -> Iterator[None]:
+    """What a layout's sizes say of each other is known in the body."""
+    here = Running(Analyzer())
+    learn_layout(layout, here)
+    with here.entered():
+        yield
 
 
 def in_general(block: Any, indices: Sequence[Any]) -> Any:
     """The position of an index where every size that is no number is at least 2."""
-    facts = Facts()
-    with using(facts):
-        learn_layout(block)
+    known = Analyzer()
+    here = Running(known)
+    with here.entered():
+        learn_layout(block, here)
         for n in block.sizes():
             for name in sorted(Expr.of(n).symbols()):
-                facts.learn_range(name, Expr.of(2), None)
-        learn_layout(block)
+                known.learn_range(name, Expr.of(2), None)
+        learn_layout(block, here)
         for n in block.sizes():
-            size = facts.rebuilt(Expr.of(n))
+            size = known.rebuilt(Expr.of(n))
             if size.constant is None:
-                facts.learn_nonneg(size - 2)
-        values = [facts.rebuilt(Expr.of(v)) for v in indices]
-        found = block.forward(SYMBOLS, values)
+                known.learn_nonneg(size - 2)
+        values = [known.rebuilt(Expr.of(v)) for v in indices]
+        found = block.forward(Symbols(here), known.bind(values))
         found = Expr.of(found[0] if isinstance(found, tuple) else found)
-        found = unsubstitute(facts.rebuilt(found), facts)
+        found = known.unsubstitute(known.rebuilt(found))
     return found.to_sympy() if any(map(is_sympy, block.sizes())) else found
 
 
 def in_sympy(function: Callable[[Expr], Expr], value: Any) -> Any:
     """A function of one of our expressions at a SymPy expression."""
-    return function(Expr.of(value)).to_sympy()
+    return Expr.of(function(Expr.of(value))).to_sympy()
 
 
 def _map(value: Any, change: Callable[[Expr], Any]) -> Any:
@@ -142,22 +156,25 @@ def _map(value: Any, change: Callable[[Expr], Any]) -> Any:
 def same_map(a: Any, b: Any) -> Same:
     """Whether two layouts of as many dims are the same map, by their simplified formulas and by
     samples of their sizes and indices."""
-    facts = Facts()
-    with using(facts):
+    known = Analyzer()
+    here = Running(known)
+    with here.entered():
         for _ in range(3):
             for block in (a, b):
-                learn_layout(block)
+                learn_layout(block, here)
         for n, m in zip(a.dims, b.dims, strict=True):
-            if facts.nonneg(gap := size_of(n) - size_of(m)) and facts.nonneg(-gap):
+            gap = known.simplifier.subtract(size_of(n, known), size_of(m, known))
+            if known.nonneg(gap) and known.nonneg(-gap):
                 continue
             return Same(None, None, f"the dims {n!r} and {m!r} are not known to be equal")
         index = [Expr.atom(Atom("sym", f"i{k}")) for k in range(len(a.dims))]
         for i, n in zip(index, a.dims, strict=True):
-            facts.learn_range(i.symbols().pop(), Expr.of(0), size_of(n) - 1)
-        ones, others = (_results(block.forward(SYMBOLS, index)) for block in (a, b))
+            known.learn_range(i.symbols().pop(), Expr.of(0), size_of(n, known) - 1)
+        bound = known.bind(index)
+        ones, others = (_results(block.forward(Symbols(here), bound)) for block in (a, b))
         if len(ones) != len(others):
             return Same(False, None, f"one has {len(ones)} results, the other {len(others)}")
-        found = [_same(*pair, index) for pair in zip(ones, others, strict=True)]
+        found = [_same(*pair, index, known) for pair in zip(ones, others, strict=True)]
     return next((s for s in found if s.verdict is False), min(found, key=bool))
 
 
@@ -165,14 +182,13 @@ def _results(found: Any) -> tuple[Expr, ...]:
     return tuple(map(Expr.of, found if isinstance(found, tuple) else (found,)))
 
 
-def _same(one: Expr, other: Expr, index: Sequence[Expr]) -> Same:
-    """Whether two formulas are the same under the facts in force."""
-    facts = current()
-    gap = facts.rebuilt(one - other)
-    flat = expand_groups(gap)
+def _same(one: Expr, other: Expr, index: Sequence[Expr], known: Analyzer) -> Same:
+    """Whether two formulas are the same under what is known."""
+    gap = known.rebuilt(one - other)
+    flat = known.simplifier.expand_groups(gap)
     if not gap.terms or (flat is not None and not flat.terms):
         return Same(True, None, "the formulas are equal")
-    for sample in (*facts.samples(), *facts.more_samples(SAMPLES)):
+    for sample in (*known.samples.first(), *known.samples.more(SAMPLES)):
         try:
             x, y = sample.expr(one), sample.expr(other)
         except (Undefined, KeyError):
@@ -182,7 +198,7 @@ def _same(one: Expr, other: Expr, index: Sequence[Expr]) -> Same:
             at = tuple(values[f"i{k}"] for k in range(len(index)))
             where = ", ".join(f"{n}={v}" for n, v in sorted(values.items()))
             return Same(False, at, f"for {where} {x} and {y}")
-    if facts.nonneg(gap) and facts.nonneg(-gap):
+    if known.nonneg(gap) and known.nonneg(-gap):
         return Same(True, None, "proven")
     return Same(None, None, f"{one!r} and {other!r} agree at all samples")
 
@@ -199,120 +215,134 @@ class Application:
 # -- evaluation ----------------------------------------------------------------------------------
 
 
-def _apply_checked(block: Any, values: list[Expr]) -> Any:
-    learn_application(block, values)
-    _tell(block, values, inverse=False)
-    bounded = [_bounded_by(v, size_of(n)) for v, n in zip(values, block.dims, strict=True)]
-    found = block.forward(SYMBOLS, [b for b, _ in bounded])
+def _apply_checked(block: Any, values: list[Expr], here: Running) -> Any:
+    known = here.analyzer
+    learn_application(block, values, here)
+    _tell(block, values, known, inverse=False)
+    dims = [size_of(n, known) for n in block.dims]
+    bounded = [_bounded_by(v, n, here) for v, n in zip(values, dims, strict=True)]
+    found = block.forward(Symbols(here), known.bind([b for b, _ in bounded]))
     if isinstance(found, tuple):  # one of each of the block's results
-        return tuple(_put_back(Expr.of(e), bounded) for e in found)
-    return _put_back(Expr.of(found), bounded)
+        return tuple(_put_back(Expr.of(e), bounded, known) for e in found)
+    return _put_back(Expr.of(found), bounded, known)
 
 
-def _inv_checked(block: Any, flat: Expr) -> tuple[Expr, ...]:
-    learn_inversion(block, flat)
-    _tell(block, [flat], inverse=True)
-    bounded = _bounded_by(flat, product_of(block.physical_dims))
-    return tuple(_put_back(e, [bounded]) for e in block.backward(SYMBOLS, bounded[0]))
+def _inv_checked(block: Any, flat: Expr, here: Running) -> tuple[Expr, ...]:
+    known = here.analyzer
+    learn_inversion(block, flat, here)
+    _tell(block, [flat], known, inverse=True)
+    bounded = _bounded_by(flat, product_of(block.physical_dims, known), here)
+    found = block.backward(Symbols(here), known.bind(bounded[0]))
+    return tuple(_put_back(Expr.of(e), [bounded], known) for e in found)
 
 
-def _bounded_by(value: Expr, size: Expr) -> tuple[Expr, Expr | None]:
+def _bounded_by(value: Expr, size: Expr, here: Running) -> tuple[Expr, Expr | None]:
     """(value, None) where 0 <= value < size is known; else what was learned to stand in for it, and
     the value that takes its place afterwards."""
-    if size.constant == 1 and parameter_of(value) is not None:
+    known = here.analyzer
+    if size.constant == 1 and parameter_of(value, here) is not None:
         return Expr.of(0), None
     standing = stand_in(value, size)
-    if standing.args[0] not in current().ranges or is_inside(value, size):
+    if standing.args[0] not in known.facts.ranges or is_inside(value, size, known):
         return value, None
     return Expr.atom(standing), value
 
 
-def _tell(block: Any, values: Sequence[Expr], inverse: bool) -> None:
-    log = current().log
-    if log is not None:
-        log.add(Application(block, tuple(values), inverse))
+def _tell(block: Any, values: Sequence[Expr], known: Analyzer, inverse: bool) -> None:
+    if known.log is not None:
+        known.log.add(Application(block, tuple(values), inverse))
 
 
-def _put_back(e: Expr, bounded: list[tuple[Expr, Expr | None]]) -> Expr:
+def _put_back(e: Expr, bounded: list[tuple[Expr, Expr | None]], known: Analyzer) -> Expr:
     replaced = {stand_in.single: value for stand_in, value in bounded if value is not None}
-    return rebuild(e, replaced.get) if replaced else e
+    return known.rebuild(e, replaced.get) if replaced else e
 
 
 class Symbols:
-    """Symbolic integers, as blocks are evaluated over them."""
+    """Symbolic integers, as blocks are evaluated over them in what runs."""
+
+    def __init__(self, here: Running):
+        self._here, self._known = here, here.analyzer
 
     def size(self, n: Any) -> Expr:
         """A size in one term."""
-        return size_of(n)
+        return self._known.bind(size_of(n, self._known))
 
     def whole(self, flat: Expr, sizes: Sequence[Expr]) -> Expr:
         """A flat position about to be taken apart: as it is, or as one value where the trace says so
         (a form whose quotients share it can be smaller than one that looks into it)."""
-        trace = running()
+        trace, known = self._here.trace, self._known
         if trace is None or not trace.keeps or len(flat.terms) < 2:
             return flat
-        size = reduce(lambda a, b: a * b, sizes, Expr.of(1))
-        kept = group(flat, Expr.of(0), size - 1, in_a_branch())
+        size = reduce(known.simplifier.multiply, map(Expr.of, sizes), Expr.of(1))
+        kept = group(plain(flat), Expr.of(0), size - 1, bool(known.facts.branch))
         trace.flats.update(dict.fromkeys(kept.atoms()))
-        return kept
+        return known.bind(kept)
 
     def called(self, block: GenP | Part, index: Sequence[Expr]) -> Expr:
         """A GenP's position of an index, all paths of its function followed."""
-        _note_genp(block)
-        result = given(block, "apply", explore(lambda: call(block, "apply", *index)))
+        _note_genp(block, self._here.trace)
+        known, index = self._known, self._known.bind([*index])
+        result = given(block, "apply", explore(lambda: call(block, "apply", *index), self._here))
         if isinstance(block, Part):
-            check_part(block, [size_of(n) for n in block.sizes()])
+            check_part(block, [size_of(n, known) for n in block.sizes()], known)
         if block.inv_function is None or isinstance(block, Part):
-            return result
-        check_small(block, [size_of(n) for n in block.dims])
-        return _bounded(result, product_of(block.dims))
+            return known.bind(result)
+        check_small(block, [size_of(n, known) for n in block.dims], known)
+        return self._bounded(result, product_of(block.dims, known))
 
     def called_back(self, block: GenP | Part, flat: Expr) -> list[Expr]:
         """A GenP's index of a position."""
-        _note_genp(block)
-        sizes = [size_of(n) for n in block.dims]
-        result = explore(lambda: call(block, "inv", flat))
+        _note_genp(block, self._here.trace)
+        known, flat = self._known, self._known.bind(flat)
+        sizes = [size_of(n, known) for n in block.dims]
+        result = explore(lambda: call(block, "inv", flat), self._here)
         values = list(result) if isinstance(result, (tuple, list)) else [result]
         if len(values) != len(sizes):
             raise LayoutError(f"{block!r}: inv gives {len(values)} indices, not {len(sizes)}")
         if isinstance(block, Part):
-            check_part(block, [size_of(n) for n in block.sizes()])
+            check_part(block, [size_of(n, known) for n in block.sizes()], known)
         else:
-            check_small(block, sizes)
-        return [_bounded(given(block, "inv", v), n) for v, n in zip(values, sizes, strict=True)]
+            check_small(block, sizes, known)
+        return [
+            self._bounded(given(block, "inv", v), n) for v, n in zip(values, sizes, strict=True)
+        ]
 
     def looked_up(self, entries: Entries, place: Expr) -> Expr:
         """A table's entry."""
-        found = lookup(entries, _bounded(Expr.of(place), size_of(entries.size)))
-        return found if entries.most is not None else _bounded(found, size_of(entries.below))
+        known = self._known
+        at = self._bounded(Expr.of(place), size_of(entries.size, known))
+        found = lookup(entries, Expr.of(at))
+        if entries.most is not None:
+            return known.bind(found)
+        return self._bounded(found, size_of(entries.below, known))
 
     def masked(
         self, sizes: Sequence[Any], coordinates: Sequence[Expr], values: Sequence[Expr]
     ) -> list[Expr]:
         """The values where each coordinate lies below its size, else -1."""
-        condition = _inside(coordinates, [size_of(n) for n in sizes])
-        return [select(condition, value, -1) for value in values]
+        known = self._known
+        condition = _inside(
+            [Expr.of(c) for c in coordinates], [size_of(n, known) for n in sizes], known
+        )
+        return known.bind([known.simplifier.select(condition, v, -1) for v in values])
+
+    def _bounded(self, e: Expr, size: Expr) -> Expr:
+        """e, which is known to be in 0..size-1 because the block is a bijection."""
+        known = self._known
+        if not is_inside(e, size, known):
+            e = group(e, Expr.of(0), size - 1, bool(known.facts.branch))
+        return known.bind(e)
 
 
-SYMBOLS = Symbols()
-
-
-def _bounded(e: Expr, size: Expr) -> Expr:
-    """e, which is known to be in 0..size-1 because the block is a bijection."""
-    facts = current()
-    if facts.nonneg(e) and facts.nonneg(size - 1 - e):
-        return e
-    return group(e, Expr.of(0), size - 1, in_a_branch())
-
-
-def _inside(indices: Sequence[Expr], sizes: Sequence[Expr]) -> Cond | bool:
+def _inside(indices: Sequence[Expr], sizes: Sequence[Expr], known: Analyzer) -> Cond | bool:
     condition: Cond | bool = True
     for i, n in zip(indices, sizes, strict=True):
         test = i < n
-        known = current().decide(test)
-        if known is False:
+        decided = known.decide(test)
+        if decided is False:
             return False
-        if known is None:
+        if decided is None:
             condition = test if condition is True else condition & test
     return condition
 
@@ -323,6 +353,6 @@ def isqrt(x: Any) -> Any:
     return root.to_sympy() if is_sympy(x) else root
 
 
-def _note_genp(block: Any) -> None:
-    if not block.is_concrete and (trace := running()) is not None:
+def _note_genp(block: Any, trace: Trace | None) -> None:
+    if not block.is_concrete and trace is not None:
         trace.has_genp = True

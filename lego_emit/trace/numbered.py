@@ -8,10 +8,8 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from ..algebra.block import Block
+from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
-from ..arith.facts import Facts
-from ..arith.knowledge import using
-from ..arith.rebuild import rebuild
 from ..arith.terms import Atom
 from ..errors import LayoutError, LegoError
 from ..kinds import is_symbolic
@@ -61,8 +59,7 @@ def _value(n: Any, sizes: Mapping[str, int]) -> Any:
         known = atom.kind == "sym" and atom.args[0] in sizes
         return Expr.of(sizes[atom.args[0]]) if known else None
 
-    with using(Facts(use_z3=False)):
-        made = rebuild(Expr.of(n), number)
+    made = Analyzer(use_z3=False).rebuild(Expr.of(n), number)
     return made if made.constant is None else made.constant
 
 

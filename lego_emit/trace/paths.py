@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..arith.expr import Cond, Expr, divide_terms, select
-from ..arith.facts import Facts, current
+from ..arith.analyzer import Analyzer
+from ..arith.context import plain
+from ..arith.expr import RUNNING, Cond, Expr
 from ..arith.intervals import ANY, Interval
-from ..arith.knowledge import PATH
 from ..arith.points import MOST as MOST_POINTS
 from ..arith.points import Points
-from ..arith.rebuild import rebuild
 from ..arith.terms import Atom, Identity
 from ..errors import AssumptionError, TraceError
 
@@ -37,10 +36,10 @@ class _Shared:
     heard: Heard | None = None
     _names: dict[tuple[Any, ...], frozenset[str]] = field(default_factory=dict)
 
-    def learn(self, facts: Facts) -> None:
+    def learn(self, known: Analyzer) -> None:
         """Take the bounds that are known while no branch is followed."""
-        for name in facts.ranges:
-            self.bounds[name] = facts.interval(facts.symbol(name))
+        for name in known.facts.ranges:
+            self.bounds[name] = known.interval(known.symbol(name))
 
     def names(self, condition: Cond) -> frozenset[str]:
         """The symbols of a condition."""
@@ -74,6 +73,7 @@ class _Path:
     decided: dict[tuple[Any, ...], tuple[Cond, bool]]  # by the conditions' identities
     chosen: dict[tuple[Any, ...], bool]  # what to decide when it is asked
     shared: _Shared
+    analyzer: Analyzer
     taken: list[Cond] = field(default_factory=list)
     scope: ExitStack = field(default_factory=ExitStack)
     scoped: bool = False
@@ -89,13 +89,15 @@ class _Path:
         known = [(c, v) for c, v in self.decided.values() if self.shared.names(c) <= names]
         return points.possible(known, condition)
 
-    def decide(self, condition: Cond, value: bool, facts: Facts) -> None:
+    def decide(self, condition: Cond, value: bool) -> None:
         """Let a condition have a value for the rest of the run."""
         if not self.scoped:
-            self.scope.enter_context(facts.scope())
+            self.scope.enter_context(self.analyzer.scope())
             self.scoped = True
         self.decided[condition.identity] = condition, value
-        facts.assume(condition if value else ~condition)
+        known = condition if value else ~condition
+        self.analyzer.assume(known)
+        self.analyzer.facts.branch = (*self.analyzer.facts.branch, known)
 
     def before(self, condition: Cond) -> bool | None:
         """What was decided of a condition or its negation on this path, None where nothing was."""
@@ -106,14 +108,18 @@ class _Path:
 
     def ask(self, condition: Cond) -> bool:
         """What `if condition:` does: the answer where it is known, else both branches are followed."""
-        answer, is_open = self._answer(condition)
+        known = self.analyzer
+        own = plain(condition)
+        if own is condition:  # nobody simplified it
+            own = own.rebuild(known.rebuilt)
+        answer, is_open = self._answer(own)
         if self.shared.heard is not None:
             self.shared.heard(condition, answer, is_open)
         return answer
 
     def _answer(self, condition: Cond) -> tuple[bool, bool]:
         """(the answer, whether the other one is possible, too)."""
-        facts = current()
+        known = self.analyzer
         self.asked += 1
         if self.asked > MAX_ASKED:
             raise TraceError(
@@ -126,15 +132,15 @@ class _Path:
             return before, False
         possible = self.possible(condition) if self.decided else [True, False]
         if len(possible) == 2:
-            known = facts.decide(condition)
-            if known is not None:
-                return known, False
+            decided = known.decide(condition)
+            if decided is not None:
+                return decided, False
         if not self.decided:
-            self.shared.learn(facts)
+            self.shared.learn(known)
             possible = self.possible(condition)
         chosen = self.chosen.get(condition.identity)
         if len(possible) == 2 and chosen is None:
-            possible = [v for v in (True, False) if not _contradicts(condition, v, facts)]
+            possible = [v for v in (True, False) if not _contradicts(condition, v, known)]
         if not possible:
             raise Impossible
         if len(possible) == 1:
@@ -148,7 +154,7 @@ class _Path:
         if chosen is None:
             self.taken.append(condition)
         value = chosen is not False
-        self.decide(condition, value, facts)
+        self.decide(condition, value)
         if condition.remainder is not None:
             self.shared.asked[condition.key] = condition
         return value, True
@@ -159,17 +165,48 @@ class Impossible(BaseException):
     user's catches it."""
 
 
-def in_a_branch() -> bool:
-    """Whether some condition was undecided on the way here."""
-    path = PATH.get()
-    return path is not None and bool(path.decided)
+@dataclass(frozen=True, eq=False)
+class Running:
+    """What runs: an analyzer to ask; the trace that it is of, None where a layout is applied outside of
+    any; the path of a function that is followed, None where none is."""
+
+    analyzer: Analyzer
+    trace: Any = None
+    path: _Path | None = None
+
+    def ask(self, condition: Cond) -> bool | None:
+        """What `if condition:` does; None where that is not known and no path is followed."""
+        if self.path is not None:
+            return self.path.ask(condition)
+        return self.analyzer.decide(plain(condition))
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """While this is what runs."""
+        token = RUNNING.set(self)
+        try:
+            yield
+        finally:
+            RUNNING.reset(token)
 
 
-def _contradicts(condition: Cond, value: bool, facts: Facts) -> bool:
+def running() -> Running | None:
+    """What is running, if anything is."""
+    return RUNNING.get()
+
+
+def here() -> Running:
+    """What is running, where something is."""
+    now = running()
+    assert now is not None
+    return now
+
+
+def _contradicts(condition: Cond, value: bool, known: Analyzer) -> bool:
     """Whether a condition's value is seen at once to contradict what is known."""
-    with facts.scope():
-        facts.assume(condition if value else ~condition)
-        return facts.contradictory()
+    with known.scope():
+        known.assume(condition if value else ~condition)
+        return known.bounds.contradictory()
 
 
 def _shown(condition: Cond) -> str:
@@ -179,13 +216,14 @@ def _shown(condition: Cond) -> str:
 
 def explore(
     function: Callable[[], Any],
+    within: Running,
     asked: dict[str, Cond] | None = None,
     heard: Heard | None = None,
 ) -> Any:
     """Call function once for each combination of undecided conditions; the results, joined by
-    selects. asked: where the conditions are put that ask for a remainder and are undecided. heard:
-    is told of each condition, its value, and whether it was undecided."""
-    outer = PATH.get()
+    selects. within: what it runs in. asked: where the conditions are put that ask for a remainder and
+    are undecided. heard: is told of each condition, its value, and whether it was undecided."""
+    outer = within.path
     if outer is not None:
         shared = outer.shared
     else:
@@ -202,23 +240,20 @@ def explore(
             error.many_paths = True
             raise error
         chosen = {condition.identity: value for condition, value in prefix}
-        path = _Path(dict(outer.decided) if outer is not None else {}, chosen, shared)
-        token = PATH.set(path)
-        try:
-            with path.scope:
-                try:
-                    return path, function()
-                except Impossible:
-                    return path, Impossible
-        finally:
-            PATH.reset(token)
+        decided = dict(outer.decided) if outer is not None else {}
+        path = _Path(decided, chosen, shared, within.analyzer)
+        with replace(within, path=path).entered(), path.scope:
+            try:
+                return path, function()
+            except Impossible:
+                return path, Impossible
 
     def tree(prefix: list[tuple[Cond, bool]]) -> Any:
         path, result = run(prefix)
         for k in range(len(path.taken) - 1, -1, -1):
             before = [(c, True) for c in path.taken[:k]]
             other = tree([*prefix, *before, (path.taken[k], False)])
-            result = _join(path.taken[k], result, other)
+            result = _join(path.taken[k], result, other, within.analyzer)
         return result
 
     result = tree([])
@@ -231,25 +266,26 @@ def explore(
     )
 
 
-def _join(condition: Cond, a: Any, b: Any) -> Any:
+def _join(condition: Cond, a: Any, b: Any, known: Analyzer) -> Any:
     if a is Impossible or b is Impossible:
         return b if a is Impossible else a
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and len(a) == len(b):
-        joined = [_join(condition, x, y) for x, y in zip(a, b, strict=True)]
+        joined = [_join(condition, x, y, known) for x, y in zip(a, b, strict=True)]
         return getattr(type(a), "_make", type(a))(joined)  # a named tuple, too
     if isinstance(a, dict) and isinstance(b, dict) and list(a) == list(b):
-        return {k: _join(condition, a[k], b[k]) for k in a}
+        return {k: _join(condition, a[k], b[k], known) for k in a}
     if a is b or (isinstance(a, int | str) and type(a) is type(b) and a == b):
         return a
     try:
-        return select(condition, *_mirrored(condition, a, b))
+        a, b = plain(a), plain(b)
+        return known.simplifier.select(condition, *_mirrored(condition, a, b, known))
     except TraceError:
         raise TraceError(
             f"the branches of {condition!r} give {a!r} and {b!r}, which cannot be joined"
         ) from None
 
 
-def _mirrored(condition: Cond, a: Any, b: Any) -> tuple[Any, Any]:
+def _mirrored(condition: Cond, a: Any, b: Any, analyzer: Analyzer) -> tuple[Any, Any]:
     """Two branches where one takes a root, or the half of a square, of x and the other that of
     s - x, as functions of one value, x or s - x: what they share is then computed once, and never
     gets larger than it is in either (the two halves of an antidiagonal, Fig. 7)."""
@@ -260,11 +296,13 @@ def _mirrored(condition: Cond, a: Any, b: Any) -> tuple[Any, Any]:
             continue
         (p,), (q,) = one.values(), other.values()
         for x in sorted(p.atoms() & q.atoms(), key=lambda atom: atom.key):
-            turn = _turn(_powers(p, x), _powers(q, x))
+            turn = _turn(_powers(p, x), _powers(q, x), analyzer)
             if turn is not None:
                 known = Expr.atom(x)
-                value = select(condition, known, turn - known)
-                return rebuild(a, {x: value}.get), rebuild(b, {x: turn - value}.get)
+                value = analyzer.simplifier.select(condition, known, turn - known)
+                return analyzer.rebuild(a, {x: value}.get), analyzer.rebuild(
+                    b, {x: turn - value}.get
+                )
     return a, b
 
 
@@ -293,7 +331,7 @@ def _powers(e: Expr, x: Atom) -> list[Expr] | None:
     return None if any(x in power.deep_atoms() for power in powers) else powers
 
 
-def _turn(p: list[Expr] | None, q: list[Expr] | None) -> Expr | None:
+def _turn(p: list[Expr] | None, q: list[Expr] | None, analyzer: Analyzer) -> Expr | None:
     """s such that q(s - x) is p(x), but for a constant where there are squares; else None."""
     if p is None or q is None or not p[2].same(q[2]):
         return None
@@ -305,15 +343,5 @@ def _turn(p: list[Expr] | None, q: list[Expr] | None) -> Expr | None:
         return None
     if len(by.terms) != 1:
         return None
-    turn, rest = divide_terms(gap, by)
+    turn, rest = analyzer.simplifier.divide(gap, by)
     return None if rest.terms else turn
-
-
-@contextmanager
-def alone() -> Iterator[None]:
-    """While no path is followed: what is decided on it is not asked about here."""
-    token = PATH.set(None)
-    try:
-        yield
-    finally:
-        PATH.reset(token)

@@ -9,8 +9,6 @@ from ..arith.assume import as_list
 from ..arith.expr import Expr
 from ..arith.formulas import in_short, symbols_of
 from ..arith.given_ranges import parse_ranges
-from ..arith.knowledge import using
-from ..arith.rebuild import unsubstitute
 from ..errors import AssumptionError, TraceError, nearest
 from ..kinds import is_sympy
 from .follow import Options
@@ -39,9 +37,8 @@ def simplify(expr: Any, assume: Sequence[Any] = (), ranges: Mapping[Any, Any] | 
             f"ranges has {name}, which is not a parameter; parameters: "
             f"{', '.join(params) or 'none'}.{nearest(name, params)}"
         )
-    facts = found.trace.facts
-    with using(facts):
-        value = unsubstitute(facts.rebuilt(found.outputs["result"]), facts)
+    known = found.trace.analyzer
+    value = known.unsubstitute(known.rebuilt(found.outputs["result"]))
     from ..arith.sympy_nodes import to_sympy
 
     return to_sympy(value, {s.name: s for s in reversed(symbols_of([expr]))})

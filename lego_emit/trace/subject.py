@@ -13,9 +13,8 @@ from typing import Any
 
 from ..algebra.block import Block
 from ..algebra.labels import index_names
-from ..arith.expr import Cond, Expr, select
-from ..arith.knowledge import using
-from ..arith.rebuild import unsubstitute
+from ..arith.analyzer import Analyzer
+from ..arith.expr import Cond, Expr
 from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..errors import TraceError, a_type, shown
@@ -62,39 +61,35 @@ class Traced:
     def masked(self, most: int, outputs: Outputs) -> Outputs:
         """The results where a number that is not negative stands for what is masked: most, where
         they count from 0, else one less than their 0 is called."""
-        with using(self.trace.facts):
-            return [
-                (
-                    n,
-                    _masked(
-                        e - (base := self.trace.result_base(n)), base, base - 1 if base else most
-                    ),
-                )
-                for n, e in outputs
-            ]
+        bases = [self.trace.result_base(n) for n, _ in outputs]
+        return [
+            (n, _masked(e - base, base, base - 1 if base else most, self.trace.analyzer))
+            for (n, e), base in zip(outputs, bases, strict=True)
+        ]
 
     def outputs(self) -> tuple[Outputs, Log]:
         """(the results by name, under all that was learned; the steps that led to them)."""
-        trace, facts = self.trace, self.trace.facts
-        log = facts.log or Log()
+        trace, known = self.trace, self.trace.analyzer
+        log = known.log or Log()
         log.settled = True
-        rebuilt = facts.rebuilt if facts.substitutions or facts.constraints else lambda e: e
-        with using(facts):
-            found = [(n, rebuilt(e) + trace.result_base(n)) for n, e in self.named(self.result)]
-        facts.log = None
+        found = [
+            (n, known.simplifier.add(known.rebuilt(e), Expr.of(trace.result_base(n))))
+            for n, e in self.named(self.result)
+        ]
+        known.log = None
         for _, e in found:
-            for symbol in sorted(unsubstitute(e, facts).symbols()):
+            for symbol in sorted(known.unsubstitute(e).symbols()):
                 trace.add_parameter(symbol)
         return found, log
 
     def kept(self) -> Kept:
         """The results with every flat position kept as one value."""
         result, flats, log = self.trace.kept()
-        facts = self.trace.facts
-        with using(facts):
-            found = [
-                (n, facts.rebuilt(e) + self.trace.result_base(n)) for n, e in self.named(result)
-            ]
+        known = self.trace.analyzer
+        found = [
+            (n, known.simplifier.add(known.rebuilt(e), Expr.of(self.trace.result_base(n))))
+            for n, e in self.named(result)
+        ]
         return Kept(found, flats, log)
 
 
@@ -317,7 +312,7 @@ def _is_object(fn: Any) -> bool:
 def _called(fn: Callable[..., Any], trace: Trace) -> Any:
     result = call_user_function(fn, trace)
     if isinstance(result, Block):
-        learn_layout(result)
+        learn_layout(result, trace.running())
     return result
 
 
@@ -334,11 +329,11 @@ def _declared(trace: Trace, layout: Block, given: Block) -> Block:
     names: list[str] = []
     if not given.is_concrete:
         for n in (*given.sizes(), *given.offsets()):
-            e = unsubstitute(Expr.of(n), trace.facts)
+            e = trace.analyzer.unsubstitute(Expr.of(n))
             ordered = sorted(e.symbols(), key=lambda s: repr(e).find(s))
             names += [s for s in ordered if s not in names]
     trace.signature = names
-    learn_layout(layout)
+    learn_layout(layout, trace.running())
     return layout
 
 
@@ -355,12 +350,12 @@ def _layout_functions(
 
     def declare(names: Sequence[str], sizes: Sequence[Sequence[Any]]) -> Callable[[Trace], None]:
         def prepare(t: Trace) -> None:
-            learn_layout(layout)
+            learn_layout(layout, t.running())
             t.axes = [*names]
             t.indices.update(n for n in names if t.named is None or n in t.named)
             for n, size in zip(names, sizes, strict=True):
                 base = t.base_of(n)
-                t.facts.learn_range(n, Expr.of(base), product_of(size) - 1 + base)
+                t.analyzer.learn_range(n, Expr.of(base), product_of(size, t.analyzer) - 1 + base)
 
         return prepare
 
@@ -379,8 +374,7 @@ def _layout_functions(
     spans = None
     if layout.has_inverse or not whole:
         least = -1 if layout.masks else 0
-        with using(forward.facts):
-            spans = [(least, product_of(n)) for n in target_sizes]
+        spans = [(least, product_of(n, forward.analyzer)) for n in target_sizes]
     if whole:
         doc = f"Physical position of the logical index ({', '.join(coordinates)})"
         doc += "" if layout.masks else "."
@@ -410,9 +404,8 @@ def _layout_functions(
         if not whole:
             doc = f"({', '.join(coordinates)}) of ({', '.join(results)})"
         doc += "" if layout.masks_inverse else "."
-        with using(back.facts):
-            least = -1 if layout.masks_inverse else 0
-            spans = [(least, product_of([n])) for n in layout.dims]
+        least = -1 if layout.masks_inverse else 0
+        spans = [(least, product_of([n], back.analyzer)) for n in layout.dims]
         functions.append(
             Traced(
                 f"{unit}_inv",
@@ -428,7 +421,7 @@ def _layout_functions(
     return functions
 
 
-def _masked(e: Expr, base: int, number: int) -> Expr:
+def _masked(e: Expr, base: int, number: int, known: Analyzer) -> Expr:
     """e + base where number stands for the -1 of its branches."""
     if e.constant == -1:
         return Expr.of(number)
@@ -437,7 +430,8 @@ def _masked(e: Expr, base: int, number: int) -> Expr:
     if choice is None or choice.kind != "select":
         return e + base
     condition, then, other = choice.args
-    return select(condition, *(_masked(part + offset, base, number) for part in (then, other)))
+    parts = (_masked(part + offset, base, number, known) for part in (then, other))
+    return known.simplifier.select(condition, *parts)
 
 
 def _view(unit: str, layout: Block, trace: Trace) -> View[Expr]:
@@ -450,10 +444,11 @@ def _view(unit: str, layout: Block, trace: Trace) -> View[Expr]:
         )
     if len({trace.base_of(n) for n in (*trace.axes, *(layout.results or ["flat"]))}) > 1:
         raise _no_view(unit, "base names some of its indices and its position, and not all")
-    with using(trace.facts):
-        extents = tuple(Expr.of(n) for n in layout.dims)
-        size = product_of(layout.physical_dims)
-        exhaustive = layout.has_inverse and trace.facts.nonneg(product_of(layout.dims) - size)
+    known = trace.analyzer
+    extents = tuple(Expr.of(n) for n in layout.dims)
+    size = product_of(layout.physical_dims, known)
+    gap = known.simplifier.subtract(product_of(layout.dims, known), size)
+    exhaustive = layout.has_inverse and known.nonneg(gap)
     unique = layout.has_inverse and not layout.masks
     return View(unit, extents, size, unique, unique and exhaustive, layout.masks)
 

@@ -16,15 +16,15 @@ open is asked again in the same place: it may be decided by now, and its other p
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..arith.expr import Cond, Expr
-from ..arith.facts import current
-from .paths import Impossible
+from ..arith.analyzer import Analyzer
+from ..arith.context import ContextCond, ContextExpr, plain
+from ..arith.expr import Cond, Expr, computed
+from .paths import Impossible, here, running
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Run:
         """A value by the step that gave it, where it is of this run; one of another is what it was."""
         if not isinstance(value, TapedExpr | TapedCond):
             return value
-        return value.at if value.run is self else value.plain
+        return value.at if value.run is self else plain(value)
 
 
 class Tape:
@@ -62,7 +62,6 @@ class Tape:
         self._runs: dict[tuple[bool, ...], Run] = {}  # by the answers that they begin with
         self._run: Run | None = None  # the one that is being written
         self._inside = False  # of a step, whose own steps are none
-        self._condition: Any = None
 
     @contextmanager
     def written(self) -> Iterator[None]:
@@ -87,7 +86,7 @@ class Tape:
         try:
             result = call()
             run.result = _each(result, run.named)
-            return _each(result, _plain)
+            return _each(result, plain)
         finally:
             self._run = None
             self._keep(run)
@@ -106,15 +105,16 @@ class Tape:
                 self.stale = True
 
     def _played(self) -> Any:
-        """The result by the steps, under the facts in force; of the path that the open `if`s lead to.
+        """The result by the steps, under what is known now; of the path that the open `if`s lead to.
         Raises _Unknown where that was not followed: what one path taught closed it for the others."""
         values: list[Any] = []
+        analyzer = here().analyzer
 
         def known(value: Any) -> Any:
             if isinstance(value, Result):
                 given = values[value.step]
                 return given if value.item is None else given[value.item]
-            return _now(value)
+            return _now(value, analyzer)
 
         run, answers = self._runs[()], ()
         while True:
@@ -123,7 +123,7 @@ class Tape:
                 (len(run.steps), None, True) if ended else run.asked[len(answers)]
             )
             for operation, arguments in run.steps[len(values) : at]:
-                values.append(operation(*[_each(a, known) for a in arguments]))
+                values.append(_done(analyzer, operation, [_each(a, known) for a in arguments]))
             if ended:
                 break
             if condition is not None and bool(known(condition)) is not answer:
@@ -138,11 +138,16 @@ class Tape:
 
     def step(self, operation: Callable[..., Any], *arguments: Any) -> Any:
         """operation(*arguments), written down as a step where the function itself does it."""
+        now = running()
+        if now is None:  # the function has returned a layout, whose sizes are symbols of its own
+            return computed(operation, *[_each(a, plain) for a in arguments])
+        analyzer = now.analyzer
         if self._run is None or self._inside:  # what its layouts' functions do with its symbols
-            return operation(*[_each(a, _now) for a in arguments])
+            known = [_each(a, lambda value: _now(value, analyzer)) for a in arguments]
+            return analyzer.bind(_done(analyzer, operation, known))
         self._inside = True
         try:
-            value = operation(*[_each(a, _plain) for a in arguments])
+            value = _done(analyzer, operation, [_each(a, plain) for a in arguments])
         finally:
             self._inside = False
         if value is NotImplemented:
@@ -156,21 +161,12 @@ class Tape:
     def heard(self, condition: Cond, answer: bool, is_open: bool) -> None:
         """An `if` on a condition took the branch of this answer."""
         if self._run is not None and not self._inside:
-            named = condition if self._condition is None else self._run.named(self._condition)
-            self._run.asked.append((len(self._run.steps), named if is_open else None, answer))
+            named = self._run.named(condition) if is_open else None
+            self._run.asked.append((len(self._run.steps), named, answer))
 
     def show(self) -> None:
         """Text is made of a symbol: where the function does it, its result may depend on that."""
         self.shown |= self._run is not None and not self._inside
-
-    @contextmanager
-    def asking(self, condition: TapedCond) -> Iterator[None]:
-        """While an `if` asks for the result of a step."""
-        self._condition = condition
-        try:
-            yield
-        finally:
-            self._condition = None
 
     def _symbol(self, value: Any, at: Result) -> Any:
         if isinstance(value, Expr):
@@ -182,130 +178,24 @@ class _Unknown(Exception):
     """A path of which there is no run."""
 
 
-class TapedExpr(Expr):
+class TapedExpr(ContextExpr):
     """A symbolic integer in a function that is followed."""
 
-    __slots__ = ("_plain", "at", "run", "tape")
+    __slots__ = ("at", "run")
 
-    def __init__(self, plain: Expr, tape: Tape, run: Run | None, at: Result):
-        super().__init__(plain.terms)
-        self._plain, self.tape, self.run, self.at = plain, tape, run, at
-
-    __hash__ = Expr.__hash__
-
-    @property
-    def plain(self) -> Expr:
-        """The value under what was known when it was computed."""
-        return self._plain
-
-    def __reduce__(self) -> Any:
-        return Expr, (self.terms,)
-
-    def __bool__(self) -> bool:
-        return bool(self.constant) if self.constant is not None else not bool(self == 0)
-
-    def __repr__(self) -> str:
-        self.tape.show()
-        return repr(self._plain)
-
-    def __format__(self, spec: str) -> str:
-        self.tape.show()
-        return format(self._plain, spec)
-
-    def isqrt(self) -> Expr:
-        """The integer square root."""
-        return self.tape.step(_isqrt, self)
+    def __init__(self, value: Expr, tape: Tape, run: Run | None, at: Result):
+        super().__init__(value, tape)
+        self.run, self.at = run, at
 
 
-class TapedCond(Cond):
+class TapedCond(ContextCond):
     """A condition in a function that is followed."""
 
-    __slots__ = ("_plain", "at", "run", "tape")
+    __slots__ = ("at", "run")
 
-    def __init__(self, plain: Cond, tape: Tape, run: Run | None, at: Result):
-        super().__init__(plain.op, *plain.args)
-        self._plain, self.tape, self.run, self.at = plain, tape, run, at
-
-    __hash__ = Cond.__hash__
-
-    @property
-    def plain(self) -> Cond:
-        """The condition under what was known when it was made."""
-        return self._plain
-
-    def __reduce__(self) -> Any:
-        return Cond, (self.op, *self.args)
-
-    def __repr__(self) -> str:
-        self.tape.show()
-        return repr(self._plain)
-
-    def __bool__(self) -> bool:
-        with self.tape.asking(self):
-            return bool(self._plain)
-
-    def __eq__(self, other: Any) -> Any:
-        return self.tape.step(operator.eq, self, other)
-
-    def __ne__(self, other: Any) -> Any:
-        return self.tape.step(operator.ne, self, other)
-
-    def __invert__(self) -> Any:
-        return self.tape.step(operator.invert, self)
-
-    def __and__(self, other: Any) -> Any:
-        return self.tape.step(operator.and_, self, other)
-
-    def __rand__(self, other: Any) -> Any:
-        return self.tape.step(operator.and_, other, self)
-
-    def __or__(self, other: Any) -> Any:
-        return self.tape.step(operator.or_, self, other)
-
-    def __ror__(self, other: Any) -> Any:
-        return self.tape.step(operator.or_, other, self)
-
-    def as_expr(self) -> Expr:
-        """1 where the condition holds, else 0."""
-        return self.tape.step(_as_expr, self)
-
-
-def _forward(operation: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, *others: self.tape.step(operation, self, *others)
-
-
-def _reflected(operation: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    return lambda self, other: self.tape.step(operation, other, self)
-
-
-for _name in (
-    "add",
-    "sub",
-    "mul",
-    "floordiv",
-    "mod",
-    "pow",
-    "lshift",
-    "rshift",
-    "and",
-    "or",
-    "xor",
-):
-    _operation = getattr(operator, f"__{_name}__")
-    setattr(TapedExpr, f"__{_name}__", _forward(_operation if _name != "pow" else pow))
-    setattr(TapedExpr, f"__r{_name}__", _reflected(_operation))
-for _name in ("neg", "pos", "invert", "abs", "eq", "ne", "lt", "le", "gt", "ge"):
-    setattr(TapedExpr, f"__{_name}__", _forward(getattr(operator, f"__{_name}__")))
-TapedExpr.__divmod__ = _forward(divmod)
-TapedExpr.__rdivmod__ = _reflected(divmod)
-
-
-def _isqrt(value: Expr) -> Expr:
-    return value.isqrt()
-
-
-def _as_expr(value: Any) -> Expr:
-    return Expr.of(value)
+    def __init__(self, value: Cond, tape: Tape, run: Run | None, at: Result):
+        super().__init__(value, tape)
+        self.run, self.at = run, at
 
 
 def _each(value: Any, change: Callable[[Any], Any], levels: int = 3) -> Any:
@@ -326,14 +216,15 @@ def _kind(value: tuple[Any, ...] | list[Any]) -> type:
     return list if isinstance(value, list) else tuple
 
 
-def _plain(value: Any) -> Any:
-    return value.plain if isinstance(value, TapedExpr | TapedCond) else value
+def _done(analyzer: Analyzer, operation: Callable[..., Any], arguments: list[Any]) -> Any:
+    """What an operation gives, without contexts."""
+    return _each(analyzer.operate(operation, *arguments), plain)
 
 
-def _now(value: Any) -> Any:
-    """A value that no step gave, under the facts in force."""
+def _now(value: Any, analyzer: Analyzer) -> Any:
+    """A value that no step gave, under what is known."""
     if isinstance(value, Expr):
-        return current().rebuilt(Expr.of(value))
+        return analyzer.rebuilt(Expr.of(value))
     if isinstance(value, Cond):
-        return Cond.rebuild(_plain(value), current().rebuilt)
+        return Cond.rebuild(plain(value), analyzer.rebuilt)
     return value

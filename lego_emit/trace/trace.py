@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..algebra.labels import AXIS_NAMES
+from ..arith.analyzer import Analyzer
 from ..arith.expr import Cond, Expr, any_of
-from ..arith.facts import Facts
-from ..arith.knowledge import PATH, using
-from ..arith.rebuild import put_back, unsubstitute
 from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..errors import TraceError
-from .paths import explore, in_a_branch
+from .paths import Running, explore, running
 from .tape import Tape
-
-_running: ContextVar[Trace | None] = ContextVar("lego_emit_trace", default=None)
-
-
-def running() -> Trace | None:
-    """The trace that is running, if any."""
-    return _running.get()
 
 
 @dataclass
 class Trace:
     """One function being followed."""
 
-    facts: Facts
+    analyzer: Analyzer
     sizes: Mapping[str, int]
     function: Callable[[Trace], Any]
     signature: list[str] = field(default_factory=list)
@@ -70,12 +59,12 @@ class Trace:
 
     def learned(self, layout: Any) -> None:
         """A layout's sizes were learned, and nothing was wrong with them."""
-        if not in_a_branch():
+        if not self.analyzer.facts.branch:
             self.layouts[id(layout)] = layout
 
     def run(self) -> Any:
         """Follow the function once, all its paths."""
-        self.facts.log = Log()
+        self.analyzer.log = Log()
         self.outside, self.equations = [], {}
 
         def start() -> Any:
@@ -84,10 +73,13 @@ class Trace:
 
         tape = self.tape
         if tape is None or not tape.stale:
-            with within(self):
-                return explore(start, self.asked)
-        with within(self), tape.written():
-            return explore(start, self.asked, tape.heard)
+            return explore(start, self.running(), self.asked)
+        with tape.written():
+            return explore(start, self.running(), self.asked, tape.heard)
+
+    def running(self) -> Running:
+        """This trace as what runs, no path of it being followed."""
+        return Running(self.analyzer, self)
 
     def begin(self) -> None:
         """A path begins: the ':' on it are counted anew."""
@@ -97,19 +89,19 @@ class Trace:
         """(the result with all flat positions kept as one value, those values, the steps)."""
         made = replace(self, keeps=True, flats={}, preconditions=[*self.preconditions], extents={})
         result = made.run()
-        log, self.facts.log = self.facts.log, None
+        log, self.analyzer.log = self.analyzer.log, None
         assert log is not None
         return result, list(made.flats), log
 
     def state(self) -> tuple:
         """What shows whether a run learned something."""
-        return self.facts.state(), tuple(self.free), tuple(self.axes), len(self.indices)
+        return self.analyzer.state(), tuple(self.free), tuple(self.axes), len(self.indices)
 
     def symbol(self, name: str) -> Expr:
         """A parameter, or the number that sizes= fixes it to."""
         if name in self.sizes:
             return Expr.of(self.sizes[name])
-        symbol = self.facts.symbol(name)
+        symbol = self.analyzer.symbol(name)
         return symbol - self.base if name in self.indices else symbol
 
     def base_of(self, name: str) -> int:
@@ -128,7 +120,7 @@ class Trace:
     def add_parameter(self, name: str) -> None:
         """Take a symbol for a parameter, if it is none yet."""
         known = name in self.signature or name in self.free or name in self.axes
-        if not known and name not in self.sizes and name not in self.facts.quotients:
+        if not known and name not in self.sizes and name not in self.analyzer.facts.quotients:
             self.free.append(name)
 
     def axis(self, size: Expr) -> Expr:
@@ -146,18 +138,17 @@ class Trace:
                 f"caller runs over one extent; write the index as a parameter instead"
             )
         base = self.base_of(name)
-        self.facts.learn_range(name, Expr.of(base), size - 1 + base)
+        self.analyzer.learn_range(name, Expr.of(base), size - 1 + base)
         if self.named is None:
             self.indices.add(name)
         return self.symbol(name)
 
     def note(self, condition: Cond, branch: Iterable[Cond] = ()) -> None:
         """A precondition for the header; one of a branch, or of the path here, says so."""
-        path = PATH.get()
-        if path is not None and path.decided:
-            if path.before(condition):  # it is what the branch asks for
-                return
-            branch = [*branch, *(c if value else ~c for c, value in path.decided.values())]
+        here = self.analyzer.facts.branch
+        if any(c.identity == condition.identity for c in here):  # it is what the branch asks for
+            return
+        branch = [*branch, *here]
         choices = {c.identity: c for c in (*(self.put_back(~c) for c in branch), condition)}
         if any((~c).identity in choices for c in choices.values()):
             return
@@ -174,52 +165,47 @@ class Trace:
             self._coordinate(value, size)
 
     def _coordinate(self, value: Any, size: Any) -> None:
-        found = self.facts.rebuilt(Expr.of(value))
-        end = None if size is None else self.facts.rebuilt(Expr.of(size))
-        own = [
-            unsubstitute(self.put_back(e), self.facts)
-            for e in (found, found if end is None else end)
-        ]
-        if not self.facts.nonneg(found):
+        known = self.analyzer
+        found = known.rebuilt(Expr.of(value))
+        end = None if size is None else known.rebuilt(Expr.of(size))
+        own = [known.unsubstitute(self.put_back(e)) for e in (found, found if end is None else end)]
+        if not known.nonneg(found):
             self.note(Cond("le", Expr.of(0), own[0]))
-        if end is not None and not self.facts.nonneg(end - found - 1):
+        if end is not None and not known.nonneg(end - found - 1):
             self.note(Cond("lt", own[0], own[1]))
 
     def put_back(self, value: Any) -> Any:
         """An expression or a condition with the values of the stand-ins that are in it."""
-        return put_back(value, self.stand_ins)
+        return self.analyzer.simplifier.put_back(value, self.stand_ins)
 
     def params(self) -> list[str]:
         """The parameters in order: signature, then free names by first use, then axes."""
         return [n for n in (*self.signature, *self.free, *self.axes) if n not in self.sizes]
 
 
+def running_trace() -> Trace | None:
+    """The trace that is running, if any."""
+    now = running()
+    return None if now is None else now.trace
+
+
 def _coordinate(value: Any, size: Any) -> None:
-    trace = running()
+    trace = running_trace()
     assert trace is not None
     trace._coordinate(value, size)
 
 
 def _symbol(name: str) -> Expr:
-    trace = running()
+    trace = running_trace()
     assert trace is not None
     return trace.symbol(name)
 
 
 def step(operation: Callable[..., Any], *arguments: Any) -> Any:
-    """operation(*arguments), a step of the function that is followed, if any is."""
-    trace = running()
-    if trace is None or trace.tape is None:
+    """operation(*arguments): a step of the function that is followed, if any is; its symbols go on with
+    what is running."""
+    now = running()
+    if now is None or now.trace is None:
         return operation(*arguments)
-    return trace.tape.step(operation, *arguments)
-
-
-@contextmanager
-def within(trace: Trace) -> Iterator[None]:
-    """While this trace is the running one."""
-    token = _running.set(trace)
-    try:
-        with using(trace.facts):
-            yield
-    finally:
-        _running.reset(token)
+    tape = now.trace.tape
+    return (now.analyzer if tape is None else tape).step(operation, *arguments)

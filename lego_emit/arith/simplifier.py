@@ -1,0 +1,419 @@
+"""The simplifier: every operation of symbolic integers, under what is known.
+
+Expressions keep themselves normal (expr.py), so that to simplify one is to make it anew, operation by
+operation, with the facts of a context at hand: `rebuilt` does that. Under 0 <= i < 8 the expression
+digit(i, 1, 8) + min(i, 9) is made anew as i + i, for the one rule asks whether i is below 8 and the other
+whether 9 - i is negative. An operation here returns an expression that has the same value wherever the
+facts hold and the operation has a value; it is never more than that operation applied to the operands,
+so that what is not proven costs nothing but length.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Collection, Mapping
+from functools import reduce
+from typing import Any
+
+from ..errors import LONGEST, TraceError, shown
+from .context import plain
+from .divisibility import Divisibility
+from .expr import (
+    MOST_BITS,
+    Cond,
+    Expr,
+    as_number,
+    check_degree,
+    group,
+    isqrt,
+    lookup,
+    maximum,
+    minimum,
+    operand,
+    product,
+    select,
+)
+from .facts import Facts
+from .terms import Atom, degree
+
+MOST_EXPANDED = 64  # terms of a product of sums that is multiplied out
+LOGICAL = operator.and_, operator.or_  # of conditions, too
+BIT_OPERATIONS = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
+
+
+class Simplifier:
+    """The operations of symbolic integers under facts."""
+
+    def __init__(self, facts: Facts, divisibility: Divisibility):
+        self.facts, self.divisibility = facts, divisibility
+        self.prover, self.recorder = divisibility.prover, divisibility.recorder
+        self.add, self.times = divisibility.add, divisibility.times
+        self.divmod, self.divide = divisibility.divmod, divisibility.divide
+        self.digit = divisibility.digit
+        self.decide = self.prover.decide
+
+    def operate(self, operation: Callable[..., Any], *operands: Any) -> Any:
+        """The result of an operation, which is a function such as operator.floordiv or `minimum`; of
+        one that is not in OPERATIONS what it returns for plain operands. NotImplemented where an
+        operand of an operator is no integer."""
+        operands = tuple(map(plain, operands))
+        if operation is select:
+            return self.select(*operands)
+        if operation is as_number:
+            return self.as_number(*operands)
+        method = OPERATIONS.get(operation)
+        if method is None:
+            return operation(*operands)
+        if operation in LOGICAL and all(isinstance(v, Cond) for v in operands):
+            return operation(*operands)
+        if method is Simplifier.power and any(operand(v) is NotImplemented for v in operands):
+            raise TraceError(
+                f"{operands[0]!r} ** {operands[1]!r}: the exponent must be a non-negative int"
+            )
+        given = [self._operand(v) for v in operands]
+        return NotImplemented if any(v is NotImplemented for v in given) else method(self, *given)
+
+    def _operand(self, value: Any) -> Any:
+        if isinstance(value, Cond):
+            return self.as_number(value)
+        return operand(value)
+
+    # -- sums and products --------------------------------------------------------------------
+
+    def subtract(self, a: Expr, b: Expr) -> Expr:
+        """a - b."""
+        return self.add(a, -b)
+
+    def multiply(self, a: Expr, b: Expr) -> Expr:
+        """The product; of two sums each becomes one factor. Raises TraceError for too many factors."""
+        check_degree(degree(a) + degree(b))
+        if len(a.terms) > 1 and len(b.terms) > 1:
+            return product(a, b, self.times)
+        return self.times(a, b)
+
+    def power(self, base: Expr, exponent: Expr, modulo: Expr | None = None) -> Expr:
+        """base**exponent, of which one is a number; modulo another one where that is given."""
+        if modulo is not None:
+            return self.divmod(self.power(base, exponent), modulo)[1]
+        if exponent.constant is None:
+            return self._power_of_2(base, exponent)
+        count = exponent.constant
+        if count < 0:
+            raise TraceError(f"{base!r} ** {count!r}: the exponent must be a non-negative int")
+        if count > 2:
+            return self._power(base, count)
+        return reduce(self.multiply, [base] * count, Expr.of(1))
+
+    def _power(self, base: Expr, exponent: int) -> Expr:
+        """base**exponent for an exponent above 2: a sum becomes one factor, as it does in a product."""
+        constant = base.constant
+        if constant is not None:
+            bits = (max(abs(constant), 1) - 1).bit_length() * exponent
+            if bits > MOST_BITS:
+                raise TraceError(
+                    f"to the power of {exponent} a number of about {bits} bits; more than {MOST_BITS} "
+                    f"are not computed, and no index type holds them"
+                )
+            return Expr.of(constant**exponent)
+        check_degree(degree(base) * exponent)
+        factor = group(base) if len(base.terms) > 1 else base
+        return reduce(self.times, [factor] * exponent)
+
+    def _power_of_2(self, base: Expr, exponent: Expr) -> Expr:
+        number = base.constant
+        if number is None:
+            raise TraceError(
+                f"({base!r}) ** ({exponent!r}): the exponent must be a number; fix it with sizes={{...}}"
+            )
+        if number > 1 and number & (number - 1) == 0:
+            return self.shift_left(Expr.of(1), (number.bit_length() - 1) * exponent)
+        raise TraceError(
+            f"({base!r}) ** ({exponent!r}): a power with a symbol as its exponent is known of 2 alone, "
+            f"as 1 << s; fix the exponent with sizes={{...}}"
+        )
+
+    # -- what polynomials do not have ---------------------------------------------------------
+
+    def floordiv(self, a: Expr, b: Expr) -> Expr:
+        """a // b, rounded down."""
+        return self.divmod(a, b)[0]
+
+    def mod(self, a: Expr, b: Expr) -> Expr:
+        """a % b, with the divisor's sign."""
+        return self.divmod(a, b)[1]
+
+    def minimum(self, a: Expr, b: Expr) -> Expr:
+        """The smaller of two values."""
+        return self._extreme("min", a, b)
+
+    def maximum(self, a: Expr, b: Expr) -> Expr:
+        """The larger of two values."""
+        return self._extreme("max", a, b)
+
+    def _extreme(self, kind: str, a: Expr, b: Expr) -> Expr:
+        smaller, larger = (a, b) if kind == "min" else (b, a)
+        if self.prover.nonneg(b - a):
+            return smaller
+        if self.prover.nonneg(a - b):
+            return larger
+        return Expr.atom(Atom(kind, *sorted((a, b), key=lambda e: e.key)))
+
+    def absolute(self, a: Expr) -> Expr:
+        """|a|."""
+        return self.maximum(a, -a)
+
+    def select(self, condition: Any, a: Any, b: Any) -> Expr:
+        """a where the condition holds, else b. The condition may be a bool."""
+        a, b = (self.as_number(v) if isinstance(v, Cond) else Expr.of(v) for v in (a, b))
+        if isinstance(condition, (bool, int)):
+            return a if condition else b
+        known = self.decide(condition)
+        if known is not None:
+            return a if known else b
+        if a.same(b):
+            return a
+        if condition.op in ("lt", "le"):
+            x, y = condition.args
+            if a.same(x) and b.same(y):
+                return self.minimum(a, b)
+            if a.same(y) and b.same(x):
+                return self.maximum(a, b)
+        common = {m: c for m, c in a.terms.items() if b.terms.get(m) == c}
+        if common:
+            shared = Expr(common)
+            return self.add(shared, self.select(condition, a - shared, b - shared))
+        if condition.op in ("ne", "not"):
+            return self.select(~condition, b, a)
+        if a.constant == 1 and b.constant == 0:
+            return self.as_number(condition)
+        return Expr.atom(Atom("select", condition, a, b))
+
+    def as_number(self, condition: Cond) -> Expr:
+        """1 where the condition holds, else 0."""
+        known = self.decide(condition)
+        return Expr.of(int(known)) if known is not None else Expr.atom(Atom("bool", condition))
+
+    def isqrt(self, a: Expr) -> Expr:
+        """The integer square root. Raises TraceError of a negative number."""
+        constant = a.constant
+        if constant is None:
+            return Expr.atom(Atom("isqrt", a))
+        if constant < 0:
+            raise TraceError(f"isqrt({shown(constant)}): a negative number has no square root")
+        return Expr.of(math.isqrt(constant))
+
+    def shift_left(self, a: Expr, by: Expr) -> Expr:
+        """a * 2**by."""
+        if by.constant is None:
+            return Expr.atom(Atom("shl", a, by))
+        return self.multiply(a, Expr.of(1 << _distance(a, "<<", by.constant)))
+
+    def shift_right(self, a: Expr, by: Expr) -> Expr:
+        """a // 2**by, rounded down."""
+        if by.constant is None:
+            return Expr.atom(Atom("shr", a, by))
+        return self.floordiv(a, Expr.of(1 << _distance(a, ">>", by.constant)))
+
+    def bits(self, kind: str, a: Expr, b: Expr) -> Expr:
+        """a & b, a | b or a ^ b on two's complement, by the kind of atom."""
+        x, y = a.constant, b.constant
+        if x is not None and y is not None:
+            return Expr.of(BIT_OPERATIONS[kind](x, y))
+        if x is not None:
+            a, b, x, y = b, a, y, x
+        if y is not None:
+            if kind == "and" and y == 0:
+                return b
+            if kind in ("or", "xor") and y == 0:
+                return a
+            if kind == "and" and y == -1:
+                return a
+            if kind == "and" and y > 0 and (y + (low := y & -y)) & y == 0:
+                # one run of ones: a digit of a
+                rest = self.mod(a, Expr.of(y + low))
+                return self.multiply(Expr.of(low), self.floordiv(rest, Expr.of(low)))
+        if a.same(b):
+            return Expr.of(0) if kind == "xor" else a
+        return Expr.atom(Atom(kind, *sorted((a, b), key=lambda e: e.key)))
+
+    # -- expressions made anew ----------------------------------------------------------------
+
+    def rebuilt(self, e: Expr) -> Expr:
+        """e in the symbols that the facts speak of, simplified under them."""
+        if e.constant is not None:
+            return e.plain
+        known = self.facts.cache.rebuilt.get(e.identity)
+        if known is None:
+            symbol = self.facts.symbol
+            known = self.rebuild(e, lambda a: symbol(a.args[0]) if a.kind == "sym" else None)
+            self.facts.cache.rebuilt[e.identity] = known
+        return known
+
+    def rebuild(
+        self,
+        e: Expr,
+        replace: Callable[[Atom], Expr | None],
+        made: dict[Any, Any] | None = None,
+    ) -> Expr:
+        """The same value with atoms replaced (None: keep), made anew under the facts. made: what was
+        rebuilt before in the same way, where replace rebuilds parts itself."""
+        memo: dict[Any, Any] = {} if made is None else made
+
+        def walk(value: Any) -> Any:
+            if isinstance(value, Expr):
+                key = value.identity
+                if key not in memo:
+                    total = Expr.of(0)
+                    for mono, coefficient in value.terms.items():
+                        factors = [walk_atom(a) for a in mono]
+                        product = reduce(self.multiply, factors, Expr.of(coefficient))
+                        total = self.add(total, product)
+                    memo[key] = total
+                return memo[key]
+            if isinstance(value, Cond):
+                return value.rebuild(walk)
+            return value
+
+        def walk_atom(atom: Atom) -> Expr:
+            if atom not in memo:
+                new = replace(atom)
+                memo[atom] = new if new is not None else self.make(atom.kind, *map(walk, atom.args))
+            return memo[atom]
+
+        return walk(e)
+
+    def make(self, kind: str, *args: Any) -> Expr:
+        """An atom of a kind, simplified."""
+        return MAKE[kind](self, *args)
+
+    def put_back(self, value: Any, stand_ins: Mapping[Atom, Expr]) -> Any:
+        """An expression or a condition with the values of the stand-ins that are in it."""
+        exprs = list(value.exprs()) if isinstance(value, Cond) else [value]
+        if not any(atom in stand_ins for e in exprs for atom in e.deep_atoms()):
+            return value
+
+        def walk(e: Expr) -> Expr:
+            return self.rebuild(e, stand_ins.get)
+
+        found = value.rebuild(walk) if isinstance(value, Cond) else walk(value)
+        return self.put_back(found, stand_ins)
+
+    def opened(self, e: Expr, flats: Collection[Atom], kept: Collection[Atom]) -> Expr:
+        """e with those of its flat positions looked into that are not kept as one value. A digit is then
+        taken in the order in which a layout takes it: first the quotient, then its remainder."""
+
+        made: dict[Any, Any] = {}
+
+        def replace(atom: Atom) -> Expr | None:
+            if atom in kept:
+                return None
+            if atom in flats:
+                return self.rebuild(atom.args[0], replace, made)
+            if atom.kind == "digit":
+                base, lo, hi = atom.args
+                if hi is not None:
+                    count, rest = self.divide(hi, lo)
+                    if not rest.terms:
+                        low, _ = self.divmod(self.rebuild(base, replace, made), lo)
+                        return self.divmod(low, count)[1]
+            return None
+
+        return self.rebuild(e, replace, made)
+
+    def expand_groups(self, e: Expr) -> Expr | None:
+        """e with every group multiplied out, None where that makes too many terms."""
+        memo: dict[Any, Expr] = {}
+
+        def multiply(x: Expr) -> Expr:
+            key = x.identity
+            if key not in memo:
+                total = Expr.of(0)
+                for mono, coefficient in x.terms.items():
+                    product = Expr.of(coefficient)
+                    for atom in mono:
+                        product = self.times(product, expanded(atom))
+                        if len(product.terms) > MOST_EXPANDED:
+                            raise _TooLong
+                    total = self.add(total, product)
+                memo[key] = total
+            return memo[key]
+
+        def expanded(atom: Atom) -> Expr:
+            if atom not in memo:
+                if atom.kind == "group":
+                    memo[atom] = multiply(atom.args[0])
+                else:
+                    memo[atom] = self.make(atom.kind, *map(inside, atom.args))
+            return memo[atom]
+
+        def inside(a: Any) -> Any:
+            if isinstance(a, Cond):
+                return a.rebuild(multiply)
+            return multiply(a) if isinstance(a, Expr) else a
+
+        try:
+            return multiply(e)
+        except _TooLong:
+            return None
+
+
+class _TooLong(Exception):
+    """A product has too many terms to be of use."""
+
+
+def _distance(a: Expr, sign: str, by: int) -> int:
+    """A shift distance that is a number."""
+    if 0 <= by <= LONGEST:
+        return by
+    if by < 0:
+        raise TraceError(f"({a!r}) {sign} {shown(by)}: a shift distance is not negative")
+    raise TraceError(f"({a!r}) {sign} {shown(by)}: no index type has so many bits")
+
+
+def _bits(kind: str) -> Callable[..., Expr]:
+    return lambda simplifier, a, b: simplifier.bits(kind, a, b)
+
+
+def _kept(kind: str) -> Callable[..., Expr]:
+    return lambda _, *args: Expr.atom(Atom(kind, *args))
+
+
+MAKE: dict[str, Callable[..., Expr]] = {
+    "sym": _kept("sym"),
+    "node": _kept("node"),
+    "digit": lambda s, *args: s.digit(*args),
+    "fdiv": Simplifier.floordiv,
+    "fmod": Simplifier.mod,
+    "min": Simplifier.minimum,
+    "max": Simplifier.maximum,
+    "select": Simplifier.select,
+    "bool": Simplifier.as_number,
+    "isqrt": Simplifier.isqrt,
+    "group": lambda _, *args: group(*args),
+    "lookup": lambda _, *args: lookup(*args),
+    "shl": Simplifier.shift_left,
+    "shr": Simplifier.shift_right,
+    **{kind: _bits(kind) for kind in BIT_OPERATIONS},
+}
+
+OPERATIONS: dict[Callable[..., Any], Callable[..., Any]] = {
+    operator.add: lambda s, a, b: s.add(a, b),
+    operator.sub: Simplifier.subtract,
+    operator.mul: Simplifier.multiply,
+    operator.floordiv: Simplifier.floordiv,
+    operator.mod: Simplifier.mod,
+    divmod: lambda s, a, b: s.divmod(a, b),
+    pow: Simplifier.power,
+    operator.pow: Simplifier.power,
+    operator.lshift: Simplifier.shift_left,
+    operator.rshift: Simplifier.shift_right,
+    operator.and_: _bits("and"),
+    operator.or_: _bits("or"),
+    operator.xor: _bits("xor"),
+    abs: Simplifier.absolute,
+    operator.abs: Simplifier.absolute,
+    isqrt: Simplifier.isqrt,
+    minimum: Simplifier.minimum,
+    maximum: Simplifier.maximum,
+}
