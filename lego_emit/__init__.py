@@ -4,12 +4,12 @@ The algebra is that of LEGO (CGO 2026): GroupBy, OrderBy, RegP, GenP, TileBy, Ex
 strided layouts (CuTe's) and linear ones over F2 (Triton's) in the same algebra.
 """
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .algebra.block import provide
+from . import methods
 from .algebra.expand import ExpandBy
+from .algebra.later import use
 from .algebra.layout import GroupBy, OrderBy, TileBy
 from .algebra.padded import Padded
 from .algebra.part import Part
@@ -19,7 +19,6 @@ from .errors import LegoError, LegoWarning, nearest
 if TYPE_CHECKING:
     from .algebra.linear import Linear
     from .algebra.lookup import Lookup
-    from .algebra.same import same_map
     from .algebra.strided import Strided
     from .arith.expr import symbols
     from .emitted import Emitted
@@ -30,9 +29,12 @@ if TYPE_CHECKING:
     from .pattern import Pattern
     from .pipeline import generate
     from .recognition import recognize
+    from .trace.same import same_map
     from .trace.simplify import simplify
 
 __version__ = "0.1.0"
+
+use(methods)
 
 
 # What needs more than the algebra is loaded when it is first used.
@@ -41,7 +43,7 @@ _LAZY = {
     "Pattern": "pattern", "Strided": "algebra.strided", "bank_conflicts": "movement",
     "catalogue": "formats", "convert": "movement", "gather": "movement", "generate": "pipeline",
     "optimal_swizzle": "movement", "recognize": "recognition", "render": "kernels",
-    "same_map": "algebra.same", "simplify": "trace.simplify", "symbols": "arith.expr",
+    "same_map": "trace.same", "simplify": "trace.simplify", "symbols": "arith.expr",
 }  # fmt: skip
 _MODULES = ("cute", "hardware", "movement")
 
@@ -59,55 +61,6 @@ def __dir__() -> list[str]:
     """What is there to be used, loaded or not."""
     return sorted([*__all__, "__version__", "errors", *_MODULES])
 
-
-def _symbols() -> Any:
-    from .trace import layouts
-
-    return layouts
-
-
-def _tracing() -> Any:
-    trace = sys.modules.get("lego_emit.trace.trace")  # where it is not loaded, nothing is traced
-    return None if trace is None else trace.running()
-
-
-def _check() -> Any:
-    from .check.exhaustive import check
-
-    return check
-
-
-def _picture() -> Any:
-    from .show import pictures
-
-    return pictures
-
-
-def _cute() -> Any:
-    from . import cute
-
-    return cute
-
-
-def _recognize() -> Any:
-    from . import recognition
-
-    return recognition
-
-
-def _compose() -> Any:
-    from .algebra import compose
-
-    return compose
-
-
-provide("compose", _compose)
-provide("cute", _cute)
-provide("recognize", _recognize)
-provide("symbols", _symbols)
-provide("tracing", _tracing)
-provide("check", _check)
-provide("picture", _picture)
 
 __all__ = [
     "Col",

@@ -14,7 +14,7 @@ import z3
 from click.testing import CliRunner
 from net import corpus, foreign
 
-from lego_emit import Col, GenP, GroupBy, RegP, Row, TileBy, generate, pipeline
+from lego_emit import Col, GenP, GroupBy, RegP, Row, Strided, TileBy, generate, pipeline
 from lego_emit.check.certificate import STATEMENTS
 from lego_emit.cli import main
 from lego_emit.emit.registry import printer
@@ -512,6 +512,20 @@ def test_a_certificate_is_of_one_file(tmp_path, monkeypatch):
         found = CliRunner().invoke(main, f"generate l.py:L {words} --certificate c.json".split())
         assert found.exit_code == 2 and "--certificate is of one file" in found.output
     assert not Path("c.json").exists()
+
+
+def test_a_coordinate_beside_an_axis():
+    strided, rows = Strided((4, (2, 3)), (6, (3, 1))), GroupBy([4, 6])
+
+    def f(i):
+        return strided(i, None)(3) + rows[:, 0]
+
+    def g(i):
+        return strided(i, None)(2) + rows[:, 0]
+
+    unit = generate(f, "cpp", name="f", assume=["i >= 0", "i < 4"])
+    found = {subject: {line.verdict for line in checked(unit, subject).lines} for subject in (f, g)}
+    assert found == {f: {"proved"}, g: {"proved", "refuted"}}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -6,44 +6,16 @@ other languages and checked by what it says there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
 from ..entries import Entries
 from ..errors import IndexRangeError, InverseError, LayoutError, a_type, shown
 from ..kinds import is_array, is_integer, is_symbolic
+from .later import later, symbols
 from .sizes import product
 from .slices import check_slice, place_of
-
-# What blocks offer and others do: "symbols" (evaluation on symbols), "tracing" (the function that is
-# being followed, or None), "check" (at every index), "picture" (for a notebook), "recognize" (the
-# layout of a table).
-_outside: dict[str, Callable[[], Any]] = {}
-_instead: ContextVar[Mapping[str, Any] | None] = ContextVar("lego_emit_instead", default=None)
-
-
-def provide(name: str, load: Callable[[], Any]) -> None:
-    """Let blocks use what load() gives, from outside of the algebra, when it is first asked for."""
-    _outside[name] = load
-
-
-def outside(name: str) -> Any:
-    """What was provided under a name."""
-    instead = _instead.get() or {}
-    return instead[name] if name in instead else _outside[name]()
-
-
-@contextmanager
-def providing(**offers: Any) -> Iterator[None]:
-    """While inside, blocks use these instead of what was provided under their names."""
-    token = _instead.set({**(_instead.get() or {}), **offers})
-    try:
-        yield
-    finally:
-        _instead.reset(token)
 
 
 class Numbers(Protocol):
@@ -240,7 +212,7 @@ class Block:
         check_count(self, indices)
         symbolic = [check_index(self, axis, i) for axis, i in enumerate(indices)]
         if any(symbolic) or not self.is_concrete:
-            return outside("symbols").apply(self, indices)
+            return symbols().apply(self, indices)
         from . import reference
 
         return reference.apply(self, indices)
@@ -261,7 +233,7 @@ class Block:
                 why = "its GenP was given without inv. Give GenP an inv if the map is a bijection"
             raise InverseError(f"{self!r} has no inverse: {why}")
         if check_index(self, None, flat) or not self.is_concrete:
-            return outside("symbols").inv(self, flat)
+            return symbols().inv(self, flat)
         from . import reference
 
         return reference.inv(self, flat)
@@ -271,14 +243,14 @@ class Block:
         as large as self's dims, else its flat position is, row-major: a LegoWarning says so where
         the results look like an index. Raises LayoutError where inner's positions are no indices of
         self."""
-        return outside("compose").composed(self, inner, stacklevel=2)
+        return later().composed(self, inner)
 
     def __rmatmul__(self, outer: Any) -> Block:
-        return outside("compose").Composed(outer, self)
+        return later().composed(outer, self)
 
     def inverse(self) -> Block:
         """The layout from positions to row-major indices. Raises InverseError where there is none."""
-        return outside("compose").inverse(self)
+        return later().inverse(self)
 
     def right_inverse(self) -> Block:
         """R with self(R(p)) = p: the inverse, for a bijection. Raises InverseError elsewhere."""
@@ -299,7 +271,7 @@ class Block:
     def to_cute(self) -> Any:
         """The Strided that is the same map, its modes this layout's dims. Raises LayoutError where
         no strides give it."""
-        return outside("cute").to_cute(self)
+        return later().to_cute(self)
 
     def show(
         self,
@@ -331,7 +303,7 @@ class Block:
         Raises LayoutError on symbolic sizes, a path through memory that there is not, and unknown
         names; InverseError where inv is asked of a layout that has none.
         """
-        return outside("picture").of_layout(
+        return later().picture(
             self,
             order=order,
             inv=inv,
@@ -353,7 +325,7 @@ class Block:
 
         Raises LayoutError with the first counterexample, or where a size has no number.
         """
-        return outside("check")(self, sizes)
+        return later().check(self, sizes)
 
 
 def _left_out(block: Block, method: str, what: str) -> LayoutError:
@@ -371,7 +343,7 @@ class Indexable(Block):
 
     def _repr_html_(self) -> str:
         """A picture, for notebooks; the expression where sizes are symbols or there are many."""
-        return outside("picture").notebook(self)
+        return later().notebook(self)
 
     def __getitem__(self, key: Any) -> Any:
         """layout[i, j] is layout.apply(i, j). A slice runs over its axis, or over the part of it
@@ -383,14 +355,14 @@ class Indexable(Block):
         """
         indices = key if isinstance(key, tuple) else (key,)
         check_count(self, indices)
-        symbolic = any(isinstance(i, slice) for i in indices) and outside("tracing") is not None
+        symbolic = any(isinstance(i, slice) for i in indices) and symbols().is_following()
         for axis, i in enumerate(indices):
             if not isinstance(i, slice):
                 symbolic = check_index(self, axis, i) or symbolic
             else:
                 check_slice(self, axis, i)
         if symbolic or not self.is_concrete:
-            return outside("symbols").getitem(self, indices)
+            return symbols().getitem(self, indices)
         from . import reference
 
         return reference.getitem(self, indices)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import IndexRangeError, a_type, shown
 from ..kinds import is_array, is_integer, is_symbolic
-from .block import outside
+from .later import symbols
 from .nested import digits, flat, is_too_deep, is_tuple, modes, text
 
 
@@ -83,8 +83,8 @@ def _checked_coordinate(layout: Any, c: Any, place: str, shape: Any) -> Any:
     """The coordinate of a mode of this shape. Beyond the shape the last mode goes on, as in CuTe; where
     sizes are symbols it does not, for a mode of size 1 may have another stride."""
     if is_symbolic(c):
-        if (trace := outside("tracing")) is not None:
-            trace.coordinate(c, None if layout.is_concrete else prod(flat(shape)))
+        if symbols().is_following():
+            symbols().coordinate(c, None if layout.is_concrete else prod(flat(shape)))
         return c
     if is_array(c) and c.dtype.kind in "iu":
         if c.size and int(c.min()) < 0:

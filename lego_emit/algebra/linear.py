@@ -13,7 +13,6 @@ from typing import Any
 from ..errors import InverseError, LayoutError, nearest, shown
 from ..kinds import is_integer
 from . import f2
-from .block import outside
 from .labels import (
     Dims,
     bits_of,
@@ -27,6 +26,7 @@ from .labels import (
     starts,
     width_of,
 )
+from .later import later
 from .linear_map import LinearMap
 from .linear_of import linear_of
 
@@ -173,7 +173,7 @@ class Linear(LinearMap):
         layout inner.compose(self), of any other layout the composition."""
         if isinstance(inner, Linear) and inner.out_dims == self.in_dims:
             return inner.compose(self)
-        return outside("compose").composed(self, inner, stacklevel=2)
+        return later().composed(self, inner)
 
     def right_inverse(self) -> Linear:
         """pseudoinvert(): R with self(R(y)) = y. Raises InverseError where an output has no input."""

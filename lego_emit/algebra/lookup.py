@@ -12,9 +12,10 @@ from ..entries import Entries
 from ..errors import LayoutError, shown
 from ..files import integers
 from ..kinds import is_array, is_integer, is_symbolic
-from .block import Block, Change, Indexable, Numbers, outside
+from .block import Block, Change, Indexable, Numbers
 from .digits import flattened, taken_apart
 from .figures import flatten, unflatten
+from .later import later
 from .sizes import check_sizes, comparable, listed, multiplied, product, way_out
 
 if TYPE_CHECKING:
@@ -113,9 +114,7 @@ class Lookup(Indexable):
         if self.entries.given:
             return None
         try:
-            found = (
-                outside("recognize").recognize(self._arrays[0], self.dims, formulas=False).layout
-            )
+            found = later().recognized(self._arrays[0], self.dims)
         except LayoutError:  # more, or larger entries than it takes
             return None
         return found if found is not None and found.dims == self.dims else None

@@ -11,9 +11,10 @@ from typing import Any
 from ..errors import LayoutError, a_type, shown
 from ..kinds import is_array, is_integer, is_symbolic
 from . import bijection
-from .block import Change, Indexable, Numbers, outside
+from .block import Change, Indexable, Numbers
 from .digits import flattened, taken_apart
 from .figures import flatten, gather, genp_apply, genp_inv, scatter, unflatten
+from .later import symbols
 from .sizes import check_perm, check_sizes, comparable, listed, unwrapped
 
 
@@ -196,7 +197,7 @@ def isqrt(x: Any) -> Any:
     Raises LayoutError on a negative or non-integer x.
     """
     if is_symbolic(x):
-        return x.isqrt() if hasattr(x, "isqrt") else outside("symbols").isqrt(x)
+        return x.isqrt() if hasattr(x, "isqrt") else symbols().at_sympy(isqrt, x)
     if is_integer(x):
         if x < 0:
             raise LayoutError(f"isqrt({shown(x)}): only a non-negative integer has a square root")

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import LayoutError, shown
-from .block import Block, outside
+from .block import Block
 from .figures import unflatten
 from .sizes import product
-
-MOST_COMPARED = 2**22  # indices of two layouts that are all looked at
 
 
 @dataclass(frozen=True)
@@ -31,33 +28,13 @@ class Same:
         return f"{said}: {self.why}" if self.why else said
 
 
-def same_map(a: Block, b: Block) -> Same:
-    """Whether two layouts give the same position at every index; a != b may still hold, which is
-    about how they are written.
-
-    Up to 2**22 indices all are looked at. Above, and where sizes are symbols, the simplified
-    formulas are compared, and samples: then it may stay undecided.
-    Raises LayoutError where one is no layout.
-    """
-    for block in (a, b):
-        if not isinstance(block, Block):
-            raise LayoutError(f"same_map: {shown(block)} is not a layout")
-    if len(a.dims) != len(b.dims):
-        return Same(False, None, f"one has {len(a.dims)} dims, the other {len(b.dims)}")
-    if not (a.is_concrete and b.is_concrete):
-        return outside("symbols").same_map(a, b)
-    if tuple(a.dims) != tuple(b.dims):
-        return Same(False, None, f"the dims are {list(a.dims)} and {list(b.dims)}")
-    if product(a.dims) > MOST_COMPARED:
-        return outside("symbols").same_map(a, b)
-    return _compared(a, b)
-
-
 def _results(found: Any) -> tuple[Any, ...]:
     return found if isinstance(found, tuple) else (found,)
 
 
-def _compared(a: Block, b: Block) -> Same:
+def compared(a: Block, b: Block) -> Same:
+    """Whether two layouts of the same dims, all integers, are the same map: all indices are looked
+    at."""
     from ..packages import numpy as np
     from . import reference
 

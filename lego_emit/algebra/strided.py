@@ -13,8 +13,9 @@ from typing import Any
 
 from ..errors import LONGEST, IndexRangeError, LayoutError, shown
 from ..kinds import is_array, is_integer, is_symbolic, is_sympy
-from .block import Change, Indexable, Numbers, outside
+from .block import Change, Indexable, Numbers
 from .coordinates import plus, sliced
+from .later import later, symbols
 from .nested import (
     check_congruent,
     checked,
@@ -158,16 +159,16 @@ class Strided(Indexable):
     def right_inverse(self) -> Strided:
         """CuTe's right_inverse: R with self(R(p)) = p for every p below R's size, by colexicographic
         indices."""
-        return outside("cute").right_inverse(self)
+        return later().right_inverse(self)
 
     def left_inverse(self) -> Strided:
         """CuTe's left_inverse: L with L(self(i)) = i, by colexicographic indices. Raises LayoutError
         where two indices share a position."""
-        return outside("cute").left_inverse(self)
+        return later().left_inverse(self)
 
     def __mul__(self, tiler: Any) -> Strided:
         """CuTe's logical_product: copies of this layout, arranged by another."""
-        return outside("cute").logical_product(self, tiler)
+        return later().logical_product(self, tiler)
 
     @cached_property
     def is_concrete(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -334,7 +335,7 @@ class Swizzle:
         if not self.B:
             return position
         if is_sympy(position):
-            return outside("symbols").in_sympy(self, position)
+            return symbols().at_sympy(self, position)
         read = position & self.mask
         return position ^ (read >> self.S if self.S >= 0 else read << -self.S)
 
@@ -458,7 +459,7 @@ def never_above(a: Any, b: Any) -> bool | None:
     """Whether a <= b, each symbol a size; None where that is not known."""
     if is_integer(a) and is_integer(b):
         return a <= b
-    return outside("cute").known.at_most(a, b)
+    return later().at_most(a, b)
 
 
 def is_one(n: Any) -> bool:

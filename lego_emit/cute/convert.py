@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, islice, product
 from typing import Any
 
-from ..algebra.block import Block, outside
+from ..algebra.block import Block
 from ..algebra.layout import GroupBy, Layout
 from ..algebra.nested import checked, compact, flat, is_tuple, modes, number, same, times
 from ..algebra.perms import RegP
-from ..algebra.same import Same, same_map
+from ..algebra.same import Same
 from ..algebra.strided import Strided, is_one
 from ..errors import LayoutError, shown
 from ..kinds import is_integer
+from ..trace.same import same_map
 from .given import as_layout, as_shape
 from .known import at_most, divides, facts_of, quotient
 
@@ -75,7 +76,9 @@ def to_cute(layout: Any) -> Strided:
 
 def _position(layout: Block, index: Sequence[Any]) -> Any:
     if not layout.is_concrete:
-        return number(outside("symbols").in_general(layout, index))
+        from ..trace.layouts import in_general
+
+        return number(in_general(layout, index))
     found = layout.apply(*index)
     return found[0] if isinstance(found, tuple) else found
 

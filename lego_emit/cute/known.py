@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
-from ..algebra.block import Block, outside
+from ..algebra.block import Block
 from ..algebra.nested import number
 from ..arith.analyzer import Analyzer
 from ..arith.expr import RUNNING, Expr
@@ -83,7 +83,9 @@ def decided(answer: bool | None, construct: str, question: str) -> bool:
 
 def facts_of(layout: Block) -> AbstractContextManager[None]:
     """What a layout's sizes say of each other is known in the body: M % B == 0 of Col(M // B, B)."""
-    return outside("symbols").facts_of(layout)
+    from ..trace.layouts import facts_of
+
+    return facts_of(layout)
 
 
 def _known(e: Expr) -> Analyzer:

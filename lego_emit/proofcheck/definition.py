@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
-from ..algebra.block import Block, providing
+from ..algebra.block import Block
+from ..algebra.later import over
 from ..algebra.slices import run_of
 from ..errors import LegoError
 from ..kinds import is_integer
@@ -50,6 +51,7 @@ class _Symbols:
     def __init__(self) -> None:
         self.within: list[Term] = []
         self.axes: Iterator[Any] = iter(())
+        self.has_axes = False
         self.extents: list[Any] = []
 
     def apply(self, block: Block, indices: Sequence[Any]) -> Any:
@@ -78,13 +80,17 @@ class _Symbols:
                 found[axis] = value * step + first
         return self.apply(block, found)
 
-    def learn_layout(self, layout: Block) -> None:
-        """Nothing is learned: what is known stands in the text."""
+    def is_following(self) -> bool:
+        """Whether a ':' is an index: where the function at hand has any."""
+        return self.has_axes
+
+    def coordinate(self, value: Any, size: Any) -> None:
+        """Nothing is noted: what is known stands in the text."""
 
     @staticmethod
-    def isqrt(x: Any) -> Term:
-        """The root."""
-        return term_of(x).isqrt()
+    def at_sympy(function: Callable[[Any], Any], value: Any) -> Any:
+        """A definition has terms and no SymPy: what is none is refused."""
+        return function(term_of(value))
 
 
 def known(subject: Any, sizes: Mapping[str, Any]) -> Known:
@@ -172,7 +178,8 @@ def _run(
         found = function()
         return (found, symbols.within) if within else found
 
-    with providing(symbols=symbols, tracing=None if not axes else symbols):
+    symbols.has_axes = bool(axes)
+    with over(symbols):
         try:
             return followed(once)
         except Unread:

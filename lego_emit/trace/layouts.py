@@ -347,12 +347,6 @@ def _inside(indices: Sequence[Expr], sizes: Sequence[Expr], known: Analyzer) -> 
     return condition
 
 
-def isqrt(x: Any) -> Any:
-    """The integer square root of a SymPy expression."""
-    root = Expr.of(x).isqrt()
-    return root.to_sympy() if is_sympy(x) else root
-
-
 def _note_genp(block: Any, trace: Trace | None) -> None:
     if not block.is_concrete and trace is not None:
         trace.has_genp = True

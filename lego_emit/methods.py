@@ -1,0 +1,142 @@
+"""What the methods of layouts do by later stages, each loaded when it is first used.
+
+A block declares its methods (algebra/block.py), and the algebra knows no later stage; these functions
+are its `Methods` (algebra/later.py has the interface, which pyright holds them to). They stand above
+the stages that they call, so that the linter sees each of these arrows.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .algebra.block import Block
+    from .algebra.strided import Strided
+    from .trace.trace import Trace
+
+
+def apply(block: Any, indices: Sequence[Any]) -> Any:
+    """The position of an index that is a symbol, or of a layout whose sizes are."""
+    from .trace import layouts
+
+    return layouts.apply(block, indices)
+
+
+def inv(block: Any, flat: Any) -> tuple[Any, ...]:
+    """The index of such a position."""
+    from .trace import layouts
+
+    return layouts.inv(block, flat)
+
+
+def getitem(block: Any, indices: Sequence[Any]) -> Any:
+    """block[indices]; each ':' is an axis of the running trace."""
+    from .trace import layouts
+
+    return layouts.getitem(block, indices)
+
+
+def is_following() -> bool:
+    """Whether a trace is running."""
+    return _trace() is not None
+
+
+def coordinate(value: Any, size: Any) -> None:
+    """The running trace notes the range of a coordinate; where none is running nothing is done."""
+    trace = _trace()
+    if trace is not None:
+        trace.coordinate(value, size)
+
+
+def _trace() -> Trace | None:
+    if "lego_emit.trace.trace" not in sys.modules:  # where it is not loaded, nothing is traced
+        return None
+    from .trace.trace import running_trace
+
+    return running_trace()
+
+
+def at_sympy(function: Callable[[Any], Any], value: Any) -> Any:
+    """A function of one of our expressions at a SymPy expression, as one of SymPy's."""
+    from .trace.layouts import in_sympy
+
+    return in_sympy(function, value)
+
+
+def at_most(a: Any, b: Any) -> bool | None:
+    """Whether a <= b, under what is known where something runs; None where that is not known."""
+    from .cute.known import at_most
+
+    return at_most(a, b)
+
+
+def recognized(table: Any, dims: Sequence[Any]) -> Block | None:
+    """The layout of a table, without a search for a formula."""
+    from .recognition import recognize
+
+    return recognize(table, dims, formulas=False).layout
+
+
+def composed(outer: Block, inner: Any) -> Block:
+    """outer @ inner; a warning names the line with the @."""
+    from .algebra.compose import composed
+
+    return composed(outer, inner, stacklevel=3)
+
+
+def inverse(layout: Block) -> Block:
+    """The layout from positions to row-major indices."""
+    from .algebra.compose import inverse
+
+    return inverse(layout)
+
+
+def to_cute(layout: Block) -> Strided:
+    """The strided layout of the same map."""
+    from .cute import to_cute
+
+    return to_cute(layout)
+
+
+def right_inverse(layout: Strided) -> Strided:
+    """CuTe's right_inverse."""
+    from .cute import right_inverse
+
+    return right_inverse(layout)
+
+
+def left_inverse(layout: Strided) -> Strided:
+    """CuTe's left_inverse."""
+    from .cute import left_inverse
+
+    return left_inverse(layout)
+
+
+def logical_product(layout: Strided, tiler: Any) -> Strided:
+    """CuTe's logical_product."""
+    from .cute import logical_product
+
+    return logical_product(layout, tiler)
+
+
+def picture(layout: Block, **options: Any) -> Any:
+    """A picture, by the options of Block.show."""
+    from .show import pictures
+
+    return pictures.of_layout(layout, **options)
+
+
+def notebook(layout: Block) -> str:
+    """A picture as HTML, or the expression."""
+    from .show import pictures
+
+    return pictures.notebook(layout)
+
+
+def check(layout: Block, sizes: Mapping[str, int]) -> str:
+    """A check at every index; a line that says so."""
+    from .check.exhaustive import check
+
+    return check(layout, sizes)
