@@ -117,7 +117,8 @@ class Case:
         sizes = self._numbers if numbers else self.fixed
         printer = registry.printer(target)
         # Lowering asks the printer for these alone; languages that agree on them share its result.
-        types = printer.default_index if self.index_type == "auto" else tuple(printer.types)
+        names = printer.default_index if self.index_type == "auto" else printer.types
+        types = tuple(printer.index_types[t] for t in names)
         view = self.view and printer.has_views
         key = (types, printer.bit_operations, printer.lazy_select, printer.cost, view, numbers)
         try:

@@ -19,8 +19,9 @@ from .emit.printer import Printer
 from .emitted import Emitted, emit_program
 from .errors import LegoWarning, TargetError, TraceError, nearest, shown
 from .ir.cost import MOST_EFFORT, Cost, cost_model
+from .ir.index_types import INDEX_TYPES, IndexType
 from .ir.nodes import Node
-from .ir.program import INDEX_TYPES, Function, Program
+from .ir.program import Function, Program
 from .ir.relations import names_in, ones, read, says, with_numbers
 from .kinds import as_integer, is_integer
 from .lower.function import lowered
@@ -255,7 +256,7 @@ def build_program(
     assume = as_list(assume)
     types, model = candidates(index_type, printer), cost_model(cost, printer.cost)
     spelled = model, printer.bit_operations, printer.lazy_select, effort
-    subject, unsigned = fn_or_layout, all(INDEX_TYPES[t][0] == 0 for t in types)
+    subject, unsigned = fn_or_layout, all(t.least == 0 for t in types)
     if isinstance(subject, Subject):
         for f in subject.functions:
             f.trace.is_unsigned = unsigned
@@ -318,7 +319,7 @@ def _axes_base(trace: Trace, name: str) -> int:
 
 
 def _problem(
-    traced: Traced, assume: Iterable[Any], types: Sequence[str], printer: Printer
+    traced: Traced, assume: Iterable[Any], types: Sequence[IndexType], printer: Printer
 ) -> Problem:
     """What is to be lowered of a function that was followed; where digits do not line up, also with
     its flat positions kept whole."""
@@ -340,7 +341,7 @@ def _problem(
         starts = {n: trace.result_base(n) for n, _ in outputs}
         shown_as = [f"{start - 1}" for start in starts.values()]
         if trace.is_unsigned:
-            (most,) = {INDEX_TYPES[t][1] for t in types}
+            (most,) = {t.most for t in types}
             masked = {n: most for n, start in starts.items() if not start}
             outputs = traced.masked(most, outputs)
             kept = kept and replace(kept, outputs=traced.masked(most, kept.outputs))
@@ -398,19 +399,20 @@ def _stated(assumption: Any, trace: Trace) -> list[Node]:
     return [with_numbers(c, trace.sizes) for c in found]
 
 
-def candidates(index_type: str, printer: Printer) -> tuple[str, ...]:
+def candidates(index_type: str, printer: Printer) -> tuple[IndexType, ...]:
     """The types that an index type may come to, narrowest first. Raises TargetError where the language
     has none."""
+    own = printer.index_types
     if isinstance(index_type, str) and index_type == "auto":
-        return printer.default_index
+        return tuple(own[t] for t in printer.default_index)
     if isinstance(index_type, str) and index_type in printer.index_names:
-        return (printer.index_names[index_type][0],)
-    if not isinstance(index_type, str) or index_type not in INDEX_TYPES:
-        known = [*(t for t in INDEX_TYPES if t in printer.types), *printer.index_names]
-        raise TargetError(
-            f"no index type {shown(index_type)}; {printer.title} has auto, {', '.join(known)}."
-            f"{nearest(shown(index_type), known)}"
-        )
-    if index_type not in printer.types:
+        return (own[printer.index_names[index_type][0]],)
+    if isinstance(index_type, str) and index_type in own:
+        return (own[index_type],)
+    if isinstance(index_type, str) and index_type in INDEX_TYPES:
         raise TargetError(f"{printer.title} has no {index_type}; it has {', '.join(printer.types)}")
-    return (index_type,)
+    known = [*own, *printer.index_names]
+    raise TargetError(
+        f"no index type {shown(index_type)}; {printer.title} has auto, {', '.join(known)}."
+        f"{nearest(shown(index_type), known)}"
+    )

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from lego_emit.emit.printer import BREAK, Op, call
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm, free
 from lego_emit.printers.c_family import (
     C_OPS,
@@ -72,7 +71,7 @@ class CPrinter(HeaderPrinter):
         node = super().fit(node, function)
         signed = function.index_type.startswith("int")
         if node.op == "not" and node.args[0].op == "int":
-            ones = -1 if signed else INDEX_TYPES[function.index_type][1]
+            ones = -1 if signed else function.index_type.most
             choices = (Node("const", (), ones - 1), Node("const", (), ones))
             return Node("select", (*node.args[0].args, *choices))
         return node

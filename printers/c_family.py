@@ -22,7 +22,6 @@ from lego_emit.emit.printer import (
 )
 from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.ir.relations import Range, const
 from lego_emit.notation import C
 from lego_emit.printers.c_lines import UNARY, broken, cast_need
@@ -224,7 +223,7 @@ class HeaderPrinter(Printer):
                 bound if bound is not None and bound.op in ("const", "var") else None
                 for bound in (p.range.least, p.range.end)
             )
-            if least == const(0) and INDEX_TYPES[function.index_type][0] == 0:
+            if least == const(0) and function.index_type.least == 0:
                 least = None
             told = [self.expression(c, function) for c in Range(least, end).conditions(p.name)]
             if told:
@@ -321,7 +320,7 @@ class HeaderPrinter(Printer):
     def literal(self, value, index_type):
         """A literal with its suffix where the type would be another one."""
         suffix = self.suffixes[index_type]
-        if value == INDEX_TYPES[index_type][0] < 0:
+        if value == self.index_types[index_type].least < 0:
             return f"({value + 1}{suffix} - 1)"  # -x is an operator on x, and that x is too big
         return f"{value}{suffix if suffix.startswith('u') else ''}"
 

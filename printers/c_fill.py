@@ -1,7 +1,6 @@
 """The array form of C's languages for devices: a fill, whose work the threads share."""
 
 from lego_emit.emit.arrays import counter
-from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm
 from lego_emit.printers.c_family import HeaderPrinter
 
@@ -21,7 +20,7 @@ class FillPrinter(HeaderPrinter):
 
     def counter(self, function):
         """It goes up to the items' number beyond the count."""
-        return counter(function, INDEX_TYPES[function.index_type][1] - MOST_ITEMS)
+        return counter(function, function.index_type.most - MOST_ITEMS)
 
     def array_form(self, function) -> ArrayForm:
         """What the fill's template sees."""

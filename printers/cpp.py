@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from lego_emit.emit.arrays import counter
 from lego_emit.emit.printer import call
-from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm
 from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, HELPERS, CxxPrinter, shifted
 from lego_emit.printers.c_names import MACROS, STDINT
@@ -95,7 +94,7 @@ class CppPrinter(CxxPrinter):
 
     def counter(self, function):
         """It ends at the count, so every value of the type can be one."""
-        return counter(function, INDEX_TYPES[function.index_type][1])
+        return counter(function, function.index_type.most)
 
     def array_form(self, function) -> ArrayForm:
         """What the view's template sees."""

@@ -8,7 +8,6 @@ from typing import Any
 
 from lego_emit.emit.printer import BREAK, FunctionView
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.ir.relations import renamed
 from lego_emit.printers.c_array import free
 
@@ -104,7 +103,7 @@ class CxxView:
     def contained(self) -> str:
         """The condition that an index is not masked."""
         position, index_type = self.position(*self.indices), self._apply.index_type
-        if INDEX_TYPES[index_type][0] == 0:
+        if index_type.least == 0:
             return f"{position}{BREAK}!= {self._printer.greatest(index_type)}"
         return f"{position}{BREAK}>= 0"
 

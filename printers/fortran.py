@@ -9,10 +9,11 @@ import textwrap
 from dataclasses import replace
 
 from lego_emit.emit.printer import BREAK, Op, Printer, call, infix
-from lego_emit.ir.program import INDEX_TYPES
+from lego_emit.ir.index_types import INT32, IndexType
 from lego_emit.notation import Notation
 
 DEFAULT = "kind(1)"  # the kind of an integer of which nothing is said
+INTEGER = IndexType("integer", *INT32.ends)  # of that kind
 CONTINUED = 250  # lines of a table in one statement
 SIGN = 12  # a sign may only stand before the first term: it binds as + and - do
 
@@ -119,7 +120,7 @@ class FortranPrinter(Printer):
         most={31: "huge(0_int32)", 63: "huge(0_int64)"},
     )
     truths = (".false.", ".true.")
-    types = {"int32": "int32", "int64": "int64", "integer": DEFAULT}
+    types = {"int32": "int32", "int64": "int64", INTEGER: DEFAULT}
     ops = {
         "mul": infix("*", 13),
         "div": infix("/", 13),
@@ -209,7 +210,7 @@ class FortranPrinter(Printer):
     def literal(self, value, index_type):
         """A literal with its kind."""
         # The least integer is no literal: the sign stands before a number that is too large.
-        if value == INDEX_TYPES[index_type][0]:
+        if value == self.index_types[index_type].least:
             return f"not(huge({self.literal(0, index_type)}))"
         return str(value) if index_type == "integer" else f"{value}_{index_type}"
 
@@ -231,7 +232,7 @@ class FortranPrinter(Printer):
     def table(self, entries, index_type):
         """A named constant; of very many digits the parts of one, for a statement has at most 255
         continuation lines."""
-        T, most = self.types[index_type], INDEX_TYPES["int32"][1]
+        T, most = self.types[index_type], INT32.most
         texts = [str(v) if v <= most else self.literal(v, index_type) for v in entries.values]
         lines = textwrap.wrap(", ".join(texts), self.line_width - 6)
         cut = range(0, len(lines), CONTINUED)
@@ -333,7 +334,7 @@ def _constant(integer, declared, lines):
 def _may_trap(node, index_type):
     """Whether a modulo may meet the least integer and -1."""
     dividend, divisor = node.args
-    least = dividend.lo is None or dividend.lo == INDEX_TYPES[index_type][0]
+    least = dividend.lo is None or dividend.lo == index_type.least
     minus_one = (divisor.lo is None or divisor.lo <= -1) and (
         divisor.hi is None or divisor.hi >= -1
     )

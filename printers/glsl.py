@@ -8,7 +8,6 @@ so the helpers divide magnitudes; 4.1.3: + - and * wrap; >> extends the sign).
 from dataclasses import replace
 
 from lego_emit.emit.printer import BREAK, guard
-from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm, free
 from lego_emit.printers.shaders import SHADER_OPS, ShaderPrinter
 
@@ -141,7 +140,7 @@ class GlslPrinter(ShaderPrinter):
     def literal(self, value, index_type):
         """A literal with the suffix of its type."""
         suffix = {"int32": "", "int64": "L", "uint32": "u", "uint64": "UL"}[index_type]
-        if value == INDEX_TYPES[index_type][0] < 0:
+        if value == self.index_types[index_type].least < 0:
             return f"(-{-(value + 1)}{suffix} - 1)"  # -x is an operator on x, and that x is too big
         return f"{value}{suffix}"
 

@@ -19,12 +19,15 @@ from lego_emit import templates
 from lego_emit.emit.comments import in_comments
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, infix
 from lego_emit.entries import Entries
+from lego_emit.ir.index_types import INT32, IndexType
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import INDEX_TYPES, Function, Program
+from lego_emit.ir.program import Function, Program
 from lego_emit.notation import Notation
 from lego_emit.printers import javascript_numbers as numbers
 from lego_emit.printers.c_family import C_OPS, UNARY
 from lego_emit.printers.javascript_numbers import QUOTIENT
+
+INT53 = IndexType("int53", -(2**53 - 1), 2**53 - 1)  # exact integers in a double, a Number
 
 # https://tc39.es/ecma262/#prod-ReservedWord, the words reserved in modules, and the globals that
 # the emitted text uses.
@@ -39,7 +42,7 @@ RESERVED = frozenset(
 ARRAYS = {
     "int32": "Int32Array",
     "uint32": "Uint32Array",
-    "int53": "Float64Array",
+    INT53: "Float64Array",
     "int64": "BigInt64Array",
     "uint64": "BigUint64Array",
 }
@@ -168,7 +171,7 @@ class JavaScriptPrinter(Printer):
     types = {
         "int32": "number",
         "uint32": "number",
-        "int53": "number",
+        INT53: "number",
         "int64": "bigint",
         "uint64": "bigint",
     }
@@ -205,7 +208,7 @@ class JavaScriptPrinter(Printer):
     template = "javascript.jinja"
     reserved = RESERVED | frozenset(helpers)
     builtins = frozenset("globalThis isFinite isNaN parseInt parseFloat Boolean String".split())
-    default_index = ("int53",)
+    default_index = (INT53,)
 
     def literal(self, value: int, index_type: str) -> str:
         """A Number, or a BigInt with its n."""
@@ -424,7 +427,7 @@ def _size(view: FunctionView, ends: list[str]) -> str:
 
 def _array_of(view: FunctionView, node: Node) -> str:
     """The typed array of an output: of Numbers one of 32 bits where they are proven to fit."""
-    narrow = view.index_type == "int53" and numbers.within(node, *INDEX_TYPES["int32"])
+    narrow = view.index_type == "int53" and numbers.within(node, *INT32.ends)
     return ARRAYS["int32" if narrow else view.index_type]
 
 

@@ -11,13 +11,14 @@ from dataclasses import replace
 
 from lego_emit.emit.printer import ATOM, BREAK, Op, call
 from lego_emit.errors import TargetError
+from lego_emit.ir.index_types import INT32
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import INDEX_TYPES, Function
+from lego_emit.ir.program import Function
 from lego_emit.printers.c_family import C_OPS
 
 QUOTIENT = (13, 14)  # what the operands of a / must bind
 
-LOW, HIGH = INDEX_TYPES["int32"]
+LOW, HIGH = INT32.ends
 
 # Numbers take these where the ranges allow or ask for it; fit() chooses.
 OWN_OPS = {

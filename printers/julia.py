@@ -11,7 +11,6 @@ import textwrap
 from dataclasses import replace
 
 from lego_emit.emit.printer import ATOM, BREAK, Op, Printer, call, infix
-from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.notation import Notation
 from lego_emit.printers.julia_view import JuliaView
 
@@ -177,7 +176,7 @@ class JuliaPrinter(Printer):
 
     def greatest(self, index_type):
         """UInt32's also where the type parameter is UInt64."""
-        most = self.notation.most[INDEX_TYPES[index_type][1].bit_length()]
+        most = self.notation.most[self.index_types[index_type].most.bit_length()]
         return f"Ti({most})" if self.types[index_type] == "Ti" else most
 
     def table_name(self, name, unit):

@@ -10,17 +10,21 @@ import builtins
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
+from math import inf
+from typing import cast
 
 from lego_emit.emit.arrays import number
 from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, call, infix
 from lego_emit.entries import Entries
 from lego_emit.ir.cost import Cost
+from lego_emit.ir.index_types import IndexType
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Program
 from lego_emit.printers.python_lines import statement
 
 UNARY = 12
 ANY = "any integer"
+INT = IndexType("int", cast(int, -inf), cast(int, inf))  # without bounds
 TUPLE_METHODS = ("count", "index")
 
 KEYWORDS = frozenset(
@@ -63,8 +67,8 @@ class PythonPrinter(Printer):
     title = "Python"
     cost = Cost("python", margin=1.5, hoisted=1)  # an interpreter takes about as long for each
     extension = ".py"
-    types = {t: "int" for t in ("int", "int32", "int64", "uint32", "uint64")}
-    default_index = ("int",)
+    types = {t: "int" for t in (INT, "int32", "int64", "uint32", "uint64")}
+    default_index = (INT,)
     ops = {
         **PYTHON_OPS,
         "lnot": Op("not {0}", 4, (4,)),

@@ -13,8 +13,9 @@ from textwrap import wrap
 from lego_emit.emit.arrays import coordinates, count, counter
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, unsigned_fit
 from lego_emit.entries import Entries
+from lego_emit.ir.index_types import UINT32, UINT64, IndexType
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import INDEX_TYPES, Function, Program
+from lego_emit.ir.program import Function, Program
 from lego_emit.notation import C, Notation
 from lego_emit.printers import rust_layout
 from lego_emit.printers.c_array import free
@@ -22,6 +23,7 @@ from lego_emit.printers.rust_layout import END, IF, LIST, PAIR
 from lego_emit.printers.rust_view import RustView, type_name
 
 UNARY, CAST, COMPARISON = 13, 12, 5
+USIZE = IndexType("usize", *UINT64.ends)  # on a machine of 64 bits
 
 
 def pair(symbol: str, prec: int, left: int, right: int) -> Op:
@@ -126,7 +128,7 @@ class RustPrinter(Printer):
     cast = "({0} as {T})"
     declaration = "let {name}: {T} = {expr};"
     names_greatest = True
-    types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", "usize": "usize"}
+    types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", USIZE: "usize"}
     # Comparisons do not chain. Operands of shifts and bit operations, and && inside ||, are
     # bracketed as clippy::precedence asks.
     ops = {
@@ -266,10 +268,10 @@ class RustPrinter(Printer):
 
     # -- the array form: an iterator over the ':' axes -----------------------------------------
 
-    def counter(self, function: Function) -> str:
+    def counter(self, function: Function) -> IndexType:
         """A range of 64 bits does not know its length, but that of a usize does."""
-        narrow = counter(function, INDEX_TYPES[function.index_type][1])
-        return narrow if "32" in narrow else "usize"
+        narrow = counter(function, function.index_type.most)
+        return narrow if "32" in narrow else USIZE
 
     def iterator_head(self, view: FunctionView) -> str:
         """The line or lines from `pub` to the brace."""
@@ -372,7 +374,7 @@ class RustPrinter(Printer):
 
     def needs_wide(self, program: Program) -> bool:
         """Whether what is proven of a usize holds for one of 64 bits alone."""
-        most = INDEX_TYPES["uint32"][1]
+        most = UINT32.most
         values = (n for f in program.functions if f.index_type == "usize" for n in f.nodes())
         return any((n.hi is None or n.hi > most) for n in values if not n.is_bool)
 

@@ -5,7 +5,7 @@ No function takes or returns an array of any length, so that the array form give
 
 from lego_emit.emit.arrays import count, number
 from lego_emit.emit.printer import BREAK, FunctionView, Printer, call, unsigned_fit
-from lego_emit.ir.program import INDEX_TYPES, Function
+from lego_emit.ir.program import Function
 from lego_emit.notation import C
 from lego_emit.printers.c_array import ArrayForm
 from lego_emit.printers.c_family import C_OPS, wrapped
@@ -60,7 +60,7 @@ class ShaderPrinter(Printer):
         if not function.axes:
             return False
         found = count([extent for _, extent in function.axes])
-        return found.op != "const" or number(found) <= INDEX_TYPES[function.index_type][1]
+        return found.op != "const" or number(found) <= function.index_type.most
 
     def array_form(self, function: FunctionView) -> ArrayForm:
         """What the template sees of the element's function."""

@@ -9,8 +9,8 @@ that what `select` discards may be anything; 16.1 and 16.2: keywords and reserve
 from dataclasses import replace
 
 from lego_emit.emit.printer import BREAK, FunctionView, call, infix
+from lego_emit.ir.index_types import INT64
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.printers.c_array import ArrayForm
 from lego_emit.printers.c_family import UNARY
 from lego_emit.printers.shaders import SHADER_OPS, ShaderPrinter
@@ -139,7 +139,7 @@ class WgslPrinter(ShaderPrinter):
 
     def literal(self, value, index_type):
         """A literal with the suffix of its type; without one it is what its place wants."""
-        if index_type == "int64" and value == INDEX_TYPES[index_type][0]:
+        if index_type == "int64" and value == INT64.least:
             return f"({value + 1}li - 1li)"  # -x is an operator on x, and that x is too big
         return f"{value}{SUFFIXES[index_type]}"
 

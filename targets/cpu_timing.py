@@ -17,7 +17,7 @@ from typing import Any
 
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError, VerifyError
-from lego_emit.ir.program import INDEX_TYPES, Function
+from lego_emit.ir.program import Function
 from lego_emit.measure.nest import Language, body
 from lego_emit.measure.timing import LOOP, OURS, TABLE, IndexCost, Quartiles, Timing
 from lego_emit.packages import numpy as np
@@ -56,7 +56,7 @@ class Side:
     @property
     def width(self) -> int:
         """The bytes of an index."""
-        return 4 if INDEX_TYPES[self.function.index_type][1] < 2**32 else 8
+        return 4 if self.function.index_type.most < 2**32 else 8
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError, WidthError
-from lego_emit.ir.program import INDEX_TYPES, Function
+from lego_emit.ir.program import Function
 from lego_emit.printers.c_array import array_function
 from lego_emit.printers.shaders import ShaderPrinter
 from lego_emit.run.target import Library
@@ -133,7 +133,7 @@ class Shaders(Library):
         # A shader with any 64-bit function keeps all its columns in 64 bits.
         extended = any(wide(f) for f in self._units[unit].functions)
         word: Any = np.int64 if extended else np.int32
-        low, high = INDEX_TYPES[function.index_type]
+        low, high = function.index_type.ends
         n = len(inputs[0])
         if n == 0:
             return [np.zeros(0, np.int64) for _ in function.outputs]

@@ -9,11 +9,11 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
 
 from lego_emit import Col, GroupBy, OrderBy, Row, generate, golden
 from lego_emit.errors import GoldenError, WidthError
-from lego_emit.ir.program import INDEX_TYPES
 
 ROOT = Path(__file__).parent.parent / "golden"
 
@@ -108,7 +108,7 @@ def remainder(a, b):
 
 def assert_floors(toolchain, index_type):
     """floor division and modulo over all four sign pairs and the ends of the width."""
-    lo, hi = INDEX_TYPES[index_type]
+    lo, hi = programs.INDEX_TYPES[index_type].ends
     ends = [lo, lo + 1, lo + 2, lo // 2, hi // 2, hi - 1, hi]
     values = [*ends, *(v for v in range(-9, 10) if v >= lo)]
     pairs = [(a, b) for a, b in itertools.product(values, repeat=2) if b]

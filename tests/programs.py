@@ -3,10 +3,18 @@
 import itertools
 import random
 
+from lego_emit.emit import registry
 from lego_emit.entries import Entries
 from lego_emit.ir.nodes import OPS, Node
 from lego_emit.ir.program import Function, Param, Program
 from lego_emit.ir.relations import between, read
+
+# Of all languages, by their names.
+INDEX_TYPES = {
+    name: index_type
+    for target in registry.own_targets()
+    for name, index_type in registry.printer(target).index_types.items()
+}
 
 
 def var(name, lo=None, hi=None):
@@ -59,7 +67,7 @@ def function(name, outputs, index_type="int32", params="ab", body=()):
         tuple(Param(p, between(-50, 51), -50, 50) for p in params),
         tuple(body),
         tuple(outputs.items()),
-        index_type,
+        INDEX_TYPES[index_type],
         summary=f"The test function {name}.",
         assumed=(read("a * a < 10_000"),) if "a" in params else (),
     )
@@ -214,5 +222,6 @@ def with_index_type(program, index_type):
     from dataclasses import replace
 
     return replace(
-        program, functions=tuple(replace(f, index_type=index_type) for f in program.functions)
+        program,
+        functions=tuple(replace(f, index_type=INDEX_TYPES[index_type]) for f in program.functions),
     )

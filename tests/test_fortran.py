@@ -10,7 +10,7 @@ import pytest
 
 from lego_emit import GroupBy, generate, golden
 from lego_emit.emitted import emit_program
-from lego_emit.ir.program import INDEX_TYPES, Function, Param, Program
+from lego_emit.ir.program import Function, Param, Program
 from lego_emit.ir.relations import between
 
 pytestmark = pytest.mark.slow
@@ -74,7 +74,7 @@ def test_floor_division_and_modulo_at_the_ends(toolchain, index_type):
 @gfortran
 @pytest.mark.parametrize("index_type", TYPES)
 def test_constant_divisors_at_the_ends(toolchain, index_type):
-    least, most = INDEX_TYPES[index_type]
+    least, most = programs.INDEX_TYPES[index_type].ends
     values = np.array([least, least + 1, least + 2, *range(-9, 10), most - 1, most])
     units = [generate(f, "fortran", name=n, index_type=index_type) for n, f in CONSTANT.items()]
     for made, (name, function) in zip(toolchain.compile(units), CONSTANT.items(), strict=True):

@@ -20,7 +20,7 @@ from lego_emit.emitted import Emitted, emit_program
 from lego_emit.errors import ToolchainError, WidthError
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Param, Program
-from lego_emit.printers.javascript import JavaScriptPrinter
+from lego_emit.printers.javascript import INT53, JavaScriptPrinter
 from lego_emit.targets.javascript import JavaScriptTarget
 
 pytestmark = pytest.mark.slow
@@ -318,7 +318,7 @@ def test_names_beside_an_array(node):
         tuple(Param(name) for name in names),
         (),
         (("results", total), ("i", programs.var("i", 0, 50))),
-        "int53",
+        INT53,
         axes=(("i", extent),),
     )
     other = programs.function("tile_array", {"result": Node("const", (), 5)}, "int53", "")

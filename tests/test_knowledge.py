@@ -7,7 +7,6 @@ import random
 import pytest
 
 from lego_emit import Col, GroupBy, OrderBy, Row
-from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.ir.relations import evaluate
 from lego_emit.pipeline import build_program
 from lego_emit.run import registry
@@ -121,7 +120,7 @@ def emitted(fn, index_type, assume):
     assert all(f.checked[0] for f in functions), (fn.__name__, assume, functions[0].checked)
     stated = [{*f.record.problem.stated} for f in functions]
     return [
-        (INDEX_TYPES[f.index_type][1], f.unseen, len([c for c in f.assumed if c not in said]))
+        (f.index_type.most, f.unseen, len([c for c in f.assumed if c not in said]))
         for f, said in zip(functions, stated, strict=True)
     ]
 

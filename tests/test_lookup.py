@@ -33,6 +33,7 @@ from lego_emit.errors import (
     TraceError,
     VerifyError,
 )
+from lego_emit.ir.index_types import INT32
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Header, Param, Program
 from lego_emit.pipeline import build_program
@@ -273,7 +274,7 @@ def test_a_program_whose_place_is_not_proven_is_none():
     table = Node("table", (), Entries("table", (3, 1)), 1, 3)
     for hi in (2, None):
         found = Node("lookup", (table, Node("var", (), "i", 0, hi)))
-        function = Function("f", (Param("i"),), (), (("r", found),), "int32")
+        function = Function("f", (Param("i"),), (), (("r", found),), INT32)
         with pytest.raises(InternalError, match="place"):
             Program("f", (function,)).check()
 

@@ -16,7 +16,6 @@ from lego_emit import GroupBy, LegoError, Lookup, generate, isqrt, render
 from lego_emit.emit import registry as printers
 from lego_emit.emitted import emit_program
 from lego_emit.errors import ToolchainError
-from lego_emit.ir.program import INDEX_TYPES as ENDS
 from lego_emit.ir.program import Program
 from lego_emit.run import registry
 from lego_emit.targets.mlir import MlirTarget
@@ -124,7 +123,7 @@ def by_seven(a):
 def test_a_positive_divisor_needs_no_helper(toolchain, index_type):
     unit = generate(by_seven, "mlir", index_type=index_type)
     assert "call" not in unit.source and "arith.floordivsi %a, %c7" in unit.source
-    low, high = ENDS[index_type]
+    low, high = programs.INDEX_TYPES[index_type].ends
     values = np.array([low, low + 1, low + 6, *range(-15, 16), high - 1, high], np.int64)
     (run,) = toolchain.compile([unit])
     quotient, rest = run["by_seven"](values)
@@ -136,7 +135,7 @@ def test_a_positive_divisor_needs_no_helper(toolchain, index_type):
 def test_roots(toolchain):
     made = [generate(lambda n: isqrt(n), "mlir", name="f", index_type=t) for t in INDEX_TYPES]
     for run, index_type in zip(toolchain.compile(made), INDEX_TYPES, strict=True):
-        high = ENDS[index_type][1]
+        high = programs.INDEX_TYPES[index_type].most
         top = math.isqrt(high)
         values = [*range(70), top**2 - 1, top**2, high - 1, high]
         given = np.array(values, np.uint64).view(np.int64)
@@ -147,7 +146,7 @@ def test_roots(toolchain):
 @pytest.mark.parametrize("index_type", INDEX_TYPES)
 def test_conditions_and_constants(toolchain, index_type):
     """Complements of every condition, the ends of the type, negation, all bits turned."""
-    low, high = ENDS[index_type]
+    low, high = programs.INDEX_TYPES[index_type].ends
     a, b = programs.var("a", 0, 50), programs.var("b", 0, 50)
     node, const = programs.node, programs.const
     tests = [node(op, a, b) for op in ("lt", "le", "gt", "ge", "eq", "ne")]

@@ -27,8 +27,8 @@ from net.told import Explanation
 
 from lego_emit import generate
 from lego_emit.emitted import Emitted, emit_program
+from lego_emit.ir.index_types import INT32
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.ir.relations import Range, between, const, var
 
 pytestmark = pytest.mark.slow
@@ -256,7 +256,7 @@ PLANTED = {
     ),
     "a header that excludes": (TILES, at_least(3), "header"),
     "a header that admits": (TILES, lambda f: replace(f, assumed=()), "header"),
-    "a type that is too small": (MATRIX, lambda f: replace(f, index_type="int32"), "overflow"),
+    "a type that is too small": (MATRIX, lambda f: replace(f, index_type=INT32), "overflow"),
 }
 
 
@@ -459,7 +459,7 @@ def test_a_run_goes_on_where_it_was_ended(need, tmp_path):
 def test_a_check_of_the_toolchain_is_a_finding(target, index_type, program, need):
     """A sum that overflows, between two that do not: the process ends, and it is found."""
     need(program, f"install {program}")
-    most = INDEX_TYPES[index_type][1]
+    most = programs.INDEX_TYPES[index_type].most
     total = programs.node("add", programs.var("a"), programs.var("b"))
     function = replace(programs.function("sum", {"r": total}, index_type), assumed=())
     params = tuple(replace(p, range=between(0, most + 1)) for p in function.params)

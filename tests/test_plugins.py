@@ -3,11 +3,18 @@ for, and refused with one clear error where something is wrong with it."""
 
 import importlib.util
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
 
 import pytest
+
+from lego_emit import GroupBy, generate
+from lego_emit.errors import TargetError, WidthError
+from lego_emit.ir.index_types import INT64, IndexType
+from lego_emit.pipeline import build_program
+from lego_emit.printers.c import CPrinter
 
 pytestmark = pytest.mark.slow
 
@@ -322,3 +329,33 @@ def test_a_printer_does_not_touch_the_core():
     """What the Lua printer imports is all that a language needs."""
     imports = [line for line in LUA.splitlines() if "import" in line]
     assert imports == ["from lego_emit.emit.printer import Op, Printer, call, infix"]
+
+
+INT24 = IndexType("int24", -(2**23), 2**23 - 1)
+
+
+class OddPrinter(CPrinter):
+    """A language with an index type that nobody else knows."""
+
+    title = "Odd"
+    types = {"int64": "int64_t", INT24: "int24_t"}
+    default_index = ("int24", "int64")
+
+
+def test_an_index_type_of_the_language_s_own():
+    odd = OddPrinter()
+    assert odd.index_types == {"int64": INT64, "int24": INT24}
+    fits, other = (build_program(GroupBy([n, 2**10]), odd, "f") for n in (2**13, 2**14))
+    assert {f.index_type for f in fits.functions} == {INT24}
+    assert {f.index_type for f in other.functions} == {INT64}
+    with pytest.raises(WidthError, match="does not fit int24"):
+        build_program(GroupBy([2**14, 2**10]), odd, "f", index_type="int24")
+    assert pickle.loads(pickle.dumps(INT24)).ends == INT24.ends
+    with pytest.raises(TargetError, match=r"no index type 'int24'; C\+\+ has auto, int32"):
+        generate(GroupBy([6]), "cpp", index_type="int24")
+
+
+def test_an_index_type_that_does_not_say_what_it_holds(monkeypatch):
+    monkeypatch.setattr(OddPrinter, "types", {"int64": "int64_t", "int24": "int24_t"})
+    with pytest.raises(TargetError, match="Odd: 'int24' is no common index type; write IndexType"):
+        build_program(GroupBy([6]), OddPrinter(), "f")

@@ -16,7 +16,7 @@ from lego_emit.emit import registry
 from lego_emit.emit.printer import Op, Printer, kind
 from lego_emit.errors import TargetError
 from lego_emit.ir.nodes import OPS, Node
-from lego_emit.ir.program import INDEX_TYPES, Program
+from lego_emit.ir.program import Program
 
 pytestmark = pytest.mark.slow
 
@@ -78,7 +78,8 @@ def samples(printer, index_type):
             if f.name != "several" and not f.name.startswith("op_"):
                 f = with_axes(f, rng.choice(extents))
             f = over_nodes(f, lambda n, k=k: ranged(n, rng, WIDE if k < len(CASES) else OPEN))
-            f = replace(f, name=f"{f.name}_{k}", index_type=index_type)
+            own = programs.INDEX_TYPES[index_type]
+            f = replace(f, name=f"{f.name}_{k}", index_type=own)
             with contextlib.suppress(TargetError):
                 printer.fitted(f)
                 made.append(f)
@@ -180,7 +181,7 @@ def refused(kinds, node, index_type):
 @pytest.mark.parametrize("index_type", ("int53", "uint32"))
 def test_javascript_refuses_wide_bits_before_there_is_text(op, index_type):
     javascript = type(registry.printer("javascript"))
-    low, high = INDEX_TYPES[index_type]
+    low, high = programs.INDEX_TYPES[index_type].ends
     a, b = var("a", low - 1, high), var("b", low - 1, high)
     assert "takes 32 bits" in refused(javascript, Node(op, (a, b)), index_type)
     inside = node("add", const(1), Node(op, (a, b)))

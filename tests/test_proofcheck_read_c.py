@@ -12,7 +12,6 @@ from net.shrink import case_of
 
 from lego_emit import LegoError, generate, golden
 from lego_emit.check.tables import arguments_of, wanted_of
-from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.proofcheck import exhaustive
 from lego_emit.proofcheck.languages import read, tree
 from lego_emit.proofcheck.text import DIVISOR, FITS, SHIFT, TABLE, Unread
@@ -116,7 +115,7 @@ def random_text(number, language, index_type):
     text, points = read(unit.source, language), 0
     for place, emitted in enumerate(unit.functions):
         function = text.read(emitted.name)
-        least, most = INDEX_TYPES[emitted.index_type]
+        least, most = emitted.index_type.ends
         names = [p.name for p in emitted.params]
         said = [*(p.range_text for p in emitted.params), *emitted.assumptions]
         header = Relations(said, names, least, most, case.sizes)

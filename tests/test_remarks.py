@@ -8,6 +8,7 @@ import pytest
 
 from lego_emit import Linear, OrderBy, RegP, generate
 from lego_emit.emit.remarks import WIDTH, _own, remarks
+from lego_emit.ir.index_types import INT64
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Param
 from lego_emit.ir.relations import const
@@ -29,7 +30,7 @@ def op(name, *args):
 
 def function(params, body, outputs):
     made = tuple(Param(n, lo=0, hi=hi) for n, hi in params.items())
-    return Function("f", made, tuple(body), tuple(outputs), "int64")
+    return Function("f", made, tuple(body), tuple(outputs), INT64)
 
 
 def listed(said, values):

@@ -19,6 +19,7 @@ from test_programs import CASES
 from lego_emit import GroupBy, Row, generate, golden, symbols
 from lego_emit.emitted import Emitted, emit_program
 from lego_emit.errors import ToolchainError
+from lego_emit.ir.index_types import INT32, INT64
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Param, Program
 from lego_emit.ir.relations import between
@@ -169,7 +170,7 @@ def random_iterators(count):
             tuple(Param(name, between(0, 4)) for name in (*sizes, *axes)),
             (),
             tuple(outputs.items())[: rng.choice((1, 2))],
-            rng.choice(("int32", "int64")),
+            rng.choice((INT32, INT64)),
             axes=tuple(zip(axes, extents, strict=True)),
         )
         yield emit_program(Program(f"unit_{number}", (function,), "random"), "rust")

@@ -19,7 +19,7 @@ from lego_emit.emit.printer import BREAK, FunctionView
 from lego_emit.entries import Entries
 from lego_emit.errors import TargetError
 from lego_emit.ir.nodes import OPS
-from lego_emit.ir.program import INDEX_TYPES, Program
+from lego_emit.ir.program import Program
 from lego_emit.printers import rust, rust_layout
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR, Expr
 
@@ -101,7 +101,7 @@ def test_names_that_a_language_has_for_itself():
 def test_cuda_s_greatest_values_are_the_types_own():
     most = registry.printer("cuda").notation.most
     names = {"int32": "INT_MAX", "uint32": "UINT_MAX", "int64": "LLONG_MAX", "uint64": "ULLONG_MAX"}
-    assert {t: most[INDEX_TYPES[t][1].bit_length()] for t in names} == names
+    assert {t: most[programs.INDEX_TYPES[t].most.bit_length()] for t in names} == names
 
 
 # -- lines ---------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import json
 from hashlib import sha256
 
 import numpy as np
+import programs
 import pytest
 from net.judge import Machine
 from net.points import Relations
@@ -12,7 +13,6 @@ from net.points import Relations
 from lego_emit import ExpandBy, GroupBy, Padded, TileBy, catalogue, generate, symbols
 from lego_emit.algebra import reference
 from lego_emit.errors import WidthError
-from lego_emit.ir.program import INDEX_TYPES
 from lego_emit.proofcheck.check import check
 from lego_emit.run import registry
 
@@ -195,7 +195,7 @@ def test_a_header_forbids_nothing_that_is_never_negative(fn, assume, domain, ind
     names = [p.name for p in function.params]
     texts = [*(p.range_text for p in function.params), *function.assumptions]
     assert not any("-" in t.split(">= 0")[0] for t in texts if ">= 0" in t and fn not in NEGATIVE)
-    header = Relations(texts, names, *INDEX_TYPES[index_type])
+    header = Relations(texts, names, *programs.INDEX_TYPES[index_type].ends)
     machine = Machine(function, eager=False)
     count = 0
     for point in itertools.product(range(6 if len(names) < 5 else 4), repeat=len(names)):

@@ -17,7 +17,7 @@ from ..errors import VerifyError
 from ..files import write_if_changed
 from ..html import code
 from ..ir.nodes import Node
-from ..ir.program import INDEX_TYPES, Function
+from ..ir.program import Function
 from ..ir.relations import says
 from .steps import Step, Told, told
 
@@ -191,7 +191,7 @@ def _known(key: str, unit: Any, function: Function, found: Told, role: str) -> l
 
 
 def _fits(function: Function, nodes: list[Node]) -> list[dict[str, Any]]:
-    least, most = INDEX_TYPES[function.index_type]
+    least, most = function.index_type.ends
     values = [n for n in nodes if not n.is_bool]
     inside = [
         n for n in values if n.lo is not None and n.hi is not None and least <= n.lo <= n.hi <= most

@@ -12,7 +12,7 @@ from math import isqrt
 from typing import Any
 
 from ..errors import IndexRangeError, InternalError, LegoError, TraceError, said
-from ..ir.program import INDEX_TYPES, Function
+from ..ir.program import Function
 from ..ir.relations import says
 from ..trace.definition import Definition, results_of
 from .points import Points, Values
@@ -45,7 +45,7 @@ def check_emission(function: Function, definition: Definition | None) -> tuple[i
     if any(not t.is_sized or not t.values for t in function.tables):
         return 0, "its tables are given when it runs"
     run, count, reason = compiled(function), 0, "no point meets what its header assumes"
-    least, most = INDEX_TYPES[function.index_type]
+    least, most = function.index_type.ends
     refused: tuple[str, LegoError] | None = (
         None  # where a layout has no value, though it has elsewhere
     )

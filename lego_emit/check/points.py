@@ -12,7 +12,7 @@ from itertools import product
 from math import gcd, prod
 
 from ..ir.nodes import Node
-from ..ir.program import INDEX_TYPES, Function, Param
+from ..ir.program import Function, Param
 from ..ir.relations import evaluate, names_in
 
 ATTEMPTS = 6  # for each point that is wanted
@@ -31,7 +31,7 @@ class Points:
     def __init__(self, function: Function, small: bool = False):
         """small: sizes stay below 10."""
         self.function, self._tops = function, TOPS[:5] if small else TOPS
-        self.least, self.most = INDEX_TYPES[function.index_type]
+        self.least, self.most = function.index_type.ends
         self._state = 1
         self._multiples = dict(_multiples(function.assumed))
         self._order = [

@@ -19,8 +19,9 @@ from typing import Self
 from ..entries import Entries
 from ..errors import TargetError, shown
 from ..ir.cost import LATENCY, Cost
+from ..ir.index_types import IndexType, by_name
 from ..ir.nodes import OPS, Node
-from ..ir.program import INDEX_TYPES, Function, Header, Program
+from ..ir.program import Function, Header, Program
 from ..notation import PYTHON, Notation
 from ..templates import ENDING, environment, named
 from .comments import in_comments
@@ -63,7 +64,7 @@ def call(text: str, arity: int, helper: str | None = None) -> Op:
 
 def unsigned_fit(node: Node, function: Function) -> Node:
     """A flooring division of unsigned operands as a truncating one, which it is."""
-    if INDEX_TYPES[function.index_type][0] == 0 and node.op in ("floordiv", "floormod"):
+    if function.index_type.least == 0 and node.op in ("floordiv", "floormod"):
         return replace(node, op=node.op.removeprefix("floor"))
     return node
 
@@ -94,7 +95,8 @@ class Printer:
         name, aliases: what `target=` takes.
         title: the language's name for people.
         extension: of the emitted file, with the dot.
-        types: index type -> spelling; an index type that is absent is refused.
+        types: index type -> spelling; an index type that is absent is refused. The common ones are
+            there by their names; another one is an IndexType, which says what it holds.
         ops: operation -> Op (lego_emit.ir.nodes.OPS lists the operations), and what fit() makes
             beside them: a variant of an operation has its name, a dot and a word ("mod.power").
         typed_ops: index type -> the operations that are spelled otherwise in it.
@@ -181,6 +183,11 @@ class Printer:
     array_word = "array"
     naming = AS_WRITTEN
     checksum = CHECKSUM
+
+    @cached_property
+    def index_types(self) -> dict[str, IndexType]:
+        """The index types of the language by their names, the common ones first."""
+        return by_name(self.types, self.title)
 
     @property
     def statement_ends_line(self) -> bool:
@@ -332,7 +339,7 @@ class Printer:
         override where that depends on ranges, or is not what was lowered."""
         return node
 
-    def counter(self, function: Function) -> str:
+    def counter(self, function: Function) -> IndexType:
         """The index type of what counts the elements of the ':' axes."""
         return function.index_type
 
@@ -355,7 +362,7 @@ class Printer:
 
     def greatest(self, index_type: str) -> str:
         """The greatest number of an unsigned index type, which stands for what is masked."""
-        value = INDEX_TYPES[index_type][1]
+        value = self.index_types[index_type].most
         if self.names_greatest:
             return self.notation_of(index_type).most[value.bit_length()]
         return self.literal(value, index_type).replace(str(value), hex(value))
@@ -375,7 +382,7 @@ class Printer:
         """node as text; in parentheses if it binds less than need."""
         if node.op == "const":
             text, prec = self.literal(node.value, view.index_type), self.literal_prec(node.value)
-            if (0, node.value) == INDEX_TYPES[view.index_type]:
+            if (0, node.value) == view.index_type.ends:
                 text = self.greatest(view.index_type)
         elif node.op in ("var", "table"):
             text, prec = str(node.value), ATOM
@@ -526,7 +533,7 @@ class Printer:
                     used.add((helper, view.index_type))
         texts = []
         for name, source in self.helpers.items():
-            for index_type in INDEX_TYPES:
+            for index_type in self.index_types:
                 if (name, index_type) in used:
                     texts.append(
                         self._environment.from_string(source)
@@ -550,7 +557,8 @@ class FunctionView:
 
     def typed(self, index_type: str) -> FunctionView:
         """The function in another index type."""
-        function = replace(self._function, index_type=index_type)
+        own = self._printer.index_types[index_type]
+        function = replace(self._function, index_type=own)
         return FunctionView(self._printer, function, self.unit, self.counter)
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from ..errors import TargetError, nearest, shown
+from ..ir.index_types import INDEX_TYPES
 from ..plugins import entries, load
 from .printer import Printer
 
@@ -20,6 +21,16 @@ def targets() -> list[str]:
 def own_targets() -> list[str]:
     """The names of the printers that come with lego_emit, sorted."""
     return sorted(name for name, entry in entries(GROUP).items() if entry.value.startswith(OWN))
+
+
+def index_types() -> list[str]:
+    """The names of the index types of all installed languages, the common ones first."""
+    printers = [printer(target) for target in targets()]
+    names = [
+        *(t for p in printers for t in p.index_types),
+        *(t for p in printers for t in p.index_names),
+    ]
+    return list(dict.fromkeys([*INDEX_TYPES, *names]))
 
 
 def printer(target: str) -> Printer:

@@ -11,25 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain, repeat
-from math import inf
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 from ..entries import Entries
 from ..errors import InternalError
 from ..notation import PYTHON, Notation
+from .index_types import IndexType
 from .nodes import FREE, OPS, Node, evaluated
 from .relations import OPEN, Range, const, renamed, says
-
-INDEX_TYPES = {
-    "int32": (-(2**31), 2**31 - 1),
-    "int64": (-(2**63), 2**63 - 1),
-    "uint32": (0, 2**32 - 1),
-    "uint64": (0, 2**64 - 1),
-    "usize": (0, 2**64 - 1),  # Rust's, on a machine of 64 bits
-    "integer": (-(2**31), 2**31 - 1),  # Fortran's default
-    "int53": (-(2**53 - 1), 2**53 - 1),  # exact integers in a double (JavaScript's Number)
-    "int": (cast(int, -inf), cast(int, inf)),  # Python's have no bounds
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +92,7 @@ class Function:
     params: tuple[Param, ...]
     body: tuple[tuple[str, Node], ...]
     outputs: tuple[tuple[str, Node], ...]
-    index_type: str  # a key of INDEX_TYPES
+    index_type: IndexType
     summary: str = ""  # one line: what it computes
     assumed: tuple[Node, ...] = ()  # conditions on the parameters
     unseen: bool = False  # it is assumed, too, that values fit of which no more can be said
@@ -148,7 +137,7 @@ class Function:
     def masked(self) -> tuple[int, ...]:
         """What each output is where an index or a position is masked: one less than its 0 is
         called, or the greatest number of an unsigned type that counts from 0."""
-        most = INDEX_TYPES[self.index_type][1]
+        most = self.index_type.most
         promises = chain(self.promises, repeat(OPEN))
         return tuple(
             start - 1 if promise.masked is None else most
@@ -251,7 +240,7 @@ class Function:
         known = {p.name for p in self.params}
         if len(known) != len(self.params):
             raise InternalError(f"{self.name}: a parameter name appears twice")
-        lo, hi = INDEX_TYPES[self.index_type]
+        lo, hi = self.index_type.ends
         axes = {name for name, _ in self.axes}
         for _, extent in self.axes:
             for part in extent.walk():

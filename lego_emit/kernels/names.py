@@ -18,7 +18,8 @@ from ..arith.given_ranges import parse_ranges
 from ..arith.terms import Atom
 from ..emit.printer import Printer
 from ..errors import AssumptionError, TemplateError, nearest, shown
-from ..ir.program import INDEX_TYPES, Program
+from ..ir.index_types import IndexType
+from ..ir.program import Program
 from ..kinds import is_integer, is_symbolic
 from ..pipeline import build_program, candidates
 from ..trace.follow import Options, follow, go_on
@@ -53,7 +54,7 @@ class Names(Kernel):
         own = printer.kernel_types or printer.default_index
         self.printer, self.index_type = printer, own[0] if len(own) == 1 else index_type
         self.assume, self.ranges, self.where = [*assume], dict(ranges), dict(where)
-        self.types: dict[str, str] = {}
+        self.types: dict[str, IndexType] = {}
         self.names: dict[str, Name] = {}
         self.typed_names: set[str] = set()  # those whose type the template says
         self.sizes: set[str] = set()
@@ -76,14 +77,14 @@ class Names(Kernel):
         if index_type not in ("auto", self.index_type):
             raise TemplateError(f"kernels in {printer.title} compute in {own[0]}, not {index_type}")
         candidates(index_type, printer)
-        self._usual = own[0]  # the language's int
+        self._usual = printer.index_types[own[0]]  # the language's int
         self.typed = index_type != "auto"
 
     def declare(self, name: str, type_name: str | None = None, typed: bool = True) -> Value:
         """A name of the kernel's own, of an index type; the language's usual int unless said. typed:
         it is the template that says it."""
         if type_name is not None and type_name not in self.printer.types:
-            known = [t for t in INDEX_TYPES if t in self.printer.types]
+            known = [*self.printer.index_types]
             raise TemplateError(
                 f"{name}: no type {shown(type_name)}; {self.printer.title} has {', '.join(known)}."
                 f"{nearest(type_name, known)}"
@@ -100,7 +101,7 @@ class Names(Kernel):
             )
         if name in self.types and name not in self.sizes:
             self._forget(name)
-        self.types[name] = type_name or self._usual
+        self.types[name] = self.printer.index_types[type_name] if type_name else self._usual
         if type_name and typed:
             self.typed_names.add(name)
         if name not in self.sizes:
@@ -460,10 +461,10 @@ class Said:
         return (*self.names,), (*map(str, self.assume),), (*map(str, self.ranges.items()),)
 
 
-def _narrower(one: str, other: str) -> str | None:
+def _narrower(one: IndexType, other: IndexType) -> IndexType | None:
     """Of two index types the one whose values the other has, too; None where neither is."""
     for narrow, wide in ((one, other), (other, one)):
-        (lo, hi), (least, most) = INDEX_TYPES[narrow], INDEX_TYPES[wide]
+        (lo, hi), (least, most) = narrow.ends, wide.ends
         if least <= lo <= hi <= most:
             return narrow
     return None

@@ -10,8 +10,9 @@ from ..arith.expr import Expr
 from ..emit.emit import emit
 from ..emit.printer import ATOM, FunctionView
 from ..errors import TemplateError
+from ..ir.index_types import IndexType
 from ..ir.nodes import Node
-from ..ir.program import INDEX_TYPES, Function, Program
+from ..ir.program import Function, Program
 from ..ir.relations import Range, renamed, replaced
 from ..pipeline import build_program
 from ..trace.paths import here
@@ -150,13 +151,13 @@ class Kernel(Names):
         """Whether a bound is one in layouts' sizes alone; another hides the range that an index has."""
         return all(node.op != "var" or node.value in self.sizes for node in bound.walk())
 
-    def _declared_type(self, name: str, node: Node, made: str) -> str:
+    def _declared_type(self, name: str, node: Node, made: IndexType) -> IndexType:
         """The type of a name that a statement gives a value: of a statement that says none, or where
         the template says one, the type that it was declared."""
         before = self.types.get(name)
         if before is None or ("{T}" in self.printer.declaration and name not in self.typed_names):
             return made
-        (least, most), (lo, hi) = INDEX_TYPES[before], INDEX_TYPES[made]
+        (least, most), (lo, hi) = before.ends, made.ends
         if not least <= lo <= hi <= most and not fits(node, before):
             raise TemplateError(
                 f"{name} is declared {before}, and its value may need {made}: write "

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..emit.printer import ATOM, FunctionView, Op, Printer
+from ..ir.index_types import IndexType
 from ..ir.nodes import Node
-from ..ir.program import INDEX_TYPES
 
 SHRINKING = frozenset({"div", "mod", "shr", "and", "or", "xor", "min", "max", "select"})
 SHIFTS = ("shl", "shr")
@@ -25,13 +25,14 @@ class Widths:
         self,
         printer: Printer,
         view: FunctionView,
-        types: Mapping[str, str],
+        types: Mapping[str, IndexType],
         texts: Mapping[str, str],
         blocks: Mapping[str, str],
     ):
         self.printer, self.view, self.texts, self.blocks = printer, view, texts, blocks
         self.types = types if printer.cast else {}  # else narrower names do as they are
-        self.wide = view.index_type
+        self.wide: IndexType = view.index_type
+        self._usual = printer.index_types[printer.default_index[0]]
         one = printer.literal(1, self.wide)
         self.typed_literals = any(printer.literal(1, t) != one for t in printer.types)
 
@@ -40,15 +41,15 @@ class Widths:
         made, own = self._typed(node)
         return self._cast(made, own) if typed and not node.is_bool else made
 
-    def declared(self, node: Node, to: str) -> Node:
+    def declared(self, node: Node, to: IndexType) -> Node:
         """A fitted node as the value of a variable of a type."""
         made, own = self._typed(node)
         if self.printer.infers:
-            return self._cast(made, own or self.printer.default_index[0], to)
+            return self._cast(made, own or self._usual, to)
         becomes = self.printer.widens and (own is None or _widens(own, to))
         return made if becomes or node.is_bool else self._cast(made, own, to)
 
-    def _typed(self, node: Node) -> tuple[Node, str | None]:
+    def _typed(self, node: Node) -> tuple[Node, IndexType | None]:
         """(a node of the kernel's own names, its type; None where any type will do)."""
         if node.op in ("const", "table"):
             return node, None
@@ -71,16 +72,16 @@ class Widths:
             made = [self._literal(a, own) if k in deciding else a for k, a in enumerate(args)]
             return replace(node, args=tuple(made)), own
         narrow = [k for k in deciding if parts[k][1] not in (None, self.wide)]
-        widest = max(types, key=lambda t: INDEX_TYPES[t][1])
+        widest = max(types, key=lambda t: t.most)
         if self.printer.widens and all(map(_signed, types)) and _is_infix(op):
-            if INDEX_TYPES[widest][1] > INDEX_TYPES[self.wide][1]:
+            if widest.most > self.wide.most:
                 return replace(node, args=tuple(args)), self.wide if node.is_bool else widest
             narrow = [] if self.wide in types else narrow[:1]  # one of them makes all as wide
         for k in narrow:
             args[k] = self._cast(args[k], parts[k][1])
         return replace(node, args=tuple(args)), self.wide
 
-    def _narrow(self, node: Node, own: str, op: Op) -> bool:
+    def _narrow(self, node: Node, own: IndexType, op: Op) -> bool:
         """Whether a node of operands of one type can be computed in it."""
         if own == self.wide:
             return True
@@ -91,7 +92,7 @@ class Widths:
             return count.hi is not None and count.hi < int(re.sub(r"\D", "", own) or 0)
         return all(fits(a, own) for a in node.args if a.op == "const")
 
-    def _literal(self, node: Node, own: str) -> Node:
+    def _literal(self, node: Node, own: IndexType) -> Node:
         """A number as a literal of a type."""
         if node.op != "const":
             return node
@@ -101,7 +102,7 @@ class Widths:
         number = replace(node, op="var", value=text)
         return number if node.value >= 0 else replace(node, op="neg", args=(number,), value=None)
 
-    def _leaf(self, node: Node) -> tuple[Node, str | None]:
+    def _leaf(self, node: Node) -> tuple[Node, IndexType | None]:
         name = str(node.value)
         if name in self.texts:
             return self._opaque(node, self.texts[name]), self.wide
@@ -118,7 +119,7 @@ class Widths:
         """Whether what is cast stands in brackets of the cast's own."""
         return re.search(r"\(\{0\}[),]", self.printer.cast) is not None
 
-    def _cast(self, node: Node, own: str | None, to: str | None = None) -> Node:
+    def _cast(self, node: Node, own: IndexType | None, to: IndexType | None = None) -> Node:
         """A node of one type as one of another, which is the index type unless said."""
         types = self.printer.types
         T = types[to or self.wide]
@@ -130,19 +131,19 @@ class Widths:
         return replace(node, op="var", args=(), value=text)
 
 
-def fits(node: Node, index_type: str) -> bool:
+def fits(node: Node, index_type: IndexType) -> bool:
     """Whether a value is proven to be one of the type."""
-    least, most = INDEX_TYPES[index_type]
+    least, most = index_type.ends
     return node.lo is not None and node.hi is not None and least <= node.lo <= node.hi <= most
 
 
-def _widens(own: str, to: str) -> bool:
+def _widens(own: IndexType, to: IndexType) -> bool:
     """Whether a value of one type becomes the same of another, without a warning."""
-    (least, most), (lo, hi) = INDEX_TYPES[to], INDEX_TYPES[own]
+    (least, most), (lo, hi) = to.ends, own.ends
     return own == to or least <= lo < 0 < hi <= most  # C's unsigned ones warn
 
 
-def _signed(index_type: str) -> bool:
+def _signed(index_type: IndexType) -> bool:
     return not index_type.startswith("u")
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from ..arith.expr import Cond, Expr
 from ..errors import TraceError, WidthError
 from ..ir.cost import Cost
+from ..ir.index_types import IndexType
 from ..ir.nodes import Node
-from ..ir.program import INDEX_TYPES, Function, Param, View
+from ..ir.program import Function, Param, View
 from . import header
 from .lower import Lowered, lower
 from .lowering import Lowering, Tried
@@ -31,7 +32,7 @@ class Record:
 
 def lowered(
     problem: Problem,
-    types: Sequence[str],
+    types: Sequence[IndexType],
     cost: Cost,
     bit_operations: bool,
     lazy: bool,
@@ -135,20 +136,20 @@ def _with_params(
     name: str,
     params: Sequence[Param],
     chosen: Width,
-    candidates: Sequence[str],
+    candidates: Sequence[IndexType],
 ) -> Width:
     """The narrowest candidate, from the one that is chosen on, that holds every argument's proven
     range too."""
     ends = [(p, end) for p in params for end in (p.lo, p.hi) if end is not None]
     rest = candidates[candidates.index(chosen.index_type) :]
     for candidate in rest:
-        least, most = INDEX_TYPES[candidate]
+        least, most = candidate.ends
         if all(least <= end <= most for _, end in ends):
             return replace(chosen, index_type=candidate)
     culprit = next((p for p in params if not holds_argument(p, rest[-1])), None)
     if culprit is None:
         return replace(chosen, index_type=rest[-1])
-    least = INDEX_TYPES[rest[-1]][0]
+    least = rest[-1].least
     better = "signed" if least == 0 and culprit.lo is not None and culprit.lo < 0 else "wider"
     raise WidthError(
         f"{name}: the argument {culprit.name} ({culprit.range_text}) does not fit {candidates[-1]}; "

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from ..arith.expr import Expr
 from ..arith.intervals import interval
 from ..arith.steps import Log
+from ..ir.index_types import INT32
 from ..ir.nodes import OPS, Node
-from ..ir.program import INDEX_TYPES
 from .forms import Form
 from .lowering import Found, Lowering, price
 from .problem import Problem
@@ -107,14 +107,14 @@ def _variants(problem: Problem, effort: int) -> Iterator[tuple[list[Expr], Log]]
 
 def _fits_int32(lowering: Lowering, outputs: Iterable[Expr]) -> bool:
     """Whether 32 bits may be chosen and hold every result."""
-    least, most = INDEX_TYPES["int32"]
+    least, most = INT32.ends
     bounds = [b for e in outputs for b in lowering.facts.interval(e)]
-    return "int32" in lowering.types and all(b is not None and least <= b <= most for b in bounds)
+    return INT32 in lowering.types and all(b is not None and least <= b <= most for b in bounds)
 
 
 def is_narrow(lowering: Lowering, found: Found) -> bool:
     """Whether every value on the way fits 32 bits."""
-    least, most = INDEX_TYPES["int32"]
+    least, most = INT32.ends
     ranges = lowering.ranges.program(found[1]).values()
     return all(
         lo is not None and lo >= least and hi is not None and hi <= most for lo, hi in ranges
@@ -124,7 +124,7 @@ def is_narrow(lowering: Lowering, found: Found) -> bool:
 def holds(lowering: Lowering, found: Found) -> bool:
     """Whether the widest type holds every value on the way, as far as they have bounds that are
     numbers; an unsigned one holds none that may be negative."""
-    least, most = INDEX_TYPES[lowering.types[-1]] if lowering.types else (-inf, inf)
+    least, most = lowering.types[-1].ends if lowering.types else (-inf, inf)
     if most == inf:
         return True
     if least == 0 and not lowering.never_negative(found[1]):

@@ -13,7 +13,7 @@ from ..arith.expr import Expr
 from ..arith.steps import Log
 from ..arith.terms import Atom, Identity
 from ..ir.cost import Cost
-from ..ir.program import INDEX_TYPES
+from ..ir.index_types import IndexType
 from .graph import Graph
 from .quotients import from_others
 from .ranges import Ranges
@@ -58,7 +58,7 @@ class Lowering:
         facts: Analyzer,
         cost: Cost,
         bit_operations: bool,
-        types: Sequence[str] = (),
+        types: Sequence[IndexType] = (),
         lazy: bool = True,
         effort: int = 1,
     ):
@@ -66,7 +66,7 @@ class Lowering:
         self.lazy, self.effort = lazy, effort
         self.facts = facts
         self.types = types
-        self.signed = any(INDEX_TYPES[t][0] < 0 for t in types)
+        self.signed = any(t.least < 0 for t in types)
         self.bit_operations = bit_operations
         self.sizes = facts.facts.sizes | {
             name for name in facts.facts.substitutions if facts.facts.is_size(name)

@@ -8,11 +8,11 @@ from contextlib import nullcontext
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Cond, Expr
 from ..arith.intervals import ANY, Interval, both, interval, tighter
+from ..ir import index_types
 from ..ir.nodes import OPS
-from ..ir.program import INDEX_TYPES
 from .graph import OPPOSITES, Graph
 
-INT32 = INDEX_TYPES["int32"][1]
+INT32 = index_types.INT32.most
 
 
 class Ranges:

@@ -14,6 +14,7 @@ from typing import Any
 from ..arith.expr import Cond, Expr
 from ..arith.terms import Atom, Monomial, Terms
 from ..ir.cost import Cost
+from ..ir.index_types import INT64, UINT64
 from ..ir.nodes import OPS
 from .forms import Form
 from .graph import Graph
@@ -109,9 +110,8 @@ def _programs(
     """The nodes of these programs."""
     widths = tuple(bits for _, bits in inputs)
     longest = max([*map(len, outputs), *widths])
-    width = (
-        31 if longest <= 31 else 63 if {"int64", "uint64", "usize"} & {*lowering.types} else None
-    )
+    has_long = any(t.most in (INT64.most, UINT64.most) for t in lowering.types)
+    width = 31 if longest <= 31 else 63 if has_long else None
     if width is None:
         return None
     trees = _word_program(widths, outputs, lowering.graph.cost, width, lowering.effort)

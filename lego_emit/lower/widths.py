@@ -14,8 +14,9 @@ from ..arith.intervals import ANY, BOUNDS, Interval, both, interval
 from ..arith.terms import without
 from ..arith.text import CUT
 from ..errors import WidthError, shown
+from ..ir.index_types import IndexType
 from ..ir.nodes import Node
-from ..ir.program import INDEX_TYPES, Param
+from ..ir.program import Param
 from ..ir.relations import const, ones
 from .lowering import Lowering
 from .problem import Problem
@@ -33,7 +34,7 @@ class Width:
     """An index type; needed: what must hold for it; unseen: whether every value must fit of which
     nothing more can be said."""
 
-    index_type: str
+    index_type: IndexType
     needed: tuple[Node, ...] = ()
     unseen: bool = False
 
@@ -42,7 +43,7 @@ def choose_type(
     name: str,
     lowering: Lowering,
     program: Mapping[int, Node],
-    candidates: Sequence[str],
+    candidates: Sequence[IndexType],
     problem: Problem,
 ) -> Width:
     """The narrowest candidate that holds every value. program: the node of each operation. Where one
@@ -56,7 +57,7 @@ def choose_type(
     bounds = [(n.lo, n.hi) for n in nodes.values() if n.lo is not None and n.hi is not None]
     bounded = len(bounds) == len(nodes)
     for candidate in candidates:
-        least, most = INDEX_TYPES[candidate]
+        least, most = candidate.ends
         known = [by for by in shifts if by is not None]
         farthest = max(known, default=0) if len(known) == len(shifts) else None
         if farthest is None or farthest >= (32 if most <= 2**32 else 64):
@@ -76,10 +77,10 @@ def choose_type(
     raise WidthError(f"{name}: no index type to choose from")
 
 
-def holds_argument(param: Param, index_type: str) -> bool:
+def holds_argument(param: Param, index_type: IndexType) -> bool:
     """Whether an argument's range is one of the type's. Nobody said that a size reaches its end, or an
     index that of a range that depends on sizes, or that is open on one side."""
-    least, most = INDEX_TYPES[index_type]
+    least, most = index_type.ends
     lo, hi = param.lo, param.hi
     if (lo is not None and lo > most) or (hi is not None and hi < least):
         return False
@@ -109,12 +110,12 @@ class _Needs:
         lowering: Lowering,
         problem: Problem,
         program: Mapping[int, Node],
-        index_type: str,
+        index_type: IndexType,
     ):
         self.name, self.lowering, self.program = name, lowering, program
         self.nodes = {k: n for k, n in program.items() if not n.is_bool}
         self.facts, self.index_type = lowering.facts, index_type
-        self.least, self.most = INDEX_TYPES[index_type]
+        self.least, self.most = index_type.ends
         self.placed, self.params = problem.placed, problem.params
         self.stand_ins = problem.stand_ins
         self.open = self._beyond()

@@ -37,7 +37,6 @@ from ..emit import registry
 from ..emit.naming import STYLES, Naming
 from ..errors import BuildError, LegoError, nearest
 from ..ir.cost import COSTS, MEASURED, MOST_EFFORT
-from ..ir.program import INDEX_TYPES
 
 CONFIG = "lego-emit.toml"
 PYPROJECT = "pyproject.toml"
@@ -240,7 +239,7 @@ def _several(value: Any) -> list[Any]:
 
 
 def _index_type(value: Any) -> str:
-    return _one_of(value, ("auto", *INDEX_TYPES, "size_t"))
+    return _one_of(value, ("auto", *registry.index_types()))
 
 
 def _flag(value: Any) -> bool:

@@ -15,7 +15,7 @@ from ..algebra.figures import unflatten
 from ..emit.unit import Unit
 from ..errors import AssumptionError, VerifyError, nearest, shown
 from ..ir.nodes import Node
-from ..ir.program import INDEX_TYPES, Function
+from ..ir.program import Function
 from ..ir.relations import all_of, bounds, evaluate, names_in, parts, says
 from ..kinds import is_integer
 
@@ -221,7 +221,7 @@ def _is_size(name: str, function: Function) -> bool:
 
 
 def _check(function: Function, space: Space) -> None:
-    least, most = INDEX_TYPES[function.index_type]
+    least, most = function.index_type.ends
     for name, value in space.fixed.items():
         if not least <= value <= most:
             raise AssumptionError(

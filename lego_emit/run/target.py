@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..emit.unit import Unit
 from ..errors import TargetError, ToolchainError, VerifyError
+from ..ir.index_types import UINT64
 from ..ir.program import Function
 from .devices import Checker, Rivals, Timer
 from .space import Space, check_given
@@ -214,7 +215,7 @@ class Compiled(Mapping):
         outputs = tuple(o.reshape(shape) for o in flat_outputs)
         if all(not isinstance(a, np.ndarray) for a in arguments):
             if shape == ():
-                wide = 2**64 if function.index_type in ("uint64", "usize") else 0
+                wide = 2**64 if function.index_type.ends == UINT64.ends else 0
                 outputs = tuple(int(o[()]) % wide if wide else int(o[()]) for o in outputs)
         return outputs[0] if len(outputs) == 1 else outputs
 

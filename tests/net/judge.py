@@ -22,7 +22,6 @@ from lego_emit.algebra.block import Block
 
 # The only internals: the IR of what is emitted.
 from lego_emit.errors import InternalError, TraceError
-from lego_emit.ir.program import INDEX_TYPES
 
 from . import told
 from .points import Relations
@@ -135,7 +134,7 @@ class Machine:
 
     def __init__(self, function, eager):
         self.function, self.eager = function, eager
-        self.least, self.most = INDEX_TYPES[function.index_type]
+        self.least, self.most = function.index_type.ends
         self.width = 64 if self.most > 2**32 else 32
 
     def run(self, values):

@@ -5,7 +5,6 @@ from collections import Counter
 from math import isqrt
 
 from lego_emit import LegoError
-from lego_emit.ir.program import INDEX_TYPES
 
 from .points import Relations
 
@@ -47,7 +46,7 @@ def _steps(case, verdict, function, text, rng):
     told = Explanation(text)
     names = [p.name for p in function.params]
     ranges = [p.range_text for p in function.params]
-    least = max(-(2**40), INDEX_TYPES[function.index_type][0])
+    least = max(-(2**40), function.index_type.least)
     header = Relations([*ranges, *function.assumptions], names, least, 2**40, case.sizes)
     counted = Counter()
     whole = case.family in ("layout", "sizes")  # what is told is the function's own result

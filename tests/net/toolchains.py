@@ -9,7 +9,7 @@ import numpy as np
 
 from lego_emit import LegoError
 from lego_emit.errors import VerifyError
-from lego_emit.ir.program import INDEX_TYPES
+from lego_emit.ir.index_types import INT64
 from lego_emit.run import registry
 from lego_emit.run.space import spaces_of
 from lego_emit.targets.c import CTarget
@@ -115,7 +115,7 @@ def verified(case):
     ):
         return None
     texts = [*ranges.values(), *function.assumptions]
-    header = Relations(texts, names, *INDEX_TYPES[function.index_type], case.sizes)
+    header = Relations(texts, names, *function.index_type.ends, case.sizes)
     rng = random.Random(1)
     for _ in range(10):
         values = header.draw(rng)
@@ -135,8 +135,8 @@ def verified(case):
 
 def _function(run, function, case, given):
     """(points, what is wrong) of one compiled function."""
-    kind = "int64" if function.index_type == "int" else function.index_type  # what arrays hold
-    least, most = INDEX_TYPES[kind]
+    kind = INT64 if function.index_type == "int" else function.index_type  # what arrays hold
+    least, most = kind.ends
     names = [p.name for p in function.params]
     texts = [*(p.range_text for p in function.params), *function.assumptions]
     header = Relations(texts, names, least, most, case.sizes)
