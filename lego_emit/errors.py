@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from contextvars import ContextVar
+from string import Formatter
 from types import FrameType
 from typing import Any
 
@@ -135,6 +136,35 @@ def shown(value: Any, levels: int = 8) -> str:
         text = f"[{text}]" if isinstance(value, list) else f"({text})"
     text = " ".join(text.split()) if "\n" in text else text
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}.."
+
+
+class LazyText:
+    """Text for messages, made each time that one needs it: an f-string would be made in each call,
+    for an error that seldom comes.
+
+    form: text with {} for shown(value), {!r} for repr(value), {!s} for str(value) and {!l} for
+    shown() of each item, with commas between them; values: in this order.
+    """
+
+    __slots__ = ("_form", "_values")
+
+    def __init__(self, form: str, *values: Any):
+        self._form, self._values = form, values
+
+    def __str__(self) -> str:
+        return _FORMS.format(self._form, *self._values)
+
+
+class _Forms(Formatter):
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        if conversion is None:
+            return shown(value)
+        if conversion == "l":
+            return ", ".join(map(shown, value))
+        return super().convert_field(value, conversion)
+
+
+_FORMS = _Forms()
 
 
 def said(error: BaseException) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 
 from .algebra.labels import bits_of, listed
 from .algebra.linear import Linear
-from .errors import LayoutError, shown
+from .errors import LayoutError, LazyText, shown
 from .kinds import is_integer
 
 REGISTER, LANE, WARP = "register", "lane", "warp"
@@ -41,7 +41,7 @@ def _tile(
     return Linear(bases, {n: 1 << b for n, b in bits.items()})
 
 
-def _element(construct: str, bits: int, known: Sequence[int]) -> int:
+def _element(construct: object, bits: int, known: Sequence[int]) -> int:
     if bits not in known:
         raise LayoutError(
             f"{construct}: elements of {shown(bits)} bits; there are {', '.join(map(str, known))}"
@@ -49,14 +49,14 @@ def _element(construct: str, bits: int, known: Sequence[int]) -> int:
     return bits_of(construct, "bits", bits)
 
 
-def _unused(construct: str, what: str, **given: Any) -> None:
+def _unused(construct: object, what: str, **given: Any) -> None:
     """Raise LayoutError where an option is given that makes no difference."""
     for name, value in given.items():
         if value is not None:
             raise LayoutError(f"{construct}: {what} has no {name}; leave it out")
 
 
-def _order(construct: str, rank: int, order: Sequence[int] | None) -> list[int]:
+def _order(construct: object, rank: int, order: Sequence[int] | None) -> list[int]:
     """The dimensions, the fastest first; the last one unless given."""
     way = [*range(rank)][::-1] if order is None else listed(order)
     if not all(map(is_integer, way)) or sorted(way) != [*range(rank)]:
@@ -66,7 +66,7 @@ def _order(construct: str, rank: int, order: Sequence[int] | None) -> list[int]:
     return way
 
 
-def _linear(construct: str, layout: Linear) -> Linear:
+def _linear(construct: object, layout: Linear) -> Linear:
     if not isinstance(layout, Linear):
         raise LayoutError(f"{construct}: {shown(layout)} is not a Linear")
     return layout
@@ -85,7 +85,7 @@ def blocked(
     one unless given. shape: of the tensor; where the tile is smaller registers repeat it, where it
     is larger elements have several holders.
     """
-    construct = f"blocked({shown(per_thread)}, {shown(threads)}, {shown(warps)})"
+    construct = LazyText("blocked({}, {}, {})", per_thread, threads, warps)
     tiles = [(REGISTER, listed(per_thread)), (LANE, listed(threads)), (WARP, listed(warps))]
     rank = len(tiles[0][1])
     if not rank or any(len(sizes) != rank for _, sizes in tiles):
@@ -96,7 +96,8 @@ def blocked(
         steps += [(name, dim, bits_of(construct, name, sizes[dim])) for dim in way]
     made = _tile(*steps, rank=rank, ins=(REGISTER, LANE, WARP))
     for dim, size in enumerate(() if shape is None else listed(shape)):
-        bits_of(f"{construct[:-1]}, shape={shown(shape)})", f"dim{dim}", size)
+        whole = LazyText("blocked({}, {}, {}, shape={})", per_thread, threads, warps, shape)
+        bits_of(whole, f"dim{dim}", size)
     return made if shape is None else fitted(made, shape, way)
 
 
@@ -104,7 +105,7 @@ def fitted(layout: Linear, shape: Sequence[int], order: Sequence[int] | None = N
     """A layout on a tensor of a shape: registers repeat what is smaller, elements of what is larger
     have several holders (section 5.1). order: in which dimensions are repeated, the last one
     first unless given."""
-    place = f"fitted({shown(layout)}, {shown(shape)})"
+    place = LazyText("fitted({}, {})", layout, shape)
     dims, wanted = [*_linear(place, layout).out_dims], listed(shape)
     if len(wanted) != len(dims):
         raise LayoutError(f"{place}: give {len(dims)} sizes")
@@ -126,7 +127,7 @@ def fitted(layout: Linear, shape: Sequence[int], order: Sequence[int] | None = N
 def sliced(layout: Linear, dim: int) -> Linear:
     """What is left of a layout when a dimension is reduced (Triton's SliceEncodingAttr,
     Proposition 4.8)."""
-    construct = f"sliced({shown(layout)}, {shown(dim)})"
+    construct = LazyText("sliced({}, {})", layout, dim)
     dims = [*_linear(construct, layout).out_dims]
     if not is_integer(dim) or not 0 <= dim < len(dims) or len(dims) < 2:
         raise LayoutError(f"{construct}: no dimension to take away; there are {', '.join(dims)}")
@@ -142,7 +143,7 @@ def mma(operand: str, bits: int = 16, k: int | None = None) -> Linear:
     bits: of an element. k: 256 / bits unless given (16 for f16, 8 for tf32, 4 for f64, 256 for b1);
     or half of it, and for f64 8 or 16.
     """
-    construct = f"mma({shown(operand)}, {shown(bits)})"
+    construct = LazyText("mma({}, {})", operand, bits)
     if operand not in ("a", "b", "c", "d"):
         raise LayoutError(f"{construct}: the operands are 'a', 'b', and 'c' or 'd'")
     if operand in ("c", "d"):
@@ -167,7 +168,7 @@ def wgmma(operand: str = "d", n: int | None = None, bits: int = 16) -> Linear:
     """A fragment of wgmma.mma_async m64 (PTX ISA, "Register Fragments" of wgmma.mma_async), over the
     four warps of a warpgroup: operand a (64 x 256/bits), or d or c, the accumulator (64 x n, n a
     power of two of at least 8, which is the default)."""
-    construct = f"wgmma({shown(operand)}, {shown(n)}, {shown(bits)})"
+    construct = LazyText("wgmma({}, {}, {})", operand, n, bits)
     if operand not in ("a", "c", "d"):
         raise LayoutError(f"{construct}: the operands in registers are 'a', and 'c' or 'd'")
     if operand == "a":
@@ -187,7 +188,7 @@ def wgmma(operand: str = "d", n: int | None = None, bits: int = 16) -> Linear:
 def ldmatrix(count: int = 4, transposed: bool = False) -> Linear:
     """What ldmatrix and stmatrix of b16 hold (PTX ISA, "Warp-level matrix load instruction: ldmatrix"):
     1, 2 or 4 matrices of 8 x 8 below one another; transposed: as .trans gives them."""
-    construct = f"ldmatrix({shown(count)})"
+    construct = LazyText("ldmatrix({})", count)
     if count not in (1, 2, 4):
         raise LayoutError(f"{construct}: give 1, 2 or 4 matrices")
     row, column = (1, 0) if transposed else (0, 1)
@@ -204,7 +205,7 @@ def mfma(
     elements of k in a lane, 4 unless given. bits: of an element of c, 32 unless given; those of 64
     have the size 16.
     """
-    construct = f"mfma({shown(operand)}, {shown(size)})"
+    construct = LazyText("mfma({}, {})", operand, size)
     if size not in (16, 32):
         raise LayoutError(f"{construct}: size is 16 or 32")
     across = bits_of(construct, "size", size)
@@ -241,7 +242,7 @@ def wmma(operand: str = "c", version: int = 1, k_width: int | None = None) -> Li
     RDNA4. k_width: consecutive elements of k in a lane of version 2: 8 unless given, as Triton has
     them, or 4, as the calculator; a product is the same where a and b have one order of k.
     """
-    construct = f"wmma({shown(operand)}, {shown(version)})"
+    construct = LazyText("wmma({}, {})", operand, version)
     if not is_integer(version) or version not in (1, 2):
         raise LayoutError(f"{construct}: the versions are 1 (RDNA3) and 2 (RDNA4)")
     if operand in ("c", "d"):
@@ -267,7 +268,7 @@ def wmma(operand: str = "c", version: int = 1, k_width: int | None = None) -> Li
 def swizzled(rows: int, columns: int, vec: int, per_phase: int, max_phase: int) -> Linear:
     """Shared memory swizzled for mma (Definition 4.11, with the row that it leaves out;
     SwizzledSharedEncodingAttr): (dim0, dim1) to the offset in elements."""
-    construct = f"swizzled({shown(rows)}, {shown(columns)}, {shown(vec)}, ..)"
+    construct = LazyText("swizzled({}, {}, {}, ..)", rows, columns, vec)
     high, wide = bits_of(construct, "rows", rows), bits_of(construct, "columns", columns)
     for name, size in (("vec", vec), ("per_phase", per_phase), ("max_phase", max_phase)):
         bits_of(construct, name, size)
@@ -294,7 +295,7 @@ def nvmma_shared(rows: int, swizzle: int = 128, bits: int = 16) -> Linear:
 
     (dim0, dim1) to the offset in elements.
     """
-    construct = f"nvmma_shared({shown(rows)}, {shown(swizzle)}, {shown(bits)})"
+    construct = LazyText("nvmma_shared({}, {}, {})", rows, swizzle, bits)
     if swizzle not in (0, 32, 64, 128):
         raise LayoutError(f"{construct}: the swizzles are 0, 32, 64 and 128 bytes")
     _element(construct, bits, (4, 8, 16, 32, 64, 128))

@@ -11,7 +11,7 @@ from .algebra.nested import compact, size_of
 from .algebra.perms import RegP
 from .algebra.strided import Strided
 from .arith.expr import symbols
-from .errors import LayoutError, nearest, shown
+from .errors import LayoutError, LazyText, nearest, shown
 from .kinds import is_integer, is_symbolic
 
 ARROW = "->"
@@ -31,7 +31,7 @@ def Pattern(pattern: str, **sizes: Any) -> Any:
     Raises LayoutError on text that is no pattern, and where a name on the left is missing on the
     right, which would be a reduction.
     """
-    place = f"Pattern({shown(pattern)})"
+    place = LazyText("Pattern({})", pattern)
     if not isinstance(pattern, str):
         raise LayoutError(f'{place}: give text such as "h w -> w h"')
     if pattern.count(ARROW) != 1:
@@ -62,7 +62,7 @@ def _single(modes: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(m[0] if isinstance(m, tuple) and len(m) == 1 else m for m in modes)
 
 
-def _side(text: str, place: str) -> Side:
+def _side(text: str, place: object) -> Side:
     """The axes of one side."""
     found: Side = []
     within: list[str] | None = None
@@ -98,7 +98,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str, str]]:
         yield name, one, bracket, other
 
 
-def _known(sizes: Mapping[str, Any], names: list[str], place: str) -> dict[str, Any]:
+def _known(sizes: Mapping[str, Any], names: list[str], place: object) -> dict[str, Any]:
     """The size of every name."""
     for name, size in sizes.items():
         if name not in names:

@@ -252,6 +252,21 @@ def test_sublayouts_and_quotients():
         assert Q.quotient(["block"]) == A
 
 
+def test_no_text_is_made_for_an_error_that_does_not_come(monkeypatch):
+    def refuse(self):
+        raise AssertionError("a text was made")
+
+    other = Linear.identity1D(2, "block", "block")
+    monkeypatch.setattr(Linear, "__repr__", refuse)
+    A = FIGURE.sublayout(["register", "lane"], ["j", "i"])
+    A = A.transpose_ins(["lane", "register"]).transpose_outs(["j", "i"])
+    A = A.resize_in("lane", 64).resize_out("j", 32).reshape_outs({"k": 512})
+    assert (other * A).quotient(["block"]) == A
+    assert A.compose(Linear.identity1D(512, "k", "k")) == A
+    assert (other * A).divide_left(other).in_dims == {"block": 1, **A.in_dims}
+    assert FIGURE.invert_and_compose(FIGURE).in_dims == FIGURE.in_dims
+
+
 def test_resizing():
     A = Linear({"x": [1, 2, 4]}, {"y": 8})
     assert A.resize_in("x", 2).bases == {"x": [(1,)]}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, LazyText, shown
 from .block import Change, Indexable, Numbers
 from .digits import flattened, taken_apart
 from .figures import flatten, inside, select, unflatten
@@ -41,7 +41,7 @@ class ExpandBy(Indexable):
     def __init__(
         self, n: Sequence[Any], n_prime: Sequence[Any], layout: Layout, guard: str = "physical"
     ):
-        construct = f"ExpandBy({shown(n)}, {shown(n_prime)}, {shown(layout)})"
+        construct = LazyText("ExpandBy({}, {}, {})", n, n_prime, layout)
         if not isinstance(layout, Layout):
             raise LayoutError(f"{construct}: the third argument must be a GroupBy or a TileBy")
         if not isinstance(guard, str) or guard not in ("physical", "logical"):

@@ -13,7 +13,7 @@ Dims = tuple[tuple[str, int], ...]  # name -> bits
 AXIS_NAMES = "ijklmn"
 
 
-def names_of(construct: str, names: Any) -> list[Any]:
+def names_of(construct: object, names: Any) -> list[Any]:
     """Names, of which one may stand alone. Raises LayoutError on what holds none."""
     if isinstance(names, str):
         return [names]
@@ -22,7 +22,7 @@ def names_of(construct: str, names: Any) -> list[Any]:
     return [*names]
 
 
-def sizes_of(construct: str, sizes: Any, kind: str) -> Dims:
+def sizes_of(construct: object, sizes: Any, kind: str) -> Dims:
     """Names with their bits, of a dict of sizes or of pairs. Raises LayoutError on anything else."""
     pairs = sizes.items() if isinstance(sizes, Mapping) else sizes
     good = isinstance(pairs, Iterable) and not isinstance(pairs, str)
@@ -83,7 +83,7 @@ def put_above(low: Dims, high: Dims) -> Dims:
     return tuple((name, bits[name]) for name in [*order, *left, *right])
 
 
-def check_names(construct: str, names: Sequence[Any], kind: str) -> None:
+def check_names(construct: object, names: Sequence[Any], kind: str) -> None:
     """Raise LayoutError unless these are names, each once."""
     for name in names:
         if not isinstance(name, str) or not name.isidentifier():
@@ -94,7 +94,7 @@ def check_names(construct: str, names: Sequence[Any], kind: str) -> None:
         raise LayoutError(f"{construct}: give at least one {kind}")
 
 
-def bits_of(construct: str, name: str, size: Any) -> int:
+def bits_of(construct: object, name: str, size: Any) -> int:
     """The bits of a size. Raises LayoutError where it is no power of two."""
     if not is_integer(size) or size < 1 or size & (size - 1):
         raise LayoutError(
@@ -105,7 +105,7 @@ def bits_of(construct: str, name: str, size: Any) -> int:
 
 
 def checked_image(
-    construct: str, name: str, bit: int, image: Any, names: Sequence[str]
+    construct: object, name: str, bit: int, image: Any, names: Sequence[str]
 ) -> tuple[int, ...]:
     """What a bit goes to, a number for each output. Raises LayoutError where it is none."""
     values = tuple(image) if isinstance(image, Iterable) else (image,)

@@ -12,7 +12,7 @@ from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from ..errors import LayoutError, a_type, shown
+from ..errors import LayoutError, LazyText, a_type, shown
 from .block import Block, Change, Indexable, Numbers, whole_size
 from .digits import flattened, taken_apart
 from .figures import flatten, unflatten
@@ -435,7 +435,7 @@ def tile_order(order: OrderBy, construct: object) -> tuple[OrderBy, ...]:
 def check_tiles(tiles: Sequence[Any], name: str) -> tuple[tuple[Any, ...], ...]:
     """The tiles as tuples of sizes. Raises LayoutError where they are none, or differ in rank."""
     nested = [isinstance(tile, list | tuple) for tile in tiles]
-    construct = f"{name}({listed(tiles)})"
+    construct = LazyText("{!s}({!l})", name, tiles)
     for tile in tiles:
         if isinstance(tile, RegP | GenP | OrderBy | OrderByChain):
             raise LayoutError(

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InverseError, LayoutError, nearest, shown
+from ..errors import InverseError, LayoutError, LazyText, nearest, shown
 from ..kinds import is_integer
 from . import f2
 from .labels import (
@@ -49,7 +49,7 @@ class Linear(LinearMap):
         out: Mapping[str, int] | Iterable[str],
         offset: Mapping[str, int] | None = None,
     ):
-        construct = f"Linear({shown(bases)}, out={shown(out)})"
+        construct = LazyText("Linear({}, out={})", bases, out)
         if not isinstance(bases, Mapping) or not bases:
             raise LayoutError(f"{construct}: bases must be a dict of lists, one for each input")
         names = names_of(construct, out)
@@ -99,7 +99,7 @@ class Linear(LinearMap):
     @classmethod
     def strided1D(cls, size: int, stride: int, name: str, out: str) -> Linear:
         """x to stride x, for x below size; both are powers of two."""
-        construct = f"Linear.strided1D({shown(size)}, {shown(stride)}, ..)"
+        construct = LazyText("Linear.strided1D({}, {}, ..)", size, stride)
         check_names(construct, [name], "input")
         check_names(construct, [out], "output")
         bits, by = bits_of(construct, "size", size), bits_of(construct, "stride", stride)
@@ -109,7 +109,7 @@ class Linear(LinearMap):
     @classmethod
     def zeros1D(cls, size: int, name: str, out: str, out_size: int = 1) -> Linear:
         """Every x below size to 0: a broadcast."""
-        construct = f"Linear.zeros1D({shown(size)}, ..)"
+        construct = LazyText("Linear.zeros1D({}, ..)", size)
         check_names(construct, [name], "input")
         check_names(construct, [out], "output")
         bits, high = bits_of(construct, "size", size), bits_of(construct, "out_size", out_size)
@@ -198,7 +198,7 @@ class Linear(LinearMap):
     def compose(self, other: Linear) -> Linear:
         """Definition 4.2: other(self(..)), this one first. The inputs of other are named as the
         outputs of this one, and no smaller."""
-        place = f"compose of {self!r} with {shown(other)}"
+        place = LazyText("compose of {!r} with {}", self, other)
         _check_linear(place, other)
         order = self._matched(place, [*self.results], [*other.coordinates], "inputs")
         wide = dict(other.ins)
@@ -217,7 +217,7 @@ class Linear(LinearMap):
     def divide_left(self, other: Linear) -> Linear:
         """Definition 4.4: the C with other * C == self, its names all of this one's (of size 1 where
         the division leaves nothing). Raises LayoutError where there is none."""
-        place = f"{self!r}.divide_left({shown(other)})"
+        place = LazyText("{!r}.divide_left({})", self, other)
         _check_linear(place, other)
         ins, outs = dict(self.ins), dict(self.outs)
         for given, known, kind in ((other.ins, ins, "input"), (other.outs, outs, "output")):
@@ -254,7 +254,7 @@ class Linear(LinearMap):
     def quotient(self, names: Iterable[str]) -> Linear:
         """Without names on which it is the identity, and that touch no others. Raises LayoutError
         where it is not."""
-        place = f"{self!r}.quotient({shown(names)})"
+        place = LazyText("{!r}.quotient({})", self, names)
         gone = names_of(place, names)
         for name in gone:
             self._place(name, self.ins, "input")
@@ -280,7 +280,7 @@ class Linear(LinearMap):
 
     def sublayout(self, ins: Iterable[str], outs: Iterable[str]) -> Linear:
         """These inputs, all others 0, and these outputs alone; in this layout's order."""
-        place = f"{self!r}.sublayout({shown(ins)}, {shown(outs)})"
+        place = LazyText("{!r}.sublayout({}, {})", self, ins, outs)
         kept, wanted = {*names_of(place, ins)}, {*names_of(place, outs)}
         for name in kept:
             self._place(name, self.ins, "input")
@@ -300,14 +300,14 @@ class Linear(LinearMap):
 
     def transpose_ins(self, names: Iterable[str]) -> Linear:
         """The inputs in another order."""
-        place = f"{self!r}.transpose_ins({shown(names)})"
+        place = LazyText("{!r}.transpose_ins({})", self, names)
         order = self._matched(place, names_of(place, names), self.coordinates, "inputs")
         columns = [c for n in order for c in self._columns_of(n)]
         return self._made([(n, dict(self.ins)[n]) for n in order], self.outs, columns, self.start)
 
     def transpose_outs(self, names: Iterable[str]) -> Linear:
         """The outputs in another order."""
-        place = f"{self!r}.transpose_outs({shown(names)})"
+        place = LazyText("{!r}.transpose_outs({})", self, names)
         order = self._matched(place, names_of(place, names), self.results, "outputs")
         outs = tuple((n, dict(self.outs)[n]) for n in order)
         columns = [packed(self._by_name(c, self.results), outs) for c in self.columns]
@@ -325,7 +325,7 @@ class Linear(LinearMap):
         return self._made(self.ins, found, self.columns, self.start)
 
     def _reshaped(self, call: str, given: Any, known: Dims) -> Dims:
-        place = f"{self!r}.{call}({shown(given)})"
+        place = LazyText("{!r}.{!s}({})", self, call, given)
         found = sizes_of(place, given, "input" if call == "reshape_ins" else "output")
         if width_of(found) != width_of(known):
             raise LayoutError(
@@ -350,7 +350,7 @@ class Linear(LinearMap):
     def resize_in(self, name: str, size: int) -> Linear:
         """An input with fewer bits, or with more that make no difference."""
         self._place(name, self.ins, "input")
-        bits = bits_of(f"{self!r}.resize_in", name, size)
+        bits = bits_of(LazyText("{!r}.resize_in", self), name, size)
         columns: list[int] = []
         for n in self.coordinates:
             own = self._columns_of(n)
@@ -361,7 +361,7 @@ class Linear(LinearMap):
     def resize_out(self, name: str, size: int) -> Linear:
         """An output with more bits, or its remainder by a smaller size."""
         self._place(name, self.outs, "output")
-        bits = bits_of(f"{self!r}.resize_out", name, size)
+        bits = bits_of(LazyText("{!r}.resize_out", self), name, size)
         outs = tuple((n, bits if n == name else b) for n, b in self.outs)
 
         def made(vector: int) -> int:
@@ -383,7 +383,7 @@ class Linear(LinearMap):
     def invert_and_compose(self, other: Linear) -> Linear:
         """The x to the y with other(y) == self(x), other surjective: how to get from this layout to
         the other. Inputs that both have alike stay; else of the fewest ones (section 5.4)."""
-        place = f"invert_and_compose of {self!r} with {shown(other)}"
+        place = LazyText("invert_and_compose of {!r} with {}", self, other)
         _check_linear(place, other)
         order = self._matched(place, [*self.results], [*other.results], "outputs")
         mine, theirs = dict(self.outs), dict(other.outs)
@@ -423,7 +423,7 @@ class Linear(LinearMap):
         ]
 
     def _matched(
-        self, place: str, one: Sequence[str], other: Sequence[str], kind: str
+        self, place: object, one: Sequence[str], other: Sequence[str], kind: str
     ) -> Sequence[str]:
         if sorted(map(str, one)) != sorted(other):
             raise LayoutError(
@@ -433,7 +433,7 @@ class Linear(LinearMap):
         return one
 
 
-def _check_linear(place: str, other: Any) -> None:
+def _check_linear(place: object, other: Any) -> None:
     if not isinstance(other, Linear):
         raise LayoutError(
             f"{place}: {shown(other)} is not a Linear; Linear.of makes one of a layout"

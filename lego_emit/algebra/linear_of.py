@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, LazyText, shown
 from ..kinds import is_integer
 from . import f2
 from .block import Block
@@ -24,7 +24,7 @@ def linear_of(make: Any, function: Any, ins: Mapping[str, int] | None, out: Any)
         names = block.coordinates or index_names(len(block.dims))
         ins = dict(zip(names, block.dims, strict=True)) if ins is None else ins
         out = _results(block) if out is None else out
-    place = f"Linear.of({said}, {shown(ins)})"
+    place = LazyText("Linear.of({!s}, {})", said, ins)
     if not callable(function):
         raise LayoutError(f"{place}: give a function or a layout")
     if not ins:
@@ -66,7 +66,7 @@ def linear_of(make: Any, function: Any, ins: Mapping[str, int] | None, out: Any)
     return made
 
 
-def _check_count(place: str, function: Callable[..., Any], names: Sequence[str]) -> None:
+def _check_count(place: object, function: Callable[..., Any], names: Sequence[str]) -> None:
     try:
         taken = inspect.signature(function)
     except ValueError:  # a built-in function may have none
@@ -89,7 +89,7 @@ def _results(block: Block) -> Any:
 
 
 def _check(
-    place: str,
+    place: object,
     made: Any,
     at: Callable[[int], tuple[int, ...]],
     names: Sequence[str],

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..entries import Entries
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, LazyText, shown
 from ..files import integers
 from ..kinds import is_array, is_integer, is_symbolic
 from .block import Block, Change, Indexable, Numbers
@@ -57,7 +57,7 @@ class Lookup(Indexable):
     below: Any
 
     def __init__(self, dims: Sequence[Any], table: Any, *, many: bool = False, below: Any = None):
-        construct = f"Lookup({shown(dims)}, {_in_short(table)})"
+        construct = LazyText("Lookup({}, {!s})", dims, _in_short(table))
         self.dims, self.many = check_sizes(dims, construct), many or below is not None
         self.below = None if below is None else _bound(below, construct)
         if isinstance(table, str) and table.isidentifier():
@@ -195,7 +195,7 @@ class Lookup(Indexable):
         return f"Lookup([{listed(self.dims)}], [{text}]{', many=True' * many})"
 
 
-def _bound(below: Any, construct: str) -> Any:
+def _bound(below: Any, construct: object) -> Any:
     """What the entries of a table are below."""
     try:
         return check_sizes([below], construct)[0]
@@ -211,7 +211,7 @@ def _in_short(table: Any) -> str:
     return repr(table) if isinstance(table, str | PathLike) else ".."
 
 
-def _read(table: Any, dims: tuple[int, ...], construct: str) -> list[int]:
+def _read(table: Any, dims: tuple[int, ...], construct: object) -> list[int]:
     """The entries in row-major order."""
     size = product(dims)
     if size > MOST:
@@ -272,7 +272,7 @@ def _flattened(table: Any, deepest: int) -> tuple[tuple[int, ...], list[Any]]:
 
 
 def _from_file(
-    name: str | PathLike[str], construct: str
+    name: str | PathLike[str], construct: object
 ) -> tuple[tuple[int, ...], list[int]] | str:
     """A file's entries and their shape, or what is wrong with it."""
     path = Path(name)
@@ -288,7 +288,7 @@ def _from_file(
     return _entries(rows if whole else [value for row in rows for value in row])
 
 
-def _check_permutation(values: list[int], dims: tuple[int, ...], construct: str) -> None:
+def _check_permutation(values: list[int], dims: tuple[int, ...], construct: object) -> None:
     """Raise LayoutError where every entry is below their number, but no permutation; and where it is
     one from 1 on."""
     size = len(values)

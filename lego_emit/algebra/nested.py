@@ -111,7 +111,7 @@ def same(a: Any, b: Any) -> bool:
     return constant is not None and constant == 0
 
 
-def checked(tree: Any, construct: str, what: str, least: int | None) -> Any:
+def checked(tree: Any, construct: object, what: str, least: int | None) -> Any:
     """A nested tuple as tuples of ints and symbols. Raises LayoutError where a leaf is none, or an
     int less than least, and where it is nested too deep."""
     if is_too_deep(tree):
@@ -121,7 +121,7 @@ def checked(tree: Any, construct: str, what: str, least: int | None) -> Any:
     return _checked(tree, construct, what, least)
 
 
-def _checked(tree: Any, construct: str, what: str, least: int | None) -> Any:
+def _checked(tree: Any, construct: object, what: str, least: int | None) -> Any:
     if is_tuple(tree):
         if not len(tree):
             raise LayoutError(f"{construct}: the {what} has an empty tuple; give each mode a size")
@@ -145,7 +145,7 @@ def _checked(tree: Any, construct: str, what: str, least: int | None) -> Any:
     )
 
 
-def check_congruent(shape: Any, stride: Any, construct: str, place: str = "") -> None:
+def check_congruent(shape: Any, stride: Any, construct: object, place: str = "") -> None:
     """Raise LayoutError with the first mode in which the nestings differ."""
     where = f"mode {place}" if place else "the whole"
     if not is_tuple(shape) and not is_tuple(stride):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, LazyText, shown
 from .block import Block, Change, Indexable, Numbers
 from .figures import inside, select
 from .sizes import check_sizes, comparable, listed
@@ -29,7 +29,7 @@ class Padded(Indexable):
     layout: Block
 
     def __init__(self, n: Sequence[Any], layout: Block):
-        construct = f"Padded({shown(n)}, {shown(layout)})"
+        construct = LazyText("Padded({}, {})", n, layout)
         object.__setattr__(self, "n", check_sizes(n, construct))
         if not isinstance(layout, Block):
             raise LayoutError(f"{construct}: {shown(layout)} is not a layout")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, LazyText, shown
 from ..kinds import is_array
 from .bijection import call_inv, positions, symbols_in
 from .block import Change, Indexable, Numbers
@@ -41,7 +41,7 @@ class Part(Indexable):
         apply: Callable[..., Any],
         inv: Callable[[Any], Any],
     ):
-        construct = f"Part({shown(dims)}, {shown(positions)}, ..)"
+        construct = LazyText("Part({}, {}, ..)", dims, positions)
         object.__setattr__(self, "dims", check_sizes(dims, construct))
         object.__setattr__(self, "positions", check_sizes([positions], construct)[0])
         if not callable(apply) or not callable(inv):

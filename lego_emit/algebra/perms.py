@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-from ..errors import LayoutError, a_type, shown
+from ..errors import LayoutError, LazyText, a_type, shown
 from ..kinds import is_array, is_integer, is_symbolic
 from . import bijection
 from .block import Change, Indexable, Numbers
@@ -32,7 +32,7 @@ class RegP(Indexable):
     perm: tuple[int, ...]
 
     def __init__(self, dims: Sequence[Any], perm: Sequence[int]):
-        construct = f"RegP({shown(dims)}, {shown(perm)})"
+        construct = LazyText("RegP({}, {})", dims, perm)
         object.__setattr__(self, "dims", check_sizes(dims, construct))
         object.__setattr__(self, "perm", check_perm(perm, len(self.dims), construct))
 
@@ -77,7 +77,7 @@ class RegP(Indexable):
 
 def Row(*dims: Any) -> RegP:
     """Row-major order of a tile of these sizes: RegP with the identity. Also Row([n1, .., nd])."""
-    sizes = check_sizes(unwrapped(dims), f"Row({listed(dims)})")
+    sizes = check_sizes(unwrapped(dims), LazyText("Row({!l})", dims))
     return RegP(sizes, range(len(sizes)))
 
 
@@ -87,7 +87,7 @@ def Col(*dims: Any) -> RegP:
     The paper prints the sizes reversed too, which gives the inverse permutation; this is the
     column-major order that its text and its examples mean.
     """
-    sizes = check_sizes(unwrapped(dims), f"Col({listed(dims)})")
+    sizes = check_sizes(unwrapped(dims), LazyText("Col({!l})", dims))
     return RegP(sizes, range(len(sizes))[::-1])
 
 
@@ -120,7 +120,7 @@ class GenP(Indexable):
         *,
         sizes: Sequence[Any] = (),
     ):
-        construct = f"GenP({shown(dims)}, ..)"
+        construct = LazyText("GenP({}, ..)", dims)
         object.__setattr__(self, "dims", check_sizes(dims, construct))
         own = check_sizes(sizes, f"{construct}, sizes") if sizes else ()
         object.__setattr__(self, "own_sizes", own)

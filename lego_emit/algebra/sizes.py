@@ -33,7 +33,7 @@ def way_out(wrong: Any) -> str:
     return "; write // for integer division" if isinstance(wrong, float) else ""
 
 
-def check_sizes(sizes: Any, construct: str) -> tuple[Any, ...]:
+def check_sizes(sizes: Any, construct: object) -> tuple[Any, ...]:
     """The sizes as a tuple of positive integers and symbols. Raises LayoutError."""
     if not isinstance(sizes, list | tuple | range):
         raise LayoutError(f"{construct}: the sizes are {shown(sizes)}; give a list, as in [6, 4]")
@@ -61,7 +61,7 @@ def check_sizes(sizes: Any, construct: str) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def check_perm(perm: Any, rank: int, construct: str) -> tuple[int, ...]:
+def check_perm(perm: Any, rank: int, construct: object) -> tuple[int, ...]:
     """The permutation of 0 .. rank - 1 as a tuple of integers. Raises LayoutError."""
     if not isinstance(perm, list | tuple | range) or not all(is_integer(k) for k in perm):
         raise LayoutError(f"{construct}: the permutation must be a list of integers, as in [1, 0]")

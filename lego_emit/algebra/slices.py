@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import IndexRangeError, shown
+from ..errors import IndexRangeError, LazyText, shown
 from ..kinds import is_integer
 
 
@@ -18,7 +18,7 @@ def check_slice(block: Any, axis: int, part: slice) -> None:
     """Raise IndexRangeError unless a slice can be taken of an axis."""
     parts = (part.start, part.stop) if part.step is None else (part.start, part.stop, part.step)
     text = ":".join("" if p is None else shown(p) for p in parts)
-    place = f"{block!r}: axis {axis} got the slice {text}"
+    place = LazyText("{!r}: axis {!s} got the slice {!s}", block, axis, text)
     for p in parts:
         if p is not None and not is_integer(p):
             raise IndexRangeError(f"{place}; the numbers of a slice are integers")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..errors import LONGEST, IndexRangeError, LayoutError, shown
+from ..errors import LONGEST, IndexRangeError, LayoutError, LazyText, shown
 from ..kinds import is_array, is_integer, is_symbolic, is_sympy
 from .block import Change, Indexable, Numbers
 from .coordinates import plus, sliced
@@ -53,7 +53,7 @@ class Strided(Indexable):
     offset: Any
 
     def __init__(self, shape: Any, strides: Any, offset: Any = 0):
-        construct = f"Strided({shown(shape)}, {shown(strides)})"
+        construct = LazyText("Strided({}, {})", shape, strides)
         object.__setattr__(self, "shape", checked(shape, construct, "shape", 1))
         object.__setattr__(self, "stride", checked(strides, construct, "stride", None))
         object.__setattr__(self, "offset", checked(offset, construct, "offset", None))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..algebra.strided import Strided
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, LazyText, shown
 from ..kinds import is_integer
 from .given import as_layout
 from .maps import coalesce, composition, right_inverse
@@ -89,7 +89,7 @@ def universal_copy(bits: int, element_bits: int) -> CopyAtom:
 
     Raises LayoutError where they are no whole number of elements.
     """
-    construct = f"universal_copy({shown(bits)}, {shown(element_bits)})"
+    construct = LazyText("universal_copy({}, {})", bits, element_bits)
     for each in (bits, element_bits):
         if not is_integer(each) or each < 1:
             raise LayoutError(f"{construct}: {shown(each)} is not a number of bits")
@@ -103,7 +103,7 @@ def universal_copy(bits: int, element_bits: int) -> CopyAtom:
 
 def _matrices(name: str, count: Any, transposed: bool, bits: Any) -> tuple[Strided, Strided]:
     """(thread, value) by rows, and as the threads of an mma hold them, of matrices in a row."""
-    construct = f"{name}({shown(count)}, {shown(transposed)}, {shown(bits)})"
+    construct = LazyText("{!s}({}, {}, {})", name, count, transposed, bits)
     if not is_integer(count) or count not in (1, 2, 4):
         raise LayoutError(f"{construct}: there are 1, 2 and 4 matrices")
     widest = 16 if transposed else 32

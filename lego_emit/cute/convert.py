@@ -12,7 +12,7 @@ from ..algebra.nested import checked, compact, flat, is_tuple, modes, number, sa
 from ..algebra.perms import RegP
 from ..algebra.same import Same
 from ..algebra.strided import Strided, is_one
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, LazyText, shown
 from ..kinds import is_integer
 from ..trace.same import same_map
 from .given import as_layout, as_shape
@@ -36,7 +36,7 @@ def to_cute(layout: Any) -> Strided:
     """
     if isinstance(layout, Strided):
         return layout
-    construct = f"to_cute({shown(layout)})"
+    construct = LazyText("to_cute({})", layout)
     if not isinstance(layout, Block):
         raise LayoutError(
             f"{construct}: it is not a layout; give a GroupBy, TileBy or another block"
@@ -142,7 +142,7 @@ def _of_integer(n: int) -> list[int]:
     return sorted(found)[1:-1]
 
 
-def _refusal(layout: Block, answers: list[tuple[Same, Strided]], construct: str) -> LayoutError:
+def _refusal(layout: Block, answers: list[tuple[Same, Strided]], construct: object) -> LayoutError:
     open_ = [(answer, made) for answer, made in answers if answer.verdict is None]
     if open_ or not layout.is_concrete:
         answer, made = (open_ or answers)[0]
@@ -204,7 +204,7 @@ def layout_stride(extents: Any, strides: Any) -> Strided:
 
     Raises LayoutError where the strides are not such, as far as is known; Strided takes any.
     """
-    construct = f"layout_stride({shown(extents)}, {shown(strides)})"
+    construct = LazyText("layout_stride({}, {})", extents, strides)
     sizes = _extents(extents, "layout_stride")
     given = modes(checked(strides, construct, "stride", None))
     if len(given) != len(sizes):
@@ -244,7 +244,7 @@ def layout_right_padded(extents: Any, padding: Any) -> Strided:
 
 
 def _extents(extents: Any, name: str) -> tuple[Any, ...]:
-    sizes = modes(as_shape(extents, f"{name}({shown(extents)})"))
+    sizes = modes(as_shape(extents, LazyText("{!s}({})", name, extents)))
     if len(flat(sizes)) != len(sizes):
         raise LayoutError(f"{name}({shown(extents)}): give a size, or one level of sizes")
     return sizes
@@ -252,7 +252,7 @@ def _extents(extents: Any, name: str) -> tuple[Any, ...]:
 
 def _padded(sizes: tuple[Any, ...], padding: Any, name: str) -> tuple[Any, ...]:
     """The strides, the first one fastest."""
-    construct = f"{name}(.., {shown(padding)})"
+    construct = LazyText("{!s}(.., {})", name, padding)
     padding = checked(padding, construct, "padding", None)
     if is_tuple(padding) or at_most(padding, -1):
         raise LayoutError(f"{construct}: the padding is negative or a tuple; give one from 0")

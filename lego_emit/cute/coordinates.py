@@ -13,7 +13,7 @@ from ..algebra.strided import Strided
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
 from ..arith.terms import Atom
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, LazyText, shown
 from ..kinds import is_integer
 
 
@@ -154,7 +154,7 @@ class Coordinates(Indexable):
 def make_identity_layout(shape: Any) -> Coordinates:
     """The layout that gives its own coordinates, one for each leaf of the shape: cut as a tensor
     is, it tells where in the tensor each element lies, to be compared with the tensor's sizes."""
-    shape = checked(shape, f"make_identity_layout({shown(shape)})", "shape", 1)
+    shape = checked(shape, LazyText("make_identity_layout({})", shape), "shape", 1)
     sizes = flat(shape)
     parts = []
     for k in range(len(sizes)):

@@ -14,7 +14,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.nested import flat
 from ..algebra.strided import Strided, Swizzle, Swizzled
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, LazyText, shown
 from ..kinds import is_integer
 from .convert import to_cute
 from .given import as_layout
@@ -67,7 +67,7 @@ def make_smem_layout_atom(kind: str, element_bits: int) -> Swizzled:
 
     Raises LayoutError on another kind or width.
     """
-    construct = f"make_smem_layout_atom({shown(kind)}, {shown(element_bits)})"
+    construct = LazyText("make_smem_layout_atom({}, {})", kind, element_bits)
     major, _, span = kind.partition("_") if isinstance(kind, str) else ("", "", "")
     if major not in ("K", "MN") or span not in _KINDS:
         raise LayoutError(
@@ -87,7 +87,7 @@ def layout_type(smem: Any, element_bits: int) -> LayoutType:
 
     Raises LayoutError where it is none of the four.
     """
-    construct = f"layout_type({shown(smem)}, {shown(element_bits)})"
+    construct = LazyText("layout_type({}, {})", smem, element_bits)
     return _TYPES[_parts(smem, element_bits, construct)[0].B]
 
 
@@ -97,7 +97,7 @@ def tma_swizzle(smem: Any, element_bits: int) -> TmaSwizzle:
 
     Raises LayoutError where it is none that TMA has.
     """
-    construct = f"tma_swizzle({shown(smem)}, {shown(element_bits)})"
+    construct = LazyText("tma_swizzle({}, {})", smem, element_bits)
     swizzle, _ = _parts(smem, element_bits, construct, _TMA)
     return _TMA.get((swizzle.B, swizzle.M, swizzle.S), TmaSwizzle.NONE)
 
@@ -111,7 +111,7 @@ class GmmaDescriptor:
     stride_byte_offset: int
 
     def __post_init__(self) -> None:
-        construct = f"GmmaDescriptor({shown(self.layout_type)}, ..)"
+        construct = LazyText("GmmaDescriptor({}, ..)", self.layout_type)
         if not isinstance(self.layout_type, LayoutType):
             raise LayoutError(f"{construct}: give a LayoutType")
         for name in ("leading_byte_offset", "stride_byte_offset"):
@@ -127,7 +127,7 @@ class GmmaDescriptor:
         return found
 
 
-def _field(value: Any, construct: str, name: str) -> None:
+def _field(value: Any, construct: object, name: str) -> None:
     if not is_integer(value) or value % 16 or not 0 <= value < 1 << 18:
         raise LayoutError(
             f"{construct}: {name} is {shown(value)}, which does not fit its field; give a multiple of "
@@ -145,7 +145,7 @@ def make_gmma_desc(smem: Any, element_bits: int, major: str) -> GmmaDescriptor:
     Raises LayoutError where it is no canonical layout (PTX ISA 9.7.15.5.1), or does not start where
     its swizzle does.
     """
-    construct = f"make_gmma_desc({shown(smem)}, {shown(element_bits)}, {shown(major)})"
+    construct = LazyText("make_gmma_desc({}, {}, {})", smem, element_bits, major)
     if not isinstance(major, str) or major not in ("K", "MN"):
         raise LayoutError(f'{construct}: no such major; write "K" or "MN"')
     swizzle, plain = _parts(smem, element_bits, construct)
@@ -198,7 +198,7 @@ def make_gmma_desc(smem: Any, element_bits: int, major: str) -> GmmaDescriptor:
     return GmmaDescriptor(_TYPES[swizzle.B], 16 * leading, 16 * stride)
 
 
-def _step(a: Strided, construct: str) -> int:
+def _step(a: Strided, construct: object) -> int:
     found = coalesce(a)
     if len(found.leaves) > 1:
         raise LayoutError(
@@ -207,7 +207,7 @@ def _step(a: Strided, construct: str) -> int:
     return found.stride if found.size > 1 else flat(a.stride)[-1]
 
 
-def _width(element_bits: Any, construct: str) -> int:
+def _width(element_bits: Any, construct: object) -> int:
     if not is_integer(element_bits) or element_bits not in (1, 2, 4, 8, 16, 32, 64, 128):
         raise LayoutError(
             f"{construct}: elements of {shown(element_bits)} bits; give a power of two up to 128"
@@ -215,7 +215,9 @@ def _width(element_bits: Any, construct: str) -> int:
     return int(element_bits).bit_length() - 1
 
 
-def _parts(smem: Any, element_bits: int, construct: str, more: Any = ()) -> tuple[Swizzle, Strided]:
+def _parts(
+    smem: Any, element_bits: int, construct: object, more: Any = ()
+) -> tuple[Swizzle, Strided]:
     """The swizzle of bytes (B, 4, 3), or another of `more`, and the strided layout below it."""
     width = _width(element_bits, construct)
     smem = smem if isinstance(smem, Block) else layout(smem)
@@ -234,7 +236,7 @@ def _parts(smem: Any, element_bits: int, construct: str, more: Any = ()) -> tupl
     return Swizzle(b, m, s), smem.layout
 
 
-def _recognised(smem: Block, width: int, construct: str) -> Strided | Swizzled:
+def _recognised(smem: Block, width: int, construct: object) -> Strided | Swizzled:
     """A block as strides, swizzled or not."""
     for b in range(4):
         try:

@@ -18,7 +18,7 @@ from .reading import layout
 P = ParamSpec("P")
 
 
-def as_layout(given: Any, construct: str) -> Strided:
+def as_layout(given: Any, construct: object) -> Strided:
     """What an operation takes for a strided layout: one, its text, or a shape. Raises LayoutError."""
     if isinstance(given, Strided):
         return given
@@ -31,13 +31,13 @@ def as_layout(given: Any, construct: str) -> Strided:
     return found
 
 
-def as_tensor(given: Any, construct: str) -> Strided | Swizzled | Coordinates:
+def as_tensor(given: Any, construct: object) -> Strided | Swizzled | Coordinates:
     """What as_layout takes, or a layout that is swizzled or of coordinates. Raises LayoutError."""
     given = layout(given) if isinstance(given, str) else given
     return given if isinstance(given, Swizzled | Coordinates) else as_layout(given, construct)
 
 
-def as_tiler(given: Any, construct: str) -> Any:
+def as_tiler(given: Any, construct: object) -> Any:
     """A layout, or a tuple of such things and None, one for each mode. Raises LayoutError."""
     if not is_tuple(given):
         return None if given is None else as_layout(given, construct)
@@ -46,12 +46,12 @@ def as_tiler(given: Any, construct: str) -> Any:
     return tuple(as_tiler(part, construct) for part in given)
 
 
-def as_shape(given: Any, construct: str) -> Any:
+def as_shape(given: Any, construct: object) -> Any:
     """A size or a nested tuple of sizes. Raises LayoutError."""
     return checked(given, construct, "shape", 1)
 
 
-def as_count(given: Any, construct: str, what: str, least: int = 0) -> int:
+def as_count(given: Any, construct: object, what: str, least: int = 0) -> int:
     """An integer. Raises LayoutError where it is none, or less than least."""
     if not is_integer(given) or given < least or int(given).bit_length() > LONGEST:
         raise LayoutError(
@@ -60,7 +60,7 @@ def as_count(given: Any, construct: str, what: str, least: int = 0) -> int:
     return int(given)
 
 
-def over(tensor: Any, change: Callable[[Strided], Strided], construct: str) -> Any:
+def over(tensor: Any, change: Callable[[Strided], Strided], construct: object) -> Any:
     """What an operation on layouts makes of a tensor, swizzled or of coordinates as it may be."""
     tensor = as_tensor(tensor, construct)
     if isinstance(tensor, Coordinates):

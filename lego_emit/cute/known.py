@@ -51,7 +51,7 @@ def quotient(n: Any, divisor: Any) -> Any:
     return number(known.unsubstitute(found))
 
 
-def quotient_up(n: Any, divisor: Any, construct: str) -> Any:
+def quotient_up(n: Any, divisor: Any, construct: object) -> Any:
     """n / divisor, rounded up. Raises LayoutError where symbols leave open whether it divides: a
     quotient among a layout's sizes says that it does."""
     if does_divide(divisor, n, construct):
@@ -59,7 +59,7 @@ def quotient_up(n: Any, divisor: Any, construct: str) -> Any:
     return quotient(n + divisor - 1, divisor)
 
 
-def does_divide(divisor: Any, n: Any, construct: str) -> bool:
+def does_divide(divisor: Any, n: Any, construct: object) -> bool:
     """Whether n is a multiple of divisor. Raises LayoutError where that is not known."""
     answer = divides(divisor, n)
     if answer is None:
@@ -72,11 +72,11 @@ def does_divide(divisor: Any, n: Any, construct: str) -> bool:
     return answer
 
 
-def decided(answer: bool | None, construct: str, question: str) -> bool:
-    """An answer that must be known: to a relation, as text. Raises LayoutError where it is not."""
+def decided(answer: bool | None, construct: object, question: object) -> bool:
+    """An answer that must be known: to a relation, as a message names it. Raises LayoutError where it is not."""
     if answer is None:
         raise LayoutError(
-            f"{construct}: whether {question} is not known; {WAY_OUT}{[question]}, or what else holds"
+            f"{construct}: whether {question} is not known; {WAY_OUT}{[str(question)]}, or what else holds"
         )
     return answer
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.nested import checked, congruent, flat, is_tuple, modes, shaped, times
 from ..algebra.strided import Strided
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, LazyText, shown
 from ..kinds import is_integer
 from .given import as_count, as_layout, as_shape, as_tensor, of_tensors, over
 from .reading import layout
@@ -25,7 +25,7 @@ def make_layout(*layouts: Any, stride: Any = None) -> Strided:
     """
     of_shape = not any(isinstance(each, Block | str) for each in layouts)
     given = layouts if stride is None else (*layouts, stride)
-    construct = f"make_layout({', '.join(map(shown, given))})"
+    construct = LazyText("make_layout({!l})", given)
     if not layouts or ((of_shape or stride is not None) and len(given) > 2):
         raise LayoutError(
             f"{construct}: give a shape and its strides, or layouts, which stand side by side; "
@@ -46,7 +46,7 @@ def make_ordered_layout(shape: Any, order: Any) -> Strided:
 
     Raises LayoutError where shape and order are not nested alike, or an order is no integer.
     """
-    construct = f"make_ordered_layout({shown(shape)}, {shown(order)})"
+    construct = LazyText("make_ordered_layout({}, {})", shape, order)
     shape, order = as_shape(shape, construct), checked(order, construct, "order", None)
     if not congruent(shape, order):
         raise LayoutError(f"{construct}: shape and order are not nested alike")
@@ -113,7 +113,7 @@ def flatten(a: Strided) -> Strided:
 @of_tensors
 def group(a: Strided, begin: int, end: int) -> Strided:
     """The layout with its modes begin..end-1 put into one."""
-    construct = f"group({a}, {shown(begin)}, {shown(end)})"
+    construct = LazyText("group({!s}, {}, {})", a, begin, end)
     begin, end = as_count(begin, construct, "begin"), as_count(end, construct, "end")
     if not begin < end <= a.rank:
         raise LayoutError(f"{construct}: it has {a.rank} modes")

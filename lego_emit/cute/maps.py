@@ -14,7 +14,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.nested import checked, is_tuple, mapped, same, shaped, size_of, text, times
 from ..algebra.strided import Strided, Swizzle, Swizzled, is_one
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, LazyText, shown
 from ..kinds import is_integer
 from .given import as_layout, as_shape, as_tensor, as_tiler, of_tensors
 from .known import at_most, decided, divides, does_divide, quotient, quotient_up
@@ -27,7 +27,7 @@ def size(a: Any) -> Any:
     """How many coordinates a layout has; of a shape, the product."""
     if isinstance(a, Block | str):
         return as_tensor(a, "size(..)").size
-    return size_of(as_shape(a, f"size({shown(a)})"))
+    return size_of(as_shape(a, LazyText("size({})", a)))
 
 
 def cosize(a: Any) -> Any:
@@ -75,13 +75,13 @@ def coalesce(a: Strided, profile: Any = None) -> Strided:
 
     profile: a nested tuple; each of its leaves is a mode that is coalesced by itself.
     """
-    profile = _profile(profile, f"coalesce({a}, {shown(profile)})")
+    profile = _profile(profile, LazyText("coalesce({!s}, {})", a, profile))
     if is_tuple(profile):
         return by_mode(a, profile, coalesce, "coalesce")
     return of_leaves(_merged(a.leaves), a.offset)
 
 
-def _profile(given: Any, construct: str) -> Any:
+def _profile(given: Any, construct: object) -> Any:
     return None if given is None else checked(given, construct, "profile", None)
 
 
@@ -102,7 +102,7 @@ def _merged(leaves: Sequence[tuple[Any, Any]], runs_on: bool = False) -> Leaves:
 @of_tensors
 def filter_zeros(a: Strided, profile: Any = None) -> Strided:
     """The layout with a size of 1 wherever its stride (or the profile's leaf) is 0."""
-    construct = f"filter_zeros({a}, {shown(profile)})"
+    construct = LazyText("filter_zeros({!s}, {})", a, profile)
     asked = a.stride if profile is None else _profile(profile, construct)
 
     def walk(n: Any, d: Any) -> Any:
@@ -121,7 +121,7 @@ def filter_zeros(a: Strided, profile: Any = None) -> Strided:
 @of_tensors
 def filter(a: Strided, profile: Any = None) -> Strided:
     """The layout without modes of stride 0 and of size 1, coalesced; by mode with a profile."""
-    profile = _profile(profile, f"filter({a}, {shown(profile)})")
+    profile = _profile(profile, LazyText("filter({!s}, {})", a, profile))
     if is_tuple(profile):
         return by_mode(a, profile, filter, "filter")
     return coalesce(filter_zeros(a))
@@ -149,17 +149,17 @@ def composition(a: Any, b: Any) -> Any:
         return _composition(a, b)
     if isinstance(b, Swizzled):
         raise LayoutError(f"composition({a}, {b}): two swizzles are not one; compose one")
-    return Swizzled(a, as_layout(b, f"composition({a}, ..)"))
+    return Swizzled(a, as_layout(b, LazyText("composition({!s}, ..)", a)))
 
 
 @of_tensors
 def _composition(a: Strided, b: Any) -> Strided:
-    b = as_tiler(b, f"composition({a}, ..)")
+    b = as_tiler(b, LazyText("composition({!s}, ..)", a))
     if b is None:
         return a
     if is_tuple(b):
         return by_mode(a, b, _composition, "composition")
-    construct = f"composition({a}, {b})"
+    construct = LazyText("composition({!s}, {!s})", a, b)
     leaves = _merged(a.leaves, runs_on=True) or [(1, 0)]
     offset = _composed_offset(leaves, a, b, construct)
     places = iter(_places(b.shape))
@@ -177,7 +177,7 @@ def _composition(a: Strided, b: Any) -> Strided:
     return Strided(shaped(b.shape, iter(shapes)), shaped(b.shape, iter(strides)), offset)
 
 
-def _composed_offset(leaves: Leaves, a: Strided, b: Strided, construct: str) -> Any:
+def _composed_offset(leaves: Leaves, a: Strided, b: Strided, construct: object) -> Any:
     if is_zero(b.offset):
         return a.offset
     if len(leaves) > 1:
@@ -188,12 +188,12 @@ def _composed_offset(leaves: Leaves, a: Strided, b: Strided, construct: str) -> 
     return a.offset + b.offset * leaves[0][1]
 
 
-def _check_carries(leaves: Leaves, reached: list[Any], construct: str) -> None:
+def _check_carries(leaves: Leaves, reached: list[Any], construct: object) -> None:
     """Modes are composed one by one, which is right only while the digits that they add to a leaf
     of the first stay below its size."""
     for (n, d), most in zip(leaves[:-1], reached, strict=False):
         fits = at_most(most + 1, n)
-        if not decided(fits, construct, f"{most!r} < {n!r}"):
+        if not decided(fits, construct, LazyText("{!r} < {!r}", most, n)):
             raise LayoutError(
                 f"{construct}: modes of the second add up to {most!r} in the mode {n!r}:{d!r} of the "
                 "first, so that no strides give the map; make the second's modes count disjoint "
@@ -202,7 +202,7 @@ def _check_carries(leaves: Leaves, reached: list[Any], construct: str) -> None:
 
 
 def _composed(
-    leaves: Leaves, n: Any, r: Any, construct: str, place: str
+    leaves: Leaves, n: Any, r: Any, construct: object, place: str
 ) -> list[tuple[int, Any, Any]]:
     """a(r * i) for i < n as (leaf of a, size, step in it); a's last leaf runs on."""
     if is_zero(r):
@@ -272,17 +272,17 @@ def by_stride(a: Strided, name: str) -> list[tuple[Any, Any, int]]:
         if at_most(1, each[0]) is not True:
             raise LayoutError(f"{name}({a}): the stride {each[0]!r} is not positive")
         at = len(found)
-        while at and not _before(found[at - 1], each, f"{name}({a})"):
+        while at and not _before(found[at - 1], each, LazyText("{!s}({!s})", name, a)):
             at -= 1
         found.insert(at, each)
     return found
 
 
-def _before(one: tuple[Any, Any, int], other: tuple[Any, Any, int], construct: str) -> bool:
+def _before(one: tuple[Any, Any, int], other: tuple[Any, Any, int], construct: object) -> bool:
     (d, n, _), (e, m, _) = one, other
     if same(d, e) and is_integer(n) and is_integer(m):
         return n <= m
-    return decided(at_most(d, e), construct, f"{d!r} <= {e!r}")
+    return decided(at_most(d, e), construct, LazyText("{!r} <= {!r}", d, e))
 
 
 def complement(a: Any, cotarget: Any = 1) -> Strided:
@@ -298,14 +298,17 @@ def complement(a: Any, cotarget: Any = 1) -> Strided:
     found: Leaves = []
     current: Any = 1
     for d, n, _ in by_stride(a, "complement"):
-        if not decided(at_most(current, d), f"complement({a})", f"{current!r} <= {d!r}"):
+        question = LazyText("{!r} <= {!r}", current, d)
+        if not decided(at_most(current, d), LazyText("complement({!s})", a), question):
             raise LayoutError(
                 f"complement({a}, {shown(cotarget)}): the stride {d!r} stands below {current!r}, so "
                 "positions come twice and there is no complement; filter() it, or correct the strides"
             )
         found.append((quotient(d, current), current))
         current = times(d, n)
-    found.append((quotient_up(cotarget, current, f"complement({a}, {cotarget!r})"), current))
+    found.append(
+        (quotient_up(cotarget, current, LazyText("complement({!s}, {!r})", a, cotarget)), current)
+    )
     return coalesce(of_leaves(found))
 
 
@@ -355,7 +358,7 @@ def left_inverse(a: Any) -> Strided:
         return Strided(1, 0)
     found: Leaves = [(ordered[0][0], 0)]
     for (d, n, k), (after, _, _) in pairwise(ordered):
-        if not does_divide(d, after, f"left_inverse({a})"):
+        if not does_divide(d, after, LazyText("left_inverse({!s})", a)):
             raise LayoutError(
                 f"left_inverse({a}): the stride {d!r} does not divide {after!r}; no strides take "
                 "the positions back"

@@ -14,7 +14,7 @@ from ..algebra.linear_map import LinearMap
 from ..algebra.nested import is_tuple, modes, times
 from ..algebra.sizes import listed
 from ..algebra.strided import Strided, is_one
-from ..errors import IndexRangeError, LayoutError, shown
+from ..errors import IndexRangeError, LayoutError, LazyText, shown
 from ..kinds import is_integer, is_symbolic
 from .atoms import CopyAtom
 from .convert import to_cute
@@ -40,13 +40,13 @@ def local_tile(tensor: Any, tiler: Any, coord: Any, proj: Any = None) -> Any:
     Raises LayoutError where the tiler does not divide, IndexRangeError where coord does not fit.
     """
     if is_tuple(proj):
-        construct = f"local_tile(.., {shown(tiler)}, {shown(coord)}, {shown(proj)})"
+        construct = LazyText("local_tile(.., {}, {}, {})", tiler, coord, proj)
         tiler, coord = (_projected(x, proj, construct) for x in (tiler, coord))
 
     def cut(a: Strided) -> Strided:
         tiles = zipped_divide(a, tiler)
         within, over_ = tiles.shape if is_tuple(tiler) else (None, tiles.shape[1])
-        place = _places(coord, over_, f"local_tile({a}, {shown(tiler)}, {shown(coord)})")
+        place = _places(coord, over_, LazyText("local_tile({!s}, {}, {})", a, tiler, coord))
         return _kept(tiles, (None if within is None else (None,) * len(modes(within)), place))
 
     return over(tensor, cut, "local_tile(..)")
@@ -62,7 +62,7 @@ def local_partition(tensor: Any, threads: Any, index: Any, proj: Any = None) -> 
     Raises LayoutError where the threads do not divide, IndexRangeError where index is no thread.
     """
     threads = as_layout(threads, "local_partition(..)")
-    construct = f"local_partition(.., {threads}, {shown(index)})"
+    construct = LazyText("local_partition(.., {!s}, {})", threads, index)
     if is_tuple(proj):
         parts = [
             _projected(x, proj, construct) for x in (modes(threads.shape), modes(threads.stride))
@@ -79,7 +79,7 @@ def local_partition(tensor: Any, threads: Any, index: Any, proj: Any = None) -> 
     return over(tensor, cut, "local_partition(..)")
 
 
-def _projected(parts: Any, proj: Any, construct: str) -> tuple[Any, ...]:
+def _projected(parts: Any, proj: Any, construct: object) -> tuple[Any, ...]:
     """The parts where proj has no None."""
     if not is_tuple(parts) or len(parts) != len(proj) or all(p is None for p in proj):
         raise LayoutError(
@@ -89,7 +89,7 @@ def _projected(parts: Any, proj: Any, construct: str) -> tuple[Any, ...]:
     return tuple(part for part, kept in zip(parts, proj, strict=True) if kept is not None)
 
 
-def _places(coord: Any, shape: Any, construct: str) -> Any:
+def _places(coord: Any, shape: Any, construct: object) -> Any:
     """A coordinate with None for the modes that it leaves out."""
     if not is_tuple(coord) or not is_tuple(shape):
         return coord
@@ -133,7 +133,7 @@ def make_layout_tv(thr_layout: Any, val_layout: Any) -> tuple[tuple[Any, ...], S
     """
     threads = as_layout(thr_layout, "make_layout_tv(..)")
     vals = as_layout(val_layout, "make_layout_tv(..)")
-    construct = f"make_layout_tv({threads}, {vals})"
+    construct = LazyText("make_layout_tv({!s}, {!s})", threads, vals)
     for what, each in (("thr_layout", threads), ("val_layout", vals)):
         if not each.has_inverse:
             raise LayoutError(
@@ -161,7 +161,7 @@ class TiledCopy:
     atom: CopyAtom | None = None
 
     def __post_init__(self) -> None:
-        construct = f"TiledCopy({shown(self.layout_tv)}, {shown(self.tiler)})"
+        construct = LazyText("TiledCopy({}, {})", self.layout_tv, self.tiler)
         found = as_layout(self.layout_tv, construct)
         if found.rank != 2:
             raise LayoutError(f"{construct}: give (thread, value) to an index of the tile")
@@ -296,7 +296,7 @@ class MMAAtom:
     layout_c: Any
 
     def __post_init__(self) -> None:
-        construct = f"MMAAtom({shown(self.shape_mnk)})"
+        construct = LazyText("MMAAtom({})", self.shape_mnk)
         sizes = modes(as_shape(self.shape_mnk, construct))
         if len(sizes) != 3 or not all(map(is_integer, sizes)):
             raise LayoutError(f"{construct}: give three integers, (M, N, K), as (16, 8, 16)")
@@ -464,7 +464,7 @@ def make_tiled_mma(
     Raises LayoutError where atom is no MMAAtom, or atom_layout_mnk no bijection of three modes.
     """
     warps = as_layout(atom_layout_mnk, "make_tiled_mma(..)")
-    construct = f"make_tiled_mma(.., {warps})"
+    construct = LazyText("make_tiled_mma(.., {!s})", warps)
     if warps.rank > 3 or not warps.has_inverse or warps.falling:
         raise LayoutError(
             f"{construct}: give a bijection of up to three modes, of (M, N, K) to the atom's number"

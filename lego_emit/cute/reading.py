@@ -9,7 +9,7 @@ from typing import Any
 from ..algebra.nested import MOST_DEPTH, checked, compact, is_tuple
 from ..algebra.strided import Strided, Swizzle, Swizzled
 from ..arith.expr import symbols
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, LazyText, shown
 from ..kinds import is_integer
 
 MOST_TEXT = 4096  # characters of a layout's text
@@ -42,13 +42,13 @@ def layout(shape: Any, stride: Any = None) -> Any:
             raise LayoutError(f"layout({shape}, ..): it has strides; give a shape to other ones")
         return shape
     if stride is None:
-        shape = checked(shape, f"layout({shown(shape)})", "shape", 1)
+        shape = checked(shape, LazyText("layout({})", shape), "shape", 1)
         stride = compact(shape)
     return Strided(shape, stride)
 
 
 def _read(source: str) -> Any:
-    construct = f"layout({shown(source)})"
+    construct = LazyText("layout({})", source)
     if len(source) > MOST_TEXT:
         raise LayoutError(f"{construct}: {len(source)} characters; at most {MOST_TEXT} are taken")
     parts = [part.strip() for part in source.split(" o ")]
@@ -67,7 +67,7 @@ def _read(source: str) -> Any:
     )
 
 
-def _plain(source: str, construct: str) -> Strided:
+def _plain(source: str, construct: object) -> Strided:
     pieces = source.split(":")
     balanced, first = ([text.count(c) for c in "()"] for text in (source, pieces[0]))
     if len(pieces) > 2 or (balanced[0] == balanced[1] and first[0] != first[1]):
@@ -91,7 +91,7 @@ def _outside(source: str, mark: str) -> int | None:
     return None
 
 
-def _swizzle(source: str, construct: str) -> Swizzle:
+def _swizzle(source: str, construct: object) -> Swizzle:
     inner = source.replace("Sw<", "S<").replace("Swizzle<", "S<")
     if not (inner.startswith("S<") and inner.endswith(">")) or inner.count(",") != 2:
         raise LayoutError(f"{construct}: {source!r} is not a swizzle; write S<3,4,3>")
@@ -99,7 +99,7 @@ def _swizzle(source: str, construct: str) -> Swizzle:
     return Swizzle(b, m, s)
 
 
-def _tree(source: str, construct: str, depth: int = 0) -> Any:
+def _tree(source: str, construct: object, depth: int = 0) -> Any:
     source = source.strip()
     if not source:
         raise LayoutError(f"{construct}: a part is empty; write a number, a name or a tuple")
@@ -126,7 +126,7 @@ def _parts(source: str) -> list[str]:
     return [*found, rest] if rest.strip() or not found else found
 
 
-def _closing(source: str, construct: str) -> int:
+def _closing(source: str, construct: object) -> int:
     depth = 0
     for k, c in enumerate(source):
         depth += (c == "(") - (c == ")")
@@ -135,7 +135,7 @@ def _closing(source: str, construct: str) -> int:
     raise LayoutError(f"{construct}: a '(' is not closed")
 
 
-def _value(tree: ast.expr, construct: str) -> Any:
+def _value(tree: ast.expr, construct: object) -> Any:
     match tree:
         case ast.Constant(value=int(value)) if not isinstance(value, bool):
             return value

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..algebra.nested import is_tuple, modes, size_of
 from ..algebra.strided import Strided
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, LazyText
 from .given import as_layout, as_shape, as_tiler, of_memory, of_tensors
 from .known import does_divide, quotient
 from .making import make_layout, make_ordered_layout
@@ -25,7 +25,7 @@ def logical_divide(a: Strided, tiler: Any) -> Strided:
 
     Raises LayoutError where the composition does not exist: the tiler does not divide.
     """
-    tiler = as_tiler(tiler, f"logical_divide({a}, ..)")
+    tiler = as_tiler(tiler, LazyText("logical_divide({!s}, ..)", a))
     if tiler is None:
         return a
     if is_tuple(tiler):
@@ -64,7 +64,7 @@ def logical_product(a: Strided, tiler: Any) -> Strided:
 
     Raises LayoutError where a has no complement.
     """
-    tiler = as_tiler(tiler, f"logical_product({a}, ..)")
+    tiler = as_tiler(tiler, LazyText("logical_product({!s}, ..)", a))
     if tiler is None:
         return a
     if is_tuple(tiler):
@@ -118,7 +118,7 @@ def tile_to_shape(block: Strided, shape: Any, order: Any = None) -> Strided:
 
     Raises LayoutError where the block does not divide the shape.
     """
-    construct = f"tile_to_shape({block}, {shown(shape)})"
+    construct = LazyText("tile_to_shape({!s}, {})", block, shape)
     wanted = [size_of(part) for part in modes(as_shape(shape, construct))]
     count = len(wanted)
     if block.rank > count:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..algebra.nested import is_tuple, same, times
 from ..algebra.strided import Strided, Swizzle, Swizzled, is_one
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, LazyText, shown
 from ..kinds import is_integer
 from .given import as_count, as_layout, as_tensor
 from .known import divides, does_divide, quotient
@@ -45,7 +45,7 @@ def upcast(a: Any, n: int) -> Any:
     """The layout of elements that each join n. Raises LayoutError where a stride or the offset does
     not divide."""
     a = as_tensor(a, "upcast(..)")
-    construct = f"upcast({a}, {shown(n)})"
+    construct = LazyText("upcast({!s}, {})", a, n)
     n = as_count(n, construct, "the count", 1)
     if isinstance(a, Swizzled):
         bits = _bits(n, construct)
@@ -84,14 +84,14 @@ def upcast(a: Any, n: int) -> Any:
     return _leafwise(a, leaf, quotient(a.offset, n))
 
 
-def _torn(construct: str, n: int, d: Any) -> str:
+def _torn(construct: object, n: int, d: Any) -> str:
     return (
         f"{construct}: neither of {n} and the stride {d!r} divides the other, so that an element "
         "would be torn; choose a stride or a pitch that does"
     )
 
 
-def _bits(n: int, construct: str) -> int:
+def _bits(n: int, construct: object) -> int:
     if n & (n - 1):
         raise LayoutError(f"{construct}: a swizzle needs a power of two")
     return n.bit_length() - 1
@@ -101,7 +101,7 @@ def downcast(a: Any, n: int) -> Any:
     """The layout of elements of which n were one: the mode of stride 1 grows, or without one the
     first parts alone are reached."""
     a = as_tensor(a, "downcast(..)")
-    construct = f"downcast({a}, {shown(n)})"
+    construct = LazyText("downcast({!s}, {})", a, n)
     n = as_count(n, construct, "the count", 1)
     if isinstance(a, Swizzled):
         moved = Swizzle(a.swizzle.B, a.swizzle.M + _bits(n, construct), a.swizzle.S)
@@ -147,7 +147,7 @@ def max_common_layout(a: Any, b: Any) -> Strided:
     return Strided(1, 0)
 
 
-def _still(a: Any, construct: str) -> tuple[Strided, int | None]:
+def _still(a: Any, construct: object) -> tuple[Strided, int | None]:
     """A layout without its swizzle, and how many positions from 0 on that leaves in place."""
     a = as_tensor(a, construct)
     if not isinstance(a, Swizzled):

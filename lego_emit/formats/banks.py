@@ -8,7 +8,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.labels import bits_of
 from ..algebra.perms import GenP
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, LazyText, shown
 from ..kinds import is_integer
 from .entry import catalogue
 
@@ -52,7 +52,7 @@ def permutation(rows: Any, banks: Any, columns: Any, bit: int = 0) -> Block:
     As row, bank in the DRAM and column, row-major. bit: the lowest of the row that counts: 4 in
     ramulator's map.
     """
-    construct = f'catalogue["dram.permutation"]({shown(rows)}, {shown(banks)}, ..)'
+    construct = LazyText('catalogue["dram.permutation"]({}, {}, ..)', rows, banks)
     bits_of(construct, "banks", banks)
     if not is_integer(bit) or not 0 <= bit < 64:
         raise LayoutError(f"{construct}: bit is {shown(bit)}; give the number of a bit of the row")

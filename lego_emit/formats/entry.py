@@ -212,7 +212,7 @@ def _makes(layout: Block, table: np.ndarray) -> bool:
     return np.array_equal(reference.table(layout), table.reshape(-1))
 
 
-def choice(construct: str, name: str, value: Any, known: tuple[Any, ...]) -> Any:
+def choice(construct: object, name: str, value: Any, known: tuple[Any, ...]) -> Any:
     """An option that is one of a few. Raises LayoutError."""
     if not any(type(value) is type(k) and value == k for k in known):
         raise LayoutError(

@@ -86,7 +86,7 @@ def tag(text: str) -> Entry:
     )
 
 
-def _names(construct: str, order: list[str]) -> list[str]:
+def _names(construct: object, order: list[str]) -> list[str]:
     """The dimensions in the tensor's order."""
     if twice := next((x for x in order if order.count(x) > 1), None):
         raise LayoutError(f"{construct}: {twice} stands twice")

@@ -72,7 +72,7 @@ def layout(text: str) -> Entry:
     return Entry(f"xla.{text}", make, SOURCE, CHECKED, RAGGED, example)
 
 
-def _combined(construct: str, dims: list[int], tiles: list[list[str]]) -> list[list[int]]:
+def _combined(construct: object, dims: list[int], tiles: list[list[str]]) -> list[list[int]]:
     """The dimensions from the most major to the most minor, those together that the first tile
     combines; its asterisks are taken away."""
     if any("*" in tile for tile in tiles[1:]):
@@ -92,7 +92,7 @@ def _combined(construct: str, dims: list[int], tiles: list[list[str]]) -> list[l
 
 
 def _taken_apart(
-    construct: str, rank: int, tiles: list[list[str]]
+    construct: object, rank: int, tiles: list[list[str]]
 ) -> tuple[list[list[int]], list[tuple[int, int]]]:
     """What `tiled` wants: the inner blocks of each axis, and the digits as memory has them."""
     size = [0] * rank  # of each digit; 0 for an axis's first, which has as many as there are

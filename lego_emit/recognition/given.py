@@ -13,7 +13,7 @@ from ..algebra.block import Block
 from ..algebra.figures import unflatten
 from ..algebra.labels import index_names
 from ..algebra.sizes import check_sizes
-from ..errors import LayoutError, a_type, line_in, said, shown
+from ..errors import LayoutError, LazyText, a_type, line_in, said, shown
 from ..kinds import is_integer
 from ..packages import numpy as np
 
@@ -42,9 +42,8 @@ def given_of(subject: Any, dims: Any) -> Given:
         return _of_block(subject, dims)
     if callable(subject):
         return _of_function(subject, dims)
-    place = (
-        f"recognize({shown(subject) if not isinstance(subject, np.ndarray) else 'an array'}, ..)"
-    )
+    is_array = isinstance(subject, np.ndarray)
+    place = "recognize(an array, ..)" if is_array else LazyText("recognize({}, ..)", subject)
     table = _array(subject, place)
     if dims is not None:
         sizes = _sizes(dims, place)
@@ -59,7 +58,7 @@ def given_of(subject: Any, dims: Any) -> Given:
 
 def _named(
     tables: Sequence[np.ndarray],
-    place: str,
+    place: object,
     names: Sequence[str] | None = None,
     results: Sequence[str] | None = None,
 ) -> Given:
@@ -80,7 +79,7 @@ def _index(shape: Sequence[int], place: int) -> str:
     return str(found[0] if len(found) == 1 else found)
 
 
-def _sizes(dims: Any, place: str) -> tuple[int, ...]:
+def _sizes(dims: Any, place: object) -> tuple[int, ...]:
     dims = (dims,) if is_integer(dims) else dims
     sizes = check_sizes(dims, place)
     if not all(is_integer(n) for n in sizes):
@@ -92,7 +91,7 @@ def _sizes(dims: Any, place: str) -> tuple[int, ...]:
     return sizes
 
 
-def _array(subject: Any, place: str) -> np.ndarray:
+def _array(subject: Any, place: object) -> np.ndarray:
     if not isinstance(subject, np.ndarray | list | tuple | range):
         raise LayoutError(
             f"{place}: {a_type(subject)}; give an array or nested lists of integers, a layout, "
@@ -135,7 +134,7 @@ def _array(subject: Any, place: str) -> np.ndarray:
     return subject.astype(np.int64)
 
 
-def _shape(nested: Any, place: str) -> tuple[int, ...]:
+def _shape(nested: Any, place: object) -> tuple[int, ...]:
     """The shape of nested lists. Raises LayoutError where they are ragged."""
     shape: list[int] = []
     level: list[Any] = [nested]
@@ -158,7 +157,7 @@ def _shape(nested: Any, place: str) -> tuple[int, ...]:
 
 
 def _of_block(block: Block, dims: Any) -> Given:
-    place = f"recognize({shown(block)})"
+    place = LazyText("recognize({})", block)
     if dims is not None and tuple(_sizes(dims, place)) != tuple(block.dims):
         raise LayoutError(
             f"{place}: dims are {shown(dims)}, and its own {list(block.dims)}; leave dims out"
@@ -181,7 +180,7 @@ def positions(block: Block) -> list[np.ndarray]:
 
 def _of_function(function: Callable[..., Any], dims: Any) -> Given:
     name = getattr(function, "__name__", shown(function))
-    place = f"recognize({name}, {shown(dims)})"
+    place = LazyText("recognize({!s}, {})", name, dims)
     if dims is None:
         raise LayoutError(f"{place}: give dims, the sizes of the function's indices")
     sizes = _sizes(dims, place)
