@@ -8,10 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import methods
-from .algebra.expand import ExpandBy
 from .algebra.later import use
 from .algebra.layout import GroupBy, OrderBy, TileBy
-from .algebra.padded import Padded
+from .algebra.masked import ExpandBy, Padded
 from .algebra.part import Part
 from .algebra.perms import Col, GenP, RegP, Row, isqrt
 from .errors import LegoError, LegoWarning, nearest

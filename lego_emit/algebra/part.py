@@ -9,15 +9,15 @@ from typing import Any
 
 from ..errors import LayoutError, LazyText, shown
 from ..kinds import is_array
-from .bijection import call_inv, positions, symbols_in
-from .block import Change, Indexable, Numbers
+from .bijection import call_inv, positions
+from .block import Change
 from .figures import genp_apply, genp_inv
-from .perms import GenP, function_name
-from .sizes import check_sizes, comparable, listed
+from .perms import GenP, OfFunctions, function_name
+from .sizes import check_sizes, listed
 
 
 @dataclass(frozen=True, repr=False, eq=False, init=False)
-class Part(Indexable):
+class Part(OfFunctions):
     """The indices that a memory holds, of those of a box.
 
     dims: the box's sizes. positions: how many elements the memory has. apply(*index) gives the
@@ -71,22 +71,10 @@ class Part(Indexable):
         """The box's and the memory's."""
         return (*self.dims, self.positions)
 
-    def offsets(self) -> tuple[Any, ...]:
-        """The symbols that its functions hold."""
-        return symbols_in(self.apply_function, self.inv_function)
-
     def with_sizes(self, new: Change) -> Part:
         """The same functions over other sizes."""
         functions = map(new.function, (self.apply_function, self.inv_function))
         return Part([new.size(n) for n in self.dims], new.size(self.positions), *functions)
-
-    def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
-        """The position, or -1."""
-        return numbers.called(self, index)
-
-    def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
-        """The index of a position."""
-        return numbers.called_back(self, flat)
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
         """The position, or -1."""
@@ -97,9 +85,6 @@ class Part(Indexable):
         if not is_array(flat):
             return genp_inv(self, flat)
         return tuple(genp_apply(one, (flat,)) for one in self._back)
-
-    def _value(self) -> tuple[Any, ...]:
-        return comparable(self.sizes()), self.apply_function, self.inv_function
 
     def __repr__(self) -> str:
         names = ", ".join(map(function_name, (self.apply_function, self.inv_function)))

@@ -91,8 +91,34 @@ def Col(*dims: Any) -> RegP:
     return RegP(sizes, range(len(sizes))[::-1])
 
 
+class OfFunctions(Indexable):
+    """A block that two functions of a user make, kept as apply_function and inv_function."""
+
+    apply_function: Callable[..., Any]
+    inv_function: Any  # Callable[[Any], Any], or None of a GenP
+
+    def offsets(self) -> tuple[Any, ...]:
+        """The symbols that its functions hold."""
+        return self._held
+
+    @cached_property
+    def _held(self) -> tuple[Any, ...]:
+        return bijection.symbols_in(self.apply_function, self.inv_function)
+
+    def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
+        """Its apply at an index."""
+        return numbers.called(self, index)
+
+    def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
+        """Its inv at a flat position."""
+        return numbers.called_back(self, flat)
+
+    def _value(self) -> tuple[Any, ...]:
+        return comparable(self.sizes()), self.apply_function, self.inv_function
+
+
 @dataclass(frozen=True, repr=False, eq=False, init=False)
-class GenP(Indexable):
+class GenP(OfFunctions):
     """General permutation of a tile's elements by a user's functions (Figs. 3, 4 and 7).
 
     dims: the tile's sizes. apply(*index) gives the flat position. inv(flat) gives the index: a
@@ -143,14 +169,6 @@ class GenP(Indexable):
         """The tile's, and those that its functions hold."""
         return self.dims + self.own_sizes
 
-    def offsets(self) -> tuple[Any, ...]:
-        """The symbols that its functions hold."""
-        return self._held
-
-    @cached_property
-    def _held(self) -> tuple[Any, ...]:
-        return bijection.symbols_in(self.apply_function, self.inv_function)
-
     @property
     def has_inverse(self) -> bool:
         """Whether it was given an inv."""
@@ -162,14 +180,6 @@ class GenP(Indexable):
         own = [new.size(n) for n in self.own_sizes]
         return GenP([new.size(n) for n in self.dims], *functions, sizes=own)
 
-    def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
-        """Its apply at an index."""
-        return numbers.called(self, index)
-
-    def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
-        """Its inv at a flat position."""
-        return numbers.called_back(self, flat)
-
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
         """Its apply on numbers, one index after the other or from a table."""
         return genp_apply(self, index)
@@ -177,9 +187,6 @@ class GenP(Indexable):
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
         """Its inv on numbers, likewise."""
         return genp_inv(self, flat)
-
-    def _value(self) -> tuple[Any, ...]:
-        return comparable(self.sizes()), self.apply_function, self.inv_function
 
     def __repr__(self) -> str:
         names = [function_name(self.apply_function)]

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from ..algebra.expand import ExpandBy
+from ..algebra.masked import ExpandBy
 from ..arith.expr import Cond, Expr
 from ..arith.steps import Log
 from ..arith.terms import Atom

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..algebra.digits import flattened, taken_apart
-from ..algebra.expand import ExpandBy
-from ..algebra.padded import Padded
+from ..algebra.masked import ExpandBy, Masked
 from ..algebra.plain import PLAIN
 from ..algebra.written import Written, is_number
 from ..arith.expr import Expr
@@ -75,7 +74,7 @@ def nest(applied: Application, reader: Reader, names: Sequence[str]) -> tuple[li
     branches is written as a call."""
     known = _Known(reader)
     block = applied.block
-    inner = block.layout if isinstance(block, ExpandBy | Padded) else block
+    inner = block.layout if isinstance(block, Masked) else block
     packed = block if isinstance(block, ExpandBy) and block.guard == "physical" else None
     values = [_leaf(known, v) for v in applied.values]
     if applied.inverse:

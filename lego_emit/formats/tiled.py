@@ -8,8 +8,8 @@ from typing import Any
 
 from ..algebra.block import Block
 from ..algebra.layout import GroupBy
+from ..algebra.masked import Padded
 from ..algebra.nested import same, times
-from ..algebra.padded import Padded
 from ..algebra.strided import Strided
 from ..errors import LayoutError, shown
 

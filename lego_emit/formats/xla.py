@@ -13,7 +13,7 @@ from typing import Any
 
 from ..algebra.block import Block
 from ..algebra.layout import GroupBy
-from ..algebra.padded import Padded
+from ..algebra.masked import Padded
 from ..algebra.perms import RegP
 from ..errors import LayoutError, shown
 from .entry import Entry, catalogue

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ..algebra.block import Block
 from ..algebra.compose import Composed
 from ..algebra.layout import GroupBy, Layout
-from ..algebra.padded import Padded
+from ..algebra.masked import Padded
 from ..algebra.perms import RegP
 from ..algebra.strided import Strided, Swizzle, Swizzled
 from ..packages import numpy as np

@@ -9,9 +9,8 @@ from math import prod
 
 from ..algebra.block import Block
 from ..algebra.digits import flattened, taken_apart
-from ..algebra.expand import ExpandBy
 from ..algebra.layout import Layout
-from ..algebra.padded import Padded
+from ..algebra.masked import ExpandBy, Masked
 from ..errors import LayoutError
 from .cells import (
     HUES,
@@ -168,9 +167,9 @@ def _colouring(block: Block, by_tile: bool) -> tuple[Colouring, str]:
     """The colour of each logical index, and what a colour is where it is no tile: a tile of the logical
     view where it names tiles, else one of memory. Of rows that are permuted each element has the
     colour of its place in the row, unless by_tile."""
-    if isinstance(block, Padded):
-        return _colouring(block.layout, by_tile)
-    layout = block.layout if isinstance(block, ExpandBy) else block
+    layout = block
+    while isinstance(layout, Masked):
+        layout = layout.layout
     dims = layout.dims
     if isinstance(layout, Layout) and len(layout.tiles) > 1:
         outer = layout.tiles[0]
