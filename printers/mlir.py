@@ -11,6 +11,7 @@ from dataclasses import replace
 from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, call, unsigned_fit
 from lego_emit.ir.nodes import Node
 from lego_emit.notation import C
+from lego_emit.operations import OPS
 from lego_emit.printers.c_family import wrapped
 from lego_emit.printers.mlir_block import Block, Fill
 
@@ -156,10 +157,8 @@ UNSIGNED: dict[str, Op] = {
     **place("index_castui"),
 }
 
-COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "min", "max", "eq", "ne"})
-COMPLEMENTS = {
-    "lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq", "land": "lor", "lor": "land",
-}  # fmt: skip
+COMPLEMENTS = {op: row.opposite for op, row in OPS.items() if row.opposite}
+COMPLEMENTS |= {"land": "lor", "lor": "land"}
 CONSTANT = re.compile(r"c\d+_i(32|64)")  # what constants are called
 
 
@@ -202,7 +201,7 @@ class MlirPrinter(Printer):
             return Node("xor", (*node.args, constant(-1)))
         if node.op == "lnot":
             return self.fit(complement(node.args[0]), function)
-        if node.op in COMMUTATIVE and node.args[0].op == "const":
+        if node.row.commutes and node.args[0].op == "const":
             return replace(node, args=node.args[::-1])
         if node.op == "floordiv" and positive(node.args[1]):
             return replace(node, op="floordiv.positive")

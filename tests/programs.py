@@ -5,9 +5,10 @@ import random
 
 from lego_emit.emit import registry
 from lego_emit.entries import Entries
-from lego_emit.ir.nodes import OPS, Node
+from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Param, Program
 from lego_emit.ir.relations import between, read
+from lego_emit.operations import OPS
 
 # Of all languages, by their names.
 INDEX_TYPES = {
@@ -42,7 +43,7 @@ def interval(op, args):
     if op == "lookup":
         return args[0].lo, args[0].hi
     spans = [(a.lo, a.hi) for a in args if not a.is_bool]
-    if OPS[op][1] == "b" or any(None in span for span in spans):
+    if OPS[op].gives == "b" or any(None in span for span in spans):
         return None, None
     ends = [end for span in spans for end in span]
     if op in ("and", "or", "xor", "not"):
@@ -56,7 +57,7 @@ def interval(op, args):
         return -max(map(abs, spans[0])), max(map(abs, spans[0]))
     if op == "isqrt":
         return 0, spans[0][1]
-    corners = [OPS[op][2](*corner) for corner in itertools.product(*spans)]
+    corners = [OPS[op].value(*corner) for corner in itertools.product(*spans)]
     return min(corners), max(corners)
 
 
@@ -81,7 +82,7 @@ def every_operation(index_type="int32"):
     small = node("mod", b_pos, const(5), lo=0, hi=4)
     lt, ge = node("lt", a, b), node("ge", a, const(3))
     cases = {}
-    for op, (kinds, result, _) in OPS.items():
+    for op, row in OPS.items():
         if op in ("div", "mod"):
             args = (a_pos, b_pos)
         elif op in ("floordiv", "floormod"):
@@ -96,9 +97,9 @@ def every_operation(index_type="int32"):
             args = (table(31, 7, 0, 2**31 - 1, 5), small)
         else:
             pool = {"i": iter((a, b)), "b": iter((lt, ge))}
-            args = tuple(next(pool[k]) for k in kinds)
+            args = tuple(next(pool[k]) for k in row.takes)
         made = node(op, *args)
-        cases[f"op_{op}"] = node("select", made, const(1), const(0)) if result == "b" else made
+        cases[f"op_{op}"] = node("select", made, const(1), const(0)) if row.gives == "b" else made
     return Program(
         "every_operation",
         tuple(function(name, {"result": n}, index_type) for name, n in cases.items()),

@@ -10,8 +10,8 @@ from lego_emit import GroupBy, RegP, generate
 from lego_emit.cli import main
 from lego_emit.errors import TargetError, ToolchainError
 from lego_emit.ir.cost import PLACE, as_json, stored, stored_path
-from lego_emit.ir.nodes import OPS
 from lego_emit.measure.calibrate import CHAINS, REPEAT, TURNS, UNROLLED, calibrate, source
+from lego_emit.operations import OPS
 from lego_emit.targets import gpu
 
 LAYOUT = GroupBy([12, 7]).OrderBy(RegP([3, 4, 7], [1, 0, 2]))

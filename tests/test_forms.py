@@ -18,11 +18,11 @@ from lego_emit.errors import WidthError
 from lego_emit.golden import load
 from lego_emit.ir import relations
 from lego_emit.ir.cost import cost_model
-from lego_emit.ir.nodes import OPS
 from lego_emit.lower.forms import Form
 from lego_emit.lower.lowering import Lowering
 from lego_emit.lower.style import Style, census, standing
 from lego_emit.lower.wiring import Wiring
+from lego_emit.operations import OPS
 from lego_emit.pipeline import build_program
 from lego_emit.run import registry
 from lego_emit.trace.paths import _mirrored
@@ -57,7 +57,7 @@ class Computed:
             assert numbers[0] >= 0 and numbers[1] > 0, (op, numbers, self.values)
         if op in ("shl", "shr"):
             assert 0 <= numbers[1] < 64, (op, numbers, self.values)
-        return OPS[op][2](*numbers)
+        return OPS[op].value(*numbers)
 
 
 def spelled(world, e, styles):

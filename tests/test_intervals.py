@@ -10,14 +10,13 @@ import pytest
 from net.judge import assert_sound
 from net.points import holds
 
-from lego_emit import GroupBy, isqrt
-from lego_emit.arith import intervals
+from lego_emit import GroupBy, intervals, isqrt
 from lego_emit.arith.analyzer import Analyzer
 from lego_emit.arith.evaluate import Undefined, evaluate
 from lego_emit.arith.expr import Cond, Expr
-from lego_emit.arith.intervals import ANY, LONGEST
 from lego_emit.arith.terms import Atom
-from lego_emit.ir.nodes import OPS
+from lego_emit.intervals import ANY, LONGEST
+from lego_emit.operations import OPS, interval
 from lego_emit.pipeline import build_program
 from lego_emit.run import registry
 
@@ -82,8 +81,8 @@ def excess(hull, bounds):
     return (0 if a is None else a - lo) + (0 if b is None else hi - b)
 
 
-BINARY = [op for op, (kinds, result, _) in OPS.items() if (kinds, result) == ("ii", "i")]
-UNARY = [op for op, (kinds, result, _) in OPS.items() if (kinds, result) == ("i", "i")]
+BINARY = [op for op, row in OPS.items() if (row.takes, row.gives) == ("ii", "i")]
+UNARY = [op for op, row in OPS.items() if (row.takes, row.gives) == ("i", "i")]
 
 # Of about 4,000 pairs of intervals: op -> (how many have bounds that reach farther than the values,
 # how much farther at most). All others are tight. A remainder by divisors that differ is 0 to the
@@ -98,20 +97,20 @@ LOOSE = {
 
 
 def test_every_operation_with_a_value_has_a_rule():
-    wanted = {op for op, (_, result, _) in OPS.items() if result == "i"}
-    assert wanted <= intervals.BOUNDS.keys()
+    wanted = {op for op, row in OPS.items() if row.gives == "i"}
+    assert all((row.bounds is None) == (row.gives == "b") for row in OPS.values())
     assert wanted == {*BINARY, *UNARY, "int", "select", "lookup"}, "each is tested below"
-    assert intervals.interval("lookup", [(3, 9), ANY]) == (3, 9), "those of the table"
+    assert interval("lookup", [(3, 9), ANY]) == (3, 9), "those of the table"
 
 
 @pytest.mark.parametrize("op", BINARY)
 def test_two_operands(op):
-    compute = OPS[op][2]
+    compute = OPS[op].value
     near, far = hulls(compute, NEAR), hulls(compute, FAR)
     assert near.keys() == far.keys()
     loose = []
     for x, y in product(SPANS, SPANS):
-        found = intervals.interval(op, (x, y))
+        found = interval(op, (x, y))
         if (x, y) not in near:
             assert found == ANY, (x, y)
             continue
@@ -129,18 +128,19 @@ def test_two_operands(op):
 def test_no_rule_fails_where_nothing_lies():
     """In a branch that is never taken bounds may exclude one another."""
     nowhere = [(lo, hi) for lo, hi in product(range(-3, 4), repeat=2) if hi < lo]
-    for op in (*BINARY, *UNARY, "digit"):
+    rules = {op: OPS[op].bounds for op in (*BINARY, *UNARY)} | {"digit": intervals.digit}
+    for op, rule in rules.items():
         for spans in product([*SPANS, *nowhere], repeat=1 if op in UNARY else 2):
             if any(span in nowhere for span in spans):
-                assert len(intervals.interval(op, spans)) == 2, (op, spans)
+                assert len(rule(*spans)) == 2, (op, spans)
 
 
 @pytest.mark.parametrize("op", UNARY)
 def test_one_operand(op):
-    compute = OPS[op][2]
+    compute = OPS[op].value
     seen = 0
     for x in SPANS:
-        found = intervals.interval(op, (x,))
+        found = interval(op, (x,))
         near, far = (
             joined((v, v) for a in values(x, limit) if (v := value(compute, a)) is not None)
             for limit in (NEAR, FAR)
@@ -163,8 +163,8 @@ def test_powers(exponent):
 def test_a_choice_and_a_flag():
     for x, y in product(SPANS, SPANS):
         near, far = (joined((a, a) for s in (x, y) for a in values(s, n)) for n in (NEAR, FAR))
-        assert intervals.interval("select", (ANY, x, y)) == without_moving_ends(near, far)
-    assert intervals.interval("int", (ANY,)) == (0, 1)
+        assert interval("select", (ANY, x, y)) == without_moving_ends(near, far)
+    assert interval("int", (ANY,)) == (0, 1)
 
 
 # -- digits --------------------------------------------------------------------------------------
@@ -227,13 +227,13 @@ def test_a_digit():
 def test_long_distances_end():
     """No number is made of a distance that nobody could want."""
     for far in (LONGEST + 1, 10**10):
-        assert intervals.interval("shl", ((1, 9), (0, far))) == (1, None)
-        assert intervals.interval("shl", ((-9, -1), (0, far))) == (None, -1)
-        assert intervals.interval("shl", ((0, 0), (0, far))) == (0, 0)
-        assert intervals.interval("shl", ((3, 9), (far, None))) == (3 << LONGEST, None)
-        assert intervals.interval("shl", ((-9, -3), (far, None))) == (None, -3 << LONGEST)
-        assert intervals.interval("shr", ((-9, 9), (far, None))) == (-1, 0)
-    assert intervals.interval("shl", ((-3, 5), (0, LONGEST))) == (-3 << LONGEST, 5 << LONGEST)
+        assert interval("shl", ((1, 9), (0, far))) == (1, None)
+        assert interval("shl", ((-9, -1), (0, far))) == (None, -1)
+        assert interval("shl", ((0, 0), (0, far))) == (0, 0)
+        assert interval("shl", ((3, 9), (far, None))) == (3 << LONGEST, None)
+        assert interval("shl", ((-9, -3), (far, None))) == (None, -3 << LONGEST)
+        assert interval("shr", ((-9, 9), (far, None))) == (-1, 0)
+    assert interval("shl", ((-3, 5), (0, LONGEST))) == (-3 << LONGEST, 5 << LONGEST)
 
 
 def test_numbers_of_any_length_are_exact():
@@ -241,9 +241,9 @@ def test_numbers_of_any_length_are_exact():
     ends = [s * 2**n + k for n in (31, 32, 53, 63, 64, 200) for s in (-1, 1) for k in (-1, 0, 1)]
     some = [(n, n) for n in ends] + [(a, b) for a, b in pairwise(sorted(ends))]
     for op in (*BINARY, *UNARY):
-        kinds, _, compute = OPS[op]
+        kinds, compute = OPS[op].takes, OPS[op].value
         for spans in product(some, repeat=len(kinds)) if op not in ("shl", "shr") else ():
-            found = intervals.interval(op, spans)
+            found = interval(op, spans)
             corners = [v for p in product(*spans) if (v := value(compute, *p)) is not None]
             assert all(inside((v, v), found) for v in corners), (op, spans, found)
 
@@ -252,9 +252,7 @@ def test_numbers_of_any_length_are_exact():
 
 RANGES = {"x": (-3, 4), "y": (-2, 3), "z": (0, 3), "u": (1, 3), "w": (-4, -1)}
 PAIRS = [(a, b) for a, b in product(RANGES, repeat=2) if a != b]
-KINDS = {"fdiv": "floordiv", "fmod": "floormod"} | {
-    k: k for k in ("min", "max", "and", "or", "xor")
-}
+KINDS = ("floordiv", "floormod", "min", "max", "and", "or", "xor")
 
 
 def sym(name):
@@ -308,7 +306,7 @@ def test_atoms():
         lo, hi, count = hull_of(e)
         seen += count
         found = facts.interval(e)
-        if KINDS.get(atom.kind) in LOOSE:
+        if atom.kind in LOOSE:
             assert inside((lo, hi), found), (atom, found)
         elif atom.kind == "select":  # its condition bounds nothing
             assert inside((lo, hi), found) and found == intervals.either(

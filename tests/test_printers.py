@@ -15,8 +15,9 @@ from lego_emit import GroupBy, generate
 from lego_emit.emit import registry
 from lego_emit.emit.printer import Op, Printer, kind
 from lego_emit.errors import TargetError
-from lego_emit.ir.nodes import OPS, Node
+from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Program
+from lego_emit.operations import OPS
 
 pytestmark = pytest.mark.slow
 

@@ -18,8 +18,8 @@ from lego_emit.emit.arrays import _product, _quotient
 from lego_emit.emit.printer import BREAK, FunctionView
 from lego_emit.entries import Entries
 from lego_emit.errors import TargetError
-from lego_emit.ir.nodes import OPS
 from lego_emit.ir.program import Program
+from lego_emit.operations import OPS
 from lego_emit.printers import rust, rust_layout
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR, Expr
 
@@ -409,7 +409,7 @@ DIALECTS = [
     *((target, "int32") for target in registry.own_targets() if target != "mlir"),
     ("javascript", "int53"), ("javascript", "int64"), ("rust", "usize"),
 ]  # fmt: skip
-NESTED = {op: (kinds, gives) for op, (kinds, gives, _) in OPS.items() if "t" not in kinds}
+NESTED = {op: (row.takes, row.gives) for op, row in OPS.items() if "t" not in row.takes}
 
 
 def nested(op, names, place=None, inner=None):

@@ -149,7 +149,7 @@ def _learn(analyzer: Analyzer, condition: Cond) -> None:
     if op == "eq":
         if (divided := condition.remainder) is not None:
             _learn_divides(
-                analyzer, divided.args[1 if divided.kind == "fmod" else 2], divided.args[0]
+                analyzer, divided.args[1 if divided.kind == "floormod" else 2], divided.args[0]
             )
             return
         for a, b in (args, args[::-1]):

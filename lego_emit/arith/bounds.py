@@ -8,14 +8,12 @@ i//2 are taken as if they went their own ways. None is a bound that is not known
 
 from __future__ import annotations
 
-from . import intervals
+from .. import intervals
+from ..intervals import ANY, FLAG, Interval, tighter
+from ..operations import OPS
 from .expr import Expr
 from .facts import Facts
-from .intervals import ANY, Interval, tighter
 from .terms import Atom
-
-# atoms that are operations under another name
-ATOM_OPS = {"fdiv": "floordiv", "fmod": "floormod", "bool": "int"}
 
 
 class Bounds:
@@ -86,11 +84,14 @@ class Bounds:
             place = self._place(args[1])
             self._open.remove(atom)
             return args[0].between(*place)
-        op = ATOM_OPS.get(kind, kind)
-        if op not in intervals.BOUNDS:
+        if kind == "bool":
+            return FLAG
+        rule = intervals.digit if kind == "digit" else OPS[kind].bounds if kind in OPS else None
+        if rule is None:
             return ANY
-        operands = [self.interval(a) if isinstance(a, Expr) else ANY for a in args if a is not None]
-        return intervals.interval(op, operands)
+        return rule(
+            *(self.interval(a) if isinstance(a, Expr) else ANY for a in args if a is not None)
+        )
 
     def _place(self, e: Expr) -> Interval:
         """Bounds of a place in a table; a constraint k >= 0 says that it is at most e + k, and at

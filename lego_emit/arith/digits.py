@@ -29,7 +29,7 @@ def merge(terms: Terms, exact: Exact) -> Merge | None:
         for atom in mono:
             if atom.kind == "digit":
                 digits.setdefault(atom.args[0].identity, []).append((mono, atom))
-            elif atom.kind == "fmod" and (merged := _signed(terms, mono, atom)) is not None:
+            elif atom.kind == "floormod" and (merged := _signed(terms, mono, atom)) is not None:
                 return merged
     for found in digits.values():
         base = found[0][1].args[0]
@@ -107,7 +107,7 @@ def _signed(terms: Terms, mono: Monomial, low: Atom) -> Merge | None:
         return None
     ((by, c),) = divisor.terms.items()
     rest = _others(mono, low)
-    high = times(times(rest, by), (Atom("fdiv", base, divisor),))
+    high = times(times(rest, by), (Atom("floordiv", base, divisor),))
     coefficient = terms[mono]
     if terms.get(high) != coefficient * c:
         return None

@@ -153,7 +153,7 @@ def signed(known: Divisibility, whole: Expr, rest: Expr, b: Expr) -> Divided | N
     """The sign of b is not known."""
     if known.prover.nonneg(b - 1) or not rest.terms:
         return None
-    quotient, remainder = Expr.atom(Atom("fdiv", rest, b)), Expr.atom(Atom("fmod", rest, b))
+    quotient, remainder = Expr.atom(Atom("floordiv", rest, b)), Expr.atom(Atom("floormod", rest, b))
     proof = "where the divisor is not 0"
     return Divided(MULTIPLES, known.add(whole, quotient), remainder, whole, proof, signed=True)
 

@@ -33,7 +33,7 @@ def nonzero(outputs: Iterable[Expr], analyzer: Analyzer) -> Iterator[tuple[Expr,
                 continue
             for x in atom.args:
                 waiting += [(e, branch) for e in _within(x)]
-            if atom.kind in ("fdiv", "fmod") and _may_be_0(atom.args[1], branch, analyzer):
+            if atom.kind in ("floordiv", "floormod") and _may_be_0(atom.args[1], branch, analyzer):
                 yield atom.args[1], branch
 
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from functools import reduce
 
+from ..intervals import tighter
 from .bounds import Bounds
 from .expr import Expr
 from .facts import Facts, Range, distribute, divide_terms
-from .intervals import tighter
 from .simplifier import MOST_EXPANDED, Simplifier
 from .terms import Atom, Identity, Terms, times, without
 from .unsubstitute import unsubstitute

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isqrt
 from typing import Any
 
 from ..entries import Entries
+from ..operations import OPS
 from .expr import Cond, Expr
 from .terms import Atom
 
@@ -59,8 +59,7 @@ class Evaluation:
             return self.condition(args[0]) and self.condition(args[1])
         if op == "or":
             return self.condition(args[0]) or self.condition(args[1])
-        a, b = (self.expr(x) for x in args)
-        return {"lt": a < b, "le": a <= b, "eq": a == b, "ne": a != b}[op]
+        return OPS[op].value(*map(self.expr, args))
 
     def atom(self, atom: Atom) -> int:
         """The value of an atom; of a select only the branch that it takes is looked at."""
@@ -91,21 +90,10 @@ class Evaluation:
             return base // lo
         if kind == "lookup":
             return _entry(args[0], self.expr(args[1]))
-        a = self.expr(args[0])
-        if kind == "isqrt":
-            if a < 0:
-                raise Undefined
-            return isqrt(a)
-        b = self.expr(args[1])
-        if kind in ("fdiv", "fmod"):
-            if b == 0:
-                raise Undefined
-            return a // b if kind == "fdiv" else a % b
-        if kind in ("shl", "shr"):
-            if b < 0 or b > 200:
-                raise Undefined
-            return a << b if kind == "shl" else a >> b
-        return _OPERATIONS[kind](a, b)
+        row, values = OPS[kind], [self.expr(a) for a in args]
+        if row.defined is not None and not row.defined(*values):
+            raise Undefined
+        return row.value(*values)
 
 
 def _entry(entries: Entries, place: int) -> int:
@@ -113,6 +101,3 @@ def _entry(entries: Entries, place: int) -> int:
         return entries.at(place)
     except ArithmeticError:
         raise Undefined from None
-
-
-_OPERATIONS = {"min": min, "max": max, "and": int.__and__, "or": int.__or__, "xor": int.__xor__}

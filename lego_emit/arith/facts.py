@@ -22,9 +22,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 
+from ..intervals import Interval, tighter
 from .evaluate import Evaluation
 from .expr import Cond, Expr
-from .intervals import Interval, tighter
 from .points import Points
 from .steps import Divided
 from .terms import Atom, Identity, divide

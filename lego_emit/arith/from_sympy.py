@@ -19,6 +19,7 @@ from sympy.logic import boolalg
 
 from ..entries import Entries
 from ..errors import TraceError
+from ..operations import OPS, is_condition
 from ..packages import sympy
 from . import sympy_nodes as nodes
 from .analyzer import Analyzer
@@ -218,9 +219,8 @@ class Reader:
                 read = self.truth if isinstance(value, nodes.IntegerNode) else self.condition
                 return reduce(_JOINS[kind], map(read, value.args))
             if kind in _COMPARISONS:
-                op, swapped = _COMPARISONS[kind]
-                a, b = self.each(value)
-                return Cond(op, b, a) if swapped else Cond(op, a, b)
+                op, (a, b) = _COMPARISONS[kind], self.each(value)
+                return Cond(OPS[op].flipped, b, a) if op in ("gt", "ge") else Cond(op, a, b)
         if isinstance(value, nodes.LogicalNot):
             return _not(self.truth(value.args[0]))
         if isinstance(value, boolalg.Not):
@@ -271,12 +271,10 @@ def _not(a: Any) -> Any:
 _JOINS: dict[type, Callable[[Any, Any], Any]] = {
     nodes.LogicalAnd: _and, boolalg.And: _and, nodes.LogicalOr: _or, boolalg.Or: _or,
 }  # fmt: skip
-_COMPARISONS: dict[type, tuple[str, bool]] = {  # the operation, and whether its operands swap
-    nodes.Less: ("lt", False), nodes.LessEqual: ("le", False), nodes.Equal: ("eq", False),
-    nodes.Unequal: ("ne", False), nodes.Greater: ("lt", True), nodes.GreaterEqual: ("le", True),
-    sympy.StrictLessThan: ("lt", False), sympy.LessThan: ("le", False), sympy.Eq: ("eq", False),
-    sympy.Ne: ("ne", False), sympy.StrictGreaterThan: ("lt", True),
-    sympy.GreaterThan: ("le", True),
+_COMPARISONS: dict[type, str] = {
+    sympy.StrictLessThan: "lt", sympy.LessThan: "le", sympy.Eq: "eq", sympy.Ne: "ne",
+    sympy.StrictGreaterThan: "gt", sympy.GreaterThan: "ge",
+    **{kind: op for op, kind in nodes.NODES.items() if OPS[op].opposite},
 }  # fmt: skip
 
 
@@ -290,10 +288,6 @@ def _of(operation: Callable[..., Any]) -> Callable[[Reader, Any], Expr]:
     return lambda reader, value: reader.simplifier.operate(operation, reader.expr(value.args[0]))
 
 
-_FLAGS = (
-    nodes.Less, nodes.LessEqual, nodes.Greater, nodes.GreaterEqual, nodes.Equal, nodes.Unequal,
-    nodes.LogicalAnd, nodes.LogicalOr, nodes.LogicalNot,
-)  # fmt: skip
 _READ: dict[type, Callable[[Reader, Any], Expr]] = {
     sympy.Integer: lambda _, value: Expr.of(int(value)),
     sympy.Symbol: Reader.symbol,
@@ -310,7 +304,7 @@ _READ: dict[type, Callable[[Reader, Any], Expr]] = {
     nodes.BitAnd: _by(operator.and_), nodes.BitOr: _by(operator.or_), nodes.BitXor: _by(operator.xor),
     nodes.BitNot: _of(operator.invert),
     nodes.ShiftLeft: _by(operator.lshift), nodes.ShiftRight: _by(operator.rshift),
-    **dict.fromkeys(_FLAGS, Reader.flag),
+    **{kind: Reader.flag for op, kind in nodes.NODES.items() if is_condition(op)},
 }  # fmt: skip
 
 WAYS_OUT: dict[type, str] = {

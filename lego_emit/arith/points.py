@@ -5,9 +5,10 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from itertools import product
-from math import isqrt, prod
+from math import prod
 from typing import Any
 
+from ..operations import OPS, is_condition
 from .expr import Cond, Expr
 from .terms import Atom
 
@@ -15,26 +16,17 @@ MOST = 1024  # points that are looked at where a path parts
 MOST_PROVING = 4096  # and in place of a question to Z3
 Column = list[int | None]  # None where there is no value, as after a division by zero
 
-_COMPARE = {"lt": operator.lt, "le": operator.le, "eq": operator.eq, "ne": operator.ne}
+
+def _digit(base: int, lo: int, hi: int | None = None) -> int:
+    return (base if hi is None else base % hi) // lo
 
 
-def _shifted(shift: Callable[[int, int], int]) -> Callable[[int, int], int | None]:
-    return lambda a, by: shift(a, by) if 0 <= by < 200 else None
-
-
-_OPERATIONS: dict[str, Callable[..., int | None]] = {
-    "fdiv": operator.floordiv,
-    "fmod": operator.mod,
-    "min": min,
-    "max": max,
-    "and": operator.and_,
-    "or": operator.or_,
-    "xor": operator.xor,
-    "shl": _shifted(operator.lshift),
-    "shr": _shifted(operator.rshift),
-    "isqrt": lambda a: isqrt(a) if a >= 0 else None,
-    "digit": lambda base, lo, hi=None: (base if hi is None else base % hi) // lo,
-}
+def _valued(kind: str) -> Callable[..., int | None]:
+    """An operation that gives None, or raises ArithmeticError, where it has no value."""
+    row = OPS[kind]
+    if (defined := row.defined) is None or row.sign in ("//", "%"):
+        return row.value
+    return lambda *args: row.value(*args) if defined(*args) else None
 
 
 class Points:
@@ -82,8 +74,8 @@ class Points:
         key = condition.identity
         if key not in self._known:
             op, args = condition.op, condition.args
-            if op in _COMPARE:
-                made = _each(_COMPARE[op], *map(self._expr, args))
+            if is_condition(op):
+                made = _each(OPS[op].value, *map(self._expr, args))
             elif op == "not":
                 made = _each(operator.not_, self._condition(args[0]))
             else:
@@ -120,7 +112,7 @@ class Points:
                 made = _each(args[0].at, self._expr(args[1]))
             else:
                 columns = [self._expr(a) for a in args if a is not None]
-                made = _each(_OPERATIONS[kind], *columns)
+                made = _each(_digit if kind == "digit" else _valued(kind), *columns)
             self._known[atom] = made
         return self._known[atom]
 

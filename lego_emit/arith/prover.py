@@ -519,7 +519,17 @@ def _beyond_z3(atom: Atom) -> bool:
     """Whether Z3 has no word for an atom, or hardly ever an answer: a division by a symbol."""
     if atom.kind == "digit":
         return any(n is not None and n.constant is None for n in atom.args[1:])
-    return atom.kind in ("fdiv", "fmod", "isqrt", "and", "or", "xor", "shl", "shr", "lookup")
+    return atom.kind in (
+        "floordiv",
+        "floormod",
+        "isqrt",
+        "and",
+        "or",
+        "xor",
+        "shl",
+        "shr",
+        "lookup",
+    )
 
 
 def _degree(e: Expr) -> int:

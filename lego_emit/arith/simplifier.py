@@ -17,6 +17,7 @@ from functools import reduce
 from typing import Any
 
 from ..errors import LONGEST, TraceError, shown
+from ..operations import OPS
 from .context import plain
 from .divisibility import Divisibility
 from .expr import (
@@ -39,7 +40,7 @@ from .terms import Atom, degree
 
 MOST_EXPANDED = 64  # terms of a product of sums that is multiplied out
 LOGICAL = operator.and_, operator.or_  # of conditions, too
-BIT_OPERATIONS = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
+BIT_OPERATIONS = "and", "or", "xor"
 
 
 class Simplifier:
@@ -219,7 +220,7 @@ class Simplifier:
         """a & b, a | b or a ^ b on two's complement, by the kind of atom."""
         x, y = a.constant, b.constant
         if x is not None and y is not None:
-            return Expr.of(BIT_OPERATIONS[kind](x, y))
+            return Expr.of(OPS[kind].value(x, y))
         if x is not None:
             a, b, x, y = b, a, y, x
         if y is not None:
@@ -383,8 +384,8 @@ MAKE: dict[str, Callable[..., Expr]] = {
     "sym": _kept("sym"),
     "node": _kept("node"),
     "digit": lambda s, *args: s.digit(*args),
-    "fdiv": Simplifier.floordiv,
-    "fmod": Simplifier.mod,
+    "floordiv": Simplifier.floordiv,
+    "floormod": Simplifier.mod,
     "min": Simplifier.minimum,
     "max": Simplifier.maximum,
     "select": Simplifier.select,

@@ -7,11 +7,11 @@ where the form counts, sums and products are nodes, too (IntAdd, IntSub, IntMul,
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from ..entries import Entries
+from ..operations import LOGIC, OPS
 from ..packages import sympy
 from .node_spelling import Spelled
 from .terms import Atom, Condition, Sum
@@ -30,7 +30,21 @@ class InternalSymbol(sympy.Symbol):
     """A symbol of ours whose name is no identifier: a quotient of sizes, the stand-in of an index."""
 
 
-class IntegerNode(Spelled, sympy.Function):
+class _ByTable(type(sympy.Function)):
+    """The class of node classes: what a node computes is its operation's in operations.py."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **given: Any) -> Any:
+        """The node class, with as many operands as its operation takes."""
+        if row := OPS.get(body.get("op", "")):
+            body["nargs"] = len(row.takes)
+            truth = row.gives == "b"  # 1 or 0
+            value = (lambda *values: int(bool(row.value(*values)))) if truth else row.value
+            body.setdefault("compute", staticmethod(value))
+            body.setdefault("defined", staticmethod(row.defined or (lambda *values: True)))
+        return super().__new__(cls, name, bases, body, **given)
+
+
+class IntegerNode(Spelled, sympy.Function, metaclass=_ByTable):
     """Base of our nodes: integer-valued, evaluated only on integers; ccode, pycode, latex and
     lambdify know them (node_spelling.py says what comes out)."""
 
@@ -38,8 +52,9 @@ class IntegerNode(Spelled, sympy.Function):
     is_real = True
     is_commutative = True
 
+    op: ClassVar[str]
     compute: ClassVar[Callable[..., int]]
-    defined: ClassVar[Callable[..., bool]] = staticmethod(lambda *values: True)  # has it a value?
+    defined: ClassVar[Callable[..., bool]]  # has it a value?
 
     @classmethod
     def eval(cls, *args: Any) -> Any:  # pyright: ignore
@@ -53,76 +68,62 @@ class IntegerNode(Spelled, sympy.Function):
 class IntAdd(IntegerNode):
     """a + b as it stands: SymPy neither sorts it nor multiplies it out."""
 
-    nargs = 2
-    compute = staticmethod(lambda a, b: a + b)
+    op = "add"
 
 
 class IntSub(IntegerNode):
     """a - b as it stands."""
 
-    nargs = 2
-    compute = staticmethod(lambda a, b: a - b)
+    op = "sub"
 
 
 class IntMul(IntegerNode):
     """a * b as it stands."""
 
-    nargs = 2
-    compute = staticmethod(lambda a, b: a * b)
+    op = "mul"
 
 
 class IntNeg(IntegerNode):
     """-a as it stands."""
 
-    nargs = 1
-    compute = staticmethod(lambda a: -a)
+    op = "neg"
 
 
 class FloorDiv(IntegerNode):
     """floor(a / b)."""
 
-    nargs = 2
-
-    defined = staticmethod(lambda a, b: b != 0)
-    compute = staticmethod(lambda a, b: a // b)
+    op = "floordiv"
 
 
 class FloorMod(IntegerNode):
     """a - b*floor(a / b): the sign of the divisor."""
 
-    nargs = 2
-
-    defined = staticmethod(lambda a, b: b != 0)
-    compute = staticmethod(lambda a, b: a % b)
+    op = "floormod"
 
 
 class IntMin(IntegerNode):
     """The smaller of two integers."""
 
-    nargs = 2
-    compute = staticmethod(min)
+    op = "min"
 
 
 class IntMax(IntegerNode):
     """The larger of two integers."""
 
-    nargs = 2
-    compute = staticmethod(max)
+    op = "max"
 
 
 class Isqrt(IntegerNode):
     """The integer square root."""
 
-    nargs = 1
-    compute = staticmethod(math.isqrt)
-    defined = staticmethod(lambda a: a >= 0)
+    op = "isqrt"
 
 
 class TableLookup(IntegerNode):
     """Entry b of a table, a sympy.Tuple of integers, counted from 0; of one that is known at run
     time only, a symbol with its name."""
 
-    nargs = 2
+    op = "lookup"
     compute = staticmethod(lambda table, place: table[int(place)])
     defined = staticmethod(
         lambda table, place: isinstance(table, sympy.Tuple) and 0 <= place < len(table)
@@ -141,115 +142,99 @@ class TableLookup(IntegerNode):
 class BitNot(IntegerNode):
     """-a - 1: all bits turned."""
 
-    nargs = 1
-    compute = staticmethod(lambda a: ~a)
+    op = "not"
 
 
 class BitAnd(IntegerNode):
     """a & b on two's complement."""
 
-    nargs = 2
-    compute = staticmethod(lambda a, b: a & b)
+    op = "and"
 
 
 class BitOr(IntegerNode):
     """a | b on two's complement."""
 
-    nargs = 2
-    compute = staticmethod(lambda a, b: a | b)
+    op = "or"
 
 
 class BitXor(IntegerNode):
     """a ^ b on two's complement."""
 
-    nargs = 2
-    compute = staticmethod(lambda a, b: a ^ b)
+    op = "xor"
 
 
 class ShiftLeft(IntegerNode):
     """a * 2**b."""
 
-    nargs = 2
-    compute = staticmethod(lambda a, b: a << b)
+    op = "shl"
     defined = staticmethod(lambda a, b: 0 <= b <= MOST_SHIFT)
 
 
 class ShiftRight(IntegerNode):
     """floor(a / 2**b)."""
 
-    nargs = 2
-    compute = staticmethod(lambda a, b: a >> b)
+    op = "shr"
     defined = staticmethod(lambda a, b: 0 <= b <= MOST_SHIFT)
 
 
 class Less(IntegerNode):
     """1 where a < b, else 0."""
 
-    nargs = 2
-    compute = staticmethod(lambda a, b: int(a < b))
+    op = "lt"
 
 
 class LessEqual(IntegerNode):
     """1 where a <= b, else 0."""
 
-    nargs = 2
-    compute = staticmethod(lambda a, b: int(a <= b))
+    op = "le"
 
 
 class Equal(IntegerNode):
     """1 where a == b, else 0."""
 
-    nargs = 2
-    compute = staticmethod(lambda a, b: int(a == b))
+    op = "eq"
 
 
 class Unequal(IntegerNode):
     """1 where a != b, else 0."""
 
-    nargs = 2
-    compute = staticmethod(lambda a, b: int(a != b))
+    op = "ne"
 
 
 class Greater(IntegerNode):
     """1 where a > b, else 0."""
 
-    nargs = 2
-    compute = staticmethod(lambda a, b: int(a > b))
+    op = "gt"
 
 
 class GreaterEqual(IntegerNode):
     """1 where a >= b, else 0."""
 
-    nargs = 2
-    compute = staticmethod(lambda a, b: int(a >= b))
+    op = "ge"
 
 
 class LogicalNot(IntegerNode):
     """1 where a is 0, else 0."""
 
-    nargs = 1
-    compute = staticmethod(lambda a: int(not a))
+    op = "lnot"
 
 
 class LogicalAnd(IntegerNode):
     """1 where both are not 0, else 0."""
 
-    nargs = 2
-    compute = staticmethod(lambda a, b: int(bool(a and b)))
+    op = "land"
 
 
 class LogicalOr(IntegerNode):
     """1 where one is not 0, else 0."""
 
-    nargs = 2
-    compute = staticmethod(lambda a, b: int(bool(a or b)))
+    op = "lor"
 
 
 class Select(IntegerNode):
     """a where the condition is not 0, else b."""
 
-    nargs = 3
-    compute = staticmethod(lambda c, a, b: a if c else b)
+    op = "select"
 
     @classmethod
     def eval(cls, *args: Any) -> Any:
@@ -260,18 +245,7 @@ class Select(IntegerNode):
         return a if c == sympy.true else b if c == sympy.false else None
 
 
-BINARY = {
-    "min": IntMin, "max": IntMax, "and": BitAnd, "or": BitOr, "xor": BitXor,
-    "shl": ShiftLeft, "shr": ShiftRight, "fdiv": FloorDiv, "fmod": FloorMod,
-}  # fmt: skip
-_CONDITION = {
-    "lt": Less,
-    "le": LessEqual,
-    "eq": Equal,
-    "and": LogicalAnd,
-    "or": LogicalOr,
-    "not": LogicalNot,
-}
+NODES = {kind.op: kind for kind in IntegerNode.__subclasses__()}
 
 
 def table_of(entries: Entries) -> sympy.Basic:
@@ -329,15 +303,13 @@ class _Writer:
             return Select(self.condition(args[0]), self.expr(args[1]), self.expr(args[2]))
         if kind == "bool":
             return self.condition(args[0])
-        if kind == "isqrt":
-            return Isqrt(self.expr(args[0]))
         if kind == "lookup":
             return TableLookup(table_of(args[0]), self.expr(args[1]))
-        return BINARY[kind](*map(self.expr, args))
+        return NODES[kind](*map(self.expr, args))
 
     def condition(self, condition: Condition) -> Any:
         op, args = condition.op, condition.args
-        if op in ("and", "or", "not"):
-            return _CONDITION[op](*map(self.condition, args))
+        if op in LOGIC:
+            return NODES[LOGIC[op]](*map(self.condition, args))
         values = map(self.expr, args)
-        return LogicalNot(Equal(*values)) if op == "ne" else _CONDITION[op](*values)
+        return LogicalNot(Equal(*values)) if op == "ne" else NODES[op](*values)

@@ -5,10 +5,10 @@ An atom is a symbol or an operation that polynomials do not have:
     sym(name)
     digit(base, lo, hi)     (base mod hi) // lo, floor semantics; hi None: base // lo;
                             lo and hi are products, lo divides hi, both positive
-    fdiv(a, b), fmod(a, b)  floor division and modulo by a divisor of unknown sign
-    min(a, b), max(a, b), select(cond, a, b), bool(cond), isqrt(a)
-    and, or, xor, shl, shr  bit operations that are no digits
-    lookup(entries, a)      the entry of a table (Entries) at place a
+    bool(cond)              1 where a condition holds, else 0
+    an operation of operations.py: floordiv and floormod by a divisor of unknown sign, min, max,
+                            isqrt, select(cond, a, b), and, or, xor, shl, shr that are no digits,
+                            lookup(entries, a), the entry of a table (Entries) at place a
     group(a, lo, hi, here)  a itself, kept as one factor; lo and hi are what is known of it or None
                             (hi only beside lo), here: in a branch only
 """
@@ -203,7 +203,7 @@ class Condition:
                 found = a.single
                 if b.constant == 0 and found is not None:
                     lowest = found.kind == "digit" and found.args[1].constant == 1
-                    if found.kind == "fmod" or (lowest and found.args[2] is not None):
+                    if found.kind == "floormod" or (lowest and found.args[2] is not None):
                         return found
         return None
 
@@ -249,7 +249,7 @@ def _degree_of_atom(atom: Atom) -> int:
     known = _degrees.get(atom)
     if known is None:
         args = [a for a in atom.args if isinstance(a, Sum)]
-        if atom.kind == "fmod" or (atom.kind == "digit" and len(args) == 3):
+        if atom.kind == "floormod" or (atom.kind == "digit" and len(args) == 3):
             args = args[-1:]  # it is less than the divisor, however large the dividend is
         elif atom.kind == "and":
             args = [a for a in args if a.constant is not None and a.constant >= 0] or args

@@ -11,12 +11,11 @@ from itertools import groupby
 
 from ..errors import shown
 from ..notation import PRODUCT, Said, call, choice, entry, infix, inverted, negative
+from ..operations import OPS
 from .terms import Atom, Condition, Monomial, Sum
 
 CUT = ".."
 MOST = 5000  # atoms of one text
-_INFIX = {"and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>", "fdiv": "//", "fmod": "%"}
-COMPARED = {"lt": "<", "le": "<=", "eq": "==", "ne": "!="}
 
 
 def text(value: Sum | Condition) -> str:
@@ -88,7 +87,7 @@ def _atom(atom: Atom, left: Iterator[int]) -> Said:
     if kind == "lookup":
         return entry(args[0].name, _expr(args[1], left))
     found = [_expr(a, left) for a in args]
-    return infix(_INFIX[kind], *found) if kind in _INFIX else call(kind, found)
+    return infix(sign, *found) if (sign := OPS[kind].sign) else call(kind, found)
 
 
 def _condition(condition: Condition, left: Iterator[int]) -> Said:
@@ -97,4 +96,4 @@ def _condition(condition: Condition, left: Iterator[int]) -> Said:
         return inverted("not", _condition(args[0], left))
     if op in ("and", "or"):
         return infix(op, *(_condition(a, left) for a in args))
-    return infix(COMPARED[op], *(_expr(a, left) for a in args))
+    return infix(OPS[op].sign, *(_expr(a, left) for a in args))

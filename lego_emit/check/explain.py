@@ -237,7 +237,7 @@ def _one_division(a: Step, b: Step) -> bool:
         return False
     if x.kind == "digit":
         return y.kind == "digit" and x is Atom("digit", y.args[0], y.args[2], None)
-    return (x.kind, y.kind) == ("fdiv", "fmod") and identities(x.args) == identities(y.args)
+    return (x.kind, y.kind) == ("floordiv", "floormod") and identities(x.args) == identities(y.args)
 
 
 class _Names:

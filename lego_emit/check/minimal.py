@@ -15,8 +15,9 @@ from itertools import product
 from math import prod
 from pathlib import Path
 
-from ..ir.nodes import OPS, Node
+from ..ir.nodes import Node
 from ..ir.program import Function
+from ..operations import OPS
 
 STORE = Path(__file__).with_suffix(".json")
 MOST_POINTS = 2**16
@@ -103,7 +104,7 @@ def values_of(function: Function, domain: Sequence[int]) -> list[int] | None:
             return (node.value,) * count
         if node.op == "var":
             return known[node.value]
-        return [*map(OPS[node.op][2], *map(column, node.args))]
+        return [*map(OPS[node.op].value, *map(column, node.args))]
 
     try:
         for name, node in (*function.body, *function.outputs):

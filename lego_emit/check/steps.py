@@ -163,11 +163,11 @@ class Reader:
         if used and proof:
             proof = f"{proof}, with {used}"
         one, a, b = Expr.of(1), d.dividend, d.divisor
-        before = Atom("fdiv", a, b) if d.signed else Atom("digit", a, b, None)
+        before = Atom("floordiv", a, b) if d.signed else Atom("digit", a, b, None)
         if d.law is EXACT and repr(self.own(Expr.atom(before))) == repr(self.own(quotient)):
             return  # it says nothing that the Known does not
         self._add(Expr.atom(before), quotient, d.law, bounds, proof, d.where, d.fits)
-        before = Atom("fmod", a, b) if d.signed else Atom("digit", a, one, b)
+        before = Atom("floormod", a, b) if d.signed else Atom("digit", a, one, b)
         self._add(Expr.atom(before), remainder, d.law, bounds, proof, d.where, d.fits)
         self._tell(parts)
 

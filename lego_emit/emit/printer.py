@@ -20,9 +20,10 @@ from ..entries import Entries
 from ..errors import TargetError, shown
 from ..ir.cost import LATENCY, Cost
 from ..ir.index_types import IndexType, by_name
-from ..ir.nodes import OPS, Node
+from ..ir.nodes import Node
 from ..ir.program import Function, Header, Program
 from ..notation import PYTHON, Notation
+from ..operations import OPS
 from ..templates import ENDING, environment, named
 from .comments import in_comments
 from .naming import AS_WRITTEN, Naming
@@ -97,7 +98,7 @@ class Printer:
         extension: of the emitted file, with the dot.
         types: index type -> spelling; an index type that is absent is refused. The common ones are
             there by their names; another one is an IndexType, which says what it holds.
-        ops: operation -> Op (lego_emit.ir.nodes.OPS lists the operations), and what fit() makes
+        ops: operation -> Op (lego_emit.operations.OPS lists the operations), and what fit() makes
             beside them: a variant of an operation has its name, a dot and a word ("mod.power").
         typed_ops: index type -> the operations that are spelled otherwise in it.
         helpers: helper name -> Jinja text of its definition ({{ T }}, {{ unit }} and the index

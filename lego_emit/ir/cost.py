@@ -14,11 +14,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from ..errors import TargetError, nearest, shown
+from ..operations import OPS as OPERATIONS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cost:
-    """A cost model. prices: operation (a key of lego_emit.ir.nodes.OPS) -> price, 1 where absent;
+    """A cost model. prices: operation (a key of lego_emit.operations.OPS) -> price, 1 where absent;
     division and modulo by a power of two are shr and and. symbolic: added to the price of a
     division or modulo whose divisor is no number. remainder: the price of a modulo whose quotient is
     computed too (a machine gets it from there), None where that makes no difference. margin: how
@@ -35,8 +36,6 @@ class Cost:
     hoisted: float = 0.5
 
     def __post_init__(self) -> None:
-        from .nodes import OPS as OPERATIONS
-
         prices = dict(self.prices)
         for op, price in prices.items():
             if op not in OPERATIONS:
@@ -59,12 +58,9 @@ class Cost:
         object.__setattr__(self, "prices", prices)
 
 
-# A multiplication takes 1 to 2 issue slots on CPUs and GPUs; a division by a constant becomes a
-# multiplication, a shift and corrections, a modulo multiplies the quotient and subtracts besides, and
-# floor semantics add a comparison and a subtraction. A look-up is a load from the nearest cache.
 LATENCY = Cost(
     "latency",
-    {"mul": 1.5, "div": 4, "mod": 5, "floordiv": 7, "floormod": 8, "isqrt": 8, "lookup": 4.5},
+    {op: row.price for op, row in OPERATIONS.items() if row.price > 1},
     symbolic=8,
     remainder=2.5,
     margin=1,

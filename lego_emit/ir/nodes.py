@@ -4,48 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from math import isqrt
 from typing import Any
 
-# op -> (operand kinds, result kind, evaluation); "i" is an integer, "b" a condition, "t" a table.
-# div and mod meet only non-negative operands and positive divisors: truncating and flooring agree.
-# floordiv and floormod meet any sign of dividend and divisor.
-OPS = {
-    "add": ("ii", "i", lambda a, b: a + b),
-    "sub": ("ii", "i", lambda a, b: a - b),
-    "mul": ("ii", "i", lambda a, b: a * b),
-    "neg": ("i", "i", lambda a: -a),
-    "div": ("ii", "i", lambda a, b: a // b),
-    "mod": ("ii", "i", lambda a, b: a % b),
-    "floordiv": ("ii", "i", lambda a, b: a // b),
-    "floormod": ("ii", "i", lambda a, b: a % b),
-    "shl": ("ii", "i", lambda a, b: a << b),
-    "shr": ("ii", "i", lambda a, b: a >> b),
-    "and": ("ii", "i", lambda a, b: a & b),
-    "or": ("ii", "i", lambda a, b: a | b),
-    "xor": ("ii", "i", lambda a, b: a ^ b),
-    "not": ("i", "i", lambda a: ~a),
-    "min": ("ii", "i", min),
-    "max": ("ii", "i", max),
-    "isqrt": ("i", "i", isqrt),
-    "lookup": ("ti", "i", lambda table, place: table.at(place)),
-    "lt": ("ii", "b", lambda a, b: a < b),
-    "le": ("ii", "b", lambda a, b: a <= b),
-    "gt": ("ii", "b", lambda a, b: a > b),
-    "ge": ("ii", "b", lambda a, b: a >= b),
-    "eq": ("ii", "b", lambda a, b: a == b),
-    "ne": ("ii", "b", lambda a, b: a != b),
-    "land": ("bb", "b", lambda a, b: a and b),
-    "lor": ("bb", "b", lambda a, b: a or b),
-    "lnot": ("b", "b", lambda a: not a),
-    "int": ("b", "i", int),
-    "select": ("bii", "i", lambda c, a, b: a if c else b),
-}
+from ..operations import LEAF, OPS, Operation
 
-
+LEAVES = ("const", "var", "table")
 FREE = frozenset(
-    {"const", "var", "table", "int", "within"}
-)  # no operations; within: of a graph alone
+    {*LEAVES, "within", *(op for op, row in OPS.items() if not row.price)}
+)  # no operations
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +35,14 @@ class Node:
         yield from reversed(found)
 
     @property
+    def row(self) -> Operation:
+        """What the table says of the operation; LEAF of a number, a name and a table."""
+        return OPS.get(self.op, LEAF)
+
+    @property
     def is_bool(self) -> bool:
         """Whether the node is a condition."""
-        return self.op in OPS and OPS[self.op][1] == "b"
+        return self.row.gives == "b"
 
     @property
     def kind(self) -> str:
@@ -92,5 +63,5 @@ def evaluated(node: Node, env: Mapping[str, int], known: dict[int, int]) -> int:
             taken = args[1] if evaluated(args[0], env, known) else args[2]
             known[id(node)] = evaluated(taken, env, known)
         else:
-            known[id(node)] = OPS[node.op][2](*(evaluated(a, env, known) for a in args))
+            known[id(node)] = OPS[node.op].value(*(evaluated(a, env, known) for a in args))
     return known[id(node)]

@@ -16,8 +16,9 @@ from typing import Any, Generic, TypeVar
 from ..entries import Entries
 from ..errors import InternalError
 from ..notation import PYTHON, Notation
+from ..operations import OPS
 from .index_types import IndexType
-from .nodes import FREE, OPS, Node, evaluated
+from .nodes import FREE, Node, evaluated
 from .relations import OPEN, Range, const, renamed, says
 
 
@@ -271,9 +272,9 @@ class Function:
             raise InternalError(f"{self.name}: {node}: an unknown operation")
         else:
             kinds = "".join(arg.kind for arg in node.args)
-            if kinds != OPS[node.op][0]:
+            if kinds != OPS[node.op].takes:
                 raise InternalError(
-                    f"{self.name}: {node}: operands {kinds!r}, wanted {OPS[node.op][0]!r}"
+                    f"{self.name}: {node}: operands {kinds!r}, wanted {OPS[node.op].takes!r}"
                 )
             if node.op in ("div", "mod"):
                 num, den = node.args

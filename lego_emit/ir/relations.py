@@ -5,11 +5,10 @@ Nodes that are read from text, said as text, evaluated on numbers and on arrays 
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from math import isqrt, prod
+from math import prod
 from typing import Any
 
 from ..entries import Entries
@@ -28,19 +27,14 @@ from ..notation import (
     negative,
     read_relations,
 )
-from .nodes import OPS, Node
+from ..operations import OPS
+from .nodes import Node
 
 MOST = 5000  # nodes of one text
 CUT = ".."  # for what is left out of a longer one
 
-_INFIX = {
-    "add": "+", "sub": "-", "mul": "*", "div": "//", "mod": "%", "floordiv": "//",
-    "floormod": "%", "shl": "<<", "shr": ">>", "and": "&", "or": "|", "xor": "^", "pow": "**",
-    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "land": "and",
-    "lor": "or",
-}  # fmt: skip
-_READ = {sign: op for op, sign in _INFIX.items() if op not in ("div", "mod")}
-FLIPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+_INFIX = {**{op: row.sign for op, row in OPS.items() if row.sign}, "pow": "**"}
+_READ = {sign: op for op, sign in _INFIX.items()}  # of // and % what is right for every sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +151,7 @@ def says(
     return _Speaker(notation, lows or {}).said(node).text
 
 
-BITS = frozenset({"&", "|", "^", "<<", ">>"})
+_BITS = {row.sign for row in OPS.values() if row.bits}
 
 
 class _Speaker:
@@ -209,7 +203,7 @@ class _Speaker:
     def _infix(self, op: str, left: Said, right: Said) -> Said:
         if form := self.notation.forms.get(op):
             return _form(form, [left, right])
-        if op in BITS and self.notation.loose:
+        if op in _BITS and self.notation.loose:
             sign = self.notation.signs.get(op, op)
             return Said(f"{left.within(ATOM)} {sign} {right.within(ATOM)}", "if")
         return infix(op, left, right, sign=self.notation.signs.get(op, ""))
@@ -279,7 +273,7 @@ def _chains(node: Node) -> list[list[Node]]:
     for part in conjuncts(node):
         last = found[-1] if found else []
         if len(last) == 1 and last[0].op in ("ge", "gt") and part.op in ("lt", "le"):
-            turned = Node(FLIPPED[last[0].op], last[0].args[::-1])  # x >= 0 and x < n
+            turned = Node(OPS[last[0].op].flipped, last[0].args[::-1])  # x >= 0 and x < n
             if turned.args[1] == part.args[0]:
                 last[:] = [turned, part]
                 continue
@@ -320,7 +314,7 @@ def in_one_form(node: Node) -> Node:
     if node.op in ("eq", "ne"):
         return replace(node, args=tuple(sorted(node.args, key=_sides)))
     if node.op in ("gt", "ge"):
-        node = Node(FLIPPED[node.op], node.args[::-1])
+        node = Node(OPS[node.op].flipped, node.args[::-1])
     if node.op == "le" and node.args[0].op != "const":
         a, b = node.args
         return Node("lt", (a, const(b.value + 1) if b.op == "const" else _one_more(b)))
@@ -384,17 +378,6 @@ def with_numbers(node: Node, numbers: Mapping[str, int]) -> Node:
 
 # -- evaluating ----------------------------------------------------------------------------------
 
-_ARRAYS: dict[str, Callable[..., Any]] = {
-    "min": lambda a, b: _choose(a <= b, a, b),
-    "max": lambda a, b: _choose(a >= b, a, b),
-    "isqrt": lambda a: isqrt(a) if isinstance(a, int) else _each(isqrt, a),
-    "lookup": lambda t, place: t.at(place) if isinstance(place, int) else _each(t.at, place),
-    "pow": operator.pow,
-    "int": lambda c: int(c) if isinstance(c, bool) else c.astype(object) * 1,
-    "lnot": lambda c: c ^ True,
-}
-_EVALUATED = {**{op: made for op, (_, _, made) in OPS.items()}, **_ARRAYS}
-
 
 def evaluate(node: Node, values: Mapping[str, Any]) -> Any:
     """A relation or an expression on integers or NumPy arrays of objects; None where it has no
@@ -402,39 +385,27 @@ def evaluate(node: Node, values: Mapping[str, Any]) -> Any:
     known: dict[int, Any] = {}
 
     def walk(node: Node) -> Any:
-        if id(node) not in known:
-            known[id(node)] = made(node)
-        return known[id(node)]
+        if not node.args:
+            return values[node.value] if node.op == "var" else node.value
+        if (key := id(node)) not in known:
+            known[key] = made(node, walk(node.args[0]))
+        return known[key]
 
-    def made(node: Node) -> Any:
-        if node.op in ("const", "table", "var"):
-            return values[str(node.value)] if node.op == "var" else node.value
-        first = walk(node.args[0])
-        if node.op in ("land", "lor"):
-            if isinstance(first, bool) and first is (node.op == "lor"):
-                return first  # what stands behind it may have no value
-            join = operator.and_ if node.op == "land" else operator.or_
-            return join(first, walk(node.args[1]))
-        if node.op == "select":
-            if isinstance(first, bool):
-                return walk(node.args[1 if first else 2])
-            return _choose(first, *map(walk, node.args[1:]))
-        return _EVALUATED[node.op](first, *map(walk, node.args[1:]))
+    def made(node: Node, first: Any) -> Any:
+        op, others = node.op, node.args[1:]
+        if isinstance(first, bool):  # what it decides need have no value
+            if op in ("land", "lor"):
+                return first if first is (op == "lor") else walk(others[0])
+            if op == "select":
+                return walk(others[not first])
+        if op == "pow":
+            return first ** walk(others[0])
+        row, args = OPS[op], [first, *map(walk, others)]
+        if row.arrays is None or all(isinstance(a, int | Entries) for a in args):
+            return row.value(*args)
+        return row.arrays(*args)
 
     try:
         return walk(node)
     except (KeyError, TypeError, ValueError, ArithmeticError, RecursionError):
         return None
-
-
-def _choose(condition: Any, then: Any, other: Any) -> Any:
-    """then or other; element by element where they are arrays."""
-    if isinstance(condition, bool):
-        return then if condition else other
-    return then * condition + other * ~condition
-
-
-def _each(function: Callable[[int], int], array: Any) -> Any:
-    from ..packages import numpy as np
-
-    return np.frompyfunc(function, 1, 1)(array)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..arith.formulas import Formulas
-from ..arith.sympy_nodes import table_of
+from ..arith.sympy_nodes import NODES, table_of
 from ..ir.nodes import Node
 from ..ir.program import Function, Program
+from ..operations import OPS
 from ..packages import sympy
-from .as_written import NATURALS, OPERATIONS
-
-KINDS: dict[str, Any] = {op: kind for kind, op in OPERATIONS.items()}
-KINDS |= {natural: KINDS[op] for op, natural in NATURALS.items()}
 
 
 def formulas_of(program: Program) -> dict[str, Formulas]:
@@ -48,4 +45,4 @@ def _made(node: Node, known: dict[int, Any]) -> Any:
     args = [_expr(a, known) for a in node.args]
     if node.op == "int":  # our conditions are 0 or 1
         return args[0]
-    return KINDS[node.op](*args)
+    return NODES[OPS[node.op].floored or node.op](*args)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arith import sympy_nodes as nodes
 from ..arith.divisors import guarded, nonzero
 from ..arith.expr import Cond, Expr, group
 from ..arith.from_sympy import Reader, entries_of
+from ..arith.sympy_nodes import IntegerNode
 from ..errors import TraceError
+from ..operations import OPS, is_condition
 from ..packages import sympy
 from .columns import Columns
 from .header import not_zero
@@ -16,17 +17,6 @@ from .lower import Lowered, finished, is_narrow
 from .lowering import Lowering
 from .problem import Problem
 
-OPERATIONS: dict[type, str] = {
-    nodes.IntAdd: "add", nodes.IntSub: "sub", nodes.IntMul: "mul", nodes.IntNeg: "neg",
-    nodes.FloorDiv: "floordiv", nodes.FloorMod: "floormod", nodes.ShiftLeft: "shl",
-    nodes.ShiftRight: "shr", nodes.BitAnd: "and", nodes.BitOr: "or", nodes.BitXor: "xor",
-    nodes.BitNot: "not", nodes.IntMin: "min", nodes.IntMax: "max", nodes.Isqrt: "isqrt",
-    nodes.Less: "lt", nodes.LessEqual: "le", nodes.Greater: "gt", nodes.GreaterEqual: "ge",
-    nodes.Equal: "eq", nodes.Unequal: "ne", nodes.LogicalAnd: "land", nodes.LogicalOr: "lor",
-    nodes.LogicalNot: "lnot", nodes.Select: "select", nodes.TableLookup: "lookup",
-}  # fmt: skip
-CONDITIONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "land", "lor", "lnot"})
-NATURALS = {"floordiv": "div", "floormod": "mod"}
 MOST_BRANCHES = 4096  # places in branches that are looked at one by one
 Path = tuple[Cond, ...]
 
@@ -104,15 +94,15 @@ class Written:
         return self.graph.var(name, self.lowering.natural(self._values[name]))
 
     def _made(self, value: Any, path: Path) -> int:
-        op = OPERATIONS[type(value)]
-        if op in CONDITIONS:
+        op = value.op
+        if is_condition(op):
             return self._from(value, "int", self.condition(value, path))
         if op == "select":
             return self._select(value, path)
         if op == "lookup":
             return self._looked_up(value, path)
         args = [self.expr(a, path) for a in value.args]
-        if op in NATURALS:
+        if OPS[op].floored:
             return self._divided(value, op, args, path)
         if op == "isqrt" and not self.lowering.natural(self._value(value.args[0])):
             # what is not needed may be computed all the same, and must not meet a negative number
@@ -149,8 +139,8 @@ class Written:
 
     def condition(self, value: Any, path: Path) -> int:
         """The node of a condition; a number holds where it is not 0."""
-        op = OPERATIONS.get(type(value))
-        if op not in CONDITIONS:
+        op = value.op if isinstance(value, IntegerNode) else ""
+        if not is_condition(op):
             return self.graph.op("ne", self.expr(value, path), self.graph.const(0))
         kind = self.condition if op in ("land", "lor", "lnot") else self.expr
         return self.graph.op(op, *(kind(a, path) for a in value.args))
@@ -161,7 +151,7 @@ class Written:
         if not natural and path and self._holds(path, dividend):
             a = self._within(a, group_of(dividend))
             natural = True
-        made = self._from(value, NATURALS[op] if natural and positive else op, a, b)
+        made = self._from(value, OPS[op].natural_form if natural and positive else op, a, b)
         if not positive and not self.lowering.negative(divisor) and not guarded(divisor):
             here = self._holds(path, divisor - 1)
             self.graph.partial.setdefault(made, here)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..algebra.reference import isqrt_array
-from ..ir.nodes import OPS
+from ..operations import OPS
 from ..packages import numpy as np
 from .graph import Graph, Inputs, apart
 
@@ -62,7 +62,7 @@ def _over(
             known[k] = np.array(graph.values[k].values)
         elif op == "within":
             known[k] = args[0]
-        elif op not in _COLUMNS or not _fits(op, args):
+        elif not _fits(op, args):
             return None
         else:
             known[k] = _COLUMNS[op](*args)
@@ -71,7 +71,7 @@ def _over(
 
 def _fits(op: str, args: Sequence[np.ndarray]) -> bool:
     """Whether an operation has a value everywhere, and none overflows."""
-    if op in ("div", "mod", "floordiv", "floormod"):
+    if OPS[op].floored:
         return not (args[1] == 0).any()
     if op == "isqrt":
         return not (args[0] < 0).any()
@@ -86,17 +86,9 @@ def _fits(op: str, args: Sequence[np.ndarray]) -> bool:
 
 
 _COLUMNS: dict[str, Any] = {
-    **{op: OPS[op][2] for op in ("add", "sub", "mul", "neg", "shl", "shr", "and", "or", "xor")},
-    **{op: OPS[op][2] for op in ("not", "lt", "le", "gt", "ge", "eq", "ne")},
-    **dict.fromkeys(("div", "floordiv"), np.floor_divide),
-    **dict.fromkeys(("mod", "floormod"), np.mod),
-    "isqrt": isqrt_array,
+    **{op: row.arrays or row.value for op, row in OPS.items()},
+    "isqrt": isqrt_array,  # of 64 bits each, where any length would be slow
     "lookup": lambda table, place: table[place],
-    "min": np.minimum,
-    "max": np.maximum,
-    "land": np.logical_and,
-    "lor": np.logical_or,
-    "lnot": np.logical_not,
     "int": lambda c: c.astype(np.int64),
     "select": np.where,
 }

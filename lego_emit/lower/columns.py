@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from math import inf, prod
 
-from ..ir.nodes import OPS
+from ..operations import OPS, is_condition
 from .lowering import Lowering
 from .search import SMALL
 
@@ -37,7 +37,7 @@ class Columns:
 
     def _bounds(self, node: int) -> tuple[int, int] | None:
         op = self.graph.ops[node]
-        if op not in OPS or OPS[op][1] == "b":
+        if op not in OPS or is_condition(op):
             return None
         if node not in self.lowering.bounds:
             found = self._column(node, self.names(node))
@@ -86,6 +86,6 @@ class Columns:
         if any(a is None for a in args):
             return None
         try:
-            return [*map(OPS[op][2], *args)]  # type: ignore[arg-type]
+            return [*map(OPS[op].value, *args)]  # type: ignore[arg-type]
         except (ArithmeticError, ValueError):
             return None

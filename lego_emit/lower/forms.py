@@ -15,6 +15,7 @@ from typing import Any
 from ..arith.expr import Cond, Expr, group
 from ..arith.terms import Atom, Monomial, Terms, times
 from ..errors import TraceError
+from ..operations import LOGIC, OPS
 from .lowering import Lowering, identities
 from .style import Style, census, with_floors
 
@@ -353,11 +354,11 @@ class Form:
             node = self.expr(args[0])
             return self._from(Expr.atom(atom), "within", node) if args[3] else node
         graph, source = self.graph, Expr.atom(atom)
-        if kind in ("fdiv", "fmod"):
+        if kind in ("floordiv", "floormod"):
             a, b = map(self.expr, args)
             natural, positive = self._natural(a, args[0]), self._positive(b, args[1])
-            ops = ("div", "mod") if natural and positive else ("floordiv", "floormod")
-            made = self._from(source, ops[kind == "fmod"], a, b)
+            op = OPS[kind].natural_form if natural and positive else kind
+            made = self._from(source, op, a, b)
             if not positive and not self.lowering.negative(args[1]):
                 self.graph.partial[made] = False
             return made
@@ -437,7 +438,8 @@ class Form:
             return self.graph.op("and", node, self.graph.const(size - 1))
         divisor = self.expr(by)
         natural, positive = self._natural(node, value), self._positive(divisor, by)
-        made = self.graph.op(op if natural and positive else f"floor{op}", node, divisor)
+        op = op if natural and positive else OPS[op].floored
+        made = self.graph.op(op, node, divisor)
         if not positive:  # it was, in the branch where the digit was made
             self.graph.partial.setdefault(made, True)
         return made
@@ -486,9 +488,8 @@ class Form:
         """The node of a condition."""
         op, args = condition.op, condition.args
         graph = self.graph
-        if op in ("and", "or", "not"):
-            name = {"and": "land", "or": "lor", "not": "lnot"}[op]
-            return graph.op(name, *map(self.condition, args))
+        if op in LOGIC:
+            return graph.op(LOGIC[op], *map(self.condition, args))
         gap = self._flat(args[1] - args[0])  # what the style makes of a digit may cancel
         positive = Expr({m: c for m, c in gap.items() if m and c > 0})
         negative = Expr({m: -c for m, c in gap.items() if m and c < 0})

@@ -8,17 +8,10 @@ from typing import Any
 from ..arith.expr import Expr
 from ..entries import Entries
 from ..ir.cost import Cost
-from ..ir.nodes import FREE, OPS
+from ..ir.nodes import FREE
+from ..operations import LEAF, OPS, Operation
 
-COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "min", "max", "eq", "ne"})
-REMAINDERS = {"mod": "div", "floormod": "floordiv"}
-# of natural operands they make natural results
-MONOTONE = frozenset("add mul div mod shl shr and or xor min max isqrt lookup int".split())
-OPPOSITES = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
-SHIFTS = {"mul": "shl", "div": "shr", "mod": "and"}  # by powers of two
 Inputs = tuple[tuple[int, int], ...]  # nodes of symbols, and their bits
-QUOTIENTS = frozenset(REMAINDERS.values())
-DIVISIONS = frozenset({"div", "mod", "floordiv", "floormod"})
 
 
 class Graph:
@@ -86,54 +79,51 @@ class Graph:
         found = known.get(key)
         if found is not None:
             return found
-        if op in COMMUTATIVE and (found := known.get((op, args[1], args[0]))) is not None:
+        row = OPS[op]
+        if row.commutes and (found := known.get((op, args[1], args[0]))) is not None:
             return found
         numbers = [self.values[a] for a in args if self.ops[a] == "const"]
         if numbers:
-            if len(numbers) == len(args) and OPS[op][1] == "i":
-                return self.const(OPS[op][2](*numbers))
+            if len(numbers) == len(args) and row.gives == "i":
+                return self.const(row.value(*numbers))
             if len(args) == 2:
-                plain = self._neutral(op, args)
+                plain = self._neutral(row, args)
                 if plain is not None:
                     return plain
-                if op in REMAINDERS and (inner := self._whole(op, *args)) is not None:
+                if row.quotient and (inner := self._whole(op, *args)) is not None:
                     return self.op(op, inner, args[1])
         if op == "select" and [self.values[a] for a in args[1:]] in ([0, 1], [1, 0]):
             return self._flag(args[0], self.values[args[1]] == 1)
         hoisted = all(self.hoisted[a] for a in args)
         price = 0 if op in FREE else self.cost.prices.get(op, 1)
-        shift = SHIFTS.get(op)
-        if shift is not None and any(x > 0 and x & (x - 1) == 0 for x in numbers):
-            price = self.cost.prices.get(shift, 1)  # every compiler's
-        if op in DIVISIONS and self.ops[args[1]] != "const":
-            price += self.cost.symbolic
-        if op in REMAINDERS and self.cost.remainder is not None and price > self.cost.remainder:
-            self._remainders[len(self.ops)] = (REMAINDERS[op], *args)
-        if op in QUOTIENTS and self.ops[args[1]] == "const" and self.values[args[1]]:
-            self.quotients.append(len(self.ops))
+        if row.shift and any(x > 0 and x & (x - 1) == 0 for x in numbers):
+            price = self.cost.prices.get(row.shift, 1)  # every compiler's
+        if row.floored:
+            if self.ops[args[1]] != "const":
+                price += self.cost.symbolic
+            elif not row.quotient and self.values[args[1]]:
+                self.quotients.append(len(self.ops))
+        if row.quotient and self.cost.remainder is not None and price > self.cost.remainder:
+            self._remainders[len(self.ops)] = (row.quotient, *args)
         return self._add(key, None, hoisted, price * self.cost.hoisted if hoisted else price, args)
 
     def _flag(self, condition: int, wanted: bool) -> int:
         """1 where a condition has the wanted value, else 0."""
         op = self.ops[condition]
         if not wanted:
-            if op in OPPOSITES:
-                condition = self.op(OPPOSITES[op], *self.args[condition])
+            if opposite := OPS[op].opposite:
+                condition = self.op(opposite, *self.args[condition])
             else:
                 condition = self.op("lnot", condition)
         return self.op("int", condition)
 
-    def _neutral(self, op: str, args: tuple[int, ...]) -> int | None:
-        a, b = args
-        first = self.values[a] if self.ops[a] == "const" else None
-        second = self.values[b] if self.ops[b] == "const" else None
-        if op in ("add", "or", "xor"):
-            return b if first == 0 else a if second == 0 else None
-        if op == "mul":
-            return b if first == 1 else a if second == 1 else None
-        if op in ("sub", "shl", "shr"):
-            return a if second == 0 else None
-        return None
+    def _neutral(self, row: Operation, args: tuple[int, ...]) -> int | None:
+        """The operand that an operation leaves as it is, for the other one is a number that does."""
+        numbers = (self.values[a] if self.ops[a] == "const" else None for a in args)
+        first, second = (
+            n is not None and n == neutral for n, neutral in zip(numbers, row.neutral, strict=True)
+        )
+        return args[1] if first else args[0] if second else None
 
     def _whole(self, op: str, value: int, divisor: int) -> int | None:
         """x, where value is its remainder by a multiple of the divisor: x % 18 % 9 is x % 9."""
@@ -156,7 +146,7 @@ class Graph:
         self.natural.append(
             value >= 0
             if key[0] == "const"
-            else key[0] in MONOTONE and all(self.natural[a] for a in args)
+            else OPS.get(key[0], LEAF).natural and all(self.natural[a] for a in args)
         )
         self.prices.append(price)
         return made

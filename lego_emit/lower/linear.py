@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from ..ir.nodes import OPS
+from ..ir.nodes import LEAVES
+from ..operations import OPS
 from .graph import Inputs, apart
 from .lowering import Found, Lowering
 from .search import programmed
@@ -85,7 +86,7 @@ def _inputs(lowering: Lowering, reached: Sequence[int]) -> Inputs | None:
             if lo != 0 or hi is None or hi & (hi + 1) or hi.bit_length() > BITS:
                 return None
             found.append((node, hi.bit_length()))
-        elif graph.ops[node] not in OPS and graph.ops[node] not in ("const", "table", "within"):
+        elif graph.ops[node] not in OPS and graph.ops[node] not in (*LEAVES, "within"):
             return None
     total = sum(bits for _, bits in found)
     return tuple(found) if 0 < total <= BITS else None
@@ -119,7 +120,7 @@ def _at(
                 if op in ("const", "table"):
                     known[k] = graph.values[k]
                 else:
-                    known[k] = args[0] if op == "within" else OPS[op][2](*args)
+                    known[k] = args[0] if op == "within" else OPS[op].value(*args)
     except (ArithmeticError, ValueError):
         return None
     return [int(known[r]) for r in roots]

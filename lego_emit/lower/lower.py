@@ -12,10 +12,10 @@ from math import inf
 from types import MappingProxyType
 
 from ..arith.expr import Expr
-from ..arith.intervals import interval
 from ..arith.steps import Log
 from ..ir.index_types import INT32
-from ..ir.nodes import OPS, Node
+from ..ir.nodes import Node
+from ..operations import OPS, interval, is_condition
 from .forms import Form
 from .lowering import Found, Lowering, price
 from .problem import Problem
@@ -23,14 +23,6 @@ from .propose import cheapest
 from .style import Style
 
 WHOLES = 4  # ways to keep flat positions whole that are tried
-DIVIDES = {"div": "floordiv", "mod": "floormod", "floordiv": "floordiv", "floormod": "floormod"}
-
-NAMES = {
-    "add": "total", "sub": "difference", "mul": "scaled", "div": "quotient", "floordiv": "quotient",
-    "shr": "quotient", "mod": "rest", "floormod": "rest", "and": "bits", "or": "bits",
-    "xor": "bits", "select": "choice", "min": "smaller", "max": "larger", "isqrt": "root", "lookup": "found",
-    "neg": "negated", "int": "flag", "shl": "shifted",
-}  # fmt: skip
 
 
 @dataclass
@@ -159,7 +151,7 @@ def finish(
     used = set(taken)
     needed = set(reached)
     names_given = {k: _fresh(name, used) for k, name in given.items() if k in needed}
-    conditions = {k for k in reached if OPS.get(graph.ops[k], ("", "i"))[1] == "b"}
+    conditions = {k for k in reached if is_condition(graph.ops[k])}
     named = {graph.plain(k) for k, uses in graph.uses(roots) if uses > 1 and graph.args[k]}
     named = {k for k in (named | {*names_given}) - conditions if graph.args[k]}
     meant = graph.always([*roots, *extents])
@@ -191,7 +183,7 @@ def finish(
                     for a, node in zip(graph.args[k], args, strict=True)
                 )
             return Node(op, args, graph.values[k], *bounds)
-        if OPS[op][1] == "b":
+        if is_condition(op):
             return Node(op, args)
         if op == "lookup":
             table = args[0].value
@@ -229,7 +221,7 @@ def _bounded(node: Node, lo: int | None, hi: int | None) -> Node:
 def _harmless(op: str, args: tuple[Node, ...], positive: bool) -> Node:
     """An operation that has a value for all that its operands may be: a divisor is 1 where it is 0,
     or below 1 and positive says that it is not where it is used."""
-    if op in DIVIDES:
+    if floored := OPS[op].floored:
         a, b = args
         if b.lo is None or b.lo < 1:
             if positive:
@@ -237,7 +229,7 @@ def _harmless(op: str, args: tuple[Node, ...], positive: bool) -> Node:
             elif b.hi is None or b.hi >= 0:
                 b = _node("select", Node("ne", (b, _number(0))), b, _number(1))
         if a.lo is None or a.lo < 0 or b.lo is None or b.lo < 1:
-            op = DIVIDES[op]
+            op = floored
         args = a, b
     elif op == "isqrt" and (args[0].lo is None or args[0].lo < 0):
         args = (_node("max", args[0], _number(0)),)
@@ -271,7 +263,7 @@ def _hint(node: Node) -> str:
     if a.op == "var" and b is not None and b.op in ("const", "var"):
         size = b.value
         if isinstance(size, int) and size < 0:
-            return NAMES.get(node.op, "part")
+            return OPS[node.op].name
         if node.op in ("div", "floordiv"):
             return f"{a.value}_div_{size}"
         if node.op in ("mod", "floormod"):
@@ -280,7 +272,7 @@ def _hint(node: Node) -> str:
             return f"{a.value}_div_{1 << size}"
         if isinstance(size, int) and node.op == "and" and size & (size + 1) == 0:
             return f"{a.value}_mod_{size + 1}"
-    return NAMES.get(node.op, "part")
+    return OPS[node.op].name
 
 
 def _fresh(hint: str, taken: set[str]) -> str:

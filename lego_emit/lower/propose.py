@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
 from ..arith.terms import Atom, Identity
+from ..operations import OPS
 from .choices import chosen_by_digits
 from .forms import Form
 from .linear import linear
@@ -22,7 +23,7 @@ BUDGET = 600  # atoms that trying forms may build beyond TRIES times the plain o
 TRIES = 3  # functions stay quick
 LONG = 24  # operations of a linear function for which nothing else is tried
 CHOSEN = ("choices by digits that are 0 or 1",)
-WIRED = frozenset({"digit", "and", "or", "xor", "shl", "shr"})
+WIRED = {"digit", *(op for op, row in OPS.items() if row.bits)}
 
 
 @dataclass

@@ -3,7 +3,8 @@ x // 3 >> 3, and the digit x // 3 % 5 is x // 3 - 5*(x // 15)."""
 
 from __future__ import annotations
 
-from .graph import REMAINDERS, Graph
+from ..operations import LEAF, OPS
+from .graph import Graph
 
 Divided = dict[int, dict[int, int]]  # values -> divisors -> quotients
 
@@ -49,7 +50,7 @@ def _difference(graph: Graph, node: int, divided: Divided, shifts: dict[int, int
     """x % b as x - b*(x // b) where that is another quotient shifted (a machine has the remainder of a
     division itself at once), and x // a % b as x // a - b*(x // (a*b)) where that is there; b >= 1:
     x // a // b is no x // (a*b) else."""
-    if graph.ops[node] not in REMAINDERS:
+    if not OPS.get(graph.ops[node], LEAF).quotient:
         return None
     value, border = graph.args[node]
     if graph.ops[border] != "const" or graph.values[border] < 1:

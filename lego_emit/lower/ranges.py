@@ -7,10 +7,10 @@ from contextlib import nullcontext
 
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Cond, Expr
-from ..arith.intervals import ANY, Interval, both, interval, tighter
+from ..intervals import ANY, Interval, both, tighter
 from ..ir import index_types
-from ..ir.nodes import OPS
-from .graph import OPPOSITES, Graph
+from ..operations import LEAF, OPS, interval, is_condition
+from .graph import Graph
 
 INT32 = index_types.INT32.most
 
@@ -55,10 +55,9 @@ class Ranges:
             return self._last[1]
         facts, graph = self.facts, self.graph
         reached = graph.reached(roots)
-        with (
-            facts.prover.quick() if self._signed else nullcontext()
-        ):  # else it only costs a longer header
-            found = {k: self.of(k) for k in reached if OPS.get(graph.ops[k], "ii")[1] != "b"}
+        # a weaker proof for signed types only costs a longer header
+        with facts.prover.quick() if self._signed else nullcontext():
+            found = {k: self.of(k) for k in reached if not is_condition(graph.ops[k])}
         if self._lazy and any(graph.ops[k] == "select" for k in reached):
             uses = dict(graph.uses(roots))
             for k in reached:
@@ -105,7 +104,7 @@ class Ranges:
                 self._path.pop()
         else:
             bounds = [self._inside(a, limits, uses, found) for a in args]
-        if OPS[op][1] == "b":
+        if is_condition(op):
             return ANY
         known = both(known, self._made(node, bounds))
         if op == "sub" and self._path and not self._signed and (known[0] is None or known[0] < 0):
@@ -133,12 +132,12 @@ class Ranges:
             if (op == "land") != holds:
                 return []
             return [c for a in args for c in self.conditions(a, holds)]
-        values = [self._value(a) for a in args] if op in OPPOSITES else []
+        values = [self._value(a) for a in args] if OPS.get(op, LEAF).opposite else []
         if len(values) != 2 or values[0] is None or values[1] is None:
             return []
-        op = op if holds else OPPOSITES[op]
+        op = op if holds else OPS[op].opposite
         if op in ("gt", "ge"):
-            op, values = ("lt", "le")[op == "ge"], values[::-1]
+            op, values = OPS[op].flipped, values[::-1]
         return [Cond(op, *values)]
 
     def _inside(
@@ -152,9 +151,10 @@ class Ranges:
         """What a comparison with a number says of the other operand."""
         graph = self.graph
         op = graph.ops[condition]
-        if op not in OPPOSITES:
+        opposite = OPS[op].opposite
+        if not opposite:
             return {}
-        op = op if holds else OPPOSITES[op]
+        op = op if holds else opposite
         a, b = graph.args[condition]
         number = graph.values[b]
         if graph.ops[b] != "const" or not isinstance(number, int) or a not in found:
@@ -191,7 +191,7 @@ class Ranges:
             return self._refined(node, ANY)
         if op == "within":
             return self._refined(node, self.of(graph.args[node][0]))
-        if OPS[op][1] == "b":
+        if is_condition(op):
             return ANY
         lo, hi = self._made(node, [self.of(a) for a in graph.args[node]])
         if op == "lookup":

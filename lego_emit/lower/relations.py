@@ -10,17 +10,9 @@ from ..arith.expr import Cond, Expr
 from ..arith.terms import Atom, Monomial, without
 from ..arith.text import factors, ordered
 from ..ir.nodes import Node
-from ..ir.relations import FLIPPED, const, var
+from ..ir.relations import const, var
+from ..operations import LOGIC, OPS
 
-_OPS = {
-    **{op: op for op in ("lt", "le", "eq", "ne", "min", "max", "isqrt", "shl", "shr")},
-    **{op: op for op in ("xor", "select")},
-    "fdiv": "floordiv",
-    "fmod": "floormod",
-    "bool": "int",
-}
-_BITS = {"and": "and", "or": "or"}
-_WORDS = {"and": "land", "or": "lor", "not": "lnot"}
 LONG = 3  # terms of a sum, above which it is said as a product where it is one
 
 
@@ -43,13 +35,14 @@ class _Maker:
 
     def condition(self, c: Cond, turned: bool = True) -> Node:
         """turned: x >= 0, and not 0 <= x; what `and` puts together may be a chain."""
-        if c.op in _WORDS:
+        if c.op in LOGIC:
             turned = c.op != "and"
-            return Node(_WORDS[c.op], tuple(self.condition(a, turned) for a in c.args))
+            return Node(LOGIC[c.op], tuple(self.condition(a, turned) for a in c.args))
         a, b = map(self.value, c.args)
-        if turned and a.op == "const" and c.op in FLIPPED:  # what is said of stands first
-            return Node(FLIPPED[c.op], (b, a))
-        return Node(_OPS[c.op], (a, b))
+        flipped = OPS[c.op].flipped
+        if turned and a.op == "const" and flipped:  # what is said of stands first
+            return Node(flipped, (b, a))
+        return Node(c.op, (a, b))
 
     def value(self, e: Expr) -> Node:
         if len(e.terms) > LONG:  # a product, but for one term perhaps
@@ -113,7 +106,7 @@ class _Maker:
             return made if alone else Node("floordiv", (made, self.value(lo)))
         if kind == "lookup":
             return Node("lookup", (Node("table", (), args[0]), self.value(args[1])))
-        return Node(_BITS.get(kind) or _OPS[kind], tuple(map(self._any, args)))
+        return Node("int" if kind == "bool" else kind, tuple(map(self._any, args)))
 
     def _any(self, part: Any) -> Node:
         return self.condition(part) if isinstance(part, Cond) else self.value(part)

@@ -15,7 +15,7 @@ from ..arith.expr import Cond, Expr
 from ..arith.terms import Atom, Monomial, Terms
 from ..ir.cost import Cost
 from ..ir.index_types import INT64, UINT64
-from ..ir.nodes import OPS
+from ..operations import OPS
 from .forms import Form
 from .graph import Graph
 from .lowering import Found, Lowering, price
@@ -267,7 +267,7 @@ def _search(
 
     prices = {**cost.prices, "select": cost.prices.get("select", 1) + cost.margin}
     if not bit_operations:
-        prices |= dict.fromkeys(("shl", "shr", "and", "or", "xor"), inf)
+        prices |= dict.fromkeys((op for op, row in OPS.items() if row.bits), inf)
     tree = small_domain.find(values, prices, limit, domain, effort)
     if tree is None:
         return None
@@ -353,7 +353,7 @@ def _bounds(tree: Any, domain: Sequence[int]) -> dict[Any, tuple[int, int]] | No
             args = [column(a) for a in t[1:]]
             if t[0] in ("div", "mod") and min(args[0]) < 0:
                 raise ArithmeticError
-            columns[t] = list(map(OPS[t[0]][2], *args))
+            columns[t] = list(map(OPS[t[0]].value, *args))
         return columns[t]
 
     try:
@@ -411,7 +411,9 @@ def _table(lowering: Lowering, node: int, leaf: int, domain: range) -> list[int]
                 if graph.ops[k] == "within":
                     columns[k] = columns[graph.args[k][0]]
                     continue
-                columns[k] = list(map(OPS[graph.ops[k]][2], *(columns[a] for a in graph.args[k])))
+                columns[k] = list(
+                    map(OPS[graph.ops[k]].value, *(columns[a] for a in graph.args[k]))
+                )
     except (ArithmeticError, ValueError):
         return None
     return list(columns[node]) if node in columns else None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping, Sequence
+
+from ..operations import OPS
 
 Tree = int | str | tuple
 """An int, "x", or (op, a, b); ("select", condition, a, b) takes a where the condition holds.
@@ -13,23 +14,6 @@ bitwise ops and the shifts have an a >= 0 and a constant b too, but for an xor o
 """
 LARGEST = 2**31 - 1
 """No constant and no intermediate value of a result is larger than this in size."""
-_OPS: dict[str, Callable[[int, int], int]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.floordiv,
-    "mod": operator.mod,
-    "floordiv": operator.floordiv,
-    "floormod": operator.mod,
-    "and": operator.and_,
-    "or": operator.or_,
-    "xor": operator.xor,
-    "shl": operator.lshift,
-    "shr": operator.rshift,
-    "lt": operator.lt,
-    "min": min,
-    "max": max,
-}
 
 
 def cost(tree: Tree, price: Mapping[str, float]) -> float:
@@ -53,7 +37,7 @@ def evaluate(tree: Tree, x: int) -> int:
     op, a, *rest = tree
     if op == "select":
         return evaluate(rest[0] if evaluate(a, x) else rest[1], x)
-    return _OPS[op](evaluate(a, x), evaluate(rest[0], x))
+    return OPS[op].value(evaluate(a, x), evaluate(rest[0], x))
 
 
 def replaced(tree: Tree, inner: Tree) -> Tree:
@@ -121,11 +105,11 @@ def settle(tree: Tree, xs: Sequence[int], known: dict) -> tuple[Tree, Sequence[i
         if isinstance(right, int):
             if op not in ("add", "sub", "mul") and min(a) < 0:
                 op, right = _SIGNED.get(op, lambda c: (op, c))(right)
-            compute = _OPS[op]
+            compute = OPS[op].value
             values = [compute(v, right) for v in a]
         else:
             right, b = settle(right, xs, known)
-            values = list(map(_OPS[op], a, b))
+            values = list(map(OPS[op].value, a, b))
         result = (op, left, right), values
     if max(result[1]) > LARGEST or min(result[1]) < -LARGEST:
         raise Wrong

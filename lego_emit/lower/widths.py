@@ -10,20 +10,25 @@ from typing import TypeAlias
 
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
-from ..arith.intervals import ANY, BOUNDS, Interval, both, interval
 from ..arith.terms import without
 from ..arith.text import CUT
 from ..errors import WidthError, shown
+from ..intervals import ANY, Interval, both
 from ..ir.index_types import IndexType
 from ..ir.nodes import Node
 from ..ir.program import Param
 from ..ir.relations import const, ones
+from ..operations import OPS, interval
 from .lowering import Lowering
 from .problem import Problem
 from .relations import value as said
 
 # of operands that are not negative not negative either; divisors are positive
-NATURAL = frozenset({"digit", "min", "max", "and", "or", "xor", "shl", "shr", "isqrt", "bool"})
+NATURAL = {
+    "digit",
+    "bool",
+    *(op for op, row in OPS.items() if row.natural and "t" not in row.takes),
+}
 Path: TypeAlias = frozenset[tuple[int, bool]]  # of conditions, with whether each holds
 NONE: Path = frozenset()
 MOST_SHOWN = 100  # characters of a value in a message
@@ -157,7 +162,7 @@ class _Needs:
         for k in sorted(self.nodes):  # operands first
             op, node = graph.ops[k], self.nodes[k]
             lo, hi = node.lo, node.hi
-            if op in BOUNDS:
+            if op in OPS:
                 operands = [inside.get(a, ANY) for a in graph.args[k]]
                 lo, hi = both((lo, hi), interval(op, operands))
             fits = lo is not None and self.least <= lo and hi is not None and hi <= self.most

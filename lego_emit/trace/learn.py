@@ -342,7 +342,7 @@ def _wholes(size: Expr) -> set[Atom]:
         for atom in waiting.pop().atoms():
             if atom.kind == "group":
                 waiting.append(atom.args[0])
-            elif atom.kind == "fdiv" or (atom.kind == "digit" and atom.args[2] is None):
+            elif atom.kind == "floordiv" or (atom.kind == "digit" and atom.args[2] is None):
                 found.add(atom)
                 waiting += atom.args[:2]
     return found
@@ -385,7 +385,7 @@ def _asks_for_rest(size: Expr, quotient: Atom, known: Analyzer) -> bool:
     remainder, written as such or as n - n // b * b, or of a condition on the quotient."""
     dividend, divisor = quotient.args[:2]
     inner = size.deep_atoms()
-    rests = Atom("fmod", dividend, divisor), Atom("digit", dividend, Expr.of(1), divisor)
+    rests = Atom("floormod", dividend, divisor), Atom("digit", dividend, Expr.of(1), divisor)
     if not inner.isdisjoint(rests):
         return True
     if any(

@@ -10,11 +10,11 @@ from typing import Any
 from ..arith.analyzer import Analyzer
 from ..arith.context import plain
 from ..arith.expr import RUNNING, Cond, Expr
-from ..arith.intervals import ANY, Interval
 from ..arith.points import MOST as MOST_POINTS
 from ..arith.points import Points
 from ..arith.terms import Atom, Identity
 from ..errors import AssumptionError, TraceError
+from ..intervals import ANY, Interval
 
 MAX_PATHS = 256  # of one run, those through GenP's functions too
 MAX_DEPTH = 64  # undecided conditions on one path

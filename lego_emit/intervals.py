@@ -1,4 +1,4 @@
-"""What the bounds of its operands say of an operation: one table, op to rule.
+"""What the bounds of its operands say of an operation: a rule for each (operations.py has the table).
 
 An interval is (lo, hi), inclusive, None where there is no bound. A rule's interval holds every
 value that the operation has over its operands' intervals, in exact integers, floor division and
@@ -8,7 +8,7 @@ negative number) count for nothing; where there is no other, nothing is known: (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import isqrt
 
 Interval = tuple[int | None, int | None]
@@ -16,11 +16,6 @@ Interval = tuple[int | None, int | None]
 ANY: Interval = (None, None)
 FLAG: Interval = (0, 1)
 LONGEST = 64  # a shift to the left by more has no bound: the number would be of any length
-
-
-def interval(op: str, args: Sequence[Interval]) -> Interval:
-    """Bounds of an operation over bounded operands. Those of a condition are not looked at."""
-    return BOUNDS[op](*args)
 
 
 def tighter(choose: Callable[[int, int], int], a: int | None, b: int | None) -> int | None:
@@ -45,17 +40,20 @@ def either(x: Interval, y: Interval) -> Interval:
 # -- sums and products -------------------------------------------------------------------------
 
 
-def _neg(x: Interval) -> Interval:
+def neg(x: Interval) -> Interval:
+    """-x."""
     a, b = x
     return None if b is None else -b, None if a is None else -a
 
 
-def _add(x: Interval, y: Interval) -> Interval:
+def add(x: Interval, y: Interval) -> Interval:
+    """x + y."""
     (a, b), (c, d) = x, y
     return None if a is None or c is None else a + c, None if b is None or d is None else b + d
 
 
-def _sub(x: Interval, y: Interval) -> Interval:
+def sub(x: Interval, y: Interval) -> Interval:
+    """x - y."""
     (a, b), (c, d) = x, y
     return None if a is None or d is None else a - d, None if b is None or c is None else b - c
 
@@ -71,9 +69,9 @@ def product(x: Interval, y: Interval) -> Interval:
     if c is not None and c >= 0:
         return product(y, x)
     if b is not None and b <= 0:
-        return _neg(product(_neg(x), y))
+        return neg(product(neg(x), y))
     if d is not None and d <= 0:
-        return _neg(product(_neg(y), x))
+        return neg(product(neg(y), x))
     if a is None or b is None or c is None or d is None:
         return ANY
     return min(a * d, b * c), max(a * c, b * d)
@@ -91,7 +89,7 @@ def power(x: Interval, exponent: int) -> Interval:
     a, b = x
     if exponent % 2 == 0 and (a is None or a < 0):
         if b is not None and b <= 0:
-            a, b = _neg(x)
+            a, b = neg(x)
         else:
             return 0, None if a is None or b is None else max(-a, b) ** exponent
     return None if a is None else a**exponent, None if b is None else b**exponent
@@ -100,11 +98,13 @@ def power(x: Interval, exponent: int) -> Interval:
 # -- quotients and remainders ------------------------------------------------------------------
 
 
-def _floordiv(x: Interval, y: Interval) -> Interval:
+def floordiv(x: Interval, y: Interval) -> Interval:
+    """x // y, rounded down."""
     return _by_sign(_quotient, x, y)
 
 
-def _floormod(x: Interval, y: Interval) -> Interval:
+def floormod(x: Interval, y: Interval) -> Interval:
+    """x % y, of the divisor's sign."""
     return _by_sign(_rest, x, y)
 
 
@@ -117,9 +117,9 @@ def _by_sign(rule: Callable[[Interval, int, int | None], Interval], x: Interval,
     found = None if most is not None and most <= 0 else rule(x, 1, most)
     if least is None or least < 0:
         nearest = 1 if most is None or most >= 0 else -most
-        below = rule(_neg(x), nearest, None if least is None else -least)
+        below = rule(neg(x), nearest, None if least is None else -least)
         if rule is _rest:
-            below = _neg(below)
+            below = neg(below)
         found = below if found is None else either(found, below)
     return ANY if found is None else found
 
@@ -169,7 +169,8 @@ def digit(base: Interval, lo: Interval, hi: Interval | None = None) -> Interval:
     return a, b
 
 
-def _isqrt(x: Interval) -> Interval:
+def root(x: Interval) -> Interval:
+    """The integer square root."""
     a, b = x
     if b is not None and b < 0:
         return ANY
@@ -179,12 +180,14 @@ def _isqrt(x: Interval) -> Interval:
 # -- bits --------------------------------------------------------------------------------------
 
 
-def _not(x: Interval) -> Interval:
+def bit_not(x: Interval) -> Interval:
+    """~x."""
     a, b = x
     return None if b is None else ~b, None if a is None else ~a
 
 
-def _and(x: Interval, y: Interval) -> Interval:
+def bit_and(x: Interval, y: Interval) -> Interval:
+    """x & y."""
     (a, b), (c, d) = x, y
     if a is not None and a >= 0:
         return 0, tighter(min, b, d) if c is not None and c >= 0 else b
@@ -196,11 +199,13 @@ def _and(x: Interval, y: Interval) -> Interval:
     return low, None if b is None or d is None else max(b, d)
 
 
-def _or(x: Interval, y: Interval) -> Interval:
-    return _not(_and(_not(x), _not(y)))
+def bit_or(x: Interval, y: Interval) -> Interval:
+    """x | y."""
+    return bit_not(bit_and(bit_not(x), bit_not(y)))
 
 
-def _xor(x: Interval, y: Interval) -> Interval:
+def bit_xor(x: Interval, y: Interval) -> Interval:
+    """x ^ y."""
     lows: list[int | None] = []
     tops: list[int | None] = []
     for negative, p in _lengths(x):
@@ -229,7 +234,8 @@ def _lengths(x: Interval) -> list[tuple[bool, int | None]]:
     return found
 
 
-def _shl(x: Interval, by: Interval) -> Interval:
+def shift_left(x: Interval, by: Interval) -> Interval:
+    """x << by."""
     (a, b), (c, d) = x, by
     if d is not None and d < 0:
         return ANY
@@ -243,7 +249,8 @@ def _shl(x: Interval, by: Interval) -> Interval:
     return a, b
 
 
-def _shr(x: Interval, by: Interval) -> Interval:
+def shift_right(x: Interval, by: Interval) -> Interval:
+    """x >> by."""
     (a, b), (c, d) = x, by
     if d is not None and d < 0:
         return ANY
@@ -258,36 +265,13 @@ def _shr(x: Interval, by: Interval) -> Interval:
 # -- choices -----------------------------------------------------------------------------------
 
 
-def _min(x: Interval, y: Interval) -> Interval:
+def minimum(x: Interval, y: Interval) -> Interval:
+    """The smaller one."""
     (a, b), (c, d) = x, y
     return None if a is None or c is None else min(a, c), tighter(min, b, d)
 
 
-def _max(x: Interval, y: Interval) -> Interval:
+def maximum(x: Interval, y: Interval) -> Interval:
+    """The larger one."""
     (a, b), (c, d) = x, y
     return tighter(max, a, c), None if b is None or d is None else max(b, d)
-
-
-BOUNDS: dict[str, Callable[..., Interval]] = {
-    "add": _add,
-    "sub": _sub,
-    "mul": product,
-    "neg": _neg,
-    "div": _floordiv,
-    "mod": _floormod,
-    "floordiv": _floordiv,
-    "floormod": _floormod,
-    "digit": digit,
-    "shl": _shl,
-    "shr": _shr,
-    "and": _and,
-    "or": _or,
-    "xor": _xor,
-    "not": _not,
-    "min": _min,
-    "max": _max,
-    "isqrt": _isqrt,
-    "lookup": lambda table, place: table,
-    "int": lambda condition: FLAG,
-    "select": lambda condition, x, y: either(x, y),
-}
