@@ -3,36 +3,39 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from .arith.assume import as_list, parse
+from .arguments import (
+    candidates,
+    check_counted,
+    check_views,
+    counted,
+    effort_of,
+    index_types_of,
+    lines_of,
+)
+from .arith.assume import as_list
+from .arith.formulas import are_formulas
 from .arith.given_ranges import parse_ranges
-from .arith.signs import without_negative_parts
 from .arith.terms import TOO_DEEP
 from .check.emission import check_emission
 from .emit import registry
 from .emit.naming import Naming
 from .emit.printer import Printer
 from .emitted import Emitted, emit_program
-from .errors import LegoWarning, TargetError, TraceError, nearest, shown
-from .ir.cost import MOST_EFFORT, Cost, cost_model
-from .ir.index_types import INDEX_TYPES, IndexType
-from .ir.nodes import Node
+from .errors import LegoWarning, TraceError
+from .ir.cost import Cost, cost_model
 from .ir.program import Function, Program
-from .ir.relations import names_in, ones, read, says, with_numbers
-from .kinds import as_integer, is_integer
 from .lower.function import lowered
-from .lower.problem import Problem
-from .lower.propose import is_aligned
-from .lower.relations import condition
-from .trace.follow import Base, Options
-from .trace.formulas import are_formulas, reference
-from .trace.learn import learn_assumed
-from .trace.subject import Outputs, Subject, Traced, followed, several
-from .trace.trace import Trace
+from .lower.problem import Dialect
+from .problems import problem_of
+from .trace.follow import Options
+from .trace.formulas import reference
+from .trace.subject import followed, several
+from .trace.traced import Subject
 
 Rewrite = Callable[[str, dict[str, Any]], Any]
 
@@ -130,7 +133,7 @@ def generate(
     range, an unknown target, a value that provably does not fit.
     """
     naming = Naming.given(namespace, prefix, names)
-    index_types, effort = _index_types(index_type), _effort(effort)
+    index_types, effort = index_types_of(index_type), effort_of(effort)
     printer = registry.printer(target).spelling(naming, index_types)
     assume = as_list(assume)
 
@@ -151,7 +154,7 @@ def generate(
         )
 
     program, subjects = _in_each(fn_or_layout, name, index_types, build)
-    program = replace(program, header=_lines(header), hints=hints)
+    program = replace(program, header=lines_of(header), hints=hints)
     if program.doubts and strict:
         raise TraceError("; ".join(program.doubts))
     for text in program.doubts:
@@ -162,22 +165,6 @@ def generate(
     return emit_program(
         program, target, subject=subject, sizes=sizes, naming=naming, index_types=index_types
     )
-
-
-def _lines(header: str | Sequence[str]) -> tuple[str, ...]:
-    """The lines of header=. Raises TargetError."""
-    lines = header.splitlines() if isinstance(header, str) else header
-    if not isinstance(lines, list | tuple) or not all(isinstance(line, str) for line in lines):
-        raise TargetError(f"header={shown(header)}: give a text, or a list of its lines")
-    return tuple(lines)
-
-
-def _effort(given: Any) -> int:
-    """effort= as a number. Raises TargetError."""
-    number = None if isinstance(given, bool) else as_integer(given)
-    if number is None or not 1 <= number <= MOST_EFFORT:
-        raise TargetError(f"effort is {shown(given)}; give a number from 1 to {MOST_EFFORT}")
-    return number
 
 
 def _in_each(
@@ -212,20 +199,6 @@ def _in_each(
     return replace(program, functions=tuple(functions), parts=counts), subjects
 
 
-def _index_types(given: Any) -> list[str]:
-    """The index types that are asked for, each once."""
-    names = as_list(given) if isinstance(given, (str, list, tuple)) else []
-    if not names or not all(isinstance(name, str) for name in names):
-        raise TargetError(
-            f"no index type {shown(given)}; give auto, a type such as int32, or a list"
-        )
-    if "auto" in names[1:]:
-        raise TargetError(
-            "of several index types auto is the first; the others name their functions"
-        )
-    return [*dict.fromkeys(names)]
-
-
 def _parts(program: Program) -> list[tuple[Function, ...]]:
     """The functions of each subject."""
     rest = iter(program.functions)
@@ -248,171 +221,48 @@ def build_program(
     view: bool = False,
     effort: int = 1,
 ) -> Program:
-    """The lowered program that a printer spells."""
-    if view and not printer.has_views:
-        known = [n for n in registry.targets() if registry.printer(n).has_views]
-        raise TargetError(f"{printer.title} has no views of layouts; {', '.join(known)} have")
-    counted = _counted(base)
-    assume = as_list(assume)
+    """The program that a printer spells: the subject traced, lowered and checked."""
+    check_views(view, printer)
+    dialect = dialect_of(printer, index_type, cost, effort)
+    options = Options(
+        sizes, as_list(assume), counted(base), parse_ranges(ranges), dialect.is_unsigned
+    )
+    subject = followed(fn_or_layout, name, options, view)
+    program = lowered_program(subject, printer, dialect, options.assume, rewrite)
+    check_counted(base, program)
+    return program
+
+
+def dialect_of(
+    printer: Printer, index_type: str = "auto", cost: str | Cost | None = None, effort: int = 1
+) -> Dialect:
+    """What lowering takes from a language: index types to choose from, prices, operations."""
     types, model = candidates(index_type, printer), cost_model(cost, printer.cost)
-    spelled = model, printer.bit_operations, printer.lazy_select, effort
-    subject, unsigned = fn_or_layout, all(t.least == 0 for t in types)
-    if isinstance(subject, Subject):
-        for f in subject.functions:
-            f.trace.is_unsigned = unsigned
-    else:
-        options = Options(sizes, assume, counted, parse_ranges(ranges), unsigned)
-        subject = followed(subject, name, options, view)
+    return Dialect(types, model, printer.bit_operations, printer.lazy_select, effort)
+
+
+def lowered_program(
+    subject: Subject,
+    printer: Printer,
+    dialect: Dialect,
+    assume: Sequence[Any],
+    rewrite: Rewrite | None = None,
+) -> Program:
+    """The program of a traced subject, checked at points against what it means."""
+    widest = dialect.types[-1]
+    notation = printer.notation_of(widest)
     try:
-        functions = [
-            lowered(_rewritten(_problem(f, assume, types, printer), rewrite), types, *spelled)
-            for f in subject.functions
-        ]
+        problems = [problem_of(f, assume, widest, notation) for f in subject.functions]
+        if rewrite is not None:
+            from .lower.rewritten import rewritten  # it loads SymPy
+
+            problems = [rewritten(problem, rewrite) for problem in problems]
+        functions = [lowered(problem, dialect) for problem in problems]
     except RecursionError:
         raise TraceError(f"{subject.unit}: {TOO_DEEP}") from None
-    program = Program(
-        subject.unit, tuple(functions), subject.title, subject.doubts(), subject.parts
-    )
+    doubts, parts = subject.doubts(), subject.parts
+    program = Program(subject.unit, tuple(functions), subject.title, doubts, parts)
     program.check()
-    if isinstance(base, Mapping):
-        _check_counted(base, program)
-    checked = (
-        replace(f, checked=check_emission(f, traced.definition))
-        for f, traced in zip(program.functions, subject.functions, strict=True)
-    )
+    pairs = zip(program.functions, subject.functions, strict=True)
+    checked = (replace(f, checked=check_emission(f, traced.definition)) for f, traced in pairs)
     return replace(program, functions=tuple(checked))
-
-
-def _counted(base: Any) -> Base:
-    """base= as a number, or as the names of what counts from 1. Raises TargetError."""
-    named = base.items() if isinstance(base, Mapping) else [("", base)]
-    for name, number in named:
-        if not is_integer(number) or number not in (0, 1):
-            what = f"base of {name}" if name else "base"
-            raise TargetError(f"{what} is {shown(number)}; indices count from 0 or from 1")
-        if not isinstance(name, str):
-            raise TargetError(f"base names {shown(name)}, which is no name; write {{'i': 1}}")
-    return frozenset(n for n, number in named if number) if isinstance(base, Mapping) else base
-
-
-def _check_counted(base: Mapping[str, int], program: Program) -> None:
-    """Raise TargetError for a name of base= that nothing has that could count from 1."""
-    indices = {p.name for f in program.functions for p in f.params if not p.size}
-    indices |= {n for f in program.functions for n, _ in f.outputs}
-    for name in sorted(base.keys() - indices):
-        known = sorted(indices)
-        raise TargetError(
-            f"base is {shown(base)}, and {name} is no index and no result; there are {', '.join(known)}."
-            f"{nearest(name, known)}"
-        )
-
-
-def _axes_base(trace: Trace, name: str) -> int:
-    """What the axes' first index is called. Raises TraceError where they differ."""
-    found = {trace.base_of(n) for n in trace.axes}
-    if len(found) > 1 and trace.extents:
-        raise TraceError(
-            f"{name}: base names some of the axes {', '.join(trace.axes)}, over which one array form "
-            "runs; name all of them or none"
-        )
-    return max(found, default=0)
-
-
-def _problem(
-    traced: Traced, assume: Iterable[Any], types: Sequence[IndexType], printer: Printer
-) -> Problem:
-    """What is to be lowered of a function that was followed; where digits do not line up, also with
-    its flat positions kept whole."""
-    trace, (outputs, log) = traced.trace, traced.outputs()
-    doc, masked = traced.doc, dict[str, int]()
-    params = {*trace.params()}
-
-    def known(c: Node) -> bool:  # where there are several functions, of this one's parameters
-        return params.issuperset(names_in(c))
-
-    looked_into = traced.form is not None or is_aligned((e for _, e in outputs), trace.analyzer)
-    kept = None if looked_into else traced.kept()
-    if trace.is_unsigned:
-        outputs, kept = (
-            _without_signs(outputs, trace),
-            kept and replace(kept, outputs=_without_signs(kept.outputs, trace)),
-        )
-    if traced.masks:
-        starts = {n: trace.result_base(n) for n, _ in outputs}
-        shown_as = [f"{start - 1}" for start in starts.values()]
-        if trace.is_unsigned:
-            (most,) = {t.most for t in types}
-            masked = {n: most for n, start in starts.items() if not start}
-            outputs = traced.masked(most, outputs)
-            kept = kept and replace(kept, outputs=traced.masked(most, kept.outputs))
-            text = says(ones(most.bit_length()), printer.notation_of(types[-1]))
-            shown_as = [text if n in masked else f"{start - 1}" for n, start in starts.items()]
-        all_of_them = shown_as[0] if len(shown_as) == 1 else f"({', '.join(shown_as)})"
-        doc = replace(doc, summary=f"{doc.summary}; {all_of_them} where it is masked.")
-    learn_assumed(trace)
-    return Problem(
-        traced.name,
-        doc,
-        trace.analyzer,
-        outputs,
-        trace.params(),
-        trace.axes,
-        trace.extents,
-        trace.indices,
-        trace.base,
-        _axes_base(trace, traced.name),
-        [trace.result_base(n) for n, _ in outputs],
-        trace.named is not None,
-        traced.spans,
-        traced.view,
-        traced.by_name,
-        [*traced.stated, *(c for a in assume for c in _stated(a, trace) if known(c))],
-        trace.preconditions,
-        trace.stand_ins,
-        log,
-        kept,
-        traced.form,
-        placed=trace.placed | trace.indices,
-        masked=masked,
-        unsigned=trace.unsigned,
-    )
-
-
-def _without_signs(outputs: Outputs, trace: Trace) -> Outputs:
-    return [(n, without_negative_parts(e, trace.analyzer)) for n, e in outputs]
-
-
-def _rewritten(problem: Problem, rewrite: Rewrite | None) -> Problem:
-    if rewrite is None:
-        return problem
-    from .lower.rewritten import rewritten  # it loads SymPy
-
-    return rewritten(problem, rewrite)
-
-
-def _stated(assumption: Any, trace: Trace) -> list[Node]:
-    """An assumption as a header says it, with the numbers of the sizes that are fixed."""
-    if isinstance(assumption, str):
-        found = [read(assumption)]
-    else:
-        found = [condition(c, trace.analyzer) for c in parse(assumption)]
-    return [with_numbers(c, trace.sizes) for c in found]
-
-
-def candidates(index_type: str, printer: Printer) -> tuple[IndexType, ...]:
-    """The types that an index type may come to, narrowest first. Raises TargetError where the language
-    has none."""
-    own = printer.index_types
-    if isinstance(index_type, str) and index_type == "auto":
-        return tuple(own[t] for t in printer.default_index)
-    if isinstance(index_type, str) and index_type in printer.index_names:
-        return (own[printer.index_names[index_type][0]],)
-    if isinstance(index_type, str) and index_type in own:
-        return (own[index_type],)
-    if isinstance(index_type, str) and index_type in INDEX_TYPES:
-        raise TargetError(f"{printer.title} has no {index_type}; it has {', '.join(printer.types)}")
-    known = [*own, *printer.index_names]
-    raise TargetError(
-        f"no index type {shown(index_type)}; {printer.title} has auto, {', '.join(known)}."
-        f"{nearest(shown(index_type), known)}"
-    )

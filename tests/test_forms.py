@@ -18,8 +18,10 @@ from lego_emit.errors import WidthError
 from lego_emit.golden import load
 from lego_emit.ir import relations
 from lego_emit.ir.cost import cost_model
+from lego_emit.ir.index_types import INT32, INT64
 from lego_emit.lower.forms import Form
 from lego_emit.lower.lowering import Lowering
+from lego_emit.lower.problem import Dialect
 from lego_emit.lower.style import Style, census, standing
 from lego_emit.lower.wiring import Wiring
 from lego_emit.operations import OPS
@@ -64,7 +66,7 @@ def spelled(world, e, styles):
     """The styles in which e has another form than before; each has e's value at every point, and
     every node lies in its range."""
     own = world.facts.unsubstitute(e)
-    lowering = Lowering(world.facts, COST, True, ("int32", "int64"))
+    lowering = Lowering(world.facts, Dialect((INT32, INT64), COST, True))
     forms = {}
     for style in styles(own):
         node = Form(lowering, style, [own]).expr(own)
@@ -154,7 +156,7 @@ SIDES = ["x", "-x", "2*x - y", "x + y + 3", "-y - 4", "5", "-3", "x % 3 - y", "N
 def test_comparisons():
     """Terms go to the side where they are positive, and the constant to where it costs least."""
     world, seen = World(["N >= 1"], "x + y", limit=60, **WINDOWS), 0
-    lowering = Lowering(world.facts, COST, True, ("int32",))
+    lowering = Lowering(world.facts, Dialect((INT32,), COST, True))
     draw = random.Random("comparisons")
     for a, b, op in product(SIDES, SIDES, ["<", "<=", "==", "!=", ">", ">="]):
         text = f"{a} {op} {b}"

@@ -23,6 +23,7 @@ from lego_emit.lower.lower import _harmless, _hint, _inside
 from lego_emit.lower.lowering import Lowering
 from lego_emit.lower.relations import condition
 from lego_emit.lower.widths import _at_most
+from lego_emit.pipeline import dialect_of
 from lego_emit.run import registry
 
 
@@ -55,7 +56,7 @@ def test_an_operation_has_a_value_at_all_points(op, args, fits):
 def test_no_bounds_over_an_empty_range():
     facts = Analyzer()
     facts.facts.ranges["x"] = Range(Expr.of(1), Expr.of(0))
-    lowering = Lowering(facts, cost_model(None, registry.printer("cpp").cost), True)
+    lowering = Lowering(facts, dialect_of(registry.printer("cpp")))
     columns = Columns(lowering)
     columns.bound_all([lowering.graph.op("add", lowering.graph.var("x"), lowering.graph.const(1))])
     assert not lowering.bounds
@@ -76,7 +77,7 @@ def test_a_root_is_of_what_is_not_negative():
 def test_bounds_over_all_values_go_to_the_last_one():
     facts = Analyzer()
     facts.facts.ranges["x"] = Range(Expr.of(-2), Expr.of(5))
-    lowering = Lowering(facts, cost_model(None, registry.printer("cpp").cost), True)
+    lowering = Lowering(facts, dialect_of(registry.printer("cpp")))
     x = lowering.graph.var("x")
     square = lowering.graph.op("mul", x, x)
     Columns(lowering).bound_all([square])

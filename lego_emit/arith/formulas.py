@@ -6,6 +6,7 @@ SymPy itself is loaded by whoever has an expression of it, never here.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..errors import TraceError, shown
@@ -66,6 +67,86 @@ class Formulas(Pair):
 
 
 # -- what users write ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Given:
+    """Expressions that generate() was given: the functions by name, "" of a lone one without; the
+    first parameters where it is one function, which all ranges speak of, else None; what the
+    functions' names begin with; all of them as text."""
+
+    pairs: Mapping[str, Pair]
+    signature: Sequence[str] | None
+    prefix: str
+    title: str
+
+
+def are_formulas(subject: Any) -> bool:
+    """Whether generate() was given expressions, and not a function or a layout."""
+    if isinstance(subject, (tuple, list, Mapping)) and not is_pair(subject):
+        values = subject.values() if isinstance(subject, Mapping) else subject
+        return any(is_pair(v) or isinstance(v, Expr) or is_sympy(v) for v in values)
+    return is_pair(subject) or isinstance(subject, Expr) or is_sympy(subject)
+
+
+def formulas_of(subject: Any) -> Given | None:
+    """The expressions that generate() was given, None where it was a function or a layout. Raises
+    TraceError for what is no integer expression."""
+    if not are_formulas(subject):
+        return None
+    pairs = _functions(subject)
+    return Given(
+        pairs, _signature(subject) if len(pairs) == 1 else None, _prefix(pairs), _title(pairs)
+    )
+
+
+def _functions(subject: Any) -> dict[str, Pair]:
+    """The functions by name; "" is the name of a lone one without."""
+    if isinstance(subject, Mapping) and any(map(is_pair, subject.values())):
+        found = {}
+        for name, value in subject.items():
+            if not isinstance(name, str) or not name.isidentifier():
+                raise TraceError(f"{shown(name)} is not a name for a function")
+            if not is_pair(value):
+                raise TraceError(
+                    f"{name} is {in_short(value)}, beside functions: give all of them as "
+                    f"(replacements, expressions), as unit.sympy does"
+                )
+            found[name] = as_pair(*value) if not isinstance(value, Formulas) else value
+        return found
+    if is_pair(subject):
+        return {"": subject if isinstance(subject, Formulas) else as_pair(*subject)}
+    return {"": as_pair([], subject)}
+
+
+def _signature(subject: Any) -> list[str]:
+    """The names of a SymPy Lambda's arguments."""
+    if not (is_sympy(subject) and type(subject).__name__ == "Lambda"):
+        return []
+    if not all(map(is_symbol, subject.signature)):
+        raise TraceError(f"{in_short(subject)}: its arguments are no symbols")
+    return [s.name for s in subject.signature]
+
+
+def _prefix(functions: Mapping[str, Pair]) -> str:
+    """What the functions' names begin with: layout of layout_apply and layout_inv."""
+    first, pair = next(iter(functions.items()))
+    heads = [pair.unit] if isinstance(pair, Formulas) else []
+    heads += [first] if len(functions) == 1 else [first.rpartition("_")[0]]
+    fit = (h for h in heads if h and all(f == h or f.startswith(f"{h}_") for f in functions))
+    return next(fit, "")
+
+
+def _title(pairs: Mapping[str, Pair]) -> str:
+    """The expressions as SymPy shows them, in one line; a long one is cut."""
+    texts = []
+    for pair in pairs.values():
+        single = len(pair.expressions) == 1 and "result" in pair.expressions
+        results = [(n, in_short(e)) for n, e in pair.expressions.items()]
+        texts += [e if single else f"{n} = {e}" for n, e in results]
+        texts += [f"{s} = {in_short(e)}" for s, e in pair.replacements]
+    text = ", ".join(texts)
+    return text if len(text) <= LONG else f"{text[: LONG - 2]}.."
 
 
 def is_pair(value: Any) -> bool:

@@ -11,6 +11,7 @@ from itertools import count
 from typing import Any
 
 from ..algebra.block import Block
+from ..arguments import candidates
 from ..arith.assume import parse
 from ..arith.context import bound
 from ..arith.expr import Expr
@@ -21,7 +22,7 @@ from ..errors import AssumptionError, TemplateError, nearest, shown
 from ..ir.index_types import IndexType
 from ..ir.program import Program
 from ..kinds import is_integer, is_symbolic
-from ..pipeline import build_program, candidates
+from ..pipeline import dialect_of, lowered_program
 from ..trace.follow import Options, follow, go_on
 from ..trace.learn import learn_layout
 from ..trace.paths import here
@@ -410,9 +411,10 @@ class Names(Kernel):
             return found if len(found) > 1 else next(iter(found.values()))
 
         trace, result = go_on(self._known(layouts, said), lambda _: None, outputs)
-        program = build_program(
-            index_of(trace, result), self.printer, "index", None, said.assume, self.index_type
-        )
+        dialect = dialect_of(self.printer, self.index_type)
+        trace.is_unsigned = dialect.is_unsigned
+        subject = index_of(trace, result)
+        program = lowered_program(subject, self.printer, dialect, said.assume)
         (function,) = program.functions
         names = {param.name for param in function.params}
         for param in function.params:

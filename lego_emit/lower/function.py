@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 
 from ..arith.expr import Cond, Expr
 from ..errors import TraceError, WidthError
-from ..ir.cost import Cost
 from ..ir.index_types import IndexType
 from ..ir.nodes import Node
 from ..ir.program import Function, Param, View
 from . import header
 from .lower import Lowered, lower
 from .lowering import Lowering, Tried
-from .problem import Problem
+from .problem import Dialect, Problem
 from .widths import Width, choose_type, holds_argument
 
 
@@ -30,18 +29,10 @@ class Record:
     function: Function | None = None
 
 
-def lowered(
-    problem: Problem,
-    types: Sequence[IndexType],
-    cost: Cost,
-    bit_operations: bool,
-    lazy: bool,
-    effort: int = 1,
-) -> Function:
-    """The cheapest program for a problem. types: index types to choose from, narrowest first; the
-    others as in Lowering."""
-    facts = problem.facts
-    lowering = Lowering(facts, cost, bit_operations, types, lazy, effort)
+def lowered(problem: Problem, dialect: Dialect) -> Function:
+    """The cheapest program for a problem."""
+    facts, types = problem.facts, dialect.types
+    lowering = Lowering(facts, dialect)
     if problem.form is None:
         try:
             found = lower(problem, lowering)
@@ -65,7 +56,7 @@ def lowered(
     chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem)
     width = _with_params(problem.name, params, chosen, types)
     spans: Sequence[tuple[int, Expr] | None] = problem.spans or [None] * len(problem.outputs)
-    record = Record(problem, found.lowering.tried, found.roots, cost.name)
+    record = Record(problem, found.lowering.tried, found.roots, dialect.cost.name)
     function = Function(
         name=problem.name,
         params=params,

@@ -12,9 +12,8 @@ from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
 from ..arith.steps import Log
 from ..arith.terms import Atom, Identity
-from ..ir.cost import Cost
-from ..ir.index_types import IndexType
 from .graph import Graph
+from .problem import Dialect
 from .quotients import from_others
 from .ranges import Ranges
 
@@ -53,25 +52,14 @@ class Tried:
 class Lowering:
     """What the candidates of one function share: the graph, the facts, proven signs."""
 
-    def __init__(
-        self,
-        facts: Analyzer,
-        cost: Cost,
-        bit_operations: bool,
-        types: Sequence[IndexType] = (),
-        lazy: bool = True,
-        effort: int = 1,
-    ):
-        """effort: how many times their usual steps searches may take."""
-        self.lazy, self.effort = lazy, effort
+    def __init__(self, facts: Analyzer, dialect: Dialect):
         self.facts = facts
-        self.types = types
-        self.signed = any(t.least < 0 for t in types)
-        self.bit_operations = bit_operations
+        self.types, self.lazy, self.effort = dialect.types, dialect.lazy, dialect.effort
+        self.signed, self.bit_operations = not dialect.is_unsigned, dialect.bit_operations
         self.sizes = facts.facts.sizes | {
             name for name in facts.facts.substitutions if facts.facts.is_size(name)
         }
-        self.graph = Graph(cost, self.sizes)
+        self.graph = Graph(dialect.cost, self.sizes)
         self.sources: dict[int, Expr] = {}  # of nodes that arithmetic does not give: their value
         self.built = 0  # atoms, over all candidates
         self.tried: list[Tried] = []
@@ -89,7 +77,7 @@ class Lowering:
         self._values: dict[int, Expr | None] = {}
         self._ratios: dict[Identities, Expr | None] = {}
         self._size_atoms: dict[Atom, bool] = {}
-        self.ranges = Ranges(self.graph, facts, self.value, self.bounds, lazy, self.signed)
+        self.ranges = Ranges(self.graph, facts, self.value, self.bounds, self.lazy, self.signed)
 
     def priced(
         self, nodes: list[int], words: tuple[str, ...], domains: Sequence[range] = ()

@@ -10,8 +10,31 @@ from ..arith.analyzer import Analyzer
 from ..arith.expr import Cond, Expr
 from ..arith.steps import Log
 from ..arith.terms import Atom
+from ..ir.cost import Cost
+from ..ir.index_types import IndexType
 from ..ir.nodes import Node
 from ..ir.program import Doc, View
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What lowering takes from a language.
+
+    types: index types to choose from, narrowest first; cost: prices of operations. bit_operations:
+    whether shifts and masks do for divisions. lazy: whether the branch of a select that is not taken
+    is not computed. effort: how many times their usual steps searches may take.
+    """
+
+    types: Sequence[IndexType]
+    cost: Cost
+    bit_operations: bool
+    lazy: bool = True
+    effort: int = 1
+
+    @property
+    def is_unsigned(self) -> bool:
+        """Whether it has no negative numbers."""
+        return all(t.least == 0 for t in self.types)
 
 
 @dataclass

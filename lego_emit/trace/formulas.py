@@ -14,24 +14,25 @@ from ..arith.analyzer import Analyzer
 from ..arith.assume import learn, parse, source_of
 from ..arith.expr import Expr
 from ..arith.formulas import (
-    LONG,
     Formulas,
+    Given,
     Pair,
-    as_pair,
     check_replacements,
     expressions_of,
+    formulas_of,
     in_short,
-    is_pair,
-    is_symbol,
     stands,
     symbols_of,
 )
 from ..arith.given_ranges import GivenRange, learn_ranges
 from ..arith.terms import TOO_DEEP
-from ..errors import AssumptionError, LegoError, TraceError, nearest, shown
-from ..kinds import is_sympy
+from ..errors import AssumptionError, LegoError, TraceError, nearest
+from ..ir.program import Doc
+from .definition import OfFormulas
+from .doubts import unmet
 from .follow import Options, follow
 from .trace import Trace
+from .traced import Outputs, Subject, Traced
 
 
 @dataclass
@@ -51,31 +52,66 @@ class Followed:
     pair: Pair | None = None
 
 
-def are_formulas(subject: Any) -> bool:
-    """Whether generate() was given expressions, and not a function or a layout."""
-    if isinstance(subject, (tuple, list, Mapping)) and not is_pair(subject):
-        values = subject.values() if isinstance(subject, Mapping) else subject
-        return any(is_pair(v) or isinstance(v, Expr) or is_sympy(v) for v in values)
-    return is_pair(subject) or isinstance(subject, Expr) or is_sympy(subject)
-
-
-def follow_formulas(subject: Any, name: str | None, options: Options) -> tuple[str, list[Followed]]:
+def follow_formulas(given: Given, name: str | None, options: Options) -> tuple[str, list[Followed]]:
     """(the unit's name, its functions). Raises TraceError for what is no integer expression."""
-    pairs = _functions(subject)
-    prefix = _prefix(pairs)
+    pairs, signature, prefix = given.pairs, given.signature, given.prefix
     unit = name or prefix or "index"
     fixed, ranges = options.numbers(), options.ranges
-    signature = _signature(subject) if len(pairs) == 1 else None
     found = []
     try:
         functions = [_Function(pair, ranges, signature) for pair in pairs.values()]
         _all_known(functions, fixed, options.assume, ranges)
-        for given, function in zip(pairs, functions, strict=True):
-            own = unit + given[len(prefix) :] if prefix else given or unit
+        for key, function in zip(pairs, functions, strict=True):
+            own = unit + key[len(prefix) :] if prefix else key or unit
             found.append(function.followed(own, options))
     except RecursionError:
         raise TraceError(f"{unit}: {TOO_DEEP}") from None
     return unit, found
+
+
+def subject_of_formulas(given: Given, name: str | None, options: Options) -> Subject:
+    """The functions of expressions, traced."""
+    if options.base:
+        raise TraceError(
+            "base=1 is for functions and layouts: an expression says itself what its indices count "
+            "from; write i - 1 for an index that counts from 1, and give its range"
+        )
+    unit, found = follow_formulas(given, name, options)
+    title = given.title
+    if numbers := options.numbers():
+        title += " with " + ", ".join(f"{k} = {v}" for k, v in numbers.items())
+    told = ()
+    if len(found) == 1:  # of several, a range that concerns none is refused
+        (one,) = found
+        known = [n for n in one.trace.params() if n not in one.unmet]
+        told = tuple(unmet(unit, n, known) for n in one.unmet)
+    return Subject(unit, title, [_of_one(f) for f in found], lambda: told)
+
+
+def _of_one(found: Followed) -> Traced:
+    """A function of expressions; what unit.sympy gave and nobody changed keeps its promises."""
+    problem, trace = found.problem, found.trace
+    doc = Doc(f"The value that {found.name} computes.")
+    definition = None
+    if found.pair is not None and not trace.base:
+        definition = OfFormulas(found.pair, trace, found.name)
+
+    def named(_: Any) -> Outputs:
+        return [(n, Expr.of(e) - trace.result_base(n)) for n, e in found.outputs.items()]
+
+    if problem is None:
+        by_name = any(
+            n != f"out{k}" for k, n in enumerate(found.outputs)
+        )  # as a tuple's are called
+        made = Traced(found.name, doc, trace, None, named, form=found.form, by_name=by_name)
+        made.definition = definition
+        return made
+    doc, spans = (problem.doc, problem.spans) if found.unchanged else (doc, None)
+    stated, form = problem.stated, found.form
+    by_name = problem.by_name
+    return Traced(
+        found.name, doc, trace, None, named, spans, stated, form, None, by_name, definition
+    )
 
 
 def _counted(problem: Any) -> Iterator[str]:
@@ -88,64 +124,14 @@ def reference(subject: Any, functions: Sequence[Any]) -> Any:
     """What a unit made of expressions is compared with: a function of integers; None where they
     have several functions, loops of their own, or a symbol that no function of Python's can take.
     functions: those that were emitted."""
-    (pair, *more), (function, *_) = _functions(subject).values(), functions
+    given = formulas_of(subject)
+    assert given is not None
+    (pair, *more), (function, *_) = given.pairs.values(), functions
     if more or function.axes or function.base or any(iskeyword(p.name) for p in function.params):
         return None
     from .evaluated import Evaluated
 
     return Evaluated(function.name, pair, [p.name for p in function.params])
-
-
-def title(subject: Any) -> str:
-    """The expressions as SymPy shows them, in one line; a long one is cut."""
-    texts = []
-    for pair in _functions(subject).values():
-        single = len(pair.expressions) == 1 and "result" in pair.expressions
-        results = [(n, in_short(e)) for n, e in pair.expressions.items()]
-        texts += [e if single else f"{n} = {e}" for n, e in results]
-        texts += [f"{s} = {in_short(e)}" for s, e in pair.replacements]
-    text = ", ".join(texts)
-    return text if len(text) <= LONG else f"{text[: LONG - 2]}.."
-
-
-# -- what was given ------------------------------------------------------------------------------
-
-
-def _functions(subject: Any) -> dict[str, Pair]:
-    """The functions by name; "" is the name of a lone one without."""
-    if isinstance(subject, Mapping) and any(map(is_pair, subject.values())):
-        found = {}
-        for name, value in subject.items():
-            if not isinstance(name, str) or not name.isidentifier():
-                raise TraceError(f"{shown(name)} is not a name for a function")
-            if not is_pair(value):
-                raise TraceError(
-                    f"{name} is {in_short(value)}, beside functions: give all of them as "
-                    f"(replacements, expressions), as unit.sympy does"
-                )
-            found[name] = as_pair(*value) if not isinstance(value, Formulas) else value
-        return found
-    if is_pair(subject):
-        return {"": subject if isinstance(subject, Formulas) else as_pair(*subject)}
-    return {"": as_pair([], subject)}
-
-
-def _signature(subject: Any) -> list[str]:
-    """The names of a SymPy Lambda's arguments."""
-    if not (is_sympy(subject) and type(subject).__name__ == "Lambda"):
-        return []
-    if not all(map(is_symbol, subject.signature)):
-        raise TraceError(f"{in_short(subject)}: its arguments are no symbols")
-    return [s.name for s in subject.signature]
-
-
-def _prefix(functions: Mapping[str, Pair]) -> str:
-    """What the functions' names begin with: layout of layout_apply and layout_inv."""
-    first, pair = next(iter(functions.items()))
-    heads = [pair.unit] if isinstance(pair, Formulas) else []
-    heads += [first] if len(functions) == 1 else [first.rpartition("_")[0]]
-    fit = (h for h in heads if h and all(f == h or f.startswith(f"{h}_") for f in functions))
-    return next(fit, "")
 
 
 # -- one function --------------------------------------------------------------------------------

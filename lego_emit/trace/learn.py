@@ -18,6 +18,7 @@ from ..arith.divisors import nonzero
 from ..arith.expr import Cond, Expr, group
 from ..arith.facts import Range
 from ..arith.terms import Atom
+from ..arith.wholes import whole_quotients
 from ..errors import IndexRangeError, LayoutError
 from .paths import Running
 from .trace import Trace
@@ -43,12 +44,13 @@ def learn_layout(block: Block, here: Running) -> None:
     it is rounded up; the blocks' sizes agree."""
     if block.is_concrete:
         return
-    trace = here.trace
-    if trace is not None and trace.knows(block):
-        return
-    _learn_layout(block, here)
-    if trace is not None:
-        trace.learned(block)
+    known = {} if here.trace is None else here.trace.layouts
+    if id(block) not in known:
+        _learn_layout(block, here)
+        if (
+            not here.analyzer.facts.branch
+        ):  # they hold on every path, and nothing was wrong with them
+            known[id(block)] = block
 
 
 def _learn_layout(block: Block, here: Running) -> None:
@@ -59,12 +61,11 @@ def _learn_layout(block: Block, here: Running) -> None:
         for name in sorted(e.symbols() | (known.rebuilt(e).symbols() & facts.quotients.keys())):
             if name not in facts.substitutions:
                 known.learn_size(name)
-                if name not in facts.quotients:
-                    _parameter(name, trace)
-        for atom in sorted(_wholes(e), key=lambda a: a.key):
-            if not (_rounds_up(e, atom, known) or _asks_for_rest(e, atom, known)):
-                dividend, divisor = known.rebuilt(atom.args[0]), known.rebuilt(atom.args[1])
-                _note_divides(divisor, dividend, here)
+                if trace is not None and name not in facts.quotients and name[0] != "?":
+                    trace.add_parameter(name)  # a symbol that the user made is one, too
+        for quotient in whole_quotients(e, known):
+            dividend, divisor = map(known.rebuilt, quotient.args[:2])
+            _note_divides(divisor, dividend, here)
         value = known.rebuilt(e)
         top = known.interval(value)[1]
         if top is not None and top < 1:
@@ -327,27 +328,6 @@ def note(condition: Cond, trace: Trace | None) -> None:
         trace.note(condition)
 
 
-def _parameter(name: str, trace: Trace | None) -> None:
-    """A symbol that the user made is a parameter too."""
-    if trace is not None and not name.startswith("?"):
-        trace.add_parameter(name)
-
-
-def _wholes(size: Expr) -> set[Atom]:
-    """The quotients among a size's terms and factors, which it takes to be whole. One under max, min
-    or a condition is a case among others, and may be rounded down."""
-    found: set[Atom] = set()
-    waiting = [size]
-    while waiting:
-        for atom in waiting.pop().atoms():
-            if atom.kind == "group":
-                waiting.append(atom.args[0])
-            elif atom.kind == "floordiv" or (atom.kind == "digit" and atom.args[2] is None):
-                found.add(atom)
-                waiting += atom.args[:2]
-    return found
-
-
 def _note_divides(divisor: Expr, dividend: Expr, here: Running) -> None:
     known = here.analyzer
     if divisor.constant is not None and dividend.constant is not None:
@@ -366,39 +346,6 @@ def _note_divides(divisor: Expr, dividend: Expr, here: Running) -> None:
             note(Cond("eq", _own(rest, here), Expr.of(0)), here.trace)
         if known.nonneg(dividend - 1) and known.nonneg(divisor - 1):
             known.constrain(quotient - 1)
-
-
-def _rounds_up(size: Expr, quotient: Atom, known: Analyzer) -> bool:
-    """Whether the size is a multiple of the quotient plus a positive number, as (n + b - 1) // b is
-    where n is a number, or a symbol plus one."""
-    least, next_one = (known.rebuild(size, {quotient: Expr.of(value)}.get) for value in (0, 1))
-    step = next_one - least
-    first = next(iter(step.terms.items()), None)
-    if first is None:
-        return False
-    added, rest = divmod(least.terms.get(first[0], 0), first[1])
-    return added > 0 and not rest and not (least - added * step).terms
-
-
-def _asks_for_rest(size: Expr, quotient: Atom, known: Analyzer) -> bool:
-    """Whether the size is made of what the quotient leaves, too, as n // b + (n % b != 0) is: of the
-    remainder, written as such or as n - n // b * b, or of a condition on the quotient."""
-    dividend, divisor = quotient.args[:2]
-    inner = size.deep_atoms()
-    rests = Atom("floormod", dividend, divisor), Atom("digit", dividend, Expr.of(1), divisor)
-    if not inner.isdisjoint(rests):
-        return True
-    if any(
-        quotient in c.deep_atoms() for a in inner if a.kind == "bool" for c in a.args[0].exprs()
-    ):
-        return True
-    product = known.simplifier.multiply(divisor, Expr.atom(quotient))
-    rest = known.simplifier.subtract(dividend, product).terms
-    held = [(size.terms.get(mono, 0), count) for mono, count in rest.items()]
-    if not held:  # the quotient is exact
-        return False
-    (first, one), *others = held
-    return first != 0 and all(c * one == first * count for c, count in others)
 
 
 def product_of(sizes: Sequence[Any], known: Analyzer) -> Expr:

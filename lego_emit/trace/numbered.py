@@ -35,11 +35,11 @@ class Numbered:
         return _numbered(f, self.sizes, {})
 
 
-def numbered(function: Any, sizes: Mapping[str, int]) -> tuple[Any, list[str]]:
-    """(a user's function with numbers for the symbols in the layouts that it reads from outside, the
-    names of these)."""
+def numbered(subject: Any, sizes: Mapping[str, int]) -> tuple[Any, list[str]]:
+    """(a layout, or a user's function, with numbers for the symbols in it or in the layouts that it
+    reads from outside, the names of these)."""
     read = _Read(sizes)
-    return (_numbered(function, read, {}) if sizes else function), sorted(read.names)
+    return (_numbered(subject, read, {}) if sizes else subject), sorted(read.names)
 
 
 class _Read(dict[str, int]):

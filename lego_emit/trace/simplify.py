@@ -7,7 +7,7 @@ from typing import Any
 
 from ..arith.assume import as_list
 from ..arith.expr import Expr
-from ..arith.formulas import in_short, symbols_of
+from ..arith.formulas import formulas_of, in_short, symbols_of
 from ..arith.given_ranges import parse_ranges
 from ..errors import AssumptionError, TraceError, nearest
 from ..kinds import is_sympy
@@ -28,8 +28,10 @@ def simplify(expr: Any, assume: Sequence[Any] = (), ranges: Mapping[Any, Any] | 
     """
     if not (isinstance(expr, Expr) or is_sympy(expr)):
         raise TraceError(f"simplify() takes one SymPy expression, not {in_short(expr)}")
+    given = formulas_of(expr)
+    assert given is not None
     _, (found,) = follow_formulas(
-        expr, None, Options(assume=as_list(assume), ranges=parse_ranges(ranges))
+        given, None, Options(assume=as_list(assume), ranges=parse_ranges(ranges))
     )
     for name in found.unmet:
         params = [n for n in found.trace.params() if n not in found.unmet]

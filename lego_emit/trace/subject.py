@@ -7,110 +7,29 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from ..algebra.block import Block
 from ..algebra.labels import index_names
-from ..arith.analyzer import Analyzer
 from ..arith.expr import Cond, Expr
-from ..arith.steps import Log
-from ..arith.terms import Atom
+from ..arith.formulas import formulas_of
 from ..errors import TraceError, a_type, shown
 from ..ir.program import Doc, View
 from ..kinds import is_sympy
 from .calls import call_user_function
-from .definition import Definition, OfFormulas, OfFunction, OfLayout, OfTrace
+from .definition import OfFunction, OfLayout, OfTrace
 from .docs import doc_of
-from .doubts import doubts, unmet
+from .doubts import doubts
 from .everywhere import called_everywhere
 from .follow import Options, check_known, follow, go_on
-from .formulas import Followed, are_formulas, follow_formulas
-from .formulas import title as formulas_title
+from .formulas import subject_of_formulas
 from .learn import learn_layout, product_of
-from .numbered import Numbered, numbered
+from .numbered import numbered
 from .tape import Tape
 from .trace import Trace
-
-Outputs = list[tuple[str, Expr]]
-
-
-@dataclass
-class Traced:
-    """One function: its name, what is said of it, what was learned of it, its result, and how that is
-    named. spans: (least, end) that are known to hold of each
-    output, counted from 0. view: of the layout, where one is wanted. stated: what the user
-    said of it before; form: SymPy expressions that are spelled as they stand. by_name: whether the
-    result is a dict. definition: what it means at integers, None where that cannot be asked. masks:
-    whether -1 stands for what is masked."""
-
-    name: str
-    doc: Doc
-    trace: Trace
-    result: Any
-    named: Callable[[Any], Outputs]
-    spans: Sequence[tuple[int, Expr]] | None = None
-    stated: Sequence[Any] = ()
-    form: Any = None
-    view: View[Expr] | None = None
-    by_name: bool = False
-    definition: Definition | None = None
-    masks: bool = False
-
-    def masked(self, most: int, outputs: Outputs) -> Outputs:
-        """The results where a number that is not negative stands for what is masked: most, where
-        they count from 0, else one less than their 0 is called."""
-        bases = [self.trace.result_base(n) for n, _ in outputs]
-        return [
-            (n, _masked(e - base, base, base - 1 if base else most, self.trace.analyzer))
-            for (n, e), base in zip(outputs, bases, strict=True)
-        ]
-
-    def outputs(self) -> tuple[Outputs, Log]:
-        """(the results by name, under all that was learned; the steps that led to them)."""
-        trace, known = self.trace, self.trace.analyzer
-        log = known.log or Log()
-        log.settled = True
-        found = [
-            (n, known.simplifier.add(known.rebuilt(e), Expr.of(trace.result_base(n))))
-            for n, e in self.named(self.result)
-        ]
-        known.log = None
-        for _, e in found:
-            for symbol in sorted(known.unsubstitute(e).symbols()):
-                trace.add_parameter(symbol)
-        return found, log
-
-    def kept(self) -> Kept:
-        """The results with every flat position kept as one value."""
-        result, flats, log = self.trace.kept()
-        known = self.trace.analyzer
-        found = [
-            (n, known.simplifier.add(known.rebuilt(e), Expr.of(self.trace.result_base(n))))
-            for n, e in self.named(result)
-        ]
-        return Kept(found, flats, log)
-
-
-@dataclass(frozen=True)
-class Kept:
-    """Results in which flat positions are kept as one value, those values, and the steps."""
-
-    outputs: Outputs
-    flats: list[Atom]
-    log: Log
-
-
-@dataclass
-class Subject:
-    """All that is to be emitted: the unit's name, its title, its functions, what may not be meant."""
-
-    unit: str
-    title: str
-    functions: list[Traced]
-    doubts: Callable[[], tuple[str, ...]] = tuple
-    parts: tuple[int, ...] = ()  # how many functions each of several subjects has
+from .traced import Outputs, Subject, Traced
 
 
 def index_of(trace: Trace, result: Any) -> Subject:
@@ -127,10 +46,11 @@ def followed(subject: Any, name: str | None, options: Options, view: bool = Fals
         raise TraceError(f"name must be text such as 'index', not {shown(name)}")
     if name and not name.isidentifier():
         raise TraceError(f"name is {shown(name)}, no name for a function; write one as 'my_layout'")
-    if are_formulas(subject):
+    formulas = formulas_of(subject)
+    if formulas is not None:
         if view:
             raise _no_view(name or "expression", "it is an expression")
-        return _of_formulas(subject, name, options)
+        return subject_of_formulas(formulas, name, options)
     if isinstance(subject, (list, tuple, Mapping)):
         return _of_several(subject, name, options, view)
     return _of_one_subject(subject, name, options, view)
@@ -208,16 +128,17 @@ def _of_one_subject(
     subject: Any, name: str | None, options: Options, view: bool, alone: bool = True
 ) -> Subject:
     traced, numbers = partial(follow, options=options, alone=alone), options.numbers()
+    if not isinstance(subject, Block) and not callable(subject):
+        raise _no_subject(subject)
+    own, names = numbered(subject, numbers)
     if isinstance(subject, Block):
         unit = name or "layout"
         title, told = repr(subject), tuple
-        block = subject.with_sizes(Numbered(subject, numbers)) if numbers else subject
-        trace, result = traced(lambda t: _declared(t, block, subject))
-    elif callable(subject):
+        trace, result = traced(lambda t: _declared(t, own, subject))
+    else:
         unit = name or _own_name(subject)
         title = _title(subject, unit)
         try:
-            own, names = numbered(subject, numbers)
             trace, result = traced(lambda t: _called_with(own, names, t), tape=Tape())
         except TraceError as error:
             if not error.many_paths and not error.placed:
@@ -225,8 +146,6 @@ def _of_one_subject(
             small = called_everywhere(subject, error)
             trace, result = traced(small)
         told = partial(_doubts, subject, trace)
-    else:
-        raise _no_subject(subject)
     said = Doc() if isinstance(subject, Block) else doc_of(subject)
     if isinstance(result, Block):
         source = result if isinstance(subject, Block) else OfFunction(subject, trace, unit)
@@ -244,50 +163,6 @@ def _of_one_subject(
     if isinstance(result, Block) and said.summary:
         title += f": {said.summary}"
     return Subject(unit, " ".join(title.split()), functions, told)
-
-
-def _of_formulas(subject: Any, name: str | None, options: Options) -> Subject:
-    if options.base:
-        raise TraceError(
-            "base=1 is for functions and layouts: an expression says itself what its indices count "
-            "from; write i - 1 for an index that counts from 1, and give its range"
-        )
-    unit, found = follow_formulas(subject, name, options)
-    title = formulas_title(subject)
-    if numbers := options.numbers():
-        title += " with " + ", ".join(f"{k} = {v}" for k, v in numbers.items())
-    told = ()
-    if len(found) == 1:  # of several, a range that concerns none is refused
-        (one,) = found
-        known = [n for n in one.trace.params() if n not in one.unmet]
-        told = tuple(unmet(unit, n, known) for n in one.unmet)
-    return Subject(unit, title, [_of_one(f) for f in found], lambda: told)
-
-
-def _of_one(found: Followed) -> Traced:
-    """A function of expressions; what unit.sympy gave and nobody changed keeps its promises."""
-    problem, trace = found.problem, found.trace
-    doc = Doc(f"The value that {found.name} computes.")
-    definition = None
-    if found.pair is not None and not trace.base:
-        definition = OfFormulas(found.pair, trace, found.name)
-
-    def named(_: Any) -> Outputs:
-        return [(n, Expr.of(e) - trace.result_base(n)) for n, e in found.outputs.items()]
-
-    if problem is None:
-        by_name = any(
-            n != f"out{k}" for k, n in enumerate(found.outputs)
-        )  # as a tuple's are called
-        made = Traced(found.name, doc, trace, None, named, form=found.form, by_name=by_name)
-        made.definition = definition
-        return made
-    doc, spans = (problem.doc, problem.spans) if found.unchanged else (doc, None)
-    stated, form = problem.stated, found.form
-    by_name = problem.by_name
-    return Traced(
-        found.name, doc, trace, None, named, spans, stated, form, None, by_name, definition
-    )
 
 
 def _doubts(fn: Callable[..., Any], trace: Trace) -> tuple[str, ...]:
@@ -419,19 +294,6 @@ def _layout_functions(
         functions[1].masks = layout.masks_inverse
         functions[1].definition = OfLayout(given, back, unit, targets, inverse=True)
     return functions
-
-
-def _masked(e: Expr, base: int, number: int, known: Analyzer) -> Expr:
-    """e + base where number stands for the -1 of its branches."""
-    if e.constant == -1:
-        return Expr.of(number)
-    offset = e.terms.get((), 0)
-    choice = (e - offset).single
-    if choice is None or choice.kind != "select":
-        return e + base
-    condition, then, other = choice.args
-    parts = (_masked(part + offset, base, number, known) for part in (then, other))
-    return known.simplifier.select(condition, *parts)
 
 
 def _view(unit: str, layout: Block, trace: Trace) -> View[Expr]:

@@ -53,15 +53,6 @@ class Trace:
     tape: Tape | None = None  # what a user's function did
     has_genp: bool = False  # a GenP of sizes that are no numbers is applied or inverted
 
-    def knows(self, layout: Any) -> bool:
-        """Whether a layout's sizes were learned before, so that they hold on every path."""
-        return id(layout) in self.layouts
-
-    def learned(self, layout: Any) -> None:
-        """A layout's sizes were learned, and nothing was wrong with them."""
-        if not self.analyzer.facts.branch:
-            self.layouts[id(layout)] = layout
-
     def run(self) -> Any:
         """Follow the function once, all its paths."""
         self.analyzer.log = Log()

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
 from lego_emit import LegoError, generate
+from lego_emit.arguments import candidates
 from lego_emit.emit.registry import printer
 from lego_emit.emitted import emit_program
-from lego_emit.pipeline import build_program, candidates
+from lego_emit.pipeline import build_program
 
 from .words import REFERENCE, WORDS
 

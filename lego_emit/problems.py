@@ -1,0 +1,105 @@
+"""What is to be lowered of a function that was traced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from .arith.assume import parse
+from .arith.signs import without_negative_parts
+from .errors import TraceError
+from .ir.index_types import IndexType
+from .ir.nodes import Node
+from .ir.relations import names_in, ones, read, says, with_numbers
+from .lower.problem import Problem
+from .lower.propose import is_aligned
+from .lower.relations import condition
+from .notation import Notation
+from .trace.learn import learn_assumed
+from .trace.trace import Trace
+from .trace.traced import Outputs, Traced
+
+
+def problem_of(
+    traced: Traced, assume: Iterable[Any], widest: IndexType, notation: Notation
+) -> Problem:
+    """What is to be lowered of a function that was followed; where digits do not line up, also with
+    its flat positions kept whole."""
+    trace, (outputs, log) = traced.trace, traced.outputs()
+    doc, masked = traced.doc, dict[str, int]()
+    params = {*trace.params()}
+
+    def known(c: Node) -> bool:  # where there are several functions, of this one's parameters
+        return params.issuperset(names_in(c))
+
+    looked_into = traced.form is not None or is_aligned((e for _, e in outputs), trace.analyzer)
+    kept = None if looked_into else traced.kept()
+    if trace.is_unsigned:
+        outputs, kept = (
+            _without_signs(outputs, trace),
+            kept and replace(kept, outputs=_without_signs(kept.outputs, trace)),
+        )
+    if traced.masks:
+        starts = {n: trace.result_base(n) for n, _ in outputs}
+        shown_as = [f"{start - 1}" for start in starts.values()]
+        if trace.is_unsigned:
+            most = widest.most
+            masked = {n: most for n, start in starts.items() if not start}
+            outputs = traced.masked(most, outputs)
+            kept = kept and replace(kept, outputs=traced.masked(most, kept.outputs))
+            text = says(ones(most.bit_length()), notation)
+            shown_as = [text if n in masked else f"{start - 1}" for n, start in starts.items()]
+        all_of_them = shown_as[0] if len(shown_as) == 1 else f"({', '.join(shown_as)})"
+        doc = replace(doc, summary=f"{doc.summary}; {all_of_them} where it is masked.")
+    learn_assumed(trace)
+    return Problem(
+        traced.name,
+        doc,
+        trace.analyzer,
+        outputs,
+        trace.params(),
+        trace.axes,
+        trace.extents,
+        trace.indices,
+        trace.base,
+        _axes_base(trace, traced.name),
+        [trace.result_base(n) for n, _ in outputs],
+        trace.named is not None,
+        traced.spans,
+        traced.view,
+        traced.by_name,
+        [*traced.stated, *(c for a in assume for c in _stated(a, trace) if known(c))],
+        trace.preconditions,
+        trace.stand_ins,
+        log,
+        kept,
+        traced.form,
+        placed=trace.placed | trace.indices,
+        masked=masked,
+        unsigned=trace.unsigned,
+    )
+
+
+def _axes_base(trace: Trace, name: str) -> int:
+    """What the axes' first index is called. Raises TraceError where they differ."""
+    found = {trace.base_of(n) for n in trace.axes}
+    if len(found) > 1 and trace.extents:
+        raise TraceError(
+            f"{name}: base names some of the axes {', '.join(trace.axes)}, over which one array form "
+            "runs; name all of them or none"
+        )
+    return max(found, default=0)
+
+
+def _without_signs(outputs: Outputs, trace: Trace) -> Outputs:
+    return [(n, without_negative_parts(e, trace.analyzer)) for n, e in outputs]
+
+
+def _stated(assumption: Any, trace: Trace) -> list[Node]:
+    """An assumption as a header says it, with the numbers of the sizes that are fixed."""
+    if isinstance(assumption, str):
+        found = [read(assumption)]
+    else:
+        found = [condition(c, trace.analyzer) for c in parse(assumption)]
+    return [with_numbers(c, trace.sizes) for c in found]
