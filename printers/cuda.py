@@ -5,9 +5,14 @@ C++'s operators. The file includes nothing, so that NVRTC takes it too; hence in
 and helpers of its own for min and max, which the host does not have.
 """
 
-from dataclasses import replace
+from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from lego_emit import templates
 from lego_emit.emit.printer import call
+from lego_emit.errors import LayoutError, shown
 from lego_emit.notation import C
 from lego_emit.printers.c_family import (
     C_OPS,
@@ -19,6 +24,9 @@ from lego_emit.printers.c_family import (
 )
 from lego_emit.printers.c_fill import FillPrinter
 from lego_emit.printers.c_names import MACROS
+
+if TYPE_CHECKING:
+    from lego_emit.emit.planned import PlanPrinter
 
 OPENING = """#ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -137,3 +145,44 @@ class CudaPrinter(FillPrinter, CxxPrinter):
         """The macro for host and device, the namespace's head and the helpers."""
         sized = [SIZED] if self.sized else []
         return "\n\n".join([*sized, self.macros, *self.namespace_head(), *helpers])
+
+    def of_plan(self, plan) -> PlanPrinter:
+        """CUDA C with a device function. Raises LayoutError where its name is no name of CUDA C's, or
+        its warps are not CUDA's."""
+        return CudaPlanPrinter(plan)
+
+
+class CudaPlanPrinter(CudaPrinter):
+    """CUDA C's printer, with a plan's device function below the index functions. text: what the
+    template sees."""
+
+    def __init__(self, plan: Any):
+        from lego_emit.plans.gather import GatherPlan
+        from lego_emit.printers.cuda_gather import GatherText
+        from lego_emit.printers.cuda_plan import Text
+
+        self._check(plan.name, plan.lanes)
+        self.text = GatherText(plan, self) if isinstance(plan, GatherPlan) else Text(plan, self)
+        self.called, self.said = self.text.called, self.text.title
+
+    def _check(self, name, lanes):
+        taken = self.reserved_functions | {"T", "V", "W", "More", "memcpy"}
+        if not isinstance(name, str) or self.legal_name(name) != name or name in taken:
+            raise LayoutError(
+                f"CUDA C has no function of the name {shown(name)}; give another name"
+            )
+        if lanes not in (1, 32):
+            raise LayoutError(
+                f"{name}: a warp of CUDA has 32 lanes, and the plan {lanes}; its steps are data, to be "
+                "spelled otherwise"
+            )
+
+    def opening(self, unit, helpers, functions):
+        """The macro for host and device, where there are functions that need it."""
+        return super().opening(unit, helpers, functions) if functions else ""
+
+    def closing(self):
+        """The device function."""
+        with templates.named(type(self), self.title, self.text.template):
+            template = self._environment.get_template(self.text.template)
+            return template.render(printer=self, text=self.text) + "\n"

@@ -4,6 +4,7 @@ Reference: https://rocm.docs.amd.com/projects/HIP (C++ language extensions). The
 nothing, so that hipRTC takes it too, and has no __forceinline__, which <hip/hip_runtime.h> defines.
 """
 
+from lego_emit.emit.printer import Printer
 from lego_emit.printers.c_names import STDINT, TYPES
 from lego_emit.printers.cuda import CudaPrinter
 
@@ -42,3 +43,7 @@ class HipPrinter(CudaPrinter):
     def fast_isqrt(self, index_type):
         """None: sqrt() is a function of the runtime's headers."""
         return ""
+
+    def of_plan(self, plan):
+        """None: what CUDA C's calls are CUDA's own intrinsics."""
+        return Printer.of_plan(self, plan)

@@ -10,6 +10,7 @@ import pytest
 
 from lego_emit import GroupBy, generate, golden
 from lego_emit.emitted import emit_program
+from lego_emit.ir.index_types import INT32
 from lego_emit.ir.program import Function, Param, Program
 from lego_emit.ir.relations import between
 
@@ -172,7 +173,7 @@ def array_program():
     params = tuple(Param(n, between(1, 51), 1, 50) for n in ("VALUES", "i", "j"))
     axes = (("i", values), ("j", programs.const(3)))
     made = [
-        FromOne(name, params, (), (("result", result),), "int32", axes=axes)
+        FromOne(name, params, (), (("result", result),), INT32, axes=axes)
         for name in ("Tile", "a" * 70)
     ]
     taken = programs.function("tile_array", {"result": programs.var("a")}, params="a")

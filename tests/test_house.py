@@ -2,9 +2,16 @@
 
 import ast
 import re
+import shutil
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+
+from lego_emit.emit import registry
+from lego_emit.ir.index_types import INDEX_TYPES
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(
@@ -69,3 +76,90 @@ def test_the_files_that_a_page_names_are_there(page):
     assert [n for n in sorted(names) if not any((place / n).is_file() for place in places)] == [
         n for n in sorted(names) if n.startswith(("printers/NAME", "targets/NAME"))
     ]
+
+
+# -- the core knows no language --------------------------------------------------------------------
+
+CORE = "The core knows no language and no toolchain"
+LANGUAGES = ("printers", "targets")
+# Words of a language that mean something else here.
+OTHERS = {"c", "int", "np", "numpy"}
+# What users get who name no language, and examples of a name.
+DEFAULTS = {
+    "lego_emit/cli/device.py": {"cpp", "cuda"},
+    "lego_emit/cli/init.py": {"cpp"},
+    "lego_emit/cli/kernels.py": {"cuda"},
+    "lego_emit/cli/layouts.py": {"python"},
+    "lego_emit/formats/__init__.py": {"triton"},  # a library's layouts
+    "lego_emit/kernels/render.py": {"cuda"},
+    "lego_emit/measure/calibrate.py": {"cuda"},
+    "lego_emit/movement/source.py": {"cuda"},
+    "lego_emit/project/config.py": {"cuda"},
+}
+
+
+def not_covered(modules, contracts):
+    """The modules of the package that may import a language without a contract that is broken."""
+    (core,) = (c for c in contracts if c["name"] == CORE)
+    assert core["type"] == "forbidden" and "ignore_imports" not in core
+    assert core["forbidden_modules"] == [f"lego_emit.{name}" for name in LANGUAGES]
+    return sorted({f"lego_emit.{m}" for m in modules} - {*core["source_modules"]})
+
+
+def languages_named(name, tree, words):
+    """The words of languages that are texts of a module, but for what it may name."""
+    found = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)} & words
+    return found - DEFAULTS.get(name, set())
+
+
+def words_of_languages():
+    """Names of languages, and of index types that not all of them have."""
+    printers = [registry.printer(target) for target in registry.own_targets()]
+    words = {w for p in printers for w in (p.name, *p.aliases, *p.index_types, *p.index_names)}
+    return words - INDEX_TYPES.keys() - OTHERS
+
+
+def test_every_package_stands_in_the_contract():
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"][
+        "contracts"
+    ]
+    here = [p for p in (ROOT / "lego_emit").iterdir() if p.suffix == ".py" or any(p.glob("*.py"))]
+    modules = {p.stem for p in here} - {"__init__", *LANGUAGES}
+    assert len(modules) > 30 and not_covered(modules, contracts) == []
+    assert not_covered({*modules, "planted"}, contracts) == ["lego_emit.planted"]
+
+
+def test_the_core_names_no_language():
+    """A checker of certificates reads languages by itself, and so knows them."""
+    words = words_of_languages()
+    assert {"cuda", "rust", "usize", "size_t", "int53", "integer"} <= words
+    core = [(n, t) for n, t in trees() if n.startswith("lego_emit/") and "/proofcheck/" not in n]
+    named = {name: languages_named(name, tree, words) for name, tree in core}
+    assert {name: found for name, found in named.items() if found} == {}
+    planted = ast.parse('def wide(types):\n    return {"int64", "usize"} & {*types}\n')
+    assert languages_named("lego_emit/lower/search.py", planted, words) == {"usize"}
+
+
+PLANTED = {
+    "movement/planted.py": "def f():\n    from ..printers.cuda import CudaPrinter\n",
+    "kernels/planted.py": "from lego_emit.targets import rust\n",
+    "recognition/planted.py": "from ..printers import c\n",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [None, *PLANTED])
+def test_the_linter_finds_what_is_planted(path, tmp_path):
+    linter = Path(sys.executable).with_name("lint-imports")
+    if not linter.exists():
+        pytest.skip("import-linter is not installed")
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "lego_emit", tmp_path / "lego_emit", ignore=ignored)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    if path is not None:
+        (tmp_path / "lego_emit" / path).write_text(f'"""Planted."""\n\n{PLANTED[path]}')
+    run = subprocess.run(
+        [linter, "--no-cache"], cwd=tmp_path, capture_output=True, text=True, timeout=100
+    )
+    assert (run.returncode == 0) == (path is None), run.stdout + run.stderr
+    assert (f"{CORE} BROKEN" in run.stdout) == (path is not None)

@@ -11,6 +11,7 @@ import pytest
 from lego_emit import GroupBy, generate, golden
 from lego_emit.check.tables import arguments_of, wanted_of
 from lego_emit.emitted import emit_program
+from lego_emit.ir.index_types import INT32
 from lego_emit.ir.program import Function, Param, Program
 from lego_emit.ir.relations import between
 from lego_emit.targets import julia as julia_target
@@ -217,7 +218,7 @@ def array_program():
     result = programs.node("add", programs.node("mul", programs.const(10), i), j)
     params = tuple(Param(n, between(1, 51), 1, 50) for n in ("rows", "i", "j"))
     axes = (("i", rows), ("j", programs.const(3)))
-    tile = FromOne("tile", params, (), (("result", result),), "int32", axes=axes)
+    tile = FromOne("tile", params, (), (("result", result),), INT32, axes=axes)
     taken = programs.function("tile_array", {"result": programs.var("a")}, params="a")
     return Program("tiles", (taken, tile), "tiles")
 

@@ -27,6 +27,7 @@ from ..operations import OPS
 from ..templates import ENDING, environment, named
 from .comments import in_comments
 from .naming import AS_WRITTEN, Naming
+from .planned import PlanPrinter
 
 ATOM = 100  # binds tighter than any operator
 MASKING = frozenset({"and", "or", "xor"})
@@ -297,6 +298,10 @@ class Printer:
     def declarations(self, program: Program) -> str:
         """The text of the file that declares the program's functions."""
         return ""
+
+    def of_plan(self, plan: object) -> PlanPrinter:
+        """The printer of a file that carries out a plan. Raises TargetError where none can."""
+        raise TargetError(f"{self.title} has no function that moves a tile between registers")
 
     # -- what the language can compute ------------------------------------------------------
 

@@ -11,15 +11,16 @@ from ..algebra.linear import Linear
 from ..errors import LayoutError, shown
 from ..files import write_if_changed
 from ..kinds import is_integer
+from ..plans.pair import Pair
+from ..plans.plan import MEMORY, SHUFFLES, Plan
+from ..plans.steps import Barrier, Step, Take
 from .access import called
 from .conflicts import check_bytes
 from .memories import NVIDIA, SharedMemory, memory_of
-from .pair import Pair, pair_of
-from .plan import MEMORY, SHUFFLES, Plan
+from .pair import pair_of
 from .prices import SELECT, SHUFFLE, WAIT_WARP, WAVEFRONT, WAYS, packing, waiting
 from .shuffles import plans
 from .staged import staged
-from .steps import Barrier, Step, Take
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Conversion(Plan):
     @cached_property
     def source(self) -> str:
         """The CUDA C file."""
-        from .cuda_text import source
+        from .source import source
 
         return source(self)
 

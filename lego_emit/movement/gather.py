@@ -18,17 +18,18 @@ from ..algebra.linear import Linear
 from ..errors import LayoutError, nearest, shown
 from ..files import write_if_changed
 from ..kinds import is_integer
+from ..plans.gather import Choice, Fetched, GatherPlan, Shuffled
+from ..plans.pair import Pair
+from ..plans.plan import MEMORY, SHUFFLES
+from ..plans.steps import Barrier, Store, threads
 from .access import LANE, called
 from .conflicts import check_bytes
-from .gather_plan import Choice, Fetched, GatherPlan, Shuffled
 from .linear_access import log2
 from .memories import NVIDIA, SharedMemory, memory_of
-from .pair import Pair, pair_of
-from .plan import MEMORY, SHUFFLES
+from .pair import pair_of
 from .prices import FULLEST, SELECT, SHUFFLE, WAIT_WARP, WAVEFRONT, WAYS, waiting
 from .shuffles import WIDEST, WORD
 from .staged import staged
-from .steps import Barrier, Store, threads
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Gather(GatherPlan):
     @cached_property
     def source(self) -> str:
         """The CUDA C file."""
-        from .gather_text import source
+        from .source import source
 
         return source(self)
 

@@ -5,7 +5,7 @@ one, and 64 lanes select (CUDA C++ Programming Guide, arithmetic instructions). 
 packing cost was measured on an H100 (benchmarks/movement/convert).
 """
 
-from .plan import MEMORY, SHUFFLES
+from ..plans.plan import MEMORY, SHUFFLES
 
 WAYS = (SHUFFLES, MEMORY)
 WAVEFRONT, SHUFFLE, SELECT = 1.0, 1.0, 0.5

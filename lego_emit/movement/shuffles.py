@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from ..algebra import f2
 from ..packages import numpy as np
+from ..plans.pair import Pair
+from ..plans.steps import Pack, Shuffle, Step, Swap, Take, Unpack, run, threads
 from .access import LANE
 from .linear_access import log2
-from .pair import Pair
-from .steps import Pack, Shuffle, Step, Swap, Take, Unpack, run, threads
 
 WORD = 4  # bytes that a shuffle moves
 WIDEST = 8  # an element of two words

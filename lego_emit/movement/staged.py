@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from ..algebra import f2
 from ..algebra.labels import width_of
 from ..algebra.linear import Linear
+from ..plans.pair import Holder, Pair
+from ..plans.steps import Barrier, Load, Step, Store, Take, threads
 from .linear_access import LinearAccess, log2, split, vector_bits, wavefronts
 from .memories import SharedMemory
-from .pair import Holder, Pair
-from .steps import Barrier, Load, Step, Store, Take, threads
 from .swizzle import optimal_swizzle
 
 

@@ -1,25 +1,28 @@
-"""A conversion as a CUDA C file: a device function of registers, and the index functions it calls."""
+"""A plan's device function in CUDA C: what its template sees, and the index functions it calls."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import cached_property
 from typing import Any, TypeVar
 
-from lego_emit.printers.cuda import CudaPrinter
-
-from .. import templates
-from ..algebra.linear import Linear
-from ..emit.printer import BREAK
-from ..errors import LayoutError, shown
-from ..ir.program import Function, Program
-from ..pipeline import build_program
-from .access import LANE
-from .linear_access import log2
-from .plan import Plan
-from .steps import WARP, Barrier, Load, Pack, Shuffle, Step, Store, Swap, Take, Vectors, counted
+from lego_emit.algebra.linear import Linear
+from lego_emit.emit.printer import BREAK
+from lego_emit.hardware import LANE, WARP
+from lego_emit.plans.plan import Plan
+from lego_emit.plans.steps import (
+    Barrier,
+    Load,
+    Pack,
+    Shuffle,
+    Step,
+    Store,
+    Swap,
+    Take,
+    Vectors,
+    counted,
+)
+from lego_emit.printers.c_family import CxxPrinter
 
 WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}
 VECTORS = {**WORDS, 8: "uint2", 16: "uint4"}
@@ -30,76 +33,27 @@ SPARE = 16  # of a thread's, for addresses and one vector
 S = TypeVar("S", bound=Step)
 
 
-def source(conversion: Plan) -> str:
-    """The file of a conversion. Raises LayoutError where its name is no name of CUDA C's, or its warps
-    are not CUDA's."""
-    title = f"From one register layout of a tile to another: {_kinds(conversion)}."
-    check_callable(conversion.name, conversion.lanes)
-    return ConversionPrinter(conversion).printed(conversion.name, title)
-
-
-def check_callable(name: Any, lanes: int) -> None:
-    """Raise LayoutError where CUDA C has no function of a name, or no warp of so many lanes."""
-    taken = CudaPrinter.reserved_functions | {"T", "V", "W", "More", "memcpy"}
-    if not isinstance(name, str) or CudaPrinter().legal_name(name) != name or name in taken:
-        raise LayoutError(f"CUDA C has no function of the name {shown(name)}; give another name")
-    if lanes not in (1, 32):
-        raise LayoutError(
-            f"{name}: a warp of CUDA has 32 lanes, and the plan {lanes}; its steps are data, to be "
-            "spelled otherwise"
-        )
-
-
-class DevicePrinter(CudaPrinter):
-    """CUDA C's printer, with a device function below the index functions. text: what the template
-    sees."""
-
-    device_template = ""
-    text: Any
-
-    def printed(self, name: str, title: str) -> str:
-        """The file."""
-        return self.emit(Program(name, self.text.functions, title))
-
-    def opening(self, unit, helpers, functions):
-        """The macro for host and device, where there are functions that need it."""
-        return super().opening(unit, helpers, functions) if functions else ""
-
-    def closing(self):
-        """The device function."""
-        with templates.named(type(self), self.title, self.device_template):
-            template = self._environment.get_template(self.device_template)
-            return template.render(printer=self, text=self.text) + "\n"
-
-    def index_function(self, name: str, summary: str, at: Linear) -> Function:
-        """A function of bits, as it is printed."""
-        return replace(build_program(at, self, name).functions[0], name=name, summary=summary)
-
-
-class ConversionPrinter(DevicePrinter):
-    """The printer of a conversion."""
-
-    device_template = "conversion.jinja"
-
-    def __init__(self, conversion: Plan):
-        self.text = Text(conversion, self)
-
-
 class Text:
     """What the template sees of a conversion."""
 
-    def __init__(self, conversion: Any, printer: DevicePrinter):
+    template = "conversion.jinja"
+
+    def __init__(self, conversion: Any, printer: CxxPrinter):
         self.conversion, self._printer = conversion, printer
+
+    @property
+    def title(self) -> str:
+        """The file's."""
+        return f"From one register layout of a tile to another: {_kinds(self.conversion)}."
 
     def _all(self, kind: type[S]) -> list[S]:
         return [step for step in self.conversion.steps if isinstance(step, kind)]
 
-    @cached_property
-    def functions(self) -> tuple[Function, ...]:
-        """The index functions that are called."""
+    @property
+    def called(self) -> dict[str, tuple[str, Linear]]:
+        """The index functions that are called, by their names: what each gives, and as bits."""
         called = [c for c in map(_called, self.conversion.steps) if c and not is_plain(c[2])]
-        name = self.conversion.name
-        return tuple(self._printer.index_function(f"{name}_{c[0]}", *c[1:]) for c in called)
+        return {f"{self.conversion.name}_{what}": (says, at) for what, says, at in called}
 
     @property
     def packs(self) -> bool:
@@ -303,7 +257,7 @@ class Text:
     @staticmethod
     def _place(step: Vectors, start: str, constant: int) -> str:
         """An index of vectors: what no thread's start has is added, the rest by exclusive or."""
-        bits = log2(len(step.vectors[0][1]))
+        bits = _log2(len(step.vectors[0][1]))
         taken = 0
         for column in step.at.columns:
             taken |= column
@@ -354,7 +308,7 @@ def _called(step: Step) -> tuple[str, str, Linear] | None:
             used_inputs(step.source),
         )
     if isinstance(step, Vectors) and any(step.at.columns):
-        bits = log2(len(step.vectors[0][1]))
+        bits = _log2(len(step.vectors[0][1]))
         (name, wide), *_ = step.at.outs
         columns = [c >> bits for c in step.at.columns]
         at = Linear._made(step.at.ins, [(name, wide - bits)], columns)
@@ -388,6 +342,10 @@ def _condition(step: Swap) -> tuple[str, str]:
     counted = " + ".join(f"__popc({n} & {m})" for n, m in masks)
     bits = f"({counted})" if len(masks) > 1 else counted
     return f"odd_{name}", f"({bits} & 1) != 0"
+
+
+def _log2(n: int) -> int:
+    return n.bit_length() - 1
 
 
 def _words(text: str) -> set[str]:

@@ -1,49 +1,30 @@
-"""A gather as a CUDA C file: a device function of registers, and the index functions it calls."""
+"""A gather's device function in CUDA C: what its template sees, and the index functions it calls."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 
-from ..algebra.linear import Linear
-from ..emit.printer import BREAK
-from ..ir.program import Function
-from .cuda_text import (
-    VECTORS,
-    WORDS,
-    DevicePrinter,
-    Text,
-    bits_said,
-    check_callable,
-    counted,
-    is_plain,
-    used_inputs,
-)
-from .gather_plan import Choice, Fetched, GatherPlan, Shuffled
-
-
-def source(gather: GatherPlan) -> str:
-    """The file of a gather. Raises LayoutError as that of a conversion does."""
-    check_callable(gather.name, gather.lanes)
-    printer = GatherPrinter(gather)
-    return printer.printed(gather.name, f"A gather of a tile in registers: {_kinds(gather)}.")
-
-
-class GatherPrinter(DevicePrinter):
-    """The printer of a gather."""
-
-    device_template = "gather.jinja"
-
-    def __init__(self, gather: GatherPlan):
-        self.text = GatherText(gather, self)
+from lego_emit.algebra.linear import Linear
+from lego_emit.emit.printer import BREAK
+from lego_emit.plans.gather import Choice, Fetched, GatherPlan, Shuffled
+from lego_emit.plans.steps import counted
+from lego_emit.printers.c_family import CxxPrinter
+from lego_emit.printers.cuda_plan import VECTORS, WORDS, Text, bits_said, is_plain, used_inputs
 
 
 class GatherText(Text):
     """What the template sees of a gather."""
 
-    def __init__(self, gather: GatherPlan, printer: DevicePrinter):
+    template = "gather.jinja"
+
+    def __init__(self, gather: GatherPlan, printer: CxxPrinter):
         super().__init__(gather, printer)
         self.gather, self.plan = gather, gather.plan
+
+    @property
+    def title(self) -> str:
+        """The file's."""
+        return f"A gather of a tile in registers: {_kinds(self.gather)}."
 
     @property
     def picks(self) -> bool:
@@ -71,16 +52,15 @@ class GatherText(Text):
             "key": ("What an index adds to it by exclusive or.", plan.key),
         }
 
-    @cached_property
-    def functions(self) -> tuple[Function, ...]:
+    @property
+    def called(self) -> dict[str, tuple[str, Linear]]:
         """The index functions that are called."""
-        made = [*super().functions]
+        made = super().called
         for what, (says, at) in self._parts.items():
             used = used_inputs(at)
             if any(at.columns) and not is_plain(used):
-                name = f"{self.gather.name}_{what}"
-                made.append(self._printer.index_function(name, says, used))
-        return tuple(made)
+                made[f"{self.gather.name}_{what}"] = says, used
+        return made
 
     def _part(self, what: str, index: str = "") -> str:
         """The value of a part, "" where it is zero. index: what stands for the index."""

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..algebra.linear import Linear
+from ..hardware import LANE, WARP
 from ..packages import numpy as np
-from .access import LANE
-
-WARP = "warp"
 
 
 @dataclass
