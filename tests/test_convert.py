@@ -9,8 +9,9 @@ from threads import elements, numbers, run_by_threads
 
 from lego_emit import Linear, hardware
 from lego_emit.algebra import f2
-from lego_emit.errors import LayoutError
+from lego_emit.errors import LayoutError, TargetError
 from lego_emit.movement import AMD, SharedMemory, bank_conflicts, convert, optimal_swizzle
+from lego_emit.movement.source import source
 
 LANES = [4, 8, 16, 32, 64]
 
@@ -405,3 +406,11 @@ def test_texts_at_random(tmp_path):
     made = [checked(*any_pair(rng), rng.choice([1, 2, 4, 8, 16]), name=f"c{k}") for k in range(20)]
     assert len({c.kind for c in made}) > 1
     run_by_threads({c.name: called(c) for c in made}, tmp_path)
+
+
+def test_a_language_that_moves_no_tiles():
+    plan = convert(BLOCKED, TRANSPOSED, name="turn")
+    assert source(plan) == plan.source
+    for target in ("hip", "rust"):
+        with pytest.raises(TargetError, match="has no function that moves a tile"):
+            source(plan, target)
