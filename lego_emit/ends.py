@@ -74,7 +74,7 @@ def _may_not_end(function: Any, around: tuple[CodeType, ...]) -> bool:
     if code in around or _loops(code):
         return True
     cells = [c.cell_contents for c in function.__closure__ or () if c != CellType()]  # not empty
-    read = (function.__globals__.get(name) for name in _names(code))
+    read = (function.__globals__.get(name) for name in names_in(code))
     inner: Iterable[Any] = (f for f in (*cells, *read) if isinstance(f, FunctionType | partial))
     return any(_may_not_end(f, (*around, code)) for f in inner)
 
@@ -92,7 +92,7 @@ def _stands_still(code: CodeType) -> bool:
     return any("JUMP" in i.opname and i.argval == i.offset for i in dis.get_instructions(code))
 
 
-def _names(code: CodeType) -> set[str]:
+def names_in(code: CodeType) -> set[str]:
     """The names that code reads, its inner functions' too."""
-    inner = [_names(c) for c in code.co_consts if isinstance(c, CodeType)]
+    inner = [names_in(c) for c in code.co_consts if isinstance(c, CodeType)]
     return set(code.co_names).union(*inner)

@@ -13,7 +13,7 @@ from itertools import islice, product
 from types import CellType, CodeType, FunctionType, NoneType
 from typing import Any, Protocol
 
-from ..ends import Endless, bounded, may_not_end
+from ..ends import Endless, bounded, may_not_end, names_in
 from ..errors import LayoutError, a_type, line_in, said, shown
 from ..kinds import as_integer, is_array, is_symbolic
 
@@ -257,12 +257,6 @@ def symbols_in(*functions: Any) -> tuple[Any, ...]:
         elif isinstance(value, dict):
             stack += reversed(value.values())
     return tuple(found.values())
-
-
-def names_in(code: CodeType) -> set[str]:
-    """The names that code reads, its inner functions' too."""
-    inner = [names_in(c) for c in code.co_consts if isinstance(c, CodeType)]
-    return set(code.co_names).union(*inner)
 
 
 def _called(genp: GenP, name: str, function: Any, arguments: tuple[int, ...], watched: bool) -> Any:

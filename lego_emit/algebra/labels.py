@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -10,7 +10,6 @@ from ..errors import LayoutError, shown
 from ..kinds import is_integer
 
 Dims = tuple[tuple[str, int], ...]  # name -> bits
-AXIS_NAMES = "ijklmn"
 
 
 def names_of(construct: object, names: Any) -> list[Any]:
@@ -116,14 +115,3 @@ def checked_image(
             f"{', '.join(names)}"
         )
     return tuple(int(v) for v in values)
-
-
-def index_names(count: int, taken: Collection[str] = ()) -> list[str]:
-    """What the indices of a layout without names are called: i, j, k .., or i0, i1 .. where there are
-    many or one of those is taken."""
-    if count <= len(AXIS_NAMES) and not {*AXIS_NAMES[:count]} & {*taken}:
-        return [*AXIS_NAMES[:count]]
-    prefix = "i"
-    while any(f"{prefix}{k}" in taken for k in range(count)):
-        prefix += "x"
-    return [f"{prefix}{k}" for k in range(count)]

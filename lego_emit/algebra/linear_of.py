@@ -11,7 +11,8 @@ from ..errors import LayoutError, LazyText, shown
 from ..kinds import is_integer
 from . import f2
 from .block import Block
-from .labels import index_names, names_of, sizes_of, starts
+from .labels import names_of, sizes_of, starts
+from .slices import index_names
 
 TRIED = 16  # bits up to which every input is tried, and of those that are tried else
 

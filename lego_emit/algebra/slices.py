@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from ..errors import IndexRangeError, LazyText, shown
 from ..kinds import is_integer
+
+AXIS_NAMES = "ijklmn"
+
+
+def index_names(count: int, taken: Collection[str] = ()) -> list[str]:
+    """What the indices of a layout without names are called: i, j, k .., or i0, i1 .. where there are
+    many or one of those is taken."""
+    if count <= len(AXIS_NAMES) and not {*AXIS_NAMES[:count]} & {*taken}:
+        return [*AXIS_NAMES[:count]]
+    prefix = "i"
+    while any(f"{prefix}{k}" in taken for k in range(count)):
+        prefix += "x"
+    return [f"{prefix}{k}" for k in range(count)]
 
 
 def place_of(block: Any, axis: int) -> str:

@@ -10,8 +10,6 @@ from os import PathLike
 from pathlib import Path
 
 from ..errors import LegoWarning
-from ..files import is_stream, write_if_changed
-from ..html import code, folded, line
 from ..ir.program import Function, Program
 from .printer import Printer
 
@@ -36,6 +34,8 @@ class Unit:
 
     def _repr_html_(self) -> str:
         """The code for a notebook, what stands before its functions folded."""
+        from ..html import code, folded, line
+
         file = f"{self.program.name}{self.printer.extension}"
         before, after = self._parted()
         header = folded("header", code(before, file)) if before else ""
@@ -69,6 +69,8 @@ class Unit:
     def files(self, path: str | PathLike[str]) -> dict[Path, str]:
         """What save() writes: the unit at path and, for JavaScript, its declarations beside it, where
         path is no device and no pipe."""
+        from ..files import is_stream
+
         path = Path(path)
         files = {path: self.source}
         beside = self.printer.declarations_path(path)
@@ -80,11 +82,15 @@ class Unit:
         """Write the file, and for JavaScript its declarations beside it (atomically; an unchanged
         one is left alone); True where one changed. Warns once (LegoWarning) of a file that is not
         called as the unit whose include guard and functions it has."""
+        from ..files import write_if_changed
+
         self._warn(Path(path))
         return any([write_if_changed(p, text) for p, text in self.files(path).items()])
 
     def _warn(self, path: Path) -> None:
         """Another unit of that name could not be included beside this one."""
+        from ..files import is_stream
+
         name, guard = self.program.name, self.printer.guard(self.program.name)
         stem = path.name.removesuffix(self.printer.extension)
         called = {stem, path.stem}

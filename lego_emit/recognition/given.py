@@ -11,8 +11,8 @@ from typing import Any
 from ..algebra import reference
 from ..algebra.block import Block
 from ..algebra.figures import unflatten
-from ..algebra.labels import index_names
 from ..algebra.sizes import check_sizes
+from ..algebra.slices import index_names
 from ..errors import LayoutError, LazyText, a_type, line_in, said, shown
 from ..kinds import is_integer
 from ..packages import numpy as np

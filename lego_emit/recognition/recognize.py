@@ -8,7 +8,7 @@ from math import prod
 from typing import Any, TypeAlias
 
 from ..algebra.block import Block
-from ..algebra.labels import index_names
+from ..algebra.slices import index_names
 from ..formats import catalogue
 from ..packages import numpy as np
 from .bits import linear, swizzled

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from numbers import Integral
 from typing import Any
 
-from ..algebra.bijection import names_in
 from ..algebra.block import Block
 from ..arith.expr import Expr
+from ..ends import names_in
 from ..errors import nearest
 from .trace import Trace
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from ..algebra.block import Block
-from ..algebra.labels import index_names
+from ..algebra.slices import index_names
 from ..arith.expr import Cond, Expr
 from ..arith.formulas import formulas_of
 from ..errors import TraceError, a_type, shown

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..algebra.labels import AXIS_NAMES
+from ..algebra.slices import AXIS_NAMES
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Cond, Expr, any_of
 from ..arith.steps import Log
