@@ -1,11 +1,14 @@
 """The house: every file says its business, none is too long, the page that draws it is right."""
 
 import ast
+import io
 import re
 import shutil
 import subprocess
 import sys
+import tokenize
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -22,6 +25,9 @@ MODULES = sorted(
 )
 MOST_LINES = 670
 MOST_PARAMETERS = 8
+# What one generation of C++ loads: whoever raises a number says in the commit what the lines buy.
+MOST_MODULES = 107
+MOST_CODE = 14_850
 
 
 def trees():
@@ -37,6 +43,64 @@ def test_every_file_says_its_business():
 def test_no_file_is_long():
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
     assert {path.name: n for path, n in lines.items() if n > MOST_LINES} == {}
+
+
+NO_CODE = {
+    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}  # fmt: skip
+
+
+def code_lines(text):
+    """How many lines hold code: no docstring, no comment, no blank."""
+    lines = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in NO_CODE:
+            lines |= {*range(token.start[0], token.end[0] + 1)}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
+            node
+        ):
+            lines -= {*range(node.body[0].lineno, node.body[0].end_lineno + 1)}
+    return len(lines)
+
+
+def by_package(paths):
+    """Code lines by package, by name; a module beside the packages counts under lego_emit."""
+    lines = Counter()
+    for path in paths:
+        package = path.parent.relative_to(ROOT).parts
+        lines["/".join(package[:2])] += code_lines(path.read_text(encoding="utf-8"))
+    return lines
+
+
+def test_code_lines_leave_out_what_is_no_code():
+    text = '"""Says."""\n\n# why\ndef f():\n    """A\n    value."""\n    return """a\nb"""  # yes\n'
+    assert code_lines(text) == 3
+
+
+def test_one_generation_loads_no_more_code_than_it_did(capsys):
+    """Printed: the code lines of each package, in all and of those the ones that are loaded."""
+    code = (
+        "import sys, lego_emit.pipeline\n"
+        "from lego_emit import Col, GroupBy, generate\n"
+        "str(generate(GroupBy([6, 4]).OrderBy(Col(6, 4)), target='cpp'))\n"
+        "for name, module in [*sys.modules.items()]:\n"
+        "    if name.partition('.')[0] == 'lego_emit':\n"
+        "        print(module.__file__)"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = {Path(line).resolve() for line in done.stdout.splitlines()}
+    assert loaded <= {*MODULES}
+    every, some = by_package(MODULES), by_package(loaded)
+    with capsys.disabled():
+        print(f"\n{len(MODULES)} modules of {every.total():,} code lines, loaded {len(loaded)} of")
+        print(
+            f"{some.total():,}:", *(f"{p} {some[p]:,}/{n:,}" for p, n in every.items()), sep="\n  "
+        )
+    assert len(loaded) <= MOST_MODULES
+    assert some.total() <= MOST_CODE
 
 
 @pytest.mark.slow
