@@ -35,11 +35,11 @@ GOLDEN = Path(__file__).parent.parent / "golden"
 
 
 class Computed:
-    """The nodes of a graph at one point, a select's taken branch only; the promises of each
+    """Nodes at one point, a select's taken branch only; the promises of each
     operation that the languages lean on."""
 
-    def __init__(self, graph, values):
-        self.graph, self.values, self.known = graph, values, {}
+    def __init__(self, values):
+        self.values, self.known = values, {}
 
     def __call__(self, node):
         if node not in self.known:
@@ -47,7 +47,7 @@ class Computed:
         return self.known[node]
 
     def _of(self, node):
-        op, args, value = self.graph.ops[node], self.graph.args[node], self.graph.values[node]
+        op, args, value = node.op, node.args, node.value
         if op == "const":
             return value
         if op == "var":
@@ -74,7 +74,7 @@ def spelled(world, e, styles):
             forms[node] = style, lowering.ranges.program([node])
     for want, values in world.everywhere(e):
         for node, (style, ranges) in forms.items():
-            computed = Computed(lowering.graph, values)
+            computed = Computed(values)
             assert computed(node) == want, (world.known, e, style, values)
             for part, value in computed.known.items():
                 lo, hi = ranges.get(part, (None, None))
@@ -177,7 +177,7 @@ def test_comparisons():
             node = Form(lowering, Style(), ()).condition(condition)
             for values in world.points:
                 seen += 1
-                assert Computed(lowering.graph, values)(node) == holds(condition, values), text
+                assert Computed(values)(node) == holds(condition, values), text
     assert seen > 20000
 
 

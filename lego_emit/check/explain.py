@@ -21,6 +21,7 @@ from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..errors import LegoError
 from ..html import code, folded
+from ..ir.nodes import Node
 from ..ir.program import Function
 from ..ir.relations import says
 from ..lower.lowering import Tried, identities
@@ -99,7 +100,7 @@ def _applied(found: Told) -> list[Application]:
 
 def _distinct(forms: Iterable[Tried]) -> list[Tried]:
     """Each form once, the first time that it was priced."""
-    found: dict[tuple[int, ...], Tried] = {}
+    found: dict[tuple[Node, ...], Tried] = {}
     for form in forms:
         found.setdefault(tuple(form.found[1]), form)
     return list(found.values())

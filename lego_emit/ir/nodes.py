@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from ..operations import LEAF, OPS, Operation
 
@@ -25,6 +25,15 @@ class Node:
     value: Any = None
     lo: int | None = field(default=None, compare=False)
     hi: int | None = field(default=None, compare=False)
+    _hash: int | None = field(default=None, init=False, compare=False, repr=False)
+
+    def __hash__(self) -> int:
+        if self._hash is None:  # that of a node below may be asked for by many above
+            object.__setattr__(self, "_hash", hash((self.op, self.args, self.value)))
+        return cast(int, self._hash)
+
+    def __reduce__(self) -> Any:  # a hash is this process's alone
+        return Node, (self.op, self.args, self.value, self.lo, self.hi)
 
     def walk(self) -> Iterator[Node]:
         """This node and all below it, operands first."""

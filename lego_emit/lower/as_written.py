@@ -9,6 +9,7 @@ from ..arith.expr import Cond, Expr, group
 from ..arith.from_sympy import Reader, entries_of
 from ..arith.sympy_nodes import IntegerNode
 from ..errors import TraceError
+from ..ir.nodes import Node
 from ..operations import OPS, is_condition
 from ..packages import sympy
 from .columns import Columns
@@ -27,13 +28,13 @@ def as_written(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[Cond
     assert problem.form is not None
     replacements, expressions = problem.form
     form = Written(problem, lowering)
-    given: dict[int, str] = {}
+    given: dict[Node, str] = {}
     for symbol, e in replacements:
         node = form.local(symbol.name, e)
         given.setdefault(lowering.graph.plain(node), symbol.name)
     roots = [form.expr(expressions[name]) for name, _ in problem.outputs]
     for root, (_, e) in zip(roots, problem.outputs, strict=True):
-        if lowering.graph.args[root]:
+        if root.args:
             lowering.sources.setdefault(root, e)
     best = lowering.priced(roots, ("as it was written",))
     if not is_narrow(lowering, best):
@@ -64,18 +65,18 @@ class Written:
         self.lowering, self.graph, self.facts = lowering, lowering.graph, lowering.facts
         self._values = {n: self.facts.symbol(n) for n in problem.params}
         self._reader = Reader(self._values, self.facts)
-        self._nodes: dict[tuple[Any, ...], int] = {}
-        self._locals: dict[str, int] = {}
+        self._nodes: dict[tuple[Any, ...], Node] = {}
+        self._locals: dict[str, Node] = {}
         self.columns = Columns(lowering)
         self.divisors: list[tuple[Expr, Path]] = []  # that may be 0, and where
 
-    def local(self, name: str, value: Any) -> int:
+    def local(self, name: str, value: Any) -> Node:
         """The node of a common part, which has that name from here on."""
         node = self._locals[name] = self.expr(value)
         self._values[name] = self._reader.expr(value)
         return node
 
-    def expr(self, value: Any, path: Path = ()) -> int:
+    def expr(self, value: Any, path: Path = ()) -> Node:
         """The node of an expression, where the conditions of path hold."""
         if isinstance(value, (int, sympy.Integer)):
             return self.graph.const(int(value))
@@ -88,12 +89,12 @@ class Written:
             self._nodes[key] = self._made(value, path)
         return self._nodes[key]
 
-    def _symbol(self, name: str) -> int:
+    def _symbol(self, name: str) -> Node:
         if name in self._locals:
             return self._locals[name]
         return self.graph.var(name, self.lowering.natural(self._values[name]))
 
-    def _made(self, value: Any, path: Path) -> int:
+    def _made(self, value: Any, path: Path) -> Node:
         op = value.op
         if is_condition(op):
             return self._from(value, "int", self.condition(value, path))
@@ -111,7 +112,7 @@ class Written:
             self._check_distance(value)
         return self._from(value, op, *args)
 
-    def _looked_up(self, value: Any, path: Path) -> int:
+    def _looked_up(self, value: Any, path: Path) -> Node:
         """An entry; at the nearest place where its own is not proven to be one."""
         entries, place = entries_of(value), value.args[1]
         last = len(entries) - 1
@@ -123,13 +124,13 @@ class Written:
         """An expression's value in normal form, in the facts' symbols."""
         return self._reader.expr(value)
 
-    def _from(self, value: Any, op: str, *args: int) -> int:
+    def _from(self, value: Any, op: str, *args: Node) -> Node:
         node = self.graph.op(op, *args)
-        if self.graph.args[node]:
+        if node.args:
             self.lowering.sources.setdefault(node, self._value(value))
         return node
 
-    def _select(self, value: Any, path: Path) -> int:
+    def _select(self, value: Any, path: Path) -> Node:
         condition, then, other = value.args
         known = self._reader.truth(condition)
         if isinstance(known, bool):
@@ -137,7 +138,7 @@ class Written:
         branches = self.expr(then, (*path, known)), self.expr(other, (*path, ~known))
         return self._from(value, "select", self.condition(condition, path), *branches)
 
-    def condition(self, value: Any, path: Path) -> int:
+    def condition(self, value: Any, path: Path) -> Node:
         """The node of a condition; a number holds where it is not 0."""
         op = value.op if isinstance(value, IntegerNode) else ""
         if not is_condition(op):
@@ -145,7 +146,7 @@ class Written:
         kind = self.condition if op in ("land", "lor", "lnot") else self.expr
         return self.graph.op(op, *(kind(a, path) for a in value.args))
 
-    def _divided(self, value: Any, op: str, args: list[int], path: Path) -> int:
+    def _divided(self, value: Any, op: str, args: list[Node], path: Path) -> Node:
         (a, b), (dividend, divisor) = args, map(self._value, value.args)
         natural, positive = self._natural(a, dividend), self._positive(b, divisor)
         if not natural and path and self._holds(path, dividend):
@@ -159,20 +160,20 @@ class Written:
                 self.divisors.append((divisor, path))
         return made
 
-    def _within(self, node: int, source: Expr) -> int:
+    def _within(self, node: Node, source: Expr) -> Node:
         """A node that is not negative here, and may be elsewhere."""
         made = self.graph.within(node, source)
         self.lowering.sources.setdefault(made, source)
-        self.graph.natural[made] = True
+        self.graph.natural.add(made)
         return made
 
-    def _natural(self, node: int, value: Expr) -> bool:
-        if not self.graph.natural[node]:
+    def _natural(self, node: Node, value: Expr) -> bool:
+        if node not in self.graph.natural:
             if self.lowering.natural(value) or self.columns.least(node) >= 0:
-                self.graph.natural[node] = True
-        return self.graph.natural[node]
+                self.graph.natural.add(node)
+        return node in self.graph.natural
 
-    def _positive(self, node: int, value: Expr) -> bool:
+    def _positive(self, node: Node, value: Expr) -> bool:
         if node not in self.graph.positive:
             if self.lowering.positive(value) or self.columns.least(node) >= 1:
                 self.graph.positive.add(node)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..algebra.reference import isqrt_array
+from ..ir.nodes import Node
 from ..operations import OPS
 from ..packages import numpy as np
 from .graph import Graph, Inputs, apart
@@ -15,7 +16,7 @@ LARGE = 2**62
 
 
 def columns_of(
-    graph: Graph, reached: Sequence[int], roots: Sequence[int], inputs: Inputs
+    graph: Graph, reached: Sequence[Node], roots: Sequence[Node], inputs: Inputs
 ) -> list[tuple[int, list[int]]] | None:
     """(the image of zero, the images of the input bits) of each root; None where it is not affine at
     some point."""
@@ -41,9 +42,9 @@ def columns_of(
 
 def _over(
     graph: Graph,
-    reached: Sequence[int],
-    roots: Sequence[int],
-    values: Mapping[int, np.ndarray],
+    reached: Sequence[Node],
+    roots: Sequence[Node],
+    values: Mapping[Node, np.ndarray],
 ) -> list[np.ndarray] | None:
     """The roots' values at many points; None where one has no value or is too large for NumPy."""
     known = dict(values)
@@ -51,15 +52,15 @@ def _over(
     for k in reached:
         if k in known:
             continue
-        op, args = graph.ops[k], [known[a] for a in graph.args[k]]
+        op, args = k.op, [known[a] for a in k.args]
         if op == "const":
-            if abs(graph.values[k]) >= LARGE:
+            if abs(k.value) >= LARGE:
                 return None
-            known[k] = np.full(size, graph.values[k])
+            known[k] = np.full(size, k.value)
         elif op == "table":
-            if graph.values[k].given or graph.values[k].most >= LARGE:
+            if k.value.given or k.value.most >= LARGE:
                 return None
-            known[k] = np.array(graph.values[k].values)
+            known[k] = np.array(k.value.values)
         elif op == "within":
             known[k] = args[0]
         elif not _fits(op, args):

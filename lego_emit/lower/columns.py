@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from math import inf, prod
 
+from ..ir.nodes import Node
 from ..operations import OPS, is_condition
 from .lowering import Lowering
 from .search import SMALL
@@ -19,24 +20,24 @@ class Columns:
 
     def __init__(self, lowering: Lowering):
         self.lowering, self.graph = lowering, lowering.graph
-        self._names: dict[int, Names] = {}
+        self._names: dict[Node, Names] = {}
         self._domains: dict[Names, list[tuple[int, ...]] | None] = {}
-        self._values: dict[tuple[int, Names], Sequence[int] | None] = {}
+        self._values: dict[tuple[Node, Names], Sequence[int] | None] = {}
 
-    def least(self, node: int) -> float:
+    def least(self, node: Node) -> float:
         """The least value of a node, which its bounds are from here on; -inf where it is not
         found."""
         bounds = self._bounds(node)
         return -inf if bounds is None else bounds[0]
 
-    def bound_all(self, roots: Iterable[int]) -> None:
+    def bound_all(self, roots: Iterable[Node]) -> None:
         """Find the bounds of all that the roots need."""
         for node in self.graph.reached(roots):
             self._bounds(node)
         self.lowering.ranges.forget()
 
-    def _bounds(self, node: int) -> tuple[int, int] | None:
-        op = self.graph.ops[node]
+    def _bounds(self, node: Node) -> tuple[int, int] | None:
+        op = node.op
         if op not in OPS or is_condition(op):
             return None
         if node not in self.lowering.bounds:
@@ -45,12 +46,11 @@ class Columns:
                 self.lowering.bounds[node] = min(found), max(found)
         return self.lowering.bounds.get(node)
 
-    def names(self, node: int) -> Names:
+    def names(self, node: Node) -> Names:
         """The symbols that a node depends on."""
         if node not in self._names:
-            graph = self.graph
-            own = {str(graph.values[node])} if graph.ops[node] == "var" else set()
-            self._names[node] = tuple(sorted(own.union(*map(self.names, graph.args[node]))))
+            own = {str(node.value)} if node.op == "var" else set()
+            self._names[node] = tuple(sorted(own.union(*map(self.names, node.args))))
         return self._names[node]
 
     def _domain(self, names: Names) -> list[tuple[int, ...]] | None:
@@ -62,7 +62,7 @@ class Columns:
             self._domains[names] = [*product(*ranges)] if few else None
         return self._domains[names]
 
-    def _column(self, node: int, names: Names) -> Sequence[int] | None:
+    def _column(self, node: Node, names: Names) -> Sequence[int] | None:
         """The node's values where the symbols run through theirs; None where it has none
         somewhere."""
         key = node, names
@@ -70,17 +70,17 @@ class Columns:
             self._values[key] = self._computed(node, names)
         return self._values[key]
 
-    def _computed(self, node: int, names: Names) -> Sequence[int] | None:
-        graph, domain = self.graph, self._domain(names)
+    def _computed(self, node: Node, names: Names) -> Sequence[int] | None:
+        domain = self._domain(names)
         if domain is None:
             return None
-        op, value = graph.ops[node], graph.values[node]
+        op, value = node.op, node.value
         if op in ("const", "table"):
             return [value] * len(domain)  # type: ignore[list-item]
         if op == "var":
             place = names.index(str(value))
             return [point[place] for point in domain]
-        args = [self._column(a, names) for a in graph.args[node]]
+        args = [self._column(a, names) for a in node.args]
         if op == "within":
             return args[0]
         if any(a is None for a in args):

@@ -15,9 +15,12 @@ from typing import Any
 from ..arith.expr import Cond, Expr, group
 from ..arith.terms import Atom, Monomial, Terms, times
 from ..errors import TraceError
+from ..ir.nodes import Node
 from ..operations import LOGIC, OPS
 from .lowering import Lowering, identities
 from .style import Style, census, with_floors
+
+Part = tuple[int, Node, tuple]  # a summand: its sign, its value, its place in the sum
 
 
 class Form:
@@ -26,7 +29,7 @@ class Form:
     def __init__(self, lowering: Lowering, style: Style, outputs: Iterable[Expr]):
         self.lowering, self.style, self.graph = lowering, style, lowering.graph
         self.built = 0
-        self._memo: dict[Any, int] = {}
+        self._memo: dict[Any, Node] = {}
         self._opened: dict[Atom, Terms] = {}
         outputs = [*outputs]
         key = identities(outputs)
@@ -38,13 +41,13 @@ class Form:
         if style.floors:
             self._borders = with_floors(self._borders, style.floors)
 
-    def expr(self, e: Expr) -> int:
+    def expr(self, e: Expr) -> Node:
         """The node of an expression."""
         known = self._memo.get(e.identity)
         if known is None:
             terms = self._flat(e)
             known = self._memo[e.identity] = self._sum(terms)
-            if terms is not e.terms and self.graph.args[known] and not _has_nodes(e):
+            if terms is not e.terms and known.args and not _has_nodes(e):
                 self.lowering.sources.setdefault(known, e)
         return known
 
@@ -156,14 +159,14 @@ class Form:
             and lowering.facts.interval(lowering.forward(base))[1] is not None
         )
 
-    def _sum(self, terms: Terms) -> int:
+    def _sum(self, terms: Terms) -> Node:
         if self.style.carry:
             terms = _carried(terms)
         if not terms:
             return self.graph.const(0)
         return self._added(self._collected(terms) if self.style.collect else self._parts(terms))
 
-    def _added(self, parts: list[tuple[int, int, tuple]]) -> int:
+    def _added(self, parts: list[Part]) -> Node:
         """The sum of (sign, node, place), two summands together that were added before."""
         graph = self.graph
         parts = sorted(parts, key=lambda p: p[2])
@@ -185,20 +188,20 @@ class Form:
             result = graph.op("add" if sign > 0 else "sub", result, node)
         return result
 
-    def _negated(self, node: int) -> int:
+    def _negated(self, node: Node) -> Node:
         """-node; where there are no negative numbers, a difference that it is a multiple of the
         other way round."""
         graph = self.graph
-        op, args = graph.ops[node], graph.args[node]
+        op, args = node.op, node.args
         if not self.lowering.signed and op == "sub":
             return graph.op("sub", *args[::-1])
         if not self.lowering.signed and op == "mul":
             for a, b in (args, args[::-1]):
-                if graph.ops[a] == "sub":
+                if a.op == "sub":
                     return graph.op("mul", self._negated(a), b)
         return graph.op("neg", node)
 
-    def _next(self, result: int, parts: list[tuple[int, int, tuple]]) -> int:
+    def _next(self, result: Node, parts: list[Part]) -> int:
         """Which summand is next, so that no sum on the way is negative: the first one, unless it is
         subtracted and may be larger than what is there."""
         (sign, node, _), lowering = parts[0], self.lowering
@@ -210,7 +213,7 @@ class Form:
             return added
         return 0
 
-    def _parts(self, terms: Terms) -> list[tuple[int, int, tuple]]:
+    def _parts(self, terms: Terms) -> list[Part]:
         """(sign, node, place) of the summands, common factors taken out."""
         factor = self._best_factor(terms) if len(terms) > 1 else None
         if factor is None:
@@ -255,7 +258,7 @@ class Form:
                     best = (rank, ((), c))
         return best[1] if best else None
 
-    def _collected(self, terms: Terms) -> list[tuple[int, int, tuple]]:
+    def _collected(self, terms: Terms) -> list[Part]:
         """(sign, node, place) of the summands: each product of indices has one coefficient, which
         depends on sizes only, and those with the same one stand together."""
         is_size = self.lowering.is_size
@@ -291,7 +294,7 @@ class Form:
             parts.append((sign, node, place))
         return parts
 
-    def _plain_sum(self, terms: Terms) -> int:
+    def _plain_sum(self, terms: Terms) -> Node:
         """A sum whose common factors are taken out in the ordinary way."""
         return self._added(self._parts(terms))
 
@@ -300,14 +303,14 @@ class Form:
         sizes = sum(map(self.lowering.is_size_symbol, mono))
         return (not mono, -sizes, -abs(c), [a.key for a in mono])
 
-    def _part(self, mono: Monomial, c: int) -> tuple[int, int, tuple]:
+    def _part(self, mono: Monomial, c: int) -> Part:
         sign = 1 if c > 0 else -1
         node = self._in_place(mono, abs(c)) if self.style.fuse else None
         if node is None:
             node = self._product(mono, abs(c))
         return sign, node, self._place(mono, c)
 
-    def _product(self, mono: Monomial, c: int) -> int:
+    def _product(self, mono: Monomial, c: int) -> Node:
         if not mono:
             return self.graph.const(c)
         is_size = self.lowering.is_size_symbol
@@ -319,7 +322,7 @@ class Form:
                 node = self.graph.op("mul", node, power)
         return node
 
-    def _powers(self, node: int, count: int) -> list[int]:
+    def _powers(self, node: Node, count: int) -> list[Node]:
         """Factors whose product is node**count: itself so often, or squares of squares."""
         if count < 4:
             return [node] * count
@@ -334,7 +337,7 @@ class Form:
 
     # -- atoms --------------------------------------------------------------------------------
 
-    def atom(self, atom: Atom) -> int:
+    def atom(self, atom: Atom) -> Node:
         """The node of an atom."""
         known = self._memo.get(atom)
         if known is None:
@@ -342,14 +345,14 @@ class Form:
             known = self._memo[atom] = self._atom(atom)
         return known
 
-    def _atom(self, atom: Atom) -> int:
+    def _atom(self, atom: Atom) -> Node:
         kind, args = atom.kind, atom.args
         if kind == "sym":
             return self.graph.var(args[0], self.lowering.natural(Expr.atom(atom)))
         if kind == "digit":
             return self._digit(atom)
         if kind == "node":
-            return args[0]
+            return self.graph.nodes[args[0]]
         if kind == "group":
             node = self.expr(args[0])
             return self._from(Expr.atom(atom), "within", node) if args[3] else node
@@ -388,17 +391,17 @@ class Form:
                 )
         return self._from(source, kind, *nodes)
 
-    def _from(self, source: Expr, op: str, *args: int) -> int:
+    def _from(self, source: Expr, op: str, *args: Node) -> Node:
         """An operation that stands for an atom."""
         if op == "within":
             node = self.graph.within(args[0], source)
         else:
             node = self.graph.op(op, *args)
-        if self.graph.args[node]:
+        if node.args:
             self.lowering.sources.setdefault(node, source)
         return node
 
-    def _digit(self, atom: Atom) -> int:
+    def _digit(self, atom: Atom) -> Node:
         base, lo, hi = atom.args
         if hi is None:
             return self._quotient(base, lo)
@@ -414,7 +417,7 @@ class Form:
         high = self._quotient(base, lo)
         return self._divided(high, Expr.atom(Atom("digit", base, lo, None)), ratio, "mod")
 
-    def _quotient(self, base: Expr, by: Expr) -> int:
+    def _quotient(self, base: Expr, by: Expr) -> Node:
         """base // by, from a smaller quotient of the same base where there is one and sizes would
         have to be multiplied else."""
         if by.constant is None:
@@ -429,7 +432,7 @@ class Form:
                 return self._divided(self.atom(_only_atom(value)), value, best[1], "div")
         return self._divided(self.expr(base), base, by, "div")
 
-    def _divided(self, node: int, value: Expr, by: Expr, op: str) -> int:
+    def _divided(self, node: Node, value: Expr, by: Expr, op: str) -> Node:
         """value div or mod by; node is value's."""
         size = by.constant
         if size is not None and self.lowering.bit_operations and size & (size - 1) == 0:
@@ -444,19 +447,19 @@ class Form:
             self.graph.partial.setdefault(made, True)
         return made
 
-    def _natural(self, node: int, value: Expr) -> bool:
+    def _natural(self, node: Node, value: Expr) -> bool:
         """Whether a node's value is proven to be >= 0; the graph remembers it, for its range."""
-        if not self.graph.natural[node] and self.lowering.natural(value):
-            self.graph.natural[node] = True
-        return self.graph.natural[node]
+        if node not in self.graph.natural and self.lowering.natural(value):
+            self.graph.natural.add(node)
+        return node in self.graph.natural
 
-    def _positive(self, node: int, value: Expr) -> bool:
+    def _positive(self, node: Node, value: Expr) -> bool:
         """Whether a node's value is proven to be >= 1."""
         if node not in self.graph.positive and self.lowering.positive(value):
             self.graph.positive.add(node)
         return node in self.graph.positive
 
-    def _in_place(self, mono: Monomial, c: int) -> int | None:
+    def _in_place(self, mono: Monomial, c: int) -> Node | None:
         """c * ((x mod hi) // lo), all powers of two: masked where it stands, shifted once."""
         if len(mono) != 1 or mono[0].kind != "digit" or c & (c - 1):
             return None
@@ -484,7 +487,7 @@ class Form:
 
     # -- conditions ---------------------------------------------------------------------------
 
-    def condition(self, condition: Cond) -> int:
+    def condition(self, condition: Cond) -> Node:
         """The node of a condition."""
         op, args = condition.op, condition.args
         graph = self.graph
@@ -517,6 +520,11 @@ class Form:
         if k < 0:
             return graph.op("le", self.expr(negative - k), self.expr(positive))
         return graph.op("le", self.expr(negative), self.expr(positive + k))
+
+
+def placed(lowering: Lowering, node: Node) -> Expr:
+    """A node as a summand of an expression."""
+    return Expr.atom(Atom("node", lowering.graph.places[node]))
 
 
 def _has_nodes(e: Expr) -> bool:

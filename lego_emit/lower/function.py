@@ -24,7 +24,7 @@ class Record:
 
     problem: Problem
     forms: Sequence[Tried]
-    roots: Sequence[int]
+    roots: Sequence[Node]
     model: str
     function: Function | None = None
 

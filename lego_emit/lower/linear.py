@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from ..ir.nodes import LEAVES
+from ..ir.nodes import LEAVES, Node
 from ..operations import OPS
 from .graph import Inputs, apart
 from .lowering import Found, Lowering
@@ -33,7 +33,7 @@ def linear(lowering: Lowering, best: Found) -> Found | None:
     bits = sum(bits for _, bits in inputs)
     if bits <= FEW:
         columns = _columns(lowering, reached, roots, inputs)
-    elif count < LEAST and all(lowering.graph.ops[k] != "select" for k in reached):
+    elif count < LEAST and all(k.op != "select" for k in reached):
         return None
     elif len(reached) << bits > WORK:
         return None
@@ -51,7 +51,7 @@ def linear(lowering: Lowering, best: Found) -> Found | None:
 
 
 def _columns(
-    lowering: Lowering, reached: Sequence[int], roots: Sequence[int], inputs: Inputs
+    lowering: Lowering, reached: Sequence[Node], roots: Sequence[Node], inputs: Inputs
 ) -> list[tuple[int, list[int]]] | None:
     """As at_every_point.columns_of, without NumPy."""
     bits = sum(bits for _, bits in inputs)
@@ -76,24 +76,23 @@ def _bit(start: int, images: Sequence[int], inputs: Inputs, place: int) -> Bit:
     return frozenset(found)
 
 
-def _inputs(lowering: Lowering, reached: Sequence[int]) -> Inputs | None:
+def _inputs(lowering: Lowering, reached: Sequence[Node]) -> Inputs | None:
     """The symbols and their bits, where each runs over 0..2**n - 1."""
-    graph, facts = lowering.graph, lowering.facts
-    found = []
+    facts, found = lowering.facts, []
     for node in reached:
-        if graph.ops[node] == "var":
-            lo, hi = facts.interval(facts.symbol(str(graph.values[node])))
+        if node.op == "var":
+            lo, hi = facts.interval(facts.symbol(str(node.value)))
             if lo != 0 or hi is None or hi & (hi + 1) or hi.bit_length() > BITS:
                 return None
             found.append((node, hi.bit_length()))
-        elif graph.ops[node] not in OPS and graph.ops[node] not in (*LEAVES, "within"):
+        elif node.op not in OPS and node.op not in (*LEAVES, "within"):
             return None
     total = sum(bits for _, bits in found)
     return tuple(found) if 0 < total <= BITS else None
 
 
 def _plausible(
-    lowering: Lowering, reached: Sequence[int], roots: Sequence[int], inputs: Inputs
+    lowering: Lowering, reached: Sequence[Node], roots: Sequence[Node], inputs: Inputs
 ) -> bool:
     """Whether a few sums go to sums: what is not linear is nearly always seen here."""
     rng, bits = Random(0), sum(bits for _, bits in inputs)
@@ -109,16 +108,16 @@ def _plausible(
 
 
 def _at(
-    lowering: Lowering, reached: Sequence[int], roots: Sequence[int], values: Mapping[int, int]
+    lowering: Lowering, reached: Sequence[Node], roots: Sequence[Node], values: Mapping[Node, int]
 ) -> list[int] | None:
     """The roots' values at one point; None where there are none."""
-    graph, known = lowering.graph, dict(values)
+    known = dict(values)
     try:
         for k in reached:
             if k not in known:
-                op, args = graph.ops[k], [known[a] for a in graph.args[k]]
+                op, args = k.op, [known[a] for a in k.args]
                 if op in ("const", "table"):
-                    known[k] = graph.values[k]
+                    known[k] = k.value
                 else:
                     known[k] = args[0] if op == "within" else OPS[op].value(*args)
     except (ArithmeticError, ValueError):

@@ -35,8 +35,8 @@ class Lowered:
     outputs: list[tuple[str, Node]]
     extents: list[tuple[str, Node]]
     viewed: list[Node]
-    nodes: dict[int, Node]
-    roots: list[int]
+    nodes: dict[Node, Node]
+    roots: list[Node]
 
     @property
     def cost(self) -> float:
@@ -67,8 +67,8 @@ def lower(problem: Problem, lowering: Lowering) -> Lowered:
 def finished(
     problem: Problem,
     lowering: Lowering,
-    roots: Sequence[int],
-    given: Mapping[int, str] = MappingProxyType({}),
+    roots: Sequence[Node],
+    given: Mapping[Node, str] = MappingProxyType({}),
 ) -> Lowered:
     """The program of the nodes that the outputs are. given: names of common parts."""
     plain = Form(lowering, Style(), ())
@@ -133,11 +133,11 @@ def holds(lowering: Lowering, found: Found) -> bool:
 def finish(
     lowering: Lowering,
     names: Sequence[str],
-    roots: Sequence[int],
+    roots: Sequence[Node],
     extent_names: Sequence[str],
-    extents: Sequence[int],
+    extents: Sequence[Node],
     taken: Iterable[str],
-    given: Mapping[int, str] = MappingProxyType({}),
+    given: Mapping[Node, str] = MappingProxyType({}),
 ) -> Lowered:
     """The program of chosen nodes: what stands more than once is named (given: what has a name
     already, however often it stands); every node has its range. extents: of the axes that have
@@ -151,38 +151,36 @@ def finish(
     used = set(taken)
     needed = set(reached)
     names_given = {k: _fresh(name, used) for k, name in given.items() if k in needed}
-    conditions = {k for k in reached if is_condition(graph.ops[k])}
-    named = {graph.plain(k) for k, uses in graph.uses(roots) if uses > 1 and graph.args[k]}
-    named = {k for k in (named | {*names_given}) - conditions if graph.args[k]}
+    conditions = {k for k in reached if is_condition(k.op)}
+    named = {graph.plain(k) for k, uses in graph.uses(roots) if uses > 1 and k.args}
+    named = {k for k in (named | {*names_given}) - conditions if k.args}
     meant = graph.always([*roots, *extents])
     outside = graph.always([*roots, *extents, *named], lowering.lazy) - meant
-    loose: set[int] = set()  # computed where they may mean nothing, or more is known than holds
+    loose: set[Node] = set()  # computed where they may mean nothing, or more is known than holds
     for k in graph.reached(outside):
         if k not in meant and (
-            k in graph.partial or graph.ops[k] == "within" or not loose.isdisjoint(graph.args[k])
+            k in graph.partial or k.op == "within" or not loose.isdisjoint(k.args)
         ):
             loose.add(k)
-    lasts = {
-        k: graph.last[graph.values[graph.args[k][0]]] for k in loose if graph.ops[k] == "lookup"
-    }
+    lasts = {k: graph.last[k.args[0].value] for k in loose if k.op == "lookup"}
     read = lowering.ranges.lasts(reached, ranges)
     ranges = {**lowering.ranges.program([*lasts.values()]), **ranges}
 
-    def made(k: int, nodes: dict[int, Node]) -> Node:
-        op, bounds = graph.ops[k], ranges.get(k, (None, None))
+    def made(k: Node, nodes: dict[Node, Node]) -> Node:
+        op, bounds = k.op, ranges.get(k, (None, None))
         if op == "within":
-            (arg,) = graph.args[k]
+            (arg,) = k.args
             return nodes[arg] if k in loose else _bounded(nodes[arg], *bounds)
         if k in read:  # what no place leads to need not stand there
-            return Node(op, (), graph.values[k].part(last=read[k]), *bounds)
-        args = tuple(nodes[a] for a in graph.args[k])
+            return Node(op, (), k.value.part(last=read[k]), *bounds)
+        args = tuple(nodes[a] for a in k.args)
         if k not in loose:
             if lowering.lazy:  # where it is computed, all that it needs means what it should
                 args = tuple(
                     _bounded(node, *ranges[a]) if a in loose and a in ranges else node
-                    for a, node in zip(graph.args[k], args, strict=True)
+                    for a, node in zip(k.args, args, strict=True)
                 )
-            return Node(op, args, graph.values[k], *bounds)
+            return Node(op, args, k.value, *bounds)
         if is_condition(op):
             return Node(op, args)
         if op == "lookup":
@@ -191,7 +189,7 @@ def finish(
             return _node(op, args[0], _inside(args[1], last))
         return _harmless(op, args, graph.partial.get(k, False))
 
-    nodes: dict[int, Node] = {}
+    nodes: dict[Node, Node] = {}
     for k in graph.reached([*roots, *lasts.values()]):
         node = made(k, nodes)
         if k in named:
@@ -199,7 +197,7 @@ def finish(
             body.append((name, node))
             node = Node("var", (), name, node.lo, node.hi)
         nodes[k] = node
-    whole: dict[int, Node] = {}  # extents stand outside of the function, where nothing has a name
+    whole: dict[Node, Node] = {}  # extents stand outside of the function, where nothing has a name
     for k in graph.reached(extents):
         whole[k] = made(k, whole)
     return Lowered(

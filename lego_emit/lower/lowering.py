@@ -12,12 +12,13 @@ from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
 from ..arith.steps import Log
 from ..arith.terms import Atom, Identity
+from ..ir.nodes import Node
 from .graph import Graph
 from .problem import Dialect
 from .quotients import from_others
 from .ranges import Ranges
 
-Found = tuple[tuple[float, int], list[int]]  # ((cost, operations), nodes)
+Found = tuple[tuple[float, int], list[Node]]  # ((cost, operations), nodes)
 Identities = tuple[Identity, ...]
 BOUND = ("lookup", "within")  # of which the graph knows more than their operands
 
@@ -60,7 +61,7 @@ class Lowering:
             name for name in facts.facts.substitutions if facts.facts.is_size(name)
         }
         self.graph = Graph(dialect.cost, self.sizes)
-        self.sources: dict[int, Expr] = {}  # of nodes that arithmetic does not give: their value
+        self.sources: dict[Node, Expr] = {}  # of nodes that arithmetic does not give: their value
         self.built = 0  # atoms, over all candidates
         self.tried: list[Tried] = []
         # what the forms that are priced now have in common
@@ -68,19 +69,19 @@ class Lowering:
         self.domains: tuple[range, ...] = ()
         self.log: Log | None = None  # the steps that led to what is lowered now
         self.cheapest: dict[Identities, tuple[Found, Any]] = {}  # of all styles, by outputs
-        self.columns: dict[tuple[int, range], dict[int, Sequence[int]]] = {}  # of nodes over one
+        self.columns: dict[tuple[Node, range], dict[Node, Sequence[int]]] = {}  # of nodes over one
         self.searches: dict[tuple, tuple[float, Any]] = {}  # (limit, what was found), by table
         self.standing: dict[Identities, Any] = {}  # the census of outputs
         self.plain: int | None = None  # operations of the first candidate
-        self.bounds: dict[int, tuple[int, int]] = {}  # of nodes whose values were all looked at
+        self.bounds: dict[Node, tuple[int, int]] = {}  # of nodes whose values were all looked at
         self._naturals: dict[Identity, bool] = {}
-        self._values: dict[int, Expr | None] = {}
+        self._values: dict[Node, Expr | None] = {}
         self._ratios: dict[Identities, Expr | None] = {}
         self._size_atoms: dict[Atom, bool] = {}
         self.ranges = Ranges(self.graph, facts, self.value, self.bounds, self.lazy, self.signed)
 
     def priced(
-        self, nodes: list[int], words: tuple[str, ...], domains: Sequence[range] = ()
+        self, nodes: list[Node], words: tuple[str, ...], domains: Sequence[range] = ()
     ) -> Found:
         """A candidate with its price. More operations than the plain form, the first one, has must
         save more than a tenth of the margin each, over sizes that are symbols one and a half times the
@@ -99,7 +100,7 @@ class Lowering:
         self.tried.append(Tried((*self.words, *words), cost, found, self.log, checked))
         return found
 
-    def _with_quotients_shared(self, nodes: list[int]) -> list[int]:
+    def _with_quotients_shared(self, nodes: list[Node]) -> list[Node]:
         """The same with quotients and digits made of other quotients, where that is cheaper."""
         others = from_others(self.graph, nodes, self.bit_operations)
         found = self.replaced(nodes, lambda node, _: others.get(node)) if others else None
@@ -111,31 +112,31 @@ class Lowering:
         return found
 
     def replaced(
-        self, roots: Sequence[int], change: Callable[[int, list[int]], int | None]
-    ) -> list[int] | None:
+        self, roots: Sequence[Node], change: Callable[[Node, list[Node]], Node | None]
+    ) -> list[Node] | None:
         """The roots with other operations of equal value in them; None where nothing changes, or where
         the graph knows more of one that would have to change than its operands say. change: what takes
         the place of a node, whose operands are these now; None: the node stays."""
         graph = self.graph
-        made: dict[int, int] = {}
+        made: dict[Node, Node] = {}
         for node in graph.reached(roots):
-            args = [made.get(a, a) for a in graph.args[node]]
+            args = [made.get(a, a) for a in node.args]
             new = change(node, args)
-            if new is None and args != [*graph.args[node]]:
-                if graph.ops[node] in BOUND or node in graph.partial:
+            if new is None and args != [*node.args]:
+                if node.op in BOUND or node in graph.partial:
                     return None
-                new = graph.op(graph.ops[node], *args)
+                new = graph.op(node.op, *args)
             if new is None:
                 continue
             made[node] = new
             self._is_known_as(new, node)
         return [made.get(k, k) for k in roots] if made else None
 
-    def _is_known_as(self, new: int, node: int) -> None:
+    def _is_known_as(self, new: Node, node: Node) -> None:
         """What is known of a node holds of another one of the same value."""
         graph = self.graph
-        if graph.natural[node]:
-            graph.natural[new] = True
+        if node in graph.natural:
+            graph.natural.add(new)
         if node in graph.positive:
             graph.positive.add(new)
         if node in self.sources:
@@ -145,18 +146,17 @@ class Lowering:
         if node in graph.tops:
             graph.tops.setdefault(new, graph.tops[node])
 
-    def never_negative(self, nodes: list[int]) -> bool:
+    def never_negative(self, nodes: list[Node]) -> bool:
         """Whether no operation on the way has a negative result: what an unsigned type asks."""
-        ops, values = self.graph.ops, self.graph.values
         reached = self.graph.reached(nodes)
         if any(
-            ops[k] == "neg"
-            or (ops[k] == "const" and values[k] < 0)
-            or (ops[k] == "table" and values[k].least < 0)
+            k.op == "neg"
+            or (k.op == "const" and k.value < 0)
+            or (k.op == "table" and k.value.least < 0)
             for k in reached
         ):
             return False
-        if all(ops[k] != "sub" for k in reached):
+        if all(k.op != "sub" for k in reached):
             return True
         found = self.ranges.program(nodes).values()
         self.ranges.forget()  # other forms may prove more of these nodes
@@ -182,13 +182,13 @@ class Lowering:
         """Whether e <= -1 is proven."""
         return self.natural(-e - 1)
 
-    def place(self, node: int, value: Expr, last: Expr, last_node: int) -> int:
+    def place(self, node: Node, value: Expr, last: Expr, last_node: Node) -> Node:
         """The node of a place in a table, the nearest one where the value that node stands for is
         not proven to be one; the graph remembers the proof, for its range. last: the last place, and
         its node."""
         graph = self.graph
         if self.natural(value):
-            graph.natural[node] = True
+            graph.natural.add(node)
         else:
             value = Expr.atom(Atom("max", value, Expr.of(0)))
             node = graph.op("max", node, graph.const(0))
@@ -222,22 +222,22 @@ class Lowering:
 
     # -- what a node stands for ---------------------------------------------------------------
 
-    def value(self, node: int) -> Expr | None:
+    def value(self, node: Node) -> Expr | None:
         """The value in the facts' symbols, None where it has no such form."""
         if node not in self._values:
             source = self.sources.get(node)
             self._values[node] = self._computed(node) if source is None else self.forward(source)
         return self._values[node]
 
-    def _computed(self, node: int) -> Expr | None:
-        op, known = self.graph.ops[node], self.graph.values[node]
+    def _computed(self, node: Node) -> Expr | None:
+        op, known = node.op, node.value
         if op == "const":
             return Expr.of(known)
         if op == "var":
             return self.facts.symbol(known)
         if op not in _VALUES:
             return None
-        args = [self.value(a) for a in self.graph.args[node]]
+        args = [self.value(a) for a in node.args]
         return None if any(a is None for a in args) else self.facts.operate(_VALUES[op], *args)
 
 

@@ -3,21 +3,21 @@ x // 3 >> 3, and the digit x // 3 % 5 is x // 3 - 5*(x // 15)."""
 
 from __future__ import annotations
 
-from ..operations import LEAF, OPS
+from ..ir.nodes import Node
 from .graph import Graph
 
-Divided = dict[int, dict[int, int]]  # values -> divisors -> quotients
+Divided = dict[Node, dict[int, Node]]  # values -> divisors -> quotients
 
 
-def from_others(graph: Graph, roots: list[int], bit_operations: bool) -> dict[int, int]:
+def from_others(graph: Graph, roots: list[Node], bit_operations: bool) -> dict[Node, Node]:
     """Quotients and digits that the roots need -> nodes of the same value, made of other quotients that
     they need."""
     reached = graph.reached(roots)
     divided: Divided = {}
     for node in graph.quotients:
         if node in reached:
-            value, divisor = graph.args[node]
-            divided.setdefault(value, {})[graph.values[divisor]] = node
+            value, divisor = node.args
+            divided.setdefault(value, {})[divisor.value] = node
     if all(len(quotients) < 2 for quotients in divided.values()):
         return {}
     found = _shifts(graph, divided) if bit_operations else {}
@@ -28,7 +28,7 @@ def from_others(graph: Graph, roots: list[int], bit_operations: bool) -> dict[in
     return found
 
 
-def _shifts(graph: Graph, divided: Divided) -> dict[int, int]:
+def _shifts(graph: Graph, divided: Divided) -> dict[Node, Node]:
     """Quotients as others that are shifted."""
     found = {}
     for quotients in divided.values():
@@ -46,19 +46,21 @@ def _is_shift(number: int, smaller: int) -> bool:
     return ratio > 1 and not rest and ratio & (ratio - 1) == 0
 
 
-def _difference(graph: Graph, node: int, divided: Divided, shifts: dict[int, int]) -> int | None:
+def _difference(
+    graph: Graph, node: Node, divided: Divided, shifts: dict[Node, Node]
+) -> Node | None:
     """x % b as x - b*(x // b) where that is another quotient shifted (a machine has the remainder of a
     division itself at once), and x // a % b as x // a - b*(x // (a*b)) where that is there; b >= 1:
     x // a // b is no x // (a*b) else."""
-    if not OPS.get(graph.ops[node], LEAF).quotient:
+    if not node.row.quotient:
         return None
-    value, border = graph.args[node]
-    if graph.ops[border] != "const" or graph.values[border] < 1:
+    value, border = node.args
+    if border.op != "const" or border.value < 1:
         return None
-    high = shifts.get(divided.get(value, {}).get(graph.values[border], node))
+    high = shifts.get(divided.get(value, {}).get(border.value, node))
     if high is None and value in graph.quotients:
-        whole, divisor = graph.args[value]
-        high = divided.get(whole, {}).get(graph.values[divisor] * graph.values[border])
+        whole, divisor = value.args
+        high = divided.get(whole, {}).get(divisor.value * border.value)
     if high is None:
         return None
     low, high = shifts.get(value, value), shifts.get(high, high)

@@ -9,7 +9,8 @@ from ..arith.analyzer import Analyzer
 from ..arith.expr import Cond, Expr
 from ..intervals import ANY, Interval, both, tighter
 from ..ir import index_types
-from ..operations import LEAF, OPS, interval, is_condition
+from ..ir.nodes import Node
+from ..operations import OPS, interval, is_condition
 from .graph import Graph
 
 INT32 = index_types.INT32.most
@@ -23,8 +24,8 @@ class Ranges:
         self,
         graph: Graph,
         facts: Analyzer,
-        value: Callable[[int], Expr | None],
-        bounds: Mapping[int, Interval],
+        value: Callable[[Node], Expr | None],
+        bounds: Mapping[Node, Interval],
         lazy: bool,
         signed: bool = True,
     ):
@@ -33,9 +34,11 @@ class Ranges:
         fit: where they do not, what is proven of them decides, and Z3 is asked, too."""
         self.graph, self.facts = graph, facts
         self._value, self._bounds, self._lazy, self._signed = value, bounds, lazy, signed
-        self._known: dict[int, Interval] = {}
-        self._path: list[tuple[int, bool]] = []  # the conditions of the branches that are looked at
-        self._last: tuple[tuple[int, ...], dict[int, Interval]] = (), {}
+        self._known: dict[Node, Interval] = {}
+        self._path: list[
+            tuple[Node, bool]
+        ] = []  # the conditions of the branches that are looked at
+        self._last: tuple[tuple[Node, ...], dict[Node, Interval]] = (), {}
         facts = self.facts
         self._numbers = bool(facts.facts.constraints) or any(
             r.hi is not None and r.hi.constant is not None
@@ -47,7 +50,7 @@ class Ranges:
         self._known.clear()
         self._last = (), {}
 
-    def program(self, roots: Sequence[int]) -> dict[int, Interval]:
+    def program(self, roots: Sequence[Node]) -> dict[Node, Interval]:
         """The bounds of all that the roots need. What stands in one branch of a select only is
         bounded under that branch's condition: no other value is ever computed there."""
         key = tuple(roots)
@@ -57,25 +60,25 @@ class Ranges:
         reached = graph.reached(roots)
         # a weaker proof for signed types only costs a longer header
         with facts.prover.quick() if self._signed else nullcontext():
-            found = {k: self.of(k) for k in reached if not is_condition(graph.ops[k])}
-        if self._lazy and any(graph.ops[k] == "select" for k in reached):
+            found = {k: self.of(k) for k in reached if not is_condition(k.op)}
+        if self._lazy and any(k.op == "select" for k in reached):
             uses = dict(graph.uses(roots))
             for k in reached:
                 if uses[k] > 1 or k in roots:
                     self._under(k, {}, uses, found)
         for k, last in self.lasts(reached, found).items():
-            found[k] = graph.values[k].between(0, last)
+            found[k] = k.value.between(0, last)
         self._last = key, found
         return found
 
-    def lasts(self, reached: Iterable[int], found: Mapping[int, Interval]) -> dict[int, int]:
+    def lasts(self, reached: Iterable[Node], found: Mapping[Node, Interval]) -> dict[Node, int]:
         """The last place of each table that a look-up among reached nodes may read, where all places
         are known when it is emitted. found: the nodes' bounds."""
-        graph, lasts = self.graph, dict[int, int]()
+        lasts = dict[Node, int]()
         for k in reached:
-            if graph.ops[k] == "lookup":
-                table, place = graph.args[k]
-                entries, top = graph.values[table], found[place][1]
+            if k.op == "lookup":
+                table, place = k.args
+                entries, top = table.value, found[place][1]
                 if not entries.given:
                     end = len(entries) - 1
                     last = end if top is None else max(0, min(top, end))
@@ -83,11 +86,10 @@ class Ranges:
         return lasts
 
     def _under(
-        self, node: int, limits: dict[int, Interval], uses: dict[int, int], found: dict
+        self, node: Node, limits: dict[Node, Interval], uses: dict[Node, int], found: dict
     ) -> Interval:
         """A node's bounds where those of limits hold; found keeps them where it stands once."""
-        graph = self.graph
-        op, args = graph.ops[node], graph.args[node]
+        op, args = node.op, node.args
         known = limits.get(node) or found.get(node, ANY)
         if not args:
             return known
@@ -113,7 +115,7 @@ class Ranges:
         found[node] = known
         return known
 
-    def _natural_here(self, node: int) -> bool:
+    def _natural_here(self, node: Node) -> bool:
         """Whether a node is not negative under the conditions of the branches that it stands in."""
         value, facts = self._value(node), self.facts
         if value is None:
@@ -124,40 +126,37 @@ class Ranges:
                     facts.assume(c)
             return facts.nonneg(value)
 
-    def conditions(self, node: int, holds: bool) -> list[Cond]:
+    def conditions(self, node: Node, holds: bool) -> list[Cond]:
         """What a condition says where it holds, or where it does not, as far as it compares values."""
-        graph = self.graph
-        op, args = graph.ops[node], graph.args[node]
+        op, args = node.op, node.args
         if op in ("land", "lor"):
             if (op == "land") != holds:
                 return []
             return [c for a in args for c in self.conditions(a, holds)]
-        values = [self._value(a) for a in args] if OPS.get(op, LEAF).opposite else []
+        values = [self._value(a) for a in args] if node.row.opposite else []
         if len(values) != 2 or values[0] is None or values[1] is None:
             return []
-        op = op if holds else OPS[op].opposite
+        op = op if holds else node.row.opposite
         if op in ("gt", "ge"):
             op, values = OPS[op].flipped, values[::-1]
         return [Cond(op, *values)]
 
     def _inside(
-        self, node: int, limits: dict[int, Interval], uses: dict[int, int], found: dict
+        self, node: Node, limits: dict[Node, Interval], uses: dict[Node, int], found: dict
     ) -> Interval:
-        if uses[node] > 1 or not self.graph.args[node]:  # computed before, wherever it stands
+        if uses[node] > 1 or not node.args:  # computed before, wherever it stands
             return limits.get(node) or found.get(node, ANY)
         return self._under(node, limits, uses, found)
 
-    def _limits(self, condition: int, holds: bool, found: dict) -> dict[int, Interval]:
+    def _limits(self, condition: Node, holds: bool, found: dict) -> dict[Node, Interval]:
         """What a comparison with a number says of the other operand."""
-        graph = self.graph
-        op = graph.ops[condition]
-        opposite = OPS[op].opposite
+        op, opposite = condition.op, condition.row.opposite
         if not opposite:
             return {}
         op = op if holds else opposite
-        a, b = graph.args[condition]
-        number = graph.values[b]
-        if graph.ops[b] != "const" or not isinstance(number, int) or a not in found:
+        a, b = condition.args
+        number = b.value
+        if b.op != "const" or not isinstance(number, int) or a not in found:
             return {}
         lo, hi = found[a]
         if op in ("le", "lt", "eq"):
@@ -166,7 +165,7 @@ class Ranges:
             lo = tighter(max, lo, number + (op == "gt"))
         return {a: (lo, hi)}
 
-    def of(self, node: int) -> Interval:
+    def of(self, node: Node) -> Interval:
         """The bounds of a node whose operands were asked for before."""
         known = self._known.get(node)
         if known is None:
@@ -178,11 +177,11 @@ class Ranges:
             self._known[node] = known
         return known
 
-    def _of(self, node: int) -> Interval:
+    def _of(self, node: Node) -> Interval:
         graph = self.graph
         if node in self._bounds:
             return self._bounds[node]
-        op, value = graph.ops[node], graph.values[node]
+        op, value = node.op, node.value
         if op == "const":
             return value, value
         if op == "table":
@@ -190,30 +189,30 @@ class Ranges:
         if op == "var":
             return self._refined(node, ANY)
         if op == "within":
-            return self._refined(node, self.of(graph.args[node][0]))
+            return self._refined(node, self.of(node.args[0]))
         if is_condition(op):
             return ANY
-        lo, hi = self._made(node, [self.of(a) for a in graph.args[node]])
+        lo, hi = self._made(node, [self.of(a) for a in node.args])
         if op == "lookup":
             return self._refined(node, (lo, hi))
-        if (lo is None or lo < 0) and graph.natural[node]:
+        if (lo is None or lo < 0) and node in graph.natural:
             lo = 0
         digit = op == "sub" and hi is None  # x//49 - 20*(x//980), which the operands do not bound
         if lo is None or lo < 0 or digit or (INT32 < hi if hi is not None else self._numbers):
             return self._refined(node, (lo, hi))
-        if lo == 0 and graph.hoisted[node]:
+        if lo == 0 and node in graph.hoisted:
             return self._refined(node, (lo, hi))
         return lo, hi
 
-    def _made(self, node: int, operands: list[Interval]) -> Interval:
+    def _made(self, node: Node, operands: list[Interval]) -> Interval:
         """The bounds of a node's operation over bounded operands: of a look-up those of the entries
         that are reached."""
-        op, args = self.graph.ops[node], self.graph.args[node]
+        op, args = node.op, node.args
         if op == "lookup":
-            return self.graph.values[args[0]].between(*operands[1])
+            return args[0].value.between(*operands[1])
         return interval(op, operands)
 
-    def _refined(self, node: int, bounds: Interval) -> Interval:
+    def _refined(self, node: Node, bounds: Interval) -> Interval:
         value = self._value(node)
         if value is None:
             return bounds
@@ -221,7 +220,7 @@ class Ranges:
         lo, hi = both(bounds, facts.interval(value))
         if (lo is None or lo < 0) and facts.nonneg(value):
             lo = 0
-        if lo == 0 and self.graph.hoisted[node] and facts.nonneg(value - 1):
+        if lo == 0 and node in self.graph.hoisted and facts.nonneg(value - 1):
             lo = 1  # a divisor
         if self._numbers and (hi is None or hi > INT32):
             hi = tighter(min, hi, facts.estimates.greatest(value))

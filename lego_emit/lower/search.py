@@ -15,8 +15,9 @@ from ..arith.expr import Cond, Expr
 from ..arith.terms import Atom, Monomial, Terms
 from ..ir.cost import Cost
 from ..ir.index_types import INT64, UINT64
+from ..ir.nodes import Node
 from ..operations import OPS
-from .forms import Form
+from .forms import Form, placed
 from .graph import Graph
 from .lowering import Found, Lowering, price
 from .style import Style
@@ -72,11 +73,11 @@ def partly_wired(lowering: Lowering, outputs: Sequence[Expr], style: Style) -> F
     if nodes is None:
         return None
     found = [
-        form.expr(rest + Expr.atom(Atom("node", node)) if word else rest)
+        form.expr(rest + placed(lowering, node) if word else rest)
         for rest, node, word in zip(rests, nodes, words, strict=True)
     ]
     for node, e in zip(found, outputs, strict=True):
-        if lowering.graph.args[node]:
+        if node.args:
             lowering.sources.setdefault(node, e)
     return lowering.priced(found, (*style.words(), *WORDS))
 
@@ -93,7 +94,7 @@ def _bits_last(term: tuple[Monomial, int]) -> tuple[bool, int, list[str]]:
 
 def programmed(
     lowering: Lowering,
-    inputs: Sequence[tuple[int, int]],
+    inputs: Sequence[tuple[Node, int]],
     outputs: tuple[tuple[Bit, ...], ...],
     words: tuple[str, ...],
 ) -> Found | None:
@@ -104,9 +105,9 @@ def programmed(
 
 def _programs(
     lowering: Lowering,
-    inputs: Sequence[tuple[int, int]],
+    inputs: Sequence[tuple[Node, int]],
     outputs: tuple[tuple[Bit, ...], ...],
-) -> list[int] | None:
+) -> list[Node] | None:
     """The nodes of these programs."""
     widths = tuple(bits for _, bits in inputs)
     longest = max([*map(len, outputs), *widths])
@@ -117,7 +118,7 @@ def _programs(
     trees = _word_program(widths, outputs, lowering.graph.cost, width, lowering.effort)
     if trees is None:
         return None
-    leaves: dict[Any, int] = {("in", k): node for k, (node, _) in enumerate(inputs)}
+    leaves: dict[Any, Node] = {("in", k): node for k, (node, _) in enumerate(inputs)}
     nodes = lowering.graph.trees(trees[0], leaves)
     for tree, most in trees[1].items():
         if tree in leaves:
@@ -135,7 +136,7 @@ def tabulated(
     graph = lowering.graph
     form, plain = Form(lowering, style, outputs), Form(lowering, Style(), ())
     taken: list[tuple[Expr, tuple[range, ...]]] = [(e, ()) for e in outputs]
-    together: dict[int, tuple[int, Expr, tuple[range, ...]]] = {}
+    together: dict[int, tuple[Node, Expr, tuple[range, ...]]] = {}
     for k, e in enumerate(outputs):
         (_, count), nodes = best
         if count < 3 and not any(atom.kind == "lookup" for atom in e.atoms()):
@@ -143,7 +144,7 @@ def tabulated(
         least = _price(graph, nodes[k])
         for terms, domains in _by_tables(lowering, form, plain, e):
             node = form.expr(terms)
-            if graph.args[node]:
+            if node.args:
                 lowering.sources.setdefault(node, e)
             made = [*nodes[:k], node, *nodes[k + 1 :]]
             found = lowering.priced(made, SEARCHED, domains)
@@ -197,13 +198,13 @@ def _by_tables(
             continue
         terms = rest + (constant - sum(shifts))
         for (_, part, _, _), shift, node in zip(tables, shifts, found, strict=True):
-            terms = terms + (part + shift if node is None else Expr.atom(Atom("node", node)))
+            terms = terms + (part + shift if node is None else placed(lowering, node))
         yield terms, tuple(t[2] for t, node in zip(tables, found, strict=True) if node is not None)
         if len(tables) == 1 and shifts[0] == -lows[0]:
             return
 
 
-def flipped_by(lowering: Lowering, x: Expr, e: Expr) -> int:
+def flipped_by(lowering: Lowering, x: Expr, e: Expr) -> Node:
     """The node of x ^ e, where a search may find a cheaper form of e by its table."""
     form, base, found = Form(lowering, Style(), ()), _one_base(e), None
     domain = None if base is None else _domain(lowering, Expr.atom(base))
@@ -217,13 +218,13 @@ def flipped_by(lowering: Lowering, x: Expr, e: Expr) -> int:
     return node
 
 
-def _price(graph: Graph, node: int) -> float:
+def _price(graph: Graph, node: Node) -> float:
     return graph.price([node])[0]
 
 
 def _searched(
     lowering: Lowering, form: Form, base: Expr, e: Expr, values: list[int], domain: range
-) -> int | None:
+) -> Node | None:
     """The node of the cheapest form found for a table, None where none is cheaper than e's own."""
     graph, limit = lowering.graph, _limit(lowering, form, base, e)
     if limit <= LEAST:
@@ -241,7 +242,7 @@ def _searched(
     leaves = {"x": form.expr(base)}
     (node,) = graph.trees([tree], leaves)
     lowering.bounds.update((leaves[t], b) for t, b in bounds.items() if t in leaves)
-    if graph.args[node]:
+    if node.args:
         lowering.sources.setdefault(node, e)
     return node
 
@@ -397,23 +398,21 @@ def _bases(e: Expr) -> set[Atom]:
     return found
 
 
-def _table(lowering: Lowering, node: int, leaf: int, domain: range) -> list[int] | None:
+def _table(lowering: Lowering, node: Node, leaf: Node, domain: range) -> list[int] | None:
     """A node's values over those of the one that it depends on; None where it has none somewhere."""
     graph = lowering.graph
     columns = lowering.columns.setdefault((leaf, domain), {leaf: domain})
     try:
         for k in graph.reached([node]):
-            if k in columns or graph.ops[k] == "var":
+            if k in columns or k.op == "var":
                 continue
-            if graph.ops[k] in ("const", "table"):
-                columns[k] = [graph.values[k]] * len(domain)
-            elif all(a in columns for a in graph.args[k]):
-                if graph.ops[k] == "within":
-                    columns[k] = columns[graph.args[k][0]]
+            if k.op in ("const", "table"):
+                columns[k] = [k.value] * len(domain)
+            elif all(a in columns for a in k.args):
+                if k.op == "within":
+                    columns[k] = columns[k.args[0]]
                     continue
-                columns[k] = list(
-                    map(OPS[graph.ops[k]].value, *(columns[a] for a in graph.args[k]))
-                )
+                columns[k] = list(map(OPS[k.op].value, *(columns[a] for a in k.args)))
     except (ArithmeticError, ValueError):
         return None
     return list(columns[node]) if node in columns else None

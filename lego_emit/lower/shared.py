@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .graph import Graph
+from ..ir.nodes import Node
 from .lowering import Found, Lowering
 
 SHARED = ("low bits of a product that is there anyway",)
@@ -13,14 +13,14 @@ def shared(lowering: Lowering, best: Found) -> Found | None:
     """The form with low bits taken from other products; None where that changes nothing."""
     graph, (_, roots) = lowering.graph, best
     reached = graph.reached(roots)
-    products: dict[int, list[tuple[int, int]]] = {}  # of a value: (factor, node)
+    products: dict[Node, list[tuple[int, Node]]] = {}  # of a value: (factor, node)
     for node in reached:
-        value, factor = _product(graph, node)
-        if factor != 1 and graph.ops[value] != "const":
+        value, factor = _product(node)
+        if factor != 1 and value.op != "const":
             products.setdefault(value, []).append((factor, node))
 
-    def change(node: int, args: list[int]) -> int | None:
-        value, factor, mask = _low_bits(graph, node)
+    def change(node: Node, args: list[Node]) -> Node | None:
+        value, factor, mask = _low_bits(node)
         modulus = 1 << mask.bit_length()
         others = (k for c, k in products.get(value, ()) if not (c - factor) % modulus)
         product = next((k for k in others if k not in (node, *args)), None)
@@ -30,28 +30,28 @@ def shared(lowering: Lowering, best: Found) -> Found | None:
     return None if nodes is None else lowering.priced(nodes, SHARED)
 
 
-def _product(graph: Graph, node: int) -> tuple[int, int]:
+def _product(node: Node) -> tuple[Node, int]:
     """(x, c) where a node is c*x."""
-    op, args = graph.ops[node], graph.args[node]
+    op, args = node.op, node.args
     if op == "mul":
         for x, c in (args, args[::-1]):
-            if graph.ops[c] == "const":
-                return x, graph.values[c]
-    if op == "shl" and graph.ops[args[1]] == "const":
-        return args[0], 1 << graph.values[args[1]]
+            if c.op == "const":
+                return x, c.value
+    if op == "shl" and args[1].op == "const":
+        return args[0], 1 << args[1].value
     return node, 1
 
 
-def _low_bits(graph: Graph, node: int) -> tuple[int, int, int]:
+def _low_bits(node: Node) -> tuple[Node, int, int]:
     """(x, c, m) where a node is c*x & m: as such, or c * (x & m/c) for a power of two c; m is 0 where
     it is neither."""
-    inner, scale = _product(graph, node)
+    inner, scale = _product(node)
     if scale < 1 or scale & (scale - 1):
         return node, 1, 0
-    op, args = graph.ops[inner], graph.args[inner]
-    if op in ("and", "mod") and graph.ops[args[1]] == "const":
-        mask = graph.values[args[1]] if op == "and" else graph.values[args[1]] - 1
+    op, args = inner.op, inner.args
+    if op in ("and", "mod") and args[1].op == "const":
+        mask = args[1].value if op == "and" else args[1].value - 1
         if mask > 0 and (op == "and" or not mask & (mask + 1)):
-            value, factor = _product(graph, args[0])
+            value, factor = _product(args[0])
             return value, factor * scale, mask * scale
     return node, 1, 0

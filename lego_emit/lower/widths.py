@@ -29,7 +29,7 @@ NATURAL = {
     "bool",
     *(op for op, row in OPS.items() if row.natural and "t" not in row.takes),
 }
-Path: TypeAlias = frozenset[tuple[int, bool]]  # of conditions, with whether each holds
+Path: TypeAlias = frozenset[tuple[Node, bool]]  # of conditions, with whether each holds
 NONE: Path = frozenset()
 MOST_SHOWN = 100  # characters of a value in a message
 
@@ -47,18 +47,18 @@ class Width:
 def choose_type(
     name: str,
     lowering: Lowering,
-    program: Mapping[int, Node],
+    program: Mapping[Node, Node],
     candidates: Sequence[IndexType],
     problem: Problem,
 ) -> Width:
     """The narrowest candidate that holds every value. program: the node of each operation. Where one
     is not proven to fit the widest candidate, it is needed; raises WidthError where it never fits, or
     not for all indices of layouts whose sizes are numbers."""
-    facts, graph = lowering.facts, lowering.graph
+    facts = lowering.facts
     nodes = {k: n for k, n in program.items() if not n.is_bool}
     # The graph has the operations: the node of one that has a name is a variable.
-    shifts = [program[graph.args[k][1]].hi for k in nodes if graph.ops[k] in ("shl", "shr")]
-    negated = {k for k in nodes if graph.ops[k] == "neg"}  # unsigned there is no such operation
+    shifts = [program[k.args[1]].hi for k in nodes if k.op in ("shl", "shr")]
+    negated = {k for k in nodes if k.op == "neg"}  # unsigned there is no such operation
     bounds = [(n.lo, n.hi) for n in nodes.values() if n.lo is not None and n.hi is not None]
     bounded = len(bounds) == len(nodes)
     for candidate in candidates:
@@ -94,7 +94,7 @@ def holds_argument(param: Param, index_type: IndexType) -> bool:
     return least <= lo and hi <= most
 
 
-def _named(k: int, node: Node, lowering: Lowering) -> str:
+def _named(k: Node, node: Node, lowering: Lowering) -> str:
     value = lowering.value(k)
     if value is not None:
         text = repr(lowering.facts.unsubstitute(value))
@@ -114,7 +114,7 @@ class _Needs:
         name: str,
         lowering: Lowering,
         problem: Problem,
-        program: Mapping[int, Node],
+        program: Mapping[Node, Node],
         index_type: IndexType,
     ):
         self.name, self.lowering, self.program = name, lowering, program
@@ -133,7 +133,6 @@ class _Needs:
 
     def width(self) -> Width:
         """The type with what is needed, the strongest conditions only."""
-        graph = self.lowering.graph
         for k, node in self.nodes.items():
             if k not in self.open:
                 continue
@@ -141,8 +140,8 @@ class _Needs:
                 continue  # what it chooses from fits
             low = node.lo is None or node.lo < self.least
             high = node.hi is None or node.hi > self.most
-            table = graph.ops[k] == "table"
-            if self._never(node) or (graph.ops[k] == "neg" and self.least == 0):
+            table = k.op == "table"
+            if self._never(node) or (k.op == "neg" and self.least == 0):
                 raise self._misfit(k)
             if table and any(
                 end not in (None, 0) for end, out in ((node.lo, low), (node.hi, high)) if out
@@ -155,15 +154,15 @@ class _Needs:
                 self._need(k, low, high)
         return Width(self.index_type, tuple(self._conditions()), self.unseen)
 
-    def _beyond(self) -> set[int]:
+    def _beyond(self) -> set[Node]:
         """The nodes that are not proven to fit where their operands do. An argument fits, or its
         function says that it does not."""
-        graph, beyond, inside = self.lowering.graph, set[int](), dict[int, Interval]()
-        for k in sorted(self.nodes):  # operands first
-            op, node = graph.ops[k], self.nodes[k]
+        beyond, inside = set[Node](), dict[Node, Interval]()
+        for k in self.lowering.graph.ordered(self.nodes):  # operands first
+            op, node = k.op, self.nodes[k]
             lo, hi = node.lo, node.hi
             if op in OPS:
-                operands = [inside.get(a, ANY) for a in graph.args[k]]
+                operands = [inside.get(a, ANY) for a in k.args]
                 lo, hi = both((lo, hi), interval(op, operands))
             fits = lo is not None and self.least <= lo and hi is not None and hi <= self.most
             if op != "var" and not fits:
@@ -171,11 +170,10 @@ class _Needs:
             inside[k] = both((lo, hi), (self.least, self.most))
         return beyond
 
-    def _masks(self, k: int) -> bool:
+    def _masks(self, k: Node) -> bool:
         """Whether a node chooses between a value and the type's greatest number."""
-        graph = self.lowering.graph
-        return graph.ops[k] == "select" and any(
-            graph.ops[a] == "const" and graph.values[a] == self.most for a in graph.args[k][1:]
+        return k.op == "select" and any(
+            a.op == "const" and a.value == self.most for a in k.args[1:]
         )
 
     def _never(self, node: Node) -> bool:
@@ -183,9 +181,9 @@ class _Needs:
         lo, hi = node.lo, node.hi
         return (lo is not None and lo > self.most) or (hi is not None and hi < self.least)
 
-    def _misfit(self, k: int) -> WidthError:
+    def _misfit(self, k: Node) -> WidthError:
         node, unsigned = self.nodes[k], self.least == 0
-        negative = self.lowering.graph.ops[k] == "neg" or min(node.lo or 0, node.hi or 0) < 0
+        negative = k.op == "neg" or min(node.lo or 0, node.hi or 0) < 0
         return WidthError(
             f"{self.name}: {_named(k, node, self.lowering)} lies in "
             f"{_shown(node.lo)}..{_shown(node.hi)}, which does not fit {self.index_type} "
@@ -197,7 +195,7 @@ class _Needs:
             )
         )
 
-    def _need(self, k: int, low: bool, high: bool) -> None:
+    def _need(self, k: Node, low: bool, high: bool) -> None:
         node, facts = self.nodes[k], self.facts
         numbers = [end for end in (node.lo if low else None, node.hi if high else None) if end]
         value = self.lowering.value(k)
@@ -247,20 +245,21 @@ class _Needs:
         """Whether e <= top is proven where the conditions of the branches of e hold."""
         facts = self.facts
         with facts.scope():
-            for condition, holds in sorted(path):
+            places = self.lowering.graph.places
+            for condition, holds in sorted(path, key=lambda one: (places[one[0]], one[1])):
                 for c in self.lowering.ranges.conditions(condition, holds):
                     facts.assume(c)
             return _at_most(e, top, facts)
 
-    def _covered(self) -> set[int]:
+    def _covered(self) -> set[Node]:
         """Nodes that are never larger than one that may not fit, and that is computed wherever they
         are: summands and factors of it."""
-        graph, nodes, covered = self.lowering.graph, self.nodes, set[int]()
+        nodes, covered = self.nodes, set[Node]()
         for k in self.open:
-            if graph.ops[k] not in ("add", "mul"):
+            if k.op not in ("add", "mul"):
                 continue
-            a, b = graph.args[k]
-            least = 0 if graph.ops[k] == "add" else 1
+            a, b = k.args
+            least = 0 if k.op == "add" else 1
             for one, other in ((a, b), (b, a)):
                 lo, other_lo = nodes[one].lo, nodes[other].lo
                 if lo is not None and lo >= 0 and other_lo is not None and other_lo >= least:
@@ -268,16 +267,16 @@ class _Needs:
                         covered.add(one)
         return covered
 
-    def _branches(self) -> dict[int, Path]:
+    def _branches(self) -> dict[Node, Path]:
         """The conditions under which alone each node is computed. What has a name is always."""
-        graph, found = self.lowering.graph, dict[int, Path]()
-        for k in sorted(self.program, reverse=True):
+        found = dict[Node, Path]()
+        for k in self.lowering.graph.ordered(self.program)[::-1]:
             if self.program[k].op == "var":
                 found[k] = NONE
-            path, args = found.setdefault(k, NONE), graph.args[k]
+            path, args = found.setdefault(k, NONE), k.args
             for a in args:
                 arms = [i for i, x in enumerate(args) if x == a]
-                branch = graph.ops[k] == "select" and arms in ([1], [2])
+                branch = k.op == "select" and arms in ([1], [2])
                 here = path | {(args[0], arms == [1])} if branch else path
                 found[a] = found[a] & here if a in found else here
         return found
