@@ -160,6 +160,8 @@ OPS = {
     ),
 }  # fmt: skip
 
+# a header's conditions have powers, too
+IN_RELATIONS = OPS | {"pow": Operation("ii", "i", operator.pow, sign="**")}
 LEAF = Operation("", "i", lambda: None)  # a number or a name is no operation
 
 # what joins conditions in the normal form, where "and" and "or" would be taken for operations on bits

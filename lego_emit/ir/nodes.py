@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from ..operations import LEAF, OPS, Operation
+from ..entries import Entries
+from ..operations import IN_RELATIONS, LEAF, OPS, Operation
 
 LEAVES = ("const", "var", "table")
 FREE = frozenset(
@@ -59,18 +60,41 @@ class Node:
         return "b" if self.is_bool else "t" if self.op == "table" else "i"
 
 
-def evaluated(node: Node, env: Mapping[str, int], known: dict[int, int]) -> int:
-    """A node's value; known: those of the nodes that were evaluated, by identity. Of a select only
-    the branch that it takes is evaluated."""
-    if node.op in ("const", "table"):
-        return node.value
-    if node.op == "var":
-        return env[node.value]
-    if id(node) not in known:
-        args = node.args
-        if node.op == "select":
-            taken = args[1] if evaluated(args[0], env, known) else args[2]
-            known[id(node)] = evaluated(taken, env, known)
+def const(value: int) -> Node:
+    """A number."""
+    return Node("const", (), value, value, value)
+
+
+def var(name: str) -> Node:
+    """A parameter."""
+    return Node("var", (), name)
+
+
+def made(op: str, *args: Node | int) -> Node:
+    """An operation over nodes and numbers."""
+    return Node(op, tuple([const(a) if isinstance(a, int) else a for a in args]))
+
+
+def evaluated(node: Node, env: Mapping[Any, Any], known: dict[int, Any]) -> Any:
+    """A node's value over integers or NumPy arrays of objects; known: those of the nodes that were
+    evaluated, by identity. What a number or a truth decides alone is not asked for: the other branch
+    of a select, what stands behind a false one in an `and`."""
+    args = node.args
+    if not args:
+        return env[node.value] if node.op == "var" else node.value
+    key = id(node)
+    if key not in known:
+        op, first = node.op, evaluated(args[0], env, known)
+        if isinstance(first, bool) and op in ("select", "land", "lor"):
+            if op == "select":
+                found = evaluated(args[1 if first else 2], env, known)
+            else:
+                found = first if first is (op == "lor") else evaluated(args[1], env, known)
         else:
-            known[id(node)] = OPS[node.op].value(*(evaluated(a, env, known) for a in args))
-    return known[id(node)]
+            row, values = IN_RELATIONS[op], [first]
+            for arg in args[1:]:
+                values.append(evaluated(arg, env, known))
+            plain = row.arrays is None or all(isinstance(v, int | Entries) for v in values)
+            found = (row.value if plain else row.arrays)(*values)  # type: ignore[misc]
+        known[key] = found
+    return known[key]

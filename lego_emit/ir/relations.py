@@ -27,13 +27,13 @@ from ..notation import (
     negative,
     read_relations,
 )
-from ..operations import OPS
-from .nodes import Node
+from ..operations import IN_RELATIONS, OPS
+from .nodes import Node, const, evaluated, var
 
 MOST = 5000  # nodes of one text
 CUT = ".."  # for what is left out of a longer one
 
-_INFIX = {**{op: row.sign for op, row in OPS.items() if row.sign}, "pow": "**"}
+_INFIX = {op: row.sign for op, row in IN_RELATIONS.items() if row.sign}
 _READ = {sign: op for op, sign in _INFIX.items()}  # of // and % what is right for every sign
 
 
@@ -87,16 +87,6 @@ OPEN = Range()
 
 
 # -- making --------------------------------------------------------------------------------------
-
-
-def const(value: int) -> Node:
-    """A number."""
-    return Node("const", (), value, value, value)
-
-
-def var(name: str) -> Node:
-    """A parameter."""
-    return Node("var", (), name)
 
 
 def ones(bits: int) -> Node:
@@ -382,30 +372,7 @@ def with_numbers(node: Node, numbers: Mapping[str, int]) -> Node:
 def evaluate(node: Node, values: Mapping[str, Any]) -> Any:
     """A relation or an expression on integers or NumPy arrays of objects; None where it has no
     value, or a name has none."""
-    known: dict[int, Any] = {}
-
-    def walk(node: Node) -> Any:
-        if not node.args:
-            return values[node.value] if node.op == "var" else node.value
-        if (key := id(node)) not in known:
-            known[key] = made(node, walk(node.args[0]))
-        return known[key]
-
-    def made(node: Node, first: Any) -> Any:
-        op, others = node.op, node.args[1:]
-        if isinstance(first, bool):  # what it decides need have no value
-            if op in ("land", "lor"):
-                return first if first is (op == "lor") else walk(others[0])
-            if op == "select":
-                return walk(others[not first])
-        if op == "pow":
-            return first ** walk(others[0])
-        row, args = OPS[op], [first, *map(walk, others)]
-        if row.arrays is None or all(isinstance(a, int | Entries) for a in args):
-            return row.value(*args)
-        return row.arrays(*args)
-
     try:
-        return walk(node)
+        return evaluated(node, values, {})
     except (KeyError, TypeError, ValueError, ArithmeticError, RecursionError):
         return None

@@ -8,8 +8,7 @@ from typing import Any
 from ..arith.expr import Expr
 from ..entries import Entries
 from ..ir.cost import Cost
-from ..ir.nodes import FREE, Node
-from ..ir.relations import const, var
+from ..ir.nodes import FREE, Node, const, var
 from ..operations import OPS, Operation
 
 Inputs = tuple[tuple[Node, int], ...]  # nodes of symbols, and their bits
