@@ -95,13 +95,13 @@ def value(draw: Random, names: str, depth: int) -> Term:
         number = draw.choice((0, 1, 2, 3, 4, 6, 8, -1, -5))
         return draw.choice([var(draw.choice(names)), term_of(number)])
     op = draw.choice(
-        ["add", "add", "sub", "mul", "mul", "floordiv", "floordiv", "floormod", "floormod", "tdiv", "tmod", "and",
+        ["add", "add", "sub", "mul", "mul", "fdiv", "fdiv", "fmod", "fmod", "tdiv", "tmod", "and",
          "or", "xor", "shr", "shl", "not", "select", "isqrt", "lookup", "truth"]
     )  # fmt: skip
     a = value(draw, names, depth - 1)
     sizes = [n for n in names if n in "NMB"]
     match op:
-        case "floordiv" | "floormod" | "tdiv" | "tmod" if draw.random() < 0.9:
+        case "fdiv" | "fmod" | "tdiv" | "tmod" if draw.random() < 0.9:
             d = draw.choice([*map(var, sizes), term_of(2), term_of(3), term_of(4), term_of(12)])
             if sizes and draw.random() < 0.3:
                 d = made("mul", d, var(draw.choice(sizes)))
@@ -111,7 +111,7 @@ def value(draw: Random, names: str, depth: int) -> Term:
         case "shl" | "shr":
             return made(op, a, draw.randrange(4))
         case "lookup":
-            return made(op, made("floormod", a, 4), *(draw.randrange(-2, 9) for _ in range(4)))
+            return made(op, made("fmod", a, 4), *(draw.randrange(-2, 9) for _ in range(4)))
         case "select":
             return made(op, condition(draw, names, depth - 1), a, value(draw, names, depth - 1))
         case "truth":
@@ -268,9 +268,9 @@ def tried_bounds(seed: int, count: int) -> int:
     for _ in range(count):
         given = [*within(i, draw.randrange(1, 9)), j >= draw.randrange(-5, 1)]
         given += [draw.choice((made("le", j, i), i + j <= 3, made("eq", j, i - 4), j < 4))]
-        op = draw.choice(("floordiv", "tdiv", "add", "sub", "mul"))
+        op = draw.choice(("fdiv", "tdiv", "add", "sub", "mul"))
         end = made(op, value(draw, "ij", 1), draw.choice((term_of(2), i, j, term_of(-3))))
-        low = made(draw.choice(("floordiv", "tdiv", "sub")), j, 3)
+        low = made(draw.choice(("fdiv", "tdiv", "sub")), j, 3)
         given += [made(draw.choice(("le", "lt", "eq")), p, end), made("le", low, p)]
         found = exhaustive.bounds("ijp", given)
         bounded += found is not None
@@ -295,7 +295,7 @@ def tried_columns(seed: int, count: int) -> None:
         term = draw.choice((value, condition))(draw, "ijp", 3)
         if draw.random() < 0.2:
             table = [draw.choice((1, -1)) * draw.choice((*large, 0, 7)) for _ in range(4)]
-            term += made("lookup", made("floormod", term, draw.choice((4, 5))), *table)
+            term += made("lookup", made("fmod", term, draw.choice((4, 5))), *table)
         rows = [
             [draw.choice((0, 1, -7, *large)) * draw.choice((1, -1)) for _ in "ijp"]
             for _ in range(6)
