@@ -97,16 +97,15 @@ class Printer:
         name, aliases: what `target=` takes.
         title: the language's name for people.
         extension: of the emitted file, with the dot.
-        types: index type -> spelling; an index type that is absent is refused. The common ones are
-            there by their names; another one is an IndexType, which says what it holds.
+        types: index type -> spelling; one that is absent is refused. The common ones are there by
+            their names; another one is an IndexType, which says what it holds.
         ops: operation -> Op (lego_emit.operations.OPS lists the operations), and what fit() makes
             beside them: a variant of an operation has its name, a dot and a word ("mod.power").
         typed_ops: index type -> the operations that are spelled otherwise in it.
         helpers: helper name -> Jinja text of its definition ({{ T }}, {{ unit }} and the index
             type's name {{ index_type }} are there).
         template: Jinja text of the whole file ({{ tables }}, {{ helpers }} and {{ functions }} are
-            there), or the name of a file beside the printer's module
-            that holds it and ends in .jinja.
+            there), or the name of a file beside the printer's module that ends in .jinja.
         reserved: words that cannot name a parameter, a variable or a function.
         reserved_functions: words that only functions of the file cannot have as a name (they would
             meet a function that the language or its headers already have).
