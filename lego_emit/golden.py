@@ -21,7 +21,7 @@ import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -30,7 +30,7 @@ from typing import Any
 from .algebra.block import Block
 from .algebra.reference import TABLE_MOST
 from .algebra.reference import table as layout_table
-from .check.called import called, missing
+from .check.called import called_at
 from .check.tables import SOURCE, arguments_of, mismatch, wanted_of
 from .emit import registry
 from .emitted import Emitted, emit_program
@@ -173,23 +173,9 @@ class Case:
 
     def _call(self, point: Mapping[str, int]) -> Any:
         """The user's function on integers; names that nobody defined are those of the domain."""
-        values = {**self._numbers, **point}
         source = self.folder / SOURCE
-        if names := missing(self.subject, values):
-            raise GoldenError(
-                f"{source}: {self.unit} takes {', '.join(names)}; give the table's numbers in sizes, "
-                f"or how far the index runs in domain"
-            )
-        try:
-            return called(self.subject, values)
-        except NameError as error:
-            raise GoldenError(
-                f"{described(error, source)}; give its number in sizes, or how far the index runs in "
-                f"domain"
-            ) from error
-        except (Exception, SystemExit) as error:
-            where = f" at {', '.join(f'{n} = {v}' for n, v in point.items())}" if point else ""
-            raise GoldenError(f"{described(error, source)}{where}") from error
+        name, said = f"{source}: {self.unit}", partial(described, file=source)
+        return called_at(self.subject, self._numbers, point, name, said, GoldenError)
 
     def _function_table(self) -> Table:
         axes = list(self.domain.items())

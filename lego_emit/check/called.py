@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
 
+from ..errors import LegoError
 from ..trace.calls import arguments
 
 
@@ -26,3 +27,25 @@ def called(fn: Any, values: Mapping[str, Any]) -> Any:
         target.__kwdefaults__ = fn.__kwdefaults__
     positional, keywords = arguments(fn, values)
     return target(*positional, **keywords)
+
+
+def called_at(
+    fn: Any,
+    values: Mapping[str, Any],
+    point: Mapping[str, Any],
+    name: str,
+    described: Callable[[BaseException], str],
+    kind: type[LegoError],
+) -> Any:
+    """fn at values and at a point, of which messages tell. name: of fn in messages; described: an
+    exception of fn, for a message. Raises an error of this kind, from what fn raises."""
+    known, way = {**values, **point}, "or how far the index runs in domain"
+    if names := missing(fn, known):
+        raise kind(f"{name} takes {', '.join(names)}; give the table's numbers in sizes, {way}")
+    try:
+        return called(fn, known)
+    except NameError as error:
+        raise kind(f"{described(error)}; give its number in sizes, {way}") from error
+    except (Exception, SystemExit) as error:
+        where = f" at {', '.join(f'{n} = {v}' for n, v in point.items())}" if point else ""
+        raise kind(f"{described(error)}{where}") from error

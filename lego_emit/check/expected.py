@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice, product
 from typing import Any
 
@@ -20,7 +21,7 @@ from ..errors import IndexRangeError, LegoError, VerifyError, said
 from ..ir.program import Function
 from ..packages import numpy as np
 from ..run.space import Space
-from .called import called, missing
+from .called import called_at
 from .exhaustive import fixed, symbols_of
 
 EDGE = 1024  # first and last numbers that are always compared
@@ -257,22 +258,8 @@ class _Plain:
 def _called(subject: Any, values: Mapping[str, int], point: Mapping[str, Any]) -> Any:
     """The user's function on integers or arrays; names that nobody defined are the values' and the
     point's. Raises VerifyError, from what it raises."""
-    known, name = {**values, **point}, _name(subject)
-    if names := missing(subject, known):
-        raise VerifyError(
-            f"{name}: {name} takes {', '.join(names)}; give the table's numbers in sizes, or how far "
-            f"the index runs in domain"
-        )
-    try:
-        return called(subject, known)
-    except NameError as error:
-        raise VerifyError(
-            f"{name}: NameError: {error}; give its number in sizes, or how far the index runs in "
-            f"domain"
-        ) from error
-    except (Exception, SystemExit) as error:
-        where = f" at {', '.join(f'{n} = {v}' for n, v in point.items())}" if point else ""
-        raise VerifyError(f"{_said(name, error)}{where}") from error
+    name = _name(subject)
+    return called_at(subject, values, point, f"{name}: {name}", partial(_said, name), VerifyError)
 
 
 def _said(name: str, error: BaseException) -> str:
