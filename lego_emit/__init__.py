@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from . import methods
 from .algebra.later import use
 from .algebra.layout import GroupBy, OrderBy, TileBy
-from .algebra.masked import ExpandBy, Padded
 from .algebra.part import Part
 from .algebra.perms import Col, GenP, RegP, Row, isqrt
 from .errors import LegoError, LegoWarning, nearest
@@ -18,6 +17,7 @@ from .errors import LegoError, LegoWarning, nearest
 if TYPE_CHECKING:
     from .algebra.linear import Linear
     from .algebra.lookup import Lookup
+    from .algebra.masked import ExpandBy, Padded
     from .algebra.strided import Strided
     from .arith.expr import symbols
     from .emitted import Emitted
@@ -38,9 +38,10 @@ use(methods)
 
 # What needs more than the algebra is loaded when it is first used.
 _LAZY = {
-    "Cost": "ir.cost", "Emitted": "emitted", "Linear": "algebra.linear", "Lookup": "algebra.lookup",
-    "Pattern": "pattern", "Strided": "algebra.strided", "bank_conflicts": "movement",
-    "catalogue": "formats", "convert": "movement", "gather": "movement", "generate": "pipeline",
+    "Cost": "ir.cost", "Emitted": "emitted", "ExpandBy": "algebra.masked", "Linear": "algebra.linear",
+    "Lookup": "algebra.lookup", "Padded": "algebra.masked", "Pattern": "pattern",
+    "Strided": "algebra.strided", "bank_conflicts": "movement", "catalogue": "formats",
+    "convert": "movement", "gather": "movement", "generate": "pipeline",
     "optimal_swizzle": "movement", "recognize": "recognition", "render": "kernels",
     "same_map": "trace.same", "simplify": "trace.simplify", "symbols": "arith.expr",
 }  # fmt: skip
