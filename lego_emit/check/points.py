@@ -6,9 +6,8 @@ sizes that are small, large and pushed to the limits that the header sets, and r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
-from itertools import product
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, product
 from math import gcd, prod
 
 from ..ir.nodes import Node
@@ -20,6 +19,7 @@ TOPS = (1, 2, 3, 5, 9, 33, 257, 2**15, 2**31)  # of a parameter that nothing bou
 SMALL = 9  # how far sizes go that are to be small
 IN_VAIN = 24  # attempts in a row that give nothing new
 REACHES = (1, 2, 4, 8)  # values of each parameter, from the one next to 1 on
+FACTORS = (2**32, 2**16, 2**8, 2**4, 2**2, 2)  # that sizes are pushed by
 MARKS = 8  # numbers of the header that are looked at, too
 VISITS = 4000  # of values of parameters, in each reach
 Values = dict[str, int]
@@ -42,14 +42,11 @@ class Points:
         self._parts = dict(_parts([p.name for p, _, _ in self._order], self._multiples))
         self._due = _due([p.name for p, _, _ in self._order], function.assumed)
         self._marks = _marks(function)
+        self._ranges = {p.name: p.range.conditions(p.name) for p in function.params}
+        self._late = _late([p for p, _, _ in self._order])
         # The parameters that no number bounds from above, and no other parameter.
         self._open = [p for p, _, _ in self._order if p.hi is None and p.range.end is None]
         self._pushes = () if small or not self._open else (7, 13, 19, 25)
-
-    @cached_property
-    def _ranges(self) -> list[Node]:
-        """The parameters' ranges as conditions."""
-        return [c for p in self.function.params for c in p.range.conditions(p.name)]
 
     def draw(self, count: int) -> Iterator[Values]:
         """At most so many points. Fewer where the attempts do not meet the assumptions; where none
@@ -105,7 +102,7 @@ class Points:
             if not bounds[0] <= value <= bounds[1]:
                 return None
             values[p.name] = value
-        return values if self._allowed(values) else None
+        return values if self._allowed(values, (*fixed, *self._late)) else None
 
     def _small(self, count: int) -> Iterator[Values]:
         """At most so many points of small values, at first those next to 1."""
@@ -185,22 +182,24 @@ class Points:
             hi = min(hi, lo + SMALL)
         return (int(lo), int(hi)) if lo <= hi else None
 
-    def _allowed(self, values: Values) -> bool:
+    def _allowed(self, values: Values, names: Iterable[str] | None = None) -> bool:
+        """Whether the header allows values. names: those that may be out of their range."""
         least, most = self.least, self.most
+        ranges = (self._ranges[n] for n in (self._ranges if names is None else names))
         return all(least <= v <= most for v in values.values()) and all(
-            evaluate(c, values) for c in (*self._ranges, *self.function.assumed)
+            evaluate(c, values) for c in chain(*ranges, self.function.assumed)
         )
 
     def _pushed(self, point: Values, attempt: int) -> Values:
-        """A point whose sizes are as large as the header allows, by doubling one after the other."""
-        first = attempt % len(self._open)
+        """A point whose sizes are as large as the header allows, times powers of two one after the
+        other."""
+        first, most = attempt % len(self._open), min(self.most, 2**64)
         for p in (*self._open[first:], *self._open[:first]):
-            while 0 < point[p.name] <= min(self.most, 2**64) // 2:
-                fixed = {q.name: point[q.name] for q in self._open} | {p.name: 2 * point[p.name]}
-                larger = self._point(1, fixed)  # the indices at their ends
-                if larger is None:
-                    break
-                point = larger
+            for factor in FACTORS:
+                if 0 < point[p.name] <= most // factor:
+                    fixed = {q.name: point[q.name] for q in self._open}
+                    fixed[p.name] *= factor
+                    point = self._point(1, fixed) or point  # the indices at their ends
         return point
 
 
@@ -278,6 +277,13 @@ def _ordered(params: Sequence[Param], multiples: Mapping[str, Sequence[Node]]) -
         order.append(ready)
         done.add(ready.name)
     return order
+
+
+def _late(order: Sequence[Param]) -> list[str]:
+    """The parameters whose ranges speak of what gets its value after them."""
+    own = {p.name for p in order}
+    places = {p.name: k for k, p in enumerate(order)}
+    return [p.name for k, p in enumerate(order) if any(places[n] > k for n in p.range.names() & own)]
 
 
 def _divisors(function: Function) -> list[int]:
