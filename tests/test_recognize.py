@@ -337,6 +337,14 @@ def test_what_masks_is_a_formula():
     assert upper.kind == "piecewise" and upper.layout.apply(3, 1) == -1
 
 
+@pytest.mark.parametrize("function, text", [(min, "min(i, 4)"), (max, "max(i, 19)")])
+def test_what_has_a_bound_is_a_formula(function, text):
+    bound = 4 if function is min else 19
+    found = recognize([function(i, bound) for i in range(24)])
+    assert text in repr(found.layout)
+    assert [found.layout.apply(i) for i in range(24)] == [function(i, bound) for i in range(24)]
+
+
 @pytest.mark.parametrize("name", list(lego_emit.catalogue))
 def test_the_catalogue(name):
     """Every entry from its table alone."""

@@ -6,11 +6,11 @@ from functools import partial
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nested import cost, evaluate, find
 from net.words import reverse, reverse_inv
 
 from lego_emit import Col, GenP, GroupBy, RegP
-from lego_emit.lower.small_domain import find
-from lego_emit.lower.trees import LARGEST, cost, evaluate
+from lego_emit.lower.trees import LARGEST
 
 OPS = {}
 LATENCY = {"mul": 1.5, "div": 4, "mod": 4, "floordiv": 5, "floormod": 5}

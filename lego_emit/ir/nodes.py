@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from functools import lru_cache
+from typing import Any
 
 from ..entries import Entries
 from ..operations import IN_RELATIONS, LEAF, OPS, Operation
@@ -15,8 +16,15 @@ FREE = frozenset(
 )  # no operations
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class _Hashed:
+    """Room for a hash that is no field: it is this process's alone."""
+
+    __slots__ = ("_hash",)
+    _hash: int
+
+
+@dataclass(slots=True)
+class Node(_Hashed):
     """One operation. op is a key of OPS, "const" (value: int), "var" (value: name of a
     parameter or of an earlier statement) or "table" (value: Entries, the range theirs). lo and hi are the proven inclusive range, None where
     there is no bound."""
@@ -26,15 +34,13 @@ class Node:
     value: Any = None
     lo: int | None = field(default=None, compare=False)
     hi: int | None = field(default=None, compare=False)
-    _hash: int | None = field(default=None, init=False, compare=False, repr=False)
 
     def __hash__(self) -> int:
-        if self._hash is None:  # that of a node below may be asked for by many above
-            object.__setattr__(self, "_hash", hash((self.op, self.args, self.value)))
-        return cast(int, self._hash)
-
-    def __reduce__(self) -> Any:  # a hash is this process's alone
-        return Node, (self.op, self.args, self.value, self.lo, self.hi)
+        try:
+            return self._hash
+        except AttributeError:  # that of a node below may be asked for by many above
+            found = self._hash = hash((self.op, self.args, self.value))
+            return found
 
     def walk(self) -> Iterator[Node]:
         """This node and all below it, operands first."""
@@ -60,6 +66,7 @@ class Node:
         return "b" if self.is_bool else "t" if self.op == "table" else "i"
 
 
+@lru_cache(4096, typed=True)
 def const(value: int) -> Node:
     """A number."""
     return Node("const", (), value, value, value)
@@ -70,6 +77,7 @@ def var(name: str) -> Node:
     return Node("var", (), name)
 
 
+@lru_cache(2**14)
 def made(op: str, *args: Node | int) -> Node:
     """An operation over nodes and numbers."""
     return Node(op, tuple([const(a) if isinstance(a, int) else a for a in args]))

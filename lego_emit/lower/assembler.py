@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from math import gcd, inf
 
-from .words import Groups, Part, Price, Sum, Tree, Word, bits_of, cost
+from ..ir.nodes import Node, made
+from .trees import ZERO, cost
+from .words import Groups, Part, Price, Sum, Word, bits_of
 
 
 class Assembler:
@@ -15,15 +17,15 @@ class Assembler:
         self.width = width
         ops = ("add", "and", "or", "xor", "mul", "mod", "shl", "shr")
         self.price = {op: price.get(op, 1) for op in ops}
-        self.trees: dict[Hashable, Tree | None] = {}
+        self.trees: dict[Hashable, Node | None] = {}
         self.plans: dict[Hashable, list[Part] | None] = {}
         self.parts: dict[Hashable, Part | None] = {}
         self.effort = 0  # steps taken, to end a search after the same work everywhere
 
-    def assemble(self, words: Sequence[Word], groups: Groups, merge: bool = True) -> Tree | None:
+    def assemble(self, words: Sequence[Word], groups: Groups, merge: bool = True) -> Node | None:
         """The word whose bits are the XOR of the groups; merge False: shifts and masks only."""
         if not groups:
-            return 0
+            return ZERO
         key = (merge, *words, *groups.items())
         if key not in self.trees:
             tree = self._parted(words, groups, merge)
@@ -33,7 +35,7 @@ class Assembler:
             self.trees[key] = tree
         return self.trees[key]
 
-    def _parted(self, words: Sequence[Word], groups: Groups, merge: bool) -> Tree | None:
+    def _parted(self, words: Sequence[Word], groups: Groups, merge: bool) -> Node | None:
         supports = [word.support for word in words]
         key = (merge, *supports, *groups.items())
         self.effort += 8
@@ -154,7 +156,7 @@ class Assembler:
                 return Part(w, tuple(kept), price, wanted, wanted, how)
         return None
 
-    def _exchanged(self, words: Sequence[Word], groups: Groups) -> Tree | None:
+    def _exchanged(self, words: Sequence[Word], groups: Groups) -> Node | None:
         """Pairs of bits at one distance exchanged, the other bits in place: a delta swap."""
         if len({w for w, _ in groups}) > 1:
             return None
@@ -170,11 +172,11 @@ class Assembler:
             return None
         if (support | low << d).bit_length() > self.width:
             return None
-        flips = ("and", ("xor", _shift(tree, -d), tree), low)
-        tree = ("xor", tree, self._times(flips, 1 | 1 << d))
+        flips = made("and", made("xor", _shift(tree, -d), tree), low)
+        tree = made("xor", tree, self._times(flips, 1 | 1 << d))
         wanted = stay | kept[d] | kept[-d]
         raw = support | low | low << d
-        return tree if raw == wanted else ("and", tree, wanted)
+        return tree if raw == wanted else made("and", tree, wanted)
 
     def _alone(self, part: Part) -> float:
         return part.cost + self.price["and"] * (part.raw != part.kept)
@@ -185,12 +187,12 @@ class Assembler:
         total = sum(part.cost for part in parts)
         return total + self.price["and"] * len(bins) + self.price["or"] * (len(parts) - 1)
 
-    def _joined(self, words: Sequence[Word], parts: Sequence[Part]) -> Tree:
+    def _joined(self, words: Sequence[Word], parts: Sequence[Part]) -> Node:
         free, bins = _bins(parts)
         sums = self._sums(words, free)
         for members in bins:
             tree, _, kept = self._folded(self._sums(words, members))
-            sums.append((("and", tree, kept), kept, kept))
+            sums.append((made("and", tree, kept), kept, kept))
         return self._folded(sums)[0]
 
     def _sums(self, words: Sequence[Word], parts: list[Part]) -> list[Sum]:
@@ -220,13 +222,13 @@ class Assembler:
             sums.append((tree, union(_shifted(raw, by) for by in run), kept))
         return sums
 
-    def _made(self, tree: Tree, part: Part) -> Tree:
+    def _made(self, tree: Node, part: Part) -> Node:
         kind, mask, by, drop = part.how
         if kind == "remainder":
             tree = _shift(tree, -drop)
-            return ("mod", ("and", tree, mask) if mask else tree, by)
+            return made("mod", made("and", tree, mask) if mask else tree, by)
         if mask:
-            tree = ("and", tree, mask)
+            tree = made("and", tree, mask)
         return _shift(tree, by) if kind == "shift" else _shift(self._times(tree, by), -drop)
 
     def _folded(self, sums: list[Sum]) -> Sum:
@@ -247,17 +249,17 @@ class Assembler:
             op = "xor" if kept & wanted else "or"
             if not raw & more:
                 op = min(("add", "or", "xor"), key=self.price.__getitem__)
-            tree, raw, kept = (op, tree, other), raw | more, kept | wanted
+            tree, raw, kept = made(op, tree, other), raw | more, kept | wanted
         return tree, raw, kept
 
-    def _times(self, tree: Tree, factor: int) -> Tree:
+    def _times(self, tree: Node, factor: int) -> Node:
         """tree * factor, by shifts and sums where multiplying is dearer."""
         if self._factor_price(factor) == self.price["mul"]:
-            return ("mul", tree, factor)
+            return made("mul", tree, factor)
         first, *rest = bits_of(factor)
         total = _shift(tree, first)
         for d in rest:
-            total = ("add", _shift(tree, d), total)
+            total = made("add", _shift(tree, d), total)
         return total
 
     def _factor_price(self, factor: int) -> float:
@@ -272,7 +274,7 @@ def _runs(shifts: list[int]) -> list[list[int]]:
     return [run for side in sides for run in ([side] if len(side) > 3 else [[d] for d in side])]
 
 
-def _stepped(tree: Tree, shifts: list[int], size: int) -> Tree:
+def _stepped(tree: Node, shifts: list[int], size: int) -> Node:
     """The XOR of the tree, of so many bits, shifted by each of the shifts, all to one side."""
     first, sign = shifts[0], 1 if shifts[-1] > 0 else -1
     away = [abs(d - first) for d in shifts]
@@ -286,10 +288,10 @@ def _stepped(tree: Tree, shifts: list[int], size: int) -> Tree:
         gone = size - abs(first) if sign < 0 else inf
         if all(d + step in away or d + step >= gone for d in heads) and len(heads) < len(away):
             half = _stepped(tree, [first + sign * d for d in heads], size)
-            return ("xor", half, _shift(half, sign * step))
+            return made("xor", half, _shift(half, sign * step))
     total = _shift(tree, first)
     for d in shifts[1:]:
-        total = ("xor", total, _shift(tree, d))
+        total = made("xor", total, _shift(tree, d))
     return total
 
 
@@ -305,8 +307,8 @@ def _shifted(bits: int, d: int) -> int:
     return bits << d if d >= 0 else bits >> -d
 
 
-def _shift(tree: Tree, d: int) -> Tree:
-    return ("shl", tree, d) if d > 0 else ("shr", tree, -d) if d < 0 else tree
+def _shift(tree: Node, d: int) -> Node:
+    return made("shl", tree, d) if d > 0 else made("shr", tree, -d) if d < 0 else tree
 
 
 def _product(support: int, places: list[int], wanted: int) -> int | None:

@@ -21,24 +21,25 @@ from collections.abc import Sequence
 from itertools import chain
 from math import inf
 
+from ..ir.nodes import Node, const, made
 from .assembler import Assembler, union
 from .detours import pick_ways, step_ways, swap_ways
 from .patterns import by_bits, carried, patterned
+from .trees import ZERO, cost
 from .words import (
     Groups,
     Places,
     Price,
     Problem,
     Stage,
-    Tree,
     Word,
-    cost,
     first_bits,
     groups_of,
     meaning,
     moves_of,
     places_of,
     targets_of,
+    word_of,
 )
 
 EFFORT = 1500  # steps of the search after which no further detour is tried: some 7 ms
@@ -50,7 +51,7 @@ def wire(
     price: Price,
     width: int,
     effort: int = 1,
-) -> list[Tree] | None:
+) -> list[Node] | None:
     """The cheapest program found that computes every output.
 
     widths: bits of each input word; every value below 2**bits occurs, independently.
@@ -60,8 +61,8 @@ def wire(
     width: no intermediate value reaches 2**width, none is negative.
     effort: how many times the usual steps the search may take.
 
-    One tree per output: an int, ("in", k), or (op, a, b) with op one of add, mul, and, or, xor,
-    shl, shr, mod; equal subtrees are meant to be computed once. None where nothing fits the width.
+    One tree per output over numbers, word_of(k) and the operations add, mul, and, or, xor, shl, shr,
+    mod; equal subtrees are meant to be computed once. None where nothing fits the width.
     """
     search = _Search(widths, outputs, price, width, effort)
     trees = search.run()
@@ -107,17 +108,17 @@ class _Search:
         self.flips = [
             sum(1 << place for place, bit in enumerate(output) if None in bit) for output in outputs
         ]
-        words = [Word(("in", k), (1 << bits) - 1) for k, bits in enumerate(widths)]
+        words = [Word(word_of(k), (1 << bits) - 1) for k, bits in enumerate(widths)]
         self.plain = Problem(words, self.rows, [])
-        self.alone: list[list[Tree]] = [[] for _ in self.rows]
-        self.best: list[Tree] | None = None
+        self.alone: list[list[Node]] = [[] for _ in self.rows]
+        self.best: list[Node] | None = None
         self.price_of_best = inf
         self.way: tuple[list[Stage], Problem] = [], self.plain
         self.price_of_way = inf
         price = self.assembler.price
         self.cheapest_move = min(price["mul"], price["mod"], price["shl"] + price["or"])
 
-    def run(self) -> list[Tree] | None:
+    def run(self) -> list[Node] | None:
         self.follow([], self.plain)
         if len(self.rows) > 1 and len(self.widths) > 1:
             for k, output in enumerate(self.outputs):
@@ -195,18 +196,18 @@ class _Search:
         words, places = problem.words, self.inputs
         for k, stage in enumerate(stages):
             where = places_of(places)
-            made = []
-            for word in stage:
-                tree = self.assembler.assemble(words, groups_of(word.items(), where))
+            moved = []
+            for goal in stage:
+                tree = self.assembler.assemble(words, groups_of(goal.items(), where))
                 if tree is None:
                     return
-                made.append(Word(tree, union(1 << place for place in word.values())))
-            words, places = made, stage
-            spent = cost([word.tree for word in words], self.price)
+                moved.append(Word(tree, union(1 << place for place in goal.values())))
+            words, places = moved, stage
+            spent = cost([one.tree for one in words], self.price)
             if spent + self.cheapest_move * (len(stages) - 1 - k) >= limit:
                 return
         where = places_of(places)
-        ways: list[list[Tree]] = []
+        ways: list[list[Node]] = []
         for row, flips, alone in zip(problem.rows, self.flips, self.alone, strict=True):
             groups = groups_of(moves_of(row), where)
             self.assembler.effort += len(groups)
@@ -217,22 +218,22 @@ class _Search:
                 return
         self._offer(_settled(ways, self.price), detour, problem)
 
-    def _flipped(self, tree: Tree, groups: Groups, flips: int) -> Tree:
+    def _flipped(self, tree: Node, groups: Groups, flips: int) -> Node:
         if not flips:
             return tree
-        if tree == 0:
-            return flips
+        if tree == ZERO:
+            return const(flips)
         used = any(bits & flips for bits in groups.values())
-        return ("xor" if used else "add", tree, flips)
+        return made("xor" if used else "add", tree, flips)
 
-    def _offer(self, trees: list[Tree], detour: list[Stage], problem: Problem) -> None:
+    def _offer(self, trees: list[Node], detour: list[Stage], problem: Problem) -> None:
         price = cost(trees, self.price)
         if detour and price < self.price_of_way:
             self.way, self.price_of_way = (detour, problem), price
         if price < self.price_of_best and all(map(self._right, trees, self.rows, self.flips)):
             self.best, self.price_of_best = trees, price
 
-    def _right(self, tree: Tree, row: list[list[int]], flips: int) -> bool:
+    def _right(self, tree: Node, row: list[list[int]], flips: int) -> bool:
         bits = meaning(tree, self.widths, self.width)
         wanted = [sum(2 << k for k in bit) | flips >> at & 1 for at, bit in enumerate(row)]
         while wanted and not wanted[-1]:
@@ -240,7 +241,7 @@ class _Search:
         return bits == wanted
 
 
-def _settled(ways: list[list[Tree]], price: Price) -> list[Tree]:
+def _settled(ways: list[list[Node]], price: Price) -> list[Node]:
     """One tree of each list, such that they are cheap together."""
     chosen = [options[0] for options in ways]
     best = cost(chosen, price)

@@ -190,28 +190,28 @@ class Graph:
                     )
         return round(total, 6), count
 
-    def trees(self, trees: Iterable[Any], leaves: dict[Any, Node]) -> list[Node]:
-        """The nodes of nested tuples (op, a, b) over numbers and leaves, which each joins. What is
-        shifted to the left is a product, wherever it stands, if it stands in a sum or is compared."""
+    def trees(self, trees: Iterable[Node], leaves: dict[Node, Node]) -> list[Node]:
+        """The nodes of a search's trees over numbers and leaves, which each joins. What is shifted to
+        the left is a product, wherever it stands, if it stands in a sum or is compared."""
         trees = [*trees]
         scaled, seen, stack = set(), set(), [*trees]
         while stack:
             tree = stack.pop()
-            if isinstance(tree, tuple) and tree not in leaves and tree not in seen:
+            if tree.args and tree not in leaves and tree not in seen:
                 seen.add(tree)
-                stack += tree[1:]
-                if tree[0] in ("add", "sub", "min", "max"):
-                    scaled |= {a for a in tree[1:] if isinstance(a, tuple) and a[0] == "shl"}
+                stack += tree.args
+                if tree.op in ("add", "sub", "min", "max"):
+                    scaled |= {a for a in tree.args if a.op == "shl"}
 
-        def node(tree: Any) -> Node:
-            if isinstance(tree, int):
-                return self.const(tree)
+        def node(tree: Node) -> Node:
+            if tree.op == "const":
+                return self.const(tree.value)
             if tree not in leaves:
-                op, *args = tree
+                op, args = tree.op, tree.args
                 if tree in scaled:
-                    op, args = "mul", [1 << args[1], args[0]]
-                elif op == "mul" and isinstance(args[1], int):
-                    args.reverse()
+                    op, args = "mul", (const(1 << args[1].value), args[0])
+                elif op == "mul" and args[1].op == "const":
+                    args = args[::-1]
                 leaves[tree] = self.op(op, *map(node, args))
             return leaves[tree]
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..ir.nodes import Node, const, made
 from .assembler import Assembler, union
-from .words import Tree, Word, first_bits, groups_of, meaning
+from .trees import ZERO
+from .words import Word, first_bits, groups_of, meaning, word_of
 
 MOST = 32  # input bits that are looked at
 
@@ -16,7 +18,7 @@ Pattern = tuple[int, int, int]  # input, pattern, distance
 
 def patterned(
     widths: Sequence[int], output: Sequence[frozenset], assembler: Assembler
-) -> list[Tree]:
+) -> list[Node]:
     """Programs for one output word, some of its bits by patterns and the others by distances."""
     images, flips = _images(output)
     if len(images) > MOST or all(len(bit) < 2 for bit in output):
@@ -36,7 +38,7 @@ def patterned(
         }
         return step * len(left) + sum(_price(part, assembler) for part, _ in chosen)
 
-    found: list[Tree] = []
+    found: list[Node] = []
     for start in ([], parts):
         chosen, best = [*start], spent(start)
         while True:
@@ -48,29 +50,29 @@ def patterned(
             chosen, best = least, spent(least)
         tree = _tree(widths, images, chosen, assembler) if chosen else None
         if tree is not None:
-            found.append(("xor", tree, flips) if flips else tree)
+            found.append(made("xor", tree, flips) if flips else tree)
     return [tree for tree in found if _right(tree, widths, output, assembler.width)]
 
 
-def by_bits(widths: Sequence[int], output: Sequence[frozenset], width: int) -> Tree | None:
+def by_bits(widths: Sequence[int], output: Sequence[frozenset], width: int) -> Node | None:
     """One output word as the sum of each input bit by its image: (x >> b & 1) * w. Several outputs
     share the bits."""
     images, flips = _images(output)
-    total: Tree = flips
+    total = const(flips)
     for (word, bit), image in sorted(images.items()):
-        tree: Tree = ("shr", ("in", word), bit) if bit else ("in", word)
+        tree = made("shr", word_of(word), bit) if bit else word_of(word)
         if bit < widths[word] - 1:
-            tree = ("and", tree, 1)
+            tree = made("and", tree, 1)
         low = image.bit_length() - 1
         if image == 1 << low:
-            tree = ("shl", tree, low) if low else tree
+            tree = made("shl", tree, low) if low else tree
         else:
-            tree = ("mul", tree, image)
-        total = tree if total == 0 else ("xor", tree, total)
+            tree = made("mul", tree, image)
+        total = tree if total == ZERO else made("xor", tree, total)
     return total if _right(total, widths, output, width) else None
 
 
-def carried(widths: Sequence[int], output: Sequence[frozenset], assembler: Assembler) -> list[Tree]:
+def carried(widths: Sequence[int], output: Sequence[frozenset], assembler: Assembler) -> list[Node]:
     """Programs for one output word in which an addition carries the highest bit of an input up,
     beside others that stay: (x + 4) & 9."""
     if any(len(bit) > 1 or None in bit for bit in output):
@@ -78,7 +80,7 @@ def carried(widths: Sequence[int], output: Sequence[frozenset], assembler: Assem
     starts = first_bits(widths)
     where = {starts[w] + b: (w, b) for w, width in enumerate(widths) for b in range(width)}
     moves = [(source, to) for to, bit in enumerate(output) for source in bit]
-    words = [Word(("in", k), (1 << width) - 1) for k, width in enumerate(widths)]
+    words = [Word(word_of(k), (1 << width) - 1) for k, width in enumerate(widths)]
     found = []
     for w, width in enumerate(widths):
         tops = [to for source, to in moves if source == (w, width - 1)]
@@ -89,15 +91,15 @@ def carried(widths: Sequence[int], output: Sequence[frozenset], assembler: Assem
             if not 0 < top < up:
                 continue
             those = [(s, to) for s, to in moves if s[0] == w and to - s[1] == by]
-            tree: Tree = ("in", w) if by >= 0 else ("shr", ("in", w), -by)
+            tree = word_of(w) if by >= 0 else made("shr", word_of(w), -by)
             mask = union(1 << to - max(by, 0) for _, to in those) | 1 << up
-            tree = ("and", ("add", tree, (1 << up) - (1 << top)), mask)
-            tree = ("shl", tree, by) if by > 0 else tree
+            tree = made("and", made("add", tree, (1 << up) - (1 << top)), mask)
+            tree = made("shl", tree, by) if by > 0 else tree
             rest = [m for m in moves if m not in those and m[0] != (w, width - 1)]
             groups = groups_of([(starts[k] + b, to) for (k, b), to in rest], where)
-            total = assembler.assemble(words, groups) if groups else 0
+            total = assembler.assemble(words, groups)
             if total is not None:
-                found.append(("add", total, tree) if groups else tree)
+                found.append(made("add", total, tree) if groups else tree)
     return [tree for tree in found if _right(tree, widths, output, assembler.width)]
 
 
@@ -145,7 +147,7 @@ def _tree(
     images: dict[tuple[int, int], int],
     chosen: Sequence[tuple[Pattern, Bits]],
     assembler: Assembler,
-) -> Tree | None:
+) -> Node | None:
     starts, done = first_bits(widths), union_of(chosen)
     where = {starts[w] + b: (w, b) for w, width in enumerate(widths) for b in range(width)}
     moves = [
@@ -155,26 +157,26 @@ def _tree(
         for to in range(image.bit_length())
         if image >> to & 1
     ]
-    words = [Word(("in", k), (1 << width) - 1) for k, width in enumerate(widths)]
+    words = [Word(word_of(k), (1 << width) - 1) for k, width in enumerate(widths)]
     total = assembler.assemble(words, groups_of(moves, where))
     if total is None:
         return None
     for (word, pattern, by), bits in chosen:
         mask = union(1 << b for _, b in bits)
-        tree: Tree = ("in", word)
+        tree = word_of(word)
         if by < 0:
-            tree, mask = ("shr", tree, -by), mask >> -by
+            tree, mask = made("shr", tree, -by), mask >> -by
         if mask != (1 << max(0, widths[word] + min(by, 0))) - 1:
-            tree = ("and", tree, mask)
+            tree = made("and", tree, mask)
         if by > 0:
-            tree = ("shl", tree, by)
+            tree = made("shl", tree, by)
         if pattern > 1:
-            tree = ("mul", tree, pattern)
-        total = tree if total == 0 else ("xor", total, tree)
+            tree = made("mul", tree, pattern)
+        total = tree if total == ZERO else made("xor", total, tree)
     return total
 
 
-def _right(tree: Tree, widths: Sequence[int], output: Sequence[frozenset], width: int) -> bool:
+def _right(tree: Node, widths: Sequence[int], output: Sequence[frozenset], width: int) -> bool:
     starts = first_bits(widths)
     wanted = [
         sum(1 if source is None else 2 << starts[source[0]] + source[1] for source in bit)

@@ -21,7 +21,10 @@ from .forms import Form, placed
 from .graph import Graph
 from .lowering import Found, Lowering, price
 from .style import Style
+from .trees import X
+from .trees import cost as cost_of
 from .wiring import Bit, Wiring
+from .words import word_of
 
 SMALL = 1024  # values of a base that a table is made of
 WORDS = ("words of bits",)
@@ -118,7 +121,7 @@ def _programs(
     trees = _word_program(widths, outputs, lowering.graph.cost, width, lowering.effort)
     if trees is None:
         return None
-    leaves: dict[Any, Node] = {("in", k): node for k, (node, _) in enumerate(inputs)}
+    leaves = {word_of(k): node for k, (node, _) in enumerate(inputs)}
     nodes = lowering.graph.trees(trees[0], leaves)
     for tree, most in trees[1].items():
         if tree in leaves:
@@ -239,7 +242,7 @@ def _searched(
     if known[1] is None or known[1][1] >= limit:
         return None
     tree, _, bounds = known[1]
-    leaves = {"x": form.expr(base)}
+    leaves = {X: form.expr(base)}
     (node,) = graph.trees([tree], leaves)
     lowering.bounds.update((leaves[t], b) for t, b in bounds.items() if t in leaves)
     if node.args:
@@ -262,9 +265,9 @@ def _search(
     domain: range,
     bit_operations: bool,
     effort: int,
-) -> tuple[Any, float, dict[Any, tuple[int, int]]] | None:
+) -> tuple[Node, float, dict[Node, tuple[int, int]]] | None:
     """(tree, its price, the range of each of its operations)."""
-    from . import small_domain, trees
+    from . import small_domain
 
     prices = {**cost.prices, "select": cost.prices.get("select", 1) + cost.margin}
     if not bit_operations:
@@ -273,7 +276,7 @@ def _search(
     if tree is None:
         return None
     bounds = _bounds(tree, domain)
-    return None if bounds is None else (tree, trees.cost(tree, prices), bounds)
+    return None if bounds is None else (tree, cost_of([tree], prices), bounds)
 
 
 @lru_cache(8192)
@@ -283,7 +286,7 @@ def _word_program(
     cost: Cost,
     width: int,
     effort: int,
-) -> tuple[list[Any], dict[Any, int]] | None:
+) -> tuple[list[Node], dict[Node, int]] | None:
     """(a tree for each output, a bound of each of their operations)."""
     from .bits import wire
     from .words import meaning
@@ -291,21 +294,21 @@ def _word_program(
     trees = wire(widths, bits, cost.prices, width, effort)
     if trees is None:
         return None
-    bounds: dict[Any, int] = {}
-    made: dict[Any, Any] = {}
+    bounds: dict[Node, int] = {}
+    made: dict[Node, Node] = {}
 
-    def fields(tree: Any) -> Any:
+    def fields(tree: Node) -> Node:
         """The tree with | between masked fields, as a programmer puts them together (and as GPUs
         do it with the mask in one instruction)."""
-        if not isinstance(tree, tuple) or tree[0] == "in":
+        if not tree.args:
             return tree
         if tree not in made:
-            op, *args = tree
-            if op == "add" and any(isinstance(a, tuple) and a[0] == "and" for a in args):
+            op, args = tree.op, tree.args
+            if op == "add" and any(a.op == "and" for a in args):
                 one, other = (_support(meaning(a, widths, width)) for a in args)
                 if one is not None and other is not None and not one & other:
                     op = "or"
-            made[tree] = (op, *map(fields, args))
+            made[tree] = Node(op, tuple(map(fields, args)))
             known = meaning(tree, widths, width)
             if known is not None:
                 bounds[made[tree]] = (1 << len(known)) - 1
@@ -342,19 +345,19 @@ def _parts_by_base(e: Expr) -> tuple[int, list[tuple[Expr, Expr]], Expr]:
     return e.terms.get((), 0), found, Expr(others)
 
 
-def _bounds(tree: Any, domain: Sequence[int]) -> dict[Any, tuple[int, int]] | None:
+def _bounds(tree: Node, domain: Sequence[int]) -> dict[Node, tuple[int, int]] | None:
     """The range of every operation of a tree over its domain, also of those in a branch that is
     not taken; None where one divides a negative number as if it were none."""
-    columns: dict[Any, Sequence[int]] = {"x": domain}
+    columns: dict[Node, Sequence[int]] = {X: domain}
 
-    def column(t: Any) -> Sequence[int]:
-        if isinstance(t, int):
-            return [t] * len(domain)
+    def column(t: Node) -> Sequence[int]:
+        if t.op == "const":
+            return [t.value] * len(domain)
         if t not in columns:
-            args = [column(a) for a in t[1:]]
-            if t[0] in ("div", "mod") and min(args[0]) < 0:
+            args = [column(a) for a in t.args]
+            if t.op in ("div", "mod") and min(args[0]) < 0:
                 raise ArithmeticError
-            columns[t] = list(map(OPS[t[0]].value, *args))
+            columns[t] = list(map(OPS[t.op].value, *args))
         return columns[t]
 
     try:

@@ -4,8 +4,8 @@ Where the borders of two reshapes don't line up, the rules of index arithmetic s
 quotients and remainders. Over a small domain the composed function can be tabulated instead: nearly
 always it is a line with a few regular jumps, perhaps wrapped around, and the jumps tell the formula.
 
-    >>> find([0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11], price={}, limit=8)
-    ('mod', ('div', ('mul', 'x', 13), 2), 12)
+    >>> says(find([0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11], price={}, limit=8))
+    '13*x // 2 % 12'
 
 Each candidate is computed from the first differences, never guessed, and checked on the whole table.
 """
@@ -18,8 +18,9 @@ from functools import cached_property
 from itertools import pairwise
 from math import gcd
 
+from ..ir.nodes import Node, const, made
 from .lines import hull, line_through
-from .trees import Tree, Wrong, chained, cost, evaluate, replaced, settle, summands
+from .trees import ZERO, Wrong, X, chained, cost, evaluate, replaced, settle, summands
 
 DEPTH = 3
 EFFORT = 20  # tables that one search looks at
@@ -33,7 +34,7 @@ def find(
     limit: float,
     domain: Sequence[int] | None = None,
     effort: int = 1,
-) -> Tree | None:
+) -> Node | None:
     """A tree with the value values[k] at x = domain[k] for all k, or None.
 
     values: the table. price: what an op costs; an op that is missing costs 1. limit: the tree is
@@ -47,7 +48,7 @@ def find(
     xs = range(len(values)) if domain is None else domain
     points = sorted(zip(xs, values, strict=True))
     if not points:
-        return 0 if limit > 0 else None
+        return ZERO if limit > 0 else None
     places, heights = map(list, zip(*points, strict=True))
     depth = DEPTH + (effort >= DEEPER)
     return _Search(price, places, heights, limit, depth, effort=[EFFORT * effort]).run()
@@ -69,8 +70,8 @@ class _Search:
         self.effort = effort  # tables that may still be looked at, of all searches within one
         self.price, self.xs, self.vs, self.limit = price, xs, vs, limit
         self.depth, self.wrapped = depth, wrapped
-        self.best: Tree | None = None
-        self.tried: set[Tree] = set()
+        self.best: Node | None = None
+        self.tried: set[Node] = set()
         self.steps = [b - a for a, b in pairwise(vs)]
         self.dense = xs[-1] - xs[0] == len(xs) - 1
         if self.dense:
@@ -89,7 +90,7 @@ class _Search:
         """The points of the table that bound a slope, whatever line is subtracted before."""
         return hull(self.xs, self.vs)
 
-    def run(self) -> Tree | None:
+    def run(self) -> Node | None:
         """The cheapest tree of all families, None where none is below the limit."""
         if self.limit <= 0 or self.affine():
             return self.best
@@ -114,7 +115,7 @@ class _Search:
                 family()
         return self.best
 
-    def sub(self, xs: list[int], vs: list[int], spent: float, wrapped: bool = False) -> Tree | None:
+    def sub(self, xs: list[int], vs: list[int], spent: float, wrapped: bool = False) -> Node | None:
         """The tree of another table that this one needs, where it may cost limit - spent."""
         if self.depth == 0 or self.limit <= spent or self.effort[0] == 0:
             return None
@@ -123,9 +124,9 @@ class _Search:
         limit, depth = self.limit - spent, self.depth - 1
         return _Search(self.price, xs, vs, limit, depth, self.effort, wrapped).run()
 
-    def offer(self, tree: Tree) -> None:
+    def offer(self, tree: Node) -> None:
         """Keep the tree if it is cheaper and right."""
-        if tree in self.tried or cost(tree, self.price) >= self.limit:
+        if tree in self.tried or self.cost(tree) >= self.limit:
             return
         self.tried.add(tree)
         if any(evaluate(tree, self.xs[k]) != self.vs[k] for k in (0, len(self.xs) // 2, -1)):
@@ -134,47 +135,50 @@ class _Search:
             tree, values = settle(tree, self.xs, {})
         except Wrong:
             return
-        price = cost(tree, self.price)
+        price = self.cost(tree)
         if price < self.limit and values == self.vs:
             self.best, self.limit = tree, price
 
     # trees, in the cheapest spelling of an argument that is not negative
 
+    def cost(self, tree: Node) -> float:
+        return cost([tree], self.price)
+
     def costs(self, op: str) -> float:
         return self.price.get(op, 1)
 
-    def mul(self, tree: Tree, c: int) -> Tree:
+    def mul(self, tree: Node, c: int) -> Node:
         if c == 1:
             return tree
         if c & (c - 1) == 0 and self.costs("shl") < self.costs("mul"):
-            return "shl", tree, c.bit_length() - 1
-        return "mul", tree, c
+            return made("shl", tree, c.bit_length() - 1)
+        return made("mul", tree, c)
 
-    def div(self, tree: Tree, c: int) -> Tree:
+    def div(self, tree: Node, c: int) -> Node:
         if c == 1:
             return tree
         if c & (c - 1) == 0 and self.costs("shr") < self.costs("div"):
-            return "shr", tree, c.bit_length() - 1
-        return "div", tree, c
+            return made("shr", tree, c.bit_length() - 1)
+        return made("div", tree, c)
 
-    def mod(self, tree: Tree, c: int) -> Tree:
+    def mod(self, tree: Node, c: int) -> Node:
         if c & (c - 1) == 0 and self.costs("and") < self.costs("mod"):
-            return "and", tree, c - 1
-        return "mod", tree, c
+            return made("and", tree, c - 1)
+        return made("mod", tree, c)
 
-    def sum(self, terms: Sequence[tuple[int, Tree]], constant: int = 0) -> Tree:
+    def sum(self, terms: Sequence[tuple[int, Node]], constant: int = 0) -> Node:
         """constant + the sum of factor * tree; terms with the same factor share a product."""
-        groups: dict[int, list[tuple[int, Tree]]] = {}
+        groups: dict[int, list[tuple[int, Node]]] = {}
         for factor, tree in terms:
-            if isinstance(tree, int):
-                constant += factor * tree
+            if tree.op == "const":
+                constant += factor * tree.value
             elif factor:
                 groups.setdefault(abs(factor), []).append((1 if factor > 0 else -1, tree))
         parts = []
         for size, group in groups.items():
             sign = max(s for s, _ in group)
             parts.append((sign, self.mul(chained([(s * sign, t) for s, t in group]), size)))
-        return chained(parts, constant) if parts else constant
+        return chained(parts, constant) if parts else const(constant)
 
     # families
 
@@ -184,7 +188,7 @@ class _Search:
         if len(self.rates) > 1:
             return False
         slope = self.common[0] if self.common else 0
-        tree = self.sum([(slope, "x")], vs[0] - slope * xs[0])
+        tree = self.sum([(slope, X)], vs[0] - slope * xs[0])
         self.offer(tree)
         return self.best is not None or self.dense
 
@@ -195,8 +199,8 @@ class _Search:
         mask = 0
         for v in self.vs:
             mask |= v
-        self.offer(("and", "x", mask))
-        self.offer(("xor", "x", self.xs[0] ^ self.vs[0]))
+        self.offer(made("and", X, mask))
+        self.offer(made("xor", X, self.xs[0] ^ self.vs[0]))
 
     def one_quotient(self) -> None:
         """slope*x + factor*((a*x + b) // c) + constant, and the remainders that this is."""
@@ -242,15 +246,15 @@ class _Search:
         """The ways to write slope*x + factor*((a*x + b) // c) + constant."""
         a, low, high, c = ratio
         b = min(max(low, 0), high)
-        inner = self.div(self.sum([(a, "x")], b), c)
-        self.offer(self.sum([(slope, "x"), (factor, inner)], constant))
+        inner = self.div(self.sum([(a, X)], b), c)
+        self.offer(self.sum([(slope, X), (factor, inner)], constant))
         if a != 1:
             return
         starts = [b]
         if slope and constant % slope == 0 and low <= constant // slope <= high:
             starts.append(constant // slope)
         for start in starts:
-            x = self.sum([(1, "x")], start)
+            x = self.sum([(1, X)], start)
             quotient, remainder = self.div(x, c), self.mod(x, c)
             left = constant - slope * start
             self.offer(self.sum([(slope, x), (factor, quotient)], left))
@@ -264,8 +268,8 @@ class _Search:
             for start in dict.fromkeys((constant - factor * k, 0)):
                 if start == 0 and slope == 1:
                     continue
-                u = self.sum([(slope, "x")], start)
-                least = cost(u, self.price) + min(self.costs("div"), self.costs("shr")) + 1
+                u = self.sum([(slope, X)], start)
+                least = self.cost(u) + min(self.costs("div"), self.costs("shr")) + 1
                 if least >= self.limit:
                     continue
                 us = [slope * x + start for x in xs]
@@ -284,11 +288,11 @@ class _Search:
         constant = 0 if 0 <= least and max(self.vs) < modulus else least
         a = slope % modulus
         b = (self.vs[0] - constant - a * self.xs[0]) % modulus
-        self.offer(self.sum([(1, self.mod(self.sum([(a, "x")], b), modulus))], constant))
+        self.offer(self.sum([(1, self.mod(self.sum([(a, X)], b), modulus))], constant))
         a -= modulus
         b = (self.vs[0] - constant - a * self.xs[0]) % modulus
         b += modulus * max(0, -(-(-a * self.xs[-1] - b) // modulus))
-        self.offer(self.sum([(1, self.mod(self.sum([(a, "x")], b), modulus))], constant))
+        self.offer(self.sum([(1, self.mod(self.sum([(a, X)], b), modulus))], constant))
 
     def wrap(self) -> None:
         """h(x) % modulus + constant, where h is smoother than the table."""
@@ -308,8 +312,8 @@ class _Search:
             h = [self.vs[0] - constant]
             for step in self.steps:
                 h.append(h[-1] + start + (step - start) % modulus)
-            op = self.mod("x", modulus)
-            spent = cost(op, self.price) + (self.costs("add") if constant else 0)
+            op = self.mod(X, modulus)
+            spent = self.cost(op) + (self.costs("add") if constant else 0)
             if h != self.vs and (tree := self.sub(self.xs, h, spent, wrapped=True)) is not None:
                 self.offer(self.sum([(1, self.mod(tree, modulus))], constant))
 
@@ -328,17 +332,17 @@ class _Search:
                 continue
             first = self.xs[0]
             shift = -(places[0] + first) % size
-            x = self.sum([(1, "x")], shift)
+            x = self.sum([(1, X)], shift)
             quotient, remainder = self.div(x, size), self.mod(x, size)
             starts = sorted({0, *range(places[0] % size, len(self.xs), size)})
             where = [(self.xs[k] + shift) // size for k in starts]
             for outer, table in (
                 (remainder, [self.vs[k] - slope * ((self.xs[k] + shift) % size) for k in starts]),
-                ("x", [self.vs[k] - slope * self.xs[k] for k in starts]),
+                (X, [self.vs[k] - slope * self.xs[k] for k in starts]),
             ):
-                spent = cost(self.sum([(slope, outer), (1, quotient)]), self.price)
+                spent = self.cost(self.sum([(slope, outer), (1, quotient)]))
                 if (tree := self.sub(where, table, spent)) is not None:
-                    factor, rest, constant = summands(replaced(tree, quotient))
+                    factor, rest, constant = summands(replaced(tree, {X: quotient}))
                     self.offer(self.sum([(slope, outer), (factor, rest)], constant))
                 if slope == 0:
                     break
@@ -351,31 +355,32 @@ class _Search:
         if not 2 <= size <= len(self.xs) // 2:
             return
         rise = self.vs[size] - self.vs[0]
-        x = self.mod("x", size)
-        choices = [(rise, self.div("x", size), 0)]
+        x = self.mod(X, size)
+        choices = [(rise, self.div(X, size), 0)]
         if rise and rise % size == 0:
-            choices.append((rise // size, "x", rise // size))
+            choices.append((rise // size, X, rise // size))
         for factor, outer, slope in choices:
-            spent = cost(self.sum([(factor, outer), (1, x)]), self.price)
+            spent = self.cost(self.sum([(factor, outer), (1, x)]))
             table = [v - slope * k for k, v in enumerate(self.vs[:size])]
             if (tree := self.sub(self.xs[:size], table, spent)) is not None:
-                for inner in dict.fromkeys((replaced(tree, x), self.digits(tree, size))):
+                for inner in dict.fromkeys((replaced(tree, {X: x}), self.digits(tree, size))):
                     times, rest, constant = summands(inner)
                     self.offer(self.sum([(factor, outer), (times, rest)], constant))
 
-    def digits(self, tree: Tree, size: int) -> Tree:
+    def digits(self, tree: Node, size: int) -> Node:
         """The tree of x % size, whose own quotients and remainders by divisors of the size are digits of
         x: x % 18 // 9 is x // 9 % 2, and x % 18 % 9 is x % 9."""
-        if not isinstance(tree, tuple):
-            return self.mod("x", size) if tree == "x" else tree
-        match tree:
-            case ("div", "x", int(c)) if size % c == 0:
-                return self.mod(self.div("x", c), size // c)
-            case ("mod", "x", int(c)) if size % c == 0:
+        if not tree.args:
+            return self.mod(X, size) if tree == X else tree
+        if tree.op in ("div", "mod", "and") and tree.args[0] == X and tree.args[1].op == "const":
+            by = tree.args[1].value
+            if tree.op == "div" and size % by == 0:
+                return self.mod(self.div(X, by), size // by)
+            if tree.op == "mod" and size % by == 0:
                 return tree
-            case ("and", "x", int(mask)) if not mask & (mask + 1) and size % (mask + 1) == 0:
+            if tree.op == "and" and not by & (by + 1) and size % (by + 1) == 0:
                 return tree
-        return (tree[0], *(self.digits(t, size) for t in tree[1:]))
+        return Node(tree.op, tuple([self.digits(t, size) for t in tree.args]))
 
     def several_quotients(self) -> None:
         """slope*x + constant + factor1*((x + b1) // c1) + factor2*((x + b2) // c2) ..."""
@@ -422,10 +427,10 @@ class _Search:
 
     def with_quotients(self, slope: int, found: list[tuple[int, tuple]]) -> None:
         """The sum, written with quotients of x, and with quotients of quotients."""
-        terms: list[tuple[int, Tree]] = [(slope, "x")]
+        terms: list[tuple[int, Node]] = [(slope, X)]
         for factor, (a, low, high, c) in found:
             b = min(max(low, 0), high)
-            terms.append((factor, self.div(self.sum([(a, "x")], b), c)))
+            terms.append((factor, self.div(self.sum([(a, X)], b), c)))
         tree = self.sum(terms)
         constant = self.vs[0] - evaluate(tree, self.xs[0])
         self.offer(self.sum(terms, constant))
@@ -434,7 +439,7 @@ class _Search:
                 a, low, high, c = found[k - 1][1]
                 b = min(max(low, 0), high) + c * (constant // factor)
                 other = list(terms)
-                other[k] = factor, self.div(self.sum([(a, "x")], b), c)
+                other[k] = factor, self.div(self.sum([(a, X)], b), c)
                 self.offer(self.sum(other))
 
     def scaled(self) -> None:
@@ -460,7 +465,7 @@ class _Search:
         if len({b - a for a, b in pairwise(table)}) < len(self.rates):
             tree = self.sub(self.xs, table, self.costs("xor"), wrapped=True)
             if tree is not None:
-                self.offer(("xor", "x", tree))
+                self.offer(made("xor", X, tree))
 
     def clamped(self) -> None:
         """A line from either end on, then what it never exceeds."""
@@ -468,9 +473,9 @@ class _Search:
             return
         least, most = min(self.vs), max(self.vs)
         for end, slope in ((0, self.steps[0]), (-1, self.steps[-1])):
-            line = self.sum([(slope, "x")], self.vs[end] - slope * self.xs[end])
+            line = self.sum([(slope, X)], self.vs[end] - slope * self.xs[end])
             rises = (slope > 0) == (end == 0)
-            self.offer(("min", line, most) if rises else ("max", line, least))
+            self.offer(made("min", line, most) if rises else made("max", line, least))
 
     def piecewise(self) -> None:
         """A line below a bound or from a bound on, and anything on the other side."""
@@ -482,7 +487,7 @@ class _Search:
         back = next(k for k in range(last, -1, -1) if self.steps[k] != self.steps[-1]) + 1
         for bound, line in ((front, 0), (back, 1), (len(self.xs) - 1, 1)):
             parts = slice(bound), slice(bound, None)
-            halves: list[Tree | None] = [None, None]
+            halves = [ZERO, ZERO]
             more = spent
             for k in (line, 1 - line):
                 part = parts[k]
@@ -490,14 +495,14 @@ class _Search:
                 if half is None:
                     break
                 halves[k] = half
-                more += cost(half, self.price)
+                more += self.cost(half)
             else:
-                self.offer(("select", ("lt", "x", self.xs[bound]), *halves))
+                self.offer(made("select", made("lt", X, self.xs[bound]), *halves))
         if front == back and len(self.common) == 2 and self.steps[0] == self.steps[-1]:
             slope = self.steps[0]
             ends = [self.vs[k] - slope * self.xs[k] for k in (0, front)]
-            choice = "select", ("lt", "x", self.xs[front]), *ends
-            self.offer(self.sum([(slope, "x"), (1, choice)]))
+            choice = made("select", made("lt", X, self.xs[front]), *ends)
+            self.offer(self.sum([(slope, X), (1, choice)]))
 
     def transposed(self) -> None:
         """F(y) and the y of F(x), where y is the transpose of a matrix with c columns."""
@@ -508,23 +513,23 @@ class _Search:
             return
         most = min(8, len(self.rates) - 1)
         for c in (c for c in range(2, size // 2 + 1) if size % c == 0):
-            rows, quotient = size // c, self.div("x", c)
+            rows, quotient = size // c, self.div(X, c)
             spellings = (
-                self.mod(self.div(self.mul("x", size + 1), c), size),
-                self.sum([(rows, "x"), (1 - size, quotient)]),
-                self.sum([(rows, self.mod("x", c)), (1, quotient)]),
+                self.mod(self.div(self.mul(X, size + 1), c), size),
+                self.sum([(rows, X), (1 - size, quotient)]),
+                self.sum([(rows, self.mod(X, c)), (1, quotient)]),
             )
-            transpose = min(spellings, key=lambda tree: cost(tree, self.price))
-            spent = cost(transpose, self.price)
+            transpose = min(spellings, key=lambda tree: self.cost(tree))
+            spent = self.cost(transpose)
             if _smooth(self.vs[::c], most):
                 table = [v for column in range(c) for v in self.vs[column::c]]
                 if _smooth(table, most) and (tree := self.sub(self.xs, table, spent, True)):
-                    self.offer(replaced(tree, transpose))
+                    self.offer(replaced(tree, {X: transpose}))
             # v is the transpose of v's place in the transposed matrix.
             if _smooth([v % rows * c + v // rows for v in self.vs[: 8 * c]], most):
                 table = [v % rows * c + v // rows for v in self.vs]
                 if _smooth(table, most) and (tree := self.sub(self.xs, table, spent, True)):
-                    self.offer(replaced(transpose, tree))
+                    self.offer(replaced(transpose, {X: tree}))
 
 
 def _smooth(values: Sequence[int], most: int) -> bool:

@@ -1,83 +1,84 @@
-"""Trees over one variable: what they cost, their values on a table, and their parts."""
+"""Trees that a search makes: nodes over one variable X, or over the words of a function.
+
+What they cost, their values on a table, and their parts. div and mod have a first operand >= 0,
+floordiv and floormod any; the second one is a positive constant in all four. The bitwise operations
+and the shifts have a first operand >= 0 and a constant second one, but for an xor of two trees. A
+select's condition is a comparison.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from ..ir.nodes import Node, const, made, var
 from ..operations import OPS
 
-Tree = int | str | tuple
-"""An int, "x", or (op, a, b); ("select", condition, a, b) takes a where the condition holds.
-
-div and mod have an a >= 0, floordiv and floormod any; b is a positive constant in all four. The
-bitwise ops and the shifts have an a >= 0 and a constant b too, but for an xor of two trees.
-"""
+X, ZERO = var("x"), const(0)
 LARGEST = 2**31 - 1
 """No constant and no intermediate value of a result is larger than this in size."""
 
 
-def cost(tree: Tree, price: Mapping[str, float]) -> float:
-    """The sum of the prices of a tree's ops; equal subtrees count once."""
-    seen: set[tuple] = set()
+def cost(trees: Iterable[Node], price: Mapping[str, float]) -> float:
+    """The price of computing all trees, equal subtrees once."""
+    seen: set[Node] = set()
+    total = 0.0
+    stack = list(trees)
+    while stack:
+        tree = stack.pop()
+        if tree.args:
+            count = len(seen)
+            seen.add(tree)
+            if len(seen) > count:
+                total += price.get(tree.op, 1)
+                stack += tree.args
+    return total
 
-    def visit(t: Tree) -> None:
-        if isinstance(t, tuple) and t not in seen:
-            seen.add(t)
-            for arg in t[1:]:
-                visit(arg)
 
-    visit(tree)
-    return sum(price.get(t[0], 1) for t in seen)
-
-
-def evaluate(tree: Tree, x: int) -> int:
+def evaluate(tree: Node, x: int) -> int:
     """The value of a tree at x."""
-    if not isinstance(tree, tuple):
-        return x if isinstance(tree, str) else tree
-    op, a, *rest = tree
-    if op == "select":
-        return evaluate(rest[0] if evaluate(a, x) else rest[1], x)
-    return OPS[op].value(evaluate(a, x), evaluate(rest[0], x))
+    if not (args := tree.args):
+        return x if tree.op == "var" else tree.value
+    if tree.op == "select":
+        return evaluate(args[1] if evaluate(args[0], x) else args[2], x)
+    return OPS[tree.op].value(evaluate(args[0], x), evaluate(args[1], x))
 
 
-def replaced(tree: Tree, inner: Tree) -> Tree:
-    """The tree with inner in the place of x."""
-    if isinstance(tree, tuple):
-        return (tree[0], *(replaced(t, inner) for t in tree[1:]))
-    return inner if tree == "x" else tree
+def replaced(tree: Node, inner: Mapping[Node, Node]) -> Node:
+    """The tree with others in the place of its variables."""
+    if not tree.args:
+        return inner.get(tree, tree)
+    return Node(tree.op, tuple([replaced(t, inner) for t in tree.args]))
 
 
-def summands(tree: Tree) -> tuple[int, Tree, int]:
+def summands(tree: Node) -> tuple[int, Node, int]:
     """(factor, rest, constant) with the tree's value factor*rest + constant."""
-    if isinstance(tree, int):
-        return 0, 0, tree
-    match tree:
-        case ("add", rest, int(constant)):
-            factor, rest, more = summands(rest)
-            return factor, rest, more + constant
-        case ("sub", rest, int(constant)):
-            factor, rest, more = summands(rest)
-            return factor, rest, more - constant
-        case ("sub", int(constant), rest):
-            factor, rest, more = summands(rest)
-            return -factor, rest, constant - more
-        case ("mul", rest, int(factor)):
-            return factor, rest, 0
-        case ("shl", rest, int(bits)):
-            return 1 << bits, rest, 0
+    if tree.op == "const":
+        return 0, ZERO, tree.value
+    if tree.op in ("add", "sub"):
+        sign = 1 if tree.op == "add" else -1
+        first, second = tree.args
+        if second.op == "const":
+            factor, rest, more = summands(first)
+            return factor, rest, more + sign * second.value
+        if first.op == "const" and sign < 0:
+            factor, rest, more = summands(second)
+            return -factor, rest, first.value - more
+    if tree.op in ("mul", "shl") and tree.args[1].op == "const":
+        rest, number = tree.args[0], tree.args[1].value
+        return (number if tree.op == "mul" else 1 << number), rest, 0
     return 1, tree, 0
 
 
-def chained(parts: Sequence[tuple[int, Tree]], constant: int = 0) -> Tree:
+def chained(parts: Sequence[tuple[int, Node]], constant: int = 0) -> Node:
     """The sum of signed trees and a constant, a positive one in front."""
     ordered = sorted(parts, key=lambda part: -part[0])
     sign, total = ordered[0]
     if sign < 0:
-        total, constant = ("sub", constant, total), 0
+        total, constant = made("sub", constant, total), 0
     for sign, tree in ordered[1:]:
-        total = ("add" if sign > 0 else "sub", total, tree)
+        total = made("add" if sign > 0 else "sub", total, tree)
     if constant:
-        total = ("add", total, constant) if constant > 0 else ("sub", total, -constant)
+        total = made("add", total, constant) if constant > 0 else made("sub", total, -constant)
     return total
 
 
@@ -85,50 +86,58 @@ class Wrong(Exception):
     """A tree that is not the table's."""
 
 
-def settle(tree: Tree, xs: Sequence[int], known: dict) -> tuple[Tree, Sequence[int]]:
+Settled = tuple[Node, Sequence[int]]
+
+
+def settle(tree: Node, xs: Sequence[int], known: dict[Node, Settled]) -> Settled:
     """The tree with each op fit for the sign of its argument, and its values on xs."""
-    if isinstance(tree, str):
+    if tree.op == "var":
         return tree, xs
-    if isinstance(tree, int):
-        if abs(tree) > LARGEST:
+    if tree.op == "const":
+        if abs(tree.value) > LARGEST:
             raise Wrong
-        return tree, [tree] * len(xs)
+        return tree, [tree.value] * len(xs)
     if tree in known:
         return known[tree]
-    if tree[0] == "select":
+    if tree.op == "select":
         result = _settle_select(tree, xs, known)
     else:
-        op, left, right = tree
-        if isinstance(right, int) and abs(right) > LARGEST:
+        op, (left, right) = tree.op, tree.args
+        number = right.value if right.op == "const" else None
+        if number is not None and abs(number) > LARGEST:
             raise Wrong
         left, a = settle(left, xs, known)
-        if isinstance(right, int):
+        if number is not None:
             if op not in ("add", "sub", "mul") and min(a) < 0:
-                op, right = _SIGNED.get(op, lambda c: (op, c))(right)
+                op, number = _of_any_sign(op, number)
+                right = const(number)
             compute = OPS[op].value
-            values = [compute(v, right) for v in a]
+            values = [compute(v, number) for v in a]
         else:
             right, b = settle(right, xs, known)
             values = list(map(OPS[op].value, a, b))
-        result = (op, left, right), values
+        result = Node(op, (left, right)), values
     if max(result[1]) > LARGEST or min(result[1]) < -LARGEST:
         raise Wrong
     known[tree] = result
     return result
 
 
-_SIGNED: dict[str, Callable[[int], tuple[str, int]]] = {
-    "div": lambda c: ("floordiv", c),
-    "mod": lambda c: ("floormod", c),
-    "shr": lambda bits: ("floordiv", 1 << bits),
-    "and": lambda mask: ("floormod", mask + 1),
-    "shl": lambda bits: ("mul", 1 << bits),
-}
+def _of_any_sign(op: str, number: int) -> tuple[str, int]:
+    """The operation by a number that is the same where the other operand may be negative."""
+    match op:
+        case "shr":
+            return "floordiv", 1 << number
+        case "and":
+            return "floormod", number + 1
+        case "shl":
+            return "mul", 1 << number
+    return OPS[op].floored or op, number
 
 
-def _settle_select(tree: tuple, xs: Sequence[int], known: dict) -> tuple[Tree, Sequence[int]]:
+def _settle_select(tree: Node, xs: Sequence[int], known: dict[Node, Settled]) -> Settled:
     """Each branch is settled where it is taken."""
-    _, condition, *branches = tree
+    condition, *branches = tree.args
     condition, taken = settle(condition, xs, known)
     settled, values = [], {}
     for branch, where in zip(branches, (True, False), strict=True):
@@ -136,4 +145,4 @@ def _settle_select(tree: tuple, xs: Sequence[int], known: dict) -> tuple[Tree, S
         branch, found = settle(branch, part, {}) if part else (branch, [])
         settled.append(branch)
         values.update(zip(part, found, strict=True))
-    return ("select", condition, *settled), [values[x] for x in xs]
+    return Node("select", (condition, *settled)), [values[x] for x in xs]

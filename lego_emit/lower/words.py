@@ -5,48 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-Tree = int | tuple
+from ..ir.nodes import Node
+
 Price = Mapping[str, float]
 UNKNOWN = -1  # a bit of a word that carries may reach
 
 
-def cost(trees: Iterable[Tree], price: Price) -> float:
-    """The price of computing all trees, equal subtrees once."""
-    seen: set[Tree] = set()
-    total = 0.0
-    stack = list(trees)
-    while stack:
-        tree = stack.pop()
-        if isinstance(tree, int) or tree[0] == "in" or tree in seen:
-            continue
-        seen.add(tree)
-        total += price.get(tree[0], 1)
-        stack += tree[1:]
-    return total
+def word_of(k: int) -> Node:
+    """The input word of that number."""
+    return Node("var", (), k)
 
 
-def meaning(tree: Tree, widths: Sequence[int], width: int) -> list[int] | None:
+def meaning(tree: Node, widths: Sequence[int], width: int) -> list[int] | None:
     """What each bit of the tree is, low bit first: 2 << k stands for the source bit k, 1 for the
     constant, sums of them for their XOR; or UNKNOWN. None where a value might reach 2**width, or
     an operation does more than move bits.
     """
     starts = first_bits(widths)
-    known: dict[Tree, list[int] | None] = {}
+    known: dict[Node, list[int] | None] = {}
 
-    def of(tree: Tree) -> list[int] | None:
-        if isinstance(tree, int):
-            return [tree >> bit & 1 for bit in range(tree.bit_length())] if tree >= 0 else None
+    def of(tree: Node) -> list[int] | None:
+        if tree.op == "const":
+            number = tree.value
+            return (
+                [number >> bit & 1 for bit in range(number.bit_length())] if number >= 0 else None
+            )
         if tree not in known:
-            bits = made(tree)
+            bits = found(tree)
             while bits and bits[-1] == 0:
                 bits.pop()
             known[tree] = None if bits is None or len(bits) > width else bits
         return known[tree]
 
-    def made(tree: tuple) -> list[int] | None:
-        op, left, right = tree if len(tree) == 3 else (*tree, 0)
-        if op == "in":
-            return [2 << starts[left] + bit for bit in range(widths[left])]
+    def found(tree: Node) -> list[int] | None:
+        if tree.op == "var":
+            k = tree.value
+            return [2 << starts[k] + bit for bit in range(widths[k])]
+        op, (left, right) = tree.op, tree.args
         a = of(left)
         if a is None:
             return None
@@ -59,18 +54,19 @@ def meaning(tree: Tree, widths: Sequence[int], width: int) -> list[int] | None:
             size = max(len(a), len(b))
             pairs = zip(a + [0] * (size - len(a)), b + [0] * (size - len(b)), strict=True)
             return [_xor(p, q) if op == "xor" else _or(p, q) for p, q in pairs]
-        if not isinstance(right, int) or right < 0:
+        if right.op != "const" or right.value < 0:
             return None
+        by = right.value
         if op == "shl":
-            return [0] * right + a
+            return [0] * by + a
         if op == "shr":
-            return a[right:]
+            return a[by:]
         if op == "and":
-            return [bit if right >> place & 1 else 0 for place, bit in enumerate(a)]
+            return [bit if by >> place & 1 else 0 for place, bit in enumerate(a)]
         if op == "mul":
-            return _summed([[0] * d + a for d in range(right.bit_length()) if right >> d & 1])
-        if op == "mod" and right:
-            return _rest(a, right)
+            return _summed([[0] * d + a for d in range(by.bit_length()) if by >> d & 1])
+        if op == "mod" and by:
+            return _rest(a, by)
         return None
 
     return of(tree)
@@ -134,7 +130,7 @@ def first_bits(widths: Sequence[int]) -> list[int]:
 class Word(NamedTuple):
     """A tree and the bits of it that are not always 0."""
 
-    tree: Tree
+    tree: Node
     support: int
 
 
@@ -149,7 +145,7 @@ class Part(NamedTuple):
     how: tuple[str, int, int, int]  # "shift", "product" or "remainder"; mask before, by, drop
 
 
-Sum = tuple[Tree, int, int]  # a tree, its bits that may be set, its bits that are wanted
+Sum = tuple[Node, int, int]  # a tree, its bits that may be set, its bits that are wanted
 Groups = dict[tuple[int, int], int]  # (word, distance) -> the bits wanted from it, where they go
 
 

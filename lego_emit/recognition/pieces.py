@@ -10,10 +10,11 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.layout import GroupBy
 from ..algebra.perms import GenP
+from ..ir.nodes import Node, const, made, var
 from ..lower.small_domain import find
-from ..lower.trees import Tree
+from ..lower.trees import ZERO, X, replaced
 from ..packages import numpy as np
-from .formula import Formula, digit, put_in, total
+from .formula import Formula, digit, total
 from .strides import Axes, axes, is_permutation, lines, summed
 
 MOST_ENTRIES = 4096  # of a table for which a formula is searched
@@ -32,8 +33,8 @@ class Grid:
         self.index: list[Any] = [*np.indices(table.shape)]
         several = [k for k, n in enumerate(table.shape) if n > 1]
         self._pairs = [*combinations_with_replacement(range(1, len(several) + 1), 2)]
-        self.products: list[Tree] = [1, *(self.names[k] for k in several)]
-        self.products += [("mul", self.products[a], self.products[b]) for a, b in self._pairs]
+        self.products = [const(1), *(var(self.names[k]) for k in several)]
+        self.products += [made("mul", self.products[a], self.products[b]) for a, b in self._pairs]
         indices = (self.index[k].reshape(-1) for k in several)
         self._first = np.stack([np.ones(table.size, np.int64), *indices])
 
@@ -43,7 +44,7 @@ class Grid:
         return np.stack([*first, *(first[a] * first[b] for a, b in self._pairs)])
 
 
-def formula(table: np.ndarray, names: Sequence[str]) -> tuple[str, Tree] | None:
+def formula(table: np.ndarray, names: Sequence[str]) -> tuple[str, Node] | None:
     """(kind, tree) of a table of at most MOST_ENTRIES entries, of the first family that makes it; last
     as a function of the flat index."""
     if (found := _of_indices(table, names)) is not None:
@@ -51,11 +52,11 @@ def formula(table: np.ndarray, names: Sequence[str]) -> tuple[str, Tree] | None:
     if table.ndim == 1 or (found := _of_one(table.reshape(-1), "x")) is None:
         return None
     below = [prod(table.shape[k + 1 :]) for k in range(table.ndim)]
-    flat = total([*zip(below, names, strict=True)])
-    return found[0], put_in(found[1], {"x": flat})
+    flat = total([*zip(below, map(var, names), strict=True)])
+    return found[0], replaced(found[1], {X: flat})
 
 
-def _of_indices(table: np.ndarray, names: Sequence[str]) -> tuple[str, Tree] | None:
+def _of_indices(table: np.ndarray, names: Sequence[str]) -> tuple[str, Node] | None:
     grid = Grid(table, names)
     if (tree := polynomial(grid, np.ones(table.shape, bool))) is not None:
         return "polynomial", tree
@@ -65,13 +66,13 @@ def _of_indices(table: np.ndarray, names: Sequence[str]) -> tuple[str, Tree] | N
     return next((found for family in families if (found := family(grid)) is not None), None)
 
 
-def _of_one(line: np.ndarray, name: str) -> tuple[str, Tree] | None:
+def _of_one(line: np.ndarray, name: str) -> tuple[str, Node] | None:
     most = min(MOST_OPERATIONS, len(line) / PER_NUMBER)
     tree = find(line.tolist(), {}, most)
-    return None if tree is None else ("formula", put_in(tree, {"x": name}))
+    return None if tree is None else ("formula", replaced(tree, {X: var(name)}))
 
 
-def polynomial(grid: Grid, where: np.ndarray) -> Tree | None:
+def polynomial(grid: Grid, where: np.ndarray) -> Node | None:
     """Of degree two, with whole or half coefficients, at the entries that are True."""
     places = np.flatnonzero(where)
     values = grid.table.reshape(-1)[places]
@@ -87,17 +88,17 @@ def polynomial(grid: Grid, where: np.ndarray) -> Tree | None:
     twice = [round(2 * float(c)) for c in solved]
     for at in (sample, np.arange(len(values))):
         rows = grid.columns(places[at])
-        made: Any = sum(c * rows[k] for c, k in zip(twice, used, strict=True))
-        if not np.array_equal(made, 2 * values[at]):
+        total_of: Any = sum(c * rows[k] for c, k in zip(twice, used, strict=True))
+        if not np.array_equal(total_of, 2 * values[at]):
             return None
     terms = [(c, grid.products[k]) for c, k in zip(twice, used, strict=True) if c]
-    constant = sum(c for c, tree in terms if tree == 1)
-    terms = [(c, tree) for c, tree in terms if tree != 1]
+    constant = sum(c for c, tree in terms if tree.op == "const")
+    terms = [(c, tree) for c, tree in terms if tree.op != "const"]
     halves = [(c, tree) for c, tree in terms if c % 2]
     plain = [(c // 2, tree) for c, tree in terms if c % 2 == 0]
     if halves:
         odd = constant % 2
-        plain.append((1, ("div", total(halves, odd), 2)))
+        plain.append((1, made("div", total(halves, odd), 2)))
         constant -= odd
     return total(plain, constant // 2)
 
@@ -119,7 +120,7 @@ def _independent(rows: np.ndarray) -> list[int]:
     return used
 
 
-def skewed(grid: Grid) -> tuple[str, Tree] | None:
+def skewed(grid: Grid) -> tuple[str, Node] | None:
     """Strides and a factor times a sum that wraps around: V + u*((a*i + b*j + c) % m)."""
     table = grid.table
     if table.ndim < 2 or int(table.min()) < 0:
@@ -134,40 +135,42 @@ def skewed(grid: Grid) -> tuple[str, Tree] | None:
                 int(np.moveaxis(wrapped, k, 0)[1].flat[0] - start) % modulus if n > 1 else 0
                 for k, n in enumerate(table.shape)
             ]
-            made: Any = start + sum(a * i for a, i in zip(steps, grid.index, strict=True))
-            if not np.array_equal(made % modulus, wrapped):
+            values: Any = start + sum(a * i for a, i in zip(steps, grid.index, strict=True))
+            if not np.array_equal(values % modulus, wrapped):
                 continue
             rest = axes(table - unit * wrapped)
             if isinstance(rest, Axes) and rest.is_exact:
-                inner = total([(a, n) for a, n in zip(steps, grid.names, strict=True) if a], start)
+                inner = total(
+                    [(a, var(n)) for a, n in zip(steps, grid.names, strict=True) if a], start
+                )
                 return "piecewise", _sum(
-                    strided_tree(rest, grid.names), unit, ("mod", inner, modulus)
+                    strided_tree(rest, grid.names), unit, made("mod", inner, modulus)
                 )
     return None
 
 
-def _sum(tree: Tree, factor: int, other: Tree) -> Tree:
-    return total([(factor, other)]) if tree == 0 else total([(1, tree), (factor, other)])
+def _sum(tree: Node, factor: int, other: Node) -> Node:
+    return total([(factor, other)]) if tree == ZERO else total([(1, tree), (factor, other)])
 
 
-def strided_tree(found: Axes, names: Sequence[str]) -> Tree:
+def strided_tree(found: Axes, names: Sequence[str]) -> Node:
     """The sum of digits times strides."""
-    terms: list[tuple[int, Tree]] = []
+    terms: list[tuple[int, Node]] = []
     for mode, name in zip(found.modes, names, strict=True):
         below = 1
         for k, (n, d) in enumerate(mode):
             if d:
-                terms.append((d, digit(name, below, None if k == len(mode) - 1 else n)))
+                terms.append((d, digit(var(name), below, None if k == len(mode) - 1 else n)))
             below *= n
     return total(terms, found.offset)
 
 
-def separable(grid: Grid) -> tuple[str, Tree] | None:
+def separable(grid: Grid) -> tuple[str, Node] | None:
     """A sum of one formula for each index."""
     start = int(grid.table.flat[0])
     if not np.array_equal(summed(grid.table), grid.table):
         return None
-    terms: list[tuple[int, Tree]] = []
+    terms: list[tuple[int, Node]] = []
     for line, name in zip(lines(grid.table), grid.names, strict=True):
         if (line == start).all():
             continue
@@ -178,7 +181,7 @@ def separable(grid: Grid) -> tuple[str, Tree] | None:
     return "formula", total(terms, start)
 
 
-def piecewise(grid: Grid) -> tuple[str, Tree] | None:
+def piecewise(grid: Grid) -> tuple[str, Node] | None:
     """Polynomials of degree two, or strides, on the two sides of one condition; of two indices on the
     four of two."""
     conditions = [*_conditions(grid)]
@@ -193,47 +196,48 @@ def piecewise(grid: Grid) -> tuple[str, Tree] | None:
     if len(grid.table.squeeze().shape) > 2 or grid.table.size < 4 * numbers * PER_NUMBER:
         return None
     for (one, first), (other, second) in combinations(conditions, 2):
-        trees: list[Tree] = []
+        trees: list[Node] = []
         for side in (first, ~first):
             if (both := _halves(grid, other, second, side)) is None:
                 break
             trees.append(both)
         if len(trees) == 2:
-            return "piecewise", ("select", one, *trees)
+            return "piecewise", made("select", one, *trees)
     return None
 
 
 def _halves(
-    grid: Grid, condition: Tree, where: np.ndarray, within: np.ndarray | None = None
-) -> Tree | None:
-    trees: list[Tree] = []
+    grid: Grid, condition: Node, where: np.ndarray, within: np.ndarray | None = None
+) -> Node | None:
+    trees: list[Node] = []
     for side in (where, ~where):
         side = side if within is None else side & within
-        tree = polynomial(grid, side) if side.any() else 0
+        tree = polynomial(grid, side) if side.any() else ZERO
         if tree is None:
             return None
         trees.append(tree)
-    return trees[0] if trees[0] == trees[1] else ("select", condition, *trees)
+    return trees[0] if trees[0] == trees[1] else made("select", condition, *trees)
 
 
-def _conditions(grid: Grid) -> Iterator[tuple[Tree, np.ndarray]]:
+def _conditions(grid: Grid) -> Iterator[tuple[Node, np.ndarray]]:
     """Parities of indices and of their sums, comparisons of two, diagonals."""
     named = [
         part for part in zip(grid.names, grid.index, grid.table.shape, strict=True) if part[2] > 1
     ]
     pairs = [*combinations(named, 2)]
     for name, index, _ in named:
-        yield ("lt", ("mod", name, 2), 1), index % 2 < 1
+        yield made("lt", made("mod", var(name), 2), 1), index % 2 < 1
     for (a, i, _), (b, j, _) in pairs:
-        yield ("lt", a, b), i < j
-        yield ("lt", b, a), j < i
-        yield ("lt", ("mod", ("add", a, b), 2), 1), (i + j) % 2 < 1
+        one, other = var(a), var(b)
+        yield made("lt", one, other), i < j
+        yield made("lt", other, one), j < i
+        yield made("lt", made("mod", made("add", one, other), 2), 1), (i + j) % 2 < 1
     for (a, i, n), (b, j, m) in pairs:
         for bound in sorted({n, m, n - 1, m - 1}):
-            yield ("lt", ("add", a, b), bound), i + j < bound
+            yield made("lt", made("add", var(a), var(b)), bound), i + j < bound
 
 
-def _strided_pieces(grid: Grid) -> Tree | None:
+def _strided_pieces(grid: Grid) -> Node | None:
     """Strides below a bound of one index, and others from it on."""
     table = grid.table
     for axis, name in enumerate(grid.names):
@@ -244,16 +248,17 @@ def _strided_pieces(grid: Grid) -> Tree | None:
             if not isinstance(below := axes(lower), Axes):
                 continue
             if isinstance(above := axes(upper), Axes):
-                shifted = {m: ("sub", m, bound) if m == name else m for m in grid.names}
-                other = put_in(strided_tree(above, grid.names), shifted)
-                return "select", ("lt", name, bound), strided_tree(below, grid.names), other
+                shifted = {var(name): made("sub", var(name), bound)}
+                other = replaced(strided_tree(above, grid.names), shifted)
+                below_it = strided_tree(below, grid.names)
+                return made("select", made("lt", var(name), bound), below_it, other)
     return None
 
 
 # -- as a layout ---------------------------------------------------------------------------------
 
 
-def of_formula(table: np.ndarray, tree: Tree, names: Sequence[str]) -> Block:
+def of_formula(table: np.ndarray, tree: Node, names: Sequence[str]) -> Block:
     """The GenP of a formula, with an inv where the table is a permutation whose inverse has a
     formula, too."""
     dims = list(table.shape)
@@ -267,17 +272,18 @@ def of_formula(table: np.ndarray, tree: Tree, names: Sequence[str]) -> Block:
 
 def _inverse(places: np.ndarray, dims: tuple[int, ...]) -> Formula | None:
     """The index of each position, every coordinate a formula of the position or of its digits."""
-    trees: list[Tree] = []
-    digits: dict[str, Tree] = {}
+    trees: list[Node] = []
+    digits: dict[str, Node] = {}
     for k, n in enumerate(dims):
-        digits[f"d{k}"] = digit("p", prod(dims[k + 1 :]), n if k else None)
+        digits[f"d{k}"] = digit(var("p"), prod(dims[k + 1 :]), n if k else None)
+    inner = {var(name): tree for name, tree in digits.items()}
     for coordinate in np.unravel_index(places, dims):
         table = np.asarray(coordinate, np.int64)
         shaped = axes(table.reshape(dims))
         if isinstance(shaped, Axes):
-            trees.append(put_in(strided_tree(shaped, [*digits]), digits))
+            trees.append(replaced(strided_tree(shaped, [*digits]), inner))
         elif (found := _of_indices(table.reshape(dims), [*digits])) is not None:
-            trees.append(put_in(found[1], digits))
+            trees.append(replaced(found[1], inner))
         elif (found := _of_one(table, "p")) is not None:
             trees.append(found[1])
         else:
