@@ -15,9 +15,8 @@ from itertools import product
 from math import prod
 from pathlib import Path
 
-from ..ir.nodes import Node
+from ..ir.nodes import Node, tabulate, var
 from ..ir.program import Function
-from ..operations import OPS
 
 STORE = Path(__file__).with_suffix(".json")
 MOST_POINTS = 2**16
@@ -97,18 +96,13 @@ def values_of(function: Function, domain: Sequence[int]) -> list[int] | None:
     """A function's values at all indices below domain, the last index fastest; None where one has none."""
     count = prod(domain)
     indices = zip(*product(*map(range, domain)), strict=True)
-    known = dict(zip((p.name for p in function.params), indices, strict=True))
-
-    def column(node: Node) -> Sequence[int]:
-        if node.op == "const":
-            return (node.value,) * count
-        if node.op == "var":
-            return known[node.value]
-        return [*map(OPS[node.op].value, *map(column, node.args))]
-
+    columns: dict[Node, Sequence[int]] = {
+        var(p.name): column for p, column in zip(function.params, indices, strict=True)
+    }
     try:
         for name, node in (*function.body, *function.outputs):
-            known[name] = tuple(column(node))
+            tabulate(node.walk(), columns, count)
+            columns[var(name)] = columns[node]
     except ArithmeticError:
         return None
-    return [*map(int, known[function.outputs[-1][0]])]
+    return [*map(int, columns[var(function.outputs[-1][0])])]

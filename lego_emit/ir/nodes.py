@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -106,3 +106,17 @@ def evaluated(node: Node, env: Mapping[Any, Any], known: dict[int, Any]) -> Any:
             found = (row.value if plain else row.arrays)(*values)  # type: ignore[misc]
         known[key] = found
     return known[key]
+
+
+def tabulate(nodes: Iterable[Node], columns: dict[Node, Sequence[Any]], count: int) -> None:
+    """Put the values of nodes, operands first, at so many points beside those that columns has of
+    variables; none of what needs a variable without values. Both branches of a select are looked at.
+    Raises ArithmeticError or ValueError where an operation has no value."""
+    for node in nodes:
+        if node in columns or node.op == "var":
+            continue
+        if not node.args:
+            columns[node] = [node.value] * count
+        elif all(a in columns for a in node.args):
+            args = [columns[a] for a in node.args]
+            columns[node] = args[0] if node.op == "within" else [*map(node.row.value, *args)]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import product
 from math import inf, prod
+from typing import Any
 
-from ..ir.nodes import Node
-from ..operations import OPS, is_condition
+from ..ir.nodes import Node, tabulate
+from ..operations import OPS
 from .lowering import Lowering
 from .search import SMALL
 
@@ -22,7 +23,7 @@ class Columns:
         self.lowering, self.graph = lowering, lowering.graph
         self._names: dict[Node, Names] = {}
         self._domains: dict[Names, list[tuple[int, ...]] | None] = {}
-        self._values: dict[tuple[Node, Names], Sequence[int] | None] = {}
+        self._columns: dict[Names, dict[Node, Sequence[Any]]] = {}
 
     def least(self, node: Node) -> float:
         """The least value of a node, which its bounds are from here on; -inf where it is not
@@ -37,8 +38,7 @@ class Columns:
         self.lowering.ranges.forget()
 
     def _bounds(self, node: Node) -> tuple[int, int] | None:
-        op = node.op
-        if op not in OPS or is_condition(op):
+        if node.op not in OPS or node.is_bool:
             return None
         if node not in self.lowering.bounds:
             found = self._column(node, self.names(node))
@@ -65,27 +65,16 @@ class Columns:
     def _column(self, node: Node, names: Names) -> Sequence[int] | None:
         """The node's values where the symbols run through theirs; None where it has none
         somewhere."""
-        key = node, names
-        if key not in self._values:
-            self._values[key] = self._computed(node, names)
-        return self._values[key]
-
-    def _computed(self, node: Node, names: Names) -> Sequence[int] | None:
         domain = self._domain(names)
         if domain is None:
             return None
-        op, value = node.op, node.value
-        if op in ("const", "table"):
-            return [value] * len(domain)  # type: ignore[list-item]
-        if op == "var":
-            place = names.index(str(value))
-            return [point[place] for point in domain]
-        args = [self._column(a, names) for a in node.args]
-        if op == "within":
-            return args[0]
-        if any(a is None for a in args):
-            return None
-        try:
-            return [*map(OPS[op].value, *args)]  # type: ignore[arg-type]
-        except (ArithmeticError, ValueError):
-            return None
+        if names not in self._columns:
+            own = zip(names, zip(*domain, strict=True), strict=True)
+            self._columns[names] = {self.graph.var(name): column for name, column in own}
+        columns = self._columns[names]
+        if node not in columns:
+            try:
+                tabulate(self.graph.reached([node]), columns, len(domain))
+            except (ArithmeticError, ValueError):
+                return None
+        return columns[node]

@@ -3,10 +3,10 @@ their symbols, where those have few bits, and programmed from their matrix."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from random import Random
 
-from ..ir.nodes import LEAVES, Node
+from ..ir.nodes import LEAVES, Node, tabulate
 from ..operations import OPS
 from .graph import Inputs, apart
 from .lowering import Found, Lowering
@@ -28,11 +28,11 @@ def linear(lowering: Lowering, best: Found) -> Found | None:
         return None
     reached = lowering.graph.reached(roots)
     inputs = _inputs(lowering, reached)
-    if inputs is None or not _plausible(lowering, reached, roots, inputs):
+    if inputs is None or not _plausible(reached, roots, inputs):
         return None
     bits = sum(bits for _, bits in inputs)
     if bits <= FEW:
-        columns = _columns(lowering, reached, roots, inputs)
+        columns = _columns(reached, roots, inputs)
     elif count < LEAST and all(k.op != "select" for k in reached):
         return None
     elif len(reached) << bits > WORK:
@@ -51,21 +51,23 @@ def linear(lowering: Lowering, best: Found) -> Found | None:
 
 
 def _columns(
-    lowering: Lowering, reached: Sequence[Node], roots: Sequence[Node], inputs: Inputs
+    reached: Sequence[Node], roots: Sequence[Node], inputs: Inputs
 ) -> list[tuple[int, list[int]]] | None:
     """As at_every_point.columns_of, without NumPy."""
     bits = sum(bits for _, bits in inputs)
-    values = [_at(lowering, reached, roots, apart(inputs, x)) for x in range(1 << bits)]
+    values = _values(reached, roots, inputs, range(1 << bits))
+    if values is None:
+        return None
     found = []
-    for column in zip(*[value or [] for value in values], strict=False):
+    for column in values:
         images = [column[0] ^ column[1 << k] for k in range(bits)]
         wanted = [column[0]]
         for image in images:
             wanted += [other ^ image for other in wanted]
-        if [*column] != wanted or min(column) < 0:
+        if column != wanted or min(column) < 0:
             return None
         found.append((column[0], images))
-    return found if len(found) == len(roots) else None
+    return found
 
 
 def _bit(start: int, images: Sequence[int], inputs: Inputs, place: int) -> Bit:
@@ -91,35 +93,29 @@ def _inputs(lowering: Lowering, reached: Sequence[Node]) -> Inputs | None:
     return tuple(found) if 0 < total <= BITS else None
 
 
-def _plausible(
-    lowering: Lowering, reached: Sequence[Node], roots: Sequence[Node], inputs: Inputs
-) -> bool:
+def _plausible(reached: Sequence[Node], roots: Sequence[Node], inputs: Inputs) -> bool:
     """Whether a few sums go to sums: what is not linear is nearly always seen here."""
     rng, bits = Random(0), sum(bits for _, bits in inputs)
     drawn = [(rng.getrandbits(bits), rng.getrandbits(bits)) for _ in range(3)]
-    for x, y in [(1, (1 << bits) - 2), *drawn]:
-        images = [_at(lowering, reached, roots, apart(inputs, p)) for p in (0, x, y, x ^ y)]
-        if any(image is None for image in images):
+    points = [p for x, y in [(1, (1 << bits) - 2), *drawn] for p in (x, y, x ^ y)]
+    values = _values(reached, roots, inputs, [0, *points])
+    if values is None:
+        return False
+    for zero, *column in values:
+        sums = zip(column[::3], column[1::3], column[2::3], strict=True)
+        if min(zero, *column) < 0 or any(zero ^ a ^ b ^ c for a, b, c in sums):
             return False
-        for zero, a, b, c in zip(*images, strict=True):  # type: ignore[arg-type]
-            if min(zero, a, b, c) < 0 or zero ^ a ^ b ^ c:
-                return False
     return True
 
 
-def _at(
-    lowering: Lowering, reached: Sequence[Node], roots: Sequence[Node], values: Mapping[Node, int]
-) -> list[int] | None:
-    """The roots' values at one point; None where there are none."""
-    known = dict(values)
+def _values(
+    reached: Sequence[Node], roots: Sequence[Node], inputs: Inputs, points: Sequence[int]
+) -> list[list[int]] | None:
+    """The values of each root at points; None where one has none."""
+    given = [apart(inputs, point) for point in points]
+    columns: dict[Node, Sequence[int]] = {node: [at[node] for at in given] for node, _ in inputs}
     try:
-        for k in reached:
-            if k not in known:
-                op, args = k.op, [known[a] for a in k.args]
-                if op in ("const", "table"):
-                    known[k] = k.value
-                else:
-                    known[k] = args[0] if op == "within" else OPS[op].value(*args)
+        tabulate(reached, columns, len(points))
     except (ArithmeticError, ValueError):
         return None
-    return [int(known[r]) for r in roots]
+    return [[*map(int, columns[root])] for root in roots]

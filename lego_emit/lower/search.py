@@ -15,7 +15,7 @@ from ..arith.expr import Cond, Expr
 from ..arith.terms import Atom, Monomial, Terms
 from ..ir.cost import Cost
 from ..ir.index_types import INT64, UINT64
-from ..ir.nodes import Node
+from ..ir.nodes import Node, tabulate
 from ..operations import OPS
 from .forms import Form, placed
 from .graph import Graph
@@ -348,23 +348,14 @@ def _parts_by_base(e: Expr) -> tuple[int, list[tuple[Expr, Expr]], Expr]:
 def _bounds(tree: Node, domain: Sequence[int]) -> dict[Node, tuple[int, int]] | None:
     """The range of every operation of a tree over its domain, also of those in a branch that is
     not taken; None where one divides a negative number as if it were none."""
-    columns: dict[Node, Sequence[int]] = {X: domain}
-
-    def column(t: Node) -> Sequence[int]:
-        if t.op == "const":
-            return [t.value] * len(domain)
-        if t not in columns:
-            args = [column(a) for a in t.args]
-            if t.op in ("div", "mod") and min(args[0]) < 0:
-                raise ArithmeticError
-            columns[t] = list(map(OPS[t.op].value, *args))
-        return columns[t]
-
+    columns: dict[Node, Sequence[Any]] = {X: domain}
     try:
-        column(tree)
+        tabulate(tree.walk(), columns, len(domain))
     except ArithmeticError:
         return None
-    return {t: (min(c), max(c)) for t, c in columns.items() if not isinstance(c[0], bool)}
+    if any(t.op in ("div", "mod") and min(columns[t.args[0]]) < 0 for t in columns):
+        return None
+    return {t: (min(c), max(c)) for t, c in columns.items() if not t.is_bool}
 
 
 def _one_base(e: Expr) -> Atom | None:
@@ -403,19 +394,9 @@ def _bases(e: Expr) -> set[Atom]:
 
 def _table(lowering: Lowering, node: Node, leaf: Node, domain: range) -> list[int] | None:
     """A node's values over those of the one that it depends on; None where it has none somewhere."""
-    graph = lowering.graph
     columns = lowering.columns.setdefault((leaf, domain), {leaf: domain})
     try:
-        for k in graph.reached([node]):
-            if k in columns or k.op == "var":
-                continue
-            if k.op in ("const", "table"):
-                columns[k] = [k.value] * len(domain)
-            elif all(a in columns for a in k.args):
-                if k.op == "within":
-                    columns[k] = columns[k.args[0]]
-                    continue
-                columns[k] = list(map(OPS[k.op].value, *(columns[a] for a in k.args)))
+        tabulate(lowering.graph.reached([node]), columns, len(domain))
     except (ArithmeticError, ValueError):
         return None
     return list(columns[node]) if node in columns else None
