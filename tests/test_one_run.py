@@ -10,6 +10,8 @@ from net.shrink import case_of
 from lego_emit import Col, GenP, GroupBy, OrderBy, Row, TileBy, generate, isqrt
 from lego_emit.arith.analyzer import Analyzer
 from lego_emit.errors import TraceError
+from lego_emit.trace.follow import Options
+from lego_emit.trace.subject import followed
 
 
 def called_with_symbols(function, target="cpp", **options):
@@ -51,6 +53,17 @@ def several(M, i, k):
 
 
 STRAIGHT = [tiled, axes, other_digits, of_genp, several]
+
+
+def test_the_steps_of_a_tape_are_read_as_text():
+    def f(x):
+        row, column = OrderBy(Row(4, 8)).inv(x)
+        return column - row
+
+    (traced,) = followed(f, None, Options()).functions
+    assert str(traced.trace.tape).splitlines() == [
+        "#0 = symbol('x')", "#1 = inv(OrderBy(Row(4, 8)), #0)", "#2 = sub(#1[1], #1[0])", "return #2",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("function", STRAIGHT)

@@ -34,6 +34,9 @@ class Result:
     step: int
     item: int | None = None
 
+    def __repr__(self) -> str:
+        return f"#{self.step}" if self.item is None else f"#{self.step}[{self.item}]"
+
 
 @dataclass(slots=True)
 class Run:
@@ -163,6 +166,15 @@ class Tape:
         if self._run is not None and not self._inside:
             named = self._run.named(condition) if is_open else None
             self._run.asked.append((len(self._run.steps), named, answer))
+
+    def __str__(self) -> str:
+        """The steps of the path that was followed first, one a line, and what it returned."""
+        run = self._runs.get((), Run())
+        lines = [
+            f"#{k} = {operation.__name__.lstrip('_')}({', '.join(map(repr, arguments))})"
+            for k, (operation, arguments) in enumerate(run.steps)
+        ]
+        return "\n".join([*lines, f"return {run.result!r}"])
 
     def show(self) -> None:
         """Text is made of a symbol: where the function does it, its result may depend on that."""
