@@ -1,8 +1,29 @@
 """Candidate forms: expressions in normal form as operations, spelled in one style.
 
-What a style decides for each digit (x mod hi) // lo of a base x: a modulo, or x//lo - r*(x//hi),
-whose quotients are shared and whose coefficients merge with others; for each sum: sizes taken out
-as common factors, or equal coefficients of the indices put together; for powers of two: masks.
+A `Form` makes the nodes of expressions by the decisions of one `Style` (style.py). For each digit
+(x mod hi) // lo there are several ways. With 0 <= j < 100, in the sum 64*(j//8) + j%8 they give
+
+    as it stands                  64*(j >> 3) + (j & 7)     4 operations
+    difference of quotients       56*(j >> 3) + j           3    j%8 = j - 8*(j//8)
+    difference of masked values   7*(j & 120) + j           3    and 8*(j//8) = j & 120
+    difference of remainders      8*j - 7*(j & 7)           4    64*(j//8) = 8*(j - j%8)
+
+A difference costs an operation and wins where its parts meet others: here the coefficients 64 and -8 of
+j//8 become one. Whether it wins depends on the whole sum, so that it is priced and not decided here.
+
+For each sum there are two ways: common factors are taken out (N*i + N*j is N*(i + j)), or all products
+with the same coefficient in sizes stand together (`collect`). Within a sum, large strides come first,
+and two summands that were added elsewhere are added first, so that the sum is shared.
+
+Signs are decided here, too. A division by a power of two is a shift, which rounds down for every sign.
+A division of what is proven not negative by what is proven positive is `div`; any other is `floordiv`,
+which means what Python's // means. A proof that fails costs a longer operation and never changes the
+value.
+
+`Form.expr` promises a node of the same value wherever the facts hold. For types without negative
+numbers, sums are ordered so that nothing on the way is below 0 where that is seen; whether a whole
+candidate is free of negative values is asked when it is priced (lowering.py). A shift whose distance
+is not known to lie in 0..63 raises TraceError.
 """
 
 from __future__ import annotations

@@ -1,5 +1,29 @@
-"""Functions that are linear, or affine, over F2 however they are spelled: looked at on all values of
-their symbols, where those have few bits, and programmed from their matrix."""
+"""Functions that are affine over F2 however they are spelled.
+
+F2 is the field of two elements, where addition is exclusive or. A function of bits is affine if
+f(x ^ y) = f(x) ^ f(y) ^ f(0) for all x and y: each bit of the result is an exclusive or of bits of the
+input, and perhaps 1. Then f is known by f(0) and the images of the single bits, the columns of a
+matrix. Arithmetic hides this. With 0 <= x < 4,
+
+    2*(x % 2) + (x//2 + x) % 2      is 0, 3, 1, 2 at x = 0, 1, 2, 3:
+
+f(0) = 0, the columns are f(1) = 3 and f(2) = 1, and 3 ^ 1 = 2 is f(3). No rule of arithmetic sees an
+exclusive or in that sum. Its matrix gives a program of four operations instead of six:
+
+    >>> from lego_emit import generate
+    >>> unit = generate(lambda x: 2*(x % 2) + (x//2 + x) % 2, "cpp", name="f", ranges={"x": (0, 4)})
+    >>> unit.sympy["f"].expressions["result"]
+    BitXor(IntMul(3, BitAnd(x, 1)), ShiftRight(x, 1))
+
+So the function is looked at and not its spelling: the matrix is read from the best candidate so far,
+compared with it at every index, and programmed anew (bits.py). To compare at every index is a proof,
+because the symbols have few bits: at most 16 together, each of a range 0..2**n - 1. A handful of
+sums are tried before, which nearly everything that is not affine fails.
+
+`linear` returns a priced candidate, or None. None says that the outputs are not affine, or that a range
+is no power of two, or that there are too many bits or operations to look at, or too few operations to
+save any. Nothing is lost by it but this candidate.
+"""
 
 from __future__ import annotations
 

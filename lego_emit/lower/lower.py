@@ -1,7 +1,31 @@
-"""From normal form to a straight-line program.
+"""The search for the cheapest form: from the normal form to a straight-line program.
 
-Candidate forms of the same value, the cheapest one taken, its common parts named, signs and ranges
-proven.
+The normal form says what a value is, not how it is computed. 20*(j//6) + j%6 for 0 <= j < 100 costs
+9 by the model "latency" (a division 4, its remainder 2.5, a product 1.5, a sum 1). j%6 is
+j - 6*(j//6), so that 14*(j//6) + j has the same value; it costs 6.5 and is taken:
+
+    >>> from lego_emit import generate
+    >>> unit = generate(lambda j: 20*(j//6) + j%6, "cpp", name="f", ranges={"j": (0, 100)})
+    >>> unit.sympy["f"].expressions["result"], unit.functions[0].cost
+    (IntAdd(IntMul(14, FloorDiv(j, 6)), j), 6.5)
+
+Such forms are candidates. Generators (propose.py) yield them: the normal form in several styles
+(style.py, forms.py), programs on whole words (search.py), matrices over F2 (linear.py), closed forms
+for small tables (small_domain.py). All candidates of a function are nodes of one graph (graph.py), in
+which equal operations are one node: a common part is shared and priced once without a search for it.
+This is no rewriting system. Equal polynomials are equal already in the normal form, so that what is
+left is a finite set of decisions about spelling, and no rule has to be applied until nothing changes.
+
+`lower` promises a program that has the value of the normal form wherever the facts hold and that value
+is defined. It is the cheapest of the candidates that were priced, and not of all programs that exist.
+Searches end after a number of steps, never after a time, so that the result is the same on every
+machine. A generator that finds nothing yields nothing; the plain form is always there. If results fit
+32 bits and the cheapest candidate does not on the way, the next one that fits is taken. If no candidate
+fits the index types, the cheapest stays, and widths.py decides whether that is an error. Where digits of
+several values do not line up, the outputs are also lowered with flat positions kept as opaque terms.
+
+`finish` names what is used more than once. What has a name is computed on every path (it is
+speculated): a divisor that may be 0 where its branch is not taken is replaced by 1 there.
 """
 
 from __future__ import annotations

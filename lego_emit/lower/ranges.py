@@ -1,4 +1,27 @@
-"""Proven ranges of a graph's nodes."""
+"""Proven ranges of a graph's nodes.
+
+Each value of a program lies between two numbers, lo and hi; None is an end that is not known. The
+ranges decide the index type and whether an operation may be told that its operands are not negative,
+so that they are proven and never guessed.
+
+A node's range comes first from its operands' ranges, by the rules of intervals.py. That is quick, and
+it loses what operands have in common. For 0 <= i <= 63, in
+
+    i - 8*(i >> 3)      i is in 0..63 and 8*(i >> 3) in 0..56, so that the difference is in -56..63.
+
+A node also has a value, the expression in normal form that it stands for: here i%8, which lies in 0..7.
+To ask the analyzer for that is dearer, so that it is asked where the operands leave something open
+that may matter: a number below 0, no upper end, or one beyond 32 bits.
+
+What stands in one branch of a select, and nowhere else, is bounded under that branch's condition, in
+languages that compute only the branch that is taken: in `8 - i if i <= 7 else i` the difference is at
+least 1. A node that is used elsewhere, too, has a name; it is computed on every path, and keeps the
+range that holds on all of them.
+
+`program` promises that every value that a program computes lies in its node's range, for all
+parameters that the facts allow. It does not promise the tightest range. A range that is too wide makes
+the index type wider or the header longer, and the program is correct all the same.
+"""
 
 from __future__ import annotations
 

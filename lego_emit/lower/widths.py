@@ -1,4 +1,28 @@
-"""The narrowest index type that holds all values of a program, and what must hold for it."""
+"""The narrowest index type that holds all values of a program, and what must hold for it.
+
+A type fits if every value on the way lies between its ends, not only the results. Of the candidate
+types, narrowest first, the first one is taken for which the ranges of all nodes (ranges.py) prove that.
+N*i + j for 0 <= i < M and 0 <= j < N is at most M*N - 1; where M and N are at most 1024, that is 1048575,
+and int32 fits. Without such bounds the sum has no greatest value. Then the widest candidate is taken, and
+what is not proven becomes a precondition of the header, in the user's own symbols:
+
+    >>> from lego_emit import generate
+    >>> f, ranges = (lambda i, j, M, N: N*i + j), {"i": (0, "M"), "j": (0, "N")}
+    >>> small = generate(f, "cpp", name="f", ranges=ranges, assume=["M <= 1024", "N <= 1024"])
+    >>> large = generate(f, "cpp", name="f", ranges=ranges)
+    >>> small.functions[0].index_type, large.functions[0].index_type, large.functions[0].assumptions
+    ('int32', 'int64', ('M*N <= 2**63 - 1',))
+
+A condition per value would make a header that nobody reads. So each value that may not fit is
+replaced by the least upper bound in sizes that the analyzer can give (estimates.py), a bound that
+another one implies is left out, and a summand or a factor of a larger value is covered by that value.
+What stands in a branch is asked for where the branch's condition holds.
+
+`choose_type` promises that with the returned type no operation overflows, if the conditions of `Width`
+hold. If nothing can be said of a value but that it must fit, `unseen` is set, and the header says that
+every intermediate value fits. WidthError is raised if a value never fits, if a shift may go too far, or
+if all sizes are numbers and some index makes a value that does not fit: no precondition could help.
+"""
 
 from __future__ import annotations
 
