@@ -2,6 +2,31 @@
 
 After Zhou et al., Linear Layouts (ASPLOS 2026), section 4: Definitions 4.1 to 4.5, with Triton's names
 of the operations.
+
+A layout of powers of two often only moves and joins bits: y = A x ^ b, where x holds the bits of the
+inputs, y those of the outputs, A is a matrix over F2 (addition is exclusive or), and b the image of
+zero. A 4 x 4 tile in row-major order whose columns are swizzled by the row sends bit k of `column` to
+bit k of the place, and bit k of `row` to bits k + 2 and k:
+
+    >>> from lego_emit import Linear
+    >>> tile = Linear({"row": [4 + 1, 8 + 2], "column": [1, 2]}, out={"place": 16})
+    >>> tile(row=3, column=2)
+    (13,)
+
+By hand: row 3 is bits 0 and 1, 5 ^ 10 = 15; column 2 is 2; 15 ^ 2 = 13, which is 4*3 + (2 ^ 3).
+
+The matrix is held as its columns, one int each, because a column is the image of one input bit: to
+apply, to compose and to join layouts are exclusive ors of ints (f2.py), and a bit's image reads as the
+thing that people draw. Inputs and outputs have names, so that layouts of one tile over registers, lanes
+and warps compose by name. Ranges are powers of two by construction, so that no position is out of range.
+
+Every question is a question of linear algebra with an exact answer: `is_injective`, `is_surjective` and
+`rank` by elimination, `kernel` and `broadcast` for the inputs that make no difference, `invert` for a
+bijection, `pseudoinvert` for the right inverse of the fewest ones. An operation that has no answer
+raises LayoutError (InverseError from `inverse`), with the reason: `invert` where two inputs go to one
+output, `divide_left` where the divisor is no factor, `Linear.of` where a function is not affine, with
+three inputs that show it. linear_map.py has the matrix and its evaluation, linear_of.py makes one of a
+function.
 """
 
 from __future__ import annotations

@@ -1,4 +1,31 @@
-"""Branches: a function is followed along each of its paths, and the results are joined."""
+"""Branches: a function is followed along each of its paths, and the results are joined.
+
+A condition on symbols has no truth that Python's `if` could ask for. So a function with an `if` is
+called once for each path. For i >= 0 and
+
+    def f(i):
+        if i < 8:
+            return i % 8
+        return i % 8 + 1
+
+the first call takes the branch where i < 8 holds, and returns i; the second takes the other one, and
+returns i%8 + 1. `explore` joins both: i if i < 8 else i%8 + 1. The first result is shorter, because on a
+path its conditions are facts. They hold in a scope of the analyzer that ends with the path: i is not
+known to be below 8 on the other one, which would then return 1 more than i.
+
+A condition is open only if nothing decides it: not the conditions before it on the path, not the
+analyzer, and not all values of its symbols where these are few. An open condition is True on the first
+path that meets it. For each one, last to first, the function is called again with the answers before it
+kept and this one turned; what those calls meet in turn is followed the same way. With n open
+conditions one after the other that are 2**n paths, at most 256; a loop over a symbol is
+refused after 64 open conditions on one path. Results are joined element by element, and what is the
+same in both branches stays without a select.
+
+`Impossible` ends a path whose conditions contradict each other: it has no values, and the join leaves
+it out. To find a contradiction is not promised; a path that was not seen to be impossible costs a
+branch that nobody takes, never a wrong value. If no path is possible, the assumptions contradict each
+other, and AssumptionError says so.
+"""
 
 from __future__ import annotations
 
