@@ -1,7 +1,9 @@
 """docs/how-it-works.md answers where things are: each path of its table is looked up in the code."""
 
+import doctest
 import importlib
 import inspect
+import io
 import re
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from lego_emit.arith.analyzer import Analyzer
 from lego_emit.check.verify import Verification
 from lego_emit.emit.registry import printer
 from lego_emit.ir.nodes import var
+from lego_emit.ir.relations import says
+from lego_emit.lower import forms
 from lego_emit.operations import OPS
 from lego_emit.run.registry import toolchain
 
@@ -143,3 +147,38 @@ def test_the_glossary_has_each_word_once():
     assert {"tile", "digit", "normal form", "analyzer", "candidate", "target", "toolchain"} <= {
         *words
     }
+
+
+def with_examples():
+    paths = sorted((ROOT / "lego_emit").rglob("*.py"))
+    return [path for path in paths if "\n    >>> " in path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("path", with_examples(), ids=lambda path: path.stem)
+def test_the_examples_of_an_essay_hold(path):
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    module = importlib.import_module(name)
+    (essay,) = doctest.DocTestFinder(recurse=False).find(module, name)
+    printed = io.StringIO()
+    done = doctest.DocTestRunner().run(essay, out=printed.write)
+    assert done.attempted and not done.failed, printed.getvalue()
+
+
+def test_the_table_of_forms_is_what_is_tried():
+    unit = generate(lambda j: 64 * (j // 8) + j % 8, "cpp", name="f", ranges={"j": (0, 100)})
+    tried = {}
+    for candidate in unit.lowered.functions[0].record.forms:
+        tried[says(candidate.found[1][0])] = candidate.operations
+    rows = re.findall(r"^    [\w ]+? {2,}(\S.*?\S) {3,}(\d)", forms.__doc__, re.M)
+    assert len(rows) == 4 and {text: int(count) for text, count in rows}.items() <= tried.items()
+
+
+def test_the_paths_of_an_essay_are_joined_so():
+    def f(i):
+        if i < 8:
+            return i % 8
+        return i % 8 + 1
+
+    unit = generate(f, "python", ranges={"i": (0, None)})
+    result = unit.sympy["f"].expressions["result"]
+    assert str(result) == "Select(LessEqual(i, 7), i, IntAdd(FloorMod(i, 8), 1))"

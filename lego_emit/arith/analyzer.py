@@ -19,7 +19,7 @@ looks for a trace that may be running.
     >>> known = Analyzer()
     >>> known.learn_divides(Expr.of(8), M)
     >>> known.learn_range("i", Expr.of(0), known.rebuilt(M) - 1)
-    >>> known.rebuilt((i + M) // M), known.nonneg(M - 1 - i)
+    >>> known.rebuilt((i + M) // M), known.nonneg(known.rebuilt(M - 1 - i))
     (1, True)
 
 Learning comes here alone. It only adds: a bound is replaced by a tighter one, and what was found out is
