@@ -37,7 +37,7 @@ class GenP(Protocol):
 
     @property
     def apply_function(self) -> Any:
-        """apply(*index) -> flat."""
+        """The user's function from an index to its flat position, called as apply(*index)."""
         ...
 
     @property

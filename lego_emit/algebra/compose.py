@@ -52,12 +52,12 @@ class Composed(Indexable):
 
     @property
     def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The inner layout's."""
+        """The sizes of the index, which are those of the inner layout."""
         return self.inner.dims
 
     @property
     def physical_dims(self) -> tuple[Any, ...]:
-        """The outer layout's."""
+        """The sizes of the results, which are those of the outer layout."""
         return self.outer.physical_dims
 
     @property
@@ -73,17 +73,17 @@ class Composed(Indexable):
 
     @property
     def coordinates(self) -> tuple[str, ...] | None:
-        """The inner layout's."""
+        """The names of the inner layout's coordinates; None where they have none."""
         return self.inner.coordinates
 
     @property
     def results(self) -> tuple[str, ...] | None:
-        """The outer layout's."""
+        """The names of the outer layout's results; None where there is one, the flat position."""
         return self.outer.results
 
     @property
     def is_bounded(self) -> bool:
-        """As the outer one."""
+        """Whether the outer layout's positions lie in 0..physical_size - 1."""
         return self.outer.is_bounded
 
     @property
@@ -91,11 +91,11 @@ class Composed(Indexable):
         return comparable(self.inner.physical_dims) == comparable(self.outer.dims)
 
     def sizes(self) -> tuple[Any, ...]:
-        """Both layouts'."""
+        """All sizes of the inner layout, then those of the outer one."""
         return self.inner.sizes() + self.outer.sizes()
 
     def offsets(self) -> tuple[Any, ...]:
-        """Both layouts'."""
+        """All offsets of the inner layout, then those of the outer one."""
         return self.inner.offsets() + self.outer.offsets()
 
     def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
@@ -133,7 +133,7 @@ class Composed(Indexable):
         return self.inner.backward(numbers, numbers.whole(position, sizes))
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
-        """As functions are composed."""
+        """The inner layout's result, given to the outer one: as coordinates or by its flat position."""
         found = self.inner.reference_apply(index)
         if isinstance(found, tuple) and self._passes:
             return self.outer.reference_apply(found)
@@ -142,7 +142,7 @@ class Composed(Indexable):
         return self.outer.reference_apply(unflatten(self.outer.dims, found))
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
-        """As functions are composed, backwards."""
+        """The outer layout's index of a position, given to the inner layout's inverse."""
         return self.inner.reference_inv(flatten(self.outer.dims, self.outer.reference_inv(flat)))
 
     def _value(self) -> tuple[Any, ...]:
@@ -207,7 +207,7 @@ class Inverse(Indexable):
 
     @property
     def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The layout's positions."""
+        """One size: how many positions the layout has."""
         return (self.layout.physical_size,)
 
     @property
@@ -216,19 +216,19 @@ class Inverse(Indexable):
         return self.layout.dims
 
     def sizes(self) -> tuple[Any, ...]:
-        """The layout's."""
+        """All sizes of the layout that is inverted."""
         return self.layout.sizes()
 
     def offsets(self) -> tuple[Any, ...]:
-        """The layout's."""
+        """All offsets of the layout that is inverted."""
         return self.layout.offsets()
 
     def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
-        """The layout's."""
+        """The pairs of products that the inverted layout needs to be equal."""
         return self.layout.equations()
 
     def inequalities(self) -> Iterator[tuple[Any, Any]]:
-        """The layout's."""
+        """The pairs of sizes that the inverted layout needs to be in order."""
         return self.layout.inequalities()
 
     def with_sizes(self, new: Change) -> Inverse:

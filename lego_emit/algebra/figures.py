@@ -37,7 +37,7 @@ def gather(perm: Sequence[int], values: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def scatter(perm: Sequence[int], values: Sequence[Any]) -> tuple[Any, ...]:
-    """What gather undoes."""
+    """The tuple whose element perm[k] is values[k]; gather(perm, ..) of it is values."""
     found: list[Any] = [None] * len(perm)
     for k, value in zip(perm, values, strict=True):
         found[k] = value

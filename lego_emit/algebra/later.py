@@ -69,19 +69,19 @@ class Methods(Symbols, Protocol):
         ...
 
     def right_inverse(self, layout: Any) -> Any:
-        """CuTe's right_inverse."""
+        """A layout R with layout(R(k)) == k for each k below its own size, as CuTe's right_inverse."""
         ...
 
     def left_inverse(self, layout: Any) -> Any:
-        """CuTe's left_inverse."""
+        """A layout L with L(layout(k)) == k for each k below its size, as CuTe's left_inverse."""
         ...
 
     def logical_product(self, layout: Any, tiler: Any) -> Any:
-        """CuTe's logical_product."""
+        """The layout repeated in the pattern of a tiler, as CuTe's logical_product."""
         ...
 
     def picture(self, layout: Any, **options: Any) -> Any:
-        """What Block.show gives."""
+        """The picture that Block.show() returns, drawn with its options."""
         ...
 
     def notebook(self, layout: Any) -> str:
@@ -89,7 +89,7 @@ class Methods(Symbols, Protocol):
         ...
 
     def check(self, layout: Any, sizes: Mapping[str, int]) -> str:
-        """What Block.check gives."""
+        """The result of Block.check() for these sizes: what was checked, as text."""
         ...
 
 

@@ -142,7 +142,7 @@ class OrderBy(Indexable, PhysicalFirst):
         return OrderBy(*(perm.with_sizes(new) for perm in self.perms))
 
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
-        """The flat position: each permutation's, mixed radix."""
+        """The flat position: those of the permutations as the digits of one number."""
         flat, start = 0, 0
         for perm in self.perms:
             stop = start + len(perm.dims)
@@ -151,7 +151,7 @@ class OrderBy(Indexable, PhysicalFirst):
         return flat
 
     def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
-        """The index: each permutation's, from the last one's to the first one's."""
+        """The index of a flat position: digit by digit, the last permutation's first."""
         index: list[Any] = []
         for k, perm in reversed([*enumerate(self.perms)]):
             part = flat
@@ -161,7 +161,7 @@ class OrderBy(Indexable, PhysicalFirst):
         return index
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
-        """Fig. 4."""
+        """The flat position of an index, by Fig. 4 on ints and int64 arrays."""
         flat, start = 0, 0
         for perm in self.perms:
             stop = start + len(perm.dims)
@@ -170,7 +170,7 @@ class OrderBy(Indexable, PhysicalFirst):
         return flat
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
-        """Fig. 4, backwards."""
+        """The index of a flat position, by Fig. 4 in reverse."""
         index: tuple[Any, ...] = ()
         for perm in reversed(self.perms):
             index = perm.reference_inv(flat % perm.size) + index
@@ -330,14 +330,14 @@ class Layout(Indexable):
         return taken_apart([numbers.size(n) for n in self.dims], flat)
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
-        """Fig. 5."""
+        """The flat position of an index, by Fig. 5 on ints and int64 arrays."""
         flat = flatten(self.dims, index)
         for order in self.chain:
             flat = order.reference_apply(unflatten(order.dims, flat))
         return flat
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
-        """Fig. 5, backwards."""
+        """The index of a flat position, by Fig. 5 in reverse."""
         for order in reversed(self.chain):
             flat = flatten(order.dims, order.reference_inv(flat))
         return unflatten(self.dims, flat)

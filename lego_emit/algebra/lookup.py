@@ -166,7 +166,7 @@ class Lookup(Indexable):
         return taken_apart([numbers.size(n) for n in self.dims], place)
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
-        """The table's entry."""
+        """The entry of the table at an index, on ints, arrays and terms."""
         place = flatten(self.dims, index)
         if is_symbolic(place):
             return place.entry_of(self._values)

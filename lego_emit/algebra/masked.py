@@ -27,7 +27,7 @@ class Masked(Indexable):
 
     @property
     def rounded(self) -> tuple[Any, ...]:
-        """The sizes that n was rounded up to: the layout's."""
+        """The sizes that n was rounded up to, which are the layout's own."""
         return self.layout.dims
 
     @property
@@ -42,11 +42,11 @@ class Masked(Indexable):
         return self.n + self.layout.sizes()
 
     def offsets(self) -> tuple[Any, ...]:
-        """The layout's offsets."""
+        """All offsets of the layout that is masked."""
         return self.layout.offsets()
 
     def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
-        """The layout's equations."""
+        """The pairs of products that the masked layout needs to be equal."""
         return self.layout.equations()
 
     def inequalities(self) -> Iterator[tuple[Any, Any]]:
@@ -90,7 +90,7 @@ class Masked(Indexable):
         return tuple(select(held, i, -1) for i in index)
 
     def _reference_coordinates(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
-        """As _coordinates, on ints and int64 arrays."""
+        """What an index of ints or int64 arrays has along each of the sizes n."""
         return index
 
 
@@ -172,7 +172,7 @@ class ExpandBy(Masked):
 
     @property
     def rounded(self) -> tuple[Any, ...]:
-        """n_prime."""
+        """The sizes that n was rounded up to, given as n_prime."""
         return self.n_prime
 
     def sizes(self) -> tuple[Any, ...]:
@@ -280,7 +280,7 @@ class Padded(Masked):
 
     @property
     def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The problem's sizes."""
+        """The sizes of the index: those of the problem, before they are rounded up."""
         return self.n
 
     @property
@@ -290,7 +290,7 @@ class Padded(Masked):
 
     @property
     def coordinates(self) -> tuple[str, ...] | None:
-        """The layout's."""
+        """The names of the layout's coordinates; None where they have none."""
         return self.layout.coordinates
 
     @property
@@ -305,7 +305,7 @@ class Padded(Masked):
 
     @property
     def is_bounded(self) -> bool:
-        """As the layout."""
+        """Whether the layout's positions lie in 0..physical_size - 1."""
         return self.layout.is_bounded
 
     def with_sizes(self, new: Change) -> Padded:

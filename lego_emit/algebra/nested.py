@@ -22,7 +22,7 @@ def is_tuple(x: Any) -> bool:
 
 
 def flat(tree: Any) -> tuple[Any, ...]:
-    """The leaves."""
+    """The integers and symbols of a nested tuple, left to right."""
     if not is_tuple(tree):
         return (tree,)
     return tuple(leaf for part in tree for leaf in flat(part))
@@ -160,7 +160,7 @@ def check_congruent(shape: Any, stride: Any, construct: object, place: str = "")
 
 
 def text(tree: Any) -> str:
-    """As CuTe writes it: ((4,8),2)."""
+    """A nested tuple in CuTe's notation, as ((4,8),2)."""
     if is_tuple(tree):
         return f"({','.join(map(text, tree))})"
     return shown(tree)

@@ -59,7 +59,7 @@ class Part(OfFunctions):
 
     @property
     def physical_dims(self) -> tuple[Any, ...]:
-        """The memory's size."""
+        """One size: how many positions the memory has."""
         return (self.positions,)
 
     @property
@@ -68,7 +68,7 @@ class Part(OfFunctions):
         return True
 
     def sizes(self) -> tuple[Any, ...]:
-        """The box's and the memory's."""
+        """The sizes of the box, then how many positions the memory has."""
         return (*self.dims, self.positions)
 
     def with_sizes(self, new: Change) -> Part:

@@ -14,11 +14,11 @@ class Plain:
     """Numbers that are taken as they are (lego_emit.algebra.block.Numbers)."""
 
     def size(self, n: Any) -> Any:
-        """The size itself."""
+        """A size as it is; nothing is learned from it."""
         return n
 
     def whole(self, flat: Any, sizes: Sequence[Any]) -> Any:
-        """The position itself."""
+        """A flat position as it is; it is not kept as one term."""
         return flat
 
     def called(self, block: Any, index: Sequence[Any]) -> Any:

@@ -185,7 +185,7 @@ class Strided(Indexable):
         return (*flat(self.shape), *others)
 
     def offsets(self) -> tuple[Any, ...]:
-        """The offset."""
+        """The offset, which may be negative and is no size."""
         return (self.offset,)
 
     def with_sizes(self, new: Change) -> Strided:
@@ -365,12 +365,12 @@ class Swizzled(Indexable):
 
     @property
     def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The layout's."""
+        """The sizes of the index, which are those of the swizzled layout."""
         return self.layout.dims
 
     @property
     def shape(self) -> Any:
-        """The layout's."""
+        """The nested shape of the swizzled layout."""
         return self.layout.shape
 
     @property
@@ -396,7 +396,7 @@ class Swizzled(Indexable):
 
     @property
     def is_bounded(self) -> bool:
-        """As the layout."""
+        """Whether the positions of the swizzled layout lie in 0..physical_size - 1."""
         return self.layout.is_bounded
 
     @cached_property
@@ -405,11 +405,11 @@ class Swizzled(Indexable):
         return self.layout.is_concrete
 
     def sizes(self) -> tuple[Any, ...]:
-        """The layout's."""
+        """All sizes of the swizzled layout."""
         return self.layout.sizes()
 
     def offsets(self) -> tuple[Any, ...]:
-        """The layout's."""
+        """All offsets of the swizzled layout."""
         return self.layout.offsets()
 
     def with_sizes(self, new: Change) -> Swizzled:
@@ -429,7 +429,7 @@ class Swizzled(Indexable):
         return self._reference_bits(self.layout.reference_apply(index))
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
-        """The same bits, and the layout's."""
+        """The layout's index of the position with its bits swizzled; a swizzle is its own inverse."""
         return self.layout.reference_inv(self._reference_bits(flat))
 
     def _reference_bits(self, position: Any) -> Any:
