@@ -82,7 +82,7 @@ class Certificate:
 
 
 def certificate(unit: Any, name: str | None = None) -> Certificate:
-    """See Emitted.certificate."""
+    """The certificate of a unit, or of one of its functions, as Emitted.certificate returns it."""
     if unit.program.parts:
         raise VerifyError(
             f"{unit.program.name} holds several subjects; a certificate is made of one: generate it alone"

@@ -59,7 +59,7 @@ class Explanation(str):
 
 
 def explain(unit: Unit, name: str | None = None) -> Explanation:
-    """See Emitted.explain."""
+    """The explanation of a unit, or of one of its functions, as Emitted.explain returns it."""
     lines: list[str] = []
     found = told(unit, name)
     for one in found:

@@ -33,7 +33,7 @@ class HostChecker:
 
     @property
     def kernel_ms(self) -> float | None:
-        """The other checker's."""
+        """How long the other checker's kernels ran, in ms; None where it has none."""
         return self._checker.kernel_ms
 
     def call(self, function: Function, arguments: Sequence[Any]) -> tuple[np.ndarray, ...]:

@@ -41,7 +41,7 @@ class Tabled(Protocol):
 
     @property
     def name(self) -> str:
-        """The folder's name."""
+        """The name of the case, which its folder has."""
         ...
 
     @cached_property
@@ -51,7 +51,7 @@ class Tabled(Protocol):
 
     @cached_property
     def table(self) -> Table:
-        """Its golden table."""
+        """The golden table of the case."""
         ...
 
 

@@ -117,7 +117,7 @@ class Verification:
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The result as a dict that JSON can hold."""
         return {
             "unit": self.unit,
             "target": self.target,
