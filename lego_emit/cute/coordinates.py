@@ -40,12 +40,12 @@ class Coordinates(Indexable):
 
     @property
     def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The parts'."""
+        """The sizes of the index, which all parts share."""
         return self.parts[0].dims
 
     @property
     def shape(self) -> Any:
-        """The parts'."""
+        """The nested shape, which all parts share."""
         return self.parts[0].shape
 
     @property
@@ -60,7 +60,7 @@ class Coordinates(Indexable):
 
     @property
     def results(self) -> tuple[str, ...]:
-        """c0, c1, .."""
+        """The names of the results: c0, c1, .., one for each part."""
         return tuple(f"c{k}" for k in range(len(self.parts)))
 
     @property
@@ -79,7 +79,7 @@ class Coordinates(Indexable):
         return all(part.is_concrete for part in self.parts)
 
     def sizes(self) -> tuple[Any, ...]:
-        """The parts'."""
+        """All sizes of all parts, in order."""
         return tuple(n for part in self.parts for n in part.sizes())
 
     def with_sizes(self, new: Change) -> Coordinates:
@@ -87,12 +87,12 @@ class Coordinates(Indexable):
         return Coordinates(tuple(part.with_sizes(new) for part in self.parts))
 
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
-        """Each part's position."""
+        """The position in each part, as a tuple; of a single part the position itself."""
         found = [part.forward(numbers, index) for part in self.parts]
         return tuple(found) if len(found) > 1 else found[0]
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
-        """Each part's position."""
+        """The position in each part on ints and int64 arrays, as a tuple; of a single part the position."""
         found = [part.reference_apply(index) for part in self.parts]
         return tuple(found) if len(found) > 1 else found[0]
 
