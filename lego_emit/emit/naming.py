@@ -72,7 +72,7 @@ class Naming:
         return f"{name}_{word}"
 
     def type_after(self, name: str, word: str) -> str:
-        """As after(), of a type: tile_result, or TileResult."""
+        """The name of a type that comes with a function: tile_result, or TileResult."""
         made = self.after(name, word)
         return made[:1].upper() + made[1:] if self.style == "camelCase" else made
 

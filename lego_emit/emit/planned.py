@@ -20,7 +20,7 @@ class PlanPrinter(Protocol):
 
     @property
     def said(self) -> str:
-        """The file's title."""
+        """The first line of the file's comment, which says what the plan moves."""
         ...
 
     def emit(self, program: Program) -> str:

@@ -192,7 +192,7 @@ class Printer:
 
     @property
     def statement_ends_line(self) -> bool:
-        """Whether a line's end is a statement's."""
+        """Whether a statement ends where its line does, without a semicolon."""
         return not self.declaration.endswith(";")
 
     @property

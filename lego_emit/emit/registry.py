@@ -1,4 +1,4 @@
-"""Printers by name."""
+"""The printers, each found by its language's name when it is first asked for."""
 
 from __future__ import annotations
 
