@@ -47,6 +47,6 @@ def to_turns(columns: Any, row: Any, column: Any) -> Any:
 
 
 def from_turns(columns: Any, offset: Any) -> Any:
-    """Back."""
+    """The row and the column of an element's offset, where every second row runs backwards."""
     row, column = divmod(offset, columns)
     return row, columns - 1 - column if row % 2 else column

@@ -32,7 +32,7 @@ def to_skewed(columns: Any, row: Any, column: Any) -> Any:
 
 
 def from_skewed(columns: Any, offset: Any) -> Any:
-    """Back."""
+    """The row and the column of an element's offset, where each row is turned by its number."""
     row = offset // columns
     return row, (offset - row) % columns
 

@@ -152,7 +152,7 @@ def spread(order: int, bits: Any) -> Any:
 
 
 def collected(order: int, bits: Any) -> Any:
-    """Every second bit."""
+    """The bits at even places, moved together; it undoes spread."""
     bits, reach = bits & _apart(order, 1), 1
     while reach < order:
         bits = (bits | (bits >> reach)) & _apart(order, 2 * reach)

@@ -134,7 +134,7 @@ class Catalogue(Mapping[str, Entry]):
         return added
 
     def add(self, entry: Entry) -> None:
-        """Adds an entry."""
+        """Add an entry, whose name must be new."""
         assert entry.name not in self._entries
         self._entries[entry.name] = entry
 

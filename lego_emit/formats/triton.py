@@ -26,14 +26,14 @@ def grouped(rows: Any, columns: Any, group: Any) -> Block:
 
 
 def to_pid(sizes: tuple[Any, ...], m: Any, n: Any) -> Any:
-    """All groups before it are whole."""
+    """The program id of the tile at row m and column n; all groups before its own are whole."""
     rows, columns, group = sizes
     first = m // group * group
     return first * columns + n * min(rows - first, group) + m - first
 
 
 def from_pid(sizes: tuple[Any, ...], pid: Any) -> Any:
-    """Back."""
+    """The row and the column of the tile that a program id computes, in groups of rows."""
     rows, columns, group = sizes
     row = pid // columns
     first = row // group * group
