@@ -116,7 +116,7 @@ class Names(Kernel):
         return self.names.setdefault(name, Name(self, lambda: self._bound(name), name))
 
     def enter(self) -> None:
-        """A scope of the template begins: a loop's, a macro's, a block's."""
+        """Begin a scope of the template: a loop, a macro or a block."""
         known = {**self.names}, {**self.types}, {**self._made}, {*self.typed_names}, [*self.assume]
         self._scopes.append(known)
 

@@ -171,7 +171,7 @@ class Placed:
         return Several(map(one, range(count)), said)
 
     def __call__(self, *_: Any, **__: Any) -> Any:
-        """Raises TemplateError."""
+        """Raises TemplateError: a layout is indexed and not called."""
         raise TemplateError(f"{self._name} is a layout, and no function; write {self._name}[..]")
 
     def __getattr__(self, name: str) -> Any:

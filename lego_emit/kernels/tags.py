@@ -43,7 +43,7 @@ class KernelTags(Extension):
         return source
 
     def parse(self, parser: Parser) -> Any:
-        """A tag's nodes."""
+        """The nodes of the template's tree that a tag stands for."""
         token = next(parser.stream)
         made = getattr(self, f"_{token.value}")(parser, token.lineno)
         for node in made:

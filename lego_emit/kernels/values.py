@@ -37,7 +37,7 @@ class Kernel(Protocol):
         ...
 
     def functions(self, layout: Block, name: str) -> str:
-        """A layout's functions."""
+        """The index functions of a layout under this name, as the language's text."""
         ...
 
     def block(self, size: Value, axis: int, axes: int, whole: bool) -> Value:
@@ -85,7 +85,7 @@ class Value:
         return self.kernel.expression(self)
 
     def __call__(self, *_: Any, **__: Any) -> Any:
-        """Raises TemplateError."""
+        """Raises TemplateError: an index expression is no function."""
         raise TemplateError(f"{self.said} is an index expression, and no function")
 
     def __repr__(self) -> str:
@@ -170,7 +170,7 @@ class Step(Value):
     """How far a value moves, which the names that advance must not change."""
 
     def __init__(self, of: Value, make: Callable[[], Any], said: str, names: tuple[str, ...]):
-        """of: what moves."""
+        """of: the value that moves; names: those that advance."""
         super().__init__(of.kernel, make, said, [of])
         self.of, self.names, self.steps = of, names, (self,)
 
