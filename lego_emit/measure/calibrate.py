@@ -145,7 +145,7 @@ def calibrate(compiler: str = "cc", timer: Timer | None = None, on: str = "cpu")
 
 
 def described(compiler: str = "cc", on: str = "cpu") -> str:
-    """What was measured: the processor's name and the compiler's."""
+    """The device's name, or the machine, the system and the compiler's version, as text."""
     if on != "cpu":
         return dict(toolchain("cuda").devices()).get(on, on)
     path = shutil.which(compiler)

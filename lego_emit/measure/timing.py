@@ -32,7 +32,7 @@ Pair = tuple[Callable[..., Any], Callable[..., Any] | None]
 
 @dataclass(frozen=True)
 class Quartiles:
-    """Of repeated measurements."""
+    """The median and the quartiles of repeated measurements."""
 
     median: float
     low: float
@@ -197,7 +197,7 @@ class Timing:
         return "\n".join([*lines, *self.notes])
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The timing as a dict that JSON can hold."""
         return {
             "unit": self.unit,
             "target": self.target,
