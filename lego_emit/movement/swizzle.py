@@ -176,7 +176,7 @@ class _Choice:
 
     @property
     def room(self) -> int:
-        """Those of them that are none of the vector's."""
+        """The bits of in_row that the vector does not take."""
         return max(0, self.in_row - len(self.vector))
 
     @property
