@@ -48,7 +48,7 @@ class Shuffled:
 
     @property
     def words(self) -> int:
-        """Of a group."""
+        """How many words the registers of a group are."""
         return len(self.groups[0]) >> self.inside
 
     @property
@@ -99,7 +99,7 @@ class Fetched:
     memory: Linear
 
     def run(self, values: np.ndarray, index: np.ndarray) -> np.ndarray:
-        """As Shuffled.run."""
+        """The elements that each thread's indices mean. values, index: by warp, lane and register."""
         state = State(values[..., None])
         for step in self.steps:
             step.run(state)
@@ -140,7 +140,7 @@ class GatherPlan:
 
     @property
     def shuffles(self) -> int:
-        """Shuffle instructions."""
+        """How many shuffle instructions a thread executes."""
         return self.plan.shuffles if isinstance(self.plan, Shuffled) else 0
 
     @property

@@ -49,7 +49,7 @@ class Plan:
 
     @property
     def shuffles(self) -> int:
-        """Shuffle instructions."""
+        """How many shuffle instructions a thread executes."""
         return sum(s.shuffles for s in self.steps)
 
     @property

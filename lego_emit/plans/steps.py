@@ -243,7 +243,7 @@ class Load(Vectors):
     """Shared memory to registers."""
 
     def run(self, state: State) -> None:
-        """As many registers as the instructions name."""
+        """Read the registers that the instructions name from memory; no others are left."""
         start = state.threads(self.at)
         count = sum(len(registers) for _, registers in self.vectors)
         made = np.zeros((*start.shape, count, 1), dtype=state.values.dtype)
