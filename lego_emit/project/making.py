@@ -27,7 +27,7 @@ Progress = Callable[[int, int], None]
 
 
 def quiet(done: int, total: int) -> None:
-    """No progress bar."""
+    """Progress that is not shown."""
 
 
 @dataclass(frozen=True)
