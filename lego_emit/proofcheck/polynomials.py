@@ -15,7 +15,7 @@ STEPS = 8_000  # polynomials looked at for one goal
 
 
 class Lost(Exception):
-    """No rule applies."""
+    """Raised where no rule applies to a product or a quotient."""
 
 
 class Split(Exception):
@@ -41,12 +41,12 @@ class Budget:
 
 
 def number(value: int) -> Poly:
-    """A constant."""
+    """The polynomial of a constant."""
     return {(): value} if value else {}
 
 
 def plus(a: Poly, b: Poly, factor: int = 1) -> Poly:
-    """a + factor*b."""
+    """The polynomial a + factor*b."""
     found = dict(a)
     for mono, c in b.items():
         value = found.get(mono, 0) + factor * c
@@ -58,7 +58,7 @@ def plus(a: Poly, b: Poly, factor: int = 1) -> Poly:
 
 
 def times(a: Poly, b: Poly) -> Poly:
-    """a*b."""
+    """The product of two polynomials."""
     found: Poly = {}
     for one, c in a.items():
         for other, d in b.items():

@@ -79,7 +79,7 @@ class _Writer:
         self.width = 0
 
     def query(self, goal: Term, given: Sequence[Term]) -> str:
-        """The whole text."""
+        """The text of the query, unsatisfiable if the goal is defined and holds wherever all that is given does."""
         known = [part for g in given for part in parts(g)]
         if self.ranges is not None:
             known = [part for part in known if self._bounded(part)]

@@ -33,7 +33,7 @@ class Type:
 
     @property
     def lowest(self) -> int | None:
-        """The least value."""
+        """The least value of the type; None where it has none."""
         if self.bits is None:
             return None
         if self.bits == 54:
@@ -42,7 +42,7 @@ class Type:
 
     @property
     def highest(self) -> int | None:
-        """The greatest value."""
+        """The greatest value of the type; None where it has none."""
         return None if self.bits is None else 2 ** (self.bits - self.signed) - 1
 
 

@@ -249,7 +249,7 @@ class _Call(Call):
         return tuple(self.implicit(v, t) for v, t in zip(values, types, strict=True) if t)
 
     def implicit(self, value: Value, kind: Type) -> Value:
-        """An implicit conversion."""
+        """A value converted to a type as C does without a cast."""
         if value.type == kind:
             return value
         if value.type in ROOTS.values() and value.term.constant is not None:

@@ -101,7 +101,7 @@ def walk(node: Any) -> Iterator[Any]:
 
 
 def words(node: Any) -> str:
-    """A node's text."""
+    """The source text of a node of the syntax tree."""
     return node.text.decode()
 
 
@@ -369,7 +369,7 @@ class File:
         )
 
     def text(self) -> Text:
-        """All of it."""
+        """The whole file as a Text: its functions by name, each read when it is asked for."""
         names = [name for name, nodes in self.functions.items() for _ in nodes]
         return Text(self.language, names, self.read)
 
@@ -410,11 +410,11 @@ class Call:
     names: tuple[str, ...] = ()  # of the results, where the text returns them by name
 
     def body(self) -> list[Statement]:
-        """The function's statements."""
+        """The statements of the function that is called."""
         raise NotImplementedError
 
     def value(self, node: Any, scope: Scope) -> Value:
-        """An expression's value."""
+        """The value of an expression in a scope."""
         raise NotImplementedError
 
     def implicit(self, value: Value, kind: Type) -> Value:
@@ -430,7 +430,7 @@ class Call:
         return values
 
     def run(self, arguments: Sequence[Value]) -> tuple[Value, ...]:
-        """What it gives."""
+        """The results of the function for these arguments."""
         params = self.file.parameters(self.node)
         given = [(n, kind) for n, kind, out in params if not out]
         if len(given) != len(arguments):
