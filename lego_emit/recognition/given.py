@@ -32,7 +32,7 @@ class Given:
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """The shape."""
+        """The shape of the tables, which all of them share."""
         return self.tables[0].shape
 
 
