@@ -1,4 +1,4 @@
-"""Toolchains by name."""
+"""The toolchains, each found by its language's name when it is first asked for."""
 
 from __future__ import annotations
 

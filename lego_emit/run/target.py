@@ -30,7 +30,7 @@ class Toolchain:
 
 
 class Library(Protocol):
-    """Compiled units."""
+    """Units that a toolchain has compiled, and whose functions can be called."""
 
     def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
         """Run a function of the unit over equally long, contiguous one-dimensional int64 arrays;
