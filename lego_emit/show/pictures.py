@@ -115,7 +115,7 @@ def of_layout(
     beside: Block | None = None,
     walk: bool = False,
 ) -> Picture:
-    """See Block.show."""
+    """The picture of a layout, as Block.show returns it, with its options."""
     layouts = [layout] if beside is None else [layout, beside]
     if not isinstance(layouts[-1], Block):
         raise LayoutError(f"beside is {shown(beside)}; give a layout")
