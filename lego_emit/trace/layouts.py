@@ -309,7 +309,7 @@ class Symbols:
         ]
 
     def looked_up(self, entries: Entries, place: Expr) -> Expr:
-        """A table's entry."""
+        """The entry of a table at a symbolic place, with the place and the entry in range."""
         known = self._known
         at = self._bounded(Expr.of(place), size_of(entries.size, known))
         found = lookup(entries, Expr.of(at))

@@ -115,7 +115,7 @@ class Trace:
             self.free.append(name)
 
     def axis(self, size: Expr) -> Expr:
-        """The parameter of the next ':'."""
+        """The parameter that the next ':' of this path stands for, which runs over a size."""
         if self._axis == len(self.axes):
             taken = {*self.signature, *self.free, *self.axes}
             choices = [*AXIS_NAMES, *(f"i{k}" for k in range(64))]
