@@ -68,12 +68,12 @@ class Node(_Hashed):
 
 @lru_cache(4096, typed=True)
 def const(value: int) -> Node:
-    """A number."""
+    """The node of a number, which is its own range."""
     return Node("const", (), value, value, value)
 
 
 def var(name: str) -> Node:
-    """A parameter."""
+    """The node of a parameter or a named part, without a range."""
     return Node("var", (), name)
 
 

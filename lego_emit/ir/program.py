@@ -371,7 +371,7 @@ class Program:
     hints: bool = False  # whether the compiler is told the ranges of the parameters
 
     def check(self) -> None:
-        """Check every function."""
+        """Check every function's nodes, names and ranges. Raises InternalError."""
         for function in self.functions:
             function.check()
 
