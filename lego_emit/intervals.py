@@ -41,25 +41,25 @@ def either(x: Interval, y: Interval) -> Interval:
 
 
 def neg(x: Interval) -> Interval:
-    """-x."""
+    """The bounds of -x."""
     a, b = x
     return None if b is None else -b, None if a is None else -a
 
 
 def add(x: Interval, y: Interval) -> Interval:
-    """x + y."""
+    """The bounds of x + y."""
     (a, b), (c, d) = x, y
     return None if a is None or c is None else a + c, None if b is None or d is None else b + d
 
 
 def sub(x: Interval, y: Interval) -> Interval:
-    """x - y."""
+    """The bounds of x - y."""
     (a, b), (c, d) = x, y
     return None if a is None or d is None else a - d, None if b is None or c is None else b - c
 
 
 def product(x: Interval, y: Interval) -> Interval:
-    """x * y."""
+    """The bounds of x * y."""
     (a, b), (c, d) = x, y
     if a is not None and a >= 0:
         return (
@@ -181,13 +181,13 @@ def root(x: Interval) -> Interval:
 
 
 def bit_not(x: Interval) -> Interval:
-    """~x."""
+    """The bounds of ~x."""
     a, b = x
     return None if b is None else ~b, None if a is None else ~a
 
 
 def bit_and(x: Interval, y: Interval) -> Interval:
-    """x & y."""
+    """The bounds of x & y."""
     (a, b), (c, d) = x, y
     if a is not None and a >= 0:
         return 0, tighter(min, b, d) if c is not None and c >= 0 else b
@@ -200,12 +200,12 @@ def bit_and(x: Interval, y: Interval) -> Interval:
 
 
 def bit_or(x: Interval, y: Interval) -> Interval:
-    """x | y."""
+    """The bounds of x | y."""
     return bit_not(bit_and(bit_not(x), bit_not(y)))
 
 
 def bit_xor(x: Interval, y: Interval) -> Interval:
-    """x ^ y."""
+    """The bounds of x ^ y."""
     lows: list[int | None] = []
     tops: list[int | None] = []
     for negative, p in _lengths(x):
@@ -235,7 +235,7 @@ def _lengths(x: Interval) -> list[tuple[bool, int | None]]:
 
 
 def shift_left(x: Interval, by: Interval) -> Interval:
-    """x << by."""
+    """The bounds of x << by; distances below 0 have no value."""
     (a, b), (c, d) = x, by
     if d is not None and d < 0:
         return ANY
@@ -250,7 +250,7 @@ def shift_left(x: Interval, by: Interval) -> Interval:
 
 
 def shift_right(x: Interval, by: Interval) -> Interval:
-    """x >> by."""
+    """The bounds of x >> by; distances below 0 have no value."""
     (a, b), (c, d) = x, by
     if d is not None and d < 0:
         return ANY
@@ -266,12 +266,12 @@ def shift_right(x: Interval, by: Interval) -> Interval:
 
 
 def minimum(x: Interval, y: Interval) -> Interval:
-    """The smaller one."""
+    """The bounds of min(x, y)."""
     (a, b), (c, d) = x, y
     return None if a is None or c is None else min(a, c), tighter(min, b, d)
 
 
 def maximum(x: Interval, y: Interval) -> Interval:
-    """The larger one."""
+    """The bounds of max(x, y)."""
     (a, b), (c, d) = x, y
     return tighter(max, a, c), None if b is None or d is None else max(b, d)

@@ -59,7 +59,7 @@ def _trace() -> Trace | None:
 
 
 def at_sympy(function: Callable[[Any], Any], value: Any) -> Any:
-    """A function of one of our expressions at a SymPy expression, as one of SymPy's."""
+    """The SymPy expression that a function of our expressions gives at a SymPy expression."""
     from .trace.layouts import in_sympy
 
     return in_sympy(function, value)
@@ -101,21 +101,21 @@ def to_cute(layout: Block) -> Strided:
 
 
 def right_inverse(layout: Strided) -> Strided:
-    """CuTe's right_inverse."""
+    """A layout R with layout(R(k)) == k for each k below its own size, as CuTe's right_inverse."""
     from .cute import right_inverse
 
     return right_inverse(layout)
 
 
 def left_inverse(layout: Strided) -> Strided:
-    """CuTe's left_inverse."""
+    """A layout L with L(layout(k)) == k for each k below its size, as CuTe's left_inverse."""
     from .cute import left_inverse
 
     return left_inverse(layout)
 
 
 def logical_product(layout: Strided, tiler: Any) -> Strided:
-    """CuTe's logical_product."""
+    """The layout repeated in the pattern of a tiler, as CuTe's logical_product."""
     from .cute import logical_product
 
     return logical_product(layout, tiler)

@@ -74,12 +74,12 @@ def inverted(op: str, value: Said, sign: str = "") -> Said:
 
 
 def call(name: str, args: Sequence[Said]) -> Said:
-    """name(args)."""
+    """The text of a call: name(a, b)."""
     return Said(f"{name}({', '.join(a.text for a in args)})")
 
 
 def entry(table: str, place: Said) -> Said:
-    """table[place]."""
+    """The text of a look-up: table[place]."""
     return Said(f"{table}[{place.text}]")
 
 
@@ -131,11 +131,11 @@ class Arithmetic(Protocol):
     """What text is read into."""
 
     def number(self, value: int) -> Any:
-        """An integer."""
+        """The value of an integer that was read."""
         ...
 
     def name(self, name: str) -> Any:
-        """A symbol."""
+        """The value of a symbol that was read."""
         ...
 
     def infix(self, op: str, left: Any, right: Any) -> Any:
@@ -143,11 +143,11 @@ class Arithmetic(Protocol):
         ...
 
     def negative(self, value: Any) -> Any:
-        """-value."""
+        """The value of -value."""
         ...
 
     def extreme(self, name: str, left: Any, right: Any) -> Any:
-        """min or max."""
+        """The value of min(left, right) or max(left, right), by name."""
         ...
 
     def compare(self, op: str, left: Any, right: Any) -> Any:

@@ -256,7 +256,7 @@ TWINS = pytest.StashKey[dict[tuple[str, str], list[str]]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The plug-in's options."""
+    """Adds --lego-update and the other options of the plug-in to pytest."""
     group = parser.getgroup("lego-emit", "golden files (lego-emit)")
     group.addoption(
         "--lego-update",

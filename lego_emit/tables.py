@@ -195,7 +195,7 @@ class _Reader:
         self._sizes: dict[str, int] = {}
 
     def take(self, line: str) -> None:
-        """Read one line."""
+        """Read one line of the file. Raises ValueError where it is none of the format."""
         word, _, rest = line.partition(" ")
         if word == "sizes":
             pairs = dict(map(_pair, rest.split()))
