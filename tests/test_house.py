@@ -40,6 +40,27 @@ def test_every_file_says_its_business():
     assert silent == []
 
 
+def says_little(text):
+    """Whether a docstring is too short to say anything, or names no more than an owner."""
+    first = text.split("\n\n")[0].strip().rstrip(".")
+    words = len(text.split())
+    return words < 4 or (words < 12 and first.endswith(("'s", "s'")))
+
+
+def test_every_docstring_says_something():
+    assert says_little("The layout's.") and says_little("As the layout.")
+    assert not says_little("The sizes of the layout.")
+    riddles = [
+        f"{name}:{node.lineno} {text}"
+        for name, tree in trees()
+        if not name.startswith(("printers/", "targets/", "lego_emit/lower/", "lego_emit/arith/"))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef | ast.FunctionDef)
+        if (text := ast.get_docstring(node)) and says_little(text)
+    ]
+    assert riddles == []
+
+
 def test_no_file_is_long():
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
     assert {path.name: n for path, n in lines.items() if n > MOST_LINES} == {}
