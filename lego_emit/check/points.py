@@ -283,7 +283,9 @@ def _late(order: Sequence[Param]) -> list[str]:
     """The parameters whose ranges speak of what gets its value after them."""
     own = {p.name for p in order}
     places = {p.name: k for k, p in enumerate(order)}
-    return [p.name for k, p in enumerate(order) if any(places[n] > k for n in p.range.names() & own)]
+    return [
+        p.name for k, p in enumerate(order) if any(places[n] > k for n in p.range.names() & own)
+    ]
 
 
 def _divisors(function: Function) -> list[int]:
