@@ -13,7 +13,7 @@ from machines import EDGES, RANGES, WRITERS
 
 from lego_emit.proofcheck import exhaustive
 from lego_emit.proofcheck.languages import read, tree
-from lego_emit.proofcheck.text import FITS, SHIFT, Unread
+from lego_emit.proofcheck.text import FITS, SHIFT, UnsupportedSyntax
 
 pytest.importorskip("tree_sitter")
 ROWS = 60  # points that are tried of a function, of which those are run at which all demands hold
@@ -106,7 +106,7 @@ def case_of(language, seed, number, seen, strange=False):
     seen["texts"] += 1
     try:
         function = read(writer.whole([case]), language).read(writer.name)
-    except Unread:
+    except UnsupportedSyntax:
         function = None
     if function is None or len(function.results) != 1:
         seen["not read"] += 1
@@ -295,7 +295,7 @@ VALUES = [
 
 @pytest.mark.parametrize(("language", "text"), [u[1:] for u in UNREAD], ids=[u[0] for u in UNREAD])
 def test_what_means_something_else_is_not_read(language, text):
-    with pytest.raises(Unread):
+    with pytest.raises(UnsupportedSyntax):
         assert read(text, language).read("f") is None
 
 

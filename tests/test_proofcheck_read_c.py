@@ -14,7 +14,7 @@ from lego_emit import LegoError, generate, golden
 from lego_emit.check.tables import arguments_of, wanted_of
 from lego_emit.proofcheck import exhaustive
 from lego_emit.proofcheck.languages import read, tree
-from lego_emit.proofcheck.text import DIVISOR, FITS, SHIFT, TABLE, Unread
+from lego_emit.proofcheck.text import DIVISOR, FITS, SHIFT, TABLE, UnsupportedSyntax
 
 ROOT = Path(__file__).parent.parent / "golden"
 LANGUAGES = ("cpp", "cuda", "c", "glsl", "javascript", "rust", "fortran", "julia")
@@ -270,7 +270,7 @@ def test_what_c_computes(language, text, point, want):
 
 @pytest.mark.parametrize("text", [u[1] for u in UNREAD], ids=[u[0] for u in UNREAD])
 def test_what_is_not_understood_is_not_read(text):
-    with pytest.raises(Unread):
+    with pytest.raises(UnsupportedSyntax):
         assert function("cpp", text) is None
 
 
@@ -286,7 +286,7 @@ def test_results_have_the_names_of_their_fields():
     )
     narrow = RESULT.replace("int j", "short j")
     for text in (c("return {i};", "R", before=RESULT), c("return {i, n};", "R", before=narrow)):
-        with pytest.raises(Unread):
+        with pytest.raises(UnsupportedSyntax):
             function("cpp", text)
 
 
@@ -363,7 +363,7 @@ def test_what_javascript_computes(text, point, want):
 
 @pytest.mark.parametrize("text", [u[1] for u in NO_NUMBERS], ids=[u[0] for u in NO_NUMBERS])
 def test_what_is_no_integer_is_not_read(text):
-    with pytest.raises(Unread):
+    with pytest.raises(UnsupportedSyntax):
         assert function("javascript", text) is None
 
 
@@ -399,6 +399,6 @@ def test_a_square_root_with_a_mistake_is_none(language, old, new):
     try:
         found = function(language, text.replace(old, new))
         root = any("square root by" in what for what in found.trusted)
-    except Unread:
+    except UnsupportedSyntax:
         root = False
     assert root == (old == new)

@@ -15,7 +15,7 @@ from .languages import read
 from .provers import Proof, prove
 from .stated import RESULT, UNSEEN, condition_in_python, listed_names, renamed, stated
 from .terms import Term, both, made, term_of, var
-from .text import DIVISOR, FITS, HOLDS, SHIFT, TABLE, Function, Text, Unread
+from .text import DIVISOR, FITS, HOLDS, SHIFT, TABLE, Function, Text, UnsupportedSyntax
 
 PROVED, ASSUMED, SAMPLED = "proved", "assumed", "sampled"
 REFUTED, OPEN = "refuted", "not proved"
@@ -83,7 +83,7 @@ def check(certificate: Mapping[str, Any], source: str, subject: Any, *, all: boo
     report = Report()
     try:
         text = read(source, certificate["language"])
-    except Unread as error:
+    except UnsupportedSyntax as error:
         for function in certificate["functions"]:
             report.lines += [
                 Line(function["name"], s["says"], OPEN, str(error)) for s in function["statements"]
@@ -159,16 +159,16 @@ class _Subject:
     # -- what is known ---------------------------------------------------------------------------
 
     def _read(self) -> None:
-        """Raises Unread where something of it cannot be read."""
+        """Raises UnsupportedSyntax where something of it cannot be read."""
         function = self.text.read(self.name)
         if function is None:
-            raise Unread(f"the text has no function {self.name}")
+            raise UnsupportedSyntax(f"the text has no function {self.name}")
         self.function: Function = function
         self.trusted = list(function.trusted)
         self.parameters = {p["name"]: p for p in self.about["parameters"]}
         names = [name for name, _ in function.params]
         if names != list(self.parameters):
-            raise Unread(
+            raise UnsupportedSyntax(
                 f"{self.name} takes {', '.join(names)}, and the certificate says "
                 f"{', '.join(self.parameters)}"
             )
@@ -185,12 +185,12 @@ class _Subject:
         values = [value.term for value in function.results]
         if function.names:
             if list(function.names) != list(self.about["results"]):
-                raise Unread(
+                raise UnsupportedSyntax(
                     f"{self.name} gives {', '.join(function.names)}, and the certificate says "
                     f"{', '.join(self.about['results'])}"
                 )
         if len(values) != len(self.about["results"]):
-            raise Unread(
+            raise UnsupportedSyntax(
                 f"{self.name} gives {len(values)} results, and the certificate says "
                 f"{len(self.about['results'])}"
             )
@@ -201,7 +201,7 @@ class _Subject:
         self.within: list[Term] = []
 
     def _same_subject(self) -> None:
-        """Raises Unread where what is given cannot be what the certificate is of: a layout in place of
+        """Raises UnsupportedSyntax where what is given cannot be what the certificate is of: a layout in place of
         a function, a function of other parameters, a layout with other numbers of indices."""
         of_layout = self.about["role"] in ("apply", "inv")
         of_another = f"the certificate is of another {'layout' if of_layout else 'function'}: "
@@ -210,12 +210,12 @@ class _Subject:
             own = [*self.fixed, *(p["of"] for p in self.parameters.values())]
             if definition.missing(function, own):
                 takes = ", ".join(definition.parameters(function))
-                raise Unread(
+                raise UnsupportedSyntax(
                     f"{of_another}the parameters of {self.name} are {', '.join(own) or 'none'}, and those "
                     f"of {definition.name_of(function)} {takes}"
                 )
         elif not of_layout:
-            raise Unread(
+            raise UnsupportedSyntax(
                 f"the certificate is of a function, {self.name}, and what is given is a layout"
             )
         elif layout is not None:
@@ -223,7 +223,7 @@ class _Subject:
             wanted = counts if self.about["role"] == "apply" else counts[::-1]
             found = len(self._of("index")), len(self.results)
             if wanted != found:
-                raise Unread(
+                raise UnsupportedSyntax(
                     f"{of_another}{self.name} has {found[0]} indices and {found[1]} results, that of "
                     f"the layout that is given {wanted[0]} and {wanted[1]}"
                 )
@@ -257,7 +257,7 @@ class _Subject:
             assert self.known.function is not None  # see _same_subject
             found = definition.evaluated(self.known.function, values, self._of("axis"))
         if len(found.results) != len(self.results):
-            raise Unread(
+            raise UnsupportedSyntax(
                 f"{self.name} gives {len(self.results)} results, the definition {len(found.results)}"
             )
         self.within = found.within
@@ -336,18 +336,18 @@ class _Subject:
         try:
             self._read()
             self._agreed()
-        except Unread as error:
+        except UnsupportedSyntax as error:
             yield from (Line(self.name, key, OPEN, str(error)) for key in keys)
             return
         for key in keys:
             try:
                 verdict, how = self._verdict(key)
-            except Unread as error:
+            except UnsupportedSyntax as error:
                 verdict, how = OPEN, str(error)
             yield Line(self.name, key, verdict, how)
 
     def _agreed(self) -> None:
-        """Raises Unread where the certificate supposes something else than the text's comment."""
+        """Raises UnsupportedSyntax where the certificate supposes something else than the text's comment."""
         self._named()
         said = [text for text in self.about["given"] if not UNSEEN.fullmatch(text)]
         known = [condition_in_python(text) for text in said]
@@ -359,10 +359,10 @@ class _Subject:
         for alone, who in ((ours - theirs, "certificate"), (theirs - ours, "text's comment")):
             if alone:
                 said = min(map(repr, alone))
-                raise Unread(f"the {who} alone supposes {said}; emit both together")
+                raise UnsupportedSyntax(f"the {who} alone supposes {said}; emit both together")
 
     def _named(self) -> None:
-        """Raises Unread where the text's comment names other parameters or results, or in another
+        """Raises UnsupportedSyntax where the text's comment names other parameters or results, or in another
         order."""
         of = {name: p["of"] for name, p in self.parameters.items()}
         results = list(self.about["results"])
@@ -372,13 +372,15 @@ class _Subject:
             allowed += [names, [before.get(n, n) for n in names]]
         for old, text in renamed(self.function):
             if text not in (*of, *results) or of.get(text, old) != old:
-                raise Unread(f"the comment says that {old} is renamed {text}")
+                raise UnsupportedSyntax(f"the comment says that {old} is renamed {text}")
         for names in listed_names(self.function):
             if names not in allowed:
-                raise Unread(f"the comment names {', '.join(names)}, in this order")
+                raise UnsupportedSyntax(f"the comment names {', '.join(names)}, in this order")
         seen = [n for cs in self.said.results for n in results if n in both(cs).names()]
         if seen != sorted(seen, key=results.index):
-            raise Unread(f"the comment promises something of {', '.join(seen)}, in this order")
+            raise UnsupportedSyntax(
+                f"the comment promises something of {', '.join(seen)}, in this order"
+            )
 
     def _range(self, known: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
         """What the comment promises of the results, which is what the certificate does."""
@@ -388,7 +390,9 @@ class _Subject:
         theirs = [condition_in_python(by["result"]).put(single) for by in known if by["result"]]
         for name in sorted(set().union(*(c.names() for c in own))):
             if name not in values and name not in self.parameters:
-                raise Unread(f"the comment promises something of {name}, which is no result")
+                raise UnsupportedSyntax(
+                    f"the comment promises something of {name}, which is no result"
+                )
         verdict, how = self._shown([(c.put(values), "the promised range") for c in own])
         ours, others = (
             {part for c in of for part in exhaustive.parts(floored(c))} for of in (own, theirs)
@@ -515,7 +519,7 @@ class _Subject:
         """Of an inv what it makes of apply's positions, and apply of its indices."""
         pair = self.pair
         if pair is None:
-            raise Unread("the other function is not in the certificate")
+            raise UnsupportedSyntax("the other function is not in the certificate")
         there, back = pair
         for one in pair:
             one._read()

@@ -18,7 +18,7 @@ from ..algebra.slices import run_of
 from ..errors import LegoError
 from ..kinds import is_integer
 from .terms import TRUE, Term, followed, made, term_of
-from .text import Unread
+from .text import UnsupportedSyntax
 
 TOO_MUCH = (LegoError, ArithmeticError, ValueError, TypeError, AttributeError, LookupError)
 
@@ -75,7 +75,7 @@ class _Symbols:
                 first, step, count = run_of(block.dims[axis], i)
                 value = next(self.axes, None)
                 if value is None:
-                    raise Unread(f"{block!r}: there are more ':' than indices for them")
+                    raise UnsupportedSyntax(f"{block!r}: there are more ':' than indices for them")
                 self.extents.append(count)
                 found[axis] = value * step + first
         return self.apply(block, found)
@@ -94,7 +94,7 @@ class _Symbols:
 
 
 def known(subject: Any, sizes: Mapping[str, Any]) -> Known:
-    """A subject with its sizes put in. sizes: by the user's names, ints or terms. Raises Unread where
+    """A subject with its sizes put in. sizes: by the user's names, ints or terms. Raises UnsupportedSyntax where
     it cannot be called so."""
     if isinstance(subject, Block):
         found = subject if subject.is_concrete else subject.with_sizes(_Change(sizes))
@@ -107,7 +107,7 @@ def known(subject: Any, sizes: Mapping[str, Any]) -> Known:
 
     try:
         ways = [found for _, found in _run(make, _Symbols())]
-    except (NameError, Unread):
+    except (NameError, UnsupportedSyntax):
         return Known(function=subject)
     if not all(isinstance(found, Block) for found in ways):
         return Known(function=subject)
@@ -163,7 +163,7 @@ def _defined(
         within += [made("lor", made("lnot", condition), held) for held in inside]
         ways.append((condition, _outputs(found)))
     if len({len(values) for _, values in ways}) != 1:
-        raise Unread("the definition gives different numbers of results")
+        raise UnsupportedSyntax("the definition gives different numbers of results")
     results = list(ways[-1][1])
     for condition, values in reversed(ways[:-1]):
         results = [made("select", condition, a, b) for a, b in zip(values, results, strict=True)]
@@ -182,13 +182,13 @@ def _run(
     with over(symbols):
         try:
             return followed(once)
-        except Unread:
+        except UnsupportedSyntax:
             raise
         except NameError:
             raise
         except TOO_MUCH as error:
             said = " ".join(str(error).split())
-            raise Unread(
+            raise UnsupportedSyntax(
                 f"the definition cannot be followed: {type(error).__name__}: {said}"
             ) from error
 
@@ -198,7 +198,7 @@ def _outputs(found: Any) -> list[Term]:
     values = list(values) if isinstance(values, tuple | list) else [values]
     for value in values:
         if not (isinstance(value, Term | bool) or is_integer(value)):
-            raise Unread(f"the definition gives {type(value).__name__}, not an integer")
+            raise UnsupportedSyntax(f"the definition gives {type(value).__name__}, not an integer")
     return [_number(term_of(v)) for v in values]
 
 
@@ -242,11 +242,11 @@ class _Change:
             return n
         value = self.sizes.get(str(n))
         if value is None and str(n).isidentifier():
-            raise Unread(
+            raise UnsupportedSyntax(
                 f"the certificate is of another layout: it has no size {n}, and the layout that is given has"
             )
         if value is None:
-            raise Unread(
+            raise UnsupportedSyntax(
                 f"the size {n} is no single symbol: write the layout as a function of its sizes"
             )
         return value

@@ -27,7 +27,7 @@ class DisagreementError(LegoError):
     """Two solvers gave contrary answers."""
 
 
-class Unsaid(Exception):
+class NotExpressible(Exception):
     """Something has no form in SMT-LIB 2."""
 
 
@@ -36,7 +36,7 @@ def prove(goal: Term, given: Sequence[Term]) -> str | None:
     None where it was not. Raises DisagreementError where the solvers contradict each other."""
     try:
         query = to_smt2(goal, given)
-    except (Unsaid, RecursionError):
+    except (NotExpressible, RecursionError):
         return None
     first = _z3(query)
     if first == "sat":
@@ -52,10 +52,10 @@ def prove(goal: Term, given: Sequence[Term]) -> str | None:
 
 
 def to_smt2(goal: Term, given: Sequence[Term]) -> str:
-    """The question whether a goal can fail, as a text: the same bytes everywhere. Raises Unsaid."""
+    """The question whether a goal can fail, as a text: the same bytes everywhere. Raises NotExpressible."""
     try:
         return _Writer(None).query(goal, given)
-    except Unsaid:
+    except NotExpressible:
         names = sorted(goal.names().union(*(g.names() for g in given)))
         ranges = bounds(names, given)
         if ranges is None:
@@ -84,17 +84,17 @@ class _Writer:
         if self.ranges is not None:
             known = [part for part in known if self._bounded(part)]
             if not self._bounded(goal):
-                raise Unsaid
+                raise NotExpressible
             reach = [e for ends in self.ends.values() for e in ends]
             reach += list(self._range(n)[k] for n in goal.names() for k in (0, 1))
             self.width = max(v.bit_length() for v in reach) + 2
             if self.width > WIDEST:
-                raise Unsaid
+                raise NotExpressible
         for part in known:
             start = len(self.lines), dict(self.named)
             try:
                 self.lines.append(f"(assert {self.said(part)})")
-            except Unsaid:  # less is given
+            except NotExpressible:  # less is given
                 del self.lines[start[0] :]
                 self.named = start[1]
         wanted = self.said(goal)
@@ -138,7 +138,7 @@ class _Writer:
             case "lookup":
                 entries = term.args[1:]
                 if len(entries) > TABLE:
-                    raise Unsaid
+                    raise NotExpressible
                 place = self.said(term.args[0])
                 text = self.said(entries[-1])
                 for k in range(len(entries) - 2, -1, -1):
@@ -195,7 +195,7 @@ class _Writer:
         if mask is None:
             mask, text = term.args[0].constant, args[1]
         if term.op != "and" or mask is None or mask < 0:
-            raise Unsaid
+            raise NotExpressible
         found = ["0"]
         place = 0
         while mask >> place:
@@ -230,7 +230,7 @@ class _Writer:
             "shr": "bvashr",
         }
         if term.op not in words:
-            raise Unsaid
+            raise NotExpressible
         return f"({words[term.op]} {' '.join(args)})"
 
     def _defined(self, goal: Term) -> list[str]:
@@ -282,7 +282,7 @@ class _Writer:
             for part in term.walk():
                 if not part.is_truth:
                     self.ends[part] = self._ends_of(part)
-        except Unsaid:
+        except NotExpressible:
             return False
         return True
 
@@ -304,9 +304,9 @@ class _Writer:
             case "mul" | "fdiv" | "tdiv" | "shl" | "shr":
                 low, high = args[1]
                 if (term.op != "mul" and low < 0) or (term.op[1:] == "div" and low < 1):
-                    raise Unsaid
+                    raise NotExpressible
                 if term.op in ("shl", "shr") and high > WIDEST:
-                    raise Unsaid
+                    raise NotExpressible
                 value: Callable[[int, int], int] = {
                     "mul": lambda a, b: a * b, "fdiv": lambda a, b: a // b,
                     "tdiv": lambda a, b: a // b, "shl": lambda a, b: a << b,
@@ -317,12 +317,12 @@ class _Writer:
             case "fmod" | "tmod":
                 low, high = args[1]
                 if low < 1:
-                    raise Unsaid
+                    raise NotExpressible
                 return (0 if term.op == "fmod" or lo >= 0 else 1 - high), high - 1
             case "and" | "or" | "xor" | "not":
                 most = max(max(abs(a), abs(b)) for a, b in args).bit_length()
                 return -(2**most), 2**most
-        raise Unsaid
+        raise NotExpressible
 
 
 # -- solvers -------------------------------------------------------------------------------------

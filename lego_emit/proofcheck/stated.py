@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from .terms import Term, made, term_of, var
-from .text import Function, Unread
+from .text import Function, UnsupportedSyntax
 
 RESULT = "the_result"  # what a single result is called in a comment, as a variable
 UNSEEN = re.compile(r"every intermediate value fits \w+")
@@ -56,7 +56,7 @@ class Stated:
 
 
 def stated(function: Function, language: str) -> Stated:
-    """What the comment of a function of the text states. Raises Unread for what looks like a
+    """What the comment of a function of the text states. Raises UnsupportedSyntax for what looks like a
     condition and cannot be read."""
     names = [name for name, _ in function.params]
     found = Stated()
@@ -80,7 +80,7 @@ def stated(function: Function, language: str) -> Stated:
                 if name is None or (
                     tagged and _folded(tagged, language) != _folded(name, language)
                 ):
-                    raise Unread(
+                    raise UnsupportedSyntax(
                         f"{function.name}: the comment says {said!r} of {tagged or 'no parameter'}"
                     )
                 found.params.setdefault(name, []).extend(known)
@@ -88,7 +88,9 @@ def stated(function: Function, language: str) -> Stated:
             if tagged:
                 seen.append(_folded(tagged, language))
     if seen != [name for name in (_folded(n, language) for n in names) if name in seen]:
-        raise Unread(f"{function.name}: the comment speaks of {', '.join(seen)}, in this order")
+        raise UnsupportedSyntax(
+            f"{function.name}: the comment speaks of {', '.join(seen)}, in this order"
+        )
     return found
 
 
@@ -259,7 +261,7 @@ def _subject(text: str, names: Sequence[str], language: str) -> str | None:
 
 def conditions(text: str, language: str, names: Sequence[str] | None) -> list[Term]:
     """The conditions that a chain such as 0 <= i < N / B is made of. names: of the variables that may
-    stand in it. Raises Unread."""
+    stand in it. Raises UnsupportedSyntax."""
     reader = _Reader(
         re.sub(r"\bthe result\b|^result\b|(?<=<= )result\b", RESULT, text), language, names
     )
@@ -285,8 +287,8 @@ class _Reader:
             at = match.end()
         self.at = 0
 
-    def wrong(self) -> Unread:
-        return Unread(f"the comment's {self.text!r} cannot be read")
+    def wrong(self) -> UnsupportedSyntax:
+        return UnsupportedSyntax(f"the comment's {self.text!r} cannot be read")
 
     def peek(self) -> str:
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
@@ -461,7 +463,9 @@ class _Reader:
         if self.names is None:
             return var(name)
         if _folded(name, self.language) not in self.names:
-            raise Unread(f"the comment's {self.text!r} speaks of {name}, which is no parameter")
+            raise UnsupportedSyntax(
+                f"the comment's {self.text!r} speaks of {name}, which is no parameter"
+            )
         return var(self.names[_folded(name, self.language)])
 
     def _arguments(self) -> list[Term]:

@@ -17,7 +17,7 @@ from ..errors import LegoError
 from .terms import FARTHEST, TRUE, Term, made, term_of
 
 
-class Unread(LegoError):
+class UnsupportedSyntax(LegoError):
     """The checker does not know what something in a text means."""
 
 
@@ -182,7 +182,7 @@ class Machine:
 @dataclass
 class Text:
     """A file. names: of all functions in it, one for each definition; read: one of them, None where
-    there is none (it raises Unread for what it does not understand)."""
+    there is none (it raises UnsupportedSyntax for what it does not understand)."""
 
     language: str
     names: Sequence[str]

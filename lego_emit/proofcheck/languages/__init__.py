@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from ..text import Text, Unread
+from ..text import Text, UnsupportedSyntax
 
 READERS = {
     "c": "c_family",
@@ -19,8 +19,10 @@ READERS = {
 
 
 def read(source: str, language: str) -> Text:
-    """What a text says. Raises Unread for a language that the checker does not read, and for what it
+    """What a text says. Raises UnsupportedSyntax for a language that the checker does not read, and for what it
     does not understand."""
     if language not in READERS:
-        raise Unread(f"the checker does not read {language}; it reads {', '.join(READERS)}")
+        raise UnsupportedSyntax(
+            f"the checker does not read {language}; it reads {', '.join(READERS)}"
+        )
     return import_module(f".{READERS[language]}", __name__).read(source, language)

@@ -162,7 +162,7 @@ class _File(File):
                 raise unread(part, "an item that the checker does not know")
 
     def _guarded(self) -> None:
-        """Raises Unread where what a branch asks is not what texts of ours ask: whether a name is not
+        """Raises UnsupportedSyntax where what a branch asks is not what texts of ours ask: whether a name is not
         defined that it defines, or whether one of a compiler's own is."""
         for node in walk(self.root):
             if node.type != "preproc_ifdef":
@@ -615,7 +615,7 @@ def _is_assume(call: Any) -> bool:
 
 
 def _harmless(node: Any) -> None:
-    """Raises Unread for what the preprocessor may do to the text."""
+    """Raises UnsupportedSyntax for what the preprocessor may do to the text."""
     text = words(node).strip()
     name, value = (node.child_by_field_name(f) for f in ("name", "value"))
     if node.type == "preproc_def" and GUARD.fullmatch(words(name)) and words(name) not in TYPES:

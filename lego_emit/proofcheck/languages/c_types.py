@@ -34,7 +34,7 @@ def known_type(node: Any) -> Type | None:
 
 
 def type_of(node: Any) -> Type:
-    """The type that a node names. Raises Unread where it is none of ours."""
+    """The type that a node names. Raises UnsupportedSyntax where it is none of ours."""
     found = known_type(node)
     if found is None:
         raise unread(node, "a type that the checker does not know")
@@ -42,7 +42,7 @@ def type_of(node: Any) -> Type:
 
 
 def literal(node: Any, language: str) -> tuple[int, Type]:
-    """The value and the type of an integer literal. Raises Unread where no type of ours holds it."""
+    """The value and the type of an integer literal. Raises UnsupportedSyntax where no type of ours holds it."""
     text = words(node).lower().replace("'", "")
     sign = -1 if text.startswith("-") else 1
     text = text.removeprefix("-")

@@ -79,7 +79,7 @@ class _File(File):
             self.unclear.update(words(n) for n in walk(node) if n.type == "identifier")
 
     def definition(self, name: str, count: int | None = None) -> Any:
-        """The method for machine integers. Raises Unread where another one may be called instead."""
+        """The method for machine integers. Raises UnsupportedSyntax where another one may be called instead."""
         found = super().definition(name, count)
         for node in self.functions.get(name, ()) if count is not None else ():
             params = inside(inside(_head(node))[1])

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from ...errors import LegoError, MissingPackageError
 from ..terms import TRUE, Term, made, term_of, var
-from ..text import BOOL, FITS, HOLDS, Function, Machine, Text, Type, Unread, Value
+from ..text import BOOL, FITS, HOLDS, Function, Machine, Text, Type, UnsupportedSyntax, Value
 from .forms import FORMS, Forms
 
 MOST_STEPS = 4096  # of a loop
@@ -26,11 +26,13 @@ Found = TypeVar("Found")
 
 def parsed(source: str, grammar: str, language: str = "") -> Any:
     """The root of a text's tree. language: whose forms it has, where it is not the grammar's. Raises
-    Unread where the text does not parse, or has what no text of ours has."""
+    UnsupportedSyntax where the text does not parse, or has what no text of ours has."""
     control = CONTROL.search(source)
     if control is not None:
         line = source.count("\n", 0, control.start()) + 1
-        raise Unread(f"line {line}: {control[0]!r}: a character that may end a line, or hide one")
+        raise UnsupportedSyntax(
+            f"line {line}: {control[0]!r}: a character that may end a line, or hide one"
+        )
     try:
         module = import_module(f"tree_sitter_{grammar}")
         sitter: Any = import_module("tree_sitter")
@@ -105,18 +107,18 @@ def words(node: Any) -> str:
     return node.text.decode()
 
 
-def unread(node: Any, why: str) -> Unread:
+def unread(node: Any, why: str) -> UnsupportedSyntax:
     """An error that names the place."""
     text = " ".join(words(node).split())
     text = text if len(text) <= 60 else text[:57] + "..."
-    return Unread(f"line {node.start_point[0] + 1}: {text}: {why}")
+    return UnsupportedSyntax(f"line {node.start_point[0] + 1}: {text}: {why}")
 
 
 OTHER_FORMS = (AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError)
 
 
 def understood(node: Any, reads: Callable[[], Found]) -> Found:
-    """What reads() finds. Raises Unread where a part of the tree has none of the forms that it knows."""
+    """What reads() finds. Raises UnsupportedSyntax where a part of the tree has none of the forms that it knows."""
     try:
         return reads()
     except LegoError:
@@ -301,7 +303,7 @@ class File:
 
     def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
         """(name, type, whether it is for a result) of each parameter of a definition; the type None
-        where it is no plain integer: with strict, Unread is raised there."""
+        where it is no plain integer: with strict, UnsupportedSyntax is raised there."""
         raise NotImplementedError
 
     def comment(self, node: Any) -> str:
@@ -319,7 +321,7 @@ class File:
         self.tables[name] = kind, numbers
 
     def table(self, node: Any, name: str) -> tuple[Type, list[int]]:
-        """The table of a name. Raises Unread where it is not known."""
+        """The table of a name. Raises UnsupportedSyntax where it is not known."""
         if name not in self.tables or name in self.unclear:
             raise unread(node, "a table that is not in the text, or not once")
         kind, numbers = self.tables[name]
