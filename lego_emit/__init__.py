@@ -12,7 +12,7 @@ from .algebra.later import use
 from .algebra.layout import GroupBy, OrderBy, TileBy
 from .algebra.part import Part
 from .algebra.perms import Col, GenP, RegP, Row, isqrt
-from .errors import LegoError, LegoWarning, nearest
+from .errors import LegoError, LegoWarning, did_you_mean
 
 if TYPE_CHECKING:
     from .algebra.linear import Linear
@@ -53,7 +53,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f".{name}", __name__)
     if name in _LAZY:
         return getattr(import_module(f".{_LAZY[name]}", __name__), name)
-    known = "" if name.startswith("_") else nearest(name, __dir__())
+    known = "" if name.startswith("_") else did_you_mean(name, __dir__())
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}.{known}", name=name)
 
 

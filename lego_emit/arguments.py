@@ -8,7 +8,7 @@ from typing import Any
 from .arith.assume import as_list
 from .emit import registry
 from .emit.printer import Printer
-from .errors import TargetError, nearest, shown
+from .errors import TargetError, did_you_mean, shown
 from .ir.cost import MOST_EFFORT
 from .ir.index_types import INDEX_TYPES, IndexType
 from .ir.program import Program
@@ -61,7 +61,7 @@ def candidates(index_type: str, printer: Printer) -> tuple[IndexType, ...]:
     known = [*own, *printer.index_names]
     raise TargetError(
         f"no index type {shown(index_type)}; {printer.title} has auto, {', '.join(known)}."
-        f"{nearest(shown(index_type), known)}"
+        f"{did_you_mean(shown(index_type), known)}"
     )
 
 
@@ -87,7 +87,7 @@ def check_counted(base: Any, program: Program) -> None:
         known = sorted(indices)
         raise TargetError(
             f"base is {shown(base)}, and {name} is no index and no result; there are {', '.join(known)}."
-            f"{nearest(name, known)}"
+            f"{did_you_mean(name, known)}"
         )
 
 

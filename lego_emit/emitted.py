@@ -11,7 +11,7 @@ from .check.emission import SelfCheck
 from .emit.emit import emit
 from .emit.naming import AS_WRITTEN, Naming
 from .emit.unit import Unit
-from .errors import TargetError, nearest
+from .errors import TargetError, did_you_mean
 from .ir.program import Program
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Emitted(Unit):
         if name is not None and name not in names:
             raise TargetError(
                 f"no function {name!r} in {self.program.name}; it has {', '.join(names)}."
-                f"{nearest(str(name), names)}"
+                f"{did_you_mean(str(name), names)}"
             )
         function = self.functions[names.index(name) if name is not None else 0]
         return drawn([values(function, sizes or {}, domain or {}, color, bits)], order, walk)

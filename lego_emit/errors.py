@@ -196,7 +196,7 @@ def line_in(function: Any, error: BaseException) -> str:
     return f" (line {line})" if line is not None else ""
 
 
-def nearest(name: str, choices, alike: float = 0.5) -> str:
+def did_you_mean(name: str, choices, alike: float = 0.5) -> str:
     """ " Did you mean 'x'?" for the choice nearest to name, or the empty string."""
     import difflib
 

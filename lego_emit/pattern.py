@@ -11,7 +11,7 @@ from .algebra.nested import compact, size_of
 from .algebra.perms import RegP
 from .algebra.strided import Strided
 from .arith.expr import symbols
-from .errors import LayoutError, LazyText, nearest, shown
+from .errors import LayoutError, LazyText, did_you_mean, shown
 from .kinds import is_integer, is_symbolic
 
 ARROW = "->"
@@ -103,7 +103,7 @@ def _known(sizes: Mapping[str, Any], names: list[str], place: object) -> dict[st
     for name, size in sizes.items():
         if name not in names:
             raise LayoutError(
-                f"{place}: the size of {name}, which it does not name.{nearest(name, names)}"
+                f"{place}: the size of {name}, which it does not name.{did_you_mean(name, names)}"
             )
         if not (is_symbolic(size) or (is_integer(size) and size >= 1)):
             raise LayoutError(

@@ -35,7 +35,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InverseError, LayoutError, LazyText, nearest, shown
+from ..errors import InverseError, LayoutError, LazyText, did_you_mean, shown
 from ..kinds import is_integer
 from . import f2
 from .labels import (
@@ -92,7 +92,7 @@ class Linear(LinearMap):
         shift = dict(offset or {})
         if unknown := [n for n in shift if n not in names]:
             raise LayoutError(
-                f"{construct}: offset names {unknown[0]!r}, which is not an output.{nearest(str(unknown[0]), names)}"
+                f"{construct}: offset names {unknown[0]!r}, which is not an output.{did_you_mean(str(unknown[0]), names)}"
             )
         first = checked_image(construct, "offset", 0, tuple(shift.get(n, 0) for n in names), names)
         if isinstance(out, Mapping):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
-from ..errors import IndexRangeError, InverseError, LayoutError, nearest, shown
+from ..errors import IndexRangeError, InverseError, LayoutError, did_you_mean, shown
 from . import f2
 from .block import Change, Indexable, Numbers
 from .labels import Dims, starts, values_of, width_of
@@ -167,7 +167,7 @@ class LinearMap(Indexable):
             if name not in names:
                 raise IndexRangeError(
                     f"{self!r}: {name} is not an input; there are {', '.join(self.coordinates)}."
-                    f"{nearest(name, names)}"
+                    f"{did_you_mean(name, names)}"
                 )
         if missing := [n for n in names if n not in named]:
             raise IndexRangeError(f"{self!r}: no value for {', '.join(missing)}")
@@ -297,6 +297,6 @@ class LinearMap(Indexable):
         if name not in names:
             raise LayoutError(
                 f"{self!r}: {shown(name)} is no {kind}; there are {', '.join(names)}."
-                f"{nearest(str(name), names)}"
+                f"{did_you_mean(str(name), names)}"
             )
         return names.index(name)

@@ -16,7 +16,7 @@ from ..algebra.block import Block
 from ..algebra.figures import unflatten
 from ..arith.expr import Expr
 from ..ends import Endless, bounded
-from ..errors import LONGEST, LayoutError, LegoError, line_in, nearest, said, shown
+from ..errors import LONGEST, LayoutError, LegoError, did_you_mean, line_in, said, shown
 from ..kinds import is_integer
 from ..trace.numbered import Numbered
 
@@ -67,7 +67,7 @@ def fixed(block: Block, sizes: Mapping[str, int]) -> Any:
         if name not in found:
             has = f"it has {', '.join(sorted(found))}" if found else "it has none"
             raise LayoutError(
-                f"{block!r}: no size is called {name}; {has}.{nearest(name, sorted(found))}"
+                f"{block!r}: no size is called {name}; {has}.{did_you_mean(name, sorted(found))}"
             )
     missing = [name for name in sorted(found) if name not in sizes]
     if missing:
@@ -95,7 +95,7 @@ def as_layout(given: Any, sizes: Mapping[str, int], place: str) -> Any:
     if unknown:
         has = f"its sizes are {', '.join(parameters)}" if parameters else "it takes none"
         raise LegoError(
-            f"{place}: no size {unknown[0]}; {has}.{nearest(unknown[0], list(parameters))}"
+            f"{place}: no size {unknown[0]}; {has}.{did_you_mean(unknown[0], list(parameters))}"
         )
     if missing:
         options = " ".join(f"--size {name}=.." for name in missing)

@@ -13,7 +13,7 @@ from ..arith.expr import Cond, Expr
 from ..arith.prover import PROVERS
 from ..arith.steps import EXACT, MERGED, TAKEN_OFF, Divided, Law, Log, Merged
 from ..arith.terms import Atom
-from ..errors import TargetError, nearest
+from ..errors import TargetError, did_you_mean
 from ..ir.program import Function, Program
 from ..lower.function import Record
 from ..lower.lowering import Tried
@@ -84,7 +84,7 @@ def told(unit: Unit, name: str | None = None) -> list[Told]:
         emitted = [f.name for f in functions]
         raise TargetError(
             f"no function {name!r} in {program.name}; it has {', '.join(emitted)}."
-            f"{nearest(name, emitted)}"
+            f"{did_you_mean(name, emitted)}"
         )
     found = []
     for function in functions:

@@ -110,7 +110,7 @@ def verify(root: Path, targets: Sequence[str], names: Sequence[str]) -> None:
 
 
 def _cases(root: Path, names: Sequence[str]) -> list[Any]:
-    from ..errors import nearest
+    from ..errors import did_you_mean
     from ..golden import cases, load
 
     if not names:
@@ -118,5 +118,5 @@ def _cases(root: Path, names: Sequence[str]) -> list[Any]:
     known = sorted(p.parent.name for p in root.glob("*/layout.py"))
     for name in names:
         if name not in known:
-            raise GoldenError(f"{root}: no case {name!r}.{nearest(name, known)}")
+            raise GoldenError(f"{root}: no case {name!r}.{did_you_mean(name, known)}")
     return [load(root / name) for name in names]

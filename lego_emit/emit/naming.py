@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from ..errors import TargetError, nearest, shown
+from ..errors import TargetError, did_you_mean, shown
 
 STYLES = ("snake_case", "camelCase", "PascalCase")
 
@@ -40,7 +40,7 @@ class Naming:
                 "in 'acme_'"
             )
         if self.style and self.style not in STYLES:
-            hint = nearest(self.style, STYLES) if isinstance(self.style, str) else ""
+            hint = did_you_mean(self.style, STYLES) if isinstance(self.style, str) else ""
             raise TargetError(f"names is {shown(self.style)}; there are {', '.join(STYLES)}.{hint}")
 
     @classmethod

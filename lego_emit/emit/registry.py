@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from ..errors import TargetError, nearest, shown
+from ..errors import TargetError, did_you_mean, shown
 from ..ir.index_types import INDEX_TYPES
 from ..plugins import entries, load
 from .printer import Printer
@@ -50,7 +50,7 @@ def _printer(name: str, given: str) -> Printer:
     aliases = {alias: n for n, found in known.items() for alias in found.aliases}
     if name in aliases:
         return known[aliases[name]]
-    hint = nearest(name, names) or nearest(name, aliases)
+    hint = did_you_mean(name, names) or did_you_mean(name, aliases)
     if name == "all":
         hint = " Call generate() for each; 'all' is the command line's: lego-emit generate -t all"
     raise TargetError(f"no target {given!r}; installed: {', '.join(names)}.{hint}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..algebra import reference
 from ..algebra.block import Block
 from ..algebra.sizes import check_sizes
-from ..errors import LayoutError, LegoError, nearest, shown
+from ..errors import LayoutError, LegoError, did_you_mean, shown
 from ..kinds import is_array, is_integer
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class Catalogue(Mapping[str, Entry]):
                 return self._grammars[family](rest)
         raise LayoutError(
             f"catalogue[{shown(name)}]: there is none of this name."
-            f"{nearest(str(name), list(self._entries))} `lego-emit catalogue` lists all"
+            f"{did_you_mean(str(name), list(self._entries))} `lego-emit catalogue` lists all"
         )
 
     def __contains__(self, name: object) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from ..errors import TargetError, nearest, shown
+from ..errors import TargetError, did_you_mean, shown
 from ..operations import OPS as OPERATIONS
 
 
@@ -41,7 +41,7 @@ class Cost:
             if op not in OPERATIONS:
                 raise TargetError(
                     f"Cost {self.name!r} prices {shown(op)}, which is not an operation."
-                    f"{nearest(shown(op), OPERATIONS)}"
+                    f"{did_you_mean(shown(op), OPERATIONS)}"
                 )
             if isinstance(price, bool) or not isinstance(price, int | float) or not price >= 0:
                 raise TargetError(
@@ -95,7 +95,7 @@ def cost_model(cost: str | Cost | None, default: Cost = LATENCY) -> Cost:
         names = (*COSTS, MEASURED)
         raise TargetError(
             f"no cost model {shown(cost)}; there are {', '.join(names)}, or give a lego_emit.Cost."
-            f"{nearest(shown(cost), names)}"
+            f"{did_you_mean(shown(cost), names)}"
         )
     return COSTS[cost]
 

@@ -18,7 +18,7 @@ from ..arith.expr import Expr
 from ..arith.given_ranges import parse_ranges
 from ..arith.terms import Atom
 from ..emit.printer import Printer
-from ..errors import AssumptionError, TemplateError, nearest, shown
+from ..errors import AssumptionError, TemplateError, did_you_mean, shown
 from ..ir.index_types import IndexType
 from ..ir.program import Program
 from ..kinds import is_integer, is_symbolic
@@ -88,7 +88,7 @@ class Names(Kernel):
             known = [*self.printer.index_types]
             raise TemplateError(
                 f"{name}: no type {shown(type_name)}; {self.printer.title} has {', '.join(known)}."
-                f"{nearest(type_name, known)}"
+                f"{did_you_mean(type_name, known)}"
             )
         if not name.isidentifier() or name in self.printer.reserved:
             raise TemplateError(
@@ -150,7 +150,7 @@ class Names(Kernel):
             if text not in self._texts.values():
                 raise TemplateError(
                     f"where: the template gives no layout the text {shown(text)}."
-                    f"{nearest(text, list(self._texts.values()))}"
+                    f"{did_you_mean(text, list(self._texts.values()))}"
                 )
         for said in self.assume:
             for name in sorted(names_of(said)):
@@ -173,7 +173,7 @@ class Names(Kernel):
         self._check_scope(name, user)
         if name not in self.types:
             raise TemplateError(
-                f"{user}: {name} is not a declared name.{nearest(name, list(self.types))}"
+                f"{user}: {name} is not a declared name.{did_you_mean(name, list(self.types))}"
             )
 
     def _check_scope(self, name: str, user: str, meant: Name | None = None) -> None:
@@ -212,7 +212,7 @@ class Names(Kernel):
         if (name := getattr(given, "_undefined_name", None)) is not None:
             raise TemplateError(
                 f"{name} is not a declared name, and nothing of that name was given."
-                f"{nearest(name, [*self.types])}"
+                f"{did_you_mean(name, [*self.types])}"
             )
         raise TemplateError(
             f"{shown(given)} is not an index: give a declared name, an integer, an expression of them, "
@@ -311,7 +311,7 @@ class Names(Kernel):
             if declared.get(self._spelled_alike(word), at + 1) > at:
                 known = [*self.types, *(name for name, end in declared.items() if end <= at)]
                 known = [name for name in known if name not in self._texts]
-                meant = nearest(word, known) or nearest(word, sorted(self._common))
+                meant = did_you_mean(word, known) or did_you_mean(word, sorted(self._common))
                 if word in self.given:
                     raise TemplateError(
                         f"{where}: {word} is given to the template, and no name of the kernel's, which has "

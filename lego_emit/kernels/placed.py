@@ -12,7 +12,7 @@ from ..algebra.bijection import symbols_in
 from ..algebra.block import Block
 from ..arith.context import bound
 from ..arith.expr import Cond, Expr
-from ..errors import TemplateError, nearest
+from ..errors import TemplateError, did_you_mean
 from ..kinds import is_integer, is_symbolic
 from ..trace.learn import learn_layout, product_of
 from ..trace.paths import here
@@ -177,7 +177,7 @@ class Placed:
     def __getattr__(self, name: str) -> Any:
         if name.startswith(("_", "jinja_")):  # Jinja asks what it calls
             raise AttributeError(name)
-        raise TemplateError(f"{self._name} has no {name!r}.{nearest(name, PLACED)}")
+        raise TemplateError(f"{self._name} has no {name!r}.{did_you_mean(name, PLACED)}")
 
     def __repr__(self) -> str:
         return f"{self._name} = {self._layout!r}"

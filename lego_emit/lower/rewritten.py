@@ -27,7 +27,7 @@ from ..arith.formulas import (
     symbols_of,
 )
 from ..arith.from_sympy import Reader
-from ..errors import LegoError, TraceError, line_in, nearest
+from ..errors import LegoError, TraceError, did_you_mean, line_in
 from .as_written import refuse_zero
 from .header import nonzero
 from .problem import Problem
@@ -137,7 +137,7 @@ def _values(problem: Problem, pair: Pair) -> list[Expr]:
         if symbol.name not in names:
             raise TraceError(
                 f"rewrite names {symbol}, which is not a parameter of {problem.name}; parameters: "
-                f"{', '.join(problem.params)}.{nearest(symbol.name, names)}"
+                f"{', '.join(problem.params)}.{did_you_mean(symbol.name, names)}"
             )
     reader = Reader(known, problem.facts)
     try:

@@ -15,7 +15,7 @@ from typing import Any
 from ..algebra import f2
 from ..algebra.labels import starts, width_of
 from ..algebra.linear import Linear
-from ..errors import LayoutError, nearest, shown
+from ..errors import LayoutError, did_you_mean, shown
 from ..files import write_if_changed
 from ..kinds import is_integer
 from ..plans.gather import Choice, Fetched, GatherPlan, Shuffled
@@ -108,7 +108,7 @@ def _axis(layout: Linear, axis: Any, construct: str) -> tuple[str, list[int]]:
     if axis not in names:
         raise LayoutError(
             f"{construct}: {shown(axis)} is not a coordinate; there are {', '.join(names)}."
-            f"{nearest(str(axis), names)}"
+            f"{did_you_mean(str(axis), names)}"
         )
     k = names.index(axis)
     first, (_, count) = starts(layout.outs)[k], layout.outs[k]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import LayoutError, nearest, shown
+from ..errors import LayoutError, did_you_mean, shown
 
 Phases = tuple[tuple[int, ...], ...]
 
@@ -89,5 +89,5 @@ def memory_of(gpu: Any, construct: str) -> SharedMemory:
         return GPUS[gpu.lower()]
     raise LayoutError(
         f"{construct}: gpu is {shown(gpu)}; known are {', '.join(GPUS)}, or give a SharedMemory."
-        f"{nearest(str(gpu), GPUS)}"
+        f"{did_you_mean(str(gpu), GPUS)}"
     )

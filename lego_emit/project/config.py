@@ -35,7 +35,7 @@ from typing import Any
 
 from ..emit import registry
 from ..emit.naming import STYLES, Naming
-from ..errors import BuildError, LegoError, nearest
+from ..errors import BuildError, LegoError, did_you_mean
 from ..ir.cost import COSTS, MEASURED, MOST_EFFORT
 
 CONFIG = "lego-emit.toml"
@@ -183,7 +183,7 @@ def _checked(table: Mapping[str, Any], keys: Mapping[str, _Check], place: str) -
     for key, value in table.items():
         if key not in keys:
             raise BuildError(
-                f"{place}: no key {key!r}; there are {', '.join(keys)}.{nearest(key, keys)}"
+                f"{place}: no key {key!r}; there are {', '.join(keys)}.{did_you_mean(key, keys)}"
             )
         try:
             checked[key] = keys[key](value)
@@ -222,7 +222,7 @@ def _sizes(value: Any) -> dict[str, int]:
 def _one_of(value: Any, choices: tuple[Any, ...]) -> Any:
     if not any(value == choice and type(value) is type(choice) for choice in choices):
         names = [str(choice) for choice in choices]
-        raise ValueError(f"give one of {', '.join(names)}.{nearest(str(value), names)}")
+        raise ValueError(f"give one of {', '.join(names)}.{did_you_mean(str(value), names)}")
     return value
 
 
@@ -259,7 +259,7 @@ def _output(value: Any) -> str:
     for _, name, form, conversion in Formatter().parse(template):
         if name is not None and (name not in FIELDS or form or conversion):
             known = ", ".join(f"{{{x}}}" for x in FIELDS)
-            raise ValueError(f"it may hold {known}, not {{{name}}}.{nearest(name, FIELDS)}")
+            raise ValueError(f"it may hold {known}, not {{{name}}}.{did_you_mean(name, FIELDS)}")
     if any(ord(c) < 32 for c in template):
         raise ValueError("a path has no control characters")
     return template

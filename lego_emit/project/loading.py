@@ -14,7 +14,7 @@ from types import FunctionType, ModuleType
 from typing import Any, TextIO
 
 from ..algebra.block import Block
-from ..errors import LegoWarning, LoadError, a_type, nearest, said
+from ..errors import LegoWarning, LoadError, a_type, did_you_mean, said
 
 MODULE_NAME = "_lego_emit_user_file"
 STDIN = "<stdin>"  # the file that is read from standard input
@@ -82,7 +82,7 @@ def subject(names: Mapping[str, Any], name: str, place: str | Path) -> Any:
             f"{place}: {name} is {shown}, {a_type(value)}, and so neither a function nor "
             f"a layout; {has}"
         )
-    raise LoadError(f"{place}: no {name!r}; {has}.{nearest(name, own)}")
+    raise LoadError(f"{place}: no {name!r}; {has}.{did_you_mean(name, own)}")
 
 
 def subjects(names: Mapping[str, Any]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.figures import unflatten
 from ..emit.unit import Unit
-from ..errors import AssumptionError, VerifyError, nearest, shown
+from ..errors import AssumptionError, VerifyError, did_you_mean, shown
 from ..ir.nodes import Node
 from ..ir.program import Function
 from ..ir.relations import all_of, bounds, evaluate, names_in, parts, says
@@ -203,7 +203,7 @@ def check_names(functions: Iterable[Function], sizes: Iterable[str]) -> None:
         if name not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
             raise VerifyError(
-                f"no parameter {name!r} to give a number; {has}.{nearest(name, known)}"
+                f"no parameter {name!r} to give a number; {has}.{did_you_mean(name, known)}"
             )
 
 

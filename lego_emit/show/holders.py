@@ -13,7 +13,7 @@ from ..algebra.block import Block
 from ..algebra.digits import flattened, taken_apart
 from ..algebra.labels import listed
 from ..algebra.strided import Strided, Swizzled
-from ..errors import LayoutError, nearest, shown
+from ..errors import LayoutError, did_you_mean, shown
 from ..ir.program import Function
 from ..ir.relations import evaluate
 from ..kinds import is_integer
@@ -154,7 +154,7 @@ def holders(
         view = "tensor" if named else "hardware"
     if view not in VIEWS:
         raise LayoutError(
-            f"view is {shown(view)}; there are {', '.join(VIEWS)}.{nearest(str(view), VIEWS)}"
+            f"view is {shown(view)}; there are {', '.join(VIEWS)}.{did_you_mean(str(view), VIEWS)}"
         )
     names = [*points.ins]
     colour = colour or next((n for n in ("lane", "thread", "warp") if n in names), None)
@@ -279,7 +279,7 @@ def _colours(points: Points, colour: str, bits: int) -> list[int]:
         known = [*names, *GRADED]
         raise LayoutError(
             f"{points.title}: colour is {shown(colour)}; there are {', '.join(known)}."
-            f"{nearest(str(colour), known)}"
+            f"{did_you_mean(str(colour), known)}"
         )
     if colour == "position":
         size = prod(points.outs.values())

@@ -12,7 +12,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..arith.expr import Expr
 from ..ends import names_in
-from ..errors import nearest
+from ..errors import did_you_mean
 from .trace import Trace
 
 INDEX_NAMES = frozenset("ijk")  # of variables that are hardly meant as constants
@@ -23,7 +23,7 @@ def unmet(unit: str, name: str, known: Sequence[str]) -> str:
     """What may not be meant: a range of a name that no expression has."""
     return (
         f"{unit}: nothing in the expression is called {name}, which becomes a parameter."
-        f"{nearest(name, known)}"
+        f"{did_you_mean(name, known)}"
     )
 
 
@@ -129,7 +129,7 @@ def doubts(fn: Callable[..., Any], trace: Trace) -> Iterator[str]:
     own = [*inspect.signature(fn).parameters]
     code = getattr(fn, "__code__", None)
     known = {*own, *(code.co_varnames if code else ()), *getattr(fn, "__globals__", ())}
-    meant = [n for n in free if not nearest(n, known, ALIKE)]
+    meant = [n for n in free if not did_you_mean(n, known, ALIKE)]
 
     def signature(more: Sequence[str]) -> str:
         names = ", ".join([*own, *(n for n in more if n not in own)])
@@ -137,7 +137,7 @@ def doubts(fn: Callable[..., Any], trace: Trace) -> Iterator[str]:
 
     for n in free:
         if n not in meant:
-            yield f"{name}: nobody defined {n}, which becomes a parameter.{nearest(n, known, ALIKE)}"
+            yield f"{name}: nobody defined {n}, which becomes a parameter.{did_you_mean(n, known, ALIKE)}"
     if meant:
         one = len(meant) == 1
         yield (

@@ -16,7 +16,7 @@ from ..arith.assume import learn, parse, source_of
 from ..arith.expr import Cond, Expr
 from ..arith.given_ranges import GivenRange, learn_ranges
 from ..arith.terms import Atom
-from ..errors import LONGEST, AssumptionError, TraceError, nearest, shown
+from ..errors import LONGEST, AssumptionError, TraceError, did_you_mean, shown
 from ..kinds import as_integer
 from .learn import learn_equations, learn_signs
 from .tape import Tape
@@ -97,20 +97,20 @@ def check_known(traces: Sequence[Trace], options: Options) -> None:
             for name in sorted(e.symbols() - names):
                 raise AssumptionError(
                     f"the assumption {source!r} names {name}, which is not a parameter; parameters: "
-                    f"{listed}.{nearest(name, names)}"
+                    f"{listed}.{did_you_mean(name, names)}"
                 )
     for given in options.ranges:
         for name in (given.name, *sorted(s for e in given.bounds for s in e.symbols())):
             if name not in names:
                 raise AssumptionError(
                     f"the range of {given.name} names {name}, which is not a parameter; parameters: "
-                    f"{listed}.{nearest(name, names)}"
+                    f"{listed}.{did_you_mean(name, names)}"
                 )
     known = {n for t in traces for n in (*t.signature, *t.free, *t.axes)}
     for name in sorted(fixed.keys() - known):
         raise TraceError(
             f"sizes fixes {name}, which is not a parameter; parameters: {listed}."
-            f"{nearest(name, params)}"
+            f"{did_you_mean(name, params)}"
         )
 
 

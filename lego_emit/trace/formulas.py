@@ -26,7 +26,7 @@ from ..arith.formulas import (
 )
 from ..arith.given_ranges import GivenRange, learn_ranges
 from ..arith.terms import TOO_DEEP
-from ..errors import AssumptionError, LegoError, TraceError, nearest
+from ..errors import AssumptionError, LegoError, TraceError, did_you_mean
 from ..ir.program import Doc
 from .definition import OfFormulas
 from .doubts import unmet
@@ -205,7 +205,7 @@ class _Function:
             for n in sorted(_names_of(a) - {*self.params}):
                 raise AssumptionError(
                     f"the assumption {source_of(a)!r} names {n}, which is not a parameter; parameters: "
-                    f"{', '.join(self.params)}.{nearest(n, self.params)}"
+                    f"{', '.join(self.params)}.{did_you_mean(n, self.params)}"
                 )
         known = problem.facts.copy()
         learn(known, [(c, source_of(a)) for a in assume for c in parse(a)])
@@ -297,7 +297,7 @@ def _all_known(
     ]
     for name, text in said:
         if name not in names:
-            raise AssumptionError(f"{text}, which is not a parameter.{nearest(name, names)}")
+            raise AssumptionError(f"{text}, which is not a parameter.{did_you_mean(name, names)}")
     for a in assume:
         if not any(_names_of(a) <= {*f.params} for f in functions):
             raise AssumptionError(

@@ -9,7 +9,7 @@ from ..arith.assume import as_list
 from ..arith.expr import Expr
 from ..arith.formulas import formulas_of, in_short, symbols_of
 from ..arith.given_ranges import parse_ranges
-from ..errors import AssumptionError, TraceError, nearest
+from ..errors import AssumptionError, TraceError, did_you_mean
 from ..kinds import is_sympy
 from .follow import Options
 from .formulas import follow_formulas
@@ -37,7 +37,7 @@ def simplify(expr: Any, assume: Sequence[Any] = (), ranges: Mapping[Any, Any] | 
         params = [n for n in found.trace.params() if n not in found.unmet]
         raise AssumptionError(
             f"ranges has {name}, which is not a parameter; parameters: "
-            f"{', '.join(params) or 'none'}.{nearest(name, params)}"
+            f"{', '.join(params) or 'none'}.{did_you_mean(name, params)}"
         )
     known = found.trace.analyzer
     value = known.unsubstitute(known.rebuilt(found.outputs["result"]))
