@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from ..emit.printer import Printer
 from ..emit.registry import printer
 from ..errors import ToolchainError
 from ..plugins import entries, load
@@ -14,7 +15,12 @@ GROUP = "lego_emit.targets"
 
 def toolchain(target: str) -> Target:
     """The toolchain of a target. Raises ToolchainError where no plug-in can run it."""
-    return _toolchain(printer(target).name)
+    return toolchain_of(printer(target))
+
+
+def toolchain_of(language: Printer) -> Target:
+    """The toolchain of what a printer prints. Raises ToolchainError where no plug-in can run it."""
+    return _toolchain(language.name)
 
 
 @cache
