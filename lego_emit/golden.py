@@ -31,7 +31,7 @@ from .algebra.block import Block
 from .algebra.reference import TABLE_MOST
 from .algebra.reference import table as layout_table
 from .check.called import called_at
-from .check.tables import SOURCE, arguments_of, mismatch, wanted_of
+from .check.tables import SOURCE, asked_of
 from .emit import registry
 from .emitted import Emitted, emit_program
 from .errors import GoldenError, LegoError, TargetError, shown
@@ -417,18 +417,13 @@ def verify(cases: Sequence[Case], target: str, numbers: bool = False) -> Verifie
         return result
     for case, unit, run in zip(cases, units, toolchain.compile(units), strict=True):
         for position, function in enumerate(unit.functions):
-            names, points, wanted = wanted_of(case, function, inverse=position == 1)
-            given = arguments_of(case, function, names, points)
-            outputs = run[function.name](*given)
+            asked = asked_of(case, function, inverse=position == 1)
+            outputs = run[function.name](*asked.given)
             outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-            if len(outputs) != len(wanted):
+            if len(outputs) != len(asked.wanted):
                 raise GoldenError(f"{case.folder}: {function.name} has {len(outputs)} results")
-            got = [np.broadcast_to(x, w.shape) for x, w in zip(outputs, wanted, strict=True)]
             result.functions += 1
-            result.comparisons += len(wanted[0])
-            wrong = np.zeros(len(wanted[0]), bool)
-            for x, w in zip(got, wanted, strict=True):
-                wrong |= x != w
-            if wrong.any():
-                result.mismatches.append(mismatch(case, function, given, got, wanted, wrong))
+            result.comparisons += asked.size
+            if wrong := asked.mismatch(outputs):
+                result.mismatches.append(wrong)
     return result

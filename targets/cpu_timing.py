@@ -229,10 +229,8 @@ class CpuTimer:
         kind = OWN.get(side.function.index_type)
         dtype = np.dtype(kind or side.function.index_type)
         total = side.space.total if side.space.total <= TABLE_LIMIT else 1
-        numbers = np.arange(total)
-        points = side.space.points(numbers)
         compiled = self.target.compile([self.unit])[0][side.function.name]
-        found = compiled(*side.space.arguments(points))
+        found = compiled(*side.space.at(np.arange(total)).arguments)
         outputs = found if isinstance(found, tuple) else (found,)
         value = np.zeros(total, np.int64)
         axes = side.results.axes if side.results else [None]

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from lego_emit.check.verify import round_trips
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import DeviceError, InternalError
 from lego_emit.ir.program import Function
 from lego_emit.packages import numpy as np
 from lego_emit.printers.c_family import HeaderPrinter
-from lego_emit.run.devices import Marks, Progress, Tally, Targets, Trip
+from lego_emit.run.devices import Marks, Progress, Tally, Targets, Trip, round_trips
 from lego_emit.run.space import Space
 from lego_emit.targets.gpu import GpuCompiled, Kernels, Module, call_text, describe, ready
 
@@ -150,10 +149,9 @@ class GpuChecker:
         first, bad, masked = (int(v) for v in found)
         return Tally(None if first == NONE else first, bad, masked)
 
-    def extremes(
-        self, function: Function, space: Space, progress: Progress
-    ) -> list[tuple[int, int]]:
+    def extremes(self, space: Space, progress: Progress) -> list[tuple[int, int]]:
         """The least and the greatest of each result."""
+        function = space.function
         name = f"lego_extremes_{self._positions[function.name]}"
         kind = np.dtype(np.uint64 if function.index_type.startswith("u") else np.int64)
         ends = [np.iinfo(kind).max, np.iinfo(kind).min] * len(function.outputs)
@@ -161,9 +159,7 @@ class GpuChecker:
         values = [int(v) for v in found]
         return list(zip(values[::2], values[1::2], strict=True))
 
-    def marks(
-        self, function: Function, space: Space, targets: Targets, progress: Progress
-    ) -> Marks:
+    def marks(self, space: Space, targets: Targets, progress: Progress) -> Marks:
         """Mark the positions of all results in a bitmap on the device."""
         words = -(-targets.total // 32)
         what = f"the bitmap of {targets.total:,} positions"
@@ -173,7 +169,7 @@ class GpuChecker:
             bits = driver.mem_alloc(4 * words)
             try:
                 driver.memset_d32(bits, 0, words)
-                name = f"lego_marks_{self._positions[function.name]}"
+                name = f"lego_marks_{self._positions[space.function.name]}"
                 more = [*_radix(targets), bits]
                 found = self._over(name, space, more, np.array([NONE, 0], np.uint64), progress)
                 twice, again = (int(v) for v in found)
@@ -191,9 +187,9 @@ class GpuChecker:
         value = int(found.get()[0])
         return None if value == NONE else value
 
-    def meets(self, function: Function, space: Space, targets: Targets, position: int) -> list[int]:
+    def meets(self, space: Space, targets: Targets, position: int) -> list[int]:
         """The first two numbers whose results are at a position."""
-        name = f"lego_meets_{self._positions[function.name]}"
+        name = f"lego_meets_{self._positions[space.function.name]}"
         numbers: list[int] = []
         least = 0
         while len(numbers) < 2:

@@ -13,7 +13,6 @@ import pytest
 from click.testing import CliRunner
 
 from lego_emit import ExpandBy, GenP, GroupBy, OrderBy, Padded, RegP, Row, TileBy, generate
-from lego_emit.check.verify import spaces_of
 from lego_emit.cli import main
 from lego_emit.errors import DeviceError, ToolchainError, VerifyError
 from lego_emit.measure.nest import body, naive
@@ -30,6 +29,7 @@ from lego_emit.measure.timing import (
     Way,
 )
 from lego_emit.run import registry
+from lego_emit.run.space import spaces_of
 from lego_emit.targets import cpu_timing, gpu, gpu_timing
 from lego_emit.targets.timing_cpp import C
 

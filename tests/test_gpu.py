@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from lego_emit import GenP, GroupBy, OrderBy, RegP, Row, generate, golden, isqrt
-from lego_emit.check.verify import spaces_of
 from lego_emit.errors import AssumptionError, DeviceError, LegoError, TargetError, VerifyError
-from lego_emit.run.space import space_of
+from lego_emit.run.space import space_of, spaces_of
 from lego_emit.targets import gpu, gpu_verify
 
 pytestmark = pytest.mark.slow

@@ -33,7 +33,6 @@ from lego_emit.arith.analyzer import Analyzer
 from lego_emit.arith.evaluate import evaluate as evaluated
 from lego_emit.arith.expr import Expr
 from lego_emit.arith.terms import Atom
-from lego_emit.check.verify import _promised
 from lego_emit.emit.comments import UNSEEN
 from lego_emit.errors import AssumptionError, LayoutError, TargetError, WidthError
 from lego_emit.ir.relations import evaluate, names_in, parts, read, renamed, says
@@ -173,11 +172,11 @@ def test_a_promise_outlives_new_names(target):
     """What verify() checks does not depend on how the header's sentence reads."""
     (found,) = generate(lone, target).functions
     space = space_of(found, {"the": 4, "value": 3})
-    assert _promised(found, space) == [(0, 11)]
+    assert space.promised == [(0, 11)]
     (found,) = generate(several, target, assume=["3 <= end_v < 7", "mod >= -2"]).functions
     numbers = {"end": 4, "loop": 3, "mod": 10}
     space = space_of(found, numbers)
-    assert _promised(found, space) == [(0, 11), (1, 7), (-5, -3), (1, 27)]
+    assert space.promised == [(0, 11), (1, 7), (-5, -3), (1, 27)]
     for (name, _), text in zip(found.outputs, found.result_range.split(", "), strict=True):
         assert name in text.split()
     stated = {name for promise in found.promises for name in promise.names()}
@@ -196,7 +195,7 @@ def test_sizes_that_are_keywords():
     layout = GroupBy([Expr.atom(n), 4])
     apply, _ = build_program(layout, CPP, assume=[Expr.atom(n) <= 20]).functions
     space = space_of(apply, {"in": 3})
-    assert space.total == 12 and _promised(apply, space) == [(0, 11)]
+    assert space.total == 12 and space.promised == [(0, 11)]
     with pytest.raises(AssumptionError, match="assumes 1 <= in < 21, which is false for in = 21"):
         space_of(apply, {"in": 21})
 

@@ -158,13 +158,11 @@ def test_the_first_corner_and_the_last_are_compared():
     corners = {
         n
         for n in numbers.tolist()
-        if all(i in (0, a.count - 1) for i, a in zip(space.point(n), space.axes, strict=True))
+        if all(i in (0, a.count - 1) for i, a in zip(space.at(n).values, space.axes, strict=True))
     }
     assert len(corners) == 16
-    points = space.points(numbers[:5])
-    assert [tuple(int(p[k]) for p in points) for k in range(5)] == [
-        space.point(int(n)) for n in numbers[:5]
-    ]
+    many = space.at(numbers[:5])
+    assert [many.one(k) for k in range(5)] == [space.at(int(n)) for n in numbers[:5]]
 
 
 @pytest.mark.parametrize(

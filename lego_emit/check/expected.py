@@ -20,7 +20,7 @@ from ..emit.unit import Unit
 from ..errors import IndexRangeError, LegoError, VerifyError, said
 from ..ir.program import Function
 from ..packages import numpy as np
-from ..run.space import Space
+from ..run.space import Index, Space
 from .called import called_at
 from .exhaustive import fixed, symbols_of
 
@@ -35,12 +35,11 @@ SECONDS = 20  # after which no more calls are made
 class Expected:
     """What one function must give at some indices.
 
-    points: the indices, an array for each axis of the space; none where nothing is known. wanted:
-    an array for each result. note: what there is to say; wrong: what is wrong already. by: what
-    was asked.
+    index: the indices, in order of their numbers; None where nothing is known. wanted: an array for
+    each result. note: what there is to say; wrong: what is wrong already. by: what was asked.
     """
 
-    points: Sequence[np.ndarray] = ()
+    index: Index | None = None
     wanted: Sequence[np.ndarray] = ()
     note: str = ""
     wrong: str = ""
@@ -107,8 +106,8 @@ def _layout(
 def _by_layout(
     layout: Block, function: Function, space: Space, samples: int, inverse: bool
 ) -> Expected:
-    points = space.points(space.kept(numbers_of(space, samples)))
-    known = {**space.fixed, **dict(zip((a.name for a in space.axes), points, strict=True))}
+    index = space.at(space.kept(numbers_of(space, samples)))
+    known = index.named
     rank = len(layout.results or [0]) if inverse else len(layout.dims)
     indices = [p for p in function.params if p.axis]
     if len(indices) != rank:  # an index function beside a layout
@@ -123,9 +122,9 @@ def _by_layout(
     except IndexRangeError as error:
         return Expected(wrong=f"the header allows an index that the layout has not: {error}")
     wanted = wanted if isinstance(wanted, tuple) else (wanted,)
-    size = len(points[0]) if points else 1
+    size = len(index.values[0]) if index.values else 1
     return Expected(
-        points,
+        index,
         [
             np.broadcast_to(np.where(np.equal(w, -1), masked, w + start), (size,))
             for w, start, masked in zip(wanted, function.starts, function.masked_bits, strict=True)
@@ -175,12 +174,12 @@ def _by_function(
         calls = len(rows) + len(failed)
         note = f"{len(failed):,} of {calls:,} calls of it failed, such as {failed[0]}"
     if arrays is not None and _agree(arrays, many, rows):
-        return Expected(space.points(many), arrays, note)
+        return Expected(space.at(many), arrays, note)
     column = np.array(sorted(rows), np.int64)
     wanted = [
         _integers([rows[n][k] for n in column.tolist()]) for k in range(len(function.outputs))
     ]
-    return Expected(space.points(column), wanted, note)
+    return Expected(space.at(column), wanted, note)
 
 
 def _agree(arrays: Sequence[np.ndarray], numbers: np.ndarray, rows: dict[int, list[int]]) -> bool:
@@ -211,7 +210,7 @@ class _Plain:
 
     def at(self, number: int) -> list[int]:
         """The results at an index. Raises VerifyError where there are none."""
-        found = self._results(self.space.point(number))
+        found = self._results(self.space.at(number))
         values = [np.asarray(v) for v in found]
         for v, value in zip(values, found, strict=True):
             if v.shape or not (v.dtype.kind in "iub" or isinstance(value, int)):
@@ -222,7 +221,7 @@ class _Plain:
         """The results at many indices at once; None where the function does not take arrays."""
         try:
             with np.errstate(all="raise"):
-                found = [np.asarray(v) for v in self._results(self.space.points(numbers))]
+                found = [np.asarray(v) for v in self._results(self.space.at(numbers))]
             if any(v.dtype.kind not in "iub" for v in found):
                 return None
             return [
@@ -232,12 +231,8 @@ class _Plain:
         except (VerifyError, ValueError):
             return None
 
-    def _results(self, points: Sequence[Any]) -> list[Any]:
-        known = {
-            **self.space.fixed,
-            **dict(zip((a.name for a in self.space.axes), points, strict=True)),
-        }
-        known = {name: value - self._starts[name] for name, value in known.items()}
+    def _results(self, index: Index) -> list[Any]:
+        known = {name: value - self._starts[name] for name, value in index.named.items()}
         colons = [known.pop(name) for name in self._colons]
         running = {a.name for a in self.space.axes}
         named = {self._back.get(n, n): v for n, v in known.items()}
@@ -277,14 +272,6 @@ def _name(subject: Any) -> str:
 # -- the indices that are compared ---------------------------------------------------------------
 
 
-def number_of(space: Space, point: Sequence[int]) -> int:
-    """The number of an index in its space."""
-    number = 0
-    for axis, value in zip(space.axes, point, strict=True):
-        number = number * axis.count + value - axis.lo
-    return number
-
-
 def numbers_of(space: Space, samples: int) -> np.ndarray:
     """The numbers that are compared: all where they are few, else corners, both ends and random
     ones, always the same."""
@@ -302,11 +289,10 @@ def _corners(space: Space) -> Iterator[int]:
     if 4 ** len(ends) > CORNERS:
         ends = [[0, a.count - 1] for a in space.axes]
     choices = (
-        sorted({e for e in end if 0 <= e < a.count})
-        for end, a in zip(ends, space.axes, strict=True)
+        sorted({e * stride for e in end if 0 <= e < a.count})
+        for end, a, stride in zip(ends, space.axes, space.strides, strict=True)
     )
-    for corner in product(*choices):
-        yield number_of(space, [e + a.lo for e, a in zip(corner, space.axes, strict=True)])
+    return map(sum, product(*choices))
 
 
 def _few(space: Space, numbers: np.ndarray, count: int) -> list[int]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -15,10 +15,9 @@ from ..emit.unit import Unit
 from ..errors import VerifyError
 from ..ir.program import Function
 from ..packages import numpy as np
-from ..run import registry
 from ..run.devices import Checker, Marks, Progress, Tally, Targets, Trip
-from ..run.space import Space
-from ..run.target import Compiled
+from ..run.space import Index, Space
+from ..run.target import Compiled, Target
 
 CHUNK = 2**18  # indices at a time
 
@@ -45,21 +44,18 @@ class HostChecker:
 
         def one(start: int, stop: int) -> Tally:
             numbers = trip.space.kept(np.arange(start, stop))
-            points, count = trip.space.points(numbers), len(numbers)
-            results = self._over(trip.there, trip.space, points, count)
+            index, count = trip.space.at(numbers), len(numbers)
+            results = self._over(index, count)
             inside = np.ones(count, bool)
             hidden = np.full(count, trip.masked)
             bits = trip.there.masked_bits
             for result, (lo, hi), masked in zip(results, trip.ends, bits, strict=True):
                 inside &= (result >= lo) & (result <= hi)
                 hidden &= result == masked
-            kept = [
-                np.where(inside, r, a.lo) for r, a in zip(results, trip.target.axes, strict=True)
-            ]
+            ends = zip(results, trip.target.axes, strict=True)
+            kept = Index(trip.target, tuple(np.where(inside, r, axis.lo) for r, axis in ends))
             good = inside
-            for back, point in zip(
-                self._over(trip.back, trip.target, kept, count), points, strict=True
-            ):
+            for back, point in zip(self._over(kept, count), index.values, strict=True):
                 good = good & (back == point)
             bad = np.flatnonzero(~(good | hidden))
             first = int(numbers[bad[0]]) if len(bad) else None
@@ -72,24 +68,20 @@ class HostChecker:
             whole.masked += tally.masked
         return whole
 
-    def extremes(
-        self, function: Function, space: Space, progress: Progress
-    ) -> list[tuple[int, int]]:
+    def extremes(self, space: Space, progress: Progress) -> list[tuple[int, int]]:
         """The least and the greatest of each result."""
 
         def one(start: int, stop: int) -> list[tuple[int, int]]:
             numbers = space.kept(np.arange(start, stop))
             if not len(numbers):
                 return []
-            results = self._over(function, space, space.points(numbers), len(numbers))
+            results = self._over(space.at(numbers), len(numbers))
             return [(int(r.min()), int(r.max())) for r in results]
 
         found = [x for x in self._chunks(space.total, one, progress) if x]
         return [(min(a for a, _ in x), max(b for _, b in x)) for x in zip(*found, strict=True)]
 
-    def marks(
-        self, function: Function, space: Space, targets: Targets, progress: Progress
-    ) -> Marks:
+    def marks(self, space: Space, targets: Targets, progress: Progress) -> Marks:
         """Mark the positions of all results in a bitmap. Raises VerifyError where the memory is too
         small for it."""
         if targets.total > 8 * _free_memory():
@@ -103,7 +95,7 @@ class HostChecker:
 
         def one(start: int, stop: int) -> np.ndarray:
             numbers = space.kept(np.arange(start, stop))
-            return self._positions(function, space, targets, numbers)
+            return self._positions(space, targets, numbers)
 
         for positions in self._chunks(space.total, one, progress):
             unique, counts = np.unique(positions, return_counts=True)
@@ -125,12 +117,12 @@ class HostChecker:
                     break
         return Marks(distinct, twice, gap)
 
-    def meets(self, function: Function, space: Space, targets: Targets, position: int) -> list[int]:
+    def meets(self, space: Space, targets: Targets, position: int) -> list[int]:
         """The first two numbers whose results are at a position."""
 
         def one(start: int, stop: int) -> list[int]:
             run = space.kept(np.arange(start, stop))
-            found = self._positions(function, space, targets, run)
+            found = self._positions(space, targets, run)
             return run[found == position][:2].tolist()
 
         numbers: list[int] = []
@@ -140,26 +132,18 @@ class HostChecker:
                 break
         return numbers[:2]
 
-    def _positions(
-        self,
-        function: Function,
-        space: Space,
-        targets: Targets,
-        numbers: np.ndarray,
-    ) -> np.ndarray:
-        results = self._over(function, space, space.points(numbers), len(numbers))
+    def _positions(self, space: Space, targets: Targets, numbers: np.ndarray) -> np.ndarray:
+        results = self._over(space.at(numbers), len(numbers))
         position = np.zeros(len(numbers), np.int64)
         for result, lo, stride in zip(results, targets.lows, targets.strides, strict=True):
             position += (result - lo) * stride
         return position
 
-    def _over(
-        self, function: Function, space: Space, points: Sequence[np.ndarray], count: int
-    ) -> tuple[np.ndarray, ...]:
-        arguments = space.arguments(points)
+    def _over(self, index: Index, count: int) -> tuple[np.ndarray, ...]:
+        arguments = index.arguments
         if not arguments or all(np.ndim(a) == 0 for a in arguments):
             arguments = [np.full(count, a, np.int64) for a in arguments] or [np.zeros(count)]
-        return self.call(function, arguments)
+        return self.call(index.space.function, arguments)
 
     def _chunks(
         self, total: int, one: Callable[[int, int], Any], progress: Progress
@@ -192,9 +176,9 @@ class HostChecker:
 class CpuChecker(HostChecker):
     """Checks through a target that runs on the CPU."""
 
-    def __init__(self, unit: Unit, version: str):
-        self.what = f"the CPU, {version}"
-        self._compiled: Compiled = registry.toolchain(unit.printer.name).compile([unit])[0]
+    def __init__(self, target: Target, unit: Unit):
+        self.what = f"the CPU, {target.find().version}"
+        self._compiled: Compiled = target.compile([unit])[0]
         free = getattr(self._compiled._library, "takes_threads", False)
         self._workers = os.cpu_count() or 1 if free else 1
 
@@ -214,6 +198,15 @@ class CpuChecker(HostChecker):
             return tuple(np.full(size, v % 2**64, np.uint64).astype(np.int64) for v in values)
         found = self._compiled[function.name](*given)
         return found if isinstance(found, tuple) else (found,)
+
+
+def checker_of(target: Target, unit: Unit, on: str, spaces: Mapping[str, Space]) -> Checker:
+    """What checks a unit through its toolchain on a device."""
+    if on == "cpu":
+        return CpuChecker(target, unit)
+    checker = target.checker(unit, on, spaces)
+    # Kernels run over whole spaces.
+    return HostChecker(checker) if any(s.conditions for s in spaces.values()) else checker
 
 
 def _free_memory() -> int:

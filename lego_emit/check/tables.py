@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -108,23 +109,42 @@ def arguments_of(
     return given
 
 
-def mismatch(
-    case: Tabled,
-    function: Function,
-    given: Sequence[Any],
-    got: Sequence[np.ndarray],
-    wanted: Sequence[np.ndarray],
-    wrong: np.ndarray,
-) -> str:
-    """What is wrong at the first index where the results differ, and how many do."""
-    at = int(np.argmax(wrong))
-    call = ", ".join(
-        f"{p.name}={int(x[at]) if isinstance(x, np.ndarray) else x}"
-        for p, x in zip(function.params, given, strict=True)
-    )
-    gives = ", ".join(str(int(x[at])) for x in got)
-    wants = ", ".join(str(int(x[at])) for x in wanted)
-    return (
-        f"{case.name}: {function.name}({call}) gives {gives}, the table has {wants} "
-        f"({int(wrong.sum())} of {len(wrong)} differ)"
-    )
+@dataclass(frozen=True)
+class Asked:
+    """What a function is asked over a golden table: its arguments, and the results that it must
+    give."""
+
+    case: Tabled
+    function: Function
+    given: Sequence[Any]
+    wanted: Sequence[np.ndarray]
+
+    @property
+    def size(self) -> int:
+        """At how many indices."""
+        return len(self.wanted[0])
+
+    def mismatch(self, outputs: Sequence[Any]) -> str:
+        """What is wrong at the first index where the results differ, and how many do; "" where
+        none differs."""
+        got = [np.broadcast_to(x, w.shape) for x, w in zip(outputs, self.wanted, strict=True)]
+        wrong = np.any([x != w for x, w in zip(got, self.wanted, strict=True)], axis=0)
+        if not wrong.any():
+            return ""
+        at = int(np.argmax(wrong))
+        call = ", ".join(
+            f"{p.name}={int(x[at]) if isinstance(x, np.ndarray) else x}"
+            for p, x in zip(self.function.params, self.given, strict=True)
+        )
+        gives = ", ".join(str(int(x[at])) for x in got)
+        wants = ", ".join(str(int(x[at])) for x in self.wanted)
+        return (
+            f"{self.case.name}: {self.function.name}({call}) gives {gives}, the table has {wants} "
+            f"({int(wrong.sum())} of {len(wrong)} differ)"
+        )
+
+
+def asked_of(case: Tabled, function: Function, inverse: bool) -> Asked:
+    """What a function is asked over a case's table."""
+    names, points, wanted = wanted_of(case, function, inverse)
+    return Asked(case, function, arguments_of(case, function, names, points), wanted)

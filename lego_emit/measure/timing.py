@@ -21,6 +21,7 @@ from ..ir.program import Function
 from ..run import registry
 from ..run.devices import BYTES, REPEAT, Progress, Rivals, Way
 from ..run.space import Space, spaces_of
+from ..run.target import check_given
 from .nest import naive
 
 LOOP = "the loop alone"
@@ -258,6 +259,7 @@ def measure(
         )
     if repeat < 1 or bytes < 4:
         raise VerifyError(f"repeat is {repeat} and bytes {bytes}; give at least 1 and 4")
+    check_given(unit)
     spaces, _ = spaces_of(unit, sizes or {}, {})
     if not unit.is_pair and len(unit.functions) != 1:
         raise VerifyError(f"{unit.program.name} is neither a layout nor one index function")
@@ -273,7 +275,7 @@ def measure(
         except LegoError:
             ways.pop()
     rivals = Rivals(spaces, tuple(ways), bytes, repeat)
-    timer = registry.toolchain(unit.printer.name).timer(unit, on, rivals)
+    timer = registry.toolchain_of(unit.printer).timer(unit, on, rivals)
     return timer.run(progress or (lambda done, total: None))
 
 
@@ -289,7 +291,7 @@ def is_pair(by_hand: Any) -> bool:
 
 def _tried(way: Way, space: Space) -> None:
     """Raise where a way cannot be followed: it is one index, on integers."""
-    way.apply(*space.point(0))
+    way.apply(*space.at(0).values)
 
 
 def _counts_from_1(function: Function) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..emit.unit import Unit
 from ..ir.program import Function
 from .space import Space
 
@@ -51,12 +52,54 @@ class Trip:
     ends: tuple[tuple[int, int], ...]  # inclusive: what both headers promise of each result
 
 
+def round_trips(unit: Unit, spaces: Mapping[str, Space]) -> list[Trip]:
+    """The round trips of a layout: over the indices and, where some have no position or some
+    positions no index, over the positions."""
+    a, b = (spaces[function.name] for function in unit.functions)
+    masked = _masks(a)
+    found = [_trip(a, b, masked)]
+    if masked or a.total != b.total:
+        found.append(_trip(b, a, masked or _masks(b)))
+    return found
+
+
+def _masks(space: Space) -> bool:
+    """Whether a result may be what is masked."""
+    if any(promise.masked is not None for promise in space.function.promises):
+        return True
+    low = space.promised[0][0]
+    return low is not None and low < space.function.starts[0]
+
+
+def _trip(space: Space, target: Space, masked: bool) -> Trip:
+    """The round trip over a space. Each result must lie where the header promises, and where the
+    way back begins."""
+    ends = []
+    for (least, most), axis in zip(space.promised, target.axes, strict=True):
+        lo = axis.lo if least is None else max(axis.lo, least)
+        hi = axis.hi if most is None else min(axis.hi, most)
+        ends.append((lo, hi))
+    return Trip(space.function, target.function, space, target, masked, tuple(ends))
+
+
 @dataclass(frozen=True)
 class Targets:
     """The positions that results are marked at: mixed radix, the last result fastest."""
 
     lows: tuple[int, ...]
     counts: tuple[int, ...]
+
+    @classmethod
+    def over(cls, ends: Sequence[tuple[int, int]]) -> Targets:
+        """All positions between the results' inclusive ends."""
+        return cls(tuple(lo for lo, _ in ends), tuple(hi - lo + 1 for lo, hi in ends))
+
+    def at(self, position: int) -> tuple[int, ...]:
+        """The results at a position."""
+        return tuple(
+            lo + position // stride % count
+            for lo, stride, count in zip(self.lows, self.strides, self.counts, strict=True)
+        )
 
     @property
     def total(self) -> int:
@@ -88,19 +131,15 @@ class Checker(Protocol):
         """Make a round trip over the whole space."""
         ...
 
-    def extremes(
-        self, function: Function, space: Space, progress: Progress
-    ) -> list[tuple[int, int]]:
+    def extremes(self, space: Space, progress: Progress) -> list[tuple[int, int]]:
         """The least and the greatest of each result."""
         ...
 
-    def marks(
-        self, function: Function, space: Space, targets: Targets, progress: Progress
-    ) -> Marks:
+    def marks(self, space: Space, targets: Targets, progress: Progress) -> Marks:
         """Mark the positions of all results in a bitmap."""
         ...
 
-    def meets(self, function: Function, space: Space, targets: Targets, position: int) -> list[int]:
+    def meets(self, space: Space, targets: Targets, position: int) -> list[int]:
         """The first two numbers whose results are at a position."""
         ...
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain, repeat
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from ..emit.unit import Unit
 from ..errors import AssumptionError, VerifyError, did_you_mean, shown
 from ..ir.nodes import Node
 from ..ir.program import Function
-from ..ir.relations import all_of, bounds, evaluate, names_in, parts, says
+from ..ir.relations import OPEN, all_of, bounds, evaluate, names_in, parts, says
 from ..kinds import is_integer
 
 if TYPE_CHECKING:
@@ -33,21 +34,30 @@ class Axis:
     lo: int
     count: int
 
+    @property
+    def hi(self) -> int:
+        """The last value."""
+        return self.lo + self.count - 1
+
 
 @dataclass(frozen=True)
 class Space:
     """All argument tuples of a function, numbered from 0 with the last axis fastest.
 
-    names: the function's parameters in order; fixed: those with one value; axes: those that run.
-    conditions: what the function assumes of those that run; readable: whether all that it assumes
-    can be judged at numbers.
+    fixed: the parameters with one value; axes: those that run. conditions: what the function
+    assumes of those that run; readable: whether all that it assumes can be judged at numbers.
     """
 
-    names: tuple[str, ...]
+    function: Function
     fixed: Mapping[str, int]
     axes: tuple[Axis, ...]
     conditions: tuple[Node, ...] = ()
     readable: bool = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The function's parameters in order."""
+        return tuple(p.name for p in self.function.params)
 
     @property
     def conditions_text(self) -> str:
@@ -59,20 +69,28 @@ class Space:
         """How many argument tuples there are."""
         return prod(axis.count for axis in self.axes)
 
-    def point(self, n: int) -> tuple[int, ...]:
-        """The index of number n, one integer for each axis."""
-        found = []
-        for axis in reversed(self.axes):
-            n, digit = divmod(n, axis.count)
-            found.append(axis.lo + digit)
-        return tuple(reversed(found))
+    @property
+    def strides(self) -> list[int]:
+        """How far apart the numbers of an axis' neighbours are."""
+        return [prod(a.count for a in self.axes[k + 1 :]) for k in range(len(self.axes))]
 
-    def points(self, numbers: np.ndarray) -> list[np.ndarray]:
-        """The indices of many numbers: an int64 array for each axis."""
-        if not self.axes:
-            return []
-        digits = unflatten([axis.count for axis in self.axes], numbers)
-        return [d + axis.lo if axis.lo else d for d, axis in zip(digits, self.axes, strict=True)]
+    @property
+    def promised(self) -> list[tuple[int | None, int | None]]:
+        """The inclusive range that the header gives each result, at these sizes."""
+        found = []
+        promises = chain(self.function.promises, repeat(OPEN))
+        for (_, node), promise in zip(self.function.outputs, promises, strict=False):
+            least, most = promise.at(self.fixed)
+            lows = [lo for lo in (node.lo, least) if lo is not None]
+            highs = [hi for hi in (node.hi, most) if hi is not None]
+            found.append((max(lows, default=None), min(highs, default=None)))
+        return found
+
+    def at(self, number: Any) -> Index:
+        """The index of a number; of an array of numbers, the indices."""
+        digits = unflatten([a.count for a in self.axes], number) if self.axes else ()
+        pairs = zip(digits, self.axes, strict=True)
+        return Index(self, tuple(d + a.lo if a.lo else d for d, a in pairs))
 
     def kept(self, numbers: np.ndarray) -> np.ndarray:
         """Those numbers whose indices meet the conditions."""
@@ -80,31 +98,55 @@ class Space:
             return numbers
         from ..packages import numpy as np
 
-        points = [p.astype(object) for p in self.points(numbers)]  # of any size
-        values = {**self.fixed, **self.named(points)}
+        values = self.at(numbers).exact
         good = np.ones(len(numbers), bool)
         for condition in self.conditions:
             held = evaluate(condition, values)
             if held is None:  # somewhere it has no value
                 held = [
-                    evaluate(condition, {**self.fixed, **self.named(self.point(n))}) is not False
-                    for n in numbers.tolist()
+                    evaluate(condition, self.at(n).named) is not False for n in numbers.tolist()
                 ]
             good &= np.broadcast_to(np.asarray(held, bool), good.shape)
         return numbers[good]
 
-    def named(self, point: Iterable[Any]) -> dict[str, Any]:
-        """An index by its axes' names."""
-        return dict(zip((a.name for a in self.axes), point, strict=True))
 
-    def arguments(self, points: Iterable[Any]) -> list[Any]:
-        """What to call the function with at indices, one for each axis."""
-        found = self.named(points)
-        return [found[n] if n in found else self.fixed[n] for n in self.names]
+@dataclass(frozen=True)
+class Index:
+    """An index of a space: an integer for each axis; or many of them, an array for each axis."""
 
-    def described(self, point: Iterable[int]) -> str:
-        """An index as text: "i=3, j=1"."""
-        return ", ".join(f"{a.name}={p}" for a, p in zip(self.axes, point, strict=True))
+    space: Space
+    values: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        """The index as text: "i=3, j=1"."""
+        return ", ".join(f"{a.name}={v}" for a, v in zip(self.space.axes, self.values, strict=True))
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """What each parameter of the function is there, by its name."""
+        axes = zip(self.space.axes, self.values, strict=True)
+        return {**self.space.fixed, **{axis.name: value for axis, value in axes}}
+
+    @property
+    def exact(self) -> dict[str, Any]:
+        """As named, with arrays of integers of any size."""
+        return Index(self.space, tuple(v.astype(object) for v in self.values)).named
+
+    @property
+    def arguments(self) -> list[Any]:
+        """What to call the function with there."""
+        named = self.named
+        return [named[name] for name in self.space.names]
+
+    @property
+    def number(self) -> int:
+        """Its number in the space."""
+        axes = zip(self.values, self.space.axes, self.space.strides, strict=True)
+        return sum((value - axis.lo) * stride for value, axis, stride in axes)
+
+    def one(self, place: int) -> Index:
+        """Of many indices, the one at a place."""
+        return Index(self.space, tuple(int(v[place]) for v in self.values))
 
 
 def space_of(
@@ -154,7 +196,7 @@ def space_of(
     running = {axis.name for axis in axes}
     known = [(a, set(names_in(a))) for a in function.assumed]
     space = Space(
-        tuple(p.name for p in function.params),
+        function,
         fixed,
         tuple(axes),
         tuple(
@@ -175,21 +217,11 @@ def _implied(relation: Node, axes: Iterable[Axis], fixed: Mapping[str, int]) -> 
         if all(
             (lo, hi) != (None, None)
             and (lo is None or lo <= axis.lo)
-            and (hi is None or hi >= axis.lo + axis.count - 1)
+            and (hi is None or hi >= axis.hi)
             for lo, hi in found
         ):
             return True
     return False
-
-
-def check_given(unit: Unit) -> None:
-    """Raise VerifyError where a function is given a table, which nobody knows here."""
-    for function in unit.functions:
-        for table in function.tables:
-            raise VerifyError(
-                f"{function.name} is given the table {table.name} at run time: it cannot be run here "
-                "without; verify the same with entries, as Lookup(dims, [..])"
-            )
 
 
 def check_names(functions: Iterable[Function], sizes: Iterable[str]) -> None:
@@ -228,9 +260,9 @@ def _check(function: Function, space: Space) -> None:
                 f"{function.name}: {name} = {value} does not fit its type, {function.index_type}"
             )
     for axis in space.axes:
-        if axis.count and axis.lo + axis.count - 1 > most:
+        if axis.count and axis.hi > most:
             raise AssumptionError(
-                f"{function.name}: {axis.name} runs up to {axis.lo + axis.count - 1}, which does "
+                f"{function.name}: {axis.name} runs up to {axis.hi}, which does "
                 f"not fit its type, {function.index_type}"
             )
     ranges = (all_of(c) for p in function.params if (c := p.range.conditions(p.name)))
@@ -257,7 +289,6 @@ def spaces_of(
             raise VerifyError(
                 f"{what} is {shown(numbers)}; give a number for each name, as {what}={{'{example}': 8}}"
             )
-    check_given(unit)
     given = {}
     for name, value in sizes.items():
         if unit.fixed.get(name, value) != value:

@@ -15,7 +15,7 @@ from ..errors import TargetError, ToolchainError, VerifyError
 from ..ir.index_types import UINT64
 from ..ir.program import Function
 from .devices import Checker, Rivals, Timer
-from .space import Space, check_given
+from .space import Space
 
 if TYPE_CHECKING:
     import numpy as np
@@ -132,6 +132,16 @@ class Target:
                 f"{done.returncode}:\n{done.stdout}{done.stderr}".rstrip()
             )
         return done.stdout + done.stderr
+
+
+def check_given(unit: Unit) -> None:
+    """Raise VerifyError where a function is given a table, which nobody knows here."""
+    for function in unit.functions:
+        for table in function.tables:
+            raise VerifyError(
+                f"{function.name} is given the table {table.name} at run time: it cannot be run here "
+                "without; verify the same with entries, as Lookup(dims, [..])"
+            )
 
 
 class Compiled(Mapping):

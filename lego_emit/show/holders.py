@@ -187,8 +187,8 @@ def values(
         raise LayoutError(
             f"{title}: {space.total if space.axes else 'no'} indices, a picture has 1 to {MOST_CELLS}"
         )
-    index = list(map(space.point, range(space.total)))
-    found = [_evaluated(function, {**space.fixed, **space.named(point)}) for point in index]
+    every = list(map(space.at, range(space.total)))
+    found = [_evaluated(function, index.named) for index in every]
     lows = [min(0, *column) for column in zip(*found, strict=True)]
     highs = [max(0, *column) for column in zip(*found, strict=True)]
     outs = {
@@ -197,7 +197,7 @@ def values(
     }
     starts = tuple(axis.lo for axis in space.axes)
     ins = {axis.name: axis.count for axis in space.axes}
-    points = Points(title, ins, outs, index, found, starts, lows)
+    points = Points(title, ins, outs, [index.values for index in every], found, starts, lows)
     colour = colour or ("position" if len(outs) == 1 else next(iter(ins)))
     return _hardware(points, _colours(points, colour, bits), colour, "")
 
