@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from lego_emit.algebra.block import Block
+from lego_emit.algebra.genp import GenP
 from lego_emit.algebra.layout import Layout, OrderBy
-from lego_emit.algebra.perms import GenP, RegP
+from lego_emit.algebra.perms import RegP
 
 
 def apply(layout: Layout, indices: Sequence[Any]) -> Any:

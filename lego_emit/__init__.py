@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 from . import methods
 from .algebra.later import use
 from .algebra.layout import GroupBy, OrderBy, TileBy
-from .algebra.part import Part
-from .algebra.perms import Col, GenP, RegP, Row, isqrt
+from .algebra.perms import Col, RegP, Row
 from .errors import LegoError, LegoWarning, did_you_mean
 
 if TYPE_CHECKING:
+    from .algebra.genp import GenP, isqrt
     from .algebra.linear import Linear
     from .algebra.lookup import Lookup
     from .algebra.masked import ExpandBy, Padded
+    from .algebra.part import Part
     from .algebra.strided import Strided
     from .arith.expr import symbols
     from .emitted import Emitted
@@ -38,10 +39,11 @@ use(methods)
 
 # What needs more than the algebra is loaded when it is first used.
 _LAZY = {
-    "Cost": "ir.cost", "Emitted": "emitted", "ExpandBy": "algebra.masked", "Linear": "algebra.linear",
-    "Lookup": "algebra.lookup", "Padded": "algebra.masked", "Pattern": "pattern",
-    "Strided": "algebra.strided", "bank_conflicts": "movement", "catalogue": "formats",
-    "convert": "movement", "gather": "movement", "generate": "pipeline",
+    "Cost": "ir.cost", "Emitted": "emitted", "ExpandBy": "algebra.masked", "GenP": "algebra.genp",
+    "Linear": "algebra.linear", "Lookup": "algebra.lookup", "Padded": "algebra.masked",
+    "Part": "algebra.part", "Pattern": "pattern", "Strided": "algebra.strided",
+    "bank_conflicts": "movement", "catalogue": "formats", "convert": "movement",
+    "gather": "movement", "generate": "pipeline", "isqrt": "algebra.genp",
     "optimal_swizzle": "movement", "recognize": "recognition", "render": "kernels",
     "same_map": "trace.same", "simplify": "trace.simplify", "symbols": "arith.expr",
 }  # fmt: skip

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from lego_emit import Linear, generate, symbols
 from lego_emit.algebra import bijection, block
+from lego_emit.algebra.genp import GenP, isqrt
 from lego_emit.algebra.layout import ONE_WAY, GroupBy, OrderBy, TileBy
 from lego_emit.algebra.masked import ExpandBy
-from lego_emit.algebra.perms import Col, GenP, RegP, Row, isqrt
+from lego_emit.algebra.perms import Col, RegP, Row
 from lego_emit.algebra.reference import table
 from lego_emit.algebra.sizes import comparable
 from lego_emit.errors import IndexRangeError, InverseError, LayoutError, WidthError

@@ -18,7 +18,8 @@ from typing import Any
 from timing import TooLong
 from tree import Tree, Unsupported, parsed, text, variable
 
-from lego_emit.algebra.perms import GenP, RegP
+from lego_emit.algebra.genp import GenP
+from lego_emit.algebra.perms import RegP
 
 TITLE = "lego-layout"
 VERSION = "from importlib.metadata import version; import lego; print(version('lego-layout'))"

@@ -124,6 +124,11 @@ class Block:
         return True
 
     @property
+    def is_one_way(self) -> bool:
+        """Whether it is a GenP without inverse."""
+        return False
+
+    @property
     def is_bijection(self) -> bool:
         """Whether it is one onto 0..size - 1: also where it is only promised, and has no inv."""
         return self.has_inverse

@@ -10,8 +10,7 @@ from functools import reduce
 from operator import and_
 from typing import Any
 
-from ..kinds import is_array, is_symbolic
-from .bijection import call_apply, call_inv
+from ..kinds import is_array
 
 
 def flatten(dims: Sequence[int], indices: Sequence[Any]) -> Any:
@@ -56,26 +55,3 @@ def select(condition: Any, then: Any, otherwise: Any) -> Any:
 
         return np.where(condition, then, otherwise)
     return then if condition else otherwise
-
-
-def genp_apply(genp: Any, index: tuple[Any, ...]) -> Any:
-    """A GenP's position of an index."""
-    if any(map(is_symbolic, index)):
-        return genp.apply_function(*index)
-    if not is_array(index[0]):
-        return call_apply(genp, index)
-    from .genp_tables import apply_each
-
-    return apply_each(genp, flatten(genp.dims, index))
-
-
-def genp_inv(genp: Any, flat: Any) -> tuple[Any, ...]:
-    """A GenP's index of a position."""
-    if is_symbolic(flat):
-        found = genp.inv_function(flat)
-        return tuple(found) if isinstance(found, tuple | list) else (found,)
-    if not is_array(flat):
-        return call_inv(genp, flat)
-    from .genp_tables import inv_each
-
-    return inv_each(genp, flat)

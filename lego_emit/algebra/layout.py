@@ -16,7 +16,7 @@ from ..errors import LayoutError, LazyText, a_type, shown
 from .block import Block, Change, Indexable, Numbers, whole_size
 from .digits import flattened, taken_apart
 from .figures import flatten, unflatten
-from .perms import GenP, RegP
+from .perms import RegP
 from .sizes import check_same_size, check_sizes, comparable, listed
 
 ONE_WAY = (
@@ -85,7 +85,7 @@ class OrderBy(Indexable, PhysicalFirst):
                     f"{type(perm).__name__} around the whole layout"
                 )
         alone = next((perm for perm in found if not perm.is_bijection), None)
-        if len(found) > 1 and isinstance(alone, GenP):
+        if len(found) > 1 and alone is not None and alone.is_one_way:
             raise LayoutError(
                 f"{self!r}: a GenP without inverse must stand alone in its OrderBy (section III-D)"
                 f"; {ONE_WAY}"
@@ -238,14 +238,12 @@ class Layout(Indexable):
             check_same_size(self, f"the {self._name}", self.dims, order, order.dims)
         alone = len(chain) == 1 and comparable(chain[0].dims) == comparable(self.dims)
         for order in chain[known:-1]:
-            if not order.is_bijection and not isinstance(order.perms[0], GenP):
+            if not order.is_bijection and not order.perms[0].is_one_way:
                 raise LayoutError(
                     f"{self!r}: {order.perms[0]!r} is not a bijection onto 0..size - 1 and must be the "
                     "last step, next to the memory"
                 )
-        general = any(
-            isinstance(p, GenP) and not p.has_inverse for o in chain[known:] for p in o.perms
-        )
+        general = any(p.is_one_way for o in chain[known:] for p in o.perms)
         if general and (self.tiled or not alone):
             raise LayoutError(
                 f"{self!r}: a GenP without inverse needs exactly one GroupBy followed by one "
@@ -437,7 +435,7 @@ def check_tiles(tiles: Sequence[Any], name: str) -> tuple[tuple[Any, ...], ...]:
     nested = [isinstance(tile, list | tuple) for tile in tiles]
     construct = LazyText("{!s}({!l})", name, tiles)
     for tile in tiles:
-        if isinstance(tile, RegP | GenP | OrderBy | OrderByChain):
+        if isinstance(tile, Block | OrderByChain):
             raise LayoutError(
                 f"{construct}: {tile!r} is not a tile; give reorderings with {name}(..).OrderBy(..)"
             )

@@ -11,8 +11,7 @@ from ..errors import LayoutError, LazyText, shown
 from ..kinds import is_array
 from .bijection import call_inv, positions
 from .block import Change
-from .figures import genp_apply, genp_inv
-from .perms import GenP, OfFunctions, function_name
+from .genp import GenP, OfFunctions, function_name, genp_apply, genp_inv
 from .sizes import check_sizes, listed
 
 

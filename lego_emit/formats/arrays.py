@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from ..algebra.block import Block
-from ..algebra.perms import GenP
+from ..algebra.genp import GenP
 from .entry import catalogue
 from .tiled import tiled
 

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from ..algebra.block import Block
+from ..algebra.genp import GenP
 from ..algebra.labels import bits_of
-from ..algebra.perms import GenP
 from ..errors import LayoutError, LazyText, shown
 from ..kinds import is_integer
 from .entry import catalogue

@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any
 
 from ..algebra.block import Block
+from ..algebra.genp import GenP
 from ..algebra.layout import GroupBy
-from ..algebra.perms import GenP, RegP
+from ..algebra.perms import RegP
 from ..errors import LayoutError, shown
 from ..kinds import is_integer
 from .entry import catalogue

@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any
 
 from ..algebra.block import Block
+from ..algebra.genp import GenP, isqrt
 from ..algebra.layout import GroupBy
-from ..algebra.perms import GenP, RegP, isqrt
+from ..algebra.perms import RegP
 from ..errors import LayoutError
 from .curves import bits_above
 from .entry import catalogue

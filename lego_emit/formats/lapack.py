@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.block import Block
+from ..algebra.genp import isqrt
 from ..algebra.part import Part
-from ..algebra.perms import isqrt
 from .entry import catalogue, choice
 
 RAGGED = "any n; TF's rectangle is (n + 1) x n / 2 for even n, n x (n + 1) / 2 for odd"

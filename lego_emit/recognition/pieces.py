@@ -8,8 +8,8 @@ from math import prod
 from typing import Any
 
 from ..algebra.block import Block
+from ..algebra.genp import GenP
 from ..algebra.layout import GroupBy
-from ..algebra.perms import GenP
 from ..ir.nodes import Node, const, made, var
 from ..lower.small_domain import find
 from ..lower.trees import ZERO, X, replaced

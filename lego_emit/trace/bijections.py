@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any
 
 from ..algebra.bijection import SameGenP, call_apply, numbers_near, positions, reads
+from ..algebra.genp import GenP
 from ..algebra.part import Part
-from ..algebra.perms import GenP
 from ..arith.analyzer import Analyzer
 from ..arith.evaluate import Undefined, evaluate
 from ..arith.expr import Expr

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
+from ..algebra.genp import GenP
 from ..algebra.part import Part
-from ..algebra.perms import GenP
 from ..algebra.same import Same
 from ..algebra.slices import run_of
 from ..arith.analyzer import Analyzer
