@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .arith.assume import as_list
+from .arith.given import GivenRange, as_list
 from .emit import registry
 from .emit.printer import Printer
 from .errors import TargetError, did_you_mean, shown
@@ -30,6 +30,15 @@ def effort_of(given: Any) -> int:
     if number is None or not 1 <= number <= MOST_EFFORT:
         raise TargetError(f"effort is {shown(given)}; give a number from 1 to {MOST_EFFORT}")
     return number
+
+
+def ranges_of(given: Any) -> list[GivenRange]:
+    """ranges= as a list, in order. Raises AssumptionError."""
+    if given is None:
+        return []
+    from .arith.given_ranges import parse_ranges
+
+    return parse_ranges(given)
 
 
 def index_types_of(given: Any) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .arith.formulas import Formulas
 from .check.emission import SelfCheck
 from .emit.emit import emit
 from .emit.naming import AS_WRITTEN, Naming
@@ -15,6 +14,7 @@ from .errors import TargetError, did_you_mean
 from .ir.program import Program
 
 if TYPE_CHECKING:
+    from .arith.formulas import Formulas
     from .check.certificate import Certificate
     from .check.explain import Explanation
     from .check.verify import Verification

@@ -16,10 +16,9 @@ from .arguments import (
     effort_of,
     index_types_of,
     lines_of,
+    ranges_of,
 )
-from .arith.assume import as_list
-from .arith.formulas import are_formulas
-from .arith.given_ranges import parse_ranges
+from .arith.given import are_formulas, as_list
 from .arith.terms import TOO_DEEP
 from .check.emission import check_emission
 from .emit import registry
@@ -33,7 +32,6 @@ from .lower.function import lowered
 from .lower.problem import Dialect
 from .problems import problem_of
 from .trace.follow import Options
-from .trace.formulas import reference
 from .trace.subject import followed, several
 from .trace.traced import Subject
 
@@ -159,9 +157,11 @@ def generate(
         raise TraceError("; ".join(program.doubts))
     for text in program.doubts:
         warnings.warn(text, LegoWarning, stacklevel=2)
-    formulas = are_formulas(fn_or_layout)
-    subject = reference(fn_or_layout, program.functions) if formulas else fn_or_layout
-    subject = subjects if program.parts else subject
+    subject = subjects if program.parts else fn_or_layout
+    if are_formulas(fn_or_layout):
+        from .trace.formulas import reference
+
+        subject = reference(fn_or_layout, program.functions)
     return emit_program(
         program, target, subject=subject, sizes=sizes, naming=naming, index_types=index_types
     )
@@ -224,9 +224,7 @@ def build_program(
     """The program that a printer spells: the subject traced, lowered and checked."""
     check_views(view, printer)
     dialect = dialect_of(printer, index_type, cost, effort)
-    options = Options(
-        sizes, as_list(assume), counted(base), parse_ranges(ranges), dialect.is_unsigned
-    )
+    options = Options(sizes, as_list(assume), counted(base), ranges_of(ranges), dialect.is_unsigned)
     subject = followed(fn_or_layout, name, options, view)
     program = lowered_program(subject, printer, dialect, options.assume, rewrite)
     check_counted(base, program)

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from .arith.assume import parse
 from .arith.signs import without_negative_parts
 from .errors import TraceError
 from .ir.index_types import IndexType
@@ -101,5 +100,7 @@ def _stated(assumption: Any, trace: Trace) -> list[Node]:
     if isinstance(assumption, str):
         found = [read(assumption)]
     else:
+        from .arith.assume import parse
+
         found = [condition(c, trace.analyzer) for c in parse(assumption)]
     return [with_numbers(c, trace.sizes) for c in found]

@@ -19,12 +19,6 @@ from .expr import Cond, Expr, maximum, minimum
 from .terms import Atom
 
 
-def as_list(assume: Any) -> list[Any]:
-    """assume= as a list, also where it is one assumption alone."""
-    several = isinstance(assume, Iterable) and not isinstance(assume, (str, Cond))
-    return [*assume] if several else [assume]
-
-
 def parse(assumption: Any) -> list[Cond]:
     """The conditions that an assumption states. Raises AssumptionError where it is none."""
     if isinstance(assumption, Cond):

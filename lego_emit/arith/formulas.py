@@ -7,21 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import TraceError, shown
 from ..kinds import is_integer, is_sympy
 from .expr import Expr
+from .given import Pair, are_formulas, is_pair
 
 LONG = 160  # characters of an expression in a message or a title
 MOST_WRITTEN = 1000  # parts of one that is written out
-
-
-class Pair(NamedTuple):
-    """(common parts with their names, results by name), as sympy.cse gives them."""
-
-    replacements: Sequence[tuple[Any, Any]]
-    expressions: Mapping[str, Any]
 
 
 class Formulas(Pair):
@@ -79,14 +73,6 @@ class Given:
     signature: Sequence[str] | None
     prefix: str
     title: str
-
-
-def are_formulas(subject: Any) -> bool:
-    """Whether generate() was given expressions, and not a function or a layout."""
-    if isinstance(subject, (tuple, list, Mapping)) and not is_pair(subject):
-        values = subject.values() if isinstance(subject, Mapping) else subject
-        return any(is_pair(v) or isinstance(v, Expr) or is_sympy(v) for v in values)
-    return is_pair(subject) or isinstance(subject, Expr) or is_sympy(subject)
 
 
 def formulas_of(subject: Any) -> Given | None:
@@ -147,14 +133,6 @@ def _title(pairs: Mapping[str, Pair]) -> str:
         texts += [f"{s} = {in_short(e)}" for s, e in pair.replacements]
     text = ", ".join(texts)
     return text if len(text) <= LONG else f"{text[: LONG - 2]}.."
-
-
-def is_pair(value: Any) -> bool:
-    """Whether it is (replacements, expressions), as sympy.cse gives it."""
-    if isinstance(value, Pair):
-        return True
-    pair = isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], list)
-    return pair and isinstance(value[1], (list, tuple, Mapping))
 
 
 def as_pair(replacements: Any, expressions: Any) -> Pair:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..errors import AssumptionError, LegoError, shown
@@ -12,21 +11,8 @@ from .analyzer import Analyzer
 from .assume import parse_value
 from .expr import Expr
 from .formulas import is_symbol, says
+from .given import GivenRange
 from .terms import Atom
-
-
-@dataclass(frozen=True, eq=False)  # == between bounds would be a question
-class GivenRange:
-    """least <= name < end; None where it is open."""
-
-    name: str
-    least: Expr | None
-    end: Expr | None
-
-    @property
-    def bounds(self) -> list[Expr]:
-        """Those that are not open."""
-        return [e for e in (self.least, self.end) if e is not None]
 
 
 def parse_ranges(ranges: Any) -> list[GivenRange]:

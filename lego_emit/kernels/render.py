@@ -15,7 +15,7 @@ import jinja2.sandbox
 from jinja2.nodes import Node
 from jinja2.parser import Parser
 
-from ..arith.assume import as_list
+from ..arith.given import as_list
 from ..arith.given_ranges import parse_ranges
 from ..emit import registry
 from ..errors import AssumptionError, LegoError, LegoWarning, TemplateError, shown

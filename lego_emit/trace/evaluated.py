@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..arith.expr import Expr
-from ..arith.formulas import Pair
+from ..arith.given import Pair
 from ..packages import sympy
 
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..arith.analyzer import Analyzer
-from ..arith.assume import learn, parse, source_of
 from ..arith.expr import Cond, Expr
-from ..arith.given_ranges import GivenRange, learn_ranges
+from ..arith.given import GivenRange
 from ..arith.terms import Atom
 from ..errors import LONGEST, AssumptionError, TraceError, did_you_mean, shown
 from ..kinds import as_integer
@@ -58,6 +57,10 @@ class Options:
 
     def conditions(self) -> list[tuple[Cond, str]]:
         """The conditions of the assumptions, each with the text of its assumption."""
+        if not self.assume:
+            return []
+        from ..arith.assume import parse, source_of
+
         return [(c, source_of(a)) for a in self.assume for c in parse(a)]
 
 
@@ -70,10 +73,9 @@ def follow(
     """Run function(trace) until nothing new is learned; the last trace and its result. alone: all
     names in the options must be its parameters; else see check_known. tape: for what a user's function
     does in it."""
-    fixed, conditions, base = options.numbers(), options.conditions(), options.base
-    known = Analyzer(use_z3=False)
-    learn(known, [(_fixed(c, fixed), s) for c, s in conditions])
-    learn_ranges(known, options.ranges, fixed)
+    fixed, base, known = options.numbers(), options.base, Analyzer(use_z3=False)
+    if options.assume or options.ranges:
+        _learn_said(known, options)
     start = Trace(
         known, fixed, function, base=int(bool(base)), tape=tape, is_unsigned=options.unsigned
     )
@@ -84,6 +86,15 @@ def follow(
         check_known([trace], options)
     known.check_consistent()
     return trace, result
+
+
+def _learn_said(known: Analyzer, options: Options) -> None:
+    from ..arith.assume import learn
+    from ..arith.given_ranges import learn_ranges
+
+    fixed = options.numbers()
+    learn(known, [(_fixed(c, fixed), source) for c, source in options.conditions()])
+    learn_ranges(known, options.ranges, fixed)
 
 
 def check_known(traces: Sequence[Trace], options: Options) -> None:

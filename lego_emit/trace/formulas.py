@@ -16,7 +16,6 @@ from ..arith.expr import Expr
 from ..arith.formulas import (
     Formulas,
     Given,
-    Pair,
     check_replacements,
     expressions_of,
     formulas_of,
@@ -24,7 +23,8 @@ from ..arith.formulas import (
     stands,
     symbols_of,
 )
-from ..arith.given_ranges import GivenRange, learn_ranges
+from ..arith.given import GivenRange, Pair
+from ..arith.given_ranges import learn_ranges
 from ..arith.terms import TOO_DEEP
 from ..errors import AssumptionError, LegoError, TraceError, did_you_mean
 from ..ir.program import Doc
@@ -69,8 +69,10 @@ def follow_formulas(given: Given, name: str | None, options: Options) -> tuple[s
     return unit, found
 
 
-def subject_of_formulas(given: Given, name: str | None, options: Options) -> Subject:
-    """The functions of expressions, traced."""
+def subject_of_formulas(subject: Any, name: str | None, options: Options) -> Subject:
+    """The functions of expressions, traced. Raises TraceError for what is no integer expression."""
+    given = formulas_of(subject)
+    assert given is not None
     if options.base:
         raise TraceError(
             "base=1 is for functions and layouts: an expression says itself what its indices count "

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..arith.assume import as_list
 from ..arith.expr import Expr
 from ..arith.formulas import formulas_of, in_short, symbols_of
+from ..arith.given import as_list
 from ..arith.given_ranges import parse_ranges
 from ..errors import AssumptionError, TraceError, did_you_mean
 from ..kinds import is_sympy

@@ -14,7 +14,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.slices import index_names
 from ..arith.expr import Cond, Expr
-from ..arith.formulas import formulas_of
+from ..arith.given import are_formulas
 from ..errors import TraceError, a_type, shown
 from ..ir.program import Doc, View
 from ..kinds import is_sympy
@@ -24,7 +24,6 @@ from .docs import doc_of
 from .doubts import doubts
 from .everywhere import called_everywhere
 from .follow import Options, check_known, follow, go_on
-from .formulas import subject_of_formulas
 from .learn import learn_layout, product_of
 from .numbered import numbered
 from .tape import Tape
@@ -46,11 +45,12 @@ def followed(subject: Any, name: str | None, options: Options, view: bool = Fals
         raise TraceError(f"name must be text such as 'index', not {shown(name)}")
     if name and not name.isidentifier():
         raise TraceError(f"name is {shown(name)}, no name for a function; write one as 'my_layout'")
-    formulas = formulas_of(subject)
-    if formulas is not None:
+    if are_formulas(subject):
         if view:
             raise _no_view(name or "expression", "it is an expression")
-        return subject_of_formulas(formulas, name, options)
+        from .formulas import subject_of_formulas
+
+        return subject_of_formulas(subject, name, options)
     if isinstance(subject, (list, tuple, Mapping)):
         return _of_several(subject, name, options, view)
     return _of_one_subject(subject, name, options, view)
