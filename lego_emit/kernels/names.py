@@ -24,9 +24,9 @@ from ..ir.program import Program
 from ..kinds import is_integer, is_symbolic
 from ..pipeline import dialect_of, lowered_program
 from ..trace.follow import Options, follow, go_on
+from ..trace.functions import index_of
 from ..trace.learn import learn_layout
 from ..trace.paths import here
-from ..trace.subject import index_of
 from ..trace.trace import Trace
 from .placed import sizes_of
 from .tags import place

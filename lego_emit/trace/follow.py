@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Cond, Expr
@@ -18,8 +18,10 @@ from ..arith.terms import Atom
 from ..errors import LONGEST, AssumptionError, TraceError, did_you_mean, shown
 from ..kinds import as_integer
 from .learn import learn_equations, learn_signs
-from .tape import Tape
 from .trace import Trace
+
+if TYPE_CHECKING:
+    from .tape import Tape
 
 Base = int | frozenset[str]  # what the first index is called, or what counts from 1
 

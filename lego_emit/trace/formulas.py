@@ -28,7 +28,7 @@ from ..arith.given_ranges import learn_ranges
 from ..arith.terms import TOO_DEEP
 from ..errors import AssumptionError, LegoError, TraceError, did_you_mean
 from ..ir.program import Doc
-from .definition import OfFormulas
+from .definition import FEW, Values
 from .doubts import unmet
 from .follow import Options, follow
 from .trace import Trace
@@ -134,6 +134,23 @@ def reference(subject: Any, functions: Sequence[Any]) -> Any:
     from .evaluated import Evaluated
 
     return Evaluated(function.name, pair, [p.name for p in function.params])
+
+
+class OfFormulas:
+    """SymPy expressions, as SymPy itself evaluates them."""
+
+    points = FEW
+    is_total = stays_small = False
+
+    def __init__(self, pair: Any, trace: Trace, name: str):
+        from .evaluated import Evaluated
+
+        self.name, self._trace = name, trace
+        self._evaluated = Evaluated(name, pair, ())
+
+    def __call__(self, values: Values) -> Any:
+        """The results at values of the symbols. Raises what SymPy raises."""
+        return self._evaluated(**self._trace.sizes, **values)
 
 
 # -- one function --------------------------------------------------------------------------------

@@ -5,37 +5,21 @@ A layout, a function that gives one or indices, or SymPy expressions.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from ..algebra.block import Block
 from ..algebra.slices import index_names
-from ..arith.expr import Cond, Expr
+from ..arith.expr import Expr
 from ..arith.given import are_formulas
 from ..errors import TraceError, a_type, shown
 from ..ir.program import Doc, View
-from ..kinds import is_sympy
-from .calls import call_user_function
-from .definition import OfFunction, OfLayout, OfTrace
-from .docs import doc_of
-from .doubts import doubts
-from .everywhere import called_everywhere
+from .definition import GivesLayout, OfLayout
 from .follow import Options, check_known, follow, go_on
 from .learn import learn_layout, product_of
-from .numbered import numbered
-from .tape import Tape
 from .trace import Trace
 from .traced import Outputs, Subject, Traced
-
-
-def index_of(trace: Trace, result: Any) -> Subject:
-    """What a trace gives as one function, index()."""
-    made = Traced("index", Doc(), trace, result, partial(_outputs, unit="index"))
-    made.definition = OfTrace(trace, "index")
-    return Subject("index", "index", [made])
 
 
 def followed(subject: Any, name: str | None, options: Options, view: bool = False) -> Subject:
@@ -127,75 +111,45 @@ def _of_several(subject: Any, name: str | None, options: Options, view: bool) ->
 def _of_one_subject(
     subject: Any, name: str | None, options: Options, view: bool, alone: bool = True
 ) -> Subject:
-    traced, numbers = partial(follow, options=options, alone=alone), options.numbers()
-    if not isinstance(subject, Block) and not callable(subject):
-        raise _no_subject(subject)
-    own, names = numbered(subject, numbers)
     if isinstance(subject, Block):
-        unit = name or "layout"
-        title, told = repr(subject), tuple
-        trace, result = traced(lambda t: _declared(t, own, subject))
-    else:
-        unit = name or _own_name(subject)
-        title = _title(subject, unit)
-        try:
-            trace, result = traced(lambda t: _called_with(own, names, t), tape=Tape())
-        except TraceError as error:
-            if not error.many_paths and not error.placed:
-                raise
-            small = called_everywhere(subject, error)
-            trace, result = traced(small)
-        told = partial(_doubts, subject, trace)
-    said = Doc() if isinstance(subject, Block) else doc_of(subject)
-    if isinstance(result, Block):
-        source = result if isinstance(subject, Block) else OfFunction(subject, trace, unit)
-        functions = _layout_functions(unit, result, trace, view, said, source)
+        return _of_layout(subject, name or "layout", options, view, alone)
+    if not callable(subject):
+        raise _no_subject(subject)
+    from .functions import follow_function
+
+    unit = name or _own_name(subject)
+    found = follow_function(subject, unit, options, alone)
+    title = found.title + _with_numbers(options, alone)
+    if isinstance(found.result, Block):
+        functions = _layout_functions(
+            unit, found.result, found.trace, view, found.doc, found.definition
+        )
+        if found.doc.summary:
+            title += f": {found.doc.summary}"
     elif view:
         raise _no_view(unit, "it gives no layout")
     else:
-        made = Traced(unit, said, trace, result, partial(_outputs, unit=unit))
-        made.by_name = isinstance(result, Mapping)
-        if not isinstance(subject, Block):
-            made.definition = OfFunction(subject, trace, unit)
-        functions = [made]
-    if numbers and alone:
-        title += " with " + ", ".join(f"{k} = {v}" for k, v in numbers.items())
-    if isinstance(result, Block) and said.summary:
-        title += f": {said.summary}"
-    return Subject(unit, " ".join(title.split()), functions, told)
+        functions = [found.traced()]
+    return Subject(unit, " ".join(title.split()), functions, found.doubts)
 
 
-def _doubts(fn: Callable[..., Any], trace: Trace) -> tuple[str, ...]:
-    return tuple(doubts(fn, trace))
+def _of_layout(given: Block, unit: str, options: Options, view: bool, alone: bool) -> Subject:
+    layout = given
+    if numbers := options.numbers():
+        from .numbered import numbered
+
+        layout, _ = numbered(given, numbers)
+    trace, result = follow(lambda t: _declared(t, layout, given), options, alone)
+    functions = _layout_functions(unit, result, trace, view, Doc(), result)
+    title = repr(given) + _with_numbers(options, alone)
+    return Subject(unit, " ".join(title.split()), functions)
 
 
-def _title(fn: Any, unit: str) -> str:
-    try:
-        if not _is_object(fn):
-            return f"{unit}{inspect.signature(fn)}"
-        kind = "" if hasattr(type(fn), "__signature__") else f", {a_type(fn)}"
-        return f"{unit}({', '.join(inspect.signature(fn).parameters)}){kind}"
-    except (TypeError, ValueError):
-        return unit
-
-
-def _is_object(fn: Any) -> bool:
-    """Whether it is no function but an object that can be called."""
-    return not isinstance(fn, type) and inspect.isfunction(vars(type(fn)).get("__call__"))
-
-
-def _called(fn: Callable[..., Any], trace: Trace) -> Any:
-    result = call_user_function(fn, trace)
-    if isinstance(result, Block):
-        learn_layout(result, trace.running())
-    return result
-
-
-def _called_with(function: Any, names: list[str], trace: Trace) -> Any:
-    """The result of a user's function in which numbers stand for these names."""
-    found = _called(function, trace)
-    trace.free += [name for name in names if name not in (*trace.signature, *trace.free)]
-    return found
+def _with_numbers(options: Options, alone: bool) -> str:
+    numbers = options.numbers()
+    if not numbers or not alone:
+        return ""
+    return " with " + ", ".join(f"{k} = {v}" for k, v in numbers.items())
 
 
 def _declared(trace: Trace, layout: Block, given: Block) -> Block:
@@ -213,7 +167,7 @@ def _declared(trace: Trace, layout: Block, given: Block) -> Block:
 
 
 def _layout_functions(
-    unit: str, layout: Block, trace: Trace, view: bool, said: Doc, given: Block | OfFunction
+    unit: str, layout: Block, trace: Trace, view: bool, said: Doc, given: Block | GivesLayout
 ) -> list[Traced]:
     """NAME_apply and, where there is an inverse, NAME_inv. given: what gives the layout at numbers."""
     taken = {*trace.signature, *trace.free}
@@ -317,39 +271,3 @@ def _view(unit: str, layout: Block, trace: Trace) -> View[Expr]:
 
 def _no_view(unit: str, reason: str) -> TraceError:
     return TraceError(f"{unit}: {reason}; a view is of a layout that gives one position")
-
-
-def _outputs(result: Any, unit: str) -> list[tuple[str, Expr]]:
-    if isinstance(result, Mapping):
-        named = list(result.items())
-        for k, _ in named:
-            if not isinstance(k, str) or not k.isidentifier():
-                raise TraceError(f"{unit} returns {shown(k)}, which is not a name for a result")
-    elif isinstance(result, (tuple, list)):
-        named = (
-            [(f"out{k}", v) for k, v in enumerate(result)]
-            if len(result) != 1
-            else [("result", result[0])]
-        )
-    else:
-        named = [("result", result)]
-    if not named:
-        raise TraceError(
-            f"{unit} returns nothing; return an index, a tuple or dict of indices, or a layout"
-        )
-    checked = []
-    for k, v in named:
-        if v is None or isinstance(v, (str, bytes, bool)) or not _is_value(v):
-            raise TraceError(
-                f"{unit} returns {shown(v)} as {k}; return an index, a tuple or dict of indices, or a layout"
-            )
-        checked.append((k, Expr.of(v)))
-    return checked
-
-
-def _is_value(v: Any) -> bool:
-    return (
-        isinstance(v, (int, Expr, Cond))
-        or is_sympy(v)
-        or (hasattr(v, "__index__") and getattr(v, "shape", ()) == ())
-    )

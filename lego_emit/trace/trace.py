@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..algebra.slices import AXIS_NAMES
 from ..arith.analyzer import Analyzer
@@ -13,7 +13,9 @@ from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..errors import TraceError
 from .paths import Running, explore, running
-from .tape import Tape
+
+if TYPE_CHECKING:
+    from .tape import Tape
 
 
 @dataclass

@@ -1,0 +1,277 @@
+"""A user's function of indices: followed with symbols, and called with integers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from types import CodeType, FunctionType
+from typing import Any
+
+from ..algebra.block import Block
+from ..algebra.reference import axes_at
+from ..arith.analyzer import Analyzer
+from ..arith.evaluate import evaluate
+from ..arith.expr import Cond, Expr
+from ..ends import may_not_end
+from ..errors import TraceError, a_type, shown
+from ..ir.program import Doc
+from ..kinds import is_symbolic, is_sympy
+from .calls import arguments, call_user_function
+from .definition import FEW, POINTS, Values, symbols_in
+from .docs import doc_of
+from .doubts import doubts
+from .follow import Options, follow
+from .learn import learn_layout
+from .numbered import numbered
+from .tape import Tape
+from .trace import Trace
+from .traced import Subject, Traced
+
+SHORT = 96  # bytes of code of a function that takes no time
+
+
+@dataclass
+class Followed:
+    """A function that was followed: its name, its signature as text, what was learned of it, its
+    result, what its docstring says, and itself on integers."""
+
+    unit: str
+    title: str
+    trace: Trace
+    result: Any
+    doc: Doc
+    definition: OfFunction
+
+    def traced(self) -> Traced:
+        """The function of indices that it is."""
+        return Traced(
+            self.unit,
+            self.doc,
+            self.trace,
+            self.result,
+            partial(_outputs, unit=self.unit),
+            by_name=isinstance(self.result, Mapping),
+            definition=self.definition,
+        )
+
+    def doubts(self) -> tuple[str, ...]:
+        """What may not be meant."""
+        return tuple(doubts(self.definition.fn, self.trace))
+
+
+def follow_function(fn: Callable[..., Any], unit: str, options: Options, alone: bool) -> Followed:
+    """A user's function, followed; see follow()."""
+    own, names = numbered(fn, options.numbers())
+    try:
+        trace, result = follow(lambda t: _called_with(own, names, t), options, alone, Tape())
+    except TraceError as error:
+        if not error.many_paths and not error.placed:
+            raise
+        from .everywhere import called_everywhere
+
+        trace, result = follow(called_everywhere(fn, error), options, alone)
+    return Followed(unit, _title(fn, unit), trace, result, doc_of(fn), OfFunction(fn, trace, unit))
+
+
+def index_of(trace: Trace, result: Any) -> Subject:
+    """What a trace gives as one function, index()."""
+    made = Traced("index", Doc(), trace, result, partial(_outputs, unit="index"))
+    made.definition = OfTrace(trace, "index")
+    return Subject("index", "index", [made])
+
+
+def _title(fn: Any, unit: str) -> str:
+    try:
+        if not _is_object(fn):
+            return f"{unit}{inspect.signature(fn)}"
+        kind = "" if hasattr(type(fn), "__signature__") else f", {a_type(fn)}"
+        return f"{unit}({', '.join(inspect.signature(fn).parameters)}){kind}"
+    except (TypeError, ValueError):
+        return unit
+
+
+def _is_object(fn: Any) -> bool:
+    """Whether it is no function but an object that can be called."""
+    return not isinstance(fn, type) and inspect.isfunction(vars(type(fn)).get("__call__"))
+
+
+def _called(fn: Callable[..., Any], trace: Trace) -> Any:
+    result = call_user_function(fn, trace)
+    if isinstance(result, Block):
+        learn_layout(result, trace.running())
+    return result
+
+
+def _called_with(function: Any, names: list[str], trace: Trace) -> Any:
+    """The result of a user's function in which numbers stand for these names."""
+    found = _called(function, trace)
+    trace.free += [name for name in names if name not in (*trace.signature, *trace.free)]
+    return found
+
+
+def _outputs(result: Any, unit: str) -> list[tuple[str, Expr]]:
+    if isinstance(result, Mapping):
+        named = list(result.items())
+        for k, _ in named:
+            if not isinstance(k, str) or not k.isidentifier():
+                raise TraceError(f"{unit} returns {shown(k)}, which is not a name for a result")
+    elif isinstance(result, (tuple, list)):
+        named = (
+            [(f"out{k}", v) for k, v in enumerate(result)]
+            if len(result) != 1
+            else [("result", result[0])]
+        )
+    else:
+        named = [("result", result)]
+    if not named:
+        raise TraceError(
+            f"{unit} returns nothing; return an index, a tuple or dict of indices, or a layout"
+        )
+    checked = []
+    for k, v in named:
+        if v is None or isinstance(v, (str, bytes, bool)) or not _is_value(v):
+            raise TraceError(
+                f"{unit} returns {shown(v)} as {k}; return an index, a tuple or dict of indices, or a layout"
+            )
+        checked.append((k, Expr.of(v)))
+    return checked
+
+
+def _is_value(v: Any) -> bool:
+    return (
+        isinstance(v, (int, Expr, Cond))
+        or is_sympy(v)
+        or (hasattr(v, "__index__") and getattr(v, "shape", ()) == ())
+    )
+
+
+class OfFunction:
+    """A user's function of indices. name: in messages."""
+
+    is_total = False
+
+    def __init__(self, fn: Callable[..., Any], trace: Trace, name: str):
+        self.name, self._trace, self.fn = name, trace, fn
+        self._symbols = _symbols_around(fn)
+        self._names: dict[str, Any] = {}
+        self._target = fn
+        if isinstance(fn, FunctionType):
+            self._names = dict(fn.__globals__)
+            self._target = _with_globals(fn, self._names)
+        self.points = FEW if may_not_end(fn) or not _is_short(fn) else POINTS
+
+    @property
+    def stays_small(self) -> bool:
+        """See Definition."""
+        return self._trace.has_genp
+
+    def __call__(self, values: Values) -> Any:
+        """The result at values of the parameters, indices counted from 0. Raises what it raises."""
+        return self._called(values, lambda v: v)
+
+    @property
+    def shows_symbols(self) -> bool:
+        """Whether it made text of a symbol when it was followed."""
+        return self._trace.tape is not None and self._trace.tape.shown
+
+    def on_constants(self, values: Values) -> Any:
+        """The result where the arguments are constants of the type that symbols have."""
+        return self._called(values, Expr.of)
+
+    def _called(self, values: Values, made: Callable[[int], Any]) -> Any:
+        trace = self._trace
+        known = {**trace.sizes, **{n: v for n, v in values.items() if n not in trace.axes}}
+        target = self._target
+        if self._symbols:
+            known = {**dict.fromkeys(self._symbols, 1), **known}  # those that cancel out are any
+            target, _ = numbered(self.fn, known)
+            if isinstance(target, FunctionType):
+                target = _with_globals(target, {**target.__globals__, **_missing(target, known)})
+        else:
+            self._names |= {n: made(known[n]) for n in trace.undefined if n in known}
+        first, given = arguments(self.fn, {n: made(v) for n, v in known.items()})
+        with axes_at([values[n] for n in trace.axes]):
+            result = target(*first, **given)
+        return _numbers(result, known) if self._symbols else result
+
+
+class OfTrace:
+    """A function of a trace, such as a template's placeholder, followed with numbers for names."""
+
+    points = FEW
+    is_total = stays_small = False
+
+    def __init__(self, trace: Trace, name: str):
+        self.name, self._trace = name, trace
+
+    def __call__(self, values: Values) -> Any:
+        """The result at values of the names. Raises what it raises."""
+        trace, known = self._trace, Analyzer(use_z3=False)
+        known.facts.substitutions.update((n, Expr.of(v)) for n, v in values.items())
+        alone = replace(
+            trace, analyzer=known, sizes={**trace.sizes, **values}, preconditions=[], extents={},
+            layouts={}, stand_ins={}, outside=[], indices=set(), axes=[], flats={}, keeps=False,
+        )  # fmt: skip
+        with alone.running().entered():
+            result = alone.function(alone)
+        return _numbers(result, values)
+
+
+def _numbers(result: Any, values: Values) -> Any:
+    """A result in which symbols that the function made have their numbers."""
+    if isinstance(result, Mapping):
+        return {n: _numbers(v, values) for n, v in result.items()}
+    if isinstance(result, tuple | list):
+        return [_numbers(v, values) for v in result]
+    return evaluate(result, values) if isinstance(result, Expr) else result
+
+
+def _symbols_around(held: Any) -> list[str]:
+    """The names of the symbols that a function reads from around it."""
+    values = [held]
+    if isinstance(held, FunctionType):
+        values = [*_read(held), *(held.__defaults__ or ()), *(held.__kwdefaults__ or {}).values()]
+    found = set[str]()
+    for value in values:
+        if isinstance(value, Block) and not value.is_concrete:
+            found |= symbols_in(value)
+        elif is_symbolic(value) and not isinstance(value, type):
+            found |= Expr.of(value).symbols()
+    return sorted(found)
+
+
+def _with_globals(fn: FunctionType, names: dict[str, Any]) -> FunctionType:
+    made = FunctionType(fn.__code__, names, fn.__name__, fn.__defaults__, fn.__closure__)
+    made.__kwdefaults__ = fn.__kwdefaults__
+    return made
+
+
+def _missing(fn: FunctionType, known: Mapping[str, Any]) -> dict[str, Any]:
+    return {n: v for n, v in known.items() if n not in fn.__globals__}
+
+
+def _is_short(fn: Any) -> bool:
+    """Whether a call takes little time: few instructions, and no layout, which is made anew in
+    every call and costs a multiple of them."""
+    if not isinstance(fn, FunctionType):
+        return False
+    return len(fn.__code__.co_code) <= 4 * SHORT and not any(map(_is_layout, _read(fn)))
+
+
+def _is_layout(value: Any) -> bool:
+    return isinstance(value, Block) or (isinstance(value, type) and issubclass(value, Block))
+
+
+def _read(fn: FunctionType) -> Iterator[Any]:
+    """What a function reads from around it."""
+    codes = [fn.__code__]
+    for code in codes:
+        codes += [c for c in code.co_consts if isinstance(c, CodeType)]
+        yield from (fn.__globals__[n] for n in code.co_names if n in fn.__globals__)
+    for cell in fn.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # an empty cell
+            continue
