@@ -305,7 +305,7 @@ def test_all_values_are_looked_at_where_they_are_few():
         facts = Analyzer()
         facts.learn_range("x", Expr.of(0), Expr.of(63))
         facts.learn_range("y", Expr.of(0), Expr.of(most))
-        assert facts.prover.shown(x * x - 2 * x * y + y * y) == (prover, None)
+        assert facts.prover.proofs.shown(x * x - 2 * x * y + y * y) == (prover, None)
 
 
 def test_a_product_that_is_reduced_on_the_way_is_not_too_much():

@@ -217,12 +217,15 @@ def test_bounds_in_sizes(seed):
         keep = {"N", "M", "B"} & facts.facts.ranges.keys()
         lowest = facts.estimates.highest(-made, keep)
         tops = {
-            "upper": [facts.prover.upper(made)],
+            "upper": [facts.prover.proofs.upper(made)],
             "highest": [facts.estimates.highest(made, keep)],
             "summits": facts.estimates.summits(made, keep) or [],
             "loosened": [facts.estimates.loosened(made)],
         }
-        bottoms = {"lower": facts.prover.lower(made), "lowest": None if lowest is None else -lowest}
+        bottoms = {
+            "lower": facts.prover.proofs.lower(made),
+            "lowest": None if lowest is None else -lowest,
+        }
         top = tops["upper"][0]
         most = None if top is None else facts.estimates.most(facts.unsubstitute(top))
         for name, bounds in (*tops.items(), *((n, [b]) for n, b in bottoms.items())):

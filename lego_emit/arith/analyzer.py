@@ -5,12 +5,14 @@ It is put together from parts that build on one another, each with a file of its
     facts         what is known, as data, and what was found out from just that        facts.py
     samples       values that satisfy it                                              samples.py
     bounds        numbers that a value lies between                                   bounds.py
+    proofs        the means of a proof, from bounds to Z3                             proofs.py
     prover        is this never negative?                                             prover.py
     divisibility  floor division in normal form, and sums of the digits it makes      divisibility.py
     simplifier    all operations, and expressions made anew under what is known       simplifier.py
     estimates     looser bounds, for a header                                         estimates.py
 
-None of them knows those below it in this list. Whoever needs one is handed the analyzer; nothing here
+None of them knows those below it in this list; samples, proofs and estimates are loaded when they are
+asked for. Whoever needs one is handed the analyzer; nothing here
 looks for a trace that may be running.
 
     >>> from lego_emit.arith.analyzer import Analyzer
@@ -31,22 +33,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from ..errors import AssumptionError
 from .bounds import Bounds
 from .context import ContextCond, ContextExpr
 from .divisibility import Divisibility
-from .estimates import Estimates
 from .expr import Cond, Expr
 from .facts import Cache, Facts, Range
 from .prover import Prover
-from .samples import Samples
 from .simplifier import Simplifier
 from .steps import Log, Recorder
 from .terms import Atom
 from .text import CUT
 from .unsubstitute import unsubstitute
+
+if TYPE_CHECKING:
+    from .estimates import Estimates
+    from .samples import Samples
 
 
 class Analyzer:
@@ -55,12 +60,11 @@ class Analyzer:
 
     def __init__(self, use_z3: bool = True, facts: Facts | None = None):
         self.facts = facts = Facts() if facts is None else facts
-        self.samples, self.bounds = Samples(facts), Bounds(facts)
-        self.prover = Prover(facts, self.bounds, self.samples, use_z3)
+        self.bounds = Bounds(facts)
+        self.prover = Prover(facts, self.bounds, use_z3)
         self._recorder = Recorder()
         self.divisibility = Divisibility(facts, self.prover, self._recorder)
         self.simplifier = Simplifier(facts, self.divisibility)
-        self.estimates = Estimates(facts, self.simplifier)
         self.interval, self.nonneg = self.bounds.interval, self.prover.nonneg
         self.decide, self.operate = self.prover.decide, self.simplifier.operate
         self.rebuilt, self.rebuild = self.simplifier.rebuilt, self.simplifier.rebuild
@@ -69,6 +73,20 @@ class Analyzer:
         self._divides: list[tuple[Expr, Expr, bool]] = []  # learned in the scope that is open
         self._assumed: tuple[Cond, ...] | None = ()
         self._remembered: dict[tuple[Any, ...], Cache] = {}
+
+    @cached_property
+    def samples(self) -> Samples:
+        """Values that satisfy what is known."""
+        from .samples import Samples
+
+        return Samples(self.facts)
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """Looser bounds."""
+        from .estimates import Estimates
+
+        return Estimates(self.facts, self.simplifier)
 
     def copy(self) -> Analyzer:
         """The same knowledge, to be added to without telling this one."""

@@ -43,7 +43,7 @@ class Estimates:
         have bounds of their own included, for a product of them may have a better one."""
         found = None
         for keep in self._kept():
-            bound = self.prover.upper(e, keep)
+            bound = self.prover.proofs.upper(e, keep)
             found = tighter(min, found, None if bound is None else self.most(bound))
         return found
 
@@ -119,7 +119,7 @@ class Estimates:
     def _split(self, bounds: Sequence[Expr]) -> list[Expr]:
         """Bounds, the first maximum of which each operand stands for; [] where there is none."""
         for k, e in enumerate(bounds):
-            for atom in sorted(e.atoms(), key=self.prover.place_of):
+            for atom in sorted(e.atoms(), key=self.prover.proofs.place_of):
                 if atom.kind != "max":
                     continue
                 factors = [*self._factors(e, atom)]
@@ -139,7 +139,7 @@ class Estimates:
     def _extreme_of(self, e: Expr, keep: Set[str], steps: int) -> Expr | None:
         if not steps or len(e.terms) > MOST_EXPANDED:
             return None
-        for atom in sorted(e.atoms(), key=self.prover.place_of, reverse=True):
+        for atom in sorted(e.atoms(), key=self.prover.proofs.place_of, reverse=True):
             if atom.symbols <= keep and atom.kind in KEPT:
                 continue
             found = Expr({m: c for m, c in e.terms.items() if atom not in m})
@@ -150,7 +150,7 @@ class Estimates:
                 if power > 1 and not self._is_natural(Expr.atom(atom), keep, steps):
                     return None
                 c = factor.constant if power == 1 and rises else None
-                part = self.prover.quotient_top(atom, c)
+                part = self.prover.proofs.quotient_top(atom, c)
                 if part is None:
                     end: Expr | None
                     if atom.kind == "isqrt" and rises and power % 2 == 0:
@@ -214,7 +214,7 @@ class Estimates:
             if hi is not None:
                 count, rest = divide_terms(self.facts, hi, lo)
                 return hi - 1 if rest.terms else count - 1
-            known = self.prover.quotient_bound(base, lo) if up else None
+            known = self.prover.proofs.quotient_bound(base, lo) if up else None
             if known is not None:
                 return known
             bound = end(base)

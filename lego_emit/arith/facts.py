@@ -21,14 +21,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING
 
 from ..intervals import Interval, tighter
-from .evaluate import Evaluation
 from .expr import Cond, Expr
-from .points import Points
 from .steps import Divided
 from .terms import Atom, Identity, divide
 from .terms import distribute as multiplied_out
+
+if TYPE_CHECKING:
+    from .evaluate import Evaluation
+    from .points import Points
 
 
 @dataclass(slots=True, eq=False)

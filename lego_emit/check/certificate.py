@@ -255,6 +255,6 @@ def _queries(step: Step, found: Told) -> list[dict[str, str]]:
         with facts.scope():
             for condition in step.where:
                 facts.assume(condition)
-            if facts.prover.shown(e)[0] == "Z3":
+            if facts.prover.proofs.shown(e)[0] == "Z3":
                 made.append({"smt2": query(facts.facts, e), "result": "unsat"})
     return made

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..arith.expr import Cond, Expr
-from ..arith.prover import PROVERS
+from ..arith.proofs import PROVERS
 from ..arith.steps import EXACT, MERGED, TAKEN_OFF, Divided, Law, Log, Merged
 from ..arith.terms import Atom
 from ..errors import TargetError, did_you_mean
@@ -202,7 +202,7 @@ class Reader:
             lo, hi = facts.interval(value)
             if lo is not None and hi is not None and 0 <= lo and hi < size:
                 return PROVERS[0], None
-        both = facts.prover.shown(value), facts.prover.shown(bound - value - 1)
+        both = facts.prover.proofs.shown(value), facts.prover.proofs.shown(bound - value - 1)
         return max(both, key=lambda p: PROVERS.index(p[0]))
 
     def _divisibility(self, d: Divided) -> str:

@@ -91,7 +91,7 @@ def promised(
     for least in (0, 1):
         if (lo is None or lo < least) and facts.nonneg(e - least):
             lo = least
-    top = facts.prover.upper(e)
+    top = facts.prover.proofs.upper(e)
     if size is not None and (top is None or not facts.nonneg(size - 1 - top)):
         top = size - 1
     if top is None and hi is not None:

@@ -164,7 +164,7 @@ class OfFunction:
 
     @property
     def stays_small(self) -> bool:
-        """See Definition."""
+        """Whether sizes without bounds stay small: the function applies a GenP of symbolic sizes."""
         return self._trace.has_genp
 
     def __call__(self, values: Values) -> Any:

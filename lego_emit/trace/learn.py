@@ -233,13 +233,13 @@ def _has_no_lower_bound(name: str, known: Analyzer) -> bool:
 def _narrow(trace: Trace, value: Expr, size: Expr, unsigned: bool) -> None:
     """0 <= value < size: parameters without an upper bound lie where the others' bounds leave it."""
     known, facts = trace.analyzer, trace.analyzer.facts
-    end = known.prover.upper(size)
+    end = known.prover.proofs.upper(size)
     for mono, sign in value.terms.items():
         name = mono[0].args[0] if len(mono) == 1 and mono[0].kind == "sym" else ""
         if end is None or abs(sign) != 1 or not _is_open(trace, name):
             continue
         rest = value - Expr({mono: sign})
-        least, most = known.prover.lower(rest), known.prover.upper(rest)
+        least, most = known.prover.proofs.lower(rest), known.prover.proofs.upper(rest)
         if least is None or most is None or name in rest.symbols():
             continue
         lo, hi = (-most, end - 1 - least) if sign > 0 else (least + 1 - end, most)

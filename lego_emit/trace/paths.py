@@ -32,16 +32,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..arith.analyzer import Analyzer
 from ..arith.context import plain
 from ..arith.expr import RUNNING, Cond, Expr
-from ..arith.points import MOST as MOST_POINTS
-from ..arith.points import Points
 from ..arith.terms import Atom, Identity
 from ..errors import AssumptionError, TraceError
 from ..intervals import ANY, Interval
+
+if TYPE_CHECKING:
+    from ..arith.points import Points
 
 MAX_PATHS = 256  # of one run, those through GenP's functions too
 MAX_DEPTH = 64  # undecided conditions on one path
@@ -78,14 +79,12 @@ class _Shared:
     def over(self, names: frozenset[str]) -> Points | None:
         """All values of the symbols, None where there are too many."""
         if names not in self.points:
+            from ..arith.points import MOST, Points
+
             ranges, count = {}, 1
             for name in sorted(names):
                 lo, hi = self.bounds.get(name, ANY)
-                if (
-                    lo is None
-                    or hi is None
-                    or not 0 < (count := count * (hi - lo + 1)) <= MOST_POINTS
-                ):
+                if lo is None or hi is None or not 0 < (count := count * (hi - lo + 1)) <= MOST:
                     return None
                 ranges[name] = range(lo, hi + 1)
             self.points[names] = Points(ranges)
