@@ -16,6 +16,7 @@ from ..arith.expr import Expr
 from ..arith.terms import Atom
 from ..errors import LayoutError, LegoError, TraceError, shown
 from .calls import called
+from .learn import product_of, size_of
 from .numbered import Numbered
 from .paths import Running, explore
 
@@ -24,6 +25,42 @@ LARGER_SIZES = (9, 17, 33, 65, 129, 257, 1025)
 SAME_POINTS = 64  # of a GenP whose sizes are numbers
 CHECKED_POINTS = 1024  # of a GenP over symbolic sizes
 SAMPLED = 6  # numbers for the sizes and the other symbols of a GenP that has such
+
+
+def position(block: GenP | Part, index: Sequence[Expr], here: Running) -> tuple[Expr, Expr | None]:
+    """(the position of an index, all paths of the block's function followed; the size that it is
+    known to lie below, None of a Part and of a GenP without inverse)."""
+    _note(block, here)
+    known, index = here.analyzer, here.analyzer.bind([*index])
+    found = given(block, "apply", explore(lambda: call(block, "apply", *index), here))
+    if isinstance(block, Part):
+        check_part(block, [size_of(n, known) for n in block.sizes()], known)
+        return found, None
+    if block.inv_function is None:
+        return found, None
+    check_small(block, [size_of(n, known) for n in block.dims], known)
+    return found, product_of(block.dims, known)
+
+
+def indices(block: GenP | Part, flat: Expr, here: Running) -> list[tuple[Expr, Expr]]:
+    """The index of a position, each coordinate with its size."""
+    _note(block, here)
+    known, flat = here.analyzer, here.analyzer.bind(flat)
+    sizes = [size_of(n, known) for n in block.dims]
+    result = explore(lambda: call(block, "inv", flat), here)
+    values = list(result) if isinstance(result, (tuple, list)) else [result]
+    if len(values) != len(sizes):
+        raise LayoutError(f"{block!r}: inv gives {len(values)} indices, not {len(sizes)}")
+    if isinstance(block, Part):
+        check_part(block, [size_of(n, known) for n in block.sizes()], known)
+    else:
+        check_small(block, sizes, known)
+    return [(given(block, "inv", v), n) for v, n in zip(values, sizes, strict=True)]
+
+
+def _note(block: GenP | Part, here: Running) -> None:
+    if not block.is_concrete and here.trace is not None:
+        here.trace.has_genp = True
 
 
 def call(block: GenP | Part, method: str, *values: Expr) -> Any:

@@ -12,19 +12,13 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from ..algebra.genp import GenP
-from ..algebra.part import Part
-from ..algebra.same import Same
 from ..algebra.slices import run_of
 from ..arith.analyzer import Analyzer
 from ..arith.context import plain
-from ..arith.evaluate import Undefined
 from ..arith.expr import Cond, Expr, group, lookup
-from ..arith.terms import Atom
 from ..entries import Entries
-from ..errors import IndexRangeError, LayoutError
+from ..errors import IndexRangeError
 from ..kinds import is_array, is_sympy
-from .bijections import call, check_part, check_small, given
 from .learn import (
     is_inside,
     learn_application,
@@ -35,10 +29,8 @@ from .learn import (
     size_of,
     stand_in,
 )
-from .paths import Running, explore, running
+from .paths import Running, running
 from .trace import Trace, step
-
-SAMPLES = 200  # of sizes and indices, where two layouts are compared
 
 
 def apply(block: Any, indices: Sequence[Any]) -> Any:
@@ -153,56 +145,6 @@ def _map(value: Any, change: Callable[[Expr], Any]) -> Any:
     return tuple(change(v) for v in value) if isinstance(value, tuple) else change(value)
 
 
-def same_map(a: Any, b: Any) -> Same:
-    """Whether two layouts of as many dims are the same map, by their simplified formulas and by
-    samples of their sizes and indices."""
-    known = Analyzer()
-    here = Running(known)
-    with here.entered():
-        for _ in range(3):
-            for block in (a, b):
-                learn_layout(block, here)
-        for n, m in zip(a.dims, b.dims, strict=True):
-            gap = known.simplifier.subtract(size_of(n, known), size_of(m, known))
-            if known.nonneg(gap) and known.nonneg(-gap):
-                continue
-            return Same(None, None, f"the dims {n!r} and {m!r} are not known to be equal")
-        index = [Expr.atom(Atom("sym", f"i{k}")) for k in range(len(a.dims))]
-        for i, n in zip(index, a.dims, strict=True):
-            known.learn_range(i.symbols().pop(), Expr.of(0), size_of(n, known) - 1)
-        bound = known.bind(index)
-        ones, others = (_results(block.forward(Symbols(here), bound)) for block in (a, b))
-        if len(ones) != len(others):
-            return Same(False, None, f"one has {len(ones)} results, the other {len(others)}")
-        found = [_same(*pair, index, known) for pair in zip(ones, others, strict=True)]
-    return next((s for s in found if s.verdict is False), min(found, key=bool))
-
-
-def _results(found: Any) -> tuple[Expr, ...]:
-    return tuple(map(Expr.of, found if isinstance(found, tuple) else (found,)))
-
-
-def _same(one: Expr, other: Expr, index: Sequence[Expr], known: Analyzer) -> Same:
-    """Whether two formulas are the same under what is known."""
-    gap = known.rebuilt(one - other)
-    flat = known.simplifier.expand_groups(gap)
-    if not gap.terms or (flat is not None and not flat.terms):
-        return Same(True, None, "the formulas are equal")
-    for sample in (*known.samples.first(), *known.samples.more(SAMPLES)):
-        try:
-            x, y = sample.expr(one), sample.expr(other)
-        except (Undefined, KeyError):
-            continue
-        if x != y:
-            values = {n: v for n, v in sample.values.items() if n.isidentifier()}
-            at = tuple(values[f"i{k}"] for k in range(len(index)))
-            where = ", ".join(f"{n}={v}" for n, v in sorted(values.items()))
-            return Same(False, at, f"for {where} {x} and {y}")
-    if known.nonneg(gap) and known.nonneg(-gap):
-        return Same(True, None, "proven")
-    return Same(None, None, f"{one!r} and {other!r} agree at all samples")
-
-
 @dataclass(frozen=True, eq=False)
 class Application:
     """A layout applied to indices, or inverted at a position: a step."""
@@ -279,34 +221,18 @@ class Symbols:
         trace.flats.update(dict.fromkeys(kept.atoms()))
         return known.bind(kept)
 
-    def called(self, block: GenP | Part, index: Sequence[Expr]) -> Expr:
-        """A GenP's position of an index, all paths of its function followed."""
-        _note_genp(block, self._here.trace)
-        known, index = self._known, self._known.bind([*index])
-        result = given(block, "apply", explore(lambda: call(block, "apply", *index), self._here))
-        if isinstance(block, Part):
-            check_part(block, [size_of(n, known) for n in block.sizes()], known)
-        if block.inv_function is None or isinstance(block, Part):
-            return known.bind(result)
-        check_small(block, [size_of(n, known) for n in block.dims], known)
-        return self._bounded(result, product_of(block.dims, known))
+    def called(self, block: Any, index: Sequence[Expr]) -> Expr:
+        """A GenP's position of an index."""
+        from .bijections import position
 
-    def called_back(self, block: GenP | Part, flat: Expr) -> list[Expr]:
+        found, size = position(block, index, self._here)
+        return self._known.bind(found) if size is None else self._bounded(found, size)
+
+    def called_back(self, block: Any, flat: Expr) -> list[Expr]:
         """A GenP's index of a position."""
-        _note_genp(block, self._here.trace)
-        known, flat = self._known, self._known.bind(flat)
-        sizes = [size_of(n, known) for n in block.dims]
-        result = explore(lambda: call(block, "inv", flat), self._here)
-        values = list(result) if isinstance(result, (tuple, list)) else [result]
-        if len(values) != len(sizes):
-            raise LayoutError(f"{block!r}: inv gives {len(values)} indices, not {len(sizes)}")
-        if isinstance(block, Part):
-            check_part(block, [size_of(n, known) for n in block.sizes()], known)
-        else:
-            check_small(block, sizes, known)
-        return [
-            self._bounded(given(block, "inv", v), n) for v, n in zip(values, sizes, strict=True)
-        ]
+        from .bijections import indices
+
+        return [self._bounded(value, n) for value, n in indices(block, flat, self._here)]
 
     def looked_up(self, entries: Entries, place: Expr) -> Expr:
         """The entry of a table at a symbolic place, with the place and the entry in range."""
@@ -345,8 +271,3 @@ def _inside(indices: Sequence[Expr], sizes: Sequence[Expr], known: Analyzer) -> 
         if decided is None:
             condition = test if condition is True else condition & test
     return condition
-
-
-def _note_genp(block: Any, trace: Trace | None) -> None:
-    if not block.is_concrete and trace is not None:
-        trace.has_genp = True

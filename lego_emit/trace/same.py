@@ -28,6 +28,6 @@ def same_map(a: Block, b: Block) -> Same:
             return Same(False, None, f"the dims are {list(a.dims)} and {list(b.dims)}")
         if product(a.dims) <= MOST_COMPARED:
             return compared(a, b)
-    from . import layouts
+    from . import same_formulas
 
-    return layouts.same_map(a, b)
+    return same_formulas.same_map(a, b)
