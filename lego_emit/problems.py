@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from .arith.signs import without_negative_parts
 from .errors import TraceError
 from .ir.index_types import IndexType
 from .ir.nodes import Node
@@ -92,6 +91,8 @@ def _axes_base(trace: Trace, name: str) -> int:
 
 
 def _without_signs(outputs: Outputs, trace: Trace) -> Outputs:
+    from .arith.signs import without_negative_parts
+
     return [(n, without_negative_parts(e, trace.analyzer)) for n, e in outputs]
 
 

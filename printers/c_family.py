@@ -5,10 +5,13 @@ Operands of shifts and bit operations are bracketed unless they are atoms or pro
 compilers' -Wparentheses asks.
 """
 
+from __future__ import annotations
+
 import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from lego_emit.emit.printer import (
     ATOM,
@@ -25,7 +28,9 @@ from lego_emit.ir.nodes import Node
 from lego_emit.ir.relations import Range, const
 from lego_emit.notation import C
 from lego_emit.printers.c_lines import UNARY, broken, cast_need
-from lego_emit.printers.cxx_view import CxxView
+
+if TYPE_CHECKING:
+    from lego_emit.printers.cxx_view import CxxView
 
 C_OPS: dict[str, Op] = {
     "mul": infix("*", 13),
@@ -374,6 +379,8 @@ class CxxPrinter(HeaderPrinter):
 
     def layout_view(self, apply: FunctionView) -> CxxView:
         """What the template of a layout's view sees."""
+        from lego_emit.printers.cxx_view import CxxView
+
         return CxxView(self, apply)
 
     def several(self, function, result):

@@ -3,13 +3,18 @@
 Reference: ISO C++20, https://en.cppreference.com/w/cpp/language/expressions
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from lego_emit.emit.arrays import counter
 from lego_emit.emit.printer import call
-from lego_emit.printers.c_array import ArrayForm
 from lego_emit.printers.c_family import C_OPS, CPP_KEYWORDS, HELPERS, CxxPrinter, shifted
 from lego_emit.printers.c_names import MACROS, STDINT
+
+if TYPE_CHECKING:
+    from lego_emit.printers.c_array import ArrayForm
 
 VIEWS = "#if defined(__cpp_lib_ranges) && (!defined(__clang__) || __clang_major__ >= 16)"
 
@@ -98,6 +103,8 @@ class CppPrinter(CxxPrinter):
 
     def array_form(self, function) -> ArrayForm:
         """What the view's template sees."""
+        from lego_emit.printers.c_array import ArrayForm
+
         return ArrayForm(self, function, ("n", "element"))
 
     def view_doc(self, function, array: ArrayForm) -> list[str]:

@@ -355,15 +355,15 @@ def test_what_is_known_in_a_branch_is_not_known_outside(monkeypatch):
     swapped = group(select(x < 8, x + 8, x - 8), Expr.of(0), Expr.of(15))
     e = select(x < 16, swapped, select(x < 400, x, select(x < 410, -1000, x)))
     assert evaluate(e, {"x": 405}) == -1000
-    assert prove_nonneg(facts, e) is False and not facts.nonneg(e)
-    assert prove_nonneg(facts, select(x < 16, swapped, x)) is True
+    assert prove_nonneg(facts.facts, e) is False and not facts.nonneg(e)
+    assert prove_nonneg(facts.facts, select(x < 16, swapped, x)) is True
     gap = group(maximum(d - 500, 500 - d) - 3)
     quotient = Expr.atom(Atom("digit", Expr.of(7), gap, None))
     e = select(gap >= 1, maximum(quotient, 3), -5)
     assert evaluate(e, {"d": 500}) == -5
     monkeypatch.setattr(z3_prover, "STEPS", 3_000_000)
-    assert prove_nonneg(facts, e) is False
-    assert prove_nonneg(facts, select(gap >= 1, maximum(quotient, 3), 5)) is True
+    assert prove_nonneg(facts.facts, e) is False
+    assert prove_nonneg(facts.facts, select(gap >= 1, maximum(quotient, 3), 5)) is True
 
 
 def test_all_values_are_looked_at_where_they_are_few(monkeypatch):

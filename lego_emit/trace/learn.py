@@ -13,12 +13,10 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.slices import place_of
 from ..arith.analyzer import Analyzer
-from ..arith.cases import equal
 from ..arith.divisors import nonzero
 from ..arith.expr import Cond, Expr, group
 from ..arith.facts import Range
 from ..arith.terms import Atom
-from ..arith.wholes import whole_quotients
 from ..errors import IndexRangeError, LayoutError
 from .paths import Running
 from .trace import Trace
@@ -54,6 +52,9 @@ def learn_layout(block: Block, here: Running) -> None:
 
 
 def _learn_layout(block: Block, here: Running) -> None:
+    from ..arith.cases import equal
+    from ..arith.wholes import whole_quotients
+
     known, trace = here.analyzer, here.trace
     facts = known.facts
     for n in block.sizes():
