@@ -30,7 +30,7 @@ then looked for anew. `scope` undoes what is learned inside, for the branches of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -119,6 +119,15 @@ class Analyzer:
     def unsubstitute(self, e: Expr) -> Expr:
         """An expression in the user's own symbols."""
         return unsubstitute(e, self.facts)
+
+    def with_numbers(self, e: Expr, numbers: Mapping[str, int]) -> Expr:
+        """An expression in which numbers stand for symbols."""
+
+        def number(atom: Atom) -> Expr | None:
+            known = atom.kind == "sym" and atom.args[0] in numbers
+            return Expr.of(numbers[atom.args[0]]) if known else None
+
+        return self.rebuild(e, number)
 
     def state(self) -> tuple:
         """What a trace looks at to see whether something new was learned."""

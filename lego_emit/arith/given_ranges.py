@@ -12,7 +12,6 @@ from .assume import parse_value
 from .expr import Expr
 from .formulas import is_symbol, says
 from .given import GivenRange
-from .terms import Atom
 
 
 def parse_ranges(ranges: Any) -> list[GivenRange]:
@@ -50,7 +49,10 @@ def learn_ranges(
     """Put ranges into what is known; sizes: symbols that are numbers. A symbol that ends a range from 0 on
     is a size: where there is an index, it is at least 1."""
     for given in ranges:
-        least, end = (_fixed(analyzer, e, sizes) for e in (given.least, given.end))
+        least, end = (
+            None if e is None else analyzer.rebuilt(analyzer.with_numbers(e, sizes))
+            for e in (given.least, given.end)
+        )
         high = None if end is None else end - 1
         if given.name in sizes:
             value = Expr.of(sizes[given.name])
@@ -108,14 +110,3 @@ def _bound(name: str, bound: Any, upper: int) -> Expr | None:
         f"the range of {name}: {shown(bound)} is not a bound; write a number, a symbol, text such as "
         f"'M // BM', or None"
     )
-
-
-def _fixed(analyzer: Analyzer, e: Expr | None, sizes: Mapping[str, int]) -> Expr | None:
-    if e is None:
-        return None
-
-    def number(atom: Atom) -> Expr | None:
-        known = atom.kind == "sym" and atom.args[0] in sizes
-        return Expr.of(sizes[atom.args[0]]) if known else None
-
-    return analyzer.rebuilt(analyzer.rebuild(e, number))

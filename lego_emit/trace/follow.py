@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Cond, Expr
 from ..arith.given import GivenRange
-from ..arith.terms import Atom
 from ..errors import LONGEST, AssumptionError, TraceError, did_you_mean, shown
 from ..kinds import as_integer
 from .learn import learn_equations, learn_signs
@@ -57,6 +56,11 @@ class Options:
         """sizes, checked. Raises TraceError."""
         return check_sizes(self.sizes)
 
+    def in_title(self, before: str) -> str:
+        """sizes as a title says them, after these words; "" where there are none."""
+        numbers = ", ".join(f"{k} = {v}" for k, v in self.numbers().items())
+        return numbers and before + numbers
+
     def conditions(self) -> list[tuple[Cond, str]]:
         """The conditions of the assumptions, each with the text of its assumption."""
         if not self.assume:
@@ -94,8 +98,12 @@ def _learn_said(known: Analyzer, options: Options) -> None:
     from ..arith.assume import learn
     from ..arith.given_ranges import learn_ranges
 
-    fixed = options.numbers()
-    learn(known, [(_fixed(c, fixed), source) for c, source in options.conditions()])
+    fixed, alone = options.numbers(), Analyzer(use_z3=False)
+
+    def numbered(e: Expr) -> Expr:
+        return alone.with_numbers(e, fixed)
+
+    learn(known, [(c.rebuild(numbered), source) for c, source in options.conditions()])
     learn_ranges(known, options.ranges, fixed)
 
 
@@ -181,13 +189,3 @@ def _anew(start: Trace, trace: Trace, function: Callable[[Trace], Any]) -> Trace
         layouts=dict(start.layouts),
         function=function,
     )
-
-
-def _fixed(condition: Cond, sizes: Mapping[str, int]) -> Cond:
-    known = Analyzer(use_z3=False)
-
-    def number(atom: Atom) -> Expr | None:
-        fixed = atom.kind == "sym" and atom.args[0] in sizes
-        return Expr.of(sizes[atom.args[0]]) if fixed else None
-
-    return condition.rebuild(lambda e: known.rebuild(e, number))

@@ -79,9 +79,7 @@ def subject_of_formulas(subject: Any, name: str | None, options: Options) -> Sub
             "from; write i - 1 for an index that counts from 1, and give its range"
         )
     unit, found = follow_formulas(given, name, options)
-    title = given.title
-    if numbers := options.numbers():
-        title += " with " + ", ".join(f"{k} = {v}" for k, v in numbers.items())
+    title = given.title + options.in_title(" with ")
     told = ()
     if len(found) == 1:  # of several, a range that concerns none is refused
         (one,) = found

@@ -10,7 +10,6 @@ from typing import Any
 from ..algebra.block import Block
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
-from ..arith.terms import Atom
 from ..errors import LayoutError, LegoError
 from ..kinds import is_symbolic
 
@@ -55,11 +54,7 @@ class _Read(dict[str, int]):
 
 
 def _value(n: Any, sizes: Mapping[str, int]) -> Any:
-    def number(atom: Atom) -> Expr | None:
-        known = atom.kind == "sym" and atom.args[0] in sizes
-        return Expr.of(sizes[atom.args[0]]) if known else None
-
-    made = Analyzer(use_z3=False).rebuild(Expr.of(n), number)
+    made = Analyzer(use_z3=False).with_numbers(Expr.of(n), sizes)
     return made if made.constant is None else made.constant
 
 

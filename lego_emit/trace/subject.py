@@ -97,8 +97,7 @@ def _of_several(subject: Any, name: str | None, options: Options, view: bool) ->
             )
     check_known([f.trace for f in functions], options)
     title = "; ".join(part.title for part in parts)
-    if numbers := options.numbers():
-        title += "; with " + ", ".join(f"{k} = {v}" for k, v in numbers.items())
+    title += options.in_title("; with ")
 
     def told() -> tuple[str, ...]:
         return tuple(dict.fromkeys(text for part in parts for text in part.doubts()))
@@ -119,7 +118,7 @@ def _of_one_subject(
 
     unit = name or _own_name(subject)
     found = follow_function(subject, unit, options, alone)
-    title = found.title + _with_numbers(options, alone)
+    title = found.title + (options.in_title(" with ") if alone else "")
     if isinstance(found.result, Block):
         functions = _layout_functions(
             unit, found.result, found.trace, view, found.doc, found.definition
@@ -141,15 +140,8 @@ def _of_layout(given: Block, unit: str, options: Options, view: bool, alone: boo
         layout, _ = numbered(given, numbers)
     trace, result = follow(lambda t: _declared(t, layout, given), options, alone)
     functions = _layout_functions(unit, result, trace, view, Doc(), result)
-    title = repr(given) + _with_numbers(options, alone)
+    title = repr(given) + (options.in_title(" with ") if alone else "")
     return Subject(unit, " ".join(title.split()), functions)
-
-
-def _with_numbers(options: Options, alone: bool) -> str:
-    numbers = options.numbers()
-    if not numbers or not alone:
-        return ""
-    return " with " + ", ".join(f"{k} = {v}" for k, v in numbers.items())
 
 
 def _declared(trace: Trace, layout: Block, given: Block) -> Block:

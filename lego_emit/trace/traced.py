@@ -53,10 +53,7 @@ class Traced:
         trace, known = self.trace, self.trace.analyzer
         log = known.log or Log()
         log.settled = True
-        found = [
-            (n, known.simplifier.add(known.rebuilt(e), Expr.of(trace.result_base(n))))
-            for n, e in self.named(self.result)
-        ]
+        found = self._counted(self.result)
         known.log = None
         for _, e in found:
             for symbol in sorted(known.unsubstitute(e).symbols()):
@@ -66,12 +63,15 @@ class Traced:
     def kept(self) -> Kept:
         """The results with every flat position kept as one value."""
         result, flats, log = self.trace.kept()
+        return Kept(self._counted(result), flats, log)
+
+    def _counted(self, result: Any) -> Outputs:
+        """The values that a result names, counted from where they are."""
         known = self.trace.analyzer
-        found = [
+        return [
             (n, known.simplifier.add(known.rebuilt(e), Expr.of(self.trace.result_base(n))))
             for n, e in self.named(result)
         ]
-        return Kept(found, flats, log)
 
 
 @dataclass(frozen=True)
