@@ -42,6 +42,9 @@ class Node(_Hashed):
             found = self._hash = hash((self.op, self.args, self.value))
             return found
 
+    def __reduce__(self) -> Any:  # a hash is this process's alone
+        return Node, (self.op, self.args, self.value, self.lo, self.hi)
+
     def walk(self) -> Iterator[Node]:
         """This node and all below it, operands first."""
         found, stack = [], [self]

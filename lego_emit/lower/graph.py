@@ -22,7 +22,8 @@ class Graph:
         self.cost, self.sizes = cost, sizes
         self.nodes: list[Node] = []
         self.places: dict[Node, int] = {}  # in nodes
-        self.prices: dict[Node, float] = {}
+        self.prices: dict[int, tuple[float, bool]] = {}  # by identity: the price of one, whether it
+        # is an operation
         self.hoisted: set[Node] = set()  # those that depend on sizes only
         self.natural: set[Node] = set()  # that are proven, or seen at once, to be >= 0
         self.positive: set[Node] = set()  # divisors that are proven to be >= 1
@@ -134,7 +135,7 @@ class Graph:
         self._known[key] = made
         self.places[made] = len(self.nodes)
         self.nodes.append(made)
-        self.prices[made] = price
+        self.prices[id(made)] = price, made.op not in FREE
         if hoisted:
             self.hoisted.add(made)
         if natural:
@@ -143,14 +144,14 @@ class Graph:
 
     def reached(self, roots: Iterable[Node]) -> list[Node]:
         """The nodes that the roots need, operands first."""
-        found: set[Node] = set()
+        found: dict[int, Node] = {}  # by identity: a node's hash takes longer than all else here
         stack = list(roots)
         while stack:
             node = stack.pop()
-            if node not in found:
-                found.add(node)
-                stack.extend(node.args)
-        return self.ordered(found)
+            if (key := id(node)) not in found:
+                found[key] = node
+                stack += node.args
+        return self.ordered(found.values())
 
     def ordered(self, nodes: Iterable[Node]) -> list[Node]:
         """Nodes in the order in which they were made."""
@@ -171,21 +172,22 @@ class Graph:
     def price(self, roots: Iterable[Node]) -> tuple[float, int]:
         """(the cost of computing the roots, the number of operations)."""
         prices = self.prices
-        found: set[Node] = set()
+        found: set[int] = set()  # by identity, as equal nodes are one
         stack = list(roots)
         total, count = 0.0, 0
         while stack:
             node = stack.pop()
-            if node not in found:
-                found.add(node)
-                total += prices[node]
-                count += node.op not in FREE
-                stack.extend(node.args)
+            if (key := id(node)) not in found:
+                found.add(key)
+                price, is_counted = prices[key]
+                total += price
+                count += is_counted
+                stack += node.args
         remainder = self.cost.remainder
         if remainder is not None:
             for node, quotient in self._remainders.items():
-                if node in found and self._known.get(quotient) in found:
-                    total -= prices[node] - remainder * (
+                if id(node) in found and id(self._known.get(quotient)) in found:
+                    total -= prices[id(node)][0] - remainder * (
                         self.cost.hoisted if node in self.hoisted else 1
                     )
         return round(total, 6), count
