@@ -6,12 +6,14 @@ from the function itself or from the layouts' reference evaluator, on integers.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isqrt
 from typing import Any
 
 from ..errors import IndexRangeError, InternalError, LegoError, TraceError, said
+from ..ir.nodes import Node
 from ..ir.program import Function
 from ..ir.relations import says
 from ..trace.definition import Definition, results_of
@@ -138,8 +140,84 @@ class _Table:
         return self.entries.at(place)
 
 
+# What Python makes of an operation, by its sign or its name. The table of operations says the same of
+# their values, but that one took part in the search for the program.
+_PYTHON: dict[str, Callable[..., Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv,
+    "%": operator.mod, "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_,
+    "|": operator.or_, "^": operator.xor, "<": operator.lt, "<=": operator.le, ">": operator.gt,
+    ">=": operator.ge, "==": operator.eq, "!=": operator.ne, "and": lambda a, b: a and b,
+    "or": lambda a, b: a or b, "neg": operator.neg, "not": operator.invert, "lnot": operator.not_,
+    "int": int, "min": min, "max": max, "isqrt": isqrt, "select": lambda c, a, b: a if c else b,
+    "lookup": lambda table, place: table.at(place),
+}  # fmt: skip
+_CHOICES = ("select", "land", "lor")  # of their operands not all are asked for
+
+
 def compiled(function: Function) -> Callable[[Values], list[int]]:
     """The lowered program as a Python function of its parameters' values."""
+    try:
+        return _in_order(function) or _as_text(function)
+    except RecursionError:
+        return _as_text(function)
+
+
+def _in_order(function: Function) -> Callable[[Values], list[int]] | None:
+    """The program as a list of operations, done one after the other at each point; None where one may
+    have no value in a branch that is not taken."""
+    given = [p.name for p in function.params]
+    names = {name: place for place, name in enumerate(given)}
+    start: list[Any] = [*given]  # of all values: the parameters', then numbers and tables
+    steps: list[tuple[int, Callable[..., Any], tuple[int, ...]]] = []
+    places: dict[int, int] = {}  # of nodes, by identity
+    chooses = partial = False
+
+    def place(node: Node) -> int:
+        nonlocal chooses, partial
+        if node.op == "var":
+            return names[str(node.value)]
+        at = places.get(id(node))
+        if at is None:
+            args = tuple(map(place, node.args))
+            at = places[id(node)] = len(start)
+            start.append(node.value)
+            if args:
+                steps.append((at, _PYTHON[node.row.sign or node.op], args))
+                chooses = chooses or node.op in _CHOICES
+                partial = partial or not _is_total(node)
+        return at
+
+    for name, node in function.body:
+        names[name] = place(node)
+    ends = [place(node) for _, node in function.outputs]
+    if chooses and partial:
+        return None
+    count = len(given)
+
+    def run(values: Values) -> list[int]:
+        found = start.copy()
+        found[:count] = [values[name] for name in given]
+        for at, operation, args in steps:
+            if len(args) == 2:
+                a, b = args
+                found[at] = operation(found[a], found[b])
+            else:
+                found[at] = operation(*[found[a] for a in args])
+        return [int(found[at]) for at in ends]
+
+    return run
+
+
+def _is_total(node: Node) -> bool:
+    """Whether an operation is seen to have a value for all values of its first operand."""
+    defined, last = node.row.defined, node.args[-1]
+    if defined is None:
+        return node.op != "lookup"
+    return len(node.args) == 2 and last.op == "const" and defined(0, last.value)
+
+
+def _as_text(function: Function) -> Callable[[Values], list[int]]:
+    """The program as Python's own code."""
 
     def interpreted(values: Values) -> list[int]:
         return [int(v) for v in function.evaluate(values).values()]

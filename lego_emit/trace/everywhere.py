@@ -64,8 +64,10 @@ def _layout(
     """(the layout, fn's result at zero, whose form it has)."""
     from ..algebra.linear import Linear
 
+    parameters = inspect.signature(fn).parameters
+
     def at(index: Mapping[str, int]) -> Any:
-        positional, keywords = arguments(fn, {**fixed, **index})
+        positional, keywords = arguments(parameters, {**fixed, **index})
         return fn(*positional, **keywords)
 
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -171,6 +171,11 @@ class OfFunction:
         """The result at values of the parameters, indices counted from 0. Raises what it raises."""
         return self._called(values, lambda v: v)
 
+    @cached_property
+    def _parameters(self) -> Mapping[str, inspect.Parameter]:
+        """The function's, read once for all points."""
+        return inspect.signature(self.fn).parameters
+
     @property
     def shows_symbols(self) -> bool:
         """Whether it made text of a symbol when it was followed."""
@@ -191,7 +196,7 @@ class OfFunction:
                 target = _with_globals(target, {**target.__globals__, **_missing(target, known)})
         else:
             self._names |= {n: made(known[n]) for n in trace.undefined if n in known}
-        first, given = arguments(self.fn, {n: made(v) for n, v in known.items()})
+        first, given = arguments(self._parameters, {n: made(v) for n, v in known.items()})
         with axes_at([values[n] for n in trace.axes]):
             result = target(*first, **given)
         return _numbers(result, known) if self._symbols else result
