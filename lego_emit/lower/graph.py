@@ -8,10 +8,19 @@ from typing import Any
 from ..arith.expr import Expr
 from ..entries import Entries
 from ..ir.cost import Cost
-from ..ir.nodes import FREE, Node, const, var
+from ..ir.nodes import FREE, Node
 from ..operations import OPS, Operation
 
 Inputs = tuple[tuple[Node, int], ...]  # nodes of symbols, and their bits
+
+
+class Own(Node):
+    """A node of a graph. Equal ones are one there: it is equal to itself alone, which is asked at no
+    cost."""
+
+    __slots__ = ()
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
 
 class Graph:
@@ -22,8 +31,7 @@ class Graph:
         self.cost, self.sizes = cost, sizes
         self.nodes: list[Node] = []
         self.places: dict[Node, int] = {}  # in nodes
-        self.prices: dict[int, tuple[float, bool]] = {}  # by identity: the price of one, whether it
-        # is an operation
+        self.prices: dict[Node, tuple[float, bool]] = {}  # and whether it is an operation
         self.hoisted: set[Node] = set()  # those that depend on sizes only
         self.natural: set[Node] = set()  # that are proven, or seen at once, to be >= 0
         self.positive: set[Node] = set()  # divisors that are proven to be >= 1
@@ -39,20 +47,25 @@ class Graph:
         """The node of a number."""
         key = ("const", value)
         found = self._known.get(key)
-        return self._add(key, const(value), True, value >= 0) if found is None else found
+        if found is None:
+            made = Own("const", (), value, value, value)
+            found = self._add(key, made, True, value >= 0)
+        return found
 
     def var(self, name: str, natural: bool = False) -> Node:
         """The node of a parameter; natural: known to be >= 0."""
         key = ("var", name)
         found = self._known.get(key)
-        return self._add(key, var(name), name in self.sizes, natural) if found is None else found
+        if found is None:
+            found = self._add(key, Own("var", (), name), name in self.sizes, natural)
+        return found
 
     def table(self, entries: Entries) -> Node:
         """The node of a table."""
         key = ("table", entries)
         found = self._known.get(key)
         if found is None:
-            found = self._add(key, Node("table", (), entries), True, entries.least >= 0)
+            found = self._add(key, Own("table", (), entries), True, entries.least >= 0)
         return found
 
     def within(self, node: Node, source: Expr) -> Node:
@@ -61,7 +74,7 @@ class Graph:
         key = ("within", node, source.identity)
         found = self._known.get(key)
         if found is None:
-            made = Node("within", (node,), source.identity)
+            made = Own("within", (node,), source.identity)
             found = self._add(key, made, node in self.hoisted, False)
         return found
 
@@ -92,7 +105,7 @@ class Graph:
                     return self.op(op, inner, args[1])
         if op == "select" and [a.value for a in args[1:]] in ([0, 1], [1, 0]):
             return self._flag(args[0], args[1].value == 1)
-        made = Node(op, args)
+        made = Own(op, args)
         price = 0 if op in FREE else self.cost.prices.get(op, 1)
         if row.shift and any(x > 0 and x & (x - 1) == 0 for x in numbers):
             price = self.cost.prices.get(row.shift, 1)  # every compiler's
@@ -135,7 +148,7 @@ class Graph:
         self._known[key] = made
         self.places[made] = len(self.nodes)
         self.nodes.append(made)
-        self.prices[id(made)] = price, made.op not in FREE
+        self.prices[made] = price, made.op not in FREE
         if hoisted:
             self.hoisted.add(made)
         if natural:
@@ -144,14 +157,14 @@ class Graph:
 
     def reached(self, roots: Iterable[Node]) -> list[Node]:
         """The nodes that the roots need, operands first."""
-        found: dict[int, Node] = {}  # by identity: a node's hash takes longer than all else here
+        found: set[Node] = set()
         stack = list(roots)
         while stack:
             node = stack.pop()
-            if (key := id(node)) not in found:
-                found[key] = node
+            if node not in found:
+                found.add(node)
                 stack += node.args
-        return self.ordered(found.values())
+        return self.ordered(found)
 
     def ordered(self, nodes: Iterable[Node]) -> list[Node]:
         """Nodes in the order in which they were made."""
@@ -172,22 +185,22 @@ class Graph:
     def price(self, roots: Iterable[Node]) -> tuple[float, int]:
         """(the cost of computing the roots, the number of operations)."""
         prices = self.prices
-        found: set[int] = set()  # by identity, as equal nodes are one
+        found: set[Node | None] = set()
         stack = list(roots)
         total, count = 0.0, 0
         while stack:
             node = stack.pop()
-            if (key := id(node)) not in found:
-                found.add(key)
-                price, is_counted = prices[key]
+            if node not in found:
+                found.add(node)
+                price, is_counted = prices[node]
                 total += price
                 count += is_counted
                 stack += node.args
         remainder = self.cost.remainder
         if remainder is not None:
             for node, quotient in self._remainders.items():
-                if id(node) in found and id(self._known.get(quotient)) in found:
-                    total -= prices[id(node)][0] - remainder * (
+                if node in found and self._known.get(quotient) in found:
+                    total -= prices[node][0] - remainder * (
                         self.cost.hoisted if node in self.hoisted else 1
                     )
         return round(total, 6), count

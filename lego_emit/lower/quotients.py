@@ -13,10 +13,10 @@ def from_others(graph: Graph, roots: list[Node], bit_operations: bool) -> dict[N
     """Quotients and digits that the roots need -> nodes of the same value, made of other quotients that
     they need."""
     reached = graph.reached(roots)
-    needed = {*map(id, reached)}
+    needed = {*reached}
     divided: Divided = {}
     for node in graph.quotients:
-        if id(node) in needed:
+        if node in needed:
             value, divisor = node.args
             divided.setdefault(value, {})[divisor.value] = node
     if all(len(quotients) < 2 for quotients in divided.values()):
@@ -59,7 +59,7 @@ def _difference(
     if border.op != "const" or border.value < 1:
         return None
     high = shifts.get(divided.get(value, {}).get(border.value, node))
-    if high is None and any(value is quotient for quotient in graph.quotients):
+    if high is None and value in graph.quotients:
         whole, divisor = value.args
         high = divided.get(whole, {}).get(divisor.value * border.value)
     if high is None:
