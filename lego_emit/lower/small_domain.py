@@ -20,7 +20,7 @@ from math import gcd
 
 from ..ir.nodes import Node, const, made
 from .lines import hull, line_through
-from .trees import ZERO, Wrong, X, chained, cost, evaluate, replaced, settle, summands
+from .trees import LARGEST, ZERO, Wrong, X, chained, cost, evaluate, replaced, settle, summands
 
 DEPTH = 3
 EFFORT = 20  # tables that one search looks at
@@ -172,12 +172,18 @@ class _Search:
         for factor, tree in terms:
             if tree.op == "const":
                 constant += factor * tree.value
+            elif factor > 0:
+                groups.setdefault(factor, []).append((1, tree))
             elif factor:
-                groups.setdefault(abs(factor), []).append((1 if factor > 0 else -1, tree))
+                groups.setdefault(-factor, []).append((-1, tree))
         parts = []
         for size, group in groups.items():
-            sign = max(s for s, _ in group)
-            parts.append((sign, self.mul(chained([(s * sign, t) for s, t in group]), size)))
+            if len(group) == 1:
+                ((sign, tree),) = group
+            else:
+                sign = max(s for s, _ in group)
+                tree = chained([(s * sign, t) for s, t in group])
+            parts.append((sign, self.mul(tree, size)))
         return chained(parts, constant) if parts else const(constant)
 
     # families
@@ -268,12 +274,19 @@ class _Search:
             for start in dict.fromkeys((constant - factor * k, 0)):
                 if start == 0 and slope == 1:
                     continue
+                signs = []
+                for sign in (1, -1):
+                    ends = [(slope * xs[at] + start, sign * (vs[at] + k)) for at in (0, -1)]
+                    if _divides(*ends):
+                        signs.append(sign)
+                if not signs:
+                    continue
                 u = self.sum([(slope, X)], start)
                 least = self.cost(u) + min(self.costs("div"), self.costs("shr")) + 1
                 if least >= self.limit:
                     continue
                 us = [slope * x + start for x in xs]
-                for sign in (1, -1):
+                for sign in signs:
                     ratio = line_through(us, [sign * (v + k) for v in vs], through_origin=True)
                     if ratio and ratio[0] == 1:
                         inner = self.div(u, ratio[3])
@@ -530,6 +543,21 @@ class _Search:
                 table = [v % rows * c + v // rows for v in self.vs]
                 if _smooth(table, most) and (tree := self.sub(self.xs, table, spent, True)):
                     self.offer(replaced(transpose, {X: tree}))
+
+
+def _divides(*points: tuple[int, int]) -> bool:
+    """Whether there is a c such that v == u // c at these points (u, v)."""
+    least, most = 1, LARGEST
+    for u, v in points:
+        if u < 0 <= v or v < 0 <= u:
+            return False
+        if v >= 0:
+            least = max(least, u // (v + 1) + 1)
+            most = min(most, u // v) if v else most
+        else:
+            least = max(least, -(u // -v))
+            most = min(most, (-u - 1) // -(v + 1)) if v < -1 else most
+    return least <= most
 
 
 def _smooth(values: Sequence[int], most: int) -> bool:

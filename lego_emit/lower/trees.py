@@ -71,11 +71,12 @@ def summands(tree: Node) -> tuple[int, Node, int]:
 
 def chained(parts: Sequence[tuple[int, Node]], constant: int = 0) -> Node:
     """The sum of signed trees and a constant, a positive one in front."""
-    ordered = sorted(parts, key=lambda part: -part[0])
-    sign, total = ordered[0]
+    if len(parts) > 1:
+        parts = sorted(parts, key=lambda part: -part[0])
+    sign, total = parts[0]
     if sign < 0:
         total, constant = made("sub", constant, total), 0
-    for sign, tree in ordered[1:]:
+    for sign, tree in parts[1:]:
         total = made("add" if sign > 0 else "sub", total, tree)
     if constant:
         total = made("add", total, constant) if constant > 0 else made("sub", total, -constant)
