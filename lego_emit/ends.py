@@ -79,9 +79,12 @@ def _may_not_end(function: Any, around: tuple[CodeType, ...]) -> bool:
     return any(_may_not_end(f, (*around, code)) for f in inner)
 
 
+_BACKWARD = {code for name, code in dis.opmap.items() if "JUMP_BACKWARD" in name}
+
+
 @lru_cache(maxsize=1024)
 def _loops(code: CodeType) -> bool:
-    return any("JUMP_BACKWARD" in i.opname for i in dis.get_instructions(code)) or any(
+    return not _BACKWARD.isdisjoint(code.co_code[::2]) or any(
         _loops(c) for c in code.co_consts if isinstance(c, CodeType)
     )
 

@@ -134,7 +134,7 @@ for _name in ("and", "or"):
 
 def plain(value: Any) -> Any:
     """A symbol or a condition without its context; all else as it is."""
-    return value.plain if isinstance(value, Expr | Cond) else value
+    return value.plain if isinstance(value, (Expr, Cond)) else value
 
 
 def bound(value: Any) -> Any:

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from threading import Lock
 from typing import Any
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakValueDictionary
 
 from ..errors import LONGEST, TraceError
 
@@ -40,7 +40,7 @@ class Atom:
     """An indivisible factor; equal atoms are one object. key orders atoms the same everywhere, and
     their hashes are the same everywhere, too."""
 
-    __slots__ = ("__weakref__", "_hash", "args", "depth", "key", "kind", "symbols")
+    __slots__ = ("__weakref__", "_degree", "_hash", "args", "depth", "key", "kind", "symbols")
     _known: WeakValueDictionary[tuple, Atom] = WeakValueDictionary()
     _lock = Lock()
 
@@ -50,6 +50,7 @@ class Atom:
     depth: int  # how many atoms stand inside one another
     symbols: frozenset[str]  # the names of all symbols in it
     _hash: int
+    _degree: int | None  # see degree(); None until it is asked for
 
     def __new__(cls, kind: str, *args: Any) -> Atom:
         """The one atom of a kind over these arguments. Raises TraceError where it nests too deep."""
@@ -57,7 +58,7 @@ class Atom:
         atom = cls._known.get(ident)
         if atom is None:
             made = object.__new__(cls)
-            made.kind, made.args = kind, args
+            made.kind, made.args, made._degree = kind, args, None
             made.depth = 1 + max(map(depth, args), default=0)
             if made.depth > DEPTH:
                 raise TraceError(TOO_DEEP)
@@ -235,25 +236,26 @@ def bounded_key(text: str) -> str:
     return f"{text[:KEY_LENGTH]}#{blake2b(text.encode(), digest_size=16).hexdigest()}"
 
 
-_degrees: WeakKeyDictionary[Atom, int] = WeakKeyDictionary()
-
-
 def degree(e: Sum) -> int:
     """How many factors the value is at most made of, inside of atoms too."""
-    return max((sum(map(_degree_of_atom, mono)) for mono in e.terms if mono), default=0)
+    most = 0
+    for mono in e.terms:
+        count = 0
+        for atom in mono:
+            count += 1 if atom.kind == "sym" else _degree_of_atom(atom)
+        most = max(most, count)
+    return most
 
 
 def _degree_of_atom(atom: Atom) -> int:
-    if atom.kind == "sym":
-        return 1
-    known = _degrees.get(atom)
+    known = atom._degree
     if known is None:
         args = [a for a in atom.args if isinstance(a, Sum)]
         if atom.kind == "floormod" or (atom.kind == "digit" and len(args) == 3):
             args = args[-1:]  # it is less than the divisor, however large the dividend is
         elif atom.kind == "and":
             args = [a for a in args if a.constant is not None and a.constant >= 0] or args
-        known = _degrees[atom] = max(map(degree, args), default=0)
+        known = atom._degree = max(map(degree, args), default=0)
     return known
 
 

@@ -332,11 +332,14 @@ class Form:
         return sign, node, self._place(mono, c)
 
     def _product(self, mono: Monomial, c: int) -> Node:
-        if not mono:
-            return self.graph.const(c)
-        is_size = self.lowering.is_size_symbol
-        order = sorted(mono, key=lambda a: (not is_size(a), a.key)) if len(mono) > 1 else mono
         node = self.graph.const(c)
+        if not mono:
+            return node
+        if len(mono) == 1:
+            factor = self.atom(mono[0])
+            return factor if c == 1 else self.graph.op("mul", node, factor)
+        is_size = self.lowering.is_size_symbol
+        order = sorted(mono, key=lambda a: (not is_size(a), a.key))
         for atom, same in groupby(order):
             count = len([*same])
             for power in self._powers(self.atom(atom), count):
