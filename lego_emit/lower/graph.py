@@ -8,7 +8,7 @@ from typing import Any
 from ..arith.expr import Expr
 from ..entries import Entries
 from ..ir.cost import Cost
-from ..ir.nodes import FREE, Node
+from ..ir.nodes import FREE, Node, const
 from ..operations import OPS, Operation
 
 Inputs = tuple[tuple[Node, int], ...]  # nodes of symbols, and their bits
@@ -19,7 +19,7 @@ class Own(Node):
     cost."""
 
     __slots__ = ()
-    __eq__ = object.__eq__
+    __eq__ = object.__eq__  # pyright: ignore[reportAssignmentType]
     __hash__ = object.__hash__
 
 
