@@ -21,7 +21,7 @@ from small_worlds import World
 
 from lego_emit import generate, isqrt, symbols
 from lego_emit.algebra import reference
-from lego_emit.arith import prover, z3_prover
+from lego_emit.arith import proofs, z3_prover
 from lego_emit.arith.analyzer import Analyzer
 from lego_emit.arith.evaluate import evaluate
 from lego_emit.arith.expr import Expr, maximum, minimum, select
@@ -327,7 +327,7 @@ def test_a_question_without_an_answer_counts_for_several(monkeypatch):
     monkeypatch.setattr(z3_prover, "prove_nonneg", lambda facts, e: asked.append(e))
     facts = known(a=POSITIVE, b=POSITIVE)
     assert not any(facts.nonneg(a * a + b * b - 2 * a * b + k) for k in range(30))
-    assert len(asked) == prover.Z3_QUERIES // prover.Z3_UNKNOWN
+    assert len(asked) == proofs.Z3_QUERIES // proofs.Z3_UNKNOWN
 
 
 @pytest.mark.parametrize("count", [1, 16, 40])
@@ -361,7 +361,7 @@ def test_what_was_found_out_in_a_branch_is_known_there_again(monkeypatch):
 
 def test_tries_are_for_constraints_that_may_do(monkeypatch):
     """Neither for what a sample refutes nor for what is said of other symbols."""
-    monkeypatch.setattr(prover, "TRIES", 1)
+    monkeypatch.setattr(proofs, "TRIES", 1)
     for ranges, other in (
         (dict(x=(0, 99), y=(0, 99)), 90 - x - y),
         (dict(x=(0, None), y=(0, None), i=(0, 9), j=(0, 9)), 9 - i - j),
