@@ -21,6 +21,7 @@ from .points import Points, Values
 
 TWICE = 2  # points at which the definition is called a second time
 REPORT = "This is a fault of lego_emit: please report it, with the definition and the options"
+NONE = "no point meets what its header assumes"
 SAME = "it must give the same for the same arguments every time"
 
 
@@ -46,7 +47,8 @@ def check_emission(function: Function, definition: Definition | None) -> tuple[i
         return 0, "the definition has no values on integers"
     if any(not t.is_sized or not t.values for t in function.tables):
         return 0, "its tables are given when it runs"
-    run, count, reason = compiled(function), 0, "no point meets what its header assumes"
+    run, count = compiled(function), 0
+    failed: BaseException | None = None  # the last error of the definition's own
     least, most = function.index_type.ends
     refused: tuple[str, LegoError] | None = (
         None  # where a layout has no value, though it has elsewhere
@@ -59,12 +61,12 @@ def check_emission(function: Function, definition: Definition | None) -> tuple[i
             again = results_of(definition(zero)) if count < TWICE else wanted
         except LegoError as error:
             if not definition.is_total and not isinstance(error, IndexRangeError):
-                reason = str(error)
+                failed = error
                 continue
             refused = refused or (_place(values), error)
             continue
         except (Exception, SystemExit) as error:
-            reason = f"{definition.name}: {type(error).__name__}: {said(error)}"
+            failed = error
             continue
         if again != wanted:
             raise TraceError(
@@ -86,7 +88,11 @@ def check_emission(function: Function, definition: Definition | None) -> tuple[i
             f"{function.name}: its header allows{place}, where the definition has no value: {error}; "
             f"nothing was emitted. {REPORT}"
         ) from error
-    return count, "" if count else str(refused[1]) if refused else reason
+    if count or failed is None:
+        return count, "" if count else str(refused[1]) if refused else NONE
+    if refused or isinstance(failed, LegoError):
+        return 0, str(refused[1] if refused else failed)
+    return 0, f"{definition.name}: {type(failed).__name__}: {said(failed)}"
 
 
 def _difference(

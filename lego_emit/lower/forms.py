@@ -52,6 +52,8 @@ class Form:
         self.built = 0
         self._memo: dict[Any, Node] = {}
         self._opened: dict[Atom, Terms] = {}
+        in_sums = style.collect, style.nested, style.carry
+        self._leaves = lowering.leaves.setdefault(in_sums, {})
         outputs = [*outputs]
         key = identities(outputs)
         if key not in lowering.standing:
@@ -426,6 +428,19 @@ class Form:
         return node
 
     def _digit(self, atom: Atom) -> Node:
+        """The node of a digit; of one that no style spells in another way, the one that it has."""
+        if atom in self.style.rests:
+            return self._spelled(atom)
+        known = self._leaves.get(atom)
+        if known is not None:
+            self.expr(atom.args[0])  # what it is made of is built, too
+        else:
+            known = self._spelled(atom)
+            if _is_leaf(*atom.args):
+                self._leaves[atom] = known
+        return known
+
+    def _spelled(self, atom: Atom) -> Node:
         base, lo, hi = atom.args
         if hi is None:
             return self._quotient(base, lo)
@@ -549,6 +564,14 @@ class Form:
 def placed(lowering: Lowering, node: Node) -> Expr:
     """A node as a summand of an expression."""
     return Expr.atom(Atom("node", lowering.graph.places[node]))
+
+
+def _is_leaf(base: Expr, lo: Expr, hi: Expr | None) -> bool:
+    """Whether a digit by numbers is one of a symbol, or of a sum in which no style of digits matters,
+    nor what was added before."""
+    if lo.constant is None or (hi is not None and hi.constant is None) or len(base.terms) > 2:
+        return False
+    return all(not mono or (len(mono) == 1 and mono[0].kind == "sym") for mono in base.terms)
 
 
 def _has_nodes(e: Expr) -> bool:

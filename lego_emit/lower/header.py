@@ -46,7 +46,10 @@ def assumptions(
         for a, b in facts.facts.quotients.values()
     )
     divides = [c for c in divides if names.issuperset(names_in(c))]  # not of what cancels out
-    preconditions = (condition(c, facts) for c in _preconditions(problem))
+    preconditions = [condition(c, facts) for c in _preconditions(problem)]
+    conditions = [*problem.stated, *divides, *preconditions, *width]
+    if not conditions:
+        return ()
     ranges = {c for p in params for part in p.range.conditions(p.name) for c in parts(part)}
     least = {c.args[1]: c.args[0].value for c in ranges if c.op == "le" and c.args[0].op == "const"}
 
@@ -56,7 +59,7 @@ def assumptions(
         return c in ranges or (lower and c.args[0].value <= least[c.args[1]])
 
     found: dict[Node, Node] = {}
-    for c in (*problem.stated, *divides, *preconditions, *width):
+    for c in conditions:
         if not all(map(is_said, parts(c))) and (names_in(c) or evaluate(c, {}) is not True):
             found.setdefault(in_one_form(c), c)
     return tuple(c for form, c in found.items() if found.keys().isdisjoint(_choices(form)))

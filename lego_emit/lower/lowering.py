@@ -72,6 +72,8 @@ class Lowering:
         self.columns: dict[tuple[Node, range], dict[Node, Sequence[int]]] = {}  # of nodes over one
         self.searches: dict[tuple, tuple[float, Any]] = {}  # (limit, what was found), by table
         self.standing: dict[Identities, Any] = {}  # the census of outputs
+        # of digits that forms share, by what else of their styles matters in sums
+        self.leaves: dict[tuple[bool, ...], dict[Atom, Node]] = {}
         self.plain: int | None = None  # operations of the first candidate
         self.bounds: dict[Node, tuple[int, int]] = {}  # of nodes whose values were all looked at
         self._naturals: dict[Identity, bool] = {}
