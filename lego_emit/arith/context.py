@@ -134,6 +134,8 @@ for _name in ("and", "or"):
 
 def plain(value: Any) -> Any:
     """A symbol or a condition without its context; all else as it is."""
+    if type(value) is Expr:
+        return value
     return value.plain if isinstance(value, (Expr, Cond)) else value
 
 

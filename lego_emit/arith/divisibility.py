@@ -151,7 +151,7 @@ def factor(known: Divisibility, whole: Expr, rest: Expr, b: Expr) -> Divided | N
 
 def signed(known: Divisibility, whole: Expr, rest: Expr, b: Expr) -> Divided | None:
     """The sign of b is not known."""
-    if known.prover.nonneg(b - 1) or not rest.terms:
+    if (b.constant or 0) >= 1 or known.prover.nonneg(b - 1) or not rest.terms:
         return None
     quotient, remainder = Expr.atom(Atom("floordiv", rest, b)), Expr.atom(Atom("floormod", rest, b))
     proof = "where the divisor is not 0"

@@ -112,6 +112,8 @@ class Expr(Symbolic):
     @staticmethod
     def of(value: Any) -> Expr:
         """value as an Expr: an int, a NumPy integer, an Expr, a condition, a SymPy expression."""
+        if type(value) is Expr:
+            return value
         if isinstance(value, Expr):
             return value.plain
         if isinstance(value, int):
@@ -187,7 +189,9 @@ class Expr(Symbolic):
 
     def __sub__(self, other: Any) -> Expr:
         other = operand(other)
-        return other if other is NotImplemented else self + -other
+        if other is NotImplemented or not other.terms:
+            return other if other is NotImplemented else self
+        return _merged(added(self, -other)) if self.terms else -other
 
     def __rsub__(self, other: Any) -> Expr:
         other = operand(other)
@@ -303,6 +307,8 @@ def _constant(value: int) -> Expr:
 
 def operand(value: Any) -> Any:
     """An Expr, or NotImplemented for what is not ours to handle."""
+    if type(value) is Expr:
+        return value
     if isinstance(value, Expr):
         return value.plain
     if isinstance(value, (int, Cond)) or any(is_one(value) for is_one, _ in _readers):

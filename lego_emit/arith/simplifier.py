@@ -72,7 +72,7 @@ class Simplifier:
             raise TraceError(
                 f"{operands[0]!r} ** {operands[1]!r}: the exponent must be a non-negative int"
             )
-        given = [self._operand(v) for v in operands]
+        given = [v if type(v) is Expr else self._operand(v) for v in operands]
         return NotImplemented if any(v is NotImplemented for v in given) else method(self, *given)
 
     def _operand(self, value: Any) -> Any:

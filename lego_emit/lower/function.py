@@ -80,7 +80,7 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
         ),
     )
     sizes = tuple(header.table_sizes(t, facts) for t in function.tables)
-    record.function = replace(function, table_sizes=sizes)
+    record.function = replace(function, table_sizes=sizes) if sizes else function
     return record.function
 
 
