@@ -145,7 +145,8 @@ def tabulated(
         if count < 3 and not any(atom.kind == "lookup" for atom in e.atoms()):
             break
         least = _price(graph, nodes[k])
-        for terms, domains in _by_tables(lowering, form, plain, e):
+        most = _most(graph.cost, best) if len(outputs) == 1 else inf
+        for terms, domains in _by_tables(lowering, form, plain, e, most):
             node = form.expr(terms)
             if node.args:
                 lowering.sources.setdefault(node, e)
@@ -166,12 +167,20 @@ def tabulated(
     return best, [e for e, _ in taken], tuple(d for _, domains in taken for d in domains)
 
 
+def _most(cost: Cost, best: Found) -> float:
+    """What a tree must be cheaper than to take part in a form that is cheaper than the best: a choice
+    counts the margin more in a tree, and a remainder whose quotient is there counts more."""
+    remainder = cost.prices.get("mod", 1)
+    saved = 0 if cost.remainder is None else max(0, remainder - cost.remainder)
+    return best[0][0] + cost.margin + saved
+
+
 def _by_tables(
-    lowering: Lowering, form: Form, plain: Form, e: Expr
+    lowering: Lowering, form: Form, plain: Form, e: Expr, most: float
 ) -> Iterator[tuple[Expr, tuple[range, ...]]]:
     """(a sum with the forms that were found for its tables as nodes, what these were checked on). What
     has no such form that is cheaper is spelled in the form's style. A constant goes where it costs
-    least."""
+    least. most: what each must be cheaper than."""
     graph = lowering.graph
     constant, parts, rest = _parts_by_base(e)
     tables = []
@@ -193,7 +202,7 @@ def _by_tables(
         found = []
         for (base, part, domain, values), shift in zip(tables, shifts, strict=True):
             own = [v + shift for v in values]
-            node = _searched(lowering, plain, base, part + shift, own, domain)
+            node = _searched(lowering, plain, base, part + shift, own, domain, most)
             if node is not None and _price(graph, node) >= _price(graph, form.expr(part + shift)):
                 node = None  # the style has as good a form
             found.append(node)
@@ -215,7 +224,7 @@ def flipped_by(lowering: Lowering, x: Expr, e: Expr) -> Node:
         of = Expr.atom(base)
         values = _table(lowering, form.expr(e), form.expr(of), domain)
         if values is not None:
-            found = _searched(lowering, form, of, e, values, domain)
+            found = _searched(lowering, form, of, e, values, domain, inf)
     node = lowering.graph.op("xor", form.expr(x), form.expr(e) if found is None else found)
     lowering.sources.setdefault(node, Expr.atom(Atom("xor", x, e)))
     return node
@@ -226,10 +235,17 @@ def _price(graph: Graph, node: Node) -> float:
 
 
 def _searched(
-    lowering: Lowering, form: Form, base: Expr, e: Expr, values: list[int], domain: range
+    lowering: Lowering,
+    form: Form,
+    base: Expr,
+    e: Expr,
+    values: list[int],
+    domain: range,
+    most: float,
 ) -> Node | None:
-    """The node of the cheapest form found for a table, None where none is cheaper than e's own."""
-    graph, limit = lowering.graph, _limit(lowering, form, base, e)
+    """The node of the cheapest form found for a table, None where none is cheaper than e's own, or than
+    most."""
+    graph, limit = lowering.graph, min(_limit(lowering, form, base, e), most)
     if limit <= LEAST:
         return None
     table = tuple(values), domain
