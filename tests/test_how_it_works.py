@@ -84,9 +84,8 @@ QUESTIONS = {
     "what an application of a layout teaches": defines("learn_application", "learn_layout"),
     "a layout over symbols": defines("Symbols", "apply", "inv"),
     "a layout on integers, the reference": defines("apply", "inv", "table"),
-    "a block such as RegP or GenP": lambda m: (
-        {lego_emit.RegP.__module__, lego_emit.GenP.__module__} == {m.__name__}
-    ),
+    "a block such as RegP": lambda m: lego_emit.RegP.__module__ == m.__name__,
+    "a block of a user's functions, GenP": lambda m: lego_emit.GenP.__module__ == m.__name__,
     "a masked block such as ExpandBy": lambda m: lego_emit.ExpandBy.__module__ == m.__name__,
     "SymPy in": defines("from_sympy"),
     "SymPy out": defines("formulas_of"),

@@ -4,8 +4,10 @@ Where the borders of two reshapes don't line up, the rules of index arithmetic s
 quotients and remainders. Over a small domain the composed function can be tabulated instead: nearly
 always it is a line with a few regular jumps, perhaps wrapped around, and the jumps tell the formula.
 
+    >>> from lego_emit.ir.relations import says
+    >>> from lego_emit.lower.small_domain import find
     >>> says(find([0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11], price={}, limit=8))
-    '13*x // 2 % 12'
+    'x*13 // 2 % 12'
 
 Each candidate is computed from the first differences, never guessed, and checked on the whole table.
 """

@@ -36,7 +36,7 @@ class Axis:
 
     @property
     def hi(self) -> int:
-        """The last value."""
+        """The last value that the axis takes."""
         return self.lo + self.count - 1
 
 
