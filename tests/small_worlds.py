@@ -54,8 +54,8 @@ class World:
         self.known = [*known]
         names = {n for text in (*known, *texts) for n in re.findall(r"[A-Za-z]\w*", text)}
         self.names = [n for n in windows if n in names]
-        self.facts = Analyzer(use_z3=use_z3)
-        learn(self.facts, [(c, text) for text in known for c in parse(text)])
+        self.analyzer = Analyzer(use_z3=use_z3)
+        learn(self.analyzer, [(c, text) for text in known for c in parse(text)])
         draw, spans = random.Random(f"{known} {texts}"), [windows[n] for n in self.names]
         if prod(map(len, spans)) <= 4 * limit:
             found = product(*spans)
@@ -73,14 +73,14 @@ class World:
 
     def symbolic(self, text):
         """The text's value over symbols, simplified under the facts."""
-        symbols = {name: self.facts.bind(self.facts.symbol(name)) for name in self.names}
+        symbols = {name: self.analyzer.bind(self.analyzer.symbol(name)) for name in self.names}
         made = eval(text, SYMBOLIC | symbols)
         return made.plain if isinstance(made, Cond) else Expr.of(made)
 
     def all_values(self, values):
         """The values of all symbols that the facts speak of."""
         known = dict(values)
-        for name, (dividend, divisor) in self.facts.facts.quotients.items():
+        for name, (dividend, divisor) in self.analyzer.facts.quotients.items():
             with suppress(KeyError):
                 known[name] = evaluate(dividend, known) // evaluate(divisor, known)
         return known

@@ -24,8 +24,8 @@ def symbol(name):
 
 def below(**ends):
     """What 0 <= name < end says."""
-    facts = Facts({name: Range(Expr.of(0), Expr.of(end - 1)) for name, end in ends.items()})
-    return Analyzer(facts=facts)
+    analyzer = Facts({name: Range(Expr.of(0), Expr.of(end - 1)) for name, end in ends.items()})
+    return Analyzer(facts=analyzer)
 
 
 X, Y = symbol("x"), symbol("y")
@@ -51,9 +51,9 @@ def test_a_condition_counts_as_1_or_0():
 
 def test_a_group_knows_its_bounds():
     assert group(X).same(X)
-    facts = Analyzer()
-    assert facts.interval(group(X, Expr.of(0), Expr.of(5))) == (0, 5)
-    assert facts.interval(group(X, Expr.of(0), None))[0] == 0
+    analyzer = Analyzer()
+    assert analyzer.interval(group(X, Expr.of(0), Expr.of(5))) == (0, 5)
+    assert analyzer.interval(group(X, Expr.of(0), None))[0] == 0
 
 
 def test_atoms_in_conditions_are_found():
@@ -122,11 +122,11 @@ def test_results_have_names():
 
 def test_all_values_of_small_sums():
     """Whatever proves a bound, it holds."""
-    facts = below(x=5, y=7)
+    analyzer = below(x=5, y=7)
     for a, b, c in product((-3, 1, 2), (-2, 1, 5), (-9, 0, 4)):
-        made = facts.rebuilt(a * (X // 2) + b * (Y % 3) + c)
+        made = analyzer.rebuilt(a * (X // 2) + b * (Y % 3) + c)
         least = min(evaluate(made, {"x": x, "y": y}) for x in range(5) for y in range(7))
-        assert facts.nonneg(made) == (least >= 0)
+        assert analyzer.nonneg(made) == (least >= 0)
 
 
 # -- whom an expression asks -----------------------------------------------------------------------

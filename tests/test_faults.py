@@ -344,11 +344,11 @@ def test_equal_atoms_are_one_object_in_every_thread():
 
 
 def test_z3_is_allowed_again_after_an_error(monkeypatch):
-    facts = Analyzer()
-    with pytest.raises(ZeroDivisionError), facts.prover.quick():
-        assert not facts.prover.use_z3
+    analyzer = Analyzer()
+    with pytest.raises(ZeroDivisionError), analyzer.prover.quick():
+        assert not analyzer.prover.use_z3
         raise ZeroDivisionError
-    assert facts.prover.use_z3
+    assert analyzer.prover.use_z3
 
 
 # -- what holds in a branch ----------------------------------------------------------------------

@@ -27,7 +27,7 @@ from lego_emit.lower.wiring import Wiring
 from lego_emit.operations import OPS
 from lego_emit.pipeline import build_program
 from lego_emit.run import registry
-from lego_emit.trace.paths import _mirrored
+from lego_emit.trace.mirrored import mirrored as turned_round
 
 CPP = registry.printer("cpp")
 COST = cost_model(None, CPP.cost)
@@ -65,8 +65,8 @@ class Computed:
 def spelled(world, e, styles):
     """The styles in which e has another form than before; each has e's value at every point, and
     every node lies in its range."""
-    own = world.facts.unsubstitute(e)
-    lowering = Lowering(world.facts, Dialect((INT32, INT64), COST, True))
+    own = world.analyzer.unsubstitute(e)
+    lowering = Lowering(world.analyzer, Dialect((INT32, INT64), COST, True))
     forms = {}
     for style in styles(own):
         node = Form(lowering, style, [own]).expr(own)
@@ -156,7 +156,7 @@ SIDES = ["x", "-x", "2*x - y", "x + y + 3", "-y - 4", "5", "-3", "x % 3 - y", "N
 def test_comparisons():
     """Terms go to the side where they are positive, and the constant to where it costs least."""
     world, seen = World(["N >= 1"], "x + y", limit=60, **WINDOWS), 0
-    lowering = Lowering(world.facts, Dialect((INT32,), COST, True))
+    lowering = Lowering(world.analyzer, Dialect((INT32,), COST, True))
     draw = random.Random("comparisons")
     for a, b, op in product(SIDES, SIDES, ["<", "<=", "==", "!=", ">", ">="]):
         text = f"{a} {op} {b}"
@@ -213,7 +213,7 @@ def test_mirrored_branches():
         text = f"pick({condition}, {one}, {other})"
         world = World([], text, **WINDOWS)
         c, a, b = (world.symbolic(t) for t in (condition, one, other))
-        new_a, new_b = _mirrored(c, a, b, world.facts)
+        new_a, new_b = turned_round(c, a, b, world.analyzer)
         turned += not (new_a.same(a) and new_b.same(b))
         for want, values in world.cases(text):
             seen += 1
@@ -247,7 +247,7 @@ def test_wirings():
         text = moved_bits(draw)
         world = World(told, text, limit=80, **windows)
         made = world.symbolic(text)
-        wiring = Wiring(world.facts)
+        wiring = Wiring(world.analyzer)
         bits = wiring.bits(made)
         if bits is None:
             refused += 1

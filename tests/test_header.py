@@ -688,11 +688,11 @@ def test_a_long_sum_is_said_as_the_product_that_it_is():
 
 def test_a_quotient_that_is_rounded_up_is_said_so():
     n, b = symbols("n b")
-    facts = Analyzer()
-    assert says(value(-b * (-n // b), facts)) == "-b*((-n) // b)"  # b may be negative
-    facts.learn_size("b")
-    e = facts.rebuilt(-b * (-n // b))
-    assert says(value(e, facts)) == "b*((b + n - 1) // b)"
+    analyzer = Analyzer()
+    assert says(value(-b * (-n // b), analyzer)) == "-b*((-n) // b)"  # b may be negative
+    analyzer.learn_size("b")
+    e = analyzer.rebuilt(-b * (-n // b))
+    assert says(value(e, analyzer)) == "b*((b + n - 1) // b)"
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -700,9 +700,9 @@ def test_what_is_said_of_a_sum_has_its_value(seed):
     """Products of random sums multiplied out, with more terms added, at random points."""
     rng, names = random.Random(seed), "abcd"
     symbol = dict(zip(names, symbols(" ".join(names)), strict=True))
-    facts = Analyzer()
+    analyzer = Analyzer()
     for name in names:
-        facts.learn_size(name)
+        analyzer.learn_size(name)
 
     def linear():
         chosen = rng.sample(names, rng.randint(1, 2))
@@ -712,11 +712,11 @@ def test_what_is_said_of_a_sum_has_its_value(seed):
 
     e = linear()
     for _ in range(rng.randint(1, 2)):
-        e = facts.simplifier.times(e, linear())
+        e = analyzer.simplifier.times(e, linear())
     for _ in range(rng.randint(0, 2)):
         x, y = rng.sample(names, 2)
         e = e + rng.choice((-2, 1, 3)) * (rng.choice((-1, 1)) * symbol[x] // symbol[y]) * symbol[y]
-    node = value(e, facts)
+    node = value(e, analyzer)
     for _ in range(20):
         at = {x: rng.randint(1, 30) for x in names}
         assert evaluate(node, at) == evaluated(e, at)

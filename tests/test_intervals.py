@@ -283,10 +283,10 @@ def points(names):
 
 
 def bounded():
-    facts = Analyzer()
+    analyzer = Analyzer()
     for name, (lo, hi) in RANGES.items():
-        facts.learn_range(name, Expr.of(lo), Expr.of(hi))
-    return facts
+        analyzer.learn_range(name, Expr.of(lo), Expr.of(hi))
+    return analyzer
 
 
 def hull_of(e):
@@ -298,19 +298,19 @@ def hull_of(e):
 
 
 def test_atoms():
-    facts, seen = bounded(), 0
+    analyzer, seen = bounded(), 0
     for atom in atoms():
         e = Expr.atom(atom)
         if e.symbols() == {"w"} and atom.kind == "isqrt":
             continue
         lo, hi, count = hull_of(e)
         seen += count
-        found = facts.interval(e)
+        found = analyzer.interval(e)
         if atom.kind in LOOSE:
             assert inside((lo, hi), found), (atom, found)
         elif atom.kind == "select":  # its condition bounds nothing
             assert inside((lo, hi), found) and found == intervals.either(
-                *map(facts.interval, atom.args[1:])
+                *map(analyzer.interval, atom.args[1:])
             )
         else:
             assert found == (lo, hi), atom
@@ -325,12 +325,12 @@ def test_a_distance_without_a_value():
 
 def test_products_and_powers():
     """A monomial's factors are taken for independent, equal ones for one."""
-    facts = bounded()
+    analyzer = bounded()
     for a, b, c in product(RANGES, repeat=3):
-        e = facts.simplifier.times(facts.simplifier.times(sym(a), sym(b)), sym(c))
+        e = analyzer.simplifier.times(analyzer.simplifier.times(sym(a), sym(b)), sym(c))
         lo, hi, _ = hull_of(e)
-        assert facts.interval(e) == (lo, hi), e
-        assert facts.interval(-2 * e + 1) == (1 - 2 * hi, 1 - 2 * lo), e
+        assert analyzer.interval(e) == (lo, hi), e
+        assert analyzer.interval(-2 * e + 1) == (1 - 2 * hi, 1 - 2 * lo), e
 
 
 NODES = [f"{a} {op} {b}" for op in ("+", "-", "*", "//", "%", "&", "|", "^") for a, b in PAIRS]
@@ -365,25 +365,25 @@ def test_nodes(start):
 
 
 def test_a_bound_of_0_is_a_bound():
-    facts = Analyzer()
+    analyzer = Analyzer()
     for lo in (0, 1):
-        facts.learn_range("x", Expr.of(lo), Expr.of(7))
-        assert facts.interval(sym("x") & sym("y")) == (0, 7)
-        assert facts.interval(sym("y") & sym("x")) == (0, 7)
+        analyzer.learn_range("x", Expr.of(lo), Expr.of(7))
+        assert analyzer.interval(sym("x") & sym("y")) == (0, 7)
+        assert analyzer.interval(sym("y") & sym("x")) == (0, 7)
 
 
 def test_a_quotient_by_a_divisor_without_a_positive_constant_bound():
     """Its upper bound was -1."""
-    facts = Analyzer()
-    facts.learn_range("i", Expr.of(0), Expr.of(99))
+    analyzer = Analyzer()
+    analyzer.learn_range("i", Expr.of(0), Expr.of(99))
     for lo in (None, 0, -5):
-        facts.learn_range("d", None if lo is None else Expr.of(lo), None)
+        analyzer.learn_range("d", None if lo is None else Expr.of(lo), None)
         for base, bounds in (
             (sym("i"), (0, 99)),
             (sym("i") - 50, (-50, 49)),
             (sym("i") - 100, (-100, -1)),
         ):
-            assert facts.interval(Expr.atom(Atom("digit", base, sym("d"), None))) == bounds
+            assert analyzer.interval(Expr.atom(Atom("digit", base, sym("d"), None))) == bounds
 
 
 def quotient_of_a_branch(d):

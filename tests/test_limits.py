@@ -302,10 +302,10 @@ def test_a_product_of_sums_is_multiplied_out_up_to_a_number_of_terms():
 def test_all_values_are_looked_at_where_they_are_few():
     x, y = symbols("x y")
     for most, prover in ((63, "all values"), (64, "Z3")):
-        facts = Analyzer()
-        facts.learn_range("x", Expr.of(0), Expr.of(63))
-        facts.learn_range("y", Expr.of(0), Expr.of(most))
-        assert facts.prover.proofs.shown(x * x - 2 * x * y + y * y) == (prover, None)
+        analyzer = Analyzer()
+        analyzer.learn_range("x", Expr.of(0), Expr.of(63))
+        analyzer.learn_range("y", Expr.of(0), Expr.of(most))
+        assert analyzer.prover.proofs.shown(x * x - 2 * x * y + y * y) == (prover, None)
 
 
 def test_a_product_that_is_reduced_on_the_way_is_not_too_much():

@@ -56,9 +56,9 @@ def test_an_operation_has_a_value_at_all_points(op, args, fits):
 
 
 def test_no_bounds_over_an_empty_range():
-    facts = Analyzer()
-    facts.facts.ranges["x"] = Range(Expr.of(1), Expr.of(0))
-    lowering = Lowering(facts, dialect_of(registry.printer("cpp")))
+    analyzer = Analyzer()
+    analyzer.facts.ranges["x"] = Range(Expr.of(1), Expr.of(0))
+    lowering = Lowering(analyzer, dialect_of(registry.printer("cpp")))
     columns = Columns(lowering)
     columns.bound_all([lowering.graph.op("add", lowering.graph.var("x"), lowering.graph.const(1))])
     assert not lowering.bounds
@@ -77,9 +77,9 @@ def test_a_root_is_of_what_is_not_negative():
 
 
 def test_bounds_over_all_values_go_to_the_last_one():
-    facts = Analyzer()
-    facts.facts.ranges["x"] = Range(Expr.of(-2), Expr.of(5))
-    lowering = Lowering(facts, dialect_of(registry.printer("cpp")))
+    analyzer = Analyzer()
+    analyzer.facts.ranges["x"] = Range(Expr.of(-2), Expr.of(5))
+    lowering = Lowering(analyzer, dialect_of(registry.printer("cpp")))
     x = lowering.graph.var("x")
     square = lowering.graph.op("mul", x, x)
     Columns(lowering).bound_all([square])
@@ -132,14 +132,14 @@ def test_what_a_chain_compares_stays_in_its_order():
 def test_a_part_of_a_product_is_at_most_the_product(least):
     """Whatever its factors are, where none is 0."""
     ranges = {name: Range(Expr.of(1)) for name in "abc"} | {"e": Range(Expr.of(least))}
-    facts = Analyzer(facts=Facts(ranges))
-    a, b, c, e, x = facts.bind([*map(symbol, "abcex")])
-    with facts.prover.quick():
+    analyzer = Analyzer(facts=Facts(ranges))
+    a, b, c, e, x = analyzer.bind([*map(symbol, "abcex")])
+    with analyzer.prover.quick():
         part = maximum(x, 1) * minimum(x * x + 1, c) * minimum(a, b)
         whole = part * b * e * maximum(x // a, 2)
         less, more = plain(part - maximum(x, 1)), plain(5 * part)
-        assert _at_most(less, plain(whole), facts) == (least == 1)
-        assert not _at_most(more, plain(2 * whole), facts)
+        assert _at_most(less, plain(whole), analyzer) == (least == 1)
+        assert not _at_most(more, plain(2 * whole), analyzer)
 
 
 def test_a_difference_is_not_negative_where_that_is_known():

@@ -154,9 +154,9 @@ def test_relations_of_sizes_bound_their_products(seed):
             made, top = world.symbolic(text), world.symbolic(other)
         except (AssumptionError, TraceError, *NO_VALUE):
             continue
-        facts = world.facts
-        lo, hi = facts.interval(made)
-        greatest, less = facts.estimates.greatest(made), _at_most(made, top, facts)
+        analyzer = world.analyzer
+        lo, hi = analyzer.interval(made)
+        greatest, less = analyzer.estimates.greatest(made), _at_most(made, top, analyzer)
         asked += 1
         bounded += greatest is not None
         for want, values in world.cases(text):
@@ -176,7 +176,7 @@ def test_values_and_constant_bounds(seed):
     bounded = 0
     for world, text, made, cases in worlds(seed):
         world.agree(text, made)
-        lo, hi = world.facts.interval(made)
+        lo, hi = world.analyzer.interval(made)
         for want, values in cases:
             assert lo is None or lo <= want, (world.known, text, made, lo, want, values)
             assert hi is None or want <= hi, (world.known, text, made, hi, want, values)
@@ -200,7 +200,7 @@ def test_what_is_not_negative(seed):
         ]
         asked += [made - e for e in map(world.symbolic, world.names)]
         for e in asked:
-            if world.facts.nonneg(e):
+            if world.analyzer.nonneg(e):
                 proven += 1
                 for value, values in world.everywhere(e):
                     assert value >= 0, (world.known, text, e, values)
@@ -213,26 +213,26 @@ def test_bounds_in_sizes(seed):
     names = ("upper", "highest", "summits", "loosened", "lower", "lowest")
     found = dict.fromkeys((*names, "most"), 0)
     for world, text, made, cases in worlds(seed):
-        facts = world.facts
-        keep = {"N", "M", "B"} & facts.facts.ranges.keys()
-        lowest = facts.estimates.highest(-made, keep)
+        analyzer = world.analyzer
+        keep = {"N", "M", "B"} & analyzer.facts.ranges.keys()
+        lowest = analyzer.estimates.highest(-made, keep)
         tops = {
-            "upper": [facts.prover.proofs.upper(made)],
-            "highest": [facts.estimates.highest(made, keep)],
-            "summits": facts.estimates.summits(made, keep) or [],
-            "loosened": [facts.estimates.loosened(made)],
+            "upper": [analyzer.prover.proofs.upper(made)],
+            "highest": [analyzer.estimates.highest(made, keep)],
+            "summits": analyzer.estimates.summits(made, keep) or [],
+            "loosened": [analyzer.estimates.loosened(made)],
         }
         bottoms = {
-            "lower": facts.prover.proofs.lower(made),
+            "lower": analyzer.prover.proofs.lower(made),
             "lowest": None if lowest is None else -lowest,
         }
         top = tops["upper"][0]
-        most = None if top is None else facts.estimates.most(facts.unsubstitute(top))
+        most = None if top is None else analyzer.estimates.most(analyzer.unsubstitute(top))
         for name, bounds in (*tops.items(), *((n, [b]) for n, b in bottoms.items())):
             known = [b for b in bounds if b is not None]
             found[name] += bool(known)
             if name in ("highest", "summits", "lowest"):
-                open_ = {n for n in facts.facts.ranges if facts.facts.least(n) is not None}
+                open_ = {n for n in analyzer.facts.ranges if analyzer.facts.least(n) is not None}
                 assert all(b.symbols() <= keep | open_ for b in known), (text, name, known)
         found["most"] += most is not None
         for want, values in cases:
@@ -275,7 +275,7 @@ def test_decisions(seed):
             condition = world.symbolic(question)
             if isinstance(condition, Cond):
                 world.agree(question, condition, find=holds)
-                answer = world.facts.decide(condition)
+                answer = world.analyzer.decide(condition)
             else:
                 answer = bool(condition.constant)
             if answer is not None:
@@ -302,14 +302,14 @@ def test_what_is_learned(seed):
                 with suppress(ZeroDivisionError):
                     assert not all(eval(c, {}, values) for c in code), (texts, values)
             continue
-        facts = world.facts
+        analyzer = world.analyzer
         try:
-            facts.check_consistent()
+            analyzer.check_consistent()
         except AssumptionError:
             assert not world.points, texts
             continue
         for values in map(world.all_values, world.points):
-            for name, bounds in facts.facts.ranges.items():
+            for name, bounds in analyzer.facts.ranges.items():
                 ranges += 1
                 for lo, hi in (
                     (bounds.lo, Expr.of(values[name])),
@@ -317,14 +317,14 @@ def test_what_is_learned(seed):
                 ):
                     if lo is not None and hi is not None:
                         assert evaluate(lo, values) <= evaluate(hi, values), (texts, name, values)
-            for e in facts.facts.constraints:
+            for e in analyzer.facts.constraints:
                 assert evaluate(e, values) >= 0, (texts, e, values)
-            for atom, (dividend, divisor) in facts.facts.exact.items():
+            for atom, (dividend, divisor) in analyzer.facts.exact.items():
                 by = evaluate(divisor, values)
                 assert values[atom.args[0]] * by == evaluate(dividend, values), (texts, values)
-            for name, made in facts.facts.substitutions.items():
+            for name, made in analyzer.facts.substitutions.items():
                 assert evaluate(made, values) == values[name], (texts, name, made, values)
-        for sample in facts.samples.first():
+        for sample in analyzer.samples.first():
             values = sample if isinstance(sample, dict) else sample.values
             space = {name: values[name] for name in WINDOWS if name in values}
             for text in texts:
@@ -341,43 +341,43 @@ def test_a_symbol_that_may_be_negative_is_no_size():
     world = World(["0 <= i < N", "-2 <= j"], **WINDOWS)
     text = "max(i*j, 0)"
     assert world.agree(text, world.symbolic(text)) > 50
-    assert not world.facts.nonneg(world.symbolic("i*j"))
-    assert world.facts.estimates.highest(world.symbolic("i*j"), set()) is None
+    assert not world.analyzer.nonneg(world.symbolic("i*j"))
+    assert world.analyzer.estimates.highest(world.symbolic("i*j"), set()) is None
 
 
 def test_what_is_known_in_a_branch_is_not_known_outside(monkeypatch):
     """Z3 was told without a condition that a position that is only taken in a branch is in its
     range, and that a divisor there is positive."""
-    facts = Analyzer()
+    analyzer = Analyzer()
     for name in "xd":
-        facts.learn_range(name, Expr.of(0), Expr.of(999))
+        analyzer.learn_range(name, Expr.of(0), Expr.of(999))
     x, d = symbols("x d")
     swapped = group(select(x < 8, x + 8, x - 8), Expr.of(0), Expr.of(15))
     e = select(x < 16, swapped, select(x < 400, x, select(x < 410, -1000, x)))
     assert evaluate(e, {"x": 405}) == -1000
-    assert prove_nonneg(facts.facts, e) is False and not facts.nonneg(e)
-    assert prove_nonneg(facts.facts, select(x < 16, swapped, x)) is True
+    assert prove_nonneg(analyzer.facts, e) is False and not analyzer.nonneg(e)
+    assert prove_nonneg(analyzer.facts, select(x < 16, swapped, x)) is True
     gap = group(maximum(d - 500, 500 - d) - 3)
     quotient = Expr.atom(Atom("digit", Expr.of(7), gap, None))
     e = select(gap >= 1, maximum(quotient, 3), -5)
     assert evaluate(e, {"d": 500}) == -5
     monkeypatch.setattr(z3_prover, "STEPS", 3_000_000)
-    assert prove_nonneg(facts.facts, e) is False
-    assert prove_nonneg(facts.facts, select(gap >= 1, maximum(quotient, 3), 5)) is True
+    assert prove_nonneg(analyzer.facts, e) is False
+    assert prove_nonneg(analyzer.facts, select(gap >= 1, maximum(quotient, 3), 5)) is True
 
 
 def test_all_values_are_looked_at_where_they_are_few(monkeypatch):
     """Without Z3: products of a choice by itself, where they are at least 0 and where one is not."""
     monkeypatch.setattr(z3_prover, "prove_nonneg", None)
-    facts = Analyzer()
+    analyzer = Analyzer()
     for name in "ij":
-        facts.learn_range(name, Expr.of(0), Expr.of(32))
+        analyzer.learn_range(name, Expr.of(0), Expr.of(32))
     i, j = symbols("i j")
     d = select(i + j < 33, i + j, 64 - i - j)
-    assert facts.nonneg(d * (d + 1)) and facts.nonneg(i + d * d)
+    assert analyzer.nonneg(d * (d + 1)) and analyzer.nonneg(i + d * d)
     e = select(i + 2 * j - 3 * i * j < -2975, d - 1, d * (d + 1))
     below = [(a, b) for a in range(33) for b in range(33) if evaluate(e, {"i": a, "j": b}) < 0]
-    assert below == [(32, 32)] and not facts.nonneg(e)
-    assert facts.nonneg(e + 1)
-    facts.constrain(63 - i - j)
-    assert facts.nonneg(e) and not facts.nonneg(e - 1)
+    assert below == [(32, 32)] and not analyzer.nonneg(e)
+    assert analyzer.nonneg(e + 1)
+    analyzer.constrain(63 - i - j)
+    assert analyzer.nonneg(e) and not analyzer.nonneg(e - 1)

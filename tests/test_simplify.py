@@ -53,10 +53,10 @@ def lowered(what, **options):
 
 
 def known(**ranges):
-    facts = Analyzer()
+    analyzer = Analyzer()
     for name, (lo, hi) in ranges.items():
-        facts.learn_range(name, *(None if e is None else Expr.of(e) for e in (lo, hi)))
-    return facts
+        analyzer.learn_range(name, *(None if e is None else Expr.of(e) for e in (lo, hi)))
+    return analyzer
 
 
 # -- Table II ------------------------------------------------------------------------------------
@@ -111,14 +111,14 @@ TABLE_2 = {
 @pytest.mark.parametrize("rule", TABLE_2)
 def test_table_2(rule):
     ranges, before, after = TABLE_2[rule]
-    facts = known(**ranges)
-    made, wanted = facts.rebuilt(before()), facts.rebuilt(after())
+    analyzer = known(**ranges)
+    made, wanted = analyzer.rebuilt(before()), analyzer.rebuilt(after())
     assert made.same(wanted), (made, wanted)
 
 
 def test_rule_7_for_any_divisor():
-    facts = known(a=ANY)
-    assert facts.rebuilt(a * (x // a) + x % a).same(x)
+    analyzer = known(a=ANY)
+    assert analyzer.rebuilt(a * (x // a) + x % a).same(x)
 
 
 @pytest.mark.parametrize("rule", TABLE_2)
@@ -126,8 +126,8 @@ def test_table_2_keeps_the_value(rule):
     """Before the rule, computed in Python; after it, by the evaluator."""
     ranges, before, _ = TABLE_2[rule]
     draw = random.Random(rule)
-    facts = known(**ranges)
-    made = facts.rebuilt(before())
+    analyzer = known(**ranges)
+    made = analyzer.rebuilt(before())
     code = before.__code__
     tried = 0
     for _ in range(300):
@@ -146,55 +146,55 @@ def test_table_2_keeps_the_value(rule):
 
 
 def test_a_rule_without_its_condition_is_not_applied():
-    facts = known(d=POSITIVE)
-    assert not facts.rebuilt((d * q + r) // d).same(q)
-    assert not facts.rebuilt(x // d).same(Expr.of(0))
-    assert not facts.rebuilt(x % d).same(x)
-    facts = known(a=POSITIVE, x=(0, a))  # one too many
-    assert not facts.rebuilt(x // a).same(Expr.of(0)) and not facts.rebuilt(x % a).same(x)
-    facts = known(a=POSITIVE, x=(-1, a - 1))  # one too few
-    assert not facts.rebuilt(x // a).same(Expr.of(0)) and not facts.rebuilt(x % a).same(x)
-    facts = known(a=ANY, x=(0, 5))
-    assert not facts.rebuilt(x % a).same(x)
+    analyzer = known(d=POSITIVE)
+    assert not analyzer.rebuilt((d * q + r) // d).same(q)
+    assert not analyzer.rebuilt(x // d).same(Expr.of(0))
+    assert not analyzer.rebuilt(x % d).same(x)
+    analyzer = known(a=POSITIVE, x=(0, a))  # one too many
+    assert not analyzer.rebuilt(x // a).same(Expr.of(0)) and not analyzer.rebuilt(x % a).same(x)
+    analyzer = known(a=POSITIVE, x=(-1, a - 1))  # one too few
+    assert not analyzer.rebuilt(x // a).same(Expr.of(0)) and not analyzer.rebuilt(x % a).same(x)
+    analyzer = known(a=ANY, x=(0, 5))
+    assert not analyzer.rebuilt(x % a).same(x)
 
 
 # -- divisibility --------------------------------------------------------------------------------
 
 
 def divides(divisor, dividend, **ranges):
-    facts = known(**ranges)
-    facts.learn_divides(divisor, dividend)
-    return facts
+    analyzer = known(**ranges)
+    analyzer.learn_divides(divisor, dividend)
+    return analyzer
 
 
 def test_divisibility_of_symbols():
-    facts = divides(a, M, a=POSITIVE, M=POSITIVE)
-    assert facts.rebuilt(M % a).same(Expr.of(0))
-    assert facts.rebuilt((M * x + 3 * a) % a).same(Expr.of(0))
-    assert facts.unsubstitute(facts.rebuilt(M // a * a)).same(M)
-    assert facts.unsubstitute(facts.rebuilt(x % M % a)).same(facts.rebuilt(x % a))
-    wanted = facts.unsubstitute(facts.rebuilt(M // a * x + y // a))
-    assert facts.unsubstitute(facts.rebuilt((M * x + y) // a)).same(wanted)
-    assert not facts.rebuilt((M + 1) % a).same(Expr.of(0))
+    analyzer = divides(a, M, a=POSITIVE, M=POSITIVE)
+    assert analyzer.rebuilt(M % a).same(Expr.of(0))
+    assert analyzer.rebuilt((M * x + 3 * a) % a).same(Expr.of(0))
+    assert analyzer.unsubstitute(analyzer.rebuilt(M // a * a)).same(M)
+    assert analyzer.unsubstitute(analyzer.rebuilt(x % M % a)).same(analyzer.rebuilt(x % a))
+    wanted = analyzer.unsubstitute(analyzer.rebuilt(M // a * x + y // a))
+    assert analyzer.unsubstitute(analyzer.rebuilt((M * x + y) // a)).same(wanted)
+    assert not analyzer.rebuilt((M + 1) % a).same(Expr.of(0))
 
 
 def test_divisibility_by_a_number():
-    facts = divides(Expr.of(8), M, M=POSITIVE)
-    assert facts.rebuilt(M % 4).same(Expr.of(0))
-    assert facts.rebuilt((M + 5) % 8).same(Expr.of(5))
-    assert facts.rebuilt((M * x + 12) // 8 % 1).same(Expr.of(0))
-    assert not facts.rebuilt(M % 16).same(Expr.of(0))
+    analyzer = divides(Expr.of(8), M, M=POSITIVE)
+    assert analyzer.rebuilt(M % 4).same(Expr.of(0))
+    assert analyzer.rebuilt((M + 5) % 8).same(Expr.of(5))
+    assert analyzer.rebuilt((M * x + 12) // 8 % 1).same(Expr.of(0))
+    assert not analyzer.rebuilt(M % 16).same(Expr.of(0))
 
 
 def test_divisors_of_a_number():
-    facts = divides(b, Expr.of(512), b=POSITIVE)
-    assert facts.interval(b) == facts.interval(512 // b) == (1, 512)
+    analyzer = divides(b, Expr.of(512), b=POSITIVE)
+    assert analyzer.interval(b) == analyzer.interval(512 // b) == (1, 512)
 
 
 def test_a_bound_of_what_is_divided():
-    facts = divides(a, M, a=POSITIVE, M=POSITIVE)
-    facts.learn_range("M", None, Expr.of(100))
-    assert facts.nonneg(facts.rebuilt(100 - M)) and facts.nonneg(100 - a)
+    analyzer = divides(a, M, a=POSITIVE, M=POSITIVE)
+    analyzer.learn_range("M", None, Expr.of(100))
+    assert analyzer.nonneg(analyzer.rebuilt(100 - M)) and analyzer.nonneg(100 - a)
 
 
 def test_a_tile_makes_its_divisibility_known():
@@ -226,7 +226,7 @@ def counting_z3(monkeypatch):
     asked = []
     real = z3_prover.prove_nonneg
     monkeypatch.setattr(
-        z3_prover, "prove_nonneg", lambda facts, e: asked.append(e) or real(facts, e)
+        z3_prover, "prove_nonneg", lambda analyzer, e: asked.append(e) or real(analyzer, e)
     )
     return asked
 
@@ -235,20 +235,20 @@ def counting_z3(monkeypatch):
 def test_the_cheap_provers_do_without_z3(case, monkeypatch):
     asked = counting_z3(monkeypatch)
     ranges, condition = LADDER[case]
-    facts = known(**ranges)
-    assert facts.decide(condition().rebuild(facts.rebuilt)) is True
+    analyzer = known(**ranges)
+    assert analyzer.decide(condition().rebuild(analyzer.rebuilt)) is True
     assert not asked
 
 
 @pytest.mark.parametrize("case", HARD)
 def test_z3_is_asked_where_the_others_do_not_know(case, monkeypatch):
     asked = counting_z3(monkeypatch)
-    facts = known(**COMMON)
-    assert facts.decide(HARD[case]().rebuild(facts.rebuilt)) is True
+    analyzer = known(**COMMON)
+    assert analyzer.decide(HARD[case]().rebuild(analyzer.rebuilt)) is True
     assert asked
-    facts = known(**COMMON)
-    facts.prover.use_z3 = False
-    assert facts.decide(HARD[case]().rebuild(facts.rebuilt)) is None
+    analyzer = known(**COMMON)
+    analyzer.prover.use_z3 = False
+    assert analyzer.decide(HARD[case]().rebuild(analyzer.rebuilt)) is None
 
 
 @pytest.mark.parametrize(
@@ -276,15 +276,15 @@ def test_a_function_is_simplified_by_what_z3_shows(fn):
     ],
 )
 def test_what_is_not_so_is_not_proved(condition):
-    facts = known(**COMMON)
-    assert facts.decide(condition().rebuild(facts.rebuilt)) is None
+    analyzer = known(**COMMON)
+    assert analyzer.decide(condition().rebuild(analyzer.rebuilt)) is None
 
 
 def test_bounds_that_depend_on_each_other_are_put_in():
     """i is at most 7, too, but not where n is 1."""
-    facts = known(n=(1, 8), i=(0, n - 1))
-    facts.prover.use_z3 = False
-    assert facts.nonneg(n - 1 - i) and facts.nonneg(n * n - 1 - i * n)
+    analyzer = known(n=(1, 8), i=(0, n - 1))
+    analyzer.prover.use_z3 = False
+    assert analyzer.nonneg(n - 1 - i) and analyzer.nonneg(n * n - 1 - i * n)
 
 
 BETWEEN_NUMBERS = {
@@ -318,15 +318,15 @@ UNKNOWN_TO_Z3 = {
 @pytest.mark.parametrize("case", UNKNOWN_TO_Z3)
 def test_z3_is_not_asked_for_what_it_has_no_word(case, monkeypatch):
     asked = counting_z3(monkeypatch)
-    facts = known(x=(0, None), y=POSITIVE)
-    assert not facts.nonneg(UNKNOWN_TO_Z3[case]()) and not asked
+    analyzer = known(x=(0, None), y=POSITIVE)
+    assert not analyzer.nonneg(UNKNOWN_TO_Z3[case]()) and not asked
 
 
 def test_a_question_without_an_answer_counts_for_several(monkeypatch):
     asked = []
-    monkeypatch.setattr(z3_prover, "prove_nonneg", lambda facts, e: asked.append(e))
-    facts = known(a=POSITIVE, b=POSITIVE)
-    assert not any(facts.nonneg(a * a + b * b - 2 * a * b + k) for k in range(30))
+    monkeypatch.setattr(z3_prover, "prove_nonneg", lambda analyzer, e: asked.append(e))
+    analyzer = known(a=POSITIVE, b=POSITIVE)
+    assert not any(analyzer.nonneg(a * a + b * b - 2 * a * b + k) for k in range(30))
     assert len(asked) == proofs.Z3_QUERIES // proofs.Z3_UNKNOWN
 
 
@@ -347,16 +347,16 @@ def test_what_was_found_out_in_a_branch_is_known_there_again(monkeypatch):
     asked = counting_z3(monkeypatch)
 
     def branch(condition):
-        with facts.scope():
-            facts.assume(condition)
-            assert facts.nonneg(a * a + b * b - 2 * a * b + 1)
+        with analyzer.scope():
+            analyzer.assume(condition)
+            assert analyzer.nonneg(a * a + b * b - 2 * a * b + 1)
 
-    facts = known(a=POSITIVE, b=POSITIVE, n=POSITIVE)
+    analyzer = known(a=POSITIVE, b=POSITIVE, n=POSITIVE)
     for times in (1, 2):
         for _ in range(3):
             branch(a < n)
         assert len(asked) == times
-        facts.learn_range("n", None, Expr.of(1000))
+        analyzer.learn_range("n", None, Expr.of(1000))
 
 
 def test_tries_are_for_constraints_that_may_do(monkeypatch):
@@ -366,42 +366,42 @@ def test_tries_are_for_constraints_that_may_do(monkeypatch):
         (dict(x=(0, 99), y=(0, 99)), 90 - x - y),
         (dict(x=(0, None), y=(0, None), i=(0, 9), j=(0, 9)), 9 - i - j),
     ):
-        facts = known(**ranges)
-        facts.prover.use_z3 = False
-        facts.constrain(other)
-        facts.constrain(x - y - 30)
-        assert facts.nonneg(x - y - 20) and not facts.nonneg(x - y - 31)
+        analyzer = known(**ranges)
+        analyzer.prover.use_z3 = False
+        analyzer.constrain(other)
+        analyzer.constrain(x - y - 30)
+        assert analyzer.nonneg(x - y - 20) and not analyzer.nonneg(x - y - 31)
 
 
 def test_what_is_known_already_is_no_constraint():
-    facts = known(n=POSITIVE, i=(0, n - 1))
-    facts.constrain(n - 1 - i)
-    facts.constrain(Expr.of(3))
-    assert facts.facts.constraints == []
-    facts.constrain(n - 2 - i)
-    assert len(facts.facts.constraints) == 1
+    analyzer = known(n=POSITIVE, i=(0, n - 1))
+    analyzer.constrain(n - 1 - i)
+    analyzer.constrain(Expr.of(3))
+    assert analyzer.facts.constraints == []
+    analyzer.constrain(n - 2 - i)
+    assert len(analyzer.facts.constraints) == 1
 
 
 def test_a_factor_that_may_be_0_outweighs_nothing():
     """Of a product with many factors, and at values that no sample has."""
     factors = symbols("a b c d e f")
-    facts = known(**{repr(factor): POSITIVE for factor in factors}, x=(0, None))
+    analyzer = known(**{repr(factor): POSITIVE for factor in factors}, x=(0, None))
     rest = math.prod(factors)
     gap = maximum(40 - x, 0)
-    assert facts.nonneg(rest * a - rest)
-    assert not facts.nonneg(rest * gap * gap - rest)
+    assert analyzer.nonneg(rest * a - rest)
+    assert not analyzer.nonneg(rest * gap * gap - rest)
 
 
 def test_a_bound_in_the_users_own_symbols():
-    facts = known(M=(None, 100))
-    facts.learn_divides(b, M, positive=False)
-    assert (facts.estimates.most(M), facts.estimates.most(-M)) == (100, None)
-    facts.assume(M >= 5)
-    assert (facts.estimates.most(M), facts.estimates.most(-M)) == (100, -5)
-    facts = known(M=(5, None))
-    facts.learn_divides(b, M)
-    facts.assume(M <= 100)
-    assert (facts.estimates.most(M), facts.estimates.most(-M)) == (100, -5)
+    analyzer = known(M=(None, 100))
+    analyzer.learn_divides(b, M, positive=False)
+    assert (analyzer.estimates.most(M), analyzer.estimates.most(-M)) == (100, None)
+    analyzer.assume(M >= 5)
+    assert (analyzer.estimates.most(M), analyzer.estimates.most(-M)) == (100, -5)
+    analyzer = known(M=(5, None))
+    analyzer.learn_divides(b, M)
+    analyzer.assume(M <= 100)
+    assert (analyzer.estimates.most(M), analyzer.estimates.most(-M)) == (100, -5)
 
 
 def test_z3_is_not_imported_where_nobody_asks_it():
@@ -431,7 +431,7 @@ def test_bit_operations_are_simplified_again(operation):
 
 
 def test_min_max_and_select_are_decided_by_what_is_known():
-    facts = known(n=POSITIVE, i=(0, n - 1))
+    analyzer = known(n=POSITIVE, i=(0, n - 1))
     for made, wanted in (
         (minimum(i, n), i),
         (maximum(i, n), n),
@@ -440,8 +440,8 @@ def test_min_max_and_select_are_decided_by_what_is_known():
         (select(i < n - 1, x, x), x),
         (select(x < 5, 1, 0), (x < 5).as_expr()),
     ):
-        assert facts.rebuilt(made).same(wanted)
-    assert not facts.rebuilt(maximum(i, 1)).same(i)  # index 0 counts
+        assert analyzer.rebuilt(made).same(wanted)
+    assert not analyzer.rebuilt(maximum(i, 1)).same(i)  # index 0 counts
 
 
 # -- random layouts ------------------------------------------------------------------------------
@@ -666,9 +666,9 @@ def test_what_is_known_of_a_replaced_symbol_is_known_of_its_value():
         ["1 <= x <= 7", "x == 2*y", "y == N + 1"], "x", "y", "N", x=range(9), y=range(9), N=range(9)
     )
     for text in ("7 - 2*y", "2*y - 1", "5 - 2*N", "2*N + 1"):
-        assert world.facts.nonneg(world.symbolic(text)), text
-    assert world.facts.decide(world.symbolic("x - 2*N") == 2)
-    assert not world.facts.nonneg(world.symbolic("5 - 2*y"))
+        assert world.analyzer.nonneg(world.symbolic(text)), text
+    assert world.analyzer.decide(world.symbolic("x - 2*N") == 2)
+    assert not world.analyzer.nonneg(world.symbolic("5 - 2*y"))
 
 
 def test_the_degree_that_a_value_grows_with():

@@ -249,12 +249,12 @@ def _queries(step: Step, found: Told) -> list[dict[str, str]]:
     from ..arith.z3_prover import query
 
     value, bound = step.asked
-    facts = found.record.problem.facts
+    analyzer = found.record.problem.analyzer
     made = []
     for e in (value, bound - value - 1):
-        with facts.scope():
+        with analyzer.scope():
             for condition in step.where:
-                facts.assume(condition)
-            if facts.prover.proofs.shown(e)[0] == "Z3":
-                made.append({"smt2": query(facts.facts, e), "result": "unsat"})
+                analyzer.assume(condition)
+            if analyzer.prover.proofs.shown(e)[0] == "Z3":
+                made.append({"smt2": query(analyzer.facts, e), "result": "unsat"})
     return made

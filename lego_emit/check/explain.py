@@ -289,7 +289,7 @@ def _equation(step: Step, head: str) -> list[str]:
 
 def _folded(text: str, told: Told) -> str:
     """A layout's text with BM*(M // BM) put back to M."""
-    for name, value in told.record.problem.facts.facts.substitutions.items():
+    for name, value in told.record.problem.analyzer.facts.substitutions.items():
         text = re.sub(rf"(?<![\w*]){re.escape(repr(value))}(?![\w*])", name, text)
     return text
 

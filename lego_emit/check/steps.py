@@ -103,15 +103,15 @@ class Reader:
     """Makes steps of what was done for one function, in the user's own symbols."""
 
     def __init__(self, name: str, record: Record):
-        self.name, self.facts = name, record.problem.facts
+        self.name, self.analyzer = name, record.problem.analyzer
         self.stand_ins = {a.args[0]: e for a, e in record.problem.stand_ins.items()}
         self._found: dict[tuple[str, str], Step] = {}
 
     def own(self, e: Expr) -> Expr:
         """e in the user's symbols."""
-        e = self.facts.unsubstitute(e)
+        e = self.analyzer.unsubstitute(e)
         while any(s in self.stand_ins for s in e.symbols()):
-            e = self.facts.unsubstitute(_replaced(e, self.stand_ins))
+            e = self.analyzer.unsubstitute(_replaced(e, self.stand_ins))
         return e
 
     def steps(self, log: Log | None) -> list[Step]:
@@ -176,9 +176,9 @@ class Reader:
         if d.fits is None:
             return None, d.proof
         value, bound = d.fits
-        with self.facts.scope():
+        with self.analyzer.scope():
             for condition in d.where:
-                self.facts.assume(condition)
+                self.analyzer.assume(condition)
             how, known = self._shown(d, value, bound)
         single = value.single
         if known is not None:
@@ -188,34 +188,34 @@ class Reader:
         elif (
             single is not None
             and single.kind == "sym"
-            and single.args[0] in self.facts.facts.ranges
+            and single.args[0] in self.analyzer.facts.ranges
         ):
-            hi = self.facts.facts.ranges[single.args[0]].hi
+            hi = self.analyzer.facts.ranges[single.args[0]].hi
             if hi is not None and hi.same(bound - 1):
                 how = f"the range of {self.own(value)!r}"
         return (self.own(value), self.own(bound)), how
 
     def _shown(self, d: Divided, value: Expr, bound: Expr) -> tuple[str, Expr | None]:
         """How 0 <= value < bound is shown, in the order in which it is tried."""
-        facts, size = self.facts, bound.constant
+        analyzer, size = self.analyzer, bound.constant
         if size is not None:
-            lo, hi = facts.interval(value)
+            lo, hi = analyzer.interval(value)
             if lo is not None and hi is not None and 0 <= lo and hi < size:
                 return PROVERS[0], None
-        both = facts.prover.proofs.shown(value), facts.prover.proofs.shown(bound - value - 1)
+        both = analyzer.prover.proofs.shown(value), analyzer.prover.proofs.shown(bound - value - 1)
         return max(both, key=lambda p: PROVERS.index(p[0]))
 
     def _divisibility(self, d: Divided) -> str:
         """The products that sizes were taken for, where a division rests on them."""
-        facts = self.facts
+        analyzer = self.analyzer
         above = {s for m in d.dividend.terms for a in m if a.kind == "sym" for s in a.args}
         below = d.divisor.symbols()
         found = []
-        for name, value in sorted(facts.facts.substitutions.items()):
+        for name, value in sorted(analyzer.facts.substitutions.items()):
             parts = value.symbols()
-            if below & parts and parts <= above and parts & facts.facts.quotients.keys():
+            if below & parts and parts <= above and parts & analyzer.facts.quotients.keys():
                 if not parts <= below:
-                    made = [facts.unsubstitute(Expr.atom(Atom("sym", p))) for p in sorted(parts)]
+                    made = [analyzer.unsubstitute(Expr.atom(Atom("sym", p))) for p in sorted(parts)]
                     found.append(f"{name} = {'*'.join(map(factor_text, made))}")
         return " and ".join(found)
 

@@ -39,7 +39,7 @@ def as_written(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[Cond
     best = lowering.priced(roots, ("as it was written",))
     if not is_narrow(lowering, best):
         form.columns.bound_all(roots)
-    known = {d.identity for d, _ in nonzero((e for _, e in problem.outputs), problem.facts)}
+    known = {d.identity for d, _ in nonzero((e for _, e in problem.outputs), problem.analyzer)}
     more = [(d, path) for d, path in form.divisors if d.identity not in known]
     if more and problem.equal_form:
         refuse_zero(problem, more[0][0])
@@ -49,7 +49,7 @@ def as_written(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[Cond
 
 def refuse_zero(problem: Problem, divisor: Expr) -> None:
     """Raise TraceError: a rewritten form divides by what may be 0."""
-    own = repr(problem.facts.unsubstitute(divisor))
+    own = repr(problem.analyzer.unsubstitute(divisor))
     raise TraceError(
         f"rewrite, given {problem.name}, divides by {own}, which may be 0 where the result had a "
         f"value before; say that it is not with assume=['{own} >= 1']"
@@ -62,9 +62,9 @@ class Written:
 
     def __init__(self, problem: Problem, lowering: Lowering):
         self.name = problem.name
-        self.lowering, self.graph, self.facts = lowering, lowering.graph, lowering.facts
-        self._values = {n: self.facts.symbol(n) for n in problem.params}
-        self._reader = Reader(self._values, self.facts)
+        self.lowering, self.graph, self.analyzer = lowering, lowering.graph, lowering.analyzer
+        self._values = {n: self.analyzer.symbol(n) for n in problem.params}
+        self._reader = Reader(self._values, self.analyzer)
         self._nodes: dict[tuple[Any, ...], Node] = {}
         self._locals: dict[str, Node] = {}
         self.columns = Columns(lowering)
@@ -183,14 +183,14 @@ class Written:
         """Whether a value is proven not to be negative in a branch."""
         if not path:
             return False
-        with self.facts.scope():
+        with self.analyzer.scope():
             for condition in path:
-                self.facts.assume(condition)
-            return self.facts.nonneg(value)
+                self.analyzer.assume(condition)
+            return self.analyzer.nonneg(value)
 
     def _check_distance(self, value: Any) -> None:
         by = self._value(value.args[1])
-        lo, hi = self.facts.interval(by)
+        lo, hi = self.analyzer.interval(by)
         if lo is None or lo < 0 or hi is None or hi >= 64:
             raise TraceError(
                 f"{self.name}: {value}: the shift distance is not known to lie in 0..63; "

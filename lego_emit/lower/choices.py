@@ -38,7 +38,9 @@ def chosen_by_digits(e: Expr, lowering: Lowering) -> list[Expr]:
 def _flags(e: Expr, lowering: Lowering) -> list[Atom]:
     """The digits and indices that are 0 or 1 and stand in a product."""
     found = {a: None for mono in e.terms if len(mono) > 1 for a in mono if not lowering.is_size(a)}
-    return [a for a in found if lowering.facts.interval(lowering.forward(Expr.atom(a))) == (0, 1)]
+    return [
+        a for a in found if lowering.analyzer.interval(lowering.forward(Expr.atom(a))) == (0, 1)
+    ]
 
 
 def _flipped(b: Expr, ones: Terms, others: Terms, lowering: Lowering) -> list[Expr]:
@@ -48,7 +50,7 @@ def _flipped(b: Expr, ones: Terms, others: Terms, lowering: Lowering) -> list[Ex
         if not mono or ones.get(mono) != -2 * c:
             continue
         x = Expr({mono: 1})
-        lo, hi = lowering.facts.interval(lowering.forward(x))
+        lo, hi = lowering.analyzer.interval(lowering.forward(x))
         if lo is None or lo < 0 or not hi or hi & (hi + 1):
             continue
         rest = _joined({m: k for m, k in ones.items() if m != mono}, {(): -c * hi})

@@ -55,8 +55,8 @@ class Columns:
 
     def _domain(self, names: Names) -> list[tuple[int, ...]] | None:
         if names not in self._domains:
-            facts = self.lowering.facts
-            ends = [facts.interval(facts.symbol(n)) for n in names]
+            analyzer = self.lowering.analyzer
+            ends = [analyzer.interval(analyzer.symbol(n)) for n in names]
             ranges = [range(lo, hi + 1) for lo, hi in ends if lo is not None and hi is not None]
             few = len(ranges) == len(names) > 0 and 0 < prod(map(len, ranges)) <= SMALL
             self._domains[names] = [*product(*ranges)] if few else None

@@ -166,7 +166,7 @@ class Form:
                 high = times(mono, (quotient,))
                 rest[high] = rest.get(high, 0) - c
             return rest
-        top = self.lowering.facts.interval(self.lowering.forward(base))[1]
+        top = self.lowering.analyzer.interval(self.lowering.forward(base))[1]
         mask = (1 << (top or 0).bit_length()) - (border.constant or 0)
         high = (Atom("and", base, Expr.of(mask)),)
         return {**whole, high: whole.get(high, 0) - 1}
@@ -179,7 +179,7 @@ class Form:
             lowering.bit_operations
             and all(b is None or (b.constant and not b.constant & b.constant - 1) for b in borders)
             and lowering.natural(base)
-            and lowering.facts.interval(lowering.forward(base))[1] is not None
+            and lowering.analyzer.interval(lowering.forward(base))[1] is not None
         )
 
     def _sum(self, terms: Terms) -> Node:
@@ -409,7 +409,7 @@ class Form:
             zero = Expr.atom(Atom("max", args[0], Expr.of(0)))
             nodes = [self._from(zero, "max", nodes[0], graph.const(0))]
         if kind in ("shl", "shr"):
-            lo, hi = self.lowering.facts.interval(self.lowering.forward(args[1]))
+            lo, hi = self.lowering.analyzer.interval(self.lowering.forward(args[1]))
             if lo is None or lo < 0 or hi is None or hi >= 64:
                 raise TraceError(
                     f"{source!r}: the shift distance is not known to lie in 0..63; "
@@ -514,7 +514,7 @@ class Form:
         if mask == -1:
             if not self.lowering.natural(base):
                 return None
-            top = self.lowering.facts.interval(self.lowering.forward(base))[1]
+            top = self.lowering.analyzer.interval(self.lowering.forward(base))[1]
             if top is None:
                 return None
             mask = (1 << top.bit_length()) - low

@@ -31,8 +31,8 @@ class Record:
 
 def lowered(problem: Problem, dialect: Dialect) -> Function:
     """The cheapest program for a problem."""
-    facts, types = problem.facts, dialect.types
-    lowering = Lowering(facts, dialect)
+    analyzer, types = problem.analyzer, dialect.types
+    lowering = Lowering(analyzer, dialect)
     if problem.form is None:
         try:
             found = lower(problem, lowering)
@@ -75,11 +75,11 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
         cost=round(found.cost, 3),  # without what decides between equal ones
         record=record,
         promises=tuple(
-            header.promised(e, facts, span, base, problem.masked.get(name))
+            header.promised(e, analyzer, span, base, problem.masked.get(name))
             for (name, e), span, base in zip(problem.outputs, spans, problem.bases, strict=True)
         ),
     )
-    sizes = tuple(header.table_sizes(t, facts) for t in function.tables)
+    sizes = tuple(header.table_sizes(t, analyzer) for t in function.tables)
     record.function = replace(function, table_sizes=sizes) if sizes else function
     return record.function
 
@@ -88,7 +88,7 @@ def _check_masked(problem: Problem) -> None:
     """Raise WidthError where the number that stands for what is masked is a result, too."""
     for (name, _), span in zip(problem.outputs, problem.spans or (), strict=False):
         most = problem.masked.get(name)
-        if most is not None and (problem.facts.interval(span[1])[0] or 0) > most:
+        if most is not None and (problem.analyzer.interval(span[1])[0] or 0) > most:
             raise WidthError(
                 f"{problem.name}: {name} may be {most}, which stands for what is masked in an "
                 "unsigned type; choose a wider index_type or smaller sizes"

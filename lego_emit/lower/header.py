@@ -18,35 +18,37 @@ from .relations import condition, value
 
 def param(name: str, problem: Problem) -> Param:
     """A parameter, with what its header says of it."""
-    facts = problem.facts
-    lo, hi = facts.interval(facts.symbol(name))
-    known = facts.facts.ranges.get(name)
+    analyzer = problem.analyzer
+    lo, hi = analyzer.interval(analyzer.symbol(name))
+    known = analyzer.facts.ranges.get(name)
     if known is None:
         found = Range(None if lo is None else const(lo))
         found = between(lo, hi + 1) if lo is not None and hi is not None else found
     else:
         least, end = known.lo, None if known.hi is None else known.hi + 1
-        found = Range(*(None if e is None else value(e, facts) for e in (least, end)))
+        found = Range(*(None if e is None else value(e, analyzer) for e in (least, end)))
         if name in problem.unsigned:
             found = Range(None, found.end)
-    if facts.facts.constraints:  # not in its range, which is said beside them
-        hi = tighter(min, hi, facts.estimates.greatest(facts.symbol(name)))
+    if analyzer.facts.constraints:  # not in its range, which is said beside them
+        hi = tighter(min, hi, analyzer.estimates.greatest(analyzer.symbol(name)))
     base = problem.first if name in problem.indices else 0
     said = problem.doc.params.get(name, "")
-    return Param(name, found, lo, hi, name in problem.axes, facts.facts.is_size(name), base, said)
+    return Param(
+        name, found, lo, hi, name in problem.axes, analyzer.facts.is_size(name), base, said
+    )
 
 
 def assumptions(
     problem: Problem, width: Sequence[Node], params: Sequence[Param]
 ) -> tuple[Node, ...]:
     """What a header assumes, each thing once. width: what the index type needs."""
-    facts, names = problem.facts, {p.name for p in params}
+    analyzer, names = problem.analyzer, {p.name for p in params}
     divides = (
-        Node("eq", (Node("floormod", (value(a, facts), value(b, facts))), const(0)))
-        for a, b in facts.facts.quotients.values()
+        Node("eq", (Node("floormod", (value(a, analyzer), value(b, analyzer))), const(0)))
+        for a, b in analyzer.facts.quotients.values()
     )
     divides = [c for c in divides if names.issuperset(names_in(c))]  # not of what cancels out
-    preconditions = [condition(c, facts) for c in _preconditions(problem)]
+    preconditions = [condition(c, analyzer) for c in _preconditions(problem)]
     conditions = [*problem.stated, *divides, *preconditions, *width]
     if not conditions:
         return ()
@@ -72,7 +74,7 @@ def _choices(c: Node) -> list[Node]:
 
 def promised(
     e: Expr,
-    facts: Analyzer,
+    analyzer: Analyzer,
     span: tuple[int, Expr] | None,
     base: int,
     masked: int | None = None,
@@ -80,9 +82,9 @@ def promised(
     """The range of a result. span: bounds that are known to hold, counted from 0; masked: the number
     beyond that stands for what is masked, or None."""
     if masked is not None:
-        bounds = (None, None) if span is None else (const(0), value(span[1], facts))
+        bounds = (None, None) if span is None else (const(0), value(span[1], analyzer))
         return Range(*bounds, ones(masked.bit_length()))
-    lo, hi = facts.interval(e)
+    lo, hi = analyzer.interval(e)
     size = None
     if span is not None:
         least, size = span[0] + base, span[1] + base
@@ -92,33 +94,35 @@ def promised(
         most = hi if number is None else min(hi, number - 1)
         return between(lo, most + 1)
     for least in (0, 1):
-        if (lo is None or lo < least) and facts.nonneg(e - least):
+        if (lo is None or lo < least) and analyzer.nonneg(e - least):
             lo = least
-    top = facts.prover.proofs.upper(e)
-    if size is not None and (top is None or not facts.nonneg(size - 1 - top)):
+    top = analyzer.prover.proofs.upper(e)
+    if size is not None and (top is None or not analyzer.nonneg(size - 1 - top)):
         top = size - 1
     if top is None and hi is not None:
         top = Expr.of(hi)
     if hi is not None and top is not None and top.constant is not None:
         top = Expr.of(min(hi, top.constant))
-    return Range(None if lo is None else const(lo), None if top is None else value(top + 1, facts))
+    return Range(
+        None if lo is None else const(lo), None if top is None else value(top + 1, analyzer)
+    )
 
 
-def table_sizes(table: Entries, facts: Analyzer) -> tuple[Node, Node]:
+def table_sizes(table: Entries, analyzer: Analyzer) -> tuple[Node, Node]:
     """How many entries a table has that is given at run time, and what they are below."""
-    size, below = (value(Expr.of(n), facts) for n in (table.size, table.below))
+    size, below = (value(Expr.of(n), analyzer) for n in (table.size, table.below))
     return size, below
 
 
 def _preconditions(problem: Problem) -> list[Cond]:
     """Those that were met on the way, and that no divisor is 0; one of a branch says so."""
     found = [*problem.preconditions]
-    for divisor, branch in nonzero((e for _, e in problem.outputs), problem.facts):
+    for divisor, branch in nonzero((e for _, e in problem.outputs), problem.analyzer):
         found.append(not_zero(divisor, branch, problem))
     return found
 
 
 def not_zero(divisor: Expr, branch: Iterable[Cond], problem: Problem) -> Cond:
     """That a divisor is not 0, or that its branch is not taken."""
-    others = [problem.facts.simplifier.put_back(~c, problem.stand_ins) for c in branch]
+    others = [problem.analyzer.simplifier.put_back(~c, problem.stand_ins) for c in branch]
     return any_of([*others, Cond("ne", divisor, Expr.of(0))])

@@ -104,10 +104,10 @@ def _bit(start: int, images: Sequence[int], inputs: Inputs, place: int) -> Bit:
 
 def _inputs(lowering: Lowering, reached: Sequence[Node]) -> Inputs | None:
     """The symbols and their bits, where each runs over 0..2**n - 1."""
-    facts, found = lowering.facts, []
+    analyzer, found = lowering.analyzer, []
     for node in reached:
         if node.op == "var":
-            lo, hi = facts.interval(facts.symbol(str(node.value)))
+            lo, hi = analyzer.interval(analyzer.symbol(str(node.value)))
             if lo != 0 or hi is None or hi & (hi + 1) or hi.bit_length() > BITS:
                 return None
             found.append((node, hi.bit_length()))

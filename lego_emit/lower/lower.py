@@ -98,7 +98,7 @@ def finished(
     plain = Form(lowering, Style(), ())
     extents = {n: problem.extents[n] for n in problem.axes if n in problem.extents}
     viewed = problem.view.values if problem.view else ()
-    sizes = [plain.expr(problem.facts.unsubstitute(e)) for e in (*extents.values(), *viewed)]
+    sizes = [plain.expr(problem.analyzer.unsubstitute(e)) for e in (*extents.values(), *viewed)]
     names = [n for n, _ in problem.outputs]
     taken = {*problem.params, *names}
     return finish(lowering, names, roots, [*extents], sizes, taken, given)
@@ -114,17 +114,17 @@ def _variants(problem: Problem, effort: int) -> Iterator[tuple[list[Expr], Log]]
     if len(flats) > 1:
         choices.append(set(flats))
     for kept in choices[-WHOLES * effort :]:
-        facts, log = problem.facts, Log([*problem.kept.log.entries])
-        facts.log = log
-        found = [facts.rebuilt(facts.simplifier.opened(e, flats, kept)) for _, e in outputs]
-        facts.log = None
+        analyzer, log = problem.analyzer, Log([*problem.kept.log.entries])
+        analyzer.log = log
+        found = [analyzer.rebuilt(analyzer.simplifier.opened(e, flats, kept)) for _, e in outputs]
+        analyzer.log = None
         yield found, log
 
 
 def _fits_int32(lowering: Lowering, outputs: Iterable[Expr]) -> bool:
     """Whether 32 bits may be chosen and hold every result."""
     least, most = INT32.ends
-    bounds = [b for e in outputs for b in lowering.facts.interval(e)]
+    bounds = [b for e in outputs for b in lowering.analyzer.interval(e)]
     return INT32 in lowering.types and all(b is not None and least <= b <= most for b in bounds)
 
 

@@ -53,12 +53,12 @@ class Tried:
 class Lowering:
     """What the candidates of one function share: the graph, the facts, proven signs."""
 
-    def __init__(self, facts: Analyzer, dialect: Dialect):
-        self.facts = facts
+    def __init__(self, analyzer: Analyzer, dialect: Dialect):
+        self.analyzer = analyzer
         self.types, self.lazy, self.effort = dialect.types, dialect.lazy, dialect.effort
         self.signed, self.bit_operations = not dialect.is_unsigned, dialect.bit_operations
-        self.sizes = facts.facts.sizes | {
-            name for name in facts.facts.substitutions if facts.facts.is_size(name)
+        self.sizes = analyzer.facts.sizes | {
+            name for name in analyzer.facts.substitutions if analyzer.facts.is_size(name)
         }
         self.graph = Graph(dialect.cost, self.sizes)
         self.sources: dict[Node, Expr] = {}  # of nodes that arithmetic does not give: their value
@@ -80,7 +80,7 @@ class Lowering:
         self._values: dict[Node, Expr | None] = {}
         self._ratios: dict[Identities, Expr | None] = {}
         self._size_atoms: dict[Atom, bool] = {}
-        self.ranges = Ranges(self.graph, facts, self.value, self.bounds, self.lazy, self.signed)
+        self.ranges = Ranges(self.graph, analyzer, self.value, self.bounds, self.lazy, self.signed)
 
     def priced(
         self, nodes: list[Node], words: tuple[str, ...], domains: Sequence[range] = ()
@@ -166,13 +166,13 @@ class Lowering:
 
     def forward(self, e: Expr) -> Expr:
         """e in the symbols that the facts speak of."""
-        return self.facts.rebuilt(e) if self.facts.facts.substitutions else e
+        return self.analyzer.rebuilt(e) if self.analyzer.facts.substitutions else e
 
     def natural(self, e: Expr) -> bool:
         """Whether e >= 0 is proven."""
         known = self._naturals.get(e.identity)
         if known is None:
-            known = self._naturals[e.identity] = self.facts.nonneg(self.forward(e))
+            known = self._naturals[e.identity] = self.analyzer.nonneg(self.forward(e))
         return known
 
     def positive(self, e: Expr) -> bool:
@@ -207,8 +207,8 @@ class Lowering:
         """a / b of two products in the user's symbols, None where b is not seen to divide a."""
         key = a.identity, b.identity
         if key not in self._ratios:
-            quotient, rest = self.facts.simplifier.divide(a, b)
-            self._ratios[key] = None if rest.terms else self.facts.unsubstitute(quotient)
+            quotient, rest = self.analyzer.simplifier.divide(a, b)
+            self._ratios[key] = None if rest.terms else self.analyzer.unsubstitute(quotient)
         return self._ratios[key]
 
     def is_size(self, atom: Atom) -> bool:
@@ -236,11 +236,11 @@ class Lowering:
         if op == "const":
             return Expr.of(known)
         if op == "var":
-            return self.facts.symbol(known)
+            return self.analyzer.symbol(known)
         if op not in _VALUES:
             return None
         args = [self.value(a) for a in node.args]
-        return None if any(a is None for a in args) else self.facts.operate(_VALUES[op], *args)
+        return None if any(a is None for a in args) else self.analyzer.operate(_VALUES[op], *args)
 
 
 _VALUES: dict[str, Callable[..., Any]] = {

@@ -59,7 +59,7 @@ class Problem:
 
     name: str
     doc: Doc
-    facts: Analyzer
+    analyzer: Analyzer
     outputs: Sequence[tuple[str, Expr]]
     params: Sequence[str]
     axes: Sequence[str]

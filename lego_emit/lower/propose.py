@@ -52,7 +52,7 @@ Proposer = Callable[[Asked], Iterable[Found]]
 def cheapest(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool]:
     """(the cheapest form of outputs that anyone proposes, whether the borders of all digits line
     up)."""
-    own = [lowering.facts.unsubstitute(e) for e in outputs]
+    own = [lowering.analyzer.unsubstitute(e) for e in outputs]
     atoms = [atom for atom, _ in standing(own)]
     begun, plain = lowering.built, _tried(lowering, Style(), own)
     asked = Asked(lowering, outputs, own, atoms, begun, plain, plain)
@@ -120,12 +120,12 @@ def chosen(asked: Asked) -> Iterator[Found]:
 def multiplied_out(asked: Asked) -> Iterator[Found]:
     """The same with sums that are kept as factors multiplied out."""
     lowering = asked.lowering
-    expand = lowering.facts.simplifier.expand_groups
+    expand = lowering.analyzer.simplifier.expand_groups
     flat = [expand(e) for e in asked.outputs] if "group" in asked.kinds else []
     whole = [e for e in flat if e is not None]
     if not whole or len(whole) < len(flat):
         return
-    expanded = [lowering.facts.unsubstitute(e) for e in whole]
+    expanded = [lowering.analyzer.unsubstitute(e) for e in whole]
     asked.atoms = [atom for atom, _ in standing(expanded)]
     lowering.words = ("products multiplied out",)
     key = identities(expanded)
@@ -161,14 +161,14 @@ PROPOSERS: tuple[Proposer, ...] = (
 )  # fmt: skip
 
 
-def is_aligned(outputs: Iterable[Expr], facts: Analyzer) -> bool:
+def is_aligned(outputs: Iterable[Expr], analyzer: Analyzer) -> bool:
     """Whether the borders of all digits line up: each is one of a single value."""
     outputs = list(outputs)
-    atoms = [atom for atom, _ in standing(facts.unsubstitute(e) for e in outputs)]
+    atoms = [atom for atom, _ in standing(analyzer.unsubstitute(e) for e in outputs)]
     if any(atom.kind == "group" for atom in atoms):
-        flat = [facts.simplifier.expand_groups(e) for e in outputs]
+        flat = [analyzer.simplifier.expand_groups(e) for e in outputs]
         if all(e is not None for e in flat):
-            expanded = [facts.unsubstitute(e) for e in flat if e is not None]
+            expanded = [analyzer.unsubstitute(e) for e in flat if e is not None]
             atoms = [atom for atom, _ in standing(expanded)]
     return _line_up(atoms)
 

@@ -46,7 +46,7 @@ class Ranges:
     def __init__(
         self,
         graph: Graph,
-        facts: Analyzer,
+        analyzer: Analyzer,
         value: Callable[[Node], Expr | None],
         bounds: Mapping[Node, Interval],
         lazy: bool,
@@ -55,17 +55,17 @@ class Ranges:
         """value: of a node, in the facts' symbols; bounds: of nodes where they are known already;
         lazy: a select computes only the branch that it takes; signed: whether negative numbers
         fit: where they do not, what is proven of them decides, and Z3 is asked, too."""
-        self.graph, self.facts = graph, facts
+        self.graph, self.analyzer = graph, analyzer
         self._value, self._bounds, self._lazy, self._signed = value, bounds, lazy, signed
         self._known: dict[Node, Interval] = {}
         self._path: list[
             tuple[Node, bool]
         ] = []  # the conditions of the branches that are looked at
         self._last: tuple[tuple[Node, ...], dict[Node, Interval]] = (), {}
-        facts = self.facts
-        self._numbers = bool(facts.facts.constraints) or any(
+        analyzer = self.analyzer
+        self._numbers = bool(analyzer.facts.constraints) or any(
             r.hi is not None and r.hi.constant is not None
-            for r in (*facts.facts.ranges.values(), *facts.facts.original.values())
+            for r in (*analyzer.facts.ranges.values(), *analyzer.facts.original.values())
         )
 
     def forget(self) -> None:
@@ -79,10 +79,10 @@ class Ranges:
         key = tuple(roots)
         if key == self._last[0]:
             return self._last[1]
-        facts, graph = self.facts, self.graph
+        analyzer, graph = self.analyzer, self.graph
         reached = graph.reached(roots)
         # a weaker proof for signed types only costs a longer header
-        with facts.prover.quick() if self._signed else nullcontext():
+        with analyzer.prover.quick() if self._signed else nullcontext():
             found = {k: self.of(k) for k in reached if not is_condition(k.op)}
         if self._lazy and any(k.op == "select" for k in reached):
             uses = dict(graph.uses(roots))
@@ -140,14 +140,14 @@ class Ranges:
 
     def _natural_here(self, node: Node) -> bool:
         """Whether a node is not negative under the conditions of the branches that it stands in."""
-        value, facts = self._value(node), self.facts
+        value, analyzer = self._value(node), self.analyzer
         if value is None:
             return False
-        with facts.scope():
+        with analyzer.scope():
             for condition, holds in self._path:
                 for c in self.conditions(condition, holds):
-                    facts.assume(c)
-            return facts.nonneg(value)
+                    analyzer.assume(c)
+            return analyzer.nonneg(value)
 
     def conditions(self, node: Node, holds: bool) -> list[Cond]:
         """What a condition says where it holds, or where it does not, as far as it compares values."""
@@ -239,12 +239,12 @@ class Ranges:
         value = self._value(node)
         if value is None:
             return bounds
-        facts = self.facts
-        lo, hi = both(bounds, facts.interval(value))
-        if (lo is None or lo < 0) and facts.nonneg(value):
+        analyzer = self.analyzer
+        lo, hi = both(bounds, analyzer.interval(value))
+        if (lo is None or lo < 0) and analyzer.nonneg(value):
             lo = 0
-        if lo == 0 and node in self.graph.hoisted and facts.nonneg(value - 1):
+        if lo == 0 and node in self.graph.hoisted and analyzer.nonneg(value - 1):
             lo = 1  # a divisor
         if self._numbers and (hi is None or hi > INT32):
-            hi = tighter(min, hi, facts.estimates.greatest(value))
+            hi = tighter(min, hi, analyzer.estimates.greatest(value))
         return lo, hi

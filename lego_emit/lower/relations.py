@@ -16,22 +16,22 @@ from ..operations import LOGIC, OPS
 LONG = 3  # terms of a sum, above which it is said as a product where it is one
 
 
-def condition(c: Cond, facts: Analyzer) -> Node:
+def condition(c: Cond, analyzer: Analyzer) -> Node:
     """A condition in the user's own symbols."""
-    return _Maker(facts).condition(c.rebuild(facts.unsubstitute))
+    return _Maker(analyzer).condition(c.rebuild(analyzer.unsubstitute))
 
 
-def value(e: Expr, facts: Analyzer) -> Node:
+def value(e: Expr, analyzer: Analyzer) -> Node:
     """An expression in the user's own symbols."""
-    return _Maker(facts).value(facts.unsubstitute(e))
+    return _Maker(analyzer).value(analyzer.unsubstitute(e))
 
 
 class _Maker:
     """What stands twice is one node."""
 
-    def __init__(self, facts: Analyzer) -> None:
+    def __init__(self, analyzer: Analyzer) -> None:
         self.known: dict[str, Node] = {}
-        self.facts = facts
+        self.analyzer = analyzer
 
     def condition(self, c: Cond, turned: bool = True) -> Node:
         """turned: x >= 0, and not 0 <= x; what `and` puts together may be a chain."""
@@ -74,7 +74,7 @@ class _Maker:
         for k, atom in enumerate(mono):
             if atom.kind == "digit" and atom.args[2] is None:
                 base, by = atom.args[:2]
-                if all(c < 0 for c in base.terms.values()) and self.facts.nonneg(by - 1):
+                if all(c < 0 for c in base.terms.values()) and self.analyzer.nonneg(by - 1):
                     up = Atom("digit", by - base - 1, by, None)
                     return (*mono[:k], up, *mono[k + 1 :])
         return None

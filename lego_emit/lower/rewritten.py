@@ -70,12 +70,12 @@ def _told(given: Mapping[str, Any], pair: Pair) -> list[tuple[str, str]]:
 
 def _given(problem: Problem) -> dict[str, Any]:
     """The outputs as SymPy expressions in the user's own symbols."""
-    facts = problem.facts
+    analyzer = problem.analyzer
     own = {
-        n: facts.simplifier.put_back(facts.unsubstitute(e), problem.stand_ins)
+        n: analyzer.simplifier.put_back(analyzer.unsubstitute(e), problem.stand_ins)
         for n, e in problem.outputs
     }
-    return {n: facts.unsubstitute(e).to_sympy() for n, e in own.items()}
+    return {n: analyzer.unsubstitute(e).to_sympy() for n, e in own.items()}
 
 
 def _called(problem: Problem, rewrite: Any, given: dict[str, Any]) -> Pair:
@@ -127,7 +127,7 @@ def _called(problem: Problem, rewrite: Any, given: dict[str, Any]) -> Pair:
 
 def _values(problem: Problem, pair: Pair) -> list[Expr]:
     """The values of a pair's expressions in normal form."""
-    known = {n: problem.facts.symbol(n) for n in problem.params}
+    known = {n: problem.analyzer.symbol(n) for n in problem.params}
     for symbol, _ in pair.replacements:
         if symbol.name in known:
             raise TraceError(f"rewrite replaces {symbol}, which is a parameter of {problem.name}")
@@ -139,7 +139,7 @@ def _values(problem: Problem, pair: Pair) -> list[Expr]:
                 f"rewrite names {symbol}, which is not a parameter of {problem.name}; parameters: "
                 f"{', '.join(problem.params)}.{did_you_mean(symbol.name, names)}"
             )
-    reader = Reader(known, problem.facts)
+    reader = Reader(known, problem.analyzer)
     try:
         for symbol, e in pair.replacements:
             known[symbol.name] = reader.expr(e)
@@ -150,9 +150,9 @@ def _values(problem: Problem, pair: Pair) -> list[Expr]:
 
 def _check_divisors(problem: Problem, values: list[Expr]) -> None:
     """A rewritten result may divide by nothing that may be 0, unless the result did before."""
-    facts = problem.facts
-    before = {d.identity for d, _ in nonzero((e for _, e in problem.outputs), facts)}
-    for divisor, _ in nonzero(values, facts):
+    analyzer = problem.analyzer
+    before = {d.identity for d, _ in nonzero((e for _, e in problem.outputs), analyzer)}
+    for divisor, _ in nonzero(values, analyzer):
         if divisor.identity not in before:
             refuse_zero(problem, divisor)
 
@@ -165,19 +165,19 @@ class _Comparison:
 
     def same(self, old: Expr, new: Expr) -> None:
         """Return where the two are equal for all values that satisfy the facts; else raise."""
-        facts: Analyzer = self.problem.facts.copy()
+        analyzer: Analyzer = self.problem.analyzer.copy()
         for name in self.problem.params:  # samples have values of those of which something is known
-            if name not in facts.facts.substitutions:
-                facts.facts.ranges.setdefault(name, Range())
-        gap = facts.rebuilt(new - old)
-        flat = facts.simplifier.expand_groups(gap)
+            if name not in analyzer.facts.substitutions:
+                analyzer.facts.ranges.setdefault(name, Range())
+        gap = analyzer.rebuilt(new - old)
+        flat = analyzer.simplifier.expand_groups(gap)
         if not gap.terms or (flat is not None and not flat.terms):
             return
-        for sample in (*facts.samples.first(), *facts.samples.more(SAMPLES)):
+        for sample in (*analyzer.samples.first(), *analyzer.samples.more(SAMPLES)):
             self._compare(old, new, sample)
-        if facts.nonneg(gap) and facts.nonneg(-gap):
+        if analyzer.nonneg(gap) and analyzer.nonneg(-gap):
             return
-        if self._all_equal(old, new, facts):
+        if self._all_equal(old, new, analyzer):
             return
         raise TraceError(
             f"rewrite, given {self._where()}, gives {in_short(self.made)}, which is not proven to "
@@ -209,34 +209,34 @@ class _Comparison:
                 f"{in_short(self.given)} is {wanted}"
             )
 
-    def _all_equal(self, old: Expr, new: Expr, facts: Analyzer) -> bool:
+    def _all_equal(self, old: Expr, new: Expr, analyzer: Analyzer) -> bool:
         """Whether they are equal at all values of their symbols, where those are few."""
         names = sorted(old.symbols() | new.symbols())
-        for point in _points(names, facts):
+        for point in _points(names, analyzer):
             sample = Evaluation(point)
             try:
                 if evaluate(old, point) == evaluate(new, point):
                     continue
             except (Undefined, KeyError):
                 return False
-            if len(point) == len(facts.facts.ranges) and facts.samples.satisfied(point):
+            if len(point) == len(analyzer.facts.ranges) and analyzer.samples.satisfied(point):
                 self._compare(old, new, sample)
             return False
-        return bool(names) and _count(names, facts) is not None
+        return bool(names) and _count(names, analyzer) is not None
 
 
-def _count(names: list[str], facts: Analyzer) -> int | None:
+def _count(names: list[str], analyzer: Analyzer) -> int | None:
     """How many values the symbols have; None where they are too many, or not known."""
-    bounds = [facts.interval(facts.symbol(n)) for n in names]
+    bounds = [analyzer.interval(analyzer.symbol(n)) for n in names]
     sizes = [hi - lo + 1 for lo, hi in bounds if lo is not None and hi is not None]
     if len(sizes) < len(names) or min(sizes) < 1 or prod(sizes) > POINTS:
         return None
     return prod(sizes)
 
 
-def _points(names: list[str], facts: Analyzer) -> Iterator[dict[str, int]]:
-    if _count(names, facts) is not None:
-        ends = [facts.interval(facts.symbol(n)) for n in names]
+def _points(names: list[str], analyzer: Analyzer) -> Iterator[dict[str, int]]:
+    if _count(names, analyzer) is not None:
+        ends = [analyzer.interval(analyzer.symbol(n)) for n in names]
         ranges = [range(lo, hi + 1) for lo, hi in ends]  # type: ignore[operator, arg-type]
         for point in product(*ranges):
             yield dict(zip(names, point, strict=True))

@@ -37,7 +37,7 @@ def wired(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool] | N
     are of parameters alone); None where some are not."""
     if not lowering.bit_operations:
         return None
-    wiring = Wiring(lowering.facts)
+    wiring = Wiring(lowering.analyzer)
     found = [bits for bits in map(wiring.bits, outputs) if bits is not None]
     if len(found) < len(outputs):
         return None
@@ -54,7 +54,7 @@ def partly_wired(lowering: Lowering, outputs: Sequence[Expr], style: Style) -> F
     where there is nothing of the one or of the other."""
     if not lowering.bit_operations:
         return None
-    wiring = Wiring(lowering.facts)
+    wiring = Wiring(lowering.analyzer)
     rests, words = [], []
     for e in outputs:
         part: list[Bit] = []
@@ -339,7 +339,7 @@ def _support(bits: list[int] | None) -> int | None:
 
 
 def _domain(lowering: Lowering, base: Expr) -> range | None:
-    lo, hi = lowering.facts.interval(base)
+    lo, hi = lowering.analyzer.interval(base)
     if lo is None or lo < 0 or hi is None or hi - lo >= SMALL * lowering.effort or hi <= lo:
         return None
     return range(lo, hi + 1)

@@ -78,7 +78,7 @@ def choose_type(
     """The narrowest candidate that holds every value. program: the node of each operation. Where one
     is not proven to fit the widest candidate, it is needed; raises WidthError where it never fits, or
     not for all indices of layouts whose sizes are numbers."""
-    facts = lowering.facts
+    analyzer = lowering.analyzer
     nodes = {k: n for k, n in program.items() if not n.is_bool}
     # The graph has the operations: the node of one that has a name is a variable.
     shifts = [program[k.args[1]].hi for k in nodes if k.op in ("shl", "shr")]
@@ -101,7 +101,7 @@ def choose_type(
         if fits and (least < 0 or not negated):
             return Width(candidate)
         if candidate == candidates[-1]:
-            with facts.prover.quick():  # a weaker proof only costs a longer header
+            with analyzer.prover.quick():  # a weaker proof only costs a longer header
                 return _Needs(name, lowering, problem, program, candidate).width()
     raise WidthError(f"{name}: no index type to choose from")
 
@@ -121,7 +121,7 @@ def holds_argument(param: Param, index_type: IndexType) -> bool:
 def _named(k: Node, node: Node, lowering: Lowering) -> str:
     value = lowering.value(k)
     if value is not None:
-        text = repr(lowering.facts.unsubstitute(value))
+        text = repr(lowering.analyzer.unsubstitute(value))
         return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + CUT
     return node.op if node.value is None else str(node.value)
 
@@ -143,7 +143,7 @@ class _Needs:
     ):
         self.name, self.lowering, self.program = name, lowering, program
         self.nodes = {k: n for k, n in program.items() if not n.is_bool}
-        self.facts, self.index_type = lowering.facts, index_type
+        self.analyzer, self.index_type = lowering.analyzer, index_type
         self.least, self.most = index_type.ends
         self.placed, self.params = problem.placed, problem.params
         self.stand_ins = problem.stand_ins
@@ -220,7 +220,7 @@ class _Needs:
         )
 
     def _need(self, k: Node, low: bool, high: bool) -> None:
-        node, facts = self.nodes[k], self.facts
+        node, analyzer = self.nodes[k], self.analyzer
         numbers = [end for end in (node.lo if low else None, node.hi if high else None) if end]
         value = self.lowering.value(k)
         if value is None or (numbers and self._is_fixed(value)):
@@ -230,25 +230,29 @@ class _Needs:
             return
         if low and self.least == 0:
             low = False
-            floor = _without_tables(value, facts)
+            floor = _without_tables(value, analyzer)
             if floor is None:
                 self.unseen = True
             elif (
-                not facts.nonneg(floor) and not _natural(floor) and not self._is_never_below(floor)
+                not analyzer.nonneg(floor)
+                and not _natural(floor)
+                and not self._is_never_below(floor)
             ):
                 self.floors.append(floor)
         keep = {
-            name for name in facts.facts.sizes if (facts.interval(facts.symbol(name))[0] or 0) >= 0
+            name
+            for name in analyzer.facts.sizes
+            if (analyzer.interval(analyzer.symbol(name))[0] or 0) >= 0
         }
         signed = ([value] if high else []) + ([-value] if low else [])
-        found = [facts.estimates.summits(e, keep) or [None] for e in signed]
+        found = [analyzer.estimates.summits(e, keep) or [None] for e in signed]
         path = self.paths[k]
         for bound in (bound for bounds in found for bound in bounds):
             if bound is None or _looks_up(bound):
                 bound = None
             elif bound.constant is not None and bound.constant > self.most:
                 bound = None
-            elif (facts.interval(bound)[0] or 0) > self.most:
+            elif (analyzer.interval(bound)[0] or 0) > self.most:
                 if value.symbols() - keep <= set(self.placed):
                     raise self._misfit(k)
                 bound = None  # one of the other parameters may be smaller
@@ -262,18 +266,18 @@ class _Needs:
     def _is_never_below(self, e: Expr) -> bool:
         """Whether e >= 0 by the bounds of what it divides: n - b*(i // b) where i < n."""
         factors = {atom.args[0] for atom in e.atoms() if atom.kind == "sym"}
-        top = self.facts.estimates.highest(-e, factors)
-        return top is not None and self.facts.nonneg(-top)
+        top = self.analyzer.estimates.highest(-e, factors)
+        return top is not None and self.analyzer.nonneg(-top)
 
     def _at_most(self, e: Expr, path: Path, top: Expr) -> bool:
         """Whether e <= top is proven where the conditions of the branches of e hold."""
-        facts = self.facts
-        with facts.scope():
+        analyzer = self.analyzer
+        with analyzer.scope():
             places = self.lowering.graph.places
             for condition, holds in sorted(path, key=lambda one: (places[one[0]], one[1])):
                 for c in self.lowering.ranges.conditions(condition, holds):
-                    facts.assume(c)
-            return _at_most(e, top, facts)
+                    analyzer.assume(c)
+            return _at_most(e, top, analyzer)
 
     def _covered(self) -> set[Node]:
         """Nodes that are never larger than one that may not fit, and that is computed wherever they
@@ -317,15 +321,15 @@ class _Needs:
             seen.add(name)
             if name in self.params and name not in self.placed:
                 return False
-            known = self.facts.facts.ranges.get(name)
+            known = self.analyzer.facts.ranges.get(name)
             for bound in (known.lo, known.hi) if known is not None else ():
                 waiting += [] if bound is None else bound.symbols()
-            for e in self.facts.facts.quotients.get(name, ()):
+            for e in self.analyzer.facts.quotients.get(name, ()):
                 waiting += e.symbols()
         return True
 
     def _conditions(self) -> Iterator[Node]:
-        facts = self.facts
+        analyzer = self.analyzer
         limit = ones(self.most.bit_length())
         always = [_raised(top) for top, path in self.tops if not path]
         # first what a branch says, for what is kept outside of it may be what says so
@@ -336,30 +340,30 @@ class _Needs:
         ]
         kept: list[Expr] = []
         for top in tops:
-            if not any(_at_most(top, other, facts) for other in kept):
-                kept = [other for other in kept if not _at_most(other, top, facts)] + [top]
+            if not any(_at_most(top, other, analyzer) for other in kept):
+                kept = [other for other in kept if not _at_most(other, top, analyzer)] + [top]
         # What is assumed may say it already.
-        open_ = [top for top in kept if not facts.nonneg(Expr.of(self.most) - top)]
+        open_ = [top for top in kept if not analyzer.nonneg(Expr.of(self.most) - top)]
         own = [
-            facts.unsubstitute(facts.simplifier.put_back(top, self.stand_ins))
+            analyzer.unsubstitute(analyzer.simplifier.put_back(top, self.stand_ins))
             for top in open_
             if not self._is_below_an_argument(top)
         ]
-        yield from (Node("le", (said(e, facts), limit)) for e in own)
+        yield from (Node("le", (said(e, analyzer), limit)) for e in own)
         floors: list[Expr] = []
         for e in self.floors:
-            if not any(facts.nonneg(e - other) for other in floors):
-                floors = [other for other in floors if not facts.nonneg(other - e)] + [e]
+            if not any(analyzer.nonneg(e - other) for other in floors):
+                floors = [other for other in floors if not analyzer.nonneg(other - e)] + [e]
         yield from (
-            Node("ge", (said(facts.simplifier.put_back(e, self.stand_ins), facts), const(0)))
+            Node("ge", (said(analyzer.simplifier.put_back(e, self.stand_ins), analyzer), const(0)))
             for e in floors
         )
 
     def _is_below_an_argument(self, e: Expr) -> bool:
         """Whether e is at most one of the arguments, which fit."""
-        names = self.facts.unsubstitute(e).symbols()
-        symbols = (self.facts.symbol(n) for n in self.params if n in names)
-        return any(self.facts.nonneg(symbol - e) for symbol in symbols)
+        names = self.analyzer.unsubstitute(e).symbols()
+        symbols = (self.analyzer.symbol(n) for n in self.params if n in names)
+        return any(self.analyzer.nonneg(symbol - e) for symbol in symbols)
 
 
 def _raised(top: Expr) -> Expr:
@@ -386,7 +390,7 @@ def _looks_up(e: Expr) -> bool:
     return any(atom.kind == "lookup" for atom in e.deep_atoms())
 
 
-def _without_tables(e: Expr, facts: Analyzer) -> Expr | None:
+def _without_tables(e: Expr, analyzer: Analyzer) -> Expr | None:
     """What e is at least, without its tables, of which a reader of the header knows nothing; None where that
     cannot be said."""
     found = e
@@ -395,24 +399,24 @@ def _without_tables(e: Expr, facts: Analyzer) -> Expr | None:
         if not tables:
             continue
         rest = Expr({without(mono, (tables[0],)) or (): c})
-        rises = facts.nonneg(rest)
-        if not rises and not facts.nonneg(-rest):
+        rises = analyzer.nonneg(rest)
+        if not rises and not analyzer.nonneg(-rest):
             return None
-        end = facts.interval(Expr.atom(tables[0]))[0 if rises else 1]
+        end = analyzer.interval(Expr.atom(tables[0]))[0 if rises else 1]
         if end is None:
             return None
         found = found - Expr({mono: c}) + rest * end
     return None if _looks_up(found) else found
 
 
-def _at_most(e: Expr, top: Expr, facts: Analyzer) -> bool:
+def _at_most(e: Expr, top: Expr, analyzer: Analyzer) -> bool:
     """Whether e <= top is proven; at once where e is a part of the product that top is."""
-    if any(_is_part(e, form, facts) for form in facts.estimates.divided_forms(top)):
+    if any(_is_part(e, form, analyzer) for form in analyzer.estimates.divided_forms(top)):
         return True
-    return facts.nonneg(top - e) or facts.nonneg(top - facts.estimates.loosened(e))
+    return analyzer.nonneg(top - e) or analyzer.nonneg(top - analyzer.estimates.loosened(e))
 
 
-def _is_part(e: Expr, top: Expr, facts: Analyzer) -> bool:
+def _is_part(e: Expr, top: Expr, analyzer: Analyzer) -> bool:
     """Whether e <= top is seen from the factors that they do not share."""
     positive = [(m, c) for m, c in e.terms.items() if c > 0]
     if len(positive) != 1 or len(top.terms) != 1:
@@ -421,6 +425,6 @@ def _is_part(e: Expr, top: Expr, facts: Analyzer) -> bool:
     shared = Counter(mono) & Counter(part)
     whole, own = (tuple((Counter(m) - shared).elements()) for m in (mono, part))
     factors = dict.fromkeys(a for m in (mono, *e.terms) for a in m)
-    if any((facts.interval(Expr.atom(a))[0] or 0) < 1 for a in factors):
+    if any((analyzer.interval(Expr.atom(a))[0] or 0) < 1 for a in factors):
         return False
-    return (not own and 0 < many <= c) or facts.nonneg(Expr({whole: c}) - Expr({own: many}))
+    return (not own and 0 < many <= c) or analyzer.nonneg(Expr({whole: c}) - Expr({own: many}))

@@ -20,8 +20,8 @@ class Wiring:
     that are no wiring themselves, whose values have a constant bound. inputs: in the order of first
     use; widths: their bits."""
 
-    def __init__(self, facts: Analyzer):
-        self.facts = facts
+    def __init__(self, analyzer: Analyzer):
+        self.analyzer = analyzer
         self.inputs: list[Expr] = []
         self.widths: list[int] = []
         self._memo: dict[Identity | Atom, list[Bit] | None] = {}
@@ -97,7 +97,7 @@ class Wiring:
         return None
 
     def _input(self, e: Expr) -> list[Bit] | None:
-        lo, hi = self.facts.interval(e)
+        lo, hi = self.analyzer.interval(e)
         if lo is None or lo < 0 or hi is None or hi.bit_length() > LONGEST:
             return None
         number = len(self.inputs)

@@ -224,7 +224,7 @@ class _Function:
                     f"the assumption {source_of(a)!r} names {n}, which is not a parameter; parameters: "
                     f"{', '.join(self.params)}.{did_you_mean(n, self.params)}"
                 )
-        known = problem.facts.copy()
+        known = problem.analyzer.copy()
         learn(known, [(c, source_of(a)) for a in assume for c in parse(a)])
         learn_ranges(known, [*self._signs(), *self.ranges], {})
         known.check_consistent()
