@@ -381,15 +381,15 @@ def test_a_genp_over_symbols_that_is_no_bijection():
     def diagonal(i, j):
         return i + j
 
-    def unflatten(flat):
+    def reference_unravel(flat):
         return flat // n, flat % n
 
     refused_by_generate(
         LayoutError,
-        "GenP([n, n], diagonal, unflatten)",
+        "GenP([n, n], diagonal, reference_unravel)",
         "not a bijection",
         "n=2",
-        fn=GroupBy([n, n]).OrderBy(GenP([n, n], diagonal, unflatten)),
+        fn=GroupBy([n, n]).OrderBy(GenP([n, n], diagonal, reference_unravel)),
     )
 
     def transposed(i, j):
@@ -399,14 +399,14 @@ def test_a_genp_over_symbols_that_is_no_bijection():
         LayoutError,
         "n=2",
         "inv(",
-        fn=GroupBy([n, n]).OrderBy(GenP([n, n], transposed, unflatten)),
+        fn=GroupBy([n, n]).OrderBy(GenP([n, n], transposed, reference_unravel)),
     )
 
     def too_far(i, j):
         return i * n + j + 1
 
     refused_by_generate(
-        LayoutError, "outside", fn=GroupBy([n, n]).OrderBy(GenP([n, n], too_far, unflatten))
+        LayoutError, "outside", fn=GroupBy([n, n]).OrderBy(GenP([n, n], too_far, reference_unravel))
     )
 
 

@@ -151,7 +151,7 @@ def _chosen(
     yield from islice(product(*(sorted({0, n - 1}) for n in dims)), most)
     for number in near:
         if 0 <= number < size:
-            yield taken_apart(dims, number)
+            yield unravel(dims, number)
         for axis, n in enumerate(dims):
             if 0 <= number < n:
                 yield tuple(number if k == axis else 0 for k in range(len(dims)))
@@ -160,7 +160,7 @@ def _chosen(
         yield tuple(draw.randrange(n) for n in dims)
 
 
-def taken_apart(dims: Sequence[int], flat: int) -> tuple[int, ...]:
+def unravel(dims: Sequence[int], flat: int) -> tuple[int, ...]:
     """The index of a row-major position."""
     digits = []
     for n in reversed(dims):

@@ -10,8 +10,8 @@ from typing import Any
 from ..errors import InverseError, LayoutError, LegoWarning, shown
 from ..kinds import is_integer
 from .block import Block, Change, Indexable, Numbers
-from .digits import flattened, taken_apart
-from .figures import flatten, unflatten
+from .digits import ravel, unravel
+from .figures import reference_ravel, reference_unravel
 from .sizes import comparable
 
 
@@ -123,13 +123,13 @@ class Composed(Indexable):
         if isinstance(found, tuple) and self._passes:
             return self.outer.forward(numbers, found)
         if isinstance(found, tuple):
-            found = flattened([numbers.size(n) for n in self.inner.physical_dims], found)
+            found = ravel([numbers.size(n) for n in self.inner.physical_dims], found)
         return self.outer.forward(numbers, _as_index(numbers, self.outer.dims, found))
 
     def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
         """The inner index of the outer one."""
         sizes = [numbers.size(n) for n in self.outer.dims]
-        position = flattened(sizes, self.outer.backward(numbers, flat))
+        position = ravel(sizes, self.outer.backward(numbers, flat))
         return self.inner.backward(numbers, numbers.whole(position, sizes))
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
@@ -138,12 +138,14 @@ class Composed(Indexable):
         if isinstance(found, tuple) and self._passes:
             return self.outer.reference_apply(found)
         if isinstance(found, tuple):
-            found = flatten(self.inner.physical_dims, found)
-        return self.outer.reference_apply(unflatten(self.outer.dims, found))
+            found = reference_ravel(self.inner.physical_dims, found)
+        return self.outer.reference_apply(reference_unravel(self.outer.dims, found))
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
         """The outer layout's index of a position, given to the inner layout's inverse."""
-        return self.inner.reference_inv(flatten(self.outer.dims, self.outer.reference_inv(flat)))
+        return self.inner.reference_inv(
+            reference_ravel(self.outer.dims, self.outer.reference_inv(flat))
+        )
 
     def _value(self) -> tuple[Any, ...]:
         return self.outer, self.inner
@@ -180,7 +182,7 @@ def _as_index(numbers: Numbers, dims: Sequence[Any], flat: Any) -> list[Any]:
     if len(dims) == 1:
         return [flat]
     sizes = [numbers.size(n) for n in dims]
-    return taken_apart(sizes, numbers.whole(flat, sizes))
+    return unravel(sizes, numbers.whole(flat, sizes))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -238,7 +240,7 @@ class Inverse(Indexable):
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
         """The row-major index of a position."""
         sizes = [numbers.size(n) for n in self.layout.dims]
-        return flattened(sizes, self.layout.backward(numbers, index[0]))
+        return ravel(sizes, self.layout.backward(numbers, index[0]))
 
     def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
         """The position of a row-major index."""
@@ -246,11 +248,11 @@ class Inverse(Indexable):
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
         """The row-major index of a position."""
-        return flatten(self.layout.dims, self.layout.reference_inv(index[0]))
+        return reference_ravel(self.layout.dims, self.layout.reference_inv(index[0]))
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
         """The position of a row-major index."""
-        return (self.layout.reference_apply(unflatten(self.layout.dims, flat)),)
+        return (self.layout.reference_apply(reference_unravel(self.layout.dims, flat)),)
 
     def _value(self) -> tuple[Any, ...]:
         return (self.layout,)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 
-def flattened(sizes: Sequence[Any], index: Sequence[Any]) -> Any:
+def ravel(sizes: Sequence[Any], index: Sequence[Any]) -> Any:
     """The row-major position of an index."""
     flat = 0
     for n, i in zip(sizes, index, strict=True):
@@ -14,7 +14,7 @@ def flattened(sizes: Sequence[Any], index: Sequence[Any]) -> Any:
     return flat
 
 
-def taken_apart(sizes: Sequence[Any], flat: Any) -> list[Any]:
+def unravel(sizes: Sequence[Any], flat: Any) -> list[Any]:
     """The index of a row-major position; the first digit is what is left."""
     digits: list[Any] = []
     for n in reversed(sizes[1:]):

@@ -13,7 +13,7 @@ from typing import Any
 from ..kinds import is_array
 
 
-def flatten(dims: Sequence[int], indices: Sequence[Any]) -> Any:
+def reference_ravel(dims: Sequence[int], indices: Sequence[Any]) -> Any:
     """The canonical bijection B (Fig. 4)."""
     flat = 0
     for n, i in zip(dims, indices, strict=True):
@@ -21,7 +21,7 @@ def flatten(dims: Sequence[int], indices: Sequence[Any]) -> Any:
     return flat
 
 
-def unflatten(dims: Sequence[int], flat: Any) -> tuple[Any, ...]:
+def reference_unravel(dims: Sequence[int], flat: Any) -> tuple[Any, ...]:
     """B^-1 (Fig. 4). The leading digit is what is left, unreduced."""
     digits = []
     for n in reversed(dims[1:]):

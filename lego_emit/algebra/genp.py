@@ -12,7 +12,7 @@ from ..errors import LayoutError, LazyText, a_type, shown
 from ..kinds import is_array, is_integer, is_symbolic
 from . import bijection
 from .block import Change, Indexable, Numbers
-from .figures import flatten
+from .figures import reference_ravel
 from .later import symbols
 from .sizes import check_sizes, comparable, listed
 
@@ -164,7 +164,7 @@ def genp_apply(genp: Any, index: tuple[Any, ...]) -> Any:
         return bijection.call_apply(genp, index)
     from .genp_tables import apply_each
 
-    return apply_each(genp, flatten(genp.dims, index))
+    return apply_each(genp, reference_ravel(genp.dims, index))
 
 
 def genp_inv(genp: Any, flat: Any) -> tuple[Any, ...]:

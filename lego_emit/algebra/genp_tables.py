@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import WidthError
 from ..packages import numpy as np
-from .bijection import call_apply, call_inv, reads, taken_apart
+from .bijection import call_apply, call_inv, reads, unravel
 
 LIMIT = 2**20  # elements of a GenP whose tables are kept
 
@@ -21,7 +21,7 @@ def apply_each(genp: Any, flat: np.ndarray) -> np.ndarray:
     """The positions of indices that are given by their row-major positions."""
     if genp.size <= LIMIT:
         return _table(genp, reads(genp), inverse=False)[flat]
-    return _each(lambda k: call_apply(genp, taken_apart(genp.dims, k)), flat, ())
+    return _each(lambda k: call_apply(genp, unravel(genp.dims, k)), flat, ())
 
 
 def inv_each(genp: Any, flat: np.ndarray) -> tuple[np.ndarray, ...]:

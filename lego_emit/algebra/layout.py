@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 from ..errors import LayoutError, LazyText, a_type, shown
 from .block import Block, Change, Indexable, Numbers, whole_size
-from .digits import flattened, taken_apart
-from .figures import flatten, unflatten
+from .digits import ravel, unravel
+from .figures import reference_ravel, reference_unravel
 from .perms import RegP
 from .sizes import check_same_size, check_sizes, comparable, listed
 
@@ -313,32 +313,32 @@ class Layout(Indexable):
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
         """The flat position, through each order in turn."""
         sizes = [numbers.size(n) for n in self.dims]
-        flat = flattened(sizes, index)
+        flat = ravel(sizes, index)
         for order in self.chain:
             flat = numbers.whole(flat, sizes)
             inner = [numbers.size(n) for n in order.dims]
-            flat = order.forward(numbers, taken_apart(inner, flat))
+            flat = order.forward(numbers, unravel(inner, flat))
         return flat
 
     def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
         """The index, through the orders from the last one to the first."""
         for order in reversed(self.chain):
             inner = [numbers.size(n) for n in order.dims]
-            flat = numbers.whole(flattened(inner, order.backward(numbers, flat)), inner)
-        return taken_apart([numbers.size(n) for n in self.dims], flat)
+            flat = numbers.whole(ravel(inner, order.backward(numbers, flat)), inner)
+        return unravel([numbers.size(n) for n in self.dims], flat)
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
         """The flat position of an index, by Fig. 5 on ints and int64 arrays."""
-        flat = flatten(self.dims, index)
+        flat = reference_ravel(self.dims, index)
         for order in self.chain:
-            flat = order.reference_apply(unflatten(order.dims, flat))
+            flat = order.reference_apply(reference_unravel(order.dims, flat))
         return flat
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
         """The index of a flat position, by Fig. 5 in reverse."""
         for order in reversed(self.chain):
-            flat = flatten(order.dims, order.reference_inv(flat))
-        return unflatten(self.dims, flat)
+            flat = reference_ravel(order.dims, order.reference_inv(flat))
+        return reference_unravel(self.dims, flat)
 
     def _value(self) -> tuple[Any, ...]:
         return self.tiled, tuple(map(comparable, self.tiles)), self.chain

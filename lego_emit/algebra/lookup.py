@@ -13,8 +13,8 @@ from ..errors import LayoutError, LazyText, shown
 from ..files import integers
 from ..kinds import is_array, is_integer, is_symbolic
 from .block import Block, Change, Indexable, Numbers
-from .digits import flattened, taken_apart
-from .figures import flatten, unflatten
+from .digits import ravel, unravel
+from .figures import reference_ravel, reference_unravel
 from .later import later
 from .sizes import check_sizes, comparable, listed, multiplied, product, way_out
 
@@ -156,18 +156,18 @@ class Lookup(Indexable):
         if self._formula is not None:
             return self._formula.forward(numbers, index)
         sizes = [numbers.size(n) for n in self.dims]
-        return numbers.looked_up(self.entries, flattened(sizes, index))
+        return numbers.looked_up(self.entries, ravel(sizes, index))
 
     def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
         """The place where a position stands, taken apart, or what the formula gives."""
         if self._formula is not None and self._formula.has_inverse:
             return self._formula.backward(numbers, flat)
         place = numbers.looked_up(self._inverse_entries, flat)
-        return taken_apart([numbers.size(n) for n in self.dims], place)
+        return unravel([numbers.size(n) for n in self.dims], place)
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
         """The entry of the table at an index, on ints, arrays and terms."""
-        place = flatten(self.dims, index)
+        place = reference_ravel(self.dims, index)
         if is_symbolic(place):
             return place.entry_of(self._values)
         return self._arrays[0][place] if is_array(place) else self._values[place]
@@ -176,8 +176,10 @@ class Lookup(Indexable):
         """Where the table has a position."""
         assert self._inverse is not None
         if is_symbolic(flat):
-            return unflatten(self.dims, flat.entry_of(self._inverse))
-        return unflatten(self.dims, (self._arrays[1] if is_array(flat) else self._inverse)[flat])
+            return reference_unravel(self.dims, flat.entry_of(self._inverse))
+        return reference_unravel(
+            self.dims, (self._arrays[1] if is_array(flat) else self._inverse)[flat]
+        )
 
     def _value(self) -> tuple[Any, ...]:
         return comparable(self.dims), self.many, self.entries.key
@@ -318,4 +320,4 @@ def _check_permutation(values: list[int], dims: tuple[int, ...], construct: obje
 
 
 def _at(place: int, dims: tuple[int, ...]) -> str:
-    return f"[{listed(int(i) for i in unflatten(dims, place))}]"
+    return f"[{listed(int(i) for i in reference_unravel(dims, place))}]"

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..errors import LayoutError, LazyText, shown
 from .block import Block, Change, Indexable, Numbers
-from .digits import flattened, taken_apart
-from .figures import flatten, inside, select, unflatten
+from .digits import ravel, unravel
+from .figures import inside, reference_ravel, reference_unravel, select
 from .layout import ONE_WAY, Layout
 from .sizes import check_same_size, check_sizes, comparable, listed
 
@@ -194,46 +194,48 @@ class ExpandBy(Masked):
         if self.guard == "logical":
             return super().forward(numbers, index)
         flat = self.layout.forward(numbers, index)
-        coordinates = taken_apart([numbers.size(n) for n in self.n_prime], flat)
-        packed = flattened([numbers.size(n) for n in self.n], coordinates)
+        coordinates = unravel([numbers.size(n) for n in self.n_prime], flat)
+        packed = ravel([numbers.size(n) for n in self.n], coordinates)
         return self._masked(numbers, coordinates, [packed])[0]
 
     def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
         """The index of a flat position; with guard="logical" -1s in the padding."""
         if self.guard == "logical":
             return super().backward(numbers, flat)
-        coordinates = taken_apart([numbers.size(n) for n in self.n], flat)
-        padded = flattened([numbers.size(n) for n in self.n_prime], coordinates)
+        coordinates = unravel([numbers.size(n) for n in self.n], flat)
+        padded = ravel([numbers.size(n) for n in self.n_prime], coordinates)
         return self.layout.backward(numbers, padded)
 
     def _coordinates(self, numbers: Numbers, index: Sequence[Any]) -> list[Any]:
         """The coordinates in the padded array of an index on the logical side."""
-        flat = flattened([numbers.size(n) for n in self.dims], index)
+        flat = ravel([numbers.size(n) for n in self.dims], index)
         order = self.layout.untiling
         if order is not None:
             inner = [numbers.size(n) for n in order.dims]
-            flat = order.forward(numbers, taken_apart(inner, flat))
-        return taken_apart([numbers.size(n) for n in self.n_prime], flat)
+            flat = order.forward(numbers, unravel(inner, flat))
+        return unravel([numbers.size(n) for n in self.n_prime], flat)
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
         """Fig. 9, and its like for the logical guard."""
         if self.guard == "logical":
             return super().reference_apply(index)
-        coordinates = unflatten(self.n_prime, self.layout.reference_apply(index))
-        return select(inside(self.n, coordinates), flatten(self.n, coordinates), -1)
+        coordinates = reference_unravel(self.n_prime, self.layout.reference_apply(index))
+        return select(inside(self.n, coordinates), reference_ravel(self.n, coordinates), -1)
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
         """The way back through Fig. 9."""
         if self.guard == "logical":
             return super().reference_inv(flat)
-        return self.layout.reference_inv(flatten(self.n_prime, unflatten(self.n, flat)))
+        return self.layout.reference_inv(
+            reference_ravel(self.n_prime, reference_unravel(self.n, flat))
+        )
 
     def _reference_coordinates(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
-        flat = flatten(self.dims, index)
+        flat = reference_ravel(self.dims, index)
         order = self.layout.untiling
         if order is not None:
-            flat = order.reference_apply(unflatten(order.dims, flat))
-        return unflatten(self.n_prime, flat)
+            flat = order.reference_apply(reference_unravel(order.dims, flat))
+        return reference_unravel(self.n_prime, flat)
 
     def _value(self) -> tuple[Any, ...]:
         return comparable(self.n), comparable(self.n_prime), self.layout, self.guard

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..errors import LazyText
 from .block import Change, Indexable, Numbers
-from .digits import flattened, taken_apart
-from .figures import flatten, gather, scatter, unflatten
+from .digits import ravel, unravel
+from .figures import gather, reference_ravel, reference_unravel, scatter
 from .sizes import check_perm, check_sizes, comparable, listed, unwrapped
 
 
@@ -38,25 +38,23 @@ class RegP(Indexable):
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
         """The flat position of the permuted index in the permuted sizes."""
         sizes = [numbers.size(n) for n in self.dims]
-        return flattened([sizes[k] for k in self.perm], [index[k] for k in self.perm])
+        return ravel([sizes[k] for k in self.perm], [index[k] for k in self.perm])
 
     def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
         """The index, each digit put back where it came from."""
         sizes = [numbers.size(n) for n in self.dims]
         found: list[Any] = [None] * len(sizes)
-        for k, digit in zip(
-            self.perm, taken_apart([sizes[k] for k in self.perm], flat), strict=True
-        ):
+        for k, digit in zip(self.perm, unravel([sizes[k] for k in self.perm], flat), strict=True):
             found[k] = digit
         return found
 
     def reference_apply(self, index: tuple[Any, ...]) -> Any:
         """The permuted index, flattened in the permuted sizes."""
-        return flatten(gather(self.perm, self.dims), gather(self.perm, index))
+        return reference_ravel(gather(self.perm, self.dims), gather(self.perm, index))
 
     def reference_inv(self, flat: Any) -> tuple[Any, ...]:
         """The digits in the permuted sizes, each put back where it came from."""
-        return scatter(self.perm, unflatten(gather(self.perm, self.dims), flat))
+        return scatter(self.perm, reference_unravel(gather(self.perm, self.dims), flat))
 
     def _value(self) -> tuple[Any, ...]:
         return comparable(self.dims), self.perm

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import IndexRangeError, LayoutError, WidthError, shown
 from ..kinds import is_array
-from .figures import unflatten
+from .figures import reference_unravel
 from .slices import place_of, run_of
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def table(layout: Referenced) -> np.ndarray:
         )
     from ..packages import numpy as np
 
-    return apply(layout, unflatten(layout.dims, np.arange(layout.size)))
+    return apply(layout, reference_unravel(layout.dims, np.arange(layout.size)))
 
 
 def isqrt_array(x: np.ndarray) -> np.ndarray:

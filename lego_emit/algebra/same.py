@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .block import Block
-from .figures import unflatten
+from .figures import reference_unravel
 from .sizes import product
 
 
@@ -38,7 +38,7 @@ def compared(a: Block, b: Block) -> Same:
     from ..packages import numpy as np
     from . import reference
 
-    index = unflatten(a.dims, np.arange(product(a.dims)))
+    index = reference_unravel(a.dims, np.arange(product(a.dims)))
     one, other = (
         np.stack(np.broadcast_arrays(*_results(reference.apply(x, index)))) for x in (a, b)
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra import reference
 from ..algebra.block import Block
-from ..algebra.figures import unflatten
+from ..algebra.figures import reference_unravel
 from ..arith.expr import Expr
 from ..ends import Endless, bounded
 from ..errors import LONGEST, LayoutError, LegoError, did_you_mean, line_in, said, shown
@@ -138,7 +138,7 @@ def _there_and_back(block: Block) -> int:
     masks = block.masks
     held = 0
     for numbers in _chunks(block.size, len(block.dims)):
-        indices = unflatten(block.dims, numbers)
+        indices = reference_unravel(block.dims, numbers)
         flat = _flat(block, reference.apply(block, indices))
         inside = (flat >= 0) & (flat < block.physical_size)
         wrong = ~inside & (flat != -1) if masks else ~inside
@@ -176,7 +176,7 @@ def _flat(block: Block, found: Any) -> Any:
 
 def _results(block: Block, flat: np.ndarray) -> tuple[np.ndarray, ...]:
     """What inv takes for such numbers."""
-    return (flat,) if block.results is None else unflatten(block.physical_dims, flat)
+    return (flat,) if block.results is None else reference_unravel(block.physical_dims, flat)
 
 
 def _filled(block: Block) -> int:
@@ -215,7 +215,7 @@ def _one_way(block: Block) -> str:
         return f"{block.size} indices: injective into {among}, no inverse"
     twice = min(repeated)
     places = (int(k) for numbers, flat in _positions(block) for k in numbers[flat == twice])
-    indices = [f"apply({_at(unflatten(block.dims, k))})" for k in islice(places, 2)]
+    indices = [f"apply({_at(reference_unravel(block.dims, k))})" for k in islice(places, 2)]
     return (
         f"{block.size} indices: many-to-one, {different} positions in {among}, no inverse; "
         f"{' and '.join(indices)} both give {twice}"
@@ -227,7 +227,7 @@ def _positions(block: Block) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     from ..packages import numpy as np
 
     for numbers in _chunks(block.size, len(block.dims)):
-        flat = _flat(block, reference.apply(block, unflatten(block.dims, numbers)))
+        flat = _flat(block, reference.apply(block, reference_unravel(block.dims, numbers)))
         yield numbers, np.broadcast_to(flat, numbers.shape)
 
 

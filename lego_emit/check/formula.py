@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..algebra.digits import flattened, taken_apart
+from ..algebra.digits import ravel, unravel
 from ..algebra.masked import ExpandBy, Masked
 from ..algebra.plain import PLAIN
 from ..algebra.written import Written, is_number
@@ -80,12 +80,12 @@ def nest(applied: Application, reader: Reader, names: Sequence[str]) -> tuple[li
     if applied.inverse:
         flat = values[0]
         if packed:
-            flat = flattened(packed.n_prime, taken_apart(packed.n, flat))
+            flat = ravel(packed.n_prime, unravel(packed.n, flat))
         results = list(inner.backward(PLAIN, flat))
     else:
         flat = inner.forward(PLAIN, [0 if is_number(v.args[0], 0) else v for v in values])
         if packed:
-            flat = flattened(packed.n, taken_apart(packed.n_prime, flat))
+            flat = ravel(packed.n, unravel(packed.n_prime, flat))
         results = [flat]
     results = [r if isinstance(r, Formula) else _leaf(known, r) for r in results]
     lines, count = _statements(results, names)

@@ -1,4 +1,4 @@
-"""Layouts made of parts: side by side, in an order, grouped, flattened, sliced."""
+"""Layouts made of parts: side by side, in an order, grouped, ravel, sliced."""
 
 from __future__ import annotations
 

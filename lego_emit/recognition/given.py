@@ -10,7 +10,7 @@ from typing import Any
 
 from ..algebra import reference
 from ..algebra.block import Block
-from ..algebra.figures import unflatten
+from ..algebra.figures import reference_unravel
 from ..algebra.sizes import check_sizes
 from ..algebra.slices import index_names
 from ..errors import LayoutError, LazyText, a_type, line_in, said, shown
@@ -170,7 +170,7 @@ def _of_block(block: Block, dims: Any) -> Given:
 
 def positions(block: Block) -> list[np.ndarray]:
     """The results of a block at every index, each of the block's shape."""
-    index = unflatten(block.dims, np.arange(block.size))
+    index = reference_unravel(block.dims, np.arange(block.size))
     found = reference.apply(block, index)
     return [
         np.broadcast_to(each, (block.size,)).reshape(block.dims)

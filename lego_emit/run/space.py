@@ -12,7 +12,7 @@ from itertools import chain, repeat
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from ..algebra.figures import unflatten
+from ..algebra.figures import reference_unravel
 from ..emit.unit import Unit
 from ..errors import AssumptionError, VerifyError, did_you_mean, shown
 from ..ir.nodes import Node
@@ -88,7 +88,7 @@ class Space:
 
     def at(self, number: Any) -> Index:
         """The index of a number; of an array of numbers, the indices."""
-        digits = unflatten([a.count for a in self.axes], number) if self.axes else ()
+        digits = reference_unravel([a.count for a in self.axes], number) if self.axes else ()
         pairs = zip(digits, self.axes, strict=True)
         return Index(self, tuple(d + a.lo if a.lo else d for d, a in pairs))
 

@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from math import prod
 from typing import NamedTuple, overload
 
-from ..algebra.digits import taken_apart
+from ..algebra.digits import unravel
 from ..errors import LayoutError, shown
 from ..kinds import is_integer
 
@@ -105,7 +105,7 @@ class Labels(Sequence[str]):
             return tuple(self[i] for i in range(self._size)[k])
         if not -self._size <= k < self._size:
             raise IndexError(k)
-        index = taken_apart(self.sizes, k % self._size) if self.sizes else []
+        index = unravel(self.sizes, k % self._size) if self.sizes else []
         return ",".join(str(i * self.step) for i in index)
 
 
@@ -139,7 +139,7 @@ class Sheet:
     def index(self, row: int, column: int) -> str:
         """The logical index in a cell, as text."""
         number = self.cell(row, column).logical
-        return "-" if number < 0 else ",".join(map(str, taken_apart(self.dims, number)))
+        return "-" if number < 0 else ",".join(map(str, unravel(self.dims, number)))
 
     def text(self, row: int, column: int) -> str:
         """What a cell says."""

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from ..algebra.block import Block
-from ..algebra.digits import flattened, taken_apart
+from ..algebra.digits import ravel, unravel
 from ..algebra.reference import table
 from ..errors import LayoutError
 
@@ -69,7 +69,7 @@ def compare(one: Block, other: Block) -> Comparison:
     a, b = _flat(one), _flat(other)
     shape = one.dims if one.dims == other.dims else (one.size,)
     where = [k for k in range(one.size) if a[k] != b[k]]
-    first = [f"apply{taken_apart(shape, k)}: {a[k]} -> {b[k]}" for k in where[:MOST]]
+    first = [f"apply{unravel(shape, k)}: {a[k]} -> {b[k]}" for k in where[:MOST]]
     if len(where) > MOST:
         first.append(f"and {len(where) - MOST} more of {one.size}")
     return Comparison(one.size, len(where), tuple(first), _runs(a, b))
@@ -79,7 +79,7 @@ def _flat(layout: Block) -> list[int]:
     """The position of every index; of several results their row-major flat index."""
 
     def position(found: Any) -> Any:
-        return flattened(layout.physical_dims, found) if isinstance(found, tuple) else found
+        return ravel(layout.physical_dims, found) if isinstance(found, tuple) else found
 
     try:
         found = position(table(layout))

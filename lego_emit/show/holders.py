@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 from ..algebra.block import Block
-from ..algebra.digits import flattened, taken_apart
+from ..algebra.digits import ravel, unravel
 from ..algebra.labels import listed
 from ..algebra.strided import Strided, Swizzled
 from ..errors import LayoutError, did_you_mean, shown
@@ -92,7 +92,7 @@ class Points:
         sizes = [*self.outs.values()]
         lows = self.lows or [0] * len(sizes)
         return [
-            flattened(sizes, [n - low for n, low in zip(results, lows, strict=True)])
+            ravel(sizes, [n - low for n, low in zip(results, lows, strict=True)])
             for results in self.found
         ]
 
@@ -262,7 +262,7 @@ def _tiled(points: Points, tile: list[int]) -> Points:
             f"whose product is at least {last + 1}"
         )
     turned = tile[::-1]
-    found = [tuple(reversed(taken_apart(turned, position))) for (position,) in points.found]
+    found = [tuple(reversed(unravel(turned, position))) for (position,) in points.found]
     outs = {f"dim{k}": n for k, n in enumerate(tile)}
     return Points(f"{points.title}, tile {tuple(tile)}", points.ins, outs, points.index, found)
 
@@ -367,11 +367,11 @@ def _hardware(
     flat = points.flat
 
     def find(row: int, column: int) -> Cell:
-        digits = taken_apart([sizes[k] for k in order], row * width + column)
+        digits = unravel([sizes[k] for k in order], row * width + column)
         index = [0] * len(sizes)
         for k, digit in zip(order, digits, strict=True):
             index[k] = digit
-        number = flattened(sizes, index)
+        number = ravel(sizes, index)
         return Cell(flat[number], number, colours[number])
 
     texts = {k: (",".join(map(str, results)),) for k, results in enumerate(points.found)}

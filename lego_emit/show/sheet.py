@@ -8,7 +8,7 @@ from itertools import product
 from math import prod
 
 from ..algebra.block import Block
-from ..algebra.digits import flattened, taken_apart
+from ..algebra.digits import ravel, unravel
 from ..algebra.layout import Layout
 from ..algebra.masked import ExpandBy, Masked
 from ..errors import LayoutError
@@ -94,13 +94,11 @@ def _positions(layout: Block, inverse: bool, by_tile: bool) -> Sheet:
     def find(row: int, column: int) -> Cell:
         place = [0] * rank
         for axes, n, at in ((down, sizes[0], row), (across, sizes[1], column)):
-            for k, i in zip(axes, taken_apart(n, at) if axes else (), strict=True):
+            for k, i in zip(axes, unravel(n, at) if axes else (), strict=True):
                 place[k] = i
-        digits = [taken_apart([tile[k] for tile in tiled], place[k]) for k in range(rank)]
+        digits = [unravel([tile[k] for tile in tiled], place[k]) for k in range(rank)]
         index = tuple(i for level in zip(*digits, strict=True) for i in level)
-        return Cell(
-            int(layout.reference_apply(index)), flattened(layout.dims, index), colour(index)
-        )
+        return Cell(int(layout.reference_apply(index)), ravel(layout.dims, index), colour(index))
 
     found = Sheet(
         repr(layout),
@@ -133,7 +131,7 @@ def _memory(layout: Block, colour: Colouring, said: str) -> Sheet:
         inside = all(0 <= i < n for i, n in zip(index, layout.dims, strict=True))
         if not inside or layout.reference_apply(index) != position:
             return Cell(position, MASKED)
-        return Cell(position, flattened(layout.dims, index), colour(index))
+        return Cell(position, ravel(layout.dims, index), colour(index))
 
     strip = Sheet(
         f"{layout!r}: memory",
@@ -175,9 +173,9 @@ def _colouring(block: Block, by_tile: bool) -> tuple[Colouring, str]:
         outer = layout.tiles[0]
         inner, count = layout.size // prod(outer), prod(outer)
         if count > GEOMETRY:
-            return lambda index: _varied(taken_apart(outer, flattened(dims, index) // inner)), ""
+            return lambda index: _varied(unravel(outer, ravel(dims, index) // inner)), ""
         colours = _colours(product(*map(range, outer)))
-        return lambda index: colours[flattened(dims, index) // inner], ""
+        return lambda index: colours[ravel(dims, index) // inner], ""
     if not layout.has_inverse or layout.size > GEOMETRY:
         return lambda _: PLAIN, ""
     # The logical indices in the order of memory, axis by axis.
