@@ -14,12 +14,13 @@ from lego_emit import (
     Row,
     TileBy,
     generate,
+    isqrt,
     render,
     symbols,
 )
 from lego_emit.arith import divisibility
 from lego_emit.arith.terms import Atom
-from lego_emit.check.emission import compiled
+from lego_emit.check.emission import _as_text, _in_order, compiled
 from lego_emit.check.points import Points
 from lego_emit.emit import registry
 from lego_emit.errors import InternalError, TemplateError, TraceError
@@ -238,6 +239,27 @@ def test_points_are_the_header_s():
     run = compiled(function)
     for values in points:
         assert run(values) == [*function.evaluate(values).values()]
+
+
+@pytest.mark.parametrize(
+    "fn, in_order",
+    [
+        (lambda i, j: (i * 7 + j) % 12 // 5 + (i ^ j), True),
+        (lambda i, j: i // 3 if i < j else j * 2 + 1, True),
+        (lambda i, j: min(i // (j + 1), 4) + isqrt(i), True),
+        (lambda i, j: i // j if j > 0 else 5, False),
+        (lambda i, j: isqrt(i - j) if i >= j else j - i, False),
+    ],
+)
+def test_a_program_is_run_in_order_where_all_of_it_has_a_value(fn, in_order):
+    """Else as Python's own code, where a branch that is not taken is not computed."""
+    program = generate(fn, "python", ranges={"i": (0, 9), "j": (0, 7)}).lowered
+    (function,) = program.functions
+    assert (_in_order(function) is not None) == in_order
+    runs = [r for r in (_in_order(function), _as_text(function)) if r is not None]
+    for i in range(9):
+        for j in range(7):
+            assert all(run({"i": i, "j": j}) == [fn(i, j)] for run in runs)
 
 
 def test_all_points_of_a_small_range():

@@ -1,6 +1,9 @@
 """small_domain finds closed forms, and only right ones."""
 
+import os
 import random
+import subprocess
+import sys
 from functools import partial
 
 import pytest
@@ -10,6 +13,7 @@ from nested import cost, evaluate, find
 from net.words import reverse, reverse_inv
 
 from lego_emit import Col, GenP, GroupBy, RegP
+from lego_emit.lower.small_domain import _divides
 from lego_emit.lower.trees import LARGEST
 
 OPS = {}
@@ -285,3 +289,34 @@ def test_one_quotient_is_found(first, size, slope, shift, factor, constant, divi
     values = [slope * x + factor * ((x + shift) // divisor) + constant for x in domain]
     tree = check(values, OPS, 7, domain)
     assert tree is not None
+
+
+SEEDED = """
+from lego_emit.ir.cost import OPS
+from lego_emit.lower.small_domain import find
+values = [11*x - 110*((x + 1)//10) + (x + 88)//8 for x in range(1, 29)]
+print(find(values, OPS.prices, 30, range(1, 29)))
+"""
+
+
+def test_the_tree_does_not_depend_on_the_hash_seed():
+    """Prices were added up in the order of a set, so that rounding decided between equal trees."""
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", SEEDED],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in range(3)
+    }
+    assert len(found) == 1 and "div" in found.pop()
+
+
+def test_quotients_that_two_points_allow():
+    numbers = range(-12, 13)
+    quotients = {(u, v): {c for c in range(1, 40) if u // c == v} for u in numbers for v in numbers}
+    assert all(_divides(at) == bool(cs) for at, cs in quotients.items())
+    ends = [at for at in quotients if at[0] % 5 == 2]
+    assert all(_divides(a, b) == bool(quotients[a] & quotients[b]) for a in ends for b in ends[::3])
