@@ -25,7 +25,7 @@ def called(fn: Any, values: Mapping[str, Any]) -> Any:
         names = {**values, **fn.__globals__}
         target = FunctionType(fn.__code__, names, fn.__name__, fn.__defaults__, fn.__closure__)
         target.__kwdefaults__ = fn.__kwdefaults__
-    positional, keywords = arguments(inspect.signature(fn).parameters, values)
+    positional, keywords = arguments(fn, values)
     return target(*positional, **keywords)
 
 

@@ -97,10 +97,17 @@ def call_user_function(fn: Callable[..., Any], trace: Trace) -> Any:
 
 
 def arguments(
+    fn: Callable[..., Any], values: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """How fn is called at values of its parameters by name: (by position, by keyword). A parameter
+    that has no value among them takes its default, where it has one."""
+    return by_parameters(inspect.signature(fn).parameters, values)
+
+
+def by_parameters(
     parameters: Mapping[str, inspect.Parameter], values: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """How a function of these parameters is called at values of them by name: (by position, by
-    keyword). One that has no value among them takes its default, where it has one."""
+    """arguments() of a function of these parameters, for who calls it at many points."""
     positional, keywords = [], {}
     for name, p in parameters.items():
         if p.kind is p.POSITIONAL_ONLY and (name in values or p.default is not p.empty):

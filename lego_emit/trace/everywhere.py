@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arith.expr import Expr
 from ..errors import TraceError
-from .calls import arguments
+from .calls import by_parameters
 from .trace import Trace
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _layout(
     parameters = inspect.signature(fn).parameters
 
     def at(index: Mapping[str, int]) -> Any:
-        positional, keywords = arguments(parameters, {**fixed, **index})
+        positional, keywords = by_parameters(parameters, {**fixed, **index})
         return fn(*positional, **keywords)
 
     try:

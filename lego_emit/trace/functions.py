@@ -18,7 +18,7 @@ from ..ends import may_not_end
 from ..errors import TraceError, a_type, shown
 from ..ir.program import Doc
 from ..kinds import is_symbolic, is_sympy
-from .calls import arguments, call_user_function
+from .calls import by_parameters, call_user_function
 from .definition import FEW, POINTS, Values, symbols_in
 from .docs import doc_of
 from .doubts import doubts
@@ -196,7 +196,7 @@ class OfFunction:
                 target = _with_globals(target, {**target.__globals__, **_missing(target, known)})
         else:
             self._names |= {n: made(known[n]) for n in trace.undefined if n in known}
-        first, given = arguments(self._parameters, {n: made(v) for n, v in known.items()})
+        first, given = by_parameters(self._parameters, {n: made(v) for n, v in known.items()})
         with axes_at([values[n] for n in trace.axes]):
             result = target(*first, **given)
         return _numbers(result, known) if self._symbols else result
