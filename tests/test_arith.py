@@ -11,7 +11,7 @@ from lego_emit import generate
 from lego_emit.arith import steps
 from lego_emit.arith.analyzer import Analyzer
 from lego_emit.arith.evaluate import evaluate
-from lego_emit.arith.expr import Cond, Expr, group, maximum, minimum, select
+from lego_emit.arith.expr import Cond, Expr, maximum, minimum, opaque, select
 from lego_emit.arith.facts import Facts, Range
 from lego_emit.arith.terms import Atom
 from lego_emit.arith.z3_prover import query
@@ -50,10 +50,10 @@ def test_a_condition_counts_as_1_or_0():
 
 
 def test_a_group_knows_its_bounds():
-    assert group(X).same(X)
+    assert opaque(X).same(X)
     analyzer = Analyzer()
-    assert analyzer.interval(group(X, Expr.of(0), Expr.of(5))) == (0, 5)
-    assert analyzer.interval(group(X, Expr.of(0), None))[0] == 0
+    assert analyzer.interval(opaque(X, Expr.of(0), Expr.of(5))) == (0, 5)
+    assert analyzer.interval(opaque(X, Expr.of(0), None))[0] == 0
 
 
 def test_atoms_in_conditions_are_found():

@@ -12,7 +12,7 @@ from test_provers import WINDOWS, worlds
 
 from lego_emit import generate, isqrt
 from lego_emit.arith.evaluate import evaluate, holds
-from lego_emit.arith.expr import Cond, Expr, group
+from lego_emit.arith.expr import Cond, Expr, opaque
 from lego_emit.arith.terms import Atom
 from lego_emit.errors import WidthError
 from lego_emit.golden import load
@@ -102,7 +102,7 @@ def every_style(e):
 
 def test_a_sum_that_two_equal_outputs_share_stands_once():
     x, y = (Expr.atom(Atom("sym", name)) for name in "xy")
-    kept = group(x + y)
+    kept = opaque(x + y)
     assert census([kept + 3, kept + 3])[0] == {kept.single}
     assert census([kept + 3, kept + 4])[0] == set()
 

@@ -274,7 +274,7 @@ def atoms():
         yield Atom("isqrt", sym(a))
         yield Atom("bool", Cond.compare("lt", sym(a), Expr.of(RANGES[a][1])))
         yield Atom("select", Cond.compare("lt", sym(a), Expr.of(1)), sym(a), sym("u"))
-        yield Atom("group", sym(a) + sym("u"), None, None)
+        yield Atom("opaque", sym(a) + sym("u"), None, None)
 
 
 def points(names):

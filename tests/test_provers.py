@@ -14,7 +14,7 @@ from lego_emit import symbols
 from lego_emit.arith import z3_prover
 from lego_emit.arith.analyzer import Analyzer
 from lego_emit.arith.evaluate import Undefined, evaluate, holds
-from lego_emit.arith.expr import Cond, Expr, group, maximum, select
+from lego_emit.arith.expr import Cond, Expr, maximum, opaque, select
 from lego_emit.arith.terms import Atom
 from lego_emit.arith.z3_prover import prove_nonneg
 from lego_emit.errors import AssumptionError, TraceError
@@ -352,12 +352,12 @@ def test_what_is_known_in_a_branch_is_not_known_outside(monkeypatch):
     for name in "xd":
         analyzer.learn_range(name, Expr.of(0), Expr.of(999))
     x, d = symbols("x d")
-    swapped = group(select(x < 8, x + 8, x - 8), Expr.of(0), Expr.of(15))
+    swapped = opaque(select(x < 8, x + 8, x - 8), Expr.of(0), Expr.of(15))
     e = select(x < 16, swapped, select(x < 400, x, select(x < 410, -1000, x)))
     assert evaluate(e, {"x": 405}) == -1000
     assert prove_nonneg(analyzer.facts, e) is False and not analyzer.nonneg(e)
     assert prove_nonneg(analyzer.facts, select(x < 16, swapped, x)) is True
-    gap = group(maximum(d - 500, 500 - d) - 3)
+    gap = opaque(maximum(d - 500, 500 - d) - 3)
     quotient = Expr.atom(Atom("digit", Expr.of(7), gap, None))
     e = select(gap >= 1, maximum(quotient, 3), -5)
     assert evaluate(e, {"d": 500}) == -5

@@ -70,7 +70,7 @@ class Bounds:
             hi = self.interval(known.hi)[1] if known.hi is not None else None
             self._open.remove(atom)
             return tighter(max, lo, known.least), tighter(min, hi, known.most)
-        if kind == "group":
+        if kind == "opaque":
             known = self.interval(args[0])
             if args[1] is not None:
                 known = tighter(max, known[0], self.interval(args[1])[0]), known[1]

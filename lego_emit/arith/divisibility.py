@@ -25,7 +25,7 @@ from typing import TypeAlias
 
 from ..errors import TraceError
 from .digits import merge
-from .expr import Expr, added, group, monomial_gcd
+from .expr import Expr, added, monomial_gcd, opaque
 from .facts import Facts, distribute, divide_terms
 from .prover import Prover
 from .steps import DIGITS, EXACT, FITS, MULTIPLES, NESTED, SMALL, Divided, Log, Recorder
@@ -51,7 +51,7 @@ class Divisibility:
             quotient, remainder = divmod(a.constant, constant)
             return Expr.of(quotient), Expr.of(remainder)
         if len(b.terms) > 1:
-            b = group(b)
+            b = opaque(b)
         cache, key = self.facts.cache.divmods, (a.identity, b.identity, self.prover.use_z3)
         step = cache.get(key)
         if step is None:

@@ -202,7 +202,7 @@ class Estimates:
             if known is None or known.lo is None:  # of either sign: no header says so much of it
                 return None
             return known.hi if up else known.lo
-        if kind == "group":
+        if kind == "opaque":
             inner, lo, hi, _ = args
             if whole and not inner.symbols() <= keep:
                 return end(inner)

@@ -76,7 +76,7 @@ class Evaluation:
             return self.expr(args[1] if self.condition(args[0]) else args[2])
         if kind == "bool":
             return int(self.condition(args[0]))
-        if kind == "group":
+        if kind == "opaque":
             return self.expr(args[0])
         if kind == "digit":
             base, lo = self.expr(args[0]), self.expr(args[1])

@@ -346,7 +346,7 @@ def product(a: Expr, b: Expr, distribute: Callable[[Expr, Expr], Expr]) -> Expr:
     form, so that each sum becomes one factor; sums that differ by a constant share theirs."""
     (a_rest, a_sign, a_c), (b_rest, b_sign, b_c) = _split_constant(a), _split_constant(b)
     if a_rest.same(b_rest):
-        factor = a_rest if len(a_rest.terms) == 1 else group(a_rest)
+        factor = a_rest if len(a_rest.terms) == 1 else opaque(a_rest)
         return distribute(a_sign * factor + a_c, b_sign * factor + b_c)
     return distribute(_factor(a), _factor(b))
 
@@ -355,7 +355,7 @@ def _factor(a: Expr) -> Expr:
     rest, sign, constant = _split_constant(a)
     if len(rest.terms) == 1:
         return a
-    return sign * group(rest) + constant if constant == 0 else group(a)
+    return sign * opaque(rest) + constant if constant == 0 else opaque(a)
 
 
 def _split_constant(a: Expr) -> tuple[Expr, int, int]:
@@ -403,15 +403,15 @@ def digit_of(base: Expr, lo: Any, hi: Expr | None) -> Expr:
     return Expr.atom(Atom("digit", base, least, hi))
 
 
-def group(e: Expr, lo: Expr | None = None, hi: Expr | None = None, here: bool = False) -> Expr:
+def opaque(e: Expr, lo: Expr | None = None, hi: Expr | None = None, here: bool = False) -> Expr:
     """e as one factor, with what is known of its range. A single atom or a number stays itself
     unless something new is known; hi: only with lo. here: it is known in a branch, and elsewhere e may
     be anything."""
     if e.constant is not None or (e.single is not None and lo is None):
         return e
-    if e.single is not None and e.single.kind == "group":
+    if e.single is not None and e.single.kind == "opaque":
         e = e.single.args[0]
-    return Expr.atom(Atom("group", e, lo, hi, here))
+    return Expr.atom(Atom("opaque", e, lo, hi, here))
 
 
 def minimum(a: Any, b: Any) -> Any:

@@ -122,7 +122,7 @@ class Reader:
     def _divides(self, number: int | None, e: Expr) -> bool:
         """Whether a number divides an expression for all integers that its atoms may be: n*(n + 1) is
         even. All remainders are tried, where they are few."""
-        flat = self.simplifier.expand_groups(e)
+        flat = self.simplifier.expand_opaque(e)
         if number is None or flat is None:
             return False
         atoms = sorted(flat.atoms(), key=lambda a: a.key)

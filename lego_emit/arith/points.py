@@ -99,7 +99,7 @@ class Points:
     def _atom(self, atom: Atom) -> Column:
         if atom not in self._known:
             kind, args = atom.kind, atom.args
-            if kind == "group":
+            if kind == "opaque":
                 made = self._expr(args[0])
             elif kind == "bool":
                 made = _each(int, self._condition(args[0]))

@@ -117,7 +117,7 @@ class Proofs:
                 top = self._digit_count(args[1], args[2]) - 1
             elif kind == "digit":
                 top = self.quotient_bound(args[0], args[1])
-            elif kind == "group":
+            elif kind == "opaque":
                 top = args[2]
             if top is not None and any(
                 a.kind != "sym" or not self.facts.stays_in_bounds(a.args[0])
@@ -212,7 +212,7 @@ class Proofs:
             if known is not None and known.hi is not None and known.hi.constant is None:
                 return 2, atom.key
             return (1 if known is not None and known.hi is not None else 0), atom.key
-        if atom.kind == "group" and atom.args[2] is None:
+        if atom.kind == "opaque" and atom.args[2] is None:
             return 0, atom.key  # a size, or a sum that is only kept together
         return 3, atom.key
 
@@ -241,7 +241,7 @@ class Proofs:
             if most is not None:
                 bounds.append((-1, [most], False))
             return bounds
-        if kind == "group":
+        if kind == "opaque":
             inner, lo, hi, _ = args
             if hi is None:
                 return [(1, [inner], False), (-1, [inner], False)]

@@ -12,10 +12,10 @@ def without_negative_parts(e: Expr, analyzer: Analyzer) -> Expr:
     (n - a)*(n - b); a quotient of such a dividend rounded up, as -(-n // d) is (n + d - 1) // d."""
 
     def replace(atom: Atom) -> Expr | None:
-        if atom.kind == "group":
+        if atom.kind == "opaque":
             inner = inside(atom.args[0])
             if not analyzer.nonneg(inner) and analyzer.nonneg(-inner):
-                return -Expr.atom(Atom("group", -inner, None, None, atom.args[3]))
+                return -Expr.atom(Atom("opaque", -inner, None, None, atom.args[3]))
         elif atom.kind == "digit" and atom.args[2] is None:
             base, by = inside(atom.args[0]), inside(atom.args[1])
             if not analyzer.nonneg(base) and analyzer.nonneg(-base) and analyzer.nonneg(by - 1):
@@ -35,8 +35,8 @@ def _turned(e: Expr, analyzer: Analyzer) -> Expr:
     total = Expr.of(0)
     for mono, c in e.terms.items():
         for k, atom in enumerate(mono):
-            if c < 0 and atom.kind == "group" and not analyzer.nonneg(Expr.atom(atom)):
-                opposite = Atom("group", -atom.args[0], None, None, atom.args[3])
+            if c < 0 and atom.kind == "opaque" and not analyzer.nonneg(Expr.atom(atom)):
+                opposite = Atom("opaque", -atom.args[0], None, None, atom.args[3])
                 mono, c = (*mono[:k], opposite, *mono[k + 1 :]), -c
         total = total + Expr({tuple(sorted(mono, key=lambda a: a.key)): c})
     return total

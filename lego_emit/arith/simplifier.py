@@ -26,11 +26,11 @@ from .expr import (
     Expr,
     as_number,
     check_degree,
-    group,
     isqrt,
     lookup,
     maximum,
     minimum,
+    opaque,
     operand,
     product,
     select,
@@ -118,7 +118,7 @@ class Simplifier:
                 )
             return Expr.of(constant**exponent)
         check_degree(degree(base) * exponent)
-        factor = group(base) if len(base.terms) > 1 else base
+        factor = opaque(base) if len(base.terms) > 1 else base
         return reduce(self.times, [factor] * exponent)
 
     def _power_of_2(self, base: Expr, exponent: Expr) -> Expr:
@@ -322,7 +322,7 @@ class Simplifier:
 
         return self.rebuild(e, replace, made)
 
-    def expand_groups(self, e: Expr) -> Expr | None:
+    def expand_opaque(self, e: Expr) -> Expr | None:
         """e with every group multiplied out, None where that makes too many terms."""
         memo: dict[Any, Expr] = {}
 
@@ -342,7 +342,7 @@ class Simplifier:
 
         def expanded(atom: Atom) -> Expr:
             if atom not in memo:
-                if atom.kind == "group":
+                if atom.kind == "opaque":
                     memo[atom] = multiply(atom.args[0])
                 else:
                     memo[atom] = self.make(atom.kind, *map(inside, atom.args))
@@ -391,7 +391,7 @@ MAKE: dict[str, Callable[..., Expr]] = {
     "select": Simplifier.select,
     "bool": Simplifier.as_number,
     "isqrt": Simplifier.isqrt,
-    "group": lambda _, *args: group(*args),
+    "opaque": lambda _, *args: opaque(*args),
     "lookup": lambda _, *args: lookup(*args),
     "shl": Simplifier.shift_left,
     "shr": Simplifier.shift_right,

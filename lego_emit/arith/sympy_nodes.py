@@ -297,7 +297,7 @@ class _Writer:
             if hi is not None:
                 value = FloorMod(value, self.expr(hi))
             return value if lo.constant == 1 else FloorDiv(value, self.expr(lo))
-        if kind == "group":
+        if kind == "opaque":
             return self.expr(args[0])
         if kind == "select":
             return Select(self.condition(args[0]), self.expr(args[1]), self.expr(args[2]))

@@ -9,7 +9,7 @@ An atom is a symbol or an operation that polynomials do not have:
     an operation of operations.py: floordiv and floormod by a divisor of unknown sign, min, max,
                             isqrt, select(cond, a, b), and, or, xor, shl, shr that are no digits,
                             lookup(entries, a), the entry of a table (Entries) at place a
-    group(a, lo, hi, here)  a itself, kept as one factor; lo and hi are what is known of it or None
+    opaque(a, lo, hi, here) a itself, kept as one factor; lo and hi are what is known of it or None
                             (hi only beside lo), here: in a branch only
 """
 

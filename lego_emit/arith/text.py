@@ -78,7 +78,7 @@ def _atom(atom: Atom, left: Iterator[int]) -> Said:
         if hi is not None:
             found = infix("%", found, _expr(hi, left))
         return found if hi is not None and lo.constant == 1 else infix("//", found, _expr(lo, left))
-    if kind == "group":
+    if kind == "opaque":
         return _expr(args[0], left)
     if kind == "select":
         return choice(_condition(args[0], left), *(_expr(a, left) for a in args[1:]))

@@ -21,7 +21,7 @@ def _wholes(size: Expr) -> set[Atom]:
     waiting = [size]
     while waiting:
         for atom in waiting.pop().atoms():
-            if atom.kind == "group":
+            if atom.kind == "opaque":
                 waiting.append(atom.args[0])
             elif atom.kind == "floordiv" or (atom.kind == "digit" and atom.args[2] is None):
                 found.add(atom)

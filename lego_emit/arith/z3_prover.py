@@ -111,7 +111,7 @@ class _Translator:
             if hi is not None:
                 value = self._divide(value, self(hi))[1]
             return self._divide(value, self(lo))[0]
-        if kind == "group":
+        if kind == "opaque":
             value = self(args[0])
             if args[1] is not None:
                 self._know(value >= self(args[1]))

@@ -183,7 +183,7 @@ class Reader:
         single = value.single
         if known is not None:
             how = f"from {_relation(self.own(known))}"
-        elif single is not None and single.kind == "group" and single.args[2] is not None:
+        elif single is not None and single.kind == "opaque" and single.args[2] is not None:
             how = "the range of a block that is a bijection"
         elif (
             single is not None
@@ -252,7 +252,7 @@ def _replaced(e: Expr, values: dict[str, Expr]) -> Expr:
                 memo[atom] = (
                     atom
                     if value is None
-                    else value.single or Atom("group", value, None, None, False)
+                    else value.single or Atom("opaque", value, None, None, False)
                 )
             else:
                 memo[atom] = Atom(atom.kind, *map(walk, atom.args))
@@ -266,7 +266,7 @@ def _flat(e: Expr) -> Expr:
     terms: dict[tuple[Atom, ...], int] = {}
     for mono, c in e.terms.items():
         opened = {mono: 1}
-        if len(mono) == 1 and mono[0].kind == "group":
+        if len(mono) == 1 and mono[0].kind == "opaque":
             opened = mono[0].args[0].terms
         for m, k in opened.items():
             terms[m] = terms.get(m, 0) + c * k

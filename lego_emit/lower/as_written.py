@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..arith.divisors import guarded, nonzero
-from ..arith.expr import Cond, Expr, group
+from ..arith.expr import Cond, Expr, opaque
 from ..arith.from_sympy import Reader, entries_of
 from ..arith.sympy_nodes import IntegerNode
 from ..errors import TraceError
@@ -150,7 +150,7 @@ class Written:
         (a, b), (dividend, divisor) = args, map(self._value, value.args)
         natural, positive = self._natural(a, dividend), self._positive(b, divisor)
         if not natural and path and self._holds(path, dividend):
-            a = self._within(a, group_of(dividend))
+            a = self._within(a, opaque_of(dividend))
             natural = True
         made = self._from(value, OPS[op].natural_form if natural and positive else op, a, b)
         if not positive and not self.lowering.negative(divisor) and not guarded(divisor):
@@ -203,6 +203,6 @@ def _is_excluded(path: Path, divisor: Expr) -> bool:
     return Cond("ne", divisor, Expr.of(0)).key in {c.key for c in path}
 
 
-def group_of(value: Expr) -> Expr:
+def opaque_of(value: Expr) -> Expr:
     """A value that is known not to be negative in a branch."""
-    return group(value, Expr.of(0), None, True)
+    return opaque(value, Expr.of(0), None, True)

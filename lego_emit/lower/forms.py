@@ -33,7 +33,7 @@ from collections.abc import Iterable
 from itertools import combinations, groupby
 from typing import Any
 
-from ..arith.expr import Cond, Expr, group
+from ..arith.expr import Cond, Expr, opaque
 from ..arith.terms import Atom, Monomial, Terms, times
 from ..errors import TraceError
 from ..ir.nodes import Node
@@ -113,8 +113,8 @@ class Form:
             if lo.constant != 1:
                 low = {(Atom("digit", base, lo, None),): 1}
             elif len(base.terms) > 1:
-                low = {(Atom("group", base, None, None, False),): 1}
-            elif base.single is not None and base.single.kind == "group":
+                low = {(Atom("opaque", base, None, None, False),): 1}
+            elif base.single is not None and base.single.kind == "opaque":
                 low = base.terms
             else:
                 low = self._flat(base)
@@ -153,8 +153,8 @@ class Form:
         if border is not None and not divided and not masked:
             return {(Atom("digit", base, Expr.of(1), border),): 1}
         if len(base.terms) > 1:
-            whole: Terms = {(Atom("group", base, None, None, False),): 1}
-        elif base.single is not None and base.single.kind == "group":
+            whole: Terms = {(Atom("opaque", base, None, None, False),): 1}
+        elif base.single is not None and base.single.kind == "opaque":
             whole = base.terms
         else:
             whole = self._flat(base)
@@ -379,7 +379,7 @@ class Form:
             return self._digit(atom)
         if kind == "node":
             return self.graph.nodes[args[0]]
-        if kind == "group":
+        if kind == "opaque":
             node = self.expr(args[0])
             return self._from(Expr.atom(atom), "within", node) if args[3] else node
         graph, source = self.graph, Expr.atom(atom)
@@ -401,7 +401,7 @@ class Form:
             place = self.lowering.place(self.expr(args[1]), args[1], last, self.expr(last))
             graph.last[args[0]] = self.expr(last)
             if args[0].most is None:  # what is promised of an entry bounds the result, too
-                source = group(source, Expr.of(0), Expr.of(args[0].below) - 1)
+                source = opaque(source, Expr.of(0), Expr.of(args[0].below) - 1)
             return self._from(source, "lookup", graph.table(args[0]), place)
         nodes = [self.expr(a) for a in args]
         if kind == "isqrt" and not self.lowering.natural(args[0]):

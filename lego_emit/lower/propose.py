@@ -120,8 +120,8 @@ def chosen(asked: Asked) -> Iterator[Found]:
 def multiplied_out(asked: Asked) -> Iterator[Found]:
     """The same with sums that are kept as factors multiplied out."""
     lowering = asked.lowering
-    expand = lowering.analyzer.simplifier.expand_groups
-    flat = [expand(e) for e in asked.outputs] if "group" in asked.kinds else []
+    expand = lowering.analyzer.simplifier.expand_opaque
+    flat = [expand(e) for e in asked.outputs] if "opaque" in asked.kinds else []
     whole = [e for e in flat if e is not None]
     if not whole or len(whole) < len(flat):
         return
@@ -165,8 +165,8 @@ def is_aligned(outputs: Iterable[Expr], analyzer: Analyzer) -> bool:
     """Whether the borders of all digits line up: each is one of a single value."""
     outputs = list(outputs)
     atoms = [atom for atom, _ in standing(analyzer.unsubstitute(e) for e in outputs)]
-    if any(atom.kind == "group" for atom in atoms):
-        flat = [analyzer.simplifier.expand_groups(e) for e in outputs]
+    if any(atom.kind == "opaque" for atom in atoms):
+        flat = [analyzer.simplifier.expand_opaque(e) for e in outputs]
         if all(e is not None for e in flat):
             expanded = [analyzer.unsubstitute(e) for e in flat if e is not None]
             atoms = [atom for atom, _ in standing(expanded)]

@@ -95,7 +95,7 @@ class _Maker:
         kind, args = atom.kind, atom.args
         if kind == "sym":
             return var(args[0])
-        if kind == "group":
+        if kind == "opaque":
             return self.value(args[0])
         if kind == "digit":
             base, lo, hi = args

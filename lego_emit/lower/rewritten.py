@@ -170,7 +170,7 @@ class _Comparison:
             if name not in analyzer.facts.substitutions:
                 analyzer.facts.ranges.setdefault(name, Range())
         gap = analyzer.rebuilt(new - old)
-        flat = analyzer.simplifier.expand_groups(gap)
+        flat = analyzer.simplifier.expand_opaque(gap)
         if not gap.terms or (flat is not None and not flat.terms):
             return
         for sample in (*analyzer.samples.first(), *analyzer.samples.more(SAMPLES)):

@@ -400,7 +400,7 @@ def _bases(e: Expr) -> set[Atom]:
                     seen.add(atom)
                     if atom.kind == "sym":
                         found.add(atom)
-                    elif atom.kind == "group":
+                    elif atom.kind == "opaque":
                         inner = _bases(atom.args[0])
                         found |= inner if len(inner) < 2 else {atom}
                     else:

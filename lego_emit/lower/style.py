@@ -52,7 +52,7 @@ def census(outputs: Iterable[Expr]) -> tuple[set[Atom], Borders, set[Atom]]:
     borders: Borders = {}
     quotients: set[Atom] = set()
     for atom, _ in standing(outputs):
-        if atom.kind == "group":
+        if atom.kind == "opaque":
             groups[atom] += 1
         elif atom.kind == "digit":
             base, lo, hi = atom.args
@@ -62,7 +62,7 @@ def census(outputs: Iterable[Expr]) -> tuple[set[Atom], Borders, set[Atom]]:
                 groups[whole] += 2  # the quotients share it
             if lo.constant is None:
                 _add_border(borders, base, lo)
-    single = {a for a, n in groups.items() if n == 1 and a.kind == "group" and not a.args[3]}
+    single = {a for a, n in groups.items() if n == 1 and a.kind == "opaque" and not a.args[3]}
     return single, borders, quotients
 
 
@@ -99,4 +99,4 @@ def standing(outputs: Iterable[Expr]) -> Iterator[tuple[Atom, Any]]:
                 if atom.kind == "sym" or atom in seen:
                     continue
                 seen.add(atom)
-                stack.extend(atom.args[:1] if atom.kind == "group" else atom.args)
+                stack.extend(atom.args[:1] if atom.kind == "opaque" else atom.args)

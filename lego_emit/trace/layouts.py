@@ -15,7 +15,7 @@ from typing import Any
 from ..algebra.slices import run_of
 from ..arith.analyzer import Analyzer
 from ..arith.context import plain
-from ..arith.expr import Cond, Expr, group, lookup
+from ..arith.expr import Cond, Expr, lookup, opaque
 from ..entries import Entries
 from ..errors import IndexRangeError
 from ..kinds import is_array, is_sympy
@@ -217,7 +217,7 @@ class Symbols:
         if trace is None or not trace.keeps or len(flat.terms) < 2:
             return flat
         size = reduce(known.simplifier.multiply, map(Expr.of, sizes), Expr.of(1))
-        kept = group(plain(flat), Expr.of(0), size - 1, bool(known.facts.branch))
+        kept = opaque(plain(flat), Expr.of(0), size - 1, bool(known.facts.branch))
         trace.flats.update(dict.fromkeys(kept.atoms()))
         return known.bind(kept)
 
@@ -257,7 +257,7 @@ class Symbols:
         """e, which is known to be in 0..size-1 because the block is a bijection."""
         known = self._known
         if not is_inside(e, size, known):
-            e = group(e, Expr.of(0), size - 1, bool(known.facts.branch))
+            e = opaque(e, Expr.of(0), size - 1, bool(known.facts.branch))
         return known.bind(e)
 
 

@@ -14,7 +14,7 @@ from ..algebra.block import Block
 from ..algebra.slices import place_of
 from ..arith.analyzer import Analyzer
 from ..arith.divisors import nonzero
-from ..arith.expr import Cond, Expr, group
+from ..arith.expr import Cond, Expr, opaque
 from ..arith.facts import Range
 from ..arith.terms import Atom
 from ..errors import IndexRangeError, LayoutError
@@ -30,7 +30,7 @@ def size_of(n: Any, known: Analyzer) -> Expr:
     if len(e.terms) < 2:
         return e
     common = gcd(*e.terms.values())  # 16*(q + 1) is 16 times what q + 1 is elsewhere
-    return common * group(
+    return common * opaque(
         Expr({m: c // common for m, c in e.terms.items()}),
         Expr.of(1),
         here=bool(known.facts.branch),
@@ -84,7 +84,7 @@ def _learn_layout(block: Block, here: Running) -> None:
             continue
         a, b = product_of(one, known), product_of(other, known)
         gap = known.simplifier.subtract(a, b)
-        gap = gap if (plain := known.simplifier.expand_groups(gap)) is None else plain
+        gap = gap if (plain := known.simplifier.expand_opaque(gap)) is None else plain
         if not gap.terms:
             continue
         condition = None
@@ -121,7 +121,7 @@ def _learn_inequalities(block: Block, here: Running) -> None:
         gap = known.simplifier.subtract(size_of(padded, known), size_of(n, known))
         if known.nonneg(-gap - 1):
             raise LayoutError(f"{block!r}: n is {n!r}, always more than n_prime, {padded!r}")
-        plain = known.simplifier.expand_groups(gap)  # in which a size and its own quotient may meet
+        plain = known.simplifier.expand_opaque(gap)  # in which a size and its own quotient may meet
         if not known.nonneg(gap) and not (plain is not None and known.nonneg(plain)):
             a, b = (known.unsubstitute(size_of(x, known)) for x in (n, padded))
             note(Cond("le", a, b), here.trace)

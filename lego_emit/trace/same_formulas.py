@@ -49,7 +49,7 @@ def _results(found: Any) -> tuple[Expr, ...]:
 def _same(one: Expr, other: Expr, index: Sequence[Expr], known: Analyzer) -> Same:
     """Whether two formulas are the same under what is known."""
     gap = known.rebuilt(one - other)
-    flat = known.simplifier.expand_groups(gap)
+    flat = known.simplifier.expand_opaque(gap)
     if not gap.terms or (flat is not None and not flat.terms):
         return Same(True, None, "the formulas are equal")
     for sample in (*known.samples.first(), *known.samples.more(SAMPLES)):
