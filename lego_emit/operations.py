@@ -29,9 +29,9 @@ class Operation:
     arrays: on NumPy arrays of objects, where value takes only numbers. name: what a value of it is
     called in a program.
 
-    commutes: its operands may be swapped. bits: it moves or joins bits. natural: of operands that are
+    commutes: its operands may be swapped. bits: it moves or joins bits. nonnegative: of operands that are
     not negative it makes none that is. neutral: numbers that leave the other operand as it is, (on the
-    left, on the right). floored: the division for operands of any sign; natural_form: that for
+    left, on the right). floored: the division for operands of any sign; nonnegative_form: that for
     operands that are not negative. quotient: of the same operands, of a remainder. shift: what it is
     by a power of two. opposite: the comparison that holds where this one does not; flipped: the one of
     swapped operands.
@@ -48,10 +48,10 @@ class Operation:
     name: str = "part"
     commutes: bool = False
     bits: bool = False
-    natural: bool = False
+    nonnegative: bool = False
     neutral: tuple[int | None, int | None] = (None, None)
     floored: str = ""
-    natural_form: str = ""
+    nonnegative_form: str = ""
     quotient: str = ""
     shift: str = ""
     opposite: str = ""
@@ -78,68 +78,68 @@ def _each(function: Callable[[int], int], array: Any) -> Any:
 OPS = {
     "add": Operation(
         "ii", "i", operator.add, intervals.add, "+",
-        commutes=True, natural=True, neutral=(0, 0), name="total",
+        commutes=True, nonnegative=True, neutral=(0, 0), name="total",
     ),
     "sub": Operation(
         "ii", "i", operator.sub, intervals.sub, "-", neutral=(None, 0), name="difference",
     ),
     "mul": Operation(
         "ii", "i", operator.mul, intervals.product, "*", 1.5,
-        commutes=True, natural=True, neutral=(1, 1), shift="shl", name="scaled",
+        commutes=True, nonnegative=True, neutral=(1, 1), shift="shl", name="scaled",
     ),
     "neg": Operation("i", "i", operator.neg, intervals.neg, name="negated"),
     "div": Operation(
         "ii", "i", operator.floordiv, intervals.floordiv, "//", 4, lambda a, b: b != 0,
-        natural=True, floored="floordiv", shift="shr", name="quotient",
+        nonnegative=True, floored="floordiv", shift="shr", name="quotient",
     ),
     "mod": Operation(
         "ii", "i", operator.mod, intervals.floormod, "%", 5, lambda a, b: b != 0,
-        natural=True, floored="floormod", quotient="div", shift="and", name="rest",
+        nonnegative=True, floored="floormod", quotient="div", shift="and", name="rest",
     ),
     "floordiv": Operation(
         "ii", "i", operator.floordiv, intervals.floordiv, "//", 7, lambda a, b: b != 0,
-        floored="floordiv", natural_form="div", name="quotient",
+        floored="floordiv", nonnegative_form="div", name="quotient",
     ),
     "floormod": Operation(
         "ii", "i", operator.mod, intervals.floormod, "%", 8, lambda a, b: b != 0,
-        floored="floormod", natural_form="mod", quotient="floordiv", name="rest",
+        floored="floormod", nonnegative_form="mod", quotient="floordiv", name="rest",
     ),
     "shl": Operation(
         "ii", "i", operator.lshift, intervals.shift_left, "<<", defined=lambda a, b: 0 <= b <= FARTHEST,
-        bits=True, natural=True, neutral=(None, 0), name="shifted",
+        bits=True, nonnegative=True, neutral=(None, 0), name="shifted",
     ),
     "shr": Operation(
         "ii", "i", operator.rshift, intervals.shift_right, ">>", defined=lambda a, b: 0 <= b <= FARTHEST,
-        bits=True, natural=True, neutral=(None, 0), name="quotient",
+        bits=True, nonnegative=True, neutral=(None, 0), name="quotient",
     ),
     "and": Operation(
         "ii", "i", operator.and_, intervals.bit_and, "&",
-        commutes=True, bits=True, natural=True, name="bits",
+        commutes=True, bits=True, nonnegative=True, name="bits",
     ),
     "or": Operation(
         "ii", "i", operator.or_, intervals.bit_or, "|",
-        commutes=True, bits=True, natural=True, neutral=(0, 0), name="bits",
+        commutes=True, bits=True, nonnegative=True, neutral=(0, 0), name="bits",
     ),
     "xor": Operation(
         "ii", "i", operator.xor, intervals.bit_xor, "^",
-        commutes=True, bits=True, natural=True, neutral=(0, 0), name="bits",
+        commutes=True, bits=True, nonnegative=True, neutral=(0, 0), name="bits",
     ),
     "not": Operation("i", "i", operator.invert, intervals.bit_not),
     "min": Operation(
         "ii", "i", min, intervals.minimum, arrays=lambda a, b: _chosen(a <= b, a, b),
-        commutes=True, natural=True, name="smaller",
+        commutes=True, nonnegative=True, name="smaller",
     ),
     "max": Operation(
         "ii", "i", max, intervals.maximum, arrays=lambda a, b: _chosen(a >= b, a, b),
-        commutes=True, natural=True, name="larger",
+        commutes=True, nonnegative=True, name="larger",
     ),
     "isqrt": Operation(
         "i", "i", isqrt, intervals.root, price=8, defined=lambda a: a >= 0,
-        arrays=lambda a: _each(isqrt, a), natural=True, name="root",
+        arrays=lambda a: _each(isqrt, a), nonnegative=True, name="root",
     ),
     "lookup": Operation(
         "ti", "i", lambda table, place: table.at(place), lambda table, place: table, price=4.5,
-        arrays=lambda table, place: _each(table.at, place), natural=True, name="found",
+        arrays=lambda table, place: _each(table.at, place), nonnegative=True, name="found",
     ),
     "lt": Operation("ii", "b", operator.lt, sign="<", opposite="ge", flipped="gt"),
     "le": Operation("ii", "b", operator.le, sign="<=", opposite="gt", flipped="ge"),
@@ -152,7 +152,7 @@ OPS = {
     "lnot": Operation("b", "b", operator.not_, arrays=operator.invert),
     "int": Operation(
         "b", "i", int, lambda condition: FLAG, price=0, arrays=lambda c: c.astype(object) * 1,
-        natural=True, name="flag",
+        nonnegative=True, name="flag",
     ),
     "select": Operation(
         "bii", "i", lambda c, a, b: a if c else b, lambda c, x, y: intervals.either(x, y),

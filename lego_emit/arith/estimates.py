@@ -147,7 +147,7 @@ class Estimates:
                 rises = self.prover.nonneg(factor)
                 if not rises and not self.prover.nonneg(-factor):
                     return None
-                if power > 1 and not self._is_natural(Expr.atom(atom), keep, steps):
+                if power > 1 and not self._is_nonnegative(Expr.atom(atom), keep, steps):
                     return None
                 c = factor.constant if power == 1 and rises else None
                 part = self.prover.proofs.quotient_top(atom, c)
@@ -166,7 +166,7 @@ class Estimates:
             return self._extreme(found, keep, steps - 1)
         return e
 
-    def _is_natural(self, e: Expr, keep: Set[str], steps: int) -> bool:
+    def _is_nonnegative(self, e: Expr, keep: Set[str], steps: int) -> bool:
         """Whether e is not negative, by a proof or by its lower bound."""
         if self.prover.nonneg(e):
             return True

@@ -92,7 +92,7 @@ class Written:
     def _symbol(self, name: str) -> Node:
         if name in self._locals:
             return self._locals[name]
-        return self.graph.var(name, self.lowering.natural(self._values[name]))
+        return self.graph.var(name, self.lowering.nonnegative(self._values[name]))
 
     def _made(self, value: Any, path: Path) -> Node:
         op = value.op
@@ -105,7 +105,7 @@ class Written:
         args = [self.expr(a, path) for a in value.args]
         if OPS[op].floored:
             return self._divided(value, op, args, path)
-        if op == "isqrt" and not self.lowering.natural(self._value(value.args[0])):
+        if op == "isqrt" and not self.lowering.nonnegative(self._value(value.args[0])):
             # what is not needed may be computed all the same, and must not meet a negative number
             args = [self.graph.op("max", args[0], self.graph.const(0))]
         if op in ("shl", "shr"):
@@ -148,14 +148,14 @@ class Written:
 
     def _divided(self, value: Any, op: str, args: list[Node], path: Path) -> Node:
         (a, b), (dividend, divisor) = args, map(self._value, value.args)
-        natural, positive = self._natural(a, dividend), self._positive(b, divisor)
-        if not natural and path and self._holds(path, dividend):
+        nonnegative, positive = self._nonnegative(a, dividend), self._positive(b, divisor)
+        if not nonnegative and path and self._holds(path, dividend):
             a = self._within(a, opaque_of(dividend))
-            natural = True
-        made = self._from(value, OPS[op].natural_form if natural and positive else op, a, b)
+            nonnegative = True
+        made = self._from(value, OPS[op].nonnegative_form if nonnegative and positive else op, a, b)
         if not positive and not self.lowering.negative(divisor) and not guarded(divisor):
             here = self._holds(path, divisor - 1)
-            self.graph.partial.setdefault(made, here)
+            self.graph.may_trap.setdefault(made, here)
             if not here and not self._holds(path, -divisor - 1) and not _is_excluded(path, divisor):
                 self.divisors.append((divisor, path))
         return made
@@ -164,14 +164,14 @@ class Written:
         """A node that is not negative here, and may be elsewhere."""
         made = self.graph.within(node, source)
         self.lowering.sources.setdefault(made, source)
-        self.graph.natural.add(made)
+        self.graph.nonnegative.add(made)
         return made
 
-    def _natural(self, node: Node, value: Expr) -> bool:
-        if node not in self.graph.natural:
-            if self.lowering.natural(value) or self.columns.least(node) >= 0:
-                self.graph.natural.add(node)
-        return node in self.graph.natural
+    def _nonnegative(self, node: Node, value: Expr) -> bool:
+        if node not in self.graph.nonnegative:
+            if self.lowering.nonnegative(value) or self.columns.least(node) >= 0:
+                self.graph.nonnegative.add(node)
+        return node in self.graph.nonnegative
 
     def _positive(self, node: Node, value: Expr) -> bool:
         if node not in self.graph.positive:

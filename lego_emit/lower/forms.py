@@ -178,7 +178,7 @@ class Form:
         return (
             lowering.bit_operations
             and all(b is None or (b.constant and not b.constant & b.constant - 1) for b in borders)
-            and lowering.natural(base)
+            and lowering.nonnegative(base)
             and lowering.analyzer.interval(lowering.forward(base))[1] is not None
         )
 
@@ -232,7 +232,7 @@ class Form:
         if sign > 0 or not added:
             return 0
         value, other = lowering.value(result), lowering.value(node)
-        if value is None or other is None or not lowering.natural(value - other):
+        if value is None or other is None or not lowering.nonnegative(value - other):
             return added
         return 0
 
@@ -374,7 +374,7 @@ class Form:
     def _atom(self, atom: Atom) -> Node:
         kind, args = atom.kind, atom.args
         if kind == "sym":
-            return self.graph.var(args[0], self.lowering.natural(Expr.atom(atom)))
+            return self.graph.var(args[0], self.lowering.nonnegative(Expr.atom(atom)))
         if kind == "digit":
             return self._digit(atom)
         if kind == "node":
@@ -385,11 +385,11 @@ class Form:
         graph, source = self.graph, Expr.atom(atom)
         if kind in ("floordiv", "floormod"):
             a, b = map(self.expr, args)
-            natural, positive = self._natural(a, args[0]), self._positive(b, args[1])
-            op = OPS[kind].natural_form if natural and positive else kind
+            nonnegative, positive = self._nonnegative(a, args[0]), self._positive(b, args[1])
+            op = OPS[kind].nonnegative_form if nonnegative and positive else kind
             made = self._from(source, op, a, b)
             if not positive and not self.lowering.negative(args[1]):
-                self.graph.partial[made] = False
+                self.graph.may_trap[made] = False
             return made
         if kind == "select":
             nodes = self.condition(args[0]), self.expr(args[1]), self.expr(args[2])
@@ -404,7 +404,7 @@ class Form:
                 source = opaque(source, Expr.of(0), Expr.of(args[0].below) - 1)
             return self._from(source, "lookup", graph.table(args[0]), place)
         nodes = [self.expr(a) for a in args]
-        if kind == "isqrt" and not self.lowering.natural(args[0]):
+        if kind == "isqrt" and not self.lowering.nonnegative(args[0]):
             # a branch that is not taken is evaluated too, and must not meet a negative number
             zero = Expr.atom(Atom("max", args[0], Expr.of(0)))
             nodes = [self._from(zero, "max", nodes[0], graph.const(0))]
@@ -479,18 +479,18 @@ class Form:
                 return self.graph.op("shr", node, self.graph.const(size.bit_length() - 1))
             return self.graph.op("and", node, self.graph.const(size - 1))
         divisor = self.expr(by)
-        natural, positive = self._natural(node, value), self._positive(divisor, by)
-        op = op if natural and positive else OPS[op].floored
+        nonnegative, positive = self._nonnegative(node, value), self._positive(divisor, by)
+        op = op if nonnegative and positive else OPS[op].floored
         made = self.graph.op(op, node, divisor)
         if not positive:  # it was, in the branch where the digit was made
-            self.graph.partial.setdefault(made, True)
+            self.graph.may_trap.setdefault(made, True)
         return made
 
-    def _natural(self, node: Node, value: Expr) -> bool:
+    def _nonnegative(self, node: Node, value: Expr) -> bool:
         """Whether a node's value is proven to be >= 0; the graph remembers it, for its range."""
-        if node not in self.graph.natural and self.lowering.natural(value):
-            self.graph.natural.add(node)
-        return node in self.graph.natural
+        if node not in self.graph.nonnegative and self.lowering.nonnegative(value):
+            self.graph.nonnegative.add(node)
+        return node in self.graph.nonnegative
 
     def _positive(self, node: Node, value: Expr) -> bool:
         """Whether a node's value is proven to be >= 1."""
@@ -512,7 +512,7 @@ class Form:
         shift = c.bit_length() - low.bit_length()
         mask = -1 if high is None else high - low
         if mask == -1:
-            if not self.lowering.natural(base):
+            if not self.lowering.nonnegative(base):
                 return None
             top = self.lowering.analyzer.interval(self.lowering.forward(base))[1]
             if top is None:

@@ -33,11 +33,11 @@ class Graph:
         self.places: dict[Node, int] = {}  # in nodes
         self.prices: dict[Node, tuple[float, bool]] = {}  # and whether it is an operation
         self.hoisted: set[Node] = set()  # those that depend on sizes only
-        self.natural: set[Node] = set()  # that are proven, or seen at once, to be >= 0
+        self.nonnegative: set[Node] = set()  # that are proven, or seen at once, to be >= 0
         self.positive: set[Node] = set()  # divisors that are proven to be >= 1
         self.tops: dict[Node, int] = {}  # of places in tables, what they are proven not to exceed
         self.last: dict[Entries, Node] = {}  # the last places of tables
-        self.partial: dict[Node, bool] = {}  # divisions by what may be 0: whether it is >= 1 where
+        self.may_trap: dict[Node, bool] = {}  # divisions by what may be 0: whether it is >= 1 where
         # the value is used
         self.quotients: list[Node] = []  # by numbers
         self._known: dict[tuple, Node] = {}
@@ -52,12 +52,12 @@ class Graph:
             found = self._add(key, made, True, value >= 0)
         return found
 
-    def var(self, name: str, natural: bool = False) -> Node:
-        """The node of a parameter; natural: known to be >= 0."""
+    def var(self, name: str, nonnegative: bool = False) -> Node:
+        """The node of a parameter; nonnegative: known to be >= 0."""
         key = ("var", name)
         found = self._known.get(key)
         if found is None:
-            found = self._add(key, Own("var", (), name), name in self.sizes, natural)
+            found = self._add(key, Own("var", (), name), name in self.sizes, nonnegative)
         return found
 
     def table(self, entries: Entries) -> Node:
@@ -118,7 +118,9 @@ class Graph:
             self._remainders[made] = (row.quotient, *args)
         hoisted = self.hoisted.issuperset(args)
         price = price * self.cost.hoisted if hoisted else price
-        return self._add(key, made, hoisted, row.natural and self.natural.issuperset(args), price)
+        return self._add(
+            key, made, hoisted, row.nonnegative and self.nonnegative.issuperset(args), price
+        )
 
     def _flag(self, condition: Node, wanted: bool) -> Node:
         """1 where a condition has the wanted value, else 0."""
@@ -144,15 +146,17 @@ class Graph:
         by = divisor.value
         return inner if border.op == "const" and by and not border.value % by else None
 
-    def _add(self, key: tuple, made: Node, hoisted: bool, natural: bool, price: float = 0) -> Node:
+    def _add(
+        self, key: tuple, made: Node, hoisted: bool, nonnegative: bool, price: float = 0
+    ) -> Node:
         self._known[key] = made
         self.places[made] = len(self.nodes)
         self.nodes.append(made)
         self.prices[made] = price, made.op not in FREE
         if hoisted:
             self.hoisted.add(made)
-        if natural:
-            self.natural.add(made)
+        if nonnegative:
+            self.nonnegative.add(made)
         return made
 
     def reached(self, roots: Iterable[Node]) -> list[Node]:

@@ -183,7 +183,7 @@ def finish(
     loose: set[Node] = set()  # computed where they may mean nothing, or more is known than holds
     for k in graph.reached(outside):
         if k not in meant and (
-            k in graph.partial or k.op == "within" or not loose.isdisjoint(k.args)
+            k in graph.may_trap or k.op == "within" or not loose.isdisjoint(k.args)
         ):
             loose.add(k)
     lasts = {k: graph.last[k.args[0].value] for k in loose if k.op == "lookup"}
@@ -211,7 +211,7 @@ def finish(
             table = args[0].value
             last = nodes[lasts[k]] if table.given else _number(len(table) - 1)
             return _node(op, args[0], _inside(args[1], last))
-        return _harmless(op, args, graph.partial.get(k, False))
+        return _harmless(op, args, graph.may_trap.get(k, False))
 
     nodes: dict[Node, Node] = {}
     for k in graph.reached([*roots, *lasts.values()]):

@@ -76,7 +76,7 @@ class Lowering:
         self.leaves: dict[tuple[bool, ...], dict[Atom, Node]] = {}
         self.plain: int | None = None  # operations of the first candidate
         self.bounds: dict[Node, tuple[int, int]] = {}  # of nodes whose values were all looked at
-        self._naturals: dict[Identity, bool] = {}
+        self._nonnegatives: dict[Identity, bool] = {}
         self._values: dict[Node, Expr | None] = {}
         self._ratios: dict[Identities, Expr | None] = {}
         self._size_atoms: dict[Atom, bool] = {}
@@ -125,7 +125,7 @@ class Lowering:
             args = [made.get(a, a) for a in node.args]
             new = change(node, args)
             if new is None and args != [*node.args]:
-                if node.op in BOUND or node in graph.partial:
+                if node.op in BOUND or node in graph.may_trap:
                     return None
                 new = graph.op(node.op, *args)
             if new is None:
@@ -137,8 +137,8 @@ class Lowering:
     def _is_known_as(self, new: Node, node: Node) -> None:
         """What is known of a node holds of another one of the same value."""
         graph = self.graph
-        if node in graph.natural:
-            graph.natural.add(new)
+        if node in graph.nonnegative:
+            graph.nonnegative.add(new)
         if node in graph.positive:
             graph.positive.add(new)
         if node in self.sources:
@@ -168,34 +168,34 @@ class Lowering:
         """e in the symbols that the facts speak of."""
         return self.analyzer.rebuilt(e) if self.analyzer.facts.substitutions else e
 
-    def natural(self, e: Expr) -> bool:
+    def nonnegative(self, e: Expr) -> bool:
         """Whether e >= 0 is proven."""
-        known = self._naturals.get(e.identity)
+        known = self._nonnegatives.get(e.identity)
         if known is None:
-            known = self._naturals[e.identity] = self.analyzer.nonneg(self.forward(e))
+            known = self._nonnegatives[e.identity] = self.analyzer.nonneg(self.forward(e))
         return known
 
     def positive(self, e: Expr) -> bool:
         """Whether e >= 1 is proven."""
         constant = e.constant
-        return constant >= 1 if constant is not None else self.natural(e - 1)
+        return constant >= 1 if constant is not None else self.nonnegative(e - 1)
 
     def negative(self, e: Expr) -> bool:
         """Whether e <= -1 is proven."""
-        return self.natural(-e - 1)
+        return self.nonnegative(-e - 1)
 
     def place(self, node: Node, value: Expr, last: Expr, last_node: Node) -> Node:
         """The node of a place in a table, the nearest one where the value that node stands for is
         not proven to be one; the graph remembers the proof, for its range. last: the last place, and
         its node."""
         graph = self.graph
-        if self.natural(value):
-            graph.natural.add(node)
+        if self.nonnegative(value):
+            graph.nonnegative.add(node)
         else:
             value = Expr.atom(Atom("max", value, Expr.of(0)))
             node = graph.op("max", node, graph.const(0))
             self.sources.setdefault(node, value)
-        if not self.natural(last - value):
+        if not self.nonnegative(last - value):
             node = graph.op("min", node, last_node)
             self.sources.setdefault(node, Expr.atom(Atom("min", value, last)))
         elif (top := last.constant) is not None and graph.tops.get(node, top + 1) > top:

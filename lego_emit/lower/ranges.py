@@ -133,12 +133,12 @@ class Ranges:
             return ANY
         known = both(known, self._made(node, bounds))
         if op == "sub" and self._path and not self._signed and (known[0] is None or known[0] < 0):
-            if self._natural_here(node):
+            if self._nonnegative_here(node):
                 known = 0, known[1]
         found[node] = known
         return known
 
-    def _natural_here(self, node: Node) -> bool:
+    def _nonnegative_here(self, node: Node) -> bool:
         """Whether a node is not negative under the conditions of the branches that it stands in."""
         value, analyzer = self._value(node), self.analyzer
         if value is None:
@@ -218,7 +218,7 @@ class Ranges:
         lo, hi = self._made(node, [self.of(a) for a in node.args])
         if op == "lookup":
             return self._refined(node, (lo, hi))
-        if (lo is None or lo < 0) and node in graph.natural:
+        if (lo is None or lo < 0) and node in graph.nonnegative:
             lo = 0
         digit = op == "sub" and hi is None  # x//49 - 20*(x//980), which the operands do not bound
         if lo is None or lo < 0 or digit or (INT32 < hi if hi is not None else self._numbers):

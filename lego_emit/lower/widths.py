@@ -48,10 +48,10 @@ from .problem import Problem
 from .relations import value as said
 
 # of operands that are not negative not negative either; divisors are positive
-NATURAL = {
+NONNEGATIVE = {
     "digit",
     "bool",
-    *(op for op, row in OPS.items() if row.natural and "t" not in row.takes),
+    *(op for op, row in OPS.items() if row.nonnegative and "t" not in row.takes),
 }
 Path: TypeAlias = frozenset[tuple[Node, bool]]  # of conditions, with whether each holds
 NONE: Path = frozenset()
@@ -235,7 +235,7 @@ class _Needs:
                 self.unseen = True
             elif (
                 not analyzer.nonneg(floor)
-                and not _natural(floor)
+                and not _nonnegative(floor)
                 and not self._is_never_below(floor)
             ):
                 self.floors.append(floor)
@@ -372,14 +372,14 @@ def _raised(top: Expr) -> Expr:
     return top - constant if constant < 0 else top
 
 
-def _natural(e: Expr) -> bool:
+def _nonnegative(e: Expr) -> bool:
     """Whether e is not negative because no symbol is: arguments of an unsigned type are not."""
     return all(c > 0 for c in e.terms.values()) and all(
         a.kind == "sym"
         or (
-            a.kind in NATURAL
+            a.kind in NONNEGATIVE
             and (any if a.kind == "max" else all)(
-                _natural(x) for x in a.args if isinstance(x, Expr)
+                _nonnegative(x) for x in a.args if isinstance(x, Expr)
             )
         )
         for a in e.atoms()
