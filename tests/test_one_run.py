@@ -213,3 +213,37 @@ def test_what_holds_on_a_path_holds_there_alone(monkeypatch):
     cases = (case_of(1, number) for number in range(150))
     found = [f for case in cases if case for f in judge(case, count=20, deep=False).findings]
     assert found
+
+
+# -- a condition that a layout decides later -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        lambda c, i: c * 1,
+        lambda c, i: c * i + (-c),
+        lambda c, i: abs(c) + (1 << c) + 2**c,
+        lambda c, i: c % 2 + divmod(c, 2)[0] + sum([c, c]),
+        lambda c, i: (c == 1) * 1,
+        lambda c, i: (c & (i > 3)) * 1,
+        lambda c, i: (c | (i > 3)) * 1,
+        lambda c, i: ((i > 3) & c) * 5 + min(c, i),
+        lambda c, i: 7 if c & (i > 3) else i,
+    ],
+)
+@pytest.mark.parametrize("sign", ["==", "!="])
+def test_a_condition_that_is_decided_later_counts_as_a_number(value, sign):
+    """M % 8 == 0 is open when the function asks it, and holds once a layout has M // 8 as a size."""
+    space = {"OrderBy": OrderBy, "Row": Row, "value": value}
+    exec(
+        f"def f(i, M):\n    c = M % 8 {sign} 0\n    x = value(c, i)\n"
+        "    return OrderBy(Row(M // 8, 8))[0, 0] + x\n",
+        space,
+    )
+    unit = generate(space["f"], "python", name="f", assume=["0 <= i < 8"])
+    run = {}
+    exec(unit.source, run)
+    for i in range(8):
+        for m in (8, 16, 40):
+            assert run["f"](i, m) == value(m % 8 == 0 if sign == "==" else m % 8 != 0, i)

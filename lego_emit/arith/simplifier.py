@@ -66,8 +66,8 @@ class Simplifier:
         method = OPERATIONS.get(operation)
         if method is None:
             return operation(*operands)
-        if operation in LOGICAL and all(isinstance(v, Cond) for v in operands):
-            return operation(*operands)
+        if operation in LOGICAL and all(isinstance(v, Cond | bool) for v in operands):
+            return _joined(operation, *operands)
         if method is Simplifier.power and any(operand(v) is NotImplemented for v in operands):
             raise TraceError(
                 f"{operands[0]!r} ** {operands[1]!r}: the exponent must be a non-negative int"
@@ -190,8 +190,10 @@ class Simplifier:
             return self.as_number(condition)
         return Expr.atom(Atom("select", condition, a, b))
 
-    def as_number(self, condition: Cond) -> Expr:
-        """1 where the condition holds, else 0."""
+    def as_number(self, condition: Any) -> Expr:
+        """1 where the condition holds, else 0; of what is decided, or a number, its own value."""
+        if not isinstance(condition, Cond):
+            return Expr.of(condition)
         known = self.decide(condition)
         return Expr.of(int(known)) if known is not None else Expr.atom(Atom("bool", condition))
 
@@ -361,6 +363,14 @@ class Simplifier:
 
 class _TooLong(Exception):
     """A product has too many terms to be of use."""
+
+
+def _joined(operation: Callable[..., Any], a: Cond | bool, b: Cond | bool) -> Cond | bool:
+    """a and b, or a or b, of which one may be decided."""
+    if isinstance(a, Cond) == isinstance(b, Cond):
+        return operation(a, b)
+    known, other = (a, b) if isinstance(a, bool) else (b, a)
+    return known if known is (operation is operator.or_) else other
 
 
 def _distance(a: Expr, sign: str, by: int) -> int:
