@@ -191,7 +191,7 @@ class HeaderPrinter(Printer):
     @property
     def sized(self) -> bool:
         """Whether the index type is spelled size_t."""
-        return self.types["uint64"].endswith("size_t")
+        return self.types.get("uint64", "").endswith("size_t")
 
     def notation_of(self, index_type):
         """Where size_t is the index type, it has a greatest number of its own."""

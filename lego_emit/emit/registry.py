@@ -27,10 +27,11 @@ def index_types() -> list[str]:
     """The names of the index types of all installed languages, the common ones first."""
     printers = [printer(target) for target in targets()]
     names = [
+        *INDEX_TYPES,
         *(t for p in printers for t in p.index_types),
         *(t for p in printers for t in p.index_names),
     ]
-    return list(dict.fromkeys([*INDEX_TYPES, *names]))
+    return list(dict.fromkeys(str(name) for name in names))
 
 
 def printer(target: str) -> Printer:
