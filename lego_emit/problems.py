@@ -10,8 +10,8 @@ from .errors import TraceError
 from .ir.index_types import IndexType
 from .ir.nodes import Node
 from .ir.relations import names_in, ones, read, says, with_numbers
+from .lower.candidates import is_aligned
 from .lower.problem import Problem
-from .lower.propose import is_aligned
 from .lower.relations import condition
 from .notation import Notation
 from .trace.learn import learn_assumed

@@ -22,7 +22,7 @@ from lego_emit.ir.index_types import INT32, INT64
 from lego_emit.lower.forms import Form
 from lego_emit.lower.lowering import Lowering
 from lego_emit.lower.problem import Dialect
-from lego_emit.lower.style import Style, census, standing
+from lego_emit.lower.style import Style, census, occurrences
 from lego_emit.lower.wiring import Wiring
 from lego_emit.operations import OPS
 from lego_emit.pipeline import build_program
@@ -85,7 +85,7 @@ def spelled(world, e, styles):
 
 def every_style(e):
     """All subsets of few digits as differences, with each of the other choices."""
-    every = {a for a, _ in standing([e]) if a.kind == "digit"}
+    every = {a for a, _ in occurrences([e]) if a.kind == "digit"}
     digits = frozenset(a for a in every if a.args[2] is not None)
     some = sorted(digits, key=lambda a: a.key)[:2]
     sets = chain.from_iterable(combinations(some, k) for k in range(len(some) + 1))

@@ -71,7 +71,7 @@ QUESTIONS = {
     "how an option is checked": lambda m: (
         raises_in(m, effort=0) and raises_in(m, base=2) and raises_in(m, index_type="float")
     ),
-    "a candidate generator": lambda m: all_its_own(m.PROPOSERS, m),
+    "a candidate generator": lambda m: all_its_own(m.GENERATORS, m),
     "a way to spell digits": defines("Style"),
     "a proof that something is not negative": lambda m: (
         type(Analyzer().prover).__module__ == m.__name__ and callable(Analyzer().prover.nonneg)
@@ -166,8 +166,8 @@ def test_the_examples_of_an_essay_hold(path):
 def test_the_table_of_forms_is_what_is_tried():
     unit = generate(lambda j: 64 * (j // 8) + j % 8, "cpp", name="f", ranges={"j": (0, 100)})
     tried = {}
-    for candidate in unit.lowered.functions[0].record.forms:
-        tried[says(candidate.found[1][0])] = candidate.operations
+    for attempt in unit.lowered.functions[0].record.forms:
+        tried[says(attempt.candidate.roots[0])] = attempt.operations
     rows = re.findall(r"^    [\w ]+? {2,}(\S.*?\S) {3,}(\d)", forms.__doc__, re.M)
     assert len(rows) == 4 and {text: int(count) for text, count in rows}.items() <= tried.items()
 

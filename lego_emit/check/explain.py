@@ -24,7 +24,7 @@ from ..html import code, folded
 from ..ir.nodes import Node
 from ..ir.program import Function
 from ..ir.relations import says
-from ..lower.lowering import Tried, identities
+from ..lower.lowering import Attempt, identities
 from ..trace.layouts import Application
 from .formula import nest
 from .minimal import proof_of
@@ -98,11 +98,11 @@ def _applied(found: Told) -> list[Application]:
     return list(unique.values())
 
 
-def _distinct(forms: Iterable[Tried]) -> list[Tried]:
+def _distinct(forms: Iterable[Attempt]) -> list[Attempt]:
     """Each form once, the first time that it was priced."""
-    found: dict[tuple[Node, ...], Tried] = {}
+    found: dict[tuple[Node, ...], Attempt] = {}
     for form in forms:
-        found.setdefault(tuple(form.found[1]), form)
+        found.setdefault(tuple(form.candidate.roots), form)
     return list(found.values())
 
 
@@ -295,7 +295,7 @@ def _folded(text: str, told: Told) -> str:
 
 
 def _forms(told: Told) -> list[str]:
-    best: dict[tuple, Tried] = {}
+    best: dict[tuple, Attempt] = {}
     for form in _distinct(told.record.forms):
         key = _words(form, told.record.problem.log)
         known = best.get(key)
@@ -321,7 +321,7 @@ def _forms(told: Told) -> list[str]:
     return [*lines, ""]
 
 
-def _words(form: Tried, plain: Log) -> tuple[str, ...]:
+def _words(form: Attempt, plain: Log) -> tuple[str, ...]:
     words = form.words or ("digits as they stand",)
     if form.log is not None and form.log is not plain:
         words = ("a flat position kept whole", *words)

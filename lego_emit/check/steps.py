@@ -16,7 +16,7 @@ from ..arith.terms import Atom
 from ..errors import TargetError, did_you_mean
 from ..ir.program import Function, Program
 from ..lower.function import Record
-from ..lower.lowering import Tried
+from ..lower.lowering import Attempt
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Told:
 
     function: Function
     record: Record
-    winner: Tried | None
+    winner: Attempt | None
     steps: list[Step]
     reader: Reader
 
@@ -91,7 +91,7 @@ def told(unit: Unit, name: str | None = None) -> list[Told]:
         record = function.record
         if name is None or name in (function.name, record.problem.name):
             nodes = list(record.roots)
-            winner = next((t for t in record.forms if t.found[1] == nodes), None)
+            winner = next((t for t in record.forms if t.candidate.roots == nodes), None)
             reader = Reader(record.problem.name, record)
             log = winner.log if winner is not None else record.problem.log
             own = record.function or function

@@ -56,9 +56,9 @@ class Form:
         self._leaves = lowering.leaves.setdefault(in_sums, {})
         outputs = [*outputs]
         key = identities(outputs)
-        if key not in lowering.standing:
-            lowering.standing[key] = census(outputs)
-        self._single, self._borders, self._quotients = lowering.standing[key]
+        if key not in lowering.censuses:
+            lowering.censuses[key] = census(outputs)
+        self._single, self._borders, self._quotients = lowering.censuses[key]
         if style.rounds or style.masks:
             self._quotients = self._quotients - style.rounds - style.masks
         if style.floors:

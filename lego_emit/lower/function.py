@@ -12,7 +12,7 @@ from ..ir.nodes import Node
 from ..ir.program import Function, Param, View
 from . import header
 from .lower import Lowered, lower
-from .lowering import Lowering, Tried
+from .lowering import Attempt, Lowering
 from .problem import Dialect, Problem
 from .widths import Width, choose_type, holds_argument
 
@@ -23,7 +23,7 @@ class Record:
     that was taken, by which cost model, and the function in the user's own names."""
 
     problem: Problem
-    forms: Sequence[Tried]
+    forms: Sequence[Attempt]
     roots: Sequence[Node]
     model: str
     function: Function | None = None
@@ -56,7 +56,7 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
     chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem)
     width = _with_params(problem.name, params, chosen, types)
     spans: Sequence[tuple[int, Expr] | None] = problem.spans or [None] * len(problem.outputs)
-    record = Record(problem, found.lowering.tried, found.roots, dialect.cost.name)
+    record = Record(problem, found.lowering.attempts, found.roots, dialect.cost.name)
     function = Function(
         name=problem.name,
         params=params,

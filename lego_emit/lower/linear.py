@@ -33,7 +33,7 @@ from random import Random
 from ..ir.nodes import LEAVES, Node, tabulate
 from ..operations import OPS
 from .graph import Inputs, apart
-from .lowering import Found, Lowering
+from .lowering import Candidate, Lowering
 from .search import programmed
 from .wiring import Bit
 
@@ -44,10 +44,10 @@ WORK = 2**26  # operations on numbers that looking at all values may take
 WORDS = ("the matrix over F2 of what it computes, compared at every index",)
 
 
-def linear(lowering: Lowering, best: Found) -> Found | None:
+def linear(lowering: Lowering, best: Candidate) -> Candidate | None:
     """Outputs that are affine over F2, as programs on whole words; None where some are not, or where
     that is not seen within the budget."""
-    (_, count), roots = best
+    _, count, roots = best
     if not lowering.bit_operations or count < 1:
         return None
     reached = lowering.graph.reached(roots)

@@ -9,7 +9,7 @@ j - 6*(j//6), so that 14*(j//6) + j has the same value; it costs 6.5 and is take
     >>> unit.sympy["f"].expressions["result"], unit.functions[0].cost
     (IntAdd(IntMul(14, FloorDiv(j, 6)), j), 6.5)
 
-Such forms are candidates. Generators (propose.py) yield them: the normal form in several styles
+Such forms are candidates. Generators (candidates.py) yield them: the normal form in several styles
 (style.py, forms.py), programs on whole words (search.py), matrices over F2 (linear.py), closed forms
 for small tables (small_domain.py). All candidates of a function are nodes of one graph (graph.py), in
 which equal operations are one node: a common part is shared and priced once without a search for it.
@@ -40,10 +40,10 @@ from ..arith.steps import Log
 from ..ir.index_types import INT32
 from ..ir.nodes import Node
 from ..operations import OPS, interval, is_condition
+from .candidates import cheapest
 from .forms import Form
-from .lowering import Found, Lowering, price
+from .lowering import Candidate, Lowering, price
 from .problem import Problem
-from .propose import cheapest
 from .style import Style
 
 WHOLES = 4  # ways to keep flat positions whole that are tried
@@ -80,12 +80,12 @@ def lower(problem: Problem, lowering: Lowering) -> Lowered:
             best = min(best, found, key=price)
     if _fits_int32(lowering, outputs) and not is_narrow(lowering, best):
         # a form that needs wider values on the way than its results are is no good one
-        others = sorted((t.found for t in lowering.tried), key=price)
+        others = sorted((t.candidate for t in lowering.attempts), key=price)
         best = next((found for found in others if is_narrow(lowering, found)), best)
     elif not holds(lowering, best):
-        others = sorted((t.found for t in lowering.tried if t.cost < inf), key=price)
+        others = sorted((t.candidate for t in lowering.attempts if t.cost < inf), key=price)
         best = next((found for found in others if holds(lowering, found)), best)
-    return finished(problem, lowering, best[1])
+    return finished(problem, lowering, best.roots)
 
 
 def finished(
@@ -128,24 +128,24 @@ def _fits_int32(lowering: Lowering, outputs: Iterable[Expr]) -> bool:
     return INT32 in lowering.types and all(b is not None and least <= b <= most for b in bounds)
 
 
-def is_narrow(lowering: Lowering, found: Found) -> bool:
+def is_narrow(lowering: Lowering, candidate: Candidate) -> bool:
     """Whether every value on the way fits 32 bits."""
     least, most = INT32.ends
-    ranges = lowering.ranges.program(found[1]).values()
+    ranges = lowering.ranges.program(candidate.roots).values()
     return all(
         lo is not None and lo >= least and hi is not None and hi <= most for lo, hi in ranges
     )
 
 
-def holds(lowering: Lowering, found: Found) -> bool:
+def holds(lowering: Lowering, candidate: Candidate) -> bool:
     """Whether the widest type holds every value on the way, as far as they have bounds that are
     numbers; an unsigned one holds none that may be negative."""
     least, most = lowering.types[-1].ends if lowering.types else (-inf, inf)
     if most == inf:
         return True
-    if least == 0 and not lowering.never_negative(found[1]):
+    if least == 0 and not lowering.never_negative(candidate.roots):
         return False
-    ranges = lowering.ranges.program(found[1]).values()
+    ranges = lowering.ranges.program(candidate.roots).values()
     return all((lo is None or lo <= most) and (hi is None or hi <= most) for lo, hi in ranges) and (
         least == 0 or all(end is None or end >= least for ends in ranges for end in ends)
     )

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
@@ -18,7 +18,6 @@ from .problem import Dialect
 from .quotients import from_others
 from .ranges import Ranges
 
-Found = tuple[tuple[float, int], list[Node]]  # ((cost, operations), nodes)
 Identities = tuple[Identity, ...]
 BOUND = ("lookup", "within")  # of which the graph knows more than their operands
 
@@ -28,26 +27,36 @@ def identities(exprs: Iterable[Expr]) -> Identities:
     return tuple(e.identity for e in exprs)
 
 
-def price(found: Found) -> tuple[float, int]:
+class Candidate(NamedTuple):
+    """A program for all outputs. cost: by the cost model, with the margin for operations beyond the
+    first candidate's; ops: the number of operations; roots: the node of each output."""
+
+    cost: float
+    ops: int
+    roots: list[Node]
+
+
+def price(candidate: Candidate) -> tuple[float, int]:
     """What candidates are compared by: the cost, then the number of operations."""
-    return found[0]
+    return candidate.cost, candidate.ops
 
 
 @dataclass(frozen=True)
-class Tried:
-    """A form that was priced. words: how it spells; cost: without the margin for more operations;
-    log: the steps that led to what it spells; domains: what its tables were checked on."""
+class Attempt:
+    """A candidate and how it came about. words: names of its spelling, for an explanation; cost: of
+    the candidate without the margin; log: the steps that led to what it spells; domains: the values
+    that its tables were checked on."""
 
     words: tuple[str, ...]
     cost: float
-    found: Found
+    candidate: Candidate
     log: Log | None
     domains: tuple[range, ...] = ()
 
     @property
     def operations(self) -> int:
-        """How many it has."""
-        return self.found[0][1]
+        """The number of operations of the candidate."""
+        return self.candidate.ops
 
 
 class Lowering:
@@ -63,15 +72,15 @@ class Lowering:
         self.graph = Graph(dialect.cost, self.sizes)
         self.sources: dict[Node, Expr] = {}  # of nodes that arithmetic does not give: their value
         self.built = 0  # atoms, over all candidates
-        self.tried: list[Tried] = []
+        self.attempts: list[Attempt] = []
         # what the forms that are priced now have in common
         self.words: tuple[str, ...] = ()
         self.domains: tuple[range, ...] = ()
         self.log: Log | None = None  # the steps that led to what is lowered now
-        self.cheapest: dict[Identities, tuple[Found, Any]] = {}  # of all styles, by outputs
+        self.cheapest: dict[Identities, tuple[Candidate, Any]] = {}  # of all styles, by outputs
         self.columns: dict[tuple[Node, range], dict[Node, Sequence[int]]] = {}  # of nodes over one
         self.searches: dict[tuple, tuple[float, Any]] = {}  # (limit, what was found), by table
-        self.standing: dict[Identities, Any] = {}  # the census of outputs
+        self.censuses: dict[Identities, Any] = {}  # the census of outputs
         # of digits that forms share, by what else of their styles matters in sums
         self.leaves: dict[tuple[bool, ...], dict[Atom, Node]] = {}
         self.plain: int | None = None  # operations of the first candidate
@@ -84,7 +93,7 @@ class Lowering:
 
     def priced(
         self, nodes: list[Node], words: tuple[str, ...], domains: Sequence[range] = ()
-    ) -> Found:
+    ) -> Candidate:
         """A candidate with its price. More operations than the plain form, the first one, has must
         save more than a tenth of the margin each, over sizes that are symbols one and a half times the
         margin: there they also make larger values on the way. One that may be negative is none for
@@ -97,10 +106,11 @@ class Lowering:
         if not self.signed and not self.never_negative(nodes):
             cost = inf
         margin = self.graph.cost.margin * (1.5 if self.sizes else 0.1)
-        found = (cost + margin * max(0, operations - self.plain), operations), nodes
+        longer = margin * max(0, operations - self.plain)
+        candidate = Candidate(cost + longer, operations, nodes)
         checked = (*self.domains, *domains)
-        self.tried.append(Tried((*self.words, *words), cost, found, self.log, checked))
-        return found
+        self.attempts.append(Attempt((*self.words, *words), cost, candidate, self.log, checked))
+        return candidate
 
     def _with_quotients_shared(self, nodes: list[Node]) -> list[Node]:
         """The same with quotients and digits made of other quotients, where that is cheaper."""

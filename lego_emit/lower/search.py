@@ -19,7 +19,7 @@ from ..ir.nodes import Node, tabulate
 from ..operations import OPS
 from .forms import Form, placed
 from .graph import Graph
-from .lowering import Found, Lowering, price
+from .lowering import Candidate, Lowering, price
 from .style import Style
 from .trees import X
 from .trees import cost as cost_of
@@ -32,7 +32,7 @@ SEARCHED = ("search among small programs",)
 LEAST = 2  # a form that costs no more is not searched for a better one
 
 
-def wired(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool] | None:
+def wired(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Candidate, bool] | None:
     """(outputs whose bits are bits of parameters, or of sums, as programs on whole words; whether they
     are of parameters alone); None where some are not."""
     if not lowering.bit_operations:
@@ -49,7 +49,7 @@ def wired(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool] | N
     return None if made is None else (made, plain)
 
 
-def partly_wired(lowering: Lowering, outputs: Sequence[Expr], style: Style) -> Found | None:
+def partly_wired(lowering: Lowering, outputs: Sequence[Expr], style: Style) -> Candidate | None:
     """Outputs as a sum of what only moves bits, as a program on whole words, and the rest; None
     where there is nothing of the one or of the other."""
     if not lowering.bit_operations:
@@ -100,7 +100,7 @@ def programmed(
     inputs: Sequence[tuple[Node, int]],
     outputs: tuple[tuple[Bit, ...], ...],
     words: tuple[str, ...],
-) -> Found | None:
+) -> Candidate | None:
     """Programs on whole words for outputs of these bits. inputs: nodes, and their bits."""
     nodes = _programs(lowering, inputs, outputs)
     return None if nodes is None else lowering.priced(nodes, words)
@@ -130,8 +130,8 @@ def _programs(
 
 
 def tabulated(
-    lowering: Lowering, outputs: Sequence[Expr], best: Found, style: Style
-) -> tuple[Found, list[Expr], tuple[range, ...]]:
+    lowering: Lowering, outputs: Sequence[Expr], best: Candidate, style: Style
+) -> tuple[Candidate, list[Expr], tuple[range, ...]]:
     """(outputs that are a sum of functions of one value of a small range each, by a search for
     forms that have their tables; the outputs with these forms as nodes; what the tables were checked
     on). Each output is tried alone, beside the best form of the others, then those that are cheaper
@@ -141,7 +141,7 @@ def tabulated(
     taken: list[tuple[Expr, tuple[range, ...]]] = [(e, ()) for e in outputs]
     together: dict[int, tuple[Node, Expr, tuple[range, ...]]] = {}
     for k, e in enumerate(outputs):
-        (_, count), nodes = best
+        _, count, nodes = best
         if count < 3 and not any(atom.kind == "lookup" for atom in e.atoms()):
             break
         least = _price(graph, nodes[k])
@@ -157,7 +157,7 @@ def tabulated(
             if (alone := _price(graph, node)) < least:
                 least, together[k] = alone, (node, terms, domains)
     if len(together) > 1:
-        made = [together[k][0] if k in together else node for k, node in enumerate(best[1])]
+        made = [together[k][0] if k in together else node for k, node in enumerate(best.roots)]
         domains = tuple(d for _, _, domains in together.values() for d in domains)
         found = lowering.priced(made, SEARCHED, domains)
         if price(found) < price(best):
@@ -167,12 +167,12 @@ def tabulated(
     return best, [e for e, _ in taken], tuple(d for _, domains in taken for d in domains)
 
 
-def _most(cost: Cost, best: Found) -> float:
+def _most(cost: Cost, best: Candidate) -> float:
     """What a tree must be cheaper than to take part in a form that is cheaper than the best: a choice
     counts the margin more in a tree, and a remainder whose quotient is there counts more."""
     remainder = cost.prices.get("mod", 1)
     saved = 0 if cost.remainder is None else max(0, remainder - cost.remainder)
-    return best[0][0] + cost.margin + saved
+    return best.cost + cost.margin + saved
 
 
 def _by_tables(

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from ..ir.nodes import Node
-from .lowering import Found, Lowering
+from .lowering import Candidate, Lowering
 
 SHARED = ("low bits of a product that is there anyway",)
 
 
-def shared(lowering: Lowering, best: Found) -> Found | None:
+def shared(lowering: Lowering, best: Candidate) -> Candidate | None:
     """The form with low bits taken from other products; None where that changes nothing."""
-    graph, (_, roots) = lowering.graph, best
+    graph, roots = lowering.graph, best.roots
     reached = graph.reached(roots)
     products: dict[Node, list[tuple[int, Node]]] = {}  # of a value: (factor, node)
     for node in reached:

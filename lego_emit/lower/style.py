@@ -51,7 +51,7 @@ def census(outputs: Iterable[Expr]) -> tuple[set[Atom], Borders, set[Atom]]:
     groups: Counter[Atom] = Counter()
     borders: Borders = {}
     quotients: set[Atom] = set()
-    for atom, _ in standing(outputs):
+    for atom, _ in occurrences(outputs):
         if atom.kind == "opaque":
             groups[atom] += 1
         elif atom.kind == "digit":
@@ -81,7 +81,7 @@ def with_floors(borders: Borders, floors: Iterable[Atom]) -> Borders:
     return borders
 
 
-def standing(outputs: Iterable[Expr]) -> Iterator[tuple[Atom, Any]]:
+def occurrences(outputs: Iterable[Expr]) -> Iterator[tuple[Atom, Any]]:
     """Each place where an atom stands in a term, every equal expression looked at once."""
     seen: set[Any] = set()
     stack: list[Any] = list(outputs)

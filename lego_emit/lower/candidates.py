@@ -1,4 +1,4 @@
-"""Proposers of forms of equal value: each gives priced candidates, and the cheapest is taken."""
+"""Generators of forms of equal value: each gives priced candidates, and the cheapest is taken."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..operations import OPS
 from .choices import chosen_by_digits
 from .forms import Form
 from .linear import linear
-from .lowering import Found, Identities, Lowering, identities, price
+from .lowering import Candidate, Identities, Lowering, identities, price
 from .search import SEARCHED, partly_wired, tabulated, wired
 from .shared import shared
-from .style import Style, standing
+from .style import Style, occurrences
 
 SUBSETS = 3  # digits of one base whose forms are all tried; with more, one at a time
 BUDGET = 600  # atoms that trying forms may build beyond TRIES times the plain one's, so that long
@@ -27,136 +27,140 @@ WIRED = {"digit", *(op for op, row in OPS.items() if row.bits)}
 
 
 @dataclass
-class Asked:
-    """Outputs that a form is asked for. own: in the user's symbols; atoms: all places where one stands
-    in them; begun: how many were built before; plain: the form in the plain style; best: the
-    cheapest form so far; style: the cheapest one; settled: no other form can be cheaper;
-    wired: they only move bits."""
+class SearchState:
+    """What the generators share while they search for the cheapest form of outputs.
+
+    own: the outputs in the user's symbols; atoms: every occurrence of an atom in them; begun: how many
+    atoms had been built before; plain: the candidate in the plain style; best: the cheapest candidate
+    so far; style: the cheapest style; settled: no other form can be cheaper; wired: the outputs only
+    move bits; kinds: of the atoms.
+    """
 
     lowering: Lowering
     outputs: Sequence[Expr]
     own: list[Expr]
     atoms: list[Atom]
     begun: int
-    plain: Found
-    best: Found
+    plain: Candidate
+    best: Candidate
     style: Style = field(default_factory=Style)
     settled: bool = False
     wired: bool = False
     kinds: frozenset[str] = field(default=frozenset())
 
 
-Proposer = Callable[[Asked], Iterable[Found]]
+Generator = Callable[[SearchState], Iterable[Candidate]]
 
 
-def cheapest(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Found, bool]:
-    """(the cheapest form of outputs that anyone proposes, whether the borders of all digits line
-    up)."""
+def cheapest(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Candidate, bool]:
+    """(the cheapest candidate for outputs, whether the borders of all digits line up)."""
     own = [lowering.analyzer.unsubstitute(e) for e in outputs]
-    atoms = [atom for atom, _ in standing(own)]
-    begun, plain = lowering.built, _tried(lowering, Style(), own)
-    asked = Asked(lowering, outputs, own, atoms, begun, plain, plain)
-    asked.kinds = frozenset(atom.kind for atom in atoms)
+    atoms = [atom for atom, _ in occurrences(own)]
+    begun, plain = lowering.built, _in_style(lowering, Style(), own)
+    state = SearchState(lowering, outputs, own, atoms, begun, plain, plain)
+    state.kinds = frozenset(atom.kind for atom in atoms)
     linear_sums = all(len(mono) < 2 for e in own for mono in e.terms)
-    if asked.kinds <= {"sym"} and linear_sums and not lowering.sizes:
-        asked.settled = True
+    if state.kinds <= {"sym"} and linear_sums and not lowering.sizes:
+        state.settled = True
         if any(map(_nests, own)):
-            asked.best = min(plain, _tried(lowering, Style(nested=True), own), key=price)
-    for proposer in PROPOSERS:
-        if asked.settled:
-            return asked.best, True
-        for found in proposer(asked):
-            asked.best = min(asked.best, found, key=price)
-    return asked.best, asked.settled or _line_up(asked.atoms)
+            state.best = min(plain, _in_style(lowering, Style(nested=True), own), key=price)
+    for generator in GENERATORS:
+        if state.settled:
+            return state.best, True
+        for found in generator(state):
+            state.best = min(state.best, found, key=price)
+    return state.best, state.settled or _line_up(state.atoms)
 
 
-def words(asked: Asked) -> Iterator[Found]:
+def words(state: SearchState) -> Iterator[Candidate]:
     """Programs on whole words, for what only moves bits."""
-    found = wired(asked.lowering, asked.own) if asked.kinds & WIRED else None
+    found = wired(state.lowering, state.own) if state.kinds & WIRED else None
     if found is not None:
         program, plain = found
-        asked.wired = True
+        state.wired = True
         yield program
-        if not plain and (other := linear(asked.lowering, program)) is not None:
+        if not plain and (other := linear(state.lowering, program)) is not None:
             yield other
 
 
-def matrices(asked: Asked) -> Iterator[Found]:
+def matrices(state: SearchState) -> Iterator[Candidate]:
     """Programs on whole words, for what is linear over F2 in whatever spelling."""
-    if asked.wired:
+    if state.wired:
         return
-    (_, count), _ = asked.best
-    found = linear(asked.lowering, asked.best)
+    count = state.best.ops
+    found = linear(state.lowering, state.best)
     if found is not None:
-        asked.settled = count > LONG
+        state.settled = count > LONG
         yield found
 
 
-def styles(asked: Asked) -> Iterator[Found]:
+def styles(state: SearchState) -> Iterator[Candidate]:
     """The sums as they stand, in other styles."""
-    found, asked.style = _cheapest(asked.lowering, asked.own, asked.atoms, asked.plain, asked.begun)
+    found, state.style = _cheapest_style(
+        state.lowering, state.own, state.atoms, state.plain, state.begun
+    )
     yield found
 
 
-def bits(asked: Asked) -> Iterator[Found]:
+def bits(state: SearchState) -> Iterator[Candidate]:
     """The parts of sums that only move bits as programs on whole words."""
-    if asked.kinds & {"digit", "and", "or", "xor"}:
-        for style in dict.fromkeys((asked.style, Style())):
-            found = partly_wired(asked.lowering, asked.own, style)
+    if state.kinds & {"digit", "and", "or", "xor"}:
+        for style in dict.fromkeys((state.style, Style())):
+            found = partly_wired(state.lowering, state.own, style)
             if found is not None:
                 yield found
 
 
-def chosen(asked: Asked) -> Iterator[Found]:
+def chosen(state: SearchState) -> Iterator[Candidate]:
     """Sums in which a digit that is 0 or 1 has factors as choices, or as exclusive ors: a row that
     runs backwards where it is odd."""
-    lowering = asked.lowering
-    made = [chosen_by_digits(e, lowering) for e in asked.own]
+    lowering = state.lowering
+    made = [chosen_by_digits(e, lowering) for e in state.own]
     for k in range(max(map(len, made))):
-        own = [ways[k] if k < len(ways) else e for e, ways in zip(asked.own, made, strict=True)]
-        yield lowering.priced([*map(Form(lowering, asked.style, own).expr, own)], CHOSEN)
+        own = [ways[k] if k < len(ways) else e for e, ways in zip(state.own, made, strict=True)]
+        yield lowering.priced([*map(Form(lowering, state.style, own).expr, own)], CHOSEN)
 
 
-def multiplied_out(asked: Asked) -> Iterator[Found]:
+def multiplied_out(state: SearchState) -> Iterator[Candidate]:
     """The same with sums that are kept as factors multiplied out."""
-    lowering = asked.lowering
+    lowering = state.lowering
     expand = lowering.analyzer.simplifier.expand_opaque
-    flat = [expand(e) for e in asked.outputs] if "opaque" in asked.kinds else []
+    flat = [expand(e) for e in state.outputs] if "opaque" in state.kinds else []
     whole = [e for e in flat if e is not None]
     if not whole or len(whole) < len(flat):
         return
     expanded = [lowering.analyzer.unsubstitute(e) for e in whole]
-    asked.atoms = [atom for atom, _ in standing(expanded)]
+    state.atoms = [atom for atom, _ in occurrences(expanded)]
     lowering.words = ("products multiplied out",)
     key = identities(expanded)
     if key not in lowering.cheapest:
-        begun, plain = lowering.built, _tried(lowering, Style(), expanded)
-        _cheapest(lowering, expanded, asked.atoms, plain, begun)
+        begun, plain = lowering.built, _in_style(lowering, Style(), expanded)
+        _cheapest_style(lowering, expanded, state.atoms, plain, begun)
     lowering.words = ()
     yield lowering.cheapest[key][0]
 
 
-def tables(asked: Asked) -> Iterator[Found]:
+def tables(state: SearchState) -> Iterator[Candidate]:
     """Sums of functions of one value of a small range each, found by their tables; what is left of a
     sum may be cheaper in another style then."""
-    lowering = asked.lowering
-    found, own, domains = tabulated(lowering, asked.own, asked.best, asked.style)
+    lowering = state.lowering
+    found, own, domains = tabulated(lowering, state.own, state.best, state.style)
     yield found
-    atoms = [atom for atom, _ in standing(own)]
+    atoms = [atom for atom, _ in occurrences(own)]
     if domains and any(atom.kind == "digit" for atom in atoms):
         lowering.words, lowering.domains = SEARCHED, domains
-        yield _cheapest(lowering, own, atoms, found, lowering.built)[0]
+        yield _cheapest_style(lowering, own, atoms, found, lowering.built)[0]
         lowering.words, lowering.domains = (), ()
 
 
-def sharing(asked: Asked) -> Iterator[Found]:
+def sharing(state: SearchState) -> Iterator[Candidate]:
     """The best with the low bits of a product taken from one that is there."""
-    found = shared(asked.lowering, asked.best)
+    found = shared(state.lowering, state.best)
     if found is not None:
         yield found
 
 
-PROPOSERS: tuple[Proposer, ...] = (
+GENERATORS: tuple[Generator, ...] = (
     words, matrices, styles, bits, chosen, multiplied_out, tables, sharing,
 )  # fmt: skip
 
@@ -164,12 +168,12 @@ PROPOSERS: tuple[Proposer, ...] = (
 def is_aligned(outputs: Iterable[Expr], analyzer: Analyzer) -> bool:
     """Whether the borders of all digits line up: each is one of a single value."""
     outputs = list(outputs)
-    atoms = [atom for atom, _ in standing(analyzer.unsubstitute(e) for e in outputs)]
+    atoms = [atom for atom, _ in occurrences(analyzer.unsubstitute(e) for e in outputs)]
     if any(atom.kind == "opaque" for atom in atoms):
         flat = [analyzer.simplifier.expand_opaque(e) for e in outputs]
         if all(e is not None for e in flat):
             expanded = [analyzer.unsubstitute(e) for e in flat if e is not None]
-            atoms = [atom for atom, _ in standing(expanded)]
+            atoms = [atom for atom, _ in occurrences(expanded)]
     return _line_up(atoms)
 
 
@@ -177,16 +181,16 @@ def _line_up(atoms: Iterable[Atom]) -> bool:
     return all(len(a.args[0].terms) == 1 for a in atoms if a.kind == "digit")
 
 
-def _tried(lowering: Lowering, style: Style, outputs: Sequence[Expr]) -> Found:
+def _in_style(lowering: Lowering, style: Style, outputs: Sequence[Expr]) -> Candidate:
     form = Form(lowering, style, outputs)
     nodes = [form.expr(e) for e in outputs]
     lowering.built += form.built
     return lowering.priced(nodes, style.words())
 
 
-def _cheapest(
-    lowering: Lowering, outputs: Sequence[Expr], atoms: Iterable[Atom], best: Found, begun: int
-) -> tuple[Found, Style]:
+def _cheapest_style(
+    lowering: Lowering, outputs: Sequence[Expr], atoms: Iterable[Atom], best: Candidate, begun: int
+) -> tuple[Candidate, Style]:
     """The cheapest of the styles that are tried, and the style; best: that of the plain one; begun: atoms that
     were built before that."""
     style = Style()
@@ -213,8 +217,8 @@ def _cheapest(
 
     def choose(made: Style) -> None:
         nonlocal best, style
-        found = _tried(lowering, made, outputs)
-        if found[0] < best[0]:
+        found = _in_style(lowering, made, outputs)
+        if price(found) < price(best):
             best, style = found, made
 
     if fusible and lowering.bit_operations:
