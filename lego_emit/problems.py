@@ -11,7 +11,7 @@ from .ir.index_types import IndexType
 from .ir.nodes import Node
 from .ir.relations import names_in, ones, read, says, with_numbers
 from .lower.candidates import is_aligned
-from .lower.problem import Problem
+from .lower.problem import AsWritten, Conditions, Counting, Parameters, Problem
 from .lower.relations import condition
 from .notation import Notation
 from .trace.learn import learn_assumed
@@ -56,27 +56,24 @@ def problem_of(
         doc,
         trace.analyzer,
         outputs,
-        trace.params(),
-        trace.axes,
-        trace.extents,
-        trace.indices,
-        trace.base,
-        _axes_base(trace, traced.name),
-        [trace.result_base(n) for n, _ in outputs],
-        trace.named is not None,
-        traced.spans,
-        traced.view,
-        traced.by_name,
-        [*traced.stated, *(c for a in assume for c in _stated(a, trace) if known(c))],
-        trace.preconditions,
-        trace.stand_ins,
         log,
         kept,
-        traced.form,
-        placed=trace.placed | trace.indices,
-        masked=masked,
-        unsigned=trace.unsigned,
-    )
+        Parameters(
+            trace.params(), trace.axes, trace.extents, trace.indices,
+            placed=trace.placed | trace.indices, unsigned=trace.unsigned,
+        ),
+        Counting(
+            trace.base, _axes_base(trace, traced.name),
+            results=[trace.result_base(n) for n, _ in outputs], named=trace.named is not None,
+        ),
+        Conditions(
+            [*traced.stated, *(c for a in assume for c in _stated(a, trace) if known(c))],
+            trace.preconditions, traced.spans, trace.stand_ins, masked,
+        ),
+        AsWritten(traced.form),
+        traced.view,
+        traced.by_name,
+    )  # fmt: skip
 
 
 def _axes_base(trace: Trace, name: str) -> int:

@@ -118,7 +118,7 @@ def emitted(fn, index_type, assume):
     """(bits of the index type, what it needs beside what is stated) of each function."""
     functions = build_program(fn, CPP, assume=assume, index_type=index_type).functions
     assert all(f.checked[0] for f in functions), (fn.__name__, assume, functions[0].checked)
-    stated = [{*f.record.problem.stated} for f in functions]
+    stated = [{*f.record.problem.conditions.stated} for f in functions]
     return [
         (f.index_type.most, f.unseen, len([c for c in f.assumed if c not in said]))
         for f, said in zip(functions, stated, strict=True)

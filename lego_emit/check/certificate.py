@@ -217,7 +217,7 @@ def _definition(found: Told) -> list[dict[str, Any]]:
             known.append({"by": f"exhaustive table: {words}", "values": len(domain)})
     elif words:
         known.append({"by": f"form: {words}"})
-    for before, after in found.record.problem.rewritten:
+    for before, after in found.record.problem.written.changes:
         known.append({"by": "Z3: what rewrite= gives is equal", "before": before, "after": after})
     return known or [{"by": "as it stands in the definition"}]
 

@@ -217,7 +217,7 @@ def _told(found: list[Step]) -> list[str]:
 
 
 def _rewritten(found: Told) -> list[str]:
-    changed = found.record.problem.rewritten
+    changed = found.record.problem.written.changes
     if not changed:
         return []
     lines = ["  Rewritten by rewrite=, proven to be equal"]

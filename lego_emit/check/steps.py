@@ -104,7 +104,7 @@ class Reader:
 
     def __init__(self, name: str, record: Record):
         self.name, self.analyzer = name, record.problem.analyzer
-        self.stand_ins = {a.args[0]: e for a, e in record.problem.stand_ins.items()}
+        self.stand_ins = {a.args[0]: e for a, e in record.problem.conditions.stand_ins.items()}
         self._found: dict[tuple[str, str], Step] = {}
 
     def own(self, e: Expr) -> Expr:

@@ -25,8 +25,8 @@ Path = tuple[Cond, ...]
 def as_written(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[Cond]]:
     """(the program of a problem's own form, what must hold for it beside what the values' own need:
     that divisors are not 0). What is shared and has no name is given one."""
-    assert problem.form is not None
-    replacements, expressions = problem.form
+    assert problem.written.form is not None
+    replacements, expressions = problem.written.form
     form = Written(problem, lowering)
     given: dict[Node, str] = {}
     for symbol, e in replacements:
@@ -41,7 +41,7 @@ def as_written(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[Cond
         form.columns.bound_all(roots)
     known = {d.identity for d, _ in nonzero((e for _, e in problem.outputs), problem.analyzer)}
     more = [(d, path) for d, path in form.divisors if d.identity not in known]
-    if more and problem.equal_form:
+    if more and problem.written.is_equal:
         refuse_zero(problem, more[0][0])
     needed = [not_zero(d, path, problem) for d, path in more]
     return finished(problem, lowering, roots, given), needed
@@ -63,7 +63,7 @@ class Written:
     def __init__(self, problem: Problem, lowering: Lowering):
         self.name = problem.name
         self.lowering, self.graph, self.analyzer = lowering, lowering.graph, lowering.analyzer
-        self._values = {n: self.analyzer.symbol(n) for n in problem.params}
+        self._values = {n: self.analyzer.symbol(n) for n in problem.parameters.names}
         self._reader = Reader(self._values, self.analyzer)
         self._nodes: dict[tuple[Any, ...], Node] = {}
         self._locals: dict[str, Node] = {}

@@ -33,14 +33,15 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
     """The cheapest program for a problem."""
     analyzer, types = problem.analyzer, dialect.types
     lowering = Lowering(analyzer, dialect)
-    if problem.form is None:
+    if problem.written.form is None:
         try:
             found = lower(problem, lowering)
         except TraceError as error:
             raise TraceError(f"{problem.name}: {error}") from None
     else:
         found, needed = _spelled(problem, lowering)
-        problem = replace(problem, preconditions=[*problem.preconditions, *needed])
+        known = [*problem.conditions.preconditions, *needed]
+        problem = replace(problem, conditions=replace(problem.conditions, preconditions=known))
     if found.extents and any(n.op == "table" and n.value.given for n in found.nodes.values()):
         raise TraceError(
             f"{problem.name}: there is no array form of a function that is given a table; write "
@@ -52,10 +53,12 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
             "give Lookup the entries"
         )
     _check_masked(problem)
-    params = tuple(header.param(n, problem) for n in problem.params)
+    params = tuple(header.param(n, problem) for n in problem.parameters.names)
     chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem)
     width = _with_params(problem.name, params, chosen, types)
-    spans: Sequence[tuple[int, Expr] | None] = problem.spans or [None] * len(problem.outputs)
+    spans: Sequence[tuple[int, Expr] | None] = problem.conditions.spans or [None] * len(
+        problem.outputs
+    )
     record = Record(problem, found.lowering.attempts, found.roots, dialect.cost.name)
     function = Function(
         name=problem.name,
@@ -70,13 +73,15 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
         axes=tuple(found.extents),
         view=_view(problem, found),
         named=problem.by_name and len(found.outputs) > 1,
-        base=problem.base,
-        bases=tuple(problem.bases),
+        base=problem.counting.axis,
+        bases=tuple(problem.counting.results),
         cost=round(found.cost, 3),  # without what decides between equal ones
         record=record,
         promises=tuple(
-            header.promised(e, analyzer, span, base, problem.masked.get(name))
-            for (name, e), span, base in zip(problem.outputs, spans, problem.bases, strict=True)
+            header.promised(e, analyzer, span, base, problem.conditions.masked.get(name))
+            for (name, e), span, base in zip(
+                problem.outputs, spans, problem.counting.results, strict=True
+            )
         ),
     )
     sizes = tuple(header.table_sizes(t, analyzer) for t in function.tables)
@@ -86,8 +91,8 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
 
 def _check_masked(problem: Problem) -> None:
     """Raise WidthError where the number that stands for what is masked is a result, too."""
-    for (name, _), span in zip(problem.outputs, problem.spans or (), strict=False):
-        most = problem.masked.get(name)
+    for (name, _), span in zip(problem.outputs, problem.conditions.spans or (), strict=False):
+        most = problem.conditions.masked.get(name)
         if most is not None and (problem.analyzer.interval(span[1])[0] or 0) > most:
             raise WidthError(
                 f"{problem.name}: {name} may be {most}, which stands for what is masked in an "
@@ -103,8 +108,10 @@ def _summary(problem: Problem, params: Sequence[Param]) -> str:
         what = "The index" if len(problem.outputs) == 1 else "The indices"
         said = f"{what} at ({indices})." if indices else f"{what} of {problem.name}."
     found = dict.fromkeys(p.name for p in params if p.base)
-    found |= dict.fromkeys(n for (n, _), b in zip(problem.outputs, problem.bases, strict=True) if b)
-    if found and problem.named:
+    found |= dict.fromkeys(
+        n for (n, _), b in zip(problem.outputs, problem.counting.results, strict=True) if b
+    )
+    if found and problem.counting.named:
         return f"{said} Counted from 1: {', '.join(found)}."
     return f"{said} Indices and positions count from 1." if found else said
 
@@ -119,7 +126,7 @@ def _view(problem: Problem, found: Lowered) -> View[Node] | None:
 def _spelled(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[Cond]]:
     from .as_written import as_written  # it loads SymPy
 
-    lowering.log = problem.log if problem.equal_form else None
+    lowering.log = problem.log if problem.written.is_equal else None
     return as_written(problem, lowering)
 
 

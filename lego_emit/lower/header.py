@@ -27,14 +27,21 @@ def param(name: str, problem: Problem) -> Param:
     else:
         least, end = known.lo, None if known.hi is None else known.hi + 1
         found = Range(*(None if e is None else value(e, analyzer) for e in (least, end)))
-        if name in problem.unsigned:
+        if name in problem.parameters.unsigned:
             found = Range(None, found.end)
     if analyzer.facts.constraints:  # not in its range, which is said beside them
         hi = tighter(min, hi, analyzer.estimates.greatest(analyzer.symbol(name)))
-    base = problem.first if name in problem.indices else 0
+    base = problem.counting.index if name in problem.parameters.indices else 0
     said = problem.doc.params.get(name, "")
     return Param(
-        name, found, lo, hi, name in problem.axes, analyzer.facts.is_size(name), base, said
+        name,
+        found,
+        lo,
+        hi,
+        name in problem.parameters.axes,
+        analyzer.facts.is_size(name),
+        base,
+        said,
     )
 
 
@@ -49,7 +56,7 @@ def assumptions(
     )
     divides = [c for c in divides if names.issuperset(names_in(c))]  # not of what cancels out
     preconditions = [condition(c, analyzer) for c in _preconditions(problem)]
-    conditions = [*problem.stated, *divides, *preconditions, *width]
+    conditions = [*problem.conditions.stated, *divides, *preconditions, *width]
     if not conditions:
         return ()
     ranges = {c for p in params for part in p.range.conditions(p.name) for c in parts(part)}
@@ -116,7 +123,7 @@ def table_sizes(table: Entries, analyzer: Analyzer) -> tuple[Node, Node]:
 
 def _preconditions(problem: Problem) -> list[Cond]:
     """Those that were met on the way, and that no divisor is 0; one of a branch says so."""
-    found = [*problem.preconditions]
+    found = [*problem.conditions.preconditions]
     for divisor, branch in nonzero((e for _, e in problem.outputs), problem.analyzer):
         found.append(not_zero(divisor, branch, problem))
     return found
@@ -124,5 +131,7 @@ def _preconditions(problem: Problem) -> list[Cond]:
 
 def not_zero(divisor: Expr, branch: Iterable[Cond], problem: Problem) -> Cond:
     """That a divisor is not 0, or that its branch is not taken."""
-    others = [problem.analyzer.simplifier.put_back(~c, problem.stand_ins) for c in branch]
+    others = [
+        problem.analyzer.simplifier.put_back(~c, problem.conditions.stand_ins) for c in branch
+    ]
     return any_of([*others, Cond("ne", divisor, Expr.of(0))])

@@ -96,11 +96,15 @@ def finished(
 ) -> Lowered:
     """The program of the nodes that the outputs are. given: names of common parts."""
     plain = Form(lowering, Style(), ())
-    extents = {n: problem.extents[n] for n in problem.axes if n in problem.extents}
+    extents = {
+        n: problem.parameters.extents[n]
+        for n in problem.parameters.axes
+        if n in problem.parameters.extents
+    }
     viewed = problem.view.values if problem.view else ()
     sizes = [plain.expr(problem.analyzer.unsubstitute(e)) for e in (*extents.values(), *viewed)]
     names = [n for n, _ in problem.outputs]
-    taken = {*problem.params, *names}
+    taken = {*problem.parameters.names, *names}
     return finish(lowering, names, roots, [*extents], sizes, taken, given)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..arith.analyzer import Analyzer
@@ -37,52 +37,85 @@ class Dialect:
         return all(t.least == 0 for t in self.types)
 
 
-@dataclass
-class Problem:
-    """One function.
+@dataclass(frozen=True)
+class Parameters:
+    """The parameters of a function.
 
-    outputs: by name, under facts; log: the steps that led to them. kept: the same with flat positions
-    kept as one value; None where that is not asked for. params: in order; axes: those that the caller ranges
-    over, extents how far; indices: those that count from first; base: what an
-    axis counts from; bases: what each output's 0 is called; named: whether the user named what
-    counts from 1. spans: (least, end) that are known to hold of each output, counted from 0. view: what a view of
-    the layout is to know. by_name: whether the outputs are a dict's. stated: assumptions
-    as the user wrote them; preconditions: those that were met on the way. stand_ins: of values out
-    of a known range. form: the outputs as SymPy expressions that are spelled as they stand,
-    (replacements, expressions by name); None where the cheapest form is searched for.
-    equal_form: the form stands for the outputs, and must have a value wherever they have one.
-    unsigned: parameters of which nothing but their type says that they are at least 0.
-    masked: the outputs that have a number beyond their span for what is masked, and it.
-    rewritten: what rewrite= changed, (before, after) as text. placed: parameters that are indices of a
-    layout.
+    names: in order; axes: those that the caller ranges over; extents: how far, by name; indices: those
+    that count from Counting.index; placed: those that are indices of a layout; unsigned: those of
+    which nothing but their type says that they are at least 0.
+    """
+
+    names: Sequence[str]
+    axes: Sequence[str]
+    extents: Mapping[str, Expr]
+    indices: Collection[str]
+    placed: Collection[str]
+    unsigned: Collection[str]
+
+
+@dataclass(frozen=True)
+class Counting:
+    """The numbers by which the caller calls what is 0 in the algebra: those of indices, of axes, and
+    of each result. named: whether the user named what counts from 1."""
+
+    index: int
+    axis: int
+    results: Sequence[int]
+    named: bool
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What holds, or must hold, beside what the analyzer knows.
+
+    stated: assumptions as the user wrote them; preconditions: those that were met on the way; spans:
+    (least, end) that are known to hold of each output, counted from 0; stand_ins: of values out of a
+    known range; masked: the number beyond its span that an output has for what is masked.
+    """
+
+    stated: Sequence[Node]
+    preconditions: Sequence[Cond]
+    spans: Sequence[tuple[int, Expr]] | None
+    stand_ins: Mapping[Atom, Expr]
+    masked: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class AsWritten:
+    """SymPy expressions that are spelled as they stand.
+
+    form: (replacements, expressions by name); None where the cheapest form is searched for. is_equal:
+    whether the form stands for the outputs, and must have a value wherever they have one. changes: what
+    rewrite= changed, (before, after) as text.
+    """
+
+    form: tuple[Sequence[tuple[Any, Any]], Mapping[str, Any]] | None = None
+    is_equal: bool = False
+    changes: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One function that is to be lowered.
+
+    outputs: by name, under the analyzer's facts; log: the steps that led to them; kept: the same with
+    flat positions kept as one value, None where that is not asked for; view: what a view of the layout
+    has to know; by_name: whether the outputs are a dict's.
     """
 
     name: str
     doc: Doc
     analyzer: Analyzer
     outputs: Sequence[tuple[str, Expr]]
-    params: Sequence[str]
-    axes: Sequence[str]
-    extents: Mapping[str, Expr]
-    indices: Collection[str]
-    first: int
-    base: int
-    bases: Sequence[int]
-    named: bool
-    spans: Sequence[tuple[int, Expr]] | None
-    view: View[Expr] | None
-    by_name: bool
-    stated: Sequence[Node]
-    preconditions: list[Cond]
-    stand_ins: Mapping[Atom, Expr]
     log: Log
     kept: Kept | None
-    form: tuple[Sequence[tuple[Any, Any]], Mapping[str, Any]] | None
-    equal_form: bool = False
-    rewritten: Sequence[tuple[str, str]] = ()
-    placed: Collection[str] = ()
-    masked: Mapping[str, int] = field(default_factory=dict)
-    unsigned: Collection[str] = ()
+    parameters: Parameters
+    counting: Counting
+    conditions: Conditions
+    written: AsWritten
+    view: View[Expr] | None
+    by_name: bool
 
 
 class Kept(Protocol):

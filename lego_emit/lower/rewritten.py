@@ -30,7 +30,7 @@ from ..arith.from_sympy import Reader
 from ..errors import LegoError, TraceError, did_you_mean, line_in
 from .as_written import refuse_zero
 from .header import nonzero
-from .problem import Problem
+from .problem import AsWritten, Problem
 
 Rewrite = Callable[[str, dict[str, Any]], Any]
 SAMPLES = 1000  # attempts to find a difference
@@ -46,18 +46,18 @@ def rewritten(problem: Problem, rewrite: Rewrite) -> Problem:
     pair = _called(problem, rewrite, given)
     if not pair.replacements and pair.expressions == given:
         return problem
-    form = pair if stands(pair) else None
+    form, changes = pair if stands(pair) else None, _changes(given, pair)
     values = _values(problem, pair)
     for (name, old), new in zip(problem.outputs, values, strict=True):
         _Comparison(problem, name, given[name], pair.expressions[name]).same(old, new)
     if form is None:
         _check_divisors(problem, values)
         outputs = [(n, e) for (n, _), e in zip(problem.outputs, values, strict=True)]
-        return replace(problem, outputs=outputs, kept=None, form=None, rewritten=_told(given, pair))
-    return replace(problem, form=form, kept=None, equal_form=True, rewritten=_told(given, pair))
+        return replace(problem, outputs=outputs, kept=None, written=AsWritten(changes=changes))
+    return replace(problem, kept=None, written=AsWritten(form, is_equal=True, changes=changes))
 
 
-def _told(given: Mapping[str, Any], pair: Pair) -> list[tuple[str, str]]:
+def _changes(given: Mapping[str, Any], pair: Pair) -> list[tuple[str, str]]:
     """What was changed, for an explanation."""
     parts = [f"{s} = {in_short(e)}" for s, e in pair.replacements]
     where = f" where {', '.join(parts)}" if parts else ""
@@ -72,7 +72,7 @@ def _given(problem: Problem) -> dict[str, Any]:
     """The outputs as SymPy expressions in the user's own symbols."""
     analyzer = problem.analyzer
     own = {
-        n: analyzer.simplifier.put_back(analyzer.unsubstitute(e), problem.stand_ins)
+        n: analyzer.simplifier.put_back(analyzer.unsubstitute(e), problem.conditions.stand_ins)
         for n, e in problem.outputs
     }
     return {n: analyzer.unsubstitute(e).to_sympy() for n, e in own.items()}
@@ -127,7 +127,7 @@ def _called(problem: Problem, rewrite: Any, given: dict[str, Any]) -> Pair:
 
 def _values(problem: Problem, pair: Pair) -> list[Expr]:
     """The values of a pair's expressions in normal form."""
-    known = {n: problem.analyzer.symbol(n) for n in problem.params}
+    known = {n: problem.analyzer.symbol(n) for n in problem.parameters.names}
     for symbol, _ in pair.replacements:
         if symbol.name in known:
             raise TraceError(f"rewrite replaces {symbol}, which is a parameter of {problem.name}")
@@ -137,7 +137,7 @@ def _values(problem: Problem, pair: Pair) -> list[Expr]:
         if symbol.name not in names:
             raise TraceError(
                 f"rewrite names {symbol}, which is not a parameter of {problem.name}; parameters: "
-                f"{', '.join(problem.params)}.{did_you_mean(symbol.name, names)}"
+                f"{', '.join(problem.parameters.names)}.{did_you_mean(symbol.name, names)}"
             )
     reader = Reader(known, problem.analyzer)
     try:
@@ -166,7 +166,9 @@ class _Comparison:
     def same(self, old: Expr, new: Expr) -> None:
         """Return where the two are equal for all values that satisfy the facts; else raise."""
         analyzer: Analyzer = self.problem.analyzer.copy()
-        for name in self.problem.params:  # samples have values of those of which something is known
+        for name in (
+            self.problem.parameters.names
+        ):  # samples have values of those of which something is known
             if name not in analyzer.facts.substitutions:
                 analyzer.facts.ranges.setdefault(name, Range())
         gap = analyzer.rebuilt(new - old)
@@ -201,7 +203,9 @@ class _Comparison:
         except KeyError:
             return
         if found != wanted:
-            values = {n: sample.values[n] for n in self.problem.params if n in sample.values}
+            values = {
+                n: sample.values[n] for n in self.problem.parameters.names if n in sample.values
+            }
             at = ", ".join(f"{n} = {v}" for n, v in values.items())
             raise TraceError(
                 f"rewrite, given {self._where()}, gives {in_short(self.made)}, which is "

@@ -145,8 +145,8 @@ class _Needs:
         self.nodes = {k: n for k, n in program.items() if not n.is_bool}
         self.analyzer, self.index_type = lowering.analyzer, index_type
         self.least, self.most = index_type.ends
-        self.placed, self.params = problem.placed, problem.params
-        self.stand_ins = problem.stand_ins
+        self.placed, self.params = problem.parameters.placed, problem.parameters.names
+        self.stand_ins = problem.conditions.stand_ins
         self.open = self._beyond()
         self.paths = self._branches() if lowering.lazy else dict.fromkeys(program, NONE)
         self.covered = self._covered()

@@ -106,8 +106,8 @@ def _of_one(found: Followed) -> Traced:
         made = Traced(found.name, doc, trace, None, named, form=found.form, by_name=by_name)
         made.definition = definition
         return made
-    doc, spans = (problem.doc, problem.spans) if found.unchanged else (doc, None)
-    stated, form = problem.stated, found.form
+    doc, spans = (problem.doc, problem.conditions.spans) if found.unchanged else (doc, None)
+    stated, form = problem.conditions.stated, found.form
     by_name = problem.by_name
     return Traced(
         found.name, doc, trace, None, named, spans, stated, form, None, by_name, definition
@@ -116,8 +116,10 @@ def _of_one(found: Followed) -> Traced:
 
 def _counted(problem: Any) -> Iterator[str]:
     """The parameters and results that count from the problem's base."""
-    yield from problem.indices
-    yield from (n for (n, _), base in zip(problem.outputs, problem.bases, strict=True) if base)
+    yield from problem.parameters.indices
+    yield from (
+        n for (n, _), base in zip(problem.outputs, problem.counting.results, strict=True) if base
+    )
 
 
 def reference(subject: Any, functions: Sequence[Any]) -> Any:
@@ -164,7 +166,10 @@ class _Function:
         self.problem: Any = pair.problem if isinstance(pair, Formulas) else None
         self.locals = [s.name for s, _ in pair.replacements]
         self.symbols = symbols_of(expressions_of(pair))
-        first = [*(signature or ()), *([] if self.problem is None else self.problem.params)]
+        first = [
+            *(signature or ()),
+            *([] if self.problem is None else self.problem.parameters.names),
+        ]
         names = {*first, *(s.name for s in self.symbols)} - {*self.locals}
         self.ranges: list[GivenRange] = []
         while more := [r for r in ranges if r.name in names and r not in self.ranges]:
@@ -232,15 +237,15 @@ class _Function:
             known,
             {},
             lambda t: None,  # its results are known
-            signature=[n for n in self.params if n not in problem.axes],
-            axes=[*problem.axes],
-            preconditions=[*problem.preconditions],
-            extents=dict(problem.extents),
-            base=problem.first,
-            named=frozenset(_counted(problem)) if problem.named else None,
-            indices={*problem.indices},
-            placed={*problem.placed},
-            stand_ins=dict(problem.stand_ins),
+            signature=[n for n in self.params if n not in problem.parameters.axes],
+            axes=[*problem.parameters.axes],
+            preconditions=[*problem.conditions.preconditions],
+            extents=dict(problem.parameters.extents),
+            base=problem.counting.index,
+            named=frozenset(_counted(problem)) if problem.counting.named else None,
+            indices={*problem.parameters.indices},
+            placed={*problem.parameters.placed},
+            stand_ins=dict(problem.conditions.stand_ins),
         )
         assert isinstance(pair, Formulas)
         if pair.unchanged:
