@@ -8,7 +8,7 @@ from typing import Any
 from .arith.given import GivenRange, as_list
 from .emit import registry
 from .emit.printer import Printer
-from .errors import TargetError, did_you_mean, shown
+from .errors import TargetError, did_you_mean, short_repr
 from .ir.cost import MOST_EFFORT
 from .ir.index_types import INDEX_TYPES, IndexType
 from .ir.program import Program
@@ -20,7 +20,7 @@ def lines_of(header: str | Sequence[str]) -> tuple[str, ...]:
     """The lines of header=. Raises TargetError."""
     lines = header.splitlines() if isinstance(header, str) else header
     if not isinstance(lines, list | tuple) or not all(isinstance(line, str) for line in lines):
-        raise TargetError(f"header={shown(header)}: give a text, or a list of its lines")
+        raise TargetError(f"header={short_repr(header)}: give a text, or a list of its lines")
     return tuple(lines)
 
 
@@ -28,7 +28,7 @@ def effort_of(given: Any) -> int:
     """effort= as a number. Raises TargetError."""
     number = None if isinstance(given, bool) else as_integer(given)
     if number is None or not 1 <= number <= MOST_EFFORT:
-        raise TargetError(f"effort is {shown(given)}; give a number from 1 to {MOST_EFFORT}")
+        raise TargetError(f"effort is {short_repr(given)}; give a number from 1 to {MOST_EFFORT}")
     return number
 
 
@@ -46,7 +46,7 @@ def index_types_of(given: Any) -> list[str]:
     names = as_list(given) if isinstance(given, (str, list, tuple)) else []
     if not names or not all(isinstance(name, str) for name in names):
         raise TargetError(
-            f"no index type {shown(given)}; give auto, a type such as int32, or a list"
+            f"no index type {short_repr(given)}; give auto, a type such as int32, or a list"
         )
     if "auto" in names[1:]:
         raise TargetError(
@@ -69,8 +69,8 @@ def candidates(index_type: str, printer: Printer) -> tuple[IndexType, ...]:
         raise TargetError(f"{printer.title} has no {index_type}; it has {', '.join(printer.types)}")
     known = [*own, *printer.index_names]
     raise TargetError(
-        f"no index type {shown(index_type)}; {printer.title} has auto, {', '.join(known)}."
-        f"{did_you_mean(shown(index_type), known)}"
+        f"no index type {short_repr(index_type)}; {printer.title} has auto, {', '.join(known)}."
+        f"{did_you_mean(short_repr(index_type), known)}"
     )
 
 
@@ -80,9 +80,9 @@ def counted(base: Any) -> Base:
     for name, number in named:
         if not is_integer(number) or number not in (0, 1):
             what = f"base of {name}" if name else "base"
-            raise TargetError(f"{what} is {shown(number)}; indices count from 0 or from 1")
+            raise TargetError(f"{what} is {short_repr(number)}; indices count from 0 or from 1")
         if not isinstance(name, str):
-            raise TargetError(f"base names {shown(name)}, which is no name; write {{'i': 1}}")
+            raise TargetError(f"base names {short_repr(name)}, which is no name; write {{'i': 1}}")
     return frozenset(n for n, number in named if number) if isinstance(base, Mapping) else base
 
 
@@ -95,7 +95,7 @@ def check_counted(base: Any, program: Program) -> None:
     for name in sorted(base.keys() - indices):
         known = sorted(indices)
         raise TargetError(
-            f"base is {shown(base)}, and {name} is no index and no result; there are {', '.join(known)}."
+            f"base is {short_repr(base)}, and {name} is no index and no result; there are {', '.join(known)}."
             f"{did_you_mean(name, known)}"
         )
 

@@ -122,7 +122,7 @@ LONGEST = 256  # bits of a number that a message writes out, and of a size
 MOST_SHOWN = 240  # characters of a value that a message writes out
 
 
-def shown(value: Any, levels: int = 8) -> str:
+def short_repr(value: Any, levels: int = 8) -> str:
     """repr(value) for a message, on one line; of a number that is too long to read, or for Python to
     write, how long it is; of what is too long or nested too deep, the beginning."""
     if isinstance(value, int) and value.bit_length() > LONGEST:
@@ -132,7 +132,7 @@ def shown(value: Any, levels: int = 8) -> str:
     except Exception:
         if not isinstance(value, list | tuple):
             return a_type(value)
-        text = ", ".join(shown(part, levels - 1) for part in value) if levels else "..."
+        text = ", ".join(short_repr(part, levels - 1) for part in value) if levels else "..."
         text = f"[{text}]" if isinstance(value, list) else f"({text})"
     text = " ".join(text.split()) if "\n" in text else text
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}.."
@@ -142,8 +142,8 @@ class LazyText:
     """Text for messages, made each time that one needs it: an f-string would be made in each call,
     for an error that seldom comes.
 
-    form: text with {} for shown(value), {!r} for repr(value), {!s} for str(value) and {!l} for
-    shown() of each item, with commas between them; values: in this order.
+    form: text with {} for short_repr(value), {!r} for repr(value), {!s} for str(value) and {!l} for
+    short_repr() of each item, with commas between them; values: in this order.
     """
 
     __slots__ = ("_form", "_values")
@@ -158,16 +158,16 @@ class LazyText:
 class _Forms(Formatter):
     def convert_field(self, value: Any, conversion: Any) -> Any:
         if conversion is None:
-            return shown(value)
+            return short_repr(value)
         if conversion == "l":
-            return ", ".join(map(shown, value))
+            return ", ".join(map(short_repr, value))
         return super().convert_field(value, conversion)
 
 
 _FORMS = _Forms()
 
 
-def said(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """What an exception that is not ours says, for a message: on one line, and not at length."""
     try:
         text = " ".join(str(error).split())

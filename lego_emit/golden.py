@@ -34,7 +34,7 @@ from .check.called import called_at
 from .check.tables import SOURCE, asked_of
 from .emit import registry
 from .emitted import Emitted, emit_program
-from .errors import GoldenError, LegoError, TargetError, shown
+from .errors import GoldenError, LegoError, TargetError, short_repr
 from .files import write_if_changed
 from .ir.program import Program
 from .packages import numpy as np
@@ -182,7 +182,7 @@ class Case:
         points = prod(self.domain.values())
         if points > TABLE_MOST:
             raise GoldenError(
-                f"{self.folder / SOURCE}: a table of {shown(points)} indices is too large, it has "
+                f"{self.folder / SOURCE}: a table of {short_repr(points)} indices is too large, it has "
                 f"at most {TABLE_MOST}; choose a smaller domain"
             )
         found: dict[str, list[np.ndarray]] = {}
@@ -238,7 +238,7 @@ def load(folder: str | Path) -> Case:
         raise GoldenError(f"{source}: layout is a function; call it kernel or {folder.name}")
     assume, view = names.get("assume", ()), names.get("view", False)
     if not isinstance(view, bool):
-        raise GoldenError(f"{source}: view is {shown(view)}; give True or False")
+        raise GoldenError(f"{source}: view is {short_repr(view)}; give True or False")
     return Case(
         folder,
         subject,

@@ -18,7 +18,7 @@ from typing import Any
 
 from .algebra.labels import bits_of, listed
 from .algebra.linear import Linear
-from .errors import LayoutError, LazyText, shown
+from .errors import LayoutError, LazyText, short_repr
 from .kinds import is_integer
 
 REGISTER, LANE, WARP = "register", "lane", "warp"
@@ -44,7 +44,7 @@ def _tile(
 def _element(construct: object, bits: int, known: Sequence[int]) -> int:
     if bits not in known:
         raise LayoutError(
-            f"{construct}: elements of {shown(bits)} bits; there are {', '.join(map(str, known))}"
+            f"{construct}: elements of {short_repr(bits)} bits; there are {', '.join(map(str, known))}"
         )
     return bits_of(construct, "bits", bits)
 
@@ -61,14 +61,14 @@ def _order(construct: object, rank: int, order: Sequence[int] | None) -> list[in
     way = [*range(rank)][::-1] if order is None else listed(order)
     if not all(map(is_integer, way)) or sorted(way) != [*range(rank)]:
         raise LayoutError(
-            f"{construct}: order is {shown(order)}; give the numbers 0..{rank - 1}, each once"
+            f"{construct}: order is {short_repr(order)}; give the numbers 0..{rank - 1}, each once"
         )
     return way
 
 
 def _linear(construct: object, layout: Linear) -> Linear:
     if not isinstance(layout, Linear):
-        raise LayoutError(f"{construct}: {shown(layout)} is not a Linear")
+        raise LayoutError(f"{construct}: {short_repr(layout)} is not a Linear")
     return layout
 
 
@@ -156,7 +156,7 @@ def mma(operand: str, bits: int = 16, k: int | None = None) -> Linear:
     k = 256 // bits if k is None else k
     if k not in known:
         listed_k = " and ".join(map(str, known))
-        raise LayoutError(f"{construct}: k is {shown(k)}; of {bits} bits there are {listed_k}")
+        raise LayoutError(f"{construct}: k is {short_repr(k)}; of {bits} bits there are {listed_k}")
     steps = bits_of(construct, "k", k) - packed - 2  # registers one after the other in k
     if operand == "a":
         rows = (LANE, 1, 2), (LANE, 0, 3), (REGISTER, 0, 1)
@@ -179,7 +179,7 @@ def wgmma(operand: str = "d", n: int | None = None, bits: int = 16) -> Linear:
     n = 8 if n is None else n
     if n not in (8, 16, 32, 64, 128, 256):
         raise LayoutError(
-            f"{construct}: n is {shown(n)}; powers of two from 8 to 256 are linear over F2"
+            f"{construct}: n is {short_repr(n)}; powers of two from 8 to 256 are linear over F2"
         )
     tile = mma("c") * Linear.identity1D(n // 8, REGISTER, "dim1")
     return tile * Linear.identity1D(4, WARP, "dim0")
@@ -259,7 +259,7 @@ def wmma(operand: str = "c", version: int = 1, k_width: int | None = None) -> Li
         return tile * Linear.zeros1D(2, LANE, "dim0")
     k_width = 8 if k_width is None else k_width
     if k_width not in (4, 8):
-        raise LayoutError(f"{construct}: k_width is {shown(k_width)}; it is 4 or 8")
+        raise LayoutError(f"{construct}: k_width is {short_repr(k_width)}; it is 4 or 8")
     wide = bits_of(construct, "k_width", k_width)
     lanes = (LANE, across, 4), (LANE, k, 1)
     return _tile((REGISTER, k, wide), *lanes, (REGISTER, k, 3 - wide))

@@ -11,7 +11,7 @@ from .algebra.nested import compact, size_of
 from .algebra.perms import RegP
 from .algebra.strided import Strided
 from .arith.expr import symbols
-from .errors import LayoutError, LazyText, did_you_mean, shown
+from .errors import LayoutError, LazyText, did_you_mean, short_repr
 from .kinds import is_integer, is_symbolic
 
 ARROW = "->"
@@ -107,7 +107,7 @@ def _known(sizes: Mapping[str, Any], names: list[str], place: object) -> dict[st
             )
         if not (is_symbolic(size) or (is_integer(size) and size >= 1)):
             raise LayoutError(
-                f"{place}: {name} is {shown(size)}; a size is at least 1, or a symbol"
+                f"{place}: {name} is {short_repr(size)}; a size is at least 1, or a symbol"
             )
     free = [n for n in names if n not in sizes]
     made = symbols(" ".join(free)) if free else ()

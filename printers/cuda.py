@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lego_emit import templates
 from lego_emit.emit.printer import call
-from lego_emit.errors import LayoutError, shown
+from lego_emit.errors import LayoutError, short_repr
 from lego_emit.notation import C
 from lego_emit.printers.c_family import (
     C_OPS,
@@ -169,7 +169,7 @@ class CudaPlanPrinter(CudaPrinter):
         taken = self.reserved_functions | {"T", "V", "W", "More", "memcpy"}
         if not isinstance(name, str) or self.legal_name(name) != name or name in taken:
             raise LayoutError(
-                f"CUDA C has no function of the name {shown(name)}; give another name"
+                f"CUDA C has no function of the name {short_repr(name)}; give another name"
             )
         if lanes not in (1, 32):
             raise LayoutError(

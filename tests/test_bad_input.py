@@ -41,7 +41,7 @@ from lego_emit.errors import (
     TargetError,
     TraceError,
     WidthError,
-    shown,
+    short_repr,
 )
 
 # ruff: noqa: F821
@@ -934,9 +934,9 @@ class Unprintable:
 )
 def test_things_that_are_none_of_what_is_wanted(thing):
     """Whatever it is, the message is ours and shows it, if it can be shown."""
-    as_shown = shown(thing)
+    as_shown = short_repr(thing)
     refused_by_generate(TargetError, as_shown, fn=tile, target=thing)
-    words = shown("x") if isinstance(thing, list) else as_shown  # a list is of several types
+    words = short_repr("x") if isinstance(thing, list) else as_shown  # a list is of several types
     refused_by_generate(TargetError, words, fn=tile, index_type=thing)
     refused_by_generate(TargetError, as_shown, fn=tile, base=thing)
     refused_by_generate(TargetError, as_shown, fn=tile, cost=thing)

@@ -14,7 +14,7 @@ from types import CellType, CodeType, FunctionType, NoneType
 from typing import Any, Protocol
 
 from ..ends import Endless, bounded, may_not_end, names_in
-from ..errors import LayoutError, a_type, line_in, said, shown
+from ..errors import LayoutError, a_type, error_text, line_in, short_repr
 from ..kinds import as_integer, is_array, is_symbolic
 
 EXHAUSTIVE = 65536
@@ -54,7 +54,7 @@ def call_apply(genp: GenP, index: tuple[int, ...], watched: bool = False) -> int
         position = _integer(genp, "apply", index, position)
     if genp.inv_function is not None and not 0 <= position < genp.size:
         raise LayoutError(
-            f"{genp!r}: apply({_listed(index)}) gives {shown(position)}, outside 0..{shown(genp.size - 1)}: not a bijection. "
+            f"{genp!r}: apply({_listed(index)}) gives {short_repr(position)}, outside 0..{short_repr(genp.size - 1)}: not a bijection. "
             "Correct it, or leave inv out if it is meant to leave its range (section III-D)"
         )
     return position
@@ -70,11 +70,13 @@ def call_inv(genp: GenP, flat: int, watched: bool = False) -> tuple[int, ...]:
         found = (found,)
     if not isinstance(found, list | tuple) or len(found) != rank:
         raise LayoutError(
-            f"{genp!r}: inv({shown(flat)}) gives {shown(found)}; give a tuple of {rank} integers"
+            f"{genp!r}: inv({short_repr(flat)}) gives {short_repr(found)}; give a tuple of {rank} integers"
         )
     index = tuple(i if type(i) is int else _integer(genp, "inv", (flat,), i) for i in found)
     if not all(0 <= i < n for i, n in zip(index, genp.dims, strict=True)):
-        raise LayoutError(f"{genp!r}: inv({shown(flat)}) gives {shown(index)}, outside its sizes")
+        raise LayoutError(
+            f"{genp!r}: inv({short_repr(flat)}) gives {short_repr(index)}, outside its sizes"
+        )
     return index
 
 
@@ -114,13 +116,13 @@ def _checked(same: SameGenP) -> None:
         if seen.setdefault(position, index) != index:
             raise LayoutError(
                 f"{genp!r}: apply({_listed(seen[position])}) and apply({_listed(index)}) both "
-                f"give {shown(position)}: not a bijection. Correct it, or leave inv out if it is meant to "
+                f"give {short_repr(position)}: not a bijection. Correct it, or leave inv out if it is meant to "
                 "be many-to-one (section III-D)"
             )
         back = call_inv(genp, position, watched)
         if back != index:
             raise LayoutError(
-                f"{genp!r}: apply({_listed(index)}) gives {shown(position)} but inv({shown(position)}) gives "
+                f"{genp!r}: apply({_listed(index)}) gives {short_repr(position)} but inv({short_repr(position)}) gives "
                 f"({_listed(back)}): inv must undo apply"
             )
 
@@ -270,7 +272,7 @@ def _called(genp: GenP, name: str, function: Any, arguments: tuple[int, ...], wa
     except (Exception, SystemExit) as error:
         line = line_in(function, error)
         raise LayoutError(
-            f"{genp!r}: {name}({_listed(arguments)}) raised {type(error).__name__}{line}: {said(error)}"
+            f"{genp!r}: {name}({_listed(arguments)}) raised {type(error).__name__}{line}: {error_text(error)}"
         ) from error
 
 
@@ -279,11 +281,11 @@ def _integer(genp: GenP, name: str, arguments: tuple[int, ...], value: Any) -> i
     if number is None:
         hint = "; write // for integer division, / gives floats" * isinstance(value, float)
         raise LayoutError(
-            f"{genp!r}: {name}({_listed(arguments)}) gives {shown(value)}, {a_type(value)}, "
+            f"{genp!r}: {name}({_listed(arguments)}) gives {short_repr(value)}, {a_type(value)}, "
             f"where an integer is wanted{hint}"
         )
     return number
 
 
 def _listed(items: tuple[int, ...]) -> str:
-    return ", ".join(map(shown, items))
+    return ", ".join(map(short_repr, items))

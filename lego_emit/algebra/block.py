@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from ..entries import Entries
-from ..errors import IndexRangeError, InverseError, LayoutError, a_type, shown
+from ..errors import IndexRangeError, InverseError, LayoutError, a_type, short_repr
 from ..kinds import is_array, is_integer, is_symbolic
 from .later import later, symbols
 from .sizes import product
@@ -267,7 +267,7 @@ class Block:
 
     def __mul__(self, other: Any) -> Any:
         raise LayoutError(
-            f"({self!r}) * ({shown(other)}): there is no such product; of strided layouts and of "
+            f"({self!r}) * ({short_repr(other)}): there is no such product; of strided layouts and of "
             f"linear ones there is. For one layout after the other write A @ B"
         )
 
@@ -392,6 +392,6 @@ def check_index(block: Block, axis: int | None, index: Any) -> bool:
     place = "the flat index" if axis is None else place_of(block, axis)
     kind = f"an array of {index.dtype}" if is_array(index) else f"{a_type(index)}"
     raise IndexRangeError(
-        f"{block!r}: {place} is {shown(index)}, {kind}; give an integer, a NumPy integer array or a "
+        f"{block!r}: {place} is {short_repr(index)}, {kind}; give an integer, a NumPy integer array or a "
         "symbol"
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InverseError, LayoutError, LegoWarning, shown
+from ..errors import InverseError, LayoutError, LegoWarning, short_repr
 from ..kinds import is_integer
 from .block import Block, Change, Indexable, Numbers
 from .digits import ravel, unravel
@@ -29,7 +29,7 @@ class Composed(Indexable):
     def __post_init__(self) -> None:
         for block in (self.outer, self.inner):
             if not isinstance(block, Block):
-                raise LayoutError(f"{shown(block)} is not a layout: A @ B takes two")
+                raise LayoutError(f"{short_repr(block)} is not a layout: A @ B takes two")
         if masking := next((b for b in (self.inner, self.outer) if b.masks), None):
             raise LayoutError(
                 f"{self!r}: {type(masking).__name__} gives -1 where it masks, which is not an index; compose "
@@ -37,7 +37,7 @@ class Composed(Indexable):
             )
         if not self.inner.is_bounded:
             raise LayoutError(
-                f"{shown(self)}: the positions of the second are not known to lie in "
+                f"{short_repr(self)}: the positions of the second are not known to lie in "
                 f"0..{self.outer.size - 1!r}; give its GenP an inv, or strides that are not negative"
             )
         given, taken = self.inner.physical_size, self.outer.size
@@ -46,7 +46,7 @@ class Composed(Indexable):
             if self.inner.results is not None and self.inner.results == self.outer.results:
                 way = "from one layout of a tensor to another goes A.invert_and_compose(B)"
             raise LayoutError(
-                f"{shown(self)}: the second gives positions in 0..{given - 1}, and the first takes "
+                f"{short_repr(self)}: the second gives positions in 0..{given - 1}, and the first takes "
                 f"{taken} indices; {way}"
             )
 
@@ -167,7 +167,7 @@ def composed(outer: Block, inner: Any, stacklevel: int) -> Composed:
             start = [chr(ord("m") + k) for k in range(len(taken))]
             index = ", ".join(f"{n}*{s} + {r}" for n, s, r in zip(given, start, names, strict=True))
             warnings.warn(
-                f"{shown(found)}: the results ({sizes}) are less than the index that the outer layout "
+                f"{short_repr(found)}: the results ({sizes}) are less than the index that the outer layout "
                 f"takes, {list(taken)}, and go to its first {inner.physical_size} indices, "
                 f"row-major. For a part of it, compose with the tile alone, cute.local_tile(T, "
                 f"{tuple(given)}, ({', '.join(start)})) @ .., or write a function that returns "

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from ..errors import IndexRangeError, a_type, shown
+from ..errors import IndexRangeError, a_type, short_repr
 from ..kinds import is_array, is_integer, is_symbolic
 from .later import symbols
 from .nested import digits, flat, is_too_deep, is_tuple, modes, text
@@ -92,9 +92,9 @@ def _checked_coordinate(layout: Any, c: Any, place: str, shape: Any) -> Any:
         return c.astype("int64")
     if not is_integer(c):
         raise IndexRangeError(
-            f"{layout!r}: the coordinate of {place} is {shown(c)}, {a_type(c)}; give an "
+            f"{layout!r}: the coordinate of {place} is {short_repr(c)}, {a_type(c)}; give an "
             "integer, an integer array, a symbol, or None to keep the mode"
         )
     if c < 0:
-        raise IndexRangeError(f"{layout!r}: the coordinate of {place} is {shown(c)}, below 0")
+        raise IndexRangeError(f"{layout!r}: the coordinate of {place} is {short_repr(c)}, below 0")
     return int(c)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-from ..errors import LayoutError, LazyText, a_type, shown
+from ..errors import LayoutError, LazyText, a_type, short_repr
 from ..kinds import is_array, is_integer, is_symbolic
 from . import bijection
 from .block import Change, Indexable, Numbers
@@ -78,12 +78,12 @@ class GenP(OfFunctions):
         object.__setattr__(self, "own_sizes", own)
         for name, given in (("apply", apply), ("inv", inv)):
             if not callable(given) and not (name == "inv" and given is None):
-                raise LayoutError(f"{construct}: {name} is {shown(given)}; give a function")
+                raise LayoutError(f"{construct}: {name} is {short_repr(given)}; give a function")
             try:
                 hash(given)
             except TypeError:
                 raise LayoutError(
-                    f"{construct}: {name} is {shown(given)}, which cannot be hashed; blocks are "
+                    f"{construct}: {name} is {short_repr(given)}, which cannot be hashed; blocks are "
                     "values: give a function, or freeze the class (dataclass(frozen=True))"
                 ) from None
         object.__setattr__(self, "apply_function", apply)
@@ -138,13 +138,15 @@ def isqrt(x: Any) -> Any:
         return x.isqrt() if hasattr(x, "isqrt") else symbols().at_sympy(isqrt, x)
     if is_integer(x):
         if x < 0:
-            raise LayoutError(f"isqrt({shown(x)}): only a non-negative integer has a square root")
+            raise LayoutError(
+                f"isqrt({short_repr(x)}): only a non-negative integer has a square root"
+            )
         return math.isqrt(int(x))
     if is_array(x) and x.dtype.kind in "iu":
         from .reference import isqrt_array
 
         return isqrt_array(x)
-    raise LayoutError(f"isqrt({shown(x)}): give an integer, not {a_type(x)}")
+    raise LayoutError(f"isqrt({short_repr(x)}): give an integer, not {a_type(x)}")
 
 
 def function_name(function: Callable[..., Any]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, short_repr
 from ..kinds import is_integer
 
 Dims = tuple[tuple[str, int], ...]  # name -> bits
@@ -17,7 +17,7 @@ def names_of(construct: object, names: Any) -> list[Any]:
     if isinstance(names, str):
         return [names]
     if not isinstance(names, Iterable):
-        raise LayoutError(f"{construct}: {shown(names)} is not a list of names")
+        raise LayoutError(f"{construct}: {short_repr(names)} is not a list of names")
     return [*names]
 
 
@@ -27,7 +27,7 @@ def sizes_of(construct: object, sizes: Any, kind: str) -> Dims:
     good = isinstance(pairs, Iterable) and not isinstance(pairs, str)
     pairs = [*pairs] if good else []
     if not good or not all(isinstance(p, tuple | list) and len(p) == 2 for p in pairs):
-        raise LayoutError(f"{construct}: {shown(sizes)} is not a dict of sizes by name")
+        raise LayoutError(f"{construct}: {short_repr(sizes)} is not a dict of sizes by name")
     check_names(construct, [name for name, _ in pairs], kind)
     return tuple((name, bits_of(construct, name, size)) for name, size in pairs)
 
@@ -86,7 +86,7 @@ def check_names(construct: object, names: Sequence[Any], kind: str) -> None:
     """Raise LayoutError unless these are names, each once."""
     for name in names:
         if not isinstance(name, str) or not name.isidentifier():
-            raise LayoutError(f"{construct}: the {kind} {shown(name)} is not a name")
+            raise LayoutError(f"{construct}: the {kind} {short_repr(name)} is not a name")
     if len({*names}) < len(names):
         raise LayoutError(f"{construct}: an {kind} stands twice")
     if not names:
@@ -97,7 +97,7 @@ def bits_of(construct: object, name: str, size: Any) -> int:
     """The bits of a size. Raises LayoutError where it is no power of two."""
     if not is_integer(size) or size < 1 or size & (size - 1):
         raise LayoutError(
-            f"{construct}: {name} is {shown(size)}, no power of two; a layout over F2 has sizes "
+            f"{construct}: {name} is {short_repr(size)}, no power of two; a layout over F2 has sizes "
             "1, 2, 4, ..: enlarge it and mask what is outside, as ExpandBy does"
         )
     return int(size).bit_length() - 1
@@ -111,7 +111,7 @@ def checked_image(
     good = all(is_integer(v) and v >= 0 for v in values)
     if len(values) != len(names) or not good:
         raise LayoutError(
-            f"{construct}: bit {bit} of {name} goes to {shown(image)}; give a number >= 0 for each of "
+            f"{construct}: bit {bit} of {name} goes to {short_repr(image)}; give a number >= 0 for each of "
             f"{', '.join(names)}"
         )
     return tuple(int(v) for v in values)

@@ -12,7 +12,7 @@ from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from ..errors import LayoutError, LazyText, a_type, shown
+from ..errors import LayoutError, LazyText, a_type, short_repr
 from .block import Block, Change, Indexable, Numbers, whole_size
 from .digits import ravel, unravel
 from .figures import reference_ravel, reference_unravel
@@ -71,7 +71,7 @@ class OrderBy(Indexable, PhysicalFirst):
         for perm in found:
             if not isinstance(perm, Block) or isinstance(perm, OrderBy):
                 raise LayoutError(
-                    f"OrderBy({listed(found)}): {shown(perm)} is {a_type(perm)}; OrderBy "
+                    f"OrderBy({listed(found)}): {short_repr(perm)} is {a_type(perm)}; OrderBy "
                     "takes RegP, Row, Col and GenP blocks and other layouts, or one OrderBy"
                 )
             if len(perm.results or ()) > 1:

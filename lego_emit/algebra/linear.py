@@ -35,7 +35,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InverseError, LayoutError, LazyText, did_you_mean, shown
+from ..errors import InverseError, LayoutError, LazyText, did_you_mean, short_repr
 from ..kinds import is_integer
 from . import f2
 from .labels import (
@@ -88,7 +88,9 @@ class Linear(LinearMap):
             for name, given in bases.items()
         }
         if not isinstance(offset, Mapping | None):
-            raise LayoutError(f"{construct}: offset is {shown(offset)}; give numbers by output")
+            raise LayoutError(
+                f"{construct}: offset is {short_repr(offset)}; give numbers by output"
+            )
         shift = dict(offset or {})
         if unknown := [n for n in shift if n not in names]:
             raise LayoutError(
@@ -157,7 +159,7 @@ class Linear(LinearMap):
                 f"{len(matrix)} of {sorted({len(row) for row in matrix})}"
             )
         if wrong := [v for row in matrix for v in row if not is_integer(v) or v not in (0, 1)]:
-            raise LayoutError(f"{construct}: the entry {shown(wrong[0])} is neither 0 nor 1")
+            raise LayoutError(f"{construct}: the entry {short_repr(wrong[0])} is neither 0 nor 1")
         columns = [sum(int(row[c]) << r for r, row in enumerate(matrix)) for c in range(wide)]
         return cls._made(sources, targets, columns)
 
@@ -461,5 +463,5 @@ class Linear(LinearMap):
 def _check_linear(place: object, other: Any) -> None:
     if not isinstance(other, Linear):
         raise LayoutError(
-            f"{place}: {shown(other)} is not a Linear; Linear.of makes one of a layout"
+            f"{place}: {short_repr(other)} is not a Linear; Linear.of makes one of a layout"
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
-from ..errors import IndexRangeError, InverseError, LayoutError, did_you_mean, shown
+from ..errors import IndexRangeError, InverseError, LayoutError, did_you_mean, short_repr
 from . import f2
 from .block import Change, Indexable, Numbers
 from .labels import Dims, starts, values_of, width_of
@@ -296,7 +296,7 @@ class LinearMap(Indexable):
         names = [n for n, _ in dims]
         if name not in names:
             raise LayoutError(
-                f"{self!r}: {shown(name)} is no {kind}; there are {', '.join(names)}."
+                f"{self!r}: {short_repr(name)} is no {kind}; there are {', '.join(names)}."
                 f"{did_you_mean(str(name), names)}"
             )
         return names.index(name)

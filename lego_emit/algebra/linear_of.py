@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from ..errors import LayoutError, LazyText, shown
+from ..errors import LayoutError, LazyText, short_repr
 from ..kinds import is_integer
 from . import f2
 from .block import Block
@@ -19,7 +19,7 @@ TRIED = 16  # bits up to which every input is tried, and of those that are tried
 
 def linear_of(make: Any, function: Any, ins: Mapping[str, int] | None, out: Any) -> Any:
     """What Linear.of gives. make: Linear itself."""
-    said = getattr(function, "__name__", shown(function))
+    said = getattr(function, "__name__", short_repr(function))
     if isinstance(function, Block):
         block, function, said = function, function.apply, repr(function)
         names = block.coordinates or index_names(len(block.dims))
@@ -137,7 +137,7 @@ def _witness(
 
 
 def _bare(values: tuple[Any, ...]) -> str:
-    return shown(values[0] if len(values) == 1 else values)
+    return short_repr(values[0] if len(values) == 1 else values)
 
 
 def _index(x: int, widths: Sequence[int]) -> list[int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..entries import Entries
-from ..errors import LayoutError, LazyText, shown
+from ..errors import LayoutError, LazyText, short_repr
 from ..files import integers
 from ..kinds import is_array, is_integer, is_symbolic
 from .block import Block, Change, Indexable, Numbers
@@ -187,7 +187,7 @@ class Lookup(Indexable):
     def __repr__(self) -> str:
         values = self.entries.values
         if self.entries.given:
-            said = f", below={shown(self.below)}" if self.below is not None else ""
+            said = f", below={short_repr(self.below)}" if self.below is not None else ""
             said = said or ", many=True" * self.many
             return f"Lookup([{listed(self.dims)}], {self.entries.name!r}{said})"
         text = listed(values)
@@ -203,7 +203,7 @@ def _bound(below: Any, construct: object) -> Any:
         return check_sizes([below], construct)[0]
     except LayoutError:
         raise LayoutError(
-            f"{construct}: below is {shown(below)}, and each entry is at least 0; give an integer "
+            f"{construct}: below is {short_repr(below)}, and each entry is at least 0; give an integer "
             f"that is at least 1, or a symbol{way_out(below)}"
         ) from None
 
@@ -217,7 +217,9 @@ def _read(table: Any, dims: tuple[int, ...], construct: object) -> list[int]:
     """The entries in row-major order."""
     size = product(dims)
     if size > MOST:
-        raise LayoutError(f"{construct}: {shown(size)} indices; a table has at most {MOST} entries")
+        raise LayoutError(
+            f"{construct}: {short_repr(size)} indices; a table has at most {MOST} entries"
+        )
     found = _from_file(table, construct) if isinstance(table, str | PathLike) else _entries(table)
     if isinstance(found, str):
         raise LayoutError(f"{construct}: {found}")
@@ -231,7 +233,7 @@ def _read(table: Any, dims: tuple[int, ...], construct: object) -> list[int]:
     if min(values) < 0 or max(values) >= 2**63:
         at = next(k for k, value in enumerate(values) if not 0 <= value < 2**63)
         raise LayoutError(
-            f"{construct}: entry {_at(at, dims)} is {shown(values[at])}; a position is at least "
+            f"{construct}: entry {_at(at, dims)} is {short_repr(values[at])}; a position is at least "
             "0 and below 2**63"
         )
     return values
@@ -240,9 +242,7 @@ def _read(table: Any, dims: tuple[int, ...], construct: object) -> list[int]:
 def _entries(table: Any) -> tuple[tuple[int, ...], list[int]] | str:
     """A table's shape and its integers in row-major order, or what is wrong with it."""
     if not isinstance(table, ROWS) and not is_array(table):
-        return (
-            f"the table is {shown(table)}; give a list or an array of integers, or a file of them"
-        )
+        return f"the table is {short_repr(table)}; give a list or an array of integers, or a file of them"
     if hasattr(table, "mask"):
         return "the table is a masked array; filled() puts numbers where it is masked"
     try:
@@ -254,7 +254,7 @@ def _entries(table: Any) -> tuple[tuple[int, ...], list[int]] | str:
         return shape, list(map(int, values))
     wrong = next((x for x in others if not isinstance(x, float) or x % 1), others[0])
     hint = "; astype(int) makes integers of whole numbers" * isinstance(wrong, float)
-    return f"{shown(wrong)} in the table is not an integer{hint}"
+    return f"{short_repr(wrong)} in the table is not an integer{hint}"
 
 
 def _flattened(table: Any, deepest: int) -> tuple[tuple[int, ...], list[Any]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import LayoutError, LazyText, shown
+from ..errors import LayoutError, LazyText, short_repr
 from .block import Block, Change, Indexable, Numbers
 from .digits import ravel, unravel
 from .figures import inside, reference_ravel, reference_unravel, select
@@ -126,7 +126,7 @@ class ExpandBy(Masked):
             raise LayoutError(f"{construct}: the third argument must be a GroupBy or a TileBy")
         if not isinstance(guard, str) or guard not in ("physical", "logical"):
             raise LayoutError(
-                f"{construct}: guard is {shown(guard)}; give guard='physical' (Fig. 9) or "
+                f"{construct}: guard is {short_repr(guard)}; give guard='physical' (Fig. 9) or "
                 "guard='logical'"
             )
         object.__setattr__(self, "n", check_sizes(n, construct))
@@ -265,7 +265,7 @@ class Padded(Masked):
         construct = LazyText("Padded({}, {})", n, layout)
         object.__setattr__(self, "n", check_sizes(n, construct))
         if not isinstance(layout, Block):
-            raise LayoutError(f"{construct}: {shown(layout)} is not a layout")
+            raise LayoutError(f"{construct}: {short_repr(layout)} is not a layout")
         object.__setattr__(self, "layout", layout)
         if layout.masks or layout.masks_inverse or layout.results is not None:
             raise LayoutError(f"{construct}: give a layout of one position that masks nothing")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..errors import LONGEST, LayoutError, a_type, shown
+from ..errors import LONGEST, LayoutError, a_type, short_repr
 from ..kinds import is_integer, is_symbolic
 from .sizes import way_out
 
@@ -130,17 +130,17 @@ def _checked(tree: Any, construct: object, what: str, least: int | None) -> Any:
     if is_integer(value):
         if least is not None and value < least:
             raise LayoutError(
-                f"{construct}: the {what} has {shown(value)}; a size is at least {least}"
+                f"{construct}: the {what} has {short_repr(value)}; a size is at least {least}"
             )
         if value.bit_length() > LONGEST:
             raise LayoutError(
-                f"{construct}: the {what} has {shown(value)}; at most 2**{LONGEST} is taken"
+                f"{construct}: the {what} has {short_repr(value)}; at most 2**{LONGEST} is taken"
             )
         return value
     if is_symbolic(value):
         return value
     raise LayoutError(
-        f"{construct}: the {what} has {shown(value)}, {a_type(value)}; give an integer or a "
+        f"{construct}: the {what} has {short_repr(value)}, {a_type(value)}; give an integer or a "
         f"symbol{way_out(value)}"
     )
 
@@ -163,7 +163,7 @@ def text(tree: Any) -> str:
     """A nested tuple in CuTe's notation, as ((4,8),2)."""
     if is_tuple(tree):
         return f"({','.join(map(text, tree))})"
-    return shown(tree)
+    return short_repr(tree)
 
 
 def digits(sizes: Sequence[Any], index: Any) -> list[Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..errors import LayoutError, LazyText, shown
+from ..errors import LayoutError, LazyText, short_repr
 from ..kinds import is_array
 from .bijection import call_inv, positions
 from .block import Change
@@ -99,7 +99,7 @@ def _coordinate(part: Part, k: int) -> Callable[[Any], Any]:
         index = found if isinstance(found, tuple | list) or rank > 1 else (found,)
         if not isinstance(index, tuple | list) or len(index) != rank:
             raise LayoutError(
-                f"{construct}: inv gives {shown(found)}; give a tuple of {rank} integers"
+                f"{construct}: inv gives {short_repr(found)}; give a tuple of {rank} integers"
             )
         return index[k]
 
@@ -115,7 +115,7 @@ def _check(part: Part) -> None:
             continue
         if not 0 <= flat < part.positions:
             raise LayoutError(
-                f"{part!r}: apply{_listed(index)} gives {shown(flat)}, outside -1..{part.positions - 1}"
+                f"{part!r}: apply{_listed(index)} gives {short_repr(flat)}, outside -1..{part.positions - 1}"
             )
         if (back := call_inv(part, flat)) != index:
             raise LayoutError(
@@ -129,10 +129,10 @@ def _check(part: Part) -> None:
         index = call_inv(part, flat)
         if (there := part.reference_apply(index)) != flat:
             raise LayoutError(
-                f"{part!r}: inv({flat}) gives {_listed(index)}, whose position is {shown(there)}: each "
+                f"{part!r}: inv({flat}) gives {_listed(index)}, whose position is {short_repr(there)}: each "
                 "position is that of an index"
             )
 
 
 def _listed(index: tuple[int, ...]) -> str:
-    return f"({', '.join(map(shown, index))})"
+    return f"({', '.join(map(short_repr, index))})"

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..errors import IndexRangeError, LayoutError, WidthError, shown
+from ..errors import IndexRangeError, LayoutError, WidthError, short_repr
 from ..kinds import is_array
 from .figures import reference_unravel
 from .slices import place_of, run_of
@@ -187,18 +187,20 @@ def _checked(block: Referenced, place: str, value: Any, n: int) -> Any:
             at = tuple(int(axis[0]) for axis in wrong.nonzero())
             where = f"element {at[0] if len(at) == 1 else at} of {place}"
             raise IndexRangeError(
-                f"{block!r}: {where} is {int(value[at])}, outside 0..{shown(n - 1)}"
+                f"{block!r}: {where} is {int(value[at])}, outside 0..{short_repr(n - 1)}"
             )
         return value.astype("int64")
     number = int(value)
     if not 0 <= number < n:
-        raise IndexRangeError(f"{block!r}: {place} is {shown(number)}, outside 0..{shown(n - 1)}")
+        raise IndexRangeError(
+            f"{block!r}: {place} is {short_repr(number)}, outside 0..{short_repr(n - 1)}"
+        )
     return number
 
 
 def _check_width(block: Referenced) -> None:
     if block.size > INT64_MAX:
         raise WidthError(
-            f"{block!r} has {shown(block.size)} elements, more than an int64 array can number; evaluate "
+            f"{block!r} has {short_repr(block.size)} elements, more than an int64 array can number; evaluate "
             "it on Python ints"
         )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-from ..errors import LONGEST, LayoutError, a_type, shown
+from ..errors import LONGEST, LayoutError, a_type, short_repr
 from ..kinds import is_integer, is_symbolic
 
 
@@ -29,14 +29,16 @@ def comparable(sizes: tuple[Any, ...]) -> tuple[Any, ...]:
 def way_out(wrong: Any) -> str:
     """What to write instead of a size that is none, for the end of a message."""
     if isinstance(wrong, str):
-        return f"; symbols({shown(wrong)}) makes one"
+        return f"; symbols({short_repr(wrong)}) makes one"
     return "; write // for integer division" if isinstance(wrong, float) else ""
 
 
 def check_sizes(sizes: Any, construct: object) -> tuple[Any, ...]:
     """The sizes as a tuple of positive integers and symbols. Raises LayoutError."""
     if not isinstance(sizes, list | tuple | range):
-        raise LayoutError(f"{construct}: the sizes are {shown(sizes)}; give a list, as in [6, 4]")
+        raise LayoutError(
+            f"{construct}: the sizes are {short_repr(sizes)}; give a list, as in [6, 4]"
+        )
     if not sizes:
         raise LayoutError(f"{construct}: give at least one size")
     found = []
@@ -45,17 +47,19 @@ def check_sizes(sizes: Any, construct: object) -> tuple[Any, ...]:
         n = n if constant is None else constant
         if is_integer(n):
             if n < 1:
-                raise LayoutError(f"{construct}: size {axis} is {shown(n)}; a size is at least 1")
+                raise LayoutError(
+                    f"{construct}: size {axis} is {short_repr(n)}; a size is at least 1"
+                )
             if int(n).bit_length() > LONGEST:
                 raise LayoutError(
-                    f"{construct}: size {axis} is {shown(int(n))}; a size is at most 2**{LONGEST}"
+                    f"{construct}: size {axis} is {short_repr(int(n))}; a size is at most 2**{LONGEST}"
                 )
             found.append(int(n))
         elif is_symbolic(n):
             found.append(n)
         else:
             raise LayoutError(
-                f"{construct}: size {axis} is {shown(n)}, {a_type(n)}; a size is an integer "
+                f"{construct}: size {axis} is {short_repr(n)}, {a_type(n)}; a size is an integer "
                 f"or a symbol{way_out(n)}"
             )
     return tuple(found)
@@ -78,7 +82,7 @@ def check_perm(perm: Any, rank: int, construct: object) -> tuple[int, ...]:
     if sorted(found) != list(range(rank)):
         outside = [k for k in found if not 0 <= k < rank]
         why = (
-            f"{shown(outside[0])} is outside"
+            f"{short_repr(outside[0])} is outside"
             if outside
             else f"{next(k for k in found if found.count(k) > 1)} stands twice"
         )
@@ -101,13 +105,13 @@ def check_same_size(
 
 def listed(items: Any) -> str:
     """Items as text, with commas between them."""
-    return ", ".join(map(shown, items))
+    return ", ".join(map(short_repr, items))
 
 
 def multiplied(sizes: tuple[int, ...]) -> str:
     """Sizes as text: "2*3 = 6"."""
-    text = "*".join(map(shown, sizes))
-    return text if len(sizes) == 1 else f"{text} = {shown(product(sizes))}"
+    text = "*".join(map(short_repr, sizes))
+    return text if len(sizes) == 1 else f"{text} = {short_repr(product(sizes))}"
 
 
 def unwrapped(dims: tuple[Any, ...]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from ..errors import IndexRangeError, LazyText, shown
+from ..errors import IndexRangeError, LazyText, short_repr
 from ..kinds import is_integer
 
 AXIS_NAMES = "ijklmn"
@@ -31,7 +31,7 @@ def place_of(block: Any, axis: int) -> str:
 def check_slice(block: Any, axis: int, part: slice) -> None:
     """Raise IndexRangeError unless a slice can be taken of an axis."""
     parts = (part.start, part.stop) if part.step is None else (part.start, part.stop, part.step)
-    text = ":".join("" if p is None else shown(p) for p in parts)
+    text = ":".join("" if p is None else short_repr(p) for p in parts)
     place = LazyText("{!r}: axis {!s} got the slice {!s}", block, axis, text)
     for p in parts:
         if p is not None and not is_integer(p):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..errors import LONGEST, IndexRangeError, LayoutError, LazyText, shown
+from ..errors import LONGEST, IndexRangeError, LayoutError, LazyText, short_repr
 from ..kinds import is_array, is_integer, is_symbolic, is_sympy
 from .block import Change, Indexable, Numbers
 from .coordinates import plus, sliced
@@ -58,7 +58,7 @@ class Strided(Indexable):
         object.__setattr__(self, "stride", checked(strides, construct, "stride", None))
         object.__setattr__(self, "offset", checked(offset, construct, "offset", None))
         if is_tuple(self.offset):
-            raise LayoutError(f"{construct}: the offset is {shown(offset)}; give one number")
+            raise LayoutError(f"{construct}: the offset is {short_repr(offset)}; give one number")
         check_congruent(self.shape, self.stride, construct)
 
     @classmethod
@@ -108,7 +108,7 @@ class Strided(Indexable):
     def mode(self, k: int) -> Strided:
         """Mode k of the top level, with no offset. Raises LayoutError where there is none."""
         if not is_integer(k) or not -self.rank <= k < self.rank:
-            raise LayoutError(f"{self!r}: no mode {shown(k)}; it has {self.rank} modes")
+            raise LayoutError(f"{self!r}: no mode {short_repr(k)}; it has {self.rank} modes")
         return Strided(modes(self.shape)[k], modes(self.stride)[k])
 
     @cached_property
@@ -296,12 +296,12 @@ class Swizzle:
             value = getattr(self, name)
             if not is_integer(value) or (name != "S" and value < 0):
                 raise LayoutError(
-                    f"Swizzle({shown(self.B)}, {shown(self.M)}, {shown(self.S)}): {name} is "
-                    f"{shown(value)}; give an integer{'' if name == 'S' else ' from 0 on'}"
+                    f"Swizzle({short_repr(self.B)}, {short_repr(self.M)}, {short_repr(self.S)}): {name} is "
+                    f"{short_repr(value)}; give an integer{'' if name == 'S' else ' from 0 on'}"
                 )
         if self.M + self.B + abs(self.S) > LONGEST:
             raise LayoutError(
-                f"Swizzle({shown(self.B)}, {shown(self.M)}, {shown(self.S)}): it looks at bits beyond "
+                f"Swizzle({short_repr(self.B)}, {short_repr(self.M)}, {short_repr(self.S)}): it looks at bits beyond "
                 f"{LONGEST}, where no position lies"
             )
         if abs(self.S) < self.B:
@@ -329,7 +329,7 @@ class Swizzle:
         if not (is_integer(position) or is_symbolic(position)):
             if not is_array(position) or position.dtype.kind not in "iu":
                 raise IndexRangeError(
-                    f"{self!r}: {shown(position)} is not a position; give an integer, an integer array "
+                    f"{self!r}: {short_repr(position)} is not a position; give an integer, an integer array "
                     "or a symbol"
                 )
         if not self.B:
@@ -360,7 +360,7 @@ class Swizzled(Indexable):
     def __post_init__(self) -> None:
         if not isinstance(self.swizzle, Swizzle) or not isinstance(self.layout, Strided):
             raise LayoutError(
-                f"Swizzled({shown(self.swizzle)}, {shown(self.layout)}): give a Swizzle and a Strided"
+                f"Swizzled({short_repr(self.swizzle)}, {short_repr(self.layout)}): give a Swizzle and a Strided"
             )
 
     @property

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..errors import AssumptionError, LegoError, shown
+from ..errors import AssumptionError, LegoError, short_repr
 from ..kinds import is_sympy
 from ..notation import UnreadableError, read_relations, read_value
 from .analyzer import Analyzer
@@ -129,12 +129,12 @@ def learn(analyzer: Analyzer, conditions: Iterable[tuple[Cond, str]]) -> None:
 
 def source_of(assumption: Any) -> str:
     """An assumption as it was written."""
-    return assumption if isinstance(assumption, str) else shown(assumption)
+    return assumption if isinstance(assumption, str) else short_repr(assumption)
 
 
 def _short(source: Any) -> str:
     """An assumption in a message: a long one is cut."""
-    text = shown(source)
+    text = short_repr(source)
     return text if len(text) <= 100 else f"{text[:97]}.."
 
 

@@ -27,7 +27,28 @@ class Context(Protocol):
         ...
 
 
-class ContextExpr(Expr):
+class _InContext:
+    """What symbols and conditions in a context share."""
+
+    __slots__ = ()
+    _plain: Any
+    context: Context
+
+    @property
+    def plain(self) -> Any:
+        """The value under what was known when it was computed."""
+        return self._plain
+
+    def step(self, operation: Callable[..., Any], *operands: Any) -> Any:
+        """The result of an operation with this value as an operand."""
+        return self.context.step(operation, *operands)
+
+    def __repr__(self) -> str:
+        self.context.show()
+        return repr(self._plain)
+
+
+class ContextExpr(_InContext, Expr):
     """A symbolic integer in a context."""
 
     __slots__ = ("_plain", "context")
@@ -38,24 +59,11 @@ class ContextExpr(Expr):
 
     __hash__ = Expr.__hash__
 
-    @property
-    def plain(self) -> Expr:
-        """The value under what was known when it was computed."""
-        return self._plain
-
-    def step(self, operation: Callable[..., Any], *operands: Any) -> Any:
-        """The result of an operation with this value as an operand."""
-        return self.context.step(operation, *operands)
-
     def __reduce__(self) -> Any:
         return Expr, (self.terms,)
 
     def __bool__(self) -> bool:
         return bool(self.constant) if self.constant is not None else not bool(self == 0)
-
-    def __repr__(self) -> str:
-        self.context.show()
-        return repr(self._plain)
 
     def __format__(self, spec: str) -> str:
         self.context.show()
@@ -66,7 +74,7 @@ class ContextExpr(Expr):
         return self.context.step(isqrt, self)
 
 
-class ContextCond(Cond):
+class ContextCond(_InContext, Cond):
     """A condition in a context."""
 
     __slots__ = ("_plain", "context")
@@ -77,21 +85,8 @@ class ContextCond(Cond):
 
     __hash__ = Cond.__hash__
 
-    @property
-    def plain(self) -> Cond:
-        """The condition under what was known when it was made."""
-        return self._plain
-
-    def step(self, operation: Callable[..., Any], *operands: Any) -> Any:
-        """The result of an operation with this condition as an operand."""
-        return self.context.step(operation, *operands)
-
     def __reduce__(self) -> Any:
         return Cond, (self.op, *self.args)
-
-    def __repr__(self) -> str:
-        self.context.show()
-        return repr(self._plain)
 
     def as_expr(self) -> Expr:
         """1 where the condition holds, else 0."""
@@ -106,19 +101,7 @@ def _reflected(operation: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return lambda self, other: self.context.step(operation, other, self)
 
 
-for _name in (
-    "add",
-    "sub",
-    "mul",
-    "floordiv",
-    "mod",
-    "pow",
-    "lshift",
-    "rshift",
-    "and",
-    "or",
-    "xor",
-):
+for _name in "add sub mul floordiv mod pow lshift rshift and or xor".split():
     _operation = pow if _name == "pow" else getattr(operator, f"__{_name}__")
     setattr(ContextExpr, f"__{_name}__", _forward(_operation))
     setattr(ContextExpr, f"__r{_name}__", _reflected(_operation))

@@ -29,7 +29,7 @@ from math import gcd
 from typing import Any, Protocol
 
 from ..entries import Entries
-from ..errors import LONGEST, TraceError, shown
+from ..errors import LONGEST, TraceError, short_repr
 from ..kinds import as_integer
 from .digits import merge
 from .flags import Flag
@@ -131,7 +131,7 @@ class Expr(Symbolic):
             raise TraceError(
                 f"{value!r} is not an integer; layouts are integer: write // for a division"
             )
-        raise TraceError(f"{shown(value)} is neither an integer nor a symbol")
+        raise TraceError(f"{short_repr(value)} is neither an integer nor a symbol")
 
     @property
     def plain(self) -> Expr:
@@ -301,7 +301,7 @@ class Expr(Symbolic):
 @lru_cache(4096)
 def _constant(value: int) -> Expr:
     if value.bit_length() > 16 * LONGEST:
-        raise TraceError(f"{shown(value)} is too large: no index type holds it")
+        raise TraceError(f"{short_repr(value)} is too large: no index type holds it")
     return Expr({(): value} if value else {})
 
 
@@ -553,7 +553,7 @@ def monomial_gcd(a: Expr, mono: Monomial, coefficient: int) -> Expr:
 def symbols(names: str) -> Any:
     """Symbols for sizes, as `M, N = symbols("M N")`; one name gives one symbol."""
     if not isinstance(names, str):
-        raise TraceError(f'symbols() takes names as text such as "M N", not {shown(names)}')
+        raise TraceError(f'symbols() takes names as text such as "M N", not {short_repr(names)}')
     split = names.replace(",", " ").split()
     for name in split:
         if not name.isidentifier():

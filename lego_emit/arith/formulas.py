@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import TraceError, shown
+from ..errors import TraceError, short_repr
 from ..kinds import is_integer, is_sympy
 from .expr import Expr
 from .given import Pair, are_formulas, is_pair
@@ -92,7 +92,7 @@ def _functions(subject: Any) -> dict[str, Pair]:
         found = {}
         for name, value in subject.items():
             if not isinstance(name, str) or not name.isidentifier():
-                raise TraceError(f"{shown(name)} is not a name for a function")
+                raise TraceError(f"{short_repr(name)} is not a name for a function")
             if not is_pair(value):
                 raise TraceError(
                     f"{name} is {in_short(value)}, beside functions: give all of them as "
@@ -152,7 +152,7 @@ def _named(given: Any) -> Iterable[tuple[str, Any]]:
     if isinstance(given, Mapping):
         for name in given:
             if not isinstance(name, str) or not name.isidentifier():
-                raise TraceError(f"{shown(name)} is not a name for a result")
+                raise TraceError(f"{short_repr(name)} is not a name for a result")
         named = [*given.items()]
     elif isinstance(given, (tuple, list)):
         named = [(f"out{k}" if len(given) > 1 else "result", e) for k, e in enumerate(given)]
@@ -261,8 +261,8 @@ def in_short(value: Any) -> str:
     same parts so often that it takes for ever to write out is counted."""
     count = _written(value, {})
     if count > MOST_WRITTEN:
-        return f"an expression of {shown(count)} operations"
-    text = " ".join(shown(value).split())
+        return f"an expression of {short_repr(count)} operations"
+    text = " ".join(short_repr(value).split())
     return text if len(text) <= LONG else f"{text[: LONG - 2]}.."
 
 

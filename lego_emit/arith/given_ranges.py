@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..errors import AssumptionError, LegoError, shown
+from ..errors import AssumptionError, LegoError, short_repr
 from ..kinds import is_integer, is_sympy
 from .analyzer import Analyzer
 from .assume import parse_value
@@ -19,7 +19,9 @@ def parse_ranges(ranges: Any) -> list[GivenRange]:
     if ranges is None:
         return []
     if not isinstance(ranges, Mapping):
-        raise AssumptionError(f'ranges is {shown(ranges)}; write a dict such as {{"i": (0, "M")}}')
+        raise AssumptionError(
+            f'ranges is {short_repr(ranges)}; write a dict such as {{"i": (0, "M")}}'
+        )
     found: dict[str, GivenRange] = {}
     for key, given in ranges.items():
         name = _name(key)
@@ -29,7 +31,7 @@ def parse_ranges(ranges: Any) -> list[GivenRange]:
             given = given.start, given.stop
         if not isinstance(given, (tuple, list)) or len(given) != 2:
             raise AssumptionError(
-                f"the range of {name} is {shown(given)}; write two bounds such as (0, 'M'), which "
+                f"the range of {name} is {short_repr(given)}; write two bounds such as (0, 'M'), which "
                 f"is 0 <= {name} < M; None leaves one open"
             )
         least, end = (_bound(name, b, upper) for upper, b in enumerate(given))
@@ -86,7 +88,7 @@ def _name(key: Any) -> str:
         name = key.name if is_symbol(key) else key
     if isinstance(name, str) and name.isidentifier():
         return name
-    raise AssumptionError(f"ranges has {shown(key)}, which is not a symbol's name")
+    raise AssumptionError(f"ranges has {short_repr(key)}, which is not a symbol's name")
 
 
 def _bound(name: str, bound: Any, upper: int) -> Expr | None:
@@ -107,6 +109,6 @@ def _bound(name: str, bound: Any, upper: int) -> Expr | None:
     except LegoError as error:
         raise AssumptionError(f"the range of {name}: {error}") from None
     raise AssumptionError(
-        f"the range of {name}: {shown(bound)} is not a bound; write a number, a symbol, text such as "
+        f"the range of {name}: {short_repr(bound)} is not a bound; write a number, a symbol, text such as "
         f"'M // BM', or None"
     )

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import reduce
 from typing import Any
 
-from ..errors import LONGEST, TraceError, shown
+from ..errors import LONGEST, TraceError, short_repr
 from ..operations import OPS
 from .context import plain
 from .divisibility import Divisibility
@@ -203,7 +203,7 @@ class Simplifier:
         if constant is None:
             return Expr.atom(Atom("isqrt", a))
         if constant < 0:
-            raise TraceError(f"isqrt({shown(constant)}): a negative number has no square root")
+            raise TraceError(f"isqrt({short_repr(constant)}): a negative number has no square root")
         return Expr.of(math.isqrt(constant))
 
     def shift_left(self, a: Expr, by: Expr) -> Expr:
@@ -378,8 +378,8 @@ def _distance(a: Expr, sign: str, by: int) -> int:
     if 0 <= by <= LONGEST:
         return by
     if by < 0:
-        raise TraceError(f"({a!r}) {sign} {shown(by)}: a shift distance is not negative")
-    raise TraceError(f"({a!r}) {sign} {shown(by)}: no index type has so many bits")
+        raise TraceError(f"({a!r}) {sign} {short_repr(by)}: a shift distance is not negative")
+    raise TraceError(f"({a!r}) {sign} {short_repr(by)}: no index type has so many bits")
 
 
 def _bits(kind: str) -> Callable[..., Expr]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import reduce
 from itertools import groupby
 
-from ..errors import shown
+from ..errors import short_repr
 from ..notation import PRODUCT, Said, call, choice, entry, infix, inverted, negative
 from ..operations import OPS
 from .terms import Atom, Condition, Monomial, Sum
@@ -58,7 +58,7 @@ def _expr(e: Sum, left: Iterator[int]) -> Said:
 
 
 def _term(mono: Monomial, coefficient: int, left: Iterator[int]) -> Said:
-    parts = [Said(shown(coefficient))] if coefficient != 1 or not mono else []
+    parts = [Said(short_repr(coefficient))] if coefficient != 1 or not mono else []
     for atom, count in factors(mono):
         part = _atom(atom, left)
         parts.append(part if count == 1 else infix("**", part, Said(str(count))))

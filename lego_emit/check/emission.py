@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import isqrt
 from typing import Any
 
-from ..errors import IndexRangeError, InternalError, LegoError, TraceError, said
+from ..errors import IndexRangeError, InternalError, LegoError, TraceError, error_text
 from ..ir.nodes import Node
 from ..ir.program import Function
 from ..ir.relations import says
@@ -92,7 +92,7 @@ def check_emission(function: Function, definition: Definition | None) -> tuple[i
         return count, "" if count else str(refused[1]) if refused else NONE
     if refused or isinstance(failed, LegoError):
         return 0, str(refused[1] if refused else failed)
-    return 0, f"{definition.name}: {type(failed).__name__}: {said(failed)}"
+    return 0, f"{definition.name}: {type(failed).__name__}: {error_text(failed)}"
 
 
 def _difference(

@@ -16,7 +16,7 @@ from ..algebra.block import Block
 from ..algebra.figures import reference_unravel
 from ..arith.expr import Expr
 from ..ends import Endless, bounded
-from ..errors import LONGEST, LayoutError, LegoError, did_you_mean, line_in, said, shown
+from ..errors import LONGEST, LayoutError, LegoError, did_you_mean, error_text, line_in, short_repr
 from ..kinds import is_integer
 from ..trace.numbered import Numbered
 
@@ -35,7 +35,7 @@ def check(block: Block, sizes: Mapping[str, int]) -> str:
     most = MOST if block.has_inverse else MOST_ONE_WAY
     if block.size > most:
         raise LayoutError(
-            f"{block!r} has {shown(block.size)} indices, too many to try each (at most {most}); "
+            f"{block!r} has {short_repr(block.size)} indices, too many to try each (at most {most}); "
             f"choose smaller sizes"
         )
     if not block.has_inverse:
@@ -78,7 +78,7 @@ def fixed(block: Block, sizes: Mapping[str, int]) -> Any:
         )
     for name, number in sizes.items():
         if not is_integer(number) or int(number).bit_length() > LONGEST:
-            raise LayoutError(f"{block!r}: {name} is {shown(number)}; give a size's number")
+            raise LayoutError(f"{block!r}: {name} is {short_repr(number)}; give a size's number")
     return block.with_sizes(Numbered(block, sizes)) if found else block
 
 
@@ -112,7 +112,7 @@ def as_layout(given: Any, sizes: Mapping[str, int], place: str) -> Any:
         ) from None
     except (Exception, SystemExit) as error:
         line = line_in(given, error)
-        raise LegoError(f"{place}{line}: {type(error).__name__}: {said(error)}") from error
+        raise LegoError(f"{place}{line}: {type(error).__name__}: {error_text(error)}") from error
     if not isinstance(found, Block):
         raise LegoError(
             f"{place} gives {found!r}; a layout is wanted, or a function that gives one"

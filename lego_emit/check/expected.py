@@ -17,7 +17,7 @@ from ..algebra import reference as evaluator
 from ..algebra.block import Block
 from ..algebra.reference import axes_at
 from ..emit.unit import Unit
-from ..errors import IndexRangeError, LegoError, VerifyError, said
+from ..errors import IndexRangeError, LegoError, VerifyError, error_text
 from ..ir.program import Function
 from ..packages import numpy as np
 from ..run.space import Index, Space
@@ -261,7 +261,7 @@ def _said(name: str, error: BaseException) -> str:
     """An exception in one line."""
     if isinstance(error, SystemExit):
         return f"{name}: the file ends the program (SystemExit: {error.code})"
-    text = said(error)
+    text = error_text(error)
     return f"{name}: {type(error).__name__}{f': {text}' if text else ''}"
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from ..algebra.block import Block
 from ..emit.unit import Unit
-from ..errors import VerifyError, shown
+from ..errors import VerifyError, short_repr
 from ..html import line, table
 from ..run.devices import Progress, round_trips
 from ..run.registry import toolchain_of
@@ -128,7 +128,7 @@ def verify(
         raise VerifyError(f"no claim {claim!r}; there are 'injective' and 'bijective'")
     if domain and unit.is_pair:
         raise VerifyError(
-            f"domain is {shown(domain)}: a layout's indices run over its sizes; domain is for index "
+            f"domain is {short_repr(domain)}: a layout's indices run over its sizes; domain is for index "
             f"functions"
         )
     check_given(unit)
@@ -186,7 +186,7 @@ def verify_each(
     parts = _parts(unit)
     references = [None] * len(parts) if references is None else references
     if not isinstance(references, list | tuple) or len(references) != len(parts):
-        raise VerifyError(f"reference is {shown(references)}; give a list of {len(parts)}")
+        raise VerifyError(f"reference is {short_repr(references)}; give a list of {len(parts)}")
     check_names(unit.functions, sizes or {})
     check_names(unit.functions, domain or {})
     found = []

@@ -12,7 +12,7 @@ import click
 
 from ..emit.naming import STYLES
 from ..emitted import Emitted
-from ..errors import shown
+from ..errors import short_repr
 from ..files import resolved, write_all
 from ..ir.cost import MOST_EFFORT
 from ..project.loading import STDIN, subject, telling, user_file
@@ -242,7 +242,7 @@ def _provenance(source: str, target: str) -> tuple[str, ...]:
         if name == "base" and isinstance(value, dict):
             value = ",".join(f"{k}={v}" for k, v in value.items())
         if isinstance(value, dict):
-            value = [f"{k}={shown(v)}" for k, v in value.items()]
+            value = [f"{k}={short_repr(v)}" for k, v in value.items()]
         values = value if isinstance(value, (list, tuple)) else [value]
         words += [word for v in values for word in (flag, str(v))]
     return f"Source: {source}", f"To regenerate: {shlex.join(words)}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..algebra.strided import Strided
-from ..errors import LayoutError, LazyText, shown
+from ..errors import LayoutError, LazyText, short_repr
 from ..kinds import is_integer
 from .given import as_layout
 from .maps import coalesce, composition, right_inverse
@@ -92,7 +92,7 @@ def universal_copy(bits: int, element_bits: int) -> CopyAtom:
     construct = LazyText("universal_copy({}, {})", bits, element_bits)
     for each in (bits, element_bits):
         if not is_integer(each) or each < 1:
-            raise LayoutError(f"{construct}: {shown(each)} is not a number of bits")
+            raise LayoutError(f"{construct}: {short_repr(each)} is not a number of bits")
     if bits % element_bits:
         raise LayoutError(
             f"{construct}: no whole number of elements; give a multiple of their bits"
@@ -109,7 +109,7 @@ def _matrices(name: str, count: Any, transposed: bool, bits: Any) -> tuple[Strid
     widest = 16 if transposed else 32
     if not is_integer(bits) or bits not in (1, 2, 4, 8, 16, 32) or bits > widest:
         raise LayoutError(
-            f"{construct}: elements of {shown(bits)} bits; give a power of two up to {widest}"
+            f"{construct}: elements of {short_repr(bits)} bits; give a power of two up to {widest}"
         )
     rows = Strided(((8 * count, WARP // (8 * count)), ROW), ((ROW, 0), 1))
     if transposed:

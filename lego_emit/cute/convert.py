@@ -12,7 +12,7 @@ from ..algebra.nested import checked, compact, flat, is_tuple, modes, number, sa
 from ..algebra.perms import RegP
 from ..algebra.same import Same
 from ..algebra.strided import Strided, is_one
-from ..errors import LayoutError, LazyText, shown
+from ..errors import LayoutError, LazyText, short_repr
 from ..kinds import is_integer
 from ..trace.same import same_map
 from .given import as_layout, as_shape
@@ -212,7 +212,7 @@ def layout_stride(extents: Any, strides: Any) -> Strided:
     for k, d in enumerate(given):
         if at_most(d, 0):
             raise LayoutError(
-                f"{construct}: stride {k} is {shown(d)}; std::mdspan takes positive ones. "
+                f"{construct}: stride {k} is {short_repr(d)}; std::mdspan takes positive ones. "
                 "Strided(extents, strides) takes any"
             )
     if all(map(is_integer, (*sizes, *given))):
@@ -246,7 +246,7 @@ def layout_right_padded(extents: Any, padding: Any) -> Strided:
 def _extents(extents: Any, name: str) -> tuple[Any, ...]:
     sizes = modes(as_shape(extents, LazyText("{!s}({})", name, extents)))
     if len(flat(sizes)) != len(sizes):
-        raise LayoutError(f"{name}({shown(extents)}): give a size, or one level of sizes")
+        raise LayoutError(f"{name}({short_repr(extents)}): give a size, or one level of sizes")
     return sizes
 
 

@@ -13,7 +13,7 @@ from ..algebra.strided import Strided
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
 from ..arith.terms import Atom
-from ..errors import LayoutError, LazyText, shown
+from ..errors import LayoutError, LazyText, short_repr
 from ..kinds import is_integer
 
 
@@ -31,7 +31,7 @@ class Coordinates(Indexable):
     def __post_init__(self) -> None:
         parts = tuple(self.parts) if is_tuple(self.parts) else ()
         if not parts or not all(isinstance(part, Strided) for part in parts):
-            raise LayoutError(f"Coordinates({shown(self.parts)}): give a tuple of Strided")
+            raise LayoutError(f"Coordinates({short_repr(self.parts)}): give a tuple of Strided")
         object.__setattr__(self, "parts", parts)
         if any(part.shape != parts[0].shape for part in parts):
             raise LayoutError(

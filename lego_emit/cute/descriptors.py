@@ -14,7 +14,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.nested import flat
 from ..algebra.strided import Strided, Swizzle, Swizzled
-from ..errors import LayoutError, LazyText, shown
+from ..errors import LayoutError, LazyText, short_repr
 from ..kinds import is_integer
 from .convert import to_cute
 from .given import as_layout
@@ -130,7 +130,7 @@ class GmmaDescriptor:
 def _field(value: Any, construct: object, name: str) -> None:
     if not is_integer(value) or value % 16 or not 0 <= value < 1 << 18:
         raise LayoutError(
-            f"{construct}: {name} is {shown(value)}, which does not fit its field; give a multiple of "
+            f"{construct}: {name} is {short_repr(value)}, which does not fit its field; give a multiple of "
             "16 below 2**18"
         )
 
@@ -210,7 +210,7 @@ def _step(a: Strided, construct: object) -> int:
 def _width(element_bits: Any, construct: object) -> int:
     if not is_integer(element_bits) or element_bits not in (1, 2, 4, 8, 16, 32, 64, 128):
         raise LayoutError(
-            f"{construct}: elements of {shown(element_bits)} bits; give a power of two up to 128"
+            f"{construct}: elements of {short_repr(element_bits)} bits; give a power of two up to 128"
         )
     return int(element_bits).bit_length() - 1
 
@@ -249,6 +249,6 @@ def _recognised(smem: Block, width: int, construct: object) -> Strided | Swizzle
         except LayoutError:
             continue
     raise LayoutError(
-        f"{construct}: {shown(smem)} is not a swizzle of 32, 64 or 128 bytes over strides, so that no "
+        f"{construct}: {short_repr(smem)} is not a swizzle of 32, 64 or 128 bytes over strides, so that no "
         "descriptor says it"
     )

@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec
 from ..algebra.block import Block
 from ..algebra.nested import checked, is_too_deep, is_tuple
 from ..algebra.strided import Strided, Swizzled
-from ..errors import LONGEST, LayoutError, shown
+from ..errors import LONGEST, LayoutError, short_repr
 from ..kinds import is_integer
 from .coordinates import Coordinates
 from .reading import layout
@@ -25,7 +25,7 @@ def as_layout(given: Any, construct: object) -> Strided:
     found = None if given is None or isinstance(given, Block) else layout(given)
     if not isinstance(found, Strided):
         raise LayoutError(
-            f"{construct}: {shown(given)} is not a layout of a shape and strides; give a Strided, a "
+            f"{construct}: {short_repr(given)} is not a layout of a shape and strides; give a Strided, a "
             'text such as "(4,2):(2,1)", or a shape; to_cute() makes one of another block'
         )
     return found
@@ -55,7 +55,7 @@ def as_count(given: Any, construct: object, what: str, least: int = 0) -> int:
     """An integer. Raises LayoutError where it is none, or less than least."""
     if not is_integer(given) or given < least or int(given).bit_length() > LONGEST:
         raise LayoutError(
-            f"{construct}: {what} is {shown(given)}; give an integer, at least {least}"
+            f"{construct}: {what} is {short_repr(given)}; give an integer, at least {least}"
         )
     return int(given)
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.nested import checked, congruent, flat, is_tuple, modes, shaped, times
 from ..algebra.strided import Strided
-from ..errors import LayoutError, LazyText, shown
+from ..errors import LayoutError, LazyText, short_repr
 from ..kinds import is_integer
 from .given import as_count, as_layout, as_shape, as_tensor, of_tensors, over
 from .reading import layout
@@ -86,7 +86,7 @@ def get(a: Any, *place: int) -> Any:
         found = a
         for k in place:
             if not is_integer(k) or not -found.rank <= k < found.rank:
-                raise LayoutError(f"get({a}, {shown(place)}): {found} has {found.rank} modes")
+                raise LayoutError(f"get({a}, {short_repr(place)}): {found} has {found.rank} modes")
             found = found.mode(k)
         return found if isinstance(tensor, Strided) else with_offset(found, a.offset)
 
@@ -127,8 +127,8 @@ def slice_(coordinate: Any, a: Any) -> Any:
     swapped = isinstance(coordinate, Block | str)
     if swapped and (a is None or isinstance(a, int | list | tuple)):
         raise LayoutError(
-            f"slice_({shown(coordinate)}, {shown(a)}): the coordinate goes first: "
-            f"slice_({shown(a)}, {shown(coordinate)})"
+            f"slice_({short_repr(coordinate)}, {short_repr(a)}): the coordinate goes first: "
+            f"slice_({short_repr(a)}, {short_repr(coordinate)})"
         )
     a = as_tensor(a, "slice_(..)")
     return a(*coordinate) if is_tuple(coordinate) else a(coordinate)

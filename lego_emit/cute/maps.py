@@ -14,7 +14,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.nested import checked, is_tuple, mapped, same, shaped, size_of, text, times
 from ..algebra.strided import Strided, Swizzle, Swizzled, is_one
-from ..errors import LayoutError, LazyText, shown
+from ..errors import LayoutError, LazyText, short_repr
 from ..kinds import is_integer
 from .given import as_layout, as_shape, as_tensor, as_tiler, of_tensors
 from .known import at_most, decided, divides, does_divide, quotient, quotient_up
@@ -142,8 +142,8 @@ def composition(a: Any, b: Any) -> Any:
     """
     if isinstance(b, Swizzle):
         raise LayoutError(
-            f"composition({shown(a)}, {b!r}): a swizzle of positions goes first: composition({b!r}, "
-            f"{shown(a)})"
+            f"composition({short_repr(a)}, {b!r}): a swizzle of positions goes first: composition({b!r}, "
+            f"{short_repr(a)})"
         )
     if not isinstance(a, Swizzle):
         return _composition(a, b)
@@ -301,7 +301,7 @@ def complement(a: Any, cotarget: Any = 1) -> Strided:
         question = LazyText("{!r} <= {!r}", current, d)
         if not decided(at_most(current, d), LazyText("complement({!s})", a), question):
             raise LayoutError(
-                f"complement({a}, {shown(cotarget)}): the stride {d!r} stands below {current!r}, so "
+                f"complement({a}, {short_repr(cotarget)}): the stride {d!r} stands below {current!r}, so "
                 "positions come twice and there is no complement; filter() it, or correct the strides"
             )
         found.append((quotient(d, current), current))

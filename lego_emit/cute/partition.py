@@ -14,7 +14,7 @@ from ..algebra.linear_map import LinearMap
 from ..algebra.nested import is_tuple, modes, times
 from ..algebra.sizes import listed
 from ..algebra.strided import Strided, is_one
-from ..errors import IndexRangeError, LayoutError, LazyText, shown
+from ..errors import IndexRangeError, LayoutError, LazyText, short_repr
 from ..kinds import is_integer, is_symbolic
 from .atoms import CopyAtom
 from .convert import to_cute
@@ -83,7 +83,7 @@ def _projected(parts: Any, proj: Any, construct: object) -> tuple[Any, ...]:
     """The parts where proj has no None."""
     if not is_tuple(parts) or len(parts) != len(proj) or all(p is None for p in proj):
         raise LayoutError(
-            f"{construct}: proj is {shown(proj)}; give a tuple of as many parts as are projected, "
+            f"{construct}: proj is {short_repr(proj)}; give a tuple of as many parts as are projected, "
             "with None where one is left out"
         )
     return tuple(part for part, kept in zip(parts, proj, strict=True) if kept is not None)
@@ -171,7 +171,7 @@ class TiledCopy:
             return
         if not isinstance(self.atom, CopyAtom):
             raise LayoutError(
-                f"{construct}: {shown(self.atom)} is no CopyAtom; give one such as ldmatrix(4)"
+                f"{construct}: {short_repr(self.atom)} is no CopyAtom; give one such as ldmatrix(4)"
             )
         for what, n, part in zip(
             ("threads", "values"),
@@ -343,7 +343,7 @@ def _matrix(fragment: Any, which: str) -> tuple[int, int]:
     known = isinstance(fragment, LinearMap) and {REGISTER} < {*fragment.in_dims}
     if not known or len(fragment.outs) != 2:
         raise LayoutError(
-            f"MMAAtom.of(..): {which} is {shown(fragment)}; give a layout of register and lane to two "
+            f"MMAAtom.of(..): {which} is {short_repr(fragment)}; give a layout of register and lane to two "
             f'dimensions, as hardware.mma("{which}"); MMAAtom(..) takes shapes and strides'
         )
     rows, columns = fragment.physical_dims
@@ -364,7 +364,9 @@ _MODES = {"a": (0, 2), "b": (1, 2), "c": (0, 1)}  # of (M, N, K)
 
 def _modes_of(operand: Any) -> tuple[int, int]:
     if not isinstance(operand, str) or operand not in _MODES:
-        raise LayoutError(f'TiledMMA: {shown(operand)} is not an operand; write "a", "b" or "c"')
+        raise LayoutError(
+            f'TiledMMA: {short_repr(operand)} is not an operand; write "a", "b" or "c"'
+        )
     return _MODES[operand]
 
 
@@ -379,7 +381,7 @@ class TiledMMA:
     def __post_init__(self) -> None:
         if not isinstance(self.atom, MMAAtom):
             raise LayoutError(
-                f"TiledMMA({shown(self.atom)}, ..): it is no MMAAtom but a "
+                f"TiledMMA({short_repr(self.atom)}, ..): it is no MMAAtom but a "
                 f"{type(self.atom).__name__}; give a cute.MMAAtom(shape_mnk, layout_a, layout_b, layout_c)"
             )
 
@@ -499,7 +501,7 @@ def make_tiled_copy_C(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
 def _copy_of(operand: str, atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
     if not isinstance(mma, TiledMMA):
         raise LayoutError(
-            f"make_tiled_copy_{operand.upper()}(.., {shown(mma)}): give a tiled MMA, as make_tiled_mma "
+            f"make_tiled_copy_{operand.upper()}(.., {short_repr(mma)}): give a tiled MMA, as make_tiled_mma "
             "makes it"
         )
     tiler = tuple(mma.tile_mnk[k] for k in _MODES[operand])

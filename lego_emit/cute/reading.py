@@ -9,7 +9,7 @@ from typing import Any
 from ..algebra.nested import MOST_DEPTH, checked, compact, is_tuple
 from ..algebra.strided import Strided, Swizzle, Swizzled
 from ..arith.expr import symbols
-from ..errors import LayoutError, LazyText, shown
+from ..errors import LayoutError, LazyText, short_repr
 from ..kinds import is_integer
 
 MOST_TEXT = 4096  # characters of a layout's text
@@ -35,7 +35,9 @@ def layout(shape: Any, stride: Any = None) -> Any:
     """
     if isinstance(shape, str):
         if stride is not None:
-            raise LayoutError(f"layout({shown(shape)}, ..): the text has its strides after a ':'")
+            raise LayoutError(
+                f"layout({short_repr(shape)}, ..): the text has its strides after a ':'"
+            )
         return _read(shape)
     if isinstance(shape, Strided | Swizzled):
         if stride is not None:
@@ -61,7 +63,7 @@ def _read(source: str) -> Any:
         return found
     offset = _tree(parts[1], construct)
     if is_tuple(offset):
-        raise LayoutError(f"{construct}: the offset is {shown(offset)}; give one number")
+        raise LayoutError(f"{construct}: the offset is {short_repr(offset)}; give one number")
     return Swizzled(
         _swizzle(parts[0], construct), Strided(found.shape, found.stride, offset + found.offset)
     )
@@ -112,7 +114,7 @@ def _tree(source: str, construct: object, depth: int = 0) -> Any:
     except (SyntaxError, ValueError, RecursionError) as error:
         if isinstance(error, LayoutError):
             raise
-        raise LayoutError(f"{construct}: {shown(source)} cannot be read") from None
+        raise LayoutError(f"{construct}: {short_repr(source)} cannot be read") from None
 
 
 def _parts(source: str) -> list[str]:
@@ -150,4 +152,4 @@ def _value(tree: ast.expr, construct: object) -> Any:
             if isinstance(op, ast.FloorDiv | ast.Mod) and is_integer(other) and other == 0:
                 raise LayoutError(f"{construct}: it divides by 0; give another divisor")
             return _OPERATIONS[type(op)](one, other)
-    raise LayoutError(f"{construct}: {shown(ast.unparse(tree))} is not a size or stride")
+    raise LayoutError(f"{construct}: {short_repr(ast.unparse(tree))} is not a size or stride")

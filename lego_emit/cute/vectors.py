@@ -12,7 +12,7 @@ from typing import Any
 
 from ..algebra.nested import is_tuple, same, times
 from ..algebra.strided import Strided, Swizzle, Swizzled, is_one
-from ..errors import LayoutError, LazyText, shown
+from ..errors import LayoutError, LazyText, short_repr
 from ..kinds import is_integer
 from .given import as_count, as_layout, as_tensor
 from .known import divides, does_divide, quotient
@@ -31,7 +31,7 @@ def recast(a: Any, old_bits: int, new_bits: int) -> Any:
     for bits in (old_bits, new_bits):
         if not is_integer(bits) or bits < 1:
             raise LayoutError(
-                f"recast({shown(a)}, {shown(old_bits)}, {shown(new_bits)}): {shown(bits)} is no "
+                f"recast({short_repr(a)}, {short_repr(old_bits)}, {short_repr(new_bits)}): {short_repr(bits)} is no "
                 "width; give a number of bits"
             )
     common = gcd(old_bits, new_bits)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from ..errors import TargetError, did_you_mean, shown
+from ..errors import TargetError, did_you_mean, short_repr
 
 STYLES = ("snake_case", "camelCase", "PascalCase")
 
@@ -33,15 +33,17 @@ class Naming:
         for option in ("namespace", "prefix"):
             text = getattr(self, option)
             if not isinstance(text, str):
-                raise TargetError(f"{option} must be text, not {shown(text)}")
+                raise TargetError(f"{option} must be text, not {short_repr(text)}")
         if self.prefix and not re.fullmatch(r"[A-Za-z](_?[0-9A-Za-z])*_?", self.prefix):
             raise TargetError(
-                f"prefix is {shown(self.prefix)}; write letters, digits and single underscores, as "
+                f"prefix is {short_repr(self.prefix)}; write letters, digits and single underscores, as "
                 "in 'acme_'"
             )
         if self.style and self.style not in STYLES:
             hint = did_you_mean(self.style, STYLES) if isinstance(self.style, str) else ""
-            raise TargetError(f"names is {shown(self.style)}; there are {', '.join(STYLES)}.{hint}")
+            raise TargetError(
+                f"names is {short_repr(self.style)}; there are {', '.join(STYLES)}.{hint}"
+            )
 
     @classmethod
     def given(cls, namespace: str | None, prefix: str | None, names: str | None) -> Naming:

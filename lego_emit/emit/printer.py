@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Self
 
 from ..entries import Entries
-from ..errors import TargetError, shown
+from ..errors import TargetError, short_repr
 from ..ir.cost import LATENCY, Cost
 from ..ir.index_types import IndexType, by_name
 from ..ir.nodes import Node
@@ -208,7 +208,7 @@ class Printer:
         if naming.namespace:
             self._check_namespace(naming.namespace)
         if not self.legal_name(f"{naming.prefix}x").startswith(naming.prefix):
-            raise TargetError(f"prefix: no name begins with {shown(naming.prefix)} in {self.title}")
+            raise TargetError(f"prefix: no name begins with {naming.prefix!r} in {self.title}")
         spelled = dict(self.index_names[t] for t in index_types if t in self.index_names)
         if naming == self.naming and not spelled:
             return self
@@ -236,7 +236,7 @@ class Printer:
             if not legal or part in self.taken_namespaces:
                 example = (self.namespaces or "_").join(("acme", "tiles"))
                 raise TargetError(
-                    f"namespace is {shown(namespace)}, no name for one in {self.title}; write one "
+                    f"namespace is {short_repr(namespace)}, no name for one in {self.title}; write one "
                     f"as {example!r}"
                 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from ..errors import TargetError, did_you_mean, shown
+from ..errors import TargetError, did_you_mean, short_repr
 from ..ir.index_types import INDEX_TYPES
 from ..plugins import entries, load
 from .printer import Printer
@@ -38,7 +38,7 @@ def printer(target: str) -> Printer:
     """The printer of a target, by its name or one of its aliases. Raises TargetError for an unknown
     name, with the nearest."""
     if not isinstance(target, str):
-        raise TargetError(f"target must be a name such as 'cuda', not {shown(target)}")
+        raise TargetError(f"target must be a name such as 'cuda', not {short_repr(target)}")
     return _printer(target.lower(), target)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.genp import GenP
 from ..algebra.labels import bits_of
-from ..errors import LayoutError, LazyText, shown
+from ..errors import LayoutError, LazyText, short_repr
 from ..kinds import is_integer
 from .entry import catalogue
 
@@ -55,7 +55,9 @@ def permutation(rows: Any, banks: Any, columns: Any, bit: int = 0) -> Block:
     construct = LazyText('catalogue["dram.permutation"]({}, {}, ..)', rows, banks)
     bits_of(construct, "banks", banks)
     if not is_integer(bit) or not 0 <= bit < 64:
-        raise LayoutError(f"{construct}: bit is {shown(bit)}; give the number of a bit of the row")
+        raise LayoutError(
+            f"{construct}: bit is {short_repr(bit)}; give the number of a bit of the row"
+        )
     sizes = banks, columns, 1 << bit
     return GenP([rows, banks, columns], partial(to_bank, sizes), partial(from_bank, sizes))
 

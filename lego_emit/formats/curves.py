@@ -12,7 +12,7 @@ from ..algebra.block import Block
 from ..algebra.genp import GenP
 from ..algebra.layout import GroupBy
 from ..algebra.perms import RegP
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, short_repr
 from ..kinds import is_integer
 from .entry import catalogue
 from .tiled import padded
@@ -23,7 +23,7 @@ def bits_above(name: str, sizes: dict[str, Any]) -> list[int]:
     for which, n in sizes.items():
         if not is_integer(n):
             raise LayoutError(
-                f'catalogue["{name}"]: {which} is {shown(n)}; the order of bits is that of one size: '
+                f'catalogue["{name}"]: {which} is {short_repr(n)}; the order of bits is that of one size: '
                 "give a number"
             )
     return [int(n - 1).bit_length() for n in sizes.values()]

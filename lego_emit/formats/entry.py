@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..algebra import reference
 from ..algebra.block import Block
 from ..algebra.sizes import check_sizes
-from ..errors import LayoutError, LegoError, did_you_mean, shown
+from ..errors import LayoutError, LegoError, did_you_mean, short_repr
 from ..kinds import is_array, is_integer
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class Catalogue(Mapping[str, Entry]):
             if rest and family in self._grammars:
                 return self._grammars[family](rest)
         raise LayoutError(
-            f"catalogue[{shown(name)}]: there is none of this name."
+            f"catalogue[{short_repr(name)}]: there is none of this name."
             f"{did_you_mean(str(name), list(self._entries))} `lego-emit catalogue` lists all"
         )
 
@@ -216,6 +216,6 @@ def choice(construct: object, name: str, value: Any, known: tuple[Any, ...]) -> 
     """An option that is one of a few. Raises LayoutError."""
     if not any(type(value) is type(k) and value == k for k in known):
         raise LayoutError(
-            f"{construct}: {name} is {shown(value)}; there are {', '.join(map(repr, known))}"
+            f"{construct}: {name} is {short_repr(value)}; there are {', '.join(map(repr, known))}"
         )
     return value

@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from ..algebra.block import Block
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, short_repr
 from .entry import Entry, catalogue
 from .tiled import tiled
 
@@ -47,7 +47,7 @@ LISTED = {
 @catalogue.grammar("onednn")
 def tag(text: str) -> Entry:
     """The entry of a tag. Raises LayoutError on what is none."""
-    construct = f'catalogue["onednn.{shown(text)[1:-1]}"]'
+    construct = f'catalogue["onednn.{short_repr(text)[1:-1]}"]'
     match = TAG.fullmatch(text)
     if match is None:
         raise LayoutError(

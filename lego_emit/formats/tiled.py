@@ -11,7 +11,7 @@ from ..algebra.layout import GroupBy
 from ..algebra.masked import Padded
 from ..algebra.nested import same, times
 from ..algebra.strided import Strided
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, short_repr
 
 
 def tiled(
@@ -76,6 +76,6 @@ def count(n: Any, block: int, whole: str) -> Any:
         return n
     if isinstance(n, int) and n % block:
         raise LayoutError(
-            f"{whole}: {shown(n)} is not a multiple of {block}; pad it to {over(n, block) * block}"
+            f"{whole}: {short_repr(n)} is not a multiple of {block}; pad it to {over(n, block) * block}"
         )
     return n // block

@@ -15,7 +15,7 @@ from ..algebra.block import Block
 from ..algebra.layout import GroupBy
 from ..algebra.masked import Padded
 from ..algebra.perms import RegP
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, short_repr
 from .entry import Entry, catalogue
 from .tiled import tiled
 
@@ -36,7 +36,7 @@ LISTED = {
 @catalogue.grammar("xla")
 def layout(text: str) -> Entry:
     """The entry of a layout's text. Raises LayoutError on what is none."""
-    construct = f'catalogue["xla.{shown(text)[1:-1]}"]'
+    construct = f'catalogue["xla.{short_repr(text)[1:-1]}"]'
     match = LAYOUT.fullmatch(text)
     if match is None:
         raise LayoutError(f"{construct}: no layout; write it as in {{1,0:T(8,128)(2,1)}}")
@@ -58,7 +58,7 @@ def layout(text: str) -> Entry:
         found = tiled([prod(sizes[k] for k in axis) for axis in axes], blocks, memory)
         if isinstance(found, Padded):
             raise LayoutError(
-                f"{construct}: the tiles do not divide the combined sizes {shown(found.n)}; round "
+                f"{construct}: the tiles do not divide the combined sizes {short_repr(found.n)}; round "
                 "the dimensions up"
             )
         return GroupBy(sizes).OrderBy(RegP(sizes, order[::-1])).OrderBy(found)

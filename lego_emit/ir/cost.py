@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from ..errors import TargetError, did_you_mean, shown
+from ..errors import TargetError, did_you_mean, short_repr
 from ..operations import OPS as OPERATIONS
 
 
@@ -40,12 +40,12 @@ class Cost:
         for op, price in prices.items():
             if op not in OPERATIONS:
                 raise TargetError(
-                    f"Cost {self.name!r} prices {shown(op)}, which is not an operation."
-                    f"{did_you_mean(shown(op), OPERATIONS)}"
+                    f"Cost {self.name!r} prices {short_repr(op)}, which is not an operation."
+                    f"{did_you_mean(short_repr(op), OPERATIONS)}"
                 )
             if isinstance(price, bool) or not isinstance(price, int | float) or not price >= 0:
                 raise TargetError(
-                    f"Cost {self.name!r}: the price of {op} is {shown(price)}; a price is a number >= 0"
+                    f"Cost {self.name!r}: the price of {op} is {short_repr(price)}; a price is a number >= 0"
                 )
         for name in ("symbolic", "remainder", "margin", "hoisted"):
             number = getattr(self, name)
@@ -53,7 +53,7 @@ class Cost:
                 continue
             if isinstance(number, bool) or not isinstance(number, int | float) or not number >= 0:
                 raise TargetError(
-                    f"Cost {self.name!r}: {name} is {shown(number)}; give a number >= 0"
+                    f"Cost {self.name!r}: {name} is {short_repr(number)}; give a number >= 0"
                 )
         object.__setattr__(self, "prices", prices)
 
@@ -94,8 +94,8 @@ def cost_model(cost: str | Cost | None, default: Cost = LATENCY) -> Cost:
     if not isinstance(cost, str) or cost not in COSTS:
         names = (*COSTS, MEASURED)
         raise TargetError(
-            f"no cost model {shown(cost)}; there are {', '.join(names)}, or give a lego_emit.Cost."
-            f"{did_you_mean(shown(cost), names)}"
+            f"no cost model {short_repr(cost)}; there are {', '.join(names)}, or give a lego_emit.Cost."
+            f"{did_you_mean(short_repr(cost), names)}"
         )
     return COSTS[cost]
 

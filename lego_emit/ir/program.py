@@ -169,11 +169,6 @@ class Function:
         return list(dict.fromkeys(found))
 
     @property
-    def table_texts(self) -> dict[str, str]:
-        """What a caller gives as each of them: {"perm": "24 entries, 0 <= each < 24"}."""
-        return Header(self).tables
-
-    @property
     def ranges(self) -> dict[str, str]:
         """What is known of each parameter, as text: {"i": "0 <= i < BM"}."""
         return Header(self).ranges

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from ..entries import Entries
-from ..errors import shown
+from ..errors import short_repr
 from ..notation import (
     ATOM,
     BINDING,
@@ -153,7 +153,7 @@ class _Speaker:
         if self.left < 0:
             return Said(CUT)
         if node.op == "const":
-            number = Said(shown(abs(node.value)))
+            number = Said(short_repr(abs(node.value)))
             return number if node.value >= 0 else negative(number)
         if node.op in ("var", "table"):
             return Said(str(node.value))

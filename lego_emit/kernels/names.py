@@ -18,7 +18,7 @@ from ..arith.expr import Expr
 from ..arith.given_ranges import parse_ranges
 from ..arith.terms import Atom
 from ..emit.printer import Printer
-from ..errors import AssumptionError, TemplateError, did_you_mean, shown
+from ..errors import AssumptionError, TemplateError, did_you_mean, short_repr
 from ..ir.index_types import IndexType
 from ..ir.program import Program
 from ..kinds import is_integer, is_symbolic
@@ -87,12 +87,12 @@ class Names(Kernel):
         if type_name is not None and type_name not in self.printer.types:
             known = [*self.printer.index_types]
             raise TemplateError(
-                f"{name}: no type {shown(type_name)}; {self.printer.title} has {', '.join(known)}."
+                f"{name}: no type {short_repr(type_name)}; {self.printer.title} has {', '.join(known)}."
                 f"{did_you_mean(type_name, known)}"
             )
         if not name.isidentifier() or name in self.printer.reserved:
             raise TemplateError(
-                f"{shown(name)} is not a name in {self.printer.title}; write identifiers, as in "
+                f"{short_repr(name)} is not a name in {self.printer.title}; write identifiers, as in "
                 "pm, pn: int32, i"
             )
         if name in self.given:
@@ -141,7 +141,7 @@ class Names(Kernel):
     def suppose(self, said: Any) -> None:
         """One more assumption, of names that are declared."""
         for name in sorted(names_of(said)):
-            self.declared(name, f"assume {shown(said)}")
+            self.declared(name, f"assume {short_repr(said)}")
         self.assume.append(said)
 
     def finished(self) -> None:
@@ -149,12 +149,12 @@ class Names(Kernel):
         for text in self.where:
             if text not in self._texts.values():
                 raise TemplateError(
-                    f"where: the template gives no layout the text {shown(text)}."
+                    f"where: the template gives no layout the text {short_repr(text)}."
                     f"{did_you_mean(text, list(self._texts.values()))}"
                 )
         for said in self.assume:
             for name in sorted(names_of(said)):
-                self.declared(name, f"assume {shown(said)}")
+                self.declared(name, f"assume {short_repr(said)}")
         for name in self.ranges:
             if name not in self._texts:
                 self.declared(name, "ranges")
@@ -215,19 +215,19 @@ class Names(Kernel):
                 f"{did_you_mean(name, [*self.types])}"
             )
         raise TemplateError(
-            f"{shown(given)} is not an index: give a declared name, an integer, an expression of them, "
+            f"{short_repr(given)} is not an index: give a declared name, an integer, an expression of them, "
             "or text of the kernel's language"
         )
 
     def _text(self, text: str) -> Value:
         """A name, or any other expression of the language, which is taken as it stands."""
         text = text.strip()
-        self._check_scope(text, f"the text {shown(text)}")
+        self._check_scope(text, f"the text {short_repr(text)}")
         if text in self.types:
             return self.names.get(text, Value(self, lambda: self._bound(text), text, names=[text]))
         if why := fault(text, self.printer):
             raise TemplateError(
-                f"{shown(text)} {why}: give each index one expression in {self.printer.title}"
+                f"{short_repr(text)} {why}: give each index one expression in {self.printer.title}"
             )
         known = {t: n for n, t in self._texts.items()}
         name = known.get(text) or fresh(f"expression_{len(self._texts) + 1}", self.types)
@@ -315,10 +315,10 @@ class Names(Kernel):
                 if word in self.given:
                     raise TemplateError(
                         f"{where}: {word} is given to the template, and no name of the kernel's, which has "
-                        f"the text {shown(text)} as it stands; write {word} without quotation marks"
+                        f"the text {short_repr(text)} as it stands; write {word} without quotation marks"
                     )
                 raise TemplateError(
-                    f"{where}: {word} in the text {shown(text)} is neither declared nor assigned before, "
+                    f"{where}: {word} in the text {short_repr(text)} is neither declared nor assigned before, "
                     f"and no name of {self.printer.title}'s own; where it is meant, write "
                     f"{{% names {word} %}}.{meant}"
                 )

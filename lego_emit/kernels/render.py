@@ -18,7 +18,7 @@ from jinja2.parser import Parser
 from ..arith.given import as_list
 from ..arith.given_ranges import parse_ranges
 from ..emit import registry
-from ..errors import AssumptionError, LegoError, LegoWarning, TemplateError, shown
+from ..errors import AssumptionError, LegoError, LegoWarning, TemplateError, short_repr
 from ..files import note
 from ..kinds import is_symbolic
 from .placed import placed, sizes_of
@@ -66,15 +66,17 @@ def render(
     number of indices, an index out of range, and what Jinja refuses.
     """
     if not isinstance(text, str | Path):
-        raise TemplateError(f"{shown(text)} is not a template; give its text, or the Path of one")
+        raise TemplateError(
+            f"{short_repr(text)} is not a template; give its text, or the Path of one"
+        )
     if isinstance(names, str):
         names = names.replace(",", " ").split()
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-        raise TemplateError(f"names is {shown(names)}; write text such as 'pm pn: int64 i'")
+        raise TemplateError(f"names is {short_repr(names)}; write text such as 'pm pn: int64 i'")
     parse_ranges(ranges)
     if not isinstance(where, Mapping | None) or not all(isinstance(t, str) for t in where or ()):
         raise AssumptionError(
-            f"where is {shown(where)}; write a dict such as {{'tid / 4': (0, 8)}}"
+            f"where is {short_repr(where)}; write a dict such as {{'tid / 4': (0, 8)}}"
         )
     kernel = Kernel(
         registry.printer(target), index_type, as_list(assume), ranges or {}, where or {}
@@ -89,7 +91,7 @@ def render(
             environment.globals[name] = kernel.declare(name, of or None)
         for name, value in context.items():
             if name in kernel.types:
-                raise TemplateError(f"{name} is a declared name and given as {shown(value)}")
+                raise TemplateError(f"{name} is a declared name and given as {short_repr(value)}")
             environment.globals[name] = placed(kernel, name, value)
             if not is_symbolic(value):
                 kernel.given.add(name)

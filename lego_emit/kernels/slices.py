@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import TemplateError, shown
+from ..errors import TemplateError, short_repr
 from .texts import filled
 from .values import Kernel, Value
 
@@ -48,7 +48,7 @@ def _part(index: Any) -> Any:
         return index
     if start.strip() not in ("", "0") or ":" in stop:
         raise TemplateError(
-            f"the slice {shown(index)}: write ':' for all of an axis, or ':8' for 8 indices from 0 on"
+            f"the slice {short_repr(index)}: write ':' for all of an axis, or ':8' for 8 indices from 0 on"
         )
     stop = stop.strip()
     return Axis(int(stop) if DECIMAL.fullmatch(stop) else stop or None)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from ..algebra.block import Block
 from ..arith.context import bound
-from ..errors import LegoError, TemplateError, shown
+from ..errors import LegoError, TemplateError, short_repr
 from ..kinds import is_integer
 
 
@@ -241,5 +241,5 @@ def values_of(found: Any) -> Iterator[Value]:
     """The values of one, or of a tuple."""
     for one in found if isinstance(found, list | tuple) else (found,):
         if not isinstance(one, Value):
-            raise TemplateError(f"{shown(one)} is not an index expression")
+            raise TemplateError(f"{short_repr(one)} is not an index expression")
         yield one

@@ -36,7 +36,7 @@ from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
 from ..arith.terms import without
 from ..arith.text import CUT
-from ..errors import WidthError, shown
+from ..errors import WidthError, short_repr
 from ..intervals import ANY, Interval, both
 from ..ir.index_types import IndexType
 from ..ir.nodes import Node
@@ -127,7 +127,7 @@ def _named(k: Node, node: Node, lowering: Lowering) -> str:
 
 
 def _shown(bound: int | None) -> str:
-    return "?" if bound is None else shown(bound)
+    return "?" if bound is None else short_repr(bound)
 
 
 class _Needs:

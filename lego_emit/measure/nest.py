@@ -15,7 +15,7 @@ from ..algebra.block import Block
 from ..algebra.plain import Plain
 from ..algebra.written import Written
 from ..entries import Entries
-from ..errors import LayoutError, LegoError, VerifyError, line_in, said
+from ..errors import LayoutError, LegoError, VerifyError, error_text, line_in
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def body(
             raise
         except (Exception, SystemExit) as error:
             name, line = getattr(function, "__name__", "a function"), line_in(function, error)
-            text = f"{type(error).__name__}: {said(error)}"
+            text = f"{type(error).__name__}: {error_text(error)}"
             raise VerifyError(f"{name}{line} cannot be spelled in the language: {text}") from error
         yield from (f"{pad}{line}" for line in pen.lines)
         yield pad + language.when.format(condition)

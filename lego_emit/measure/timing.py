@@ -15,7 +15,7 @@ from typing import Any
 
 from ..algebra.block import Block
 from ..emit.unit import Unit
-from ..errors import LegoError, VerifyError, shown
+from ..errors import LegoError, VerifyError, short_repr
 from ..html import line, table
 from ..ir.program import Function
 from ..run import registry
@@ -254,7 +254,7 @@ def measure(
     """Measure a unit; see Emitted.time."""
     if not (by_hand is None or is_pair(by_hand)):
         raise VerifyError(
-            f"by_hand is {shown(by_hand)}; give a pair of functions, by_hand=(apply, inv), or "
+            f"by_hand is {short_repr(by_hand)}; give a pair of functions, by_hand=(apply, inv), or "
             f"(apply, None) where there is no inverse"
         )
     if repeat < 1 or bytes < 4:

@@ -9,7 +9,7 @@ from typing import Any
 from ..algebra import reference
 from ..algebra.block import Block
 from ..algebra.linear import Linear
-from ..errors import LayoutError, line_in, said, shown
+from ..errors import LayoutError, error_text, line_in, short_repr
 from ..kinds import is_integer
 from ..packages import numpy as np
 from .memories import SharedMemory
@@ -31,7 +31,7 @@ def offsets(
         index, shape = _of_function(access, gpu, registers, construct)
     else:
         raise LayoutError(
-            f"{construct}: the access is {shown(access)}; give a layout, or a function of lane (and "
+            f"{construct}: the access is {short_repr(access)}; give a layout, or a function of lane (and "
             "register) that gives coordinates"
         )
     return _positions(memory, access, index, construct).reshape(shape)
@@ -45,13 +45,13 @@ def called(call: str, *given: Any) -> str:
 def _said(given: Any) -> str:
     if isinstance(given, Linear):
         return f"Linear({', '.join(given.coordinates)} to {', '.join(given.results)})"
-    return getattr(given, "__name__", None) or shown(given)
+    return getattr(given, "__name__", None) or short_repr(given)
 
 
 def _check_memory(memory: Any, construct: str) -> None:
     if not isinstance(memory, Block):
         raise LayoutError(
-            f"{construct}: the memory is {shown(memory)}; give a layout from coordinates to an offset"
+            f"{construct}: the memory is {short_repr(memory)}; give a layout from coordinates to an offset"
         )
     if len(memory.results or ()) > 1:
         way = "its inverse() does" if memory.has_inverse else "flatten_outs() makes one of them"
@@ -132,7 +132,7 @@ def _of_function(
             except (Exception, SystemExit) as error:
                 raise LayoutError(
                     f"{construct}: the access raised {type(error).__name__}{line_in(access, error)} "
-                    f"for lane {lane}, register {register}: {said(error)}"
+                    f"for lane {lane}, register {register}: {error_text(error)}"
                 ) from error
             found.append(_coordinates(value, lane, register, construct))
     wide = max(map(len, found), default=0)
@@ -149,7 +149,7 @@ def _coordinates(value: Any, lane: int, register: int, construct: str) -> tuple[
     row = tuple(value) if isinstance(value, tuple | list) else (value,)
     if not all(is_integer(v) and -(2**63) <= v < 2**63 for v in row):
         raise LayoutError(
-            f"{construct}: the access gives {shown(value)} for lane {lane}, register {register}; "
+            f"{construct}: the access gives {short_repr(value)} for lane {lane}, register {register}; "
             "give integers, or None where a lane takes no part"
         )
     return tuple(int(v) for v in row)

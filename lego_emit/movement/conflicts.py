@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, short_repr
 from ..kinds import is_integer
 from ..packages import numpy as np
 from .access import OFF, called, offsets
@@ -110,7 +110,9 @@ def touched(
     hardware = memory_of(gpu, construct)
     check_bytes(element_bytes, hardware, construct)
     if registers is not None and not (is_integer(registers) and registers >= 1):
-        raise LayoutError(f"{construct}: registers is {shown(registers)}, and must be at least 1")
+        raise LayoutError(
+            f"{construct}: registers is {short_repr(registers)}, and must be at least 1"
+        )
     count = hardware.widest // element_bytes if registers is None else int(registers)
     return offsets(memory, access, hardware, count, construct)
 
@@ -120,7 +122,7 @@ def check_bytes(element_bytes: Any, gpu: SharedMemory, construct: str) -> None:
     known = [1 << k for k in range(gpu.widest.bit_length())]
     if not is_integer(element_bytes) or element_bytes not in known:
         raise LayoutError(
-            f"{construct}: element_bytes is {shown(element_bytes)}, and an access moves "
+            f"{construct}: element_bytes is {short_repr(element_bytes)}, and an access moves "
             f"{', '.join(map(str, known))} bytes; smaller elements are packed into bytes first"
         )
 

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any
 
 from ..algebra.linear import Linear
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, short_repr
 from ..files import write_if_changed
 from ..kinds import is_integer
 from ..plans.pair import Pair
@@ -70,10 +70,12 @@ def convert(
     check_bytes(element_bytes, hardware, construct)
     if way is not None and way not in WAYS:
         raise LayoutError(
-            f"{construct}: way is {shown(way)}; there are {' and '.join(map(repr, WAYS))}"
+            f"{construct}: way is {short_repr(way)}; there are {' and '.join(map(repr, WAYS))}"
         )
     if not is_integer(shared_bytes) or shared_bytes < 0:
-        raise LayoutError(f"{construct}: shared_bytes is {shown(shared_bytes)}, no number of bytes")
+        raise LayoutError(
+            f"{construct}: shared_bytes is {short_repr(shared_bytes)}, no number of bytes"
+        )
     pair = pair_of(A, B, hardware, construct)
     found = _within_warps(pair, element_bytes)
     if way == SHUFFLES and found is None:

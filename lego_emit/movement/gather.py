@@ -15,7 +15,7 @@ from typing import Any
 from ..algebra import f2
 from ..algebra.labels import starts, width_of
 from ..algebra.linear import Linear
-from ..errors import LayoutError, did_you_mean, shown
+from ..errors import LayoutError, did_you_mean, short_repr
 from ..files import write_if_changed
 from ..kinds import is_integer
 from ..plans.gather import Choice, Fetched, GatherPlan, Shuffled
@@ -71,7 +71,7 @@ def gather(
     check_bytes(element_bytes, hardware, construct)
     if way is not None and way not in WAYS:
         raise LayoutError(
-            f"{construct}: way is {shown(way)}; there are {' and '.join(map(repr, WAYS))}"
+            f"{construct}: way is {short_repr(way)}; there are {' and '.join(map(repr, WAYS))}"
         )
     pair = pair_of(layout, layout, hardware, construct)
     if pair.tile != layout.outs:
@@ -107,7 +107,7 @@ def _axis(layout: Linear, axis: Any, construct: str) -> tuple[str, list[int]]:
         axis = names[axis]
     if axis not in names:
         raise LayoutError(
-            f"{construct}: {shown(axis)} is not a coordinate; there are {', '.join(names)}."
+            f"{construct}: {short_repr(axis)} is not a coordinate; there are {', '.join(names)}."
             f"{did_you_mean(str(axis), names)}"
         )
     k = names.index(axis)

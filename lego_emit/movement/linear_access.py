@@ -10,7 +10,7 @@ from typing import Any
 from ..algebra import f2
 from ..algebra.block import Block
 from ..algebra.linear import Linear
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, short_repr
 from .access import LANE, REGISTER
 from .memories import SharedMemory
 
@@ -91,7 +91,7 @@ def linear_access(access: Any, gpu: SharedMemory, construct: str) -> LinearAcces
         found = Linear.of(access, {n: sizes[n] for n in names})
     else:
         raise LayoutError(
-            f"{construct}: the access is {shown(access)}; give a layout or a function of lane"
+            f"{construct}: the access is {short_repr(access)}; give a layout or a function of lane"
         )
     lanes = found.in_dims[LANE]
     if lanes > gpu.lanes:

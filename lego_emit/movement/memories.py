@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import LayoutError, did_you_mean, shown
+from ..errors import LayoutError, did_you_mean, short_repr
 
 Phases = tuple[tuple[int, ...], ...]
 
@@ -88,6 +88,6 @@ def memory_of(gpu: Any, construct: str) -> SharedMemory:
     if isinstance(gpu, str) and gpu.lower() in GPUS:
         return GPUS[gpu.lower()]
     raise LayoutError(
-        f"{construct}: gpu is {shown(gpu)}; known are {', '.join(GPUS)}, or give a SharedMemory."
+        f"{construct}: gpu is {short_repr(gpu)}; known are {', '.join(GPUS)}, or give a SharedMemory."
         f"{did_you_mean(str(gpu), GPUS)}"
     )

@@ -8,7 +8,7 @@ from typing import Any
 from ..algebra import f2
 from ..algebra.labels import packed, width_of
 from ..algebra.linear import Linear
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, short_repr
 from ..hardware import LANE, REGISTER, WARP
 from ..plans.pair import KNOWN, Holder, Pair
 from .memories import SharedMemory
@@ -22,7 +22,7 @@ def pair_of(A: Any, B: Any, gpu: SharedMemory, construct: str) -> Pair:
     for layout in (A, B):
         if not isinstance(layout, Linear):
             raise LayoutError(
-                f"{construct}: {shown(layout)} is not a Linear; Linear.of makes one of a layout or of "
+                f"{construct}: {short_repr(layout)} is not a Linear; Linear.of makes one of a layout or of "
                 "a function of register, lane and warp"
             )
     if A.out_dims != B.out_dims:
@@ -33,7 +33,7 @@ def pair_of(A: Any, B: Any, gpu: SharedMemory, construct: str) -> Pair:
     for layout in (A, B):
         if (held := layout.in_dims.get(REGISTER, 1)) > MOST_HELD:
             raise LayoutError(
-                f"{construct}: a thread holds {shown(held)} elements, and a plan has at most "
+                f"{construct}: a thread holds {short_repr(held)} elements, and a plan has at most "
                 f"{MOST_HELD}; move the tile in parts, or give it to more threads"
             )
     B = B.transpose_outs(A.results)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import shown
+from ..errors import short_repr
 from ..show.cells import Cell, Labels, Sheet, coloured
 from .access import called
 from .conflicts import touched
@@ -28,7 +28,7 @@ def conflict_sheet(
     offsets = found.tolist()
     height, width = found.shape
     sheet = Sheet(
-        f"{getattr(access, '__name__', None) or shown(access)} in {memory!r}",
+        f"{getattr(access, '__name__', None) or short_repr(access)} in {memory!r}",
         (height, width),
         (height, width),
         lambda row, column: Cell(offsets[row][column], row * width + column),

@@ -14,7 +14,7 @@ from types import FunctionType, ModuleType
 from typing import Any, TextIO
 
 from ..algebra.block import Block
-from ..errors import LegoWarning, LoadError, a_type, did_you_mean, said
+from ..errors import LegoWarning, LoadError, a_type, did_you_mean, error_text
 
 MODULE_NAME = "_lego_emit_user_file"
 STDIN = "<stdin>"  # the file that is read from standard input
@@ -143,7 +143,7 @@ def described(error: BaseException, file: Path) -> str:
         return f"{where}: the file ends the program (SystemExit: {error.code})"
     if isinstance(error, SyntaxError):  # of a module that the file imports
         return f"{where}: {_syntax(file, error)}"
-    message = said(error)
+    message = error_text(error)
     return f"{where}: {type(error).__name__}{f': {message}' if message else ''}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import LegoError, shown
+from ..errors import LegoError, short_repr
 from . import definition, exhaustive, sampling
 from .definition import Known
 from .exhaustive import Failure
@@ -116,7 +116,7 @@ def _whole(certificate: Mapping[str, Any]) -> None:
         )
     if certificate.get("format") != 1:
         raise CertificateError(
-            f"a certificate of format {shown(certificate.get('format'))}; this checker knows format 1"
+            f"a certificate of format {short_repr(certificate.get('format'))}; this checker knows format 1"
         )
     _formed(certificate, {"language": str, "sha256": str, "subject": str, "fixed": dict})
     for function in _formed(certificate, {"functions": list})["functions"]:
@@ -129,7 +129,9 @@ def _whole(certificate: Mapping[str, Any]) -> None:
                 _formed(by, {"by": str, "result": str} if statement["says"] == "range" else {})
         texts = [*function["results"], *function["given"]]
         if not all(isinstance(text, str) for text in texts):
-            raise CertificateError(f"the certificate of {function['name']} holds {shown(texts)}")
+            raise CertificateError(
+                f"the certificate of {function['name']} holds {short_repr(texts)}"
+            )
 
 
 def _formed(part: Any, wanted: Mapping[str, type | tuple[type, ...]]) -> Any:
@@ -139,7 +141,7 @@ def _formed(part: Any, wanted: Mapping[str, type | tuple[type, ...]]) -> Any:
         if not isinstance(part, Mapping) or key not in part:
             raise CertificateError(f"the certificate says nothing of {key!r}")
         if not isinstance(part[key], kind) or isinstance(part[key], bool):
-            raise CertificateError(f"the certificate's {key!r} is {shown(part[key])}")
+            raise CertificateError(f"the certificate's {key!r} is {short_repr(part[key])}")
     return part
 
 
@@ -238,7 +240,7 @@ class _Subject:
         if not isinstance(base, list):
             return [base] * count
         if len(base) != count or not all(type(n) is int for n in base):
-            raise CertificateError(f"the certificate's 'base' is {shown(base)}")
+            raise CertificateError(f"the certificate's 'base' is {short_repr(base)}")
         return base
 
     def _defined(self) -> list[Term]:

@@ -13,7 +13,7 @@ from ..algebra.block import Block
 from ..algebra.figures import reference_unravel
 from ..algebra.sizes import check_sizes
 from ..algebra.slices import index_names
-from ..errors import LayoutError, LazyText, a_type, line_in, said, shown
+from ..errors import LayoutError, LazyText, a_type, error_text, line_in, short_repr
 from ..kinds import is_integer
 from ..packages import numpy as np
 
@@ -83,10 +83,10 @@ def _sizes(dims: Any, place: object) -> tuple[int, ...]:
     dims = (dims,) if is_integer(dims) else dims
     sizes = check_sizes(dims, place)
     if not all(is_integer(n) for n in sizes):
-        raise LayoutError(f"{place}: dims are {shown(dims)}; a table needs integer sizes")
+        raise LayoutError(f"{place}: dims are {short_repr(dims)}; a table needs integer sizes")
     if prod(sizes) > MOST_ENTRIES:
         raise LayoutError(
-            f"{place}: {shown(prod(sizes))} entries; at most 2**20 are looked at, choose smaller sizes"
+            f"{place}: {short_repr(prod(sizes))} entries; at most 2**20 are looked at, choose smaller sizes"
         )
     return sizes
 
@@ -124,13 +124,15 @@ def _array(subject: Any, place: object) -> np.ndarray:
         if is_integer(entry):
             if abs(entry) > LARGEST:
                 raise LayoutError(
-                    f"{place}: entry {_index(subject.shape, k)} is {shown(int(entry))}; entries lie "
+                    f"{place}: entry {_index(subject.shape, k)} is {short_repr(int(entry))}; entries lie "
                     "within +-2**40"
                 )
             continue
         hole = entry is None or (isinstance(entry, float) and entry != entry)
         why = "a hole; a layout has an entry for every index" if hole else "no integer"
-        raise LayoutError(f"{place}: entry {_index(subject.shape, k)} is {shown(entry)}: {why}")
+        raise LayoutError(
+            f"{place}: entry {_index(subject.shape, k)} is {short_repr(entry)}: {why}"
+        )
     return subject.astype(np.int64)
 
 
@@ -160,7 +162,7 @@ def _of_block(block: Block, dims: Any) -> Given:
     place = LazyText("recognize({})", block)
     if dims is not None and tuple(_sizes(dims, place)) != tuple(block.dims):
         raise LayoutError(
-            f"{place}: dims are {shown(dims)}, and its own {list(block.dims)}; leave dims out"
+            f"{place}: dims are {short_repr(dims)}, and its own {list(block.dims)}; leave dims out"
         )
     if not block.is_concrete:
         raise LayoutError(f"{place}: a table needs integer sizes; give numbers for its symbols")
@@ -179,7 +181,7 @@ def positions(block: Block) -> list[np.ndarray]:
 
 
 def _of_function(function: Callable[..., Any], dims: Any) -> Given:
-    name = getattr(function, "__name__", shown(function))
+    name = getattr(function, "__name__", short_repr(function))
     place = LazyText("recognize({!s}, {})", name, dims)
     if dims is None:
         raise LayoutError(f"{place}: give dims, the sizes of the function's indices")
@@ -191,14 +193,16 @@ def _of_function(function: Callable[..., Any], dims: Any) -> Given:
         except (Exception, SystemExit) as error:
             raise LayoutError(
                 f"{place}: at {_shown(index)} it raised {type(error).__name__}"
-                f"{line_in(function, error)}: {said(error)}"
+                f"{line_in(function, error)}: {error_text(error)}"
             ) from error
         values = tuple(found) if isinstance(found, tuple | list) else (found,)
         if not values or not all(map(is_integer, values)):
-            raise LayoutError(f"{place}: at {_shown(index)} it gives {shown(found)}, no integer")
+            raise LayoutError(
+                f"{place}: at {_shown(index)} it gives {short_repr(found)}, no integer"
+            )
         if any(abs(v) > LARGEST for v in values):
             raise LayoutError(
-                f"{place}: at {_shown(index)} it gives {shown(found)}; entries lie within +-2**40"
+                f"{place}: at {_shown(index)} it gives {short_repr(found)}; entries lie within +-2**40"
             )
         if rows and len(values) != len(rows[0]):
             raise LayoutError(

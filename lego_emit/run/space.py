@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.figures import reference_unravel
 from ..emit.unit import Unit
-from ..errors import AssumptionError, VerifyError, did_you_mean, shown
+from ..errors import AssumptionError, VerifyError, did_you_mean, short_repr
 from ..ir.nodes import Node
 from ..ir.program import Function
 from ..ir.relations import OPEN, all_of, bounds, evaluate, names_in, parts, says
@@ -287,7 +287,7 @@ def spaces_of(
     for what, numbers, example in (("sizes", sizes, "M"), ("domain", domain, "x")):
         if not isinstance(numbers, Mapping) or not all(map(is_integer, numbers.values())):
             raise VerifyError(
-                f"{what} is {shown(numbers)}; give a number for each name, as {what}={{'{example}': 8}}"
+                f"{what} is {short_repr(numbers)}; give a number for each name, as {what}={{'{example}': 8}}"
             )
     given = {}
     for name, value in sizes.items():

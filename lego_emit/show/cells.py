@@ -9,7 +9,7 @@ from math import prod
 from typing import NamedTuple, overload
 
 from ..algebra.digits import unravel
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, short_repr
 from ..kinds import is_integer
 
 MASKED, NONE = -1, -2  # positions: a masked index, no cell at all
@@ -68,7 +68,7 @@ def ramp(number: int, size: int) -> int:
 def bank(position: int, bits: int) -> int:
     """The bank of shared memory of a position, in elements of so many bits."""
     if not is_integer(bits) or bits < 1:
-        raise LayoutError(f"bits is {shown(bits)}; give an element's width, as 16 for a half")
+        raise LayoutError(f"bits is {short_repr(bits)}; give an element's width, as 16 for a half")
     return position * bits // BANK % BANKS
 
 

@@ -13,7 +13,7 @@ from ..algebra.block import Block
 from ..algebra.digits import ravel, unravel
 from ..algebra.labels import listed
 from ..algebra.strided import Strided, Swizzled
-from ..errors import LayoutError, did_you_mean, shown
+from ..errors import LayoutError, did_you_mean, short_repr
 from ..ir.program import Function
 from ..ir.relations import evaluate
 from ..kinds import is_integer
@@ -154,7 +154,7 @@ def holders(
         view = "tensor" if named else "hardware"
     if view not in VIEWS:
         raise LayoutError(
-            f"view is {shown(view)}; there are {', '.join(VIEWS)}.{did_you_mean(str(view), VIEWS)}"
+            f"view is {short_repr(view)}; there are {', '.join(VIEWS)}.{did_you_mean(str(view), VIEWS)}"
         )
     names = [*points.ins]
     colour = colour or next((n for n in ("lane", "thread", "warp") if n in names), None)
@@ -254,7 +254,7 @@ def _tiled(points: Points, tile: list[int]) -> Points:
             f"{points.title}: it has results {', '.join(points.outs)}; leave tile out"
         )
     if not tile or not all(map(is_integer, tile)):
-        raise LayoutError(f"{points.title}: tile is {shown(tile)}; give sizes, as 8,8")
+        raise LayoutError(f"{points.title}: tile is {short_repr(tile)}; give sizes, as 8,8")
     last = max(points.found)[0]
     if min(tile, default=0) < 1 or last >= prod(tile):
         raise LayoutError(
@@ -278,7 +278,7 @@ def _colours(points: Points, colour: str, bits: int) -> list[int]:
     if colour not in GRADED:
         known = [*names, *GRADED]
         raise LayoutError(
-            f"{points.title}: colour is {shown(colour)}; there are {', '.join(known)}."
+            f"{points.title}: colour is {short_repr(colour)}; there are {', '.join(known)}."
             f"{did_you_mean(str(colour), known)}"
         )
     if colour == "position":

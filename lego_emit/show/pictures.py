@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..algebra.block import Block
-from ..errors import LayoutError, LegoError, shown
+from ..errors import LayoutError, LegoError, short_repr
 from ..files import write_if_changed
 from .cells import MASKED, NONE, PALETTE, Sheet
 from .holders import Holders
@@ -118,7 +118,7 @@ def of_layout(
     """The picture of a layout, as Block.show returns it, with its options."""
     layouts = [layout] if beside is None else [layout, beside]
     if not isinstance(layouts[-1], Block):
-        raise LayoutError(f"beside is {shown(beside)}; give a layout")
+        raise LayoutError(f"beside is {short_repr(beside)}; give a layout")
     pages = tuple(sheet(one, inv, view, color, tile, bits) for one in layouts)
     return drawn(pages, order, walk)
 

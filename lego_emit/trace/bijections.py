@@ -14,7 +14,7 @@ from ..arith.analyzer import Analyzer
 from ..arith.evaluate import Undefined, evaluate
 from ..arith.expr import Expr
 from ..arith.terms import Atom
-from ..errors import LayoutError, LegoError, TraceError, shown
+from ..errors import LayoutError, LegoError, TraceError, short_repr
 from .calls import called
 from .learn import product_of, size_of
 from .numbered import Numbered
@@ -138,8 +138,8 @@ def _check_same(same: SameGenP) -> None:
             continue
         if (flat, again) != (call_apply(block, index), index):
             raise LayoutError(
-                f"{block!r}: on symbols apply{index} gives {shown(flat)} and inv({shown(flat)}) "
-                f"{shown(again)}, on integers {call_apply(block, index)} and {index}; its functions "
+                f"{block!r}: on symbols apply{index} gives {short_repr(flat)} and inv({short_repr(flat)}) "
+                f"{short_repr(again)}, on integers {call_apply(block, index)} and {index}; its functions "
                 f"must compute the same every time, whatever they are given"
             )
 
@@ -217,7 +217,7 @@ def _check_table(
             raise LayoutError(f"{block!r} is undefined at {list(index)}{where}") from None
         if not 0 <= flat < total:
             raise LayoutError(
-                f"{block!r} is not a bijection{where}: apply{index} is {shown(flat)}, outside 0..{total - 1}"
+                f"{block!r} is not a bijection{where}: apply{index} is {short_repr(flat)}, outside 0..{total - 1}"
             )
         if seen.setdefault(flat, index) != index:
             raise LayoutError(
@@ -225,5 +225,5 @@ def _check_table(
             )
         if tuple(again) != index:
             raise LayoutError(
-                f"{block!r}{where}: inv({flat}) is {shown(tuple(again))}, but apply{index} is {flat}"
+                f"{block!r}{where}: inv({flat}) is {short_repr(tuple(again))}, but apply{index} is {flat}"
             )

@@ -12,7 +12,7 @@ from typing import Any
 from ..arith.expr import Cond, Expr, maximum, minimum
 from ..arith.terms import TOO_DEEP
 from ..ends import Endless, bounded, may_not_end
-from ..errors import RAISED, FatalError, LegoError, TraceError, line_in, said
+from ..errors import RAISED, FatalError, LegoError, TraceError, error_text, line_in
 from .trace import Trace
 
 
@@ -202,7 +202,7 @@ def _placed(message: str) -> TraceError:
 
 def _foreign(error: BaseException) -> str:
     """An exception that is not ours, with the way out where symbols are its cause."""
-    text = f"{type(error).__name__}: {said(error)}".rstrip(": ")
+    text = f"{type(error).__name__}: {error_text(error)}".rstrip(": ")
     if isinstance(error, SystemExit):
         return f"it ends the program ({text})"
     if isinstance(error, AssertionError):

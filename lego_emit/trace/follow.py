@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Cond, Expr
 from ..arith.given import GivenRange
-from ..errors import LONGEST, AssumptionError, TraceError, did_you_mean, shown
+from ..errors import LONGEST, AssumptionError, TraceError, did_you_mean, short_repr
 from ..kinds import as_integer
 from .learn import learn_equations, learn_signs
 from .trace import Trace
@@ -29,14 +29,14 @@ def check_sizes(sizes: Any) -> dict[str, int]:
     """sizes= as a dict of ints. Raises TraceError for anything else."""
     checked = {}
     if sizes is not None and not isinstance(sizes, Mapping):
-        raise TraceError(f"sizes must be a dict such as {{'BM': 32}}, not {shown(sizes)}")
+        raise TraceError(f"sizes must be a dict such as {{'BM': 32}}, not {short_repr(sizes)}")
     for given, value in dict(sizes or {}).items():
-        name = given if isinstance(given, str) else shown(given)
+        name = given if isinstance(given, str) else short_repr(given)
         number = None if isinstance(value, bool) else as_integer(value)
         if number is None:
-            raise TraceError(f"sizes: {name} must be an integer, not {shown(value)}")
+            raise TraceError(f"sizes: {name} must be an integer, not {short_repr(value)}")
         if number.bit_length() > LONGEST:
-            raise TraceError(f"sizes: {name} is {shown(value)}; no index type holds it")
+            raise TraceError(f"sizes: {name} is {short_repr(value)}; no index type holds it")
         checked[name] = number
     return checked
 

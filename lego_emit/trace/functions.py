@@ -15,7 +15,7 @@ from ..arith.analyzer import Analyzer
 from ..arith.evaluate import evaluate
 from ..arith.expr import Cond, Expr
 from ..ends import may_not_end
-from ..errors import TraceError, a_type, shown
+from ..errors import TraceError, a_type, short_repr
 from ..ir.program import Doc
 from ..kinds import is_symbolic, is_sympy
 from .calls import by_parameters, call_user_function
@@ -116,7 +116,9 @@ def _outputs(result: Any, unit: str) -> list[tuple[str, Expr]]:
         named = list(result.items())
         for k, _ in named:
             if not isinstance(k, str) or not k.isidentifier():
-                raise TraceError(f"{unit} returns {shown(k)}, which is not a name for a result")
+                raise TraceError(
+                    f"{unit} returns {short_repr(k)}, which is not a name for a result"
+                )
     elif isinstance(result, (tuple, list)):
         named = (
             [(f"out{k}", v) for k, v in enumerate(result)]
@@ -133,7 +135,7 @@ def _outputs(result: Any, unit: str) -> list[tuple[str, Expr]]:
     for k, v in named:
         if v is None or isinstance(v, (str, bytes, bool)) or not _is_value(v):
             raise TraceError(
-                f"{unit} returns {shown(v)} as {k}; return an index, a tuple or dict of indices, or a layout"
+                f"{unit} returns {short_repr(v)} as {k}; return an index, a tuple or dict of indices, or a layout"
             )
         checked.append((k, Expr.of(v)))
     return checked

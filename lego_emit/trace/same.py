@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..algebra.block import Block
 from ..algebra.same import Same, compared
 from ..algebra.sizes import product
-from ..errors import LayoutError, shown
+from ..errors import LayoutError, short_repr
 
 MOST_COMPARED = 2**22  # indices of two layouts that are all looked at
 
@@ -20,7 +20,7 @@ def same_map(a: Block, b: Block) -> Same:
     """
     for block in (a, b):
         if not isinstance(block, Block):
-            raise LayoutError(f"same_map: {shown(block)} is not a layout")
+            raise LayoutError(f"same_map: {short_repr(block)} is not a layout")
     if len(a.dims) != len(b.dims):
         return Same(False, None, f"one has {len(a.dims)} dims, the other {len(b.dims)}")
     if a.is_concrete and b.is_concrete:

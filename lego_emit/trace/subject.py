@@ -13,7 +13,7 @@ from ..algebra.block import Block
 from ..algebra.slices import index_names
 from ..arith.expr import Expr
 from ..arith.given import are_formulas
-from ..errors import TraceError, a_type, shown
+from ..errors import TraceError, a_type, short_repr
 from ..ir.program import Doc, View
 from .definition import GivesLayout, OfLayout
 from .follow import Options, check_known, follow, go_on
@@ -26,9 +26,11 @@ def followed(subject: Any, name: str | None, options: Options, view: bool = Fals
     """Follow a layout, a function or expressions. view: each is a layout, of which a view is wanted.
     Raises TraceError where it is none of them."""
     if name is not None and not isinstance(name, str):
-        raise TraceError(f"name must be text such as 'index', not {shown(name)}")
+        raise TraceError(f"name must be text such as 'index', not {short_repr(name)}")
     if name and not name.isidentifier():
-        raise TraceError(f"name is {shown(name)}, no name for a function; write one as 'my_layout'")
+        raise TraceError(
+            f"name is {short_repr(name)}, no name for a function; write one as 'my_layout'"
+        )
     if are_formulas(subject):
         if view:
             raise _no_view(name or "expression", "it is an expression")
@@ -54,7 +56,7 @@ def several(subject: Any) -> dict[str, Any]:
         if not isinstance(part, Block) and not callable(part):
             raise _no_subject(subject, name if isinstance(subject, Mapping) else at, part)
         if not isinstance(name, str) or not name.isidentifier():
-            raise TraceError(f"{shown(name)} is not a name for a function")
+            raise TraceError(f"{short_repr(name)} is not a name for a function")
         if name in found:
             raise TraceError(
                 f"two of what generate() was given are called {name}; name them in a dict, "
@@ -66,10 +68,10 @@ def several(subject: Any) -> dict[str, Any]:
 
 def _no_subject(subject: Any, *part: Any) -> TraceError:
     """part: of several the name or number of the one that is none, and that one."""
-    text, wrong = shown(subject), part[-1] if part else subject
+    text, wrong = short_repr(subject), part[-1] if part else subject
     if part:
         text = text if len(text) <= 60 else f"{a_type(subject)}"
-        text += f", where {shown(part[0])} is {shown(wrong)}"
+        text += f", where {short_repr(part[0])} is {short_repr(wrong)}"
     if isinstance(wrong, str):
         text += "; cute.layout() reads CuTe's text, sympy.sympify() an expression's"
     return TraceError(
@@ -248,7 +250,7 @@ def _view(unit: str, layout: Block, trace: Trace) -> View[Expr]:
     if not layout.is_bounded:
         raise _no_view(
             unit,
-            f"no position of {shown(layout)} is known to be the last one, as an inverse says it",
+            f"no position of {short_repr(layout)} is known to be the last one, as an inverse says it",
         )
     if len({trace.base_of(n) for n in (*trace.axes, *(layout.results or ["flat"]))}) > 1:
         raise _no_view(unit, "base names some of its indices and its position, and not all")
