@@ -12,7 +12,7 @@ from .errors import TargetError, did_you_mean, short_repr
 from .ir.cost import MOST_EFFORT
 from .ir.index_types import INDEX_TYPES, IndexType
 from .ir.program import Program
-from .kinds import as_integer, is_integer
+from .numeric import as_integer, is_integer
 from .trace.follow import Base
 
 

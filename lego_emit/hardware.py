@@ -19,7 +19,7 @@ from typing import Any
 from .algebra.labels import bits_of, listed
 from .algebra.linear import Linear
 from .errors import LayoutError, LazyText, short_repr
-from .kinds import is_integer
+from .numeric import is_integer
 
 REGISTER, LANE, WARP = "register", "lane", "warp"
 

@@ -12,7 +12,7 @@ from .algebra.perms import RegP
 from .algebra.strided import Strided
 from .arith.expr import symbols
 from .errors import LayoutError, LazyText, did_you_mean, short_repr
-from .kinds import is_integer, is_symbolic
+from .numeric import is_integer, is_symbolic
 
 ARROW = "->"
 TOKEN = re.compile(r"\s*(?:([A-Za-z]\w*)|(1)(?!\w)|([()])|(\S+))")

@@ -187,7 +187,7 @@ class Golden:
 def _texts(made: Any, base: Path, extension: str) -> dict[Path, str]:
     """The golden files of something, with their texts."""
     from .algebra.block import Block
-    from .kinds import is_array
+    from .numeric import is_array
 
     def at(suffix: str) -> Path:
         return base.with_name(base.name + suffix)

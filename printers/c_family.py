@@ -23,11 +23,11 @@ from lego_emit.emit.printer import (
     infix,
     unsigned_fit,
 )
-from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.relations import Range, const
 from lego_emit.notation import C
 from lego_emit.printers.c_lines import UNARY, broken, cast_need
+from lego_emit.table_lookup import Entries
 
 if TYPE_CHECKING:
     from lego_emit.printers.cxx_view import CxxView

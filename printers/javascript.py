@@ -18,7 +18,6 @@ from textwrap import wrap
 from lego_emit import templates
 from lego_emit.emit.comments import in_comments
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, infix
-from lego_emit.entries import Entries
 from lego_emit.ir.index_types import INT32, IndexType
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Program
@@ -26,6 +25,7 @@ from lego_emit.notation import Notation
 from lego_emit.printers import javascript_numbers as numbers
 from lego_emit.printers.c_family import C_OPS, UNARY
 from lego_emit.printers.javascript_numbers import QUOTIENT
+from lego_emit.table_lookup import Entries
 
 INT53 = IndexType("int53", -(2**53 - 1), 2**53 - 1)  # exact integers in a double, a Number
 

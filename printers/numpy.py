@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lego_emit.emit.printer import BREAK, FunctionView, Op, call, infix
-from lego_emit.entries import Entries
 from lego_emit.ir.cost import LATENCY
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Program
 from lego_emit.printers.python import KEYWORDS, PYTHON_OPS, UNARY, PythonPrinter, operations
+from lego_emit.table_lookup import Entries
 
 ISQRT = '''
 def _isqrt(n):

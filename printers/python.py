@@ -15,12 +15,12 @@ from typing import cast
 
 from lego_emit.emit.arrays import number
 from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, call, infix
-from lego_emit.entries import Entries
 from lego_emit.ir.cost import Cost
 from lego_emit.ir.index_types import IndexType
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Program
 from lego_emit.printers.python_lines import statement
+from lego_emit.table_lookup import Entries
 
 UNARY = 12
 ANY = "any integer"

@@ -12,7 +12,6 @@ from textwrap import wrap
 
 from lego_emit.emit.arrays import coordinates, count, counter
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, unsigned_fit
-from lego_emit.entries import Entries
 from lego_emit.ir.index_types import UINT32, UINT64, IndexType
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Program
@@ -21,6 +20,7 @@ from lego_emit.printers import rust_layout
 from lego_emit.printers.c_array import free
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR
 from lego_emit.printers.rust_view import RustView, type_name
+from lego_emit.table_lookup import Entries
 
 UNARY, CAST, COMPARISON = 13, 12, 5
 USIZE = IndexType("usize", *UINT64.ends)  # on a machine of 64 bits

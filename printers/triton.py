@@ -11,12 +11,12 @@ from dataclasses import replace
 
 from lego_emit.emit.arrays import number
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, call, infix
-from lego_emit.entries import Entries
 from lego_emit.errors import TargetError
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Program
 from lego_emit.printers.numpy import NumpyPrinter
 from lego_emit.printers.python import KEYWORDS, PYTHON_OPS
+from lego_emit.table_lookup import Entries
 
 FLOOR_DIV = '''
 @triton.jit

@@ -1,6 +1,6 @@
 """How many operations a reader's transcription of Figs. 4 and 5 takes, every equal part made once."""
 
-from lego_emit.algebra.plain import PLAIN
+from lego_emit.algebra.integer_eval import PLAIN
 
 
 class Counting:

@@ -4,11 +4,11 @@ import itertools
 import random
 
 from lego_emit.emit import registry
-from lego_emit.entries import Entries
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Param, Program
 from lego_emit.ir.relations import between, read
 from lego_emit.operations import OPS
+from lego_emit.table_lookup import Entries
 
 # Of all languages, by their names.
 INDEX_TYPES = {

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lego_emit.algebra.figures import reference_unravel
 from lego_emit.algebra.genp import GenP, isqrt
 from lego_emit.algebra.layout import GroupBy, OrderBy, TileBy, sigma
 from lego_emit.algebra.masked import ExpandBy
+from lego_emit.algebra.paper_definitions import reference_unravel
 from lego_emit.algebra.perms import Col, RegP, Row
 from lego_emit.algebra.reference import table
 from lego_emit.errors import IndexRangeError, LayoutError

@@ -23,7 +23,6 @@ from lego_emit import (
 )
 from lego_emit.arith.evaluate import evaluate
 from lego_emit.arith.sympy_nodes import TableLookup
-from lego_emit.entries import Entries
 from lego_emit.errors import (
     InternalError,
     InverseError,
@@ -38,6 +37,7 @@ from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Header, Param, Program
 from lego_emit.pipeline import build_program
 from lego_emit.run import registry
+from lego_emit.table_lookup import Entries
 
 SHADERS = ("glsl", "wgsl")
 ODD = [6, 1, 9, 0, 10, 3, 2, 8, 4, 5, 7]  # no formula is known

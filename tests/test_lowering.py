@@ -12,7 +12,6 @@ from lego_emit.arith.context import plain
 from lego_emit.arith.expr import Cond, Expr, maximum, minimum
 from lego_emit.arith.facts import Facts, Range
 from lego_emit.arith.terms import Atom
-from lego_emit.entries import Entries
 from lego_emit.errors import WidthError
 from lego_emit.ir.cost import cost_model
 from lego_emit.ir.nodes import Node
@@ -27,6 +26,7 @@ from lego_emit.lower.widths import _at_most
 from lego_emit.lower.words import word_of
 from lego_emit.pipeline import dialect_of
 from lego_emit.run import registry
+from lego_emit.table_lookup import Entries
 
 
 def symbol(name):

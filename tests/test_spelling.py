@@ -16,12 +16,12 @@ from lego_emit import GroupBy, Lookup, RegP, TileBy, generate
 from lego_emit.emit import registry
 from lego_emit.emit.arrays import _product, _quotient
 from lego_emit.emit.printer import BREAK, FunctionView
-from lego_emit.entries import Entries
 from lego_emit.errors import TargetError
 from lego_emit.ir.program import Program
 from lego_emit.operations import OPS
 from lego_emit.printers import rust, rust_layout
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR, Expr
+from lego_emit.table_lookup import Entries
 
 A, B, C = var("a"), var("b"), var("c")
 LONG = "first_" + "a" * 24, "second_" + "b" * 24, "third_" + "c" * 18

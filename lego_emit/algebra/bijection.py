@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from ..ends import Endless, bounded, may_not_end, names_in
 from ..errors import LayoutError, a_type, error_text, line_in, short_repr
-from ..kinds import as_integer, is_array, is_symbolic
+from ..numeric import as_integer, is_array, is_symbolic
 
 EXHAUSTIVE = 65536
 SAMPLES = 4096

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
-from ..entries import Entries
 from ..errors import IndexRangeError, InverseError, LayoutError, a_type, short_repr
-from ..kinds import is_array, is_integer, is_symbolic
+from ..numeric import is_array, is_integer, is_symbolic
+from ..table_lookup import Entries
 from .later import later, symbols
 from .sizes import product
 from .slices import check_slice, place_of

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InverseError, LayoutError, LegoWarning, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 from .block import Block, Change, Indexable, Numbers
 from .digits import ravel, unravel
-from .figures import reference_ravel, reference_unravel
+from .paper_definitions import reference_ravel, reference_unravel
 from .sizes import comparable
 
 

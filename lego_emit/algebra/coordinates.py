@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from ..errors import IndexRangeError, a_type, short_repr
-from ..kinds import is_array, is_integer, is_symbolic
+from ..numeric import is_array, is_integer, is_symbolic
 from .later import symbols
 from .nested import digits, flat, is_too_deep, is_tuple, modes, text
 

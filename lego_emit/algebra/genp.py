@@ -9,11 +9,11 @@ from functools import cached_property, partial
 from typing import Any
 
 from ..errors import LayoutError, LazyText, a_type, short_repr
-from ..kinds import is_array, is_integer, is_symbolic
+from ..numeric import is_array, is_integer, is_symbolic
 from . import bijection
 from .block import Change, Indexable, Numbers
-from .figures import reference_ravel
 from .later import symbols
+from .paper_definitions import reference_ravel
 from .sizes import check_sizes, comparable, listed
 
 

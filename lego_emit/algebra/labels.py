@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Any
 
 from ..errors import LayoutError, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 
 Dims = tuple[tuple[str, int], ...]  # name -> bits
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from ..errors import LayoutError, LazyText, a_type, short_repr
 from .block import Block, Change, Indexable, Numbers, whole_size
 from .digits import ravel, unravel
-from .figures import reference_ravel, reference_unravel
+from .paper_definitions import reference_ravel, reference_unravel
 from .perms import RegP
 from .sizes import check_same_size, check_sizes, comparable, listed
 

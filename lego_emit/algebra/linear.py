@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InverseError, LayoutError, LazyText, did_you_mean, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 from . import f2
 from .labels import (
     Dims,

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from ..errors import LayoutError, LazyText, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 from . import f2
 from .block import Block
 from .labels import names_of, sizes_of, starts

@@ -8,14 +8,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..entries import Entries
 from ..errors import LayoutError, LazyText, short_repr
 from ..files import integers
-from ..kinds import is_array, is_integer, is_symbolic
+from ..numeric import is_array, is_integer, is_symbolic
+from ..table_lookup import Entries
 from .block import Block, Change, Indexable, Numbers
 from .digits import ravel, unravel
-from .figures import reference_ravel, reference_unravel
 from .later import later
+from .paper_definitions import reference_ravel, reference_unravel
 from .sizes import check_sizes, comparable, listed, multiplied, product, way_out
 
 if TYPE_CHECKING:

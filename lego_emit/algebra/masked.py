@@ -10,8 +10,8 @@ from typing import Any
 from ..errors import LayoutError, LazyText, short_repr
 from .block import Block, Change, Indexable, Numbers
 from .digits import ravel, unravel
-from .figures import inside, reference_ravel, reference_unravel, select
 from .layout import ONE_WAY, Layout
+from .paper_definitions import inside, reference_ravel, reference_unravel, select
 from .sizes import check_same_size, check_sizes, comparable, listed
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..errors import LONGEST, LayoutError, a_type, short_repr
-from ..kinds import is_integer, is_symbolic
+from ..numeric import is_integer, is_symbolic
 from .sizes import way_out
 
 MOST_DEPTH = 32  # levels of a nested tuple

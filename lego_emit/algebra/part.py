@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ..errors import LayoutError, LazyText, short_repr
-from ..kinds import is_array
+from ..numeric import is_array
 from .bijection import call_inv, positions
 from .block import Change
 from .genp import GenP, OfFunctions, function_name, genp_apply, genp_inv

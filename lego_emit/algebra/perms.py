@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import LazyText
 from .block import Change, Indexable, Numbers
 from .digits import ravel, unravel
-from .figures import gather, reference_ravel, reference_unravel, scatter
+from .paper_definitions import gather, reference_ravel, reference_unravel, scatter
 from .sizes import check_perm, check_sizes, comparable, listed, unwrapped
 
 

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import IndexRangeError, LayoutError, WidthError, short_repr
-from ..kinds import is_array
-from .figures import reference_unravel
+from ..numeric import is_array
+from .paper_definitions import reference_unravel
 from .slices import place_of, run_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .block import Block
-from .figures import reference_unravel
+from .paper_definitions import reference_unravel
 from .sizes import product
 
 

@@ -11,7 +11,7 @@ from functools import reduce
 from typing import Any
 
 from ..errors import LONGEST, LayoutError, a_type, short_repr
-from ..kinds import is_integer, is_symbolic
+from ..numeric import is_integer, is_symbolic
 
 
 def product(sizes: Sequence[Any]) -> Any:

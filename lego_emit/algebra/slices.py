@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from ..errors import IndexRangeError, LazyText, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 
 AXIS_NAMES = "ijklmn"
 

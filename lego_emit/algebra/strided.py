@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from ..errors import LONGEST, IndexRangeError, LayoutError, LazyText, short_repr
-from ..kinds import is_array, is_integer, is_symbolic, is_sympy
+from ..numeric import is_array, is_integer, is_symbolic, is_sympy
 from .block import Change, Indexable, Numbers
 from .coordinates import plus, sliced
 from .later import later, symbols

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..entries import Entries
+from ..table_lookup import Entries
 
 _OPERATORS = {
     "add": "+", "sub": "-", "mul": "*", "floordiv": "//", "mod": "%", "and": "&", "or": "|",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..kinds import is_sympy
+from ..numeric import is_sympy
 from .analyzer import Analyzer
 from .expr import Expr, read_with, where_nothing_is_known
 

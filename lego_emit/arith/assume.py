@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..errors import AssumptionError, LegoError, short_repr
-from ..kinds import is_sympy
 from ..notation import UnreadableError, read_relations, read_value
+from ..numeric import is_sympy
 from .analyzer import Analyzer
 from .expr import Cond, Expr, maximum, minimum
 from .terms import Atom

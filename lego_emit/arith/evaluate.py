@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..entries import Entries
 from ..operations import OPS
+from ..table_lookup import Entries
 from .expr import Cond, Expr
 from .terms import Atom
 

@@ -28,9 +28,9 @@ from functools import lru_cache, reduce
 from math import gcd
 from typing import Any, Protocol
 
-from ..entries import Entries
 from ..errors import LONGEST, TraceError, short_repr
-from ..kinds import as_integer
+from ..numeric import as_integer
+from ..table_lookup import Entries
 from .digits import merge
 from .flags import Flag
 from .symbolic import Symbolic

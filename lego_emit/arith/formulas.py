@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TraceError, short_repr
-from ..kinds import is_integer, is_sympy
+from ..numeric import is_integer, is_sympy
 from .expr import Expr
 from .given import Pair, are_formulas, is_pair
 

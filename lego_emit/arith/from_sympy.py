@@ -17,10 +17,10 @@ from typing import Any, cast
 from sympy.functions.elementary.miscellaneous import Rem
 from sympy.logic import boolalg
 
-from ..entries import Entries
 from ..errors import TraceError
 from ..operations import OPS, is_condition
 from ..packages import sympy
+from ..table_lookup import Entries
 from . import sympy_nodes as nodes
 from .analyzer import Analyzer
 from .expr import Cond, Expr, isqrt, lookup, maximum, minimum

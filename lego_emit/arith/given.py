@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..kinds import is_sympy
+from ..numeric import is_sympy
 from .expr import Cond, Expr
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..errors import AssumptionError, LegoError, short_repr
-from ..kinds import is_integer, is_sympy
+from ..numeric import is_integer, is_sympy
 from .analyzer import Analyzer
 from .assume import parse_value
 from .expr import Expr

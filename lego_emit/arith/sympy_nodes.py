@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from ..entries import Entries
 from ..operations import LOGIC, OPS
 from ..packages import sympy
+from ..table_lookup import Entries
 from .node_spelling import Spelled
 from .terms import Atom, Condition, Sum
 

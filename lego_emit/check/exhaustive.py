@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra import reference
 from ..algebra.block import Block
-from ..algebra.figures import reference_unravel
+from ..algebra.paper_definitions import reference_unravel
 from ..arith.expr import Expr
 from ..ends import Endless, bounded
 from ..errors import LONGEST, LayoutError, LegoError, did_you_mean, error_text, line_in, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 from ..trace.numbered import Numbered
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..algebra.digits import ravel, unravel
+from ..algebra.integer_eval import PLAIN
 from ..algebra.masked import ExpandBy, Masked
-from ..algebra.plain import PLAIN
 from ..algebra.written import Written, is_number
 from ..arith.expr import Expr
-from ..entries import Entries
 from ..errors import VerifyError
 from ..notation import BINDING, Said, call, entry, infix
+from ..table_lookup import Entries
 from ..trace.layouts import Application
 from .steps import Reader, factor_text
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..algebra.strided import Strided
 from ..errors import LayoutError, LazyText, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 from .given import as_layout
 from .maps import coalesce, composition, right_inverse
 from .vectors import recast

@@ -13,7 +13,7 @@ from ..algebra.perms import RegP
 from ..algebra.same import Same
 from ..algebra.strided import Strided, is_one
 from ..errors import LayoutError, LazyText, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 from ..trace.same import same_map
 from .given import as_layout, as_shape
 from .known import at_most, divides, facts_of, quotient

@@ -14,7 +14,7 @@ from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
 from ..arith.terms import Atom
 from ..errors import LayoutError, LazyText, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 
 
 @dataclass(frozen=True, repr=False, eq=False)

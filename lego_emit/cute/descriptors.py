@@ -15,7 +15,7 @@ from ..algebra.block import Block
 from ..algebra.nested import flat
 from ..algebra.strided import Strided, Swizzle, Swizzled
 from ..errors import LayoutError, LazyText, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 from .convert import to_cute
 from .given import as_layout
 from .making import get

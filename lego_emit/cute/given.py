@@ -11,7 +11,7 @@ from ..algebra.block import Block
 from ..algebra.nested import checked, is_too_deep, is_tuple
 from ..algebra.strided import Strided, Swizzled
 from ..errors import LONGEST, LayoutError, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 from .coordinates import Coordinates
 from .reading import layout
 

@@ -10,7 +10,7 @@ from ..algebra.nested import number
 from ..arith.analyzer import Analyzer
 from ..arith.expr import RUNNING, Expr
 from ..errors import LayoutError
-from ..kinds import is_integer
+from ..numeric import is_integer
 
 WAY_OUT = "do it in a function that generate() is given, with assume="
 

@@ -9,7 +9,7 @@ from ..algebra.block import Block
 from ..algebra.nested import checked, congruent, flat, is_tuple, modes, shaped, times
 from ..algebra.strided import Strided
 from ..errors import LayoutError, LazyText, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 from .given import as_count, as_layout, as_shape, as_tensor, of_tensors, over
 from .reading import layout
 

@@ -15,7 +15,7 @@ from ..algebra.block import Block
 from ..algebra.nested import checked, is_tuple, mapped, same, shaped, size_of, text, times
 from ..algebra.strided import Strided, Swizzle, Swizzled, is_one
 from ..errors import LayoutError, LazyText, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 from .given import as_layout, as_shape, as_tensor, as_tiler, of_tensors
 from .known import at_most, decided, divides, does_divide, quotient, quotient_up
 from .making import of_leaves

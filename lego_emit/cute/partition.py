@@ -15,7 +15,7 @@ from ..algebra.nested import is_tuple, modes, times
 from ..algebra.sizes import listed
 from ..algebra.strided import Strided, is_one
 from ..errors import IndexRangeError, LayoutError, LazyText, short_repr
-from ..kinds import is_integer, is_symbolic
+from ..numeric import is_integer, is_symbolic
 from .atoms import CopyAtom
 from .convert import to_cute
 from .given import as_layout, as_shape, as_tiler, over

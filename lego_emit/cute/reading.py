@@ -10,7 +10,7 @@ from ..algebra.nested import MOST_DEPTH, checked, compact, is_tuple
 from ..algebra.strided import Strided, Swizzle, Swizzled
 from ..arith.expr import symbols
 from ..errors import LayoutError, LazyText, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 
 MOST_TEXT = 4096  # characters of a layout's text
 

@@ -13,7 +13,7 @@ from typing import Any
 from ..algebra.nested import is_tuple, same, times
 from ..algebra.strided import Strided, Swizzle, Swizzled, is_one
 from ..errors import LayoutError, LazyText, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 from .given import as_count, as_layout, as_tensor
 from .known import divides, does_divide, quotient
 from .maps import coalesce, composition, is_zero, right_inverse

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from ..entries import Entries
 from ..errors import TargetError
 from ..ir.nodes import Node
 from ..ir.program import Function, Program
 from ..ir.relations import renamed, with_tables
+from ..table_lookup import Entries
 from . import registry
 from .naming import AS_WRITTEN, Naming
 from .printer import Printer

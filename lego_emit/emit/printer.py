@@ -16,7 +16,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from ..entries import Entries
 from ..errors import TargetError, short_repr
 from ..ir.cost import LATENCY, Cost
 from ..ir.index_types import IndexType, by_name
@@ -24,6 +23,7 @@ from ..ir.nodes import Node
 from ..ir.program import Function, Header, Program
 from ..notation import PYTHON, Notation
 from ..operations import OPS
+from ..table_lookup import Entries
 from ..templates import ENDING, environment, named
 from .comments import in_comments
 from .naming import AS_WRITTEN, Naming

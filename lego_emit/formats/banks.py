@@ -9,7 +9,7 @@ from ..algebra.block import Block
 from ..algebra.genp import GenP
 from ..algebra.labels import bits_of
 from ..errors import LayoutError, LazyText, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 from .entry import catalogue
 
 

@@ -13,7 +13,7 @@ from ..algebra.genp import GenP
 from ..algebra.layout import GroupBy
 from ..algebra.perms import RegP
 from ..errors import LayoutError, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 from .entry import catalogue
 from .tiled import padded
 

@@ -11,7 +11,7 @@ from ..algebra import reference
 from ..algebra.block import Block
 from ..algebra.sizes import check_sizes
 from ..errors import LayoutError, LegoError, did_you_mean, short_repr
-from ..kinds import is_array, is_integer
+from ..numeric import is_array, is_integer
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,7 +8,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.genp import GenP
 from ..errors import LayoutError
-from ..kinds import is_integer
+from ..numeric import is_integer
 from .entry import catalogue
 
 

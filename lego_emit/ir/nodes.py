@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from ..entries import Entries
 from ..operations import IN_RELATIONS, LEAF, OPS, Operation
+from ..table_lookup import Entries
 
 LEAVES = ("const", "var", "table")
 FREE = frozenset(

@@ -13,10 +13,10 @@ from functools import cached_property
 from itertools import chain, repeat
 from typing import Any, Generic, TypeVar
 
-from ..entries import Entries
 from ..errors import InternalError
 from ..notation import PYTHON, Notation
 from ..operations import OPS
+from ..table_lookup import Entries
 from .index_types import IndexType
 from .nodes import FREE, Node, evaluated
 from .relations import OPEN, Range, const, renamed, says

@@ -11,7 +11,6 @@ from functools import reduce
 from math import prod
 from typing import Any
 
-from ..entries import Entries
 from ..errors import short_repr
 from ..notation import (
     ATOM,
@@ -28,6 +27,7 @@ from ..notation import (
     read_relations,
 )
 from ..operations import IN_RELATIONS, OPS
+from ..table_lookup import Entries
 from .nodes import Node, const, evaluated, var
 
 MOST = 5000  # nodes of one text

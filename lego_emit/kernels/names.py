@@ -21,7 +21,7 @@ from ..emit.printer import Printer
 from ..errors import AssumptionError, TemplateError, did_you_mean, short_repr
 from ..ir.index_types import IndexType
 from ..ir.program import Program
-from ..kinds import is_integer, is_symbolic
+from ..numeric import is_integer, is_symbolic
 from ..pipeline import dialect_of, lowered_program
 from ..trace.follow import Options, follow, go_on
 from ..trace.functions import index_of

@@ -13,7 +13,7 @@ from ..algebra.block import Block
 from ..arith.context import bound
 from ..arith.expr import Cond, Expr
 from ..errors import TemplateError, did_you_mean
-from ..kinds import is_integer, is_symbolic
+from ..numeric import is_integer, is_symbolic
 from ..trace.learn import learn_layout, product_of
 from ..trace.paths import here
 from .slices import Hints, parts_of, values_of_parts

@@ -20,7 +20,7 @@ from ..arith.given_ranges import parse_ranges
 from ..emit import registry
 from ..errors import AssumptionError, LegoError, LegoWarning, TemplateError, short_repr
 from ..files import note
-from ..kinds import is_symbolic
+from ..numeric import is_symbolic
 from .placed import placed, sizes_of
 from .spelling import Kernel
 from .tags import INLINE, KERNEL, KernelTags, Scoped

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from ..algebra.block import Block
 from ..arith.context import bound
 from ..errors import LegoError, TemplateError, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 
 
 class Kernel(Protocol):

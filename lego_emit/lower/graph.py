@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from ..arith.expr import Expr
-from ..entries import Entries
 from ..ir.cost import Cost
 from ..ir.nodes import FREE, Node, const
 from ..operations import OPS, Operation
+from ..table_lookup import Entries
 
 Inputs = tuple[tuple[Node, int], ...]  # nodes of symbols, and their bits
 

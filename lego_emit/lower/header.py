@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from ..arith.analyzer import Analyzer
 from ..arith.divisors import nonzero
 from ..arith.expr import Cond, Expr, any_of
-from ..entries import Entries
 from ..intervals import tighter
 from ..ir.nodes import Node
 from ..ir.program import Param
 from ..ir.relations import Range, between, const, evaluate, in_one_form, names_in, ones, parts
+from ..table_lookup import Entries
 from .problem import Problem
 from .relations import condition, value
 

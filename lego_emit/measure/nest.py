@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..algebra.block import Block
-from ..algebra.plain import Plain
+from ..algebra.integer_eval import Plain
 from ..algebra.written import Written
-from ..entries import Entries
 from ..errors import LayoutError, LegoError, VerifyError, error_text, line_in
+from ..table_lookup import Entries
 
 
 @dataclass(frozen=True)

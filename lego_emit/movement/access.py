@@ -10,7 +10,7 @@ from ..algebra import reference
 from ..algebra.block import Block
 from ..algebra.linear import Linear
 from ..errors import LayoutError, error_text, line_in, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 from ..packages import numpy as np
 from .memories import SharedMemory
 

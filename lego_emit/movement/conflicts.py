@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from ..errors import LayoutError, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 from ..packages import numpy as np
 from .access import OFF, called, offsets
 from .memories import NVIDIA, SharedMemory, memory_of

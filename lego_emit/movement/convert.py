@@ -10,7 +10,7 @@ from typing import Any
 from ..algebra.linear import Linear
 from ..errors import LayoutError, short_repr
 from ..files import write_if_changed
-from ..kinds import is_integer
+from ..numeric import is_integer
 from ..plans.pair import Pair
 from ..plans.plan import MEMORY, SHUFFLES, Plan
 from ..plans.steps import Barrier, Step, Take

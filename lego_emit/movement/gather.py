@@ -17,7 +17,7 @@ from ..algebra.labels import starts, width_of
 from ..algebra.linear import Linear
 from ..errors import LayoutError, did_you_mean, short_repr
 from ..files import write_if_changed
-from ..kinds import is_integer
+from ..numeric import is_integer
 from ..plans.gather import Choice, Fetched, GatherPlan, Shuffled
 from ..plans.pair import Pair
 from ..plans.plan import MEMORY, SHUFFLES

@@ -16,7 +16,7 @@ from ..algebra.block import Block
 from ..algebra.later import over
 from ..algebra.slices import run_of
 from ..errors import LegoError
-from ..kinds import is_integer
+from ..numeric import is_integer
 from .terms import TRUE, Term, followed, made, term_of
 from .text import UnsupportedSyntax
 

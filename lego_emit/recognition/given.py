@@ -10,11 +10,11 @@ from typing import Any
 
 from ..algebra import reference
 from ..algebra.block import Block
-from ..algebra.figures import reference_unravel
+from ..algebra.paper_definitions import reference_unravel
 from ..algebra.sizes import check_sizes
 from ..algebra.slices import index_names
 from ..errors import LayoutError, LazyText, a_type, error_text, line_in, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 from ..packages import numpy as np
 
 MOST_ENTRIES = 2**20

@@ -12,13 +12,13 @@ from itertools import chain, repeat
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from ..algebra.figures import reference_unravel
+from ..algebra.paper_definitions import reference_unravel
 from ..emit.unit import Unit
 from ..errors import AssumptionError, VerifyError, did_you_mean, short_repr
 from ..ir.nodes import Node
 from ..ir.program import Function
 from ..ir.relations import OPEN, all_of, bounds, evaluate, names_in, parts, says
-from ..kinds import is_integer
+from ..numeric import is_integer
 
 if TYPE_CHECKING:
     import numpy as np

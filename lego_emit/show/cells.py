@@ -10,7 +10,7 @@ from typing import NamedTuple, overload
 
 from ..algebra.digits import unravel
 from ..errors import LayoutError, short_repr
-from ..kinds import is_integer
+from ..numeric import is_integer
 
 MASKED, NONE = -1, -2  # positions: a masked index, no cell at all
 PLAIN = 8  # the colour of an element of no tile

@@ -16,7 +16,7 @@ from ..algebra.strided import Strided, Swizzled
 from ..errors import LayoutError, did_you_mean, short_repr
 from ..ir.program import Function
 from ..ir.relations import evaluate
-from ..kinds import is_integer
+from ..numeric import is_integer
 from ..run.space import space_of
 from .cells import MASKED, STRIP, Cell, Labels, Sheet, bank, folded, hue, ramp
 

@@ -15,7 +15,7 @@ from ..arith.analyzer import Analyzer
 from ..arith.expr import Cond, Expr
 from ..arith.given import GivenRange
 from ..errors import LONGEST, AssumptionError, TraceError, did_you_mean, short_repr
-from ..kinds import as_integer
+from ..numeric import as_integer
 from .learn import learn_equations, learn_signs
 from .trace import Trace
 

@@ -29,8 +29,8 @@ from ..arith.terms import TOO_DEEP
 from ..errors import AssumptionError, LegoError, TraceError, did_you_mean
 from ..ir.program import Doc
 from .definition import FEW, Values
-from .doubts import unmet
 from .follow import Options, follow
+from .meaning import unmet
 from .trace import Trace
 from .traced import Outputs, Subject, Traced
 

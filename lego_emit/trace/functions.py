@@ -17,13 +17,13 @@ from ..arith.expr import Cond, Expr
 from ..ends import may_not_end
 from ..errors import TraceError, a_type, short_repr
 from ..ir.program import Doc
-from ..kinds import is_symbolic, is_sympy
+from ..numeric import is_symbolic, is_sympy
 from .calls import by_parameters, call_user_function
 from .definition import FEW, POINTS, Values, symbols_in
 from .docs import doc_of
-from .doubts import doubts
 from .follow import Options, follow
 from .learn import learn_layout
+from .meaning import doubts
 from .numbered import numbered
 from .tape import Tape
 from .trace import Trace

@@ -16,9 +16,9 @@ from ..algebra.slices import run_of
 from ..arith.analyzer import Analyzer
 from ..arith.context import plain
 from ..arith.expr import Cond, Expr, lookup, opaque
-from ..entries import Entries
 from ..errors import IndexRangeError
-from ..kinds import is_array, is_sympy
+from ..numeric import is_array, is_sympy
+from ..table_lookup import Entries
 from .learn import (
     is_inside,
     learn_application,

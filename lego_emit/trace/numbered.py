@@ -11,7 +11,7 @@ from ..algebra.block import Block
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
 from ..errors import LayoutError, LegoError
-from ..kinds import is_symbolic
+from ..numeric import is_symbolic
 
 
 class Numbered:

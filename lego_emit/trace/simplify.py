@@ -10,7 +10,7 @@ from ..arith.formulas import formulas_of, in_short, symbols_of
 from ..arith.given import as_list
 from ..arith.given_ranges import parse_ranges
 from ..errors import AssumptionError, TraceError, did_you_mean
-from ..kinds import is_sympy
+from ..numeric import is_sympy
 from .follow import Options
 from .formulas import follow_formulas
 

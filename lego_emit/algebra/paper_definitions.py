@@ -10,7 +10,7 @@ from functools import reduce
 from operator import and_
 from typing import Any
 
-from ..kinds import is_array
+from ..numeric import is_array
 
 
 def reference_ravel(dims: Sequence[int], indices: Sequence[Any]) -> Any:

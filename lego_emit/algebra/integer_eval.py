@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..entries import Entries
 from ..errors import LayoutError
+from ..table_lookup import Entries
 from .written import Written
 
 
