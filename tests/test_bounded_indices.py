@@ -8,7 +8,7 @@ import pytest
 from lego_emit import Col, GroupBy, Row, catalogue, generate, render, symbols
 from lego_emit.emit import registry
 from lego_emit.errors import IndexRangeError, WidthError
-from lego_emit.ir.relations import evaluate
+from lego_emit.ir.nodes import evaluate
 from lego_emit.pipeline import build_program
 
 CPP = registry.printer("cpp")

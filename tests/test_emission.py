@@ -25,7 +25,7 @@ from lego_emit.check.points import Points
 from lego_emit.emit import registry
 from lego_emit.errors import InternalError, TemplateError, TraceError
 from lego_emit.golden import cases
-from lego_emit.ir.relations import evaluate
+from lego_emit.ir.nodes import evaluate
 from lego_emit.lower import forms
 from lego_emit.pipeline import build_program
 

@@ -35,7 +35,8 @@ from lego_emit.arith.expr import Expr
 from lego_emit.arith.terms import Atom
 from lego_emit.emit.comments import UNSEEN
 from lego_emit.errors import AssumptionError, LayoutError, TargetError, WidthError
-from lego_emit.ir.relations import evaluate, names_in, parts, read, renamed, says
+from lego_emit.ir.nodes import evaluate
+from lego_emit.ir.relations import names_in, parts, read, renamed, says
 from lego_emit.lower.relations import value
 from lego_emit.pipeline import build_program
 from lego_emit.run import registry

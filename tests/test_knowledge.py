@@ -7,7 +7,7 @@ import random
 import pytest
 
 from lego_emit import Col, GroupBy, OrderBy, Row
-from lego_emit.ir.relations import evaluate
+from lego_emit.ir.nodes import evaluate
 from lego_emit.pipeline import build_program
 from lego_emit.run import registry
 

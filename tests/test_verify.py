@@ -13,8 +13,8 @@ from lego_emit.check.expected import numbers_of
 from lego_emit.cli import main
 from lego_emit.emitted import emit_program
 from lego_emit.errors import AssumptionError, TargetError, VerifyError
-from lego_emit.ir.nodes import Node
-from lego_emit.ir.relations import between, bounds, evaluate, names_in, parts, read, says
+from lego_emit.ir.nodes import Node, evaluate
+from lego_emit.ir.relations import between, bounds, names_in, parts, read, says
 from lego_emit.run.space import space_of
 
 pytestmark = pytest.mark.slow

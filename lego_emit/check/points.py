@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, product
 from math import gcd, prod
 
-from ..ir.nodes import Node
+from ..ir.nodes import Node, evaluate
 from ..ir.program import Function, Param
-from ..ir.relations import evaluate, names_in
+from ..ir.relations import names_in
 
 ATTEMPTS = 6  # for each point that is wanted
 TOPS = (1, 2, 3, 5, 9, 33, 257, 2**15, 2**31)  # of a parameter that nothing bounds, in turn

@@ -111,6 +111,15 @@ def evaluated(node: Node, env: Mapping[Any, Any], known: dict[int, Any]) -> Any:
     return known[key]
 
 
+def evaluate(node: Node, values: Mapping[str, Any]) -> Any:
+    """A relation or an expression on integers or NumPy arrays of objects; None where it has no
+    value, or a name has none."""
+    try:
+        return evaluated(node, values, {})
+    except (KeyError, TypeError, ValueError, ArithmeticError, RecursionError):
+        return None
+
+
 def tabulate(nodes: Iterable[Node], columns: dict[Node, Sequence[Any]], count: int) -> None:
     """Put the values of nodes, operands first, at so many points beside those that columns has of
     variables; none of what needs a variable without values. Both branches of a select are looked at.

@@ -28,7 +28,7 @@ from ..notation import (
 )
 from ..operations import IN_RELATIONS, OPS
 from ..table_lookup import Entries
-from .nodes import Node, const, evaluated, var
+from .nodes import Node, const, evaluate, var
 
 MOST = 5000  # nodes of one text
 CUT = ".."  # for what is left out of a longer one
@@ -367,12 +367,3 @@ def with_numbers(node: Node, numbers: Mapping[str, int]) -> Node:
 
 
 # -- evaluating ----------------------------------------------------------------------------------
-
-
-def evaluate(node: Node, values: Mapping[str, Any]) -> Any:
-    """A relation or an expression on integers or NumPy arrays of objects; None where it has no
-    value, or a name has none."""
-    try:
-        return evaluated(node, values, {})
-    except (KeyError, TypeError, ValueError, ArithmeticError, RecursionError):
-        return None

@@ -8,9 +8,9 @@ from ..arith.analyzer import Analyzer
 from ..arith.divisors import nonzero
 from ..arith.expr import Cond, Expr, any_of
 from ..intervals import tighter
-from ..ir.nodes import Node
+from ..ir.nodes import Node, evaluate
 from ..ir.program import Param
-from ..ir.relations import Range, between, const, evaluate, in_one_form, names_in, ones, parts
+from ..ir.relations import Range, between, const, in_one_form, names_in, ones, parts
 from ..table_lookup import Entries
 from .problem import Problem
 from .relations import condition, value

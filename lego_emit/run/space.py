@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from ..algebra.paper_definitions import reference_unravel
 from ..emit.unit import Unit
 from ..errors import AssumptionError, VerifyError, did_you_mean, short_repr
-from ..ir.nodes import Node
+from ..ir.nodes import Node, evaluate
 from ..ir.program import Function
-from ..ir.relations import OPEN, all_of, bounds, evaluate, names_in, parts, says
+from ..ir.relations import OPEN, all_of, bounds, names_in, parts, says
 from ..numeric import is_integer
 
 if TYPE_CHECKING:

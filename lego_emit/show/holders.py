@@ -14,8 +14,8 @@ from ..algebra.digits import ravel, unravel
 from ..algebra.labels import listed
 from ..algebra.strided import Strided, Swizzled
 from ..errors import LayoutError, did_you_mean, short_repr
+from ..ir.nodes import evaluate
 from ..ir.program import Function
-from ..ir.relations import evaluate
 from ..numeric import is_integer
 from ..run.space import space_of
 from .cells import MASKED, STRIP, Cell, Labels, Sheet, bank, folded, hue, ramp
