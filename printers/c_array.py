@@ -47,7 +47,7 @@ class ArrayForm:
 
     @property
     def C(self) -> str:
-        """The counter's type."""
+        """The type in which the loops count."""
         return self._printer.types[self.index_type]
 
     def signature(self, form: str, *more: str) -> str:

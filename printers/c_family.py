@@ -217,7 +217,7 @@ class HeaderPrinter(Printer):
         return guard(f"{scope}_{unit}" if scope else unit, self.extension)
 
     def unit_mark(self, unit):
-        """The include guard."""
+        """The include guard, as a message names it."""
         return f"the include guard {self.guard(unit)}"
 
     def hints(self, function: FunctionView) -> list[str]:

@@ -87,7 +87,7 @@ class CppPrinter(CxxPrinter):
         return {*super().unit_scope(unit), f"{unit}_detail"}
 
     def op(self, node, view):
-        """A table that is given is a parameter, not the namespace's."""
+        """An operation, where a table that is given is a parameter and not in the namespace."""
         op = super().op(node, view)
         if node.op == "lookup" and node.args[0].value.given:
             return replace(op, text="{0}[{1}]")

@@ -182,7 +182,7 @@ class CudaPlanPrinter(CudaPrinter):
         return super().opening(unit, helpers, functions) if functions else ""
 
     def closing(self):
-        """The device function."""
+        """The text of the device function that moves the data."""
         with templates.named(type(self), self.title, self.text.template):
             template = self._environment.get_template(self.text.template)
             return template.render(printer=self, text=self.text) + "\n"

@@ -23,7 +23,7 @@ class GatherText(Text):
 
     @property
     def title(self) -> str:
-        """The file's."""
+        """What the comment at the head of the file says."""
         return f"A gather of a tile in registers: {_kinds(self.gather)}."
 
     @property
@@ -33,7 +33,7 @@ class GatherText(Text):
 
     @property
     def packs(self) -> bool:
-        """Always."""
+        """Whether elements are packed into words: always in a gather."""
         return True
 
     @property

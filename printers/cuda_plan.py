@@ -43,7 +43,7 @@ class Text:
 
     @property
     def title(self) -> str:
-        """The file's."""
+        """What the comment at the head of the file says."""
         return f"From one register layout of a tile to another: {_kinds(self.conversion)}."
 
     def _all(self, kind: type[S]) -> list[S]:

@@ -52,7 +52,7 @@ class CxxView:
 
     @property
     def policy(self) -> str:
-        """The layout policy."""
+        """The name of the layout policy of std::mdspan."""
         return self._printer.naming.type_after(self._view.name, "layout")
 
     @property

@@ -145,7 +145,7 @@ class GlslPrinter(ShaderPrinter):
         return f"{value}{suffix}"
 
     def table(self, entries, index_type):
-        """A constant array."""
+        """The declaration of a constant array."""
         kind = f"{self.types[index_type]}[{len(entries)}]"
         lines = self.entry_lines(entries, index_type, 4)
         return f"const {kind} {entries.name} = {kind}(\n{lines});"
@@ -162,7 +162,7 @@ class GlslPrinter(ShaderPrinter):
         return op
 
     def unit_scope(self, unit):
-        """The include guard."""
+        """The names that the file defines beside its functions: the include guard."""
         return {self.guard(unit)}
 
     def guard(self, unit: str) -> str:
@@ -170,7 +170,7 @@ class GlslPrinter(ShaderPrinter):
         return guard(unit, self.extension)
 
     def unit_mark(self, unit):
-        """The include guard."""
+        """The include guard, as a message names it."""
         return f"the include guard {self.guard(unit)}"
 
     def head(self, function, array: ArrayForm | None = None) -> str:

@@ -314,7 +314,7 @@ class JavaScriptPrinter(Printer):
         return {self.array_name(name)}
 
     def array_head(self, view: FunctionView, form: str, end: str) -> str:
-        """As head()."""
+        """The line that begins the array form, up to its brace."""
         parameters = [form.format(name=name, T=view.T) for name in _scalars(view)]
         return self._head(self.array_name(view.name), parameters, end)
 

@@ -135,7 +135,7 @@ class JuliaPrinter(Printer):
         return f"{name}Unit" if name in TAKEN_MODULES else name
 
     def unit_mark(self, unit):
-        """The module."""
+        """The module, as a message names it."""
         return f"the module {self.module_name(unit)}"
 
     def unit_scope(self, unit):

@@ -232,7 +232,7 @@ class MlirPrinter(Printer):
         return f"{head}\n{lines}\n]>"
 
     def table_parameter(self, form, T):
-        """A buffer."""
+        """The parameter of a table that is given: a buffer of any length."""
         return f"%{{name}}: memref<?x{T}>"
 
     def comment(self, text: str) -> list[str]:
@@ -240,14 +240,14 @@ class MlirPrinter(Printer):
         return wrapped(text, self.line_width - 3)
 
     def head(self, f: FunctionView) -> str:
-        """A function's head."""
+        """The line that begins a function, with its parameters and results."""
         parameters = f.signature("%{name}: {T}", separator=f",{BREAK}")
         results = ", ".join([f.T] * len(f.outputs))
         results = f"({results})" if len(f.outputs) > 1 else results
         return self.line(f"func.func @{f.name}({parameters}) -> {results} {{", 0)
 
     def fill(self, f: FunctionView) -> Fill:
-        """The array form."""
+        """What spells the array form of a function."""
         return Fill(self, f)
 
     def operations(self, f: FunctionView) -> list[str]:
@@ -265,7 +265,7 @@ class MlirPrinter(Printer):
 
 
 def constant(value: int) -> Node:
-    """A constant."""
+    """The node of a number, as loops in the array form need it."""
     return Node("const", (), value, value, value)
 
 

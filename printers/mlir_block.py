@@ -79,7 +79,7 @@ class Fill:
 
     @property
     def doc(self) -> str:
-        """What it does."""
+        """What the function of the block computes, in a sentence."""
         axes = ", ".join(self._axes)
         buffers = " and ".join(f"%{name}" for name in self._buffers)
         text = f"Puts the results of {self._view.name} over its ':' axes ({axes}) into {buffers}, "

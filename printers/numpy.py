@@ -66,16 +66,16 @@ class NumpyPrinter(PythonPrinter):
         return [self.line(f'{name} = namedtuple("{name}",{BREAK}[{names}])', 0)]
 
     def unit_name(self, name: str) -> str:
-        """The module's name, another one than the plain Python module's."""
+        """The name of the module, another one than that of the plain Python module."""
         return f"{super().unit_name(name)}_numpy"
 
     def table(self, entries: Entries, index_type: str) -> str:
-        """An array."""
+        """The assignment of a NumPy array."""
         lines = self.entry_lines(entries, index_type, 4)
         return f"{entries.name} = np.array([\n{lines},\n], np.{index_type})  # fmt: skip"
 
     def table_parameter(self, form: str, T: str) -> str:
-        """Any array."""
+        """The parameter of a table that is given: an array of any integer type."""
         return "{name}"
 
     def imports(self, functions: Sequence[FunctionView]) -> list[str]:

@@ -108,7 +108,7 @@ class PythonPrinter(Printer):
         return name.upper()
 
     def table(self, entries: Entries, index_type: str) -> str:
-        """A tuple."""
+        """The assignment of a tuple of numbers."""
         lines = self.entry_lines(entries, index_type, 4)
         return f"{entries.name} = (\n{lines},\n)  # fmt: skip"
 
@@ -180,7 +180,7 @@ class PythonPrinter(Printer):
         ]
 
     def values(self, f: FunctionView) -> list[str]:
-        """The results' expressions."""
+        """The expressions of the results, in order."""
         return f.texts()
 
     def module_docs(self, program: Program) -> list[str]:

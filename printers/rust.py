@@ -218,11 +218,11 @@ class RustPrinter(Printer):
         return rust_layout.binding(head, listed, 0)
 
     def table_parameter(self, form: str, T: str) -> str:
-        """A slice."""
+        """The parameter of a table that is given: a slice."""
         return f"{{name}}: &[{T}]"
 
     def line(self, text: str, indent: int) -> str:
-        """A `let` statement."""
+        """A statement: a `let` with the expression laid out as rustfmt does."""
         head, _, expr = text.partition(BREAK)
         return rust_layout.binding(head, rust_layout.parse(expr), indent)
 
@@ -248,14 +248,14 @@ class RustPrinter(Printer):
         return [rust_layout.binding("let _ =", rust_layout.parse(text), 4)]
 
     def item(self, view: FunctionView) -> str:
-        """The result's type."""
+        """The type of the result, a tuple where there are several."""
         if view.named:
             return type_name(view.name, "Result")
         types = ", ".join(view.T for _ in view.outputs)
         return f"({types})" if len(view.outputs) > 1 else types
 
     def tail(self, view: FunctionView) -> str:
-        """The block's value."""
+        """The expression that ends the block, laid out as rustfmt does."""
         texts = [self.expression(node, view) for _, node in view.outputs]
         if view.named:
             fields = [

@@ -97,7 +97,7 @@ class TritonPrinter(NumpyPrinter):
     infers = widens = True
 
     def unit_name(self, name: str) -> str:
-        """The module's name, another one than the plain Python module's."""
+        """The name of the module, another one than that of the plain Python module."""
         return f"{super(NumpyPrinter, self).unit_name(name)}_triton"
 
     # -- what the language can compute -------------------------------------------------------
@@ -148,7 +148,7 @@ class TritonPrinter(NumpyPrinter):
         return super().emit(program).replace("\n\n@triton", "\n\n\n@triton")
 
     def imports(self, functions: Sequence[FunctionView]) -> list[str]:
-        """Triton's modules."""
+        """The imports of Triton and its language."""
         return ["import triton\nimport triton.language as tl"]
 
     def module_docs(self, program: Program) -> list[str]:
@@ -173,7 +173,7 @@ class TritonPrinter(NumpyPrinter):
         return [*casts, *super().statements(f)]
 
     def values(self, f: FunctionView) -> list[str]:
-        """The results' expressions."""
+        """The expressions of the results, in order."""
         return f.texts()
 
     # -- the array form ----------------------------------------------------------------------

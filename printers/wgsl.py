@@ -144,7 +144,7 @@ class WgslPrinter(ShaderPrinter):
         return f"{value}{SUFFIXES[index_type]}"
 
     def table(self, entries, index_type):
-        """A constant array."""
+        """The declaration of a constant array."""
         lines = self.entry_lines(entries, index_type, 4)
         kind = f"array<{self.types[index_type]}, {len(entries)}>"
         return f"const {entries.name} = {kind}(\n{lines});"

@@ -91,7 +91,7 @@ class CudaTarget(HostTarget):
         return compile_units(device, units)
 
     def checker(self, unit: Unit, device: str, spaces: Mapping[str, Space]) -> Checker:
-        """Checks in kernels."""
+        """What checks the unit by kernels on the device."""
         from lego_emit.targets.gpu_verify import GpuChecker
 
         return GpuChecker(unit, device, spaces)

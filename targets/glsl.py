@@ -45,7 +45,7 @@ class GlslShader(Shader):
     suffix = ".comp"
 
     def text(self):
-        """The whole shader."""
+        """The text of the compute shader that calls every function."""
         word = "int64_t" if self.wide else "int"
         extension = "#extension GL_ARB_gpu_shader_int64 : require\n" if self.wide else ""
         cases = [case(k, f, T, word) for k, (f, T) in enumerate(self.calls)]

@@ -45,7 +45,7 @@ class Device:
 
     @property
     def name(self) -> str:
-        """The GPU's name."""
+        """The name of the GPU as its driver gives it."""
         return self.handle.name()
 
     @property
@@ -99,7 +99,7 @@ class Device:
         self._context = None
 
     def free_memory(self) -> int:
-        """Bytes."""
+        """The free memory of the device in bytes."""
         return self.driver.mem_get_info()[0]
 
     def check_room(self, wanted: int, what: str) -> None:
@@ -312,7 +312,7 @@ class Kernels:
         return environment(type(self)).get_template(self._template).module
 
     def __call__(self, name: str, *arguments: Any) -> str:
-        """A kernel's text."""
+        """The text of the kernel of this name."""
         with named(type(self), "CUDA C", self._template):
             return getattr(self._macros, name)(*arguments)
 

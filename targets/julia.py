@@ -198,7 +198,7 @@ class _Process:
         return self._julia.poll() is None
 
     def close(self) -> None:
-        """End the process."""
+        """End the Julia process and wait for it."""
         self._julia.kill()
         self._julia.communicate()
 

@@ -30,7 +30,7 @@ class NumpyTarget(Target):
         return Toolchain(np.__file__, f"NumPy {np.__version__}")
 
     def build(self, units: Sequence[Unit], folder: Path) -> Library:
-        """The units' modules."""
+        """The modules of the units, executed in this interpreter."""
         return _NumpyLibrary(units)
 
 

@@ -26,7 +26,7 @@ class PythonTarget(Target):
     name = "python"
 
     def find(self) -> Toolchain:
-        """This interpreter."""
+        """The interpreter that runs this program."""
         version = f"{platform.python_implementation()} {platform.python_version()}"
         return Toolchain(sys.executable, version)
 
@@ -47,7 +47,7 @@ def reported(what: str) -> Iterator[None]:
 
 
 class PythonLibrary:
-    """The units' modules."""
+    """The modules of the units, executed in this interpreter."""
 
     def __init__(self, units: Sequence[Unit]):
         self.modules: list[dict[str, Any]] = []

@@ -52,11 +52,11 @@ class Shader:
 
     @property
     def sources(self) -> str:
-        """The units' text."""
+        """The texts of all units, one after the other."""
         return "\n".join(unit.source for unit in self.units)
 
     def text(self) -> str:
-        """The whole shader."""
+        """The text of the compute shader that calls every function."""
         raise NotImplementedError
 
 
@@ -171,7 +171,7 @@ class Device:
 
 
 class Vulkan(Device):
-    """Vulkan through wgpu."""
+    """A device of Vulkan, reached through wgpu."""
 
     def __init__(self, target: str, entry: str, code: Callable[[Path], str | bytes]):
         """code: WGSL or SPIR-V of a shader's file, entry its function."""

@@ -196,7 +196,7 @@ class Tensor:
         return self.array.ctypes.data
 
     def untyped_storage(self) -> Tensor:
-        """The storage, which is the array's."""
+        """The storage, for which the array itself stands."""
         return self
 
     def cpu(self) -> Tensor:
@@ -218,7 +218,7 @@ class Tensor:
         return 0
 
     def size(self) -> tuple[int, ...]:
-        """Its shape."""
+        """The shape of the array, as torch.Tensor.size() gives it."""
         return self.array.shape
 
     def stride(self) -> tuple[int, ...]:

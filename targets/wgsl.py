@@ -47,7 +47,7 @@ class WgslShader(Shader):
     suffix = ".wgsl"
 
     def text(self):
-        """The whole shader."""
+        """The text of the compute shader that calls every function."""
         word = "i64" if self.wide else "i32"
         cases = [case(k, f, T, word) for k, (f, T) in enumerate(self.calls)]
         return SHADER.format(group=GROUP, word=word, sources=self.sources, cases="\n".join(cases))

@@ -83,7 +83,7 @@ class Analyzer:
 
     @cached_property
     def estimates(self) -> Estimates:
-        """Looser bounds."""
+        """Looser bounds, which may be quotients and products of sizes."""
         from .estimates import Estimates
 
         return Estimates(self.facts, self.simplifier)
@@ -233,7 +233,7 @@ class Analyzer:
             self._forget()
 
     def learn_nonneg(self, e: Expr) -> None:
-        """e >= 0."""
+        """Learn that e >= 0, and what follows of its symbols."""
         if e.constant is not None:
             if e.constant < 0:
                 raise AssumptionError(

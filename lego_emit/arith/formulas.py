@@ -186,7 +186,7 @@ def check_replacements(pair: Pair, params: Collection[str], name: str) -> None:
 
 
 def is_symbol(value: Any) -> bool:
-    """Whether it is a symbol of SymPy's."""
+    """Whether a value is a symbol of SymPy."""
     return is_sympy(value) and says(value, "is_Symbol")
 
 

@@ -61,7 +61,7 @@ class Reader:
         self._known: dict[Any, Expr] = {}
 
     def expr(self, value: Any) -> Expr:
-        """An integer expression."""
+        """The Expr of a SymPy expression, an int or a symbol."""
         if isinstance(value, (Expr, int)):
             return Expr.of(value)
         if not isinstance(value, sympy.Basic):  # a class, a matrix that can be changed
@@ -85,7 +85,7 @@ class Reader:
         return reduce(lambda a, b: self.simplifier.operate(operation, a, b), self.each(value))
 
     def each(self, value: Any) -> list[Expr]:
-        """The operands."""
+        """The Exprs of the operands of a node."""
         return [self.expr(a) for a in value.args]
 
     # -- operations ---------------------------------------------------------------------------
@@ -144,7 +144,7 @@ class Reader:
         )
 
     def rounded_down(self, value: Any) -> Expr:
-        """floor(a/b), floor(sqrt(x))."""
+        """The Expr of a floor: of a quotient a/b, or of a square root."""
         (inside,) = value.args
         if inside.is_Pow and inside.exp == sympy.S.Half:
             return self.simplifier.isqrt(self.expr(inside.base))
@@ -152,7 +152,7 @@ class Reader:
         return self.simplifier.floordiv(a, b)
 
     def rounded_up(self, value: Any) -> Expr:
-        """ceiling(a/b)."""
+        """The Expr of a ceiling of a quotient a/b."""
         a, b = self.quotient(value.args[0])
         return -self.simplifier.floordiv(-a, b)
 
@@ -181,7 +181,7 @@ class Reader:
         return result
 
     def chosen(self, value: Any) -> Expr:
-        """Our Select."""
+        """The Expr of one of our Select nodes."""
         c, a, b = value.args
         return self.simplifier.select(self.truth(c), self.expr(a), self.expr(b))
 

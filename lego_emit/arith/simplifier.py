@@ -83,7 +83,7 @@ class Simplifier:
     # -- sums and products --------------------------------------------------------------------
 
     def subtract(self, a: Expr, b: Expr) -> Expr:
-        """a - b."""
+        """The sum a - b in normal form."""
         return self.add(a, -b)
 
     def multiply(self, a: Expr, b: Expr) -> Expr:
@@ -161,7 +161,7 @@ class Simplifier:
         return Expr.atom(Atom(kind, *sorted((a, b), key=lambda e: e.key)))
 
     def absolute(self, a: Expr) -> Expr:
-        """|a|."""
+        """The larger of a and -a."""
         return self.maximum(a, -a)
 
     def select(self, condition: Any, a: Any, b: Any) -> Expr:
@@ -207,7 +207,7 @@ class Simplifier:
         return Expr.of(math.isqrt(constant))
 
     def shift_left(self, a: Expr, by: Expr) -> Expr:
-        """a * 2**by."""
+        """The product a * 2**by; by is a number from 0 on."""
         if by.constant is None:
             return Expr.atom(Atom("shl", a, by))
         return self.multiply(a, Expr.of(1 << _distance(a, "<<", by.constant)))

@@ -103,7 +103,7 @@ class Log:
         self.settled = False
 
     def add(self, entry: Any) -> None:
-        """Something was done."""
+        """Write down a step; none of nested divisions once they are settled."""
         if not (self.settled and isinstance(entry, Divided) and entry.law is NESTED):
             self.entries.append(entry)
 

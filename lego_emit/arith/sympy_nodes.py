@@ -90,7 +90,7 @@ class IntNeg(IntegerNode):
 
 
 class FloorDiv(IntegerNode):
-    """floor(a / b)."""
+    """The quotient floor(a / b), as Python rounds it."""
 
     op = "floordiv"
 
@@ -164,14 +164,14 @@ class BitXor(IntegerNode):
 
 
 class ShiftLeft(IntegerNode):
-    """a * 2**b."""
+    """The product a * 2**b, for 0 <= b."""
 
     op = "shl"
     defined = staticmethod(lambda a, b: 0 <= b <= MOST_SHIFT)
 
 
 class ShiftRight(IntegerNode):
-    """floor(a / 2**b)."""
+    """The quotient floor(a / 2**b), for 0 <= b."""
 
     op = "shr"
     defined = staticmethod(lambda a, b: 0 <= b <= MOST_SHIFT)

@@ -191,7 +191,7 @@ class Condition:
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """What a condition is looked up by, as a sum's."""
+        """What a condition is looked up by, equal for equal conditions."""
         if self._identity is None:
             self._identity = (self.op, *(a.identity for a in self.args))
         return self._identity

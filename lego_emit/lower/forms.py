@@ -472,7 +472,7 @@ class Form:
         return self._divided(self.expr(base), base, by, "div")
 
     def _divided(self, node: Node, value: Expr, by: Expr, op: str) -> Node:
-        """value div or mod by; node is value's."""
+        """The node of value div or mod by a number or a size; node computes value."""
         size = by.constant
         if size is not None and self.lowering.bit_operations and size & (size - 1) == 0:
             if op == "div":

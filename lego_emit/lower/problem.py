@@ -123,7 +123,7 @@ class Kept(Protocol):
 
     @property
     def outputs(self) -> Sequence[tuple[str, Expr]]:
-        """As a problem's."""
+        """The outputs by name, in the order of the problem."""
         ...
 
     @property

@@ -458,7 +458,7 @@ class _Search:
                 self.offer(self.sum(other))
 
     def scaled(self) -> None:
-        """factor*F(x) + constant."""
+        """Trees of the form factor*F(x) + constant."""
         if len(self.rates) == 2 and self.dense:
             return
         factor = gcd(*self.steps)
@@ -473,7 +473,7 @@ class _Search:
             self.offer(self.sum([(factor * times, rest)], constant + factor * more))
 
     def swizzled(self) -> None:
-        """x ^ F(x)."""
+        """Trees of the form x ^ F(x)."""
         if self.wrapped or min(self.vs) < 0 or len(self.rates) > len(self.xs) // 2:
             return
         table = [x ^ v for x, v in zip(self.xs, self.vs, strict=True)]

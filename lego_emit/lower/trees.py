@@ -84,7 +84,7 @@ def chained(parts: Sequence[tuple[int, Node]], constant: int = 0) -> Node:
 
 
 class Wrong(Exception):
-    """A tree that is not the table's."""
+    """A tree whose values are not those of the table."""
 
 
 Settled = tuple[Node, Sequence[int]]
