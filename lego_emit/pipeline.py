@@ -32,7 +32,7 @@ from .lower.function import lowered
 from .lower.problem import Dialect
 from .problems import problem_of
 from .trace.follow import Options
-from .trace.subject import followed, several
+from .trace.subject import several, traced_subject
 from .trace.traced import Subject
 
 Rewrite = Callable[[str, dict[str, Any]], Any]
@@ -153,9 +153,9 @@ def generate(
 
     program, subjects = _in_each(fn_or_layout, name, index_types, build)
     program = replace(program, header=lines_of(header), hints=hints)
-    if program.doubts and strict:
-        raise TraceError("; ".join(program.doubts))
-    for text in program.doubts:
+    if program.diagnostics and strict:
+        raise TraceError("; ".join(program.diagnostics))
+    for text in program.diagnostics:
         warnings.warn(text, LegoWarning, stacklevel=2)
     subject = subjects if program.parts else fn_or_layout
     if are_formulas(fn_or_layout):
@@ -225,7 +225,7 @@ def build_program(
     check_views(view, printer)
     dialect = dialect_of(printer, index_type, cost, effort)
     options = Options(sizes, as_list(assume), counted(base), ranges_of(ranges), dialect.is_unsigned)
-    subject = followed(fn_or_layout, name, options, view)
+    subject = traced_subject(fn_or_layout, name, options, view)
     program = lowered_program(subject, printer, dialect, options.assume, rewrite)
     check_counted(base, program)
     return program
@@ -258,8 +258,8 @@ def lowered_program(
         functions = [lowered(problem, dialect) for problem in problems]
     except RecursionError:
         raise TraceError(f"{subject.unit}: {TOO_DEEP}") from None
-    doubts, parts = subject.doubts(), subject.parts
-    program = Program(subject.unit, tuple(functions), subject.title, doubts, parts)
+    diagnostics, parts = subject.diagnostics(), subject.parts
+    program = Program(subject.unit, tuple(functions), subject.title, diagnostics, parts)
     program.check()
     pairs = zip(program.functions, subject.functions, strict=True)
     checked = (replace(f, checked=check_emission(f, traced.definition)) for f, traced in pairs)

@@ -27,7 +27,7 @@ MOST_LINES = 670
 MOST_PARAMETERS = 8
 # What one generation of C++ loads: whoever raises a number says in the commit what the lines buy.
 MOST_MODULES = 97
-MOST_CODE = 11_925
+MOST_CODE = 11_935
 
 
 def trees():

@@ -360,7 +360,7 @@ class Program:
     name: str
     functions: tuple[Function, ...]
     title: str = ""  # the layout or the user's function, as Python text
-    doubts: tuple[str, ...] = field(default=(), compare=False)  # what may not be meant in it
+    diagnostics: tuple[str, ...] = field(default=(), compare=False)  # what may not be meant in it
     parts: tuple[int, ...] = ()  # how many functions each of several subjects has; () of one
     header: tuple[str, ...] = ()  # more lines for the head of the file
     hints: bool = False  # whether the compiler is told the ranges of the parameters

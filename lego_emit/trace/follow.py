@@ -70,7 +70,7 @@ class Options:
         return [(c, source_of(a)) for a in self.assume for c in parse(a)]
 
 
-def follow(
+def run_trace(
     function: Callable[[Trace], Any],
     options: Options,
     alone: bool = True,
@@ -183,7 +183,7 @@ def _anew(start: Trace, trace: Trace, function: Callable[[Trace], Any]) -> Trace
     """A trace for another run under what the one before learned."""
     return replace(
         trace,
-        preconditions=[*start.preconditions, *trace.sure],
+        preconditions=[*start.preconditions, *trace.assumed_preconditions],
         extents={},
         turned=set(),
         layouts=dict(start.layouts),

@@ -29,14 +29,14 @@ from ..arith.terms import TOO_DEEP
 from ..errors import AssumptionError, LegoError, TraceError, did_you_mean
 from ..ir.program import Doc
 from .definition import FEW, Values
-from .follow import Options, follow
-from .meaning import unmet
+from .diagnostics import unmet
+from .follow import Options, run_trace
 from .trace import Trace
 from .traced import Outputs, Subject, Traced
 
 
 @dataclass
-class Followed:
+class TracedFormula:
     """One function of expressions: its name, what was learned of it, its results by name; what
     was known of it before (a Problem), and that this still is what it computes; the pair that is
     spelled as it stands, None where a form is searched for; the names that only `ranges` has; the
@@ -52,7 +52,9 @@ class Followed:
     pair: Pair | None = None
 
 
-def follow_formulas(given: Given, name: str | None, options: Options) -> tuple[str, list[Followed]]:
+def trace_formulas(
+    given: Given, name: str | None, options: Options
+) -> tuple[str, list[TracedFormula]]:
     """(the unit's name, its functions). Raises TraceError for what is no integer expression."""
     pairs, signature, prefix = given.pairs, given.signature, given.prefix
     unit = name or prefix or "index"
@@ -63,7 +65,7 @@ def follow_formulas(given: Given, name: str | None, options: Options) -> tuple[s
         _all_known(functions, fixed, options.assume, ranges)
         for key, function in zip(pairs, functions, strict=True):
             own = unit + key[len(prefix) :] if prefix else key or unit
-            found.append(function.followed(own, options))
+            found.append(function.traced(own, options))
     except RecursionError:
         raise TraceError(f"{unit}: {TOO_DEEP}") from None
     return unit, found
@@ -78,7 +80,7 @@ def subject_of_formulas(subject: Any, name: str | None, options: Options) -> Sub
             "base=1 is for functions and layouts: an expression says itself what its indices count "
             "from; write i - 1 for an index that counts from 1, and give its range"
         )
-    unit, found = follow_formulas(given, name, options)
+    unit, found = trace_formulas(given, name, options)
     title = given.title + options.in_title(" with ")
     told = ()
     if len(found) == 1:  # of several, a range that concerns none is refused
@@ -88,7 +90,7 @@ def subject_of_formulas(subject: Any, name: str | None, options: Options) -> Sub
     return Subject(unit, title, [_of_one(f) for f in found], lambda: told)
 
 
-def _of_one(found: Followed) -> Traced:
+def _of_one(found: TracedFormula) -> Traced:
     """A function of expressions; what unit.sympy gave and nobody changed keeps its promises."""
     problem, trace = found.problem, found.trace
     doc = Doc(f"The value that {found.name} computes.")
@@ -183,7 +185,7 @@ class _Function:
         names |= {s for r in self.ranges for e in r.bounds for s in e.symbols()}
         self.params = [*dict.fromkeys([*order, *sorted(names)])]
 
-    def followed(self, name: str, options: Options) -> Followed:
+    def traced(self, name: str, options: Options) -> TracedFormula:
         """Read it under all that is known of its symbols."""
         check_replacements(self.pair, self.params, name)
         sizes, assume = options.numbers(), [*options.assume]
@@ -197,9 +199,9 @@ class _Function:
             return again
         known = [*self._signs(), *self.ranges]
         own = replace(options, sizes=sizes, assume=assume, ranges=known)
-        trace, outputs = follow(self._read, own)
+        trace, outputs = run_trace(self._read, own)
         form = form and self._with_numbers(form, sizes)
-        return Followed(name, trace, outputs, None, False, form, self.unmet, self.pair)
+        return TracedFormula(name, trace, outputs, None, False, form, self.unmet, self.pair)
 
     def _read(self, trace: Trace) -> dict[str, Expr]:
         trace.signature = self.params
@@ -215,7 +217,7 @@ class _Function:
 
     def _again(
         self, name: str, sizes: Mapping[str, int], assume: list[Any], form: Pair | None
-    ) -> Followed:
+    ) -> TracedFormula:
         """What unit.sympy gave, perhaps changed, under what was known of it and what is said now."""
         problem, pair = self.problem, self.pair
         if sizes:
@@ -252,7 +254,7 @@ class _Function:
             outputs = dict(problem.outputs)
         else:
             outputs = self._values({n: known.symbol(n) for n in self.params}, known)
-        return Followed(name, trace, outputs, problem, pair.unchanged, form, self.unmet, pair)
+        return TracedFormula(name, trace, outputs, problem, pair.unchanged, form, self.unmet, pair)
 
     def _signs(self) -> list[GivenRange]:
         """What SymPy was told of the symbols' signs."""

@@ -20,10 +20,10 @@ from ..ir.program import Doc
 from ..numeric import is_symbolic, is_sympy
 from .calls import by_parameters, call_user_function
 from .definition import FEW, POINTS, Values, symbols_in
+from .diagnostics import diagnostics
 from .docs import doc_of
-from .follow import Options, follow
+from .follow import Options, run_trace
 from .learn import learn_layout
-from .meaning import doubts
 from .numbered import numbered
 from .tape import Tape
 from .trace import Trace
@@ -33,7 +33,7 @@ SHORT = 96  # bytes of code of a function that takes no time
 
 
 @dataclass
-class Followed:
+class TracedFunction:
     """A function that was followed: its name, its signature as text, what was learned of it, its
     result, what its docstring says, and itself on integers."""
 
@@ -56,23 +56,27 @@ class Followed:
             definition=self.definition,
         )
 
-    def doubts(self) -> tuple[str, ...]:
+    def diagnostics(self) -> tuple[str, ...]:
         """What may not be meant."""
-        return tuple(doubts(self.definition.fn, self.trace))
+        return tuple(diagnostics(self.definition.fn, self.trace))
 
 
-def follow_function(fn: Callable[..., Any], unit: str, options: Options, alone: bool) -> Followed:
+def trace_function(
+    fn: Callable[..., Any], unit: str, options: Options, alone: bool
+) -> TracedFunction:
     """A user's function, followed; see follow()."""
     own, names = numbered(fn, options.numbers())
     try:
-        trace, result = follow(lambda t: _called_with(own, names, t), options, alone, Tape())
+        trace, result = run_trace(lambda t: _called_with(own, names, t), options, alone, Tape())
     except TraceError as error:
         if not error.many_paths and not error.placed:
             raise
         from .everywhere import called_everywhere
 
-        trace, result = follow(called_everywhere(fn, error), options, alone)
-    return Followed(unit, _title(fn, unit), trace, result, doc_of(fn), OfFunction(fn, trace, unit))
+        trace, result = run_trace(called_everywhere(fn, error), options, alone)
+    return TracedFunction(
+        unit, _title(fn, unit), trace, result, doc_of(fn), OfFunction(fn, trace, unit)
+    )
 
 
 def index_of(trace: Trace, result: Any) -> Subject:
@@ -181,7 +185,7 @@ class OfFunction:
     @property
     def shows_symbols(self) -> bool:
         """Whether it made text of a symbol when it was followed."""
-        return self._trace.tape is not None and self._trace.tape.shown
+        return self._trace.tape is not None and self._trace.tape.made_text
 
     def on_constants(self, values: Values) -> Any:
         """The result where the arguments are constants of the type that symbols have."""

@@ -79,8 +79,8 @@ def _learn_layout(block: Block, here: Running) -> None:
     _learn_inequalities(block, here)
     for one, other in block.equations():
         key = tuple(tuple(Expr.of(n).identity for n in sizes) for sizes in (one, other))
-        if trace is not None and key in trace.equal:
-            note(trace.equal[key], trace)
+        if trace is not None and key in trace.known_equations:
+            note(trace.known_equations[key], trace)
             continue
         a, b = product_of(one, known), product_of(other, known)
         gap = known.simplifier.subtract(a, b)
@@ -99,7 +99,7 @@ def _learn_layout(block: Block, here: Running) -> None:
             condition = condition.rebuild(known.unsubstitute)
             note(condition, trace)
             if trace is not None and not facts.branch:
-                trace.equations[key] = a - b, condition
+                trace.new_equations[key] = a - b, condition
 
 
 def learn_application(block: Block, values: Sequence[Expr], here: Running) -> None:
@@ -159,7 +159,7 @@ def _learn_index(value: Expr, size: Expr, of: tuple[Block, int | None], here: Ru
             if known.facts.branch:  # the range holds in this branch alone
                 note(within, trace)
             elif name in known.facts.substitutions and trace is not None:  # no range says it
-                trace.sure.append(within)
+                trace.assumed_preconditions.append(within)
                 note(within, trace)
             known.learn_range(name, Expr.of(shift), size - 1 + shift)
             return
@@ -175,9 +175,9 @@ def _learn_index(value: Expr, size: Expr, of: tuple[Block, int | None], here: Ru
 def learn_equations(trace: Trace) -> bool:
     """What the header demands of layouts' sizes, as max(n/b, 1)*min(n, b) == n, is known from here on;
     whether that is news. It is learned last, for it would decide the condition that says it."""
-    news = trace.equations.keys() - trace.equal.keys()
-    for key in [key for key in trace.equations if key in news]:
-        gap, trace.equal[key] = trace.equations[key]
+    news = trace.new_equations.keys() - trace.known_equations.keys()
+    for key in [key for key in trace.new_equations if key in news]:
+        gap, trace.known_equations[key] = trace.new_equations[key]
         trace.analyzer.constrain(gap)
         trace.analyzer.constrain(-gap)
     return bool(news)

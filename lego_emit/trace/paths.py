@@ -48,7 +48,7 @@ MAX_DEPTH = 64  # undecided conditions on one path
 MAX_ASKED = 4096  # conditions on one path, decided ones too
 MAX_SHOWN = 80  # characters of a condition in a message
 
-Heard = Callable[[Cond, bool, bool], None]
+OnDecision = Callable[[Cond, bool, bool], None]
 
 
 @dataclass
@@ -60,7 +60,7 @@ class _Shared:
     bounds: dict[str, Interval] = field(default_factory=dict)
     points: dict[frozenset[str], Points] = field(default_factory=dict)
     asked: dict[str, Cond] = field(default_factory=dict)  # for a remainder, undecided then
-    heard: Heard | None = None
+    on_decision: OnDecision | None = None
     _names: dict[tuple[Any, ...], frozenset[str]] = field(default_factory=dict)
 
     def learn(self, known: Analyzer) -> None:
@@ -138,8 +138,8 @@ class _Path:
         if own is condition:  # nobody simplified it
             own = own.rebuild(known.rebuilt)
         answer, is_open = self._answer(own)
-        if self.shared.heard is not None:
-            self.shared.heard(condition, answer, is_open)
+        if self.shared.on_decision is not None:
+            self.shared.on_decision(condition, answer, is_open)
         return answer
 
     def _answer(self, condition: Cond) -> tuple[bool, bool]:
@@ -243,16 +243,16 @@ def explore(
     function: Callable[[], Any],
     within: Running,
     asked: dict[str, Cond] | None = None,
-    heard: Heard | None = None,
+    on_decision: OnDecision | None = None,
 ) -> Any:
     """Call function once for each combination of undecided conditions; the results, joined by
     selects. within: what it runs in. asked: where the conditions are put that ask for a remainder and
-    are undecided. heard: is told of each condition, its value, and whether it was undecided."""
+    are undecided. on_decision: is told of each condition, its value, and whether it was undecided."""
     outer = within.path
     if outer is not None:
         shared = outer.shared
     else:
-        shared = _Shared(asked={} if asked is None else asked, heard=heard)
+        shared = _Shared(asked={} if asked is None else asked, on_decision=on_decision)
 
     def run(prefix: list[tuple[Cond, bool]]) -> tuple[_Path, Any]:
         shared.paths += bool(prefix)  # the first of a function is one of its caller's

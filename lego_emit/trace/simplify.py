@@ -12,7 +12,7 @@ from ..arith.given_ranges import parse_ranges
 from ..errors import AssumptionError, TraceError, did_you_mean
 from ..numeric import is_sympy
 from .follow import Options
-from .formulas import follow_formulas
+from .formulas import trace_formulas
 
 
 def simplify(expr: Any, assume: Sequence[Any] = (), ranges: Mapping[Any, Any] | None = None) -> Any:
@@ -30,7 +30,7 @@ def simplify(expr: Any, assume: Sequence[Any] = (), ranges: Mapping[Any, Any] | 
         raise TraceError(f"simplify() takes one SymPy expression, not {in_short(expr)}")
     given = formulas_of(expr)
     assert given is not None
-    _, (found,) = follow_formulas(
+    _, (found,) = trace_formulas(
         given, None, Options(assume=as_list(assume), ranges=parse_ranges(ranges))
     )
     for name in found.unmet:

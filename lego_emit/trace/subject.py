@@ -16,13 +16,13 @@ from ..arith.given import are_formulas
 from ..errors import TraceError, a_type, short_repr
 from ..ir.program import Doc, View
 from .definition import GivesLayout, OfLayout
-from .follow import Options, check_known, follow, go_on
+from .follow import Options, check_known, go_on, run_trace
 from .learn import learn_layout, product_of
 from .trace import Trace
 from .traced import Outputs, Subject, Traced
 
 
-def followed(subject: Any, name: str | None, options: Options, view: bool = False) -> Subject:
+def traced_subject(subject: Any, name: str | None, options: Options, view: bool = False) -> Subject:
     """Follow a layout, a function or expressions. view: each is a layout, of which a view is wanted.
     Raises TraceError where it is none of them."""
     if name is not None and not isinstance(name, str):
@@ -102,7 +102,7 @@ def _of_several(subject: Any, name: str | None, options: Options, view: bool) ->
     title += options.in_title("; with ")
 
     def told() -> tuple[str, ...]:
-        return tuple(dict.fromkeys(text for part in parts for text in part.doubts()))
+        return tuple(dict.fromkeys(text for part in parts for text in part.diagnostics()))
 
     return Subject(
         name or next(iter(named)), title, functions, told, tuple(len(p.functions) for p in parts)
@@ -116,10 +116,10 @@ def _of_one_subject(
         return _of_layout(subject, name or "layout", options, view, alone)
     if not callable(subject):
         raise _no_subject(subject)
-    from .functions import follow_function
+    from .functions import trace_function
 
     unit = name or _own_name(subject)
-    found = follow_function(subject, unit, options, alone)
+    found = trace_function(subject, unit, options, alone)
     title = found.title + (options.in_title(" with ") if alone else "")
     if isinstance(found.result, Block):
         functions = _layout_functions(
@@ -131,7 +131,7 @@ def _of_one_subject(
         raise _no_view(unit, "it gives no layout")
     else:
         functions = [found.traced()]
-    return Subject(unit, " ".join(title.split()), functions, found.doubts)
+    return Subject(unit, " ".join(title.split()), functions, found.diagnostics)
 
 
 def _of_layout(given: Block, unit: str, options: Options, view: bool, alone: bool) -> Subject:
@@ -140,7 +140,7 @@ def _of_layout(given: Block, unit: str, options: Options, view: bool, alone: boo
         from .numbered import numbered
 
         layout, _ = numbered(given, numbers)
-    trace, result = follow(lambda t: _declared(t, layout, given), options, alone)
+    trace, result = run_trace(lambda t: _declared(t, layout, given), options, alone)
     functions = _layout_functions(unit, result, trace, view, Doc(), result)
     title = repr(given) + (options.in_title(" with ") if alone else "")
     return Subject(unit, " ".join(title.split()), functions)

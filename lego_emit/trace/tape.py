@@ -57,10 +57,10 @@ class Run:
 
 class Tape:
     """The runs of one function, one for each of its paths. stale: nothing is written down, or it was
-    done with symbols that mean something else by now. shown: the function made text of a symbol."""
+    done with symbols that mean something else by now. made_text: the function made text of a symbol."""
 
     def __init__(self) -> None:
-        self.stale, self.shown = True, False
+        self.stale, self.made_text = True, False
         self._is_open = False
         self._runs: dict[tuple[bool, ...], Run] = {}  # by the answers that they begin with
         self._run: Run | None = None  # the one that is being written
@@ -161,7 +161,7 @@ class Tape:
             return _kind(value)(self._symbol(v, Result(last, k)) for k, v in enumerate(value))
         return self._symbol(value, Result(last))
 
-    def heard(self, condition: Cond, answer: bool, is_open: bool) -> None:
+    def on_decision(self, condition: Cond, answer: bool, is_open: bool) -> None:
         """An `if` on a condition took the branch of this answer."""
         if self._run is not None and not self._inside:
             named = self._run.named(condition) if is_open else None
@@ -178,7 +178,7 @@ class Tape:
 
     def show(self) -> None:
         """Text is made of a symbol: where the function does it, its result may depend on that."""
-        self.shown |= self._run is not None and not self._inside
+        self.made_text |= self._run is not None and not self._inside
 
     def _symbol(self, value: Any, at: Result) -> Any:
         if isinstance(value, Expr):

@@ -44,9 +44,12 @@ class Trace:
     stand_ins: dict[Atom, Expr] = field(default_factory=dict)  # of values out of a known range
     outside: list[tuple[Expr, Expr, Cond]] = field(default_factory=list)  # see learn_assumed
     # of layouts' sizes that are multiplied, by these: (a difference, the condition that it is 0)
-    equations: dict[tuple[Any, ...], tuple[Expr, Cond]] = field(default_factory=dict)
-    equal: dict[tuple[Any, ...], Cond] = field(default_factory=dict)  # those that are known
-    sure: list[Cond] = field(default_factory=list)  # preconditions that are known from here on
+    new_equations: dict[tuple[Any, ...], tuple[Expr, Cond]] = field(default_factory=dict)
+    known_equations: dict[tuple[Any, ...], Cond] = field(
+        default_factory=dict
+    )  # those that are known
+    # preconditions that are known from here on
+    assumed_preconditions: list[Cond] = field(default_factory=list)
     narrowed: set[str] = field(default_factory=set)  # parameters whose range follows from these
     is_unsigned: bool = False  # whether parameters are of a type without negative numbers
     unsigned: set[str] = field(default_factory=set)  # at least 0 because of their type alone
@@ -58,7 +61,7 @@ class Trace:
     def run(self) -> Any:
         """Follow the function once, all its paths."""
         self.analyzer.log = Log()
-        self.outside, self.equations = [], {}
+        self.outside, self.new_equations = [], {}
 
         def start() -> Any:
             self.begin()
@@ -68,7 +71,7 @@ class Trace:
         if tape is None or not tape.stale:
             return explore(start, self.running(), self.asked)
         with tape.written():
-            return explore(start, self.running(), self.asked, tape.heard)
+            return explore(start, self.running(), self.asked, tape.on_decision)
 
     def running(self) -> Running:
         """This trace as what runs, no path of it being followed."""

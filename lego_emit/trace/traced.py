@@ -90,7 +90,7 @@ class Subject:
     unit: str
     title: str
     functions: list[Traced]
-    doubts: Callable[[], tuple[str, ...]] = tuple
+    diagnostics: Callable[[], tuple[str, ...]] = tuple
     parts: tuple[int, ...] = ()  # how many functions each of several subjects has
 
 

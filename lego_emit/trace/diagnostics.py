@@ -107,7 +107,7 @@ def _indexed(code: types.CodeType) -> Iterator[tuple[str, int | None, str]]:
                 yield layout, None if by_position else axis, name
 
 
-def doubts(fn: Callable[..., Any], trace: Trace) -> Iterator[str]:
+def diagnostics(fn: Callable[..., Any], trace: Trace) -> Iterator[str]:
     """What fn may not mean: names that nobody defined, variables around it that are indices, a
     branch that its layouts rule out."""
     free = [name for name in trace.undefined if name not in trace.sizes]
