@@ -10,7 +10,7 @@ from .check.emission import SelfCheck
 from .emit.emit import emit
 from .emit.naming import AS_WRITTEN, Naming
 from .emit.unit import Unit
-from .errors import TargetError, did_you_mean
+from .errors import LegoError, TargetError, did_you_mean
 from .ir.program import Program
 
 if TYPE_CHECKING:
@@ -30,6 +30,15 @@ class Emitted(Unit):
 
     subject: Any = field(default=None, compare=False, repr=False)
     lowered: Program | None = field(default=None, compare=False, repr=False)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Emitted:
+        return self  # nothing of it changes
+
+    def __reduce__(self) -> Any:
+        raise LegoError(
+            f"{self.program.name}: a unit cannot be pickled, as the function that it was made of may be no "
+            "module's; pickle its source, or call generate() in the other process"
+        )
 
     @property
     def sympy(self) -> dict[str, Formulas]:

@@ -20,7 +20,7 @@ class Endless(BaseException):
     a user's function does not catch it."""
 
 
-def bounded(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+def bounded(function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
     """function(..), where it may not end. Raises Endless.
 
     Nothing is counted while a debugger traces, nor in what is not Python: sum(itertools.count()).

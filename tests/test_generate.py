@@ -1,7 +1,9 @@
 """generate(): the README's example, what a function may return, parameters, assumptions, widths,
 and that the same text comes out everywhere."""
 
+import copy
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -20,6 +22,7 @@ from lego_emit import (
     ExpandBy,
     GenP,
     GroupBy,
+    LegoError,
     LegoWarning,
     OrderBy,
     RegP,
@@ -181,8 +184,6 @@ def test_save_is_atomic_and_leaves_an_unchanged_file_alone(tmp_path):
 
 
 def test_a_failed_save_leaves_nothing(tmp_path):
-    from lego_emit import LegoError
-
     unit = generate(index_kernel, target="cuda")
     with pytest.raises(LegoError, match="no_such_folder"):
         unit.save(tmp_path / "no_such_folder" / "index.cuh")
@@ -473,6 +474,21 @@ def test_defaults_are_values_and_sizes_replace_them():
     assert names(function(tile)) == ["M", "p", "q"]
     assert function(tile).evaluate({"M": 9, "p": 2, "q": 3}) == {"result": 11}
     assert function(tile, sizes={"N": 8}).evaluate({"M": 9, "p": 2, "q": 3}) == {"result": 19}
+
+
+def test_parameters_with_names_that_the_tracer_uses():
+    def f(i, *, name, function):
+        return GroupBy([name, function])[i, 3]
+
+    unit = generate(f, "python", sizes={"name": 6, "function": 4})
+    assert unit.lowered.functions[0].evaluate({"i": 2}) == {"result": 11}
+
+
+def test_a_copy_of_a_unit_is_the_unit_and_a_pickle_is_refused():
+    unit = generate(GroupBy([6, 4]), "cpp")
+    assert copy.deepcopy([unit]) == [unit]
+    with pytest.raises(LegoError, match="layout: a unit cannot be pickled"):
+        pickle.dumps(unit)
 
 
 def test_keyword_only_parameters():

@@ -143,7 +143,7 @@ def _without_sets(code: types.CodeType) -> types.CodeType:
     return code if same else code.replace(co_consts=constants)
 
 
-def called(function: Callable[..., Any], name: str, *positional: Any, **keywords: Any) -> Any:
+def called(function: Callable[..., Any], name: str, /, *positional: Any, **keywords: Any) -> Any:
     """function(..), a user's, on symbols; what it cannot do is an error that has its name and the
     line."""
     if isinstance(function, types.FunctionType):
@@ -182,7 +182,7 @@ def called(function: Callable[..., Any], name: str, *positional: Any, **keywords
             around += raised
 
 
-def _plainly(function: Callable[..., Any], *positional: Any, **keywords: Any) -> Any:
+def _plainly(function: Callable[..., Any], /, *positional: Any, **keywords: Any) -> Any:
     return function(*positional, **keywords)
 
 
