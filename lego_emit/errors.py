@@ -72,6 +72,10 @@ class TargetError(LegoError, ValueError):
     """An unknown target, a duplicate name, or something that the target cannot express."""
 
 
+class OptionError(LegoError, TypeError):
+    """An option that there is not, or a value that it does not take."""
+
+
 class TemplateError(LegoError, ValueError):
     """A kernel's template that cannot be rendered; the message begins with its file and line."""
 

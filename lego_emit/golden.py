@@ -6,10 +6,8 @@ stand, all optional:
 
     sizes       {"M": 12}: the numbers that the table is made with; the text stays symbolic
     domain      {"pid_m": 4}: how far each index of an index function runs; ':' axes come last
-    assume      as generate() takes it
-    index_type  as generate() takes it
     fixed       {"BM": 32}: numbers that go into the text too, generate()'s sizes=
-    view        True: with a view of the layout in the languages that have views
+    assume, index_type, view, as generate() takes them: the options with beside=True
 
 Tables are made by calling the layouts on integers (lego_emit.algebra.reference) and by nothing else: what
 is emitted comes from the symbolic side, and the two share no code.
@@ -37,6 +35,7 @@ from .emitted import Emitted, emit_program
 from .errors import GoldenError, LegoError, TargetError, short_repr
 from .files import write_if_changed
 from .ir.program import Program
+from .options import Options, beside
 from .packages import numpy as np
 from .pipeline import build_program
 from .project.loading import described, user_file
@@ -59,10 +58,8 @@ class Case:
     subject: Block | Callable[..., Any]
     sizes: Mapping[str, int] = field(default_factory=dict)
     domain: Mapping[str, int] = field(default_factory=dict)
-    assume: Sequence[Any] = ()
-    index_type: str = "auto"
     fixed: Mapping[str, int] = field(default_factory=dict)
-    view: bool = False
+    options: Options = field(default_factory=Options)
     _programs: dict[tuple[Any, ...], Program] = field(default_factory=dict, repr=False)
 
     @property
@@ -117,9 +114,10 @@ class Case:
         sizes = self._numbers if numbers else self.fixed
         printer = registry.printer(target)
         # Lowering asks the printer for these alone; languages that agree on them share its result.
-        names = printer.default_index if self.index_type == "auto" else printer.types
+        (index_type,) = self.options.index_type
+        names = printer.default_index if index_type == "auto" else printer.types
         types = tuple(printer.index_types[t] for t in names)
-        view = self.view and printer.has_views
+        view = self.options.view and printer.has_views
         key = (types, printer.bit_operations, printer.lazy_select, printer.cost, view, numbers)
         try:
             if key not in self._programs:
@@ -127,9 +125,9 @@ class Case:
                     self.subject,
                     printer,
                     self.unit,
-                    sizes,
-                    self.assume,
-                    self.index_type,
+                    sizes=sizes,
+                    assume=self.options.assume,
+                    index_type=index_type,
                     view=view,
                 )
             program = self._programs[key]
@@ -236,18 +234,20 @@ def load(folder: str | Path) -> Case:
         raise GoldenError(f"{source}: {found[0]} is {subject!r}, no layout and no function")
     if found[0] == "layout" and not isinstance(subject, Block):
         raise GoldenError(f"{source}: layout is a function; call it kernel or {folder.name}")
-    assume, view = names.get("assume", ()), names.get("view", False)
-    if not isinstance(view, bool):
-        raise GoldenError(f"{source}: view is {short_repr(view)}; give True or False")
+    said = {name: names[name] for name in beside() if name in names}
+    try:
+        options = Options.of(said)
+    except LegoError as error:
+        raise GoldenError(f"{source}: {error}") from None
+    if len(options.index_type) > 1:
+        raise GoldenError(f"{source}: index_type is {options.index_type}; a case has one")
     return Case(
         folder,
         subject,
         _counts(source, names, "sizes"),
         _counts(source, names, "domain"),
-        [assume] if isinstance(assume, str) else list(assume),
-        names.get("index_type", "auto"),
         _counts(source, names, "fixed"),
-        view,
+        options,
     )
 
 

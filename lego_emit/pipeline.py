@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from .arguments import (
-    candidates,
-    check_counted,
-    check_views,
-    counted,
-    effort_of,
-    index_types_of,
-    lines_of,
-    ranges_of,
-)
-from .arith.given import are_formulas, as_list
+from .arguments import candidates, check_counted, check_views, counted, ranges_of
+from .arith.given import are_formulas
 from .arith.terms import TOO_DEEP
 from .check.emission import check_emission
 from .emit import registry
-from .emit.naming import Naming
 from .emit.printer import Printer
 from .emitted import Emitted, emit_program
 from .errors import LegoWarning, TraceError
@@ -30,35 +20,15 @@ from .ir.cost import Cost, cost_model
 from .ir.program import Function, Program
 from .lower.function import lowered
 from .lower.problem import Dialect
+from .options import Options, Request, Rewrite, takes
 from .problems import problem_of
-from .trace.follow import Options
+from .trace.follow import TraceOptions
 from .trace.subject import several, traced_subject
 from .trace.traced import Subject
 
-Rewrite = Callable[[str, dict[str, Any]], Any]
 
-
-def generate(
-    fn_or_layout: Any,
-    target: str,
-    *,
-    name: str | None = None,
-    sizes: Mapping[str, int] | None = None,
-    assume: Sequence[Any] = (),
-    index_type: str | Sequence[str] = "auto",
-    base: int | Mapping[str, int] = 0,
-    cost: str | Cost | None = None,
-    strict: bool = False,
-    ranges: Mapping[Any, Any] | None = None,
-    rewrite: Rewrite | None = None,
-    view: bool = False,
-    header: str | Sequence[str] = (),
-    namespace: str | None = None,
-    prefix: str | None = None,
-    names: str | None = None,
-    hints: bool = False,
-    effort: int = 1,
-) -> Emitted:
+@takes(Request)
+def generate(fn_or_layout: Any, target: str, **given: Any) -> Emitted:
     """The index functions of a layout as a complete file of the target language.
 
     fn_or_layout: a function of sizes and indices that returns one index, a tuple or dict of
@@ -68,53 +38,9 @@ def generate(
         adds one more. A layout gives NAME_apply and, where it exists, NAME_inv. A list of
         functions and layouts, or a dict that names them, makes one file of all of them: what
         sizes, assume and ranges say holds for those that have the parameters.
-        target: cuda, cpp, c, rust, fortran, julia, glsl, wgsl, javascript, python, numpy, mlir, triton,
+    target: cuda, cpp, c, rust, fortran, julia, glsl, wgsl, javascript, python, numpy, mlir, triton,
         or an installed plug-in's name.
-    name: of the unit and its functions; default: the function's name, "layout" for a layout,
-        "index" for an expression; of several the unit's alone, by default the first one's.
-    sizes: parameters that are fixed to numbers, as {"BM": 32}.
-    assume: relations between the symbols, as text or SymPy relations: "M % BM == 0".
-    ranges: of parameters, half-open, as {"i": (0, "M")} for 0 <= i < M: numbers, text, SymPy
-        expressions or our symbols, None for an open end. What ends a range from 0 on is a size:
-        at least 1.
-    index_type: auto, int32, int64, uint32 or uint64; size_t in C, C++, CUDA C and HIP, usize in Rust,
-        integer, the default one, in Fortran. auto takes 32 bits where every intermediate value
-        provably fits, else 64; what a size without a bound leaves open becomes a precondition in
-        `assumptions`. Python's integers have no bound: there auto is int. A list such as
-        ["auto", "int32"] gives each function in each type where they differ: NAME, and NAME_i32
-        beside it, with 32 bits as a precondition.
-    base: 0, or 1 for indices and positions that count from 1 (arguments and results; sizes stay,
-        and what is masked is 0 then). A formula in which no layout stands, and an expression, say
-        themselves what they count: nothing is shifted. {"g": 1, "local": 1} names the parameters
-        and results that count from 1, of any function, and nothing else does.
-    cost: what chooses between equal forms: "latency" (the default of most targets), "ops" (the
-        fewest operations), "measured" (the prices on this machine that `lego-emit calibrate` stored), or
-        a Cost.
-    strict: refuse what may not be meant and is only warned of else (LegoWarning): a name that nobody
-        defined, a variable of the module, not in capitals, that is taken as an index, and a range
-        of a name that the expressions do not have.
-    rewrite: a function (name, outputs) that is called once for each emitted function, between
-        tracing and lowering, with its results as {output: SymPy expression} over the parameters,
-        and returns them changed: such a dict, or (replacements, outputs) as sympy.cse gives them.
-        What it returns is taken only where it is proven to have the same value for all parameters
-        that the header allows: by the normal form, by the provers and Z3, or by looking at all
-        values where they are few. A difference is shown with a counterexample; what is neither
-        proven nor refuted is refused, too.
-    view: put a type beside a layout's functions that holds an array and the layout's sizes, and reads
-        and writes the array by the layout's index: NAME_view in C++ and CUDA C, with NAME_layout, a
-        layout policy of std::mdspan, and NameView in Rust and Julia.
-    header: lines for the comment at the head of the file, such as a licence.
-    namespace: what the functions are in: a namespace of C++ ("acme::tiles"; "lego" unless given), CUDA
-        C, HIP (global scope unless given) or Metal, the module of Fortran (NAME_mod) or Julia.
-    prefix: what every public name of the file begins with: functions, types, helpers, include guard.
-    names: the style of functions, types, parameters and results: "snake_case", "camelCase", or
-        "PascalCase", where parameters and results are in camelCase. The prefix is a word of them
-        then. Names without small letters stay; two that are one in the style are refused.
-    hints: tell the compiler the ranges of the arguments, in C, C++, CUDA C and HIP: divisions need no
-        corrections for signs then. An argument out of its range is undefined behaviour, also where
-        the result is not used: a kernel that computes an index before it masks it must not have this.
-    effort: how many times the usual steps the searches for cheaper forms may take, 1 to 64. More can
-        find a shorter form of a small table, of bits that move or of many digits, and takes longer.
+    OPTIONS
 
     A SymPy expression, a tuple of them or a dict {output: expression} makes one function; what
     unit.sympy gives, {function: (replacements, expressions)}, several. Every symbol is an integer
@@ -130,30 +56,11 @@ def generate(
     Raises LegoError (its subclasses say what): an impossible layout, an index provably out of
     range, an unknown target, a value that provably does not fit.
     """
-    naming = Naming.given(namespace, prefix, names)
-    index_types, effort = index_types_of(index_type), effort_of(effort)
-    printer = registry.printer(target).spelling(naming, index_types)
-    assume = as_list(assume)
-
-    def build(given: Any, own: str | None, index_type: str) -> Program:
-        return build_program(
-            given,
-            printer,
-            own,
-            sizes,
-            assume,
-            index_type,
-            base=base,
-            cost=cost,
-            ranges=ranges,
-            rewrite=rewrite,
-            view=view,
-            effort=effort,
-        )
-
-    program, subjects = _in_each(fn_or_layout, name, index_types, build)
-    program = replace(program, header=lines_of(header), hints=hints)
-    if program.diagnostics and strict:
+    options = Options.of(given)
+    printer = registry.printer(target).spelling(options.naming, options.index_type)
+    program, subjects = _in_each(fn_or_layout, printer, options)
+    program = replace(program, header=tuple(options.header), hints=options.hints)
+    if program.diagnostics and options.strict:
         raise TraceError("; ".join(program.diagnostics))
     for text in program.diagnostics:
         warnings.warn(text, LegoWarning, stacklevel=2)
@@ -163,17 +70,20 @@ def generate(
 
         subject = reference(fn_or_layout, program.functions)
     return emit_program(
-        program, target, subject=subject, sizes=sizes, naming=naming, index_types=index_types
+        program,
+        target,
+        subject=subject,
+        sizes=options.sizes or None,
+        naming=options.naming,
+        index_types=options.index_type,
     )
 
 
-def _in_each(
-    subject: Any, name: str | None, index_types: Sequence[str], build: Callable[..., Program]
-) -> tuple[Program, list[Any]]:
+def _in_each(subject: Any, printer: Printer, options: Options) -> tuple[Program, list[Any]]:
     """A program of the subject in each index type, and the subjects of its parts. What the first
     type came to is not built again."""
-    first, *others = index_types
-    program = build(subject, name, first)
+    first, *others = options.index_type
+    program = _built(subject, printer, options.replace(index_type=first))
     named = several(subject) if program.parts else {program.name: subject}
     subjects = [*named.values()]
     if not others:
@@ -183,7 +93,8 @@ def _in_each(
     parts = _parts(program)
     for index_type in others:
         mark = index_type.replace("int", "i").replace("ui", "u").removesuffix("_t")
-        again = build({f"{own}_{mark}": one for own, one in named.items()}, name, index_type)
+        marked = {f"{own}_{mark}": one for own, one in named.items()}
+        again = _built(marked, printer, options.replace(index_type=index_type))
         forms = zip(named.values(), _parts(again), _parts(program), strict=True)
         for one, part, before in forms:
             if [f.index_type for f in part] != [f.index_type for f in before]:
@@ -207,27 +118,27 @@ def _parts(program: Program) -> list[tuple[Function, ...]]:
 
 
 def build_program(
-    fn_or_layout: Any,
-    printer: Printer,
-    name: str | None = None,
-    sizes: Mapping[str, int] | None = None,
-    assume: Sequence[Any] = (),
-    index_type: str = "auto",
-    *,
-    base: int | Mapping[str, int] = 0,
-    cost: str | Cost | None = None,
-    ranges: Mapping[Any, Any] | None = None,
-    rewrite: Rewrite | None = None,
-    view: bool = False,
-    effort: int = 1,
+    fn_or_layout: Any, printer: Printer, name: str | None = None, **given: Any
 ) -> Program:
-    """The program that a printer spells: the subject traced, lowered and checked."""
-    check_views(view, printer)
-    dialect = dialect_of(printer, index_type, cost, effort)
-    options = Options(sizes, as_list(assume), counted(base), ranges_of(ranges), dialect.is_unsigned)
-    subject = traced_subject(fn_or_layout, name, options, view)
-    program = lowered_program(subject, printer, dialect, options.assume, rewrite)
-    check_counted(base, program)
+    """The program that a printer spells: the subject traced, lowered and checked. given: options of
+    generate()."""
+    return _built(fn_or_layout, printer, Options.of({**given, "name": name}))
+
+
+def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
+    check_views(options.view, printer)
+    (index_type,) = options.index_type
+    dialect = dialect_of(printer, index_type, options.cost, options.effort)
+    known = TraceOptions(
+        options.sizes,
+        options.assume,
+        counted(options.base),
+        ranges_of(options.ranges),
+        dialect.is_unsigned,
+    )
+    subject = traced_subject(fn_or_layout, options.name, known, options.view)
+    program = lowered_program(subject, printer, dialect, options.assume, options.rewrite)
+    check_counted(options.base, program)
     return program
 
 

@@ -216,7 +216,9 @@ def test_why_a_unit_was_not_compared():
 
 def test_every_golden_function_is_compared():
     for case in cases(GOLDEN):
-        program = build_program(case.subject, CPP, case.unit, case.sizes, case.assume)
+        program = build_program(
+            case.subject, CPP, case.unit, sizes=case.sizes, assume=case.options.assume
+        )
         for function in program.functions:
             count, reason = function.checked
             assert count and not reason, (case.name, reason)

@@ -42,7 +42,11 @@ def index_kernel(M, N, BM, BN):
 def emitted(case, target="cuda", **more):
     """A golden case's unit by generate() itself."""
     case = load(ROOT / "golden" / case)
-    given = {"sizes": case.fixed, "assume": case.assume, "index_type": case.index_type}
+    given = {
+        "sizes": case.fixed,
+        "assume": case.options.assume,
+        "index_type": case.options.index_type,
+    }
     return generate(case.subject, target, name=case.unit, **given, **more)
 
 

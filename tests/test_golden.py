@@ -115,7 +115,7 @@ def block_and(case, column):
 
 def test_the_text_is_what_generate_gives(target):
     case = golden.load(ROOT / "brick_star_384")
-    unit = generate(case.subject, target, assume=case.assume)
+    unit = generate(case.subject, target, assume=case.options.assume)
     assert case.emit(target).source == unit.source
     assert case.text_path(target).read_text() == unit.source
 

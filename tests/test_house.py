@@ -26,8 +26,8 @@ MODULES = sorted(
 MOST_LINES = 670
 MOST_PARAMETERS = 8
 # What one generation of C++ loads: whoever raises a number says in the commit what the lines buy.
-MOST_MODULES = 97
-MOST_CODE = 11_935
+MOST_MODULES = 98
+MOST_CODE = 12_240
 
 
 def trees():

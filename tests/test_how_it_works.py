@@ -69,7 +69,7 @@ QUESTIONS = {
         generate.__module__ == m.__name__ and names_its_parameters(generate)
     ),
     "how an option is checked": lambda m: (
-        raises_in(m, effort=0) and raises_in(m, base=2) and raises_in(m, index_type="float")
+        raises_in(m, effort=0) and raises_in(m, base=2) and raises_in(m, strict="no")
     ),
     "a candidate generator": lambda m: all_its_own(m.GENERATORS, m),
     "a way to spell digits": defines("Style"),

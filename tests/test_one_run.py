@@ -10,7 +10,7 @@ from net.shrink import case_of
 from lego_emit import Col, GenP, GroupBy, OrderBy, Row, TileBy, generate, isqrt
 from lego_emit.arith.analyzer import Analyzer
 from lego_emit.errors import TraceError
-from lego_emit.trace.follow import Options
+from lego_emit.trace.follow import TraceOptions
 from lego_emit.trace.subject import traced_subject
 
 
@@ -60,7 +60,7 @@ def test_the_steps_of_a_tape_are_read_as_text():
         row, column = OrderBy(Row(4, 8)).inv(x)
         return column - row
 
-    (traced,) = traced_subject(f, None, Options()).functions
+    (traced,) = traced_subject(f, None, TraceOptions()).functions
     assert str(traced.trace.tape).splitlines() == [
         "#0 = symbol('x')", "#1 = inv(OrderBy(Row(4, 8)), #0)", "#2 = sub(#1[1], #1[0])", "return #2",
     ]  # fmt: skip

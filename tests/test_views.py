@@ -74,7 +74,7 @@ def hiding(Extents, data_, mapping, index_type, extents_, size_type):
 def of(name):
     """A golden case."""
     case = golden.load(index_functions.ROOT / name)
-    return Case(case.unit, case.subject, dict(case.sizes), {"assume": case.assume})
+    return Case(case.unit, case.subject, dict(case.sizes), {"assume": case.options.assume})
 
 
 LINEAR = Linear({"i": [2, 1], "j": [4, 8]}, out={"place": 16})

@@ -24,6 +24,7 @@ from lego_emit.algebra.block import Block
 from lego_emit.check.explain import naive_operations
 from lego_emit.emit import registry
 from lego_emit.errors import LayoutError, LoadError, VerifyError
+from lego_emit.options import beside
 from lego_emit.project.loading import subject, subjects, telling, user_file
 from lego_emit.show.cells import NONE, Sheet
 from lego_emit.show.holders import is_named, values
@@ -31,7 +32,6 @@ from lego_emit.show.pictures import MOST, svg
 from lego_emit.show.sheet import COLOURS, kept, sheet
 
 FILE = Path("layouts.py")  # what the text is called
-OPTIONS = ("assume", "index_type", "view")  # what it may say to generate(), as golden cases do
 ARCHIVES = ("z3",)  # packages that can be had
 
 opened = ExitStack()  # the text that was run last, and what it has defined
@@ -129,7 +129,7 @@ ACTIONS = {f.__name__: f for f in (start, run, code, picture, explain)}
 
 
 def _unit(name: str, target: str, numbers: bool) -> Any:
-    options = {key: defined[key] for key in OPTIONS if key in defined}
+    options = {key: defined[key] for key in beside() if key in defined}
     if options.get("view") and not registry.printer(target).has_views:
         del options["view"]
     sizes = {**defined.get("fixed", {}), **(defined.get("sizes", {}) if numbers else {})}

@@ -13,16 +13,16 @@ import click
 
 from ..algebra.block import Block
 from ..errors import LoadError
+from ..options import Options
 from ..project.loading import subject, telling, user_file
+from .options import option_of
 from .output import progress_bar
 from .root import (
     FAILED,
     file_and_name,
     main,
     numbers_by_name,
-    sizes_option,
     source_argument,
-    strict_option,
     target_names,
     target_option,
     warn,
@@ -33,21 +33,15 @@ def _on_device(command: Any) -> Any:
     """The options of the commands that run what NAME gives, on a device."""
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-        click.option(
-            "--index-type",
-            default="auto",
-            show_default=True,
-            metavar="TYPE",
-            help="auto, int32, int64, uint32 or uint64; usize (Rust), integer (Fortran).",
-        ),
-        strict_option,
-        click.option("--assume", multiple=True, metavar="RELATION", help="What always holds."),
+        option_of(Options, "index_type"),
+        option_of(Options, "strict"),
+        option_of(Options, "assume"),
         click.option(
             "--symbolic",
             is_flag=True,
             help="Leave the sizes symbols in the text, and pass their numbers.",
         ),
-        sizes_option(),
+        option_of(Options, "sizes"),
         target_option(help="Language. Default: cuda on a GPU, cpp on the CPU."),
         click.option(
             "--on",
@@ -126,7 +120,7 @@ def verify_unit(
     symbolic: bool,
     assume: Sequence[str],
     strict: bool,
-    index_type: str,
+    index_type: Sequence[str],
     as_json: bool,
     claim: str | None,
 ) -> None:
@@ -141,7 +135,7 @@ def verify_unit(
 
     with redirect_stdout(sys.stderr), telling(warn), user_file(file) as defined:
         given = subject(defined, wanted, file)
-        own = not (sizes or symbolic or assume or strict or index_type != "auto")
+        own = not (sizes or symbolic or assume or strict or index_type != ["auto"])
         case = _case_beside(file, wanted) if own else None
         if case is not None:
             unit = case.emit(_language(target, device))
@@ -193,7 +187,7 @@ def bench(
     symbolic: bool,
     assume: Sequence[str],
     strict: bool,
-    index_type: str,
+    index_type: Sequence[str],
     as_json: bool,
     repeat: int,
     count: int,

@@ -7,23 +7,22 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import click
 
-from ..emit.naming import STYLES
 from ..emitted import Emitted
 from ..errors import short_repr
 from ..files import resolved, write_all
-from ..ir.cost import MOST_EFFORT
+from ..options import Options
 from ..project.loading import STDIN, subject, telling, user_file
+from .options import options_for
 from .output import print_source
 from .root import (
     file_and_name,
     main,
     printable,
-    sizes_option,
     source_argument,
-    strict_option,
     target_names,
     target_option,
     warn,
@@ -45,53 +44,7 @@ from .root import (
     metavar="FILE-or-DIR",
     help="Where to write; a folder for several targets. Default: standard output.",
 )
-@sizes_option()
-@click.option(
-    "--assume", multiple=True, metavar="RELATION", help="What always holds, as 'M % BM == 0'."
-)
-@click.option(
-    "--index-type",
-    default="auto",
-    show_default=True,
-    metavar="TYPE",
-    help="auto, int32, int64, uint32 or uint64; size_t (C's languages), usize (Rust), integer "
-    "(Fortran); several as auto,int32.",
-)
-@click.option(
-    "--base",
-    multiple=True,
-    default=("0",),
-    callback=lambda context, option, texts: _base(texts),
-    metavar="0|1|NAME=1,..",
-    show_default=True,
-    help="The number of the first index and position; names shift those alone, as g=1,local=1.",
-)
-@click.option("--name", help="Name of the unit and its functions. Default: NAME.")
-@click.option(
-    "--cost",
-    type=click.Choice(["ops", "latency", "measured"]),
-    help="What the cheapest form is counted in. Default: the language's own.",
-)
-@strict_option
-@click.option("--view", is_flag=True, help="With the view of a layout that holds an array.")
-@click.option(
-    "--namespace", metavar="NAME", help="Of the functions: acme::tiles, or a module's name."
-)
-@click.option("--prefix", metavar="TEXT", help="What all public names begin with.")
-@click.option("--names", metavar="STYLE", help=f"Style of names: {', '.join(STYLES)}.")
-@click.option(
-    "--hints",
-    is_flag=True,
-    help="Tell the compiler the ranges of the arguments (C's languages): an argument out of its range "
-    "is undefined behaviour then.",
-)
-@click.option(
-    "--effort",
-    type=click.IntRange(1, MOST_EFFORT),
-    default=1,
-    show_default=True,
-    help="How many times the usual steps the searches for cheaper forms may take.",
-)
+@options_for(Options)
 @click.option(
     "--certificate",
     metavar="FILE.json",
@@ -106,21 +59,9 @@ def generate(
     source: str,
     targets: Sequence[str],
     output: str,
-    sizes: dict[str, int],
-    assume: Sequence[str],
-    index_type: str,
-    base: int | dict[str, int],
-    name: str | None,
-    cost: str | None,
-    strict: bool,
-    view: bool,
-    namespace: str | None,
-    prefix: str | None,
-    names: str | None,
-    hints: bool,
-    effort: int,
     certificate: str | None,
     explain: bool,
+    **options: Any,
 ) -> None:
     """Emit the index functions of NAME, a function or a layout that FILE.py defines."""
     file, wanted = file_and_name(source)
@@ -141,19 +82,7 @@ def generate(
             return emit(
                 given,
                 target,
-                name=name or wanted,
-                sizes=sizes or None,
-                assume=assume,
-                index_type=index_type.split(","),
-                base=base,
-                cost=cost,
-                strict=strict,
-                view=view,
-                namespace=namespace,
-                prefix=prefix,
-                names=names,
-                hints=hints,
-                effort=effort,
+                **{**options, "name": options["name"] or wanted},
                 header=_provenance(source, target) + more,
             )
 
@@ -191,36 +120,6 @@ def generate(
         click.echo(f"wrote {path}", err=True)
 
 
-def _base(texts: Sequence[str]) -> int | dict[str, int]:
-    """--base, once or more often: a number, or the names of what counts from 1. Raises BadParameter."""
-    numbers = {text for text in texts if text in ("0", "1")}
-    named = [text for text in texts if text not in numbers]
-    if numbers and named:
-        raise click.BadParameter(
-            f"{min(numbers)} is for all indices, and {named[0][:60]!r} is for those that it names: "
-            "give one number, or names alone"
-        )
-    if len(numbers) > 1:
-        raise click.BadParameter("0 and 1 are both given; give one number, or names as g=1,local=1")
-    return int(numbers.pop()) if numbers else _named_bases(named)
-
-
-def _named_bases(texts: Sequence[str]) -> dict[str, int]:
-    """What names are given, as g=1,local=1. Raises BadParameter."""
-    found: dict[str, int] = {}
-    for text in texts:
-        for part in text.split(","):
-            name, _, number = (x.strip() for x in part.partition("="))
-            if not name.isidentifier() or number not in ("0", "1"):
-                raise click.BadParameter(f"{text[:60]!r} is not 0, 1, or of the form g=1,local=1")
-            if name in found:
-                raise click.BadParameter(
-                    f"{name[:60]} is given more than once; name each once, of the form g=1,local=1"
-                )
-            found[name] = int(number)
-    return found
-
-
 def _provenance(source: str, target: str) -> tuple[str, ...]:
     """Where the layout is, and the command that makes the file; no path of this machine alone."""
     if source.startswith(STDIN):
@@ -239,6 +138,8 @@ def _provenance(source: str, target: str) -> tuple[str, ...]:
         if isinstance(value, bool):
             words.append(flag)
             continue
+        if name == "index_type":
+            value = ",".join(value)
         if name == "base" and isinstance(value, dict):
             value = ",".join(f"{k}={v}" for k, v in value.items())
         if isinstance(value, dict):

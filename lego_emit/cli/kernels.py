@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ..errors import LegoError
 from ..files import resolved, write_all
+from ..options import RenderOptions
 from ..project.loading import STDIN, subject, subjects, user_file
+from .options import options_for
 from .output import print_source
 from .root import main, target_option
 
@@ -25,16 +27,9 @@ from .root import main, target_option
     help="Whose layouts and functions the template uses: all, or the one called NAME.",
 )
 @target_option(default="cuda", show_default=True, help="The kernel's language.")
-@click.option("--names", default="", help="The kernel's index variables, as 'pm pn: int64 i'.")
-@click.option(
-    "--assume", multiple=True, metavar="RELATION", help="What always holds, as 'M % BM == 0'."
-)
-@click.option("--index-type", default="auto", show_default=True, metavar="TYPE")
-@click.option("--sandboxed", is_flag=True, help="For a template of somebody else.")
+@options_for(RenderOptions)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE")
-def render(
-    template: Path, layouts: str, assume: Sequence[str], output: Path | None, **options: str
-) -> None:
+def render(template: Path, layouts: str, output: Path | None, **options: Any) -> None:
     """Render a kernel: {{ A[i, j] }} becomes the index of the layout A in the kernel's language."""
     from ..kernels import render
 
@@ -45,7 +40,8 @@ def render(
     with redirect_stdout(sys.stderr), user_file(file) as defined:
         names = [wanted] if wanted else subjects(defined)
         context = {name: subject(defined, name, file) for name in names}
-        text = render(template, assume=assume, **options, **context)  # pyright: ignore
+        given = {name: value for name, value in options.items() if value is not None}
+        text = render(template, **given, **context)
     if output is None:
         print_source(text)
     else:

@@ -13,7 +13,9 @@ from ..algebra.block import Block
 from ..errors import LegoError
 from ..files import write_all
 from ..ir.program import Function
+from ..options import Options
 from ..project.loading import subject, telling, user_file
+from .options import option_of
 from .output import print_drawn
 from .root import (
     FAILED,
@@ -21,7 +23,6 @@ from .root import (
     main,
     numbers_by_name,
     numbers_option,
-    sizes_option,
     source_argument,
     warn,
 )
@@ -29,7 +30,7 @@ from .root import (
 
 @main.command()
 @source_argument("source", "NAME")
-@sizes_option()
+@option_of(Options, "sizes")
 @numbers_by_name("--domain", help="How far indices run whose range is not known, as x=8.")
 @click.option("--inv", "inverse", is_flag=True, help="The memory, with what it holds.")
 @click.option("--order", is_flag=True, help="Arrows along the path through memory.")
@@ -109,7 +110,7 @@ def show(
 @main.command()
 @source_argument("one", "A")
 @source_argument("other", "B")
-@sizes_option()
+@option_of(Options, "sizes")
 def compare(one: str, other: str, sizes: dict[str, int]) -> None:
     """Say where two layouts differ, and how long the contiguous runs of a re-layout are.
 
@@ -152,7 +153,7 @@ def _layout_or_function(source: str, sizes: dict[str, int]) -> Block | Function:
 
 @main.command()
 @click.argument("name", required=False)
-@sizes_option("Sizes, instead of the example's.")
+@option_of(Options, "sizes", help="Sizes, instead of the example's.")
 @click.option(
     "-o",
     "--output",

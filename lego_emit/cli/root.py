@@ -82,8 +82,25 @@ def _cmake_dir(ctx: click.Context, param: click.Parameter, wanted: bool) -> None
         ctx.exit()
 
 
+def _cmake_options(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from ..options import cmake
+
+        for kind, names in cmake().items():
+            click.echo(f"{kind};{';'.join(names)}")
+        ctx.exit()
+
+
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="lego-emit")
+@click.option(
+    "--cmake-options",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    hidden=True,
+    callback=_cmake_options,
+)
 @click.option(
     "--cmake-dir",
     is_flag=True,
@@ -103,11 +120,6 @@ def source_argument(name: str, what: str) -> Callable[[Any], Any]:
         metavar=f"FILE.py:{what}",
         shell_complete=lambda ctx, param, begun: [CompletionItem(begun, type="file")],
     )
-
-
-def sizes_option(help: str = "Fix sizes, as M=6,N=8.") -> Callable[[Any], Any]:
-    """--size M=6,N=8, once or more often: a dict."""
-    return numbers_by_name("--size", "-s", "sizes", help=help)
 
 
 def numbers_by_name(*names: str, help: str) -> Callable[[Any], Any]:
@@ -153,11 +165,6 @@ def target_option(*names: str, **settings: Any) -> Callable[[Any], Any]:
         return [name for name in registry.targets() if name.startswith(begun)]
 
     return click.option("--target", "-t", *names, shell_complete=complete, **settings)
-
-
-strict_option = click.option(
-    "--strict", is_flag=True, help="Refuse undefined names, which otherwise only cause a warning."
-)
 
 
 def file_and_name(source: str) -> tuple[str, str]:

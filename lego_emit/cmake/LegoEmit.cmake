@@ -5,9 +5,8 @@
 #     LAYOUTS layouts.py:name...      relative to the current source folder
 #     LANGUAGE cpp                    or several
 #     [SIZES BM=32...] [ASSUME "M % BM == 0"...] [DEPENDS sizes.json...]
-#     [INDEX_TYPE auto] [BASE 0] [COST latency]
-#     [NAMESPACE acme::tiles] [PREFIX acme_] [NAMES camelCase]
-#     [FILE tiles])                   one file of all layouts, of that name
+#     [FILE tiles]                    one file of all layouts, of that name
+#     ...)                            and the other keys of lego-emit.toml in capitals: INDEX_TYPE int32
 #
 # The files go to a folder of the target's own in the build tree, which the target includes from;
 # Fortran's are compiled as its sources. They are made again when a layout file changes, or a module
@@ -27,9 +26,19 @@ function(_lego_emit_add key)
   set(toml "${toml}${key} = [\n${items}]\n" PARENT_SCOPE)
 endfunction()
 
+# What there is beside the layouts: the arguments by how lego-emit.toml writes their values.
+execute_process(COMMAND "${LEGO_EMIT_EXECUTABLE}" --cmake-options OUTPUT_VARIABLE _lego_emit_lines
+                OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+string(REPLACE "\n" "|" _lego_emit_lines "${_lego_emit_lines}|")
+foreach(kind text bare flag list table)
+  string(REGEX MATCH "${kind};([^|]*)" _lego_emit_found "${_lego_emit_lines}")
+  set(LEGO_EMIT_${kind} "${CMAKE_MATCH_1}" CACHE INTERNAL "arguments of lego_emit_generate()")
+endforeach()
+
 function(lego_emit_generate)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;INDEX_TYPE;BASE;COST;NAMESPACE;PREFIX;NAMES;FILE"
-                        "LAYOUTS;LANGUAGE;SIZES;ASSUME;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "${LEGO_EMIT_flag}"
+                        "TARGET;FILE;${LEGO_EMIT_text};${LEGO_EMIT_bare}"
+                        "LAYOUTS;LANGUAGE;DEPENDS;${LEGO_EMIT_list};${LEGO_EMIT_table}")
   foreach(needed TARGET LAYOUTS LANGUAGE)
     if(NOT arg_${needed})
       message(FATAL_ERROR "lego_emit_generate needs ${needed}")
@@ -47,21 +56,29 @@ function(lego_emit_generate)
     endforeach()
     set(arg_${list} "${paths}")
   endforeach()
-  list(JOIN arg_SIZES ", " sizes)
-  set(toml "output = \"{name}.{ext}\"\nsizes = { ${sizes} }\n")
+  set(toml "output = \"{name}.{ext}\"\n")
   _lego_emit_add(targets ${arg_LANGUAGE})
-  _lego_emit_add(assume ${arg_ASSUME})
   _lego_emit_add(depends ${arg_DEPENDS})
-  foreach(option INDEX_TYPE COST NAMESPACE PREFIX NAMES)
-    if(DEFINED arg_${option})
-      string(TOLOWER "${option}" key)
-      string(REPLACE "_" "-" key "${key}")
+  foreach(option IN LISTS LEGO_EMIT_text LEGO_EMIT_bare LEGO_EMIT_flag LEGO_EMIT_list LEGO_EMIT_table)
+    string(TOLOWER "${option}" key)
+    string(REPLACE "_" "-" key "${key}")
+    if(option IN_LIST LEGO_EMIT_flag)
+      if(arg_${option})
+        string(APPEND toml "${key} = true\n")
+      endif()
+    elseif(NOT DEFINED arg_${option})
+      continue()
+    elseif(option IN_LIST LEGO_EMIT_list)
+      _lego_emit_add(${key} ${arg_${option}})
+    elseif(option IN_LIST LEGO_EMIT_table)
+      list(JOIN arg_${option} ", " value)
+      string(APPEND toml "${key} = { ${value} }\n")
+    elseif(option IN_LIST LEGO_EMIT_bare)
+      string(APPEND toml "${key} = ${arg_${option}}\n")
+    else()
       string(APPEND toml "${key} = \"${arg_${option}}\"\n")
     endif()
   endforeach()
-  if(DEFINED arg_BASE)
-    string(APPEND toml "base = ${arg_BASE}\n")
-  endif()
   if(DEFINED arg_FILE)
     string(APPEND toml "[[files]]\nname = \"${arg_FILE}\"\n")
   endif()

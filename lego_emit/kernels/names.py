@@ -23,7 +23,7 @@ from ..ir.index_types import IndexType
 from ..ir.program import Program
 from ..numeric import is_integer, is_symbolic
 from ..pipeline import dialect_of, lowered_program
-from ..trace.follow import Options, go_on, run_trace
+from ..trace.follow import TraceOptions, go_on, run_trace
 from ..trace.functions import index_of
 from ..trace.learn import learn_layout
 from ..trace.paths import here
@@ -397,7 +397,7 @@ class Names(Kernel):
                 for layout in layouts:
                     learn_layout(layout, here())
 
-            options = Options(assume=said.assume, ranges=parse_ranges(said.ranges or None))
+            options = TraceOptions(assume=said.assume, ranges=parse_ranges(said.ranges or None))
             self._traces[key] = run_trace(learn, options)[0]
         return self._traces[key]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,11 @@ import jinja2.sandbox
 from jinja2.nodes import Node
 from jinja2.parser import Parser
 
-from ..arith.given import as_list
-from ..arith.given_ranges import parse_ranges
 from ..emit import registry
-from ..errors import AssumptionError, LegoError, LegoWarning, TemplateError, short_repr
+from ..errors import LegoError, LegoWarning, TemplateError, short_repr
 from ..files import note
 from ..numeric import is_symbolic
+from ..options import RenderOptions, options_of, says
 from .placed import placed, sizes_of
 from .spelling import Kernel
 from .tags import INLINE, KERNEL, KernelTags, Scoped
@@ -34,29 +33,15 @@ class Rendered(str):
     assumptions: tuple[str, ...] = ()
 
 
-def render(
-    text: str | Path,
-    target: str = "cuda",
-    *,
-    names: str | Sequence[str] = (),
-    assume: Sequence[Any] = (),
-    ranges: Mapping[str, Any] | None = None,
-    where: Mapping[str, Any] | None = None,
-    index_type: str = "auto",
-    sandboxed: bool = False,
-    **context: Any,
-) -> Rendered:
+@says(RenderOptions)
+def render(text: str | Path, target: str = "cuda", **context: Any) -> Rendered:
     """A kernel with index expressions in place of its placeholders.
 
     text: a Jinja2 template, or the Path of one; includes and imports lie beside it.
     target: the kernel's language, as generate() takes it.
-    names: the kernel's own index variables, as "pm pn: int64 i", which {% names pm, pn: int64, i %} in
-        the template says, too; the type is the language's usual int where none is given.
     context: layouts and functions of indices by the names that the template uses, and anything else
         that it needs.
-    assume, ranges, index_type: as generate() takes them, of names and of the layouts' sizes.
-    where: ranges of expressions of the kernel's own language that stand in the template as text.
-    sandboxed: render in Jinja's sandbox, for templates of somebody else.
+    OPTIONS
 
     {{ A[i, j] }} prints the position; {{ A.inv("tid")[0] }}, {{ A.in_bounds(i, j) }}, {{ A.size }} and
     {{ A[i, k].step(k=1) }} what they say; {% index i, j = A.inv("tid") %} writes statements. Brackets
@@ -69,24 +54,23 @@ def render(
         raise TemplateError(
             f"{short_repr(text)} is not a template; give its text, or the Path of one"
         )
-    if isinstance(names, str):
-        names = names.replace(",", " ").split()
-    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-        raise TemplateError(f"names is {short_repr(names)}; write text such as 'pm pn: int64 i'")
-    parse_ranges(ranges)
-    if not isinstance(where, Mapping | None) or not all(isinstance(t, str) for t in where or ()):
-        raise AssumptionError(
-            f"where is {short_repr(where)}; write a dict such as {{'tid / 4': (0, 8)}}"
-        )
+    said = options_of(RenderOptions)
+    options = RenderOptions.of({n: context.pop(n) for n in said if n in context})
+    if len(options.index_type) > 1:
+        raise TemplateError(f"index_type is {short_repr(options.index_type)}; a kernel has one")
     kernel = Kernel(
-        registry.printer(target), index_type, as_list(assume), ranges or {}, where or {}
+        registry.printer(target),
+        options.index_type[0],
+        options.assume,
+        options.ranges or {},
+        options.where or {},
     )
     file = text if isinstance(text, Path) else None
-    environment = _environment(file, sandboxed)
+    environment = _environment(file, options.sandboxed)
     environment.globals[KERNEL] = kernel
     with _placed(file):
         source = _read(file) if file else str(text)
-        for name in names:
+        for name in options.names:
             name, _, of = name.partition(":")
             environment.globals[name] = kernel.declare(name, of or None)
         for name, value in context.items():

@@ -168,7 +168,7 @@ class Kernel(Names):
     def functions(self, layout: Any, name: str) -> str:
         """A layout's functions as a whole file has them."""
         program = build_program(
-            layout, self.printer, name, None, self.assume, self.index_type, ranges=None
+            layout, self.printer, name, assume=self.assume, index_type=self.index_type
         )
         return emit(program, self.printer.name).source
 

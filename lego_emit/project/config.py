@@ -28,15 +28,15 @@ import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from string import Formatter
 from typing import Any
 
 from ..emit import registry
-from ..emit.naming import STYLES, Naming
+from ..emit.naming import Naming
 from ..errors import BuildError, LegoError, did_you_mean
-from ..ir.cost import COSTS, MEASURED, MOST_EFFORT
+from ..options import Options, RenderOptions, Text, Texts, keys, options_of
 
 CONFIG = "lego-emit.toml"
 PYPROJECT = "pyproject.toml"
@@ -195,67 +195,21 @@ def _checked(table: Mapping[str, Any], keys: Mapping[str, _Check], place: str) -
 _Check = Callable[[Any], Any]
 
 
-def _text(value: Any, example: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError(f'give text such as "{example}"')
-    return value
+def _texts(example: str) -> _Check:
+    return Texts(example, "").of_toml
 
 
-def _texts(value: Any, example: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(x, str) and x for x in value):
-        raise ValueError(f'give a list such as ["{example}"]')
-    return tuple(value)
+def _text(example: str) -> _Check:
+    return Text(example).of_toml
 
 
 def _targets(value: Any) -> tuple[str, ...]:
-    names = registry.targets() if value in ("all", ["all"]) else _texts(value, "cuda")
+    names = registry.targets() if value in ("all", ["all"]) else _texts("cuda")(value)
     return tuple(dict.fromkeys(registry.printer(name).name for name in names))
 
 
-def _sizes(value: Any) -> dict[str, int]:
-    good = isinstance(value, dict) and all(type(n) is int for n in value.values())
-    if not good:
-        raise ValueError("give a table of integers such as { BM = 32 }")
-    return value
-
-
-def _one_of(value: Any, choices: tuple[Any, ...]) -> Any:
-    if not any(value == choice and type(value) is type(choice) for choice in choices):
-        names = [str(choice) for choice in choices]
-        raise ValueError(f"give one of {', '.join(names)}.{did_you_mean(str(value), names)}")
-    return value
-
-
-def _base(value: Any) -> int | dict[str, int]:
-    if isinstance(value, dict):
-        return {name: _one_of(number, (0, 1)) for name, number in value.items()}
-    if type(value) is int and value in (0, 1):
-        return value
-    raise ValueError("give 0, 1, or what counts from 1, as base = { g = 1, local = 1 }")
-
-
-def _several(value: Any) -> list[Any]:
-    return value if isinstance(value, list) and value else [value]
-
-
-def _index_type(value: Any) -> str:
-    return _one_of(value, ("auto", *registry.index_types()))
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("give true or false")
-    return value
-
-
-def _effort(value: Any) -> int:
-    if type(value) is not int or not 1 <= value <= MOST_EFFORT:
-        raise ValueError(f"give a number from 1 to {MOST_EFFORT}")
-    return value
-
-
 def _output(value: Any) -> str:
-    template = _text(value, OUTPUT)
+    template = _text(OUTPUT)(value)
     for _, name, form, conversion in Formatter().parse(template):
         if name is not None and (name not in FIELDS or form or conversion):
             known = ", ".join(f"{{{x}}}" for x in FIELDS)
@@ -266,7 +220,7 @@ def _output(value: Any) -> str:
 
 
 def _source(value: Any) -> tuple[str, str]:
-    file, _, name = _text(value, "layouts.py:index_kernel").rpartition(":")
+    file, _, name = _text("layouts.py:index_kernel")(value).rpartition(":")
     if not file or not name:
         raise ValueError('give FILE.py:NAME, as in "layouts.py:index_kernel"')
     return file, name
@@ -285,42 +239,27 @@ def _tables(value: Any) -> list[dict[str, Any]]:
 
 
 def _target(value: Any) -> str:
-    return registry.printer(_text(value, "cuda")).name
+    return registry.printer(_text("cuda")(value)).name
 
 
-SHARED: dict[str, _Check] = {
-    "targets": _targets,
-    "output": _output,
-    "sizes": _sizes,
-    "assume": partial(_texts, example="M % BM == 0"),
-    "index-type": lambda value: [_index_type(x) for x in _several(value)],
-    "base": _base,
-    "cost": partial(_one_of, choices=(*COSTS, MEASURED)),
-    "strict": _flag,
-    "view": _flag,
-    "namespace": partial(_text, example="acme::tiles"),
-    "prefix": partial(_text, example="acme_"),
-    "names": partial(_one_of, choices=STYLES),
-    "hints": _flag,
-    "effort": _effort,
-    "depends": partial(_texts, example="sizes.json"),
-}
-OWN: dict[str, _Check] = {"source": _source, "name": partial(_text, example="index")}
-FILE: dict[str, _Check] = {"name": partial(_text, example="tiles"), "layouts": _layouts}
+def _of_options(of: type) -> dict[str, _Check]:
+    return {key: said.kind.of_toml for key, said in keys(of).items() if said.kind is not None}
+
+
+_DEPENDS = {"depends": _texts("sizes.json")}
+_OPTIONS = _of_options(Options)
+_NAME = {"name": _OPTIONS.pop("name")}  # it is of one layout
+SHARED: dict[str, _Check] = {"targets": _targets, "output": _output, **_OPTIONS, **_DEPENDS}
+OWN: dict[str, _Check] = {"source": _source, **_NAME}
+FILE: dict[str, _Check] = {"layouts": _layouts, **_NAME}
 KERNEL: dict[str, _Check] = {
-    "template": partial(_text, example="transpose.cu.j2"),
-    "layouts": partial(_text, example="layouts.py"),
+    "template": _text("transpose.cu.j2"),
+    "layouts": _text("layouts.py"),
     "target": _target,
-    "output": partial(_text, example="generated/transpose.cu"),
-    "names": partial(_text, example="i j: int64"),
-    "index-type": _index_type,
-    **{key: SHARED[key] for key in ("assume", "depends")},
+    "output": _text("generated/transpose.cu"),
+    **_of_options(RenderOptions),
+    **_DEPENDS,
 }
-OPTIONS = {
-    "sizes": None, "assume": (), "index-type": "auto", "base": 0, "cost": None, "strict": False,
-    "view": False, "namespace": None, "prefix": None, "names": None,
-    "hints": False, "effort": 1,
-}  # fmt: skip
 
 
 # -- units ---------------------------------------------------------------------------------------
@@ -378,11 +317,11 @@ def _emitted(
     parts: Mapping[str, str],
 ) -> Iterator[Unit]:
     """A unit for each target."""
-    values = {"output": OUTPUT, "depends": (), **OPTIONS, **given}
+    values = {"output": OUTPUT, "depends": (), **given}
     if not values.get("targets"):
         raise BuildError(f'{place}: no targets; list them, as in targets = ["cuda", "rust"]')
     name = values["name"]
-    options = {key.replace("-", "_"): values[key] for key in OPTIONS} | {"name": name}
+    options = _keywords(values, Options) | {"name": name}
     for target in values["targets"]:
         printer = registry.printer(target)
         extension = printer.extension.removeprefix(".")
@@ -406,14 +345,17 @@ def _kernel(entry: Mapping[str, Any], shared: Mapping[str, Any], place: str, bas
     file, subject = (file, subject) if colon and subject.isidentifier() else (own["layouts"], "")
     name = Path(template).name.removesuffix(".j2")
     output = own.get("output", f"generated/{name}")
-    options = {
-        "names": own.get("names", ""),
-        "assume": own.get("assume", ()),
-        "index_type": _several(values.get("index-type", "auto"))[0],
-    }
+    options = _keywords(values, RenderOptions)
     depends = tuple(dict.fromkeys([template, *values.get("depends", ())]))
     where, outputs = f"{place} ({template})", (_below(base, base / output),)
     return Unit(file, subject, own["target"], outputs, options, depends, where, template)
+
+
+def _keywords(values: Mapping[str, Any], of: type) -> dict[str, Any]:
+    """The options among the values of keys, as keywords, the defaults of those that are not there."""
+    defaults = options_of(of)
+    names = (key.replace("-", "_") for key in keys(of))
+    return {name: values.get(name.replace("_", "-"), defaults[name][1]) for name in names}
 
 
 def _below(base: Path, path: Path) -> str:

@@ -42,7 +42,7 @@ def check_sizes(sizes: Any) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Options:
+class TraceOptions:
     """What is said of a function beforehand: sizes that are numbers, assumptions, what counts from 1,
     ranges of parameters; unsigned: parameters are of a type without negative numbers."""
 
@@ -72,7 +72,7 @@ class Options:
 
 def run_trace(
     function: Callable[[Trace], Any],
-    options: Options,
+    options: TraceOptions,
     alone: bool = True,
     tape: Tape | None = None,
 ) -> tuple[Trace, Any]:
@@ -94,7 +94,7 @@ def run_trace(
     return trace, result
 
 
-def _learn_said(known: Analyzer, options: Options) -> None:
+def _learn_said(known: Analyzer, options: TraceOptions) -> None:
     from ..arith.assume import learn
     from ..arith.given_ranges import learn_ranges
 
@@ -107,7 +107,7 @@ def _learn_said(known: Analyzer, options: Options) -> None:
     learn_ranges(known, options.ranges, fixed)
 
 
-def check_known(traces: Sequence[Trace], options: Options) -> None:
+def check_known(traces: Sequence[Trace], options: TraceOptions) -> None:
     """Raise AssumptionError or TraceError for a name that is a parameter of no function."""
     fixed, conditions = options.numbers(), options.conditions()
     params = [*dict.fromkeys(n for trace in traces for n in trace.params())]

@@ -30,7 +30,7 @@ from ..errors import AssumptionError, LegoError, TraceError, did_you_mean
 from ..ir.program import Doc
 from .definition import FEW, Values
 from .diagnostics import unmet
-from .follow import Options, run_trace
+from .follow import TraceOptions, run_trace
 from .trace import Trace
 from .traced import Outputs, Subject, Traced
 
@@ -53,7 +53,7 @@ class TracedFormula:
 
 
 def trace_formulas(
-    given: Given, name: str | None, options: Options
+    given: Given, name: str | None, options: TraceOptions
 ) -> tuple[str, list[TracedFormula]]:
     """(the unit's name, its functions). Raises TraceError for what is no integer expression."""
     pairs, signature, prefix = given.pairs, given.signature, given.prefix
@@ -71,7 +71,7 @@ def trace_formulas(
     return unit, found
 
 
-def subject_of_formulas(subject: Any, name: str | None, options: Options) -> Subject:
+def subject_of_formulas(subject: Any, name: str | None, options: TraceOptions) -> Subject:
     """The functions of expressions, traced. Raises TraceError for what is no integer expression."""
     given = formulas_of(subject)
     assert given is not None
@@ -185,7 +185,7 @@ class _Function:
         names |= {s for r in self.ranges for e in r.bounds for s in e.symbols()}
         self.params = [*dict.fromkeys([*order, *sorted(names)])]
 
-    def traced(self, name: str, options: Options) -> TracedFormula:
+    def traced(self, name: str, options: TraceOptions) -> TracedFormula:
         """Read it under all that is known of its symbols."""
         check_replacements(self.pair, self.params, name)
         sizes, assume = options.numbers(), [*options.assume]

@@ -22,7 +22,7 @@ from .calls import by_parameters, call_user_function
 from .definition import FEW, POINTS, Values, symbols_in
 from .diagnostics import diagnostics
 from .docs import doc_of
-from .follow import Options, run_trace
+from .follow import TraceOptions, run_trace
 from .learn import learn_layout
 from .numbered import numbered
 from .tape import Tape
@@ -62,7 +62,7 @@ class TracedFunction:
 
 
 def trace_function(
-    fn: Callable[..., Any], unit: str, options: Options, alone: bool
+    fn: Callable[..., Any], unit: str, options: TraceOptions, alone: bool
 ) -> TracedFunction:
     """A user's function, followed; see follow()."""
     own, names = numbered(fn, options.numbers())

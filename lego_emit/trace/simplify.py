@@ -11,7 +11,7 @@ from ..arith.given import as_list
 from ..arith.given_ranges import parse_ranges
 from ..errors import AssumptionError, TraceError, did_you_mean
 from ..numeric import is_sympy
-from .follow import Options
+from .follow import TraceOptions
 from .formulas import trace_formulas
 
 
@@ -31,7 +31,7 @@ def simplify(expr: Any, assume: Sequence[Any] = (), ranges: Mapping[Any, Any] | 
     given = formulas_of(expr)
     assert given is not None
     _, (found,) = trace_formulas(
-        given, None, Options(assume=as_list(assume), ranges=parse_ranges(ranges))
+        given, None, TraceOptions(assume=as_list(assume), ranges=parse_ranges(ranges))
     )
     for name in found.unmet:
         params = [n for n in found.trace.params() if n not in found.unmet]

@@ -16,13 +16,15 @@ from ..arith.given import are_formulas
 from ..errors import TraceError, a_type, short_repr
 from ..ir.program import Doc, View
 from .definition import GivesLayout, OfLayout
-from .follow import Options, check_known, go_on, run_trace
+from .follow import TraceOptions, check_known, go_on, run_trace
 from .learn import learn_layout, product_of
 from .trace import Trace
 from .traced import Outputs, Subject, Traced
 
 
-def traced_subject(subject: Any, name: str | None, options: Options, view: bool = False) -> Subject:
+def traced_subject(
+    subject: Any, name: str | None, options: TraceOptions, view: bool = False
+) -> Subject:
     """Follow a layout, a function or expressions. view: each is a layout, of which a view is wanted.
     Raises TraceError where it is none of them."""
     if name is not None and not isinstance(name, str):
@@ -86,7 +88,7 @@ def _own_name(subject: Any) -> str:
     return "index" if name == "<lambda>" else name
 
 
-def _of_several(subject: Any, name: str | None, options: Options, view: bool) -> Subject:
+def _of_several(subject: Any, name: str | None, options: TraceOptions, view: bool) -> Subject:
     """Each under what is said of its own parameters; the unit has the first one's name unless given."""
     named = several(subject)
     parts = [_of_one_subject(part, own, options, view, alone=False) for own, part in named.items()]
@@ -110,7 +112,7 @@ def _of_several(subject: Any, name: str | None, options: Options, view: bool) ->
 
 
 def _of_one_subject(
-    subject: Any, name: str | None, options: Options, view: bool, alone: bool = True
+    subject: Any, name: str | None, options: TraceOptions, view: bool, alone: bool = True
 ) -> Subject:
     if isinstance(subject, Block):
         return _of_layout(subject, name or "layout", options, view, alone)
@@ -134,7 +136,7 @@ def _of_one_subject(
     return Subject(unit, " ".join(title.split()), functions, found.diagnostics)
 
 
-def _of_layout(given: Block, unit: str, options: Options, view: bool, alone: bool) -> Subject:
+def _of_layout(given: Block, unit: str, options: TraceOptions, view: bool, alone: bool) -> Subject:
     layout = given
     if numbers := options.numbers():
         from .numbered import numbered

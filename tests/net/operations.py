@@ -2,7 +2,7 @@
 
 from lego_emit import isqrt
 from lego_emit.trace.calls import call_user_function
-from lego_emit.trace.follow import Options, run_trace
+from lego_emit.trace.follow import TraceOptions, run_trace
 
 RANGES = {"x": (0, 30), "y": (-20, 20), "z": (-9, -1), "u": (1, 7), "v": (-3, 3)}
 ASSUMED = {n: f"{lo} <= {n} <= {hi}" for n, (lo, hi) in RANGES.items()}
@@ -35,7 +35,7 @@ def traced(text):
     from lego_emit.arith.expr import Expr
 
     trace, result = run_trace(
-        lambda t: call_user_function(function(text), t), Options(assume=list(ASSUMED.values()))
+        lambda t: call_user_function(function(text), t), TraceOptions(assume=list(ASSUMED.values()))
     )
     return trace, [Expr.of(r) for r in (result if isinstance(result, tuple) else [result])]
 
