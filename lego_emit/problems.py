@@ -9,7 +9,7 @@ from typing import Any
 from .errors import TraceError
 from .ir.index_types import IndexType
 from .ir.nodes import Node
-from .ir.relations import names_in, ones, read, says, with_numbers
+from .ir.relations import greatest, names_in, read, says, with_numbers
 from .lower.candidates import is_aligned
 from .lower.problem import AsWritten, Conditions, Counting, Parameters, Problem
 from .lower.relations import condition
@@ -46,7 +46,7 @@ def problem_of(
             masked = {n: most for n, start in starts.items() if not start}
             outputs = traced.masked(most, outputs)
             kept = kept and replace(kept, outputs=traced.masked(most, kept.outputs))
-            text = says(ones(most.bit_length()), notation)
+            text = says(greatest(most), notation)
             shown_as = [text if n in masked else f"{start - 1}" for n, start in starts.items()]
         all_of_them = shown_as[0] if len(shown_as) == 1 else f"({', '.join(shown_as)})"
         doc = replace(doc, summary=f"{doc.summary}; {all_of_them} where it is masked.")

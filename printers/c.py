@@ -69,7 +69,7 @@ class CPrinter(HeaderPrinter):
     def fit(self, node, function):
         """The complement of a comparison is a choice: compilers warn of ~ there."""
         node = super().fit(node, function)
-        signed = function.index_type.startswith("int")
+        signed = function.index_type.least < 0
         if node.op == "not" and node.args[0].op == "int":
             ones = -1 if signed else function.index_type.most
             choices = (Node("const", (), ones - 1), Node("const", (), ones))

@@ -333,7 +333,7 @@ class HeaderPrinter(Printer):
         """Unsigned operands need no helper. What may be negative is shifted to the left as an unsigned
         number: of a signed one that is undefined in C, and in C++ before C++20."""
         node = unsigned_fit(node, function)
-        signed = function.index_type.startswith("int")
+        signed = function.index_type.least < 0
         if node.op == "shl" and signed and below_zero(node.args[0]):
             return replace(node, op="shl.signed")
         return node

@@ -133,7 +133,7 @@ class WgslPrinter(ShaderPrinter):
 
     def fit(self, node, function):
         """An unsigned number has no minus."""
-        if node.op == "neg" and function.index_type.startswith("uint"):
+        if node.op == "neg" and function.index_type.least == 0:
             return replace(node, op="sub", args=(Node("const", (), 0, 0, 0), *node.args))
         return super().fit(node, function)
 

@@ -2,19 +2,31 @@
 for, and refused with one clear error where something is wrong with it."""
 
 import importlib.util
+import json
 import os
 import pickle
 import subprocess
 import sys
 import textwrap
+from hashlib import sha256
+from math import inf
+from random import Random
 
 import pytest
 
-from lego_emit import GroupBy, generate
-from lego_emit.errors import TargetError, WidthError
-from lego_emit.ir.index_types import INT64, IndexType
+from lego_emit import ExpandBy, GroupBy, TileBy, generate
+from lego_emit.emit import registry
+from lego_emit.errors import InternalError, TargetError, WidthError
+from lego_emit.ir.index_types import INDEX_TYPES, INT64, IndexType
+from lego_emit.ir.nodes import Node, evaluated
+from lego_emit.ir.program import Function, Param
+from lego_emit.ir.relations import between
+from lego_emit.operations import OPS
 from lego_emit.pipeline import build_program
 from lego_emit.printers.c import CPrinter
+from lego_emit.proofcheck.check import check
+from lego_emit.proofcheck.languages import c_types
+from lego_emit.proofcheck.text import Type
 
 pytestmark = pytest.mark.slow
 
@@ -314,8 +326,6 @@ def test_a_plugin_that_does_not_load_gives_one_error(case, tmp_path):
 def test_the_languages_are_entry_points():
     from conftest import TARGETS
 
-    from lego_emit.emit import registry
-
     assert set(TARGETS) <= set(registry.targets())
     for name in TARGETS:
         printer = registry.printer(name)
@@ -359,3 +369,192 @@ def test_an_index_type_that_does_not_say_what_it_holds(monkeypatch):
     monkeypatch.setattr(OddPrinter, "types", {"int64": "int64_t", "int24": "int24_t"})
     with pytest.raises(TargetError, match="Odd: 'int24' is no common index type; write IndexType"):
         build_program(GroupBy([6]), OddPrinter(), "f")
+
+
+U10 = IndexType("u10", 0, 1023)
+WIDTHS = {
+    U10: 10,
+    INT24: 24,
+    IndexType("uint48", 0, 2**48 - 1): 48,
+    IndexType("int128", -(2**127), 2**127 - 1): 128,
+    # ends that are not those of so many bits
+    IndexType("int53", -(2**53 - 1), 2**53 - 1): 64,
+    IndexType("uneven", -5, 1000): 32,
+    IndexType("thousand", 0, 1000): 32,
+    IndexType("int", -inf, inf): 64,
+}
+
+
+class ToyPrinter(CPrinter):
+    """C with an unsigned type of 10 bits and a signed one of 24."""
+
+    title = "Toy"
+    types = {"int64": "int64_t", U10: "u10_t", INT24: "int24_t"}
+    default_index = ("u10", "int24", "int64")
+
+    def literal(self, value, index_type):
+        return str(value)
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """The toy printer in the place of C's."""
+    printer = ToyPrinter()
+    monkeypatch.setattr(registry, "printer", lambda target: printer)
+
+
+def shifted(i, s):
+    return i >> s
+
+
+def test_the_width_of_a_type_comes_from_its_ends():
+    for index_type, width in {**{t: int(t[-2:]) for t in INDEX_TYPES.values()}, **WIDTHS}.items():
+        assert index_type.width == width, index_type
+
+
+@pytest.mark.parametrize("name, width", [("u10", 10), ("int24", 24)])
+def test_a_shift_stays_within_an_own_type_s_width(toy, monkeypatch, name, width):
+    def emitted(distances, index_type=name):
+        ranges = {"i": (0, 1000), "s": (0, distances)}
+        return generate(shifted, "c", index_type=index_type, ranges=ranges)
+
+    with pytest.raises(WidthError, match=f"up to {width} does not fit {name}, .* most {width - 1}"):
+        emitted(width + 1)
+    assert emitted(width + 1, "auto").functions[0].index_type != name
+    unit = emitted(width)
+    assert "return i >> s;" in str(unit)
+    # The checker reads the text, and knows of the type no more than how many bits it has.
+    types = {"u10_t": Type("u10", 10, signed=False), "int24_t": Type("int24", 24)}
+    monkeypatch.setattr(c_types, "TYPES", {**c_types.TYPES, **types})
+    text, source = unit.certificate().json, unit.source
+    assert check(json.loads(text), source, shifted)
+    text, source = (x.replace(f"s < {width}", f"s < {width + 1}") for x in (text, source))
+    data = {**json.loads(text), "sha256": sha256(source.encode()).hexdigest()}
+    report = check(data, source, shifted)
+    assert [line.says for line in report.lines if line.verdict == "refuted"] == ["shifts"]
+
+
+def test_a_program_shifts_less_than_its_type_s_width():
+    def program(index_type, farthest):
+        i, s = (Node("var", (), name, 0, hi) for name, hi in (("i", 1000), ("s", farthest)))
+        params = tuple(Param(v.value, between(v.lo, v.hi + 1), v.lo, v.hi) for v in (i, s))
+        outputs = (("f", Node("shr", (i, s), None, 0, 1000)),)
+        return Function("f", params, (), outputs, index_type)
+
+    for index_type, width in WIDTHS.items():
+        program(index_type, width - 1).check()
+        with pytest.raises(InternalError, match="shift distance"):
+            program(index_type, width).check()
+
+
+def test_masked_positions_of_an_own_unsigned_type(toy, monkeypatch):
+    layout = ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
+    unit = generate(layout, "c", index_type="u10", name="f")
+    assert "0x3ff" in str(unit) and "UINT" not in str(unit)
+    types = {"u10_t": Type("u10", 10, signed=False)}
+    monkeypatch.setattr(c_types, "TYPES", {**c_types.TYPES, **types})
+    assert check(json.loads(unit.certificate().json), unit.source, layout)
+
+
+SIGNS = {op: row.sign for op, row in OPS.items() if row.sign and "b" not in row.takes}
+
+
+def on_machine(node, values, index_type):
+    """A node's value on a machine that has only numbers of the type, and stops at any other."""
+    if node.op == "const":
+        found = node.value
+    elif node.op == "var":
+        found = values[node.value]
+    elif node.op == "select":
+        held = on_machine(node.args[0], values, index_type)
+        return on_machine(node.args[1 if held else 2], values, index_type)
+    else:
+        args = [on_machine(a, values, index_type) for a in node.args]
+        if node.op in ("shl", "shr"):
+            assert 0 <= args[1] < WIDTHS[index_type]
+        if node.op in ("div", "mod"):
+            assert args[0] >= 0 < args[1]
+        if node.op in ("neg", "not"):
+            found = -args[0] - (node.op == "not")
+        elif node.op in ("min", "max"):
+            found = {"min": min, "max": max}[node.op](args)
+        else:
+            signs = {**SIGNS, "div": "//", "mod": "%", "floordiv": "//", "floormod": "%"}
+            found = eval(f"{args[0]} {signs[node.op]} {args[1]}")
+    assert node.is_bool or index_type.least <= found <= index_type.most
+    return found
+
+
+EXPRESSIONS = [
+    "i + j", "i * j", "3*i - j", "j - i - 1", "-(i * j)", "(i | j) ^ s", "(i << s) % 7", "~i >> s",
+    "i - (j >> s)", "(j - i) & 3", "-((~j) % 2)", "i // 3 * j - 5", "(i * s - j) >> 2",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("index_type", [t for t in WIDTHS if 1000 <= t.most < 2**24], ids=str)
+@pytest.mark.parametrize("bounds", [{}, {"i": (0, 40), "j": (0, 60)}], ids=["open", "bounded"])
+def test_conditions_are_enough_for_an_own_type(bounds, index_type):
+    """Where the header's conditions hold, every value on the way is one of the type."""
+    kind = type("Own", (CPrinter,), {"title": "Own", "types": {index_type: "own"}})
+    least, most = index_type.ends
+    ends = (least, -1000, -5, 0, 1, 30, 39, 59, 333, 500, 1000, 1023, most)
+    for text in EXPRESSIONS:
+        names = [name for name in "ijs" if name in text]
+        function = eval(f"lambda {', '.join(names)}: {text}")
+        ranges = {n: r for n, r in {**bounds, "s": (0, 9)}.items() if n in names}
+        try:
+            program = build_program(function, kind(), "f", index_type=index_type, ranges=ranges)
+        except WidthError:
+            continue  # no condition helps
+        (made,) = program.functions
+        if made.unseen:
+            continue  # the header says that every value fits
+        told = [*made.assumed, *(c for p in made.params for c in p.range.conditions(p.name))]
+        random, compared = Random(text), 0
+        for _ in range(2000):
+            values = {n: random.choice((*ends, random.randrange(-9, 60))) for n in names}
+            if "s" in names:
+                values["s"] = random.randrange(9)
+            if not all(least <= v <= most for v in values.values()):
+                continue
+            if not all(evaluated(c, values, {}) for c in told):
+                continue
+            known = dict(values)
+            for name, node in made.body:
+                known[name] = on_machine(node, known, index_type)
+            results = [on_machine(node, known, index_type) for _, node in made.outputs]
+            assert results == [function(**values)], (text, values)
+            compared += 1
+        assert compared, text
+
+
+NO_TYPES = {
+    "a common name": (
+        IndexType("int32", 0, 5),
+        "common type's name and other ends; name it otherwise",
+    ),
+    "auto": (IndexType("auto", 0, 5), "no name that index_type= can take; name it otherwise"),
+    "no name": (IndexType("", 0, 5), "no name that index_type= can take"),
+    "reversed": (IndexType("u10", 1023, 0), "holds no two numbers; give the least first"),
+    "one number": (IndexType("u10", 0, 0), "holds no two numbers"),
+    "fractions": (IndexType("u10", 0, 1023.5), "are no int; give the first and the last integer"),
+    "text": (IndexType("u10", "0", "1023"), "are no int"),
+    "nothing": (IndexType("u10", None, None), "are no int"),
+    "a truth": (IndexType("u10", False, 1023), "are no int"),
+    "half open": (IndexType("nat", 0, inf), "are no int; .* or -inf and inf"),
+    "open from below": (IndexType("nonpositive", -inf, 0), "are no int"),
+}
+
+
+@pytest.mark.parametrize("case", NO_TYPES)
+def test_an_index_type_that_nothing_can_be_proved_of(case):
+    index_type, message = NO_TYPES[case]
+    types = {"int64": "int64_t", index_type: "own"}
+    kind = type("Own", (CPrinter,), {"title": "Own", "types": types})
+    with pytest.raises(TargetError, match=f"Own: the key IndexType.* of types .*{message}"):
+        build_program(GroupBy([6]), kind(), "f", index_type="int64")
+
+
+def test_a_common_type_may_be_written_with_its_own_ends():
+    kind = type("Own", (CPrinter,), {"types": {IndexType("int64", *INT64.ends): "long"}})
+    assert kind().index_types == {"int64": INT64}

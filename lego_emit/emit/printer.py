@@ -368,8 +368,9 @@ class Printer:
     def greatest(self, index_type: str) -> str:
         """The greatest number of an unsigned index type, which stands for what is masked."""
         value = self.index_types[index_type].most
-        if self.names_greatest:
-            return self.notation_of(index_type).most[value.bit_length()]
+        if self.names_greatest and value & (value + 1) == 0:
+            if name := self.notation_of(index_type).most.get(value.bit_length()):
+                return name
         return self.literal(value, index_type).replace(str(value), hex(value))
 
     def mask(self, value: int, index_type: str) -> str:

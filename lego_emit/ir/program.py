@@ -283,8 +283,7 @@ class Function:
                 if place.lo is None or place.lo < 0 or not inside:
                     raise InternalError(f"{self.name}: {node}: the place is not proven")
             if node.op in ("shl", "shr"):
-                width = 64 if hi > 2**32 else 32
-                by = node.args[1]
+                by, width = node.args[1], self.index_type.width
                 if by.lo is None or by.lo < 0 or by.hi is None or by.hi >= width:
                     raise InternalError(f"{self.name}: {node}: the shift distance is not proven")
 

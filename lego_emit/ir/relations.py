@@ -89,9 +89,11 @@ OPEN = Range()
 # -- making --------------------------------------------------------------------------------------
 
 
-def ones(bits: int) -> Node:
-    """2**bits - 1, which notations may have a name for."""
-    return Node("sub", (Node("pow", (const(2), const(bits))), const(1)))
+def greatest(number: int) -> Node:
+    """An index type's greatest number; 2**bits - 1, which notations may have a name for, as that."""
+    if number & (number + 1):
+        return const(number)
+    return Node("sub", (Node("pow", (const(2), const(number.bit_length()))), const(1)))
 
 
 def all_of(conditions: list[Node]) -> Node:

@@ -144,7 +144,7 @@ def _widens(own: IndexType, to: IndexType) -> bool:
 
 
 def _signed(index_type: IndexType) -> bool:
-    return not index_type.startswith("u")
+    return index_type.least < 0
 
 
 def _is_infix(op: Op) -> bool:

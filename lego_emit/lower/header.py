@@ -10,7 +10,7 @@ from ..arith.expr import Cond, Expr, any_of
 from ..intervals import tighter
 from ..ir.nodes import Node, evaluate
 from ..ir.program import Param
-from ..ir.relations import Range, between, const, in_one_form, names_in, ones, parts
+from ..ir.relations import Range, between, const, greatest, in_one_form, names_in, parts
 from ..table_lookup import Entries
 from .problem import Problem
 from .relations import condition, value
@@ -90,7 +90,7 @@ def promised(
     beyond that stands for what is masked, or None."""
     if masked is not None:
         bounds = (None, None) if span is None else (const(0), value(span[1], analyzer))
-        return Range(*bounds, ones(masked.bit_length()))
+        return Range(*bounds, greatest(masked))
     lo, hi = analyzer.interval(e)
     size = None
     if span is not None:

@@ -41,7 +41,7 @@ from ..intervals import ANY, Interval, both
 from ..ir.index_types import IndexType
 from ..ir.nodes import Node
 from ..ir.program import Param
-from ..ir.relations import const, ones
+from ..ir.relations import const, greatest
 from ..operations import OPS, interval
 from .lowering import Lowering
 from .problem import Problem
@@ -89,10 +89,12 @@ def choose_type(
         least, most = candidate.ends
         known = [by for by in shifts if by is not None]
         farthest = max(known, default=0) if len(known) == len(shifts) else None
-        if farthest is None or farthest >= (32 if most <= 2**32 else 64):
+        if farthest is None or farthest >= candidate.width:
             if candidate == candidates[-1]:
                 raise WidthError(
-                    f"{name}: a shift by up to {_shown(farthest)} does not fit {candidate}"
+                    f"{name}: a shift by up to {_shown(farthest)} does not fit {candidate}, which takes "
+                    f"at most {candidate.width - 1}; say with ranges= or assume= that it is less, or "
+                    "choose a wider index_type"
                 )
             continue
         if most == inf:
@@ -244,7 +246,9 @@ class _Needs:
             for name in analyzer.facts.sizes
             if (analyzer.interval(analyzer.symbol(name))[0] or 0) >= 0
         }
-        signed = ([value] if high else []) + ([-value] if low else [])
+        # -value <= most says least <= value unless negative numbers end sooner than the others do
+        above = max(0, self.least + self.most)
+        signed = ([value] if high else []) + ([above - value] if low else [])
         found = [analyzer.estimates.summits(e, keep) or [None] for e in signed]
         path = self.paths[k]
         for bound in (bound for bounds in found for bound in bounds):
@@ -330,7 +334,7 @@ class _Needs:
 
     def _conditions(self) -> Iterator[Node]:
         analyzer = self.analyzer
-        limit = ones(self.most.bit_length())
+        limit = greatest(self.most)
         always = [_raised(top) for top, path in self.tops if not path]
         # first what a branch says, for what is kept outside of it may be what says so
         tops = always + [

@@ -276,7 +276,9 @@ class _Subject:
         if self.about["role"] == "function":
             return [start - 1 for start in starts]
         kinds = [value.type for value in self.function.results]
-        most = UNSIGNED.get(self.about.get("index type", ""))
+        index_type = self.about.get("index type", "")
+        own = (k.highest for k in kinds if k.name == index_type and not k.signed)
+        most = UNSIGNED.get(index_type) or next(own, None)
         return [
             start - 1 if start or most is None or (k.signed and k.bits in (32, 64)) else most
             for start, k in zip(starts, kinds, strict=True)
