@@ -64,5 +64,5 @@ def check_counted(base: Any, program: Program) -> None:
 def check_views(view: bool, printer: Printer) -> None:
     """Raise TargetError where views are asked for in a language that has none."""
     if view and not printer.has_views:
-        known = [n for n in registry.targets() if registry.printer(n).has_views]
+        known = [n for n, other in registry.working().items() if other.has_views]
         raise TargetError(f"{printer.title} has no views of layouts; {', '.join(known)} have")

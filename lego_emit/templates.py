@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .errors import TargetError
+from .errors import LegoError, TargetError, error_text
 
 if TYPE_CHECKING:
     import jinja2
 
 ENDING = ".jinja"
+OWN = "lego_emit."  # what the modules of our own printers and targets begin with
 
 
 def folders(owner: type) -> list[Path]:
@@ -26,8 +27,8 @@ def folders(owner: type) -> list[Path]:
 
 @contextmanager
 def named(owner: type, language: str, template: str) -> Iterator[None]:
-    """Jinja's errors as a TargetError that names the file and the language. template: the name of a
-    file, or its text."""
+    """Jinja's errors, and of another package's printer what its own code or forms raise, as a
+    TargetError that names the file and the language. template: the name of a file, or its text."""
     import jinja2
 
     try:
@@ -38,7 +39,11 @@ def named(owner: type, language: str, template: str) -> Iterator[None]:
             f"{language}: the template {error.name} is not in {places}; put it there, or correct "
             f"its name in {owner.__module__}"
         ) from None
-    except jinja2.TemplateError as error:
+    except (LegoError, RecursionError, MemoryError):
+        raise
+    except Exception as error:
+        if not isinstance(error, jinja2.TemplateError) and owner.__module__.startswith(OWN):
+            raise
         own = template if template.endswith(ENDING) else f"of {owner.__module__}"
         file, line = own, None
         for frame in traceback.extract_tb(error.__traceback__):
@@ -46,9 +51,11 @@ def named(owner: type, language: str, template: str) -> Iterator[None]:
                 file, line = frame.filename, frame.lineno
         if isinstance(error, jinja2.TemplateSyntaxError):
             file, line = error.filename or own, error.lineno
+        is_jinjas = isinstance(error, jinja2.TemplateError)
+        said = error.message if is_jinjas else f"{type(error).__name__}: {error_text(error)}"
         place = own if file == "<template>" else file
         raise TargetError(
-            f"{language}: the template {place}, line {line}, cannot be used: {error.message}"
+            f"{language}: the template {place}, line {line}, cannot be used: {said}"
         ) from error
 
 

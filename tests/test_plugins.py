@@ -8,14 +8,18 @@ import pickle
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from hashlib import sha256
 from math import inf
 from random import Random
+from time import perf_counter
 
 import pytest
 
 from lego_emit import ExpandBy, GroupBy, TileBy, generate
 from lego_emit.emit import registry
+from lego_emit.emit.printer import Op, call, infix
+from lego_emit.emit.printer_check import check_printer
 from lego_emit.errors import InternalError, TargetError, WidthError
 from lego_emit.ir.index_types import INDEX_TYPES, INT64, IndexType
 from lego_emit.ir.nodes import Node, evaluated
@@ -143,6 +147,17 @@ def installed(folder, name, module, target="lua"):
         check=True,
         timeout=120,
     )
+    return site
+
+
+def broken(folder, source):
+    """A folder with a printer of that source, as a package that is installed by hand."""
+    site = folder / "site"
+    info = site / "broken-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[lego_emit.printers]\nlua = broken_lua:LuaPrinter\n")
+    (site / "broken_lua.py").write_text(source)
     return site
 
 
@@ -309,18 +324,22 @@ BROKEN = {
 @pytest.mark.parametrize("case", BROKEN)
 def test_a_plugin_that_does_not_load_gives_one_error(case, tmp_path):
     source, word = BROKEN[case]
-    site = tmp_path / "site"
-    info = site / "broken-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[lego_emit.printers]\nlua = broken_lua:LuaPrinter\n")
-    (site / "broken_lua.py").write_text(source)
-    status, out, err = python(REPORT.format(targets=["lua", "cpp"]), site)
+    site = broken(tmp_path, source)
+    # c++ is an alias, for which all printers are looked at
+    status, out, err = python(REPORT.format(targets=["lua", "cpp", "c++"]), site)
     assert status == 0, err
-    said, other = out.splitlines()
+    said, *others = out.splitlines()
     assert said.startswith("TargetError") and word in said
     assert "'lua'" in said and "broken_lua:LuaPrinter" in said
-    assert other == "fine"
+    assert others == ["fine", "fine"]
+
+
+def test_a_slip_is_named_when_a_printer_is_first_asked_for(tmp_path):
+    site = broken(tmp_path, LUA.replace('"isqrt": call("isqrt({0})"', '"isqrt": call("isqrt({1})"'))
+    status, out, err = python(REPORT.format(targets=["lua", "c++"]), site)
+    assert status == 0, err
+    said, other = out.splitlines()
+    assert said.startswith("TargetError Lua: ops['isqrt'] is 'isqrt({1})'") and other == "fine"
 
 
 def test_the_languages_are_entry_points():
@@ -339,6 +358,157 @@ def test_a_printer_does_not_touch_the_core():
     """What the Lua printer imports is all that a language needs."""
     imports = [line for line in LUA.splitlines() if "import" in line]
     assert imports == ["from lego_emit.emit.printer import Op, Printer, call, infix"]
+
+
+def lua_printer(**attributes):
+    """The Lua printer with other attributes; those that are a dict are put beside what is there."""
+    names = {"__name__": "broken_lua"}
+    exec(LUA, names)
+    base = names["LuaPrinter"]
+    merged = {
+        name: {**getattr(base, name), **value} if isinstance(value, dict) else value
+        for name, value in attributes.items()
+    }
+    return type("BrokenPrinter", (base,), {"__module__": "broken_lua", **merged})()
+
+
+SLIPS = {
+    "a third operand": (
+        {"ops": {"add": Op("{0} + {2}", 10, (10, 11))}},
+        "ops['add'] is '{0} + {2}', which cannot be filled in (IndexError.. it may have {0}, {1}",
+    ),
+    "an unknown field": (
+        {"ops": {"mul": Op("{0} * {x}", 10, (10, 11))}},
+        "ops['mul']..KeyError: 'x'); it may have {0}, {1}, {T}, {unit}",
+    ),
+    "an open brace": ({"ops": {"mul": Op("{0} * {1", 10, (10, 11))}}, "ops['mul']..ValueError"),
+    "an unused operand": (
+        {"ops": {"mul": Op("{0} * {0}", 10, (10, 11))}},
+        "ops['mul'] is '{0} * {0}', without its operand 1; write {1}",
+    ),
+    "a short needs": (
+        {"ops": {"add": Op("{0} + {1}", 10, (10,))}},
+        "ops['add'] says of 1 operands.. and add has 2; give needs 2 numbers",
+    ),
+    "a long needs": ({"ops": {"neg": infix("-", 10)}}, "ops['neg'] says of 2 operands"),
+    "no number": (
+        {"ops": {"neg": Op("-{0}", 12, ("13",))}},
+        "ops['neg'] binds by what is no number",
+    ),
+    "a forgotten comma": (
+        {"ops": {"neg": Op("-{0}", 12, (13))}},
+        "ops['neg'] has the needs 13; give a tuple of numbers, as (13,)",
+    ),
+    "no Op": ({"ops": {"add": "+"}}, "ops['add'] is '+'; give an Op, which infix()"),
+    "another type's": (
+        {"typed_ops": {"int64": {"add": Op("{0} + {2}", 10, (10, 11))}}},
+        "typed_ops['int64']['add'] is '{0} + {2}', which cannot be filled in",
+    ),
+    "no type's": ({"typed_ops": {"int46": {}}}, "typed_ops names 'int46',.. types (int64)"),
+    "no dict": ({"ops": {}, "typed_ops": {"int64": ()}}, "typed_ops['int64'] is (); give a dict"),
+    "an unknown helper": (
+        {"ops": {"isqrt": call("root({0})", 1, "isqr")}},
+        "ops['isqrt'] calls the helper 'isqr',.. define it there. Did you mean 'isqrt'?",
+    ),
+    "a helper that is no text": ({"helpers": {"isqrt": 3}}, "helpers['isqrt'] is 3; give a text"),
+    "a type that is no text": ({"types": {"int64": 64}}, "types['int64'] is 64; give a text"),
+    "an absent type": (
+        {"default_index": ("int32", "int64")},
+        "default_index names 'int32', which is not in types (int64); set default_index to some",
+    ),
+    "no default": ({"default_index": ()}, "default_index is empty; name types.. (int64)"),
+    "a text for a tuple": (
+        {"default_index": "int64"},
+        "default_index is 'int64'; give a tuple or a set of texts",
+    ),
+    "a text for a set": ({"reserved": "and do end"}, "reserved is 'and do end'; give a tuple or a set"),
+    "another type's name": ({"index_names": {"size_t": ("uint64", "size_t")}}, "index_names['size_t'"),
+    "a name that is taken": ({"index_names": {"uint32": ("int64", "n")}}, "index_names has 'uint32'"),
+    "a table that is none": ({"helpers": ("isqrt",)}, "helpers is ('isqrt',); give a dict"),
+    "a declaration": ({"declaration": "local {nme}"}, "declaration is 'local {nme}', which cannot"),
+    "a cast": ({"cast": "int({1})"}, "cast is 'int({1})', which cannot be filled in"),
+    "another name": ({"name": "luna"}, "name is 'luna', and its package's entry point 'lua'; give both"),
+    "an extension": ({"extension": "lua"}, "extension is 'lua'; write it with its dot"),
+    "a type of no ends": ({"types": {"int24": "integer"}}, "'int24' is no common index type"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SLIPS)
+def test_a_slip_in_a_table_is_named(case):
+    attributes, message = SLIPS[case]
+    with pytest.raises(TargetError) as refused:
+        check_printer(lua_printer(**attributes), "lua")
+    first, *others = f"Lua: {message}".split("..")
+    assert str(refused.value).startswith(first)
+    assert all(part in str(refused.value) for part in others)
+
+
+def test_a_printer_that_reads_its_texts_itself_may_have_others():
+    """As MLIR's does: what an override of op() makes of a text is not known."""
+    ops = {"lookup": Op("load {table}[{1}]", 10, (0, 0)), "mul.wide": Op("{0} *. {2}", 9, (0,) * 3)}
+    check_printer(lua_printer(ops=ops, op=lambda self, node, view: None), "lua")
+    with pytest.raises(TargetError, match="'lookup'"):
+        check_printer(lua_printer(ops=ops), "lua")
+
+
+def test_a_helper_that_an_override_calls_is_defined(monkeypatch):
+    def op(self, node, view):
+        return replace(self.ops[node.op], helper="checked")
+
+    monkeypatch.setattr(registry, "printer", lambda target: printer)
+    printer = lua_printer(op=op)
+    check_printer(printer, "lua")
+    with pytest.raises(TargetError, match="Lua: helpers has no 'checked', which a spelling calls"):
+        generate(lambda i: i + 1, "lua", name="f")
+
+
+def test_our_own_printers_have_no_slip():
+    for name in registry.own_targets():
+        check_printer(registry.printer(name), name)
+
+
+def test_a_check_takes_no_time():
+    printer = lua_printer()
+    times = []
+    for _ in range(9):
+        start = perf_counter()
+        check_printer(printer, "lua")
+        times.append(perf_counter() - start)
+    assert min(times) < 2e-3  # 0.1 ms were measured
+
+
+FILES = {
+    "empty": ("", "Lua: the file has no function f; let the template of BrokenPrinter print each"),
+    "no functions": ("local M = {}", "Lua: the file has no function f; "),
+    "a form": (
+        "{{ unit }}\n{% for f in functions %}{{ f.signature('{nme}') }}{% endfor %}",
+        "Lua: the template of broken_lua, line 2, cannot be used: KeyError: 'nme'",
+    ),
+    "a call": (
+        "{% for f in functions %}{{ f.results() }}{% endfor %}",
+        "Lua: the template of broken_lua, line 1, cannot be used: TypeError: .*results",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_a_template_that_does_not_print_the_functions(monkeypatch, case):
+    template, message = FILES[case]
+    printer = lua_printer(template=template)
+    monkeypatch.setattr(registry, "printer", lambda target: printer)
+    with pytest.raises(TargetError, match=message):
+        generate(lambda i: i + 1, "lua", name="f")
+
+
+def test_negative_numbers_need_a_minus(monkeypatch):
+    printer = lua_printer()
+    printer.ops = {name: op for name, op in printer.ops.items() if name != "neg"}
+    monkeypatch.setattr(registry, "printer", lambda target: printer)
+    assert "return i + 1" in str(generate(lambda i: i + 1, "lua", name="f"))
+    with pytest.raises(
+        TargetError, match="Lua has no spelling for 'neg'; give its printer's ops one"
+    ):
+        generate(ExpandBy([5], [6], TileBy([3], [2])), "lua")
 
 
 INT24 = IndexType("int24", -(2**23), 2**23 - 1)

@@ -32,7 +32,7 @@ def emit(
     names are spelled; index_types: those that were asked for, which may have other spellings."""
     printer = registry.printer(target).spelling(naming, index_types)
     if program.hints and not printer.has_hints:
-        known = [n for n in registry.targets() if registry.printer(n).has_hints]
+        known = [n for n, other in registry.working().items() if other.has_hints]
         raise TargetError(
             f"{printer.title} has no way to tell its compiler ranges; {', '.join(known)} have. An "
             "unsigned index_type says as much of signs"
@@ -45,7 +45,14 @@ def emit(
                 'table that is known at run time only: Lookup(dims, "name")'
             )
     legal = _legalize(program, printer)
-    return Unit(printer.emit(legal), legal, printer, dict(sizes or {}))
+    source = printer.emit(legal)
+    for function in legal.functions:
+        if function.name not in source:
+            raise TargetError(
+                f"{printer.title}: the file has no function {function.name}; let the template of "
+                f"{type(printer).__name__} print each of functions"
+            )
+    return Unit(source, legal, printer, dict(sizes or {}))
 
 
 def _legalize(program: Program, printer: Printer) -> Program:

@@ -240,8 +240,6 @@ class Printer:
                     f"as {example!r}"
                 )
 
-    # -- names -----------------------------------------------------------------------------
-
     def legal_name(self, name: str) -> str:
         """name itself, or the nearest name that the language accepts (the same every time)."""
         import zlib
@@ -288,8 +286,6 @@ class Printer:
         case."""
         return set()
 
-    # -- the file's declarations -----------------------------------------------------------
-
     def declarations_path(self, path: Path) -> Path | None:
         """Where the declarations of a unit at path lie, None where the language has none."""
         return None
@@ -302,8 +298,6 @@ class Printer:
         """The printer of a file that carries out a plan. Raises TargetError where none can."""
         raise TargetError(f"{self.title} has no function that moves a tile between registers")
 
-    # -- what the language can compute ------------------------------------------------------
-
     def fitted(self, function: Function) -> Function:
         """A function in operations that the language has a spelling for: what is printed, and never
         seen outside a printer. Raises TargetError where one has none. Ranges are not read later."""
@@ -314,11 +308,7 @@ class Printer:
             if not node.args:
                 return node
             if node.op not in typed and node.op not in self.ops:
-                bits = kind(node.op) in SHIFTING and self.bit_operations
-                raise TargetError(
-                    f"{self.title} has no spelling for {node.op!r}; give its printer's ops "
-                    "one" + ", or set bit_operations = False where it came of a division" * bits
-                )
+                raise self._without_spelling(node.op)
             return replace(node, args=tuple(map(whole, node.args)))
 
         return replace(
@@ -327,6 +317,13 @@ class Printer:
             outputs=tuple((name, whole(node)) for name, node in function.outputs),
             axes=tuple((name, whole(self.extent(n, name))) for name, n in function.axes),
             view=function.view and function.view.map(whole),
+        )
+
+    def _without_spelling(self, op: str) -> TargetError:
+        bits = kind(op) in SHIFTING and self.bit_operations
+        return TargetError(
+            f"{self.title} has no spelling for {op!r}; give its printer's ops one"
+            + ", or set bit_operations = False where it came of a division" * bits
         )
 
     def extent(self, size: Node, axis: str) -> Node:
@@ -355,8 +352,6 @@ class Printer:
             for f in program.functions
         ]
 
-    # -- expressions -----------------------------------------------------------------------
-
     def literal(self, value: int, index_type: str) -> str:
         """An integer literal of the index type, without parentheses."""
         return str(value)
@@ -382,6 +377,8 @@ class Printer:
 
     def literal_prec(self, value: int) -> int:
         """How tightly a literal binds: a negative one is a unary minus in most languages."""
+        if value < 0 and "neg" not in self.ops:
+            raise self._without_spelling("neg")
         return ATOM if value >= 0 else self.ops["neg"].prec
 
     def expression(self, node: Node, view: FunctionView, need: int = 0) -> str:
@@ -411,8 +408,6 @@ class Printer:
         """The spelling of a fitted node; override where its text depends on the operands' texts."""
         return self.typed_ops.get(view.index_type, self.ops).get(node.op) or self.ops[node.op]
 
-    # -- tables ----------------------------------------------------------------------------
-
     def table(self, entries: Entries, index_type: str) -> str:
         """The definition of a constant table, which the template prints. Raises TargetError where
         the language has none."""
@@ -434,8 +429,6 @@ class Printer:
         texts = ", ".join(self.literal(value, index_type) for value in entries.values)
         pad = " " * indent
         return textwrap.fill(texts, self.line_width, initial_indent=pad, subsequent_indent=pad)
-
-    # -- lines -----------------------------------------------------------------------------
 
     def inline(self, text: str) -> str:
         """An expression's text with its BREAK marks resolved, on one line."""
@@ -492,8 +485,6 @@ class Printer:
         plain = [op for name, op in self.ops.items() if name in OPS]
         return {s: op.prec for op in plain for s in marked.findall(op.text)}
 
-    # -- the file --------------------------------------------------------------------------
-
     def emit(self, program: Program) -> str:
         """The complete file for a checked program whose names are legal here."""
         program.check()
@@ -537,6 +528,10 @@ class Printer:
             for node in (*view.nodes(), *(n for e in outside for n in e.walk())):
                 if node.op not in OPERANDS and (helper := self.op(node, view).helper):
                     used.add((helper, view.index_type))
+        if missing := {name for name, _ in used} - self.helpers.keys():
+            raise TargetError(
+                f"{self.title}: helpers has no {min(missing)!r}, which a spelling calls; define it there"
+            )
         texts = []
         for name, source in self.helpers.items():
             for index_type in self.index_types:

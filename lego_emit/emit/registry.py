@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 
 from ..errors import TargetError, did_you_mean, short_repr
 from ..ir.index_types import INDEX_TYPES
 from ..plugins import entries, load
+from ..templates import OWN
 from .printer import Printer
 
 GROUP = "lego_emit.printers"
-OWN = "lego_emit."  # what our own plug-ins' modules begin with
 
 
 def targets() -> list[str]:
@@ -23,9 +24,19 @@ def own_targets() -> list[str]:
     return sorted(name for name, entry in entries(GROUP).items() if entry.value.startswith(OWN))
 
 
+def working() -> dict[str, Printer]:
+    """The installed printers by their names, without those that cannot be used: what is wrong with
+    one is said where it is asked for."""
+    found: dict[str, Printer] = {}
+    for name in targets():
+        with suppress(TargetError):
+            found[name] = printer(name)
+    return found
+
+
 def index_types() -> list[str]:
     """The names of the index types of all installed languages, the common ones first."""
-    printers = [printer(target) for target in targets()]
+    printers = working().values()
     names = [
         *INDEX_TYPES,
         *(t for p in printers for t in p.index_types),
@@ -44,10 +55,15 @@ def printer(target: str) -> Printer:
 
 @cache
 def _printer(name: str, given: str) -> Printer:
-    names = targets()
-    if name in names:
-        return load(GROUP, name, Printer)
-    known = {n: printer(n) for n in names}
+    installed = entries(GROUP)
+    if name in installed:
+        found = load(GROUP, name, Printer)
+        if not installed[name].value.startswith(OWN):
+            from .printer_check import check_printer
+
+            check_printer(found, name)
+        return found
+    known, names = working(), sorted(installed)
     aliases = {alias: n for n, found in known.items() for alias in found.aliases}
     if name in aliases:
         return known[aliases[name]]
