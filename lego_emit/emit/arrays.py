@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from ..ir.index_types import INT32, INT64, UINT32, UINT64, IndexType
+from ..ir.index_types import INT64, UINT64, IndexType
 from ..ir.nodes import Node
 from ..ir.program import Function
 
@@ -21,11 +21,12 @@ def count(extents: Sequence[Node]) -> Node:
 
 def counter(function: Function, most: int) -> IndexType:
     """The index type of what counts the elements: the function's own where at most so many elements
-    are proven, else one of 64 bits."""
+    are proven, or none is wider, else one of 64 bits."""
     hi = count([extent for _, extent in function.axes]).hi if function.axes else 0
-    narrow = hi is not None and hi <= most
-    wide = {INT32: INT64, UINT32: UINT64}
-    return function.index_type if narrow else wide.get(function.index_type, function.index_type)
+    own = function.index_type
+    if (hi is not None and hi <= most) or own.most >= INT64.most:
+        return own
+    return INT64 if own.least < 0 else UINT64
 
 
 def coordinates(extents: Sequence[Node], counter: str, base: int) -> list[Node]:
