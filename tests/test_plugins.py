@@ -5,12 +5,14 @@ import importlib.util
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import textwrap
 from dataclasses import replace
 from hashlib import sha256
 from math import inf
+from pathlib import Path
 from random import Random
 from time import perf_counter
 
@@ -18,7 +20,7 @@ import pytest
 
 from lego_emit import ExpandBy, GroupBy, TileBy, generate
 from lego_emit.emit import registry
-from lego_emit.emit.printer import Op, call, infix
+from lego_emit.emit.printer import FunctionView, Op, call, infix
 from lego_emit.emit.printer_check import check_printer
 from lego_emit.errors import InternalError, TargetError, WidthError
 from lego_emit.ir.index_types import INDEX_TYPES, INT64, IndexType
@@ -28,6 +30,8 @@ from lego_emit.ir.relations import between
 from lego_emit.operations import OPS
 from lego_emit.pipeline import build_program
 from lego_emit.printers.c import CPrinter
+from lego_emit.printers.cpp import CppPrinter
+from lego_emit.printers.cuda import CudaPrinter
 from lego_emit.proofcheck.check import check
 from lego_emit.proofcheck.languages import c_types
 from lego_emit.proofcheck.text import Type
@@ -388,9 +392,9 @@ SLIPS = {
     ),
     "a short needs": (
         {"ops": {"add": Op("{0} + {1}", 10, (10,))}},
-        "ops['add'] says of 1 operands.. and add has 2; give needs 2 numbers",
+        "ops['add'] has needs for 1 operand, and add has 2; give one number for each",
     ),
-    "a long needs": ({"ops": {"neg": infix("-", 10)}}, "ops['neg'] says of 2 operands"),
+    "a long needs": ({"ops": {"neg": infix("-", 10)}}, "ops['neg'] has needs for 2 operands"),
     "no number": (
         {"ops": {"neg": Op("-{0}", 12, ("13",))}},
         "ops['neg'] binds by what is no number",
@@ -460,6 +464,15 @@ def test_a_helper_that_an_override_calls_is_defined(monkeypatch):
     check_printer(printer, "lua")
     with pytest.raises(TargetError, match="Lua: helpers has no 'checked', which a spelling calls"):
         generate(lambda i: i + 1, "lua", name="f")
+
+
+def test_the_page_lists_what_a_template_may_use():
+    page = (Path(__file__).parents[1] / "docs" / "add-a-language.md").read_text(encoding="utf-8")
+    methods = [name for name in vars(FunctionView) if not name.startswith("_")]
+    assert {"signature", "statements", "results", "docs"} <= {*methods}
+    assert [name for name in methods if not re.search(rf"`f\.{name}\b", page)] == []
+    for name in ("unit", "program", "tables", "helpers", "functions", "printer"):
+        assert re.search(rf"^\|.*`{name}`.* \|", page, re.M), name
 
 
 def test_our_own_printers_have_no_slip():
@@ -624,6 +637,20 @@ def test_masked_positions_of_an_own_unsigned_type(toy, monkeypatch):
     types = {"u10_t": Type("u10", 10, signed=False)}
     monkeypatch.setattr(c_types, "TYPES", {**c_types.TYPES, **types})
     assert check(json.loads(unit.certificate().json), unit.source, layout)
+
+
+@pytest.mark.parametrize("base", [CppPrinter, CudaPrinter])
+def test_an_array_form_counts_in_a_type_that_holds_the_count(monkeypatch, base):
+    def rows(i):
+        return GroupBy([512, 4])[:, :] // 4 + i
+
+    types = {"types": {**base.types, U10: "u10_t"}, "literal": ToyPrinter.literal}
+    printer = type("Wide", (base,), types)()
+    monkeypatch.setattr(registry, "printer", lambda target: printer)
+    source = generate(rows, "cpp", index_type="u10", ranges={"i": (0, 100)}).source
+    wide = printer.types["uint64"]
+    assert f"{wide}{{2048}}" in source or f"for ({wide} n = " in source
+    assert "u10_t{2048}" not in source and "for (u10_t" not in source
 
 
 SIGNS = {op: row.sign for op, row in OPS.items() if row.sign and "b" not in row.takes}

@@ -91,8 +91,8 @@ def _op_problem(printer: Printer, key: str, op: Op) -> str:
     arity = len(OPS[key].takes) if key in OPS else len(op.needs)
     if len(op.needs) != arity:
         return (
-            f"says of {len(op.needs)} operands how tightly they bind, and {key} has {arity}; give "
-            f"needs {arity} numbers"
+            f"has needs for {len(op.needs)} operand{'s' * (len(op.needs) != 1)}, and {key} has {arity}; "
+            "give one number for each"
         )
     if not all(isinstance(number, int | float) for number in (op.prec, *op.needs)):
         return "binds by what is no number; give prec and needs numbers"

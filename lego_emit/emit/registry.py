@@ -47,7 +47,7 @@ def index_types() -> list[str]:
 
 def printer(target: str) -> Printer:
     """The printer of a target, by its name or one of its aliases. Raises TargetError for an unknown
-    name, with the nearest."""
+    name, with the nearest, and for another package's printer that cannot be used."""
     if not isinstance(target, str):
         raise TargetError(f"target must be a name such as 'cuda', not {short_repr(target)}")
     return _printer(target.lower(), target)
