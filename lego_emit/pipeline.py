@@ -137,7 +137,8 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
         dialect.is_unsigned,
     )
     subject = traced_subject(fn_or_layout, options.name, known, options.view)
-    program = lowered_program(subject, printer, dialect, options.assume, options.rewrite)
+    said = [*known.assume, *known.ranges]
+    program = lowered_program(subject, printer, dialect, said, options.rewrite)
     check_counted(options.base, program)
     return program
 

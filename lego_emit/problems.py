@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from .arith.expr import Cond
+from .arith.facts import Cache, Range
+from .arith.given import GivenRange
 from .errors import TraceError
 from .ir.index_types import IndexType
 from .ir.nodes import Node
@@ -23,7 +26,7 @@ def problem_of(
     traced: Traced, assume: Iterable[Any], widest: IndexType, notation: Notation
 ) -> Problem:
     """What is to be lowered of a function that was followed; where digits do not line up, also with
-    its flat positions kept whole."""
+    its flat positions kept whole. assume: assumptions, and ranges of parameters."""
     trace, (outputs, log) = traced.trace, traced.outputs()
     doc, masked = traced.doc, dict[str, int]()
     params = {*trace.params()}
@@ -94,11 +97,29 @@ def _without_signs(outputs: Outputs, trace: Trace) -> Outputs:
 
 
 def _stated(assumption: Any, trace: Trace) -> list[Node]:
-    """An assumption as a header says it, with the numbers of the sizes that are fixed."""
+    """An assumption as a header says it, with the numbers of the sizes that are fixed; of a range what
+    no symbol's bounds say."""
     if isinstance(assumption, str):
         found = [read(assumption)]
+    elif isinstance(assumption, GivenRange):
+        beside = [c for c in assumption.conditions if _is_beside_ranges(c, trace)]
+        found = [condition(c, trace.analyzer) for c in beside]
     else:
         from .arith.assume import parse
 
         found = [condition(c, trace.analyzer) for c in parse(assumption)]
     return [with_numbers(c, trace.sizes) for c in found]
+
+
+def _is_beside_ranges(c: Cond, trace: Trace) -> bool:
+    """Whether a relation of two sides is known as a constraint alone."""
+    known = trace.analyzer
+    smaller, larger = (known.rebuilt(known.with_numbers(e, trace.sizes)) for e in c.args)
+    gap = larger - smaller - int(c.op == "lt")
+    if not any(k.same(gap) for k in known.facts.constraints):
+        return False
+    others = known.copy()
+    others.facts.constraints = [k for k in others.facts.constraints if not k.same(gap)]
+    others.facts.ranges = {n: Range(r.lo, r.hi) for n, r in others.facts.ranges.items()}  # as said
+    others.facts.cache = Cache()
+    return not others.nonneg(gap)

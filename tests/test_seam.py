@@ -270,7 +270,7 @@ def test_refusals_name_the_way_out(case):
         ({"i": 8}, "two bounds"),
         ({"i": (0, "M +")}, "cannot read the bound"),
         ({"i": (0, 1.5)}, "not a bound"),
-        ({"i": ("j", None), "j": (0, "i")}, "leads back"),
+        ({"i": (0, "j"), "j": (0, "i")}, "the range of j contradicts what is known"),
         ({"i": (3, 2)}, "the range of i is empty: 3 <= i < 2"),
         ({"i": (3, 3)}, "the range of i is empty"),
         ({"i": (0, 4), i: (0, 8)}, "ranges has i twice"),

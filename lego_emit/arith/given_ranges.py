@@ -67,17 +67,32 @@ def learn_ranges(
             for gap in gaps:
                 analyzer.learn_nonneg(gap)
             continue
-        for bound in (least, high):
-            if bound is not None and analyzer.facts.reaches(bound, given.name):
-                raise AssumptionError(
-                    f"the range of {given.name} leads back to itself through {bound!r}; say each "
-                    f"relation between two symbols once"
-                )
+        least, high = _beside_others(analyzer, given, least, high)
         analyzer.learn_range(given.name, least, high)
         size = None if end is None else end.single
         if least is not None and analyzer.nonneg(least) and size is not None and size.kind == "sym":
             analyzer.learn_size(size.args[0])
     analyzer.learn_ends()
+
+
+def _beside_others(
+    analyzer: Analyzer, given: GivenRange, least: Expr | None, high: Expr | None
+) -> tuple[Expr | None, Expr | None]:
+    """The bounds that a range can have: a bound that leads back to the symbol is a constraint instead."""
+    found, symbol = [least, high], analyzer.symbol(given.name)
+    for at, bound in enumerate((least, high)):
+        if bound is not None and analyzer.facts.reaches(bound, given.name):
+            analyzer.give_way(given.name)
+        if bound is not None and analyzer.facts.reaches(bound, given.name):
+            gap = bound - symbol if at else symbol - bound
+            if analyzer.nonneg(-gap - 1):
+                relation = f"< {given.end!r}" if at else f">= {given.least!r}"
+                raise AssumptionError(
+                    f"the range of {given.name} contradicts what is known already: it is never {relation}"
+                )
+            analyzer.learn_nonneg(gap)
+            found[at] = None
+    return found[0], found[1]
 
 
 def _name(key: Any) -> str:
