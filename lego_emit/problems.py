@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from .arith.expr import Cond
-from .arith.facts import Cache, Range
 from .arith.given import GivenRange
 from .errors import TraceError
 from .ir.index_types import IndexType
@@ -102,24 +100,12 @@ def _stated(assumption: Any, trace: Trace) -> list[Node]:
     if isinstance(assumption, str):
         found = [read(assumption)]
     elif isinstance(assumption, GivenRange):
-        beside = [c for c in assumption.conditions if _is_beside_ranges(c, trace)]
+        from .arith.given_ranges import beside_ranges
+
+        beside = beside_ranges(assumption, trace.analyzer, trace.sizes)
         found = [condition(c, trace.analyzer) for c in beside]
     else:
         from .arith.assume import parse
 
         found = [condition(c, trace.analyzer) for c in parse(assumption)]
     return [with_numbers(c, trace.sizes) for c in found]
-
-
-def _is_beside_ranges(c: Cond, trace: Trace) -> bool:
-    """Whether a relation of two sides is known as a constraint alone."""
-    known = trace.analyzer
-    smaller, larger = (known.rebuilt(known.with_numbers(e, trace.sizes)) for e in c.args)
-    gap = larger - smaller - int(c.op == "lt")
-    if not any(k.same(gap) for k in known.facts.constraints):
-        return False
-    others = known.copy()
-    others.facts.constraints = [k for k in others.facts.constraints if not k.same(gap)]
-    others.facts.ranges = {n: Range(r.lo, r.hi) for n, r in others.facts.ranges.items()}  # as said
-    others.facts.cache = Cache()
-    return not others.nonneg(gap)

@@ -81,6 +81,36 @@ def test_a_query_is_told_where_z3_was_asked():
         assert solver.check() == z3.unsat
 
 
+@pytest.mark.parametrize(
+    ("function", "before"),
+    [
+        (lambda i, M, x: min(i * i, M * i + x) % M, "min(i*i, M*i + x)"),
+        (lambda i, M, x: abs(M * i + x - i * i), "max(M*i + x - i*i, i*i - M*i - x)"),
+        (lambda i, M, x: i if i * i <= M * i + x else x, "(i*i <= M*i + x)"),
+        (lambda i, M, x: (i * i == M * i + x + 1) + i, "(i*i == M*i + x + 1)"),
+    ],
+    ids=str,
+)
+def test_a_query_is_told_where_no_division_rests_on_z3(function, before):
+    unit = generate(function, "cpp", name="f", assume=["0 <= i < M", "x >= 0"])
+    (told,) = unit.certificate().data["functions"]
+    steps = [step for step in told["steps"] if step["before"] == before]
+    assert [step["by"] for step in steps] == ["Z3"], told["steps"]
+    (query,) = steps[0]["queries"]
+    solver = z3.Solver()
+    solver.from_string(query["smt2"])
+    assert query["result"] == "unsat" and solver.check() == z3.unsat
+    (definition,) = [s for s in told["statements"] if s["says"] == "definition"]
+    assert "as it stands" not in str(definition["known"])
+    assert check(json.loads(unit.certificate().json), unit.source, function)
+
+
+def test_as_it_stands_is_said_where_no_rule_was_used():
+    for function, stands in ((lambda i, N: 2 * (i + N), True), (lambda i, N: abs(i), False)):
+        unit = generate(function, "cpp", name="f", ranges={"i": (0, "N")})
+        assert ("as it stands" in str(unit.certificate())) is stands
+
+
 def test_what_has_no_certificate():
     with pytest.raises(VerifyError, match="several subjects"):
         generate([tiles, SMALL], "cpp", name="both").certificate()

@@ -3,6 +3,7 @@
 import random
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -21,10 +22,12 @@ from lego_emit import (
     generate,
     symbols,
 )
+from lego_emit.arith.analyzer import Analyzer
 from lego_emit.arith.evaluate import evaluate, holds
+from lego_emit.arith.expr import Cond, Expr, select
 from lego_emit.arith.sympy_nodes import FloorDiv, FloorMod, IntAdd, IntMul
 from lego_emit.check.explain import naive_operations
-from lego_emit.check.steps import steps
+from lego_emit.check.steps import NO_DIVISION, reasons, steps
 from lego_emit.cli import main
 from lego_emit.emitted import emit_program
 from lego_emit.golden import load
@@ -393,3 +396,66 @@ def test_the_operations_of_the_formulas_as_the_paper_writes_them():
     assert naive_operations(unit) == {"tiles_apply": 22, "tiles_inv": 22}
     for name, count in naive_operations(unit).items():
         assert f"\n    {count} operations\n" in unit.explain(name)
+
+
+def chosen(i, j, M, N):
+    """A function of all operations that are no divisions, each of which something decides."""
+    if i * i >= 0 and i < 8 * M:
+        j = abs(j) + (i & 0) + (i ^ i) + (i & 12)
+    if i < M:
+        j = j + min(i, M) + (i if i < j else j)
+    j = j + select(i < N, i, N)
+    return select(i < 0, 7, j) + max(M * N, N) + (j == -1) + select(M // 8 == 0, j, i) % N
+
+
+def test_steps_that_are_no_divisions():
+    ranges = {"i": (0, "M"), "j": (0, "N")}
+    assume = ["M % 8 == 0", "M >= 8", "M <= 24", "N <= 7"]
+    unit = generate(chosen, "cpp", ranges=ranges, assume=assume)
+    told = steps(unit)
+    assert {s.law for s in told} >= {*NO_DIVISION}
+    lines = unit.explain()
+    for line in (
+        "max(j, -j) = j", "because -j <= j, by intervals", "i & 0 = 0", "(0 <= i*i) = 1",
+        "min(i, M) = i", "because i <= M, by", "(7 if i < 0 else", "because 0 <= i, by intervals",
+    ):  # fmt: skip
+        assert line in lines, line
+    count = 0
+    for M, N in ((8, 5), (16, 7), (24, 1)):
+        for i, j in product(range(M), range(N)):
+            values = {"i": i, "j": j, "M": M, "N": N}
+            for step in told:
+                if all(holds(c, values) for c in step.where):
+                    assert evaluate(step.before, values) == evaluate(step.after, values), step
+                    assert "because" not in step.because and step.proof
+                    count += 1
+    assert count > 1000
+
+
+def test_what_decides_a_condition_is_what_is_shown():
+    """reasons() of conditions that are decided, whatever they are made of."""
+    known = Analyzer()
+    known.learn_range("i", Expr.of(0), Expr.of(7))
+    known.learn_range("n", Expr.of(9), None)
+    i, n = symbols("i n")
+    true, false, open_ = (
+        [i < n, i <= 7, Cond("ne", i, n), Cond("eq", i, i), ~(n < i)],
+        [n <= i, i < 0, Cond("eq", i, n), Cond("ne", i, i), ~(i < n)],
+        [i < 5, Cond("eq", n, Expr.of(12))],
+    )
+    cases = [(c, True) for c in true] + [(c, False) for c in false]
+    cases += [(Cond("and", a, b), True) for a, b in product(true, true)]
+    cases += [(Cond("or", a, b), False) for a, b in product(false, false)]
+    for a, b in product(false, open_):
+        cases += [(Cond("and", a, b), False), (Cond("and", b, a), False)]
+    for a, b in product(true, open_):
+        cases += [(Cond("or", a, b), True), (~Cond("or", b, a), False)]
+    for condition, answer in cases:
+        assert known.decide(condition) is answer, condition
+        found = reasons(condition, answer, known.prover)
+        assert found and all(map(known.nonneg, found)), (condition, found)
+
+
+def test_what_is_multiplied_out_alone_has_no_steps():
+    unit = generate(lambda i, N: 2 * (i + N) - i, "cpp")
+    assert "Steps: none" in unit.explain()

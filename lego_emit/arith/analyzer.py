@@ -358,28 +358,6 @@ class Analyzer:
             e for e in gaps if not any(k.same(e) for k in self.facts.constraints)
         ]
 
-    def give_way(self, name: str) -> None:
-        """Bounds of other symbols that lead to this one, and are constraints as well, become numbers: a
-        bound of its own leads back to it then no more."""
-        for other, known in self.facts.ranges.items():
-            if other != name:
-                symbol = Expr.atom(Atom("sym", other))
-                if self._leads(known.lo, name) and self._constrains(symbol, known.lo):
-                    known.lo = None if known.least is None else Expr.of(known.least)
-                if self._leads(known.hi, name) and self._constrains(known.hi, symbol):
-                    known.hi = None if known.most is None else Expr.of(known.most)
-        self._forget()
-
-    def _leads(self, bound: Expr | None, name: str) -> bool:
-        return bound is not None and self.facts.reaches(bound, name)
-
-    def _constrains(self, larger: Expr | None, smaller: Expr | None) -> bool:
-        """Whether a constraint says that one is at least the other."""
-        if larger is None or smaller is None:
-            return False
-        gap = larger - smaller
-        return any(k.same(gap) for k in self.facts.constraints)
-
     def learn_divides(self, divisor: Expr, dividend: Expr, positive: bool = True) -> None:
         """divisor, which is positive, divides dividend, both products. positive: dividend is a size,
         else it may be 0 and negative."""

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from ..numeric import is_sympy
 from .expr import Cond, Expr
-from .terms import Atom
 
 
 class Pair(NamedTuple):
@@ -34,13 +33,6 @@ class GivenRange:
     def bounds(self) -> list[Expr]:
         """Those that are not open."""
         return [e for e in (self.least, self.end) if e is not None]
-
-    @property
-    def conditions(self) -> list[Cond]:
-        """What the bounds say, one after the other."""
-        symbol = Expr.atom(Atom("sym", self.name))
-        found = [] if self.least is None else [Cond("le", self.least, symbol)]
-        return found if self.end is None else [*found, Cond("lt", symbol, self.end)]
 
 
 def as_list(assume: Any) -> list[Any]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..errors import AssumptionError, LegoError, short_repr
 from ..numeric import is_integer, is_sympy
 from .analyzer import Analyzer
 from .assume import parse_value
-from .expr import Expr
+from .expr import Cond, Expr
+from .facts import Cache, Facts, Range
 from .formulas import is_symbol, says
 from .given import GivenRange
+from .terms import Atom
 
 
 def parse_ranges(ranges: Any) -> list[GivenRange]:
@@ -82,7 +84,7 @@ def _beside_others(
     found, symbol = [least, high], analyzer.symbol(given.name)
     for at, bound in enumerate((least, high)):
         if bound is not None and analyzer.facts.reaches(bound, given.name):
-            analyzer.give_way(given.name)
+            _give_way(given.name, analyzer.facts)
         if bound is not None and analyzer.facts.reaches(bound, given.name):
             gap = bound - symbol if at else symbol - bound
             if analyzer.nonneg(-gap - 1):
@@ -93,6 +95,46 @@ def _beside_others(
             analyzer.learn_nonneg(gap)
             found[at] = None
     return found[0], found[1]
+
+
+def _give_way(name: str, facts: Facts) -> None:
+    """Bounds of other symbols that lead to this one, and are constraints as well, become numbers: a bound
+    of its own then leads back to it no more."""
+
+    def is_needless(bound: Expr | None, gap: Callable[[Expr], Expr]) -> bool:
+        if bound is None or not facts.reaches(bound, name):
+            return False
+        return any(k.same(gap(bound)) for k in facts.constraints)
+
+    for other, known in facts.ranges.items():
+        symbol = Expr.atom(Atom("sym", other))
+        if other != name and is_needless(known.lo, lambda lo, s=symbol: s - lo):
+            known.lo = None if known.least is None else Expr.of(known.least)
+        if other != name and is_needless(known.hi, lambda hi, s=symbol: hi - s):
+            known.hi = None if known.most is None else Expr.of(known.most)
+    facts.cache = Cache()
+
+
+def beside_ranges(given: GivenRange, known: Analyzer, sizes: Mapping[str, int]) -> list[Cond]:
+    """What a given range says that no symbol's bounds do, but a constraint alone."""
+    symbol = Expr.atom(Atom("sym", given.name))
+    said = [] if given.least is None else [Cond("le", given.least, symbol)]
+    said += [] if given.end is None else [Cond("lt", symbol, given.end)]
+    found = []
+    for c in said:
+        smaller, larger = (known.rebuilt(known.with_numbers(e, sizes)) for e in c.args)
+        gap = larger - smaller - int(c.op == "lt")
+        if any(k.same(gap) for k in known.facts.constraints):
+            others = known.copy()
+            facts = others.facts
+            facts.constraints = [k for k in facts.constraints if not k.same(gap)]
+            facts.ranges = {
+                n: Range(r.lo, r.hi) for n, r in facts.ranges.items()
+            }  # as they are said
+            facts.cache = Cache()
+            if not others.nonneg(gap):
+                found.append(c)
+    return found
 
 
 def _name(key: Any) -> str:

@@ -36,6 +36,7 @@ from .expr import (
     select,
 )
 from .facts import Facts
+from .steps import Simplified
 from .terms import Atom, degree
 
 MOST_EXPANDED = 64  # terms of a product of sums that is multiplied out
@@ -154,10 +155,9 @@ class Simplifier:
 
     def _extreme(self, kind: str, a: Expr, b: Expr) -> Expr:
         smaller, larger = (a, b) if kind == "min" else (b, a)
-        if self.prover.nonneg(b - a):
-            return smaller
-        if self.prover.nonneg(a - b):
-            return larger
+        for gap, result in ((b - a, smaller), (a - b, larger)):
+            if self.prover.nonneg(gap):
+                return self._noted("ordered", kind, (a, b), result)
         return Expr.atom(Atom(kind, *sorted((a, b), key=lambda e: e.key)))
 
     def absolute(self, a: Expr) -> Expr:
@@ -171,15 +171,17 @@ class Simplifier:
             return a if condition else b
         known = self.decide(condition)
         if known is not None:
-            return a if known else b
+            return self._noted(
+                "decided", "select", (condition, a, b), a if known else b, condition, known
+            )
         if a.same(b):
-            return a
+            return self._noted("choices", "select", (condition, a, b), a)
         if condition.op in ("lt", "le"):
             x, y = condition.args
             if a.same(x) and b.same(y):
-                return self.minimum(a, b)
+                return self._noted("choices", "select", (condition, a, b), self.minimum(a, b))
             if a.same(y) and b.same(x):
-                return self.maximum(a, b)
+                return self._noted("choices", "select", (condition, a, b), self.maximum(a, b))
         common = {m: c for m, c in a.terms.items() if b.terms.get(m) == c}
         if common:
             shared = Expr(common)
@@ -194,8 +196,30 @@ class Simplifier:
         """1 where the condition holds, else 0; of what is decided, or a number, its own value."""
         if not isinstance(condition, Cond):
             return Expr.of(condition)
-        known = self.decide(condition)
+        known = self.decided(condition)
         return Expr.of(int(known)) if known is not None else Expr.atom(Atom("bool", condition))
+
+    def decided(self, condition: Cond) -> bool | None:
+        """True or False where the condition is decided, which is written down, else None."""
+        known = self.decide(condition)
+        if known is not None and self.recorder.log is not None:
+            self._noted("decided", "bool", (condition,), Expr.of(int(known)), condition, known)
+        return known
+
+    def _noted(
+        self,
+        rule: str,
+        kind: str,
+        args: tuple[Any, ...],
+        after: Expr,
+        condition: Cond | None = None,
+        holds: bool = True,
+    ) -> Expr:
+        """What an operation gives, which is written down with what allows it."""
+        if self.recorder.log is not None:
+            step = Simplified(rule, kind, args, after, self.facts.branch, condition, holds)
+            self.recorder.log.add(step)
+        return after
 
     def isqrt(self, a: Expr) -> Expr:
         """The integer square root. Raises TraceError of a negative number."""
@@ -224,7 +248,14 @@ class Simplifier:
         if x is not None and y is not None:
             return Expr.of(OPS[kind].value(x, y))
         if x is not None:
-            a, b, x, y = b, a, y, x
+            a, b, y = b, a, x
+        found = self._fewer_bits(kind, a, b, y)
+        if found is not None:
+            return self._noted("bits", kind, (a, b), found)
+        return Expr.atom(Atom(kind, *sorted((a, b), key=lambda e: e.key)))
+
+    def _fewer_bits(self, kind: str, a: Expr, b: Expr, y: int | None) -> Expr | None:
+        """The operation on bits as something simpler, None where it stays. y: the number that b is."""
         if y is not None:
             if kind == "and" and y == 0:
                 return b
@@ -238,7 +269,7 @@ class Simplifier:
                 return self.multiply(Expr.of(low), self.floordiv(rest, Expr.of(low)))
         if a.same(b):
             return Expr.of(0) if kind == "xor" else a
-        return Expr.atom(Atom(kind, *sorted((a, b), key=lambda e: e.key)))
+        return None
 
     # -- expressions made anew ----------------------------------------------------------------
 

@@ -92,6 +92,21 @@ class Merged:
     where: tuple[Any, ...]
 
 
+@dataclass(slots=True, eq=False)
+class Simplified:
+    """after is what an operation that is no division gives: of a kind of atom, on args, by a rule, whose
+    law check/steps.py has. condition: it always holds, or never, which allows the step. where: the
+    branch."""
+
+    rule: str
+    kind: str
+    args: tuple[Any, ...]
+    after: Any
+    where: tuple[Any, ...]
+    condition: Any = None
+    holds: bool = True
+
+
 class Log:
     """Steps in their order. settled: results are written down, where digits are made anew and not
     simplified."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -19,7 +20,7 @@ from ..html import code
 from ..ir.nodes import Node
 from ..ir.program import Function
 from ..ir.relations import says
-from .steps import Step, Told, told
+from .steps import NO_DIVISION, Step, Told, told
 
 FORMAT = 1
 # What is stated of each function, in the order of the certificate.
@@ -206,10 +207,10 @@ def _fits(function: Function, nodes: list[Node]) -> list[dict[str, Any]]:
 
 def _definition(found: Told) -> list[dict[str, Any]]:
     known: list[dict[str, Any]] = []
-    laws: dict[str, int] = {}
-    for step in found.steps:
-        laws[step.law.says] = laws.get(step.law.says, 0) + 1
-    known += [{"by": f"digit algebra: {law}", "steps": n} for law, n in laws.items()]
+    laws = Counter(step.law for step in found.steps)
+    for law, count in laws.items():
+        algebra = "order, choices and bits" if law in NO_DIVISION else "digit algebra"
+        known.append({"by": f"{algebra}: {law.says}", "steps": count})
     winner = found.winner
     words = ", ".join(winner.words) if winner is not None else ""
     if winner is not None and winner.domains:
@@ -219,7 +220,7 @@ def _definition(found: Told) -> list[dict[str, Any]]:
         known.append({"by": f"form: {words}"})
     for before, after in found.record.problem.written.changes:
         known.append({"by": "Z3: what rewrite= gives is equal", "before": before, "after": after})
-    return known or [{"by": "as it stands in the definition"}]
+    return known or [{"by": "as it stands in the definition, sums and products multiplied out"}]
 
 
 def _step(step: Step, found: Told) -> dict[str, Any]:
@@ -244,17 +245,17 @@ def _step(step: Step, found: Told) -> dict[str, Any]:
 
 def _queries(step: Step, found: Told) -> list[dict[str, str]]:
     """What Z3 was asked, where a step rests on it."""
-    if "Z3" not in step.proof or step.asked is None:
+    if "Z3" not in step.proof:
         return []
-    from ..arith.z3_prover import query
+    from ..arith.z3_prover import prove_nonneg, query
 
-    value, bound = step.asked
     analyzer = found.record.problem.analyzer
     made = []
-    for e in (value, bound - value - 1):
+    for e in step.asked:
         with analyzer.scope():
             for condition in step.where:
                 analyzer.assume(condition)
-            if analyzer.prover.proofs.shown(e)[0] == "Z3":
+            shown = analyzer.prover.proofs.shown(e)[0]
+            if shown == "Z3" and prove_nonneg(analyzer.facts, e):
                 made.append({"smt2": query(analyzer.facts, e), "result": "unsat"})
     return made

@@ -11,12 +11,39 @@ from typing import Any, Protocol
 
 from ..arith.expr import Cond, Expr
 from ..arith.proofs import PROVERS
-from ..arith.steps import EXACT, MERGED, TAKEN_OFF, Divided, Law, Log, Merged
+from ..arith.prover import Prover
+from ..arith.steps import EXACT, MERGED, TAKEN_OFF, Divided, Law, Log, Merged, Simplified
 from ..arith.terms import Atom
 from ..errors import TargetError, did_you_mean
 from ..ir.program import Function, Program
 from ..lower.function import Record
 from ..lower.lowering import Attempt
+
+# Laws of what the simplifier does beside divisions.
+ORDERED = Law(
+    "ordered",
+    "the smaller and the larger one of two values whose order is known (ours)",
+    "min(a, b) = a  and  max(a, b) = b,  where a <= b",
+)
+DECIDED = Law(
+    "decided",
+    "a condition that always holds, or never (ours)",
+    "c = 1  and  (a if c else b) = a,  where c holds",
+)
+CHOICES = Law(
+    "choices",
+    "a choice that the values make needless, or that is of the smaller or the larger one (ours)",
+    "(a if c else a) = a  and  (a if a < b else b) = min(a, b)",
+)
+BITS = Law(
+    "bits",
+    "bits that a number clears or keeps, or that a value has in common with itself (ours)",
+    "x & 0 = 0,  x | 0 = x,  x ^ x = 0,  x & (2**h - 2**l) = 2**l*(x % 2**h // 2**l)",
+)
+NO_DIVISION = ORDERED, DECIDED, CHOICES, BITS
+RULES = {law.name: law for law in NO_DIVISION}
+FOR_EVERY = "for every value"
+AS_TRACED = "what was known when it was traced"
 
 
 @dataclass(frozen=True)
@@ -26,7 +53,7 @@ class Step:
     function: whose; before, after: Exprs in the user's symbols (lego_emit.arith.evaluate gives their
     values); law: what it rests on; because: what allows it, as text; proof: how that was shown.
     bounds: (value, bound) where that is 0 <= value < bound; where: the conditions of the branch in
-    which it holds. asked: the bounds in the symbols of the proof.
+    which it holds. asked: what is never negative, which allows it, in the symbols of the proof.
     """
 
     function: str
@@ -37,7 +64,7 @@ class Step:
     proof: str = ""
     bounds: tuple[Expr, Expr] | None = None
     where: tuple[Cond, ...] = ()
-    asked: tuple[Expr, Expr] | None = None
+    asked: tuple[Expr, ...] = ()
 
 
 class Unit(Protocol):
@@ -126,6 +153,8 @@ class Reader:
                 self._division(entry)
             elif isinstance(entry, Merged):
                 self._merge(entry)
+            elif isinstance(entry, Simplified):
+                self._simplified(entry)
 
     def _add(
         self,
@@ -135,13 +164,14 @@ class Reader:
         bounds: tuple[Expr, Expr] | None,
         proof: str,
         where: tuple[Cond, ...],
-        asked: tuple[Expr, Expr] | None = None,
+        asked: tuple[Expr, ...] = (),
+        because: str = "",
     ) -> None:
         before, after = self.own(before), self.own(after)
         where = tuple(c.rebuild(self.own) for c in where)
         if before.same(after) or before.constant is not None or repr(before) == repr(after):
             return
-        because = "" if bounds is None else between(*bounds)
+        because = because if bounds is None else between(*bounds)
         step = Step(self.name, before, after, law, because, proof, bounds, where, asked)
         self._found.setdefault((before.key, after.key), step)
 
@@ -163,13 +193,41 @@ class Reader:
         if used and proof:
             proof = f"{proof}, with {used}"
         one, a, b = Expr.of(1), d.dividend, d.divisor
+        asked = () if d.fits is None else (d.fits[0], d.fits[1] - d.fits[0] - 1)
         before = Atom("floordiv", a, b) if d.signed else Atom("digit", a, b, None)
         if d.law is EXACT and repr(self.own(Expr.atom(before))) == repr(self.own(quotient)):
             return  # it says nothing that the Known does not
-        self._add(Expr.atom(before), quotient, d.law, bounds, proof, d.where, d.fits)
+        self._add(Expr.atom(before), quotient, d.law, bounds, proof, d.where, asked)
         before = Atom("floormod", a, b) if d.signed else Atom("digit", a, one, b)
-        self._add(Expr.atom(before), remainder, d.law, bounds, proof, d.where, d.fits)
+        self._add(Expr.atom(before), remainder, d.law, bounds, proof, d.where, asked)
         self._tell(parts)
+
+    def _simplified(self, s: Simplified) -> None:
+        """A step that is no division: what allows it is shown in its branch, as it was then."""
+        before, why = Expr.atom(Atom(s.kind, *s.args)), s.condition
+        if s.rule == ORDERED.name:
+            a, b = s.args
+            why = Cond("le", a, b) if s.after.same(a) == (s.kind == "min") else Cond("le", b, a)
+        if why is None:
+            return self._add(before, s.after, RULES[s.rule], None, FOR_EVERY, s.where)
+        because = repr((why if s.holds else ~why).rebuild(self.own))
+        if because in (repr(c.rebuild(self.own)) for c in s.where):
+            return None  # the branch says it
+        analyzer = self.analyzer
+        with analyzer.scope():
+            for condition in s.where:
+                analyzer.assume(condition.rebuild(analyzer.rebuilt))
+            asked = reasons(why.rebuild(analyzer.rebuilt), s.holds, analyzer.prover)
+            proof = AS_TRACED
+            if all(map(analyzer.nonneg, asked)):
+                proof = self._proof(because, [analyzer.prover.proofs.shown(e) for e in asked])
+        return self._add(before, s.after, RULES[s.rule], None, proof, s.where, asked, because)
+
+    def _proof(self, because: str, shown: list[tuple[str, Expr | None]]) -> str:
+        """The dearest of the ways in which each of several things is shown."""
+        proof, known = max(shown, key=lambda p: PROVERS.index(p[0]), default=(PROVERS[0], None))
+        text = because if known is None else _relation(self.own(known))
+        return proof if text == because else f"from {text}"
 
     def _range(self, d: Divided) -> tuple[tuple[Expr, Expr] | None, str]:
         """((value, bound) of 0 <= value < bound, how that is shown in the branch that it is of)."""
@@ -227,7 +285,26 @@ class Reader:
         law = TAKEN_OFF if digits and len({c > 0 for c in digits}) > 1 else MERGED
         if len(digits) == 1:
             law = TAKEN_OFF
-        self._add(before, after, law, None, "for every value", m.where)
+        self._add(before, after, law, None, FOR_EVERY, m.where)
+
+
+def reasons(condition: Cond, holds: bool, prover: Prover) -> tuple[Expr, ...]:
+    """What is never negative where a condition always holds, or never does, and decides it."""
+    op, args = condition.op, condition.args
+    if op == "not":
+        return reasons(args[0], not holds, prover)
+    if op in ("and", "or"):
+        if holds is (op == "and"):
+            return tuple(e for c in args for e in reasons(c, holds, prover))
+        one = next((c for c in args if prover.decide(c) is holds), args[0])
+        return reasons(one, holds, prover)
+    gap = args[1] - args[0]
+    if op in ("eq", "ne"):
+        if holds is (op == "eq"):
+            return gap, -gap
+        return (next((e for e in (gap - 1, -gap - 1) if prover.nonneg(e)), gap - 1),)
+    least = int(op == "lt")
+    return (gap - least if holds else least - gap - 1,)
 
 
 def _replaced(e: Expr, values: dict[str, Expr]) -> Expr:

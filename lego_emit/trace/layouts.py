@@ -265,7 +265,7 @@ def _inside(indices: Sequence[Expr], sizes: Sequence[Expr], known: Analyzer) -> 
     condition: Cond | bool = True
     for i, n in zip(indices, sizes, strict=True):
         test = i < n
-        decided = known.decide(test)
+        decided = known.simplifier.decided(test)
         if decided is False:
             return False
         if decided is None:

@@ -157,7 +157,7 @@ class _Path:
             return before, False
         possible = self.possible(condition) if self.decided else [True, False]
         if len(possible) == 2:
-            decided = known.decide(condition)
+            decided = known.simplifier.decided(condition)
             if decided is not None:
                 return decided, False
         if not self.decided:

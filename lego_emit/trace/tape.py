@@ -24,6 +24,7 @@ from typing import Any
 from ..arith.analyzer import Analyzer
 from ..arith.context import ContextCond, ContextExpr, plain
 from ..arith.expr import Cond, Expr, computed
+from ..arith.steps import Simplified
 from .paths import Impossible, here, running
 
 
@@ -41,11 +42,12 @@ class Result:
 @dataclass(slots=True)
 class Run:
     """One path: its steps, (operation, arguments); of each `if` (the number of steps before it, its
-    condition, None where it was decided, the answer); what the function returned, Impossible where the
-    path was given up."""
+    condition, None where it was decided, the answer); what the log said of those that were; what the
+    function returned, Impossible where the path was given up."""
 
     steps: list[tuple[Callable[..., Any], tuple[Any, ...]]] = field(default_factory=list)
     asked: list[tuple[int, Any, bool]] = field(default_factory=list)
+    decided: list[Simplified] = field(default_factory=list)
     result: Any = Impossible
 
     def named(self, value: Any) -> Any:
@@ -137,6 +139,8 @@ class Tape:
             answers = *answers, answer
         if run.result is Impossible:
             raise Impossible
+        if analyzer.log is not None:
+            analyzer.log.entries += run.decided
         return _each(run.result, known)
 
     def step(self, operation: Callable[..., Any], *arguments: Any) -> Any:
@@ -166,6 +170,11 @@ class Tape:
         if self._run is not None and not self._inside:
             named = self._run.named(condition) if is_open else None
             self._run.asked.append((len(self._run.steps), named, answer))
+            log = here().analyzer.log
+            if not is_open and log is not None and log.entries:
+                last = log.entries[-1]  # it is of this `if`, or has been kept before
+                if isinstance(last, Simplified):
+                    self._run.decided.append(last)
 
     def __str__(self) -> str:
         """The steps of the path that was followed first, one a line, and what it returned."""
