@@ -89,7 +89,7 @@ def test_a_query_is_told_where_z3_was_asked():
         (lambda i, M, x: i if i * i <= M * i + x else x, "(i*i <= M*i + x)"),
         (lambda i, M, x: (i * i == M * i + x + 1) + i, "(i*i == M*i + x + 1)"),
     ],
-    ids=str,
+    ids=("min", "abs", "if", "equal"),
 )
 def test_a_query_is_told_where_no_division_rests_on_z3(function, before):
     unit = generate(function, "cpp", name="f", assume=["0 <= i < M", "x >= 0"])
