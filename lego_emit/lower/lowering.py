@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -13,6 +12,7 @@ from ..arith.expr import Expr
 from ..arith.steps import Log
 from ..arith.terms import Atom, Identity
 from ..ir.nodes import Node
+from ..operations import OPS
 from .graph import Graph
 from .problem import Dialect
 from .quotients import from_others
@@ -253,18 +253,7 @@ class Lowering:
         return None if any(a is None for a in args) else self.analyzer.operate(_VALUES[op], *args)
 
 
+# Of what polynomials and divisions have: by its value, which is Python's operator.
 _VALUES: dict[str, Callable[..., Any]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "neg": operator.neg,
-    "div": operator.floordiv,
-    "floordiv": operator.floordiv,
-    "mod": operator.mod,
-    "floormod": operator.mod,
-    "and": operator.and_,
-    "or": operator.or_,
-    "xor": operator.xor,
-    "shl": operator.lshift,
-    "shr": operator.rshift,
+    op: row.value for op, row in OPS.items() if row.gives == "i" and (row.sign or op == "neg")
 }
