@@ -61,6 +61,15 @@ QUESTIONS = {
         defines("Operation")(m) and m.OPS is OPS and {"takes", "value", "bounds", "price"}
         <= {*m.Operation.__slots__}
     ),
+    "a rule that is no division: min, max, choices, bits": lambda m: (
+        defines("Simplifier")(m) and {"min", "max", "select", "and"} <= {*m.MAKE}
+    ),
+    "how a range is read, and what no symbol's bounds say of it": defines(
+        "parse_ranges", "beside_ranges"
+    ),
+    "the laws and proofs of a certificate's steps": lambda m: (
+        defines("Step", "reasons")(m) and len(m.NO_DIVISION) == len(m.RULES)
+    ),
     "the rule for an operation's bounds": lambda m: OPS["add"].bounds.__module__ == m.__name__,
     "the node type of programs": lambda m: type(var("i")).__module__ == m.__name__,
     "the spelling of a language, here Rust": spells("rust", "not"),
@@ -103,6 +112,30 @@ def answers(page):
     """The path that a page gives for each question."""
     table = page.split("| you look for | it is in |\n")[1].split("\n\n")[0]
     return dict(re.findall(r"^\| (.+) \| `(.+)` \|$", table, re.M))
+
+
+# What knows isqrt for its own sake: as a method, as a function of a nest or a language, as a search's limit.
+ISQRT_ALONE = {
+    "arith/context.py", "check/minimal.py", "measure/nest.py", "proofcheck/stated.py",
+    "proofcheck/languages/javascript.py", "proofcheck/languages/julia.py",
+}  # fmt: skip
+
+
+def test_what_an_operation_touches():
+    """The files of the checklist are those of the package that know isqrt."""
+    table = PAGE.split("| file | gets |\n")[1].split("\n\n")[0]
+    listed = {*re.findall(r"^\| `(.+?)` \|", table, re.M)}
+    for path in listed:
+        folder = ROOT if path.startswith("printers/") else ROOT / "lego_emit"
+        text = (folder / path).read_text(encoding="utf-8")
+        assert re.search("isqrt|Isqrt|[^a-z]root[^a-z]", text), path
+    known = {
+        path.relative_to(ROOT / "lego_emit").as_posix()
+        for folder in ("arith", "lower", "check", "measure", "ir", "emit", "proofcheck")
+        for path in (ROOT / "lego_emit" / folder).rglob("*.py")
+        if re.search(r'"isqrt"|Isqrt|\bisqrt\(', path.read_text(encoding="utf-8"))
+    }
+    assert known - listed == ISQRT_ALONE
 
 
 def holds(question, path):

@@ -3,7 +3,10 @@
 One question is asked: is e >= 0 wherever the facts hold? a < b is b - a - 1 >= 0. What constant bounds
 leave open is looked for in proofs.py, which is loaded with the first such question.
 
-True is a proof. False is none: it says nothing. Answers depend on the facts and the question alone.
+True is a proof. False is none: it says nothing. Whether a proof is found may depend on what was asked
+before: proofs.py tries so many proofs by constraints, and asks Z3 so often, about the same symbols (TRIES,
+Z3_QUERIES), and an answer is remembered until more is known. No clock takes part, so that the same questions
+in the same order have the same answers on every machine.
 """
 
 from __future__ import annotations
