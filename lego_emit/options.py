@@ -1,15 +1,15 @@
 """The options of generate() and render(), each declared once.
 
 A field of `Options` is a keyword of generate(), one of `RenderOptions` a keyword of render(). Its
-`Option` says what it does and what kind of value it takes. Everything else is made from the fields: the
-signatures and docstrings, the command line's options, the keys of lego-emit.toml, the arguments of
+`Option` says what it does and what kind of value it takes. Everything else is made from the fields, here
+and in lego_emit/surfaces.py: the signatures and docstrings, the command line's options, the keys of lego-emit.toml, the arguments of
 CMake's lego_emit_generate(), what a golden case or a text in the playground may say, and the tables of
 the documentation. To add an option, add a field, and use its value where it matters.
 
     >>> Options(effort=4).effort
     4
-    >>> cmake()["bare"]
-    ['BASE', 'EFFORT']
+    >>> beside()
+    ['assume', 'index_type', 'view']
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from dataclasses import replace as replaced
 from typing import Any, ParamSpec, Self, TypeVar
 
 from .arith.given import as_list
-from .emit import registry
 from .emit.naming import STYLES, Naming
 from .errors import (
     AssumptionError,
@@ -39,135 +38,6 @@ Rewrite = Callable[[str, dict[str, Any]], Any]
 P = ParamSpec("P")
 R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-# -- kinds of values, outside of Python -----------------------------------------------------------
-
-
-class Kind:
-    """What kind of value an option takes in lego-emit.toml, on the command line and in CMake.
-
-    example: a value as lego-emit.toml writes it. cmake: how CMake writes it there: "text" in quotes,
-    "bare" as it stands, "flag" as true, "list" of texts, or "table".
-    """
-
-    example = ""
-    cmake = "text"
-
-    def of_toml(self, value: Any) -> Any:
-        """The value that generate() takes. Raises ValueError, which says what to give."""
-        raise NotImplementedError
-
-
-class Flag(Kind):
-    """True or false; on the command line it is given or not."""
-
-    example, cmake = "true", "flag"
-
-    def of_toml(self, value: Any) -> bool:
-        """The value, true or false."""
-        if not isinstance(value, bool):
-            raise ValueError("give true or false")
-        return value
-
-
-class Text(Kind):
-    """A text that is not empty. metavar: what the command line calls it."""
-
-    def __init__(self, example: str, metavar: str = "NAME"):
-        self.example, self.metavar = f'"{example}"', metavar
-
-    def of_toml(self, value: Any) -> str:
-        """A text that is not empty."""
-        if not isinstance(value, str) or not value:
-            raise ValueError(f"give text such as {self.example}")
-        return value
-
-
-class Choice(Kind):
-    """One of some names."""
-
-    def __init__(self, *names: str):
-        self.names, self.example = names, f'"{names[0]}"'
-
-    def of_toml(self, value: Any) -> str:
-        """The name, which is one of them."""
-        return one_of(value, self.names)
-
-
-class Number(Kind):
-    """An integer from least to most."""
-
-    cmake = "bare"
-
-    def __init__(self, least: int, most: int):
-        self.least, self.most, self.example = least, most, f"{min(4, most)}"
-
-    def of_toml(self, value: Any) -> int:
-        """The number, which lies between them."""
-        if type(value) is not int or not self.least <= value <= self.most:
-            raise ValueError(f"give a number from {self.least} to {self.most}")
-        return value
-
-
-class Texts(Kind):
-    """A list of texts; on the command line, one at a time."""
-
-    cmake = "list"
-
-    def __init__(self, example: str, metavar: str):
-        self.example, self.metavar = f'["{example}"]', metavar
-
-    def of_toml(self, value: Any) -> tuple[str, ...]:
-        """The texts, none of them empty."""
-        if not isinstance(value, list) or not all(isinstance(x, str) and x for x in value):
-            raise ValueError(f"give a list such as {self.example}")
-        return tuple(value)
-
-
-class Sizes(Kind):
-    """Numbers by name; on the command line M=6,N=8."""
-
-    example, cmake = "{ BM = 32 }", "table"
-
-    def of_toml(self, value: Any) -> dict[str, int]:
-        """The numbers, each an integer."""
-        if not isinstance(value, dict) or not all(type(n) is int for n in value.values()):
-            raise ValueError(f"give a table of integers such as {self.example}")
-        return value
-
-
-class Types(Kind):
-    """An index type, or several; on the command line auto,int32."""
-
-    example = '"int32"'
-
-    def of_toml(self, value: Any) -> list[str]:
-        """The types as a list."""
-        known = ("auto", *registry.index_types())
-        return [one_of(x, known) for x in (value if isinstance(value, list) and value else [value])]
-
-
-class Bases(Kind):
-    """0, 1, or what counts from 1; on the command line g=1,local=1."""
-
-    example, cmake = "1", "bare"
-
-    def of_toml(self, value: Any) -> int | dict[str, int]:
-        """The number, or the numbers by name."""
-        if isinstance(value, dict):
-            return {name: one_of(number, (0, 1)) for name, number in value.items()}
-        if type(value) is int and value in (0, 1):
-            return value
-        raise ValueError("give 0, 1, or what counts from 1, as base = { g = 1, local = 1 }")
-
-
-def one_of(value: Any, choices: Sequence[Any]) -> Any:
-    """The value, which is one of these. Raises ValueError, with the nearest."""
-    if not any(value == choice and type(value) is type(choice) for choice in choices):
-        names = [str(choice) for choice in choices]
-        raise ValueError(f"give one of {', '.join(names)}.{did_you_mean(str(value), names)}")
-    return value
 
 
 # -- checks of values in Python: each gives the value that is kept, and raises a LegoError ----------
@@ -264,14 +134,14 @@ def _where(name: str, value: Any) -> Mapping[str, Any]:
 class Option:
     """How one option is said and checked.
 
-    text: what it does, in sentences of which the first is the command line's help. kind: of its value
-    outside of Python, None where it is said in Python alone. check: gives the value that is kept.
+    text: what it does, in sentences of which the first is the command line's help. kind: a class of
+    lego_emit.surfaces, and what it takes; None where it is said in Python alone. check: gives the value that is kept.
     flags: the command line's, where they are not --NAME. beside: whether a golden case, or a text in
     the playground, may say it beside its layout.
     """
 
     text: str
-    kind: Kind | None = None
+    kind: tuple[Any, ...] | None = None
     check: Callable[[str, Any], Any] = lambda name, value: value
     flags: tuple[str, ...] = ()
     beside: bool = False
@@ -282,7 +152,7 @@ class Option:
         return f"{self.text.partition('. ')[0].rstrip('.')}."
 
 
-def option(default: Any, text: str, kind: Kind | None = None, **more: Any) -> Any:
+def option(default: Any, text: str, kind: tuple[Any, ...] | None = None, **more: Any) -> Any:
     """The field of an option. text: as Option has it, over several lines."""
     said = Option(" ".join(text.split()), kind, **more)
     return field(default=default, metadata={"option": said})
@@ -293,7 +163,7 @@ def _field_of_assume() -> Any:
         (),
         """What always holds, as "M % BM == 0". Relations between the symbols, as text or SymPy
         relations.""",
-        Texts("M % BM == 0", "RELATION"), check=_assume, beside=True,
+        ("Texts", "M % BM == 0", "RELATION"), check=_assume, beside=True,
     )  # fmt: skip
 
 
@@ -316,7 +186,7 @@ def _field_of_index_type() -> Any:
         Python's integers have no bound: there auto is int. A list such as ["auto", "int32"] gives each
         function in each type where they differ: NAME, and NAME_i32 beside it, with 32 bits as a
         precondition.""",
-        Types(), check=_index_types, beside=True,
+        ("Types",), check=_index_types, beside=True,
     )  # fmt: skip
 
 
@@ -352,7 +222,7 @@ class Options(_Checked):
     sizes: Mapping[str, int] | None = option(
         None,
         """Fix sizes, as M=6,N=8. In Python {"M": 6}: parameters that are numbers in the text.""",
-        Sizes(), check=_sizes, flags=("--size", "-s"),
+        ("Sizes",), check=_sizes, flags=("--size", "-s"),
     )  # fmt: skip
     assume: Sequence[Any] = _field_of_assume()
     ranges: Mapping[Any, Any] | None = _field_of_ranges()
@@ -364,27 +234,27 @@ class Options(_Checked):
         masked is 0 then). A formula in which no layout stands, and an expression, say themselves what
         they count: nothing is shifted. {"g": 1, "local": 1} names the parameters and results that count
         from 1, of any function, and nothing else does.""",
-        Bases(), check=_base,
+        ("Bases",), check=_base,
     )  # fmt: skip
     name: str | None = option(
         None,
         """Name of the unit and its functions. Default: the function's name, "layout" for a layout,
         "index" for an expression; of several the unit's alone, by default the first one's.""",
-        Text("index"),
+        ("Text", "index"),
     )  # fmt: skip
     cost: str | Cost | None = option(
         None,
         """What the cheapest form is counted in: latency (the default of most targets), ops (the fewest
         operations), measured (the prices on this machine that `lego-emit calibrate` stored). In Python
         a Cost, too.""",
-        Choice(*COSTS, MEASURED), check=_cost,
+        ("Choice", *COSTS, MEASURED), check=_cost,
     )  # fmt: skip
     strict: bool = option(
         False,
         """Refuse what may not be meant, and otherwise only causes a warning. A name that nobody
         defined, a variable of the module, not in capitals, that is taken as an index, and a range of a
         name that the expressions do not have.""",
-        Flag(), check=_flag,
+        ("Flag",), check=_flag,
     )  # fmt: skip
     rewrite: Rewrite | None = option(
         None,
@@ -401,7 +271,7 @@ class Options(_Checked):
         holds an array and the layout's sizes, and reads and writes the array by the layout's index:
         NAME_view in C++ and CUDA C, with NAME_layout, a layout policy of std::mdspan, and NameView in
         Rust and Julia.""",
-        Flag(), check=_flag, beside=True,
+        ("Flag",), check=_flag, beside=True,
     )  # fmt: skip
     header: str | Sequence[str] = option(
         (),
@@ -413,19 +283,19 @@ class Options(_Checked):
         """What the functions are in: acme::tiles, or a module's name. A namespace of C++ ("acme::tiles";
         "lego" unless given), CUDA C, HIP (global scope unless given) or Metal, the module of Fortran
         (NAME_mod) or Julia.""",
-        Text("acme::tiles"),
+        ("Text", "acme::tiles"),
     )  # fmt: skip
     prefix: str | None = option(
         None,
         """What every public name of the file begins with: functions, types, helpers, include guard.""",
-        Text("acme_", "TEXT"),
+        ("Text", "acme_", "TEXT"),
     )  # fmt: skip
     names: str | None = option(
         None,
         """The style of functions, types, parameters and results: snake_case, camelCase or PascalCase.
         In PascalCase, parameters and results are in camelCase. The prefix is a word of them then. Names
         without small letters stay; two that are one in the style are refused.""",
-        Choice(*STYLES),
+        ("Choice", *STYLES),
     )  # fmt: skip
     hints: bool = option(
         False,
@@ -433,14 +303,14 @@ class Options(_Checked):
         its range is undefined behavior then. Divisions need no corrections for signs. It is undefined
         also where the result is not used: a kernel that computes an index before it masks it must not
         have this.""",
-        Flag(), check=_flag,
+        ("Flag",), check=_flag,
     )  # fmt: skip
     effort: int = option(
         1,
         f"""How many times the usual steps the searches for cheaper forms may take, 1 to {MOST_EFFORT}.
         More can find a shorter form of a small table, of bits that move or of many digits, and takes
         longer.""",
-        Number(1, MOST_EFFORT), check=_effort,
+        ("Number", 1, MOST_EFFORT), check=_effort,
     )  # fmt: skip
 
     @property
@@ -457,7 +327,7 @@ class RenderOptions(_Checked):
         (),
         """The kernel's index variables, as "pm pn: int64 i". {% names pm, pn: int64, i %} in the
         template says it, too; the type is the language's usual int where none is given.""",
-        Text("i j: int64", "TEXT"), check=_names,
+        ("Text", "i j: int64", "TEXT"), check=_names,
     )  # fmt: skip
     assume: Sequence[Any] = _field_of_assume()
     ranges: Mapping[Any, Any] | None = _field_of_ranges()
@@ -468,7 +338,7 @@ class RenderOptions(_Checked):
         check=_where,
     )  # fmt: skip
     sandboxed: bool = option(
-        False, "Render in Jinja's sandbox, for a template of somebody else.", Flag(), check=_flag
+        False, "Render in Jinja's sandbox, for a template of somebody else.", ("Flag",), check=_flag
     )
 
 
@@ -487,12 +357,6 @@ def options_of(of: type) -> dict[str, tuple[Option, Any]]:
     """{keyword: (its option, its default)} of a class of options, in the order of the reference."""
     own = [f for f in fields(of) if "option" in f.metadata]
     return {f.name: (f.metadata["option"], f.default) for f in own}
-
-
-def keys(of: type) -> dict[str, Option]:
-    """{key of lego-emit.toml: option} of those that have one."""
-    found = options_of(of).items()
-    return {name.replace("_", "-"): said for name, (said, _) in found if said.kind is not None}
 
 
 def beside() -> list[str]:
@@ -536,44 +400,3 @@ def described(of: type) -> str:
         + "\n"
         for name, (said, _) in options_of(of).items()
     )
-
-
-def cmake(of: type = Options) -> dict[str, list[str]]:
-    """{how CMake writes a value: its arguments}, as `lego-emit --cmake-options` prints them."""
-    found: dict[str, list[str]] = {kind: [] for kind in ("text", "bare", "flag", "list", "table")}
-    for key, said in keys(of).items():
-        if said.kind is not None and key != "name":
-            found[said.kind.cmake].append(key.replace("-", "_").upper())
-    return found
-
-
-def table(of: type = Options) -> str:
-    """The options as a Markdown table: the keyword and its default, the command line's option, the key of
-    lego-emit.toml, what it does."""
-    rows = []
-    for name, (said, default) in options_of(of).items():
-        flag = key = ""
-        if said.kind is not None:
-            flag, key = f"`{flags(name, said)[0]}`", f"`{name.replace('_', '-')}`"
-        rows.append([f"`{name}={default!r}`", flag, key, said.text])
-    return _markdown(["keyword", "command line", "key", "what it does"], rows)
-
-
-def keys_table(of: type = Options) -> str:
-    """The keys of lego-emit.toml as a Markdown table, with an example of each and what it does."""
-    rows = [
-        [f"`{key} = {said.kind.example}`", said.help]
-        for key, said in keys(of).items()
-        if said.kind is not None
-    ]
-    return _markdown(["key", "what it does"], rows)
-
-
-def _markdown(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *([x.replace("|", "\\|") for x in row] for row in rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def flags(name: str, said: Option) -> tuple[str, ...]:
-    """The command line's names of an option."""
-    return said.flags or (f"--{name.replace('_', '-')}",)

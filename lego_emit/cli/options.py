@@ -7,19 +7,8 @@ from typing import Any
 
 import click
 
-from ..options import (
-    Bases,
-    Choice,
-    Flag,
-    Number,
-    Option,
-    Sizes,
-    Text,
-    Texts,
-    Types,
-    flags,
-    options_of,
-)
+from ..options import options_of
+from ..surfaces import Bases, Choice, Flag, Kind, Number, Sizes, Text, Texts, Types, flags, kind_of
 from .root import numbers_by_name
 
 
@@ -27,9 +16,9 @@ def option_of(of: type, name: str, **settings: Any) -> Callable[[Any], Any]:
     """The option of a keyword of generate() or render(). settings: click's, in place of its own."""
     said, default = options_of(of)[name]
     names = (*flags(name, said), name)
-    if isinstance(said.kind, Sizes):
+    if isinstance(kind := kind_of(said), Sizes):
         return numbers_by_name(*names, help=settings.get("help", said.help))
-    made = {"help": said.help, **_settings(said, default), **settings}
+    made = {"help": said.help, **_settings(kind, default), **settings}
     return click.option(*names, **made)
 
 
@@ -45,9 +34,9 @@ def options_for(of: type, *others: str) -> Callable[[Any], Any]:
     return made
 
 
-def _settings(said: Option, default: Any) -> dict[str, Any]:
+def _settings(kind: Kind | None, default: Any) -> dict[str, Any]:
     """What click is told of an option's kind."""
-    match said.kind:
+    match kind:
         case Flag():
             return {"is_flag": True}
         case Texts(metavar=metavar):
@@ -74,7 +63,7 @@ def _settings(said: Option, default: Any) -> dict[str, Any]:
         case Text(metavar=metavar):
             return {"metavar": metavar}
         case _:
-            raise TypeError(f"the command line has no option of {type(said.kind).__name__}")
+            raise TypeError(f"the command line has no option of {type(kind).__name__}")
 
 
 def _base(texts: Sequence[str]) -> int | dict[str, int]:

@@ -84,7 +84,7 @@ def _cmake_dir(ctx: click.Context, param: click.Parameter, wanted: bool) -> None
 
 def _cmake_options(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from ..options import cmake
+        from ..surfaces import cmake
 
         for kind, names in cmake().items():
             click.echo(f"{kind};{';'.join(names)}")

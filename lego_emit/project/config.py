@@ -36,7 +36,8 @@ from typing import Any
 from ..emit import registry
 from ..emit.naming import Naming
 from ..errors import BuildError, LegoError, did_you_mean
-from ..options import Options, RenderOptions, Text, Texts, keys, options_of
+from ..options import Options, RenderOptions, options_of
+from ..surfaces import Text, Texts, keys
 
 CONFIG = "lego-emit.toml"
 PYPROJECT = "pyproject.toml"
@@ -243,7 +244,7 @@ def _target(value: Any) -> str:
 
 
 def _of_options(of: type) -> dict[str, _Check]:
-    return {key: said.kind.of_toml for key, said in keys(of).items() if said.kind is not None}
+    return {key: kind.of_toml for key, kind in keys(of).items()}
 
 
 _DEPENDS = {"depends": _texts("sizes.json")}
