@@ -22,6 +22,7 @@ from conftest import TARGETS
 import lego_emit
 from lego_emit.cli import main
 from lego_emit.emit import registry
+from lego_emit.printers.rust import RustPrinter
 from lego_emit.project.build import build, depfile
 from lego_emit.project.config import load
 from lego_emit.project.making import emit_all
@@ -334,7 +335,8 @@ def test_a_changed_option_and_a_new_lego_emit(monkeypatch):
     assert run("--check").exit_code == 1
     built()
     monkeypatch.setattr("lego_emit.project.build._generator", lambda target: "another")
-    monkeypatch.setattr("lego_emit.printers.rust.RustPrinter.emit", lambda *a: "// new\n")
+    emit = RustPrinter.emit
+    monkeypatch.setattr(RustPrinter, "emit", lambda self, unit: f"// new\n{emit(self, unit)}")
     assert "wrote 2 files" in built().stderr
 
 
@@ -347,6 +349,8 @@ class ShortPrinter(CppPrinter):
     template = "short.jinja"
 """
 
+SHORT = "// {{{{ unit }}}}, {}:{{% for f in functions %}} {{{{ f.name }}}}{{% endfor %}}\n"
+
 
 def test_a_changed_template_makes_files_stale(tmp_path):
     site = tmp_path / "site"
@@ -357,7 +361,7 @@ def test_a_changed_template_makes_files_stale(tmp_path):
         "[lego_emit.printers]\nshort = short_lego:ShortPrinter\n"
     )
     (site / "short_lego.py").write_text(PRINTER)
-    (site / "short.jinja").write_text("// {{ unit }}, first\n")
+    (site / "short.jinja").write_text(SHORT.format("first"))
     (tmp_path / "short").mkdir()
     Path("short/lego-emit.toml").write_text(
         'targets = ["short"]\nlayouts = ["../layouts.py:turned"]'
@@ -369,10 +373,10 @@ def test_a_changed_template_makes_files_stale(tmp_path):
         assert done.returncode == 0, done.stderr
         return Path("short/generated/short/turned.hpp").read_text(), done.stderr
 
-    assert build_again()[0] == "// turned, first\n"
-    (site / "short.jinja").write_text("// {{ unit }}, second\n")
+    assert build_again()[0] == "// turned, first: turned_apply turned_inv\n"
+    (site / "short.jinja").write_text(SHORT.format("second"))
     text, told = build_again()
-    assert text == "// turned, second\n" and "wrote 1 file" in told
+    assert text == "// turned, second: turned_apply turned_inv\n" and "wrote 1 file" in told
     assert "wrote" not in build_again()[1]
 
 
