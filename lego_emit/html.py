@@ -1,6 +1,6 @@
 """What notebooks show: code, tables and folded parts as HTML.
 
-Nothing is loaded from elsewhere, and no colour but the code's is set: those stand out on a light and
+Nothing is loaded from elsewhere, and no color but the code's is set: those stand out on a light and
 on a dark ground.
 """
 
@@ -11,8 +11,8 @@ from functools import cache
 from html import escape
 from typing import Any
 
-# Kinds of words of Pygments, and colours of the same contrast to white and to black.
-COLOURS = {
+# Kinds of words of Pygments, and colors of the same contrast to white and to black.
+COLORS = {
     "Comment": "#767676",
     "Keyword": "#A051C4",
     "Keyword.Type": "#00858A",
@@ -27,7 +27,7 @@ CELL = "text-align: left; padding: 0.15em 0.8em; vertical-align: top;"
 
 
 def code(text: str, file: str = "") -> str:
-    """Text as it stands, with its words coloured where Pygments is installed and knows the language by
+    """Text as it stands, with its words colored where Pygments is installed and knows the language by
     the file's name."""
     made = _highlighted(text, file) if file else None
     return f'<pre style="{CODE}">{escape(text, quote=False) if made is None else made}</pre>\n'
@@ -74,6 +74,6 @@ def _formatter() -> Any:
     from pygments.style import Style
     from pygments.token import string_to_tokentype
 
-    styles: Mapping[Any, str] = {string_to_tokentype(k): c for k, c in COLOURS.items()}
-    own = type("Colours", (Style,), {"styles": styles, "background_color": ""})
+    styles: Mapping[Any, str] = {string_to_tokentype(k): c for k, c in COLORS.items()}
+    own = type("Colors", (Style,), {"styles": styles, "background_color": ""})
     return HtmlFormatter(style=own, noclasses=True, nowrap=True)

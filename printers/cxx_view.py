@@ -70,7 +70,7 @@ class CxxView:
         text += f"a layout: {ways} are data[{place}]. The array is not owned; its elements are const in "
         text += f"{self.name}<const T>, which a {self.name}<T> converts to. "
         text += f"The sizes are those of {self._apply.name}. " if self.sizes else ""
-        text += "What is not in its range" + " or masked" * self.masks + " is undefined behaviour."
+        text += "What is not in its range" + " or masked" * self.masks + " is undefined behavior."
         return self._printer.comment(text, "///")
 
     @property

@@ -121,7 +121,7 @@ def sanitized(what):
 
 
 def test_every_golden_case_under_the_sanitizer(cases, tmp_path):
-    """In a process of its own: undefined behaviour ends it. What is lowered already goes along."""
+    """In a process of its own: undefined behavior ends it. What is lowered already goes along."""
     lowered = {}
     for case in cases:
         case.emit("cpp")

@@ -235,7 +235,7 @@ def test_tiled_mma(warps, operand, pair):
 
 
 def test_tiled_mma_permuted():
-    """CuTe's MMA tutorial: (8,2,2):(1,16,8) of N gives each warp neighbouring values."""
+    """CuTe's MMA tutorial: (8,2,2):(1,16,8) of N gives each warp neighboring values."""
     mma = cute.make_tiled_mma(ATOM, "(2,2,1)", (None, "(8,2,2):(1,16,8)", None))
     assert mma.tile_mnk == (32, 32, 16)
     a = L("(32,64):(64,1)")

@@ -197,7 +197,7 @@ def test_banks_without_conflict():
     assert all(sorted(layout.apply(r, c) % 8 for c in range(8)) == [*range(8)] for r in range(5))
 
 
-def test_hilbert_steps_to_a_neighbour():
+def test_hilbert_steps_to_a_neighbor():
     layout = catalogue["hilbert.2D"](64, 64)
     walk = [layout.inv(k) for k in range(64 * 64)]
     assert (walk[0], walk[-1]) == ((0, 0), (63, 0))

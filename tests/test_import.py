@@ -121,7 +121,7 @@ tiled = TileBy([2, 2], [3, 2]).OrderBy(Row(6, 4))
 table = Lookup([2, 3], [5, 3, 1, 0, 2, 4])
 for layout in (tiled, table, hardware.mma("c"), cute.layout("((4,8),2):((16,1),8)")):
     assert layout._repr_html_().startswith("<svg")
-    assert terminal(sheet(layout, colour="bank" if layout is tiled else None))
+    assert terminal(sheet(layout, color="bank" if layout is tiled else None))
     layout.apply(*(0 for _ in layout.dims))
 sized = as_layout(lambda M, N: GroupBy([M, N]), {"M": 2, "N": 3}, "layouts.py")
 assert sized.apply(1, 2) == 5 and sized.inv(5) == (1, 2)

@@ -337,7 +337,7 @@ def test_an_assumption_of_too_much_is_refused(assumption, words):
 
 
 def test_a_sum_of_many_quotients():
-    """Neighbouring digits are put together by what they have in common, not pair by pair."""
+    """Neighboring digits are put together by what they have in common, not pair by pair."""
     looked_at = 0
     without = digits.without
 

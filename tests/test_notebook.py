@@ -62,8 +62,8 @@ def test_a_unit_shows_its_whole_code(target):
 
 
 def test_code_is_plain_without_pygments(monkeypatch):
-    coloured = code("int a = 1; // <b>\n", "a.c")
-    assert "color" in coloured and "&lt;b&gt;" in coloured
+    colored = code("int a = 1; // <b>\n", "a.c")
+    assert "color" in colored and "&lt;b&gt;" in colored
     assert "color" not in code("a < b\n", "a.none-such")
     monkeypatch.setitem(sys.modules, "pygments", None)
     assert Reader(code("int a = 1; // <b>\n", "a.c")).text == "int a = 1; // <b>\n\n"

@@ -255,19 +255,19 @@ def test_a_function_of_indices_is_drawn(page):
     page.wait_for_selector(SHOWN)
 
 
-def test_colours_and_walks(page):
+def test_colors_and_walks(page):
     choose(page, EXAMPLES[0], "cuda")
-    colours = page.locator("#colour option").all_inner_texts()
-    assert colours == ["tile", "bank", "position"]
+    colors = page.locator("#color option").all_inner_texts()
+    assert colors == ["tile", "bank", "position"]
     before = page.locator("figure").inner_html()
-    page.select_option("#colour", "position")
+    page.select_option("#color", "position")
     page.check("#walk")
     page.wait_for_selector(SHOWN)
     assert page.locator("figure").inner_html() != before
     assert page.locator("figure animate").count() == 2
     choose(page, WEB / "gallery" / "fragment.py", "cuda")
-    colours = page.locator("#colour option").all_inner_texts()
-    assert colours == ["lane", "register", "bank", "position"]
+    colors = page.locator("#color option").all_inner_texts()
+    assert colors == ["lane", "register", "bank", "position"]
 
 
 def test_every_example_is_listed():

@@ -68,7 +68,7 @@ def borders(draw):
 
 
 @rule("same base", "l divides m", "quotients", "border", "coefficients")
-def neighbouring_digits_are_one(draw, broken):
+def neighboring_digits_are_one(draw, broken):
     """c*((x % m) // l) + c*(m/l)*((x % h) // m) is c*((x % h) // l)."""
     lo, m, h, ratio, _ = borders(draw)
     c, top = factor(draw), draw.choice([f"% {h}", ""])

@@ -53,8 +53,8 @@ def positions(page):
     return grid(page, "position")
 
 
-def colours_of(page):
-    return grid(page, "colour")
+def colors_of(page):
+    return grid(page, "color")
 
 
 def contents(layout, path):
@@ -84,9 +84,9 @@ def test_the_order_and_the_inverse():
 def test_a_tileby_is_shown_untiled():
     page = sheet(TileBy([2, 2], [3, 2]).OrderBy(Row(6, 4)))
     assert (positions(page) == np.arange(24).reshape(6, 4)).all()
-    colours = colours_of(page)
-    assert len(set(colours.ravel().tolist())) == 4
-    assert colours[0, 0] == colours[2, 1] != colours[3, 1]
+    colors = colors_of(page)
+    assert len(set(colors.ravel().tolist())) == 4
+    assert colors[0, 0] == colors[2, 1] != colors[3, 1]
     assert page.index(4, 3) == "1,1,1,1"
 
 
@@ -99,11 +99,11 @@ def test_a_tileby_is_shown_untiled():
     ],
 )
 def test_boxes_of_memory_are_tiles(layout, tile):
-    colours = colours_of(sheet(layout))
-    assert (colours[: tile[0], : tile[1]] == colours[0, 0]).all()
-    neighbours = [colours[tile[0], 0]] if tile[0] < len(colours) else []
-    neighbours += [colours[0, tile[1]]] if tile[1] < len(colours[0]) else []
-    assert all(n != colours[0, 0] for n in neighbours)
+    colors = colors_of(sheet(layout))
+    assert (colors[: tile[0], : tile[1]] == colors[0, 0]).all()
+    neighbors = [colors[tile[0], 0]] if tile[0] < len(colors) else []
+    neighbors += [colors[0, tile[1]]] if tile[1] < len(colors[0]) else []
+    assert all(n != colors[0, 0] for n in neighbors)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_maps_without_inverse():
     broadcast = GroupBy([3, 2]).OrderBy(GenP([3, 2], lambda i, j: i))
     page = sheet(broadcast)
     assert positions(page).tolist() == [[0, 0], [1, 1], [2, 2]]
-    assert (colours_of(page) == PLAIN).all()
+    assert (colors_of(page) == PLAIN).all()
     with pytest.raises(InverseError):
         sheet(broadcast, inverse=True)
     with pytest.raises(LayoutError, match="leave --order out"):
@@ -242,25 +242,25 @@ def test_show_is_a_picture(tmp_path):
 
 
 def test_banks_show_a_swizzle():
-    tiles, banks = (colours_of(SWIZZLE.show(color=c).pages[0]) for c in ("tile", "bank"))
+    tiles, banks = (colors_of(SWIZZLE.show(color=c).pages[0]) for c in ("tile", "bank"))
     assert (tiles == tiles[:, :1]).all()
     assert all(len({*column}) == 32 for column in banks.T.tolist())
-    assert (colours_of(sheet(SWIZZLE)) == banks).all()
-    assert sheet(SWIZZLE).legend.endswith("coloured by its place among 32 neighbours in memory")
-    row = colours_of(GroupBy([4, 64]).show(color="position").pages[0]).ravel()
+    assert (colors_of(sheet(SWIZZLE)) == banks).all()
+    assert sheet(SWIZZLE).legend.endswith("colored by its place among 32 neighbors in memory")
+    row = colors_of(GroupBy([4, 64]).show(color="position").pages[0]).ravel()
     assert (np.diff(row) >= 0).all() and len({*row.tolist()}) == 32
     lanes = MMA.show(color="position").pages[0]
-    assert len({*colours_of(lanes).ravel().tolist()}) == 32
+    assert len({*colors_of(lanes).ravel().tolist()}) == 32
 
 
 @pytest.mark.parametrize("grid", [[4, 4], [4, 8], [32], [2, 4, 4]])
-def test_up_to_32_tiles_have_colours_of_their_own(grid):
+def test_up_to_32_tiles_have_colors_of_their_own(grid):
     layout = TileBy(grid, [2] * len(grid))
     page = sheet(layout)
     of_tile = {}
     for r, c in np.ndindex(*page.shape):
         number = page.cell(r, c).logical // 2 ** len(grid)
-        of_tile.setdefault(number, set()).add(page.cell(r, c).colour)
+        of_tile.setdefault(number, set()).add(page.cell(r, c).color)
     assert len(of_tile) == np.prod(grid) and {len(found) for found in of_tile.values()} == {1}
     assert len(set().union(*of_tile.values())) == np.prod(grid)
 
@@ -307,7 +307,7 @@ def test_two_side_by_side_and_a_walk():
     assert float(root.get("width")) == sum(float(e.get("width")) for e in inner)
     moves = [e for e in root.iter() if e.tag.endswith("animate")]
     assert [len(e.get("values").split(";")) for e in moves] == [12] * 4
-    assert str(made).count("coloured") == 0 and str(made).count("GroupBy") == 2
+    assert str(made).count("colored") == 0 and str(made).count("GroupBy") == 2
 
 
 def test_functions_are_shown():
@@ -319,7 +319,7 @@ def test_functions_are_shown():
     assert [[page.text(r, c) for c in range(6)] for r in range(4)] == [
         [str(f(i, j)) for j in range(6)] for i in range(4)
     ]
-    assert (np.diff(colours_of(page).ravel()) > 0).all()
+    assert (np.diff(colors_of(page).ravel()) > 0).all()
     ElementTree.fromstring(unit.show(order=True).svg())
     pair = generate(GroupBy([*symbols("M N")]), "c")
     assert pair.show("layout_inv", sizes={"M": 2, "N": 3}).pages[0].text(0, 4) == "1,1"
@@ -419,15 +419,15 @@ def test_threads_and_values():
     assert sheet(swizzled, tile=(4, 4)).text(0, 0) == "T0 V0"
 
 
-def test_colours_of_inputs_and_banks():
-    lanes, registers = (colours_of(sheet(MMA, colour=n)) for n in ("thread", "value"))
+def test_colors_of_inputs_and_banks():
+    lanes, registers = (colors_of(sheet(MMA, color=n)) for n in ("thread", "value"))
     assert lanes[0, 0] == lanes[8, 1] != lanes[0, 2]
     assert registers[0, 0] == registers[5, 6] != registers[0, 1]
     assert len({*lanes.ravel().tolist()}) == 32 and lanes.max() < len(PALETTE)
     tile = hardware.swizzled(8, 32, 4, 1, 8)  # f16: four chunks of two banks in a row
-    column = colours_of(sheet(tile, colour="bank", bits=16))[:, 0]
+    column = colors_of(sheet(tile, color="bank", bits=16))[:, 0]
     assert len({*column[:2].tolist()}) == 2
-    row = colours_of(sheet(GroupBy([2, 64]), colour="bank", bits=16))
+    row = colors_of(sheet(GroupBy([2, 64]), color="bank", bits=16))
     assert (row[0] == row[1]).all() and row[0, 0] == row[0, 1] != row[0, 2]
 
 
@@ -435,11 +435,11 @@ def test_colours_of_inputs_and_banks():
     ("layout", "options", "message"),
     [
         (MMA, {"view": "tensr"}, "Did you mean 'tensor'"),
-        (MMA, {"colour": "lan"}, "there are register, lane, bank, position. Did you mean 'lane'"),
-        (MMA, {"colour": 3}, "colour is 3"),
+        (MMA, {"color": "lan"}, "there are register, lane, bank, position. Did you mean 'lane'"),
+        (MMA, {"color": 3}, "color is 3"),
         (cute.layout("(4,8):(8,1)"), {"tile": ["a", 4]}, "tile is"),
         (cute.layout("(4,8):(8,1)"), {"tile": 3}, "position 31 is outside"),
-        (MMA, {"colour": "bank"}, "one result is a position"),
+        (MMA, {"color": "bank"}, "one result is a position"),
         (MMA, {"tile": (4, 4)}, "leave tile out"),
         (hardware.blocked([1, 1, 2], [2, 4, 4], [2, 2, 1]), {}, r"sublayout.*flatten_outs\(\)"),
         (hardware.swizzled(1024, 1024, 8, 1, 8), {}, "at most 65536"),
@@ -447,10 +447,10 @@ def test_colours_of_inputs_and_banks():
         (Linear.zeros1D(64, "lane", "a", 2), {"view": "tensor"}, "64 holders of one element"),
         (cute.layout("(4,8):(8,1)"), {"tile": (4, 4)}, "position 31 is outside"),
         (cute.layout("(4,8):(8,-1)"), {"view": "tensor"}, "the position -7 is in no tensor"),
-        (GroupBy([4, 4]), {"colour": "bank", "bits": 0}, "bits is 0"),
+        (GroupBy([4, 4]), {"color": "bank", "bits": 0}, "bits is 0"),
         (MMA, {"inverse": True}, "it gives dim0, dim1, so there is no memory to show; view="),
         (GroupBy([4, 4]), {"view": "tensor"}, "named coordinates"),
-        (GroupBy([4, 4]), {"colour": "lane"}, "named coordinates"),
+        (GroupBy([4, 4]), {"color": "lane"}, "named coordinates"),
     ],
 )
 def test_pictures_of_names_say_what_is_wrong(layout, options, message):
@@ -559,7 +559,7 @@ def test_show(lego, tmp_path):
         assert done.exit_code == 0
         assert (tmp_path / name).read_text().count("<animate ") == 4
     both = lego("show", "a.py:row", "--beside", "a.py:col", "--color", "position").output
-    assert "GroupBy([4, 6]): coloured by position" in both and "\n1  1  5  9 13" in both
+    assert "GroupBy([4, 6]): colored by position" in both and "\n1  1  5  9 13" in both
 
 
 def test_show_of_index_functions(lego):
@@ -577,7 +577,7 @@ def test_show_of_named_coordinates(lego, tmp_path):
     for name in ("x.csv", "x.md", "x.svg"):
         assert lego("show", "a.py:copy", "--tile", "8,8", "-o", name).exit_code == 0
         assert "T31 V1" in (tmp_path / name).read_text()
-    assert lego("show", "a.py:col", "--colour", "bank", "--bits", "16").exit_code == 0
+    assert lego("show", "a.py:col", "--color", "bank", "--bits", "16").exit_code == 0
     assert lego("compare", "a.py:mma", "a.py:mma").output == "equal at all 128 indices\n"
 
 
@@ -603,7 +603,7 @@ def test_show_of_named_coordinates(lego, tmp_path):
         (["a.py:row", "-o", "a.py/x.svg"], "cannot write"),
         (["a.py:copy", "--tile", "8x8"], "'8x8' is not of the form 8,16"),
         (["a.py:copy", "--tile", "4,4"], "position 63 is outside a tile of [4, 4]"),
-        (["a.py:mma", "--colour", "lan"], "Did you mean 'lane'"),
+        (["a.py:mma", "--color", "lan"], "Did you mean 'lane'"),
     ],
 )
 def test_show_says_what_is_wrong(lego, arguments, message):

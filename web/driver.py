@@ -29,7 +29,7 @@ from lego_emit.project.loading import subject, subjects, telling, user_file
 from lego_emit.show.cells import NONE, Sheet
 from lego_emit.show.holders import is_named, values
 from lego_emit.show.pictures import MOST, svg
-from lego_emit.show.sheet import COLOURS, kept, sheet
+from lego_emit.show.sheet import COLORS, kept, sheet
 
 FILE = Path("layouts.py")  # what the text is called
 ARCHIVES = ("z3",)  # packages that can be had
@@ -101,13 +101,13 @@ def explain(name: str, target: str, numbers: bool = False) -> dict[str, Any]:
 
 
 def picture(
-    name: str, colour: str = "", order: bool = False, walk: bool = False, inverse: bool = False
+    name: str, color: str = "", order: bool = False, walk: bool = False, inverse: bool = False
 ) -> dict[str, Any]:
     """The drawing; for each of its cells in order [the flat logical index, the position]; what can
-    be coloured by; and what the drawing lacks. A colour that is not to be had is the usual one."""
+    be colored by; and what the drawing lacks. A color that is not to be had is the usual one."""
     layout = _layout(name)
-    colours = _colours(layout)
-    page = _page(name, layout, inverse, colour if colour in colours else None)
+    colors = _colors(layout)
+    page = _page(name, layout, inverse, color if color in colors else None)
     note = ""
     if order or walk:
         try:
@@ -120,7 +120,7 @@ def picture(
     return {
         "svg": svg(page, order, walk),
         "cells": [[c.logical, c.position] for c in cells if c.position != NONE],
-        "colours": colours,
+        "colors": colors,
         "note": note,
     }
 
@@ -153,15 +153,15 @@ def _layout(name: str) -> Block | None:
     return found if isinstance(found, Block) else None
 
 
-def _page(name: str, layout: Block | None, inverse: bool, colour: str | None) -> Sheet:
+def _page(name: str, layout: Block | None, inverse: bool, color: str | None) -> Sheet:
     """The cells of a layout, or of the results of a function of indices."""
     if layout is not None:
-        return sheet(layout, inverse=inverse, colour=colour)
+        return sheet(layout, inverse=inverse, color=color)
     if inverse:
         raise LegoError(f"{name} is no layout: there is no memory to show")
     function = _unit(name, "python", False).functions[0]
     try:
-        return values(function, defined.get("sizes", {}), defined.get("domain", {}), colour)
+        return values(function, defined.get("sizes", {}), defined.get("domain", {}), color)
     except VerifyError:
         raise LegoError(
             f"a picture of {name} takes numbers for its sizes, sizes = {{..}}, and where their ranges "
@@ -169,13 +169,13 @@ def _page(name: str, layout: Block | None, inverse: bool, colour: str | None) ->
         ) from None
 
 
-def _colours(layout: Block | None) -> list[str]:
-    """What the cells of a layout's picture, or of a function's, can be coloured by, the usual one
+def _colors(layout: Block | None) -> list[str]:
+    """What the cells of a layout's picture, or of a function's, can be colored by, the usual one
     first."""
     if layout is None:
         return ["position", "bank"]
     if not is_named(layout):
-        return list(COLOURS)
+        return list(COLORS)
     names = [*(layout.coordinates or ()), "bank", "position"]
     usual = next((n for n in ("lane", "thread", "warp") if n in names), None)
     usual = usual or ("bank" if len(layout.results or ()) < 2 else names[0])

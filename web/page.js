@@ -10,7 +10,7 @@ const PAUSE = 40; // milliseconds after the last key, before the text is run
 const $ = (id) => document.getElementById(id);
 // text: the layout's; subject, beside: what of it is shown; target: the open tab; numbers: whether
 // the sizes' numbers are put into the code. The rest is of the pictures.
-const DEFAULTS = { text: "", subject: "", beside: "", target: "cuda", colour: "", memory: false, order: false, walk: false, numbers: false };
+const DEFAULTS = { text: "", subject: "", beside: "", target: "cuda", color: "", memory: false, order: false, walk: false, numbers: false };
 const state = { ...DEFAULTS };
 let targets = {};
 let files = {}; // of the code that is shown, by their names
@@ -120,20 +120,20 @@ function choices(subjects) {
 /** The pictures of what is chosen; what has none says why. */
 async function draw(ask) {
   const drawn = [];
-  const { colour, order, walk } = state;
+  const { color, order, walk } = state;
   for (const name of [state.subject, state.beside].filter(Boolean)) {
     for (const inverse of state.memory ? [false, true] : [false]) {
       const title = state.beside ? name : "";
       try {
-        drawn.push({ title, ...(await ask({ do: "picture", name, colour, order, walk, inverse })) });
+        drawn.push({ title, ...(await ask({ do: "picture", name, color, order, walk, inverse })) });
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
         drawn.push({ title, note: error.message });
       }
     }
   }
-  const [{ colours }] = drawn;
-  if (colours) options($("colour"), colours.map((one) => [one, one]), colour);
+  const [{ colors }] = drawn;
+  if (colors) options($("color"), colors.map((one) => [one, one]), color);
   pictures.show(drawn);
 }
 
@@ -251,7 +251,7 @@ async function follow() {
 
 for (const box of ["memory", "order", "walk", "numbers"])
   $(box).addEventListener("change", () => { state[box] = $(box).checked; update(); });
-for (const select of ["subject", "beside", "colour"])
+for (const select of ["subject", "beside", "color"])
   $(select).addEventListener("change", () => { state[select] = $(select).value; update(); });
 $("gallery").addEventListener("change", () => { example($("gallery").value); });
 $("explanation").addEventListener("toggle", update);

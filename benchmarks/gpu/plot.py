@@ -8,7 +8,7 @@ from html import escape
 
 from lego_emit.measure.timing import BY_HAND, NAIVE, OURS, TABLE, Timing
 
-COLOURS = {OURS: "#1b7f5c", BY_HAND: "#8fb8de", NAIVE: "#d98f4e", TABLE: "#9a8fb5"}
+COLORS = {OURS: "#1b7f5c", BY_HAND: "#8fb8de", NAIVE: "#d98f4e", TABLE: "#9a8fb5"}
 LABELS, WIDTH, BAR, GAP, TOP = 230, 560, 11, 16, 76
 
 Group = tuple[str, dict[str, float]]
@@ -39,7 +39,7 @@ def bars(title: str, subtitle: str, groups: Sequence[Group], unit: str, logarith
             wide = length(value)
             rows.append(
                 f'<rect x="{LABELS}" y="{y:.1f}" width="{wide:.1f}" height="{BAR - 1}" '
-                f'fill="{COLOURS.get(way, "#888")}"/>'
+                f'fill="{COLORS.get(way, "#888")}"/>'
             )
             rows.append(
                 f'<text class="value" x="{LABELS + wide + 4:.1f}" y="{y + BAR - 2:.1f}">'
@@ -47,9 +47,9 @@ def bars(title: str, subtitle: str, groups: Sequence[Group], unit: str, logarith
             )
             y += BAR
         y += GAP
-    names = [way for way in COLOURS if any(way in ways for _, ways in groups)]
+    names = [way for way in COLORS if any(way in ways for _, ways in groups)]
     key = "".join(
-        f'<rect x="{LABELS + 110 * k}" y="48" width="11" height="11" fill="{COLOURS[way]}"/>'
+        f'<rect x="{LABELS + 110 * k}" y="48" width="11" height="11" fill="{COLORS[way]}"/>'
         f'<text x="{LABELS + 110 * k + 16}" y="58">{escape(way)}</text>'
         for k, way in enumerate(names)
     )

@@ -172,7 +172,7 @@ def unravel(dims: Sequence[int], flat: int) -> tuple[int, ...]:
 
 
 def numbers_near(*functions: Any) -> list[int]:
-    """The numbers that stand in functions, and their neighbours: where these are no bijection at
+    """The numbers that stand in functions, and their neighbors: where these are no bijection at
     a few indices only, most likely there."""
     found: dict[int, None] = {}
     for function in functions:

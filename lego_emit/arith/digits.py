@@ -1,4 +1,4 @@
-"""Neighbouring digits of one base in a sum, put together (Table II, rule 7 and what follows)."""
+"""Neighboring digits of one base in a sum, put together (Table II, rule 7 and what follows)."""
 
 from __future__ import annotations
 

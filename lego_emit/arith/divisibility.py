@@ -67,7 +67,7 @@ class Divisibility:
         return self.divmod(base, lo)[0]
 
     def add(self, a: Expr, b: Expr) -> Expr:
-        """The sum, with neighbouring digits of one base put together (Table II)."""
+        """The sum, with neighboring digits of one base put together (Table II)."""
         if not a.terms or not b.terms:
             return a if a.terms else b
         made = added(a, b)

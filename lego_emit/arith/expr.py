@@ -9,7 +9,7 @@ a product. i//4%3 is digit(i, 4, 12), and a chain of reshapes and permutations s
 coefficient * digit.
 
 For example, with i = symbols("i"): 4*(i//4) + i%4 is 4*digit(i, 4, None) + digit(i, 1, 4), two
-neighbouring digits of one base, and so it is i.
+neighboring digits of one base, and so it is i.
 
 The operators here know nothing of the symbols: i % 8 stays what it is, though i may be below 8, and
 M // BM is a floor division by what may be negative. What is known decides in an analyzer
@@ -384,7 +384,7 @@ def added(a: Expr, b: Expr) -> Expr:
 
 
 def _merged(e: Expr) -> Expr:
-    """e with neighbouring digits of one base put together (Table II)."""
+    """e with neighboring digits of one base put together (Table II)."""
     found = merge(e.terms, {})
     if found is None:
         return e

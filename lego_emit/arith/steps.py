@@ -85,7 +85,7 @@ class Divided:
 
 @dataclass(slots=True, eq=False)
 class Merged:
-    """Neighbouring digits of a sum put together."""
+    """Neighboring digits of a sum put together."""
 
     before: Any
     after: Any

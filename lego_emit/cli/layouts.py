@@ -43,9 +43,9 @@ from .root import (
 @click.option(
     "--color",
     "--colour",
-    "colour",
+    "color",
     metavar="NAME",
-    help="Colour by tile, bank, position, thread, or another input of this name.",
+    help="Color by tile, bank, position, thread, or another input of this name.",
 )
 @click.option("--bits", default=32, show_default=True, help="Bits of an element, for its bank.")
 @click.option(
@@ -70,7 +70,7 @@ def show(
     order: bool,
     walk: bool,
     view: str | None,
-    colour: str | None,
+    color: str | None,
     bits: int,
     tile: tuple[int, ...] | None,
     beside: str | None,
@@ -78,7 +78,7 @@ def show(
 ) -> None:
     """Show the layout NAME, or the one that the function NAME returns, or an index function.
 
-    The logical grid with the physical position of each index, coloured by tile; of a layout with
+    The logical grid with the physical position of each index, colored by tile; of a layout with
     named coordinates the tensor with all that hold an element; of an index function its result at
     each index.
     """
@@ -94,11 +94,11 @@ def show(
             continue
         found = _layout_or_function(wanted, sizes)
         if isinstance(found, Block):
-            pages.append(sheet(found, inverse, view, colour, tile, bits))
+            pages.append(sheet(found, inverse, view, color, tile, bits))
             continue
         if inverse or view or tile:
             raise click.UsageError(f"--inv, --view and --tile are for layouts; {wanted} is none")
-        pages.append(values(found, sizes, domain, colour, bits))
+        pages.append(values(found, sizes, domain, color, bits))
     made = drawn(pages, order, walk)
     if output is not None:
         write_all({output: made.contents(output)})

@@ -43,7 +43,7 @@ def conflicts(
     MEMORY is a layout from coordinates to an offset. ACCESS is a layout of lane and register, or a
     function of lane, or of lane and register, that gives coordinates. Prints wavefronts, bank
     conflicts with the lanes that collide, and transactions of global memory, and draws what each lane
-    touches, coloured by bank.
+    touches, colored by bank.
     """
     from ..movement import bank_conflicts, conflict_sheet
     from ..show.sheet import terminal

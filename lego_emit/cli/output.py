@@ -43,13 +43,13 @@ def print_source(text: str) -> None:
 
 def print_drawn(text_of: Callable[[int, int], str]) -> None:
     """A picture, drawn for the terminal's width and height."""
-    from ..show.sheet import wants_colour
+    from ..show.sheet import wants_color
 
     size = shutil.get_terminal_size()
     text = text_of(size.columns, size.lines)
-    if wants_colour() is False or not _is_terminal(sys.stdout):
+    if wants_color() is False or not _is_terminal(sys.stdout):
         text = re.sub(r"[ \t]+$", "", click.unstyle(text), flags=re.MULTILINE)
-    click.echo(text, color=wants_colour())
+    click.echo(text, color=wants_color())
 
 
 @contextmanager

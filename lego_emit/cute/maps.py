@@ -86,7 +86,7 @@ def _profile(given: Any, construct: object) -> Any:
 
 
 def _merged(leaves: Sequence[tuple[Any, Any]], runs_on: bool = False) -> Leaves:
-    """The leaves without those of size 1, neighbours put together. runs_on: beyond the size, too,
+    """The leaves without those of size 1, neighbors put together. runs_on: beyond the size, too,
     for which the last one stays."""
     found: Leaves = []
     for k, (n, d) in enumerate(leaves):

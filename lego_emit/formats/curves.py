@@ -1,4 +1,4 @@
-"""Space-filling curves: neighbours in the plane lie close in memory.
+"""Space-filling curves: neighbors in the plane lie close in memory.
 
 Sizes are numbers. What is no power of two is rounded up to one, and the layout Padded.
 """

@@ -50,7 +50,7 @@ def ring(nside: Any) -> Block:
     return GenP([12, nside, nside], partial(to_ring, nside), partial(from_ring, nside))
 
 
-# A face is a diamond; rings 1 .. 4 nside - 1 are its rows and its neighbours'. Beyond nside rings from
+# A face is a diamond; rings 1 .. 4 nside - 1 are its rows and its neighbors'. Beyond nside rings from
 # the equator a ring has 4 pixels fewer than the one before. The belt between is a grid of diamonds,
 # its axes u to the north-east and v to the south-east, of which the north faces and the south faces
 # have half each.

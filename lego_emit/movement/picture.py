@@ -1,11 +1,11 @@
-"""An access of memory as a sheet: a column for each lane, a row for each register, coloured by bank."""
+"""An access of memory as a sheet: a column for each lane, a row for each register, colored by bank."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ..errors import short_repr
-from ..show.cells import Cell, Labels, Sheet, coloured
+from ..show.cells import Cell, Labels, Sheet, colored
 from .access import called
 from .conflicts import touched
 from .memories import NVIDIA
@@ -21,7 +21,7 @@ def conflict_sheet(
     gpu: Any = NVIDIA,
     registers: int | None = None,
 ) -> Sheet:
-    """What each lane of the first warp touches: the element's offset, coloured by its bank. The first
+    """What each lane of the first warp touches: the element's offset, colored by its bank. The first
     eight registers. Arguments and errors as those of bank_conflicts."""
     construct = called("bank_conflicts", memory, access)
     found = touched(memory, access, element_bytes, gpu, registers, construct)[0].T[:SHOWN]
@@ -38,4 +38,4 @@ def conflict_sheet(
         axes="register, lane",
         legend="down: register; across: lane; a cell says the element's offset",
     )
-    return coloured(sheet, "bank", 8 * element_bytes, 1)
+    return colored(sheet, "bank", 8 * element_bytes, 1)

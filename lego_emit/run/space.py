@@ -71,7 +71,7 @@ class Space:
 
     @property
     def strides(self) -> list[int]:
-        """How far apart the numbers of an axis' neighbours are."""
+        """How far apart the numbers of an axis' neighbors are."""
         return [prod(a.count for a in self.axes[k + 1 :]) for k in range(len(self.axes))]
 
     @property

@@ -1,4 +1,4 @@
-"""The cells of a picture: their texts, colours and labels."""
+"""The cells of a picture: their texts, colors and labels."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ..errors import LayoutError, short_repr
 from ..numeric import is_integer
 
 MASKED, NONE = -1, -2  # positions: a masked index, no cell at all
-PLAIN = 8  # the colour of an element of no tile
+PLAIN = 8  # the color of an element of no tile
 STRIP = 32  # cells in a row of a line that is folded
-HUES = 32  # colours of numbers: so many, then again
-STEPS = 32  # of colour along the memory
+HUES = 32  # colors of numbers: so many, then again
+STEPS = 32  # of color along the memory
 BANKS = 32  # of shared memory, each of BANK bits
 BANK = 32
 MOST_STEPS = 2**20  # cells of a path through memory
 
-# Tol's "light" scheme, made for black text on coloured cells and for every kind of colour vision
-# (personal.sron.nl/~pault), and the nearest of the 256 colours that terminals have.
+# Tol's "light" scheme, made for black text on colored cells and for every kind of color vision
+# (personal.sron.nl/~pault), and the nearest of the 256 colors that terminals have.
 _LIGHT = (
     ("#77AADD", 110), ("#EE8866", 209), ("#EEDD88", 222), ("#FFAABB", 217), ("#99DDFF", 117),
     ("#44BB99", 79), ("#BBCC33", 149), ("#AAAA00", 142), ("#DDDDDD", 253),
@@ -30,12 +30,12 @@ _LIGHT = (
 
 
 def _tint(hue: str, part: float) -> tuple[str, int]:
-    """A colour with a part of white, or below 0 of black."""
+    """A color with a part of white, or below 0 of black."""
     return _between(hue, "#FFFFFF" if part > 0 else "#000000", abs(part))
 
 
 def _between(one: str, other: str, part: float) -> tuple[str, int]:
-    """A colour on the way from one to another."""
+    """A color on the way from one to another."""
     a, b = ([int(c[k : k + 2], 16) for k in (1, 3, 5)] for c in (one, other))
     rgb = [round(x + (y - x) * part) for x, y in zip(a, b, strict=True)]
     levels = (0, 95, 135, 175, 215, 255)
@@ -50,7 +50,7 @@ PALETTE = (*_LIGHT, *_TINTS, *_RAMP)
 
 
 def hue(number: int) -> int:
-    """A colour of the palette for a number: HUES different ones."""
+    """A color of the palette for a number: HUES different ones."""
     return shade(number, number % HUES // PLAIN)
 
 
@@ -61,7 +61,7 @@ def shade(number: int, level: int) -> int:
 
 
 def ramp(number: int, size: int) -> int:
-    """A colour of the palette for a number in 0..size - 1: from light to dark, STEPS of them."""
+    """A color of the palette for a number in 0..size - 1: from light to dark, STEPS of them."""
     return len(PALETTE) - STEPS + number * STEPS // size
 
 
@@ -76,12 +76,12 @@ class Cell(NamedTuple):
     """One cell of a sheet.
 
     position: its physical position, MASKED or NONE. logical: its flat logical index, or MASKED where
-    padding is stored. colour: of the palette.
+    padding is stored. color: of the palette.
     """
 
     position: int
     logical: int
-    colour: int = PLAIN
+    color: int = PLAIN
 
 
 NO_CELL = Cell(NONE, MASKED)
@@ -115,7 +115,7 @@ class Sheet:
 
     shape: how many rows and columns. find: the cell in a row and a column. blocks: after how many
     rows and columns a gap stands. axes: what rows and columns are, for a table. deep: lines in a
-    cell. legend: what rows, columns and texts mean. outlined: whether lines stand between colours.
+    cell. legend: what rows, columns and texts mean. outlined: whether lines stand between colors.
     """
 
     title: str
@@ -184,20 +184,20 @@ class Sheet:
         return [found[position] for position in sorted(found)]
 
 
-def coloured(page: Sheet, by: str, bits: int, size: int) -> Sheet:
-    """The sheet coloured by each cell's "bank", in elements of so many bits, or by its "position" in a
+def colored(page: Sheet, by: str, bits: int, size: int) -> Sheet:
+    """The sheet colored by each cell's "bank", in elements of so many bits, or by its "position" in a
     memory of this size."""
     bank(0, bits)
 
     def find(row: int, column: int) -> Cell:
         cell = page.cell(row, column)
         if cell.position < 0 or (page.inverse and cell.logical < 0):
-            return cell._replace(colour=PLAIN)
+            return cell._replace(color=PLAIN)
         number = hue(bank(cell.position, bits)) if by == "bank" else ramp(cell.position, size)
-        return cell._replace(colour=number)
+        return cell._replace(color=number)
 
     said = f"bank, {bits} bits each" if by == "bank" else "position"
-    title = f"{page.title}: coloured by {said}"
+    title = f"{page.title}: colored by {said}"
     return replace(page, find=find, title=title, outlined=False)
 
 

@@ -21,7 +21,7 @@ from ..run.space import space_of
 from .cells import MASKED, STRIP, Cell, Labels, Sheet, bank, folded, hue, ramp
 
 VIEWS = ("tensor", "hardware")
-GRADED = ("bank", "position")  # colours without lines between them
+GRADED = ("bank", "position")  # colors without lines between them
 MOST_CELLS = 2**16
 MOST_HOLDERS = 32  # of one element
 
@@ -134,7 +134,7 @@ def is_named(layout: Block) -> bool:
 def holders(
     layout: Block,
     view: str | None = None,
-    colour: str | None = None,
+    color: str | None = None,
     tile: Sequence[int] | None = None,
     bits: int = 32,
 ) -> Sheet:
@@ -142,7 +142,7 @@ def holders(
 
     view: "tensor", each element with all that hold it, or "hardware", each place with its element;
         without it the tensor, or of a layout with one result or without names the hardware.
-    colour: an input's name, "bank" or "position"; without it the threads.
+    color: an input's name, "bank" or "position"; without it the threads.
     tile: the sizes of a tensor whose elements the one result counts, the first dimension fastest.
     bits: of an element, for "bank".
 
@@ -157,24 +157,24 @@ def holders(
             f"view is {short_repr(view)}; there are {', '.join(VIEWS)}.{did_you_mean(str(view), VIEWS)}"
         )
     names = [*points.ins]
-    colour = colour or next((n for n in ("lane", "thread", "warp") if n in names), None)
-    if colour is None:
-        colour = "bank" if len(points.outs) == 1 else names[0]
-    colours = _colours(points, colour, bits)
-    colour = f"{colour}, {bits} bits each" if colour == "bank" else colour
-    return (_tensor if view == "tensor" else _hardware)(points, colours, colour)
+    color = color or next((n for n in ("lane", "thread", "warp") if n in names), None)
+    if color is None:
+        color = "bank" if len(points.outs) == 1 else names[0]
+    colors = _colors(points, color, bits)
+    color = f"{color}, {bits} bits each" if color == "bank" else color
+    return (_tensor if view == "tensor" else _hardware)(points, colors, color)
 
 
 def values(
     function: Function,
     sizes: Mapping[str, int],
     domain: Mapping[str, int],
-    colour: str | None = None,
+    color: str | None = None,
     bits: int = 32,
 ) -> Sheet:
     """The results of an emitted function over its index space, the last index along a row.
 
-    sizes, domain: as in verify(). colour: a parameter's name, "position", which is the default, or
+    sizes, domain: as in verify(). color: a parameter's name, "position", which is the default, or
     "bank".
 
     Raises VerifyError or AssumptionError on sizes that are missing or that the function rules out,
@@ -198,8 +198,8 @@ def values(
     starts = tuple(axis.lo for axis in space.axes)
     ins = {axis.name: axis.count for axis in space.axes}
     points = Points(title, ins, outs, [index.values for index in every], found, starts, lows)
-    colour = colour or ("position" if len(outs) == 1 else next(iter(ins)))
-    return _hardware(points, _colours(points, colour, bits), colour, "")
+    color = color or ("position" if len(outs) == 1 else next(iter(ins)))
+    return _hardware(points, _colors(points, color, bits), color, "")
 
 
 def _evaluated(function: Function, known: dict[str, Any]) -> tuple[int, ...]:
@@ -228,8 +228,8 @@ def _points(layout: Block, tile: Sequence[int] | None) -> Points:
         names = ("thread", "value")
     if names is None:
         raise LayoutError(
-            f"{layout!r}: view, tile and an input's colour are for layouts with named coordinates, "
-            "and for Strided ones of two modes, threads and values; the colours of others are "
+            f"{layout!r}: view, tile and an input's color are for layouts with named coordinates, "
+            "and for Strided ones of two modes, threads and values; the colors of others are "
             "'tile', 'bank' and 'position'"
         )
     index = list(product(*map(range, layout.dims)))
@@ -267,21 +267,21 @@ def _tiled(points: Points, tile: list[int]) -> Points:
     return Points(f"{points.title}, tile {tuple(tile)}", points.ins, outs, points.index, found)
 
 
-def _colours(points: Points, colour: str, bits: int) -> list[int]:
-    """The colour of each index."""
+def _colors(points: Points, color: str, bits: int) -> list[int]:
+    """The color of each index."""
     names = [*points.ins]
-    if colour not in names and ALIKE.get(colour) in names:
-        colour = ALIKE[colour]
-    if colour in names:
-        axis = names.index(colour)
+    if color not in names and ALIKE.get(color) in names:
+        color = ALIKE[color]
+    if color in names:
+        axis = names.index(color)
         return [hue(index[axis]) for index in points.index]
-    if colour not in GRADED:
+    if color not in GRADED:
         known = [*names, *GRADED]
         raise LayoutError(
-            f"{points.title}: colour is {short_repr(colour)}; there are {', '.join(known)}."
-            f"{did_you_mean(str(colour), known)}"
+            f"{points.title}: color is {short_repr(color)}; there are {', '.join(known)}."
+            f"{did_you_mean(str(color), known)}"
         )
-    if colour == "position":
+    if color == "position":
         size = prod(points.outs.values())
         return [ramp(number, size) for number in points.flat]
     if len(points.outs) != 1:
@@ -292,7 +292,7 @@ def _colours(points: Points, colour: str, bits: int) -> list[int]:
     return [hue(bank(position, bits)) for (position,) in points.found]
 
 
-def _tensor(points: Points, colours: list[int], colour: str) -> Sheet:
+def _tensor(points: Points, colors: list[int], color: str) -> Sheet:
     wide = {n: size for n, size in points.outs.items() if size > 1}
     if len(wide) > 2:
         raise LayoutError(
@@ -319,7 +319,7 @@ def _tensor(points: Points, colours: list[int], colour: str) -> Sheet:
             if single
             else " ".join(points.label(i, v) for i, v in zip(order, values, strict=True))
         )
-        shade.setdefault(flat[k], colours[k])
+        shade.setdefault(flat[k], colors[k])
         texts.setdefault(flat[k], []).append(said)
     deep = max(map(len, texts.values()))
     if deep > MOST_HOLDERS:
@@ -339,7 +339,7 @@ def _tensor(points: Points, colours: list[int], colour: str) -> Sheet:
 
     said = f"down: {down}, across: {across}" if down else f"across: {across}"
     page = Holders(
-        f"{points.title}: tensor view; coloured by {colour}",
+        f"{points.title}: tensor view; colored by {color}",
         shape,
         (height, width),
         find,
@@ -349,7 +349,7 @@ def _tensor(points: Points, colours: list[int], colour: str) -> Sheet:
         inverse=True,
         axes=f"{down}/{across}" if down else across,
         deep=deep,
-        outlined=not colour.startswith(GRADED),
+        outlined=not color.startswith(GRADED),
         legend=f"{said}; a cell says who holds the element",
         tensor=tuple(points.outs) if len(points.outs) > 1 else (),
         texts={at: tuple(lines) for at, lines in texts.items()},
@@ -358,7 +358,7 @@ def _tensor(points: Points, colours: list[int], colour: str) -> Sheet:
 
 
 def _hardware(
-    points: Points, colours: list[int], colour: str, what: str = "hardware view, "
+    points: Points, colors: list[int], color: str, what: str = "hardware view, "
 ) -> Sheet:
     names, sizes = [*points.ins], [*points.ins.values()]
     order = points.order
@@ -372,13 +372,13 @@ def _hardware(
         for k, digit in zip(order, digits, strict=True):
             index[k] = digit
         number = ravel(sizes, index)
-        return Cell(flat[number], number, colours[number])
+        return Cell(flat[number], number, colors[number])
 
     texts = {k: (",".join(map(str, results)),) for k, results in enumerate(points.found)}
     said = [" ".join(names[k] for k in part) for part in (rows, columns)]
     where = [f"{way}: {part}" for way, part in zip(("down", "across"), said, strict=True) if part]
     page = Holders(
-        f"{points.title}: {what}coloured by {colour}",
+        f"{points.title}: {what}colored by {color}",
         tuple(sizes),
         (height, width),
         find,
@@ -386,7 +386,7 @@ def _hardware(
         points.labels(columns),
         (sizes[rows[-1]] if len(rows) > 1 else height, width),
         axes="/".join(part for part in said if part),
-        outlined=not colour.startswith(GRADED),
+        outlined=not color.startswith(GRADED),
         legend=f"{', '.join(where)}; a cell says its {', '.join(points.outs)}",
         tensor=tuple(points.outs) if len(points.outs) > 1 else (),
         texts=texts,

@@ -88,7 +88,7 @@ class Picture:
         return write_if_changed(path, self.contents(path))
 
     def text(self, width: int = 80, height: int = 24) -> str:
-        """The picture for a terminal of so many characters and lines, in colour."""
+        """The picture for a terminal of so many characters and lines, in color."""
         return "\n\n".join(terminal(page, width, height, self.order) for page in self.pages)
 
     def __str__(self) -> str:
@@ -175,9 +175,9 @@ def png(drawing: str, scale: float = 2) -> bytes:
 
 
 def svg(page: Sheet, order: bool = False, walk: bool = False) -> str:
-    """The sheet as an SVG picture: tiles coloured and outlined, masked cells hollow.
+    """The sheet as an SVG picture: tiles colored and outlined, masked cells hollow.
 
-    order: arrows from each cell to the next one in memory, dashed where it is no neighbour. walk: a
+    order: arrows from each cell to the next one in memory, dashed where it is no neighbor. walk: a
     frame that goes from cell to cell in this order.
     """
     rows, columns = (kept(n, MOST) for n in page.shape)
@@ -274,10 +274,10 @@ def _text(x: float, y: float, text: str, more: str = "") -> str:
 
 
 def _cell(page: Sheet, r: int, c: int, x: float, y: float, width: float) -> str:
-    position, logical, colour = page.cell(r, c)
+    position, logical, color = page.cell(r, c)
     if position == NONE:
         return ""
-    fill = PALETTE[colour][0]
+    fill = PALETTE[color][0]
     if MASKED in (position, logical):
         fill = "#f6f6f6"
     return (
@@ -287,15 +287,15 @@ def _cell(page: Sheet, r: int, c: int, x: float, y: float, width: float) -> str:
 
 
 def _outlines(page, rows, columns, xs, ys, width) -> list[str]:
-    """Lines between cells of different colours, and around the grid."""
+    """Lines between cells of different colors, and around the grid."""
     lines, tall = [], _tall(page)
     height, across = page.shape
 
     def kind(r: int, c: int) -> int:
         if not (0 <= r < height and 0 <= c < across):
             return NONE
-        position, _, colour = page.cell(r, c)
-        return position if position < 0 else colour * page.outlined
+        position, _, color = page.cell(r, c)
+        return position if position < 0 else color * page.outlined
 
     for r, y in ys.items():
         for c, x in xs.items():

@@ -21,14 +21,14 @@ from .cells import (
     Cell,
     Labels,
     Sheet,
-    coloured,
+    colored,
     folded,
     hue,
     shade,
 )
 from .holders import holders, is_named
 
-COLOURS = ("tile", "bank", "position")
+COLORS = ("tile", "bank", "position")
 GEOMETRY = 2**16  # elements up to which tiles are looked for
 
 
@@ -36,7 +36,7 @@ def sheet(
     layout: Block,
     inverse: bool = False,
     view: str | None = None,
-    colour: str | None = None,
+    color: str | None = None,
     tile: Sequence[int] | None = None,
     bits: int = 32,
 ) -> Sheet:
@@ -45,8 +45,8 @@ def sheet(
     inverse: the memory in order, each cell with the logical index that it holds; otherwise the
         logical grid, each cell with its physical position: tiles of a TileBy in their place in the
         untiled array, further dimensions side by side.
-    view, colour, tile, bits: as in holders(), for layouts with named coordinates and for Strided
-        ones of threads and values (inverse is the view "tensor" there). Of all others colour is
+    view, color, tile, bits: as in holders(), for layouts with named coordinates and for Strided
+        ones of threads and values (inverse is the view "tensor" there). Of all others color is
         "tile", "bank" or "position"; without it the tile, or the place in rows that are permuted.
 
     Raises InverseError where inverse is asked of a layout that has none, LayoutError where it is
@@ -57,32 +57,32 @@ def sheet(
             f"{layout!r}: it gives {', '.join(layout.results or ())}, so there is no memory to show; "
             'view="tensor" has for each element what holds it, without --inv'
         )
-    if is_named(layout) or view or tile is not None or colour not in (None, *COLOURS):
-        return holders(layout, view or ("tensor" if inverse else None), colour, tile, bits)
-    found = _positions(layout, inverse, colour is not None)
-    if colour in (None, "tile"):
+    if is_named(layout) or view or tile is not None or color not in (None, *COLORS):
+        return holders(layout, view or ("tensor" if inverse else None), color, tile, bits)
+    found = _positions(layout, inverse, color is not None)
+    if color in (None, "tile"):
         return found
     size = layout.physical_size
-    if not layout.is_bounded and colour == "position":  # only as large as its largest position
+    if not layout.is_bounded and color == "position":  # only as large as its largest position
         height, width = found.shape
         if height * width > GEOMETRY:
             raise LayoutError(
                 f"{layout!r}: how far its positions go is not known, and it has more than {GEOMETRY} "
-                "indices; choose smaller sizes, or another colour"
+                "indices; choose smaller sizes, or another color"
             )
         cells = (found.cell(r, c) for r in range(height) for c in range(width))
         size = max(cell.position for cell in cells) + 1
-    return coloured(found, colour or "", bits, size)
+    return colored(found, color or "", bits, size)
 
 
 def _positions(layout: Block, inverse: bool, by_tile: bool) -> Sheet:
     if not layout.is_concrete:
         raise LayoutError(f"{layout!r}: a picture needs integer sizes")
-    colour, said = _colouring(layout, by_tile)
-    said = f"; coloured by its {said}" if said else ""
+    color, said = _coloring(layout, by_tile)
+    said = f"; colored by its {said}" if said else ""
     if inverse:
         layout.inv(0)  # raises where there is none
-        return _memory(layout, colour, said)
+        return _memory(layout, color, said)
     tiled = _tiling(layout) or (layout.dims,)
     rank = len(tiled[0])
     shape = tuple(prod(tile[k] for tile in tiled) for k in range(rank))
@@ -98,7 +98,7 @@ def _positions(layout: Block, inverse: bool, by_tile: bool) -> Sheet:
                 place[k] = i
         digits = [unravel([tile[k] for tile in tiled], place[k]) for k in range(rank)]
         index = tuple(i for level in zip(*digits, strict=True) for i in level)
-        return Cell(int(layout.reference_apply(index)), ravel(layout.dims, index), colour(index))
+        return Cell(int(layout.reference_apply(index)), ravel(layout.dims, index), color(index))
 
     found = Sheet(
         repr(layout),
@@ -123,7 +123,7 @@ def _axes(down: Sequence[int], across: Sequence[int], tiled: Sequence[Sequence[i
     return ", ".join(said) + " of the untiled array" * (len(tiled) > 1)
 
 
-def _memory(layout: Block, colour: Colouring, said: str) -> Sheet:
+def _memory(layout: Block, color: Coloring, said: str) -> Sheet:
     size = layout.physical_size
 
     def find(_: int, position: int) -> Cell:
@@ -131,7 +131,7 @@ def _memory(layout: Block, colour: Colouring, said: str) -> Sheet:
         inside = all(0 <= i < n for i, n in zip(index, layout.dims, strict=True))
         if not inside or layout.reference_apply(index) != position:
             return Cell(position, MASKED)
-        return Cell(position, ravel(layout.dims, index), colour(index))
+        return Cell(position, ravel(layout.dims, index), color(index))
 
     strip = Sheet(
         f"{layout!r}: memory",
@@ -150,7 +150,7 @@ def _memory(layout: Block, colour: Colouring, said: str) -> Sheet:
 
 # -- tiles ---------------------------------------------------------------------------------------
 
-Colouring = Callable[[Sequence[int]], int]  # the colour of a logical index
+Coloring = Callable[[Sequence[int]], int]  # the color of a logical index
 
 
 def _tiling(block: Block) -> tuple[tuple[int, ...], ...] | None:
@@ -161,10 +161,10 @@ def _tiling(block: Block) -> tuple[tuple[int, ...], ...] | None:
     return None
 
 
-def _colouring(block: Block, by_tile: bool) -> tuple[Colouring, str]:
-    """The colour of each logical index, and what a colour is where it is no tile: a tile of the logical
+def _coloring(block: Block, by_tile: bool) -> tuple[Coloring, str]:
+    """The color of each logical index, and what a color is where it is no tile: a tile of the logical
     view where it names tiles, else one of memory. Of rows that are permuted each element has the
-    colour of its place in the row, unless by_tile."""
+    color of its place in the row, unless by_tile."""
     layout = block
     while isinstance(layout, Masked):
         layout = layout.layout
@@ -174,8 +174,8 @@ def _colouring(block: Block, by_tile: bool) -> tuple[Colouring, str]:
         inner, count = layout.size // prod(outer), prod(outer)
         if count > GEOMETRY:
             return lambda index: _varied(unravel(outer, ravel(dims, index) // inner)), ""
-        colours = _colours(product(*map(range, outer)))
-        return lambda index: colours[ravel(dims, index) // inner], ""
+        colors = _colors(product(*map(range, outer)))
+        return lambda index: colors[ravel(dims, index) // inner], ""
     if not layout.has_inverse or layout.size > GEOMETRY:
         return lambda _: PLAIN, ""
     # The logical indices in the order of memory, axis by axis.
@@ -190,18 +190,18 @@ def _colouring(block: Block, by_tile: bool) -> tuple[Colouring, str]:
         if whole and not by_tile and any(row != sorted(row) for row in rows):
             place = layout.reference_apply
             step = max(length // HUES, 1)
-            said = f"place among {length} neighbours in memory"
+            said = f"place among {length} neighbors in memory"
             return lambda index: hue(place(tuple(index)) % length // step), said
     starts = range(0, layout.size, length)
     corners = [[min(axis[k : k + length]) for k in starts] for axis in axes]
     ranks = [{n: k for k, n in enumerate(sorted(set(axis)))} for axis in corners]
     firsts = [[rank[n] for n in axis] for rank, axis in zip(ranks, corners, strict=True)]
-    colours = _colours(zip(*firsts, strict=True))
-    return lambda index: colours[layout.reference_apply(tuple(index)) // length], ""
+    colors = _colors(zip(*firsts, strict=True))
+    return lambda index: colors[layout.reference_apply(tuple(index)) // length], ""
 
 
-def _colours(tiles: Iterable[Sequence[int]]) -> list[int]:
-    """A colour for each tile, of up to HUES of its own: those that share a hue differ in their tint."""
+def _colors(tiles: Iterable[Sequence[int]]) -> list[int]:
+    """A color for each tile, of up to HUES of its own: those that share a hue differ in their tint."""
     numbers = [_varied(tile) for tile in tiles]
     tints = HUES // PLAIN
     seen = [0] * PLAIN
@@ -215,7 +215,7 @@ def _colours(tiles: Iterable[Sequence[int]]) -> list[int]:
 
 
 def _varied(tile: Sequence[int]) -> int:
-    """A hue for a tile by its coordinates: neighbours along an axis or a diagonal differ."""
+    """A hue for a tile by its coordinates: neighbors along an axis or a diagonal differ."""
     weights = [1, 3, 5, 7]
     return sum(weights[k % 4] * i for k, i in enumerate(reversed(tile))) % PLAIN
 
@@ -227,7 +227,7 @@ def _levels(layout: Block) -> int:
 
 
 def _box(dims: tuple[int, ...], axes: Sequence[Sequence[int]]) -> tuple[int, bool]:
-    """How many neighbours in memory make a box in the logical view, and whether it has whole axes:
+    """How many neighbors in memory make a box in the logical view, and whether it has whole axes:
     the largest that is a part of every axis, else the largest slab; 0 where there is none.
 
     axes: the coordinates of the indices in the order of memory.
@@ -278,7 +278,7 @@ def arrows(sheet: Sheet) -> dict[tuple[int, int], str]:
 
 
 def terminal(sheet: Sheet, width: int = 80, height: int = 24, order: bool = False) -> str:
-    """The sheet as coloured text (click.echo takes the colours out where there is no terminal).
+    """The sheet as colored text (click.echo takes the colors out where there is no terminal).
 
     width, height: characters and lines of the terminal; what does not fit is left out in the
         middle, and the last line says so.
@@ -336,7 +336,7 @@ def terminal(sheet: Sheet, width: int = 80, height: int = 24, order: bool = Fals
                 line += _styled(sheet, r, c, f"{text} ")
             lines.append(line)
     if order:
-        lines.append(f"arrows lead to the next element in memory; {ELSEWHERE}: it is no neighbour")
+        lines.append(f"arrows lead to the next element in memory; {ELSEWHERE}: it is no neighbor")
     if None in rows or None in columns:
         shown = [len([k for k in axis if k is not None]) for axis in (rows, columns)]
         lines.append(
@@ -352,9 +352,9 @@ def _styled(sheet: Sheet, row: int, column: int, text: str) -> str:
     cell = sheet.cell(row, column)
     if cell.position < 0:
         return click.style(text, dim=True)
-    return click.style(text, fg=16, bg=PALETTE[cell.colour][1])
+    return click.style(text, fg=16, bg=PALETTE[cell.color][1])
 
 
-def wants_colour() -> bool | None:
-    """For click.echo: no colours where NO_COLOR is set (no-color.org), else where it can."""
+def wants_color() -> bool | None:
+    """For click.echo: no colors where NO_COLOR is set (no-color.org), else where it can."""
     return False if os.environ.get("NO_COLOR") else None

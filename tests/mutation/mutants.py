@@ -27,7 +27,7 @@ OPERATIONS = {
 }  # fmt: skip
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
 SYMMETRIC = {"min", "max", "gcd", "lcm"}
-# What is no behaviour: decorators are caches and dataclasses, asserts never fail.
+# What is no behavior: decorators are caches and dataclasses, asserts never fail.
 SKIPPED_FIELDS = {"annotation", "returns", "decorator_list", "type_params"}
 SKIPPED = (ast.Assert, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal)
 WORDS = ("Error", "Warning", "warn")  # calls whose arguments are a message

@@ -1,4 +1,4 @@
-"""Program ids in groups, so that neighbours share what is cached."""
+"""Program ids in groups, so that neighbors share what is cached."""
 
 from lego_emit import Col, TileBy
 

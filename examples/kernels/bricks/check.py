@@ -14,12 +14,12 @@ B = 8
 
 
 def cube(radius: int) -> list[tuple[int, int, int]]:
-    """The neighbours in the kernel's order."""
+    """The neighbors in the kernel's order."""
     return list(product(range(-radius, radius + 1), repeat=3))
 
 
 def star(radius: int) -> list[tuple[int, int, int]]:
-    """The neighbours in the kernel's order."""
+    """The neighbors in the kernel's order."""
     far = [a for a in range(-radius, radius + 1) if a]
     return [(0, 0, 0), *(at for a in far for at in [(a, 0, 0), (0, a, 0), (0, 0, a)])]
 
@@ -43,13 +43,13 @@ def check(machine: Machine) -> Iterator[Found]:
     inside = (slice(B, n - B),) * 3
     blocks = (n // B - 2,) * 3
     for near, radius in [(cube, 1), (cube, 2), (star, 1), (star, 2), (star, 3), (star, 4)]:
-        neighbours = near(radius)
-        weight = random.standard_normal(len(neighbours)).astype(np.float32)
+        neighbors = near(radius)
+        weight = random.standard_normal(len(neighbors)).astype(np.float32)
         wanted = np.zeros((n - 2 * B,) * 3)
-        for w, offsets in zip(weight, neighbours, strict=True):
+        for w, offsets in zip(weight, neighbors, strict=True):
             wanted += float(w) * cells[tuple(slice(B + o, n - B + o) for o in offsets)]
-        allowed = float(len(neighbours) * np.finfo(np.float32).eps)
-        sizes = f"{n} x {n} x {n}, {len(neighbours)} points"
+        allowed = float(len(neighbors) * np.finfo(np.float32).eps)
+        sizes = f"{n} x {n} x {n}, {len(neighbors)} points"
         for layout, there, back in [
             ("array", np.copy, np.copy),
             ("bricks", in_bricks, from_bricks),
