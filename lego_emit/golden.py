@@ -29,7 +29,7 @@ from .algebra.block import Block
 from .algebra.reference import TABLE_MOST
 from .algebra.reference import table as layout_table
 from .check.called import called_at
-from .check.tables import SOURCE, asked_of
+from .check.tables import SOURCE, query_of
 from .emit import registry
 from .emitted import Emitted, emit_program
 from .errors import GoldenError, LegoError, TargetError, short_repr
@@ -417,7 +417,7 @@ def verify(cases: Sequence[Case], target: str, numbers: bool = False) -> Verifie
         return result
     for case, unit, run in zip(cases, units, toolchain.compile(units), strict=True):
         for position, function in enumerate(unit.functions):
-            asked = asked_of(case, function, inverse=position == 1)
+            asked = query_of(case, function, inverse=position == 1)
             outputs = run[function.name](*asked.given)
             outputs = outputs if isinstance(outputs, tuple) else (outputs,)
             if len(outputs) != len(asked.wanted):

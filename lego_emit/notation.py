@@ -1,6 +1,6 @@
 """Integer expressions and relations as text.
 
-Python text is read into any arithmetic: parsed, never executed. Said is Python again, with the
+Python text is read into any arithmetic: parsed, never executed. It is spelled as Python again, with the
 parentheses that it, or a reader, needs; or, for a comment, what a reader of another language expects.
 """
 
@@ -25,7 +25,7 @@ COMPARISONS = frozenset(op for op, binding in BINDING.items() if binding == -1)
 # -- saying --------------------------------------------------------------------------------------
 
 
-class Said(NamedTuple):
+class Spelled(NamedTuple):
     """A text and the operator that binds it least; "" where nothing can take it apart."""
 
     text: str
@@ -41,53 +41,53 @@ class Said(NamedTuple):
         return f"({self.text})" if self.binding < need else self.text
 
 
-def infix(op: str, left: Said, right: Said, *, sign: str = "") -> Said:
+def infix(op: str, left: Spelled, right: Spelled, *, sign: str = "") -> Spelled:
     """left op right; sign: how the operator is spelled, where that is otherwise."""
     binding, sign = BINDING[op], sign or op
     if op == "*":
-        return Said(f"{_factor(left)}{sign}{right.within(FACTOR)}", op)
+        return Spelled(f"{_factor(left)}{sign}{right.within(FACTOR)}", op)
     if op == "**":
-        return Said(f"{left.within(ATOM)}{sign}{right.within(ATOM)}", op)
+        return Spelled(f"{left.within(ATOM)}{sign}{right.within(ATOM)}", op)
     if op in COMPARISONS:  # they would chain
-        return Said(f"{left.within(INTEGER)} {sign} {right.within(INTEGER)}", op)
+        return Spelled(f"{left.within(INTEGER)} {sign} {right.within(INTEGER)}", op)
     if op in ("and", "or"):
-        return Said(f"{_joined(op, left)} {sign} {_joined(op, right)}", op)
-    return Said(f"{left.within(binding)} {sign} {right.within(binding + 1)}", op)
+        return Spelled(f"{_joined(op, left)} {sign} {_joined(op, right)}", op)
+    return Spelled(f"{left.within(binding)} {sign} {right.within(binding + 1)}", op)
 
 
-def _factor(left: Said) -> str:
+def _factor(left: Spelled) -> str:
     return left.text if left.op == "*" else left.within(FACTOR)
 
 
-def _joined(op: str, part: Said) -> str:
+def _joined(op: str, part: Spelled) -> str:
     return part.text if part.op == op else part.within(BINDING["not"])
 
 
-def negative(value: Said) -> Said:
+def negative(value: Spelled) -> Spelled:
     """-value: never a factor without its parentheses."""
-    return Said(f"-{_factor(value)}", "-")
+    return Spelled(f"-{_factor(value)}", "-")
 
 
-def inverted(op: str, value: Said, sign: str = "") -> Said:
+def inverted(op: str, value: Spelled, sign: str = "") -> Spelled:
     """~value or not value; sign: how that is spelled, where it is otherwise."""
-    return Said(f"{sign or ('~' if op == '~' else 'not ')}{value.within(FACTOR)}", op)
+    return Spelled(f"{sign or ('~' if op == '~' else 'not ')}{value.within(FACTOR)}", op)
 
 
-def call(name: str, args: Sequence[Said]) -> Said:
+def call(name: str, args: Sequence[Spelled]) -> Spelled:
     """The text of a call: name(a, b)."""
-    return Said(f"{name}({', '.join(a.text for a in args)})")
+    return Spelled(f"{name}({', '.join(a.text for a in args)})")
 
 
-def entry(table: str, place: Said) -> Said:
+def entry(table: str, place: Spelled) -> Spelled:
     """The text of a look-up: table[place]."""
-    return Said(f"{table}[{place.text}]")
+    return Spelled(f"{table}[{place.text}]")
 
 
-def choice(condition: Said, then: Said, other: Said) -> Said:
+def choice(condition: Spelled, then: Spelled, other: Spelled) -> Spelled:
     """then if condition else other."""
     need = BINDING["or"]
     parts = then.within(need), condition.within(need), other.within(need)
-    return Said("{} if {} else {}".format(*parts), "if")
+    return Spelled("{} if {} else {}".format(*parts), "if")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from functools import reduce
 from itertools import groupby
 
 from ..errors import short_repr
-from ..notation import PRODUCT, Said, call, choice, entry, infix, inverted, negative
+from ..notation import PRODUCT, Spelled, call, choice, entry, infix, inverted, negative
 from ..operations import OPS
 from .terms import Atom, Condition, Monomial, Sum
 
@@ -43,35 +43,35 @@ def factors(mono: Monomial) -> Iterator[tuple[Atom, int]]:
         yield from [(atom, count)] if count > 3 else [(atom, 1)] * count
 
 
-def _expr(e: Sum, left: Iterator[int]) -> Said:
-    total: Said | None = None
+def _expr(e: Sum, left: Iterator[int]) -> Spelled:
+    total: Spelled | None = None
     alone = len(e.terms) < 2
     for mono, coefficient in ordered(e):
         term = _term(mono, abs(coefficient), left)
         if not alone and term.binding < PRODUCT:
-            term = Said(f"({term.text})")
+            term = Spelled(f"({term.text})")
         if total is None:
             total = negative(term) if coefficient < 0 else term
         else:
             total = infix("-" if coefficient < 0 else "+", total, term)
-    return Said("0") if total is None else total
+    return Spelled("0") if total is None else total
 
 
-def _term(mono: Monomial, coefficient: int, left: Iterator[int]) -> Said:
-    parts = [Said(short_repr(coefficient))] if coefficient != 1 or not mono else []
+def _term(mono: Monomial, coefficient: int, left: Iterator[int]) -> Spelled:
+    parts = [Spelled(short_repr(coefficient))] if coefficient != 1 or not mono else []
     for atom, count in factors(mono):
         part = _atom(atom, left)
-        parts.append(part if count == 1 else infix("**", part, Said(str(count))))
+        parts.append(part if count == 1 else infix("**", part, Spelled(str(count))))
     return reduce(lambda a, b: infix("*", a, b), parts)
 
 
-def _atom(atom: Atom, left: Iterator[int]) -> Said:
+def _atom(atom: Atom, left: Iterator[int]) -> Spelled:
     kind, args = atom.kind, atom.args
     if next(left, None) is None:
-        return Said(CUT)
+        return Spelled(CUT)
     if kind == "sym":
         dividend, quotient, divisor = args[0].rpartition("//")
-        return Said(f"{dividend} // {divisor}", "//") if quotient else Said(args[0])
+        return Spelled(f"{dividend} // {divisor}", "//") if quotient else Spelled(args[0])
     if kind == "digit":
         base, lo, hi = args
         found = _expr(base, left)
@@ -90,7 +90,7 @@ def _atom(atom: Atom, left: Iterator[int]) -> Said:
     return infix(sign, *found) if (sign := OPS[kind].sign) else call(kind, found)
 
 
-def _condition(condition: Condition, left: Iterator[int]) -> Said:
+def _condition(condition: Condition, left: Iterator[int]) -> Spelled:
     op, args = condition.op, condition.args
     if op == "not":
         return inverted("not", _condition(args[0], left))

@@ -13,7 +13,7 @@ from ..packages import numpy as np
 from ..run.devices import Checker, Progress, Tally, Targets, Trip
 from ..run.space import Index, Space
 from .expected import Expected
-from .tables import Asked
+from .tables import TableQuery
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class Checks:
 
     # -- comparisons -----------------------------------------------------------------------------
 
-    def table(self, asked: Asked) -> None:
+    def table(self, asked: TableQuery) -> None:
         """A function gives what its golden table has."""
         self._begin()
         outputs = self._called(asked.function, asked.given, asked.size)

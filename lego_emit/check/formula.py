@@ -11,7 +11,7 @@ from ..algebra.masked import ExpandBy, Masked
 from ..algebra.written import Written, is_number
 from ..arith.expr import Expr
 from ..errors import VerifyError
-from ..notation import BINDING, Said, call, entry, infix
+from ..notation import BINDING, Spelled, call, entry, infix
 from ..table_lookup import Entries
 from ..trace.layouts import Application
 from .steps import Reader, factor_text
@@ -116,7 +116,7 @@ def _statements(results: list[Formula], names: Sequence[str]) -> tuple[list[str]
 
     for r in results:
         visit(r)
-    texts: dict[int, Said] = {}
+    texts: dict[int, Spelled] = {}
     lines: list[str] = []
     count = 0
     last = {r.place for r in results} if len(results) == 1 else set()
@@ -128,7 +128,7 @@ def _statements(results: list[Formula], names: Sequence[str]) -> tuple[list[str]
             count += 1
             if f.place not in last and (uses[f.place] > 1 or len(said.text) > INLINE):
                 lines.append(f"t{len(lines) + 1} = {said.text}")
-                said = Said(f"t{len(lines)}")
+                said = Spelled(f"t{len(lines)}")
         texts[f.place] = said
     if len(names) != len(results):
         names = [f"index {k}" for k in range(len(results))] if len(results) > 1 else ["result"]
@@ -136,11 +136,11 @@ def _statements(results: list[Formula], names: Sequence[str]) -> tuple[list[str]
     return lines, count
 
 
-def _text(f: Formula, texts: dict[int, Said]) -> Said:
+def _text(f: Formula, texts: dict[int, Spelled]) -> Spelled:
     if f.op == "leaf":
         text = repr(f.args[0])
         single = text.isidentifier() or text.isdigit()
-        return Said(text, "" if single else "+" if len(f.args[0].terms) > 1 else "//")
+        return Spelled(text, "" if single else "+" if len(f.args[0].terms) > 1 else "//")
     args = [texts[a.place] for a in f.args]
     if f.op.endswith("[]"):
         return entry(f.op.removesuffix("[]"), *args)

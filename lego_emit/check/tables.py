@@ -110,7 +110,7 @@ def arguments_of(
 
 
 @dataclass(frozen=True)
-class Asked:
+class TableQuery:
     """What a function is asked over a golden table: its arguments, and the results that it must
     give."""
 
@@ -144,7 +144,7 @@ class Asked:
         )
 
 
-def asked_of(case: Tabled, function: Function, inverse: bool) -> Asked:
+def query_of(case: Tabled, function: Function, inverse: bool) -> TableQuery:
     """What a function is asked over a case's table."""
     names, points, wanted = wanted_of(case, function, inverse)
-    return Asked(case, function, arguments_of(case, function, names, points), wanted)
+    return TableQuery(case, function, arguments_of(case, function, names, points), wanted)

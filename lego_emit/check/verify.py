@@ -29,7 +29,7 @@ from ..run.target import check_given
 from .checks import Check, Checks
 from .expected import expected, numbers_of
 from .host import checker_of
-from .tables import asked_of
+from .tables import query_of
 
 SAMPLES = 2**20
 CLAIMS = ("", "injective", "bijective")
@@ -155,7 +155,7 @@ def verify(
                 checks.results(space, claim)
         if case is not None:
             for position, function in enumerate(unit.functions):
-                checks.table(asked_of(case, function, inverse=position == 1))
+                checks.table(query_of(case, function, inverse=position == 1))
         if waiting is not None:
             waited = time.perf_counter()
             parts = waiting.result()

@@ -17,7 +17,7 @@ from ..notation import (
     BINDING,
     PYTHON,
     Notation,
-    Said,
+    Spelled,
     call,
     choice,
     entry,
@@ -150,17 +150,17 @@ class _Speaker:
     def __init__(self, notation: Notation, lows: Mapping[str, int | None]) -> None:
         self.left, self.notation, self.lows = MOST, notation, lows
 
-    def said(self, node: Node) -> Said:
+    def said(self, node: Node) -> Spelled:
         self.left -= 1
         if self.left < 0:
-            return Said(CUT)
+            return Spelled(CUT)
         if node.op == "const":
-            number = Said(short_repr(abs(node.value)))
+            number = Spelled(short_repr(abs(node.value)))
             return number if node.value >= 0 else negative(number)
         if node.op in ("var", "table"):
-            return Said(str(node.value))
+            return Spelled(str(node.value))
         if most := self.notation.most.get(_ones(node)):
-            return Said(most)
+            return Spelled(most)
         if node.op == "land":
             return reduce(lambda a, b: self._infix("and", a, b), map(self._chain, _chains(node)))
         if node.op == "pow" and (factors := self._factors(*node.args)):
@@ -168,7 +168,7 @@ class _Speaker:
         args = [self.said(a) for a in node.args]
         if node.op == "eq" and node.args[0].op in ("mod", "floormod") and args[1].text == "0":
             dividend, divisor = (self.said(a) for a in node.args[0].args)
-            return Said(f"{self._divided(dividend, divisor)} == 0", "==")
+            return Spelled(f"{self._divided(dividend, divisor)} == 0", "==")
         if node.op in _INFIX:
             sign = _INFIX[node.op]
             floored = self.notation.floored.get(sign)
@@ -192,40 +192,40 @@ class _Speaker:
         exact = self.notation.signs.get("**") != "^" or base.op == "const"
         return [] if exact or exponent.value not in range(1, 9) else [base] * exponent.value
 
-    def _infix(self, op: str, left: Said, right: Said) -> Said:
+    def _infix(self, op: str, left: Spelled, right: Spelled) -> Spelled:
         if form := self.notation.forms.get(op):
             return _form(form, [left, right])
         if op in _BITS and self.notation.loose:
             sign = self.notation.signs.get(op, op)
-            return Said(f"{left.within(ATOM)} {sign} {right.within(ATOM)}", "if")
+            return Spelled(f"{left.within(ATOM)} {sign} {right.within(ATOM)}", "if")
         return infix(op, left, right, sign=self.notation.signs.get(op, ""))
 
-    def _divided(self, dividend: Said, divisor: Said) -> str:
+    def _divided(self, dividend: Spelled, divisor: Spelled) -> str:
         """What is known to be 0, where signs do not matter."""
         if "%" in self.notation.forms:
             return self._infix("%", dividend, divisor).text
         return f"{dividend.within(ATOM)} % {divisor.within(ATOM)}"
 
-    def _choice(self, condition: Said, then: Said, other: Said) -> Said:
+    def _choice(self, condition: Spelled, then: Spelled, other: Spelled) -> Spelled:
         if form := self.notation.forms.get("if"):
             need = BINDING["or"]
-            return Said(form.format(*(a.within(need) for a in (condition, then, other))), "if")
+            return Spelled(form.format(*(a.within(need) for a in (condition, then, other))), "if")
         return choice(condition, then, other)
 
-    def _chain(self, chain: list[Node]) -> Said:
+    def _chain(self, chain: list[Node]) -> Spelled:
         """a <= b < c of a <= b and b < c."""
         if len(chain) == 1:
             return self.said(chain[0])
         text = self.said(chain[0].args[0]).within(0)
         for part in chain:
             text += f" {_INFIX[part.op]} {self.said(part.args[1]).within(0)}"
-        return Said(text, "<")
+        return Spelled(text, "<")
 
 
-def _form(form: str, args: list[Said]) -> Said:
+def _form(form: str, args: list[Spelled]) -> Spelled:
     """A call, in which there may be an operator."""
     need = ATOM if "/" in form or "}." in form else BINDING["if"]
-    return Said(form.format(*(a.within(need) for a in args)))
+    return Spelled(form.format(*(a.within(need) for a in args)))
 
 
 def _ones(node: Node) -> int:

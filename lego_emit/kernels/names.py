@@ -370,7 +370,7 @@ class Names(Kernel):
                 return program
             names |= more  # of a function that brings names of its own
 
-    def _said(self, names: set[str]) -> Said:
+    def _said(self, names: set[str]) -> Stated:
         """All that is said of these names, which those that are named with them are added to."""
         assume = [(a, names_of(a)) for a in (*self.assume, *self._promises.values())]
         assume = [(a, of) for a, of in assume if of <= self.types.keys()]
@@ -380,14 +380,14 @@ class Names(Kernel):
         spoken += [{r.name}.union(*(e.symbols() for e in r.bounds)) for r in given]
         while more := [of for of in spoken if not of.isdisjoint(names) and not of <= names]:
             names.update(*more)
-        return Said(
+        return Stated(
             [name for name in self.types if name in names],
             [a for a, of in assume if of <= names],
             {n: r for n, r in ranges.items() if n in names},
             set[str]().union(*spoken),
         )
 
-    def _known(self, layouts: tuple[Block, ...], said: Said) -> Trace:
+    def _known(self, layouts: tuple[Block, ...], said: Stated) -> Trace:
         """What is known of names and of these layouts' sizes."""
         key = tuple(map(id, layouts)), said.key
         if key not in self._traces:
@@ -402,7 +402,7 @@ class Names(Kernel):
         return self._traces[key]
 
     def _made_program(
-        self, values: Mapping[str, Value], layouts: tuple[Block, ...], said: Said
+        self, values: Mapping[str, Value], layouts: tuple[Block, ...], said: Stated
     ) -> tuple[Program, set[str]]:
         """(the program, all of its names)."""
 
@@ -449,7 +449,7 @@ class Note:
 
 
 @dataclass
-class Said:
+class Stated:
     """What is said of some names: assumptions, ranges; the names that anything at all is said of."""
 
     names: list[str]

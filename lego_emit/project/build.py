@@ -22,7 +22,7 @@ from ..emit import registry
 from ..errors import BuildError
 from ..files import sweep, write_all, write_if_changed
 from ..templates import ENDING, folders
-from .config import Project, Unit
+from .config import BuildUnit, Project
 from .making import Progress, emit_all, quiet
 from .manifest import FOLDER, Manifest, Record, digest, file_digest, locked, read
 
@@ -202,7 +202,7 @@ class _State:
         self.manifest: Manifest = read(project.base / FOLDER, self.owner)
         self._hashes: dict[str, str] = {}
 
-    def inputs(self, unit: Unit) -> list[Path]:
+    def inputs(self, unit: BuildUnit) -> list[Path]:
         """The files that a unit was made from, or is to be."""
         record = self.manifest.units.get(unit.outputs[0])
         names = record.inputs if record else [unit.file, *unit.depends]
@@ -238,11 +238,11 @@ class _State:
             del units[first]
         self.save()
 
-    def stale(self) -> list[Unit]:
+    def stale(self) -> list[BuildUnit]:
         """The units whose files are not what their inputs give."""
         return [unit for unit in self.project.units if not self._is_current(unit)]
 
-    def _is_current(self, unit: Unit) -> bool:
+    def _is_current(self, unit: BuildUnit) -> bool:
         record = self.manifest.units.get(unit.outputs[0])
         return (
             record is not None
@@ -253,7 +253,7 @@ class _State:
             )
         )
 
-    def fingerprint(self, unit: Unit, inputs: Iterable[str]) -> str:
+    def fingerprint(self, unit: BuildUnit, inputs: Iterable[str]) -> str:
         content = [
             _generator(unit.target),
             unit.subject,
@@ -344,7 +344,7 @@ def _remove(paths: Sequence[Path], base: Path) -> None:
 
 @dataclass(frozen=True)
 class _Made:
-    unit: Unit
+    unit: BuildUnit
     texts: tuple[str, ...]
     record: Record
     told: tuple[str, ...]

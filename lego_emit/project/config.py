@@ -46,7 +46,7 @@ FIELDS = ("name", "target", "ext")
 
 
 @dataclass(frozen=True)
-class Unit:
+class BuildUnit:
     """One layout, or several in one file, in one language, or one kernel.
 
     file: the layout file, and depends: what else it reads, relative to the project's folder.
@@ -78,7 +78,7 @@ class Project:
 
     config: Path
     base: Path
-    units: tuple[Unit, ...]
+    units: tuple[BuildUnit, ...]
 
     @property
     def folder(self) -> Path:
@@ -86,7 +86,7 @@ class Project:
         return self.config.parent
 
     @property
-    def outputs(self) -> dict[str, Unit]:
+    def outputs(self) -> dict[str, BuildUnit]:
         """Every file that the project makes, relative to base, and the unit that makes it."""
         return {path: unit for unit in self.units for path in unit.outputs}
 
@@ -268,7 +268,7 @@ KERNEL: dict[str, _Check] = {
 
 def _units(
     entry: Mapping[str, Any], shared: Mapping[str, Any], place: str, base: Path
-) -> Iterator[Unit]:
+) -> Iterator[BuildUnit]:
     own = _checked(entry, {**OWN, **SHARED}, place)
     if "source" not in own:
         raise BuildError(f'{place}: no source; give one, as in source = "layouts.py:index_kernel"')
@@ -279,7 +279,7 @@ def _units(
 
 def _file(
     entry: Mapping[str, Any], shared: Mapping[str, Any], place: str, base: Path
-) -> Iterator[Unit]:
+) -> Iterator[BuildUnit]:
     own = _checked(entry, {**FILE, **SHARED}, place)
     if "name" not in own:
         raise BuildError(f'{place}: no name; give one, as in name = "tiles"')
@@ -316,7 +316,7 @@ def _emitted(
     file: str,
     subject: str,
     parts: Mapping[str, str],
-) -> Iterator[Unit]:
+) -> Iterator[BuildUnit]:
     """A unit for each target."""
     values = {"output": OUTPUT, "depends": (), **given}
     if not values.get("targets"):
@@ -331,10 +331,12 @@ def _emitted(
         outputs = tuple(_below(base, base / p) for p in paths if p is not None)
         where = f"{place}, {target}"
         depends = values["depends"]
-        yield Unit(file, subject, printer.name, outputs, options, depends, where, parts=parts)
+        yield BuildUnit(file, subject, printer.name, outputs, options, depends, where, parts=parts)
 
 
-def _kernel(entry: Mapping[str, Any], shared: Mapping[str, Any], place: str, base: Path) -> Unit:
+def _kernel(
+    entry: Mapping[str, Any], shared: Mapping[str, Any], place: str, base: Path
+) -> BuildUnit:
     own = _checked(entry, KERNEL, place)
     for key in ("template", "layouts", "target"):
         if key not in own:
@@ -349,7 +351,7 @@ def _kernel(entry: Mapping[str, Any], shared: Mapping[str, Any], place: str, bas
     options = _keywords(values, RenderOptions)
     depends = tuple(dict.fromkeys([template, *values.get("depends", ())]))
     where, outputs = f"{place} ({template})", (_below(base, base / output),)
-    return Unit(file, subject, own["target"], outputs, options, depends, where, template)
+    return BuildUnit(file, subject, own["target"], outputs, options, depends, where, template)
 
 
 def _keywords(values: Mapping[str, Any], of: type) -> dict[str, Any]:
@@ -368,7 +370,7 @@ def _below(base: Path, path: Path) -> str:
 
 
 def _check_outputs(project: Project, outside: bool) -> None:
-    makers: dict[str, tuple[Unit, Path]] = {}
+    makers: dict[str, tuple[BuildUnit, Path]] = {}
     files = [project.config]
     for unit in project.units:
         files += [project.folder / f for f in (unit.file, *unit.depends)]
@@ -405,7 +407,7 @@ def _folded(path: str) -> str:
 
 def _check_marks(project: Project) -> None:
     """Refuse units of different names that could not be used in one program."""
-    owners: dict[tuple[str, str], Unit] = {}
+    owners: dict[tuple[str, str], BuildUnit] = {}
     for unit in (u for u in project.units if not u.template):
         name = unit.options["name"]
         given = (unit.options[key] for key in ("namespace", "prefix", "names"))
@@ -424,7 +426,7 @@ def _check_marks(project: Project) -> None:
             )
 
 
-def _check_file(path: Path, unit: Unit) -> None:
+def _check_file(path: Path, unit: BuildUnit) -> None:
     if path.is_symlink():
         raise BuildError(
             f"{unit.place}: {path} is a symbolic link to {os.readlink(path)}, and what it points to "

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..errors import BuildError, LegoError
 from ..files import noting
-from .config import Unit
+from .config import BuildUnit
 from .loading import MODULE_NAME, subject, subjects, telling, user_file
 
 BATCH = 28  # units that one process makes at a time: 4 layouts in 7 languages
@@ -45,8 +45,8 @@ Result = Texts | str  # or what is wrong
 
 
 def emit_all(
-    folder: Path, units: Sequence[Unit], jobs: int | None = None, progress: Progress = quiet
-) -> list[tuple[Unit, Result]]:
+    folder: Path, units: Sequence[BuildUnit], jobs: int | None = None, progress: Progress = quiet
+) -> list[tuple[BuildUnit, Result]]:
     """The units in their order, each with its texts or with what is wrong.
 
     folder: the project's, where its layout files are. jobs: how many processes; default: one for
@@ -61,9 +61,9 @@ def emit_all(
     return [(unit, found[unit.outputs[0]]) for unit in units]
 
 
-def _batches(units: Sequence[Unit]) -> list[list[Unit]]:
+def _batches(units: Sequence[BuildUnit]) -> list[list[BuildUnit]]:
     """Units of one file together, so that it is run once for many."""
-    by_file: dict[str, list[Unit]] = defaultdict(list)
+    by_file: dict[str, list[BuildUnit]] = defaultdict(list)
     for unit in units:
         by_file[unit.file].append(unit)
     return [
@@ -74,8 +74,8 @@ def _batches(units: Sequence[Unit]) -> list[list[Unit]]:
 
 
 def _results(
-    folder: Path, batches: list[list[Unit]], jobs: int | None
-) -> Iterator[tuple[list[Unit], list[Result]]]:
+    folder: Path, batches: list[list[BuildUnit]], jobs: int | None
+) -> Iterator[tuple[list[BuildUnit], list[Result]]]:
     jobs = min(jobs or _cpus(), len(batches))
     if jobs <= 1 or sum(map(len, batches)) <= BATCH:  # a process takes half a second to start
         for batch in batches:
@@ -112,7 +112,7 @@ def _cpus() -> int:
     return os.cpu_count() or 1
 
 
-def _run(folder: Path, units: Sequence[Unit]) -> list[Result]:
+def _run(folder: Path, units: Sequence[BuildUnit]) -> list[Result]:
     """What each unit of one file gives."""
     file = folder / units[0].file
     before, bytecode = set(sys.modules), sys.dont_write_bytecode
@@ -141,7 +141,7 @@ def _run(folder: Path, units: Sequence[Unit]) -> list[Result]:
     return [x if isinstance(x, str) else Texts(x[0], files, tuple(x[1])) for x in found]
 
 
-def _texts(unit: Unit, folder: Path, defined: dict[str, Any], file: Path) -> tuple[str, ...]:
+def _texts(unit: BuildUnit, folder: Path, defined: dict[str, Any], file: Path) -> tuple[str, ...]:
     """The files of one unit."""
     from ..kernels import render
     from ..pipeline import generate
