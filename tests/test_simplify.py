@@ -1,6 +1,8 @@
 """The simplifier keeps values and saves operations: Table II, divisibility, provers, and random
 layouts and functions against plain Python."""
 
+import functools
+import itertools
 import math
 import operator
 import random
@@ -679,3 +681,49 @@ def test_the_degree_that_a_value_grows_with():
     }.items():  # fmt: skip
         world = World([], text, **windows)
         assert degree(world.symbolic(text)) == grows, text
+
+
+def interleaved(bits, x, y, join=operator.add):
+    """x in the even bits, y in the odd ones."""
+    moved = ((v >> k & 1) << 2 * k + odd for k in range(bits) for odd, v in enumerate((x, y)))
+    return functools.reduce(join, moved)
+
+
+@pytest.mark.parametrize("join", [operator.add, operator.or_])
+@pytest.mark.parametrize(("bits", "index_type", "most"), [(16, "uint32", 26), (32, "uint64", 32)])
+def test_bits_fill_an_unsigned_word(join, bits, index_type, most):
+    (found,) = build_program(
+        lambda x, y: interleaved(bits, x, y, join),
+        registry.printer("c"),
+        ranges={"x": (0, 2**bits), "y": (0, 2**bits)},
+        index_type=index_type,
+    ).functions
+    assert found.op_count <= most and found.index_type == index_type
+    ends = (0, 1, 2**bits - 1, 2**bits // 3, 2 ** (bits - 1), 0x5A3C96E1 % 2**bits)
+    for x, y in itertools.product(ends, ends):
+        assert found.evaluate({"x": x, "y": y}) == {"result": interleaved(bits, x, y)}
+
+
+@pytest.mark.parametrize("join", [operator.add, operator.or_])
+@pytest.mark.parametrize(
+    ("around", "more"),
+    [
+        (lambda z, o: z + 1, 1), (lambda z, o: z + o, 1), (lambda z, o: 3 * z, 1),
+        (lambda z, o: 3 * z + 5, 2), (lambda z, o: z * o, 1), (lambda z, o: z * o + 7, 2),
+    ],
+)  # fmt: skip
+def test_what_stands_around_an_interleave_leaves_it(join, around, more):
+    for bits in (4, 8):
+        (plain, one) = (
+            build_program(
+                lambda x, y, o, a=a, bits=bits: a(interleaved(bits, x, y, join), o),
+                CPP,
+                ranges={"x": (0, 2**bits), "y": (0, 2**bits), "o": (0, 9)},
+            ).functions[0]
+            for a in (lambda z, o: z, around)
+        )
+        assert one.op_count <= plain.op_count + more
+        ends = (0, 1, 2**bits - 1, 2**bits // 3, 2 ** (bits - 1))
+        for x, y, o in itertools.product(ends, ends, (0, 1, 8)):
+            wanted = around(interleaved(bits, x, y), o)
+            assert one.evaluate({"x": x, "y": y, "o": o}) == {"result": wanted}

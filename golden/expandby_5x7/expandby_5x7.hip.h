@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
 #ifndef LEGO_EXPANDBY_5X7_HIP_H
-#define LEGO_EXPANDBY_5X7_HIP_H 0x6ac31fde
+#define LEGO_EXPANDBY_5X7_HIP_H 0x21ced1ea
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -27,7 +27,7 @@
 /// An array of 35 elements by the index of a layout: view(i, j, k, l), view[i][j][k][l] and, from
 /// C++23 on, view[i, j, k, l] are data[expandby_5x7_apply(i, j, k, l)]. The array is not owned; its
 /// elements are const in expandby_5x7_view<const T>, which a expandby_5x7_view<T> converts to. What
-/// is not in its range or masked is undefined behaviour.
+/// is not in its range or masked is undefined behavior.
 template <class Element>
 class expandby_5x7_view {
  public:
@@ -127,6 +127,6 @@ struct expandby_5x7_inv_result {
   return {flat_div_7 >> 1, flat_mod_7 >> 1, flat_div_7 & 1, flat_mod_7 & 1};
 }
 
-#elif LEGO_EXPANDBY_5X7_HIP_H != 0x6ac31fde
+#elif LEGO_EXPANDBY_5X7_HIP_H != 0x21ced1ea
 #error two different units are named expandby_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_5X7_HIP_H

@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
 #ifndef LEGO_EXPANDBY_5X7_HPP
-#define LEGO_EXPANDBY_5X7_HPP 0x652ec6bb
+#define LEGO_EXPANDBY_5X7_HPP 0x123d82c3
 
 #include <cstdint>
 
@@ -23,7 +23,7 @@ namespace lego {
 /// An array of 35 elements by the index of a layout: view(i, j, k, l), view[i][j][k][l] and, from
 /// C++23 on, view[i, j, k, l] are data[expandby_5x7_apply(i, j, k, l)]. The array is not owned; its
 /// elements are const in expandby_5x7_view<const T>, which a expandby_5x7_view<T> converts to. What
-/// is not in its range or masked is undefined behaviour.
+/// is not in its range or masked is undefined behavior.
 template <class Element>
 class expandby_5x7_view {
  public:
@@ -123,6 +123,6 @@ struct expandby_5x7_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_EXPANDBY_5X7_HPP != 0x652ec6bb
+#elif LEGO_EXPANDBY_5X7_HPP != 0x123d82c3
 #error two different units are named expandby_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_5X7_HPP

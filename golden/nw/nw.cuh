@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_CUH
-#define LEGO_NW_CUH 0x1f39d6bb
+#define LEGO_NW_CUH 0x6f783ce6
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -51,7 +51,7 @@ LEGO_HOST_DEVICE constexpr long long nw_isqrt(long long n) noexcept {
 /// An array of (b + 1) * (b + 1) elements by the index of a layout: view(i, j), view[i][j] and,
 /// from C++23 on, view[i, j] are data[nw_apply(b, i, j)]. The array is not owned; its elements are
 /// const in nw_view<const T>, which a nw_view<T> converts to. The sizes are those of nw_apply. What
-/// is not in its range is undefined behaviour.
+/// is not in its range is undefined behavior.
 template <class Element>
 class nw_view {
  public:
@@ -197,6 +197,6 @@ struct nw_inv_result {
   };
 }
 
-#elif LEGO_NW_CUH != 0x1f39d6bb
+#elif LEGO_NW_CUH != 0x6f783ce6
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_CUH

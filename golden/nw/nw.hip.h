@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_HIP_H
-#define LEGO_NW_HIP_H 0x0cbcee61
+#define LEGO_NW_HIP_H 0x7682e73d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -44,7 +44,7 @@ LEGO_HOST_DEVICE constexpr long long nw_isqrt(long long n) noexcept {
 /// An array of (b + 1) * (b + 1) elements by the index of a layout: view(i, j), view[i][j] and,
 /// from C++23 on, view[i, j] are data[nw_apply(b, i, j)]. The array is not owned; its elements are
 /// const in nw_view<const T>, which a nw_view<T> converts to. The sizes are those of nw_apply. What
-/// is not in its range is undefined behaviour.
+/// is not in its range is undefined behavior.
 template <class Element>
 class nw_view {
  public:
@@ -190,6 +190,6 @@ struct nw_inv_result {
   };
 }
 
-#elif LEGO_NW_HIP_H != 0x0cbcee61
+#elif LEGO_NW_HIP_H != 0x7682e73d
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_HIP_H

@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_HPP
-#define LEGO_NW_HPP 0x739c694f
+#define LEGO_NW_HPP 0x2345b810
 
 #include <cmath>
 #include <cstdint>
@@ -53,7 +53,7 @@ constexpr std::int64_t isqrt(std::int64_t n) noexcept {
 /// An array of (b + 1) * (b + 1) elements by the index of a layout: view(i, j), view[i][j] and,
 /// from C++23 on, view[i, j] are data[nw_apply(b, i, j)]. The array is not owned; its elements are
 /// const in nw_view<const T>, which a nw_view<T> converts to. The sizes are those of nw_apply. What
-/// is not in its range is undefined behaviour.
+/// is not in its range is undefined behavior.
 template <class Element>
 class nw_view {
  public:
@@ -195,6 +195,6 @@ struct nw_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_NW_HPP != 0x739c694f
+#elif LEGO_NW_HPP != 0x2345b810
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_HPP

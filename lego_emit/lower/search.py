@@ -6,6 +6,7 @@ function of a small range.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import inf
@@ -27,8 +28,11 @@ from .wiring import Bit, Wiring
 from .words import word_of
 
 SMALL = 1024  # values of a base that a table is made of
+MOVING = ("and", "or", "xor")
+Term = tuple[Monomial, int]  # one term of a sum
 WORDS = ("words of bits",)
 SEARCHED = ("search among small programs",)
+MANY = 5  # digits that are looked at as bits that move
 LEAST = 2  # a form that costs no more is not searched for a better one
 
 
@@ -55,44 +59,66 @@ def partly_wired(lowering: Lowering, outputs: Sequence[Expr], style: Style) -> C
     if not lowering.bit_operations:
         return None
     wiring = Wiring(lowering.analyzer)
-    rests, words = [], []
-    for e in outputs:
-        part: list[Bit] = []
-        rest: Terms = {}
-        for mono, c in sorted(e.terms.items(), key=_bits_last):
-            bits = wiring.bits(Expr({mono: c})) if _moves_bits(mono) or part else None
-            joined = None if bits is None else wiring.joined(part, bits)
-            if joined is None:
-                rest[mono] = c
-            else:
-                part = joined
-        rests.append(Expr(rest))
-        words.append(tuple(part))
-    if not any(words) or not any(rest.terms for rest in rests):
+    parts = [_parted(wiring, e) for e in outputs]
+    words = [tuple(word) for by_factor, _ in parts for word in by_factor.values()]
+    whole = all(not rest.terms and {*by_factor} <= {((), 1)} for by_factor, rest in parts)
+    if not words or whole:
         return None
     form = Form(lowering, style, outputs)
     inputs = tuple(zip(map(form.expr, wiring.inputs), wiring.widths, strict=True))
     nodes = _programs(lowering, inputs, tuple(words))
     if nodes is None:
         return None
-    found = [
-        form.expr(rest + placed(lowering, node) if word else rest)
-        for rest, node, word in zip(rests, nodes, words, strict=True)
-    ]
+    made, found = iter(nodes), []
+    for by_factor, rest in parts:
+        for factor in by_factor:
+            rest = rest + placed(lowering, next(made)) * Expr(dict([factor]))
+        found.append(form.expr(rest))
     for node, e in zip(found, outputs, strict=True):
         if node.args:
             lowering.sources.setdefault(node, e)
     return lowering.priced(found, (*style.words(), *WORDS))
 
 
-def _moves_bits(mono: Monomial) -> bool:
-    return len(mono) == 1 and mono[0].kind in ("and", "or", "xor")
+def _parted(wiring: Wiring, e: Expr) -> tuple[dict[Term, list[Bit]], Expr]:
+    """(by common factors, the bits of what only moves bits; the rest of the sum). What moves bits
+    alone begins such a part, and so do MANY digits with one factor."""
+    factored = {mono: _factored(mono, c) for mono, c in e.terms.items()}
+    many = Counter(factor for factor, (atom, _) in factored.values() if _is(atom, "digit"))
+    parts: dict[Term, list[Bit]] = {}
+    rest: Terms = {}
+    for mono, c in sorted(e.terms.items(), key=_bits_last):
+        factor, (inner, power) = factored[mono]
+        joined = None
+        begins = _is(inner, *MOVING) or many[factor] >= MANY
+        if factor[1] > 0 and (begins or factor in parts):
+            bits = wiring.bits(Expr({inner: power}))
+            joined = None if bits is None else wiring.joined(parts.get(factor, []), bits)
+        if joined is None:
+            rest[mono] = c
+        else:
+            parts[factor] = joined
+    return parts, Expr(rest)
 
 
-def _bits_last(term: tuple[Monomial, int]) -> tuple[bool, int, list[str]]:
-    """What bits are moved for comes first: exclusive ors, then digits from the highest on."""
+def _factored(mono: Monomial, c: int) -> tuple[Term, Term]:
+    """(the factors beside what may move bits, the odd part of a number among them; the rest)."""
+    power = c & -c
+    inner = tuple(a for a in mono if a.kind == "digit" or a.kind in MOVING)
+    if len(inner) != 1:
+        return ((), c // power), (mono, power)
+    return (tuple(a for a in mono if a is not inner[0]), c // power), (inner, power)
+
+
+def _is(mono: Monomial, *kinds: str) -> bool:
+    return len(mono) == 1 and mono[0].kind in kinds
+
+
+def _bits_last(term: tuple[Monomial, int]) -> tuple[bool, bool, int, list[str]]:
+    """What bits are moved for comes first: exclusive ors, then digits from the highest on, the constant
+    last."""
     mono, c = term
-    return not _moves_bits(mono), -c, [a.key for a in mono]
+    return not mono, not any(a.kind in MOVING for a in mono), -c, [a.key for a in mono]
 
 
 def programmed(
@@ -114,8 +140,7 @@ def _programs(
     """The nodes of these programs."""
     widths = tuple(bits for _, bits in inputs)
     longest = max([*map(len, outputs), *widths])
-    has_long = any(t.most in (INT64.most, UINT64.most) for t in lowering.types)
-    width = 31 if longest <= 31 else 63 if has_long else None
+    width = next((w for w in _word_widths(lowering) if w >= longest), None)
     if width is None:
         return None
     trees = _word_program(widths, outputs, lowering.graph.cost, width, lowering.effort)
@@ -127,6 +152,14 @@ def _programs(
         if tree in leaves:
             lowering.bounds[leaves[tree]] = 0, most
     return nodes
+
+
+def _word_widths(lowering: Lowering) -> list[int]:
+    """The numbers of bits that words may have: 31 always, 32 where all types are unsigned, 63 where a
+    type has 64 bits, 64 where that one is unsigned, too."""
+    unsigned = not lowering.signed
+    has_long = any(t.most in (INT64.most, UINT64.most) for t in lowering.types)
+    return [31] + [32] * unsigned + ([63] + [64] * unsigned) * has_long
 
 
 def tabulated(

@@ -12,7 +12,7 @@ Bit = frozenset  # of (input, bit): their exclusive or; None inside: and a one
 ZERO: Bit = frozenset()
 ONE: Bit = frozenset([None])
 MIXED: Bit = frozenset(["mixed"])  # no exclusive or of bits: must be masked away
-LONGEST = 62
+LONGEST = 64  # bits of an output
 
 
 class Wiring:
