@@ -2,12 +2,25 @@
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
+from cpu_times import CpuTimes
 
 from lego_emit.errors import LegoError, ToolchainError
 from lego_emit.plugins import entries
 from lego_emit.run import registry
+
+
+def pytest_addoption(parser):
+    """--cpu-times FILE: what tests/cpu_times.py says."""
+    parser.addoption("--cpu-times", metavar="FILE", type=Path, help="write CPU seconds by test")
+
+
+def pytest_configure(config):
+    """Starts counting, in the workers too, where --cpu-times asks for it."""
+    if path := config.getoption("--cpu-times"):
+        config.pluginmanager.register(CpuTimes(path, not hasattr(config, "workerinput")))
 
 
 def pytest_collection_modifyitems(config, items):

@@ -189,6 +189,7 @@ def rules_alone(monkeypatch):
     """No number refutes a wrong guess; the search is short, for nothing ends it early."""
     monkeypatch.setattr(cases, "_points", lambda names, given: [])
     monkeypatch.setattr(signs, "SEARCH", 8)
+    monkeypatch.setattr(signs, "_in_vain", {})  # as far as that
     monkeypatch.setattr(cases, "CASES", 30)
 
 
@@ -204,6 +205,31 @@ def test_random_goals_that_digits_prove_hold(pointless, monkeypatch):
 def test_random_goals_that_solvers_prove_hold():
     found = tried(2, 40, smt.prove)
     assert found["proved"] > 3 and found["false"] > 3
+
+
+def test_a_kept_search_changes_no_answer_and_no_count(monkeypatch):
+    """With what was searched in vain kept: the same proofs, in the same number of steps."""
+    rules_alone(monkeypatch)
+    budgets, searched = [], Counter()
+    search = signs.Signs._search
+    monkeypatch.setattr(cases, "Budget", lambda: budgets.append(b := polynomials.Budget(800)) or b)
+    monkeypatch.setattr(
+        signs.Signs, "_search", lambda self, p: searched.update([kept]) or search(self, p)
+    )
+    draw, goals = Random(5), [t[1:] for t in (*TRUE, *FALSE)]
+    for _ in range(12):
+        given, names = draw.choice(DOMAINS)
+        goals.append((goal_of(draw, names, given), given))
+    found = {}
+    for kept in (False, True):
+        for goal, given in goals:
+            if not kept:
+                signs._in_vain.clear()
+            answer = cases.prove(goal, given)
+            found.setdefault(kept, []).append((answer, budgets[-1].steps, budgets[-1].cases))
+    assert found[False] == found[True]
+    assert any(steps < 0 for _, steps, _ in found[True])  # one that ran out of them
+    assert searched[True] < searched[False]
 
 
 # -- the parts of the provers ----------------------------------------------------------------------

@@ -76,6 +76,7 @@ class Facts(Signs):
         self.shown: dict[Key, bool | int] = {}
         self.depth = 0
         self.order = list(range(len(self.points)))
+        self._forget()
 
     # -- what is given ---------------------------------------------------------------------------
 
@@ -160,6 +161,7 @@ class Facts(Signs):
             except Lost:
                 continue
         self._bounds(known)
+        self._forget()
         for p in known:
             self.know(p)
         # Now that more is known, quotients may be taken further.
@@ -217,8 +219,10 @@ class Facts(Signs):
         if any(mono for mono in p) and p not in self.facts:
             if self._bad(p):
                 self.facts.append(p)
+                self._reached.clear()
         elif constant(p) is not None and (constant(p) or 0) < 0:
             self.facts.insert(0, p)
+            self._reached.clear()
 
     def impossible(self) -> bool:
         """Whether the case cannot be."""

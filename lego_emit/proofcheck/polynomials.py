@@ -33,9 +33,9 @@ class Budget:
     steps: int = STEPS
     cases: int = 0
 
-    def spend(self) -> None:
-        """A step. Raises Lost where none is left."""
-        self.steps -= 1
+    def spend(self, steps: int = 1) -> None:
+        """Takes some steps. Raises Lost where fewer are left."""
+        self.steps -= steps
         if self.steps < 0:
             raise Lost
 

@@ -5,8 +5,11 @@ They refute. What they do not refute is not shown by them.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 from . import exhaustive
 from .exhaustive import Failure
@@ -20,6 +23,7 @@ LARGE_ONES = 12  # choices of large ones
 POINTS = 2048  # indices for each of them
 TRIES = 20000  # choices of which few are allowed
 LARGE = 2**63
+KEPT = 4  # sets of conditions whose points are kept
 FEW, MANY = 2**12, 2**40  # numbers in a range that is small, of a size and of an index
 
 
@@ -28,18 +32,63 @@ def failure(
 ) -> tuple[int, Failure | None]:
     """(how many points were tried, the first one at which a goal does not hold)."""
     tried = 0
-    for values, ranges, rest in allowed(names, given):
-        here = [goal.put(values) for goal in goals]
-        if exhaustive.count(ranges) <= POINTS:
-            count, wrong = exhaustive.failure(here, ranges, rest)
-        else:
-            count, wrong = _some(here, ranges, rest)
+    for sample in _samples_of(names, given):
+        here = [goal.put(sample.values) for goal in goals]
+        count, wrong = exhaustive.failure_at(here, sample.columns, sample.count)
         tried += count
         if wrong is not None:
-            found = {**values, **wrong.point}
+            found = {**sample.values, **wrong.point}
             point = {name: found[name] for name in names if name in found}
             return tried, Failure(point, wrong.goal)
     return tried, None
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Numbers of some variables, and in columns those of the others at so many points."""
+
+    values: Mapping[str, int]
+    columns: Mapping[str, Any]
+    count: int
+
+
+class _Samples:
+    """What is allowed, drawn as far as it is asked for: all statements of a function ask for the same."""
+
+    def __init__(self, names: Sequence[str], given: Sequence[Term]):
+        self._drawn: list[_Sample] = []
+        self._more = _drawn(names, given)
+
+    def __iter__(self) -> Iterator[_Sample]:
+        for k in itertools.count():
+            if k == len(self._drawn):
+                sample = next(self._more, None)
+                if sample is None:
+                    return
+                self._drawn.append(sample)
+            yield self._drawn[k]
+
+
+_known_samples: dict[tuple[tuple[str, ...], tuple[int, ...]], _Samples] = {}
+
+
+def _samples_of(names: Sequence[str], given: Sequence[Term]) -> _Samples:
+    key = tuple(names), tuple(g.key for g in given)
+    samples = _known_samples.pop(key, None) or _Samples(names, given)
+    if len(_known_samples) >= KEPT:
+        del _known_samples[next(iter(_known_samples))]
+    _known_samples[key] = samples
+    return samples
+
+
+def _drawn(names: Sequence[str], given: Sequence[Term]) -> Iterator[_Sample]:
+    for values, ranges, rest in allowed(names, given):
+        if exhaustive.count(ranges) <= POINTS:
+            points = exhaustive.points(ranges, rest)
+        else:
+            points = _some(ranges, rest)
+        for columns in points:
+            yield _Sample(values, columns, len(next(iter(columns.values()))) if columns else 1)
 
 
 def allowed(
@@ -99,8 +148,10 @@ def _grown(draw: Random, row: dict[str, int], own: Sequence[Term]) -> dict[str, 
     """The same sizes, multiplied and then made larger as long as it is allowed."""
     found = dict(row)
 
-    def fits(name: str, value: int) -> bool:
-        return abs(value) < LARGE and _holds(own, {**found, name: value})
+    of = {name: [g for g in own if name in g.names()] for name in found}
+
+    def fits(name: str, value: int) -> bool:  # what is given of the others alone holds as it did
+        return abs(value) < LARGE and _holds(of[name], {**found, name: value})
 
     for name in draw.sample(sorted(found), len(found)):
         for bits in (32, 16, 8, 4, 2, 1):
@@ -141,10 +192,8 @@ def _bounded_by(name: str, names: Sequence[str], given: Sequence[Term]) -> bool:
     return False
 
 
-def _some(
-    goals: Sequence[Term], ranges: Mapping[str, range], given: Sequence[Term]
-) -> tuple[int, Failure | None]:
-    """At corners and at random points."""
+def _some(ranges: Mapping[str, range], given: Sequence[Term]) -> Iterator[dict[str, Any]]:
+    """Corners and random points, in columns."""
     from ..packages import numpy as np
 
     draw = Random(1)
@@ -162,7 +211,5 @@ def _some(
     }
     holds, defined = exhaustive.Values(arrays, POINTS).at(both(given))
     kept = np.broadcast_to(holds.astype(bool) & defined, (POINTS,))
-    if not kept.any():
-        return 0, None
-    arrays = {name: a[kept] for name, a in arrays.items()}
-    return exhaustive.failure_at(goals, arrays)
+    if kept.any():
+        yield {name: a[kept] for name, a in arrays.items()}
