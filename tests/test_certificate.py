@@ -12,6 +12,7 @@ from zlib import crc32
 import pytest
 import z3
 from click.testing import CliRunner
+from marks import some_slow
 from net import corpus, foreign
 
 from lego_emit import Col, GenP, GroupBy, RegP, Row, Strided, TileBy, generate, pipeline
@@ -266,7 +267,16 @@ EMITTED = {
 }
 
 
-@pytest.mark.parametrize("name", EMITTED)
+# With long proofs, most of them by solvers.
+LONG = {
+    "02_quotient_without_a_least_divisor",
+    "net_exact_quotient_in_a_table",
+    "net_inverse_of_a_shift",
+    "net_sign_of_a_product",
+}
+
+
+@pytest.mark.parametrize("name", some_slow(EMITTED, LONG))
 def test_what_was_emitted_once_is_refuted(name):
     case = replace(corpus.read(corpus.FOLDER / f"{name}.toml"), target="cpp")
     case = replace(

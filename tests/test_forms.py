@@ -333,7 +333,13 @@ def quotients(draw):
 
 
 @pytest.mark.parametrize(
-    ("low", "index_type"), [(0, "auto"), (0, "uint32"), (-40, "auto"), (None, "int32")]
+    ("low", "index_type"),
+    [
+        pytest.param(0, "auto", marks=pytest.mark.slow),
+        pytest.param(0, "uint32", marks=pytest.mark.slow),
+        pytest.param(-40, "auto", marks=pytest.mark.slow),
+        (None, "int32"),
+    ],
 )
 def test_quotients_from_others(low, index_type):
     draw, shifted, differences = random.Random(f"quotients {low}"), 0, 0

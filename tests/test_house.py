@@ -9,6 +9,7 @@ import sys
 import tokenize
 import tomllib
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -35,9 +36,14 @@ MORE = (
 )
 
 
+@cache
+def tree_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def trees():
     for path in MODULES:
-        yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+        yield path.relative_to(ROOT).as_posix(), tree_of(path)
 
 
 def test_every_file_says_its_business():
@@ -90,12 +96,17 @@ def code_lines(text):
     return len(lines)
 
 
+@cache
+def code_lines_of(path):
+    return code_lines(path.read_text(encoding="utf-8"))
+
+
 def by_package(paths):
     """Code lines by package, by name; a module beside the packages counts under lego_emit."""
     lines = Counter()
     for path in paths:
         package = path.parent.relative_to(ROOT).parts
-        lines["/".join(package[:2])] += code_lines(path.read_text(encoding="utf-8"))
+        lines["/".join(package[:2])] += code_lines_of(path)
     return lines
 
 

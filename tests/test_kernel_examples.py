@@ -12,6 +12,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from marks import rest_slow
 
 from lego_emit import GenP, GroupBy, LegoWarning, Strided, bank_conflicts, render
 from lego_emit.project.loading import subject, subjects, user_file
@@ -107,7 +108,7 @@ def under_others(name, kind, seed):
         return str(text), others
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", rest_slow(range(4)))
 @pytest.mark.parametrize("kind", [padded, swizzled])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_storage_holds_any_layout(name, kind, seed):
