@@ -6,6 +6,7 @@ import random
 import re
 
 import pytest
+from marks import rest_deep
 
 from lego_emit import cute, generate, symbols
 from lego_emit.errors import LayoutError
@@ -220,9 +221,10 @@ def test_logical_product():
             assert len(set(values(found))) == found.size
 
 
-def test_divisions_by_mode_are_one_map():
+@pytest.mark.parametrize("count", rest_deep([30, 400]))
+def test_divisions_by_mode_are_one_map(count):
     draw = random.Random(5)
-    for _ in range(400):
+    for _ in range(count):
         shape = (draw.choice([4, 8, 12]), draw.choice([4, 8, 16]), draw.choice([2, 3]))
         a = cute.make_ordered_layout(shape, tuple(draw.sample(range(3), 3)))
         tiler = (draw.choice([2, 4]), draw.choice([2, L(2, 2)]))

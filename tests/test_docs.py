@@ -137,7 +137,7 @@ class Page:
     def shell(self, commands):
         done = subprocess.run(
             ["sh", "-e", "-c", commands], cwd=self.folder, env=self.environment, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
         )  # fmt: skip
         assert done.returncode == 0, f"{self.place}:\n{done.stdout}"
         self.printed = trimmed(done.stdout)
@@ -326,7 +326,7 @@ def test_the_site_is_built(tmp_path):
             *(sys.executable, "-m", "mkdocs", "build", "--strict"),
             *("--config-file", ROOT / "mkdocs.yml", "--site-dir", tmp_path / "site"),
         ],
-        capture_output=True, text=True, timeout=300, check=False,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     for name in NAMES:

@@ -19,7 +19,6 @@ def loaded_by(statement):
         [sys.executable, "-X", "importtime", "-c", statement],
         capture_output=True,
         text=True,
-        timeout=60,
         check=True,
     )
     names = re.findall(r"^import time:\s+\d+ \|\s+\d+ \|\s*(\S+)$", done.stderr, re.MULTILINE)

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from marks import rest_slow
+from marks import rest_deep, rest_slow
 
 from lego_emit import Col, ExpandBy, GroupBy, Linear, Strided, TileBy, cute, hardware, symbols
 from lego_emit.algebra import f2
@@ -181,9 +181,10 @@ def any_invertible(draw, bits):
 
 
 @pytest.mark.slow
-def test_rank_counts_what_is_looked_at():
+@pytest.mark.parametrize("count", rest_deep([60, 400]))
+def test_rank_counts_what_is_looked_at(count):
     draw = random.Random(1)
-    for _ in range(400):
+    for _ in range(count):
         sizes = draw.randint(2, 4), draw.randint(2, 5)
         gpu = draw.choice([NVIDIA, "amd"])
         lanes = 5 if gpu is NVIDIA else 6

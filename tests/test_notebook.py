@@ -124,7 +124,6 @@ def test_the_notebook_gives_what_it_shows(tmp_path):
     made = nbformat.read(NOTEBOOK, 4)
     client.NotebookClient(
         made,
-        timeout=300,
         record_timing=False,
         kernel_name="python3",
         resources={"metadata": {"path": str(tmp_path)}},

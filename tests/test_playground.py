@@ -47,7 +47,7 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("playground")
     built = subprocess.run(
         ["node", WEB / "build.mjs", folder], env={**os.environ, "PYTHON": sys.executable},
-        capture_output=True, text=True, timeout=300, check=False,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert built.returncode == 0, built.stderr[-2000:]
     server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Server, directory=folder))

@@ -36,8 +36,6 @@ from lego_emit.proofcheck.check import check
 from lego_emit.proofcheck.languages import c_types
 from lego_emit.proofcheck.text import Type
 
-pytestmark = pytest.mark.slow
-
 LUA = '''
 """Lua: one module."""
 
@@ -149,7 +147,6 @@ def installed(folder, name, module, target="lua"):
             *("--no-build-isolation", "--disable-pip-version-check", "--target", site, project),
         ],
         check=True,
-        timeout=120,
     )
     return site
 
@@ -173,7 +170,6 @@ def python(code, *sites):
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
-        timeout=120,
     )
     return done.returncode, done.stdout, done.stderr
 
@@ -187,6 +183,7 @@ def test_a_third_party_needs_under_60_lines():
     assert len(LUA.strip().splitlines()) < 60
 
 
+@pytest.mark.slow
 def test_a_third_partys_printer_is_found_and_used(lua):
     status, out, err = python(
         """
@@ -248,6 +245,7 @@ def test_what_it_does_not_have_is_refused(lua):
     assert second.startswith("ToolchainError") and "'lua'" in second
 
 
+@pytest.mark.slow
 def test_unknown_names_suggest_the_third_partys(lua):
     status, out, err = python(
         """
@@ -295,6 +293,7 @@ for target in {targets!r}:
 """
 
 
+@pytest.mark.slow
 def test_two_packages_with_one_name_are_refused(lua, tmp_path):
     other = installed(tmp_path, "other-lua", "other_lua")
     status, out, err = python(REPORT.format(targets=["lua"]), lua, other)
@@ -303,6 +302,7 @@ def test_two_packages_with_one_name_are_refused(lua, tmp_path):
     assert "lego_lua:LuaPrinter" in out and "other_lua:LuaPrinter" in out and "uninstall" in out
 
 
+@pytest.mark.slow
 def test_a_name_that_is_built_in_is_refused(tmp_path):
     site = installed(tmp_path, "my-cuda", "my_lua_cuda", target="cuda")
     status, out, err = python(REPORT.format(targets=["cuda"]), site)
@@ -346,6 +346,7 @@ def test_a_slip_is_named_when_a_printer_is_first_asked_for(tmp_path):
     assert said.startswith("TargetError Lua: ops['isqrt'] is 'isqrt({1})'") and other == "fine"
 
 
+@pytest.mark.slow
 def test_the_languages_are_entry_points():
     from conftest import TARGETS
 

@@ -5,8 +5,6 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.slow
-
 pytest_plugins = ["pytester"]
 
 SUITE = """
@@ -65,6 +63,7 @@ def suite(pytester, monkeypatch):
     return Suite()
 
 
+@pytest.mark.slow
 def test_files_are_missing_then_written_then_equal(suite):
     result = suite.run()
     result.assert_outcomes(failed=4)
@@ -84,6 +83,7 @@ def test_files_are_missing_then_written_then_equal(suite):
     assert "golden files" not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_a_mismatch_shows_the_diff_and_keeps_the_new_text(suite):
     suite.run("--lego-update")
     suite.change("int f();", "long f();")
@@ -106,6 +106,7 @@ def test_a_mismatch_shows_the_diff_and_keeps_the_new_text(suite):
     assert (suite.folder / "test_text.h").read_text() == "long f();\n"
 
 
+@pytest.mark.slow
 def test_a_table_is_compared_index_by_index(suite):
     suite.run("--lego-update")
     suite.change("Col(6, 4)", "Col(2, 2), Col(3, 2)")
@@ -113,6 +114,7 @@ def test_a_table_is_compared_index_by_index(suite):
     result.stdout.fnmatch_lines(["apply[[]0, 1[]]: 6 -> 3", "apply[[]5, 2[]]: 17 -> 20"])
 
 
+@pytest.mark.slow
 def test_under_ci_nothing_is_written_and_missing_files_fail(suite, monkeypatch):
     monkeypatch.setenv("CI", "true")
     result = suite.run()
@@ -125,6 +127,7 @@ def test_under_ci_nothing_is_written_and_missing_files_fail(suite, monkeypatch):
     assert suite.files() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_orphans_fail_a_full_run(suite, workers):
     suite.run("--lego-update", *workers).assert_outcomes(passed=4)
@@ -148,6 +151,7 @@ def test_orphans_fail_a_full_run(suite, workers):
     assert not list(gone.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part",
     [
@@ -166,6 +170,7 @@ def test_orphans_are_no_matter_of_a_partial_run(suite, part):
     assert "orphaned" not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_a_run_that_stops_judges_no_orphans(suite):
     suite.run("--lego-update")
     suite.change("def test_text(lego_golden):", "def test_text(lego_golden):\n    assert 0")
@@ -175,6 +180,7 @@ def test_a_run_that_stops_judges_no_orphans(suite):
     assert "orphaned" not in suite.run().stdout.str()  # a failed test may still want its file
 
 
+@pytest.mark.slow
 def test_last_failed_judges_no_orphans(suite, pytester):
     suite.run("--lego-update")
     (suite.folder / "test_old.txt").write_text("x\n")
@@ -183,6 +189,7 @@ def test_last_failed_judges_no_orphans(suite, pytester):
     assert "orphaned" not in pytester.runpytest_subprocess("--lf").stdout.str()
 
 
+@pytest.mark.slow
 def test_files_of_skipped_tests_are_no_orphans(suite):
     suite.run("--lego-update")
     suite.change("def test_text(", "@pytest.mark.skip\ndef test_text(")
@@ -195,6 +202,7 @@ def test_files_of_skipped_tests_are_no_orphans(suite):
     assert "orphaned" not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_ids_make_safe_names(suite):
     suite.module.write_text(
         "import pytest\n"
@@ -230,6 +238,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.slow
 def test_wrong_use_is_said(suite):
     tests = (
         f"def test_{k}(lego_golden):\n    g = lego_golden\n    {body}\n"
@@ -242,6 +251,7 @@ def test_wrong_use_is_said(suite):
     assert suite.files() == ["test_0.txt"]
 
 
+@pytest.mark.slow
 def test_ids_that_differ_only_in_case_are_refused(suite):
     suite.module.write_text(
         "import pytest\n"
@@ -253,6 +263,7 @@ def test_ids_that_differ_only_in_case_are_refused(suite):
     result.stdout.fnmatch_lines(["*have golden files of one name*pytest.param(.., id='..')"])
 
 
+@pytest.mark.slow
 def test_windows_line_ends_are_the_same_text(suite):
     suite.run("--lego-update")
     for path in suite.folder.iterdir():

@@ -2,13 +2,13 @@
 
 import random
 import re
-import time
 from math import prod
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from steps import at_most
 
 import lego_emit
 from lego_emit import GenP, GroupBy, Padded, RegP, Strided, generate, golden, hardware, recognize
@@ -415,9 +415,9 @@ def test_bad_files(tmp_path, name, text, message):
 def test_many_axes_are_quick():
     """A polynomial in twelve indices is tried on both sides of some hundred conditions."""
     draw = np.random.default_rng(1)
-    begun = time.process_time()
-    assert recognize(draw.permutation(4096).reshape((2,) * 12)).layout is None
-    assert time.process_time() - begun < 10
+    table = draw.permutation(4096).reshape((2,) * 12)
+    with at_most(3_000_000):
+        assert recognize(table).layout is None
 
 
 def test_a_masked_table_has_no_entry_for_some_index():

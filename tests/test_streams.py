@@ -43,7 +43,7 @@ def run(*words, cwd, **more):
     command = [sys.executable, "-m", "lego_emit", "generate", "k.py:f", *words]
     (cwd / "k.py").write_text(KERNEL)
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    return subprocess.run(command, cwd=cwd, env=environment, timeout=120, check=False, **more)
+    return subprocess.run(command, cwd=cwd, env=environment, check=False, **more)
 
 
 def test_a_fifo_stays_one_and_takes_the_text(fifo):
