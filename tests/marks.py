@@ -3,18 +3,23 @@
 import pytest
 
 
+def marked(value, mark):
+    """A value, or a tuple of several parameters' values, with a mark."""
+    return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=mark)
+
+
 def rest_slow(values, quick=1):
     """The values, those after the first few marked slow."""
     values = list(values)
-    return [*values[:quick], *(pytest.param(v, marks=pytest.mark.slow) for v in values[quick:])]
+    return [*values[:quick], *(marked(v, pytest.mark.slow) for v in values[quick:])]
 
 
 def some_slow(values, slow):
     """The values, some of them marked slow."""
-    return [pytest.param(v, marks=pytest.mark.slow) if v in slow else v for v in values]
+    return [marked(v, pytest.mark.slow) if v in slow else v for v in values]
 
 
 def rest_deep(values, normal=1):
     """The values, those after the first few marked deep."""
     values = list(values)
-    return [*values[:normal], *(pytest.param(v, marks=pytest.mark.deep) for v in values[normal:])]
+    return [*values[:normal], *(marked(v, pytest.mark.deep) for v in values[normal:])]

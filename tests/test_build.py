@@ -949,6 +949,7 @@ def test_depfile_for_one_name_and_where_nothing_is_stale():
 # -- what may not be meant -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_free_names_are_told_when_their_layout_is_made(folder):
     line = "warning: layouts.py: tile: nobody defined pid_m, pid_n"
     done = process("--jobs", "1")

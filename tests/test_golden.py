@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from marks import rest_slow
 
 from lego_emit import GroupBy, generate, golden
 from lego_emit.algebra import reference
@@ -162,12 +163,14 @@ def test_a_table_survives_its_text(all_cases):
 
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
-    [
-        ("[2, :]", "[3, :]", r"line 7: row \[2, :\] wanted"),
-        ("7, 6, 23", "7, x, 23", "line 9: no line of a table"),
-        ("table flat 6 4", "dims 6 4\nvalues flat", "line 4: no line of a table: 'dims 6 4'"),
-        ("table flat 6 4", "table flat 7 4", "flat has 6 rows, its axes ask for 7"),
-    ],
+    rest_slow(
+        [
+            ("[2, :]", "[3, :]", r"line 7: row \[2, :\] wanted"),
+            ("7, 6, 23", "7, x, 23", "line 9: no line of a table"),
+            ("table flat 6 4", "dims 6 4\nvalues flat", "line 4: no line of a table: 'dims 6 4'"),
+            ("table flat 6 4", "table flat 7 4", "flat has 6 rows, its axes ask for 7"),
+        ]
+    ),
 )
 def test_a_broken_table_is_refused_with_the_remedy(root, old, new, problem):
     path = root / "fig2" / "table.txt"

@@ -205,6 +205,7 @@ def test_python():
     assert [scope["f"](*case, 20, 24) for case in CASES] == wanted()
 
 
+@pytest.mark.slow
 def test_numpy():
     text = rendered(body("o.append({e})", "o.append({e} * 1)"), "numpy")
     scope = {"np": np}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from marks import rest_slow
 
 from lego_emit import Col, GroupBy, OrderBy, Row
 from lego_emit.ir.nodes import evaluate
@@ -137,12 +138,12 @@ def assert_never_worse(seed, drawn=drawn):
         before = now
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", rest_slow(range(40), 10))
 def test_more_knowledge_never_makes_the_result_worse(seed):
     assert_never_worse(seed)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", rest_slow(range(60), 10))
 def test_relations_between_sizes_never_make_the_result_worse(seed):
     assert_never_worse(seed, related)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from marks import rest_slow, some_slow
 from net import judge
 from net.points import Relations
 from net.settings import TYPES
@@ -75,7 +76,7 @@ def compared(case, language, numbers=False):
     return rows
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", some_slow(LANGUAGES, {"c", "cuda", "fortran", "glsl"}))
 def test_terms_of_golden_texts(language):
     assert sum(compared(golden.load(ROOT / name), language) for name in SLICE) > 3000
 
@@ -392,7 +393,7 @@ def rooted(language):
 
 
 @pytest.mark.usefixtures("any_form")
-@pytest.mark.parametrize(("language", "old", "new"), [("cpp", "", ""), *MISTAKES])
+@pytest.mark.parametrize(("language", "old", "new"), rest_slow([("cpp", "", ""), *MISTAKES], 2))
 def test_a_square_root_with_a_mistake_is_none(language, old, new):
     text = rooted(language)
     assert old in text

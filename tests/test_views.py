@@ -509,6 +509,7 @@ def test_what_is_masked_is_never_written_in_julia(toolchain, tmp_path):
     assert done.returncode != 0 and "filled" not in done.stdout
 
 
+@pytest.mark.slow
 def test_clang_format_and_rustfmt_leave_the_text_alone(need, tmp_path):
     tools = {
         "cpp": [
