@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import programs
@@ -80,13 +81,20 @@ def test_certificates_of_random_cases_are_proved_again():
     assert verdicts["proved"] > 3 * verdicts.total() // 4
 
 
-def test_random_cases_compiled(toolchain):
-    batch = []
+@cache
+def judged_cases():
+    """The cases that toolchains are given, and what their functions give."""
+    judged = []
     for number in range(60):
         case = case_of(SEED, number)
         verdict = judge(case, count=20, deep=False, keep=True)
         if verdict.expected:
-            batch.append((case, verdict.expected, {}))
+            judged.append((case, verdict.expected))
+    return judged
+
+
+def test_random_cases_compiled(toolchain):
+    batch = [(case, expected, {}) for case, expected in judged_cases()]
     units, found = toolchains.units_of(toolchain.name, batch, False)
     points, wrong = toolchains.compared(toolchain, units)
     found += wrong
