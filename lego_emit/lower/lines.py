@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import compress
+from operator import ne
+from operator import sub as subtract
 
 from .trees import LARGEST
 
@@ -76,9 +78,10 @@ def line_through(
 def hull(us: Sequence[int], vs: Sequence[int]) -> tuple[list[int], list[int]]:
     """The corners of the points' convex hull; us ascends."""
     last = len(us) - 1
-    slopes = [((v - w), (u - t)) for (t, u), (w, v) in zip(pairwise(us), pairwise(vs), strict=True)]
-    bends = [k for k, (a, b) in enumerate(pairwise(slopes), 1) if a != b]
-    bends = [0, *bends, last]
+    slopes = [*map(subtract, vs[1:], vs)]
+    if us[-1] - us[0] > last:
+        slopes = [*zip(slopes, map(subtract, us[1:], us), strict=True)]
+    bends = [0, *compress(range(1, last), map(ne, slopes[1:], slopes)), last]
     hull: set[int] = set()
     for sign in (1, -1):
         chain: list[int] = []

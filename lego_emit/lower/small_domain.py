@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, compress, pairwise
 from math import gcd
+from operator import sub as subtract
 
 from ..ir.nodes import Node, const, made
 from .lines import hull, line_through
@@ -53,7 +54,20 @@ def find(
         return ZERO if limit > 0 else None
     places, heights = map(list, zip(*points, strict=True))
     depth = DEPTH + (effort >= DEEPER)
-    return _Search(price, places, heights, limit, depth, effort=[EFFORT * effort]).run()
+    return _Search(_Prices(price), places, heights, limit, depth, effort=[EFFORT * effort]).run()
+
+
+class _Prices:
+    """What operations cost, and the least that one of a kind costs: any, a quotient, a remainder, a
+    product, a sum."""
+
+    def __init__(self, of: Mapping[str, float]):
+        self.of = of
+        self.one = min([1, *of.values()])
+        self.quotient, self.remainder, self.product, self.sum = (
+            min(of.get(op, 1) for op in ops)
+            for ops in (("div", "shr"), ("mod", "and"), ("mul", "shl"), ("add", "sub"))
+        )
 
 
 class _Search:
@@ -61,7 +75,7 @@ class _Search:
 
     def __init__(
         self,
-        price: Mapping[str, float],
+        prices: _Prices,
         xs: list[int],
         vs: list[int],
         limit: float,
@@ -70,11 +84,12 @@ class _Search:
         wrapped: bool = False,
     ):
         self.effort = effort  # tables that may still be looked at, of all searches within one
-        self.price, self.xs, self.vs, self.limit = price, xs, vs, limit
+        self.prices, self.price = prices, prices.of
+        self.xs, self.vs, self.limit = xs, vs, limit
         self.depth, self.wrapped = depth, wrapped
         self.best: Node | None = None
         self.tried: set[Node] = set()
-        self.steps = [b - a for a, b in pairwise(vs)]
+        self.steps = [*map(subtract, vs[1:], vs)]
         self.dense = xs[-1] - xs[0] == len(xs) - 1
         if self.dense:
             rates = Counter(self.steps)
@@ -85,7 +100,7 @@ class _Search:
                 if dv % (dx := b - a) == 0
             )
         self.rates = rates
-        self.common = [rate for rate, _ in rates.most_common(2)]
+        self.common = _commonest(rates)
 
     @cached_property
     def corners(self) -> tuple[list[int], list[int]]:
@@ -96,12 +111,11 @@ class _Search:
         """The cheapest tree of all families, None where none is below the limit."""
         if self.limit <= 0 or self.affine():
             return self.best
-        quotient = min(self.costs("div"), self.costs("shr"))
-        remainder = min(self.costs("mod"), self.costs("and"))
-        one = min([1, *self.price.values()])
+        prices = self.prices
+        quotient, remainder, one = prices.quotient, prices.remainder, prices.one
         families = {
-            self.bits: 0,
-            self.one_quotient: 0,
+            self.bits: min(self.costs("and"), self.costs("xor")),
+            self.one_quotient: min(quotient, remainder),
             self.wrap: remainder + one,
             self.blocks: quotient + one,
             self.periods: remainder + one,
@@ -122,9 +136,12 @@ class _Search:
         if self.depth == 0 or self.limit <= spent or self.effort[0] == 0:
             return None
         self.effort[0] -= 1
-        wrapped = wrapped or self.wrapped
         limit, depth = self.limit - spent, self.depth - 1
-        return _Search(self.price, xs, vs, limit, depth, self.effort, wrapped).run()
+        if limit <= self.prices.one:  # no operation is that cheap
+            found = _same(vs)
+            return X if found is None and vs == xs else found
+        wrapped = wrapped or self.wrapped
+        return _Search(self.prices, xs, vs, limit, depth, self.effort, wrapped).run()
 
     def offer(self, tree: Node) -> None:
         """Keep the tree if it is cheaper and right."""
@@ -214,10 +231,14 @@ class _Search:
         """slope*x + factor*((a*x + b) // c) + constant, and the remainders that this is."""
         if self.dense and len(self.rates) != 2:
             return
+        prices = self.prices
+        if self.dense and self.limit <= min(prices.quotient, prices.remainder) + prices.one:
+            self.one_operation()
+            return
         even = not self.dense or _even([k for k, s in enumerate(self.steps) if s == self.common[1]])
         for slope, size in self.slopes():
             self.remainder(slope, size)
-            if not even:
+            if not even or self.limit <= self.least_with_quotient(slope, size):
                 continue
             us, vs = self.corners
             rest = [v - slope * u for u, v in zip(us, vs, strict=True)]
@@ -230,14 +251,43 @@ class _Search:
                     self.with_quotient(slope, factor, constant - factor * k, ratio)
             self.on_the_line(slope, factor, constant, us, jumps)
 
+    def one_operation(self) -> None:
+        """x // c and x % c, whose first jump says what c is."""
+        low, high = sorted(self.rates)
+        if (low, high) == (0, 1):
+            at = self.steps.index(1) + 1
+            x, v = self.xs[at], self.vs[at]
+            if v > 0 and x % v == 0:
+                self.offer(self.div(X, x // v))
+        elif high == 1:
+            self.remainder(1, 1 - low)
+
+    def least_with_quotient(self, slope: int, size: int) -> float:
+        """The least that slope*x and a quotient cost, the jumps being of this size. x % c is no form of
+        this kind where slope is 1: as a remainder it was offered already."""
+        prices = self.prices
+        quotient, scaled = prices.quotient, prices.product * (size > 1)
+        if not slope:
+            return quotient + scaled
+        factor = prices.product * (abs(slope) > 1)
+        least = quotient + prices.sum + (factor or min(scaled, prices.remainder))
+        if size > 1 and slope != 1:  # slope times a remainder alone
+            least = min(least, prices.remainder + (factor or prices.sum))
+        return least
+
     def slopes(self) -> Iterator[tuple[int, int]]:
-        """(slope, size) such that the table without slope*x has jumps of multiples of size."""
+        """(slope, size) such that the table without slope*x has jumps of multiples of size, where a
+        form with this slope may be cheap enough."""
+        prices = self.prices
+        scaled = min(prices.quotient + prices.sum, prices.remainder) + prices.product
         for slope in dict.fromkeys([0, 1, -1, *self.common]):
-            size = 0
-            for dv, (a, b) in zip(self.steps, pairwise(self.xs), strict=True):
-                size = gcd(size, dv - slope * (b - a))
-                if size == 1:
-                    break
+            if abs(slope) > 1 and self.limit <= scaled:
+                continue
+            if self.dense:
+                size = gcd(*[rate - slope for rate in self.rates])
+            else:
+                steps = zip(self.steps, pairwise(self.xs), strict=True)
+                size = gcd(*[dv - slope * (b - a) for dv, (a, b) in steps])
             if size:
                 yield slope, size
 
@@ -284,8 +334,9 @@ class _Search:
                 if not signs:
                     continue
                 u = self.sum([(slope, X)], start)
-                least = self.cost(u) + min(self.costs("div"), self.costs("shr")) + 1
-                if least >= self.limit:
+                prices = self.prices
+                scaled = prices.product * (abs(factor) > 1)
+                if self.cost(u) + prices.quotient + prices.sum + scaled >= self.limit:
                     continue
                 us = [slope * x + start for x in xs]
                 for sign in signs:
@@ -302,6 +353,8 @@ class _Search:
             return
         constant = 0 if 0 <= least and max(self.vs) < modulus else least
         a = slope % modulus
+        if not a:  # it is the same everywhere
+            return
         b = (self.vs[0] - constant - a * self.xs[0]) % modulus
         self.offer(self.sum([(1, self.mod(self.sum([(a, X)], b), modulus))], constant))
         a -= modulus
@@ -337,7 +390,7 @@ class _Search:
         if not self.dense:
             return
         for slope in self.common:
-            places = [k + 1 for k, step in enumerate(self.steps) if step != slope]
+            places = [*compress(range(1, len(self.xs)), map(slope.__ne__, self.steps))]
             size = 0
             for a, b in pairwise(places):
                 size = gcd(size, b - a)
@@ -403,7 +456,12 @@ class _Search:
             return
         each = min(self.costs("div"), self.costs("shr")) + self.costs("add")
         most = min(MOST_TERMS, int(self.limit / each))
+        prices = self.prices
+        least = 2 * prices.quotient + prices.sum
         for slope in self.common:
+            scaled = prices.sum + prices.product * (abs(slope) > 1)
+            if slope and self.limit <= least + scaled:
+                continue
             jumps = {x: step - slope for x, step in enumerate(self.steps, 1) if step != slope}
             for found in self.peel(jumps, most):
                 self.with_quotients(slope, found)
@@ -417,18 +475,15 @@ class _Search:
             (size,) = sizes
             if not _even(sorted(jumps)):
                 return
-            v, table = 0, []
-            for k in range(len(self.xs)):
-                v += k in jumps
-                table.append(v)
+            table = [*accumulate(map(jumps.__contains__, range(len(self.xs))), initial=0)][1:]
             ratio = line_through(*hull(self.xs, table))
             if ratio:
                 yield [(size, ratio)]
                 return
-        for size, _ in sizes.most_common(2):
+        for size in _commonest(sizes):
             places = [k for k, s in jumps.items() if s == size]
             gaps = Counter(b - a for a, b in pairwise(places))
-            for gap in dict.fromkeys([g for g, _ in gaps.most_common(1)] + sorted(gaps)[:1]):
+            for gap in dict.fromkeys(_commonest(gaps)[:1] + sorted(gaps)[:1]):
                 every = range(places[0] % gap or gap, len(self.xs), gap)
                 if not all(k in jumps for k in every):
                     continue
@@ -528,7 +583,13 @@ class _Search:
             return
         most = min(8, len(self.rates) - 1)
         for c in (c for c in range(2, size // 2 + 1) if size % c == 0):
-            rows, quotient = size // c, self.div(X, c)
+            rows = size // c
+            # v is the transpose of v's place in the transposed matrix.
+            inside = _smooth(self.vs[::c], most)
+            outside = _smooth([v % rows * c + v // rows for v in self.vs[: 8 * c]], most)
+            if not inside and not outside:
+                continue
+            quotient = self.div(X, c)
             spellings = (
                 self.mod(self.div(self.mul(X, size + 1), c), size),
                 self.sum([(rows, X), (1 - size, quotient)]),
@@ -536,15 +597,25 @@ class _Search:
             )
             transpose = min(spellings, key=lambda tree: self.cost(tree))
             spent = self.cost(transpose)
-            if _smooth(self.vs[::c], most):
+            if inside:
                 table = [v for column in range(c) for v in self.vs[column::c]]
                 if _smooth(table, most) and (tree := self.sub(self.xs, table, spent, True)):
                     self.offer(replaced(tree, {X: transpose}))
-            # v is the transpose of v's place in the transposed matrix.
-            if _smooth([v % rows * c + v // rows for v in self.vs[: 8 * c]], most):
+            if outside:
                 table = [v % rows * c + v // rows for v in self.vs]
                 if _smooth(table, most) and (tree := self.sub(self.xs, table, spent, True)):
                     self.offer(replaced(transpose, {X: tree}))
+
+
+def _commonest(counts: Counter[int]) -> list[int]:
+    """The two that are counted most."""
+    return sorted(counts, key=counts.__getitem__, reverse=True)[:2]
+
+
+def _same(values: Sequence[int]) -> Node | None:
+    """The number that all values are, None where they are not the same."""
+    first = values[0]
+    return const(first) if abs(first) <= LARGEST and values.count(first) == len(values) else None
 
 
 def _divides(*points: tuple[int, int]) -> bool:
