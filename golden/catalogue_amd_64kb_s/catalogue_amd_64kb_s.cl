@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_CL
-#define LEGO_CATALOGUE_AMD_64KB_S_CL 0x4fe17e1e
+#define LEGO_CATALOGUE_AMD_64KB_S_CL 0x364af712
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -14,9 +14,9 @@
 /// @pre M*N + 127*M + 63*N + 3904 <= LONG_MAX
 static inline long catalogue_amd_64kb_s_apply(long M, long N, long i, long j) {
   (void)M;
-  return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * (i >> 5)
-      + 512 * (j >> 5) + 256 * (i >> 4) + 128 * (j >> 4) + 64 * (i >> 3) + 32 * (j >> 3)
-      + 24 * (i >> 2) + 6 * (j >> 1) + 2 * i + j;
+  return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * ((i >> 5) + (j >> 5))
+      + 256 * ((i >> 4) + ((j >> 4) & 1)) + 64 * ((i >> 3) + ((j >> 3) & 1)) + 24 * (i >> 2)
+      + 4 * (j & 6) + 2 * i + (j & 1);
 }
 
 /// The result of catalogue_amd_64kb_s_inv.
@@ -47,6 +47,6 @@ static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(long M, l
   return result;
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_CL != 0x4fe17e1e
+#elif LEGO_CATALOGUE_AMD_64KB_S_CL != 0x364af712
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_CL

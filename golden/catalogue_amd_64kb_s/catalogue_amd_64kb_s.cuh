@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_CUH
-#define LEGO_CATALOGUE_AMD_64KB_S_CUH 0x785cf7bb
+#define LEGO_CATALOGUE_AMD_64KB_S_CUH 0x278aaeb9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -22,9 +22,9 @@
 /// @pre M*N + 127*M + 63*N + 3904 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_amd_64kb_s_apply(
     [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
-  return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * (i >> 5)
-      + 512 * (j >> 5) + 256 * (i >> 4) + 128 * (j >> 4) + 64 * (i >> 3) + 32 * (j >> 3)
-      + 24 * (i >> 2) + 6 * (j >> 1) + 2 * i + j;
+  return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * ((i >> 5) + (j >> 5))
+      + 256 * ((i >> 4) + ((j >> 4) & 1)) + 64 * ((i >> 3) + ((j >> 3) & 1)) + 24 * (i >> 2)
+      + 4 * (j & 6) + 2 * i + (j & 1);
 }
 
 /// The result of catalogue_amd_64kb_s_inv.
@@ -52,6 +52,6 @@ struct catalogue_amd_64kb_s_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_CUH != 0x785cf7bb
+#elif LEGO_CATALOGUE_AMD_64KB_S_CUH != 0x278aaeb9
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_CUH

@@ -20,10 +20,10 @@ contains
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
     catalogue_amd_64kb_s_apply = shifta(i, 6) * (8192_int64 * shifta(N - 1_int64, 7) + 4096_int64) &
-        + 2048_int64 * shifta(j, 6) + 1024_int64 * shifta(i, 5) + 512_int64 * shifta(j, 5) &
-        + 256_int64 * shifta(i, 4) + 128_int64 * shifta(j, 4) + 64_int64 * shifta(i, 3) &
-        + 32_int64 * shifta(j, 3) + 24_int64 * shifta(i, 2) + 6_int64 * shifta(j, 1) + 2_int64 * i &
-        + j
+        + 2048_int64 * shifta(j, 6) + 1024_int64 * (shifta(i, 5) + shifta(j, 5)) &
+        + 256_int64 * (shifta(i, 4) + iand(shifta(j, 4), 1_int64)) &
+        + 64_int64 * (shifta(i, 3) + iand(shifta(j, 3), 1_int64)) + 24_int64 * shifta(i, 2) &
+        + 4_int64 * iand(j, 6_int64) + 2_int64 * i + iand(j, 1_int64)
   end function catalogue_amd_64kb_s_apply
 
   !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.

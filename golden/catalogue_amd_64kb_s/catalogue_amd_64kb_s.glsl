@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_GLSL
-#define LEGO_CATALOGUE_AMD_64KB_S_GLSL 0x04f7f8d2
+#define LEGO_CATALOGUE_AMD_64KB_S_GLSL 0x78b3c744
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -16,9 +16,9 @@
 // Assumes 64*N + 4032 <= 2^31 - 1
 // Assumes M*N + 127*M + 63*N + 3904 <= 2^31 - 1
 int catalogue_amd_64kb_s_apply(int M, int N, int i, int j) {
-  return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * (i >> 5)
-      + 512 * (j >> 5) + 256 * (i >> 4) + 128 * (j >> 4) + 64 * (i >> 3) + 32 * (j >> 3)
-      + 24 * (i >> 2) + 6 * (j >> 1) + 2 * i + j;
+  return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * ((i >> 5) + (j >> 5))
+      + 256 * ((i >> 4) + ((j >> 4) & 1)) + 64 * ((i >> 3) + ((j >> 3) & 1)) + 24 * (i >> 2)
+      + 4 * (j & 6) + 2 * i + (j & 1);
 }
 
 // The same with (i, j) as a vector.
@@ -53,6 +53,6 @@ ivec2 catalogue_amd_64kb_s_inv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_GLSL != 0x04f7f8d2
+#elif LEGO_CATALOGUE_AMD_64KB_S_GLSL != 0x78b3c744
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_HPP
-#define LEGO_CATALOGUE_AMD_64KB_S_HPP 0x4a6c473a
+#define LEGO_CATALOGUE_AMD_64KB_S_HPP 0x785025ee
 
 #include <cstdint>
 
@@ -18,9 +18,9 @@ namespace lego {
 /// @pre M*N + 127*M + 63*N + 3904 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_amd_64kb_s_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
-  return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * (i >> 5)
-      + 512 * (j >> 5) + 256 * (i >> 4) + 128 * (j >> 4) + 64 * (i >> 3) + 32 * (j >> 3)
-      + 24 * (i >> 2) + 6 * (j >> 1) + 2 * i + j;
+  return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * ((i >> 5) + (j >> 5))
+      + 256 * ((i >> 4) + ((j >> 4) & 1)) + 64 * ((i >> 3) + ((j >> 3) & 1)) + 24 * (i >> 2)
+      + 4 * (j & 6) + 2 * i + (j & 1);
 }
 
 /// The result of catalogue_amd_64kb_s_inv.
@@ -50,6 +50,6 @@ struct catalogue_amd_64kb_s_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_HPP != 0x4a6c473a
+#elif LEGO_CATALOGUE_AMD_64KB_S_HPP != 0x785025ee
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_HPP

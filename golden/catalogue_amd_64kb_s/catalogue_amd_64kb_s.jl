@@ -19,9 +19,9 @@ Physical position of the logical index (i, j).
 - Assumes `M*N + 127*M + 63*N + 3904 <= typemax(Int64)`
 """
 @inline function catalogue_amd_64kb_s_apply(M::Int64, N::Int64, i::Int64, j::Int64)::Int64
-    return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * (i >> 5) +
-        512 * (j >> 5) + 256 * (i >> 4) + 128 * (j >> 4) + 64 * (i >> 3) + 32 * (j >> 3) +
-        24 * (i >> 2) + 6 * (j >> 1) + 2 * i + j
+    return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) +
+        1024 * ((i >> 5) + (j >> 5)) + 256 * ((i >> 4) + ((j >> 4) & 1)) +
+        64 * ((i >> 3) + ((j >> 3) & 1)) + 24 * (i >> 2) + 4 * (j & 6) + 2 * i + (j & 1)
 end
 
 function catalogue_amd_64kb_s_apply(M::Integer, N::Integer, i::Integer, j::Integer)

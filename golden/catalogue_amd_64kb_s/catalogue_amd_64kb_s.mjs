@@ -19,9 +19,10 @@
 export function catalogue_amd_64kb_s_apply(M, N, i, j) {
   void M;
   return Math.floor(i / 64) * (8192 * Math.floor((N - 1) / 128) + 4096) + 2048 * Math.floor(j / 64)
-      + 1024 * Math.floor(i / 32) + 512 * Math.floor(j / 32) + 256 * Math.floor(i / 16)
-      + 128 * Math.floor(j / 16) + 64 * Math.floor(i / 8) + 32 * Math.floor(j / 8)
-      + 24 * Math.floor(i / 4) + 6 * Math.floor(j / 2) + 2 * i + j;
+      + 1024 * (Math.floor(i / 32) + Math.floor(j / 32))
+      + 256 * (Math.floor(i / 16) + (Math.floor(j / 16) & 1))
+      + 64 * (Math.floor(i / 8) + (Math.floor(j / 8) & 1)) + 24 * Math.floor(i / 4) + 4 * (j & 6)
+      + 2 * i + (j & 1);
 }
 
 /**

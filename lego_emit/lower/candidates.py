@@ -210,8 +210,12 @@ def _cheapest_style(
         elif atom.kind == "sym":
             symbolic = symbolic or atom.args[0] in lowering.sizes
     for digits in bases.values():
-        rests += [
-            d for d in digits if d.args[2].constant and identities((d.args[0], d.args[2])) in starts
+        rests += [  # x % 8 is a remainder already
+            d
+            for d in digits
+            if d.args[2].constant
+            and d.args[1].constant != 1
+            and identities((d.args[0], d.args[2])) in starts
         ]
     limit = begun + lowering.effort * (BUDGET + TRIES * (lowering.built - begun))
 
