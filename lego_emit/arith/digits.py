@@ -76,6 +76,8 @@ def merge(terms: Terms, exact: Exact) -> Merge | None:
 
 def _others(mono: Monomial, atom: Atom) -> Monomial:
     """The factors beside an atom."""
+    if len(mono) == 1:
+        return ()
     rest = without(mono, (atom,))
     assert rest is not None
     return rest
@@ -135,8 +137,10 @@ def _into_base(terms: Terms, base: Any, mono: Monomial, high: Atom, exact: Exact
     """x - a*(x // a) is x % a, where x itself stands in the sum."""
     lo = high.args[1]
     ((lo_mono, lo_c),) = lo.terms.items()
+    if terms[mono] % lo_c:
+        return None
     beside = without(_others(mono, high), lo_mono)
-    if beside is None or terms[mono] % lo_c:
+    if beside is None:
         return None
     factor = {beside: -(terms[mono] // lo_c)}
     wanted = distribute(factor, base.terms, exact)

@@ -117,6 +117,8 @@ def _give_way(name: str, facts: Facts) -> None:
 
 def beside_ranges(given: GivenRange, known: Analyzer, sizes: Mapping[str, int]) -> list[Cond]:
     """What a given range says that no symbol's bounds do, but a constraint alone."""
+    if not known.facts.constraints:
+        return []
     symbol = Expr.atom(Atom("sym", given.name))
     said = [] if given.least is None else [Cond("le", given.least, symbol)]
     said += [] if given.end is None else [Cond("lt", symbol, given.end)]

@@ -189,17 +189,18 @@ class Graph:
     def price(self, roots: Iterable[Node]) -> tuple[float, int]:
         """(the cost of computing the roots, the number of operations)."""
         prices = self.prices
-        found: set[Node | None] = set()
-        stack = list(roots)
+        stack = list(dict.fromkeys(roots))
+        found: set[Node | None] = {*stack}
         total, count = 0.0, 0
         while stack:
             node = stack.pop()
-            if node not in found:
-                found.add(node)
-                price, is_counted = prices[node]
-                total += price
-                count += is_counted
-                stack += node.args
+            price, is_counted = prices[node]
+            total += price
+            count += is_counted
+            for arg in node.args:
+                if arg not in found:
+                    found.add(arg)
+                    stack.append(arg)
         remainder = self.cost.remainder
         if remainder is not None:
             for node, quotient in self._remainders.items():

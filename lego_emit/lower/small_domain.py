@@ -63,6 +63,7 @@ class _Prices:
 
     def __init__(self, of: Mapping[str, float]):
         self.of = of
+        self.trees: dict[Node, float] = {}  # those that were asked for
         self.one = min([1, *of.values()])
         self.quotient, self.remainder, self.product, self.sum = (
             min(of.get(op, 1) for op in ops)
@@ -161,7 +162,10 @@ class _Search:
     # trees, in the cheapest spelling of an argument that is not negative
 
     def cost(self, tree: Node) -> float:
-        return cost([tree], self.price)
+        known = self.prices.trees.get(tree)
+        if known is None:
+            known = self.prices.trees[tree] = cost([tree], self.price)
+        return known
 
     def costs(self, op: str) -> float:
         return self.price.get(op, 1)

@@ -22,15 +22,14 @@ def cost(trees: Iterable[Node], price: Mapping[str, float]) -> float:
     """The price of computing all trees, equal subtrees once."""
     seen: set[Node] = set()
     total = 0.0
-    stack = list(trees)
+    stack = [tree for tree in trees if tree.args]
     while stack:
         tree = stack.pop()
-        if tree.args:
-            count = len(seen)
-            seen.add(tree)
-            if len(seen) > count:
-                total += price.get(tree.op, 1)
-                stack += tree.args
+        count = len(seen)
+        seen.add(tree)
+        if len(seen) > count:
+            total += price.get(tree.op, 1)
+            stack += [arg for arg in tree.args if arg.args]
     return total
 
 

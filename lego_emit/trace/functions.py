@@ -175,7 +175,7 @@ class OfFunction:
 
     def __call__(self, values: Values) -> Any:
         """The result at values of the parameters, indices counted from 0. Raises what it raises."""
-        return self._called(values, lambda v: v)
+        return self._called(values)
 
     @cached_property
     def _parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -191,9 +191,11 @@ class OfFunction:
         """The result where the arguments are constants of the type that symbols have."""
         return self._called(values, Expr.of)
 
-    def _called(self, values: Values, made: Callable[[int], Any]) -> Any:
+    def _called(self, values: Values, made: Callable[[int], Any] | None = None) -> Any:
+        """The result; made: what each argument is made into."""
         trace = self._trace
-        known = {**trace.sizes, **{n: v for n, v in values.items() if n not in trace.axes}}
+        own = {n: v for n, v in values.items() if n not in trace.axes} if trace.axes else values
+        known = {**trace.sizes, **own}
         target = self._target
         if self._symbols:
             known = {**dict.fromkeys(self._symbols, 1), **known}  # those that cancel out are any
@@ -201,8 +203,11 @@ class OfFunction:
             if isinstance(target, FunctionType):
                 target = _with_globals(target, {**target.__globals__, **_missing(target, known)})
         else:
-            self._names |= {n: made(known[n]) for n in trace.undefined if n in known}
-        first, given = by_parameters(self._parameters, {n: made(v) for n, v in known.items()})
+            for n in trace.undefined:
+                if n in known:
+                    self._names[n] = made(known[n]) if made else known[n]
+        arguments = {n: made(v) for n, v in known.items()} if made else known
+        first, given = by_parameters(self._parameters, arguments)
         with axes_at([values[n] for n in trace.axes]):
             result = target(*first, **given)
         return _numbers(result, known) if self._symbols else result
