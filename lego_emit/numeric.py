@@ -11,7 +11,7 @@ from typing import Any
 
 def is_integer(x: Any) -> bool:
     """Whether x is an integer, Python's or NumPy's; True and False are none."""
-    return isinstance(x, Integral) and not isinstance(x, bool)
+    return type(x) is int or (isinstance(x, Integral) and not isinstance(x, bool))
 
 
 def as_integer(x: Any) -> int | None:

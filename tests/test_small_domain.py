@@ -144,6 +144,22 @@ def test_limit_is_strict():
     assert find([7, 7], OPS, 0.5) == 7
 
 
+@pytest.mark.parametrize("price", [OPS, LATENCY], ids=["ops", "latency"])
+@pytest.mark.parametrize("table", ["x // c", "x % c", "(x + 1) // c", "x - x % c", "2 * x % c"])
+def test_a_low_limit_finds_what_a_high_one_finds(table, price):
+    """Little room leaves few forms to try; none of those that fit is left out."""
+    for c in range(2, 8):
+        for first in range(9):
+            domain = range(first, first + 12)
+            values = [eval(table, {"x": x, "c": c}) for x in domain]
+            free = find(values, price, 30, domain)
+            least = cost(free, price)
+            assert find(values, price, least, domain) is None
+            found = find(values, price, least + 0.25, domain)
+            assert found is not None and cost(found, price) == least
+            assert [value(found, x) for x in domain] == values
+
+
 def test_price_decides():
     """A quotient by a power of two is a shift only where that is cheaper."""
     values = [x // 4 for x in range(64)]

@@ -107,10 +107,10 @@ class Analyzer:
 
     def bind(self, value: Any) -> Any:
         """A symbol, or a tuple or list of them, as one that computes with this analyzer."""
-        if isinstance(value, tuple | list):
-            return type(value)(map(self.bind, value))
         if isinstance(value, Expr):
             return ContextExpr(value.plain, self)
+        if isinstance(value, (tuple, list)):
+            return type(value)(map(self.bind, value))
         return ContextCond(value.plain, self) if isinstance(value, Cond) else value
 
     def show(self) -> None:

@@ -95,7 +95,11 @@ class Divisibility:
         log, recorder.log = recorder.log, (parts := Log())
         try:
             whole, rest = self.divide(a, b)
-            step = next(s for s in (rule(self, whole, rest, b) for rule in RULES) if s is not None)
+            step = None
+            for rule in RULES:
+                if (step := rule(self, whole, rest, b)) is not None:
+                    break
+            assert step is not None  # the last one always has an answer
         finally:
             recorder.log = log
         step.dividend, step.divisor, step.parts, step.where = (

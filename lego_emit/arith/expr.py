@@ -114,6 +114,8 @@ class Expr(Symbolic):
         """value as an Expr: an int, a NumPy integer, an Expr, a condition, a SymPy expression."""
         if type(value) is Expr:
             return value
+        if type(value) is int:
+            return _constant(value)
         if isinstance(value, Expr):
             return value.plain
         if isinstance(value, int):
@@ -309,6 +311,8 @@ def operand(value: Any) -> Any:
     """An Expr, or NotImplemented for what is not ours to handle."""
     if type(value) is Expr:
         return value
+    if type(value) is int:
+        return _constant(value)
     if isinstance(value, Expr):
         return value.plain
     if isinstance(value, (int, Cond)) or any(is_one(value) for is_one, _ in _readers):

@@ -73,8 +73,13 @@ class Simplifier:
             raise TraceError(
                 f"{operands[0]!r} ** {operands[1]!r}: the exponent must be a non-negative int"
             )
-        given = [v if type(v) is Expr else self._operand(v) for v in operands]
-        return NotImplemented if any(v is NotImplemented for v in given) else method(self, *given)
+        given = []
+        for value in operands:
+            own = value if type(value) is Expr else self._operand(value)
+            if own is NotImplemented:
+                return own
+            given.append(own)
+        return method(self, *given)
 
     def _operand(self, value: Any) -> Any:
         if isinstance(value, Cond):

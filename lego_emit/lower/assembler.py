@@ -52,7 +52,7 @@ class Assembler:
             if moved is None:
                 return None
             chosen.append(moved)
-        if not merge or len(chosen) > 16:
+        if not merge or not 1 < len(chosen) <= 16:
             return chosen
 
         def united(parts: Sequence[Part]) -> Part | None:

@@ -133,10 +133,10 @@ class Graph:
 
     def _neutral(self, row: Operation, args: tuple[Node, ...]) -> Node | None:
         """The operand that an operation leaves as it is, for the other one is a number that does."""
-        first, second = (
-            a.op == "const" and a.value == n for a, n in zip(args, row.neutral, strict=True)
-        )
-        return args[1] if first else args[0] if second else None
+        (a, b), (first, second) = args, row.neutral
+        if a.op == "const" and a.value == first:
+            return b
+        return a if b.op == "const" and b.value == second else None
 
     def _whole(self, op: str, value: Node, divisor: Node) -> Node | None:
         """x, where value is its remainder by a multiple of the divisor: x % 18 % 9 is x % 9."""

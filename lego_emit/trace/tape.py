@@ -223,9 +223,10 @@ def _each(value: Any, change: Callable[[Any], Any], levels: int = 3) -> Any:
     """A value with all that it holds changed; what is nested deeper is neither a result nor an index."""
     if not levels:
         return value
-    if isinstance(value, (int, Expr, Cond)):  # most are: what else they are not takes long to ask
+    # Most are one of these; what else they are not takes long to ask.
+    if isinstance(value, (int, Expr, Cond, Result)):
         return change(value)
-    if isinstance(value, tuple | list):
+    if isinstance(value, (tuple, list)):
         return _kind(value)(_each(v, change, levels - 1) for v in value)
     if isinstance(value, Mapping):
         return {k: _each(v, change, levels - 1) for k, v in value.items()}
