@@ -91,8 +91,8 @@ class Case:
         if key not in programs:
             try:
                 programs[key] = build_program(
-                    self.subject(), printer(target), "f", dict(self.sizes), list(self.assume), index_type,
-                    base=self.base, cost=self.cost,
+                    self.subject(), printer(target), "f", sizes=dict(self.sizes),
+                    assume=list(self.assume), index_type=index_type, base=self.base, cost=self.cost,
                 )  # fmt: skip
             except LegoError as error:
                 programs[key] = error
