@@ -13,7 +13,7 @@ from ..algebra.strided import Strided, Swizzled
 from ..errors import LONGEST, LayoutError, short_repr
 from ..numeric import is_integer
 from .coordinates import Coordinates
-from .reading import layout
+from .reading import layout, tiler
 
 P = ParamSpec("P")
 
@@ -38,7 +38,10 @@ def as_tensor(given: Any, construct: object) -> Strided | Swizzled | Coordinates
 
 
 def as_tiler(given: Any, construct: object) -> Any:
-    """A layout, or a tuple of such things and None, one for each mode. Raises LayoutError."""
+    """A layout, or a tuple of such things and None, one for each mode; or the text of either, as
+    "<4:2, (2,2):(1,4)>". Raises LayoutError."""
+    if isinstance(given, str):
+        given = tiler(given)
     if not is_tuple(given):
         return None if given is None else as_layout(given, construct)
     if is_too_deep(given):

@@ -7,18 +7,21 @@ are all different.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
 from ..algebra.block import Block
 from ..algebra.nested import checked, is_tuple, mapped, same, shaped, size_of, text, times
-from ..algebra.strided import Strided, Swizzle, Swizzled, is_one
+from ..algebra.strided import Strided, Swizzle, Swizzled, is_one, never_above
 from ..errors import LayoutError, LazyText, short_repr
 from ..numeric import is_integer
+from .carrying import carried, keeps, within
 from .given import as_layout, as_shape, as_tensor, as_tiler, of_tensors
 from .known import at_most, decided, divides, does_divide, quotient, quotient_up
 from .making import of_leaves
+from .reading import layout
 
 Leaves = list[tuple[Any, Any]]
 
@@ -137,19 +140,51 @@ def composition(a: Any, b: Any) -> Any:
     None (a itself), or a tuple of such, one for each mode of a: then mode by mode, further modes
     stay.
 
+    A Swizzle or a swizzled layout as b: the result has a swizzle of a's positions. Where b's
+    positions are below 0, a(-p) is -a(p), as C's division has it in CuTe.
+
     Raises LayoutError, naming the mode, where b's stride or size crosses a's sizes and no strides
-    give the map; and where symbols do not say whether it does.
+    give the map; where no swizzle does; and where symbols do not say whether it is so.
     """
-    if isinstance(b, Swizzle):
-        raise LayoutError(
-            f"composition({short_repr(a)}, {b!r}): a swizzle of positions goes first: composition({b!r}, "
-            f"{short_repr(a)})"
-        )
-    if not isinstance(a, Swizzle):
+    if isinstance(b, str) and " o " in b:
+        b = layout(b)
+    if isinstance(a, Swizzle):
+        if isinstance(b, Swizzled):
+            if a == b.swizzle:
+                return b.layout
+            raise LayoutError(f"composition({a}, {b}): two swizzles are not one; compose one")
+        return Swizzled(a, as_layout(b, LazyText("composition({!s}, ..)", a)))
+    if not isinstance(b, Swizzle | Swizzled):
         return _composition(a, b)
-    if isinstance(b, Swizzled):
-        raise LayoutError(f"composition({a}, {b}): two swizzles are not one; compose one")
-    return Swizzled(a, as_layout(b, LazyText("composition({!s}, ..)", a)))
+    construct = LazyText("composition({!s}, {!s})", a, b)
+    a = as_tensor(a, construct)
+    if isinstance(a, Swizzled):
+        return composition(a.swizzle, composition(a.layout, b))
+    return _after_swizzle(as_layout(a, construct), b, construct)
+
+
+def _after_swizzle(a: Strided, b: Swizzle | Swizzled, construct: object) -> Strided | Swizzled:
+    """a(b(i)), for a Swizzle as b of each index of a."""
+    if isinstance(b, Swizzle):
+        return _carried(a, b, (a, a.size), construct)
+    return _carried(a, b.swizzle, (_composition(a, b.layout), b.layout.physical_size), construct)
+
+
+def _carried(
+    a: Strided, swizzle: Swizzle, plain: tuple[Strided, Any], construct: object
+) -> Strided | Swizzled:
+    """The layout of plain with the swizzle of a's positions that stands for one of its indices. The
+    second of plain is the count of indices that are asked for: a swizzle is taken whole if it can
+    be, else as far as they reach."""
+    found, count = plain
+    leaves = _merged(a.leaves, runs_on=True) or [(1, 0)]
+    try:
+        swizzle = carried(leaves, a.offset, swizzle, count, construct)
+    except LayoutError:
+        if (fewer := within(swizzle, count)) == swizzle:
+            raise
+        swizzle = carried(leaves, a.offset, fewer, count, construct)
+    return Swizzled(swizzle, found) if swizzle.B else found
 
 
 @of_tensors
@@ -161,10 +196,12 @@ def _composition(a: Strided, b: Any) -> Strided:
         return by_mode(a, b, _composition, "composition")
     construct = LazyText("composition({!s}, {!s})", a, b)
     leaves = _merged(a.leaves, runs_on=True) or [(1, 0)]
-    offset = _composed_offset(leaves, a, b, construct)
+    if len(leaves) > 1 and (falling := [never_above(d, -1) and not is_one(n) for n, d in b.leaves]):
+        if any(falling):
+            return _falling(a, b, falling, construct)
+    offset, reached = _composed_offset(leaves, a, b, construct)
     places = iter(_places(b.shape))
     shapes, strides = [], []
-    reached: list[Any] = [0] * len(leaves)  # the greatest digit of each of a's leaves, summed
     for n, r in b.leaves:
         found = _composed(leaves, n, r, construct, next(places))
         for k, count, step in found:
@@ -172,20 +209,74 @@ def _composition(a: Strided, b: Any) -> Strided:
         part = of_leaves([(count, times(step, leaves[k][1])) for k, count, step in found])
         shapes.append(part.shape)
         strides.append(part.stride)
-    if len(b.leaves) > 1:
+    if len(b.leaves) > 1 or not is_zero(b.offset):
         _check_carries(leaves, reached, construct)
     return Strided(shaped(b.shape, iter(shapes)), shaped(b.shape, iter(strides)), offset)
 
 
-def _composed_offset(leaves: Leaves, a: Strided, b: Strided, construct: object) -> Any:
-    if is_zero(b.offset):
-        return a.offset
-    if len(leaves) > 1:
+def _composed_offset(
+    leaves: Leaves, a: Strided, b: Strided, construct: object
+) -> tuple[Any, list[Any]]:
+    """Where the composition starts, and the digit of each of a's leaves there."""
+    if len(leaves) == 1 or is_zero(b.offset):
+        return a.offset + b.offset * leaves[0][1], [0] * len(leaves)
+    if not is_integer(b.offset) or b.offset < 0 or not all(is_integer(n) for n, _ in leaves[:-1]):
         raise LayoutError(
             f"{construct}: the second starts at {b.offset!r}, from where on the strides of the "
             "first are others; slice the first instead"
         )
-    return a.offset + b.offset * leaves[0][1]
+    offset, left, reached = a.offset, b.offset, []
+    for k, (n, d) in enumerate(leaves):
+        digit = left if k == len(leaves) - 1 else left % n
+        offset, left = offset + times(digit, d), left // n if is_integer(n) else 0
+        reached.append(digit)
+    return offset, reached
+
+
+def _falling(a: Strided, b: Strided, falling: list[Any], construct: object) -> Strided:
+    """a(b(i)), where the leaves of b that fall have negative strides: b counts from its other end,
+    or, where it has positions below 0 alone, -a(-b(i))."""
+    lowest = b.offset
+    for (n, d), falls in zip(b.leaves, falling, strict=True):
+        lowest = lowest + times(n - 1, d) if falls else lowest
+    if at_most(0, lowest):
+        strides = [-d if falls else d for (_, d), falls in zip(b.leaves, falling, strict=True)]
+        upwards = _composition(a, Strided(b.shape, shaped(b.shape, iter(strides)), lowest))
+        return _reversed(upwards, b, falling)
+    stays = [is_zero(d) or is_one(n) for n, d in b.leaves]
+    if at_most(b.offset, 0) and all(map(operator.or_, map(bool, falling), stays)):
+        mirrored = Strided(b.shape, mapped(b.stride, operator.neg), -b.offset)
+        found = _composition(Strided(a.shape, a.stride), mirrored)
+        return Strided(found.shape, mapped(found.stride, operator.neg), a.offset - found.offset)
+    raise LayoutError(
+        f"{construct}: the second has negative strides in mode {_places(b.shape)[falling.index(True)]}, "
+        f"and positions from {lowest!r} on, to both sides of 0; only strides from 0 on can be "
+        "composed with several modes, or positions that are all on one side"
+    )
+
+
+def _reversed(a: Strided, b: Strided, falling: list[Any]) -> Strided:
+    """a, of which the leaves that stand for leaves of b that fall are counted from the other end."""
+    offset = a.offset
+
+    def walk(size: Any, stride: Any, falls: Any) -> Any:
+        nonlocal offset
+        if is_tuple(stride):
+            return tuple(walk(*each, falls) for each in zip(size, stride, strict=True))
+        if not falls:
+            return stride
+        offset = offset + times(size - 1, stride)
+        return -stride
+
+    sides = iter(falling)
+
+    def by_leaf(of: Any, size: Any, stride: Any) -> Any:
+        if is_tuple(of):
+            return tuple(by_leaf(*each) for each in zip(of, size, stride, strict=True))
+        return walk(size, stride, next(sides))
+
+    strides = by_leaf(b.shape, a.shape, a.stride)
+    return Strided(a.shape, strides, offset)
 
 
 def _check_carries(leaves: Leaves, reached: list[Any], construct: object) -> None:
@@ -317,8 +408,20 @@ def _check_start(a: Strided, name: str) -> None:
         raise LayoutError(f"{name}({a}): it starts at {a.offset!r}; an inverse needs 0")
 
 
-def right_inverse(a: Any) -> Strided:
-    """R with a(R(k)) == k for each k below R's size; where a is injective the largest such."""
+def right_inverse(a: Any) -> Any:
+    """R with a(R(k)) == k for each k below R's size; where a is injective the largest such. Of a
+    swizzled layout, R is swizzled.
+
+    Raises LayoutError where a starts elsewhere than at 0, or its swizzle leaves what R counts.
+    """
+    if isinstance(a := as_tensor(a, "right_inverse(..)"), Swizzled):
+        plain = right_inverse(a.layout)
+        if not keeps(a.swizzle, plain.size):
+            raise LayoutError(
+                f"right_inverse({a}): {a.swizzle} does not keep the {plain.size!r} positions that "
+                "follow each other from 0 on among themselves; choose a layout of whole swizzles"
+            )
+        return _after_swizzle(plain, a.swizzle, LazyText("right_inverse({!s})", a))
     a = as_layout(a, "right_inverse(..)")
     _check_start(a, "right_inverse")
     leaves = _merged(a.leaves)
@@ -336,20 +439,23 @@ def right_inverse(a: Any) -> Strided:
             return coalesce(of_leaves(found))
 
 
-def left_inverse(a: Any) -> Strided:
+def left_inverse(a: Any) -> Any:
     """L with L(a(i)) == i for each i below a's size. Positions that a leaves out go to the same
-    index as one that it has.
+    index as one that it has. Of a swizzled layout, L is swizzled.
 
-    Raises LayoutError where a is not injective or its strides do not divide one another.
+    Modes of stride 0 repeat positions: L(a(i)) is then the index i with 0 in those modes, and
+    a(L(a(i))) == a(i), as CuTe has it.
+
+    Raises LayoutError where a is not injective but for modes of stride 0, or its strides do not
+    divide one another.
     """
+    if isinstance(a := as_tensor(a, "left_inverse(..)"), Swizzled):
+        plain = left_inverse(a.layout)
+        construct = LazyText("left_inverse({!s})", a)
+        return _carried(plain, a.swizzle, (plain, a.physical_size), construct)
     a = as_layout(a, "left_inverse(..)")
     _check_start(a, "left_inverse")
     whole = of_leaves(_merged(a.leaves))
-    if any(is_zero(d) and not is_one(n) for n, d in whole.leaves):
-        raise LayoutError(
-            f"left_inverse({a}): a mode has stride 0, so positions come twice and nothing takes "
-            "them back; filter() it first"
-        )
     below: list[Any] = [1]
     for n, _ in whole.leaves:
         below.append(times(below[-1], n))

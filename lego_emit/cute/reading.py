@@ -49,6 +49,31 @@ def layout(shape: Any, stride: Any = None) -> Any:
     return Strided(shape, stride)
 
 
+def tiler(source: str) -> Any:
+    """A tiler from CuTe's text, "<4:2, (2,2):(1,4)>": a tuple of a layout for each mode, or None for
+    "_". Any other text is read as a layout. Raises LayoutError where it cannot be read."""
+    stripped = source.strip()
+    if not (stripped.startswith("<") and stripped.endswith(">")):
+        return layout(source)
+    construct = LazyText("tiler({})", source)
+    if len(source) > MOST_TEXT:
+        raise LayoutError(f"{construct}: {len(source)} characters; at most {MOST_TEXT} are taken")
+    return _tiler(stripped, construct)
+
+
+def _tiler(source: str, construct: object, depth: int = 0) -> Any:
+    source = source.strip()
+    if depth > MOST_DEPTH:
+        raise LayoutError(f"{construct}: nested more than {MOST_DEPTH} deep; flatten it")
+    if source == "_":
+        return None
+    if source.startswith("<") and source.endswith(">"):
+        return tuple(_tiler(part, construct, depth + 1) for part in _parts(source[1:-1]))
+    if "<" in source or ">" in source:
+        raise LayoutError(f"{construct}: {short_repr(source)} is not a layout; write <4:2, 8:1>")
+    return _plain(source, construct)
+
+
 def _read(source: str) -> Any:
     construct = LazyText("layout({})", source)
     if len(source) > MOST_TEXT:
@@ -120,7 +145,7 @@ def _tree(source: str, construct: object, depth: int = 0) -> Any:
 def _parts(source: str) -> list[str]:
     found, depth, start = [], 0, 0
     for k, c in enumerate(source):
-        depth += (c == "(") - (c == ")")
+        depth += (c in "(<") - (c in ")>")
         if c == "," and not depth:
             found.append(source[start:k])
             start = k + 1

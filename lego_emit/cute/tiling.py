@@ -169,6 +169,7 @@ def _zipped(divided: Strided, tiler: Any) -> Strided:
         first = tuple(one for one, _ in pairs if one is not None)
         return first, (*(other for _, other in pairs), *tree[len(by) :])
 
+    tiler = as_tiler(tiler, divided)
     if tiler is None or (is_tuple(tiler) and all(part is None for part in tiler)):
         raise LayoutError(f"{divided}: a tiler of None divides nothing; give a size or a layout")
     shape, stride = walk(divided.shape, tiler), walk(divided.stride, tiler)
