@@ -17,6 +17,7 @@ from lego_emit import (
     Row,
     Strided,
     TileBy,
+    catalogue,
     cute,
     hardware,
     same_map,
@@ -211,3 +212,12 @@ def test_mdspan():
         assert cute.layout_right_padded(n, p).stride == tuple(map(int, padded))
     assert cute.layout_stride((4, 3), (3, 12)) == Strided((4, 3), (3, 12))
     assert str(cute.layout_right_padded((M, 8 * N), 4)) == "(M,8*N):(8*N,1)"
+
+
+def test_what_is_not_strided_is_refused_without_its_table(monkeypatch):
+    from lego_emit.algebra import genp_tables
+
+    monkeypatch.setattr(genp_tables, "_table", None)
+    layout = catalogue["hilbert.2D"](256, 256)
+    with pytest.raises(LayoutError, match=r"not strided: at \(0, 3\) 5 and "):
+        cute.to_cute(layout)

@@ -679,3 +679,18 @@ def test_entries_that_no_index_reaches_are_left_out():
         assert table.values == (37, 171, 2, 96)
     twice = generate(lambda i: late[i % 2] + late[i % 6], "c", name="f")
     assert [t.values for t, _ in twice.program.tables] == [tuple(LATE[:6])]
+
+
+@pytest.mark.parametrize("make", [list, np.array, lambda values: np.array(values, np.uint16)])
+def test_entries_of_a_large_table_are_not_asked_one_by_one(make, monkeypatch):
+    from lego_emit.algebra import lookup
+
+    asked = []
+    monkeypatch.setattr(lookup, "is_integer", lambda x: not asked.append(x))
+    values = random.Random(35).sample(range(2**16), 2**16)
+    layout = Lookup([256, 256], make(values) if make is list else make(values).reshape(256, 256))
+    assert not asked
+    assert layout.entries.values == tuple(values) and layout.has_inverse
+    values[7] = values[9]
+    with pytest.raises(LayoutError, match=f"{values[9]} stands at "):
+        Lookup([2**16], make(values))

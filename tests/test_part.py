@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lego_emit import ExpandBy, GenP, GroupBy, Padded, catalogue, generate, symbols
+from lego_emit import ExpandBy, GenP, GroupBy, Padded, catalogue, generate, isqrt, symbols
 from lego_emit.algebra.part import Part
 from lego_emit.errors import IndexRangeError, InverseError, LayoutError
 
@@ -41,6 +41,32 @@ def test_arrays():
     assert layout[:, 1].tolist() == [1, 2, -1, -1]
     rows, columns = layout.inv(np.arange(7))
     assert rows.tolist() == [0, 0, 1, 1, 2, 2, 3] and columns.tolist() == [0, 1, 1, 2, 2, 3, 3]
+
+
+def test_a_check_calls_each_function_once_for_each_index_or_position():
+    class calls:  # what a class holds, no cache looks at
+        apply = inv = 0
+
+    n = 320  # more indices than are tried when it is made
+
+    def apply(i, j):
+        calls.apply += 1
+        return i * (i + 1) // 2 + j if j <= i else -1
+
+    def inv(flat):
+        calls.inv += 1
+        i = (isqrt(8 * flat + 1) - 1) // 2
+        return i, flat - i * (i + 1) // 2
+
+    layout = Part([n, n], n * (n + 1) // 2, apply, inv)
+    made = calls.apply, calls.inv
+    assert layout.check().startswith("51360 indices: a bijection onto 0..51359")
+    assert calls.apply - made[0] == n * n
+    assert calls.inv - made[1] == n * (n + 1) // 2
+    numbers = np.arange(layout.physical_size)
+    assert [tuple(map(int, x)) for x in zip(*layout.inv(numbers), strict=True)] == [
+        layout.inv(int(k)) for k in numbers
+    ]
 
 
 def test_symbols():

@@ -134,6 +134,8 @@ def isqrt(x: Any) -> Any:
 
     Raises LayoutError on a negative or non-integer x.
     """
+    if type(x) is int and x >= 0:
+        return math.isqrt(x)
     if is_symbolic(x):
         return x.isqrt() if hasattr(x, "isqrt") else symbols().at_sympy(isqrt, x)
     if is_integer(x):
@@ -178,4 +180,4 @@ def genp_inv(genp: Any, flat: Any) -> tuple[Any, ...]:
         return bijection.call_inv(genp, flat)
     from .genp_tables import inv_each
 
-    return inv_each(genp, flat)
+    return inv_each(genp, flat, genp.size)

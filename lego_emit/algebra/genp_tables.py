@@ -20,23 +20,24 @@ LIMIT = 2**20  # elements of a GenP whose tables are kept
 def apply_each(genp: Any, flat: np.ndarray) -> np.ndarray:
     """The positions of indices that are given by their row-major positions."""
     if genp.size <= LIMIT:
-        return _table(genp, reads(genp), inverse=False)[flat]
+        return _table(genp, reads(genp))[flat]
     return _each(lambda k: call_apply(genp, unravel(genp.dims, k)), flat, ())
 
 
-def inv_each(genp: Any, flat: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The indices of positions."""
-    if genp.size <= LIMIT:
-        found = _table(genp, reads(genp), inverse=True)[flat]
+def inv_each(genp: Any, flat: np.ndarray, count: int) -> tuple[np.ndarray, ...]:
+    """The indices of positions, of which there are so many: one call of inv for each."""
+    if count <= LIMIT:
+        found = _table(genp, reads(genp), count)[flat]
     else:
         found = _each(lambda position: call_inv(genp, position), flat, (len(genp.dims),))
     return tuple(np.moveaxis(found, -1, 0))
 
 
 @lru_cache(maxsize=32)
-def _table(genp: Any, read: Hashable, inverse: bool) -> np.ndarray:
-    if inverse:
-        return _int64([call_inv(genp, flat) for flat in range(genp.size)], genp)
+def _table(genp: Any, read: Hashable, positions: int = 0) -> np.ndarray:
+    """The position of each index, or the indices of so many positions."""
+    if positions:
+        return _int64([call_inv(genp, flat) for flat in range(positions)], genp)
     return _int64([call_apply(genp, index) for index in product(*map(range, genp.dims))], genp)
 
 

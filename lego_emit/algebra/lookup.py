@@ -25,6 +25,7 @@ FILES = (".csv", ".txt", ".npy")
 MOST = 2**24  # entries
 WRITTEN = 16  # entries that repr() writes out
 ROWS = (list, tuple, range)
+LARGE = 2**16  # entries from which on arrays are faster, though they be loaded for it
 DEEPEST = 64  # rows in rows, as NumPy has them
 
 
@@ -245,13 +246,15 @@ def _entries(table: Any) -> tuple[tuple[int, ...], list[int]] | str:
         return f"the table is {short_repr(table)}; give a list or an array of integers, or a file of them"
     if hasattr(table, "mask"):
         return "the table is a masked array; filled() puts numbers where it is masked"
+    if is_array(table) and table.dtype.kind in "iu":
+        return table.shape, table.reshape(-1).tolist()
     try:
         shape, values = _flattened(table, DEEPEST)
     except ValueError:
         return "the table is no array: its rows are not of one length"
-    others = [x for x in values if not is_integer(x)]
+    others = [x for x in values if type(x) is not int and not is_integer(x)]
     if not others:
-        return shape, list(map(int, values))
+        return shape, [x if type(x) is int else int(x) for x in values]
     wrong = next((x for x in others if not isinstance(x, float) or x % 1), others[0])
     hint = "; astype(int) makes integers of whole numbers" * isinstance(wrong, float)
     return f"{short_repr(wrong)} in the table is not an integer{hint}"
@@ -297,6 +300,8 @@ def _check_permutation(values: list[int], dims: tuple[int, ...], construct: obje
     least, most = min(values), max(values)
     if most > size or (most == size and least == 0):
         return
+    if most == size - 1 and _all_different(values):
+        return
     counts = [0] * (size + 1)
     for value in values:
         counts[value] += 1
@@ -307,8 +312,6 @@ def _check_permutation(values: list[int], dims: tuple[int, ...], construct: obje
                 "subtract 1, or say many=True if it is meant"
             )
         return
-    if min(counts[:size]) == 1:
-        return
     twice = next(k for k, count in enumerate(counts) if count > 1)
     first = values.index(twice)
     second = values.index(twice, first + 1)
@@ -317,6 +320,15 @@ def _check_permutation(values: list[int], dims: tuple[int, ...], construct: obje
         f"{counts.index(0)} nowhere: no permutation of 0..{size - 1}. Correct the table, or say "
         "many=True if it is meant to be many-to-one"
     )
+
+
+def _all_different(values: list[int]) -> bool:
+    """Whether no entry stands twice."""
+    if len(values) < LARGE:
+        return len(set(values)) == len(values)
+    from ..packages import numpy as np
+
+    return bool(np.bincount(values).max() == 1)
 
 
 def _at(place: int, dims: tuple[int, ...]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from ..errors import LayoutError, LazyText, short_repr
@@ -51,11 +50,6 @@ class Part(OfFunctions):
         if self.is_concrete:
             _check(self)
 
-    @cached_property
-    def _back(self) -> list[GenP]:
-        """inv's coordinates, each a function of its own."""
-        return [GenP([self.positions], _coordinate(self, k)) for k in range(len(self.dims))]
-
     @property
     def physical_dims(self) -> tuple[Any, ...]:
         """One size: how many positions the memory has."""
@@ -83,27 +77,13 @@ class Part(OfFunctions):
         """The index of a position."""
         if not is_array(flat):
             return genp_inv(self, flat)
-        return tuple(genp_apply(one, (flat,)) for one in self._back)
+        from .genp_tables import inv_each
+
+        return inv_each(self, flat, self.positions)
 
     def __repr__(self) -> str:
         names = ", ".join(map(function_name, (self.apply_function, self.inv_function)))
         return f"Part([{listed(self.dims)}], {self.positions!r}, {names})"
-
-
-def _coordinate(part: Part, k: int) -> Callable[[Any], Any]:
-    """Coordinate k of what inv gives."""
-    construct, inv, rank = repr(part), part.inv_function, len(part.dims)
-
-    def coordinate(flat: Any) -> Any:
-        found = inv(flat)
-        index = found if isinstance(found, tuple | list) or rank > 1 else (found,)
-        if not isinstance(index, tuple | list) or len(index) != rank:
-            raise LayoutError(
-                f"{construct}: inv gives {short_repr(found)}; give a tuple of {rank} integers"
-            )
-        return index[k]
-
-    return coordinate
 
 
 def _check(part: Part) -> None:

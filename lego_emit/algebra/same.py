@@ -32,6 +32,20 @@ def _results(found: Any) -> tuple[Any, ...]:
     return found if isinstance(found, tuple) else (found,)
 
 
+def differing(a: Block, b: Block, count: int) -> Same | None:
+    """The first difference among so many first indices, and as many spread over all; None where they
+    show none, and where there are few more. Tables of a layout are not made for it."""
+    size = product(a.dims)
+    if size <= 4 * count:
+        return None
+    for number in (*range(count), *range(0, size, size // count), size - 1):
+        at = tuple(map(int, reference_unravel(a.dims, number)))
+        one, other = a.apply(*at), b.apply(*at)
+        if one != other and len(_results(one)) == len(_results(other)):
+            return Same(False, at, f"at {at} {one} and {other}")
+    return None
+
+
 def compared(a: Block, b: Block) -> Same:
     """Whether two layouts of the same dims, all integers, are the same map: all indices are looked
     at."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ..algebra.block import Block
-from ..algebra.same import Same, compared
+from ..algebra.same import Same, compared, differing
 from ..algebra.sizes import product
 from ..errors import LayoutError, short_repr
 
 MOST_COMPARED = 2**22  # indices of two layouts that are all looked at
+FIRST = 256  # indices that are looked at one by one before all are
 
 
 def same_map(a: Block, b: Block) -> Same:
@@ -27,7 +28,8 @@ def same_map(a: Block, b: Block) -> Same:
         if tuple(a.dims) != tuple(b.dims):
             return Same(False, None, f"the dims are {list(a.dims)} and {list(b.dims)}")
         if product(a.dims) <= MOST_COMPARED:
-            return compared(a, b)
+            found = differing(a, b, FIRST)
+            return compared(a, b) if found is None else found
     from . import same_formulas
 
     return same_formulas.same_map(a, b)
