@@ -116,7 +116,8 @@ class FortranPrinter(Printer):
             **{"&": "iand({0}, {1})", "|": "ior({0}, {1})", "^": "ieor({0}, {1})"},
             **{"<<": "shiftl({0}, {1})", ">>": "shifta({0}, {1})"},
         },
-        {"//": "floor({0} / {1})", "%": "modulo({0}, {1})"},
+        # floor() takes no integers, and / rounds towards zero.
+        {"//": "(({0} - modulo({0}, {1})) / {1})", "%": "modulo({0}, {1})"},
         most={31: "huge(0_int32)", 63: "huge(0_int64)"},
     )
     truths = (".false.", ".true.")

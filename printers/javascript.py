@@ -243,8 +243,7 @@ class JavaScriptPrinter(Printer):
 
     def body(self, view: FunctionView) -> list[str]:
         """The lines of a function's body."""
-        lines = [f"void {p.name};" for p in view.params if p.name not in view.used]
-        lines += [
+        lines = [
             self.line(f"const {name} = {self.expression(node, view)};", 2)
             for name, node in view.body
         ]

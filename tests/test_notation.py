@@ -22,7 +22,7 @@ SPOKEN = {
     "(M + i) // N < x // N": {
         "cpp": "(M + i) / N < floor(x / N)",
         "rust": "(M + i) / N < floor(x / N)",
-        "fortran": "(M + i) / N < floor(x / N)",
+        "fortran": "(M + i) / N < ((x - modulo(x, N)) / N)",
         "julia": "div(M + i, N) < fld(x, N)",
         "javascript": "Math.floor((M + i) / N) < Math.floor(x / N)",
         "numpy": "(M + i) // N < x // N",
@@ -51,6 +51,32 @@ SPOKEN = {
 )
 def test_a_condition_is_said_as_the_language_writes_it(text, language, wanted):
     assert says(read(text), registry.printer(language).notation, SIZES) == wanted
+
+
+class Fortran(int):
+    """An integer whose / rounds towards zero."""
+
+    def __truediv__(self, other):
+        magnitude = abs(int(self)) // abs(int(other))
+        return Fortran(magnitude if (self < 0) == (other < 0) else -magnitude)
+
+    def __sub__(self, other):
+        return Fortran(int(self) - int(other))
+
+    def __neg__(self):
+        return Fortran(-int(self))
+
+
+@pytest.mark.parametrize("text", ["x // N", "-x // N", "(x - 1) // 2"])
+def test_a_quotient_in_fortran_s_notation_has_fortran_s_value(text):
+    spoken = says(read(f"{text} < 9"), registry.printer("fortran").notation, SIZES)
+    spoken = spoken.removesuffix(" < 9")
+    assert "floor" not in spoken  # which takes no integers
+    names = {"modulo": lambda a, b: Fortran(int(a) % int(b))}
+    for x in range(-12, 13):
+        for n in (1, 2, 3, 7):
+            at = {"x": Fortran(x), "N": Fortran(n)}
+            assert eval(spoken, names, at) == eval(text, {}, {"x": x, "N": n})
 
 
 def test_python_s_notation_is_read_again():

@@ -351,6 +351,7 @@ NO_NUMBERS = [
     ("a parameter of no type", "export function f(i) { return i; }"),
     ("nothing", js("return;")),
     ("an assignment after void", js("void (i = 5); return i;")),
+    ("a value that is not used", js("void i; return i;")),
 ]  # fmt: skip
 
 

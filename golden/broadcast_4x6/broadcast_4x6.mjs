@@ -10,6 +10,5 @@
  * @returns {number} 0 <= the result < 6
  */
 export function broadcast_4x6_apply(i, j) {
-  void i;
   return j;
 }

@@ -17,7 +17,6 @@
  * @returns {number} 0 <= the result < 8192*(Math.floor((M - 1) / 64) + 1)*(Math.floor((N - 1) / 128) + 1)
  */
 export function catalogue_amd_64kb_s_apply(M, N, i, j) {
-  void M;
   return Math.floor(i / 64) * (8192 * Math.floor((N - 1) / 128) + 4096) + 2048 * Math.floor(j / 64)
       + 1024 * (Math.floor(i / 32) + Math.floor(j / 32))
       + 256 * (Math.floor(i / 16) + (Math.floor(j / 16) & 1))

@@ -16,7 +16,6 @@
  * @returns {number} 0 <= the result < 8*F*(Math.floor((N - 1) / 8) + 1)
  */
 export function catalogue_aosoa_apply(N, F, i, j) {
-  void N;
   return 8 * (Math.floor(i / 8) * (F - 1) + j) + i;
 }
 

@@ -17,7 +17,6 @@
  * @returns {number} 0 <= the result < 256*(Math.floor((M - 1) / 16) + 1)*(Math.floor((N - 1) / 16) + 1)
  */
 export function catalogue_ascend_nz_apply(M, N, i, j) {
-  void N;
   return Math.floor(j / 16) * (256 * Math.floor((M - 1) / 16) + 240) + 16 * i + j;
 }
 

@@ -16,7 +16,6 @@
  * @returns {number} 0 <= the result < 8*K*N
  */
 export function catalogue_awq_apply(K, N, i, j) {
-  void K;
   return 8 * N * i + 4 * ((j & 1) + Math.floor(j / 8)) + Math.floor(j / 2);
 }
 
@@ -32,7 +31,6 @@ export function catalogue_awq_apply(K, N, i, j) {
  * @returns {[i: number, j: number]} 0 <= i < K, 0 <= j < 8*N
  */
 export function catalogue_awq_inv(K, N, flat) {
-  void K;
   const scaled = 8 * N;
   const flat_div_scaled = Math.trunc(flat / scaled);
   return [

@@ -16,7 +16,6 @@
  * @returns {number} 0 <= the result < 6*K*(Math.floor((M - 1) / 6) + 1)
  */
 export function catalogue_blis_panel_a_apply(M, K, i, j) {
-  void M;
   return 6 * (Math.trunc(i / 6) * (K - 1) + j) + i;
 }
 

@@ -16,7 +16,6 @@
  * @returns {number} 0 <= the result < M*N
  */
 export function catalogue_boustrophedon_apply(M, N, i, j) {
-  void M;
   return N * i + ((i & 1) === 0 ? j : N - j - 1);
 }
 
@@ -29,7 +28,6 @@ export function catalogue_boustrophedon_apply(M, N, i, j) {
  * @returns {[i: number, j: number]} 0 <= i < M, 0 <= j < N
  */
 export function catalogue_boustrophedon_inv(M, N, flat) {
-  void M;
   const flat_div_N = Math.trunc(flat / N);
   const flat_mod_N = flat % N;
   return [flat_div_N, (flat_div_N & 1) === 0 ? flat_mod_N : N - flat_mod_N - 1];

@@ -16,7 +16,6 @@
  * @returns {number} 0 <= the result < 1024*(Math.floor((M - 1) / 32) + 1)*(Math.floor((N - 1) / 32) + 1)
  */
 export function catalogue_col32_2r_4r4_apply(M, N, i, j) {
-  void N;
   return Math.floor(j / 32) * (1024 * Math.floor((M - 1) / 32) + 992) + 1024 * Math.floor(i / 32)
       + 128 * (i & 6) + 8 * (i & 0x18) + 32 * (i & 1) + j;
 }

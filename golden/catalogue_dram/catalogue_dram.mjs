@@ -17,7 +17,6 @@
  * @returns {number} 0 <= the result < 8*M*N
  */
 export function catalogue_dram_apply(M, N, i, j, k) {
-  void M;
   return N * (8 * i + ((i & 7) ^ j)) + k;
 }
 
@@ -30,7 +29,6 @@ export function catalogue_dram_apply(M, N, i, j, k) {
  * @returns {[i: number, j: number, k: number]} 0 <= i < M, 0 <= j < 8, 0 <= k < N
  */
 export function catalogue_dram_inv(M, N, flat) {
-  void M;
   const flat_div_N = Math.trunc(flat / N);
   const flat_div_N_div_8 = Math.floor(flat_div_N / 8);
   return [flat_div_N_div_8, (flat_div_N & 7) ^ (flat_div_N_div_8 & 7), flat % N];

@@ -17,7 +17,6 @@
  * @returns {number} 0 <= the result < 4096*(Math.floor((M - 1) / 32) + 1)*(Math.floor((N - 1) / 128) + 1)
  */
 export function catalogue_intel_y_apply(M, N, i, j) {
-  void M;
   return Math.floor(i / 32) * (4096 * Math.floor((N - 1) / 128) + 3584) + 496 * Math.floor(j / 16)
       + 16 * i + j;
 }

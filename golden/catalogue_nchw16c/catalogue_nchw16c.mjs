@@ -20,7 +20,6 @@
  * @returns {number} 0 <= the result < 16*H*N*W*(Math.floor((C - 1) / 16) + 1)
  */
 export function catalogue_nchw16c_apply(N, C, H, W, i, j, k, l) {
-  void N;
   return 16 * (W * (H * (i * Math.floor((C + 15) / 16) + Math.floor(j / 16)) + k) + l) + (j & 15);
 }
 
@@ -39,7 +38,6 @@ export function catalogue_nchw16c_apply(N, C, H, W, i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
  */
 export function catalogue_nchw16c_inv(N, C, H, W, flat) {
-  void N;
   const quotient = Math.trunc(flat / (16 * W));
   const quotient_div_H = Math.trunc(quotient / H);
   const quotient_2 = Math.floor((C + 15) / 16);

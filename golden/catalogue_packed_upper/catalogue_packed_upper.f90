@@ -14,7 +14,7 @@ contains
   !> @param j 0 <= j < N
   !> @return -1 <= the result < (N*N + N) / 2
   !> @pre N*N - N <= huge(0_int64)
-  !> @pre floor((N*N - N) / 2) + N <= huge(0_int64)
+  !> @pre (((N*N - N) - modulo((N*N - N), 2)) / 2) + N <= huge(0_int64)
   elemental integer(int64) function catalogue_packed_upper_apply(N, i, j)
     integer(int64), intent(in) :: N, i, j
     associate (unused => N); end associate

@@ -24,7 +24,6 @@ function isqrt(n) {
  * @returns {number} -1 <= the result < Math.floor((N*N + N) / 2)
  */
 export function catalogue_packed_upper_apply(N, i, j) {
-  void N;
   return j < i ? -1 : Math.floor(j * (j + 1) / 2) + i;
 }
 
@@ -38,7 +37,6 @@ export function catalogue_packed_upper_apply(N, i, j) {
  * @returns {[i: number, j: number]} 0 <= i < N, 0 <= j < N
  */
 export function catalogue_packed_upper_inv(N, flat) {
-  void N;
   const quotient = Math.floor((isqrt(8 * flat + 1) - 1) / 2);
   return [flat - Math.floor(quotient * (quotient + 1) / 2), quotient];
 }

@@ -29,7 +29,6 @@ function floorMod(a, b) {
  * @returns {number} 0 <= the result < M*N
  */
 export function catalogue_skewed_apply(M, N, i, j) {
-  void M;
   return N * i + (i + j) % N;
 }
 
@@ -42,7 +41,6 @@ export function catalogue_skewed_apply(M, N, i, j) {
  * @returns {[i: number, j: number]} 0 <= i < M, 0 <= j < N
  */
 export function catalogue_skewed_inv(M, N, flat) {
-  void M;
   const flat_div_N = Math.trunc(flat / N);
   return [flat_div_N, floorMod(flat - flat_div_N, N)];
 }

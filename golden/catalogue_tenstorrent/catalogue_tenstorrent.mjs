@@ -16,7 +16,6 @@
  * @returns {number} 0 <= the result < 1024*(Math.floor((M - 1) / 32) + 1)*(Math.floor((N - 1) / 32) + 1)
  */
 export function catalogue_tenstorrent_apply(M, N, i, j) {
-  void M;
   return 1024 * Math.floor((N - 1) / 32) * Math.floor(i / 32) + 512 * Math.floor(j / 32)
       + 256 * (Math.floor(i / 16) + Math.floor(j / 16)) + 16 * i + (j & 15);
 }

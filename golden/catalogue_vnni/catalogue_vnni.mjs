@@ -16,7 +16,6 @@
  * @returns {number} 0 <= the result < 2*N*(Math.floor((K - 1) / 2) + 1)
  */
 export function catalogue_vnni_apply(K, N, i, j) {
-  void K;
   return 2 * (Math.floor(i / 2) * (N - 1) + j) + i;
 }
 

@@ -16,7 +16,6 @@
  * @returns {number} 0 <= the result < 1024*(Math.floor((M - 1) / 8) + 1)*(Math.floor((N - 1) / 128) + 1)
  */
 export function catalogue_xla_tiled_apply(M, N, i, j) {
-  void M;
   return 1024 * (Math.floor((N - 1) / 128) * Math.floor(i / 8) + Math.floor(j / 128))
       + 254 * Math.floor(i / 2) + 2 * (j & 127) + i;
 }

@@ -17,7 +17,5 @@
  * @returns {{ x: number; partial: number; block: number }} 0 <= x < M*N + B - N, 0 <= partial < M*N + B - N, 0 <= block < B
  */
 export function layer_norm_backward(M, N, B, pid, lock, column) {
-  void M;
-  void B;
   return { x: N * pid + column, partial: N * lock + column, block: column };
 }

@@ -11,6 +11,5 @@
  * @returns {number} 0 <= the result < 16
  */
 export function linear_broadcast_apply(register, lane, warp) {
-  void register;
   return 8 * warp + (lane >> 2);
 }

@@ -15,6 +15,5 @@
  * @returns {[out0: number, out1: number, out2: number, out3: number]} 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
  */
 export function lud_thread(R, T, ii, jj, tid) {
-  void R;
   return [ii, jj, Math.trunc(tid / T), tid % T];
 }

@@ -22,7 +22,6 @@
  * @returns {number} 0 <= the result < K*M
  */
 export function matmul_a_col_apply(M, K, BM, BK, i, j, k, l) {
-  void K;
   return M * (BK * j + l) + BM * i + k;
 }
 
@@ -40,7 +39,6 @@ export function matmul_a_col_apply(M, K, BM, BK, i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(M / BM), 0 <= j < Math.floor(K / BK), 0 <= k < BM, 0 <= l < BK
  */
 export function matmul_a_col_inv(M, K, BM, BK, flat) {
-  void K;
   const flat_div_M = Math.trunc(flat / M);
   return [Math.trunc(flat % M / BM), Math.trunc(flat_div_M / BK), flat % BM, flat_div_M % BK];
 }

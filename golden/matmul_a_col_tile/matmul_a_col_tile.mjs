@@ -20,7 +20,6 @@
  * @returns {number} 0 <= the result < K*M
  */
 export function matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j) {
-  void K;
   return M * (BK * k + j) + BM * pid_m + i;
 }
 

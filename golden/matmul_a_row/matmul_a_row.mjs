@@ -22,7 +22,6 @@
  * @returns {number} 0 <= the result < K*M
  */
 export function matmul_a_row_apply(M, K, BM, BK, i, j, k, l) {
-  void M;
   return K * (BM * i + k) + BK * j + l;
 }
 
@@ -40,7 +39,6 @@ export function matmul_a_row_apply(M, K, BM, BK, i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(M / BM), 0 <= j < Math.floor(K / BK), 0 <= k < BM, 0 <= l < BK
  */
 export function matmul_a_row_inv(M, K, BM, BK, flat) {
-  void M;
   const flat_div_K = Math.trunc(flat / K);
   return [Math.trunc(flat_div_K / BM), Math.trunc(flat % K / BK), flat_div_K % BM, flat % BK];
 }

@@ -22,7 +22,6 @@
  * @returns {number} 0 <= the result < K*N
  */
 export function matmul_b_col_apply(K, N, BK, BN, i, j, k, l) {
-  void N;
   return K * (BN * j + l) + BK * i + k;
 }
 
@@ -40,7 +39,6 @@ export function matmul_b_col_apply(K, N, BK, BN, i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(K / BK), 0 <= j < Math.floor(N / BN), 0 <= k < BK, 0 <= l < BN
  */
 export function matmul_b_col_inv(K, N, BK, BN, flat) {
-  void N;
   const flat_div_K = Math.trunc(flat / K);
   return [Math.trunc(flat % K / BK), Math.trunc(flat_div_K / BN), flat % BK, flat_div_K % BN];
 }

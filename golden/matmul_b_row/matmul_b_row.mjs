@@ -22,7 +22,6 @@
  * @returns {number} 0 <= the result < K*N
  */
 export function matmul_b_row_apply(K, N, BK, BN, i, j, k, l) {
-  void K;
   return N * (BK * i + k) + BN * j + l;
 }
 
@@ -40,7 +39,6 @@ export function matmul_b_row_apply(K, N, BK, BN, i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(K / BK), 0 <= j < Math.floor(N / BN), 0 <= k < BK, 0 <= l < BN
  */
 export function matmul_b_row_inv(K, N, BK, BN, flat) {
-  void K;
   const flat_div_N = Math.trunc(flat / N);
   return [Math.trunc(flat_div_N / BK), Math.trunc(flat % N / BN), flat_div_N % BK, flat % BN];
 }

@@ -22,7 +22,6 @@
  * @returns {number} 0 <= the result < M*N
  */
 export function matmul_c_apply(M, N, BM, BN, i, j, k, l) {
-  void M;
   return N * (BM * i + k) + BN * j + l;
 }
 
@@ -40,7 +39,6 @@ export function matmul_c_apply(M, N, BM, BN, i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(M / BM), 0 <= j < Math.floor(N / BN), 0 <= k < BM, 0 <= l < BN
  */
 export function matmul_c_inv(M, N, BM, BN, flat) {
-  void M;
   const flat_div_N = Math.trunc(flat / N);
   return [Math.trunc(flat_div_N / BM), Math.trunc(flat % N / BN), flat_div_N % BM, flat % BN];
 }

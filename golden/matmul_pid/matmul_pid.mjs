@@ -18,7 +18,6 @@
  * @returns {number} 0 <= the result < nm*nn
  */
 export function matmul_pid_apply(nm, nn, GM, i, j) {
-  void nm;
   return GM * (Math.trunc(i / GM) * (nn - 1) + j) + i;
 }
 
@@ -35,7 +34,6 @@ export function matmul_pid_apply(nm, nn, GM, i, j) {
  * @returns {[i: number, j: number]} 0 <= i < nm, 0 <= j < nn
  */
 export function matmul_pid_inv(nm, nn, GM, flat) {
-  void nm;
   const flat_div_GM = Math.trunc(flat / GM);
   return [GM * (Math.trunc(flat_div_GM / nn) - flat_div_GM) + flat, flat_div_GM % nn];
 }

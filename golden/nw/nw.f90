@@ -29,11 +29,12 @@ contains
   !> @param flat 0 <= flat < (b + 1)*(b + 1)
   !> @return 0 <= i < b + 1, 0 <= j < b + 1
   !> @pre 2*b*b + 4*b <= huge(0_int64)
-  !> @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
-  !> huge(0_int64)
-  !> @pre 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <=
-  !> huge(0_int64)
-  !> @pre b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= huge(0_int64)
+  !> @pre (((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) - modulo((isqrt(2*b*b + 4*b)*isqrt(2*b*b +
+  !> 4*b) - 1), 2)) / 2) + isqrt(2*b*b + 4*b) + b + 1 <= huge(0_int64)
+  !> @pre 2*isqrt(2*b*b + 4*b) + (((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) - modulo((isqrt(2*b*b
+  !> + 4*b)*isqrt(2*b*b + 4*b) - 1), 2)) / 2) + 2 <= huge(0_int64)
+  !> @pre b*b + 3*b - (((-isqrt(2*b*b + 4*b) + 1) - modulo((-isqrt(2*b*b + 4*b) + 1), 2)) / 2) + 2
+  !> <= huge(0_int64)
   elemental subroutine nw_inv(b, flat, i, j)
     integer(int64), intent(in) :: b, flat
     integer(int64), intent(out) :: i, j

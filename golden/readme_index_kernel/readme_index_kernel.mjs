@@ -20,7 +20,6 @@
  * @returns {number} 0 <= the result < M*N
  */
 export function index_kernel(M, N, BM, BN, pid_m, pid_n, i, j) {
-  void M;
   return N * (BM * pid_m + i) + BN * pid_n + j;
 }
 

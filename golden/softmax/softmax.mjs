@@ -14,7 +14,6 @@
  * @returns {number} 0 <= the result < C*R
  */
 export function softmax(R, C, row, i) {
-  void R;
   return C * row + i;
 }
 

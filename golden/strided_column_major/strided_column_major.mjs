@@ -16,7 +16,6 @@
  * @returns {number} 0 <= the result < M*N
  */
 export function strided_column_major_apply(M, N, i, j) {
-  void N;
   return M * j + i;
 }
 
@@ -29,6 +28,5 @@ export function strided_column_major_apply(M, N, i, j) {
  * @returns {[i: number, j: number]} 0 <= i < M, 0 <= j < N
  */
 export function strided_column_major_inv(M, N, flat) {
-  void N;
   return [flat % M, Math.trunc(flat / M)];
 }

@@ -15,7 +15,5 @@
  * @returns {number} 0 <= the result < M*P + N - P
  */
 export function strided_pitch_symbols_apply(M, N, P, i, j) {
-  void M;
-  void N;
   return P * i + j;
 }

@@ -19,9 +19,6 @@
  * @returns {number} 0 <= the result < 96
  */
 export function tileby_q3xd3_apply(i0, i1, i2, i3, i4, i5, i6, i7, i8) {
-  void i2;
-  void i3;
-  void i7;
   return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8;
 }
 

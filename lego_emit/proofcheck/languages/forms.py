@@ -81,7 +81,7 @@ function_declaration: 'function' identifier formal_parameters statement_block
 formal_parameters: '(' (identifier (',' identifier)* ','?)? ')'
 statement_block: '{' (expression_statement | lexical_declaration | for_statement | while_statement
     | if_statement | return_statement)+ '}'
-expression_statement: (unary_expression | assignment_expression | augmented_assignment_expression) ';'
+expression_statement: (assignment_expression | augmented_assignment_expression) ';'
 lexical_declaration: ('const' | 'let') variable_declarator ';'
 variable_declarator: identifier '=' ($value | new_expression)
 assignment_expression: (subscript_expression '=' (call_expression | member_expression)
@@ -96,7 +96,7 @@ array: '[' $value (',' $value)* ','? ']'
 object: '{' (pair | shorthand_property_identifier) (',' (pair | shorthand_property_identifier))* ','? '}'
 pair: property_identifier ':' $value
 binary_expression: $value $operator $value
-unary_expression: ('-' | '~' | '!') $value | 'void' identifier
+unary_expression: ('-' | '~' | '!') $value
 ternary_expression: $value '?' $value ':' $value
 parenthesized_expression: '(' $value ')'
 call_expression: (identifier | member_expression) arguments
