@@ -134,7 +134,8 @@ def isqrt(x: Any) -> Any:
 
     Raises LayoutError on a negative or non-integer x.
     """
-    if type(x) is int and x >= 0:
+    kind = type(x)
+    if kind is int and x >= 0:  # without questions: it is asked once for each position
         return math.isqrt(x)
     if is_symbolic(x):
         return x.isqrt() if hasattr(x, "isqrt") else symbols().at_sympy(isqrt, x)

@@ -246,8 +246,6 @@ def _entries(table: Any) -> tuple[tuple[int, ...], list[int]] | str:
         return f"the table is {short_repr(table)}; give a list or an array of integers, or a file of them"
     if hasattr(table, "mask"):
         return "the table is a masked array; filled() puts numbers where it is masked"
-    if is_array(table) and table.dtype.kind in "iu":
-        return table.shape, table.reshape(-1).tolist()
     try:
         shape, values = _flattened(table, DEEPEST)
     except ValueError:
