@@ -30,7 +30,7 @@ then looked for anew. `scope` undoes what is learned inside, for the branches of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -183,6 +183,15 @@ class Analyzer:
                 self.learn_nonneg(value - lo)
             for hi in ([] if old.hi is None else [old.hi]) + most:
                 self.learn_nonneg(hi - value)
+
+    def learn_numbers(self, names: Collection[str]) -> None:
+        """Of these symbols, one whose bounds leave one number is that number."""
+        left = [name for name in names if name in self.facts.ranges]
+        for name in left:
+            least, most = self.bounds.interval(self.symbol(name))
+            if least is not None and least == most:
+                self.learn_equal(name, Expr.of(least))
+                return self.learn_numbers(left)
 
     def learn_ends(self) -> None:
         """What lies in 0 <= i < n says of n: it is at least 1."""

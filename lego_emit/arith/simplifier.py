@@ -14,6 +14,7 @@ import math
 import operator
 from collections.abc import Callable, Collection, Mapping
 from functools import reduce
+from itertools import product as pairs
 from typing import Any
 
 from ..errors import LONGEST, TraceError, short_repr
@@ -37,7 +38,7 @@ from .expr import (
 )
 from .facts import Facts
 from .steps import Simplified
-from .terms import Atom, degree
+from .terms import Atom, Monomial, degree
 
 MOST_EXPANDED = 64  # terms of a product of sums that is multiplied out
 LOGICAL = operator.and_, operator.or_  # of conditions, too
@@ -187,15 +188,40 @@ class Simplifier:
                 return self._noted("choices", "select", (condition, a, b), self.minimum(a, b))
             if a.same(y) and b.same(x):
                 return self._noted("choices", "select", (condition, a, b), self.maximum(a, b))
+        b = _with_choices_of(a, b)
         common = {m: c for m, c in a.terms.items() if b.terms.get(m) == c}
         if common:
             shared = Expr(common)
             return self.add(shared, self.select(condition, a - shared, b - shared))
+        found = self._as_extreme(condition, a, b)
+        if found is not None:
+            return self._noted("choices", "select", (condition, a, b), found)
         if condition.op in ("ne", "not"):
             return self.select(~condition, b, a)
         if a.constant == 1 and b.constant == 0:
             return self.as_number(condition)
         return Expr.atom(Atom("select", condition, a, b))
+
+    def _as_extreme(self, condition: Cond, a: Expr, b: Expr) -> Expr | None:
+        """A choice as the smaller or the larger of two values, None where it is none: of a and b, which
+        are k*x + r and k*y + r where the condition compares x and y, or k times that of x and y,
+        whichever is shorter; or of a value that both branches are compared with and a choice."""
+        if condition.op in ("lt", "le"):
+            x, y = condition.args
+            for end in (y, y - 1 if condition.op == "lt" else y + 1):  # x < y is x <= y - 1
+                k = _multiple(a - b, x - end)
+                if k:
+                    rest = a - k * x
+                    if _length(rest, x, end) + (k not in (1, -1)) <= _length(a, b):
+                        return self.add(rest, self.multiply(Expr.of(k), self.minimum(x, end)))
+                    return self._extreme("min" if k > 0 else "max", a, b)
+        one, other = a.single, b.single
+        if one is None or other is None or one.kind != other.kind or one.kind not in ("min", "max"):
+            return None
+        for (p, q), (r, s) in pairs((one.args, one.args[::-1]), (other.args, other.args[::-1])):
+            if q.same(s):
+                return self._extreme(one.kind, self.select(condition, p, r), q)
+        return None
 
     def as_number(self, condition: Any) -> Expr:
         """1 where the condition holds, else 0; of what is decided, or a number, its own value."""
@@ -407,6 +433,40 @@ def _joined(operation: Callable[..., Any], a: Cond | bool, b: Cond | bool) -> Co
         return operation(a, b)
     known, other = (a, b) if isinstance(a, bool) else (b, a)
     return known if known is (operation is operator.or_) else other
+
+
+def _with_choices_of(a: Expr, b: Expr) -> Expr:
+    """b, in which choices are written as those of a by the same condition that differ from them by the
+    same in both branches."""
+    for mono, c in a.terms.items() if len(b.terms) else ():
+        known = _choice(mono)
+        for other, k in list(b.terms.items()) if known else ():
+            choice = _choice(other) if k == c and other != mono else None
+            if known and choice and known[0].identity == choice[0].identity:
+                gap = choice[1] - known[1]
+                if gap.same(choice[2] - known[2]):
+                    b = b + Expr({mono: c, other: -c}) + c * gap
+    return b
+
+
+def _choice(mono: Monomial) -> tuple[Cond, Expr, Expr] | None:
+    """(the condition, the branches) where it is one choice."""
+    if len(mono) != 1 or mono[0].kind not in ("select", "bool"):
+        return None
+    condition, *branches = mono[0].args
+    return (condition, *branches) if branches else (condition, Expr.of(1), Expr.of(0))
+
+
+def _multiple(a: Expr, b: Expr) -> int | None:
+    """The k for which a is k*b, None where there is none."""
+    mono = next(iter(b.terms), None)
+    k, rest = divmod(a.terms.get(mono, 0), b.terms[mono]) if mono is not None else (0, 0)
+    return None if rest or not a.same(k * b) else k
+
+
+def _length(*exprs: Expr) -> int:
+    """About the operations of several sums."""
+    return sum(1 + (bool(m) and abs(c) != 1) for e in exprs for m, c in e.terms.items())
 
 
 def _distance(a: Expr, sign: str, by: int) -> int:

@@ -90,7 +90,11 @@ def call_user_function(fn: Callable[..., Any], trace: Trace) -> Any:
                 positional.append(value)
         target = fn
         if isinstance(fn, types.FunctionType):
-            target = _copied(fn, fn.__code__, _Globals(fn.__globals__, trace))
+            from .helpers import Helpers
+
+            helpers, names = Helpers(_FOR_SYMBOLS, _copied), _Globals(fn.__globals__, trace)
+            names.update(helpers.named_in(fn))
+            target = _copied(fn, fn.__code__, names, helpers.cells(fn))
         return called(target, name, *positional, **keywords)
 
     return call() if trace.tape is None else trace.tape.result(call)
@@ -118,10 +122,12 @@ def by_parameters(
 
 
 def _copied(
-    function: types.FunctionType, code: types.CodeType, names: dict[str, Any]
+    function: types.FunctionType,
+    code: types.CodeType,
+    names: dict[str, Any],
+    cells: tuple[types.CellType, ...] | None,
 ) -> types.FunctionType:
-    """A function with other code, that reads other globals."""
-    cells = function.__closure__
+    """A function with other code, that reads other globals and another closure."""
     made = types.FunctionType(code, names, function.__name__, function.__defaults__, cells)
     made.__kwdefaults__ = function.__kwdefaults__
     return made
@@ -149,7 +155,7 @@ def called(function: Callable[..., Any], name: str, /, *positional: Any, **keywo
     if isinstance(function, types.FunctionType):
         code = _without_sets(function.__code__)
         if code is not function.__code__:
-            function = _copied(function, code, function.__globals__)
+            function = _copied(function, code, function.__globals__, function.__closure__)
     call = bounded if may_not_end(function) else _plainly
     raised: list[FatalError] = []
     token = RAISED.set(raised)

@@ -105,6 +105,7 @@ def _learn_said(known: Analyzer, options: TraceOptions) -> None:
 
     learn(known, [(c.rebuild(numbered), source) for c, source in options.conditions()])
     learn_ranges(known, options.ranges, fixed)
+    known.learn_numbers([given.name for given in options.ranges])
 
 
 def check_known(traces: Sequence[Trace], options: TraceOptions) -> None:

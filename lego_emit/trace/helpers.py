@@ -1,0 +1,73 @@
+"""The functions that a followed function calls: min, max and isinstance take symbols there, too."""
+
+from __future__ import annotations
+
+import dis
+import types
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+
+class Helpers:
+    """The functions that a function calls, which take symbols as it does: in copies of theirs, min, max
+    and isinstance are what they are in the function itself."""
+
+    def __init__(self, own: Mapping[str, Any], copied: Callable[..., types.FunctionType]) -> None:
+        self._own = own  # what the names are in a function that is followed
+        self._copied = copied  # a function with other code, globals and cells
+        self._made: dict[types.FunctionType, types.FunctionType | None] = {}
+
+    def named_in(self, fn: types.FunctionType) -> dict[str, types.FunctionType]:
+        """The copies of the helpers among a function's globals, by name."""
+        held = {n: fn.__globals__.get(n) for n in _names_in(fn.__code__)}
+        return {n: made for n, value in held.items() if (made := self._of(value)) is not None}
+
+    def cells(self, fn: types.FunctionType) -> tuple[types.CellType, ...] | None:
+        """A function's closure with the copies in it."""
+        return fn.__closure__ and tuple(map(self._cell, fn.__closure__))
+
+    def _cell(self, cell: types.CellType) -> types.CellType:
+        try:
+            made = self._of(cell.cell_contents)
+        except ValueError:  # it is empty
+            return cell
+        return cell if made is None else types.CellType(made)
+
+    def _of(self, value: Any) -> types.FunctionType | None:
+        """The copy of a helper, None where it, and what it calls, needs none."""
+        if not isinstance(value, types.FunctionType):
+            return None
+        if (value.__module__ or "").startswith("lego_emit."):
+            return None
+        if value not in self._made:
+            self._made[value] = None  # one that calls itself
+            self._made[value] = self._copy(value)
+        return self._made[value]
+
+    def _copy(self, value: types.FunctionType) -> types.FunctionType | None:
+        own = {n: v for n, v in self._own.items() if n not in value.__globals__}
+        own = {n: v for n, v in own.items() if n in _names_in(value.__code__)}
+        changed: dict[str, Any] = {**own, **self.named_in(value)}
+        cells, before = self.cells(value) or (), value.__closure__ or ()
+        same = all(a is b for a, b in zip(cells, before, strict=True))
+        if (same and not changed) or _writes_globals(value.__code__):
+            return None
+        return self._copied(value, value.__code__, {**value.__globals__, **changed}, cells or None)
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code, and that of the functions inside."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
+
+
+def _names_in(code: types.CodeType) -> set[str]:
+    return {name for each in _codes(code) for name in each.co_names}
+
+
+def _writes_globals(code: types.CodeType) -> bool:
+    """Whether a copy, which has globals of its own, would not write where the function writes."""
+    ops = (dis.opmap["STORE_GLOBAL"], dis.opmap["DELETE_GLOBAL"])
+    return any(op in ops for each in _codes(code) for op in each.co_code[::2])
