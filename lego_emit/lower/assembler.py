@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import combinations
 from math import gcd, inf
 
 from ..ir.nodes import Node, made
@@ -56,15 +57,8 @@ class Assembler:
             return chosen
 
         def united(parts: Sequence[Part]) -> Part | None:
-            w = parts[0].word
-            distances = tuple(sorted(d for part in parts for d in part.distances))
-            key = (supports[w], w, *((d, groups[w, d]) for d in distances))
-            self.effort += 1
-            if key not in self.parts:
-                self.effort += 2
-                kept = {d: groups[w, d] for d in distances}
-                self.parts[key] = self._gathered(supports[w], w, kept)
-            return self.parts[key]
+            distances = [d for part in parts for d in part.distances]
+            return self._united(supports, groups, parts[0].word, distances)
 
         def without(parts: list[Part], gone: Sequence[Part]) -> list[Part]:
             return [part for part in parts if part not in gone]
@@ -97,6 +91,48 @@ class Assembler:
                 found = [one for one in found if one[1][0] in current and one[1][1] in current]
                 found += gains(current[-1], current[:-1])
         return chosen
+
+    def partitioned(self, words: Sequence[Word], groups: Groups) -> Node | None:
+        """The word with its groups put together in the cheapest of all ways: for few groups."""
+        supports = [word.support for word in words]
+        best, chosen = inf, None
+
+        def follow(left: Sequence[tuple[int, int]], parts: list[Part], spent: float) -> None:
+            nonlocal best, chosen
+            if spent >= best:
+                return
+            if not left:
+                if (total := self._total(parts)) < best:
+                    best, chosen = total, parts
+                return
+            (w, d), *rest = left
+            same = [other for k, other in rest if k == w]
+            for size in range(len(same), -1, -1):
+                for more in combinations(same, size):
+                    if more:
+                        part = self._united(supports, groups, w, (d, *more))
+                    else:
+                        part = self._moved(supports[w], w, d, groups[w, d])
+                    if part is not None:
+                        others = [key for key in rest if key[0] != w or key[1] not in more]
+                        more_spent = part.cost + self.price["or"] * bool(parts)
+                        follow(others, [*parts, part], spent + more_spent)
+
+        follow([*groups], [], 0)
+        return None if chosen is None else self._joined(words, chosen)
+
+    def _united(
+        self, supports: Sequence[int], groups: Groups, w: int, distances: Iterable[int]
+    ) -> Part | None:
+        """Several groups of one word together, None where they cannot be."""
+        distances = sorted(distances)
+        key = (supports[w], w, *((d, groups[w, d]) for d in distances))
+        self.effort += 1
+        if key not in self.parts:
+            self.effort += 2
+            kept = {d: groups[w, d] for d in distances}
+            self.parts[key] = self._gathered(supports[w], w, kept)
+        return self.parts[key]
 
     def _moved(self, support: int, w: int, d: int, kept: int) -> Part | None:
         """One group: a shift at most; the mask comes later, unless the shift would be too wide."""

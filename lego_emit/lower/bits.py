@@ -24,7 +24,7 @@ from math import inf
 from ..ir.nodes import Node, const, made
 from .assembler import Assembler, union
 from .detours import pick_ways, step_ways, swap_ways
-from .patterns import by_bits, carried, patterned
+from .patterns import by_bits, carried, partitioned, patterned
 from .trees import ZERO, cost
 from .words import (
     Groups,
@@ -73,6 +73,7 @@ def wire(
             tree,
             *patterned(widths, output, search.assembler),
             *carried(widths, output, search.assembler),
+            *partitioned(widths, output, search.assembler),
         ]
         for tree, output in zip(trees, outputs, strict=True)
     ]

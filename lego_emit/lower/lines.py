@@ -23,18 +23,27 @@ def _simplest(low: Ratio, high: Ratio) -> Ratio:
     return whole * a + c, a
 
 
+def _shifted(low: Ratio, high: Ratio) -> Ratio:
+    """The fraction with the smallest power of two as denominator in the open interval."""
+    (p, q), (r, s) = low, high
+    c = 1
+    while (p * c // q + 1) * s >= r * c and c <= LARGEST:
+        c *= 2
+    return p * c // q + 1, c
+
+
 _TINY = 2**60
 
 
 def line_through(
-    us: Sequence[int], vs: Sequence[int], through_origin: bool = False
+    us: Sequence[int], vs: Sequence[int], through_origin: bool = False, by_shift: bool = False
 ) -> tuple[int, int, int, int] | None:
     """(a, low, high, c) such that v == (a*u + b) // c at all points for low <= b <= high.
 
     The slope a/c is the simplest fraction in the interval of the possible ones, which starts
     at what the two ends allow; two points that rule out a slope give a bound on all slopes.
     us rises, or falls, or is all the same, where there is none.
-    through_origin: b = 0.
+    through_origin: b = 0. by_shift: c is a power of two.
     """
     du, dv = us[-1] - us[0], vs[-1] - vs[0]
     if du < 0:
@@ -43,7 +52,7 @@ def line_through(
         return None
     least, most = (dv - 1, du), (dv + 1, du)
     while least[0] * most[1] < most[0] * least[1]:
-        a, c = _simplest(least, most)
+        a, c = _shifted(least, most) if by_shift else _simplest(least, most)
         if c > LARGEST:
             return None
         offsets = [c * v - a * u for u, v in zip(us, vs, strict=True)]

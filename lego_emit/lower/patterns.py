@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from ..ir.nodes import Node, const, made
 from .assembler import Assembler, union
 from .trees import ZERO
-from .words import Word, first_bits, groups_of, meaning, word_of
+from .words import Groups, Word, first_bits, groups_of, meaning, word_of
 
 MOST = 32  # input bits that are looked at
+FEWEST, FEW = 3, 6  # distances of which all ways to put them together are looked at
 
 Bits = frozenset[tuple[int, int]]  # (input, bit)
 Pattern = tuple[int, int, int]  # input, pattern, distance
@@ -52,6 +53,24 @@ def patterned(
         if tree is not None:
             found.append(made("xor", tree, flips) if flips else tree)
     return [tree for tree in found if _right(tree, widths, output, assembler.width)]
+
+
+def partitioned(
+    widths: Sequence[int], output: Sequence[frozenset], assembler: Assembler
+) -> list[Node]:
+    """Programs for one output word whose bits, XORs of several among them, go by few distances: all ways
+    to put these together are looked at."""
+    images, flips = _images(output)
+    if len(images) > MOST or all(len(bit) < 2 for bit in output):
+        return []
+    words, groups = _moved(widths, images, frozenset())
+    if not FEWEST <= len(groups) <= FEW:
+        return []
+    tree = assembler.partitioned(words, groups)
+    if tree is None:
+        return []
+    tree = made("xor", tree, flips) if flips else tree
+    return [tree] if _right(tree, widths, output, assembler.width) else []
 
 
 def by_bits(widths: Sequence[int], output: Sequence[frozenset], width: int) -> Node | None:
@@ -148,17 +167,7 @@ def _tree(
     chosen: Sequence[tuple[Pattern, Bits]],
     assembler: Assembler,
 ) -> Node | None:
-    starts, done = first_bits(widths), union_of(chosen)
-    where = {starts[w] + b: (w, b) for w, width in enumerate(widths) for b in range(width)}
-    moves = [
-        (starts[w] + b, to)
-        for (w, b), image in images.items()
-        if (w, b) not in done
-        for to in range(image.bit_length())
-        if image >> to & 1
-    ]
-    words = [Word(word_of(k), (1 << width) - 1) for k, width in enumerate(widths)]
-    total = assembler.assemble(words, groups_of(moves, where))
+    total = assembler.assemble(*_moved(widths, images, union_of(chosen)))
     if total is None:
         return None
     for (word, pattern, by), bits in chosen:
@@ -174,6 +183,23 @@ def _tree(
             tree = made("mul", tree, pattern)
         total = tree if total == ZERO else made("xor", total, tree)
     return total
+
+
+def _moved(
+    widths: Sequence[int], images: dict[tuple[int, int], int], done: Bits
+) -> tuple[list[Word], Groups]:
+    """(the input words, the groups that their bits move in, but for those that are done)."""
+    starts = first_bits(widths)
+    where = {starts[w] + b: (w, b) for w, width in enumerate(widths) for b in range(width)}
+    moves = [
+        (starts[w] + b, to)
+        for (w, b), image in images.items()
+        if (w, b) not in done
+        for to in range(image.bit_length())
+        if image >> to & 1
+    ]
+    words = [Word(word_of(k), (1 << width) - 1) for k, width in enumerate(widths)]
+    return words, groups_of(moves, where)
 
 
 def _right(tree: Node, widths: Sequence[int], output: Sequence[frozenset], width: int) -> bool:

@@ -301,8 +301,14 @@ class _Search:
         if plain is None:
             return
         yield plain
+        ratio = plain
         if not plain[1] <= 0 <= plain[2] and (ratio := line_through(us, vs, through_origin=True)):
             yield ratio
+        scaled = ratio and ratio[0] % ratio[3] > 1  # else it is a plain quotient and a multiple
+        if scaled and self.costs("shr") < self.costs("div"):
+            for through_origin in (False, True):
+                if shifted := line_through(us, vs, through_origin, by_shift=True):
+                    yield shifted
 
     def with_quotient(self, slope: int, factor: int, constant: int, ratio: tuple) -> None:
         """The ways to write slope*x + factor*((a*x + b) // c) + constant."""
