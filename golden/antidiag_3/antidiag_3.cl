@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 3]).OrderBy(GenP([3, 3], partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_ANTIDIAG_3_CL
-#define LEGO_ANTIDIAG_3_CL 0x130fcd00
+#define LEGO_ANTIDIAG_3_CL 0x14a8b869
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 3
@@ -25,10 +25,10 @@ typedef struct antidiag_3_inv_result {
 /// @param flat 0 <= flat < 9
 /// @return 0 <= i < 3, 0 <= j < 3
 static inline antidiag_3_inv_result antidiag_3_inv(int flat) {
-  const antidiag_3_inv_result result = {3 * flat / 5 - flat / 3, 13 * flat / 7 % 3};
+  const antidiag_3_inv_result result = {3 * flat / 5 - flat / 3, (119 * flat >> 6) % 3};
   return result;
 }
 
-#elif LEGO_ANTIDIAG_3_CL != 0x130fcd00
+#elif LEGO_ANTIDIAG_3_CL != 0x14a8b869
 #error two different units are named antidiag_3; give name= to one of them
 #endif  // LEGO_ANTIDIAG_3_CL

@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 3]).OrderBy(GenP([3, 3], partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_ANTIDIAG_3_CUH
-#define LEGO_ANTIDIAG_3_CUH 0x56e54f16
+#define LEGO_ANTIDIAG_3_CUH 0x6d6d7054
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -33,9 +33,9 @@ struct antidiag_3_inv_result {
 /// @param flat 0 <= flat < 9
 /// @return 0 <= i < 3, 0 <= j < 3
 [[nodiscard]] LEGO_HOST_DEVICE constexpr antidiag_3_inv_result antidiag_3_inv(int flat) noexcept {
-  return {3 * flat / 5 - flat / 3, 13 * flat / 7 % 3};
+  return {3 * flat / 5 - flat / 3, (119 * flat >> 6) % 3};
 }
 
-#elif LEGO_ANTIDIAG_3_CUH != 0x56e54f16
+#elif LEGO_ANTIDIAG_3_CUH != 0x6d6d7054
 #error two different units are named antidiag_3; give name= to one of them
 #endif  // LEGO_ANTIDIAG_3_CUH

@@ -28,7 +28,7 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     i = 3_int32 * flat / 5_int32 - flat / 3_int32
-    j = mod(13_int32 * flat / 7_int32, 3_int32)
+    j = mod(shifta(119_int32 * flat, 6), 3_int32)
   end subroutine antidiag_3_inv
 
 end module antidiag_3_mod

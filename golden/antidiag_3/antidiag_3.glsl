@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ANTIDIAG_3_GLSL
-#define LEGO_ANTIDIAG_3_GLSL 0x6d8bdbfe
+#define LEGO_ANTIDIAG_3_GLSL 0x6f63d269
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 3
@@ -29,7 +29,7 @@ int antidiag_3_apply(ivec2 index) {
 // Renamed: flat is flat_v here
 void antidiag_3_inv(int flat_v, out int i, out int j) {
   i = 3 * flat_v / 5 - flat_v / 3;
-  j = 13 * flat_v / 7 % 3;
+  j = (119 * flat_v >> 6) % 3;
 }
 
 // The same with (i, j) as a vector.
@@ -39,6 +39,6 @@ ivec2 antidiag_3_inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_ANTIDIAG_3_GLSL != 0x6d8bdbfe
+#elif LEGO_ANTIDIAG_3_GLSL != 0x6f63d269
 #error two different units are named antidiag_3; give name= to one of them
 #endif  // LEGO_ANTIDIAG_3_GLSL

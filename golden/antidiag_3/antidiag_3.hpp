@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 3]).OrderBy(GenP([3, 3], partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_ANTIDIAG_3_HPP
-#define LEGO_ANTIDIAG_3_HPP 0x2537eb5c
+#define LEGO_ANTIDIAG_3_HPP 0x763cdb2e
 
 #include <cstdint>
 
@@ -29,11 +29,11 @@ struct antidiag_3_inv_result {
 /// @param flat 0 <= flat < 9
 /// @return 0 <= i < 3, 0 <= j < 3
 [[nodiscard]] constexpr antidiag_3_inv_result antidiag_3_inv(std::int32_t flat) noexcept {
-  return {3 * flat / 5 - flat / 3, 13 * flat / 7 % 3};
+  return {3 * flat / 5 - flat / 3, (119 * flat >> 6) % 3};
 }
 
 }  // namespace lego
 
-#elif LEGO_ANTIDIAG_3_HPP != 0x2537eb5c
+#elif LEGO_ANTIDIAG_3_HPP != 0x763cdb2e
 #error two different units are named antidiag_3; give name= to one of them
 #endif  // LEGO_ANTIDIAG_3_HPP

@@ -32,7 +32,7 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 3, 0 <= j < 3`
 """
 @inline function antidiag_3_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    return (div(Ti(3) * flat, Ti(5)) - div(flat, Ti(3)), div(Ti(13) * flat, Ti(7)) % Ti(3))
+    return (div(Ti(3) * flat, Ti(5)) - div(flat, Ti(3)), ((Ti(119) * flat) >> 6) % Ti(3))
 end
 
 antidiag_3_inv(flat::Integer) = antidiag_3_inv(Int64(flat))

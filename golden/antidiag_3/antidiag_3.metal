@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 3]).OrderBy(GenP([3, 3], partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_ANTIDIAG_3_METAL
-#define LEGO_ANTIDIAG_3_METAL 0x272e6c3d
+#define LEGO_ANTIDIAG_3_METAL 0x05f0c74f
 
 #include <metal_stdlib>
 
@@ -27,9 +27,9 @@ struct antidiag_3_inv_result {
 /// @param flat 0 <= flat < 9
 /// @return 0 <= i < 3, 0 <= j < 3
 static inline antidiag_3_inv_result antidiag_3_inv(int flat) {
-  return {3 * flat / 5 - flat / 3, 13 * flat / 7 % 3};
+  return {3 * flat / 5 - flat / 3, (119 * flat >> 6) % 3};
 }
 
-#elif LEGO_ANTIDIAG_3_METAL != 0x272e6c3d
+#elif LEGO_ANTIDIAG_3_METAL != 0x05f0c74f
 #error two different units are named antidiag_3; give name= to one of them
 #endif  // LEGO_ANTIDIAG_3_METAL

@@ -25,5 +25,5 @@ export function antidiag_3_apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 3, 0 <= j < 3
  */
 export function antidiag_3_inv(flat) {
-  return [Math.trunc(3 * flat / 5) - Math.trunc(flat / 3), Math.trunc(13 * flat / 7) % 3];
+  return [Math.trunc(3 * flat / 5) - Math.trunc(flat / 3), (119 * flat >> 6) % 3];
 }

@@ -30,14 +30,14 @@ func.func @antidiag_3_apply(%i: i32, %j: i32) -> i32 {
 func.func @antidiag_3_inv(%flat: i32) -> (i32, i32) {
   %c3_i32 = arith.constant 3 : i32
   %c5_i32 = arith.constant 5 : i32
-  %c13_i32 = arith.constant 13 : i32
-  %c7_i32 = arith.constant 7 : i32
+  %c119_i32 = arith.constant 119 : i32
+  %c6_i32 = arith.constant 6 : i32
   %0 = arith.muli %flat, %c3_i32 : i32
   %1 = arith.divsi %0, %c5_i32 : i32
   %2 = arith.divsi %flat, %c3_i32 : i32
   %3 = arith.subi %1, %2 : i32
-  %4 = arith.muli %flat, %c13_i32 : i32
-  %5 = arith.divsi %4, %c7_i32 : i32
+  %4 = arith.muli %flat, %c119_i32 : i32
+  %5 = arith.shrsi %4, %c6_i32 : i32
   %6 = arith.remsi %5, %c3_i32 : i32
   return %3, %6 : i32, i32
 }

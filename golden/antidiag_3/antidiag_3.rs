@@ -27,5 +27,5 @@ pub const fn antidiag_3_apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn antidiag_3_inv(flat: i32) -> (i32, i32) {
-    (3 * flat / 5 - flat / 3, 13 * flat / 7 % 3)
+    (3 * flat / 5 - flat / 3, ((119 * flat) >> 6) % 3)
 }

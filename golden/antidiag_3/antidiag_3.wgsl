@@ -25,5 +25,5 @@ struct antidiag_3_inv_result {
 /// 0 <= flat < 9
 /// Result: 0 <= i < 3, 0 <= j < 3
 fn antidiag_3_inv(flat: i32) -> antidiag_3_inv_result {
-  return antidiag_3_inv_result(3 * flat / 5 - flat / 3, 13 * flat / 7 % 3);
+  return antidiag_3_inv_result(3 * flat / 5 - flat / 3, ((119 * flat) >> 6u) % 3);
 }

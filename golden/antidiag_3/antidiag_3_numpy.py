@@ -34,4 +34,4 @@ def antidiag_3_inv(flat):
     Returns:
         0 <= i < 3, 0 <= j < 3
     """
-    return 3 * flat // 5 - flat // 3, 13 * flat // 7 % 3
+    return 3 * flat // 5 - flat // 3, ((119 * flat) >> 6) % 3

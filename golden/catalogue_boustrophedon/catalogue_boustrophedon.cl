@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_CL
-#define LEGO_CATALOGUE_BOUSTROPHEDON_CL 0x051b5860
+#define LEGO_CATALOGUE_BOUSTROPHEDON_CL 0x3e80d7cc
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -13,7 +13,7 @@
 /// @pre M*N <= LONG_MAX
 static inline long catalogue_boustrophedon_apply(long M, long N, long i, long j) {
   (void)M;
-  return N * i + ((i & 1) == 0 ? j : N - j - 1);
+  return N * i + ((i & 1) == 0 ? j : N - 1 - j);
 }
 
 /// The result of catalogue_boustrophedon_inv.
@@ -34,11 +34,11 @@ static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
   const long flat_mod_N = flat % N;
   const catalogue_boustrophedon_inv_result result = {
       flat_div_N,
-      (flat_div_N & 1) == 0 ? flat_mod_N : N - flat_mod_N - 1,
+      (flat_div_N & 1) == 0 ? flat_mod_N : N - 1 - flat_mod_N,
   };
   return result;
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_CL != 0x051b5860
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_CL != 0x3e80d7cc
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_CL

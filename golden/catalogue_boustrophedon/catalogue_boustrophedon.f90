@@ -18,7 +18,7 @@ contains
   elemental integer(int64) function catalogue_boustrophedon_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
-    catalogue_boustrophedon_apply = N * i + merge(j, N - j - 1_int64, iand(i, 1_int64) == 0_int64)
+    catalogue_boustrophedon_apply = N * i + merge(j, N - 1_int64 - j, iand(i, 1_int64) == 0_int64)
   end function catalogue_boustrophedon_apply
 
   !> Logical index (i, j) of a physical position.
@@ -34,7 +34,7 @@ contains
     flat_div_N = flat / N
     flat_mod_N = mod(flat, N)
     i = flat_div_N
-    j = merge(flat_mod_N, N - flat_mod_N - 1_int64, iand(flat_div_N, 1_int64) == 0_int64)
+    j = merge(flat_mod_N, N - 1_int64 - flat_mod_N, iand(flat_div_N, 1_int64) == 0_int64)
   end subroutine catalogue_boustrophedon_inv
 
 end module catalogue_boustrophedon_mod

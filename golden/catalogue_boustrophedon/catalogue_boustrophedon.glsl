@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_GLSL
-#define LEGO_CATALOGUE_BOUSTROPHEDON_GLSL 0x112b36d7
+#define LEGO_CATALOGUE_BOUSTROPHEDON_GLSL 0x4fe40d6f
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -15,7 +15,7 @@
 // Result: 0 <= the result < M*N
 // Assumes M*N <= 2^31 - 1
 int catalogue_boustrophedon_apply(int M, int N, int i, int j) {
-  return N * i + ((i & 1) == 0 ? j : N - j - 1);
+  return N * i + ((i & 1) == 0 ? j : N - 1 - j);
 }
 
 // The same with (i, j) as a vector.
@@ -33,7 +33,7 @@ void catalogue_boustrophedon_inv(int M, int N, int flat_v, out int i, out int j)
   int flat_div_N = flat_v / N;
   int flat_mod_N = flat_v % N;
   i = flat_div_N;
-  j = (flat_div_N & 1) == 0 ? flat_mod_N : N - flat_mod_N - 1;
+  j = (flat_div_N & 1) == 0 ? flat_mod_N : N - 1 - flat_mod_N;
 }
 
 // The same with (i, j) as a vector.
@@ -43,6 +43,6 @@ ivec2 catalogue_boustrophedon_inv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_GLSL != 0x112b36d7
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_GLSL != 0x4fe40d6f
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_H
-#define LEGO_CATALOGUE_BOUSTROPHEDON_H 0x2c93ea97
+#define LEGO_CATALOGUE_BOUSTROPHEDON_H 0x606b622b
 
 #include <stdint.h>
 
@@ -15,7 +15,7 @@
 /// @pre M*N <= INT64_MAX
 static inline int64_t catalogue_boustrophedon_apply(int64_t M, int64_t N, int64_t i, int64_t j) {
   (void)M;
-  return N * i + ((i & 1) == 0 ? j : N - j - 1);
+  return N * i + ((i & 1) == 0 ? j : N - 1 - j);
 }
 
 /// The result of catalogue_boustrophedon_inv.
@@ -36,11 +36,11 @@ static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
   const int64_t flat_mod_N = flat % N;
   const catalogue_boustrophedon_inv_result result = {
       flat_div_N,
-      (flat_div_N & 1) == 0 ? flat_mod_N : N - flat_mod_N - 1,
+      (flat_div_N & 1) == 0 ? flat_mod_N : N - 1 - flat_mod_N,
   };
   return result;
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_H != 0x2c93ea97
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_H != 0x606b622b
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_H

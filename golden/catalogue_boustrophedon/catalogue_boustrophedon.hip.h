@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H
-#define LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H 0x2b12add7
+#define LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H 0x126f8bfc
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -21,7 +21,7 @@
 /// @pre M*N <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_boustrophedon_apply(
     [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
-  return N * i + ((i & 1) == 0 ? j : N - j - 1);
+  return N * i + ((i & 1) == 0 ? j : N - 1 - j);
 }
 
 /// The result of catalogue_boustrophedon_inv.
@@ -39,9 +39,9 @@ struct catalogue_boustrophedon_inv_result {
 catalogue_boustrophedon_inv([[maybe_unused]] long long M, long long N, long long flat) noexcept {
   const long long flat_div_N = flat / N;
   const long long flat_mod_N = flat % N;
-  return {flat_div_N, (flat_div_N & 1) == 0 ? flat_mod_N : N - flat_mod_N - 1};
+  return {flat_div_N, (flat_div_N & 1) == 0 ? flat_mod_N : N - 1 - flat_mod_N};
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H != 0x2b12add7
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H != 0x126f8bfc
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_HPP
-#define LEGO_CATALOGUE_BOUSTROPHEDON_HPP 0x24e523cb
+#define LEGO_CATALOGUE_BOUSTROPHEDON_HPP 0x0895c435
 
 #include <cstdint>
 
@@ -17,7 +17,7 @@ namespace lego {
 /// @pre M*N <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_boustrophedon_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
-  return N * i + ((i & 1) == 0 ? j : N - j - 1);
+  return N * i + ((i & 1) == 0 ? j : N - 1 - j);
 }
 
 /// The result of catalogue_boustrophedon_inv.
@@ -35,11 +35,11 @@ struct catalogue_boustrophedon_inv_result {
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t flat) noexcept {
   const std::int64_t flat_div_N = flat / N;
   const std::int64_t flat_mod_N = flat % N;
-  return {flat_div_N, (flat_div_N & 1) == 0 ? flat_mod_N : N - flat_mod_N - 1};
+  return {flat_div_N, (flat_div_N & 1) == 0 ? flat_mod_N : N - 1 - flat_mod_N};
 }
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_HPP != 0x24e523cb
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_HPP != 0x0895c435
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_HPP

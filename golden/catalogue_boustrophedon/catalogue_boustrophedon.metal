@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_METAL
-#define LEGO_CATALOGUE_BOUSTROPHEDON_METAL 0x47fc7cf2
+#define LEGO_CATALOGUE_BOUSTROPHEDON_METAL 0x4cb7ce95
 
 #include <metal_stdlib>
 
@@ -15,7 +15,7 @@
 /// @pre M*N <= LONG_MAX
 static inline long catalogue_boustrophedon_apply(long M, long N, long i, long j) {
   (void)M;
-  return N * i + ((i & 1) == 0 ? j : N - j - 1);
+  return N * i + ((i & 1) == 0 ? j : N - 1 - j);
 }
 
 /// The result of catalogue_boustrophedon_inv.
@@ -34,9 +34,9 @@ static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
   (void)M;
   const long flat_div_N = flat / N;
   const long flat_mod_N = flat % N;
-  return {flat_div_N, (flat_div_N & 1) == 0 ? flat_mod_N : N - flat_mod_N - 1};
+  return {flat_div_N, (flat_div_N & 1) == 0 ? flat_mod_N : N - 1 - flat_mod_N};
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_METAL != 0x47fc7cf2
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_METAL != 0x4cb7ce95
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_METAL

@@ -16,7 +16,7 @@
  * @returns {number} 0 <= the result < M*N
  */
 export function catalogue_boustrophedon_apply(M, N, i, j) {
-  return N * i + ((i & 1) === 0 ? j : N - j - 1);
+  return N * i + ((i & 1) === 0 ? j : N - 1 - j);
 }
 
 /**
@@ -30,5 +30,5 @@ export function catalogue_boustrophedon_apply(M, N, i, j) {
 export function catalogue_boustrophedon_inv(M, N, flat) {
   const flat_div_N = Math.trunc(flat / N);
   const flat_mod_N = flat % N;
-  return [flat_div_N, (flat_div_N & 1) === 0 ? flat_mod_N : N - flat_mod_N - 1];
+  return [flat_div_N, (flat_div_N & 1) === 0 ? flat_mod_N : N - 1 - flat_mod_N];
 }

@@ -15,8 +15,8 @@ func.func @catalogue_boustrophedon_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> 
   %0 = arith.muli %N, %i : i64
   %1 = arith.andi %i, %c1_i64 : i64
   %2 = arith.cmpi eq, %1, %c0_i64 : i64
-  %3 = arith.subi %N, %j : i64
-  %4 = arith.subi %3, %c1_i64 : i64
+  %3 = arith.subi %N, %c1_i64 : i64
+  %4 = arith.subi %3, %j : i64
   %5 = arith.select %2, %j, %4 : i64
   %6 = arith.addi %0, %5 : i64
   return %6 : i64
@@ -34,8 +34,8 @@ func.func @catalogue_boustrophedon_inv(%M: i64, %N: i64, %flat: i64) -> (i64, i6
   %flat_mod_N = arith.remsi %flat, %N : i64
   %0 = arith.andi %flat_div_N, %c1_i64 : i64
   %1 = arith.cmpi eq, %0, %c0_i64 : i64
-  %2 = arith.subi %N, %flat_mod_N : i64
-  %3 = arith.subi %2, %c1_i64 : i64
+  %2 = arith.subi %N, %c1_i64 : i64
+  %3 = arith.subi %2, %flat_mod_N : i64
   %4 = arith.select %1, %flat_mod_N, %3 : i64
   return %flat_div_N, %4 : i64, i64
 }

@@ -19,7 +19,7 @@
 #[inline]
 pub const fn catalogue_boustrophedon_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
     let _ = M;
-    N * i + (if i & 1 == 0 { j } else { N - j - 1 })
+    N * i + (if i & 1 == 0 { j } else { N - 1 - j })
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -43,7 +43,7 @@ pub const fn catalogue_boustrophedon_inv(M: i64, N: i64, flat: i64) -> (i64, i64
         if flat_div_N & 1 == 0 {
             flat_mod_N
         } else {
-            N - flat_mod_N - 1
+            N - 1 - flat_mod_N
         },
     )
 }

@@ -12,7 +12,7 @@
 /// Result: 0 <= the result < M*N
 /// Assumes M*N <= 2^31 - 1
 fn catalogue_boustrophedon_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
-  return N * i + select(N - j - 1, j, (i & 1) == 0);
+  return N * i + select(N - 1 - j, j, (i & 1) == 0);
 }
 
 /// The result of catalogue_boustrophedon_inv.
@@ -30,5 +30,5 @@ fn catalogue_boustrophedon_inv(M: i32, N: i32, flat: i32) -> catalogue_boustroph
   let flat_div_N = flat / N;
   let flat_mod_N = flat % N;
   return catalogue_boustrophedon_inv_result(
-      flat_div_N, select(N - flat_mod_N - 1, flat_mod_N, (flat_div_N & 1) == 0));
+      flat_div_N, select(N - 1 - flat_mod_N, flat_mod_N, (flat_div_N & 1) == 0));
 }

@@ -23,7 +23,7 @@ def catalogue_boustrophedon_apply(M, N, i, j):
 
     Assumes M*N <= 2**63 - 1.
     """
-    return N * i + np.where(i & 1 == 0, j, N - j - 1)
+    return N * i + np.where(i & 1 == 0, j, N - 1 - j)
 
 
 def catalogue_boustrophedon_inv(M, N, flat):
@@ -39,4 +39,4 @@ def catalogue_boustrophedon_inv(M, N, flat):
     """
     flat_div_N = flat // N
     flat_mod_N = flat % N
-    return flat_div_N, np.where(flat_div_N & 1 == 0, flat_mod_N, N - flat_mod_N - 1)[()]
+    return flat_div_N, np.where(flat_div_N & 1 == 0, flat_mod_N, N - 1 - flat_mod_N)[()]

@@ -26,7 +26,7 @@ def catalogue_boustrophedon_apply(M, N, i, j):
     N = tl.cast(N, tl.int64)
     i = tl.cast(i, tl.int64)
     j = tl.cast(j, tl.int64)
-    return N * i + tl.where(i & 1 == 0, j, N - j - 1)
+    return N * i + tl.where(i & 1 == 0, j, N - 1 - j)
 
 
 @triton.jit
@@ -45,4 +45,4 @@ def catalogue_boustrophedon_inv(M, N, flat):
     flat = tl.cast(flat, tl.int64)
     flat_div_N = flat // N
     flat_mod_N = flat % N
-    return flat_div_N, tl.where(flat_div_N & 1 == 0, flat_mod_N, N - flat_mod_N - 1)
+    return flat_div_N, tl.where(flat_div_N & 1 == 0, flat_mod_N, N - 1 - flat_mod_N)

@@ -3,7 +3,7 @@
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3])).OrderBy(Col(2, 2), GenP([3, 3],
 // partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_FIG6_RIGHT_CL
-#define LEGO_FIG6_RIGHT_CL 0x64c0594f
+#define LEGO_FIG6_RIGHT_CL 0x1d71cce2
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
@@ -30,11 +30,11 @@ static inline fig6_right_inv_result fig6_right_inv(int flat) {
   const int flat_mod_9 = flat % 9;
   const fig6_right_inv_result result = {
       3 * (flat_div_9 & 1) + (3 * flat_mod_9 / 5 - flat_mod_9 / 3),
-      3 * (flat_div_9 >> 1) + 13 * flat_mod_9 / 7 % 3,
+      3 * (flat_div_9 >> 1) + (119 * flat_mod_9 >> 6) % 3,
   };
   return result;
 }
 
-#elif LEGO_FIG6_RIGHT_CL != 0x64c0594f
+#elif LEGO_FIG6_RIGHT_CL != 0x1d71cce2
 #error two different units are named fig6_right; give name= to one of them
 #endif  // LEGO_FIG6_RIGHT_CL

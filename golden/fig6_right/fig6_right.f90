@@ -34,7 +34,7 @@ contains
     flat_mod_9 = mod(flat, 9_int32)
     i = 3_int32 * iand(flat_div_9, 1_int32) &
         + (3_int32 * flat_mod_9 / 5_int32 - flat_mod_9 / 3_int32)
-    j = 3_int32 * shifta(flat_div_9, 1) + mod(13_int32 * flat_mod_9 / 7_int32, 3_int32)
+    j = 3_int32 * shifta(flat_div_9, 1) + mod(shifta(119_int32 * flat_mod_9, 6), 3_int32)
   end subroutine fig6_right_inv
 
 end module fig6_right_mod

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_FIG6_RIGHT_GLSL
-#define LEGO_FIG6_RIGHT_GLSL 0x0b5ae481
+#define LEGO_FIG6_RIGHT_GLSL 0x7d3a946e
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
@@ -32,7 +32,7 @@ void fig6_right_inv(int flat_v, out int i, out int j) {
   int flat_div_9 = flat_v / 9;
   int flat_mod_9 = flat_v % 9;
   i = 3 * (flat_div_9 & 1) + (3 * flat_mod_9 / 5 - flat_mod_9 / 3);
-  j = 3 * (flat_div_9 >> 1) + 13 * flat_mod_9 / 7 % 3;
+  j = 3 * (flat_div_9 >> 1) + (119 * flat_mod_9 >> 6) % 3;
 }
 
 // The same with (i, j) as a vector.
@@ -42,6 +42,6 @@ ivec2 fig6_right_inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_FIG6_RIGHT_GLSL != 0x0b5ae481
+#elif LEGO_FIG6_RIGHT_GLSL != 0x7d3a946e
 #error two different units are named fig6_right; give name= to one of them
 #endif  // LEGO_FIG6_RIGHT_GLSL

@@ -3,7 +3,7 @@
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3])).OrderBy(Col(2, 2), GenP([3, 3],
 // partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_FIG6_RIGHT_H
-#define LEGO_FIG6_RIGHT_H 0x0bee856f
+#define LEGO_FIG6_RIGHT_H 0x2a8053a4
 
 #include <stdint.h>
 
@@ -32,11 +32,11 @@ static inline fig6_right_inv_result fig6_right_inv(int32_t flat) {
   const int32_t flat_mod_9 = flat % 9;
   const fig6_right_inv_result result = {
       3 * (flat_div_9 & 1) + (3 * flat_mod_9 / 5 - flat_mod_9 / 3),
-      3 * (flat_div_9 >> 1) + 13 * flat_mod_9 / 7 % 3,
+      3 * (flat_div_9 >> 1) + (119 * flat_mod_9 >> 6) % 3,
   };
   return result;
 }
 
-#elif LEGO_FIG6_RIGHT_H != 0x0bee856f
+#elif LEGO_FIG6_RIGHT_H != 0x2a8053a4
 #error two different units are named fig6_right; give name= to one of them
 #endif  // LEGO_FIG6_RIGHT_H

@@ -3,7 +3,7 @@
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3])).OrderBy(Col(2, 2), GenP([3, 3],
 // partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_FIG6_RIGHT_HIP_H
-#define LEGO_FIG6_RIGHT_HIP_H 0x74e26d9d
+#define LEGO_FIG6_RIGHT_HIP_H 0x561bc6d7
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -38,10 +38,10 @@ struct fig6_right_inv_result {
   const int flat_mod_9 = flat % 9;
   return {
       3 * (flat_div_9 & 1) + (3 * flat_mod_9 / 5 - flat_mod_9 / 3),
-      3 * (flat_div_9 >> 1) + 13 * flat_mod_9 / 7 % 3,
+      3 * (flat_div_9 >> 1) + (119 * flat_mod_9 >> 6) % 3,
   };
 }
 
-#elif LEGO_FIG6_RIGHT_HIP_H != 0x74e26d9d
+#elif LEGO_FIG6_RIGHT_HIP_H != 0x561bc6d7
 #error two different units are named fig6_right; give name= to one of them
 #endif  // LEGO_FIG6_RIGHT_HIP_H

@@ -3,7 +3,7 @@
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3])).OrderBy(Col(2, 2), GenP([3, 3],
 // partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_FIG6_RIGHT_HPP
-#define LEGO_FIG6_RIGHT_HPP 0x5984a3f3
+#define LEGO_FIG6_RIGHT_HPP 0x2bdc3098
 
 #include <cstdint>
 
@@ -34,12 +34,12 @@ struct fig6_right_inv_result {
   const std::int32_t flat_mod_9 = flat % 9;
   return {
       3 * (flat_div_9 & 1) + (3 * flat_mod_9 / 5 - flat_mod_9 / 3),
-      3 * (flat_div_9 >> 1) + 13 * flat_mod_9 / 7 % 3,
+      3 * (flat_div_9 >> 1) + (119 * flat_mod_9 >> 6) % 3,
   };
 }
 
 }  // namespace lego
 
-#elif LEGO_FIG6_RIGHT_HPP != 0x5984a3f3
+#elif LEGO_FIG6_RIGHT_HPP != 0x2bdc3098
 #error two different units are named fig6_right; give name= to one of them
 #endif  // LEGO_FIG6_RIGHT_HPP

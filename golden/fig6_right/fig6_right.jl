@@ -37,7 +37,7 @@ Logical index (i, j) of a physical position.
     flat_mod_9 = flat % Ti(9)
     return (Ti(3) * (flat_div_9 & Ti(1)) +
             (div(Ti(3) * flat_mod_9, Ti(5)) - div(flat_mod_9, Ti(3))),
-        Ti(3) * (flat_div_9 >> 1) + div(Ti(13) * flat_mod_9, Ti(7)) % Ti(3))
+        Ti(3) * (flat_div_9 >> 1) + ((Ti(119) * flat_mod_9) >> 6) % Ti(3))
 end
 
 fig6_right_inv(flat::Integer) = fig6_right_inv(Int64(flat))

@@ -29,6 +29,6 @@ export function fig6_right_inv(flat) {
   const flat_mod_9 = flat % 9;
   return [
     3 * (flat_div_9 & 1) + (Math.trunc(3 * flat_mod_9 / 5) - Math.trunc(flat_mod_9 / 3)),
-    3 * (flat_div_9 >> 1) + Math.trunc(13 * flat_mod_9 / 7) % 3,
+    3 * (flat_div_9 >> 1) + (119 * flat_mod_9 >> 6) % 3,
   ];
 }

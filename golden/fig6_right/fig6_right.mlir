@@ -44,8 +44,8 @@ func.func @fig6_right_inv(%flat: i32) -> (i32, i32) {
   %c1_i32 = arith.constant 1 : i32
   %c3_i32 = arith.constant 3 : i32
   %c5_i32 = arith.constant 5 : i32
-  %c13_i32 = arith.constant 13 : i32
-  %c7_i32 = arith.constant 7 : i32
+  %c119_i32 = arith.constant 119 : i32
+  %c6_i32 = arith.constant 6 : i32
   %flat_div_9 = arith.divsi %flat, %c9_i32 : i32
   %flat_mod_9 = arith.remsi %flat, %c9_i32 : i32
   %0 = arith.andi %flat_div_9, %c1_i32 : i32
@@ -57,8 +57,8 @@ func.func @fig6_right_inv(%flat: i32) -> (i32, i32) {
   %6 = arith.addi %1, %5 : i32
   %7 = arith.shrsi %flat_div_9, %c1_i32 : i32
   %8 = arith.muli %7, %c3_i32 : i32
-  %9 = arith.muli %flat_mod_9, %c13_i32 : i32
-  %10 = arith.divsi %9, %c7_i32 : i32
+  %9 = arith.muli %flat_mod_9, %c119_i32 : i32
+  %10 = arith.shrsi %9, %c6_i32 : i32
   %11 = arith.remsi %10, %c3_i32 : i32
   %12 = arith.addi %8, %11 : i32
   return %6, %12 : i32, i32

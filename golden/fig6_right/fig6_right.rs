@@ -33,6 +33,6 @@ pub const fn fig6_right_inv(flat: i32) -> (i32, i32) {
     let flat_mod_9 = flat % 9;
     (
         3 * (flat_div_9 & 1) + (3 * flat_mod_9 / 5 - flat_mod_9 / 3),
-        3 * (flat_div_9 >> 1) + 13 * flat_mod_9 / 7 % 3,
+        3 * (flat_div_9 >> 1) + ((119 * flat_mod_9) >> 6) % 3,
     )
 }

@@ -31,5 +31,5 @@ fn fig6_right_inv(flat: i32) -> fig6_right_inv_result {
   let flat_mod_9 = flat % 9;
   return fig6_right_inv_result(
       3 * (flat_div_9 & 1) + (3 * flat_mod_9 / 5 - flat_mod_9 / 3),
-      3 * (flat_div_9 >> 1u) + 13 * flat_mod_9 / 7 % 3);
+      3 * (flat_div_9 >> 1u) + ((119 * flat_mod_9) >> 6u) % 3);
 }

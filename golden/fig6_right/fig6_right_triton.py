@@ -44,5 +44,5 @@ def fig6_right_inv(flat):
     flat_mod_9 = flat % 9
     return (
         3 * (flat_div_9 & 1) + (3 * flat_mod_9 // 5 - flat_mod_9 // 3),
-        3 * (flat_div_9 >> 1) + 13 * flat_mod_9 // 7 % 3,
+        3 * (flat_div_9 >> 1) + ((119 * flat_mod_9) >> 6) % 3,
     )

@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_CL
-#define LEGO_NW_CL 0x471e196b
+#define LEGO_NW_CL 0x4e4bdef2
 
 // The square root rounded down, two bits of n at a time.
 static inline long nw_isqrt_i64(long n) {
@@ -43,9 +43,9 @@ typedef struct nw_inv_result {
 /// @param flat 0 <= flat < (b + 1)*(b + 1)
 /// @return 0 <= i < b + 1, 0 <= j < b + 1
 /// @pre 2*b*b + 4*b <= LONG_MAX
-/// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
-/// LONG_MAX
 /// @pre 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <=
+/// LONG_MAX
+/// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
 /// LONG_MAX
 /// @pre b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= LONG_MAX
 static inline nw_inv_result nw_inv(long b, long flat) {
@@ -55,12 +55,12 @@ static inline nw_inv_result nw_inv(long b, long flat) {
   const long quotient = total * (total - 1) >> 1;
   const long total_2 = total + quotient;
   const nw_inv_result result = {
-      flat <= b * (b + 3) >> 1 ? choice - quotient : b + quotient - choice,
-      flat <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b - total_2 + choice + 1,
+      flat <= b * (b + 3) >> 1 ? choice - quotient : b + (quotient - choice),
+      flat <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b + 1 + (choice - total_2),
   };
   return result;
 }
 
-#elif LEGO_NW_CL != 0x471e196b
+#elif LEGO_NW_CL != 0x4e4bdef2
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_CL

@@ -29,10 +29,10 @@ contains
   !> @param flat 0 <= flat < (b + 1)*(b + 1)
   !> @return 0 <= i < b + 1, 0 <= j < b + 1
   !> @pre 2*b*b + 4*b <= huge(0_int64)
-  !> @pre (((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) - modulo((isqrt(2*b*b + 4*b)*isqrt(2*b*b +
-  !> 4*b) - 1), 2)) / 2) + isqrt(2*b*b + 4*b) + b + 1 <= huge(0_int64)
   !> @pre 2*isqrt(2*b*b + 4*b) + (((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) - modulo((isqrt(2*b*b
   !> + 4*b)*isqrt(2*b*b + 4*b) - 1), 2)) / 2) + 2 <= huge(0_int64)
+  !> @pre (((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) - modulo((isqrt(2*b*b + 4*b)*isqrt(2*b*b +
+  !> 4*b) - 1), 2)) / 2) + isqrt(2*b*b + 4*b) + b + 1 <= huge(0_int64)
   !> @pre b*b + 3*b - (((-isqrt(2*b*b + 4*b) + 1) - modulo((-isqrt(2*b*b + 4*b) + 1), 2)) / 2) + 2
   !> <= huge(0_int64)
   elemental subroutine nw_inv(b, flat, i, j)
@@ -44,8 +44,8 @@ contains
     total = merge(1_int64, 0_int64, shifta(root * (root + 1_int64), 1) <= choice) + root
     quotient = shifta(total * (total - 1_int64), 1)
     total_2 = total + quotient
-    i = merge(choice - quotient, b + quotient - choice, flat <= shifta(b * (b + 3_int64), 1))
-    j = merge(total_2 - choice - 1_int64, b - total_2 + choice + 1_int64, &
+    i = merge(choice - quotient, b + (quotient - choice), flat <= shifta(b * (b + 3_int64), 1))
+    j = merge(total_2 - choice - 1_int64, b + 1_int64 + (choice - total_2), &
         flat <= shifta(b * (b + 3_int64), 1))
   end subroutine nw_inv
 

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_NW_GLSL
-#define LEGO_NW_GLSL 0x641a4bcf
+#define LEGO_NW_GLSL 0x090ec0b9
 
 // The square root rounded down, two bits of n at a time.
 int nw_isqrt(int n) {
@@ -45,10 +45,10 @@ int nw_apply(int b, ivec2 index) {
 // 0 <= flat_v < (b + 1)*(b + 1)
 // Result: 0 <= i < b + 1, 0 <= j < b + 1
 // Assumes 2*b*b + 4*b <= 2^31 - 1
-// Assumes floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
-// 2^31 - 1
 // Assumes 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <= 2^31
 // - 1
+// Assumes floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
+// 2^31 - 1
 // Assumes b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= 2^31 - 1
 // Renamed: flat is flat_v here
 void nw_inv(int b, int flat_v, out int i, out int j) {
@@ -57,8 +57,8 @@ void nw_inv(int b, int flat_v, out int i, out int j) {
   int total = int(root * (root + 1) >> 1 <= choice) + root;
   int quotient = total * (total - 1) >> 1;
   int total_2 = total + quotient;
-  i = flat_v <= b * (b + 3) >> 1 ? choice - quotient : b + quotient - choice;
-  j = flat_v <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b - total_2 + choice + 1;
+  i = flat_v <= b * (b + 3) >> 1 ? choice - quotient : b + (quotient - choice);
+  j = flat_v <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b + 1 + (choice - total_2);
 }
 
 // The same with (i, j) as a vector.
@@ -68,6 +68,6 @@ ivec2 nw_inv(int b, int flat_v) {
   return result;
 }
 
-#elif LEGO_NW_GLSL != 0x641a4bcf
+#elif LEGO_NW_GLSL != 0x090ec0b9
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_GLSL

@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_H
-#define LEGO_NW_H 0x7ffc6d47
+#define LEGO_NW_H 0x691f715c
 
 #include <stdint.h>
 
@@ -45,9 +45,9 @@ typedef struct nw_inv_result {
 /// @param flat 0 <= flat < (b + 1)*(b + 1)
 /// @return 0 <= i < b + 1, 0 <= j < b + 1
 /// @pre 2*b*b + 4*b <= INT64_MAX
-/// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
-/// INT64_MAX
 /// @pre 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <=
+/// INT64_MAX
+/// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
 /// INT64_MAX
 /// @pre b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= INT64_MAX
 static inline nw_inv_result nw_inv(int64_t b, int64_t flat) {
@@ -57,12 +57,12 @@ static inline nw_inv_result nw_inv(int64_t b, int64_t flat) {
   const int64_t quotient = total * (total - 1) >> 1;
   const int64_t total_2 = total + quotient;
   const nw_inv_result result = {
-      flat <= b * (b + 3) >> 1 ? choice - quotient : b + quotient - choice,
-      flat <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b - total_2 + choice + 1,
+      flat <= b * (b + 3) >> 1 ? choice - quotient : b + (quotient - choice),
+      flat <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b + 1 + (choice - total_2),
   };
   return result;
 }
 
-#elif LEGO_NW_H != 0x7ffc6d47
+#elif LEGO_NW_H != 0x691f715c
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_H

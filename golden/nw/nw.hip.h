@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_HIP_H
-#define LEGO_NW_HIP_H 0x7682e73d
+#define LEGO_NW_HIP_H 0x59f66805
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -172,9 +172,9 @@ struct nw_inv_result {
 /// @param flat 0 <= flat < (b + 1)*(b + 1)
 /// @return 0 <= i < b + 1, 0 <= j < b + 1
 /// @pre 2*b*b + 4*b <= LLONG_MAX
-/// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
-/// LLONG_MAX
 /// @pre 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <=
+/// LLONG_MAX
+/// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
 /// LLONG_MAX
 /// @pre b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr nw_inv_result nw_inv(
@@ -185,11 +185,11 @@ struct nw_inv_result {
   const long long quotient = total * (total - 1) >> 1;
   const long long total_2 = total + quotient;
   return {
-      flat <= b * (b + 3) >> 1 ? choice - quotient : b + quotient - choice,
-      flat <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b - total_2 + choice + 1,
+      flat <= b * (b + 3) >> 1 ? choice - quotient : b + (quotient - choice),
+      flat <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b + 1 + (choice - total_2),
   };
 }
 
-#elif LEGO_NW_HIP_H != 0x7682e73d
+#elif LEGO_NW_HIP_H != 0x59f66805
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_HIP_H

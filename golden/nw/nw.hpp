@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_HPP
-#define LEGO_NW_HPP 0x2345b810
+#define LEGO_NW_HPP 0x169ef7ea
 
 #include <cmath>
 #include <cstdint>
@@ -176,9 +176,9 @@ struct nw_inv_result {
 /// @param flat 0 <= flat < (b + 1)*(b + 1)
 /// @return 0 <= i < b + 1, 0 <= j < b + 1
 /// @pre 2*b*b + 4*b <= INT64_MAX
-/// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
-/// INT64_MAX
 /// @pre 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <=
+/// INT64_MAX
+/// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
 /// INT64_MAX
 /// @pre b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= INT64_MAX
 [[nodiscard]] constexpr nw_inv_result nw_inv(std::int64_t b, std::int64_t flat) noexcept {
@@ -188,13 +188,13 @@ struct nw_inv_result {
   const std::int64_t quotient = total * (total - 1) >> 1;
   const std::int64_t total_2 = total + quotient;
   return {
-      flat <= b * (b + 3) >> 1 ? choice - quotient : b + quotient - choice,
-      flat <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b - total_2 + choice + 1,
+      flat <= b * (b + 3) >> 1 ? choice - quotient : b + (quotient - choice),
+      flat <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b + 1 + (choice - total_2),
   };
 }
 
 }  // namespace lego
 
-#elif LEGO_NW_HPP != 0x2345b810
+#elif LEGO_NW_HPP != 0x169ef7ea
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_HPP

@@ -71,9 +71,9 @@ Logical index (i, j) of a physical position.
 - `0 <= flat < (b + 1)*(b + 1)`
 - Result: `0 <= i < b + 1, 0 <= j < b + 1`
 - Assumes `2*b*b + 4*b <= typemax(Int64)`
-- Assumes `fld(isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1, 2) + isqrt(2*b*b + 4*b) + b + 1 <=
-  typemax(Int64)`
 - Assumes `2*isqrt(2*b*b + 4*b) + fld(isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1, 2) + 2 <=
+  typemax(Int64)`
+- Assumes `fld(isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1, 2) + isqrt(2*b*b + 4*b) + b + 1 <=
   typemax(Int64)`
 - Assumes `b*b + 3*b - fld(-isqrt(2*b*b + 4*b) + 1, 2) + 2 <= typemax(Int64)`
 """
@@ -83,8 +83,8 @@ Logical index (i, j) of a physical position.
     total = Int64((root * (root + 1)) >> 1 <= choice) + root
     quotient = (total * (total - 1)) >> 1
     total_2 = total + quotient
-    return (flat <= (b * (b + 3)) >> 1 ? choice - quotient : b + quotient - choice,
-        flat <= (b * (b + 3)) >> 1 ? total_2 - choice - 1 : b - total_2 + choice + 1)
+    return (flat <= (b * (b + 3)) >> 1 ? choice - quotient : b + (quotient - choice),
+        flat <= (b * (b + 3)) >> 1 ? total_2 - choice - 1 : b + 1 + (choice - total_2))
 end
 
 nw_inv(b::Integer, flat::Integer) = nw_inv(Int64(b), Int64(flat))

@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_METAL
-#define LEGO_NW_METAL 0x307fc8ab
+#define LEGO_NW_METAL 0x7387cb06
 
 #include <metal_stdlib>
 
@@ -45,9 +45,9 @@ struct nw_inv_result {
 /// @param flat 0 <= flat < (b + 1)*(b + 1)
 /// @return 0 <= i < b + 1, 0 <= j < b + 1
 /// @pre 2*b*b + 4*b <= LONG_MAX
-/// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
-/// LONG_MAX
 /// @pre 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <=
+/// LONG_MAX
+/// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
 /// LONG_MAX
 /// @pre b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= LONG_MAX
 static inline nw_inv_result nw_inv(long b, long flat) {
@@ -57,11 +57,11 @@ static inline nw_inv_result nw_inv(long b, long flat) {
   const long quotient = total * (total - 1) >> 1;
   const long total_2 = total + quotient;
   return {
-      flat <= b * (b + 3) >> 1 ? choice - quotient : b + quotient - choice,
-      flat <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b - total_2 + choice + 1,
+      flat <= b * (b + 3) >> 1 ? choice - quotient : b + (quotient - choice),
+      flat <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b + 1 + (choice - total_2),
   };
 }
 
-#elif LEGO_NW_METAL != 0x307fc8ab
+#elif LEGO_NW_METAL != 0x7387cb06
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_METAL

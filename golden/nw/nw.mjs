@@ -36,8 +36,8 @@ export function nw_apply(b, i, j) {
  * Logical index (i, j) of a physical position.
  *
  * Assumes 2*b*b + 4*b <= Number.MAX_SAFE_INTEGER.
- * Assumes Math.floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <= Number.MAX_SAFE_INTEGER.
  * Assumes 2*isqrt(2*b*b + 4*b) + Math.floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <= Number.MAX_SAFE_INTEGER.
+ * Assumes Math.floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <= Number.MAX_SAFE_INTEGER.
  * Assumes b*b + 3*b - Math.floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} b b >= 1
@@ -51,7 +51,7 @@ export function nw_inv(b, flat) {
   const quotient = Math.floor(total * (total - 1) / 2) + 0;
   const total_2 = total + quotient;
   return [
-    flat <= Math.floor(b * (b + 3) / 2) ? choice - quotient : b + quotient - choice,
-    flat <= Math.floor(b * (b + 3) / 2) ? total_2 - choice - 1 : b - total_2 + choice + 1,
+    flat <= Math.floor(b * (b + 3) / 2) ? choice - quotient : b + (quotient - choice),
+    flat <= Math.floor(b * (b + 3) / 2) ? total_2 - choice - 1 : b + 1 + (choice - total_2),
   ];
 }

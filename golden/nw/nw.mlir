@@ -59,10 +59,10 @@ func.func @nw_apply(%b: i64, %i: i64, %j: i64) -> i64 {
 // 0 <= flat < (b + 1)*(b + 1)
 // Result: 0 <= i < b + 1, 0 <= j < b + 1
 // Assumes 2*b*b + 4*b <= 2^63 - 1
-// Assumes floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
-// 2^63 - 1
 // Assumes 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <= 2^63
 // - 1
+// Assumes floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
+// 2^63 - 1
 // Assumes b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= 2^63 - 1
 func.func @nw_inv(%b: i64, %flat: i64) -> (i64, i64) {
   %c3_i64 = arith.constant 3 : i64
@@ -89,14 +89,14 @@ func.func @nw_inv(%b: i64, %flat: i64) -> (i64, i64) {
   %quotient = arith.shrsi %14, %c1_i64 : i64
   %total_2 = arith.addi %total, %quotient : i64
   %15 = arith.subi %choice, %quotient : i64
-  %16 = arith.addi %b, %quotient : i64
-  %17 = arith.subi %16, %choice : i64
+  %16 = arith.subi %quotient, %choice : i64
+  %17 = arith.addi %b, %16 : i64
   %18 = arith.select %3, %15, %17 : i64
   %19 = arith.subi %total_2, %choice : i64
   %20 = arith.subi %19, %c1_i64 : i64
-  %21 = arith.subi %b, %total_2 : i64
-  %22 = arith.addi %21, %choice : i64
-  %23 = arith.addi %22, %c1_i64 : i64
+  %21 = arith.addi %b, %c1_i64 : i64
+  %22 = arith.subi %choice, %total_2 : i64
+  %23 = arith.addi %21, %22 : i64
   %24 = arith.select %3, %20, %23 : i64
   return %18, %24 : i64, i64
 }

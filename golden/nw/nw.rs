@@ -121,8 +121,8 @@ where
 /// - result: `(i, j)`; `0 <= i < b + 1, 0 <= j < b + 1`
 ///
 /// Assumes `2*b*b + 4*b <= i64::MAX`.
-/// Assumes `floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <= i64::MAX`.
 /// Assumes `2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <= i64::MAX`.
+/// Assumes `floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <= i64::MAX`.
 /// Assumes `b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
@@ -142,12 +142,12 @@ pub const fn nw_inv(b: i64, flat: i64) -> (i64, i64) {
         if flat <= (b * (b + 3)) >> 1 {
             choice - quotient
         } else {
-            b + quotient - choice
+            b + (quotient - choice)
         },
         if flat <= (b * (b + 3)) >> 1 {
             total_2 - choice - 1
         } else {
-            b - total_2 + choice + 1
+            b + 1 + (choice - total_2)
         },
     )
 }

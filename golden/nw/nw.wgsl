@@ -46,9 +46,9 @@ struct nw_inv_result {
 /// 0 <= flat < (b + 1)*(b + 1)
 /// Result: 0 <= i < b + 1, 0 <= j < b + 1
 /// Assumes 2*b*b + 4*b <= 2^31 - 1
-/// Assumes floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
-/// 2^31 - 1
 /// Assumes 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <=
+/// 2^31 - 1
+/// Assumes floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
 /// 2^31 - 1
 /// Assumes b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= 2^31 - 1
 fn nw_inv(b: i32, flat: i32) -> nw_inv_result {
@@ -58,6 +58,6 @@ fn nw_inv(b: i32, flat: i32) -> nw_inv_result {
   let quotient = (total * (total - 1)) >> 1u;
   let total_2 = total + quotient;
   return nw_inv_result(
-      select(b + quotient - choice, choice - quotient, flat <= ((b * (b + 3)) >> 1u)),
-      select(b - total_2 + choice + 1, total_2 - choice - 1, flat <= ((b * (b + 3)) >> 1u)));
+      select(b + (quotient - choice), choice - quotient, flat <= ((b * (b + 3)) >> 1u)),
+      select(b + 1 + (choice - total_2), total_2 - choice - 1, flat <= ((b * (b + 3)) >> 1u)));
 }

@@ -55,9 +55,9 @@ def nw_inv(b, flat):
         0 <= i < b + 1, 0 <= j < b + 1
 
     Assumes 2*b*b + 4*b <= 2**63 - 1.
-    Assumes (isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) // 2 + isqrt(2*b*b + 4*b) + b + 1 <= 2**63 -
-    1.
     Assumes 2*isqrt(2*b*b + 4*b) + (isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) // 2 + 2 <= 2**63 -
+    1.
+    Assumes (isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) // 2 + isqrt(2*b*b + 4*b) + b + 1 <= 2**63 -
     1.
     Assumes b*b + 3*b - (-isqrt(2*b*b + 4*b) + 1) // 2 + 2 <= 2**63 - 1.
     """
@@ -67,6 +67,6 @@ def nw_inv(b, flat):
     quotient = (total * (total - 1)) >> 1
     total_2 = total + quotient
     return (
-        np.where(flat <= (b * (b + 3)) >> 1, choice - quotient, b + quotient - choice)[()],
-        np.where(flat <= (b * (b + 3)) >> 1, total_2 - choice - 1, b - total_2 + choice + 1)[()],
+        np.where(flat <= (b * (b + 3)) >> 1, choice - quotient, b + (quotient - choice))[()],
+        np.where(flat <= (b * (b + 3)) >> 1, total_2 - choice - 1, b + 1 + (choice - total_2))[()],
     )

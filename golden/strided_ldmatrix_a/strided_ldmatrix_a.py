@@ -15,8 +15,9 @@ def strided_ldmatrix_a_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 256
     """
+    j_mod_4 = j % 4
     # 32*i modulo 127 is 32 times the remainder of i by 4, plus the quotient.
-    return 32 * j - 28 * (j % 4) + 12 * (j % 2) + 32 * i % 127
+    return 32 * j - 24 * (j_mod_4 // 2) - 16 * j_mod_4 + 32 * i % 127
 
 
 def strided_ldmatrix_a_inv(flat: int) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8, 2), ((2, 2, 2), 1), 2), ((2, 40, 640), ((1, 320, 8), 0), 16))
 #ifndef LEGO_STRIDED_TILED_COPY_A_CUH
-#define LEGO_STRIDED_TILED_COPY_A_CUH 0x1992d98a
+#define LEGO_STRIDED_TILED_COPY_A_CUH 0x3f559c96
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -19,9 +19,10 @@
 /// @return 0 <= the result < 1272
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_tiled_copy_a_apply(
     int i, int j, int k) noexcept {
-  return 320 * ((i >> 5) + (j >> 1)) - 632 * (j >> 2) + 32 * (i >> 2) + 16 * k + 2 * i + (j & 1);
+  const int j_mod_4 = j & 3;
+  return 320 * (i >> 5) + 318 * (j_mod_4 >> 1) + 32 * (i >> 2) + 16 * k + 2 * (i + j) - j_mod_4;
 }
 
-#elif LEGO_STRIDED_TILED_COPY_A_CUH != 0x1992d98a
+#elif LEGO_STRIDED_TILED_COPY_A_CUH != 0x3f559c96
 #error two different units are named strided_tiled_copy_a; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_COPY_A_CUH

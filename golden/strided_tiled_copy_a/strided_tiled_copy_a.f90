@@ -15,9 +15,10 @@ contains
   !> @return 0 <= the result < 1272
   elemental integer(int32) function strided_tiled_copy_a_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
-    strided_tiled_copy_a_apply = 320_int32 * (shifta(i, 5) + shifta(j, 1)) &
-        - 632_int32 * shifta(j, 2) + 32_int32 * shifta(i, 2) + 16_int32 * k + 2_int32 * i &
-        + iand(j, 1_int32)
+    integer(int32) :: j_mod_4
+    j_mod_4 = iand(j, 3_int32)
+    strided_tiled_copy_a_apply = 320_int32 * shifta(i, 5) + 318_int32 * shifta(j_mod_4, 1) &
+        + 32_int32 * shifta(i, 2) + 16_int32 * k + 2_int32 * (i + j) - j_mod_4
   end function strided_tiled_copy_a_apply
 
 end module strided_tiled_copy_a_mod

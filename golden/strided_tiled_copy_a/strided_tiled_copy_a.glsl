@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_TILED_COPY_A_GLSL
-#define LEGO_STRIDED_TILED_COPY_A_GLSL 0x55302e08
+#define LEGO_STRIDED_TILED_COPY_A_GLSL 0x788f7300
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 64
@@ -13,7 +13,8 @@
 // 0 <= k < 2
 // Result: 0 <= the result < 1272
 int strided_tiled_copy_a_apply(int i, int j, int k) {
-  return 320 * ((i >> 5) + (j >> 1)) - 632 * (j >> 2) + 32 * (i >> 2) + 16 * k + 2 * i + (j & 1);
+  int j_mod_4 = j & 3;
+  return 320 * (i >> 5) + 318 * (j_mod_4 >> 1) + 32 * (i >> 2) + 16 * k + 2 * (i + j) - j_mod_4;
 }
 
 // The same with (i, j, k) as a vector.
@@ -21,6 +22,6 @@ int strided_tiled_copy_a_apply(ivec3 index) {
   return strided_tiled_copy_a_apply(index.x, index.y, index.z);
 }
 
-#elif LEGO_STRIDED_TILED_COPY_A_GLSL != 0x55302e08
+#elif LEGO_STRIDED_TILED_COPY_A_GLSL != 0x788f7300
 #error two different units are named strided_tiled_copy_a; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_COPY_A_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8, 2), ((2, 2, 2), 1), 2), ((2, 40, 640), ((1, 320, 8), 0), 16))
 #ifndef LEGO_STRIDED_TILED_COPY_A_HPP
-#define LEGO_STRIDED_TILED_COPY_A_HPP 0x2712cabd
+#define LEGO_STRIDED_TILED_COPY_A_HPP 0x38f7ffe5
 
 #include <cstdint>
 
@@ -15,11 +15,12 @@ namespace lego {
 /// @return 0 <= the result < 1272
 [[nodiscard]] constexpr std::int32_t strided_tiled_copy_a_apply(
     std::int32_t i, std::int32_t j, std::int32_t k) noexcept {
-  return 320 * ((i >> 5) + (j >> 1)) - 632 * (j >> 2) + 32 * (i >> 2) + 16 * k + 2 * i + (j & 1);
+  const std::int32_t j_mod_4 = j & 3;
+  return 320 * (i >> 5) + 318 * (j_mod_4 >> 1) + 32 * (i >> 2) + 16 * k + 2 * (i + j) - j_mod_4;
 }
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_TILED_COPY_A_HPP != 0x2712cabd
+#elif LEGO_STRIDED_TILED_COPY_A_HPP != 0x38f7ffe5
 #error two different units are named strided_tiled_copy_a; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_COPY_A_HPP

@@ -17,8 +17,9 @@ Physical position of the logical index (i, j, k).
 """
 @inline function strided_tiled_copy_a_apply(i::Ti, j::Ti,
     k::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(320) * ((i >> 5) + (j >> 1)) - Ti(632) * (j >> 2) + Ti(32) * (i >> 2) +
-        Ti(16) * k + Ti(2) * i + (j & Ti(1))
+    j_mod_4 = j & Ti(3)
+    return Ti(320) * (i >> 5) + Ti(318) * (j_mod_4 >> 1) + Ti(32) * (i >> 2) + Ti(16) * k +
+        Ti(2) * (i + j) - j_mod_4
 end
 
 function strided_tiled_copy_a_apply(i::Integer, j::Integer, k::Integer)

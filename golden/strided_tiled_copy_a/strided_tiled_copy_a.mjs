@@ -11,5 +11,6 @@
  * @returns {number} 0 <= the result < 1272
  */
 export function strided_tiled_copy_a_apply(i, j, k) {
-  return 320 * ((i >> 5) + (j >> 1)) - 632 * (j >> 2) + 32 * (i >> 2) + 16 * k + 2 * i + (j & 1);
+  const j_mod_4 = j & 3;
+  return 320 * (i >> 5) + 318 * (j_mod_4 >> 1) + 32 * (i >> 2) + 16 * k + 2 * (i + j) - j_mod_4;
 }

@@ -8,28 +8,28 @@
 // 0 <= k < 2
 // Result: 0 <= the result < 1272
 func.func @strided_tiled_copy_a_apply(%i: i32, %j: i32, %k: i32) -> i32 {
+  %c3_i32 = arith.constant 3 : i32
   %c5_i32 = arith.constant 5 : i32
-  %c1_i32 = arith.constant 1 : i32
   %c320_i32 = arith.constant 320 : i32
+  %c1_i32 = arith.constant 1 : i32
+  %c318_i32 = arith.constant 318 : i32
   %c2_i32 = arith.constant 2 : i32
-  %c632_i32 = arith.constant 632 : i32
   %c32_i32 = arith.constant 32 : i32
   %c16_i32 = arith.constant 16 : i32
+  %j_mod_4 = arith.andi %j, %c3_i32 : i32
   %0 = arith.shrsi %i, %c5_i32 : i32
-  %1 = arith.shrsi %j, %c1_i32 : i32
-  %2 = arith.addi %0, %1 : i32
-  %3 = arith.muli %2, %c320_i32 : i32
-  %4 = arith.shrsi %j, %c2_i32 : i32
-  %5 = arith.muli %4, %c632_i32 : i32
-  %6 = arith.subi %3, %5 : i32
-  %7 = arith.shrsi %i, %c2_i32 : i32
-  %8 = arith.muli %7, %c32_i32 : i32
-  %9 = arith.addi %6, %8 : i32
-  %10 = arith.muli %k, %c16_i32 : i32
-  %11 = arith.addi %9, %10 : i32
-  %12 = arith.muli %i, %c2_i32 : i32
-  %13 = arith.addi %11, %12 : i32
-  %14 = arith.andi %j, %c1_i32 : i32
-  %15 = arith.addi %13, %14 : i32
-  return %15 : i32
+  %1 = arith.muli %0, %c320_i32 : i32
+  %2 = arith.shrsi %j_mod_4, %c1_i32 : i32
+  %3 = arith.muli %2, %c318_i32 : i32
+  %4 = arith.addi %1, %3 : i32
+  %5 = arith.shrsi %i, %c2_i32 : i32
+  %6 = arith.muli %5, %c32_i32 : i32
+  %7 = arith.addi %4, %6 : i32
+  %8 = arith.muli %k, %c16_i32 : i32
+  %9 = arith.addi %7, %8 : i32
+  %10 = arith.addi %i, %j : i32
+  %11 = arith.muli %10, %c2_i32 : i32
+  %12 = arith.addi %9, %11 : i32
+  %13 = arith.subi %12, %j_mod_4 : i32
+  return %13 : i32
 }

@@ -11,5 +11,6 @@
 #[must_use]
 #[inline]
 pub const fn strided_tiled_copy_a_apply(i: i32, j: i32, k: i32) -> i32 {
-    320 * ((i >> 5) + (j >> 1)) - 632 * (j >> 2) + 32 * (i >> 2) + 16 * k + 2 * i + (j & 1)
+    let j_mod_4 = j & 3;
+    320 * (i >> 5) + 318 * (j_mod_4 >> 1) + 32 * (i >> 2) + 16 * k + 2 * (i + j) - j_mod_4
 }

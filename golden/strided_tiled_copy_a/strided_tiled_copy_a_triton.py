@@ -20,4 +20,5 @@ def strided_tiled_copy_a_apply(i, j, k):
     Returns:
         0 <= the result < 1272
     """
-    return 320 * ((i >> 5) + (j >> 1)) - 632 * (j >> 2) + 32 * (i >> 2) + 16 * k + 2 * i + (j & 1)
+    j_mod_4 = j & 3
+    return 320 * (i >> 5) + 318 * (j_mod_4 >> 1) + 32 * (i >> 2) + 16 * k + 2 * (i + j) - j_mod_4

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
 from ..arith.terms import Atom, Identity
+from ..ir.cost import COSTS
 from ..operations import OPS
 from .choices import chosen_by_digits
 from .forms import Form
@@ -21,6 +22,7 @@ from .style import Style, occurrences
 SUBSETS = 3  # digits of one base whose forms are all tried; with more, one at a time
 BUDGET = 600  # atoms that trying forms may build beyond TRIES times the plain one's, so that long
 TRIES = 3  # functions stay quick
+LEAST = 2  # operations of a function for which the other cost models are asked, at least
 LONG = 24  # operations of a linear function for which nothing else is tried
 CHOSEN = ("choices by digits that are 0 or 1",)
 WIRED = {"digit", *(op for op, row in OPS.items() if row.bits)}
@@ -53,7 +55,32 @@ Generator = Callable[[SearchState], Iterable[Candidate]]
 
 
 def cheapest(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Candidate, bool]:
-    """(the cheapest candidate for outputs, whether the borders of all digits line up)."""
+    """(the cheapest candidate for outputs, whether the borders of all digits line up). The candidates
+    are those of every cost model: what a step rejects by one may be on the way to what is cheapest by
+    another. One of another model must save the margin. Over sizes that are symbols they are not asked:
+    there their forms make larger values on the way; nor where bits are moved by division."""
+    best, aligned = _cheapest(lowering, outputs)
+    is_asked = lowering.bit_operations and not lowering.sizes
+    if not is_asked or not LEAST < best.ops <= LONG:
+        return best, aligned
+    own = lowering.graph.cost
+    for cost in COSTS.values():
+        if cost is own:
+            continue
+        with lowering.by(cost) as attempts:
+            _cheapest(lowering, outputs)
+        known = {tuple(a.candidate.roots) for a in lowering.attempts}
+        for a in attempts:
+            if (roots := tuple(a.candidate.roots)) not in known:
+                known.add(roots)
+                found = lowering.priced([*roots], a.words, a.domains)
+                if found.cost + own.margin <= best.cost:
+                    best = min(best, found, key=price)
+    return best, aligned
+
+
+def _cheapest(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Candidate, bool]:
+    """(the cheapest candidate by one model, whether the borders of all digits line up)."""
     own = [lowering.analyzer.unsubstitute(e) for e in outputs]
     atoms = [atom for atom, _ in occurrences(own)]
     begun, plain = lowering.built, _in_style(lowering, Style(), own)
@@ -241,6 +268,12 @@ def _cheapest_style(
             base = style.floors - set(digits) | floors
             for collect in (False, True) if symbolic else (False,):
                 choose(replace(style, floors=base, collect=collect))
+    for low, high, top in () if lowering.sizes else _towers(outputs):
+        if lowering.built <= limit:
+            gone = {low, high, top}
+            made = replace(style, fuse=False, nested=False, inner=frozenset([(low, high)]))
+            made = replace(made, floors=style.floors - gone, masks=style.masks - gone)
+            choose(replace(made, rests=style.rests | {high}, rounds=style.rounds - gone | {top}))
     for masked, digits in _rounded(lowering, outputs):
         if lowering.built > limit:
             break
@@ -262,6 +295,25 @@ def _cheapest_style(
         choose(replace(style, carry=True))
     lowering.cheapest[identities(outputs)] = best, style
     return best, style
+
+
+def _towers(outputs: Iterable[Expr]) -> Iterator[tuple[Atom, Atom, Atom]]:
+    """Three digits of one base in one sum, each from where the one before ends: the two lower ones are
+    of a remainder, which the base less the third one is."""
+    for e in outputs:
+        digits = [m[0] for m in e.terms if len(m) == 1 and m[0].kind == "digit"]
+        starts = {identities(digit.args[:2]): digit for digit in digits}
+        for low in sorted((d for d in digits if d.args[1].constant == 1), key=lambda a: a.key):
+            base, _, end = low.args
+            high = (
+                starts.get(identities((base, end)))
+                if end is not None and len(end.terms) == 1
+                else None
+            )
+            if high is not None and high.args[2] is not None:
+                top = starts.get(identities((base, high.args[2])))
+                if top is not None:
+                    yield low, high, top
 
 
 def _rounded(lowering: Lowering, outputs: Sequence[Expr]) -> Iterator[tuple[bool, frozenset[Atom]]]:

@@ -80,7 +80,9 @@ class Form:
         """The terms, with sums that need no name and digits taken as differences opened."""
         floors, single = self.style.floors, self._single
         rounds = self.style.rounds | self.style.masks if self.style.masks else self.style.rounds
-        if not any(a in floors or a in rounds or a in single for mono in e.terms for a in mono):
+        inner_digits = dict(self.style.inner)
+        changed = floors | rounds | single | inner_digits.keys()
+        if not any(a in changed for mono in e.terms for a in mono):
             return e.terms
         terms: Terms = {}
         for mono, c in e.terms.items():
@@ -89,6 +91,8 @@ class Form:
             for atom in mono:
                 if atom in floors:
                     inner = _multiplied(inner, self._as_quotients(atom))
+                elif atom in inner_digits:
+                    inner = _multiplied(inner, self._within_remainder(atom, inner_digits[atom]))
                 elif atom in rounds and (round := self._as_remainders(mono, c, atom)):
                     inner = {}
                     for m, k in round.items():
@@ -126,6 +130,14 @@ class Form:
             known[high] = known.get(high, 0) - c
             self._opened[atom] = known
         return known
+
+    def _within_remainder(self, atom: Atom, high: Atom) -> Terms:
+        """(x mod hi) // lo as (x mod top) // lo - (hi/lo) * ((x mod top) // hi), high."""
+        base, lo, hi = atom.args
+        ratio = self.lowering.ratio(hi, lo)
+        assert ratio is not None
+        ((mono, c),) = ratio.terms.items()
+        return {(Atom("digit", base, lo, high.args[2]),): 1, times(mono, (high,)): -c}
 
     def _as_remainders(self, mono: Monomial, c: int, atom: Atom) -> Terms | None:
         """c * mono, of which atom is a digit (x mod hi) // lo, as c/lo * (x mod hi - x mod lo); None
@@ -304,7 +316,11 @@ class Form:
             factor = dict(key)
             place = min(self._place((*r, *m), c) for r, _ in members for m, c in factor.items())
             if len(members) == 1 and not members[0][0]:  # what depends on sizes only
-                parts += [(s * members[0][1], n, p) for s, n, p in self._parts(factor)]
+                sign = members[0][1]
+                if self.lowering.signed or self.lowering.nonnegative(Expr(factor)):
+                    parts.append((sign, self._plain_sum(factor), place))
+                else:
+                    parts += [(s * sign, n, p) for s, n, p in self._parts(factor)]
                 continue
             sign = (
                 members[0][1] if len(members) == 1 else -1 if all(s < 0 for _, s in members) else 1

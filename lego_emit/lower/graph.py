@@ -106,21 +106,32 @@ class Graph:
         if op == "select" and [a.value for a in args[1:]] in ([0, 1], [1, 0]):
             return self._flag(args[0], args[1].value == 1)
         made = Own(op, args)
-        price = 0 if op in FREE else self.cost.prices.get(op, 1)
-        if row.shift and any(x > 0 and x & (x - 1) == 0 for x in numbers):
-            price = self.cost.prices.get(row.shift, 1)  # every compiler's
-        if row.floored:
-            if args[1].op != "const":
-                price += self.cost.symbolic
-            elif not row.quotient and args[1].value:
-                self.quotients.append(made)
-        if row.quotient and self.cost.remainder is not None and price > self.cost.remainder:
-            self._remainders[made] = (row.quotient, *args)
+        if row.floored and not row.quotient and args[1].op == "const" and args[1].value:
+            self.quotients.append(made)
         hoisted = self.hoisted.issuperset(args)
-        price = price * self.cost.hoisted if hoisted else price
-        return self._add(
-            key, made, hoisted, row.nonnegative and self.nonnegative.issuperset(args), price
-        )
+        return self._add(key, made, hoisted, row.nonnegative and self.nonnegative.issuperset(args))
+
+    def use(self, cost: Cost) -> None:
+        """Have all nodes priced by a cost model."""
+        self.cost, self._remainders = cost, {}
+        for node in self.nodes:
+            self.prices[node] = self._price(node), node.op not in FREE
+
+    def _price(self, node: Node) -> float:
+        """What an operation costs."""
+        op, args = node.op, node.args
+        if op in FREE or op == "within":
+            return 0
+        row, cost = OPS[op], self.cost
+        price = cost.prices.get(op, 1)
+        numbers = [a.value for a in args if a.op == "const"]
+        if row.shift and any(x > 0 and x & (x - 1) == 0 for x in numbers):
+            price = cost.prices.get(row.shift, 1)  # every compiler's
+        if row.floored and args[1].op != "const":
+            price += cost.symbolic
+        if row.quotient and cost.remainder is not None and price > cost.remainder:
+            self._remainders[node] = (row.quotient, *args)
+        return price * cost.hoisted if node in self.hoisted else price
 
     def _flag(self, condition: Node, wanted: bool) -> Node:
         """1 where a condition has the wanted value, else 0."""
@@ -146,15 +157,13 @@ class Graph:
         by = divisor.value
         return inner if border.op == "const" and by and not border.value % by else None
 
-    def _add(
-        self, key: tuple, made: Node, hoisted: bool, nonnegative: bool, price: float = 0
-    ) -> Node:
+    def _add(self, key: tuple, made: Node, hoisted: bool, nonnegative: bool) -> Node:
         self._known[key] = made
         self.places[made] = len(self.nodes)
         self.nodes.append(made)
-        self.prices[made] = price, made.op not in FREE
         if hoisted:
             self.hoisted.add(made)
+        self.prices[made] = self._price(made), made.op not in FREE
         if nonnegative:
             self.nonnegative.add(made)
         return made

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
 from ..arith.steps import Log
 from ..arith.terms import Atom, Identity
+from ..ir.cost import Cost
 from ..ir.nodes import Node
 from ..operations import OPS
 from .graph import Graph
@@ -67,7 +69,9 @@ class Lowering:
         self.types, self.lazy, self.effort = dialect.types, dialect.lazy, dialect.effort
         self.signed, self.bit_operations = not dialect.is_unsigned, dialect.bit_operations
         self.sizes = analyzer.facts.sizes | {
-            name for name in analyzer.facts.substitutions if analyzer.facts.is_size(name)
+            name
+            for name, value in analyzer.facts.substitutions.items()
+            if value.constant is None and analyzer.facts.is_size(name)
         }
         self.graph = Graph(dialect.cost, self.sizes)
         self.sources: dict[Node, Expr] = {}  # of nodes that arithmetic does not give: their value
@@ -90,6 +94,19 @@ class Lowering:
         self._ratios: dict[Identities, Expr | None] = {}
         self._size_atoms: dict[Atom, bool] = {}
         self.ranges = Ranges(self.graph, analyzer, self.value, self.bounds, self.lazy, self.signed)
+
+    @contextmanager
+    def by(self, cost: Cost) -> Iterator[list[Attempt]]:
+        """While candidates are looked for as another cost model has it: those that are tried."""
+        graph = self.graph
+        saved = graph.cost, self.cheapest, self.searches, self.attempts
+        graph.use(cost)
+        self.cheapest, self.searches, self.attempts = {}, {}, []
+        try:
+            yield self.attempts
+        finally:
+            own, self.cheapest, self.searches, self.attempts = saved
+            graph.use(own)
 
     def priced(
         self, nodes: list[Node], words: tuple[str, ...], domains: Sequence[range] = ()

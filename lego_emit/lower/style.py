@@ -20,7 +20,8 @@ class Style:
     powers of two taken as differences of masked values, 3*(x & ~3); collect: indices are taken out before sizes; fuse: a scaled digit is
     masked in place; nested: 6*(x + 2*y) for 6*x + 12*y, a shift for a product; rests:
     digits that come from the remainder of a quotient that is computed;
-    carry: (x - 1)//16 + 1 is (x + 15)//16."""
+    carry: (x - 1)//16 + 1 is (x + 15)//16; inner: digits of a remainder that are taken as differences, and
+    the next digit of it: (x mod 6) mod 2 as x mod 6 - 2*((x mod 6)//2)."""
 
     floors: frozenset[Atom] = frozenset()
     rounds: frozenset[Atom] = frozenset()
@@ -30,6 +31,7 @@ class Style:
     nested: bool = False
     rests: frozenset[Atom] = frozenset()
     carry: bool = False
+    inner: frozenset[tuple[Atom, Atom]] = frozenset()
 
     def words(self) -> tuple[str, ...]:
         """The style in words, for who asks why a form was taken."""
@@ -42,6 +44,7 @@ class Style:
             *(["factors of factors taken out"] if self.nested else []),
             *(["digits of remainders"] if self.rests else []),
             *(["constants carried into quotients"] if self.carry else []),
+            *(["digits as differences within a remainder"] if self.inner else []),
         )
 
 
