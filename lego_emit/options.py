@@ -15,10 +15,10 @@ the documentation. To add an option, add a field, and use its value where it mat
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from dataclasses import replace as replaced
 from typing import Any, ParamSpec, Self, TypeVar
 
 from .arith.given import as_list
@@ -44,9 +44,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _flag(name: str, value: Any) -> bool:
-    if not isinstance(value, bool):
+    plain = value.item() if type(value).__module__ == "numpy" and not value.shape else value
+    if not isinstance(plain, bool):
         raise OptionError(f"{name} is {short_repr(value)}; give True or False")
-    return value
+    return plain
 
 
 def _effort(name: str, value: Any) -> int:
@@ -66,7 +67,7 @@ def _ranges(name: str, value: Any) -> Any:
         from .arith.given_ranges import parse_ranges
 
         parse_ranges(value)
-    return value
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def _sizes(name: str, value: Any) -> dict[str, int]:
@@ -76,7 +77,8 @@ def _sizes(name: str, value: Any) -> dict[str, int]:
 
 
 def _index_types(name: str, value: Any) -> list[str]:
-    names = as_list(value) if isinstance(value, (str, list, tuple)) else []
+    names = value.split(",") if isinstance(value, str) else value
+    names = [*names] if isinstance(names, list | tuple) else []
     if not names or not all(isinstance(name, str) for name in names):
         raise TargetError(
             f"no index type {short_repr(value)}; give auto, a type such as int32, or a list"
@@ -113,10 +115,14 @@ def _header(name: str, value: Any) -> tuple[str, ...]:
 
 
 def _names(name: str, value: Any) -> list[str]:
-    names = value.replace(",", " ").split() if isinstance(value, str) else value
+    names = (
+        re.sub(r"\s*:\s*", ":", value).replace(",", " ").split()
+        if isinstance(value, str)
+        else value
+    )
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
         raise TemplateError(f"names is {short_repr(names)}; write text such as 'pm pn: int64 i'")
-    return [*names]
+    return [re.sub(r"\s*:\s*", ":", name) for name in names]
 
 
 def _where(name: str, value: Any) -> Mapping[str, Any]:
@@ -206,13 +212,13 @@ class _Checked:
         for name in given:
             if name not in known:
                 raise OptionError(
-                    f"no option {name!r}; there are {', '.join(known)}.{did_you_mean(name, known)}"
+                    f"no option {name!r}; there are {', '.join(known)}.{did_you_mean(str(name), known)}"
                 )
         return cls(**given)
 
     def replace(self, **given: Any) -> Self:
         """The same with other values of some."""
-        return replaced(self, **given)
+        return self.of({name: getattr(self, name) for name in options_of(type(self))} | given)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,8 +38,8 @@ def generate(fn_or_layout: Any, target: str, **given: Any) -> Emitted:
         adds one more. A layout gives NAME_apply and, where it exists, NAME_inv. A list of
         functions and layouts, or a dict that names them, makes one file of all of them: what
         sizes, assume and ranges say holds for those that have the parameters.
-    target: cuda, cpp, c, rust, fortran, julia, glsl, wgsl, javascript, python, numpy, mlir, triton,
-        or an installed plug-in's name.
+    target: cuda, hip, cpp, c, opencl, rust, fortran, julia, glsl, wgsl, metal, javascript, python,
+        numpy, mlir, triton, or an installed plug-in's name.
     OPTIONS
 
     A SymPy expression, a tuple of them or a dict {output: expression} makes one function; what

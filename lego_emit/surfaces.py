@@ -14,7 +14,7 @@ class Kind:
     """What kind of value an option takes in lego-emit.toml, on the command line and in CMake.
 
     example: a value as lego-emit.toml writes it. cmake: how CMake writes it there: "text" in quotes,
-    "bare" as it stands, "flag" as true, "list" of texts, or "table".
+    "bare" as it stands where it is a number, "flag" as true, "list" of texts, or "table".
     """
 
     example = ""
@@ -111,7 +111,11 @@ class Types(Kind):
     def of_toml(self, value: Any) -> list[str]:
         """The types as a list."""
         known = ("auto", *registry.index_types())
-        return [one_of(x, known) for x in (value if isinstance(value, list) and value else [value])]
+        several = value.split(",") if isinstance(value, str) else value
+        return [
+            one_of(x, known)
+            for x in (several if isinstance(several, list) and several else [value])
+        ]
 
 
 class Bases(Kind):
@@ -121,6 +125,9 @@ class Bases(Kind):
 
     def of_toml(self, value: Any) -> int | dict[str, int]:
         """The number, or the numbers by name."""
+        if isinstance(value, str) and "=" in value:  # as on the command line
+            pairs = (part.partition("=") for part in value.split(","))
+            value = {n.strip(): int(k) if k.strip() in ("0", "1") else k for n, _, k in pairs}
         if isinstance(value, dict):
             return {name: one_of(number, (0, 1)) for name, number in value.items()}
         if type(value) is int and value in (0, 1):

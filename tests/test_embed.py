@@ -236,6 +236,11 @@ def test_cmake_says_what_is_wrong(embed):
         ("LANGUAGE cpp", "LANGUAGE cp", "Did you mean 'cpp'?"),
         ("LANGUAGE cpp", "", "needs LANGUAGE"),
         ("LANGUAGE cpp", "LANGUAGE cpp INDEX_TYPE int33", "index-type is 'int33'"),
+        ("LANGUAGE cpp", "LANGUAGE cpp HINTS OFF", "has no argument OFF"),
+        ("LANGUAGE cpp", "LANGUAGE cpp EFFORT x", "effort is 'x'; give a number from 1 to 64"),
+        ("LANGUAGE cpp", "LANGUAGE cpp INDEX_TYPE BASE 1", "no value for INDEX_TYPE"),
+        ("LANGUAGE cpp", "LANGUAGE cpp SIZES M", "SIZES has M; write SIZES BM=32"),
+        ("LANGUAGE cpp", 'LANGUAGE cpp NAMESPACE [[a"b@CMAKE_VERSION@]]', 'a"b@CMAKE_VERSION@'),
     ):
         lists.write_text(text.replace(old, new))
         said = example.run("cmake -S . -B build 2>&1 && exit 1 || true")

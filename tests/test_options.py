@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
+import sympy
 from click.testing import CliRunner
 
 from lego_emit import GroupBy, LegoError, generate, render
@@ -183,3 +184,40 @@ def test_values_that_are_kept():
     assert (
         options.assume == ["i < 4"] and options.replace(effort=2).index_type == options.index_type
     )
+
+
+def test_several_index_types_in_one_text():
+    both = generate(GroupBy([70000, 4]), "c", index_type="int64,int32").source
+    assert both == generate(GroupBy([70000, 4]), "c", index_type=["int64", "int32"]).source
+    assert keys(Options)["index-type"].of_toml("auto,int32") == ["auto", "int32"]
+    assert keys(Options)["base"].of_toml("g=1,local=0") == {"g": 1, "local": 0}
+    for wrong in ("g=2", "g", "2", 2):
+        with pytest.raises(ValueError, match="give"):
+            keys(Options)["base"].of_toml(wrong)
+
+
+def test_a_type_after_a_space_is_the_name_s():
+    for names in ("i j: int64", "i, j : int64", ["i", "j: int64"]):
+        assert RenderOptions(names=names).names == ["i", "j:int64"]
+    text = render("{{ A[i, j] }}", "rust", names="i j: int64", A=GroupBy([4, 8]))
+    assert text == render("{% names i, j:int64 %}{{ A[i, j] }}", "rust", A=GroupBy([4, 8]))
+    assert "as i32" in text
+
+
+@pytest.mark.parametrize("names", [np.array([1, 2]), 0, False, [], sympy.Symbol("i") < 8])
+def test_no_style_of_names(names):
+    with pytest.raises(LegoError, match="names is"):
+        generate(LAYOUT, "cpp", names=names)
+
+
+def test_options_are_values():
+    ranges = {"i": (0, 8)}
+    options = Options(ranges=ranges, hints=np.True_, assume=np.array("i < 8"))
+    ranges["i"] = (0, 99)
+    assert options.ranges == {"i": (0, 8)} and options.hints is True
+    assert options.assume == ["i < 8"] and options.replace(effort=3) != options
+    for given in ({"efort": 2}, {1: 2}):
+        with pytest.raises(OptionError, match="no option"):
+            Options.of(given)
+    with pytest.raises(OptionError, match="no option 'efort'"):
+        options.replace(efort=2)

@@ -132,8 +132,16 @@ def _unit(name: str, target: str, numbers: bool) -> Any:
     options = {key: defined[key] for key in beside() if key in defined}
     if options.get("view") and not registry.printer(target).has_views:
         del options["view"]
-    sizes = {**defined.get("fixed", {}), **(defined.get("sizes", {}) if numbers else {})}
+    sizes = {**_counts("fixed"), **(_counts("sizes") if numbers else {})}
     return generate(subject(defined, name, FILE), target, name=name, sizes=sizes or None, **options)
+
+
+def _counts(name: str) -> dict[str, int]:
+    """The sizes that the text has by that name. Raises LegoError where they are no dict."""
+    given = defined.get(name, {})
+    if not isinstance(given, dict):
+        raise LegoError(f'{name} is {given!r}; give a dict such as {{"M": 12}}')
+    return given
 
 
 def _files(unit: Any) -> dict[Path, str]:

@@ -38,6 +38,8 @@ class GivenRange:
 def as_list(assume: Any) -> list[Any]:
     """assume= as a list, also where it is one assumption alone."""
     several = isinstance(assume, Iterable) and not isinstance(assume, (str, Cond))
+    if several and getattr(assume, "shape", None) == ():  # an array of one value
+        return [assume.item()]  # pyright: ignore[reportAttributeAccessIssue]
     return [*assume] if several else [assume]
 
 

@@ -39,7 +39,7 @@ class Naming:
                 f"prefix is {short_repr(self.prefix)}; write letters, digits and single underscores, as "
                 "in 'acme_'"
             )
-        if self.style and self.style not in STYLES:
+        if not isinstance(self.style, str) or (self.style and self.style not in STYLES):
             hint = did_you_mean(self.style, STYLES) if isinstance(self.style, str) else ""
             raise TargetError(
                 f"names is {short_repr(self.style)}; there are {', '.join(STYLES)}.{hint}"

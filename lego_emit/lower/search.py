@@ -91,7 +91,7 @@ def _parted(wiring: Wiring, e: Expr) -> tuple[dict[Term, list[Bit]], Expr]:
         factor, (inner, power) = factored[mono]
         joined = None
         begins = _is(inner, *MOVING) or many[factor] >= MANY
-        if factor[1] > 0 and (begins or factor in parts):
+        if begins or factor in parts:
             bits = wiring.bits(Expr({inner: power}))
             joined = None if bits is None else wiring.joined(parts.get(factor, []), bits)
         if joined is None:
