@@ -125,9 +125,6 @@ class Bases(Kind):
 
     def of_toml(self, value: Any) -> int | dict[str, int]:
         """The number, or the numbers by name."""
-        if isinstance(value, str) and "=" in value:  # as on the command line
-            pairs = (part.partition("=") for part in value.split(","))
-            value = {n.strip(): int(k) if k.strip() in ("0", "1") else k for n, _, k in pairs}
         if isinstance(value, dict):
             return {name: one_of(number, (0, 1)) for name, number in value.items()}
         if type(value) is int and value in (0, 1):

@@ -177,7 +177,8 @@ def golden_cases() -> list[golden.Case]:
 @cache
 def typed(folder: Path, index_type: str) -> golden.Case:
     """A case in an index type; every language's tests share what is lowered for it."""
-    return replace(golden.load(folder), index_type=index_type)
+    case = golden.load(folder)
+    return replace(case, options=case.options.replace(index_type=index_type))
 
 
 def retyped(cases, target, index_type):

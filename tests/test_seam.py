@@ -391,7 +391,7 @@ def test_golden_units_come_back_node_by_node(target):
     cases = golden.cases("golden")
     assert cases
     for case in cases:
-        unit = replace(case, view=False).emit(target)
+        unit = replace(case, options=case.options.replace(view=False)).emit(target)
         again = generate(unit.sympy, target, index_type=case.options.index_type)
         if unit.program.tables:  # whose names SymPy's tuples do not have
             assert_same_values(unit, again)
