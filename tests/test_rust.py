@@ -357,6 +357,6 @@ fn main() {
 }
 """
     (tmp_path / "main.rs").write_text(main)
-    words = ["rustc", "--edition", "2021", "-C", "overflow-checks=on", "main.rs"]
+    words = ["rustc", "--edition", "2021", "-O", "-C", "overflow-checks=on", "main.rs"]
     subprocess.run(words, cwd=tmp_path, check=True)
     subprocess.run([tmp_path / "main"], check=True)
