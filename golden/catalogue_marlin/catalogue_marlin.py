@@ -15,7 +15,7 @@ def catalogue_marlin_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 1024
     """
-    return 4 * (i % 2) + 32 * (i // 2) % 127 + (8 * (j // 16) + 128 * (j % 16) % 1022)
+    return 128 * j - 1022 * (j // 8) - 127 * (i // 8) + 24 * (i // 2) + 4 * (j // 16 + i)
 
 
 def catalogue_marlin_inv(flat: int) -> tuple[int, int]:

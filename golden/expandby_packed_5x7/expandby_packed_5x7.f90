@@ -14,12 +14,11 @@ contains
   !> @return -1 <= the result < 35
   elemental integer(int32) function expandby_packed_5x7_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: i_div_2, j_div_4, total
-    i_div_2 = shifta(i, 1)
+    integer(int32) :: j_div_4, total
     j_div_4 = shifta(j, 2)
     total = 2_int32 * (iand(i, 1_int32) + shifta(j, 1)) + j
-    expandby_packed_5x7_apply = merge(14_int32 * i_div_2 + total - j_div_4, -1_int32, &
-        2_int32 * i_div_2 + j_div_4 <= 4_int32 .and. total <= 8_int32 * j_div_4 + 6_int32)
+    expandby_packed_5x7_apply = merge(14_int32 * shifta(i, 1) + total - j_div_4, -1_int32, &
+        iand(i, 6_int32) + j_div_4 <= 4_int32 .and. total <= 2_int32 * iand(j, 4_int32) + 6_int32)
   end function expandby_packed_5x7_apply
 
   !> Logical index (i, j) of a physical position.

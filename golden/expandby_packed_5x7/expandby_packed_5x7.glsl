@@ -5,18 +5,16 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_EXPANDBY_PACKED_5X7_GLSL
-#define LEGO_EXPANDBY_PACKED_5X7_GLSL 0x3f98ee31
+#define LEGO_EXPANDBY_PACKED_5X7_GLSL 0x06e6dab5
 
 // Physical position of the logical index (i, j); -1 where it is masked.
 // 0 <= i < 6
 // 0 <= j < 8
 // Result: -1 <= the result < 35
 int expandby_packed_5x7_apply(int i, int j) {
-  int i_div_2 = i >> 1;
   int j_div_4 = j >> 2;
   int total = 2 * ((i & 1) + (j >> 1)) + j;
-  return 2 * i_div_2 + j_div_4 <= 4 && total <= 8 * j_div_4 + 6 ? 14 * i_div_2 + total - j_div_4
-                                                                : -1;
+  return (i & 6) + j_div_4 <= 4 && total <= 2 * (j & 4) + 6 ? 14 * (i >> 1) + total - j_div_4 : -1;
 }
 
 // The same with (i, j) as a vector.
@@ -43,6 +41,6 @@ ivec2 expandby_packed_5x7_inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_EXPANDBY_PACKED_5X7_GLSL != 0x3f98ee31
+#elif LEGO_EXPANDBY_PACKED_5X7_GLSL != 0x06e6dab5
 #error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_GLSL

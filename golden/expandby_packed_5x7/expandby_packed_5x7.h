@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(RegP([3, 2, 4, 2], [0, 2, 1, 3])))
 #ifndef LEGO_EXPANDBY_PACKED_5X7_H
-#define LEGO_EXPANDBY_PACKED_5X7_H 0x551eaee1
+#define LEGO_EXPANDBY_PACKED_5X7_H 0x06e05cd5
 
 #include <stdint.h>
 
@@ -11,11 +11,9 @@
 /// @param j 0 <= j < 8
 /// @return -1 <= the result < 35
 static inline int32_t expandby_packed_5x7_apply(int32_t i, int32_t j) {
-  const int32_t i_div_2 = i >> 1;
   const int32_t j_div_4 = j >> 2;
   const int32_t total = 2 * ((i & 1) + (j >> 1)) + j;
-  return 2 * i_div_2 + j_div_4 <= 4 && total <= 8 * j_div_4 + 6 ? 14 * i_div_2 + total - j_div_4
-                                                                : -1;
+  return (i & 6) + j_div_4 <= 4 && total <= 2 * (j & 4) + 6 ? 14 * (i >> 1) + total - j_div_4 : -1;
 }
 
 /// The result of expandby_packed_5x7_inv.
@@ -38,6 +36,6 @@ static inline expandby_packed_5x7_inv_result expandby_packed_5x7_inv(int32_t fla
   return result;
 }
 
-#elif LEGO_EXPANDBY_PACKED_5X7_H != 0x551eaee1
+#elif LEGO_EXPANDBY_PACKED_5X7_H != 0x06e05cd5
 #error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_H

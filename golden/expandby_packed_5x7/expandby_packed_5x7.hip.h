@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(RegP([3, 2, 4, 2], [0, 2, 1, 3])))
 #ifndef LEGO_EXPANDBY_PACKED_5X7_HIP_H
-#define LEGO_EXPANDBY_PACKED_5X7_HIP_H 0x7bea91cf
+#define LEGO_EXPANDBY_PACKED_5X7_HIP_H 0x5b9a4e78
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -17,11 +17,9 @@
 /// @param j 0 <= j < 8
 /// @return -1 <= the result < 35
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int expandby_packed_5x7_apply(int i, int j) noexcept {
-  const int i_div_2 = i >> 1;
   const int j_div_4 = j >> 2;
   const int total = 2 * ((i & 1) + (j >> 1)) + j;
-  return 2 * i_div_2 + j_div_4 <= 4 && total <= 8 * j_div_4 + 6 ? 14 * i_div_2 + total - j_div_4
-                                                                : -1;
+  return (i & 6) + j_div_4 <= 4 && total <= 2 * (j & 4) + 6 ? 14 * (i >> 1) + total - j_div_4 : -1;
 }
 
 /// The result of expandby_packed_5x7_inv.
@@ -44,6 +42,6 @@ struct expandby_packed_5x7_inv_result {
   };
 }
 
-#elif LEGO_EXPANDBY_PACKED_5X7_HIP_H != 0x7bea91cf
+#elif LEGO_EXPANDBY_PACKED_5X7_HIP_H != 0x5b9a4e78
 #error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_HIP_H

@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(RegP([3, 2, 4, 2], [0, 2, 1, 3])))
 #ifndef LEGO_EXPANDBY_PACKED_5X7_HPP
-#define LEGO_EXPANDBY_PACKED_5X7_HPP 0x5daed2b6
+#define LEGO_EXPANDBY_PACKED_5X7_HPP 0x0b40e708
 
 #include <cstdint>
 
@@ -14,11 +14,9 @@ namespace lego {
 /// @return -1 <= the result < 35
 [[nodiscard]] constexpr std::int32_t expandby_packed_5x7_apply(
     std::int32_t i, std::int32_t j) noexcept {
-  const std::int32_t i_div_2 = i >> 1;
   const std::int32_t j_div_4 = j >> 2;
   const std::int32_t total = 2 * ((i & 1) + (j >> 1)) + j;
-  return 2 * i_div_2 + j_div_4 <= 4 && total <= 8 * j_div_4 + 6 ? 14 * i_div_2 + total - j_div_4
-                                                                : -1;
+  return (i & 6) + j_div_4 <= 4 && total <= 2 * (j & 4) + 6 ? 14 * (i >> 1) + total - j_div_4 : -1;
 }
 
 /// The result of expandby_packed_5x7_inv.
@@ -43,6 +41,6 @@ struct expandby_packed_5x7_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_EXPANDBY_PACKED_5X7_HPP != 0x5daed2b6
+#elif LEGO_EXPANDBY_PACKED_5X7_HPP != 0x0b40e708
 #error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_HPP

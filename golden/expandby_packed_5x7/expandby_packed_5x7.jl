@@ -15,11 +15,10 @@ Physical position of the logical index (i, j); -1 where it is masked.
 - Result: `-1 <= the result < 35`
 """
 @inline function expandby_packed_5x7_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    i_div_2 = i >> 1
     j_div_4 = j >> 2
     total = Ti(2) * ((i & Ti(1)) + (j >> 1)) + j
-    return Ti(2) * i_div_2 + j_div_4 <= 4 && total <= Ti(8) * j_div_4 + Ti(6) ?
-        Ti(14) * i_div_2 + total - j_div_4 : Ti(-1)
+    return (i & Ti(6)) + j_div_4 <= 4 && total <= Ti(2) * (j & Ti(4)) + Ti(6) ?
+        Ti(14) * (i >> 1) + total - j_div_4 : Ti(-1)
 end
 
 function expandby_packed_5x7_apply(i::Integer, j::Integer)

@@ -12,11 +12,9 @@
  * @returns {number} -1 <= the result < 35
  */
 export function expandby_packed_5x7_apply(i, j) {
-  const i_div_2 = i >> 1;
   const j_div_4 = j >> 2;
   const total = 2 * ((i & 1) + (j >> 1)) + j;
-  return 2 * i_div_2 + j_div_4 <= 4 && total <= 8 * j_div_4 + 6 ? 14 * i_div_2 + total - j_div_4
-      : -1;
+  return (i & 6) + j_div_4 <= 4 && total <= 2 * (j & 4) + 6 ? 14 * (i >> 1) + total - j_div_4 : -1;
 }
 
 /**

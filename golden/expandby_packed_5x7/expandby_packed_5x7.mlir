@@ -7,32 +7,32 @@
 // 0 <= j < 8
 // Result: -1 <= the result < 35
 func.func @expandby_packed_5x7_apply(%i: i32, %j: i32) -> i32 {
-  %c1_i32 = arith.constant 1 : i32
   %c2_i32 = arith.constant 2 : i32
-  %c4_i32 = arith.constant 4 : i32
-  %c8_i32 = arith.constant 8 : i32
+  %c1_i32 = arith.constant 1 : i32
   %c6_i32 = arith.constant 6 : i32
+  %c4_i32 = arith.constant 4 : i32
   %c14_i32 = arith.constant 14 : i32
   %c-1_i32 = arith.constant -1 : i32
-  %i_div_2 = arith.shrsi %i, %c1_i32 : i32
   %j_div_4 = arith.shrsi %j, %c2_i32 : i32
   %0 = arith.andi %i, %c1_i32 : i32
   %1 = arith.shrsi %j, %c1_i32 : i32
   %2 = arith.addi %0, %1 : i32
   %3 = arith.muli %2, %c2_i32 : i32
   %total = arith.addi %3, %j : i32
-  %4 = arith.muli %i_div_2, %c2_i32 : i32
+  %4 = arith.andi %i, %c6_i32 : i32
   %5 = arith.addi %4, %j_div_4 : i32
   %6 = arith.cmpi sle, %5, %c4_i32 : i32
-  %7 = arith.muli %j_div_4, %c8_i32 : i32
-  %8 = arith.addi %7, %c6_i32 : i32
-  %9 = arith.cmpi sle, %total, %8 : i32
-  %10 = arith.andi %6, %9 : i1
-  %11 = arith.muli %i_div_2, %c14_i32 : i32
-  %12 = arith.addi %11, %total : i32
-  %13 = arith.subi %12, %j_div_4 : i32
-  %14 = arith.select %10, %13, %c-1_i32 : i32
-  return %14 : i32
+  %7 = arith.andi %j, %c4_i32 : i32
+  %8 = arith.muli %7, %c2_i32 : i32
+  %9 = arith.addi %8, %c6_i32 : i32
+  %10 = arith.cmpi sle, %total, %9 : i32
+  %11 = arith.andi %6, %10 : i1
+  %12 = arith.shrsi %i, %c1_i32 : i32
+  %13 = arith.muli %12, %c14_i32 : i32
+  %14 = arith.addi %13, %total : i32
+  %15 = arith.subi %14, %j_div_4 : i32
+  %16 = arith.select %11, %15, %c-1_i32 : i32
+  return %16 : i32
 }
 
 // Logical index (i, j) of a physical position.

@@ -12,11 +12,10 @@
 #[must_use]
 #[inline]
 pub const fn expandby_packed_5x7_apply(i: i32, j: i32) -> i32 {
-    let i_div_2 = i >> 1;
     let j_div_4 = j >> 2;
     let total = 2 * ((i & 1) + (j >> 1)) + j;
-    if 2 * i_div_2 + j_div_4 <= 4 && total <= 8 * j_div_4 + 6 {
-        14 * i_div_2 + total - j_div_4
+    if (i & 6) + j_div_4 <= 4 && total <= 2 * (j & 4) + 6 {
+        14 * (i >> 1) + total - j_div_4
     } else {
         -1
     }

@@ -9,11 +9,10 @@
 /// 0 <= j < 8
 /// Result: -1 <= the result < 35
 fn expandby_packed_5x7_apply(i: i32, j: i32) -> i32 {
-  let i_div_2 = i >> 1u;
   let j_div_4 = j >> 2u;
   let total = 2 * ((i & 1) + (j >> 1u)) + j;
   return select(
-      -1, 14 * i_div_2 + total - j_div_4, 2 * i_div_2 + j_div_4 <= 4 && total <= 8 * j_div_4 + 6);
+      -1, 14 * (i >> 1u) + total - j_div_4, (i & 6) + j_div_4 <= 4 && total <= 2 * (j & 4) + 6);
 }
 
 /// The result of expandby_packed_5x7_inv.

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
 from ..arith.terms import Atom, Identity
-from ..ir.cost import COSTS
 from ..operations import OPS
 from .choices import chosen_by_digits
 from .forms import Form
@@ -55,32 +54,7 @@ Generator = Callable[[SearchState], Iterable[Candidate]]
 
 
 def cheapest(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Candidate, bool]:
-    """(the cheapest candidate for outputs, whether the borders of all digits line up). The candidates
-    are those of every cost model: what a step rejects by one may be on the way to what is cheapest by
-    another. One of another model must save the margin. Over sizes that are symbols they are not asked:
-    there their forms make larger values on the way; nor where bits are moved by division."""
-    best, aligned = _cheapest(lowering, outputs)
-    is_asked = lowering.bit_operations and not lowering.sizes
-    if not is_asked or not LEAST < best.ops <= LONG:
-        return best, aligned
-    own = lowering.graph.cost
-    for cost in COSTS.values():
-        if cost is own:
-            continue
-        with lowering.by(cost) as attempts:
-            _cheapest(lowering, outputs)
-        known = {tuple(a.candidate.roots) for a in lowering.attempts}
-        for a in attempts:
-            if (roots := tuple(a.candidate.roots)) not in known:
-                known.add(roots)
-                found = lowering.priced([*roots], a.words, a.domains)
-                if found.cost + own.margin <= best.cost:
-                    best = min(best, found, key=price)
-    return best, aligned
-
-
-def _cheapest(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Candidate, bool]:
-    """(the cheapest candidate by one model, whether the borders of all digits line up)."""
+    """(the cheapest candidate for outputs, whether the borders of all digits line up)."""
     own = [lowering.analyzer.unsubstitute(e) for e in outputs]
     atoms = [atom for atom, _ in occurrences(own)]
     begun, plain = lowering.built, _in_style(lowering, Style(), own)
@@ -169,15 +143,26 @@ def multiplied_out(state: SearchState) -> Iterator[Candidate]:
 
 def tables(state: SearchState) -> Iterator[Candidate]:
     """Sums of functions of one value of a small range each, found by their tables; what is left of a
-    sum may be cheaper in another style then."""
-    lowering = state.lowering
-    found, own, domains = tabulated(lowering, state.own, state.best, state.style)
-    yield found
-    atoms = [atom for atom, _ in occurrences(own)]
-    if domains and any(atom.kind == "digit" for atom in atoms):
-        lowering.words, lowering.domains = SEARCHED, domains
-        yield _cheapest_style(lowering, own, atoms, found, lowering.built)[0]
-        lowering.words, lowering.domains = (), ()
+    sum may be cheaper in another style then. Each must save the margin where it stands; those that do
+    not are tried, too, and taken where all of them together save it and an operation: not over sizes
+    that are symbols, where they make larger values on the way, nor where bits are moved by division."""
+    lowering, best = state.lowering, state.best
+    margin = lowering.graph.cost.margin
+    tried = (margin, 0) if lowering.bit_operations and not lowering.sizes else (margin,)
+    for least in dict.fromkeys(tried):
+        found, own, domains = tabulated(lowering, state.own, best, state.style, least)
+        if not domains:
+            continue
+        ways = [found]
+        if any(atom.kind == "digit" for atom, _ in occurrences(own)):
+            lowering.words, lowering.domains = SEARCHED, domains
+            atoms = [atom for atom, _ in occurrences(own)]
+            ways.append(_cheapest_style(lowering, own, atoms, found, lowering.built)[0])
+            lowering.words, lowering.domains = (), ()
+        for way in ways:
+            known = state.best
+            if least == margin or (way.cost + margin <= known.cost and way.ops < known.ops):
+                yield way
 
 
 def sharing(state: SearchState) -> Iterator[Candidate]:

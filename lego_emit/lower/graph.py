@@ -111,12 +111,6 @@ class Graph:
         hoisted = self.hoisted.issuperset(args)
         return self._add(key, made, hoisted, row.nonnegative and self.nonnegative.issuperset(args))
 
-    def use(self, cost: Cost) -> None:
-        """Have all nodes priced by a cost model."""
-        self.cost, self._remainders = cost, {}
-        for node in self.nodes:
-            self.prices[node] = self._price(node), node.op not in FREE
-
     def _price(self, node: Node) -> float:
         """What an operation costs."""
         op, args = node.op, node.args

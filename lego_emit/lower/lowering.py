@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any, NamedTuple
@@ -12,7 +11,6 @@ from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
 from ..arith.steps import Log
 from ..arith.terms import Atom, Identity
-from ..ir.cost import Cost
 from ..ir.nodes import Node
 from ..operations import OPS
 from .graph import Graph
@@ -94,19 +92,6 @@ class Lowering:
         self._ratios: dict[Identities, Expr | None] = {}
         self._size_atoms: dict[Atom, bool] = {}
         self.ranges = Ranges(self.graph, analyzer, self.value, self.bounds, self.lazy, self.signed)
-
-    @contextmanager
-    def by(self, cost: Cost) -> Iterator[list[Attempt]]:
-        """While candidates are looked for as another cost model has it: those that are tried."""
-        graph = self.graph
-        saved = graph.cost, self.cheapest, self.searches, self.attempts
-        graph.use(cost)
-        self.cheapest, self.searches, self.attempts = {}, {}, []
-        try:
-            yield self.attempts
-        finally:
-            own, self.cheapest, self.searches, self.attempts = saved
-            graph.use(own)
 
     def priced(
         self, nodes: list[Node], words: tuple[str, ...], domains: Sequence[range] = ()

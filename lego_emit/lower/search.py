@@ -163,7 +163,7 @@ def _word_widths(lowering: Lowering) -> list[int]:
 
 
 def tabulated(
-    lowering: Lowering, outputs: Sequence[Expr], best: Candidate, style: Style
+    lowering: Lowering, outputs: Sequence[Expr], best: Candidate, style: Style, margin: float
 ) -> tuple[Candidate, list[Expr], tuple[range, ...]]:
     """(outputs that are a sum of functions of one value of a small range each, by a search for
     forms that have their tables; the outputs with these forms as nodes; what the tables were checked
@@ -179,7 +179,7 @@ def tabulated(
             break
         least = _price(graph, nodes[k])
         most = _most(graph.cost, best) if len(outputs) == 1 else inf
-        for terms, domains in _by_tables(lowering, form, plain, e, most):
+        for terms, domains in _by_tables(lowering, form, plain, e, most, margin):
             node = form.expr(terms)
             if node.args:
                 lowering.sources.setdefault(node, e)
@@ -209,7 +209,7 @@ def _most(cost: Cost, best: Candidate) -> float:
 
 
 def _by_tables(
-    lowering: Lowering, form: Form, plain: Form, e: Expr, most: float
+    lowering: Lowering, form: Form, plain: Form, e: Expr, most: float, margin: float
 ) -> Iterator[tuple[Expr, tuple[range, ...]]]:
     """(a sum with the forms that were found for its tables as nodes, what these were checked on). What
     has no such form that is cheaper is spelled in the form's style. A constant goes where it costs
@@ -220,7 +220,7 @@ def _by_tables(
     for base, part in parts:
         domain = _domain(lowering, base)
         values = None
-        if domain is not None and _limit(lowering, plain, base, part) + 1 > LEAST:
+        if domain is not None and _limit(lowering, plain, base, part) > LEAST:
             values = _table(lowering, plain.expr(part), plain.expr(base), domain)
         if values is None:
             rest = rest + part
@@ -235,7 +235,7 @@ def _by_tables(
         found = []
         for (base, part, domain, values), shift in zip(tables, shifts, strict=True):
             own = [v + shift for v in values]
-            node = _searched(lowering, plain, base, part + shift, own, domain, most)
+            node = _searched(lowering, plain, base, part + shift, own, domain, most, margin)
             if node is not None and _price(graph, node) >= _price(graph, form.expr(part + shift)):
                 node = None  # the style has as good a form
             found.append(node)
@@ -257,7 +257,7 @@ def flipped_by(lowering: Lowering, x: Expr, e: Expr) -> Node:
         of = Expr.atom(base)
         values = _table(lowering, form.expr(e), form.expr(of), domain)
         if values is not None:
-            found = _searched(lowering, form, of, e, values, domain, inf)
+            found = _searched(lowering, form, of, e, values, domain, inf, 0, False)
     node = lowering.graph.op("xor", form.expr(x), form.expr(e) if found is None else found)
     lowering.sources.setdefault(node, Expr.atom(Atom("xor", x, e)))
     return node
@@ -275,17 +275,25 @@ def _searched(
     values: list[int],
     domain: range,
     most: float,
+    margin: float,
+    is_choice: bool = True,
 ) -> Node | None:
     """The node of the cheapest form found for a table, None where none is cheaper than e's own, or than
     most."""
-    graph, limit = lowering.graph, min(_limit(lowering, form, base, e), most)
+    graph, limit = lowering.graph, min(_limit(lowering, form, base, e) - margin, most)
     if limit <= LEAST:
         return None
-    table = tuple(values), domain
+    table = tuple(values), domain, is_choice
     known = lowering.searches.get(table)
     if known is None or (known[1] is None and known[0] < limit):
         found = _search(
-            tuple(values), graph.cost, limit, domain, lowering.bit_operations, lowering.effort
+            tuple(values),
+            graph.cost,
+            limit,
+            domain,
+            lowering.bit_operations,
+            lowering.effort,
+            is_choice,
         )
         known = lowering.searches[table] = limit, found
     if known[1] is None or known[1][1] >= limit:
@@ -302,8 +310,7 @@ def _searched(
 def _limit(lowering: Lowering, form: Form, base: Expr, e: Expr) -> float:
     """What a form of e must be cheaper than to be of use."""
     graph = lowering.graph
-    plain = graph.price([form.expr(e)])[0] - graph.price([form.expr(base)])[0]
-    return plain - graph.cost.margin
+    return graph.price([form.expr(e)])[0] - graph.price([form.expr(base)])[0]
 
 
 @lru_cache(8192)
@@ -314,11 +321,12 @@ def _search(
     domain: range,
     bit_operations: bool,
     effort: int,
+    is_choice: bool,
 ) -> tuple[Node, float, dict[Node, tuple[int, int]]] | None:
     """(tree, its price, the range of each of its operations)."""
     from . import small_domain
 
-    prices = {**cost.prices, "select": cost.prices.get("select", 1) + cost.margin}
+    prices = {**cost.prices, "select": cost.prices.get("select", 1) + cost.margin * is_choice}
     if not bit_operations:
         prices |= dict.fromkeys((op for op, row in OPS.items() if row.bits), inf)
     tree = small_domain.find(values, prices, limit, domain, effort)
