@@ -12,7 +12,7 @@ from net.points import Relations
 from net.words import build, indices
 from sympy import Max, Min, Mod, Piecewise, floor
 
-from lego_emit import Col, ExpandBy, GroupBy, RegP, TileBy, generate
+from lego_emit import Col, ExpandBy, GroupBy, RegP, TileBy, generate, simplify
 from lego_emit.algebra import reference
 from lego_emit.arith import sympy_nodes as ir
 from lego_emit.arith.evaluate import Undefined, evaluate
@@ -263,6 +263,52 @@ def test_sympy_expressions_are_accepted_and_right(case):
     for m in range(-9, 10):
         for n in range(-9, 10):
             assert found.evaluate({"M": m, "N": n})["result"] == wanted(m, n), (m, n)
+
+
+def piecewise_expression(rng, depth):
+    """A random expression of M and N with choices, quotients and remainders."""
+    if depth == 0:
+        return rng.choice([M, N, M + N, 2 * M - N, sympy.Integer(rng.randint(-3, 9))])
+    kind = rng.random()
+    if kind < 0.4:
+        bound = rng.randint(1, 20)
+        conditions = [M < bound, sympy.Eq(N, bound % 5), M >= 2 * N, (M < bound) & (N > 2)]
+        condition = rng.choice([*conditions, sympy.Ne(M, bound)])
+        branches = [piecewise_expression(rng, depth - 1) for _ in range(2)]
+        return Piecewise((branches[0], condition), (branches[1], True))
+    inner, number = piecewise_expression(rng, depth - 1), rng.choice([2, 3, 8, 12])
+    if kind < 0.75:
+        return Mod(inner, number) if kind < 0.55 else floor(inner / number)
+    return inner + rng.choice([1, 2, -1]) * piecewise_expression(rng, depth - 1)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_pieces_of_a_choice_are_right_under_their_conditions(seed):
+    rng = random.Random(seed)
+    expression = piecewise_expression(rng, 4) + M + N
+    found = simplify(expression, ranges={"M": (0, 24), "N": (1, 7)})
+    for m, n in [(rng.randrange(24), rng.randrange(1, 7)) for _ in range(20)]:
+        assert value(found, M=m, N=n) == value(expression, M=m, N=n), (m, n)
+
+
+def test_a_piece_is_simplified_under_its_condition_and_no_other():
+    rest = Mod(M, 8)
+    found = simplify(Piecewise((rest, M < 8), (rest + 1, True)), ranges={"M": (0, 64)})
+    assert found == ir.Select(ir.Less(M, 8), M, ir.FloorMod(M, 8) + 1)
+    nested = Piecewise((Piecewise((rest, M < 8), (5, True)), N < 3), (rest, True)) + rest
+    found = simplify(nested, ranges={"M": (0, 64)})
+    inner = ir.Select(ir.Less(M, 8), M, 5)
+    remainder = ir.FloorMod(M, 8)
+    assert found == remainder + ir.Select(ir.Less(N, 3), inner, remainder)
+
+
+def test_reading_choices_within_choices_ends():
+    expression = M
+    for number in range(16):  # each has the one before twice
+        flag = ir.Less(sympy.Symbol(f"x{number}", integer=True), 3)
+        expression = ir.Select(flag, ir.FloorMod(expression, 7), ir.FloorDiv(expression, 2))
+    text = str(generate({"f": expression}, target="python"))
+    assert all(f"x{number} <= 2" in text for number in range(16))
 
 
 def test_sympy_functions_of_the_parameters_themselves():

@@ -29,6 +29,7 @@ from .sympy_nodes import InternalSymbol
 from .terms import Atom
 
 MOST_REMAINDERS = 4096  # that are tried, to see whether a number divides
+MOST_ARMS = 64  # of choices in one expression that are read under their conditions
 KNOWN = (
     "sums, products, powers, floor, ceiling, Mod, Rem, Abs, Min, Max, Piecewise and the nodes of "
     "lego_emit.arith.sympy_nodes are known"
@@ -57,8 +58,9 @@ class Reader:
         """bound: the values of symbols. analyzer: under what is known of them, which is nothing by
         default."""
         analyzer = analyzer or Analyzer(use_z3=False)
-        self.bound, self.simplifier = bound, analyzer.simplifier
+        self.bound, self.simplifier, self.analyzer = bound, analyzer.simplifier, analyzer
         self._known: dict[Any, Expr] = {}
+        self._arms = MOST_ARMS  # that may still be read under their conditions
 
     def expr(self, value: Any) -> Expr:
         """The Expr of a SymPy expression, an int or a symbol."""
@@ -173,17 +175,39 @@ class Reader:
         *pieces, last = value.args
         if last.cond != sympy.true:
             raise TraceError(f"{in_short(value)} has no value elsewhere; end it with (value, True)")
-        result = self.expr(last.expr)
-        for piece in reversed(pieces):
-            result = self.simplifier.select(
-                self.condition(piece.cond), self.expr(piece.expr), result
-            )
+        conditions = [self.condition(piece.cond) for piece in pieces]
+        earlier, values = True, []
+        for condition, piece in zip(conditions, pieces, strict=True):
+            values.append(self.arm(_and(earlier, condition), piece.expr))
+            earlier = _and(earlier, _not(condition))
+        result = self.arm(earlier, last.expr)
+        for condition, arm in zip(reversed(conditions), reversed(values), strict=True):
+            result = self.simplifier.select(condition, arm, result)
         return result
 
     def chosen(self, value: Any) -> Expr:
         """The Expr of one of our Select nodes."""
         c, a, b = value.args
-        return self.simplifier.select(self.truth(c), self.expr(a), self.expr(b))
+        condition = self.truth(c)
+        return self.simplifier.select(
+            condition, self.arm(condition, a), self.arm(_not(condition), b)
+        )
+
+    def arm(self, condition: Any, value: Any) -> Expr:
+        """The Expr of a value that is only used where a condition holds, simplified under it."""
+        if isinstance(condition, bool) or value.is_Integer or not self._arms:
+            return self.expr(value)
+        self._arms -= 1
+        known = self._known
+        with self.analyzer.scope():
+            self.analyzer.assume(condition)
+            if not self.analyzer.bounds.contradictory():
+                self._known = {}
+                try:
+                    return self.expr(value)
+                finally:
+                    self._known = known
+        return self.expr(value)  # it is never used
 
     def entry(self, value: Any) -> Expr:
         """An entry of a table."""
