@@ -12,9 +12,7 @@ from ..arith.terms import Atom, Identity
 from ..operations import OPS
 from .choices import chosen_by_digits
 from .forms import Form
-from .linear import linear
 from .lowering import Candidate, Identities, Lowering, identities, price
-from .search import SEARCHED, partly_wired, tabulated, wired
 from .shared import shared
 from .style import Style, occurrences
 
@@ -24,7 +22,8 @@ TRIES = 3  # functions stay quick
 LEAST = 2  # operations of a function for which the other cost models are asked, at least
 LONG = 24  # operations of a linear function for which nothing else is tried
 CHOSEN = ("choices by digits that are 0 or 1",)
-WIRED = {"digit", *(op for op, row in OPS.items() if row.bits)}
+BITS = {op for op, row in OPS.items() if row.bits}
+FEW = 3  # operations from which on a form is sought by the tables of its parts
 
 
 @dataclass
@@ -34,7 +33,8 @@ class SearchState:
     own: the outputs in the user's symbols; atoms: every occurrence of an atom in them; begun: how many
     atoms had been built before; plain: the candidate in the plain style; best: the cheapest candidate
     so far; style: the cheapest style; settled: no other form can be cheaper; wired: the outputs only
-    move bits; kinds: of the atoms.
+    move bits; kinds: of the atoms; moves_bits: whether some atom takes bits of a value; over_bits: whether
+    all symbols have a number of bits. Both need bit operations.
     """
 
     lowering: Lowering
@@ -47,6 +47,8 @@ class SearchState:
     style: Style = field(default_factory=Style)
     settled: bool = False
     wired: bool = False
+    moves_bits: bool = False
+    over_bits: bool = False
     kinds: frozenset[str] = field(default=frozenset())
 
 
@@ -60,6 +62,9 @@ def cheapest(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Candidate, bo
     begun, plain = lowering.built, _in_style(lowering, Style(), own)
     state = SearchState(lowering, outputs, own, atoms, begun, plain, plain)
     state.kinds = frozenset(atom.kind for atom in atoms)
+    if lowering.bit_operations:
+        state.moves_bits = any(map(_moves_bits, atoms))
+        state.over_bits = all(_has_bits(lowering, atom) for atom in atoms if atom.kind == "sym")
     linear_sums = all(len(mono) < 2 for e in own for mono in e.terms)
     if state.kinds <= {"sym"} and linear_sums and not lowering.sizes:
         state.settled = True
@@ -75,20 +80,29 @@ def cheapest(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Candidate, bo
 
 def words(state: SearchState) -> Iterator[Candidate]:
     """Programs on whole words, for what only moves bits."""
-    found = wired(state.lowering, state.own) if state.kinds & WIRED else None
+    if not state.moves_bits:
+        return
+    from .search import wired
+
+    found = wired(state.lowering, state.own)
     if found is not None:
         program, plain = found
         state.wired = True
         yield program
-        if not plain and (other := linear(state.lowering, program)) is not None:
-            yield other
+        if not plain:
+            from .linear import linear
+
+            if (other := linear(state.lowering, program)) is not None:
+                yield other
 
 
 def matrices(state: SearchState) -> Iterator[Candidate]:
     """Programs on whole words, for what is linear over F2 in whatever spelling."""
-    if state.wired:
-        return
     count = state.best.ops
+    if state.wired or not state.over_bits or count < 1:
+        return
+    from .linear import linear
+
     found = linear(state.lowering, state.best)
     if found is not None:
         state.settled = count > LONG
@@ -105,7 +119,9 @@ def styles(state: SearchState) -> Iterator[Candidate]:
 
 def bits(state: SearchState) -> Iterator[Candidate]:
     """The parts of sums that only move bits as programs on whole words."""
-    if state.kinds & {"digit", "and", "or", "xor"}:
+    if state.moves_bits:
+        from .search import partly_wired
+
         for style in dict.fromkeys((state.style, Style())):
             found = partly_wired(state.lowering, state.own, style)
             if found is not None:
@@ -147,6 +163,10 @@ def tables(state: SearchState) -> Iterator[Candidate]:
     not are tried, too, and taken where all of them together save it and an operation: not over sizes
     that are symbols, where they make larger values on the way, nor where bits are moved by division."""
     lowering, best = state.lowering, state.best
+    if best.ops < FEW and "lookup" not in state.kinds:
+        return
+    from .search import SEARCHED, tabulated
+
     margin = lowering.graph.cost.margin
     tried = (margin, 0) if lowering.bit_operations and not lowering.sizes else (margin,)
     for least in dict.fromkeys(tried):
@@ -187,6 +207,20 @@ def is_aligned(outputs: Iterable[Expr], analyzer: Analyzer) -> bool:
             expanded = [analyzer.unsubstitute(e) for e in flat if e is not None]
             atoms = [atom for atom, _ in occurrences(expanded)]
     return _line_up(atoms)
+
+
+def _moves_bits(atom: Atom) -> bool:
+    """Whether it is an operation on bits, or a digit between powers of two."""
+    if atom.kind != "digit":
+        return atom.kind in BITS
+    _, *borders = atom.args
+    return all(b is None or ((c := b.constant) and not c & (c - 1)) for b in borders)
+
+
+def _has_bits(lowering: Lowering, symbol: Atom) -> bool:
+    """Whether a symbol runs over 0..2**n - 1."""
+    lo, hi = lowering.analyzer.interval(lowering.forward(Expr.atom(symbol)))
+    return lo == 0 and hi is not None and not hi & (hi + 1)
 
 
 def _line_up(atoms: Iterable[Atom]) -> bool:

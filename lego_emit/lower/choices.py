@@ -6,7 +6,6 @@ from ..arith.expr import Cond, Expr
 from ..arith.terms import Atom, Monomial, Terms
 from .forms import placed
 from .lowering import Lowering
-from .search import flipped_by
 
 
 def chosen_by_digits(e: Expr, lowering: Lowering) -> list[Expr]:
@@ -60,6 +59,8 @@ def _flipped(b: Expr, ones: Terms, others: Terms, lowering: Lowering) -> list[Ex
         if c == -1:  # -(x ^ y) is x ^ (hi - y), less hi
             rest, flips = rest - hi, hi - flips
         if abs(c) == 1 and not any(k % (hi + 1) for k in rest.terms.values()):
+            from .search import flipped_by
+
             found.append(placed(lowering, flipped_by(lowering, x, rest + flips)))
         return found
     return []
