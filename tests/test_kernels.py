@@ -116,8 +116,8 @@ def test_brackets_stand_where_an_expression_goes_on_over_lines(target, text, wan
 
 
 def test_common_parts_take_no_declared_name():
-    found = line("{% names p, m_M_div_4 %}{% index m, n = G.inv(p) %}", G=GROUPED)
-    assert "m_M_div_4_2 = M >> 2" in found and " m_M_div_4 =" not in found
+    found = line("{% names p, m_N_div_8 %}{% index m, n = G.inv(p) %}", G=GROUPED)
+    assert "m_N_div_8_2 = N >> 3" in found and " m_N_div_8 =" not in found
 
 
 def test_a_layout_size_is_a_name():
@@ -188,7 +188,7 @@ extern "C" void back(int M, int N, long long* out) {
 @pytest.mark.slow
 def test_a_kernel_in_cpp_computes_the_layouts(tmp_path):
     text = render(LOOPS, "cpp", A=TILED, G=GROUPED, S=SMALL, n_twice=lambda n: n * 2)
-    (tmp_path / "k.cpp").write_text(f"#include <cstdint>\n{text}")
+    (tmp_path / "k.cpp").write_text(f"#include <algorithm>\n#include <cstdint>\n{text}")
     flags = ["-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-O1", "-shared", "-fPIC"]
     subprocess.run(["g++", *flags, "-o", "k.so", "k.cpp"], cwd=tmp_path, check=True)
     library = ctypes.CDLL(str(tmp_path / "k.so"))

@@ -11,7 +11,18 @@ import programs
 import pytest
 from index_functions import golden_cases
 
-from lego_emit import ExpandBy, GroupBy, Lookup, OrderBy, Row, TileBy, generate
+from lego_emit import (
+    ExpandBy,
+    GenP,
+    GroupBy,
+    Lookup,
+    OrderBy,
+    Row,
+    TileBy,
+    catalogue,
+    generate,
+    symbols,
+)
 from lego_emit.emit.printer import Op
 from lego_emit.emitted import Emitted, emit_program
 from lego_emit.errors import TargetError, ToolchainError
@@ -177,3 +188,27 @@ def test_the_compiler_takes_every_construct(triton, tmp_path):
         env={**os.environ, "TRITON_CACHE_DIR": str(tmp_path / "cache")},
     )  # fmt: skip
     assert done.stdout.split() == [f"unit_{k:02}" for k, _ in enumerate(units)], done.stderr
+
+
+def test_the_grouped_program_ids_have_the_form_of_the_tutorial():
+    M, N, G = symbols("M N GROUP")
+    pids = catalogue["triton.grouped"](M, N, G)
+    unit = generate(pids, "triton", assume=["M >= 1", "N >= 1", "GROUP >= 1"])
+    assert "tl.where" not in str(unit)
+    body = str(unit).partition("_inv")[2]
+    assert body.count("//") + body.count("%") == 4 and body.count("tl.minimum") == 1
+
+
+def test_min_in_the_functions_of_a_genp_takes_symbols():
+    def clipped(i):
+        return min(i, 7 - i) * 2 + (i > 3)
+
+    def back(p):
+        return p // 2 if p % 2 == 0 else 7 - p // 2
+
+    unit = generate(GenP([8], clipped, back), "python")
+    assert "min(" in str(unit) and " if " not in str(unit).partition("_inv")[0]
+    (name,) = dict(unit.functions[0].outputs)
+    assert [unit.functions[0].evaluate({"i": i})[name] for i in range(8)] == [
+        0, 2, 4, 6, 7, 5, 3, 1,
+    ]  # fmt: skip

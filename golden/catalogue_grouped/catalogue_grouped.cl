@@ -2,7 +2,7 @@
 //
 // GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 #ifndef LEGO_CATALOGUE_GROUPED_CL
-#define LEGO_CATALOGUE_GROUPED_CL 0x4b814b05
+#define LEGO_CATALOGUE_GROUPED_CL 0x4065730a
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 11
@@ -10,7 +10,7 @@
 /// @return 0 <= the result < 55
 static inline int catalogue_grouped_apply(int i, int j) {
   const int bits = i & 8;
-  return 4 * bits + (bits <= 2 ? 8 * j : j * (11 - bits)) + i;
+  return 4 * bits + min(11 - bits, 8) * j + i;
 }
 
 /// The result of catalogue_grouped_inv.
@@ -25,14 +25,14 @@ typedef struct catalogue_grouped_inv_result {
 static inline catalogue_grouped_inv_result catalogue_grouped_inv(int flat) {
   const int scaled = 8 * (flat / 40);
   const int flat_mod_40 = flat % 40;
-  const int difference = 11 - scaled;
+  const int smaller = min(11 - scaled, 8);
   const catalogue_grouped_inv_result result = {
-      scaled + (scaled <= 2 ? flat & 7 : flat_mod_40 % difference),
-      scaled <= 2 ? flat_mod_40 >> 3 : flat_mod_40 / difference,
+      scaled + flat_mod_40 % smaller,
+      flat_mod_40 / smaller,
   };
   return result;
 }
 
-#elif LEGO_CATALOGUE_GROUPED_CL != 0x4b814b05
+#elif LEGO_CATALOGUE_GROUPED_CL != 0x4065730a
 #error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_CL

@@ -16,8 +16,7 @@ contains
     integer(int32), intent(in) :: i, j
     integer(int32) :: bits
     bits = iand(i, 8_int32)
-    catalogue_grouped_apply = 4_int32 * bits &
-        + merge(8_int32 * j, j * (11_int32 - bits), bits <= 2_int32) + i
+    catalogue_grouped_apply = 4_int32 * bits + min(11_int32 - bits, 8_int32) * j + i
   end function catalogue_grouped_apply
 
   !> Logical index (i, j) of a physical position.
@@ -26,12 +25,12 @@ contains
   elemental subroutine catalogue_grouped_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: scaled, flat_mod_40, difference
+    integer(int32) :: scaled, flat_mod_40, smaller
     scaled = 8_int32 * (flat / 40_int32)
     flat_mod_40 = mod(flat, 40_int32)
-    difference = 11_int32 - scaled
-    i = scaled + merge(iand(flat, 7_int32), mod(flat_mod_40, difference), scaled <= 2_int32)
-    j = merge(shifta(flat_mod_40, 3), flat_mod_40 / difference, scaled <= 2_int32)
+    smaller = min(11_int32 - scaled, 8_int32)
+    i = scaled + mod(flat_mod_40, smaller)
+    j = flat_mod_40 / smaller
   end subroutine catalogue_grouped_inv
 
 end module catalogue_grouped_mod

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_GROUPED_GLSL
-#define LEGO_CATALOGUE_GROUPED_GLSL 0x781fb1b7
+#define LEGO_CATALOGUE_GROUPED_GLSL 0x483b1ad5
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 11
@@ -13,7 +13,7 @@
 // Result: 0 <= the result < 55
 int catalogue_grouped_apply(int i, int j) {
   int bits = i & 8;
-  return 4 * bits + (bits <= 2 ? 8 * j : j * (11 - bits)) + i;
+  return 4 * bits + min(11 - bits, 8) * j + i;
 }
 
 // The same with (i, j) as a vector.
@@ -28,9 +28,9 @@ int catalogue_grouped_apply(ivec2 index) {
 void catalogue_grouped_inv(int flat_v, out int i, out int j) {
   int scaled = 8 * (flat_v / 40);
   int flat_mod_40 = flat_v % 40;
-  int difference = 11 - scaled;
-  i = scaled + (scaled <= 2 ? flat_v & 7 : flat_mod_40 % difference);
-  j = scaled <= 2 ? flat_mod_40 >> 3 : flat_mod_40 / difference;
+  int smaller = min(11 - scaled, 8);
+  i = scaled + flat_mod_40 % smaller;
+  j = flat_mod_40 / smaller;
 }
 
 // The same with (i, j) as a vector.
@@ -40,6 +40,6 @@ ivec2 catalogue_grouped_inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_GROUPED_GLSL != 0x781fb1b7
+#elif LEGO_CATALOGUE_GROUPED_GLSL != 0x483b1ad5
 #error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_GLSL

@@ -2,9 +2,13 @@
 //
 // GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 #ifndef LEGO_CATALOGUE_GROUPED_H
-#define LEGO_CATALOGUE_GROUPED_H 0x2ef8fe0c
+#define LEGO_CATALOGUE_GROUPED_H 0x1bbb5b45
 
 #include <stdint.h>
+
+static inline int32_t catalogue_grouped_min_i32(int32_t a, int32_t b) {
+  return a < b ? a : b;
+}
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 11
@@ -12,7 +16,7 @@
 /// @return 0 <= the result < 55
 static inline int32_t catalogue_grouped_apply(int32_t i, int32_t j) {
   const int32_t bits = i & 8;
-  return 4 * bits + (bits <= 2 ? 8 * j : j * (11 - bits)) + i;
+  return 4 * bits + catalogue_grouped_min_i32(11 - bits, 8) * j + i;
 }
 
 /// The result of catalogue_grouped_inv.
@@ -27,14 +31,14 @@ typedef struct catalogue_grouped_inv_result {
 static inline catalogue_grouped_inv_result catalogue_grouped_inv(int32_t flat) {
   const int32_t scaled = 8 * (flat / 40);
   const int32_t flat_mod_40 = flat % 40;
-  const int32_t difference = 11 - scaled;
+  const int32_t smaller = catalogue_grouped_min_i32(11 - scaled, 8);
   const catalogue_grouped_inv_result result = {
-      scaled + (scaled <= 2 ? flat & 7 : flat_mod_40 % difference),
-      scaled <= 2 ? flat_mod_40 >> 3 : flat_mod_40 / difference,
+      scaled + flat_mod_40 % smaller,
+      flat_mod_40 / smaller,
   };
   return result;
 }
 
-#elif LEGO_CATALOGUE_GROUPED_H != 0x2ef8fe0c
+#elif LEGO_CATALOGUE_GROUPED_H != 0x1bbb5b45
 #error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_H

@@ -2,7 +2,7 @@
 //
 // GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 #ifndef LEGO_CATALOGUE_GROUPED_HIP_H
-#define LEGO_CATALOGUE_GROUPED_HIP_H 0x30e98e90
+#define LEGO_CATALOGUE_GROUPED_HIP_H 0x04afc3ae
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -12,13 +12,17 @@
 #endif
 #endif
 
+LEGO_HOST_DEVICE constexpr int catalogue_grouped_min(int a, int b) noexcept {
+  return a < b ? a : b;
+}
+
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 11
 /// @param j 0 <= j < 5
 /// @return 0 <= the result < 55
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_grouped_apply(int i, int j) noexcept {
   const int bits = i & 8;
-  return 4 * bits + (bits <= 2 ? 8 * j : j * (11 - bits)) + i;
+  return 4 * bits + catalogue_grouped_min(11 - bits, 8) * j + i;
 }
 
 /// The result of catalogue_grouped_inv.
@@ -34,13 +38,10 @@ struct catalogue_grouped_inv_result {
     int flat) noexcept {
   const int scaled = 8 * (flat / 40);
   const int flat_mod_40 = flat % 40;
-  const int difference = 11 - scaled;
-  return {
-      scaled + (scaled <= 2 ? flat & 7 : flat_mod_40 % difference),
-      scaled <= 2 ? flat_mod_40 >> 3 : flat_mod_40 / difference,
-  };
+  const int smaller = catalogue_grouped_min(11 - scaled, 8);
+  return {scaled + flat_mod_40 % smaller, flat_mod_40 / smaller};
 }
 
-#elif LEGO_CATALOGUE_GROUPED_HIP_H != 0x30e98e90
+#elif LEGO_CATALOGUE_GROUPED_HIP_H != 0x04afc3ae
 #error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_HIP_H

@@ -2,8 +2,9 @@
 //
 // GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 #ifndef LEGO_CATALOGUE_GROUPED_HPP
-#define LEGO_CATALOGUE_GROUPED_HPP 0x59dd2dd9
+#define LEGO_CATALOGUE_GROUPED_HPP 0x2c242659
 
+#include <algorithm>
 #include <cstdint>
 
 namespace lego {
@@ -15,7 +16,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int32_t catalogue_grouped_apply(
     std::int32_t i, std::int32_t j) noexcept {
   const std::int32_t bits = i & 8;
-  return 4 * bits + (bits <= 2 ? 8 * j : j * (11 - bits)) + i;
+  return 4 * bits + std::min<std::int32_t>(11 - bits, 8) * j + i;
 }
 
 /// The result of catalogue_grouped_inv.
@@ -31,15 +32,12 @@ struct catalogue_grouped_inv_result {
     std::int32_t flat) noexcept {
   const std::int32_t scaled = 8 * (flat / 40);
   const std::int32_t flat_mod_40 = flat % 40;
-  const std::int32_t difference = 11 - scaled;
-  return {
-      scaled + (scaled <= 2 ? flat & 7 : flat_mod_40 % difference),
-      scaled <= 2 ? flat_mod_40 >> 3 : flat_mod_40 / difference,
-  };
+  const std::int32_t smaller = std::min<std::int32_t>(11 - scaled, 8);
+  return {scaled + flat_mod_40 % smaller, flat_mod_40 / smaller};
 }
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_GROUPED_HPP != 0x59dd2dd9
+#elif LEGO_CATALOGUE_GROUPED_HPP != 0x2c242659
 #error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_HPP

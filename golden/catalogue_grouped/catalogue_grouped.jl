@@ -16,7 +16,7 @@ Physical position of the logical index (i, j).
 """
 @inline function catalogue_grouped_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     bits = i & Ti(8)
-    return Ti(4) * bits + (bits <= 2 ? Ti(8) * j : j * (Ti(11) - bits)) + i
+    return Ti(4) * bits + min(Ti(11) - bits, Ti(8)) * j + i
 end
 
 function catalogue_grouped_apply(i::Integer, j::Integer)
@@ -34,9 +34,8 @@ Logical index (i, j) of a physical position.
 @inline function catalogue_grouped_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     scaled = Ti(8) * div(flat, Ti(40))
     flat_mod_40 = flat % Ti(40)
-    difference = Ti(11) - scaled
-    return (scaled + (scaled <= 2 ? flat & Ti(7) : flat_mod_40 % difference),
-        scaled <= 2 ? flat_mod_40 >> 3 : div(flat_mod_40, difference))
+    smaller = min(Ti(11) - scaled, Ti(8))
+    return (scaled + flat_mod_40 % smaller, div(flat_mod_40, smaller))
 end
 
 catalogue_grouped_inv(flat::Integer) = catalogue_grouped_inv(Int64(flat))

@@ -2,7 +2,7 @@
 //
 // GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 #ifndef LEGO_CATALOGUE_GROUPED_METAL
-#define LEGO_CATALOGUE_GROUPED_METAL 0x395a3a02
+#define LEGO_CATALOGUE_GROUPED_METAL 0x5ecf88b5
 
 #include <metal_stdlib>
 
@@ -12,7 +12,7 @@
 /// @return 0 <= the result < 55
 static inline int catalogue_grouped_apply(int i, int j) {
   const int bits = i & 8;
-  return 4 * bits + (bits <= 2 ? 8 * j : j * (11 - bits)) + i;
+  return 4 * bits + metal::min(11 - bits, 8) * j + i;
 }
 
 /// The result of catalogue_grouped_inv.
@@ -27,13 +27,10 @@ struct catalogue_grouped_inv_result {
 static inline catalogue_grouped_inv_result catalogue_grouped_inv(int flat) {
   const int scaled = 8 * (flat / 40);
   const int flat_mod_40 = flat % 40;
-  const int difference = 11 - scaled;
-  return {
-      scaled + (scaled <= 2 ? flat & 7 : flat_mod_40 % difference),
-      scaled <= 2 ? flat_mod_40 >> 3 : flat_mod_40 / difference,
-  };
+  const int smaller = metal::min(11 - scaled, 8);
+  return {scaled + flat_mod_40 % smaller, flat_mod_40 / smaller};
 }
 
-#elif LEGO_CATALOGUE_GROUPED_METAL != 0x395a3a02
+#elif LEGO_CATALOGUE_GROUPED_METAL != 0x5ecf88b5
 #error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_METAL

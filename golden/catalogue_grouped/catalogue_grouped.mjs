@@ -13,7 +13,7 @@
  */
 export function catalogue_grouped_apply(i, j) {
   const bits = i & 8;
-  return 4 * bits + (bits <= 2 ? 8 * j : j * (11 - bits)) + i;
+  return 4 * bits + Math.min(11 - bits, 8) * j + i;
 }
 
 /**
@@ -25,9 +25,6 @@ export function catalogue_grouped_apply(i, j) {
 export function catalogue_grouped_inv(flat) {
   const scaled = 8 * Math.trunc(flat / 40);
   const flat_mod_40 = flat % 40;
-  const difference = 11 - scaled;
-  return [
-    scaled + (scaled <= 2 ? flat & 7 : flat_mod_40 % difference),
-    scaled <= 2 ? flat_mod_40 >> 3 : Math.trunc(flat_mod_40 / difference),
-  ];
+  const smaller = Math.min(11 - scaled, 8);
+  return [scaled + flat_mod_40 % smaller, Math.trunc(flat_mod_40 / smaller)];
 }

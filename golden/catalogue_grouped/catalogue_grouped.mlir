@@ -9,18 +9,15 @@
 func.func @catalogue_grouped_apply(%i: i32, %j: i32) -> i32 {
   %c8_i32 = arith.constant 8 : i32
   %c4_i32 = arith.constant 4 : i32
-  %c2_i32 = arith.constant 2 : i32
   %c11_i32 = arith.constant 11 : i32
   %bits = arith.andi %i, %c8_i32 : i32
   %0 = arith.muli %bits, %c4_i32 : i32
-  %1 = arith.cmpi sle, %bits, %c2_i32 : i32
-  %2 = arith.muli %j, %c8_i32 : i32
-  %3 = arith.subi %c11_i32, %bits : i32
-  %4 = arith.muli %j, %3 : i32
-  %5 = arith.select %1, %2, %4 : i32
-  %6 = arith.addi %0, %5 : i32
-  %7 = arith.addi %6, %i : i32
-  return %7 : i32
+  %1 = arith.subi %c11_i32, %bits : i32
+  %2 = arith.minsi %1, %c8_i32 : i32
+  %3 = arith.muli %2, %j : i32
+  %4 = arith.addi %0, %3 : i32
+  %5 = arith.addi %4, %i : i32
+  return %5 : i32
 }
 
 // Logical index (i, j) of a physical position.
@@ -30,20 +27,13 @@ func.func @catalogue_grouped_inv(%flat: i32) -> (i32, i32) {
   %c40_i32 = arith.constant 40 : i32
   %c8_i32 = arith.constant 8 : i32
   %c11_i32 = arith.constant 11 : i32
-  %c2_i32 = arith.constant 2 : i32
-  %c7_i32 = arith.constant 7 : i32
-  %c3_i32 = arith.constant 3 : i32
   %0 = arith.divsi %flat, %c40_i32 : i32
   %scaled = arith.muli %0, %c8_i32 : i32
   %flat_mod_40 = arith.remsi %flat, %c40_i32 : i32
-  %difference = arith.subi %c11_i32, %scaled : i32
-  %1 = arith.cmpi sle, %scaled, %c2_i32 : i32
-  %2 = arith.andi %flat, %c7_i32 : i32
-  %3 = arith.remsi %flat_mod_40, %difference : i32
-  %4 = arith.select %1, %2, %3 : i32
-  %5 = arith.addi %scaled, %4 : i32
-  %6 = arith.shrsi %flat_mod_40, %c3_i32 : i32
-  %7 = arith.divsi %flat_mod_40, %difference : i32
-  %8 = arith.select %1, %6, %7 : i32
-  return %5, %8 : i32, i32
+  %1 = arith.subi %c11_i32, %scaled : i32
+  %smaller = arith.minsi %1, %c8_i32 : i32
+  %2 = arith.remsi %flat_mod_40, %smaller : i32
+  %3 = arith.addi %scaled, %2 : i32
+  %4 = arith.divsi %flat_mod_40, %smaller : i32
+  return %3, %4 : i32, i32
 }

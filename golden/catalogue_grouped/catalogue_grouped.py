@@ -16,8 +16,7 @@ def catalogue_grouped_apply(i: int, j: int) -> int:
         0 <= the result < 55
     """
     i_div_8 = i // 8
-    scaled = 8 * i_div_8
-    return 32 * i_div_8 + (8 * j if scaled <= 2 else j * (11 - scaled)) + i
+    return 32 * i_div_8 + min(11 - 8 * i_div_8, 8) * j + i
 
 
 def catalogue_grouped_inv(flat: int) -> tuple[int, int]:
@@ -31,8 +30,5 @@ def catalogue_grouped_inv(flat: int) -> tuple[int, int]:
     """
     scaled = 8 * (flat // 40)
     flat_mod_40 = flat % 40
-    difference = 11 - scaled
-    return (
-        scaled + (flat % 8 if scaled <= 2 else flat_mod_40 % difference),
-        flat_mod_40 // 8 if scaled <= 2 else flat_mod_40 // difference,
-    )
+    smaller = min(11 - scaled, 8)
+    return scaled + flat_mod_40 % smaller, flat_mod_40 // smaller

@@ -2,6 +2,13 @@
 //
 // GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 
+const fn min_i32(a: i32, b: i32) -> i32 {
+    if b < a {
+        return b;
+    }
+    a
+}
+
 /// Physical position of the logical index `(i, j)`.
 ///
 /// - `0 <= i < 11`
@@ -13,7 +20,7 @@
 #[inline]
 pub const fn catalogue_grouped_apply(i: i32, j: i32) -> i32 {
     let bits = i & 8;
-    4 * bits + (if bits <= 2 { 8 * j } else { j * (11 - bits) }) + i
+    4 * bits + min_i32(11 - bits, 8) * j + i
 }
 
 /// Logical index `(i, j)` of a physical position.
@@ -27,18 +34,6 @@ pub const fn catalogue_grouped_apply(i: i32, j: i32) -> i32 {
 pub const fn catalogue_grouped_inv(flat: i32) -> (i32, i32) {
     let scaled = 8 * (flat / 40);
     let flat_mod_40 = flat % 40;
-    let difference = 11 - scaled;
-    (
-        scaled
-            + (if scaled <= 2 {
-                flat & 7
-            } else {
-                flat_mod_40 % difference
-            }),
-        if scaled <= 2 {
-            flat_mod_40 >> 3
-        } else {
-            flat_mod_40 / difference
-        },
-    )
+    let smaller = min_i32(11 - scaled, 8);
+    (scaled + flat_mod_40 % smaller, flat_mod_40 / smaller)
 }

@@ -10,7 +10,7 @@
 /// Result: 0 <= the result < 55
 fn catalogue_grouped_apply(i: i32, j: i32) -> i32 {
   let bits = i & 8;
-  return 4 * bits + select(j * (11 - bits), 8 * j, bits <= 2) + i;
+  return 4 * bits + min(11 - bits, 8) * j + i;
 }
 
 /// The result of catalogue_grouped_inv.
@@ -25,8 +25,6 @@ struct catalogue_grouped_inv_result {
 fn catalogue_grouped_inv(flat: i32) -> catalogue_grouped_inv_result {
   let scaled = 8 * (flat / 40);
   let flat_mod_40 = flat % 40;
-  let difference = 11 - scaled;
-  return catalogue_grouped_inv_result(
-      scaled + select(flat_mod_40 % difference, flat & 7, scaled <= 2),
-      select(flat_mod_40 / difference, flat_mod_40 >> 3u, scaled <= 2));
+  let smaller = min(11 - scaled, 8);
+  return catalogue_grouped_inv_result(scaled + flat_mod_40 % smaller, flat_mod_40 / smaller);
 }

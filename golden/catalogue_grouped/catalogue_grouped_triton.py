@@ -20,7 +20,7 @@ def catalogue_grouped_apply(i, j):
         0 <= the result < 55
     """
     bits = i & 8
-    return 4 * bits + tl.where(bits <= 2, 8 * j, j * (11 - bits)) + i
+    return 4 * bits + tl.minimum(11 - bits, 8) * j + i
 
 
 @triton.jit
@@ -35,8 +35,5 @@ def catalogue_grouped_inv(flat):
     """
     scaled = 8 * (flat // 40)
     flat_mod_40 = flat % 40
-    difference = 11 - scaled
-    return (
-        scaled + tl.where(scaled <= 2, flat & 7, flat_mod_40 % difference),
-        tl.where(scaled <= 2, flat_mod_40 >> 3, flat_mod_40 // difference),
-    )
+    smaller = tl.minimum(11 - scaled, 8)
+    return scaled + flat_mod_40 % smaller, flat_mod_40 // smaller

@@ -15,7 +15,7 @@ from ..arith.evaluate import Undefined, evaluate
 from ..arith.expr import Expr
 from ..arith.terms import Atom
 from ..errors import LayoutError, LegoError, TraceError, short_repr
-from .calls import called
+from .calls import called, taking_symbols
 from .learn import product_of, size_of
 from .numbered import Numbered
 from .paths import Running, explore
@@ -65,7 +65,8 @@ def _note(block: GenP | Part, here: Running) -> None:
 
 def call(block: GenP | Part, method: str, *values: Expr) -> Any:
     """One of the block's functions, called."""
-    return called(getattr(block, f"{method}_function"), f"{method} of {block!r}", *values)
+    function = taking_symbols(getattr(block, f"{method}_function"))
+    return called(function, f"{method} of {block!r}", *values)
 
 
 def given(block: GenP | Part, method: str, value: Any) -> Expr:

@@ -100,6 +100,13 @@ def call_user_function(fn: Callable[..., Any], trace: Trace) -> Any:
     return call() if trace.tape is None else trace.tape.result(call)
 
 
+def taking_symbols(fn: Any) -> Any:
+    """A function in which min, max and isinstance take symbols."""
+    from .helpers import Helpers
+
+    return Helpers(_FOR_SYMBOLS, _copied).taking_symbols(fn)
+
+
 def arguments(
     fn: Callable[..., Any], values: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:

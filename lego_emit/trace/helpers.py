@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import types
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 
@@ -25,6 +26,13 @@ class Helpers:
     def cells(self, fn: types.FunctionType) -> tuple[types.CellType, ...] | None:
         """A function's closure with the copies in it."""
         return fn.__closure__ and tuple(map(self._cell, fn.__closure__))
+
+    def taking_symbols(self, fn: Any) -> Any:
+        """A function that is called with symbols, or a partial of one, as a copy where it needs one."""
+        if isinstance(fn, partial):
+            return partial(self.taking_symbols(fn.func), *fn.args, **fn.keywords)
+        made = self._copy(fn) if isinstance(fn, types.FunctionType) else None
+        return fn if made is None else made
 
     def _cell(self, cell: types.CellType) -> types.CellType:
         try:
