@@ -196,19 +196,19 @@ def _some(ranges: Mapping[str, range], given: Sequence[Term]) -> Iterator[dict[s
     """Corners and random points, in columns."""
     from ..packages import numpy as np
 
-    draw = Random(1)
-    columns: dict[str, list[int]] = {name: [] for name in ranges}
-    for k in range(POINTS):
-        for name, r in ranges.items():
-            if k < POINTS // 4:
-                columns[name].append(draw.choice((r.start, r.stop - 1, (r.start + r.stop) // 2)))
-            else:
-                columns[name].append(draw.randrange(r.start, r.stop))
-    arrays = {name: np.array(column, object) for name, column in columns.items()}
-    arrays = {
-        name: a.astype(np.int64) if all(abs(x) < 2**63 for x in a) else a
-        for name, a in arrays.items()
-    }
+    draw, fewer = np.random.default_rng(1), POINTS // 4
+    arrays: dict[str, Any] = {}
+    for name, r in ranges.items():
+        fits = -LARGE <= r.start and r.stop <= LARGE
+        corners = np.array([r.start, r.stop - 1, (r.start + r.stop) // 2], None if fits else object)
+        if fits:
+            others = draw.integers(r.start, r.stop - 1, POINTS - fewer, np.int64, endpoint=True)
+        else:
+            wide = Random(1)
+            others = np.array(
+                [wide.randrange(r.start, r.stop) for _ in range(POINTS - fewer)], object
+            )
+        arrays[name] = np.concatenate([draw.choice(corners, fewer), others])
     holds, defined = exhaustive.Values(arrays, POINTS).at(both(given))
     kept = np.broadcast_to(holds.astype(bool) & defined, (POINTS,))
     if kept.any():

@@ -58,12 +58,13 @@ class Term:
     """An operation: op is a key of OPS, "const" (args: one int), "var" (args: one name), "true" or
     "false". Compare two of them with `is`: == makes a term."""
 
-    __slots__ = ("args", "key", "op")
+    __slots__ = ("_names", "args", "key", "op")
     __lego_symbolic__ = True  # what lego_emit.algebra takes as a size
     _made: dict[tuple[Any, ...], Term] = {}
     op: str
     args: tuple[Any, ...]
     key: int
+    _names: frozenset[str] | None
 
     def __new__(cls, op: str, *args: Any) -> Term:  # noqa: D102
         made = (op, *(a.key if isinstance(a, Term) else ("", a) for a in args))
@@ -71,6 +72,7 @@ class Term:
         if found is None:
             found = super().__new__(cls)
             found.op, found.args, found.key = op, args, len(cls._made)
+            found._names = None
             cls._made[made] = found
         return found
 
@@ -110,7 +112,9 @@ class Term:
 
     def names(self) -> frozenset[str]:
         """The variables in it."""
-        return frozenset(t.args[0] for t in self.walk() if t.op == "var")
+        if self._names is None:
+            self._names = frozenset(t.args[0] for t in self.walk() if t.op == "var")
+        return self._names
 
     def at(self, values: Mapping[str, int]) -> Any:
         """Its value on Python ints. Of a select only the branch that it takes is evaluated, of land

@@ -23,10 +23,11 @@ LINE = re.compile(r"([$/\w]+)( = |: | ~ )(.*)")
 @dataclass
 class Forms:
     """The forms of a language. inner: of a kind of node, or of a parent/kind, the sequences of its
-    children, each symbol with a space behind it; leaves: the texts; joint: the token that joins lines."""
+    children, each symbol with a space behind it, as a regular expression; leaves: that of the texts; joint:
+    the token that joins lines."""
 
-    inner: dict[str, re.Pattern[str]] = field(default_factory=dict)
-    leaves: dict[str, re.Pattern[str]] = field(default_factory=dict)
+    inner: dict[str, str] = field(default_factory=dict)
+    leaves: dict[str, str] = field(default_factory=dict)
     joint: str = ""
 
     def allow(self, keys: Sequence[str], text: str, symbols: Sequence[str]) -> tuple[bool, bool]:
@@ -35,9 +36,9 @@ class Forms:
         for key in keys:
             inner, leaf = self.inner.get(key), self.leaves.get(key)
             if inner is not None and symbols:
-                return inner.fullmatch("".join(f"{s} " for s in symbols)) is not None, True
+                return re.fullmatch(inner, "".join(f"{s} " for s in symbols)) is not None, True
             if leaf is not None:
-                return leaf.fullmatch(text) is not None, False
+                return re.fullmatch(leaf, text, re.DOTALL) is not None, False
         return False, False
 
 
@@ -50,12 +51,12 @@ def forms(*texts: str, joint: str = "") -> Forms:
             raise ValueError(line)
         name, sign, said = match.groups() if match else ("", "", "")
         if sign == " ~ ":
-            found.leaves[name] = re.compile(said, re.DOTALL)
+            found.leaves[name] = said
         elif sign == " = ":
             parts[name] = f"(?:{_pattern(said, parts)})"
         elif sign == ": ":
             rules[name] = said
-    found.inner = {name: re.compile(_pattern(said, parts)) for name, said in rules.items()}
+    found.inner = {name: _pattern(said, parts) for name, said in rules.items()}
     return found
 
 
