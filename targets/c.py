@@ -81,4 +81,4 @@ class CTarget(NativeTarget):
             (folder / f"unit_{u}.c").write_text(text)
             sources.append(f"unit_{u}.c")
         command = [*self.flags, "-O1", "-fPIC", "-shared", "-o", str(library), *sources]
-        self.execute([self.find().path, *command], cwd=folder)
+        self.execute([self.path(), *command], cwd=folder)

@@ -22,16 +22,23 @@ FLAGS = (
     "-Werror",
 )
 
-# What the emitted files include: done before they stand in a namespace.
-INCLUDES = """#include <algorithm>
-#include <cstddef>
+# What the wrappers need.
+INCLUDES = """#include <cstddef>
 #include <cstdint>
-#include <vector>
-#if __cplusplus >= 202002L
-#include <ranges>
-#endif
 using std::int64_t;
 """
+
+
+def outside(units: Sequence[Unit]) -> str:
+    """What the units include, to be done before they stand in a namespace. Nothing more: a standard
+    header can take the compiler longer than the units."""
+    lines = (line for unit in units for line in unit.source.splitlines())
+    text = ""
+    for line in dict.fromkeys(line for line in lines if line.startswith("#include <")):
+        text += (
+            f"#if __cplusplus >= 202002L\n{line}\n#endif\n" if "<ranges>" in line else f"{line}\n"
+        )
+    return text
 
 
 def c_wrapper(unit: int, position: int, function: Function, type_name: str, qualified: str) -> str:
@@ -83,21 +90,22 @@ class CppTarget(NativeTarget):
     program = "g++"
     install = "apt-get install g++"
     flags = FLAGS
-    includes = INCLUDES
 
     def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
         """One source file with all units and wrappers, in as few namespaces as their names
         allow."""
         for u, unit in enumerate(units):
             (folder / f"unit_{u}{unit.printer.extension}").write_text(unit.source)
-        text = self.includes
-        for g, group in enumerate(grouped(units)):
+        text, groups = INCLUDES, grouped(units)
+        if len(groups) > 1:
+            text += outside(units)
+        for g, group in enumerate(groups):
             scope = f"lego_group_{g}::" if g else ""
             for u in group:
                 text += self.wrapped(units[u], u, scope)
         (folder / "units.cpp").write_text(text)
         command = [*self.flags, "-O1", "-fPIC", "-shared", "-o", str(library), "units.cpp"]
-        self.execute([self.find().path, *command], cwd=folder)
+        self.execute([self.path(), *command], cwd=folder)
 
     def wrapped(self, unit: Unit, u: int, scope: str) -> str:
         """The include of a unit and the wrappers of its functions; scope: the namespace, with its

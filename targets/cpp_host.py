@@ -24,13 +24,13 @@ class HostTarget(CppTarget):
     def array_body(self, printer: Printer, function: Function, scope: str) -> str:
         """The body of an array form's wrapper: three work items fill the array in turn."""
         type_name = printer.types[function.index_type]
-        own = ["results.data()", f"static_cast<{type_name}>(rank)", "3"]
+        own = ["results", f"static_cast<{type_name}>(rank)", "3"]
         arguments = ", ".join([*c_scalars(function, type_name), *own])
         fill = f"{scope}{printer.array_name(function.name)}"
         return (
-            f"  std::vector<{element(printer, function, scope)}> "
-            f"results(static_cast<std::size_t>(n));\n"
+            f"  auto *const results = "
+            f"new {element(printer, function, scope)}[static_cast<std::size_t>(n)]();\n"
             f"  for (int rank = 2; rank >= 0; --rank) {fill}({arguments});\n"
-            f"  std::int64_t i = 0;\n"
-            f"  for (const auto r : results) {{ {c_stores(function, 'r')} ++i; }}\n"
+            f"  for (std::int64_t i = 0; i < n; ++i) {{ {c_stores(function, 'results[i]')} }}\n"
+            f"  delete[] results;\n"
         )

@@ -123,8 +123,7 @@ class FortranTarget(NativeTarget):
         # One source file: gfortran starts its compiler anew for each.
         source = folder / "units.f90"
         source.write_text("\n".join([*texts, *wrappers]), encoding="utf-8")
-        toolchain = self.find()
-        command = [toolchain.path, *self.flags, "-O1", "-fPIC", "-shared", "-o", str(library)]
+        command = [self.path(), *self.flags, "-O1", "-fPIC", "-shared", "-o", str(library)]
         self.execute([*command, source.name], cwd=folder)
 
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:

@@ -141,7 +141,7 @@ class GlslTarget(Target):
     def build(self, units: Sequence[Unit], folder: Path) -> Library:
         """Compute shaders that call every function. Raises WidthError for 64 bits where the device
         has none."""
-        validator = super().find().path
+        validator = self.path()
         device = self._device(validator)
         places = shaders(GlslShader, units, folder)
         names = sorted({path.name for path, _ in places.values()})
@@ -151,7 +151,7 @@ class GlslTarget(Target):
     def spirv(self, units: Sequence[Unit], folder: Path) -> list[Path]:
         """Compile the units for Vulkan; the .spv files in folder, one for some units each. Raises
         ToolchainError where glslangValidator is missing or refuses the text."""
-        validator = super().find().path
+        validator = self.path()
         paths = dict.fromkeys(path for path, _ in shaders(GlslShader, units, folder).values())
         for path in paths:  # one by one: files given together would be linked
             spv = path.with_suffix(".spv")

@@ -42,5 +42,5 @@ class HipTarget(HostTarget):
         device = ("--cuda-device-only", f"--offload-arch={arch}", "-S", "-O1")
         for source in sources:
             command = [*HIP, *device, *HostTarget.flags, source.name, "-o", f"{source.stem}.s"]
-            self.execute([self.find().path, *command], cwd=folder)
+            self.execute([self.path(), *command], cwd=folder)
         return [source.with_suffix(".s") for source in sources]

@@ -127,7 +127,7 @@ class JavaScriptTarget(Target):
             path.write_text(unit.source)
             paths.append(f"./{path.name}")
         (folder / "runner.mjs").write_text(RUNNER)
-        return _NodeLibrary([self.find().path, "runner.mjs", json.dumps(paths)], folder, units)
+        return _NodeLibrary([self.path(), "runner.mjs", json.dumps(paths)], folder, units)
 
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
         """On the CPU, a Node program."""

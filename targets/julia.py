@@ -130,8 +130,8 @@ class JuliaTarget(Target):
                     array = printer.array_name(function.name)
                     runners.append(array_runner(u, p, function, module, array))
                     names.append(f"array_{u}_{p}")
-        toolchain = self.find()
-        process = _process(toolchain.path)
+        program = self.path()
+        process = _process(program)
         library = next(process.names)
         text = [f"module {library}", *modules, *runners]
         text += [f"const runners = [{', '.join(names)}]", "end", f"{library}.runners"]
@@ -142,7 +142,7 @@ class JuliaTarget(Target):
         except ToolchainError:
             if not process.running:
                 # Some builds of Julia crash instead of catching an error; the interpreter names it.
-                self.execute([toolchain.path, *FLAGS, "--compile=min", str(path)])
+                self.execute([program, *FLAGS, "--compile=min", str(path)])
             raise
         return _JuliaLibrary(process, number, positions)
 

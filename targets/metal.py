@@ -34,7 +34,6 @@ class MetalTarget(HostTarget):
     program = "clang++"
     install = "apt-get install clang"
     flags = ("-std=c++14", *HostTarget.flags[1:], "-I.")
-    includes = f"{HostTarget.includes}#include <metal_stdlib>\n"
 
     def find(self) -> Toolchain:
         """clang, and what it cannot say."""

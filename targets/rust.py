@@ -97,7 +97,7 @@ class RustTarget(NativeTarget):
             text = text.replace("#[no_mangle]", "#[unsafe(no_mangle)]")
             text = f"#![allow(unsafe_op_in_unsafe_fn)]\n\n{text}"
         (folder / "units.rs").write_text(text)
-        command = [self.find().path, "--edition", self.edition, *self.flags]
+        command = [self.path(), "--edition", self.edition, *self.flags]
         self.execute([*command, "--crate-type=cdylib", "-o", str(library), "units.rs"], cwd=folder)
 
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:

@@ -50,6 +50,6 @@ class CppProgram(CpuProgram):
 
     def command(self, target: Target, folder: Path) -> list[str]:
         """Compile it with g++."""
-        path = target.find().path
+        path = target.path()
         target.execute([path, "-std=c++20", "-O2", "-o", "program", self.source], cwd=folder)
         return [str(folder / "program")]

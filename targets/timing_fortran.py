@@ -66,5 +66,5 @@ class FortranProgram(CpuProgram):
     def command(self, target: Target, folder: Path) -> list[str]:
         """Compile it with gfortran; sums wrap."""
         flags = ["-O2", "-fno-range-check"]
-        target.execute([target.find().path, *flags, "-o", "program", self.source], cwd=folder)
+        target.execute([target.path(), *flags, "-o", "program", self.source], cwd=folder)
         return [str(folder / "program")]

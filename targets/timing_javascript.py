@@ -49,4 +49,4 @@ class JavaScriptProgram(CpuProgram):
 
     def command(self, target: Target, folder: Path) -> list[str]:
         """Node runs it as it is."""
-        return [target.find().path, str(folder / self.source)]
+        return [target.path(), str(folder / self.source)]

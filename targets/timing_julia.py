@@ -53,4 +53,4 @@ class JuliaProgram(CpuProgram):
 
     def command(self, target: Target, folder: Path) -> list[str]:
         """Julia runs it as it is."""
-        return [target.find().path, "--startup-file=no", "-O3", str(folder / self.source)]
+        return [target.path(), "--startup-file=no", "-O3", str(folder / self.source)]

@@ -49,5 +49,5 @@ class RustProgram(CpuProgram):
     def command(self, target: Target, folder: Path) -> list[str]:
         """Compile it with rustc."""
         flags = ["--edition", "2021", "-C", "opt-level=2", "-A", "warnings"]
-        target.execute([target.find().path, *flags, "-o", "program", self.source], cwd=folder)
+        target.execute([target.path(), *flags, "-o", "program", self.source], cwd=folder)
         return [str(folder / "program")]

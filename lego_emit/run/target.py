@@ -54,14 +54,20 @@ class Target:
     version_args: tuple[str, ...] = ("--version",)
     install = ""  # the command that installs it on Debian
 
-    def find(self) -> Toolchain:
-        """The toolchain, or a ToolchainError that says what is missing and how to get it."""
+    def path(self) -> str:
+        """The program's path, or a ToolchainError that says what is missing and how to get it."""
         path = shutil.which(self.program)
         if path is None:
             raise ToolchainError(
                 f"target {self.name!r} needs {self.program}, which is not on PATH; "
                 f"on Debian: {self.install}"
             )
+        return path
+
+    def find(self) -> Toolchain:
+        """The toolchain: path() and the version that the program says it has. Raises ToolchainError where
+        it is missing or does not start."""
+        path = self.path()
         output = self.execute([path, *self.version_args])
         return Toolchain(path, next((x for x in output.splitlines() if x.strip()), "unknown"))
 
