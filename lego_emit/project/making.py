@@ -161,16 +161,28 @@ def _texts(unit: BuildUnit, folder: Path, defined: dict[str, Any], file: Path) -
 def _imported(folder: Path, file: Path) -> dict[str, str]:
     """The project's own modules that are loaded: name -> file."""
     root, beside = os.path.realpath(folder), os.path.realpath(file.parent)
-    found = {}
+    found: dict[str, str] = {}
+    folders: dict[str, str] = {}
     for name, module in list(sys.modules.items()):
         origin = getattr(module, "__file__", None)
         if not origin or name in (MODULE_NAME, "__main__") or name.split(".")[0] == "lego_emit":
             continue
-        path = os.path.realpath(origin)
+        path = _real(origin, folders)
         installed = {"site-packages", "dist-packages"} & set(Path(path).parts)
         if not installed and any(path.startswith(os.path.join(f, "")) for f in (root, beside)):
             found[name] = _within(root, path)
     return found
+
+
+def _real(file: str, folders: dict[str, str]) -> str:
+    """os.path.realpath(file); folders: those of the folders of other files, which thousands of
+    modules share."""
+    if os.path.islink(file):
+        return os.path.realpath(file)
+    folder, name = os.path.split(file)
+    if folder not in folders:
+        folders[folder] = os.path.realpath(folder)
+    return os.path.join(folders[folder], name)
 
 
 def _within(root: str, path: str) -> str:
