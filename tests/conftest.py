@@ -1,7 +1,9 @@
 """Fixtures shared by all tests."""
 
+import gc
 import os
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,13 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.skip(reason=str(error)))
 
 
+def pytest_collection_finish():
+    """Modules and tests stay to the end: the garbage collector leaves them alone, and comes less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 50)
+
+
 # Our own, without plug-ins that happen to be installed.
 TARGETS = sorted(
     name
@@ -67,14 +76,20 @@ def triton():
 
 
 def _found(target):
-    found = registry.toolchain(target)
-    try:
-        found.find()
-    except ToolchainError as error:
+    if error := _missing(target):
         if os.environ.get("CI"):
-            raise
+            raise error
         pytest.skip(str(error))
-    return found
+    return registry.toolchain(target)
+
+
+@cache
+def _missing(target):
+    """What the toolchain lacks, asked once in a process; None where it is here."""
+    try:
+        registry.toolchain(target).find()
+    except ToolchainError as error:
+        return error
 
 
 @pytest.fixture

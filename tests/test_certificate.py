@@ -12,7 +12,7 @@ from zlib import crc32
 import pytest
 import z3
 from click.testing import CliRunner
-from marks import some_slow
+from marks import rest_slow, some_slow
 from net import corpus, foreign
 
 from lego_emit import Col, GenP, GroupBy, RegP, Row, Strided, TileBy, generate, pipeline
@@ -118,6 +118,7 @@ def test_what_has_no_certificate():
         generate([tiles, SMALL], "cpp", name="both").certificate()
 
 
+@pytest.mark.slow
 def test_the_same_bytes_in_another_process():
     code = (
         "from lego_emit import *; "
@@ -196,16 +197,16 @@ def unchecked(monkeypatch):
     return lambda: monkeypatch.setattr(pipeline, "check_emission", lambda *_: (0, "not asked"))
 
 
-def test_a_forgotten_precondition_is_found(monkeypatch, unchecked):
+@pytest.mark.parametrize("language", rest_slow(["cpp", "rust", "fortran"]))
+def test_a_forgotten_precondition_is_found(monkeypatch, unchecked, language):
     """An overflow that no header speaks of."""
     monkeypatch.setattr(widths._Needs, "width", lambda self: widths.Width(self.index_type))
     with pytest.raises(InternalError, match="no precondition says so"):
         generate(tiles, "cpp")
     unchecked()
-    for language in ("cpp", "rust", "fortran"):
-        report = checked(generate(tiles, language), tiles)
-        (line,) = [x for x in report.lines if x.says == "fits" and x.function == "tiles_apply"]
-        assert line.verdict == checker.REFUTED and "does not hold at M = " in line.how
+    report = checked(generate(tiles, language), tiles)
+    (line,) = [x for x in report.lines if x.says == "fits" and x.function == "tiles_apply"]
+    assert line.verdict == checker.REFUTED and "does not hold at M = " in line.how
 
 
 def test_a_forgotten_divisibility_is_found(monkeypatch, unchecked):
@@ -327,7 +328,7 @@ def test_what_stands_beside_a_function_is_known(language):
         assert not check(data, text, SMALL), other
 
 
-@pytest.mark.parametrize("language", some_slow(foreign.FORMS, OTHER_TEXTS))
+@pytest.mark.parametrize("language", some_slow(foreign.FORMS, {*OTHER_TEXTS, "rust", "julia"}))
 def test_a_form_that_no_text_has_is_refused(language):
     cases_ = [load(ROOT / "golden" / name) for name in ("layer_norm_forward", "lookup_permutation")]
     units = [(generate(tiles, language), tiles), (generate(SMALL, language, name="f"), SMALL)]
@@ -445,8 +446,8 @@ LAYOUT, FUNCTION = "certificate is of another layout: ", "certificate is of anot
         ("at", "at_other", FUNCTION + "the parameters of u are i, j, and those of at_other a, b, c"),
         ("square", "square", ""),
         ("at", "at", ""),
-        ("tall", "tall", ""),
-        ("open_sizes", "open_sizes", ""),
+        pytest.param("tall", "tall", "", marks=pytest.mark.slow),
+        pytest.param("open_sizes", "open_sizes", "", marks=pytest.mark.slow),
     ],
 )  # fmt: skip
 def test_a_certificate_of_another_subject(tmp_path, monkeypatch, made_of, given, said):

@@ -620,6 +620,7 @@ def test_golden_verify_fails_on_a_wrong_table(folder):
     assert "turned_apply(i=0, j=0) gives 0, the table has 6" in result.stderr
 
 
+@pytest.mark.slow
 def test_targets_lists_what_is_there_and_what_is_missing(monkeypatch):
     from lego_emit.targets.cpp import CppTarget
 

@@ -214,6 +214,7 @@ def test_why_a_unit_was_not_compared():
     assert "KeyError" in unit.self_check.reason
 
 
+@pytest.mark.slow  # with sizes as parameters: test_golden.py
 def test_every_golden_function_is_compared():
     for case in cases(GOLDEN):
         program = build_program(

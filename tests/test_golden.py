@@ -31,13 +31,23 @@ domain = {"p": 4}
 """
 
 
+@pytest.fixture(scope="module")
+def updated(tmp_path_factory):
+    """A folder with two cases, up to date, of which each test has a copy."""
+    folder = tmp_path_factory.mktemp("updated")
+    write(folder, "fig2", FIG2)
+    write(folder, "two_axes", TWO_AXES)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("CI", raising=False)
+        golden.update(folder)
+    return folder
+
+
 @pytest.fixture
-def root(tmp_path, monkeypatch):
+def root(updated, tmp_path, monkeypatch):
     """A folder with two cases, up to date."""
     monkeypatch.delenv("CI", raising=False)
-    write(tmp_path, "fig2", FIG2)
-    write(tmp_path, "two_axes", TWO_AXES)
-    golden.update(tmp_path)
+    shutil.copytree(updated, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
@@ -55,9 +65,16 @@ def all_cases():
 # -- the committed files -------------------------------------------------------------------------
 
 
-def test_committed_files_are_what_is_made_now():
+def test_committed_files_are_what_is_made_now(all_cases, monkeypatch):
+    """And each function was compared with its definition."""
+    monkeypatch.setattr(golden, "cases", lambda root: all_cases)
     found = golden.check(ROOT, ["cuda"])
     assert not found, "\n".join(map(str, found))
+    for case in all_cases:
+        unit = case.emit("cuda")
+        for function in (unit.lowered or unit.program).functions:
+            count, reason = function.checked
+            assert count and not reason, (case.name, reason)
 
 
 @pytest.mark.slow

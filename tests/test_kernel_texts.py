@@ -5,7 +5,7 @@ from marks import rest_slow
 from net import texts
 
 
-@pytest.mark.parametrize("seed", rest_slow(range(8), 2))
+@pytest.mark.parametrize("seed", rest_slow(range(8)))
 def test_random_texts(seed):
     found = [f"{text.text!r}: {why}" for _, text, why in texts.search(seed, range(60))]
     assert not found, "\n".join(found)

@@ -34,6 +34,13 @@ def own_modules():
                 yield path, ast.parse(path.read_text(encoding="utf-8"))
 
 
+def is_click_s_option(node):
+    """Whether a name is click.option."""
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return False
+    return (node.value.id, node.attr) == ("click", "option")
+
+
 def declared(tree):
     """The options that a module declares of its own: as click's, as keys of a table, as keywords of
     a function that takes most of generate()'s."""
@@ -41,7 +48,7 @@ def declared(tree):
     known = {f for of in CLASSES for n, (said, _) in options_of(of).items() for f in flags(n, said)}
     dashed = {n.replace("_", "-") for n in names} - names
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "click.option":
+        if isinstance(node, ast.Call) and is_click_s_option(node.func):
             texts = {a.value for a in node.args if isinstance(a, ast.Constant)}
             yield from (t for t in texts & known if not {"view", "name", "names"} & {t.strip("-")})
         elif isinstance(node, ast.Dict):

@@ -17,6 +17,7 @@ from random import Random
 from time import perf_counter
 
 import pytest
+from marks import rest_slow
 
 from lego_emit import ExpandBy, GroupBy, TileBy, generate
 from lego_emit.emit import registry
@@ -325,7 +326,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("case", BROKEN)
+@pytest.mark.parametrize("case", rest_slow(BROKEN, 2))
 def test_a_plugin_that_does_not_load_gives_one_error(case, tmp_path):
     source, word = BROKEN[case]
     site = broken(tmp_path, source)

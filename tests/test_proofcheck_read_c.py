@@ -76,7 +76,7 @@ def compared(case, language, numbers=False):
     return rows
 
 
-@pytest.mark.parametrize("language", some_slow(LANGUAGES, {"c", "cuda", "fortran", "glsl"}))
+@pytest.mark.parametrize("language", some_slow(LANGUAGES, {"c", "cuda", "fortran", "glsl", "rust"}))
 def test_terms_of_golden_texts(language):
     assert sum(compared(golden.load(ROOT / name), language) for name in SLICE) > 3000
 

@@ -5,6 +5,7 @@ import random
 import re
 
 import pytest
+from marks import rest_slow
 
 from lego_emit import Linear, OrderBy, RegP, generate
 from lego_emit.emit.remarks import WIDTH, _own, remarks
@@ -151,7 +152,7 @@ def random_node(source, depth):
     return op(kind, a, by.get(kind, source.randrange(4)))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", rest_slow(range(4)))
 def test_what_is_listed_is_what_is_computed(seed):
     source = random.Random(seed)
     told = 0

@@ -12,6 +12,7 @@ from functools import partial
 
 import pytest
 from hypothesis import given, settings
+from marks import rest_slow
 from naive import naive_counts
 from net.functions import expressions
 from net.judge import assert_sound
@@ -689,8 +690,10 @@ def interleaved(bits, x, y, join=operator.add):
     return functools.reduce(join, moved)
 
 
-@pytest.mark.parametrize("join", [operator.add, operator.or_])
-@pytest.mark.parametrize(("bits", "index_type", "most"), [(16, "uint32", 26), (32, "uint64", 32)])
+@pytest.mark.parametrize("join", rest_slow([operator.add, operator.or_]))
+@pytest.mark.parametrize(
+    ("bits", "index_type", "most"), rest_slow([(16, "uint32", 26), (32, "uint64", 32)])
+)
 def test_bits_fill_an_unsigned_word(join, bits, index_type, most):
     (found,) = build_program(
         lambda x, y: interleaved(bits, x, y, join),

@@ -169,9 +169,10 @@ def test_triton_s_positions_are_the_layout_s(tmp_path, triton):
         ('{{ S.alignment(":, :") }} {{ S.contiguity(":, :") }}', "(1, 64) (1, 64)"),
         ('{{ A.alignment("p, k, :, :") }} {{ A.contiguity("p, k, :, :") }}', "(1, 1) (1, BK)"),
         ('{{ T.contiguity("p, k, :, :") }}', "(BM, 1)"),
-        (
+        pytest.param(
             '{% assume "K % 16 == 0", "BK % 32 == 0" %}{{ A.alignment("p, k, :, :") }}',
             "(1, 16)",
+            marks=pytest.mark.slow,
         ),
         ('{% assume "N % 8 == 0" %}{{ X.alignment("row, :BLOCK") }}', "8"),
     ],

@@ -98,6 +98,7 @@ def test_the_command_line_writes_into_a_fifo(fifo):
     assert made.returncode == 0 and b"f(" in taken() and is_fifo(path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="there is no /dev/stdout")
 def test_standard_output_by_its_name_is_what_it_is_without_o(tmp_path):
     def text(made):

@@ -5,6 +5,7 @@ import random
 import pytest
 import sympy
 from hypothesis import assume, given, settings
+from marks import rest_slow
 from net.functions import expressions
 from net.layouts import texts
 from net.operations import EVERY_OPERATION, RANGES, corners, function, traced
@@ -55,7 +56,7 @@ LAYOUTS = [
 ]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS, ids=repr)
+@pytest.mark.parametrize("layout", rest_slow(LAYOUTS, 3), ids=repr)
 def test_a_layout_applied_to_symbols_is_a_sympy_expression(layout):
     parameters = sympy.symbols(f"x:{len(layout.dims)}", integer=True)
     flat = layout.apply(*parameters)
