@@ -31,13 +31,14 @@ from .algebra.reference import table as layout_table
 from .check.called import called_at
 from .check.tables import SOURCE, query_of
 from .emit import registry
+from .emit.printer import Printer
 from .emitted import Emitted, emit_program
 from .errors import GoldenError, LegoError, TargetError, short_repr
 from .files import write_if_changed
 from .ir.program import Program
 from .options import Options, beside
 from .packages import numpy as np
-from .pipeline import build_program
+from .pipeline import build_program, dialect_of
 from .project.loading import described, user_file
 from .run import registry as toolchains
 from .tables import Table, changes, read_table
@@ -113,13 +114,10 @@ class Case:
         """The unit in a language; numbers: with every size fixed to the table's number."""
         sizes = self._numbers if numbers else self.fixed
         printer = registry.printer(target)
-        # Lowering asks the printer for these alone; languages that agree on them share its result.
         (index_type,) = self.options.index_type
-        names = printer.default_index if index_type == "auto" else printer.types
-        types = tuple(printer.index_types[t] for t in names)
         view = self.options.view and printer.has_views
-        key = (types, printer.bit_operations, printer.lazy_select, printer.cost, view, numbers)
         try:
+            key = self.lowering(printer, numbers)
             if key not in self._programs:
                 self._programs[key] = build_program(
                     self.subject,
@@ -134,6 +132,13 @@ class Case:
             return emit_program(program, target, subject=self.subject, sizes=sizes)
         except LegoError as error:
             raise GoldenError(f"{self.folder}: {target}: {error}") from error
+
+    def lowering(self, printer: Printer, numbers: bool) -> tuple[Any, ...]:
+        """All that lowering takes from a language and a form of the case: languages that agree on it
+        share one program. Raises TargetError where the language lacks the case's index type."""
+        (index_type,) = self.options.index_type
+        view = self.options.view and printer.has_views
+        return dialect_of(printer, index_type), view, numbers
 
     def text_path(self, target: str) -> Path:
         """Where the emitted text of a language lies."""

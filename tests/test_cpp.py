@@ -82,6 +82,7 @@ sys.path.insert(0, sys.argv[1])
 import index_functions
 import programs
 from lego_emit import golden
+from lego_emit.emit import registry as printers
 from lego_emit.run import registry
 from lego_emit.emitted import emit_program
 from lego_emit.targets.c import CTarget
@@ -102,7 +103,7 @@ if sys.argv[2] == "overflow":
 cases = golden.cases(index_functions.ROOT)
 programs = pickle.loads(Path(sys.argv[2]).read_bytes())
 for case in cases:
-    case._programs.update(programs[case.name])
+    case._programs[case.lowering(printers.printer("cpp"), False)] = programs[case.name]
 compared = 0
 for name, toolchain in TARGETS.items():
     result = golden.verify(cases, name)
@@ -125,7 +126,7 @@ def test_every_golden_case_under_the_sanitizer(cases, tmp_path):
     lowered = {}
     for case in cases:
         case.emit("cpp")
-        lowered[case.name] = case._programs
+        lowered[case.name] = case._programs[case.lowering(golden.registry.printer("cpp"), False)]
     (tmp_path / "programs").write_bytes(pickle.dumps(lowered))
     done = sanitized(str(tmp_path / "programs"))
     assert done.returncode == 0, done.stdout + done.stderr
