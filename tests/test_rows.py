@@ -133,6 +133,14 @@ def test_a_row_takes_no_more_than_is_known_to_do(row, cost):
         assert found == (wanted if isinstance(wanted, tuple) else (wanted,)), index
 
 
+def test_a_quotient_that_an_assumption_keeps_from_0_divides():
+    made = generate(
+        lambda k, c, s: (k // (c // (s * s)), k % (c // (s * s))), "c", name="f",
+        ranges={"k": (0, 64), "c": (4, 64), "s": (1, 8)}, assume=["s * s <= c"],
+    )  # fmt: skip
+    assert "floor" not in made.source and "(s*s) != 0" not in made.source
+
+
 @pytest.mark.parametrize("k", [-3, -1, 1, 2])
 @pytest.mark.parametrize("strict", [True, False])
 @pytest.mark.parametrize("off", [-2, -1, 0, 1, 2])

@@ -113,8 +113,10 @@ class Bounds:
 
     def is_independent(self, e: Expr) -> bool:
         """True where every atom lies between two numbers and goes its own way: putting bounds into
-        e finds no more than its interval does."""
+        e finds no more than its interval does. Of a quotient a constraint may say more."""
         atoms = [a for mono in e.terms for a in mono]
+        if self.facts.constraints and any(a.kind == "digit" and a.args[2] is None for a in atoms):
+            return False
         symbols = [name for a in atoms for name in a.symbols]
         return (
             len(set(symbols)) == len(symbols)
