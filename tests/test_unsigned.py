@@ -28,6 +28,15 @@ NAMES = [
 BELOW_0 = "healpix.RING"  # its own formulas are
 
 
+@pytest.mark.parametrize("said", [{"ranges": {"y": ("-n", 10)}}, {"assume": ["y + n >= 0"]}])
+def test_a_bound_of_other_symbols_is_no_less_than_0(said):
+    """A comparison that holds in any unsigned type is none: compilers warn of it."""
+    unit = generate(lambda y, n: n + 2 * (y >= 0), "c", name="f", index_type="uint32", **said)
+    assert "return n + 2u;" in unit.source
+    signed = generate(lambda y, n: n + 2 * (y >= 0), "c", name="f", index_type="int64", **said)
+    assert "y >= 0" in signed.source
+
+
 @pytest.mark.parametrize("target, index_type, name", NAMES)
 def test_the_greatest_number_stands_for_what_is_masked(target, index_type, name):
     unit = generate(PADDED, target, index_type=index_type)

@@ -166,6 +166,14 @@ class Analyzer:
             self.facts.ranges[name] = made
             self._forget()
 
+    def learn_unsigned(self, name: str) -> None:
+        """0 <= name, beside a lower bound that speaks of other symbols."""
+        known, (least, _) = self.facts.ranges.get(name, Range()), self.interval(self.symbol(name))
+        is_symbolic = known.lo is not None and known.lo.constant is None
+        if is_symbolic and (least is None or least < 0):
+            self.facts.ranges[name] = replace(known, least=0)
+            self._forget()
+
     def learn_equal(self, name: str, value: Expr) -> None:
         """name == value, a product of other symbols or a number: the symbol is written so from now on."""
         facts = self.facts

@@ -191,6 +191,8 @@ def learn_signs(trace: Trace, result: Any) -> None:
         if _has_no_lower_bound(name, known):
             known.learn_range(name, Expr.of(0), None)
             trace.unsigned.add(name)
+        else:
+            known.learn_unsigned(name)
     known.learn_ends()
     values = [*result.values()] if isinstance(result, Mapping) else result
     values = values if isinstance(values, tuple | list) else [values]
