@@ -34,6 +34,7 @@ def problem_of(
 
     looked_into = traced.form is not None or is_aligned((e for _, e in outputs), trace.analyzer)
     kept = None if looked_into else traced.kept()
+    steps = None if traced.form is not None else traced.in_steps()
     if trace.is_unsigned:
         outputs, kept = (
             _without_signs(outputs, trace),
@@ -59,6 +60,7 @@ def problem_of(
         outputs,
         log,
         kept,
+        steps,
         Parameters(
             trace.params(), trace.axes, trace.extents, trace.indices,
             placed=trace.placed | trace.indices, unsigned=trace.unsigned,

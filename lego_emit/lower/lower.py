@@ -46,6 +46,7 @@ from .lowering import Candidate, Lowering, price
 from .problem import Problem
 from .style import Style
 
+LEAST = 2  # operations up to which the form that a function was written in is not asked for
 WHOLES = 4  # ways to keep flat positions whole that are tried
 
 
@@ -78,6 +79,12 @@ def lower(problem: Problem, lowering: Lowering) -> Lowered:
             lowering.log = log
             found, _ = cheapest(lowering, variant)
             best = min(best, found, key=price)
+    if problem.steps is not None and LEAST < best.ops >= problem.steps.count:
+        steps = problem.steps.kept()
+        lowering.log = steps.log
+        own = [lowering.analyzer.unsubstitute(e) for _, e in steps.outputs]
+        nodes = [*map(Form(lowering, Style(), own).expr, own)]
+        best = min(best, lowering.priced(nodes, ("as it was written",)), key=price)
     if _fits_int32(lowering, outputs) and not is_narrow(lowering, best):
         # a form that needs wider values on the way than its results are is no good one
         others = sorted((t.candidate for t in lowering.attempts), key=price)

@@ -100,7 +100,8 @@ class Problem:
     """One function that is to be lowered.
 
     outputs: by name, under the analyzer's facts; log: the steps that led to them; kept: the same with
-    flat positions kept as one value, None where that is not asked for; view: what a view of the layout
+    flat positions kept as one value, None where that is not asked for; steps: what gives the same with the
+    result of each step of a user's function kept, None where there is none; view: what a view of the layout
     has to know; by_name: whether the outputs are a dict's.
     """
 
@@ -110,6 +111,7 @@ class Problem:
     outputs: Sequence[tuple[str, Expr]]
     log: Log
     kept: Kept | None
+    steps: Steps | None
     parameters: Parameters
     counting: Counting
     conditions: Conditions
@@ -134,4 +136,17 @@ class Kept(Protocol):
     @property
     def log(self) -> Log:
         """What led to the outputs."""
+        ...
+
+
+class Steps(Protocol):
+    """What a user's function computes step by step."""
+
+    @property
+    def count(self) -> int:
+        """How many operations it does."""
+        ...
+
+    def kept(self) -> Kept:
+        """The outputs in which the result of each is kept as one value."""
         ...

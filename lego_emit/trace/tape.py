@@ -16,6 +16,7 @@ open is asked again in the same place: it may be decided by now, and its other p
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from typing import Any
 
 from ..arith.analyzer import Analyzer
 from ..arith.context import ContextCond, ContextExpr, plain
-from ..arith.expr import Cond, Expr, computed
+from ..arith.expr import Cond, Expr, computed, opaque
 from ..arith.steps import Simplified
 from .paths import Impossible, here, running
 
@@ -121,6 +122,7 @@ class Tape:
                 return given if value.item is None else given[value.item]
             return _now(value, analyzer)
 
+        play = _kept if here().trace.keeps_steps else _done
         run, answers = self._runs[()], ()
         while True:
             ended = len(answers) == len(run.asked)
@@ -128,7 +130,8 @@ class Tape:
                 (len(run.steps), None, True) if ended else run.asked[len(answers)]
             )
             for operation, arguments in run.steps[len(values) : at]:
-                values.append(_done(analyzer, operation, [_each(a, known) for a in arguments]))
+                given = [_each(a, known) for a in arguments]
+                values.append(play(analyzer, operation, given))
             if ended:
                 break
             if condition is not None and bool(known(condition)) is not answer:
@@ -184,6 +187,10 @@ class Tape:
             for k, (operation, arguments) in enumerate(run.steps)
         ]
         return "\n".join([*lines, f"return {run.result!r}"])
+
+    def length(self) -> int:
+        """How many different operations the longest path has."""
+        return max(map(_length, self._runs.values()), default=0)
 
     def show(self) -> None:
         """Text is made of a symbol: where the function does it, its result may depend on that."""
@@ -243,6 +250,42 @@ def _kind(value: tuple[Any, ...] | list[Any]) -> type:
 def _done(analyzer: Analyzer, operation: Callable[..., Any], arguments: list[Any]) -> Any:
     """What an operation gives, without contexts."""
     return _each(analyzer.operate(operation, *arguments), plain)
+
+
+def _length(run: Run) -> int:
+    places: dict[Any, int] = {}
+
+    def place(value: Any) -> Any:
+        return (same[value.step], value.item) if isinstance(value, Result) else value
+
+    same: list[int] = []  # the first step that does what a step does
+    for k, (operation, arguments) in enumerate(run.steps):
+        key = operation, *map(place, arguments)
+        is_known = operation.__module__ == operator.add.__module__  # all else has other operands
+        same.append(places.setdefault(key, k) if is_known else k)
+    return len(places)
+
+
+def _kept(analyzer: Analyzer, operation: Callable[..., Any], arguments: list[Any]) -> Any:
+    """What an operation gives, a sum or product kept as one value; a layout is applied to what those
+    are made of."""
+    trace, whole = here().trace, analyzer.simplifier.opened
+    if operation.__module__.startswith("lego_emit.trace."):
+
+        def opened(value: Any) -> Any:
+            return whole(value, trace.flats, ()) if isinstance(value, Expr) else value
+
+        return _done(analyzer, operation, [_each(a, opened) for a in arguments])
+
+    def kept(value: Any) -> Any:
+        if not isinstance(value, Expr):
+            return value
+        value = opaque(value)
+        if (single := value.single) is not None and single.kind == "opaque":
+            trace.flats[single] = None
+        return value
+
+    return _each(_done(analyzer, operation, arguments), kept)
 
 
 def _now(value: Any, analyzer: Analyzer) -> Any:

@@ -54,6 +54,7 @@ class Trace:
     is_unsigned: bool = False  # whether parameters are of a type without negative numbers
     unsigned: set[str] = field(default_factory=set)  # at least 0 because of their type alone
     keeps: bool = False  # flat positions are kept as one value, not looked into
+    keeps_steps: bool = False  # whether the results of a function's steps are kept as one value
     flats: dict[Atom, None] = field(default_factory=dict)  # those that were kept
     tape: Tape | None = None  # what a user's function did
     has_genp: bool = False  # a GenP of sizes that are no numbers is applied or inverted
@@ -83,7 +84,14 @@ class Trace:
 
     def kept(self) -> tuple[Any, list[Atom], Log]:
         """(the result with all flat positions kept as one value, those values, the steps)."""
-        made = replace(self, keeps=True, flats={}, preconditions=[*self.preconditions], extents={})
+        return self._keeping(keeps=True)
+
+    def kept_steps(self) -> tuple[Any, list[Atom], Log]:
+        """The same with the result of each step of the function kept."""
+        return self._keeping(keeps_steps=True)
+
+    def _keeping(self, **what: bool) -> tuple[Any, list[Atom], Log]:
+        made = replace(self, flats={}, preconditions=[*self.preconditions], extents={}, **what)
         result = made.run()
         log, self.analyzer.log = self.analyzer.log, None
         assert log is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..arith.analyzer import Analyzer
@@ -65,6 +65,14 @@ class Traced:
         result, flats, log = self.trace.kept()
         return Kept(self._counted(result), flats, log)
 
+    def in_steps(self) -> Steps | None:
+        """The results as the steps of a function give them; None where nothing was written down."""
+        trace = self.trace
+        if trace.tape is None or trace.tape.stale:
+            return None
+        known = replace(trace, analyzer=trace.analyzer.copy())  # as much as is known by now
+        return Steps(trace.tape.length(), replace(self, trace=known))
+
     def _counted(self, result: Any) -> Outputs:
         """The values that a result names, counted from where they are."""
         known = self.trace.analyzer
@@ -81,6 +89,25 @@ class Kept:
     outputs: Outputs
     flats: list[Atom]
     log: Log
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What a function computes step by step. count: its operations, on the longest path."""
+
+    count: int
+    traced: Traced
+
+    def kept(self) -> Kept:
+        """The results with that of each step kept as one value."""
+        trace = self.traced.trace
+        result, flats, log = trace.kept_steps()
+        outputs = self.traced._counted(result)
+        if trace.is_unsigned:
+            from ..arith.signs import without_negative_parts
+
+            outputs = [(n, without_negative_parts(e, trace.analyzer)) for n, e in outputs]
+        return Kept(outputs, flats, log)
 
 
 @dataclass
