@@ -67,6 +67,24 @@ def transposed_twice(rows, columns, others):
     return lambda i: layout.apply(i)
 
 
+def padded_pixel(r, c, pad, height, width):
+    """-1 in the padding."""
+    row, column = r - pad, c - pad
+    if row < 0 or column < 0 or row >= height or column >= width:
+        return -1
+    return row * width + column
+
+
+def turned(x, y, swapped, mirrored, flipped):
+    if swapped:
+        x, y = y, x
+    if mirrored:
+        x = 6 - x
+    if flipped:
+        y = 6 - y
+    return 9 * y + x
+
+
 COLUMNS = (1, 1026, 6, 8, 16, 32, 2112, 136, 304, 512, 1024, 2048)
 
 
@@ -115,6 +133,13 @@ ROWS = {
     "two transpositions of 36": (transposed_twice(4, 9, 6), dict(i=36), 3.001, 6.5),
     "two transpositions of 20": (transposed_twice(4, 5, 2), dict(i=20), 3.001, 6),
     "a linear map": (linear, dict(x=4096), 9, 10),
+    "differences that are compared": (
+        padded_pixel,
+        dict(r=8, c=8, pad=3, height=5, width=5),
+        12,
+        12.5,
+    ),
+    "a picture turned": (turned, dict(x=7, y=7, swapped=2, mirrored=2, flipped=2), 11, 11.5),
     "three flags": (flagged, dict(i=9, a=2, b=2, c=2), 8, 8),
 }
 

@@ -192,8 +192,18 @@ def sharing(state: SearchState) -> Iterator[Candidate]:
         yield found
 
 
+def merging(state: SearchState) -> Iterator[Candidate]:
+    """The best with what both branches of a choice do computed once."""
+    if "select" in state.kinds:
+        from .merged import merged  # few functions choose
+
+        found = merged(state.lowering, state.best)
+        if found is not None:
+            yield found
+
+
 GENERATORS: tuple[Generator, ...] = (
-    words, matrices, styles, bits, chosen, multiplied_out, tables, sharing,
+    words, matrices, styles, bits, chosen, multiplied_out, tables, sharing, merging,
 )  # fmt: skip
 
 

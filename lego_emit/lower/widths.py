@@ -235,11 +235,7 @@ class _Needs:
             floor = _without_tables(value, analyzer)
             if floor is None:
                 self.unseen = True
-            elif (
-                not analyzer.nonneg(floor)
-                and not _nonnegative(floor)
-                and not self._is_never_below(floor)
-            ):
+            elif not self._is_never_below(floor):
                 self.floors.append(floor)
         keep = {
             name
@@ -268,7 +264,12 @@ class _Needs:
                 self.tops += [(e, path) for e in signed]
 
     def _is_never_below(self, e: Expr) -> bool:
-        """Whether e >= 0 by the bounds of what it divides: n - b*(i // b) where i < n."""
+        """Whether e >= 0: proven, or by the bounds of what it divides (n - b*(i // b) where i < n), or in
+        both branches of a choice."""
+        if self.analyzer.nonneg(e) or _nonnegative(e):
+            return True
+        if e.single is not None and e.single.kind == "select":
+            return all(map(self._is_never_below, e.single.args[1:]))
         factors = {atom.args[0] for atom in e.atoms() if atom.kind == "sym"}
         top = self.analyzer.estimates.highest(-e, factors)
         return top is not None and self.analyzer.nonneg(-top)
