@@ -11,7 +11,7 @@ from typing import Any
 
 from lego_emit import Col, GenP, GroupBy, RegP, Row, TileBy
 
-SEED = 17
+SEED, SECOND = 17, 35
 RANDOM = 60
 
 
@@ -146,8 +146,30 @@ def skewed(width: int, stride: int, step: int) -> Formula:
     return Formula((64, width), lambda i, j: stride * i + (j + step * i) % width)
 
 
-def random_cases(seed: int = SEED, count: int = RANDOM) -> tuple[Case, ...]:
-    """Rows of random kinds, the same ones for a seed."""
+def mixed_digits(dims: tuple[int, ...], digits: tuple[tuple[int, bool], ...]) -> Formula:
+    """Digits of one index, the lowest first, each with a stride and some of them backwards."""
+
+    def position(x):
+        total, lo = 0, 1
+        for n, (stride, back) in zip(dims, digits, strict=True):
+            digit = x // lo % n if lo * n < prod(dims) else x // lo
+            total, lo = total + (n - 1 - digit if back else digit) * stride, lo * n
+        return total
+
+    return Formula((prod(dims),), position)
+
+
+def halves(rows: int, width: int, parts: int) -> Formula:
+    """A row's parts interleaved, as rotary embeddings have it."""
+    each = width // parts
+    return Formula((rows, width), lambda h, d: h * width + d % each * parts + d // each)
+
+
+def random_cases(
+    seed: int = SEED, count: int = RANDOM, first: int = 0, more: bool = False
+) -> tuple[Case, ...]:
+    """Rows of random kinds, the same ones for a seed. first: the number of the first one; more: of more
+    kinds."""
     draw = Random(seed)
 
     def two() -> int:
@@ -211,9 +233,21 @@ def random_cases(seed: int = SEED, count: int = RANDOM) -> tuple[Case, ...]:
         given = width, draw.choice([width, 2 * width, 64]), draw.choice([1, 2, 3])
         return f"skewed {given}", partial(skewed, *given)
 
+    def mixed():
+        dims = [size() for _ in range(draw.choice([2, 3, 4]))]
+        strides = [draw.choice([two() * two(), prod(dims) // n, n * size()]) for n in dims]
+        digits = [(stride, draw.random() < 0.25) for stride in strides]
+        return f"mixed digits {dims} {digits}", partial(mixed_digits, (*dims,), (*digits,))
+
+    def interleaved():
+        parts = draw.choice([2, 4, 3])
+        given = size(), parts * draw.choice([two(), 3, 64]), parts
+        return f"halves {given}", partial(halves, *given)
+
     kinds = [blocked, retiled, regrouped, bits, chained, padded, columns, turning, fragment, banks]
+    kinds += [mixed, interleaved, mixed, interleaved, mixed] if more else []
     found = []
-    for number in range(count):
+    for number in range(first, first + count):
         name, make = kinds[number % len(kinds)]()
         layout = not isinstance(make(), Formula)
         direction = draw.choice(["apply", "inv"]) if layout else "apply"
@@ -260,5 +294,15 @@ CASES = (
     Case("bit reversal 5", lambda: bit_reversal(5), "apply", 3),
     Case("bit reversal 8", lambda: bit_reversal(8), "apply"),
     Case("skewed banks 32", lambda: skewed(32, 32, 1), "apply", 4),
+    Case(
+        "columns backwards 12x10", lambda: mixed_digits((10, 12), ((12, True), (1, False))), "apply"
+    ),
+    Case("halves 8x128", lambda: halves(8, 128, 2), "apply"),
+    Case(
+        "scales of 128x16",
+        lambda: mixed_digits((16, 8, 4, 4), ((8, False), (1, False), (512, False), (128, False))),
+        "apply",
+    ),
     *random_cases(),
+    *random_cases(SECOND, first=RANDOM, more=True),
 )

@@ -27,5 +27,5 @@ def catalogue_sw128_inv(flat: int) -> tuple[int, int]:
     Returns:
         0 <= i < 24, 0 <= j < 64
     """
-    bits = flat ^ (8 * (flat // 64 % 8))
-    return bits // 64, bits % 64
+    flat_div_64 = flat // 64
+    return flat_div_64, (flat ^ (8 * (flat_div_64 % 8))) % 64

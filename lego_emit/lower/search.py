@@ -27,7 +27,7 @@ from .trees import cost as cost_of
 from .wiring import Bit, Wiring
 from .words import word_of
 
-SMALL = 1024  # values of a base that a table is made of
+SMALL = 2048  # values of a base that a table is made of
 MOVING = ("and", "or", "xor")
 Term = tuple[Monomial, int]  # one term of a sum
 WORDS = ("words of bits",)
