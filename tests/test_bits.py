@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from nested import as_tuple, cost, meaning, wire
 
 from lego_emit.lower.assembler import Assembler
+from lego_emit.lower.bits import wire as wire_nodes
+from lego_emit.lower.trees import cost as cost_of
 from lego_emit.lower.words import Word, word_of
 
 PRICES = (
@@ -199,6 +201,77 @@ def test_known_counts(wiring, most, width):
 def test_detours_leave_effort_for_others():
     """Steps of five fields would cost the effort that finds this."""
     assert check(*permuted([3, 6, 1, 7, 4, 0, 5, 2]), width=53) <= 6
+
+
+def moved_by_digits(order, flipped=0):
+    """Bits whose places' digits are exchanged, and the flipped ones complemented."""
+    places = range(1 << len(order))
+    goes = [sum((p >> k & 1) << to for k, to in enumerate(order)) ^ flipped for p in places]
+    return permuted([goes.index(place) for place in places])
+
+
+def exchanged(wiring, width, price=PRICES[1]):
+    """The operations of the program of a permutation, which is right; its words are shared, so that
+    as tuples they are too large."""
+    widths, outputs = wiring
+    trees = wire_nodes(widths, outputs, price, width)
+    for values in samples(widths):
+        known = {}
+        for node in [n for tree in trees for n in _in_order(tree, set())]:
+            operands = [known[a] for a in node.args]
+            leaf = values[0] if node.op == "var" else node.value
+            known[node] = APPLY[node.op](*operands) if operands else leaf
+            assert 0 <= known[node] < 2**width, (node, values)
+        assert [known[tree] for tree in trees] == expected(outputs, values), values
+    return cost_of(trees, {})
+
+
+def _in_order(node, seen):
+    """What a node needs and the node itself, each once."""
+    if node not in seen:
+        seen.add(node)
+        for operand in node.args:
+            yield from _in_order(operand, seen)
+        yield node
+
+
+@pytest.mark.parametrize(
+    ("wiring", "width", "most"),
+    [
+        (moved_by_digits([3, 4, 5, 0, 1, 2]), 64, 15),  # 8 x 8 transposed: three delta swaps
+        (moved_by_digits([2, 3, 0, 1]), 31, 10),  # 4 x 4
+        (moved_by_digits([2, 0, 1]), 31, 11),
+        (moved_by_digits([1, 2, 3, 4, 0]), 32, 20),  # perfect shuffles
+        (moved_by_digits([4, 0, 1, 2, 3]), 32, 20),
+        (moved_by_digits([1, 2, 3, 0]), 31, 15),
+        (moved_by_digits([5, 0, 1, 2, 3, 4]), 64, 20),
+        (moved_by_digits(range(5), 31), 32, 25),  # reversed
+        (moved_by_digits(range(6), 63), 64, 25),
+        (moved_by_digits([1, 0, 2, 3, 5, 4], 10), 64, 20),
+        (permuted(range(62, -1, -1)), 63, 20),
+        (permuted(range(30, -1, -1)), 31, 20),
+    ],
+)
+def test_exchanges_of_bits(wiring, width, most):
+    assert exchanged(wiring, width) <= most
+
+
+@pytest.mark.parametrize(("size", "width", "most"), [(64, 64, 55), (32, 32, 45), (16, 31, 35)])
+def test_any_permutation_is_a_network_of_exchanges(size, width, most):
+    rng = random.Random(size)
+    for _ in range(5):
+        assert exchanged(permuted(rng.sample(range(size), size)), width) <= most
+
+
+@pytest.mark.slow
+def test_random_exchanges():
+    """With places that no bit comes from, and others that none goes to, under every price."""
+    rng = random.Random(3)
+    for size, width in [(5, 31), (12, 31), (23, 31), (31, 31), (32, 32), (50, 63), (63, 63)] * 3:
+        order = rng.sample(range(size), size)
+        output = [bit((0, b)) if rng.random() < 0.8 else bit() for b in order]
+        for price in PRICES:
+            assert exchanged(([size], [output]), width, price) < inf
 
 
 @pytest.mark.slow

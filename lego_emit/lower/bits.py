@@ -9,7 +9,8 @@ assemble    one word out of others in one go. The bits are grouped by source wor
             ((x >> s) & m) % N, or an exchange of bits; groups share a mask where they can.
 detours     where that is dear, the bits are first brought to other places, from which the rest
             is cheap: packed into one word and spread or squeezed in log steps (Hacker's Delight,
-            7-4 and 7-5), exchanged (delta swaps, ibid. 7-1), or picked from copies of the word.
+            7-4 and 7-5), exchanged (delta swaps, ibid. 7-1: the few that bring all bits home, else
+            those of a Benes network), or picked from copies of the word.
 
 A detour is no more than a list of placements: every step of it is made by assemble, and what
 comes out is proved bit by bit (meaning) before it counts.
@@ -144,7 +145,12 @@ class _Search:
         steps = 2 * self.cheapest_move + price["and"]
         picks = price["mul"] + price["and"] + min(price["mod"], price["mul"] + price["shr"])
         swaps = price["mul"] + price["shr"] + price["and"] + 2 * price["xor"]
-        for detours, least in ((step_ways, steps), (pick_ways, picks), (swap_ways, swaps)):
+        kinds = [(step_ways, steps), (pick_ways, picks), (swap_ways, swaps)]
+        if self.price_of_best > 2 * swaps:
+            from .exchanges import exchange_ways
+
+            kinds.insert(2, (exchange_ways, 2 * swaps))
+        for detours, least in kinds:
             if self.price_of_best > least:
                 for stages in detours(inputs, outs, self.width):
                     for problem in problems:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
 from ..arith.terms import Atom, Identity
+from .words import bits_of
 
 Bit = frozenset  # of (input, bit): their exclusive or; None inside: and a one
 ZERO: Bit = frozenset()
@@ -29,10 +30,7 @@ class Wiring:
     def bits(self, e: Expr) -> list[Bit] | None:
         """The bits of e, low first; None where e is no wiring."""
         found = self._sum(e)
-        if found is None or MIXED in found:
-            return None
-        length = max((k for k, bit in enumerate(found, 1) if bit), default=0)
-        return found[:length]
+        return None if found is None or MIXED in found else _trimmed(found)
 
     def joined(self, a: list[Bit], b: list[Bit]) -> list[Bit] | None:
         """The bits of a sum; None where both have one in a place."""
@@ -54,15 +52,16 @@ class Wiring:
                 return None
             size = abs(c)
             term = self._atom(mono[0])
-            if term is None or size & (size - 1):
+            if term is None or size.bit_length() > LONGEST:
                 return None
             if c < 0:  # -c*x is c*(all ones - x) less the ones
                 term = [_xor(b, ONE) for b in term]
                 constant -= size * ((1 << len(term)) - 1)
-            term = [ZERO] * (size.bit_length() - 1) + term
-            if len(term) > LONGEST or _clash(total, term):
-                return None
-            total = _joined(total, term)
+            for place in bits_of(size):
+                moved = _trimmed([ZERO] * place + term)
+                if len(moved) > LONGEST or _clash(total, moved):
+                    return None
+                total = _joined(total, moved)
         if constant < 0:
             return None
         ones = [ONE if constant >> k & 1 else ZERO for k in range(constant.bit_length())]
@@ -104,6 +103,11 @@ class Wiring:
         self.inputs.append(e)
         self.widths.append(hi.bit_length())
         return [frozenset([(number, k)]) for k in range(hi.bit_length())]
+
+
+def _trimmed(bits: list[Bit]) -> list[Bit]:
+    """The bits without those on top that are always 0."""
+    return bits[: max((k for k, bit in enumerate(bits, 1) if bit), default=0)]
 
 
 def _clash(a: Sequence[Bit], b: Sequence[Bit]) -> bool:
