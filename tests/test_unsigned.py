@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import random
 from hashlib import sha256
 
 import numpy as np
@@ -9,6 +10,7 @@ import programs
 import pytest
 from net.judge import Machine
 from net.points import Relations
+from steps import at_most
 
 from lego_emit import ExpandBy, GroupBy, Padded, TileBy, catalogue, generate, symbols
 from lego_emit.algebra import reference
@@ -228,3 +230,49 @@ def test_what_is_left_of_a_size_is_not_said_to_be_positive():
     n, m, b = symbols("n m b")
     unit = generate(catalogue["triton.grouped"](n, m, b), "c", index_type="uint32")
     assert not any(">= 0" in a for f in unit.functions for a in f.assumptions)
+
+
+def interleaved(x, y):
+    """The bits of two words of 16, in turns."""
+    return sum(((x >> k & 1) << 2 * k) + ((y >> k & 1) << 2 * k + 1) for k in range(16))
+
+
+@pytest.mark.parametrize(
+    "change, operations, said",
+    [
+        (lambda z, o: z, 26, ()),
+        (lambda z, o: z - 1, 27, ("x + y - 1 >= 0",)),
+        (lambda z, o: z % 7, 27, ()),
+        (lambda z, o: o - z, 27, ("every intermediate value fits uint32",)),
+        (lambda z, o: z + o, 27, ("every intermediate value fits uint32",)),
+    ],
+)
+def test_arithmetic_on_a_whole_word_of_bits(change, operations, said):
+    """One operation more, or as many as the arithmetic has, and a condition that can be read."""
+    with at_most(1_500_000, "styles of 32 digits"):
+        unit = generate(
+            lambda x, y, o: change(interleaved(x, y), o),
+            "c",
+            name="f",
+            index_type="uint32",
+            ranges={"x": (0, 2**16), "y": (0, 2**16)},
+        )
+    (function,) = unit.functions
+    assert function.op_count <= operations and function.assumptions == said
+    rng = random.Random(0)
+    for _ in range(200):
+        x, y, o = (rng.getrandbits(16), rng.getrandbits(16), rng.getrandbits(32))
+        want = change(interleaved(x, y), o)
+        assert [*function.evaluate({"x": x, "y": y, "o": o}).values()] == [want]
+
+
+def test_a_condition_is_not_shortened_beyond_what_it_says():
+    """A bit that is left out may be the only one that is set."""
+
+    def f(x, y):
+        bits = [k for k in range(8) if k != 3]
+        return sum(((x >> k & 1) << 2 * k) + ((y >> k & 1) << 2 * k + 1) for k in bits) - 1
+
+    ranges = {"x": (0, 256), "y": (0, 256)}
+    (function,) = generate(f, "c", index_type="uint32", ranges=ranges).functions
+    assert function.assumptions == ("every intermediate value fits uint32",)

@@ -19,7 +19,7 @@ from .style import Style, occurrences
 SUBSETS = 3  # digits of one base whose forms are all tried; with more, one at a time
 BUDGET = 600  # atoms that trying forms may build beyond TRIES times the plain one's, so that long
 TRIES = 3  # functions stay quick
-LEAST = 2  # operations of a function for which the other cost models are asked, at least
+MANY = 16  # digits of sums whose styles do not come near words of bits
 LONG = 24  # operations of a linear function for which nothing else is tried
 CHOSEN = ("choices by digits that are 0 or 1",)
 BITS = {op for op, row in OPS.items() if row.bits}
@@ -33,8 +33,9 @@ class SearchState:
     own: the outputs in the user's symbols; atoms: every occurrence of an atom in them; begun: how many
     atoms had been built before; plain: the candidate in the plain style; best: the cheapest candidate
     so far; style: the cheapest style; settled: no other form can be cheaper; wired: the outputs only
-    move bits; kinds: of the atoms; moves_bits: whether some atom takes bits of a value; over_bits: whether
-    all symbols have a number of bits. Both need bit operations.
+    move bits; parted: the styles in which parts that only move bits were tried; kinds: of the atoms;
+    moves_bits: whether some atom takes bits of a value; over_bits: whether all symbols have a number of
+    bits. Both need bit operations.
     """
 
     lowering: Lowering
@@ -49,6 +50,7 @@ class SearchState:
     wired: bool = False
     moves_bits: bool = False
     over_bits: bool = False
+    parted: set[Style] = field(default_factory=set)
     kinds: frozenset[str] = field(default=frozenset())
 
 
@@ -110,7 +112,11 @@ def matrices(state: SearchState) -> Iterator[Candidate]:
 
 
 def styles(state: SearchState) -> Iterator[Candidate]:
-    """The sums as they stand, in other styles."""
+    """The sums as they stand, in other styles; not of many digits where words of bits cost half."""
+    if sum(atom.kind == "digit" for atom in state.atoms) >= MANY:
+        yield from bits(state)
+        if 2 * state.best.cost <= state.plain.cost:
+            return
     found, state.style = _cheapest_style(
         state.lowering, state.own, state.atoms, state.plain, state.begun
     )
@@ -123,6 +129,9 @@ def bits(state: SearchState) -> Iterator[Candidate]:
         from .search import partly_wired
 
         for style in dict.fromkeys((state.style, Style())):
+            if style in state.parted:
+                continue
+            state.parted.add(style)
             found = partly_wired(state.lowering, state.own, style)
             if found is not None:
                 yield found

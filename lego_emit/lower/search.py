@@ -61,6 +61,12 @@ def partly_wired(lowering: Lowering, outputs: Sequence[Expr], style: Style) -> C
     wiring = Wiring(lowering.analyzer)
     parts = [_parted(wiring, e) for e in outputs]
     words = [tuple(word) for by_factor, _ in parts for word in by_factor.values()]
+    within = {}
+    if any(map(_has_long_digits, outputs)):
+        from .words_within import bits_within
+
+        within = bits_within(wiring, [rest for _, rest in parts], MANY)
+        words += map(tuple, within.values())
     whole = all(not rest.terms and {*by_factor} <= {((), 1)} for by_factor, rest in parts)
     if not words or whole:
         return None
@@ -70,7 +76,12 @@ def partly_wired(lowering: Lowering, outputs: Sequence[Expr], style: Style) -> C
     if nodes is None:
         return None
     made, found = iter(nodes), []
+    bases = dict(zip(within, nodes[len(words) - len(within) :], strict=True))
     for by_factor, rest in parts:
+        if within:
+            from .words_within import with_nodes
+
+            rest = with_nodes(lowering, rest, bases)
         for factor in by_factor:
             rest = rest + placed(lowering, next(made)) * Expr(dict([factor]))
         found.append(form.expr(rest))
@@ -99,6 +110,12 @@ def _parted(wiring: Wiring, e: Expr) -> tuple[dict[Term, list[Bit]], Expr]:
         else:
             parts[factor] = joined
     return parts, Expr(rest)
+
+
+def _has_long_digits(e: Expr) -> bool:
+    return any(
+        atom.kind == "digit" and len(atom.args[0].terms) >= MANY for m in e.terms for atom in m
+    )
 
 
 def _factored(mono: Monomial, c: int) -> tuple[Term, Term]:

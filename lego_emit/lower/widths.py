@@ -56,6 +56,7 @@ NONNEGATIVE = {
 Path: TypeAlias = frozenset[tuple[Node, bool]]  # of conditions, with whether each holds
 NONE: Path = frozenset()
 MOST_SHOWN = 100  # characters of a value in a message
+MOST_DIGITS = 12  # in a condition of a header
 
 
 @dataclass(frozen=True)
@@ -233,6 +234,10 @@ class _Needs:
         if low and self.least == 0:
             low = False
             floor = _without_tables(value, analyzer)
+            if floor is not None and _is_long(floor):
+                from .sums_of_digits import as_symbols
+
+                floor = as_symbols(floor, analyzer)
             if floor is None:
                 self.unseen = True
             elif not self._is_never_below(floor):
@@ -412,6 +417,11 @@ def _without_tables(e: Expr, analyzer: Analyzer) -> Expr | None:
             return None
         found = found - Expr({mono: c}) + rest * end
     return None if _looks_up(found) else found
+
+
+def _is_long(e: Expr) -> bool:
+    """Whether a condition on e is longer than a reader of the header follows."""
+    return sum(atom.kind == "digit" for mono in e.terms for atom in mono) > MOST_DIGITS
 
 
 def _at_most(e: Expr, top: Expr, analyzer: Analyzer) -> bool:
