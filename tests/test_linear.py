@@ -9,8 +9,16 @@ import pytest
 
 from lego_emit import Col, GroupBy, LegoError, Linear, cute, generate, isqrt
 from lego_emit.algebra import f2
-from lego_emit.errors import InverseError, LayoutError, TraceError
+from lego_emit.errors import (
+    InverseError,
+    LayoutError,
+    TargetError,
+    ToolchainError,
+    TraceError,
+    WidthError,
+)
 from lego_emit.ir.cost import OPS
+from lego_emit.run import registry
 
 # Fig. 1a and Table 1 of the paper: 2x2 registers, 4x8 threads, 2x1 warps over 16x16.
 FIGURE = Linear(
@@ -704,3 +712,79 @@ def test_explain_is_the_matrix_and_its_cycles():
                 numbers = [*map(int, cycle.split())]
                 to |= dict(zip(numbers, [*numbers[1:], numbers[0]], strict=True))
         assert not cycles or [1 << to[k] for k in range(len(to))] == [*made.columns]
+
+
+def shuffled_bits(bits, offset=0, seed=0):
+    """A bijection of a word that joins bits."""
+    rng = random.Random(seed)
+    columns = [1 << k for k in range(bits)]
+    for _ in range(20):
+        to, by = rng.sample(range(bits), 2)
+        columns[to] ^= columns[by]
+    rng.shuffle(columns)
+    return Linear({"x": columns}, out={"y": 1 << bits}, offset={"y": offset})
+
+
+TRANSPOSED = Linear({"x": [1 << k % 8 * 8 + k // 8 for k in range(64)]}, out={"y": 2**64})
+INTERLEAVED = Linear(
+    {"a": [1 << 2 * k for k in range(32)], "b": [2 << 2 * k for k in range(32)]}, out={"z": 2**64}
+)
+WIDE = [TRANSPOSED, shuffled_bits(64, offset=2**64 - 2), INTERLEAVED, shuffled_bits(63)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "target", ["c", "cpp", "rust", "julia", "javascript", "python", "fortran", "numpy"]
+)
+def test_words_of_64_bits(target):
+    """So many words cannot be counted: single bits, ends and random ones are compared with
+    Definition 4.1, and each comes back."""
+    found = registry.toolchain(target)
+    try:
+        found.find()
+    except ToolchainError as error:
+        pytest.skip(str(error))
+    rng = random.Random(1)
+    for layout in WIDE:
+        whole = 2 ** sum(bits for _, bits in layout.ins) == 2**64
+        if whole and target in ("fortran", "numpy"):
+            with pytest.raises(TargetError, match="no uint64"):
+                generate(layout, target, index_type="uint64")
+            continue
+        unit = generate(layout, target, name="f", index_type="uint64" if whole else "int64")
+        (run,) = found.compile([unit])
+        for function, own in zip(unit.functions, (layout, layout.invert()), strict=True):
+            most = [2**bits - 1 for _, bits in own.ins]
+            points = [
+                most,
+                [0] * len(most),
+                *([rng.randint(0, m) for m in most] for _ in range(200)),
+            ]
+            points += [[1 << bit & m for m in most] for bit in range(64)]
+            index = np.array(points, np.uint64).T
+            results = run[function.name](*index)
+            results = results if isinstance(results, tuple) else (results,)
+            got = [np.asarray(r).astype(np.int64).view(np.uint64).tolist() for r in results]
+            wanted = [np.atleast_1d(own.reference_apply(tuple(p))).tolist() for p in points]
+            assert [list(row) for row in zip(*got, strict=True)] == wanted
+
+
+def test_what_no_index_type_holds_is_refused():
+    for target, index_type in [("cpp", "auto"), ("javascript", "auto"), ("c", "int64")]:
+        with pytest.raises(WidthError, match="choose a wider index_type"):
+            generate(TRANSPOSED, target, index_type=index_type)
+    with pytest.raises(WidthError):
+        generate(shuffled_bits(65), "c", index_type="uint64")
+    assert [f.op_count for f in generate(TRANSPOSED, "c", index_type="uint64").functions] == [
+        15
+    ] * 2
+
+
+def test_a_bit_in_two_places_is_a_bit():
+    """3*x is no sum that carries where x is 0 or 1."""
+    double = Linear({"x": [3, 12, 48, 192]}, out={"y": 256})
+    function = generate(double, "c").functions[0]
+    assert [*map(function.evaluate, ({"x": x} for x in (1, 6, 15)))] == [
+        {"y": double.apply(x)} for x in (1, 6, 15)
+    ]
+    assert function.op_count <= 9

@@ -15,7 +15,7 @@ def linear_affine_apply(x: int) -> int:
         0 <= the result < 64
     """
     x_mod_8 = x % 8
-    return x_mod_8 ^ ((x // 8) ^ 0x15) ^ (8 * x_mod_8)
+    return x_mod_8 ^ ((8 * x_mod_8 + x // 8) ^ 0x15)
 
 
 def linear_affine_inv(y: int) -> int:
@@ -27,5 +27,4 @@ def linear_affine_inv(y: int) -> int:
     Returns:
         0 <= the result < 64
     """
-    y_div_8 = y // 8
-    return y_div_8 ^ 0x3A ^ (8 * y_div_8) ^ (8 * (y % 8))
+    return 0x3A ^ (9 * (y // 8)) ^ (8 * (y % 8))

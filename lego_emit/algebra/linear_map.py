@@ -201,18 +201,25 @@ class LinearMap(Indexable):
         return self
 
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
-        """Masked inputs shifted by each distance that bits are moved by, added up."""
+        """Masked inputs shifted by each distance that bits are moved by: those of different bits added
+        up, of such sums the exclusive or, so that no bound is larger than all bits."""
         found = []
         for k, (name, _) in enumerate(self.outs):
-            taken = self._split(self.start)[k]
-            total: Any = taken
+            start = self._split(self.start)[k]
+            sums: list[tuple[Any, int]] = [(start, start)]  # with the bits that each has
             for moved, value in zip(self._distances(name), index, strict=True):
                 for by, mask in moved.items():
                     part = value & mask
                     part = part << by if by > 0 else part >> -by if by < 0 else part
                     bits = mask << by if by > 0 else mask >> -by
-                    total = total ^ part if bits & taken else total + part
-                    taken |= bits
+                    at = next((n for n, (_, taken) in enumerate(sums) if not bits & taken), None)
+                    if at is None:
+                        sums.append((part, bits))
+                    else:
+                        sums[at] = sums[at][0] + part, sums[at][1] | bits
+            total, *others = (own for own, _ in sums)
+            for other in others:
+                total = total ^ other
             found.append(total)
         return tuple(found) if len(found) != 1 else found[0]
 
