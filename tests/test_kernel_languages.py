@@ -95,7 +95,7 @@ COMPILED = {
         "gcc -std=c99 -pedantic -Wall -Wextra -Wconversion -Wshadow -Werror -O1 -shared -fPIC -o k.so",
     ),
     "cpp": (
-        '#include <cstdint>\nextern "C" void f(int pm, int pn, int i, int j, int b, int M, int N,'
+        '#include <algorithm>\n#include <cstdint>\nextern "C" void f(int pm, int pn, int i, int j, int b, int M, int N,'
         " std::int64_t *o) {\nBODY}\n",
         "o[{k}] = {e};", "o[{k}] = {e} ? 1 : 0;", "k.cpp",
         "g++ -std=c++17 -pedantic -Wall -Wextra -Wconversion -Wshadow -Werror -O1 -shared -fPIC -o k.so",

@@ -274,7 +274,7 @@ def flipped_by(lowering: Lowering, x: Expr, e: Expr) -> Node:
         of = Expr.atom(base)
         values = _table(lowering, form.expr(e), form.expr(of), domain)
         if values is not None:
-            found = _searched(lowering, form, of, e, values, domain, inf, 0, False)
+            found = _searched(lowering, form, of, e, values, domain, inf, None)
     node = lowering.graph.op("xor", form.expr(x), form.expr(e) if found is None else found)
     lowering.sources.setdefault(node, Expr.atom(Atom("xor", x, e)))
     return node
@@ -292,12 +292,12 @@ def _searched(
     values: list[int],
     domain: range,
     most: float,
-    margin: float,
-    is_choice: bool = True,
+    margin: float | None,
 ) -> Node | None:
-    """The node of the cheapest form found for a table, None where none is cheaper than e's own, or than
-    most."""
-    graph, limit = lowering.graph, min(_limit(lowering, form, base, e) - margin, most)
+    """The node of the cheapest form found for a table, None where none saves the margin, or costs less
+    than most. margin: None where the form is in any case one of a choice, which costs no more then."""
+    graph, is_choice = lowering.graph, margin is not None
+    limit = min(_limit(lowering, form, base, e) - (margin or 0), most)
     if limit <= LEAST:
         return None
     table = tuple(values), domain, is_choice

@@ -256,7 +256,9 @@ def _length(run: Run) -> int:
     places: dict[Any, int] = {}
 
     def place(value: Any) -> Any:
-        return (same[value.step], value.item) if isinstance(value, Result) else value
+        if isinstance(value, Result):
+            return same[value.step], value.item
+        return value.identity if isinstance(value, (Expr, Cond)) else value
 
     same: list[int] = []  # the first step that does what a step does
     for k, (operation, arguments) in enumerate(run.steps):
