@@ -74,7 +74,9 @@ def _each(function: Callable[[int], int], array: Any) -> Any:
 #
 # A multiplication takes 1 to 2 issue slots on CPUs and GPUs; a division by a constant becomes a
 # multiplication, a shift and corrections, a modulo multiplies the quotient and subtracts besides, and
-# floor semantics add a comparison and a subtraction. A look-up is a load from the nearest cache.
+# floor semantics add a comparison and a subtraction. A look-up is a load from the nearest cache: measured
+# with gcc and clang, in loops over independent places and where each place comes from the last value, a
+# formula is as quick as a table at a price of 5 to 6, which is this one and the margin of "latency".
 OPS = {
     "add": Operation(
         "ii", "i", operator.add, intervals.add, "+",

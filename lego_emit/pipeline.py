@@ -148,7 +148,8 @@ def dialect_of(
 ) -> Dialect:
     """What lowering takes from a language: index types to choose from, prices, operations."""
     types, model = candidates(index_type, printer), cost_model(cost, printer.cost)
-    return Dialect(types, model, printer.bit_operations, printer.lazy_select, effort)
+    has_bits, cached = printer.bit_operations, printer.caches_tables
+    return Dialect(types, model, has_bits, printer.lazy_select, effort, cached)
 
 
 def lowered_program(
@@ -162,7 +163,8 @@ def lowered_program(
     widest = dialect.types[-1]
     notation = printer.notation_of(widest)
     try:
-        problems = [problem_of(f, assume, widest, notation) for f in subject.functions]
+        cached = dialect.cached
+        problems = [problem_of(f, assume, widest, notation, cached) for f in subject.functions]
         if rewrite is not None:
             from .lower.rewritten import rewritten  # it loads SymPy
 

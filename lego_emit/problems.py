@@ -21,10 +21,15 @@ from .trace.traced import Outputs, Traced
 
 
 def problem_of(
-    traced: Traced, assume: Iterable[Any], widest: IndexType, notation: Notation
+    traced: Traced,
+    assume: Iterable[Any],
+    widest: IndexType,
+    notation: Notation,
+    cached: bool = False,
 ) -> Problem:
     """What is to be lowered of a function that was followed; where digits do not line up, also with
-    its flat positions kept whole. assume: assumptions, and ranges of parameters."""
+    its flat positions kept whole. assume: assumptions, and ranges of parameters. cached: whether tables
+    are as near as a CPU's: also with look-ups where a formula is known."""
     trace, (outputs, log) = traced.trace, traced.outputs()
     doc, masked = traced.doc, dict[str, int]()
     params = {*trace.params()}
@@ -35,10 +40,12 @@ def problem_of(
     looked_into = traced.form is not None or is_aligned((e for _, e in outputs), trace.analyzer)
     kept = None if looked_into else traced.kept()
     steps = None if traced.form is not None else traced.in_steps()
+    looked_up = traced.looked_up() if cached and traced.form is None else None
     if trace.is_unsigned:
-        outputs, kept = (
+        outputs, kept, looked_up = (
             _without_signs(outputs, trace),
             kept and replace(kept, outputs=_without_signs(kept.outputs, trace)),
+            looked_up and replace(looked_up, outputs=_without_signs(looked_up.outputs, trace)),
         )
     if traced.masks:
         starts = {n: trace.result_base(n) for n, _ in outputs}
@@ -47,7 +54,10 @@ def problem_of(
             most = widest.most
             masked = {n: most for n, start in starts.items() if not start}
             outputs = traced.masked(most, outputs)
-            kept = kept and replace(kept, outputs=traced.masked(most, kept.outputs))
+            kept, looked_up = (
+                other and replace(other, outputs=traced.masked(most, other.outputs))
+                for other in (kept, looked_up)
+            )
             text = says(greatest(most), notation)
             shown_as = [text if n in masked else f"{start - 1}" for n, start in starts.items()]
         all_of_them = shown_as[0] if len(shown_as) == 1 else f"({', '.join(shown_as)})"
@@ -61,6 +71,7 @@ def problem_of(
         log,
         kept,
         steps,
+        looked_up,
         Parameters(
             trace.params(), trace.axes, trace.extents, trace.indices,
             placed=trace.placed | trace.indices, unsigned=trace.unsigned,

@@ -13,18 +13,24 @@ class Entries:
     name: what it is called in an emitted file. values: in the order of their places; none of a table
     that is given to the function at run time, which has `size` entries of at least 0, each below
     `below` (default: size); both are integers or expressions over sizes. least and most: bounds of
-    the values, None where most is no number. key: a text that is the same for equal tables
-    everywhere."""
+    the values, None where most is no number. kept: it stays a table, whatever a formula costs. key: a
+    text that is the same for equal tables everywhere."""
 
-    __slots__ = ("below", "key", "least", "most", "name", "size", "values")
+    __slots__ = ("below", "kept", "key", "least", "most", "name", "size", "values")
 
     values: tuple[int, ...]
     most: int | None
 
     def __init__(
-        self, name: str, values: Iterable[int] = (), *, size: Any = None, below: Any = None
+        self,
+        name: str,
+        values: Iterable[int] = (),
+        *,
+        size: Any = None,
+        below: Any = None,
+        kept: bool = False,
     ):
-        self.name = name
+        self.name, self.kept = name, kept
         self.values = tuple(values)
         if size is not None:
             self.size, self.below = size, size if below is None else below
@@ -34,7 +40,7 @@ class Entries:
         self.size, self.least, self.most = len(self.values), min(self.values), max(self.values)
         self.below = self.most + 1
         digest = blake2b(repr(self.values).encode(), digest_size=16).hexdigest()
-        self.key = f"{name}#{digest}"
+        self.key = f"{name}#{digest}{'!' * kept}"
 
     def __len__(self) -> int:
         return self.size
@@ -46,7 +52,7 @@ class Entries:
         return hash(self.key)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return _made, (self.name, self.values, self.size, self.below)
+        return _made, (self.name, self.values, self.size, self.below, self.kept)
 
     def __repr__(self) -> str:
         return self.name
@@ -77,15 +83,19 @@ class Entries:
     def part(self, first: int = 0, last: int | None = None, step: int = 1) -> Entries:
         """The table of the entries that stand at the places first, first + step .. up to last."""
         some = self.values[first : None if last is None else last + 1 : step]
-        return self if some == self.values else Entries(self.name, some)
+        return self if some == self.values else Entries(self.name, some, kept=self.kept)
 
     def named(self, name: str) -> Entries:
         """The same table under another name."""
-        return self if name == self.name else _made(name, self.values, self.size, self.below)
+        if name == self.name:
+            return self
+        return _made(name, self.values, self.size, self.below, self.kept)
 
 
-def _made(name: str, values: tuple[int, ...], size: Any, below: Any) -> Entries:
-    return Entries(name, values) if values else Entries(name, size=size, below=below)
+def _made(name: str, values: tuple[int, ...], size: Any, below: Any, kept: bool) -> Entries:
+    if values:
+        return Entries(name, values, kept=kept)
+    return Entries(name, size=size, below=below)
 
 
 def _text(size: Any) -> str:

@@ -17,6 +17,7 @@ class FillPrinter(HeaderPrinter):
     template = "fill.jinja"
     out = "{T}* {name}"
     sharing = ""
+    caches_tables = False
 
     def counter(self, function):
         """It goes up to the items' number beyond the count."""

@@ -176,6 +176,7 @@ class MlirPrinter(Printer):
     helpers = {"floor_div": FLOOR_DIV, "floor_mod": FLOOR_MOD, "isqrt": ISQRT}
     template = "mlir.jinja"
     lazy_select = False
+    caches_tables = False
 
     def legal_name(self, name):
         """Constants keep their names for themselves."""

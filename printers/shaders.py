@@ -27,6 +27,7 @@ class ShaderPrinter(Printer):
     """C's operators without its implicit conversions; 32 bits unless asked otherwise."""
 
     hexadecimal = True
+    caches_tables = False
     notation = C
     remark = "//"
     cast = "{T}({0})"

@@ -70,6 +70,7 @@ class TritonPrinter(NumpyPrinter):
     aliases = ()
     title = "Triton"
     types = {"int32": "tl.int32", "int64": "tl.int64"}
+    caches_tables = False
     ops = {
         **PYTHON_OPS,
         "floordiv": call(f"_floor_div({{0}},{BREAK}{{1}})", 2, "floor_div"),

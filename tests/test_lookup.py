@@ -1,5 +1,6 @@
 """Lookup: a layout given as data; constant tables in every language, and tables as parameters."""
 
+import json
 import random
 import subprocess
 import sys
@@ -36,6 +37,7 @@ from lego_emit.ir.index_types import INT32
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Header, Param, Program
 from lego_emit.pipeline import build_program
+from lego_emit.proofcheck.check import check
 from lego_emit.run import registry
 from lego_emit.table_lookup import Entries
 
@@ -241,6 +243,96 @@ def test_a_small_formula_is_found_for_a_table():
     for text, table in tables.items():
         unit = generate(Lookup([len(table)], table, many=True), "cpp")
         assert f"return {text};" in unit.source and "layout_detail::table[" not in unit.source
+
+
+LINEAR = [
+    sum(c * (x >> k & 1) for k, c in enumerate([1, 16, 2, 32, 4, 64, 8, 128])) for x in range(256)
+]
+JOINED = [x ^ x >> 1 ^ 37 * (x & 1) ^ 90 * (x >> 4 & 1) ^ 53 * (x >> 6 & 1) for x in range(256)]
+
+
+def looks_up(function):
+    return any(node.op == "lookup" for node in function.nodes())
+
+
+@pytest.mark.parametrize(
+    "table, cheaper",
+    [
+        ([x * 16 % 256 + x // 16 for x in range(256)], False),
+        ([x ^ x >> 1 for x in range(256)], False),
+        ([x % 4 * 6 + x // 4 for x in range(24)], False),
+        (LINEAR, True),
+        (JOINED, True),
+    ],
+)
+def test_a_table_stays_where_it_is_cheaper(table, cheaper):
+    """On a CPU; on a GPU a formula is never dearer."""
+    layout = Lookup([len(table)], table, many=True)
+    for target in ("c", "cuda", "glsl"):
+        function = generate(layout, target).functions[0]
+        assert looks_up(function) == (cheaper and target == "c"), function
+        assert [[*function.evaluate({"i": x}).values()] for x in range(len(table))] == [
+            [position] for position in table
+        ]
+
+
+def test_a_table_is_priced_inside_of_a_sum():
+    """With what stands beside it, each function by itself."""
+
+    def far(i, j):
+        return 256 * j + Lookup([256], JOINED, many=True)[i] % 16
+
+    def near(i, j):
+        return 256 * j + Lookup([256], [x ^ x >> 1 for x in range(256)])[i]
+
+    unit = generate([far, near], "c", ranges={"j": (0, 8)})
+    assert [looks_up(f) for f in unit.functions] == [True, False]
+    for i in range(256):
+        assert unit.functions[0].evaluate({"i": i, "j": 3}) == {"result": 768 + JOINED[i] % 16}
+
+
+def test_a_large_table_has_its_formula():
+    """It would not stay in the nearest cache."""
+    table = [x ^ x >> 1 ^ 37 * (x & 1) ^ 90 * (x >> 4 & 1) ^ 53 * (x >> 6 & 1) for x in range(2048)]
+    assert not looks_up(generate(Lookup([2048], table, many=True), "c").functions[0])
+
+
+@pytest.mark.parametrize("cost", ["ops", "latency"])
+@pytest.mark.parametrize("target", ["c", "cuda", "python", "numpy", "javascript"])
+def test_a_table_stays_where_it_is_asked_for(target, cost):
+    table = [0, 2, 4, 1, 3, 5, 7, 6]
+    kept = Lookup([8], table, as_table=True)
+    functions = generate(kept, target, cost=cost).functions
+    assert all(map(looks_up, functions)) and len(functions) == 2
+    position = generate(lambda i: 4 * kept[i] + 1, target, cost=cost, ranges={"i": (0, 8)})
+    assert looks_up(position.functions[0])
+    for x in range(8):
+        assert position.functions[0].evaluate({"i": x}) == {"result": 4 * table[x] + 1}
+        assert [*functions[1].evaluate({functions[1].params[0].name: table[x]}).values()] == [x]
+
+
+def test_what_is_kept_a_table_says_so():
+    kept, plain = Lookup([4], [0, 1, 3, 2], as_table=True), Lookup([4], [0, 1, 3, 2])
+    assert repr(kept) == "Lookup([4], [0, 1, 3, 2], as_table=True)" and eval(repr(kept)) == kept
+    assert kept != plain and same_map(kept, plain)
+    assert kept.apply(2) == 3 and kept.inv(3) == (2,) and kept.check()
+    given = Lookup([symbols("n")], "perm", as_table=True)
+    assert repr(given) == "Lookup([n], 'perm', as_table=True)"
+    assert looks_up(generate(given, "c", sizes={"n": 4}).functions[0])
+    chain = GroupBy([4]).OrderBy(kept)
+    assert looks_up(generate(chain, "c").functions[0])
+    assert looks_up(generate(kept.inverse(), "c").functions[0])
+    with pytest.raises(LayoutError, match="as_table is 1; give True"):
+        Lookup([4], [0, 1, 3, 2], as_table=1)
+
+
+@pytest.mark.slow
+def test_what_is_kept_a_table_is_verified_and_certified():
+    kept = Lookup([16, 16], LINEAR, as_table=True)
+    runs("c")
+    unit = generate(kept, "c")
+    assert unit.verify() and all(map(looks_up, unit.functions))
+    assert check(json.loads(unit.certificate().json), unit.source, kept)
 
 
 @pytest.mark.slow

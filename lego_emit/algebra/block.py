@@ -41,6 +41,10 @@ class Numbers(Protocol):
         """A table's entry at a place that it has."""
         ...
 
+    def by_formula(self, entries: Entries) -> bool:
+        """Whether a table for which a formula is known is computed by it."""
+        ...
+
     def masked(
         self, sizes: Sequence[Any], coordinates: Sequence[Any], values: Sequence[Any]
     ) -> list[Any]:

@@ -34,6 +34,10 @@ class Plain:
         """The entry; of a place that is written down, as that writes it."""
         return place.looked_up(entries) if isinstance(place, Written) else entries.at(place)
 
+    def by_formula(self, entries: Entries) -> bool:
+        """Always: what a layout does is written down as a formula."""
+        return True
+
     def masked(
         self, sizes: Sequence[Any], coordinates: Sequence[Any], values: Sequence[Any]
     ) -> list[Any]:

@@ -46,7 +46,14 @@ class Lookup(Indexable):
     that. There is no inv: the inverse table is another Lookup.
 
     `entries` has the table as it is looked up; a layout that gives the same positions by a formula
-    takes its place in emitted code, where one is known.
+    takes its place in emitted code, where one is known, and on a CPU unless the table is cheaper by the
+    cost model. as_table: it stays a table, whatever a formula costs.
+
+        >>> from lego_emit import Lookup, generate
+        >>> columns = Lookup([6], [0, 2, 4, 1, 3, 5])
+        >>> kept = Lookup([6], [0, 2, 4, 1, 3, 5], as_table=True)
+        >>> ["table[i]" in generate(layout, "c").source for layout in (columns, kept)]
+        [False, True]
 
     Raises LayoutError on a table of another length, an entry that is no such integer, one that
     stands twice and one that is missing, and a file that cannot be read.
@@ -56,11 +63,26 @@ class Lookup(Indexable):
     entries: Entries
     many: bool
     below: Any
+    as_table: bool
 
-    def __init__(self, dims: Sequence[Any], table: Any, *, many: bool = False, below: Any = None):
+    def __init__(
+        self,
+        dims: Sequence[Any],
+        table: Any,
+        *,
+        many: bool = False,
+        below: Any = None,
+        as_table: bool = False,
+    ):
         construct = LazyText("Lookup({}, {!s})", dims, _in_short(table))
         self.dims, self.many = check_sizes(dims, construct), many or below is not None
         self.below = None if below is None else _bound(below, construct)
+        if not isinstance(as_table, bool):
+            raise LayoutError(
+                f"{construct}: as_table is {short_repr(as_table)}; give True, and no formula takes the "
+                "table's place, or False"
+            )
+        self.as_table = as_table
         if isinstance(table, str) and table.isidentifier():
             self.entries = Entries(table, size=product(self.dims), below=self.below)
             return
@@ -77,7 +99,7 @@ class Lookup(Indexable):
         values = _read(table, self.dims, construct)
         if not many:
             _check_permutation(values, self.dims, construct)
-        self.entries = Entries("table", values)
+        self.entries = Entries("table", values, kept=as_table)
 
     @cached_property
     def _inverse(self) -> tuple[int, ...] | None:
@@ -107,12 +129,12 @@ class Lookup(Indexable):
     @cached_property
     def _inverse_entries(self) -> Entries:
         assert self._inverse is not None
-        return Entries("inverse", self._inverse)
+        return Entries("inverse", self._inverse, kept=self.as_table)
 
     @cached_property
     def _formula(self) -> Block | None:
         """A layout of the same positions whose formula is known."""
-        if self.entries.given:
+        if self.entries.given or self.as_table:
             return None
         try:
             found = later().recognized(self._arrays[0], self.dims)
@@ -150,19 +172,21 @@ class Lookup(Indexable):
             return self
         below = None if self.below is None else new.size(self.below)
         dims = [new.size(n) for n in self.dims]
-        return Lookup(dims, self.entries.name, many=self.many, below=below)
+        name = self.entries.name
+        return Lookup(dims, name, many=self.many, below=below, as_table=self.as_table)
 
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
         """The entry at the index's row-major place, or what the formula gives."""
-        if self._formula is not None:
+        if self._formula is not None and numbers.by_formula(self.entries):
             return self._formula.forward(numbers, index)
         sizes = [numbers.size(n) for n in self.dims]
         return numbers.looked_up(self.entries, ravel(sizes, index))
 
     def backward(self, numbers: Numbers, flat: Any) -> list[Any]:
         """The place where a position stands, taken apart, or what the formula gives."""
-        if self._formula is not None and self._formula.has_inverse:
-            return self._formula.backward(numbers, flat)
+        formula = self._formula
+        if formula is not None and formula.has_inverse and numbers.by_formula(self.entries):
+            return formula.backward(numbers, flat)
         place = numbers.looked_up(self._inverse_entries, flat)
         return unravel([numbers.size(n) for n in self.dims], place)
 
@@ -183,19 +207,20 @@ class Lookup(Indexable):
         )
 
     def _value(self) -> tuple[Any, ...]:
-        return comparable(self.dims), self.many, self.entries.key
+        return comparable(self.dims), self.many, self.entries.key, self.as_table
 
     def __repr__(self) -> str:
         values = self.entries.values
+        kept = ", as_table=True" * self.as_table
         if self.entries.given:
             said = f", below={short_repr(self.below)}" if self.below is not None else ""
             said = said or ", many=True" * self.many
-            return f"Lookup([{listed(self.dims)}], {self.entries.name!r}{said})"
+            return f"Lookup([{listed(self.dims)}], {self.entries.name!r}{said}{kept})"
         text = listed(values)
         if len(values) > WRITTEN:
             text = f"{listed(values[: WRITTEN // 2])}, .., {values[-1]}"
         many = self.entries.below <= len(values) and not self.has_inverse
-        return f"Lookup([{listed(self.dims)}], [{text}]{', many=True' * many})"
+        return f"Lookup([{listed(self.dims)}], [{text}]{', many=True' * many}{kept})"
 
 
 def _bound(below: Any, construct: object) -> Any:

@@ -122,6 +122,7 @@ class Printer:
             scope (Fortran's and GLSL's out arguments), so that their names must not clash.
         bit_operations: True where a power of two is best divided by shifting and masking.
         lazy_select: True where a select computes only the branch that it takes.
+        caches_tables: True where a small table of constants is as near as a CPU's nearest cache.
         hexadecimal: True where masks are written as 0x33.
         cost: the cost model that chooses between equal forms where the caller names none.
         notation: how comments say conditions.
@@ -170,6 +171,7 @@ class Printer:
     comments: tuple[str, ...] = ("//", "/*")  # what begins one
     bit_operations = True
     lazy_select = True
+    caches_tables = True
     hexadecimal = False
     cost: Cost = LATENCY
     notation: Notation = PYTHON

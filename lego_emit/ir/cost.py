@@ -68,9 +68,10 @@ LATENCY = Cost(
 
 # Of programs with as many operations the quicker one.
 TIE = 1e-4
+COUNTS = {"lookup": 3}  # the place made wide, the address of the table, the load
 OPS = Cost(
     "ops",
-    {op: 1 + (price - 1) * TIE for op, price in LATENCY.prices.items()},
+    {op: COUNTS.get(op, 1) + (price - 1) * TIE for op, price in LATENCY.prices.items()},
     symbolic=LATENCY.symbolic * TIE,
     remainder=1 + 1.5 * TIE,
     hoisted=0.01,

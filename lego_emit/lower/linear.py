@@ -113,6 +113,8 @@ def _inputs(lowering: Lowering, reached: Sequence[Node]) -> Inputs | None:
             found.append((node, hi.bit_length()))
         elif node.op not in OPS and node.op not in (*LEAVES, "within"):
             return None
+        elif node.op == "table" and node.value.kept:
+            return None
     total = sum(bits for _, bits in found)
     return tuple(found) if 0 < total <= BITS else None
 

@@ -85,6 +85,11 @@ def lower(problem: Problem, lowering: Lowering) -> Lowered:
         own = [lowering.analyzer.unsubstitute(e) for _, e in steps.outputs]
         nodes = [*map(Form(lowering, Style(), own).expr, own)]
         best = min(best, lowering.priced(nodes, ("as it was written",)), key=price)
+    if problem.looked_up is not None:
+        lowering.log = problem.looked_up.log
+        found, _ = cheapest(lowering, [e for _, e in problem.looked_up.outputs])
+        if found.cost + lowering.graph.cost.margin < best.cost:
+            best = found
     if _fits_int32(lowering, outputs) and not is_narrow(lowering, best):
         # a form that needs wider values on the way than its results are is no good one
         others = sorted((t.candidate for t in lowering.attempts), key=price)

@@ -22,7 +22,8 @@ class Dialect:
 
     types: index types to choose from, narrowest first; cost: prices of operations. bit_operations:
     whether shifts and masks do for divisions. lazy: whether the branch of a select that is not taken
-    is not computed. effort: how many times their usual steps searches may take.
+    is not computed. effort: how many times their usual steps searches may take. cached: whether small
+    tables are as near as a CPU's nearest cache.
     """
 
     types: Sequence[IndexType]
@@ -30,6 +31,7 @@ class Dialect:
     bit_operations: bool
     lazy: bool = True
     effort: int = 1
+    cached: bool = False
 
     @property
     def is_unsigned(self) -> bool:
@@ -101,7 +103,8 @@ class Problem:
 
     outputs: by name, under the analyzer's facts; log: the steps that led to them; kept: the same with
     flat positions kept as one value, None where that is not asked for; steps: what gives the same with the
-    result of each step of a user's function kept, None where there is none; view: what a view of the layout
+    result of each step of a user's function kept, None where there is none; looked_up: the same with tables
+    that have a formula looked up, None where there are none; view: what a view of the layout
     has to know; by_name: whether the outputs are a dict's.
     """
 
@@ -112,6 +115,7 @@ class Problem:
     log: Log
     kept: Kept | None
     steps: Steps | None
+    looked_up: Kept | None
     parameters: Parameters
     counting: Counting
     conditions: Conditions

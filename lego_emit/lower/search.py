@@ -467,10 +467,14 @@ def _bases(e: Expr) -> set[Atom]:
 
 
 def _table(lowering: Lowering, node: Node, leaf: Node, domain: range) -> list[int] | None:
-    """A node's values over those of the one that it depends on; None where it has none somewhere."""
+    """A node's values over those of the one that it depends on; None where it has none somewhere, or a
+    table in it stays one."""
     columns = lowering.columns.setdefault((leaf, domain), {leaf: domain})
+    reached = lowering.graph.reached([node])
+    if any(k.op == "table" and k.value.kept for k in reached):
+        return None
     try:
-        tabulate(lowering.graph.reached([node]), columns, len(domain))
+        tabulate(reached, columns, len(domain))
     except (ArithmeticError, ValueError):
         return None
     return list(columns[node]) if node in columns else None

@@ -32,6 +32,8 @@ from .learn import (
 from .paths import Running, running
 from .trace import Trace, step
 
+NEAR = 1024  # entries of a table that surely stays in the nearest cache
+
 
 def apply(block: Any, indices: Sequence[Any]) -> Any:
     """The physical position of symbolic indices (SymPy in, SymPy out)."""
@@ -242,6 +244,14 @@ class Symbols:
         if entries.most is not None:
             return known.bind(found)
         return self._bounded(found, size_of(entries.below, known))
+
+    def by_formula(self, entries: Entries) -> bool:
+        """Whether the trace does not ask for tables; it knows then that there is one."""
+        trace = self._here.trace
+        if trace is None or len(entries) > NEAR:
+            return True
+        trace.has_tables[entries] = None
+        return not trace.tables
 
     def masked(
         self, sizes: Sequence[Any], coordinates: Sequence[Expr], values: Sequence[Expr]

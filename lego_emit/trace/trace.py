@@ -12,6 +12,7 @@ from ..arith.expr import Cond, Expr, any_of
 from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..errors import TraceError
+from ..table_lookup import Entries
 from .paths import Running, explore, running
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class Trace:
     keeps: bool = False  # flat positions are kept as one value, not looked into
     keeps_steps: bool = False  # whether the results of a function's steps are kept as one value
     flats: dict[Atom, None] = field(default_factory=dict)  # those that were kept
+    tables: bool = False  # tables are looked up, though a formula of theirs is known
+    has_tables: dict[Entries, None] = field(default_factory=dict)  # such tables
     tape: Tape | None = None  # what a user's function did
     has_genp: bool = False  # a GenP of sizes that are no numbers is applied or inverted
 
@@ -89,6 +92,10 @@ class Trace:
     def kept_steps(self) -> tuple[Any, list[Atom], Log]:
         """The same with the result of each step of the function kept."""
         return self._keeping(keeps_steps=True)
+
+    def looked_up(self) -> tuple[Any, list[Atom], Log]:
+        """The same with tables looked up that have a formula, nothing kept."""
+        return self._keeping(tables=True)
 
     def _keeping(self, **what: bool) -> tuple[Any, list[Atom], Log]:
         made = replace(self, flats={}, preconditions=[*self.preconditions], extents={}, **what)

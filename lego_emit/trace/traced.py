@@ -73,6 +73,13 @@ class Traced:
         known = replace(trace, analyzer=trace.analyzer.copy())  # as much as is known by now
         return Steps(trace.tape.length(), replace(self, trace=known))
 
+    def looked_up(self) -> Kept | None:
+        """The results with tables looked up that have a formula; None where there are no such tables."""
+        if not self.trace.has_tables:
+            return None
+        result, _, log = self.trace.looked_up()
+        return Kept(self._counted(result), [], log)
+
     def _counted(self, result: Any) -> Outputs:
         """The values that a result names, counted from where they are."""
         known = self.trace.analyzer
