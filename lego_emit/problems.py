@@ -28,8 +28,9 @@ def problem_of(
     cached: bool = False,
 ) -> Problem:
     """What is to be lowered of a function that was followed; where digits do not line up, also with
-    its flat positions kept whole. assume: assumptions, and ranges of parameters. cached: whether tables
-    are as near as a CPU's: also with look-ups where a formula is known."""
+    its flat positions kept whole, and where it has several paths with its branches joined where they
+    meet. assume: assumptions, and ranges of parameters. cached: whether tables are as near as a CPU's:
+    also with look-ups where a formula is known."""
     trace, (outputs, log) = traced.trace, traced.outputs()
     doc, masked = traced.doc, dict[str, int]()
     params = {*trace.params()}
@@ -39,13 +40,14 @@ def problem_of(
 
     looked_into = traced.form is not None or is_aligned((e for _, e in outputs), trace.analyzer)
     kept = None if looked_into else traced.kept()
+    joined = traced.joined and traced.joined(traced, outputs)
     steps = None if traced.form is not None else traced.in_steps()
     looked_up = traced.looked_up() if cached and traced.form is None else None
     if trace.is_unsigned:
-        outputs, kept, looked_up = (
-            _without_signs(outputs, trace),
-            kept and replace(kept, outputs=_without_signs(kept.outputs, trace)),
-            looked_up and replace(looked_up, outputs=_without_signs(looked_up.outputs, trace)),
+        outputs = _without_signs(outputs, trace)
+        kept, joined, looked_up = (
+            k and replace(k, outputs=_without_signs(k.outputs, trace))
+            for k in (kept, joined, looked_up)
         )
     if traced.masks:
         starts = {n: trace.result_base(n) for n, _ in outputs}
@@ -54,9 +56,9 @@ def problem_of(
             most = widest.most
             masked = {n: most for n, start in starts.items() if not start}
             outputs = traced.masked(most, outputs)
-            kept, looked_up = (
-                other and replace(other, outputs=traced.masked(most, other.outputs))
-                for other in (kept, looked_up)
+            kept, joined, looked_up = (
+                k and replace(k, outputs=traced.masked(most, k.outputs))
+                for k in (kept, joined, looked_up)
             )
             text = says(greatest(most), notation)
             shown_as = [text if n in masked else f"{start - 1}" for n, start in starts.items()]
@@ -70,6 +72,7 @@ def problem_of(
         outputs,
         log,
         kept,
+        joined,
         steps,
         looked_up,
         Parameters(

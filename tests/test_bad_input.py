@@ -599,7 +599,7 @@ def keywords(**sizes):
 
 
 def many_branches(a, b, c, d, e, f, g, h, k):
-    return sum(1 if x > 3 else 0 for x in (a, b, c, d, e, f, g, h, k))
+    return len([x for x in (a, b, c, d, e, f, g, h, k) if x > 3])
 
 
 @pytest.mark.parametrize(

@@ -74,11 +74,10 @@ def lower(problem: Problem, lowering: Lowering) -> Lowered:
     lowering.log = problem.log
     outputs = [e for _, e in problem.outputs]
     best, aligned = cheapest(lowering, outputs)
-    if not aligned:
-        for variant, log in _variants(problem, lowering.effort):
-            lowering.log = log
-            found, _ = cheapest(lowering, variant)
-            best = min(best, found, key=price)
+    for variant, log in _variants(problem, aligned, lowering.effort):
+        lowering.log = log
+        found, _ = cheapest(lowering, variant)
+        best = min(best, found, key=price)
     if problem.steps is not None and LEAST < best.ops >= problem.steps.count:
         steps = problem.steps.kept()
         lowering.log = steps.log
@@ -120,10 +119,12 @@ def finished(
     return finish(lowering, names, roots, [*extents], sizes, taken, given)
 
 
-def _variants(problem: Problem, effort: int) -> Iterator[tuple[list[Expr], Log]]:
-    """The outputs again, one or all of the flat positions on the way kept as one value, and the steps
-    that lead there."""
-    if problem.kept is None:
+def _variants(problem: Problem, aligned: bool, effort: int) -> Iterator[tuple[list[Expr], Log]]:
+    """The outputs again and the steps that lead there: with branches joined where they meet; and where
+    digits do not line up one or all of the flat positions on the way kept as one value."""
+    if problem.joined is not None:
+        yield [e for _, e in problem.joined.outputs], problem.joined.log
+    if problem.kept is None or aligned:
         return
     outputs, flats = problem.kept.outputs, problem.kept.flats
     choices = [{atom} for atom in flats]

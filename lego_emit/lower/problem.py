@@ -102,10 +102,11 @@ class Problem:
     """One function that is to be lowered.
 
     outputs: by name, under the analyzer's facts; log: the steps that led to them; kept: the same with
-    flat positions kept as one value, None where that is not asked for; steps: what gives the same with the
-    result of each step of a user's function kept, None where there is none; looked_up: the same with tables
-    that have a formula looked up, None where there are none; view: what a view of the layout
-    has to know; by_name: whether the outputs are a dict's.
+    flat positions kept as one value, and joined: with branches joined where they meet, each None where
+    that is not asked for; steps: what gives the same with the result of each step of a user's function
+    kept, None where there is none; looked_up: the same with tables that have a formula looked up, None
+    where there are none; view: what a view of the layout has to know; by_name: whether the outputs are a
+    dict's.
     """
 
     name: str
@@ -114,6 +115,7 @@ class Problem:
     outputs: Sequence[tuple[str, Expr]]
     log: Log
     kept: Kept | None
+    joined: Kept | None
     steps: Steps | None
     looked_up: Kept | None
     parameters: Parameters
@@ -125,7 +127,8 @@ class Problem:
 
 
 class Kept(Protocol):
-    """Outputs in which flat positions are kept as one value, those values, and the steps."""
+    """Outputs that are spelled otherwise, the flat positions in them that are kept as one value, and the
+    steps."""
 
     @property
     def outputs(self) -> Sequence[tuple[str, Expr]]:

@@ -175,7 +175,9 @@ def called(function: Callable[..., Any], name: str, /, *positional: Any, **keywo
     except TraceError as error:
         if error.placed:
             raise
-        raise _placed(f"{name}{line_in(function, error)}: {error}") from error
+        placed = _placed(f"{name}{line_in(function, error)}: {error}")
+        placed.many_paths = error.many_paths
+        raise placed from error
     except LegoError:
         raise
     except Endless as error:

@@ -17,6 +17,7 @@ from ..arith.given import GivenRange
 from ..errors import LONGEST, AssumptionError, TraceError, did_you_mean, short_repr
 from ..numeric import as_integer
 from .learn import learn_equations, learn_signs
+from .paths import MAX_PATHS
 from .trace import Trace
 
 if TYPE_CHECKING:
@@ -75,19 +76,22 @@ def run_trace(
     options: TraceOptions,
     alone: bool = True,
     tape: Tape | None = None,
+    most: int = MAX_PATHS,
 ) -> tuple[Trace, Any]:
     """Run function(trace) until nothing new is learned; the last trace and its result. alone: all
     names in the options must be its parameters; else see check_known. tape: for what a user's function
-    does in it."""
+    does in it. most: paths that are followed."""
     fixed, base, known = options.numbers(), options.base, Analyzer(use_z3=False)
     if options.assume or options.ranges:
         _learn_said(known, options)
     start = Trace(
         known, fixed, function, base=int(bool(base)), tape=tape, is_unsigned=options.unsigned
     )
+    start.most = most
     if isinstance(base, frozenset):
         start.named, start.indices = base, {*base}
     trace, result = _settled(start, function, learning=True)
+    trace.most = MAX_PATHS
     if alone:
         check_known([trace], options)
     known.check_consistent()

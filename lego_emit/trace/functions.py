@@ -27,15 +27,17 @@ from .learn import learn_layout
 from .numbered import numbered
 from .tape import Tape
 from .trace import Trace
-from .traced import Subject, Traced
+from .traced import Kept, Outputs, Subject, Traced
 
 SHORT = 96  # bytes of code of a function that takes no time
+LEAST_PATHS = 3  # of a function whose branches are joined, too
+FEW_PATHS = 32  # of one that is followed along its paths before its branches are joined
 
 
 @dataclass
 class TracedFunction:
     """A function that was followed: its name, its signature as text, what was learned of it, its
-    result, what its docstring says, and itself on integers."""
+    result, what its docstring says, itself on integers, and with its branches joined."""
 
     unit: str
     title: str
@@ -43,6 +45,7 @@ class TracedFunction:
     result: Any
     doc: Doc
     definition: OfFunction
+    joined: Callable[[Traced, Outputs], Kept | None] | None = None
 
     def traced(self) -> Traced:
         """The function of indices that it is."""
@@ -54,6 +57,7 @@ class TracedFunction:
             partial(_outputs, unit=self.unit),
             by_name=isinstance(self.result, Mapping),
             definition=self.definition,
+            joined=self.joined,
         )
 
     def diagnostics(self) -> tuple[str, ...]:
@@ -66,17 +70,22 @@ def trace_function(
 ) -> TracedFunction:
     """A user's function, followed; see follow()."""
     own, names = numbered(fn, options.numbers())
+    call = partial(_called_with, names)
+    tape, joined = Tape(), None
     try:
-        trace, result = run_trace(lambda t: _called_with(own, names, t), options, alone, Tape())
+        trace, result = run_trace(partial(call, own), options, alone, tape, FEW_PATHS)
+        if tape.paths >= LEAST_PATHS:
+            from .joined import joining
+
+            joined = joining(own, call)
     except TraceError as error:
         if not error.many_paths and not error.placed:
             raise
-        from .everywhere import called_everywhere
+        from .joined import followed
 
-        trace, result = run_trace(called_everywhere(fn, error), options, alone)
-    return TracedFunction(
-        unit, _title(fn, unit), trace, result, doc_of(fn), OfFunction(fn, trace, unit)
-    )
+        trace, result = followed(fn, own, call, options, alone, tape.made_text, error)
+    definition = OfFunction(fn, trace, unit)
+    return TracedFunction(unit, _title(fn, unit), trace, result, doc_of(fn), definition, joined)
 
 
 def index_of(trace: Trace, result: Any) -> Subject:
@@ -108,7 +117,7 @@ def _called(fn: Callable[..., Any], trace: Trace) -> Any:
     return result
 
 
-def _called_with(function: Any, names: list[str], trace: Trace) -> Any:
+def _called_with(names: list[str], function: Any, trace: Trace) -> Any:
     """The result of a user's function in which numbers stand for these names."""
     found = _called(function, trace)
     trace.free += [name for name in names if name not in (*trace.signature, *trace.free)]

@@ -17,9 +17,10 @@ A condition is open only if nothing decides it: not the conditions before it on 
 analyzer, and not all values of its symbols where these are few. An open condition is True on the first
 path that meets it. For each one, last to first, the function is called again with the answers before it
 kept and this one turned; what those calls meet in turn is followed the same way. With n open
-conditions one after the other that are 2**n paths, at most 256; a loop over a symbol is
-refused after 64 open conditions on one path. Results are joined element by element, and what is the
-same in both branches stays without a select.
+conditions one after the other that are 2**n paths, at most 256; where they are many, or a shorter form
+may come of it, branches that only assign variables are joined where they meet (joined.py). A loop over
+a symbol is refused after 64 open conditions on one path. Results are joined element by element, and
+what is the same in both branches stays without a select.
 
 `Impossible` ends a path whose conditions contradict each other: it has no values, and the join leaves
 it out. To find a contradiction is not promised; a path that was not seen to be impossible costs a
@@ -56,6 +57,7 @@ class _Shared:
     """What all paths have in common that are explored at once: how often they part, the bounds of
     symbols on all of them, and the points that these leave."""
 
+    most: int = MAX_PATHS
     paths: int = 0
     bounds: dict[str, Interval] = field(default_factory=dict)
     points: dict[frozenset[str], Points] = field(default_factory=dict)
@@ -244,21 +246,24 @@ def explore(
     within: Running,
     asked: dict[str, Cond] | None = None,
     on_decision: OnDecision | None = None,
+    most: int = MAX_PATHS,
+    joined: Callable[[Cond, Any, Any, Analyzer], Any] | None = None,
 ) -> Any:
     """Call function once for each combination of undecided conditions; the results, joined by
     selects. within: what it runs in. asked: where the conditions are put that ask for a remainder and
-    are undecided. on_decision: is told of each condition, its value, and whether it was undecided."""
+    are undecided. on_decision: is told of each condition, its value, and whether it was undecided.
+    most: paths; joined: what joins the results of two branches, else `join`."""
     outer = within.path
     if outer is not None:
         shared = outer.shared
     else:
-        shared = _Shared(asked={} if asked is None else asked, on_decision=on_decision)
+        shared = _Shared(most, asked={} if asked is None else asked, on_decision=on_decision)
 
     def run(prefix: list[tuple[Cond, bool]]) -> tuple[_Path, Any]:
         shared.paths += bool(prefix)  # the first of a function is one of its caller's
-        if shared.paths >= MAX_PATHS:
+        if shared.paths >= shared.most:
             error = TraceError(
-                f"more than {MAX_PATHS} paths, the last decided by {_shown(prefix[-1][0])}: spell "
+                f"more than {shared.most} paths, the last decided by {_shown(prefix[-1][0])}: spell "
                 f"choices with min, max, // and %, bound the symbols with assume=[...], or fix "
                 f"sizes with sizes={{...}}"
             )
@@ -278,7 +283,7 @@ def explore(
         for k in range(len(path.taken) - 1, -1, -1):
             before = [(c, True) for c in path.taken[:k]]
             other = tree([*prefix, *before, (path.taken[k], False)])
-            result = _join(path.taken[k], result, other, within.analyzer)
+            result = (joined or join)(path.taken[k], result, other, within.analyzer)
         return result
 
     result = tree([])
@@ -291,14 +296,16 @@ def explore(
     )
 
 
-def _join(condition: Cond, a: Any, b: Any, known: Analyzer) -> Any:
+def join(condition: Cond, a: Any, b: Any, known: Analyzer) -> Any:
+    """a where the condition holds, else b: results, element by element. Raises TraceError where they
+    cannot be joined."""
     if a is Impossible or b is Impossible:
         return b if a is Impossible else a
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and len(a) == len(b):
-        joined = [_join(condition, x, y, known) for x, y in zip(a, b, strict=True)]
+        joined = [join(condition, x, y, known) for x, y in zip(a, b, strict=True)]
         return getattr(type(a), "_make", type(a))(joined)  # a named tuple, too
     if isinstance(a, dict) and isinstance(b, dict) and list(a) == list(b):
-        return {k: _join(condition, a[k], b[k], known) for k in a}
+        return {k: join(condition, a[k], b[k], known) for k in a}
     if a is b or (isinstance(a, int | str) and type(a) is type(b) and a == b):
         return a
     from .mirrored import mirrored

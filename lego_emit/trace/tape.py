@@ -69,6 +69,11 @@ class Tape:
         self._run: Run | None = None  # the one that is being written
         self._inside = False  # of a step, whose own steps are none
 
+    @property
+    def paths(self) -> int:
+        """How many were written down."""
+        return len({id(run) for run in self._runs.values()})
+
     @contextmanager
     def written(self) -> Iterator[None]:
         """While all paths of the function are followed: its calls are written down."""

@@ -13,7 +13,7 @@ from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..errors import TraceError
 from ..table_lookup import Entries
-from .paths import Running, explore, running
+from .paths import MAX_PATHS, Running, explore, running
 
 if TYPE_CHECKING:
     from .tape import Tape
@@ -60,6 +60,7 @@ class Trace:
     tables: bool = False  # tables are looked up, though a formula of theirs is known
     has_tables: dict[Entries, None] = field(default_factory=dict)  # such tables
     tape: Tape | None = None  # what a user's function did
+    most: int = MAX_PATHS  # paths that are followed
     has_genp: bool = False  # a GenP of sizes that are no numbers is applied or inverted
 
     def run(self) -> Any:
@@ -73,9 +74,9 @@ class Trace:
 
         tape = self.tape
         if tape is None or not tape.stale:
-            return explore(start, self.running(), self.asked)
+            return explore(start, self.running(), self.asked, most=self.most)
         with tape.written():
-            return explore(start, self.running(), self.asked, tape.on_decision)
+            return explore(start, self.running(), self.asked, tape.on_decision, self.most)
 
     def running(self) -> Running:
         """This trace as what runs, no path of it being followed."""

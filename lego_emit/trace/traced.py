@@ -24,7 +24,8 @@ class Traced:
     output, counted from 0. view: of the layout, where one is wanted. stated: what the user
     said of it before; form: SymPy expressions that are spelled as they stand. by_name: whether the
     result is a dict. definition: what it means at integers, None where that cannot be asked. masks:
-    whether -1 stands for what is masked."""
+    whether -1 stands for what is masked. joined: what gives the results with branches joined where they
+    meet."""
 
     name: str
     doc: Doc
@@ -38,6 +39,7 @@ class Traced:
     by_name: bool = False
     definition: Definition | None = None
     masks: bool = False
+    joined: Callable[[Traced, Outputs], Kept | None] | None = None
 
     def masked(self, most: int, outputs: Outputs) -> Outputs:
         """The results where a number that is not negative stands for what is masked: most, where
@@ -53,7 +55,7 @@ class Traced:
         trace, known = self.trace, self.trace.analyzer
         log = known.log or Log()
         log.settled = True
-        found = self._counted(self.result)
+        found = self.counted(self.result)
         known.log = None
         for _, e in found:
             for symbol in sorted(known.unsubstitute(e).symbols()):
@@ -63,7 +65,7 @@ class Traced:
     def kept(self) -> Kept:
         """The results with every flat position kept as one value."""
         result, flats, log = self.trace.kept()
-        return Kept(self._counted(result), flats, log)
+        return Kept(self.counted(result), flats, log)
 
     def in_steps(self) -> Steps | None:
         """The results as the steps of a function give them; None where nothing was written down."""
@@ -78,9 +80,9 @@ class Traced:
         if not self.trace.has_tables:
             return None
         result, _, log = self.trace.looked_up()
-        return Kept(self._counted(result), [], log)
+        return Kept(self.counted(result), [], log)
 
-    def _counted(self, result: Any) -> Outputs:
+    def counted(self, result: Any) -> Outputs:
         """The values that a result names, counted from where they are."""
         known = self.trace.analyzer
         return [
@@ -109,7 +111,7 @@ class Steps:
         """The results with that of each step kept as one value."""
         trace = self.traced.trace
         result, flats, log = trace.kept_steps()
-        outputs = self.traced._counted(result)
+        outputs = self.traced.counted(result)
         if trace.is_unsigned:
             from ..arith.signs import without_negative_parts
 

@@ -1,10 +1,12 @@
 """One case: a text and settings; what lego_emit is given, and the reference on integers."""
 
+import linecache
 import re
 import tomllib
 import types
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
+from hashlib import blake2b
 
 from lego_emit import LegoError, generate
 from lego_emit.arguments import candidates
@@ -151,7 +153,10 @@ def _without_axes(text):
 
 @lru_cache(maxsize=64)
 def _compiled(text):
-    return compile(text, "case", "exec")
+    """The code of a text, which its functions find where a file's would be."""
+    name = f"case {blake2b(text.encode(), digest_size=8).hexdigest()}"
+    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    return compile(text, name, "exec")
 
 
 def _defined(text, space):

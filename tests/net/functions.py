@@ -276,7 +276,7 @@ def case(c):
     e = Expressions(c, names)
     style = c.weighted(
         (5, "expression"), (6, "quotients"), (3, "statements"), (2, "several"), (2, "branches"), (2, "decided"),
-        (1, "loop"), (1, "layout"), (2, "parted"), (4, "shifted"), (1, "products"),
+        (1, "loop"), (1, "layout"), (2, "parted"), (4, "shifted"), (1, "products"), (3, "flags"),
     )  # fmt: skip
     if style == "expression":
         body = f"    return {e.whole(c.number(1, 4))}\n"
@@ -318,9 +318,11 @@ def case(c):
         body = parted(c, names, e)
     elif style == "products":
         body = products(c, names)
+    elif style == "flags":
+        body = flags(c, names, e)
     else:
         body = beside_layout(c, names, e)
-    parameters = [n for n in dict.fromkeys(names.names) if n not in ("q", "n")]
+    parameters = [n for n in dict.fromkeys(names.names) if n not in ("q", "n", "r")]
     given = settings(c)
     if style in ("layout", "parted"):
         given["base"] = 0
@@ -385,6 +387,82 @@ def products(c, names):
     relation = c.of(("<=", "<", "=="))
     kept = c.of((f"{a}*{k} % 7", f"{a}*{k} // {more}", f"{a}*{k} + {a.lower()}", a))
     return f"    return {kept}, {a}*{k}*{more} if {a} {relation} {b} else {a.lower()}, {b}*{k}*{more}\n"
+
+
+def flags(c, names, e):
+    """`if`s one after the other that assign variables, by flags and by other conditions."""
+    for k in range(c.number(1, 4)):
+        names.names.append(f"f{k}")
+        names.assume.append(f"0 <= f{k} <= {c.of((1, 1, 1, 3))}")
+    own = ["q", "n"]
+    body = f"    q, n = {e.leaf()}, {e.leaf()}\n"
+    names.names += own
+    several = c.of(("", ", n"))
+
+    def test():
+        flag = c.of([n for n in names.names if n[0] == "f"])
+        kind = c.weighted(
+            (6, "flag"), (3, "other"), (1, "and"), (1, "or"), (1, "not"), (1, "chain")
+        )
+        if kind == "flag":
+            return flag
+        if kind == "not":
+            return f"not {flag}"
+        if kind == "chain":
+            return f"0 <= {c.of(own)} < {c.of((3, 8))}"
+        other = e.condition(c.of(own))
+        return other if kind == "other" else f"{flag} {kind} {other}"
+
+    def value(v):
+        return c.weighted(
+            (2, f"{c.of((7, 3, 0))} - {v}"), (2, f"{v} {c.of('+-^')} {e.leaf()}"), (1, e.whole(1)),
+            (1, f"{v} {c.of(('//', '%'))} {c.of(NUMBERS)}"), (1, f"{v}*{c.of((2, 3))} + {c.of(own)}"),
+        )  # fmt: skip
+
+    def statement(depth, pad):
+        v, w = c.shuffled(own)
+        kind = c.weighted(
+            (4, "if"), (2, "swap"), (2, "else"), (2, "elif"), (2, "nested"), (2, "choice"), (2, "own"),
+            (3, "guard"), (1, "loop"), (1, "return"), (1, "later"), (1, "in place"), (1, "flag"),
+        )  # fmt: skip
+        if kind == "choice":
+            return f"{pad}{v} = {value(v)} if {test()} else {c.of((v, w, value(w)))}\n"
+        if kind == "flag":
+            return f"{pad}{v} = {w} + 3*({test()})\n{pad}{w} = {test()} or {value(w)}\n"
+        if kind == "loop":
+            inner = f"{pad}    if f0 >> k & 1:\n{pad}        {v} = {value(v)} + k\n"
+            return f"{pad}for k in range({c.number(1, 3)}):\n{inner}"
+        head, more = f"{pad}if {test()}:\n", f"{pad}    "
+        if kind == "swap":
+            return f"{head}{more}{v}, {w} = {w}, {c.of((v, value(v)))}\n"
+        if kind == "own":  # a name that nothing else has, or that the next such `if` has, too
+            r = f"{more}r = {value(v)}\n{more}{v} = r {c.of('+-*')} {c.of((w, 'r'))}\n"
+            return head + r
+        if kind == "guard":
+            d = c.of([*names.names])
+            guard = c.of((f"{d} > 0", f"{d} != 0", d, f"{d} < 0"))
+            made = f"{pad}if {guard}:\n{more}{v} = {value(v)} {c.of(('//', '%'))} {d}\n"
+            return made + (f"{pad}else:\n{more}{w} = {value(w)}\n" if c.chance(1, 2) else "")
+        if kind == "return" and depth == 2:
+            return f"{head}{more}return {value(v)}{several}\n"
+        if kind == "later":  # a name that has a value where it is read
+            known = c.of([n for n in names.names if n[0] == "f"])
+            first = f"{pad}if {known}:\n{more}r = {value(v)}\n"
+            return f"{first}{pad}{w} = {value(w)}\n{pad}if {known}:\n{more}{v} = r + {w}\n"
+        if kind == "in place":
+            return f"{head}{more}{v} {c.of(('+=', '-=', '*=', '//='))} {c.of((2, 3, 5))}\n"
+        if kind == "nested" and depth:
+            return head + statement(depth - 1, more) + statement(depth - 1, more)
+        made = f"{head}{more}{v} = {value(v)}\n"
+        if kind == "elif":
+            made += f"{pad}elif {test()}:\n{more}{c.of((v, w))} = {value(v)}\n"
+        if kind in ("else", "elif"):
+            made += f"{pad}else:\n{more}{c.of((v, w))} = {value(w)}\n"
+        return made
+
+    for _ in range(c.number(1, 5)):
+        body += statement(2, "    ")
+    return f"{body}    return {c.of(('q + 100*n', 'q', e.whole(1)))}{several}\n"
 
 
 def loop(c, names, e):
