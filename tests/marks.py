@@ -2,6 +2,9 @@
 
 import pytest
 
+# What one worker does: these tests share what is lowered for each golden case and index type.
+every_width = pytest.mark.xdist_group("every width")
+
 
 def marked(value, mark):
     """A value, or a tuple of several parameters' values, with a mark."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import index_functions
 import programs
 import pytest
+from marks import every_width
 
 from lego_emit import GroupBy, generate, golden
 from lego_emit.emit import registry as printers
@@ -86,6 +87,7 @@ def test_every_golden_case_strictly(need, monkeypatch, cases, compiler, standard
     assert not result.mismatches, "\n".join(result.mismatches)
 
 
+@every_width
 def test_every_case_in_every_index_type(cases):
     counts = index_functions.assert_every_width(cases, "c", INDEX_TYPES)
     assert counts["int32"] == counts["int64"] == len(cases)

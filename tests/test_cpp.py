@@ -10,6 +10,7 @@ from pathlib import Path
 import index_functions
 import programs
 import pytest
+from marks import every_width
 
 from lego_emit import GroupBy, generate, golden
 from lego_emit.emitted import emit_program
@@ -68,6 +69,7 @@ def test_every_golden_case_strictly(need, monkeypatch, cases, compiler, standard
     assert not result.mismatches, "\n".join(result.mismatches)
 
 
+@every_width
 def test_every_case_in_every_index_type(cases):
     counts = index_functions.assert_every_width(cases, "cpp", INDEX_TYPES)
     assert counts["int32"] == counts["int64"] == len(cases)

@@ -8,6 +8,7 @@ import index_functions
 import numpy as np
 import programs
 import pytest
+from marks import every_width
 from test_programs import CASES
 
 from lego_emit import GroupBy, generate, golden
@@ -57,6 +58,7 @@ def test_every_golden_case_on_the_host_as_c_plus_plus_20(need, monkeypatch, case
 
 
 @needs_gxx
+@every_width
 def test_every_case_in_every_index_type(cases):
     counts = index_functions.assert_every_width(cases, "cuda", INDEX_TYPES)
     assert counts["int32"] == counts["int64"] == len(cases)

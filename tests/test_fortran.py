@@ -7,6 +7,7 @@ import index_functions
 import numpy as np
 import programs
 import pytest
+from marks import every_width
 
 from lego_emit import GroupBy, generate, golden
 from lego_emit.emitted import emit_program
@@ -41,6 +42,7 @@ def test_every_golden_text_compiles_strictly(toolchain, cases, tmp_path, extra):
 
 
 @gfortran
+@every_width
 def test_every_case_in_each_index_type(toolchain, cases):
     counts = index_functions.assert_every_width(cases, "fortran", TYPES)
     assert counts == dict.fromkeys(TYPES, len(cases))

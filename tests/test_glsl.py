@@ -11,6 +11,7 @@ import index_functions
 import numpy as np
 import programs
 import pytest
+from marks import every_width
 from test_programs import CASES
 
 from lego_emit import Col, GroupBy, TileBy, generate, golden, symbols
@@ -65,6 +66,7 @@ def test_every_golden_case_on_both_drivers(runner, monkeypatch, cases):
         assert not result.mismatches, "\n".join(result.mismatches)
 
 
+@every_width
 def test_every_case_in_every_index_type(runner, monkeypatch, cases):
     """The narrow types on both drivers, the wide ones, which need an extension, on one."""
     monkeypatch.setattr(registry, "toolchain", lambda target: runner)

@@ -13,6 +13,7 @@ import programs
 import pytest
 from click.testing import CliRunner
 from index_functions import ROOT
+from marks import every_width
 from test_programs import CASES, cases_for
 
 from lego_emit import GroupBy, cli, generate, golden
@@ -177,6 +178,7 @@ def test_the_command_line_writes_declarations(tmp_path):
 # -- values --------------------------------------------------------------------------------------
 
 
+@every_width
 def test_every_case_in_each_index_type(cases, node):
     counts = index_functions.assert_every_width(cases, "javascript", ("int32", "uint32", *BIGINTS))
     assert counts["int32"] == counts["int64"] == len(cases)

@@ -7,6 +7,7 @@ import index_functions
 import numpy as np
 import programs
 import pytest
+from marks import every_width
 
 from lego_emit import GroupBy, generate, golden
 from lego_emit.check.tables import arguments_of, wanted_of
@@ -109,6 +110,7 @@ def checks(unit, function, module, arguments, kind):
 
 
 @julia
+@every_width
 def test_every_case_in_each_index_type(toolchain, cases):
     """Unsigned ones, too: nothing on the way is negative."""
     types = ["int32", "int64", "uint32", "uint64"]

@@ -11,6 +11,7 @@ import index_functions
 import numpy as np
 import programs
 import pytest
+from marks import every_width
 
 from lego_emit import GroupBy, LegoError, Lookup, generate, isqrt, render
 from lego_emit.emit import registry as printers
@@ -92,6 +93,7 @@ def test_nothing_is_computed_twice(toolchain, cases):
 
 
 @pytest.mark.slow
+@every_width
 def test_cases_without_a_sign(toolchain, cases):
     counts = index_functions.assert_every_width(cases, "mlir", ["uint32"])
     assert len(cases) - 6 == counts["uint32"]  # an anti-diagonal in the form for MLIR goes below 0

@@ -15,6 +15,7 @@ import programs
 import pytest
 from click.testing import CliRunner
 from index_functions import golden_cases
+from marks import every_width
 
 from lego_emit import ExpandBy, GroupBy, Lookup, Row, TileBy, cli, generate
 from lego_emit.check.tables import arguments_of, wanted_of
@@ -88,6 +89,7 @@ def test_the_ends_of_each_index_type(target, index_type):
 
 
 @pytest.mark.slow
+@every_width
 def test_every_case_of_numpy_in_32_bits():
     """Arrays of 32 bits are cut off where the header is wrong."""
     cases = golden_cases()

@@ -14,6 +14,7 @@ import numpy as np
 import programs
 import pytest
 from index_functions import ROOT
+from marks import every_width, rest_deep
 from test_programs import CASES
 
 from lego_emit import GroupBy, Row, generate, golden, symbols
@@ -101,6 +102,7 @@ def crate(units, folder):
 # -- the text ------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("edition", rest_deep(EDITIONS[::-1]), indirect=True)
 def test_clippy_finds_nothing(units, edition, tmp_path):
     needed(shutil.which("clippy-driver"), "clippy-driver is missing; apt-get install rust-clippy")
     assert_known(["clippy-driver", "--print", "sysroot"], edition)
@@ -176,6 +178,7 @@ def random_iterators(count):
         yield emit_program(Program(f"unit_{number}", (function,), "random"), "rust")
 
 
+@pytest.mark.parametrize("edition", rest_deep(EDITIONS[::-1]), indirect=True)
 def test_rustfmt_changes_nothing(units, edition, tmp_path):
     needed(shutil.which("rustfmt"), "rustfmt is missing; apt-get install rustfmt")
     assert_known(["rustfmt", "--check"], edition)
@@ -201,6 +204,7 @@ def test_every_case_in_each_profile(cases, edition, monkeypatch):
         assert not result.mismatches, "\n".join(result.mismatches)
 
 
+@every_width
 def test_every_case_in_each_index_type(cases, rustc):
     counts = index_functions.assert_every_width(cases, "rust", INDEX_TYPES)
     assert counts["int32"] == counts["int64"] == len(cases)

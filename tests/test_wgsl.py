@@ -14,6 +14,7 @@ import numpy as np
 import programs
 import pytest
 from conftest import TARGETS
+from marks import every_width
 from test_programs import CASES
 
 from lego_emit import GroupBy, generate, render
@@ -97,6 +98,7 @@ def trees():
 # -- golden cases --------------------------------------------------------------------------------
 
 
+@every_width
 def test_every_case_in_other_index_types(runner, cases):
     """tests/test_golden.py has the usual one."""
     counts = index_functions.assert_every_width(cases, "wgsl", ["uint32", "int64"])
