@@ -110,7 +110,7 @@ def under_others(name, kind, seed):
 
 @pytest.mark.parametrize("seed", rest_slow(range(4)))
 @pytest.mark.parametrize("kind", rest_slow([swizzled, padded]))
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", rest_slow(EXAMPLES, 2))
 def test_storage_holds_any_layout(name, kind, seed):
     text, others = under_others(name, kind, seed)
     numbers = [x.physical_size for x in others.values() if isinstance(x.physical_size, int)]
