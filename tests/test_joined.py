@@ -453,6 +453,7 @@ def test_an_error_has_its_line():
     assert of_flags(fn, 9).functions[0].op_count < 40
 
 
+@pytest.mark.slow
 def test_a_layout_has_as_many_paths_as_before():
     def spread(i):
         found = []
@@ -468,6 +469,7 @@ def test_a_layout_has_as_many_paths_as_before():
     assert all(apply.evaluate({"i": i}) == {"flat": spread(i)} for i in range(64))
 
 
+@pytest.mark.slow
 def test_calls_that_call_on_have_an_end():
     text = """
 def g(n, k):

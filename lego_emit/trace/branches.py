@@ -43,6 +43,7 @@ UNBOUND, JOIN, CHOOSE, CALLEE, LOCALS, CHANGED = (
 NESTED = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 FRAMES = {"locals", "vars", "dir", "eval", "exec", "super", "globals"}  # look at who calls them
 TYPES = {"type", "isinstance", "id", "repr", "str", "hash"}  # tell a number from a symbol
+Place = tuple[tuple[int, int], tuple[int, int]]  # the lines and columns where it begins and ends
 CONSUMERS = {"sum", "min", "max", "any", "all", "tuple", "list", "set", "sorted"}
 
 
@@ -62,34 +63,47 @@ def rewritten(code: CodeType) -> Rewritten | None:
     function = None if top is None else _function_of(code, top)
     if top is None or function is None or not _stays_itself(function):
         return None
-    only_computes, place = _is_expression(function), None
-    if isinstance(function, ast.Lambda):
-        place = _place(function.body)
-    else:
+    only_computes, place = _is_expression(function), _place(function)
+    if isinstance(function, ast.FunctionDef):
         only_computes = _only_computes(function.body, ends=True)
     _Rewriter(function).rewrite()
     for made in _codes(_compiled(top, code)):
         if (made.co_qualname, made.co_firstlineno) == (code.co_qualname, code.co_firstlineno):
-            if place is None or place in made.co_positions():
+            if _lies_in(made, place):
                 return Rewritten(made, only_computes)
     return None
 
 
 def _function_of(code: CodeType, top: ast.stmt) -> ast.FunctionDef | ast.Lambda | None:
-    """The function in a statement that was compiled to this code."""
+    """The function in a statement that was compiled to this code: the innermost lambda that its parts
+    lie in."""
+    found = None
     for n in ast.walk(top):
         if isinstance(n, ast.FunctionDef):
             if (n.name, _first_line(n)) == (code.co_name, code.co_firstlineno):
                 return n
         elif isinstance(n, ast.Lambda) and code.co_name == "<lambda>":
-            if _place(n.body) in code.co_positions():
-                return n
-    return None
+            if n.lineno == code.co_firstlineno and _lies_in(code, _place(n)):
+                found = n
+    return found
 
 
-def _place(node: ast.expr) -> tuple[int | None, int | None, int | None, int | None]:
-    """Where it stands, as a code's positions say it."""
-    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+def _place(function: ast.FunctionDef | ast.Lambda) -> Place:
+    """Where a function, or the value of a lambda, begins and ends."""
+    node = function.body if isinstance(function, ast.Lambda) else function
+    ends = node.end_lineno or node.lineno, node.end_col_offset or 0
+    return (node.lineno, node.col_offset), ends
+
+
+def _lies_in(code: CodeType, place: Place) -> bool:
+    """Whether all that a code does stands in a place; what has no text, as its beginning, aside."""
+    least, end = place
+    for line, last, first, after in code.co_positions():
+        if line is None or last is None or first is None or after is None or first == after == 0:
+            continue
+        if (line, first) < least or (last, after) > end:
+            return False
+    return True
 
 
 def _statement_with(code: CodeType) -> ast.stmt | None:
