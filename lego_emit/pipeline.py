@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from .arguments import candidates, check_counted, check_views, counted, ranges_of
@@ -17,7 +16,7 @@ from .emit.printer import Printer
 from .emitted import Emitted, emit_program
 from .errors import LegoWarning, TraceError
 from .ir.cost import Cost, cost_model
-from .ir.program import Function, Program
+from .ir.program import Program
 from .lower.function import lowered
 from .lower.problem import Dialect
 from .options import Options, Request, Rewrite, takes
@@ -90,12 +89,12 @@ def _in_each(subject: Any, printer: Printer, options: Options) -> tuple[Program,
         return program, subjects
     if are_formulas(subject):
         raise TraceError("several index types are for functions and layouts, not for expressions")
-    parts = _parts(program)
+    parts = program.subjects
     for index_type in others:
         mark = index_type.replace("int", "i").replace("ui", "u").removesuffix("_t")
         marked = {f"{own}_{mark}": one for own, one in named.items()}
         again = _built(marked, printer, options.replace(index_type=index_type))
-        forms = zip(named.values(), _parts(again), _parts(program), strict=True)
+        forms = zip(named.values(), again.subjects, program.subjects, strict=True)
         for one, part, before in forms:
             if [f.index_type for f in part] != [f.index_type for f in before]:
                 parts.append(part)
@@ -108,13 +107,6 @@ def _in_each(subject: Any, printer: Printer, options: Options) -> tuple[Program,
             )
     counts = tuple(map(len, parts)) if len(parts) > 1 else program.parts
     return replace(program, functions=tuple(functions), parts=counts), subjects
-
-
-def _parts(program: Program) -> list[tuple[Function, ...]]:
-    """The functions of each subject."""
-    rest = iter(program.functions)
-    counts = program.parts or (len(program.functions),)
-    return [tuple(islice(rest, count)) for count in counts]
 
 
 def build_program(

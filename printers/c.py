@@ -63,8 +63,9 @@ class CPrinter(HeaderPrinter):
     template = "c.jinja"
     reserved = CPP_KEYWORDS - {"std", "lego"} | {"typeof", "typeof_unqual"} | STDINT | MACROS
     reserved_functions = frozenset(FUNCTIONS)
-    qualifiers = "static inline"
-    has_hints = True
+    qualifiers = host = "static inline"
+    has_hints = has_fits = True
+    names_limits = True
 
     def fit(self, node, function):
         """The complement of a comparison is a choice: compilers warn of ~ there."""
@@ -134,4 +135,7 @@ class CPrinter(HeaderPrinter):
 
     def opening(self, unit, helpers, functions):
         """What the functions include, and the helpers."""
-        return "\n\n".join([SIZED if self.sized else "#include <stdint.h>", *helpers])
+        includes = SIZED if self.sized else "#include <stdint.h>"
+        if any(f.is_condition for f in functions):
+            includes = f"#include <stdbool.h>\n{includes}"
+        return "\n\n".join([includes, *helpers])

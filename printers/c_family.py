@@ -19,14 +19,13 @@ from lego_emit.emit.printer import (
     FunctionView,
     Op,
     Printer,
-    guard,
     infix,
     unsigned_fit,
 )
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.relations import Range, const
 from lego_emit.notation import C
-from lego_emit.printers.c_lines import UNARY, broken, cast_need
+from lego_emit.printers.c_lines import UNARY, broken, cast_need, guard
 from lego_emit.table_lookup import Entries
 
 if TYPE_CHECKING:
@@ -147,6 +146,7 @@ class HeaderPrinter(Printer):
     """What C, C++ and CUDA C share: one header of functions.
 
     qualifiers: what stands before a function's type.
+    host: what stands before that of a condition on sizes, which the host alone asks.
     attributes: what stands before those of an emitted function, with a blank.
     head_end: what ends a function's head.
     constant: what stands before a constant table's type.
@@ -155,6 +155,7 @@ class HeaderPrinter(Printer):
     """
 
     device_macro = ""
+    host = ""
 
     hexadecimal = True
     remark = "//"
@@ -329,6 +330,10 @@ class HeaderPrinter(Printer):
             return f"({value + 1}{suffix} - 1)"  # -x is an operator on x, and that x is too big
         return f"{value}{suffix if suffix.startswith('u') else ''}"
 
+    def size_type(self, index_type):
+        """64 bits: a caller's longer integer would lose its upper ones without a word."""
+        return self.index_types["int64" if index_type.least < 0 else "uint64"]
+
     def fit(self, node, function):
         """Unsigned operands need no helper. What may be negative is shifted to the left as an unsigned
         number: of a signed one that is undefined in C, and in C++ before C++20."""
@@ -371,6 +376,7 @@ class CxxPrinter(HeaderPrinter):
     constant = "static constexpr"
     unused = "[[maybe_unused]] {T} {name}"
     has_views = True
+    host = "constexpr"
     namespaces = "::"
 
     def view_names(self, name):

@@ -121,3 +121,11 @@ class _Breaker:
 
     def _symbol(self, text: str, mark: int) -> str:
         return text[mark + 1 :].split(None, 1)[0]
+
+
+def guard(unit: str, extension: str) -> str:
+    """The macro that keeps a file from being included twice, in C's languages. Macros are in upper
+    case; a number tells units apart whose names differ in case only."""
+    capitals = sum(char.isupper() << k for k, char in enumerate(unit))
+    ending = extension.removeprefix(".").replace(".", "_")
+    return f"LEGO_{unit}_{ending}".upper() + f"_{capitals:X}" * bool(capitals)

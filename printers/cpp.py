@@ -76,7 +76,8 @@ class CppPrinter(CxxPrinter):
     reserved_functions = frozenset({"assert", "offsetof"})
     builtins = frozenset({"size_t", "ptrdiff_t", "abs", "div"})
     qualifiers = "constexpr"
-    has_hints = True
+    has_hints = has_fits = True
+    names_limits = True
 
     def prefix(self, unit):
         """The namespace has the unit's name."""

@@ -124,7 +124,7 @@ class CudaPrinter(FillPrinter, CxxPrinter):
     builtins = INTRINSICS
     qualifiers = "LEGO_HOST_DEVICE constexpr"
     macros = OPENING
-    has_hints = True
+    has_hints = has_fits = True
     device_macro = "__CUDA_ARCH__"
     sharing = (
         "The threads of a block share the work as {fill}(.., {out}, threadIdx.x, blockDim.x), those of "
@@ -145,6 +145,11 @@ class CudaPrinter(FillPrinter, CxxPrinter):
         """The macro for host and device, the namespace's head and the helpers."""
         sized = [SIZED] if self.sized else []
         return "\n\n".join([*sized, self.macros, *self.namespace_head(), *helpers])
+
+    def limit(self, number, function):
+        """Its digits, of which all are alike: the names are in headers, and none is included."""
+        n = number.value
+        return "" if n < 2**32 or n & (n + 1) else f"{n:#x}{'ull' if n >= 2**63 else ''}"
 
     def of_plan(self, plan) -> PlanPrinter:
         """CUDA C with a device function. Raises LayoutError where its name is no name of CUDA C's, or

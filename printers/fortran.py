@@ -7,9 +7,12 @@ https://gcc.gnu.org/onlinedocs/gfortran/Intrinsic-Procedures.html
 import re
 import textwrap
 from dataclasses import replace
+from itertools import takewhile
 
 from lego_emit.emit.printer import BREAK, Op, Printer, call, infix
 from lego_emit.ir.index_types import INT32, IndexType
+from lego_emit.ir.nodes import const
+from lego_emit.ir.relations import all_of, conjuncts
 from lego_emit.notation import Notation
 
 DEFAULT = "kind(1)"  # the kind of an integer of which nothing is said
@@ -166,6 +169,8 @@ class FortranPrinter(Printer):
     max_name = 63 - len("_array")
     suffix = " &"
     outputs_are_variables = True
+    has_fits = names_limits = True
+    lazy_logic = False
     namespaces = ""
 
     def module_name(self, unit):
@@ -225,7 +230,10 @@ class FortranPrinter(Printer):
         return f"use, intrinsic :: iso_fortran_env, only: {', '.join(kinds)}" if kinds else ""
 
     def fit(self, node, function):
-        """A careful modulo where the processor's division may trap."""
+        """A careful modulo where the processor's division may trap, and no quotient of constants, of
+        which compilers warn."""
+        if node.op == "div" and node.lo is not None and node.lo == node.hi:
+            return const(node.lo)
         if node.op == "floormod" and _may_trap(node, function.index_type):
             return replace(node, op="floormod.careful")
         return node
@@ -260,6 +268,17 @@ class FortranPrinter(Printer):
             # The distance may have any kind.
             return replace(op, text=op.text.replace("{1}", str(node.args[1].value)))
         return op
+
+    def tests(self, f):
+        """The statements of a condition on sizes: .and. may compute both of its sides, so that what is
+        computed where the parts before it hold is tested in a statement of its own."""
+        ((_, whole),) = f.outputs
+        parts = [*conjuncts(whole)]
+        plain = takewhile(lambda c: not any(a.args for a in c.args), parts)
+        first = [*plain] or parts[:1]
+        said = [self.expression(c, f) for c in (all_of(first), *parts[len(first) :])]
+        tests = [f"if ({f.name}) " * (k > 0) + f"{f.name} = {text}" for k, text in enumerate(said)]
+        return [self.line(text, 4) for text in tests]
 
     # -- the array form --------------------------------------------------------------------
 

@@ -7,8 +7,9 @@ so the helpers divide magnitudes; 4.1.3: + - and * wrap; >> extends the sign).
 
 from dataclasses import replace
 
-from lego_emit.emit.printer import BREAK, guard
+from lego_emit.emit.printer import BREAK
 from lego_emit.printers.c_array import ArrayForm, free
+from lego_emit.printers.c_lines import guard
 from lego_emit.printers.shaders import SHADER_OPS, ShaderPrinter
 
 FLOOR_DIV = """

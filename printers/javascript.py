@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from itertools import count
-from math import prod
+from math import inf, prod
 from pathlib import Path
 from textwrap import wrap
+from typing import cast
 
 from lego_emit import templates
 from lego_emit.emit.comments import in_comments
@@ -209,6 +210,13 @@ class JavaScriptPrinter(Printer):
     reserved = RESERVED | frozenset(helpers)
     builtins = frozenset("globalThis isFinite isNaN parseInt parseFloat Boolean String".split())
     default_index = (INT53,)
+    has_fits = names_limits = True
+    holds_sizes = False
+
+    def size_type(self, index_type: IndexType) -> IndexType:
+        """Integers without bounds, of a BigInt; else the Numbers' own."""
+        whole = self.types[index_type] == "bigint"
+        return IndexType(index_type, *cast("tuple[int, int]", (-inf, inf))) if whole else index_type
 
     def literal(self, value: int, index_type: str) -> str:
         """A Number, or a BigInt with its n."""
@@ -231,7 +239,7 @@ class JavaScriptPrinter(Printer):
 
     def fitted(self, function: Function) -> Function:
         """Without a -0, where Numbers might give one."""
-        if self.types[function.index_type] == "number":
+        if self.types[function.index_type] == "number" and not function.is_condition:
             function = numbers.without_minus_zero(function)
         return super().fitted(function)
 
@@ -285,6 +293,8 @@ class JavaScriptPrinter(Printer):
 
     def result_type(self, view: FunctionView) -> str:
         """A labelled tuple for several outputs, an object for outputs by name."""
+        if view.is_condition:
+            return "boolean"
         return _labelled(view, [view.T] * len(view.outputs))
 
     def docs(self, view: FunctionView, typed: bool = True) -> list[str]:
@@ -389,7 +399,8 @@ class JavaScriptPrinter(Printer):
         views = self.fitted_views(program)
         with templates.named(type(self), "TypeScript", DECLARATIONS):
             template = self._environment.get_template(DECLARATIONS)
-            text = template.render(program=program, functions=views, printer=self)
+            fits = self.fitted_views(program, fits=True)
+            text = template.render(program=program, functions=views, fits=fits, printer=self)
         lines = [line.rstrip() for line in text.strip("\n").split("\n")]
         return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
 

@@ -126,6 +126,7 @@ class JuliaPrinter(Printer):
     reserved = KEYWORDS | USED
     not_exported = BASE_EXPORTS
     builtins = BASE_EXPORTS | TAKEN_MODULES | KERNEL_WORDS
+    has_fits = names_limits = widens = True
     break_after = True
     line_width = 92  # as JuliaFormatter has it; lines are broken as in its SciMLStyle
 
@@ -173,6 +174,10 @@ class JuliaPrinter(Printer):
     def literal(self, value, index_type):
         """A literal of the index type, which may be the type parameter Ti."""
         return str(value) if index_type == "int64" else f"{self.types[index_type]}({value})"
+
+    def size_type(self, index_type):
+        """64 bits, which hold an argument of any other type, or it is an InexactError."""
+        return self.index_types["int64" if index_type.least < 0 else "uint64"]
 
     def greatest(self, index_type):
         """UInt32's also where the type parameter is UInt64."""
@@ -222,7 +227,7 @@ class JuliaPrinter(Printer):
 
     def _element(self, f):
         if len(f.outputs) == 1:
-            return f.T
+            return "Bool" if f.is_condition else f.T
         kind = f"NTuple{{{len(f.outputs)}, {f.T}}}"
         names = f",{BREAK}".join(f":{name}" for name, _ in f.outputs)
         return f"NamedTuple{{({names}),{BREAK}{kind}}}" if f.named else kind

@@ -17,7 +17,7 @@ class MetalPrinter(OpenClPrinter):
     aliases = ("msl",)
     title = "Metal"
     namespaces = ""  # C++14 has no a::b
-    has_hints = False
+    has_hints = has_fits = False
     extension = ".metal"
     ops = {
         **OpenClPrinter.ops,

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from lego_emit.emit.printer import BREAK, FunctionView, Op, call, infix
 from lego_emit.ir.cost import LATENCY
+from lego_emit.ir.index_types import IndexType
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Program
 from lego_emit.printers.python import KEYWORDS, PYTHON_OPS, UNARY, PythonPrinter, operations
@@ -58,6 +59,15 @@ class NumpyPrinter(PythonPrinter):
     kernel_types = ("int64",)
     lazy_select = False
     broadcast = "np.broadcast_to"
+    has_fits = True  # of integers, one call for a shape: what Python computes
+
+    def size_type(self, index_type: IndexType) -> IndexType:
+        """64 bits, which a NumPy integer has at most."""
+        return self.index_types["int64"]
+
+    def op(self, node: Node, view: FunctionView) -> Op:
+        """The spelling; that of Python in conditions on sizes, which are integers and no arrays."""
+        return (PythonPrinter.ops if view.is_condition else self.ops)[node.op]
 
     def result_class(self, f: FunctionView) -> list[str]:
         """The line that makes the class: what Numba and JAX take, and of arrays or integers."""
@@ -80,10 +90,12 @@ class NumpyPrinter(PythonPrinter):
 
     def imports(self, functions: Sequence[FunctionView]) -> list[str]:
         """NumPy where it is used."""
-        calls = operations(functions) & {op for op in self.ops if "np." in self.ops[op].text}
+        arrays = [f for f in functions if not f.is_condition]
+        calls = operations(arrays) & {op for op in self.ops if "np." in self.ops[op].text}
         used = calls or any(f.axes for f in functions)
         found = ["from collections import namedtuple"] * any(f.named for f in functions)
-        return [*found, *["import numpy as np"] * bool(used)]
+        roots = "isqrt" in operations(f for f in functions if f.is_condition)
+        return [*["import math"] * roots, *found, *["import numpy as np"] * bool(used)]
 
     def module_docs(self, program: Program) -> list[str]:
         """The lines of the module's docstring: how wide the arrays are to be, too."""

@@ -90,6 +90,8 @@ class PythonPrinter(Printer):
     comments = ("#",)
     remark = "#"
     truths = ("False", "True")
+    has_fits = True
+    holds_sizes = False
 
     def companions(self, name: str) -> set[str]:
         """The array form's name, and that of several results by name."""
@@ -120,6 +122,10 @@ class PythonPrinter(Printer):
         """The module, with two blank lines before each function."""
         return re.sub(r"\n\n(?=def |class )", "\n\n\n", super().emit(program))
 
+    def fits_docs(self, f: FunctionView) -> list[str]:
+        """The lines of the docstring of a condition on sizes."""
+        return self._docstring(f.summary, [], [])
+
     def imports(self, functions: Sequence[FunctionView]) -> list[str]:
         """The imports, those of modules first."""
         found = []
@@ -130,6 +136,10 @@ class PythonPrinter(Printer):
         if any(f.named for f in functions):
             found.append("from typing import NamedTuple")
         return found
+
+    def size_type(self, index_type: IndexType) -> IndexType:
+        """Integers without bounds, as every int is one."""
+        return INT
 
     # -- texts for the template --------------------------------------------------------------
 
@@ -145,6 +155,8 @@ class PythonPrinter(Printer):
         """The type of the results."""
         if f.named:
             return self.result_name(f.name)
+        if f.is_condition:
+            return "bool"
         count = len(f.outputs)
         return f"tuple[{f',{BREAK}'.join([f.T] * count)}]" if count > 1 else f.T
 

@@ -127,7 +127,7 @@ class RustPrinter(Printer):
     )
     cast = "({0} as {T})"
     declaration = "let {name}: {T} = {expr};"
-    names_greatest = True
+    names_greatest = names_limits = has_fits = True
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", USIZE: "usize"}
     # Comparisons do not chain. Operands of shifts and bit operations, and && inside ||, are
     # bracketed as clippy::precedence asks.
@@ -180,7 +180,13 @@ class RustPrinter(Printer):
 
     def fit(self, node: Node, function: Function) -> Node:
         """Negations pushed into comparisons as clippy asks; `a < 0` would be a useless comparison
-        of unsigned operands."""
+        of unsigned operands. Of a remainder of such clippy asks for is_multiple_of(), which older
+        compilers have not: a condition on sizes multiplies instead."""
+        if function.is_condition and node.op == "eq" and node.args[0].op == "mod":
+            a, b = node.args[0].args
+            if function.index_type.least == 0 and node.args[1].value == 0:
+                product = Node("mul", (Node("div", (a, b), None, 0, a.hi), b), None, 0, a.hi)
+                return replace(node, args=(product, a))
         return unsigned_fit(_without_not(node), function)
 
     def op(self, node: Node, view: FunctionView) -> Op:
@@ -249,6 +255,8 @@ class RustPrinter(Printer):
 
     def item(self, view: FunctionView) -> str:
         """The type of the result, a tuple where there are several."""
+        if view.is_condition:
+            return "bool"
         if view.named:
             return type_name(view.name, "Result")
         types = ", ".join(view.T for _ in view.outputs)

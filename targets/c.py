@@ -74,7 +74,7 @@ class CTarget(NativeTarget):
         for u, unit in enumerate(units):
             (folder / f"unit_{u}.h").write_text(unit.source)
             text = f'#include "unit_{u}.h"\n\n#include <stdlib.h>\n'
-            for p, f in enumerate(unit.program.functions):
+            for p, f in enumerate(unit.program.callable):
                 text += f"\n{wrapper(u, p, f, unit.printer)}"
                 if f.axes:
                     text += f"\n{array_wrapper(u, p, f, unit.printer)}"

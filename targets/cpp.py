@@ -74,7 +74,7 @@ def grouped(units: Sequence[Unit]) -> list[list[int]]:
     guard, and functions of one name would be one to the linker, too."""
     groups: list[tuple[set[str], list[int]]] = []
     for u, unit in enumerate(units):
-        names = {unit.program.name, *(f.name for f in unit.functions)}
+        names = {unit.program.name, *(f.name for f in unit.program.callable)}
         group = next((g for g in groups if not g[0] & names), None)
         if group is None:
             groups.append(group := (set(), []))
@@ -116,7 +116,7 @@ class CppTarget(NativeTarget):
         if scope:
             text = f"#undef {guard}\nnamespace {namespace} {{\n{text}}}\n"
         scope = f"::{scope}{unit.printer.namespace}::".replace("::::", "::")
-        for p, f in enumerate(unit.program.functions):
+        for p, f in enumerate(unit.program.callable):
             type_name = unit.printer.types[f.index_type]
             text += c_wrapper(u, p, f, type_name, f"{scope}{f.name}")
             if f.axes:

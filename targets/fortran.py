@@ -32,7 +32,9 @@ def wrapper(unit: int, position: int, function: Function, module: str) -> str:
         *(f"  integer(c_int64_t), intent(out) :: {x}(n)" for x in outputs),
     ]
     if len(outputs) == 1:
-        lines += [f"  out0 = int(emitted({', '.join(values)}), c_int64_t)"]
+        result = f"emitted({', '.join(values)})"
+        result = f"merge(1, 0, {result})" if function.is_condition else result
+        lines += [f"  out0 = int({result}, c_int64_t)"]
     else:
         results = [f"result{k}" for k in range(len(outputs))]
         lines += [f"  integer({kind}) :: {x}(n)" for x in results]
@@ -116,7 +118,7 @@ class FortranTarget(NativeTarget):
                 module = new
             taken.add(module.lower())
             texts.append(text)
-            for p, f in enumerate(unit.program.functions):
+            for p, f in enumerate(unit.program.callable):
                 wrappers.append(wrapper(u, p, f, module))
                 if f.axes:
                     wrappers.append(array_wrapper(u, p, f, module, printer.array_name(f.name)))

@@ -360,6 +360,7 @@ class GpuCompiled(Compiled):
         module = Module(device, text, f"{unit.program.name}.cuh")
         self.library = GpuLibrary(module, positions, unit.printer.types)
         super().__init__(unit, self.library, 0, None)
+        self._functions = {f.name: f for f in unit.functions}  # the host asks what fits
 
     def _run(self, function: Function, arguments: tuple) -> Any:
         if not any(hasattr(a, "gpudata") for a in arguments):

@@ -122,7 +122,7 @@ class JuliaTarget(Target):
             printer = cast(JuliaPrinter, unit.printer)
             module = printer.module_name(unit.program.name)
             positions.append({})
-            for p, function in enumerate(unit.program.functions):
+            for p, function in enumerate(unit.program.callable):
                 runners.append(runner(u, p, function, module))
                 names.append(f"run_{u}_{p}")
                 positions[u][function.name] = len(names)

@@ -87,8 +87,9 @@ def _columns(function: Function, results: list[Any]) -> list[np.ndarray]:
     import numpy as np
 
     rows = results if len(function.outputs) > 1 else [(r,) for r in results]
-    if wrong := [value for row in rows for value in row if type(value) is not int]:
-        raise TypeError(f"{wrong[0]!r} is not an int")
+    kind = bool if function.is_condition else int
+    if wrong := [value for row in rows for value in row if type(value) is not kind]:
+        raise TypeError(f"{wrong[0]!r} is not of the type {kind.__name__}")
     columns = zip(*rows, strict=True) if rows else [()] * len(function.outputs)
     return [np.array(column, _type(function)).view(np.int64) for column in columns]
 

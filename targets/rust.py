@@ -85,7 +85,7 @@ class RustTarget(NativeTarget):
         for u, unit in enumerate(units):
             (folder / f"unit_{u}{unit.printer.extension}").write_text(unit.source)
             parts.append(f"mod unit_{u};\n")
-            for p, f in enumerate(unit.program.functions):
+            for p, f in enumerate(unit.program.callable):
                 type_name = unit.printer.types[f.index_type]
                 parts.append(rust_wrapper(u, p, f, type_name))
                 if f.axes:

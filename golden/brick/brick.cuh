@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_CUH
-#define LEGO_BRICK_CUH 0x3cba67e4
+#define LEGO_BRICK_CUH 0x0756aafa
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -62,6 +62,12 @@ struct brick_inv_result {
   };
 }
 
-#elif LEGO_BRICK_CUH != 0x3cba67e4
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool brick_fits(long long N, long long B) noexcept {
+  return N >= 1 && B >= 1 && N % B == 0 && N <= 0x7fffffffffffffff / N / N
+      && B <= 0x7fffffffffffffff / N / N;
+}
+
+#elif LEGO_BRICK_CUH != 0x0756aafa
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_CUH

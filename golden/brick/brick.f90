@@ -5,7 +5,7 @@ module brick_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: brick_apply, brick_inv
+  public :: brick_apply, brick_inv, brick_fits
 contains
 
   !> Physical position of the logical index (i, j, k, l, m, n).
@@ -48,5 +48,14 @@ contains
     m = mod(flat_div_B, B)
     n_2 = mod(flat, B)
   end subroutine brick_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function brick_fits(N, B)
+    integer(int64), intent(in) :: N, B
+    brick_fits = N >= 1_int64 .and. B >= 1_int64
+    if (brick_fits) brick_fits = mod(N, B) == 0_int64
+    if (brick_fits) brick_fits = N <= huge(0_int64) / N / N
+    if (brick_fits) brick_fits = B <= huge(0_int64) / N / N
+  end function brick_fits
 
 end module brick_mod

@@ -2,8 +2,9 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_H
-#define LEGO_BRICK_H 0x5c67a107
+#define LEGO_BRICK_H 0x198feda5
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j, k, l, m, n).
@@ -55,6 +56,11 @@ static inline brick_inv_result brick_inv(int64_t N, int64_t B, int64_t flat) {
   return result;
 }
 
-#elif LEGO_BRICK_H != 0x5c67a107
+/// Whether all preconditions on the sizes hold.
+static inline bool brick_fits(int64_t N, int64_t B) {
+  return N >= 1 && B >= 1 && N % B == 0 && N <= INT64_MAX / N / N && B <= INT64_MAX / N / N;
+}
+
+#elif LEGO_BRICK_H != 0x198feda5
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_H

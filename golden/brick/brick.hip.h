@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_HIP_H
-#define LEGO_BRICK_HIP_H 0x0efbf2aa
+#define LEGO_BRICK_HIP_H 0x0deb9cd9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -62,6 +62,12 @@ struct brick_inv_result {
   };
 }
 
-#elif LEGO_BRICK_HIP_H != 0x0efbf2aa
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool brick_fits(long long N, long long B) noexcept {
+  return N >= 1 && B >= 1 && N % B == 0 && N <= 0x7fffffffffffffff / N / N
+      && B <= 0x7fffffffffffffff / N / N;
+}
+
+#elif LEGO_BRICK_HIP_H != 0x0deb9cd9
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_HIP_H

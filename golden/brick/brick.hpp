@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_HPP
-#define LEGO_BRICK_HPP 0x51383ee6
+#define LEGO_BRICK_HPP 0x48b9153a
 
 #include <cstdint>
 
@@ -58,8 +58,13 @@ struct brick_inv_result {
   };
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool brick_fits(std::int64_t N, std::int64_t B) noexcept {
+  return N >= 1 && B >= 1 && N % B == 0 && N <= INT64_MAX / N / N && B <= INT64_MAX / N / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_BRICK_HPP != 0x51383ee6
+#elif LEGO_BRICK_HPP != 0x48b9153a
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_HPP

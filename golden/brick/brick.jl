@@ -3,7 +3,7 @@
 # brick(N, B)
 module Brick
 
-export brick_apply, brick_inv
+export brick_apply, brick_inv, brick_fits
 
 """
     brick_apply(N, B, i, j, k, l, m, n)
@@ -57,5 +57,17 @@ end
 function brick_inv(N::Integer, B::Integer, flat::Integer)
     return brick_inv(Int64(N), Int64(B), Int64(flat))
 end
+
+"""
+    brick_fits(N, B)
+
+Whether all preconditions on the sizes hold.
+"""
+function brick_fits(N::Int64, B::Int64)::Bool
+    return N >= 1 && B >= 1 && N % B == 0 && N <= div(div(typemax(Int64), N), N) &&
+        B <= div(div(typemax(Int64), N), N)
+end
+
+brick_fits(N::Integer, B::Integer) = brick_fits(Int64(N), Int64(B))
 
 end # module Brick

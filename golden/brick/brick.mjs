@@ -48,3 +48,16 @@ export function brick_inv(N, B, flat) {
     flat % B,
   ];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} N
+ * @param {number} B
+ * @returns {boolean}
+ */
+export function brick_fits(N, B) {
+  return N >= 1 && B >= 1 && N % B === 0
+      && N <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / N) / N)
+      && B <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / N) / N);
+}

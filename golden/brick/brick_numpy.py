@@ -54,3 +54,14 @@ def brick_inv(N, B, flat):
         flat_div_B % B,
         flat % B,
     )
+
+
+def brick_fits(N, B):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        N >= 1
+        and B >= 1
+        and N % B == 0
+        and N <= 9223372036854775807 // N // N
+        and B <= 9223372036854775807 // N // N
+    )

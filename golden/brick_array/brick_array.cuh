@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_CUH
-#define LEGO_BRICK_ARRAY_CUH 0x5c9467f8
+#define LEGO_BRICK_ARRAY_CUH 0x198c3297
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -61,6 +61,11 @@ struct brick_array_inv_result {
   };
 }
 
-#elif LEGO_BRICK_ARRAY_CUH != 0x5c9467f8
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool brick_array_fits(long long N, long long B) noexcept {
+  return N >= 1 && B >= 1 && N % B == 0 && N <= 0x7fffffffffffffff / N / N;
+}
+
+#elif LEGO_BRICK_ARRAY_CUH != 0x198c3297
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_CUH

@@ -5,7 +5,7 @@ module brick_array_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: brick_array_apply, brick_array_inv
+  public :: brick_array_apply, brick_array_inv, brick_array_fits
 contains
 
   !> Physical position of the logical index (i, j, k, l, m, n).
@@ -47,5 +47,13 @@ contains
     m = mod(flat_div_N, B)
     n_2 = mod(flat, B)
   end subroutine brick_array_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function brick_array_fits(N, B)
+    integer(int64), intent(in) :: N, B
+    brick_array_fits = N >= 1_int64 .and. B >= 1_int64
+    if (brick_array_fits) brick_array_fits = mod(N, B) == 0_int64
+    if (brick_array_fits) brick_array_fits = N <= huge(0_int64) / N / N
+  end function brick_array_fits
 
 end module brick_array_mod

@@ -2,8 +2,9 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_H
-#define LEGO_BRICK_ARRAY_H 0x0d69c90e
+#define LEGO_BRICK_ARRAY_H 0x2ef59d7c
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j, k, l, m, n).
@@ -54,6 +55,11 @@ static inline brick_array_inv_result brick_array_inv(int64_t N, int64_t B, int64
   return result;
 }
 
-#elif LEGO_BRICK_ARRAY_H != 0x0d69c90e
+/// Whether all preconditions on the sizes hold.
+static inline bool brick_array_fits(int64_t N, int64_t B) {
+  return N >= 1 && B >= 1 && N % B == 0 && N <= INT64_MAX / N / N;
+}
+
+#elif LEGO_BRICK_ARRAY_H != 0x2ef59d7c
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_H

@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_HIP_H
-#define LEGO_BRICK_ARRAY_HIP_H 0x11f1f561
+#define LEGO_BRICK_ARRAY_HIP_H 0x71b39255
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -61,6 +61,11 @@ struct brick_array_inv_result {
   };
 }
 
-#elif LEGO_BRICK_ARRAY_HIP_H != 0x11f1f561
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool brick_array_fits(long long N, long long B) noexcept {
+  return N >= 1 && B >= 1 && N % B == 0 && N <= 0x7fffffffffffffff / N / N;
+}
+
+#elif LEGO_BRICK_ARRAY_HIP_H != 0x71b39255
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_HIP_H

@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_HPP
-#define LEGO_BRICK_ARRAY_HPP 0x6d0be332
+#define LEGO_BRICK_ARRAY_HPP 0x30cd8c02
 
 #include <cstdint>
 
@@ -57,8 +57,13 @@ struct brick_array_inv_result {
   };
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool brick_array_fits(std::int64_t N, std::int64_t B) noexcept {
+  return N >= 1 && B >= 1 && N % B == 0 && N <= INT64_MAX / N / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_BRICK_ARRAY_HPP != 0x6d0be332
+#elif LEGO_BRICK_ARRAY_HPP != 0x30cd8c02
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_HPP

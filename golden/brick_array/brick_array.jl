@@ -3,7 +3,7 @@
 # brick_array(N, B)
 module BrickArray
 
-export brick_array_apply, brick_array_inv
+export brick_array_apply, brick_array_inv, brick_array_fits
 
 """
     brick_array_apply(N, B, i, j, k, l, m, n)
@@ -56,5 +56,16 @@ end
 function brick_array_inv(N::Integer, B::Integer, flat::Integer)
     return brick_array_inv(Int64(N), Int64(B), Int64(flat))
 end
+
+"""
+    brick_array_fits(N, B)
+
+Whether all preconditions on the sizes hold.
+"""
+function brick_array_fits(N::Int64, B::Int64)::Bool
+    return N >= 1 && B >= 1 && N % B == 0 && N <= div(div(typemax(Int64), N), N)
+end
+
+brick_array_fits(N::Integer, B::Integer) = brick_array_fits(Int64(N), Int64(B))
 
 end # module BrickArray

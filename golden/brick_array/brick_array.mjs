@@ -47,3 +47,16 @@ export function brick_array_inv(N, B, flat) {
     flat % B,
   ];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} N
+ * @param {number} B
+ * @returns {boolean}
+ */
+export function brick_array_fits(N, B) {
+  return N >= 1 && B >= 1 && N % B === 0
+      && N <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / N) / N)
+      && B <= Number.MAX_SAFE_INTEGER;
+}

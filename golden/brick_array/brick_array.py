@@ -49,3 +49,8 @@ def brick_array_inv(N: int, B: int, flat: int) -> tuple[int, int, int, int, int,
         flat_div_N % B,
         flat % B,
     )
+
+
+def brick_array_fits(N: int, B: int) -> bool:
+    """Whether all preconditions on the sizes hold."""
+    return N >= 1 and B >= 1 and N % B == 0

@@ -65,3 +65,14 @@ pub const fn brick_array_inv(N: i64, B: i64, flat: i64) -> (i64, i64, i64, i64, 
         flat % B,
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn brick_array_fits(N: i64, B: i64) -> bool {
+    N >= 1 && B >= 1 && N % B == 0 && N <= i64::MAX / N / N
+}

@@ -53,3 +53,14 @@ def brick_array_inv(N, B, flat):
         flat_div_N % B,
         flat % B,
     )
+
+
+def brick_array_fits(N, B):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        N >= 1
+        and B >= 1
+        and N % B == 0
+        and N <= 9223372036854775807 // N // N
+        and B <= 9223372036854775807
+    )

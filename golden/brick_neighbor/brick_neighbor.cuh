@@ -2,7 +2,7 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_CUH
-#define LEGO_BRICK_NEIGHBOR_CUH 0x62c34fc7
+#define LEGO_BRICK_NEIGHBOR_CUH 0x0070f891
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -41,6 +41,11 @@
       + total_2;
 }
 
-#elif LEGO_BRICK_NEIGHBOR_CUH != 0x62c34fc7
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool brick_neighbor_fits(long long N, long long B) noexcept {
+  return N >= 1 && B >= 1 && N % B == 0 && N <= 0x7fffffffffffffff / N / N;
+}
+
+#elif LEGO_BRICK_NEIGHBOR_CUH != 0x0070f891
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_CUH

@@ -5,7 +5,7 @@ module brick_neighbor_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: brick_neighbor
+  public :: brick_neighbor, brick_neighbor_fits
 contains
 
   !> The index at (x, y, z, dx, dy, dz).
@@ -36,5 +36,13 @@ contains
                 + N * N * total_3_div_B + total - total_2_div_B) &
         + total_2
   end function brick_neighbor
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function brick_neighbor_fits(N, B)
+    integer(int64), intent(in) :: N, B
+    brick_neighbor_fits = N >= 1_int64 .and. B >= 1_int64
+    if (brick_neighbor_fits) brick_neighbor_fits = mod(N, B) == 0_int64
+    if (brick_neighbor_fits) brick_neighbor_fits = N <= huge(0_int64) / N / N
+  end function brick_neighbor_fits
 
 end module brick_neighbor_mod

@@ -2,8 +2,9 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_H
-#define LEGO_BRICK_NEIGHBOR_H 0x7ce7b0df
+#define LEGO_BRICK_NEIGHBOR_H 0x009008e8
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// The index at (x, y, z, dx, dy, dz).
@@ -34,6 +35,11 @@ static inline int64_t brick_neighbor(
       + total_2;
 }
 
-#elif LEGO_BRICK_NEIGHBOR_H != 0x7ce7b0df
+/// Whether all preconditions on the sizes hold.
+static inline bool brick_neighbor_fits(int64_t N, int64_t B) {
+  return N >= 1 && B >= 1 && N % B == 0 && N <= INT64_MAX / N / N;
+}
+
+#elif LEGO_BRICK_NEIGHBOR_H != 0x009008e8
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_H

@@ -2,7 +2,7 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_HPP
-#define LEGO_BRICK_NEIGHBOR_HPP 0x31e3be2e
+#define LEGO_BRICK_NEIGHBOR_HPP 0x02acc836
 
 #include <cstdint>
 
@@ -37,8 +37,13 @@ namespace lego {
       + total_2;
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool brick_neighbor_fits(std::int64_t N, std::int64_t B) noexcept {
+  return N >= 1 && B >= 1 && N % B == 0 && N <= INT64_MAX / N / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_BRICK_NEIGHBOR_HPP != 0x31e3be2e
+#elif LEGO_BRICK_NEIGHBOR_HPP != 0x02acc836
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_HPP

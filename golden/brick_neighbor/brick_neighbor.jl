@@ -3,7 +3,7 @@
 # brick_neighbor(N, B, x, y, z, dx, dy, dz)
 module BrickNeighbor
 
-export brick_neighbor
+export brick_neighbor, brick_neighbor_fits
 
 """
     brick_neighbor(N, B, x, y, z, dx, dy, dz)
@@ -43,5 +43,16 @@ function brick_neighbor(N::Integer, B::Integer, x::Integer, y::Integer, z::Integ
     return brick_neighbor(Int64(N), Int64(B), Int64(x), Int64(y), Int64(z), Int64(dx),
         Int64(dy), Int64(dz))
 end
+
+"""
+    brick_neighbor_fits(N, B)
+
+Whether all preconditions on the sizes hold.
+"""
+function brick_neighbor_fits(N::Int64, B::Int64)::Bool
+    return N >= 1 && B >= 1 && N % B == 0 && N <= div(div(typemax(Int64), N), N)
+end
+
+brick_neighbor_fits(N::Integer, B::Integer) = brick_neighbor_fits(Int64(N), Int64(B))
 
 end # module BrickNeighbor

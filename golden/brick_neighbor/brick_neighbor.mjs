@@ -37,3 +37,16 @@ export function brick_neighbor(N, B, x, y, z, dx, dy, dz) {
               + N * N * total_3_div_B + total - total_2_div_B)
       + total_2;
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} N
+ * @param {number} B
+ * @returns {boolean}
+ */
+export function brick_neighbor_fits(N, B) {
+  return N >= 1 && B >= 1 && N % B === 0
+      && N <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / N) / N)
+      && B <= Number.MAX_SAFE_INTEGER;
+}

@@ -41,3 +41,8 @@ def brick_neighbor(N: int, B: int, x: int, y: int, z: int, dx: int, dy: int, dz:
         )
         + total_2 % B
     )
+
+
+def brick_neighbor_fits(N: int, B: int) -> bool:
+    """Whether all preconditions on the sizes hold."""
+    return N >= 1 and B >= 1 and N % B == 0

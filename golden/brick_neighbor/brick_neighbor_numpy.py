@@ -47,3 +47,14 @@ def brick_neighbor(N, B, x, y, z, dx, dy, dz):
         )
         + total_2
     )
+
+
+def brick_neighbor_fits(N, B):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        N >= 1
+        and B >= 1
+        and N % B == 0
+        and N <= 9223372036854775807 // N // N
+        and B <= 9223372036854775807
+    )

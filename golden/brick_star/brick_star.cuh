@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_CUH
-#define LEGO_BRICK_STAR_CUH 0x0eba8104
+#define LEGO_BRICK_STAR_CUH 0x34c7eb86
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -36,6 +36,11 @@
       + k;
 }
 
-#elif LEGO_BRICK_STAR_CUH != 0x0eba8104
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool brick_star_fits(long long N, long long B) noexcept {
+  return N >= 1 && B >= 1 && N % B == 0 && N <= 0x7fffffffffffffff / N / N;
+}
+
+#elif LEGO_BRICK_STAR_CUH != 0x34c7eb86
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_CUH

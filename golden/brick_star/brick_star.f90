@@ -5,7 +5,7 @@ module brick_star_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: brick_star
+  public :: brick_star, brick_star_fits
 contains
 
   !> The index at (bx, by, bz, i, j, k).
@@ -31,5 +31,13 @@ contains
                 + N * (N * (difference_div_B + bx)) + j) &
         + k
   end function brick_star
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function brick_star_fits(N, B)
+    integer(int64), intent(in) :: N, B
+    brick_star_fits = N >= 1_int64 .and. B >= 1_int64
+    if (brick_star_fits) brick_star_fits = mod(N, B) == 0_int64
+    if (brick_star_fits) brick_star_fits = N <= huge(0_int64) / N / N
+  end function brick_star_fits
 
 end module brick_star_mod

@@ -2,8 +2,9 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_H
-#define LEGO_BRICK_STAR_H 0x165b3c34
+#define LEGO_BRICK_STAR_H 0x3c58cbcb
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// The index at (bx, by, bz, i, j, k).
@@ -29,6 +30,11 @@ static inline int64_t brick_star(
       + k;
 }
 
-#elif LEGO_BRICK_STAR_H != 0x165b3c34
+/// Whether all preconditions on the sizes hold.
+static inline bool brick_star_fits(int64_t N, int64_t B) {
+  return N >= 1 && B >= 1 && N % B == 0 && N <= INT64_MAX / N / N;
+}
+
+#elif LEGO_BRICK_STAR_H != 0x3c58cbcb
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_H

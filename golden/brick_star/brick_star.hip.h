@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_HIP_H
-#define LEGO_BRICK_STAR_HIP_H 0x4e83a662
+#define LEGO_BRICK_STAR_HIP_H 0x3e343f12
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -36,6 +36,11 @@
       + k;
 }
 
-#elif LEGO_BRICK_STAR_HIP_H != 0x4e83a662
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool brick_star_fits(long long N, long long B) noexcept {
+  return N >= 1 && B >= 1 && N % B == 0 && N <= 0x7fffffffffffffff / N / N;
+}
+
+#elif LEGO_BRICK_STAR_HIP_H != 0x3e343f12
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_HIP_H

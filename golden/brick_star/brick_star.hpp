@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_HPP
-#define LEGO_BRICK_STAR_HPP 0x3f4efa14
+#define LEGO_BRICK_STAR_HPP 0x70d80a4b
 
 #include <cstdint>
 
@@ -32,8 +32,13 @@ namespace lego {
       + k;
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool brick_star_fits(std::int64_t N, std::int64_t B) noexcept {
+  return N >= 1 && B >= 1 && N % B == 0 && N <= INT64_MAX / N / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_BRICK_STAR_HPP != 0x3f4efa14
+#elif LEGO_BRICK_STAR_HPP != 0x70d80a4b
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_HPP

@@ -3,7 +3,7 @@
 # brick_star(N, B, bx, by, bz, i, j, k)
 module BrickStar
 
-export brick_star
+export brick_star, brick_star_fits
 
 """
     brick_star(N, B, bx, by, bz, i, j, k)
@@ -38,5 +38,16 @@ function brick_star(N::Integer, B::Integer, bx::Integer, by::Integer, bz::Intege
     return brick_star(Int64(N), Int64(B), Int64(bx), Int64(by), Int64(bz), Int64(i),
         Int64(j), Int64(k))
 end
+
+"""
+    brick_star_fits(N, B)
+
+Whether all preconditions on the sizes hold.
+"""
+function brick_star_fits(N::Int64, B::Int64)::Bool
+    return N >= 1 && B >= 1 && N % B == 0 && N <= div(div(typemax(Int64), N), N)
+end
+
+brick_star_fits(N::Integer, B::Integer) = brick_star_fits(Int64(N), Int64(B))
 
 end # module BrickStar

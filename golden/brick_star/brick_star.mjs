@@ -29,3 +29,16 @@ export function brick_star(N, B, bx, by, bz, i, j, k) {
               + N * (N * (difference_div_B + bx)) + j)
       + k;
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} N
+ * @param {number} B
+ * @returns {boolean}
+ */
+export function brick_star_fits(N, B) {
+  return N >= 1 && B >= 1 && N % B === 0
+      && N <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / N) / N)
+      && B <= Number.MAX_SAFE_INTEGER;
+}

@@ -26,3 +26,8 @@ def brick_star(N: int, B: int, bx: int, by: int, bz: int, i: int, j: int, k: int
     """
     difference = B + i - 1
     return B * (N * (N * (difference // B + bx) + B * by) + B * (B * bz + difference % B) + j) + k
+
+
+def brick_star_fits(N: int, B: int) -> bool:
+    """Whether all preconditions on the sizes hold."""
+    return N >= 1 and B >= 1 and N % B == 0

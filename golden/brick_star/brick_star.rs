@@ -31,3 +31,14 @@ pub const fn brick_star(N: i64, B: i64, bx: i64, by: i64, bz: i64, i: i64, j: i6
         + j)
         + k
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn brick_star_fits(N: i64, B: i64) -> bool {
+    N >= 1 && B >= 1 && N % B == 0 && N <= i64::MAX / N / N
+}

@@ -38,3 +38,14 @@ def brick_star(N, B, bx, by, bz, i, j, k):
         )
         + k
     )
+
+
+def brick_star_fits(N, B):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        N >= 1
+        and B >= 1
+        and N % B == 0
+        and N <= 9223372036854775807 // N // N
+        and B <= 9223372036854775807
+    )

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_CUH
-#define LEGO_CATALOGUE_AMD_64KB_S_CUH 0x278aaeb9
+#define LEGO_CATALOGUE_AMD_64KB_S_CUH 0x50ed6d87
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -52,6 +52,14 @@ struct catalogue_amd_64kb_s_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_CUH != 0x278aaeb9
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_amd_64kb_s_fits(long long M, long long N) noexcept {
+  return M >= 1 && N >= 1 && N <= (0x7fffffffffffffff - 4032) / 64
+      && M <= (0x7fffffffffffffff - 3904) / 127 && N <= (0x7fffffffffffffff - 3904 - 127 * M) / 63
+      && M <= (0x7fffffffffffffff - 3904 - 127 * M - 63 * N) / N
+      && N <= (0x7fffffffffffffff - 8128) / 64;
+}
+
+#elif LEGO_CATALOGUE_AMD_64KB_S_CUH != 0x50ed6d87
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_CUH

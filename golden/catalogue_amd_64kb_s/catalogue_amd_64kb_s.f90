@@ -5,7 +5,7 @@ module catalogue_amd_64kb_s_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_amd_64kb_s_apply, catalogue_amd_64kb_s_inv
+  public :: catalogue_amd_64kb_s_apply, catalogue_amd_64kb_s_inv, catalogue_amd_64kb_s_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -49,5 +49,17 @@ contains
     i = merge(total, -1_int64, total < M .and. total_2 < N)
     j = merge(total_2, -1_int64, total < M .and. total_2 < N)
   end subroutine catalogue_amd_64kb_s_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_amd_64kb_s_fits(M, N)
+    integer(int64), intent(in) :: M, N
+    catalogue_amd_64kb_s_fits = M >= 1_int64 .and. N >= 1_int64 &
+        .and. N <= 144115188075855808_int64 .and. M <= 72624976668147810_int64
+    if (catalogue_amd_64kb_s_fits) catalogue_amd_64kb_s_fits = N &
+        <= (huge(0_int64) - 3904_int64 - 127_int64 * M) / 63_int64
+    if (catalogue_amd_64kb_s_fits) catalogue_amd_64kb_s_fits = M &
+        <= (huge(0_int64) - 3904_int64 - 127_int64 * M - 63_int64 * N) / N
+    if (catalogue_amd_64kb_s_fits) catalogue_amd_64kb_s_fits = N <= 144115188075855744_int64
+  end function catalogue_amd_64kb_s_fits
 
 end module catalogue_amd_64kb_s_mod

@@ -2,8 +2,9 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_H
-#define LEGO_CATALOGUE_AMD_64KB_S_H 0x772150bd
+#define LEGO_CATALOGUE_AMD_64KB_S_H 0x4116003f
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j).
@@ -50,6 +51,13 @@ static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_H != 0x772150bd
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_amd_64kb_s_fits(int64_t M, int64_t N) {
+  return M >= 1 && N >= 1 && N <= (INT64_MAX - 4032) / 64 && M <= (INT64_MAX - 3904) / 127
+      && N <= (INT64_MAX - 3904 - 127 * M) / 63 && M <= (INT64_MAX - 3904 - 127 * M - 63 * N) / N
+      && N <= (INT64_MAX - 8128) / 64;
+}
+
+#elif LEGO_CATALOGUE_AMD_64KB_S_H != 0x4116003f
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_H

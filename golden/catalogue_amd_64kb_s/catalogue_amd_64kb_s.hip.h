@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_HIP_H
-#define LEGO_CATALOGUE_AMD_64KB_S_HIP_H 0x68ecf0de
+#define LEGO_CATALOGUE_AMD_64KB_S_HIP_H 0x3d60bcf2
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -52,6 +52,14 @@ struct catalogue_amd_64kb_s_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_HIP_H != 0x68ecf0de
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_amd_64kb_s_fits(long long M, long long N) noexcept {
+  return M >= 1 && N >= 1 && N <= (0x7fffffffffffffff - 4032) / 64
+      && M <= (0x7fffffffffffffff - 3904) / 127 && N <= (0x7fffffffffffffff - 3904 - 127 * M) / 63
+      && M <= (0x7fffffffffffffff - 3904 - 127 * M - 63 * N) / N
+      && N <= (0x7fffffffffffffff - 8128) / 64;
+}
+
+#elif LEGO_CATALOGUE_AMD_64KB_S_HIP_H != 0x3d60bcf2
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_HPP
-#define LEGO_CATALOGUE_AMD_64KB_S_HPP 0x785025ee
+#define LEGO_CATALOGUE_AMD_64KB_S_HPP 0x16cc4dc8
 
 #include <cstdint>
 
@@ -48,8 +48,15 @@ struct catalogue_amd_64kb_s_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_amd_64kb_s_fits(std::int64_t M, std::int64_t N) noexcept {
+  return M >= 1 && N >= 1 && N <= (INT64_MAX - 4032) / 64 && M <= (INT64_MAX - 3904) / 127
+      && N <= (INT64_MAX - 3904 - 127 * M) / 63 && M <= (INT64_MAX - 3904 - 127 * M - 63 * N) / N
+      && N <= (INT64_MAX - 8128) / 64;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_HPP != 0x785025ee
+#elif LEGO_CATALOGUE_AMD_64KB_S_HPP != 0x16cc4dc8
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_HPP

@@ -3,7 +3,7 @@
 # catalogue_amd_64kb_s(M, N)
 module CatalogueAmd64kbS
 
-export catalogue_amd_64kb_s_apply, catalogue_amd_64kb_s_inv
+export catalogue_amd_64kb_s_apply, catalogue_amd_64kb_s_inv, catalogue_amd_64kb_s_fits
 
 """
     catalogue_amd_64kb_s_apply(M, N, i, j)
@@ -53,6 +53,23 @@ end
 
 function catalogue_amd_64kb_s_inv(M::Integer, N::Integer, flat::Integer)
     return catalogue_amd_64kb_s_inv(Int64(M), Int64(N), Int64(flat))
+end
+
+"""
+    catalogue_amd_64kb_s_fits(M, N)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_amd_64kb_s_fits(M::Int64, N::Int64)::Bool
+    return M >= 1 && N >= 1 && N <= div(typemax(Int64) - 4032, 64) &&
+        M <= div(typemax(Int64) - 3904, 127) &&
+        N <= div(typemax(Int64) - 3904 - 127 * M, 63) &&
+        M <= div(typemax(Int64) - 3904 - 127 * M - 63 * N, N) &&
+        N <= div(typemax(Int64) - 8128, 64)
+end
+
+function catalogue_amd_64kb_s_fits(M::Integer, N::Integer)
+    return catalogue_amd_64kb_s_fits(Int64(M), Int64(N))
 end
 
 end # module CatalogueAmd64kbS

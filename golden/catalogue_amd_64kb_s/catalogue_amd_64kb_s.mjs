@@ -45,3 +45,18 @@ export function catalogue_amd_64kb_s_inv(M, N, flat) {
       + (flat_div_16 & 0x10) + (flat_div_8 & 8) + (Math.floor(flat / 4) & 6) + (flat & 1);
   return [total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} M
+ * @param {number} N
+ * @returns {boolean}
+ */
+export function catalogue_amd_64kb_s_fits(M, N) {
+  return M >= 1 && N >= 1 && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 4032) / 64)
+      && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 3904) / 127)
+      && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 3904 - 127 * M) / 63)
+      && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 3904 - 127 * M - 63 * N) / N)
+      && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 8128) / 64);
+}

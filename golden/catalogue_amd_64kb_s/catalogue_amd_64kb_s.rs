@@ -71,3 +71,20 @@ pub const fn catalogue_amd_64kb_s_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
         },
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn catalogue_amd_64kb_s_fits(M: i64, N: i64) -> bool {
+    M >= 1
+        && N >= 1
+        && N <= (i64::MAX - 4032) / 64
+        && M <= (i64::MAX - 3904) / 127
+        && N <= (i64::MAX - 3904 - 127 * M) / 63
+        && M <= (i64::MAX - 3904 - 127 * M - 63 * N) / N
+        && N <= (i64::MAX - 8128) / 64
+}

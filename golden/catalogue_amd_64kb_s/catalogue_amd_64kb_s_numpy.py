@@ -74,3 +74,16 @@ def catalogue_amd_64kb_s_inv(M, N, flat):
         np.where((total < M) & (total_2 < N), total, -1)[()],
         np.where((total < M) & (total_2 < N), total_2, -1)[()],
     )
+
+
+def catalogue_amd_64kb_s_fits(M, N):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and N >= 1
+        and N <= (9223372036854775807 - 4032) // 64
+        and M <= (9223372036854775807 - 3904) // 127
+        and N <= (9223372036854775807 - 3904 - 127 * M) // 63
+        and M <= (9223372036854775807 - 3904 - 127 * M - 63 * N) // N
+        and N <= (9223372036854775807 - 8128) // 64
+    )

@@ -5,7 +5,7 @@ module catalogue_aosoa_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_aosoa_apply, catalogue_aosoa_inv
+  public :: catalogue_aosoa_apply, catalogue_aosoa_inv, catalogue_aosoa_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -37,5 +37,13 @@ contains
     i = merge(total, -1_int64, total < N)
     j = merge(shifta(flat, 3) - F * quotient, -1_int64, total < N)
   end subroutine catalogue_aosoa_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_aosoa_fits(N, F)
+    integer(int64), intent(in) :: N, F
+    catalogue_aosoa_fits = N >= 1_int64 .and. F >= 1_int64 .and. F <= 1317624576693539401_int64
+    if (catalogue_aosoa_fits) catalogue_aosoa_fits = F <= (huge(0_int64) - 7_int64 * F) / N
+    if (catalogue_aosoa_fits) catalogue_aosoa_fits = (N - 1_int64) / 8_int64 <= huge(0_int64) / F
+  end function catalogue_aosoa_fits
 
 end module catalogue_aosoa_mod

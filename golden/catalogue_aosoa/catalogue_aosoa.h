@@ -2,8 +2,9 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_H
-#define LEGO_CATALOGUE_AOSOA_H 0x57d3d97f
+#define LEGO_CATALOGUE_AOSOA_H 0x5baf4830
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j).
@@ -41,6 +42,12 @@ static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(int64_t N, int64_t 
   return result;
 }
 
-#elif LEGO_CATALOGUE_AOSOA_H != 0x57d3d97f
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_aosoa_fits(int64_t N, int64_t F) {
+  return N >= 1 && F >= 1 && F <= INT64_MAX / 7 && F <= (INT64_MAX - 7 * F) / N
+      && (N - 1) / 8 <= INT64_MAX / F;
+}
+
+#elif LEGO_CATALOGUE_AOSOA_H != 0x5baf4830
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_H

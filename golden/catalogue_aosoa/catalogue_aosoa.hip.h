@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_HIP_H
-#define LEGO_CATALOGUE_AOSOA_HIP_H 0x280ad3ef
+#define LEGO_CATALOGUE_AOSOA_HIP_H 0x3c91c828
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -44,6 +44,12 @@ struct catalogue_aosoa_inv_result {
   return {total < N ? total : -1, total < N ? (flat >> 3) - F * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_AOSOA_HIP_H != 0x280ad3ef
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_aosoa_fits(long long N, long long F) noexcept {
+  return N >= 1 && F >= 1 && F <= 0x7fffffffffffffff / 7 && F <= (0x7fffffffffffffff - 7 * F) / N
+      && (N - 1) / 8 <= 0x7fffffffffffffff / F;
+}
+
+#elif LEGO_CATALOGUE_AOSOA_HIP_H != 0x3c91c828
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_HIP_H

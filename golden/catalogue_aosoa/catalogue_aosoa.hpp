@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_HPP
-#define LEGO_CATALOGUE_AOSOA_HPP 0x3809dbd3
+#define LEGO_CATALOGUE_AOSOA_HPP 0x4c8cab2e
 
 #include <cstdint>
 
@@ -40,8 +40,14 @@ struct catalogue_aosoa_inv_result {
   return {total < N ? total : -1, total < N ? (flat >> 3) - F * quotient : -1};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_aosoa_fits(std::int64_t N, std::int64_t F) noexcept {
+  return N >= 1 && F >= 1 && F <= INT64_MAX / 7 && F <= (INT64_MAX - 7 * F) / N
+      && (N - 1) / 8 <= INT64_MAX / F;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_AOSOA_HPP != 0x3809dbd3
+#elif LEGO_CATALOGUE_AOSOA_HPP != 0x4c8cab2e
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_HPP

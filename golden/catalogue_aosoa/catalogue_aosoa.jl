@@ -3,7 +3,7 @@
 # catalogue_aosoa(N, F)
 module CatalogueAosoa
 
-export catalogue_aosoa_apply, catalogue_aosoa_inv
+export catalogue_aosoa_apply, catalogue_aosoa_inv, catalogue_aosoa_fits
 
 """
     catalogue_aosoa_apply(N, F, i, j)
@@ -46,5 +46,17 @@ end
 function catalogue_aosoa_inv(N::Integer, F::Integer, flat::Integer)
     return catalogue_aosoa_inv(Int64(N), Int64(F), Int64(flat))
 end
+
+"""
+    catalogue_aosoa_fits(N, F)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_aosoa_fits(N::Int64, F::Int64)::Bool
+    return N >= 1 && F >= 1 && F <= div(typemax(Int64), 7) &&
+        F <= div(typemax(Int64) - 7 * F, N) && div(N - 1, 8) <= div(typemax(Int64), F)
+end
+
+catalogue_aosoa_fits(N::Integer, F::Integer) = catalogue_aosoa_fits(Int64(N), Int64(F))
 
 end # module CatalogueAosoa

@@ -35,3 +35,16 @@ export function catalogue_aosoa_inv(N, F, flat) {
   const total = 8 * quotient + (flat & 7);
   return [total < N ? total : -1, total < N ? Math.floor(flat / 8) - F * quotient : -1];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} N
+ * @param {number} F
+ * @returns {boolean}
+ */
+export function catalogue_aosoa_fits(N, F) {
+  return N >= 1 && F >= 1 && F <= Math.trunc(Number.MAX_SAFE_INTEGER / 7)
+      && F <= Math.trunc((Number.MAX_SAFE_INTEGER - 7 * F) / N)
+      && Math.trunc((N - 1) / 8) <= Math.trunc(Number.MAX_SAFE_INTEGER / F);
+}

@@ -49,3 +49,18 @@ pub const fn catalogue_aosoa_inv(N: i64, F: i64, flat: i64) -> (i64, i64) {
         },
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn catalogue_aosoa_fits(N: i64, F: i64) -> bool {
+    N >= 1
+        && F >= 1
+        && F <= i64::MAX / 7
+        && F <= (i64::MAX - 7 * F) / N
+        && (N - 1) / 8 <= i64::MAX / F
+}

@@ -46,3 +46,14 @@ def catalogue_aosoa_inv(N, F, flat):
         np.where(total < N, total, -1)[()],
         np.where(total < N, (flat >> 3) - F * quotient, -1)[()],
     )
+
+
+def catalogue_aosoa_fits(N, F):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        N >= 1
+        and F >= 1
+        and F <= 9223372036854775807 // 7
+        and F <= (9223372036854775807 - 7 * F) // N
+        and (N - 1) // 8 <= 9223372036854775807 // F
+    )

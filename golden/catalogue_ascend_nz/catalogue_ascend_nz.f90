@@ -5,7 +5,7 @@ module catalogue_ascend_nz_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_ascend_nz_apply, catalogue_ascend_nz_inv
+  public :: catalogue_ascend_nz_apply, catalogue_ascend_nz_inv, catalogue_ascend_nz_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -39,5 +39,16 @@ contains
     i = merge(quotient, -1_int64, quotient < M .and. total < N)
     j = merge(total, -1_int64, quotient < M .and. total < N)
   end subroutine catalogue_ascend_nz_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_ascend_nz_fits(M, N)
+    integer(int64), intent(in) :: M, N
+    catalogue_ascend_nz_fits = M >= 1_int64 .and. N >= 1_int64 .and. M <= 576460752303423473_int64
+    if (catalogue_ascend_nz_fits) catalogue_ascend_nz_fits = N &
+        <= (huge(0_int64) - 15_int64 * M) / 15_int64
+    if (catalogue_ascend_nz_fits) catalogue_ascend_nz_fits = M &
+        <= (huge(0_int64) - 15_int64 * M - 15_int64 * N) / N
+    if (catalogue_ascend_nz_fits) catalogue_ascend_nz_fits = M <= 576460752303423472_int64
+  end function catalogue_ascend_nz_fits
 
 end module catalogue_ascend_nz_mod

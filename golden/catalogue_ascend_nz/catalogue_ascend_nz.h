@@ -2,8 +2,9 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_H
-#define LEGO_CATALOGUE_ASCEND_NZ_H 0x20941b7e
+#define LEGO_CATALOGUE_ASCEND_NZ_H 0x0c61d5f4
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j).
@@ -43,6 +44,12 @@ static inline catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_H != 0x20941b7e
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_ascend_nz_fits(int64_t M, int64_t N) {
+  return M >= 1 && N >= 1 && M <= (INT64_MAX - 224) / 16 && N <= (INT64_MAX - 15 * M) / 15
+      && M <= (INT64_MAX - 15 * M - 15 * N) / N && M <= (INT64_MAX - 240) / 16;
+}
+
+#elif LEGO_CATALOGUE_ASCEND_NZ_H != 0x0c61d5f4
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_H

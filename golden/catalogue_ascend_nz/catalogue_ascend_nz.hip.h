@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_HIP_H
-#define LEGO_CATALOGUE_ASCEND_NZ_HIP_H 0x611df77d
+#define LEGO_CATALOGUE_ASCEND_NZ_HIP_H 0x6659d402
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -45,6 +45,13 @@ struct catalogue_ascend_nz_inv_result {
   return {quotient < M && total < N ? quotient : -1, quotient < M && total < N ? total : -1};
 }
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_HIP_H != 0x611df77d
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_ascend_nz_fits(long long M, long long N) noexcept {
+  return M >= 1 && N >= 1 && M <= (0x7fffffffffffffff - 224) / 16
+      && N <= (0x7fffffffffffffff - 15 * M) / 15 && M <= (0x7fffffffffffffff - 15 * M - 15 * N) / N
+      && M <= (0x7fffffffffffffff - 240) / 16;
+}
+
+#elif LEGO_CATALOGUE_ASCEND_NZ_HIP_H != 0x6659d402
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_HPP
-#define LEGO_CATALOGUE_ASCEND_NZ_HPP 0x0196518a
+#define LEGO_CATALOGUE_ASCEND_NZ_HPP 0x63fe2a13
 
 #include <cstdint>
 
@@ -41,8 +41,14 @@ struct catalogue_ascend_nz_inv_result {
   return {quotient < M && total < N ? quotient : -1, quotient < M && total < N ? total : -1};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_ascend_nz_fits(std::int64_t M, std::int64_t N) noexcept {
+  return M >= 1 && N >= 1 && M <= (INT64_MAX - 224) / 16 && N <= (INT64_MAX - 15 * M) / 15
+      && M <= (INT64_MAX - 15 * M - 15 * N) / N && M <= (INT64_MAX - 240) / 16;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_HPP != 0x0196518a
+#elif LEGO_CATALOGUE_ASCEND_NZ_HPP != 0x63fe2a13
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_HPP

@@ -3,7 +3,7 @@
 # catalogue_ascend_nz(M, N)
 module CatalogueAscendNz
 
-export catalogue_ascend_nz_apply, catalogue_ascend_nz_inv
+export catalogue_ascend_nz_apply, catalogue_ascend_nz_inv, catalogue_ascend_nz_fits
 
 """
     catalogue_ascend_nz_apply(M, N, i, j)
@@ -47,6 +47,21 @@ end
 
 function catalogue_ascend_nz_inv(M::Integer, N::Integer, flat::Integer)
     return catalogue_ascend_nz_inv(Int64(M), Int64(N), Int64(flat))
+end
+
+"""
+    catalogue_ascend_nz_fits(M, N)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_ascend_nz_fits(M::Int64, N::Int64)::Bool
+    return M >= 1 && N >= 1 && M <= div(typemax(Int64) - 224, 16) &&
+        N <= div(typemax(Int64) - 15 * M, 15) &&
+        M <= div(typemax(Int64) - 15 * M - 15 * N, N) && M <= div(typemax(Int64) - 240, 16)
+end
+
+function catalogue_ascend_nz_fits(M::Integer, N::Integer)
+    return catalogue_ascend_nz_fits(Int64(M), Int64(N))
 end
 
 end # module CatalogueAscendNz

@@ -36,3 +36,17 @@ export function catalogue_ascend_nz_inv(M, N, flat) {
   const quotient = Math.floor(flat % scaled / 16);
   return [quotient < M && total < N ? quotient : -1, quotient < M && total < N ? total : -1];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} M
+ * @param {number} N
+ * @returns {boolean}
+ */
+export function catalogue_ascend_nz_fits(M, N) {
+  return M >= 1 && N >= 1 && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 224) / 16)
+      && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 15 * M) / 15)
+      && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 15 * M - 15 * N) / N)
+      && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 240) / 16);
+}

@@ -50,3 +50,19 @@ pub const fn catalogue_ascend_nz_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
         if quotient < M && total < N { total } else { -1 },
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn catalogue_ascend_nz_fits(M: i64, N: i64) -> bool {
+    M >= 1
+        && N >= 1
+        && M <= (i64::MAX - 224) / 16
+        && N <= (i64::MAX - 15 * M) / 15
+        && M <= (i64::MAX - 15 * M - 15 * N) / N
+        && M <= (i64::MAX - 240) / 16
+}

@@ -47,3 +47,15 @@ def catalogue_ascend_nz_inv(M, N, flat):
         np.where((quotient < M) & (total < N), quotient, -1)[()],
         np.where((quotient < M) & (total < N), total, -1)[()],
     )
+
+
+def catalogue_ascend_nz_fits(M, N):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and N >= 1
+        and M <= (9223372036854775807 - 224) // 16
+        and N <= (9223372036854775807 - 15 * M) // 15
+        and M <= (9223372036854775807 - 15 * M - 15 * N) // N
+        and M <= (9223372036854775807 - 240) // 16
+    )

@@ -5,7 +5,7 @@ module catalogue_awq_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_awq_apply, catalogue_awq_inv
+  public :: catalogue_awq_apply, catalogue_awq_inv, catalogue_awq_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -40,5 +40,12 @@ contains
     j = 6_int64 * shifta(flat, 3) - scaled * flat_div_scaled + 2_int64 * iand(flat, 3_int64) &
         + shifta(flat, 2)
   end subroutine catalogue_awq_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_awq_fits(K, N)
+    integer(int64), intent(in) :: K, N
+    catalogue_awq_fits = K >= 1_int64 .and. N >= 1_int64
+    if (catalogue_awq_fits) catalogue_awq_fits = K <= 1152921504606846975_int64 / N
+  end function catalogue_awq_fits
 
 end module catalogue_awq_mod

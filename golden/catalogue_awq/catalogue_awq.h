@@ -2,8 +2,9 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_H
-#define LEGO_CATALOGUE_AWQ_H 0x621f37ec
+#define LEGO_CATALOGUE_AWQ_H 0x50bc16fc
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j).
@@ -42,6 +43,11 @@ static inline catalogue_awq_inv_result catalogue_awq_inv(int64_t K, int64_t N, i
   return result;
 }
 
-#elif LEGO_CATALOGUE_AWQ_H != 0x621f37ec
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_awq_fits(int64_t K, int64_t N) {
+  return K >= 1 && N >= 1 && K <= INT64_MAX / 8 / N;
+}
+
+#elif LEGO_CATALOGUE_AWQ_H != 0x50bc16fc
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_H

@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_HIP_H
-#define LEGO_CATALOGUE_AWQ_HIP_H 0x57db2220
+#define LEGO_CATALOGUE_AWQ_HIP_H 0x2e94dda0
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -47,6 +47,11 @@ struct catalogue_awq_inv_result {
   };
 }
 
-#elif LEGO_CATALOGUE_AWQ_HIP_H != 0x57db2220
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_awq_fits(long long K, long long N) noexcept {
+  return K >= 1 && N >= 1 && K <= 0x7fffffffffffffff / 8 / N;
+}
+
+#elif LEGO_CATALOGUE_AWQ_HIP_H != 0x2e94dda0
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_HPP
-#define LEGO_CATALOGUE_AWQ_HPP 0x6551b3fe
+#define LEGO_CATALOGUE_AWQ_HPP 0x22839f0e
 
 #include <cstdint>
 
@@ -43,8 +43,13 @@ struct catalogue_awq_inv_result {
   };
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_awq_fits(std::int64_t K, std::int64_t N) noexcept {
+  return K >= 1 && N >= 1 && K <= INT64_MAX / 8 / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_AWQ_HPP != 0x6551b3fe
+#elif LEGO_CATALOGUE_AWQ_HPP != 0x22839f0e
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_HPP

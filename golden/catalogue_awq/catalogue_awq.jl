@@ -3,7 +3,7 @@
 # catalogue_awq(K, N)
 module CatalogueAwq
 
-export catalogue_awq_apply, catalogue_awq_inv
+export catalogue_awq_apply, catalogue_awq_inv, catalogue_awq_fits
 
 """
     catalogue_awq_apply(K, N, i, j)
@@ -47,5 +47,16 @@ end
 function catalogue_awq_inv(K::Integer, N::Integer, flat::Integer)
     return catalogue_awq_inv(Int64(K), Int64(N), Int64(flat))
 end
+
+"""
+    catalogue_awq_fits(K, N)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_awq_fits(K::Int64, N::Int64)::Bool
+    return K >= 1 && N >= 1 && K <= div(div(typemax(Int64), 8), N)
+end
+
+catalogue_awq_fits(K::Integer, N::Integer) = catalogue_awq_fits(Int64(K), Int64(N))
 
 end # module CatalogueAwq

@@ -38,3 +38,14 @@ export function catalogue_awq_inv(K, N, flat) {
     6 * Math.floor(flat / 8) - scaled * flat_div_scaled + 2 * (flat & 3) + Math.floor(flat / 4),
   ];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} K
+ * @param {number} N
+ * @returns {boolean}
+ */
+export function catalogue_awq_fits(K, N) {
+  return K >= 1 && N >= 1 && K <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 8) / N);
+}

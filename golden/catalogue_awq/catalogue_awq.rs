@@ -46,3 +46,14 @@ pub const fn catalogue_awq_inv(K: i64, N: i64, flat: i64) -> (i64, i64) {
         6 * (flat >> 3) - scaled * flat_div_scaled + 2 * (flat & 3) + (flat >> 2),
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn catalogue_awq_fits(K: i64, N: i64) -> bool {
+    K >= 1 && N >= 1 && K <= i64::MAX / 8 / N
+}

@@ -44,3 +44,8 @@ def catalogue_awq_inv(K, N, flat):
         flat_div_scaled,
         6 * (flat >> 3) - scaled * flat_div_scaled + 2 * (flat & 3) + (flat >> 2),
     )
+
+
+def catalogue_awq_fits(K, N):
+    """Whether all preconditions on the sizes hold."""
+    return K >= 1 and N >= 1 and K <= 9223372036854775807 // 8 // N

@@ -5,7 +5,7 @@ module catalogue_blis_panel_a_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_blis_panel_a_apply, catalogue_blis_panel_a_inv
+  public :: catalogue_blis_panel_a_apply, catalogue_blis_panel_a_inv, catalogue_blis_panel_a_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -38,5 +38,16 @@ contains
     i = merge(total, -1_int64, total < M)
     j = merge(flat / 6_int64 - K * quotient, -1_int64, total < M)
   end subroutine catalogue_blis_panel_a_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_blis_panel_a_fits(M, K)
+    integer(int64), intent(in) :: M, K
+    catalogue_blis_panel_a_fits = M >= 1_int64 .and. K >= 1_int64 &
+        .and. K <= 1844674407370955161_int64
+    if (catalogue_blis_panel_a_fits) catalogue_blis_panel_a_fits = K &
+        <= (huge(0_int64) - 5_int64 * K) / M
+    if (catalogue_blis_panel_a_fits) catalogue_blis_panel_a_fits = (M - 1_int64) / 6_int64 &
+        <= huge(0_int64) / K
+  end function catalogue_blis_panel_a_fits
 
 end module catalogue_blis_panel_a_mod

@@ -2,8 +2,9 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_H
-#define LEGO_CATALOGUE_BLIS_PANEL_A_H 0x2591ca5f
+#define LEGO_CATALOGUE_BLIS_PANEL_A_H 0x1b84ad65
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j).
@@ -43,6 +44,12 @@ static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_H != 0x2591ca5f
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_blis_panel_a_fits(int64_t M, int64_t K) {
+  return M >= 1 && K >= 1 && K <= INT64_MAX / 5 && K <= (INT64_MAX - 5 * K) / M
+      && (M - 1) / 6 <= INT64_MAX / K;
+}
+
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_H != 0x1b84ad65
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_H

@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_HIP_H
-#define LEGO_CATALOGUE_BLIS_PANEL_A_HIP_H 0x1bd68271
+#define LEGO_CATALOGUE_BLIS_PANEL_A_HIP_H 0x1a9e725a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -45,6 +45,12 @@ catalogue_blis_panel_a_inv(long long M, long long K, long long flat) noexcept {
   return {total < M ? total : -1, total < M ? flat / 6 - K * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_HIP_H != 0x1bd68271
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_blis_panel_a_fits(long long M, long long K) noexcept {
+  return M >= 1 && K >= 1 && K <= 0x7fffffffffffffff / 5 && K <= (0x7fffffffffffffff - 5 * K) / M
+      && (M - 1) / 6 <= 0x7fffffffffffffff / K;
+}
+
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_HIP_H != 0x1a9e725a
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_HIP_H

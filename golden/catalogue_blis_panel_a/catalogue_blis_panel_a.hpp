@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_HPP
-#define LEGO_CATALOGUE_BLIS_PANEL_A_HPP 0x34c279df
+#define LEGO_CATALOGUE_BLIS_PANEL_A_HPP 0x3b14a650
 
 #include <cstdint>
 
@@ -41,8 +41,14 @@ struct catalogue_blis_panel_a_inv_result {
   return {total < M ? total : -1, total < M ? flat / 6 - K * quotient : -1};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_blis_panel_a_fits(std::int64_t M, std::int64_t K) noexcept {
+  return M >= 1 && K >= 1 && K <= INT64_MAX / 5 && K <= (INT64_MAX - 5 * K) / M
+      && (M - 1) / 6 <= INT64_MAX / K;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_HPP != 0x34c279df
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_HPP != 0x3b14a650
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_HPP

@@ -3,7 +3,7 @@
 # catalogue_blis_panel_a(M, K)
 module CatalogueBlisPanelA
 
-export catalogue_blis_panel_a_apply, catalogue_blis_panel_a_inv
+export catalogue_blis_panel_a_apply, catalogue_blis_panel_a_inv, catalogue_blis_panel_a_fits
 
 """
     catalogue_blis_panel_a_apply(M, K, i, j)
@@ -47,6 +47,20 @@ end
 
 function catalogue_blis_panel_a_inv(M::Integer, K::Integer, flat::Integer)
     return catalogue_blis_panel_a_inv(Int64(M), Int64(K), Int64(flat))
+end
+
+"""
+    catalogue_blis_panel_a_fits(M, K)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_blis_panel_a_fits(M::Int64, K::Int64)::Bool
+    return M >= 1 && K >= 1 && K <= div(typemax(Int64), 5) &&
+        K <= div(typemax(Int64) - 5 * K, M) && div(M - 1, 6) <= div(typemax(Int64), K)
+end
+
+function catalogue_blis_panel_a_fits(M::Integer, K::Integer)
+    return catalogue_blis_panel_a_fits(Int64(M), Int64(K))
 end
 
 end # module CatalogueBlisPanelA

@@ -36,3 +36,16 @@ export function catalogue_blis_panel_a_inv(M, K, flat) {
   const total = 6 * quotient + flat % 6;
   return [total < M ? total : -1, total < M ? Math.trunc(flat / 6) - K * quotient : -1];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} M
+ * @param {number} K
+ * @returns {boolean}
+ */
+export function catalogue_blis_panel_a_fits(M, K) {
+  return M >= 1 && K >= 1 && K <= Math.trunc(Number.MAX_SAFE_INTEGER / 5)
+      && K <= Math.trunc((Number.MAX_SAFE_INTEGER - 5 * K) / M)
+      && Math.trunc((M - 1) / 6) <= Math.trunc(Number.MAX_SAFE_INTEGER / K);
+}

@@ -50,3 +50,18 @@ pub const fn catalogue_blis_panel_a_inv(M: i64, K: i64, flat: i64) -> (i64, i64)
         },
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn catalogue_blis_panel_a_fits(M: i64, K: i64) -> bool {
+    M >= 1
+        && K >= 1
+        && K <= i64::MAX / 5
+        && K <= (i64::MAX - 5 * K) / M
+        && (M - 1) / 6 <= i64::MAX / K
+}

@@ -44,3 +44,14 @@ def catalogue_blis_panel_a_inv(M, K, flat):
     quotient = flat // (6 * K)
     total = 6 * quotient + flat % 6
     return np.where(total < M, total, -1)[()], np.where(total < M, flat // 6 - K * quotient, -1)[()]
+
+
+def catalogue_blis_panel_a_fits(M, K):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and K >= 1
+        and K <= 9223372036854775807 // 5
+        and K <= (9223372036854775807 - 5 * K) // M
+        and (M - 1) // 6 <= 9223372036854775807 // K
+    )

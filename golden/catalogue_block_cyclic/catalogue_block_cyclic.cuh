@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_CUH
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_CUH 0x5b016dcb
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_CUH 0x312381ac
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -40,6 +40,12 @@
   return total_2 < N ? total_2 : -1;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_CUH != 0x5b016dcb
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_block_cyclic_fits(
+    long long N, long long NB, long long P) noexcept {
+  return N >= 1 && NB >= 1 && P >= 1 && NB <= (0x7fffffffffffffff - N) / P;
+}
+
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_CUH != 0x312381ac
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_CUH

@@ -5,7 +5,7 @@ module catalogue_block_cyclic_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_block_cyclic_apply, catalogue_block_cyclic_inv
+  public :: catalogue_block_cyclic_apply, catalogue_block_cyclic_inv, catalogue_block_cyclic_fits
 contains
 
   !> Physical position of the logical index (i).
@@ -39,5 +39,12 @@ contains
     total_2 = NB * (P * mod(flat_div_NB, total) + flat_div_NB / total) + mod(flat, NB)
     catalogue_block_cyclic_inv = merge(total_2, -1_int64, total_2 < N)
   end function catalogue_block_cyclic_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_block_cyclic_fits(N, NB, P)
+    integer(int64), intent(in) :: N, NB, P
+    catalogue_block_cyclic_fits = N >= 1_int64 .and. NB >= 1_int64 .and. P >= 1_int64
+    if (catalogue_block_cyclic_fits) catalogue_block_cyclic_fits = NB <= (huge(0_int64) - N) / P
+  end function catalogue_block_cyclic_fits
 
 end module catalogue_block_cyclic_mod

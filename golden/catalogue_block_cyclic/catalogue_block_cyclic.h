@@ -2,8 +2,9 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_H
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_H 0x14d8ab0b
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_H 0x57a8f6f2
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i).
@@ -32,6 +33,11 @@ static inline int64_t catalogue_block_cyclic_inv(int64_t N, int64_t NB, int64_t 
   return total_2 < N ? total_2 : -1;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_H != 0x14d8ab0b
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_block_cyclic_fits(int64_t N, int64_t NB, int64_t P) {
+  return N >= 1 && NB >= 1 && P >= 1 && NB <= (INT64_MAX - N) / P;
+}
+
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_H != 0x57a8f6f2
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_H

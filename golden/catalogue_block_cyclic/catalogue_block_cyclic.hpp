@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_HPP
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_HPP 0x1b5ffc92
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_HPP 0x6ef8fe31
 
 #include <cstdint>
 
@@ -36,8 +36,14 @@ namespace lego {
   return total_2 < N ? total_2 : -1;
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_block_cyclic_fits(
+    std::int64_t N, std::int64_t NB, std::int64_t P) noexcept {
+  return N >= 1 && NB >= 1 && P >= 1 && NB <= (INT64_MAX - N) / P;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_HPP != 0x1b5ffc92
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_HPP != 0x6ef8fe31
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_HPP

@@ -3,7 +3,7 @@
 # catalogue_block_cyclic(N, NB, P)
 module CatalogueBlockCyclic
 
-export catalogue_block_cyclic_apply, catalogue_block_cyclic_inv
+export catalogue_block_cyclic_apply, catalogue_block_cyclic_inv, catalogue_block_cyclic_fits
 
 """
     catalogue_block_cyclic_apply(N, NB, P, i)
@@ -49,6 +49,19 @@ end
 
 function catalogue_block_cyclic_inv(N::Integer, NB::Integer, P::Integer, flat::Integer)
     return catalogue_block_cyclic_inv(Int64(N), Int64(NB), Int64(P), Int64(flat))
+end
+
+"""
+    catalogue_block_cyclic_fits(N, NB, P)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_block_cyclic_fits(N::Int64, NB::Int64, P::Int64)::Bool
+    return N >= 1 && NB >= 1 && P >= 1 && NB <= div(typemax(Int64) - N, P)
+end
+
+function catalogue_block_cyclic_fits(N::Integer, NB::Integer, P::Integer)
+    return catalogue_block_cyclic_fits(Int64(N), Int64(NB), Int64(P))
 end
 
 end # module CatalogueBlockCyclic

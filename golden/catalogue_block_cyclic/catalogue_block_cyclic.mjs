@@ -38,3 +38,16 @@ export function catalogue_block_cyclic_inv(N, NB, P, flat) {
   const total_2 = NB * (P * (flat_div_NB % total) + Math.trunc(flat_div_NB / total)) + flat % NB;
   return total_2 < N ? total_2 : -1;
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} N
+ * @param {number} NB
+ * @param {number} P
+ * @returns {boolean}
+ */
+export function catalogue_block_cyclic_fits(N, NB, P) {
+  return N >= 1 && NB >= 1 && P >= 1 && N <= Number.MAX_SAFE_INTEGER
+      && NB <= Math.trunc((Number.MAX_SAFE_INTEGER - N) / P);
+}

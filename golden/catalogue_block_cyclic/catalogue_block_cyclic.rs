@@ -46,3 +46,14 @@ pub const fn catalogue_block_cyclic_inv(N: i64, NB: i64, P: i64, flat: i64) -> i
     }
     -1
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn catalogue_block_cyclic_fits(N: i64, NB: i64, P: i64) -> bool {
+    N >= 1 && NB >= 1 && P >= 1 && NB <= (i64::MAX - N) / P
+}

@@ -45,3 +45,14 @@ def catalogue_block_cyclic_inv(N, NB, P, flat):
     total = (N - 1) // (NB * P) + 1
     total_2 = NB * (P * (flat_div_NB % total) + flat_div_NB // total) + flat % NB
     return np.where(total_2 < N, total_2, -1)[()]
+
+
+def catalogue_block_cyclic_fits(N, NB, P):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        N >= 1
+        and NB >= 1
+        and P >= 1
+        and N <= 9223372036854775807
+        and NB <= (9223372036854775807 - N) // P
+    )

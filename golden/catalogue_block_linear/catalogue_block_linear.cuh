@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_CUH
-#define LEGO_CATALOGUE_BLOCK_LINEAR_CUH 0x1937220b
+#define LEGO_CATALOGUE_BLOCK_LINEAR_CUH 0x00c2f00c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -47,6 +47,14 @@ catalogue_block_linear_inv(long long M, long long N, long long flat) noexcept {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_BLOCK_LINEAR_CUH != 0x1937220b
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_block_linear_fits(long long M, long long N) noexcept {
+  return M >= 1 && N >= 1 && M <= (0x7fffffffffffffff - 432) / 63
+      && N <= (0x7fffffffffffffff - 432 - 63 * M) / 15
+      && M <= (0x7fffffffffffffff - 432 - 63 * M - 15 * N) / N
+      && N <= (0x7fffffffffffffff - 1008) / 16;
+}
+
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_CUH != 0x00c2f00c
 #error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_CUH

@@ -5,7 +5,7 @@ module catalogue_block_linear_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_block_linear_apply, catalogue_block_linear_inv
+  public :: catalogue_block_linear_apply, catalogue_block_linear_inv, catalogue_block_linear_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -41,5 +41,17 @@ contains
     i = merge(total, -1_int64, total < M .and. total_2 < N)
     j = merge(total_2, -1_int64, total < M .and. total_2 < N)
   end subroutine catalogue_block_linear_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_block_linear_fits(M, N)
+    integer(int64), intent(in) :: M, N
+    catalogue_block_linear_fits = M >= 1_int64 .and. N >= 1_int64 &
+        .and. M <= 146402730743726593_int64
+    if (catalogue_block_linear_fits) catalogue_block_linear_fits = N &
+        <= (huge(0_int64) - 432_int64 - 63_int64 * M) / 15_int64
+    if (catalogue_block_linear_fits) catalogue_block_linear_fits = M &
+        <= (huge(0_int64) - 432_int64 - 63_int64 * M - 15_int64 * N) / N
+    if (catalogue_block_linear_fits) catalogue_block_linear_fits = N <= 576460752303423424_int64
+  end function catalogue_block_linear_fits
 
 end module catalogue_block_linear_mod

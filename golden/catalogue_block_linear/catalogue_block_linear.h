@@ -2,8 +2,9 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_H
-#define LEGO_CATALOGUE_BLOCK_LINEAR_H 0x6d739384
+#define LEGO_CATALOGUE_BLOCK_LINEAR_H 0x7ed0bc5b
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j).
@@ -45,6 +46,12 @@ static inline catalogue_block_linear_inv_result catalogue_block_linear_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_LINEAR_H != 0x6d739384
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_block_linear_fits(int64_t M, int64_t N) {
+  return M >= 1 && N >= 1 && M <= (INT64_MAX - 432) / 63 && N <= (INT64_MAX - 432 - 63 * M) / 15
+      && M <= (INT64_MAX - 432 - 63 * M - 15 * N) / N && N <= (INT64_MAX - 1008) / 16;
+}
+
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_H != 0x7ed0bc5b
 #error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_H

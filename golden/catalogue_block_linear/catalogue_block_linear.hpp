@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_HPP
-#define LEGO_CATALOGUE_BLOCK_LINEAR_HPP 0x55e26e7b
+#define LEGO_CATALOGUE_BLOCK_LINEAR_HPP 0x7dcf6226
 
 #include <cstdint>
 
@@ -43,8 +43,14 @@ struct catalogue_block_linear_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_block_linear_fits(std::int64_t M, std::int64_t N) noexcept {
+  return M >= 1 && N >= 1 && M <= (INT64_MAX - 432) / 63 && N <= (INT64_MAX - 432 - 63 * M) / 15
+      && M <= (INT64_MAX - 432 - 63 * M - 15 * N) / N && N <= (INT64_MAX - 1008) / 16;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_BLOCK_LINEAR_HPP != 0x55e26e7b
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_HPP != 0x7dcf6226
 #error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_HPP

@@ -3,7 +3,7 @@
 # catalogue_block_linear(M, N)
 module CatalogueBlockLinear
 
-export catalogue_block_linear_apply, catalogue_block_linear_inv
+export catalogue_block_linear_apply, catalogue_block_linear_inv, catalogue_block_linear_fits
 
 """
     catalogue_block_linear_apply(M, N, i, j)
@@ -49,6 +49,22 @@ end
 
 function catalogue_block_linear_inv(M::Integer, N::Integer, flat::Integer)
     return catalogue_block_linear_inv(Int64(M), Int64(N), Int64(flat))
+end
+
+"""
+    catalogue_block_linear_fits(M, N)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_block_linear_fits(M::Int64, N::Int64)::Bool
+    return M >= 1 && N >= 1 && M <= div(typemax(Int64) - 432, 63) &&
+        N <= div(typemax(Int64) - 432 - 63 * M, 15) &&
+        M <= div(typemax(Int64) - 432 - 63 * M - 15 * N, N) &&
+        N <= div(typemax(Int64) - 1008, 16)
+end
+
+function catalogue_block_linear_fits(M::Integer, N::Integer)
+    return catalogue_block_linear_fits(Int64(M), Int64(N))
 end
 
 end # module CatalogueBlockLinear

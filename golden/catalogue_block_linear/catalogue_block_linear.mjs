@@ -39,3 +39,17 @@ export function catalogue_block_linear_inv(M, N, flat) {
       + (Math.floor(flat / 2) & 0x10) + (flat & 15);
   return [total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} M
+ * @param {number} N
+ * @returns {boolean}
+ */
+export function catalogue_block_linear_fits(M, N) {
+  return M >= 1 && N >= 1 && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 432) / 63)
+      && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 432 - 63 * M) / 15)
+      && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 432 - 63 * M - 15 * N) / N)
+      && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 1008) / 16);
+}

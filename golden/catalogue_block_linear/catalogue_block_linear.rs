@@ -56,3 +56,19 @@ pub const fn catalogue_block_linear_inv(M: i64, N: i64, flat: i64) -> (i64, i64)
         },
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn catalogue_block_linear_fits(M: i64, N: i64) -> bool {
+    M >= 1
+        && N >= 1
+        && M <= (i64::MAX - 432) / 63
+        && N <= (i64::MAX - 432 - 63 * M) / 15
+        && M <= (i64::MAX - 432 - 63 * M - 15 * N) / N
+        && N <= (i64::MAX - 1008) / 16
+}

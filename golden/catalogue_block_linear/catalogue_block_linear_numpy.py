@@ -56,3 +56,15 @@ def catalogue_block_linear_inv(M, N, flat):
         np.where((total < M) & (total_2 < N), total, -1)[()],
         np.where((total < M) & (total_2 < N), total_2, -1)[()],
     )
+
+
+def catalogue_block_linear_fits(M, N):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and N >= 1
+        and M <= (9223372036854775807 - 432) // 63
+        and N <= (9223372036854775807 - 432 - 63 * M) // 15
+        and M <= (9223372036854775807 - 432 - 63 * M - 15 * N) // N
+        and N <= (9223372036854775807 - 1008) // 16
+    )

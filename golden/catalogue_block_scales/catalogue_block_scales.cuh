@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_CUH
-#define LEGO_CATALOGUE_BLOCK_SCALES_CUH 0x07745758
+#define LEGO_CATALOGUE_BLOCK_SCALES_CUH 0x36f55e6a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -44,6 +44,14 @@ catalogue_block_scales_inv(long long M, long long K, long long flat) noexcept {
   return {total < M && total_2 < K ? total : -1, total < M && total_2 < K ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_CUH != 0x07745758
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_block_scales_fits(long long M, long long K) noexcept {
+  return M >= 1 && K >= 1 && K <= (0x7fffffffffffffff - 380) / 127
+      && M <= (0x7fffffffffffffff - 380 - 127 * K) / 3
+      && K <= (0x7fffffffffffffff - 380 - 127 * K - 3 * M) / M
+      && K <= (0x7fffffffffffffff - 384) / 128;
+}
+
+#elif LEGO_CATALOGUE_BLOCK_SCALES_CUH != 0x36f55e6a
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_CUH

@@ -5,7 +5,7 @@ module catalogue_block_scales_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_block_scales_apply, catalogue_block_scales_inv
+  public :: catalogue_block_scales_apply, catalogue_block_scales_inv, catalogue_block_scales_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -40,5 +40,16 @@ contains
     i = merge(total, -1_int64, total < M .and. total_2 < K)
     j = merge(total_2, -1_int64, total < M .and. total_2 < K)
   end subroutine catalogue_block_scales_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_block_scales_fits(M, K)
+    integer(int64), intent(in) :: M, K
+    catalogue_block_scales_fits = M >= 1_int64 .and. K >= 1_int64 .and. K <= 72624976668147838_int64
+    if (catalogue_block_scales_fits) catalogue_block_scales_fits = M &
+        <= (huge(0_int64) - 380_int64 - 127_int64 * K) / 3_int64
+    if (catalogue_block_scales_fits) catalogue_block_scales_fits = K &
+        <= (huge(0_int64) - 380_int64 - 127_int64 * K - 3_int64 * M) / M
+    if (catalogue_block_scales_fits) catalogue_block_scales_fits = K <= 72057594037927932_int64
+  end function catalogue_block_scales_fits
 
 end module catalogue_block_scales_mod

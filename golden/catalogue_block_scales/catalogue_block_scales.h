@@ -2,8 +2,9 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_H
-#define LEGO_CATALOGUE_BLOCK_SCALES_H 0x08eab0a6
+#define LEGO_CATALOGUE_BLOCK_SCALES_H 0x3ffc8e47
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j).
@@ -42,6 +43,12 @@ static inline catalogue_block_scales_inv_result catalogue_block_scales_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_H != 0x08eab0a6
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_block_scales_fits(int64_t M, int64_t K) {
+  return M >= 1 && K >= 1 && K <= (INT64_MAX - 380) / 127 && M <= (INT64_MAX - 380 - 127 * K) / 3
+      && K <= (INT64_MAX - 380 - 127 * K - 3 * M) / M && K <= (INT64_MAX - 384) / 128;
+}
+
+#elif LEGO_CATALOGUE_BLOCK_SCALES_H != 0x3ffc8e47
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_H

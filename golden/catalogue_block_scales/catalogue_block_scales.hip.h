@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_HIP_H
-#define LEGO_CATALOGUE_BLOCK_SCALES_HIP_H 0x1cf99844
+#define LEGO_CATALOGUE_BLOCK_SCALES_HIP_H 0x418c8bb4
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -44,6 +44,14 @@ catalogue_block_scales_inv(long long M, long long K, long long flat) noexcept {
   return {total < M && total_2 < K ? total : -1, total < M && total_2 < K ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_HIP_H != 0x1cf99844
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_block_scales_fits(long long M, long long K) noexcept {
+  return M >= 1 && K >= 1 && K <= (0x7fffffffffffffff - 380) / 127
+      && M <= (0x7fffffffffffffff - 380 - 127 * K) / 3
+      && K <= (0x7fffffffffffffff - 380 - 127 * K - 3 * M) / M
+      && K <= (0x7fffffffffffffff - 384) / 128;
+}
+
+#elif LEGO_CATALOGUE_BLOCK_SCALES_HIP_H != 0x418c8bb4
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_HIP_H

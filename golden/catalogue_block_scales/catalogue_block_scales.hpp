@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_HPP
-#define LEGO_CATALOGUE_BLOCK_SCALES_HPP 0x1f19feb5
+#define LEGO_CATALOGUE_BLOCK_SCALES_HPP 0x7edaf9cb
 
 #include <cstdint>
 
@@ -40,8 +40,14 @@ struct catalogue_block_scales_inv_result {
   return {total < M && total_2 < K ? total : -1, total < M && total_2 < K ? total_2 : -1};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_block_scales_fits(std::int64_t M, std::int64_t K) noexcept {
+  return M >= 1 && K >= 1 && K <= (INT64_MAX - 380) / 127 && M <= (INT64_MAX - 380 - 127 * K) / 3
+      && K <= (INT64_MAX - 380 - 127 * K - 3 * M) / M && K <= (INT64_MAX - 384) / 128;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_HPP != 0x1f19feb5
+#elif LEGO_CATALOGUE_BLOCK_SCALES_HPP != 0x7edaf9cb
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_HPP

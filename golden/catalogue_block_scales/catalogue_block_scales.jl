@@ -3,7 +3,7 @@
 # catalogue_block_scales(M, K)
 module CatalogueBlockScales
 
-export catalogue_block_scales_apply, catalogue_block_scales_inv
+export catalogue_block_scales_apply, catalogue_block_scales_inv, catalogue_block_scales_fits
 
 """
     catalogue_block_scales_apply(M, K, i, j)
@@ -47,6 +47,22 @@ end
 
 function catalogue_block_scales_inv(M::Integer, K::Integer, flat::Integer)
     return catalogue_block_scales_inv(Int64(M), Int64(K), Int64(flat))
+end
+
+"""
+    catalogue_block_scales_fits(M, K)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_block_scales_fits(M::Int64, K::Int64)::Bool
+    return M >= 1 && K >= 1 && K <= div(typemax(Int64) - 380, 127) &&
+        M <= div(typemax(Int64) - 380 - 127 * K, 3) &&
+        K <= div(typemax(Int64) - 380 - 127 * K - 3 * M, M) &&
+        K <= div(typemax(Int64) - 384, 128)
+end
+
+function catalogue_block_scales_fits(M::Integer, K::Integer)
+    return catalogue_block_scales_fits(Int64(M), Int64(K))
 end
 
 end # module CatalogueBlockScales

@@ -36,3 +36,17 @@ export function catalogue_block_scales_inv(M, K, flat) {
   const total_2 = 4 * Math.floor(flat % scaled / 512) + (flat & 3);
   return [total < M && total_2 < K ? total : -1, total < M && total_2 < K ? total_2 : -1];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} M
+ * @param {number} K
+ * @returns {boolean}
+ */
+export function catalogue_block_scales_fits(M, K) {
+  return M >= 1 && K >= 1 && K <= Math.trunc((Number.MAX_SAFE_INTEGER - 380) / 127)
+      && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 380 - 127 * K) / 3)
+      && K <= Math.trunc((Number.MAX_SAFE_INTEGER - 380 - 127 * K - 3 * M) / M)
+      && K <= Math.trunc((Number.MAX_SAFE_INTEGER - 384) / 128);
+}

@@ -49,3 +49,19 @@ pub const fn catalogue_block_scales_inv(M: i64, K: i64, flat: i64) -> (i64, i64)
         },
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn catalogue_block_scales_fits(M: i64, K: i64) -> bool {
+    M >= 1
+        && K >= 1
+        && K <= (i64::MAX - 380) / 127
+        && M <= (i64::MAX - 380 - 127 * K) / 3
+        && K <= (i64::MAX - 380 - 127 * K - 3 * M) / M
+        && K <= (i64::MAX - 384) / 128
+}

@@ -46,3 +46,15 @@ def catalogue_block_scales_inv(M, K, flat):
         np.where((total < M) & (total_2 < K), total, -1)[()],
         np.where((total < M) & (total_2 < K), total_2, -1)[()],
     )
+
+
+def catalogue_block_scales_fits(M, K):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and K >= 1
+        and K <= (9223372036854775807 - 380) // 127
+        and M <= (9223372036854775807 - 380 - 127 * K) // 3
+        and K <= (9223372036854775807 - 380 - 127 * K - 3 * M) // M
+        and K <= (9223372036854775807 - 384) // 128
+    )

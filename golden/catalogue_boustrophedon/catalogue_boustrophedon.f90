@@ -5,7 +5,7 @@ module catalogue_boustrophedon_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_boustrophedon_apply, catalogue_boustrophedon_inv
+  public :: catalogue_boustrophedon_apply, catalogue_boustrophedon_inv, catalogue_boustrophedon_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -36,5 +36,12 @@ contains
     i = flat_div_N
     j = merge(flat_mod_N, N - 1_int64 - flat_mod_N, iand(flat_div_N, 1_int64) == 0_int64)
   end subroutine catalogue_boustrophedon_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_boustrophedon_fits(M, N)
+    integer(int64), intent(in) :: M, N
+    catalogue_boustrophedon_fits = M >= 1_int64 .and. N >= 1_int64
+    if (catalogue_boustrophedon_fits) catalogue_boustrophedon_fits = M <= huge(0_int64) / N
+  end function catalogue_boustrophedon_fits
 
 end module catalogue_boustrophedon_mod

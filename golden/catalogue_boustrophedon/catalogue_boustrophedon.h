@@ -2,8 +2,9 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_H
-#define LEGO_CATALOGUE_BOUSTROPHEDON_H 0x606b622b
+#define LEGO_CATALOGUE_BOUSTROPHEDON_H 0x574dabc7
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j).
@@ -41,6 +42,11 @@ static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_H != 0x606b622b
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_boustrophedon_fits(int64_t M, int64_t N) {
+  return M >= 1 && N >= 1 && M <= INT64_MAX / N;
+}
+
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_H != 0x574dabc7
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_H

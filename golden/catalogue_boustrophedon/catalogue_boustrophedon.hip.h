@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H
-#define LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H 0x126f8bfc
+#define LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H 0x3d7a9b27
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -42,6 +42,11 @@ catalogue_boustrophedon_inv([[maybe_unused]] long long M, long long N, long long
   return {flat_div_N, (flat_div_N & 1) == 0 ? flat_mod_N : N - 1 - flat_mod_N};
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H != 0x126f8bfc
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_boustrophedon_fits(long long M, long long N) noexcept {
+  return M >= 1 && N >= 1 && M <= 0x7fffffffffffffff / N;
+}
+
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H != 0x3d7a9b27
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_HPP
-#define LEGO_CATALOGUE_BOUSTROPHEDON_HPP 0x0895c435
+#define LEGO_CATALOGUE_BOUSTROPHEDON_HPP 0x465404b4
 
 #include <cstdint>
 
@@ -38,8 +38,13 @@ struct catalogue_boustrophedon_inv_result {
   return {flat_div_N, (flat_div_N & 1) == 0 ? flat_mod_N : N - 1 - flat_mod_N};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_boustrophedon_fits(std::int64_t M, std::int64_t N) noexcept {
+  return M >= 1 && N >= 1 && M <= INT64_MAX / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_HPP != 0x0895c435
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_HPP != 0x465404b4
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_HPP

@@ -3,7 +3,8 @@
 # catalogue_boustrophedon(M, N)
 module CatalogueBoustrophedon
 
-export catalogue_boustrophedon_apply, catalogue_boustrophedon_inv
+export catalogue_boustrophedon_apply, catalogue_boustrophedon_inv,
+    catalogue_boustrophedon_fits
 
 """
     catalogue_boustrophedon_apply(M, N, i, j)
@@ -45,6 +46,19 @@ end
 
 function catalogue_boustrophedon_inv(M::Integer, N::Integer, flat::Integer)
     return catalogue_boustrophedon_inv(Int64(M), Int64(N), Int64(flat))
+end
+
+"""
+    catalogue_boustrophedon_fits(M, N)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_boustrophedon_fits(M::Int64, N::Int64)::Bool
+    return M >= 1 && N >= 1 && M <= div(typemax(Int64), N)
+end
+
+function catalogue_boustrophedon_fits(M::Integer, N::Integer)
+    return catalogue_boustrophedon_fits(Int64(M), Int64(N))
 end
 
 end # module CatalogueBoustrophedon

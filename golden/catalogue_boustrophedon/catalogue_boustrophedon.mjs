@@ -32,3 +32,14 @@ export function catalogue_boustrophedon_inv(M, N, flat) {
   const flat_mod_N = flat % N;
   return [flat_div_N, (flat_div_N & 1) === 0 ? flat_mod_N : N - 1 - flat_mod_N];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} M
+ * @param {number} N
+ * @returns {boolean}
+ */
+export function catalogue_boustrophedon_fits(M, N) {
+  return M >= 1 && N >= 1 && M <= Math.trunc(Number.MAX_SAFE_INTEGER / N);
+}

@@ -40,3 +40,8 @@ def catalogue_boustrophedon_inv(M, N, flat):
     flat_div_N = flat // N
     flat_mod_N = flat % N
     return flat_div_N, np.where(flat_div_N & 1 == 0, flat_mod_N, N - 1 - flat_mod_N)[()]
+
+
+def catalogue_boustrophedon_fits(M, N):
+    """Whether all preconditions on the sizes hold."""
+    return M >= 1 and N >= 1 and M <= 9223372036854775807 // N

@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_CUH
-#define LEGO_CATALOGUE_COL32_2R_4R4_CUH 0x4816a92f
+#define LEGO_CATALOGUE_COL32_2R_4R4_CUH 0x0c393312
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -46,6 +46,14 @@ catalogue_col32_2r_4r4_inv(long long M, long long N, long long flat) noexcept {
   return {total_2 < M && total < N ? total_2 : -1, total_2 < M && total < N ? total : -1};
 }
 
-#elif LEGO_CATALOGUE_COL32_2R_4R4_CUH != 0x4816a92f
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_col32_2r_4r4_fits(long long M, long long N) noexcept {
+  return M >= 1 && N >= 1 && M <= (0x7fffffffffffffff - 960) / 31
+      && N <= (0x7fffffffffffffff - 960 - 31 * M) / 31
+      && M <= (0x7fffffffffffffff - 960 - 31 * M - 31 * N) / N
+      && M <= (0x7fffffffffffffff - 992) / 32;
+}
+
+#elif LEGO_CATALOGUE_COL32_2R_4R4_CUH != 0x0c393312
 #error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_CUH

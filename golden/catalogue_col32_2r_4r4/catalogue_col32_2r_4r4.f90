@@ -5,7 +5,7 @@ module catalogue_col32_2r_4r4_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_col32_2r_4r4_apply, catalogue_col32_2r_4r4_inv
+  public :: catalogue_col32_2r_4r4_apply, catalogue_col32_2r_4r4_inv, catalogue_col32_2r_4r4_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -41,5 +41,17 @@ contains
     i = merge(total_2, -1_int64, total_2 < M .and. total < N)
     j = merge(total, -1_int64, total_2 < M .and. total < N)
   end subroutine catalogue_col32_2r_4r4_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_col32_2r_4r4_fits(M, N)
+    integer(int64), intent(in) :: M, N
+    catalogue_col32_2r_4r4_fits = M >= 1_int64 .and. N >= 1_int64 &
+        .and. M <= 297528130221121769_int64
+    if (catalogue_col32_2r_4r4_fits) catalogue_col32_2r_4r4_fits = N &
+        <= (huge(0_int64) - 960_int64 - 31_int64 * M) / 31_int64
+    if (catalogue_col32_2r_4r4_fits) catalogue_col32_2r_4r4_fits = M &
+        <= (huge(0_int64) - 960_int64 - 31_int64 * M - 31_int64 * N) / N
+    if (catalogue_col32_2r_4r4_fits) catalogue_col32_2r_4r4_fits = M <= 288230376151711712_int64
+  end function catalogue_col32_2r_4r4_fits
 
 end module catalogue_col32_2r_4r4_mod

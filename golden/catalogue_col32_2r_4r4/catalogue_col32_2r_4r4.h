@@ -2,8 +2,9 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_H
-#define LEGO_CATALOGUE_COL32_2R_4R4_H 0x7a4a758d
+#define LEGO_CATALOGUE_COL32_2R_4R4_H 0x2e9ed7ad
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j).
@@ -44,6 +45,12 @@ static inline catalogue_col32_2r_4r4_inv_result catalogue_col32_2r_4r4_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_COL32_2R_4R4_H != 0x7a4a758d
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_col32_2r_4r4_fits(int64_t M, int64_t N) {
+  return M >= 1 && N >= 1 && M <= (INT64_MAX - 960) / 31 && N <= (INT64_MAX - 960 - 31 * M) / 31
+      && M <= (INT64_MAX - 960 - 31 * M - 31 * N) / N && M <= (INT64_MAX - 992) / 32;
+}
+
+#elif LEGO_CATALOGUE_COL32_2R_4R4_H != 0x2e9ed7ad
 #error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_H

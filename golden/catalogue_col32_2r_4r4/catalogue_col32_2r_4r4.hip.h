@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_HIP_H
-#define LEGO_CATALOGUE_COL32_2R_4R4_HIP_H 0x02a156b0
+#define LEGO_CATALOGUE_COL32_2R_4R4_HIP_H 0x16d98f74
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -46,6 +46,14 @@ catalogue_col32_2r_4r4_inv(long long M, long long N, long long flat) noexcept {
   return {total_2 < M && total < N ? total_2 : -1, total_2 < M && total < N ? total : -1};
 }
 
-#elif LEGO_CATALOGUE_COL32_2R_4R4_HIP_H != 0x02a156b0
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_col32_2r_4r4_fits(long long M, long long N) noexcept {
+  return M >= 1 && N >= 1 && M <= (0x7fffffffffffffff - 960) / 31
+      && N <= (0x7fffffffffffffff - 960 - 31 * M) / 31
+      && M <= (0x7fffffffffffffff - 960 - 31 * M - 31 * N) / N
+      && M <= (0x7fffffffffffffff - 992) / 32;
+}
+
+#elif LEGO_CATALOGUE_COL32_2R_4R4_HIP_H != 0x16d98f74
 #error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_HPP
-#define LEGO_CATALOGUE_COL32_2R_4R4_HPP 0x2dd65eab
+#define LEGO_CATALOGUE_COL32_2R_4R4_HPP 0x254de7f5
 
 #include <cstdint>
 
@@ -42,8 +42,14 @@ struct catalogue_col32_2r_4r4_inv_result {
   return {total_2 < M && total < N ? total_2 : -1, total_2 < M && total < N ? total : -1};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_col32_2r_4r4_fits(std::int64_t M, std::int64_t N) noexcept {
+  return M >= 1 && N >= 1 && M <= (INT64_MAX - 960) / 31 && N <= (INT64_MAX - 960 - 31 * M) / 31
+      && M <= (INT64_MAX - 960 - 31 * M - 31 * N) / N && M <= (INT64_MAX - 992) / 32;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_COL32_2R_4R4_HPP != 0x2dd65eab
+#elif LEGO_CATALOGUE_COL32_2R_4R4_HPP != 0x254de7f5
 #error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_HPP

@@ -3,7 +3,7 @@
 # catalogue_col32_2r_4r4(M, N)
 module CatalogueCol322r4r4
 
-export catalogue_col32_2r_4r4_apply, catalogue_col32_2r_4r4_inv
+export catalogue_col32_2r_4r4_apply, catalogue_col32_2r_4r4_inv, catalogue_col32_2r_4r4_fits
 
 """
     catalogue_col32_2r_4r4_apply(M, N, i, j)
@@ -48,6 +48,22 @@ end
 
 function catalogue_col32_2r_4r4_inv(M::Integer, N::Integer, flat::Integer)
     return catalogue_col32_2r_4r4_inv(Int64(M), Int64(N), Int64(flat))
+end
+
+"""
+    catalogue_col32_2r_4r4_fits(M, N)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_col32_2r_4r4_fits(M::Int64, N::Int64)::Bool
+    return M >= 1 && N >= 1 && M <= div(typemax(Int64) - 960, 31) &&
+        N <= div(typemax(Int64) - 960 - 31 * M, 31) &&
+        M <= div(typemax(Int64) - 960 - 31 * M - 31 * N, N) &&
+        M <= div(typemax(Int64) - 992, 32)
+end
+
+function catalogue_col32_2r_4r4_fits(M::Integer, N::Integer)
+    return catalogue_col32_2r_4r4_fits(Int64(M), Int64(N))
 end
 
 end # module CatalogueCol322r4r4

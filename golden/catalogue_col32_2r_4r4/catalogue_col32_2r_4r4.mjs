@@ -37,3 +37,17 @@ export function catalogue_col32_2r_4r4_inv(M, N, flat) {
       + (Math.floor(flat / 128) & 6) + (Math.floor(flat / 32) & 1);
   return [total_2 < M && total < N ? total_2 : -1, total_2 < M && total < N ? total : -1];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} M
+ * @param {number} N
+ * @returns {boolean}
+ */
+export function catalogue_col32_2r_4r4_fits(M, N) {
+  return M >= 1 && N >= 1 && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 960) / 31)
+      && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 960 - 31 * M) / 31)
+      && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 960 - 31 * M - 31 * N) / N)
+      && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 992) / 32);
+}

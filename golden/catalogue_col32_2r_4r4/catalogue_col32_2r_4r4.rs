@@ -55,3 +55,19 @@ pub const fn catalogue_col32_2r_4r4_inv(M: i64, N: i64, flat: i64) -> (i64, i64)
         if total_2 < M && total < N { total } else { -1 },
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn catalogue_col32_2r_4r4_fits(M: i64, N: i64) -> bool {
+    M >= 1
+        && N >= 1
+        && M <= (i64::MAX - 960) / 31
+        && N <= (i64::MAX - 960 - 31 * M) / 31
+        && M <= (i64::MAX - 960 - 31 * M - 31 * N) / N
+        && M <= (i64::MAX - 992) / 32
+}

@@ -55,3 +55,15 @@ def catalogue_col32_2r_4r4_inv(M, N, flat):
         np.where((total_2 < M) & (total < N), total_2, -1)[()],
         np.where((total_2 < M) & (total < N), total, -1)[()],
     )
+
+
+def catalogue_col32_2r_4r4_fits(M, N):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and N >= 1
+        and M <= (9223372036854775807 - 960) // 31
+        and N <= (9223372036854775807 - 960 - 31 * M) // 31
+        and M <= (9223372036854775807 - 960 - 31 * M - 31 * N) // N
+        and M <= (9223372036854775807 - 992) // 32
+    )

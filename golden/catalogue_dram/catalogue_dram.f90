@@ -5,7 +5,7 @@ module catalogue_dram_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_dram_apply, catalogue_dram_inv
+  public :: catalogue_dram_apply, catalogue_dram_inv, catalogue_dram_fits
 contains
 
   !> Physical position of the logical index (i, j, k).
@@ -38,5 +38,12 @@ contains
     j = ieor(iand(flat_div_N, 7_int64), iand(flat_div_N_div_8, 7_int64))
     k = mod(flat, N)
   end subroutine catalogue_dram_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_dram_fits(M, N)
+    integer(int64), intent(in) :: M, N
+    catalogue_dram_fits = M >= 1_int64 .and. N >= 1_int64
+    if (catalogue_dram_fits) catalogue_dram_fits = M <= 1152921504606846975_int64 / N
+  end function catalogue_dram_fits
 
 end module catalogue_dram_mod

@@ -2,8 +2,9 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_H
-#define LEGO_CATALOGUE_DRAM_H 0x378a0f9d
+#define LEGO_CATALOGUE_DRAM_H 0x5299743f
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j, k).
@@ -43,6 +44,11 @@ static inline catalogue_dram_inv_result catalogue_dram_inv(int64_t M, int64_t N,
   return result;
 }
 
-#elif LEGO_CATALOGUE_DRAM_H != 0x378a0f9d
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_dram_fits(int64_t M, int64_t N) {
+  return M >= 1 && N >= 1 && M <= INT64_MAX / 8 / N;
+}
+
+#elif LEGO_CATALOGUE_DRAM_H != 0x5299743f
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_H

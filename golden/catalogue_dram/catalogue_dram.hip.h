@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_HIP_H
-#define LEGO_CATALOGUE_DRAM_HIP_H 0x1d3081e9
+#define LEGO_CATALOGUE_DRAM_HIP_H 0x77fb11b9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -44,6 +44,11 @@ struct catalogue_dram_inv_result {
   return {flat_div_N_div_8, (flat_div_N & 7) ^ (flat_div_N_div_8 & 7), flat % N};
 }
 
-#elif LEGO_CATALOGUE_DRAM_HIP_H != 0x1d3081e9
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_dram_fits(long long M, long long N) noexcept {
+  return M >= 1 && N >= 1 && M <= 0x7fffffffffffffff / 8 / N;
+}
+
+#elif LEGO_CATALOGUE_DRAM_HIP_H != 0x77fb11b9
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_HPP
-#define LEGO_CATALOGUE_DRAM_HPP 0x78152625
+#define LEGO_CATALOGUE_DRAM_HPP 0x456b547f
 
 #include <cstdint>
 
@@ -41,8 +41,13 @@ struct catalogue_dram_inv_result {
   return {flat_div_N_div_8, (flat_div_N & 7) ^ (flat_div_N_div_8 & 7), flat % N};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_dram_fits(std::int64_t M, std::int64_t N) noexcept {
+  return M >= 1 && N >= 1 && M <= INT64_MAX / 8 / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_DRAM_HPP != 0x78152625
+#elif LEGO_CATALOGUE_DRAM_HPP != 0x456b547f
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_HPP

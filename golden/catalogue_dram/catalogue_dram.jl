@@ -3,7 +3,7 @@
 # catalogue_dram(M, N)
 module CatalogueDram
 
-export catalogue_dram_apply, catalogue_dram_inv
+export catalogue_dram_apply, catalogue_dram_inv, catalogue_dram_fits
 
 """
     catalogue_dram_apply(M, N, i, j, k)
@@ -46,5 +46,16 @@ end
 function catalogue_dram_inv(M::Integer, N::Integer, flat::Integer)
     return catalogue_dram_inv(Int64(M), Int64(N), Int64(flat))
 end
+
+"""
+    catalogue_dram_fits(M, N)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_dram_fits(M::Int64, N::Int64)::Bool
+    return M >= 1 && N >= 1 && M <= div(div(typemax(Int64), 8), N)
+end
+
+catalogue_dram_fits(M::Integer, N::Integer) = catalogue_dram_fits(Int64(M), Int64(N))
 
 end # module CatalogueDram

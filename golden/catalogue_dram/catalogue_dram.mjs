@@ -33,3 +33,14 @@ export function catalogue_dram_inv(M, N, flat) {
   const flat_div_N_div_8 = Math.floor(flat_div_N / 8);
   return [flat_div_N_div_8, (flat_div_N & 7) ^ (flat_div_N_div_8 & 7), flat % N];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} M
+ * @param {number} N
+ * @returns {boolean}
+ */
+export function catalogue_dram_fits(M, N) {
+  return M >= 1 && N >= 1 && M <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 8) / N);
+}

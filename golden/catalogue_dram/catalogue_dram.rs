@@ -45,3 +45,14 @@ pub const fn catalogue_dram_inv(M: i64, N: i64, flat: i64) -> (i64, i64, i64) {
         flat % N,
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn catalogue_dram_fits(M: i64, N: i64) -> bool {
+    M >= 1 && N >= 1 && M <= i64::MAX / 8 / N
+}

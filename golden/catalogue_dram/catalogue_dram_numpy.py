@@ -39,3 +39,8 @@ def catalogue_dram_inv(M, N, flat):
     flat_div_N = flat // N
     flat_div_N_div_8 = flat_div_N >> 3
     return flat_div_N_div_8, (flat_div_N & 7) ^ (flat_div_N_div_8 & 7), flat % N
+
+
+def catalogue_dram_fits(M, N):
+    """Whether all preconditions on the sizes hold."""
+    return M >= 1 and N >= 1 and M <= 9223372036854775807 // 8 // N

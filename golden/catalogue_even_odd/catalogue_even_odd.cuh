@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_CUH
-#define LEGO_CATALOGUE_EVEN_ODD_CUH 0x6ee0142d
+#define LEGO_CATALOGUE_EVEN_ODD_CUH 0x6db7e60e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -66,6 +66,14 @@ struct catalogue_even_odd_inv_result {
   };
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_CUH != 0x6ee0142d
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_even_odd_fits(
+    long long T, long long Z, long long Y, long long X) noexcept {
+  return T >= 1 && Z >= 1 && Y >= 1 && X >= 1 && X <= 0x7fffffffffffffff / 2
+      && T <= 0x7fffffffffffffff - 2 * X && Y <= 0x7fffffffffffffff - 2 * X - T
+      && Z <= 0x7fffffffffffffff - 2 * X - T - Y && T <= 0x7fffffffffffffff / 2 / X / Y / Z;
+}
+
+#elif LEGO_CATALOGUE_EVEN_ODD_CUH != 0x6db7e60e
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_CUH

@@ -5,7 +5,7 @@ module catalogue_even_odd_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_even_odd_apply, catalogue_even_odd_inv
+  public :: catalogue_even_odd_apply, catalogue_even_odd_inv, catalogue_even_odd_fits
 contains
 
   !> Physical position of the logical index (i, j, k, l).
@@ -54,5 +54,17 @@ contains
                 + flat_div_X_div_Y_mod_Z + flat_div_X_mod_Y, &
             1_int64)
   end subroutine catalogue_even_odd_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_even_odd_fits(T, Z, Y, X)
+    integer(int64), intent(in) :: T, Z, Y, X
+    catalogue_even_odd_fits = T >= 1_int64 .and. Z >= 1_int64 .and. Y >= 1_int64 &
+        .and. X >= 1_int64 .and. X <= 4611686018427387903_int64
+    if (catalogue_even_odd_fits) catalogue_even_odd_fits = T <= huge(0_int64) - 2_int64 * X
+    if (catalogue_even_odd_fits) catalogue_even_odd_fits = Y <= huge(0_int64) - 2_int64 * X - T
+    if (catalogue_even_odd_fits) catalogue_even_odd_fits = Z <= huge(0_int64) - 2_int64 * X - T - Y
+    if (catalogue_even_odd_fits) catalogue_even_odd_fits = T &
+        <= 4611686018427387903_int64 / X / Y / Z
+  end function catalogue_even_odd_fits
 
 end module catalogue_even_odd_mod

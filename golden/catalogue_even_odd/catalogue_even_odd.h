@@ -2,8 +2,9 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_H
-#define LEGO_CATALOGUE_EVEN_ODD_H 0x753d2a2b
+#define LEGO_CATALOGUE_EVEN_ODD_H 0x2493ff61
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j, k, l).
@@ -60,6 +61,13 @@ static inline catalogue_even_odd_inv_result catalogue_even_odd_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_H != 0x753d2a2b
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_even_odd_fits(int64_t T, int64_t Z, int64_t Y, int64_t X) {
+  return T >= 1 && Z >= 1 && Y >= 1 && X >= 1 && X <= INT64_MAX / 2 && T <= INT64_MAX - 2 * X
+      && Y <= INT64_MAX - 2 * X - T && Z <= INT64_MAX - 2 * X - T - Y
+      && T <= INT64_MAX / 2 / X / Y / Z;
+}
+
+#elif LEGO_CATALOGUE_EVEN_ODD_H != 0x2493ff61
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_H

@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_HPP
-#define LEGO_CATALOGUE_EVEN_ODD_HPP 0x38c90606
+#define LEGO_CATALOGUE_EVEN_ODD_HPP 0x037392fe
 
 #include <cstdint>
 
@@ -62,8 +62,16 @@ struct catalogue_even_odd_inv_result {
   };
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_even_odd_fits(
+    std::int64_t T, std::int64_t Z, std::int64_t Y, std::int64_t X) noexcept {
+  return T >= 1 && Z >= 1 && Y >= 1 && X >= 1 && X <= INT64_MAX / 2 && T <= INT64_MAX - 2 * X
+      && Y <= INT64_MAX - 2 * X - T && Z <= INT64_MAX - 2 * X - T - Y
+      && T <= INT64_MAX / 2 / X / Y / Z;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_EVEN_ODD_HPP != 0x38c90606
+#elif LEGO_CATALOGUE_EVEN_ODD_HPP != 0x037392fe
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_HPP

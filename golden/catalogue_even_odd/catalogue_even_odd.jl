@@ -3,7 +3,7 @@
 # catalogue_even_odd(T, Z, Y, X)
 module CatalogueEvenOdd
 
-export catalogue_even_odd_apply, catalogue_even_odd_inv
+export catalogue_even_odd_apply, catalogue_even_odd_inv, catalogue_even_odd_fits
 
 """
     catalogue_even_odd_apply(T, Z, Y, X, i, j, k, l)
@@ -65,6 +65,22 @@ end
 function catalogue_even_odd_inv(T::Integer, Z::Integer, Y::Integer, X::Integer,
     flat::Integer)
     return catalogue_even_odd_inv(Int64(T), Int64(Z), Int64(Y), Int64(X), Int64(flat))
+end
+
+"""
+    catalogue_even_odd_fits(T, Z, Y, X)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_even_odd_fits(T::Int64, Z::Int64, Y::Int64, X::Int64)::Bool
+    return T >= 1 && Z >= 1 && Y >= 1 && X >= 1 && X <= div(typemax(Int64), 2) &&
+        T <= typemax(Int64) - 2 * X && Y <= typemax(Int64) - 2 * X - T &&
+        Z <= typemax(Int64) - 2 * X - T - Y &&
+        T <= div(div(div(div(typemax(Int64), 2), X), Y), Z)
+end
+
+function catalogue_even_odd_fits(T::Integer, Z::Integer, Y::Integer, X::Integer)
+    return catalogue_even_odd_fits(Int64(T), Int64(Z), Int64(Y), Int64(X))
 end
 
 end # module CatalogueEvenOdd

@@ -54,3 +54,20 @@ export function catalogue_even_odd_inv(T, Z, Y, X, flat) {
             & 1),
   ];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} T
+ * @param {number} Z
+ * @param {number} Y
+ * @param {number} X
+ * @returns {boolean}
+ */
+export function catalogue_even_odd_fits(T, Z, Y, X) {
+  return T >= 1 && Z >= 1 && Y >= 1 && X >= 1 && X <= Math.trunc(Number.MAX_SAFE_INTEGER / 2)
+      && T <= Number.MAX_SAFE_INTEGER - 2 * X && Y <= Number.MAX_SAFE_INTEGER - 2 * X - T
+      && Z <= Number.MAX_SAFE_INTEGER - 2 * X - T - Y
+      && T
+          <= Math.trunc(Math.trunc(Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 2) / X) / Y) / Z);
+}

@@ -79,3 +79,22 @@ pub const fn catalogue_even_odd_inv(
                 & 1),
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn catalogue_even_odd_fits(T: i64, Z: i64, Y: i64, X: i64) -> bool {
+    T >= 1
+        && Z >= 1
+        && Y >= 1
+        && X >= 1
+        && X <= i64::MAX / 2
+        && T <= i64::MAX - 2 * X
+        && Y <= i64::MAX - 2 * X - T
+        && Z <= i64::MAX - 2 * X - T - Y
+        && T <= i64::MAX / 2 / X / Y / Z
+}

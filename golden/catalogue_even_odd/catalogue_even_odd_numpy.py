@@ -66,3 +66,18 @@ def catalogue_even_odd_inv(T, Z, Y, X, flat):
             & 1
         ),
     )
+
+
+def catalogue_even_odd_fits(T, Z, Y, X):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        T >= 1
+        and Z >= 1
+        and Y >= 1
+        and X >= 1
+        and X <= 9223372036854775807 // 2
+        and T <= 9223372036854775807 - 2 * X
+        and Y <= 9223372036854775807 - 2 * X - T
+        and Z <= 9223372036854775807 - 2 * X - T - Y
+        and T <= 9223372036854775807 // 2 // X // Y // Z
+    )

@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_CUH
-#define LEGO_CATALOGUE_INTEL_Y_CUH 0x14e2a65d
+#define LEGO_CATALOGUE_INTEL_Y_CUH 0x70b006ec
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -45,6 +45,14 @@ struct catalogue_intel_y_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_INTEL_Y_CUH != 0x14e2a65d
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_intel_y_fits(long long M, long long N) noexcept {
+  return M >= 1 && N >= 1 && N <= (0x7fffffffffffffff - 3552) / 32
+      && M <= (0x7fffffffffffffff - 352) / 127 && N <= (0x7fffffffffffffff - 352 - 127 * M) / 31
+      && M <= (0x7fffffffffffffff - 352 - 127 * M - 31 * N) / N
+      && N <= (0x7fffffffffffffff - 4064) / 32;
+}
+
+#elif LEGO_CATALOGUE_INTEL_Y_CUH != 0x70b006ec
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_CUH

@@ -5,7 +5,7 @@ module catalogue_intel_y_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_intel_y_apply, catalogue_intel_y_inv
+  public :: catalogue_intel_y_apply, catalogue_intel_y_inv, catalogue_intel_y_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -39,5 +39,17 @@ contains
     i = merge(total, -1_int64, total < M .and. total_2 < N)
     j = merge(total_2, -1_int64, total < M .and. total_2 < N)
   end subroutine catalogue_intel_y_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_intel_y_fits(M, N)
+    integer(int64), intent(in) :: M, N
+    catalogue_intel_y_fits = M >= 1_int64 .and. N >= 1_int64 .and. N <= 288230376151711632_int64 &
+        .and. M <= 72624976668147838_int64
+    if (catalogue_intel_y_fits) catalogue_intel_y_fits = N &
+        <= (huge(0_int64) - 352_int64 - 127_int64 * M) / 31_int64
+    if (catalogue_intel_y_fits) catalogue_intel_y_fits = M &
+        <= (huge(0_int64) - 352_int64 - 127_int64 * M - 31_int64 * N) / N
+    if (catalogue_intel_y_fits) catalogue_intel_y_fits = N <= 288230376151711616_int64
+  end function catalogue_intel_y_fits
 
 end module catalogue_intel_y_mod

@@ -2,8 +2,9 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_H
-#define LEGO_CATALOGUE_INTEL_Y_H 0x497f656f
+#define LEGO_CATALOGUE_INTEL_Y_H 0x6adb7578
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j).
@@ -43,6 +44,13 @@ static inline catalogue_intel_y_inv_result catalogue_intel_y_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_INTEL_Y_H != 0x497f656f
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_intel_y_fits(int64_t M, int64_t N) {
+  return M >= 1 && N >= 1 && N <= (INT64_MAX - 3552) / 32 && M <= (INT64_MAX - 352) / 127
+      && N <= (INT64_MAX - 352 - 127 * M) / 31 && M <= (INT64_MAX - 352 - 127 * M - 31 * N) / N
+      && N <= (INT64_MAX - 4064) / 32;
+}
+
+#elif LEGO_CATALOGUE_INTEL_Y_H != 0x6adb7578
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_H

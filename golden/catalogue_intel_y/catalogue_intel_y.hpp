@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_HPP
-#define LEGO_CATALOGUE_INTEL_Y_HPP 0x4b33d9f9
+#define LEGO_CATALOGUE_INTEL_Y_HPP 0x24a17f4a
 
 #include <cstdint>
 
@@ -41,8 +41,15 @@ struct catalogue_intel_y_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_intel_y_fits(std::int64_t M, std::int64_t N) noexcept {
+  return M >= 1 && N >= 1 && N <= (INT64_MAX - 3552) / 32 && M <= (INT64_MAX - 352) / 127
+      && N <= (INT64_MAX - 352 - 127 * M) / 31 && M <= (INT64_MAX - 352 - 127 * M - 31 * N) / N
+      && N <= (INT64_MAX - 4064) / 32;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_INTEL_Y_HPP != 0x4b33d9f9
+#elif LEGO_CATALOGUE_INTEL_Y_HPP != 0x24a17f4a
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_HPP

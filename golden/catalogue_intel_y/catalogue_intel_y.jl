@@ -3,7 +3,7 @@
 # catalogue_intel_y(M, N)
 module CatalogueIntelY
 
-export catalogue_intel_y_apply, catalogue_intel_y_inv
+export catalogue_intel_y_apply, catalogue_intel_y_inv, catalogue_intel_y_fits
 
 """
     catalogue_intel_y_apply(M, N, i, j)
@@ -47,5 +47,20 @@ end
 function catalogue_intel_y_inv(M::Integer, N::Integer, flat::Integer)
     return catalogue_intel_y_inv(Int64(M), Int64(N), Int64(flat))
 end
+
+"""
+    catalogue_intel_y_fits(M, N)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_intel_y_fits(M::Int64, N::Int64)::Bool
+    return M >= 1 && N >= 1 && N <= div(typemax(Int64) - 3552, 32) &&
+        M <= div(typemax(Int64) - 352, 127) &&
+        N <= div(typemax(Int64) - 352 - 127 * M, 31) &&
+        M <= div(typemax(Int64) - 352 - 127 * M - 31 * N, N) &&
+        N <= div(typemax(Int64) - 4064, 32)
+end
+
+catalogue_intel_y_fits(M::Integer, N::Integer) = catalogue_intel_y_fits(Int64(M), Int64(N))
 
 end # module CatalogueIntelY

@@ -37,3 +37,18 @@ export function catalogue_intel_y_inv(M, N, flat) {
   const total_2 = 16 * Math.floor(flat % scaled / 512) + (flat & 15);
   return [total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} M
+ * @param {number} N
+ * @returns {boolean}
+ */
+export function catalogue_intel_y_fits(M, N) {
+  return M >= 1 && N >= 1 && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 3552) / 32)
+      && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 352) / 127)
+      && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 352 - 127 * M) / 31)
+      && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 352 - 127 * M - 31 * N) / N)
+      && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 4064) / 32);
+}

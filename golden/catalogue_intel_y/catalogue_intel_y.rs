@@ -50,3 +50,20 @@ pub const fn catalogue_intel_y_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
         },
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn catalogue_intel_y_fits(M: i64, N: i64) -> bool {
+    M >= 1
+        && N >= 1
+        && N <= (i64::MAX - 3552) / 32
+        && M <= (i64::MAX - 352) / 127
+        && N <= (i64::MAX - 352 - 127 * M) / 31
+        && M <= (i64::MAX - 352 - 127 * M - 31 * N) / N
+        && N <= (i64::MAX - 4064) / 32
+}

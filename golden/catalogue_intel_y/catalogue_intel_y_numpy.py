@@ -47,3 +47,16 @@ def catalogue_intel_y_inv(M, N, flat):
         np.where((total < M) & (total_2 < N), total, -1)[()],
         np.where((total < M) & (total_2 < N), total_2, -1)[()],
     )
+
+
+def catalogue_intel_y_fits(M, N):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and N >= 1
+        and N <= (9223372036854775807 - 3552) // 32
+        and M <= (9223372036854775807 - 352) // 127
+        and N <= (9223372036854775807 - 352 - 127 * M) // 31
+        and M <= (9223372036854775807 - 352 - 127 * M - 31 * N) // N
+        and N <= (9223372036854775807 - 4064) // 32
+    )

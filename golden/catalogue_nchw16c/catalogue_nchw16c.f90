@@ -5,7 +5,7 @@ module catalogue_nchw16c_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_nchw16c_apply, catalogue_nchw16c_inv
+  public :: catalogue_nchw16c_apply, catalogue_nchw16c_inv, catalogue_nchw16c_fits
 contains
 
   !> Physical position of the logical index (i, j, k, l).
@@ -51,5 +51,17 @@ contains
     k = merge(mod(quotient, H), -1_int64, total < C)
     l = merge(shifta(flat, 4) - W * quotient, -1_int64, total < C)
   end subroutine catalogue_nchw16c_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_nchw16c_fits(N, C, H, W)
+    integer(int64), intent(in) :: N, C, H, W
+    catalogue_nchw16c_fits = N >= 1_int64 .and. C >= 1_int64 .and. H >= 1_int64 .and. W >= 1_int64
+    if (catalogue_nchw16c_fits) catalogue_nchw16c_fits = H <= 614891469123651720_int64 / N / W
+    if (catalogue_nchw16c_fits) catalogue_nchw16c_fits = C &
+        <= (huge(0_int64) - 15_int64 * H * N * W) / H / N / W
+    if (catalogue_nchw16c_fits) catalogue_nchw16c_fits = H * N - 1_int64 <= huge(0_int64) / W
+    if (catalogue_nchw16c_fits) catalogue_nchw16c_fits = (C - 1_int64) / 16_int64 &
+        <= (huge(0_int64) - (H * N - 1_int64) * W) / H / N / W
+  end function catalogue_nchw16c_fits
 
 end module catalogue_nchw16c_mod

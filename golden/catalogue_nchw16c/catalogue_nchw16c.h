@@ -2,8 +2,9 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_H
-#define LEGO_CATALOGUE_NCHW16C_H 0x1b78e418
+#define LEGO_CATALOGUE_NCHW16C_H 0x45fa8fbb
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j, k, l).
@@ -57,6 +58,13 @@ static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_H != 0x1b78e418
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_nchw16c_fits(int64_t N, int64_t C, int64_t H, int64_t W) {
+  return N >= 1 && C >= 1 && H >= 1 && W >= 1 && H <= INT64_MAX / 15 / N / W
+      && C <= (INT64_MAX - 15 * H * N * W) / H / N / W && H * N - 1 <= INT64_MAX / W
+      && (C - 1) / 16 <= (INT64_MAX - (H * N - 1) * W) / H / N / W;
+}
+
+#elif LEGO_CATALOGUE_NCHW16C_H != 0x45fa8fbb
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_H

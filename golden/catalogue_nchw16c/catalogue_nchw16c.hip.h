@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_HIP_H
-#define LEGO_CATALOGUE_NCHW16C_HIP_H 0x03b5cf6a
+#define LEGO_CATALOGUE_NCHW16C_HIP_H 0x1c4fcf47
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -61,6 +61,15 @@ struct catalogue_nchw16c_inv_result {
   };
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_HIP_H != 0x03b5cf6a
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_nchw16c_fits(
+    long long N, long long C, long long H, long long W) noexcept {
+  return N >= 1 && C >= 1 && H >= 1 && W >= 1 && H <= 0x7fffffffffffffff / 15 / N / W
+      && C <= (0x7fffffffffffffff - 15 * H * N * W) / H / N / W
+      && H * N - 1 <= 0x7fffffffffffffff / W
+      && (C - 1) / 16 <= (0x7fffffffffffffff - (H * N - 1) * W) / H / N / W;
+}
+
+#elif LEGO_CATALOGUE_NCHW16C_HIP_H != 0x1c4fcf47
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_HPP
-#define LEGO_CATALOGUE_NCHW16C_HPP 0x5b193952
+#define LEGO_CATALOGUE_NCHW16C_HPP 0x664a455b
 
 #include <cstdint>
 
@@ -58,8 +58,16 @@ struct catalogue_nchw16c_inv_result {
   };
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_nchw16c_fits(
+    std::int64_t N, std::int64_t C, std::int64_t H, std::int64_t W) noexcept {
+  return N >= 1 && C >= 1 && H >= 1 && W >= 1 && H <= INT64_MAX / 15 / N / W
+      && C <= (INT64_MAX - 15 * H * N * W) / H / N / W && H * N - 1 <= INT64_MAX / W
+      && (C - 1) / 16 <= (INT64_MAX - (H * N - 1) * W) / H / N / W;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_NCHW16C_HPP != 0x5b193952
+#elif LEGO_CATALOGUE_NCHW16C_HPP != 0x664a455b
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_HPP

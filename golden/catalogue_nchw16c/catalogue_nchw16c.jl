@@ -3,7 +3,7 @@
 # catalogue_nchw16c(N, C, H, W)
 module CatalogueNchw16c
 
-export catalogue_nchw16c_apply, catalogue_nchw16c_inv
+export catalogue_nchw16c_apply, catalogue_nchw16c_inv, catalogue_nchw16c_fits
 
 """
     catalogue_nchw16c_apply(N, C, H, W, i, j, k, l)
@@ -60,6 +60,23 @@ end
 function catalogue_nchw16c_inv(N::Integer, C::Integer, H::Integer, W::Integer,
     flat::Integer)
     return catalogue_nchw16c_inv(Int64(N), Int64(C), Int64(H), Int64(W), Int64(flat))
+end
+
+"""
+    catalogue_nchw16c_fits(N, C, H, W)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_nchw16c_fits(N::Int64, C::Int64, H::Int64, W::Int64)::Bool
+    return N >= 1 && C >= 1 && H >= 1 && W >= 1 &&
+        H <= div(div(div(typemax(Int64), 15), N), W) &&
+        C <= div(div(div(typemax(Int64) - 15 * H * N * W, H), N), W) &&
+        H * N - 1 <= div(typemax(Int64), W) &&
+        div(C - 1, 16) <= div(div(div(typemax(Int64) - (H * N - 1) * W, H), N), W)
+end
+
+function catalogue_nchw16c_fits(N::Integer, C::Integer, H::Integer, W::Integer)
+    return catalogue_nchw16c_fits(Int64(N), Int64(C), Int64(H), Int64(W))
 end
 
 end # module CatalogueNchw16c

@@ -49,3 +49,24 @@ export function catalogue_nchw16c_inv(N, C, H, W, flat) {
     total < C ? Math.floor(flat / 16) - W * quotient : -1,
   ];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} N
+ * @param {number} C
+ * @param {number} H
+ * @param {number} W
+ * @returns {boolean}
+ */
+export function catalogue_nchw16c_fits(N, C, H, W) {
+  return N >= 1 && C >= 1 && H >= 1 && W >= 1
+      && H <= Math.trunc(Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 15) / N) / W)
+      && C
+          <= Math.trunc(Math.trunc(Math.trunc((Number.MAX_SAFE_INTEGER
+              - 15 * H * N * W) / H) / N) / W)
+      && H * N - 1 <= Math.trunc(Number.MAX_SAFE_INTEGER / W)
+      && Math.trunc((C - 1) / 16)
+          <= Math.trunc(Math.trunc(Math.trunc((Number.MAX_SAFE_INTEGER
+              - (H * N - 1) * W) / H) / N) / W);
+}

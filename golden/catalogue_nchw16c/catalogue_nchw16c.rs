@@ -82,3 +82,21 @@ pub const fn catalogue_nchw16c_inv(
         },
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn catalogue_nchw16c_fits(N: i64, C: i64, H: i64, W: i64) -> bool {
+    N >= 1
+        && C >= 1
+        && H >= 1
+        && W >= 1
+        && H <= i64::MAX / 15 / N / W
+        && C <= (i64::MAX - 15 * H * N * W) / H / N / W
+        && H * N - 1 <= i64::MAX / W
+        && (C - 1) / 16 <= (i64::MAX - (H * N - 1) * W) / H / N / W
+}

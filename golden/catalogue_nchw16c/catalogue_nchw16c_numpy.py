@@ -57,3 +57,17 @@ def catalogue_nchw16c_inv(N, C, H, W, flat):
         np.where(total < C, quotient % H, -1)[()],
         np.where(total < C, (flat >> 4) - W * quotient, -1)[()],
     )
+
+
+def catalogue_nchw16c_fits(N, C, H, W):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        N >= 1
+        and C >= 1
+        and H >= 1
+        and W >= 1
+        and H <= 9223372036854775807 // 15 // N // W
+        and C <= (9223372036854775807 - 15 * H * N * W) // H // N // W
+        and H * N - 1 <= 9223372036854775807 // W
+        and (C - 1) // 16 <= (9223372036854775807 - (H * N - 1) * W) // H // N // W
+    )

@@ -5,7 +5,7 @@ module catalogue_packed_upper_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_packed_upper_apply, catalogue_packed_upper_inv
+  public :: catalogue_packed_upper_apply, catalogue_packed_upper_inv, catalogue_packed_upper_fits
 contains
 
   !> Physical position of the logical index (i, j); -1 where it is masked.
@@ -35,6 +35,16 @@ contains
     i = flat - shifta(quotient * (quotient + 1_int64), 1)
     j = quotient
   end subroutine catalogue_packed_upper_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_packed_upper_fits(N)
+    integer(int64), intent(in) :: N
+    catalogue_packed_upper_fits = N >= 1_int64
+    if (catalogue_packed_upper_fits) catalogue_packed_upper_fits = N - 1_int64 <= huge(0_int64) / N
+    if (catalogue_packed_upper_fits) catalogue_packed_upper_fits = N <= huge(0_int64) / N
+    if (catalogue_packed_upper_fits) catalogue_packed_upper_fits = N &
+        <= (huge(0_int64) - 4_int64 * N) / 4_int64 / N
+  end function catalogue_packed_upper_fits
 
   elemental integer(int64) function isqrt_int64(n)
     integer(int64), intent(in) :: n

@@ -2,8 +2,9 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_H
-#define LEGO_CATALOGUE_PACKED_UPPER_H 0x43d2c1fb
+#define LEGO_CATALOGUE_PACKED_UPPER_H 0x39c14eb1
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // The square root rounded down, two bits of n at a time.
@@ -54,6 +55,11 @@ static inline catalogue_packed_upper_inv_result catalogue_packed_upper_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_H != 0x43d2c1fb
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_packed_upper_fits(int64_t N) {
+  return N >= 1 && N - 1 <= INT64_MAX / N && N <= INT64_MAX / N && N <= (INT64_MAX - 4 * N) / 4 / N;
+}
+
+#elif LEGO_CATALOGUE_PACKED_UPPER_H != 0x39c14eb1
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_H

@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_HPP
-#define LEGO_CATALOGUE_PACKED_UPPER_HPP 0x3f2b0dc9
+#define LEGO_CATALOGUE_PACKED_UPPER_HPP 0x3130a412
 
 #include <cmath>
 #include <cstdint>
@@ -64,8 +64,13 @@ struct catalogue_packed_upper_inv_result {
   return {flat - (quotient * (quotient + 1) >> 1), quotient};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_packed_upper_fits(std::int64_t N) noexcept {
+  return N >= 1 && N - 1 <= INT64_MAX / N && N <= INT64_MAX / N && N <= (INT64_MAX - 4 * N) / 4 / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_HPP != 0x3f2b0dc9
+#elif LEGO_CATALOGUE_PACKED_UPPER_HPP != 0x3130a412
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_HPP

@@ -3,7 +3,7 @@
 # catalogue_packed_upper(N)
 module CataloguePackedUpper
 
-export catalogue_packed_upper_apply, catalogue_packed_upper_inv
+export catalogue_packed_upper_apply, catalogue_packed_upper_inv, catalogue_packed_upper_fits
 
 """
     catalogue_packed_upper_apply(N, i, j)
@@ -43,5 +43,17 @@ end
 function catalogue_packed_upper_inv(N::Integer, flat::Integer)
     return catalogue_packed_upper_inv(Int64(N), Int64(flat))
 end
+
+"""
+    catalogue_packed_upper_fits(N)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_packed_upper_fits(N::Int64)::Bool
+    return N >= 1 && N - 1 <= div(typemax(Int64), N) && N <= div(typemax(Int64), N) &&
+        N <= div(div(typemax(Int64) - 4 * N, 4), N)
+end
+
+catalogue_packed_upper_fits(N::Integer) = catalogue_packed_upper_fits(Int64(N))
 
 end # module CataloguePackedUpper

@@ -58,3 +58,14 @@ pub const fn catalogue_packed_upper_inv(N: i64, flat: i64) -> (i64, i64) {
     let quotient = (isqrt_i64(8 * flat + 1) - 1) >> 1;
     (flat - ((quotient * (quotient + 1)) >> 1), quotient)
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn catalogue_packed_upper_fits(N: i64) -> bool {
+    N >= 1 && N - 1 <= i64::MAX / N && N <= i64::MAX / N && N <= (i64::MAX - 4 * N) / 4 / N
+}

@@ -50,3 +50,14 @@ def catalogue_packed_upper_inv(N, flat):
     """
     quotient = (_isqrt(8 * flat + 1) - 1) >> 1
     return flat - ((quotient * (quotient + 1)) >> 1), quotient
+
+
+def catalogue_packed_upper_fits(N):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        N >= 1
+        and N <= 9223372036854775807
+        and N - 1 <= 9223372036854775807 // N
+        and N <= 9223372036854775807 // N
+        and N <= (9223372036854775807 - 4 * N) // 4 // N
+    )

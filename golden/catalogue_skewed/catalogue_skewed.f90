@@ -5,7 +5,7 @@ module catalogue_skewed_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_skewed_apply, catalogue_skewed_inv
+  public :: catalogue_skewed_apply, catalogue_skewed_inv, catalogue_skewed_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -36,5 +36,13 @@ contains
     i = flat_div_N
     j = modulo(flat - flat_div_N, N)
   end subroutine catalogue_skewed_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_skewed_fits(M, N)
+    integer(int64), intent(in) :: M, N
+    catalogue_skewed_fits = M >= 1_int64 .and. N >= 1_int64
+    if (catalogue_skewed_fits) catalogue_skewed_fits = N <= huge(0_int64) - M
+    if (catalogue_skewed_fits) catalogue_skewed_fits = M <= huge(0_int64) / N
+  end function catalogue_skewed_fits
 
 end module catalogue_skewed_mod

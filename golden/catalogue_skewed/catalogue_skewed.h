@@ -2,8 +2,9 @@
 //
 // catalogue_skewed(M, N)
 #ifndef LEGO_CATALOGUE_SKEWED_H
-#define LEGO_CATALOGUE_SKEWED_H 0x4ecfca48
+#define LEGO_CATALOGUE_SKEWED_H 0x03698e6f
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // The remainder of the quotient rounded down: it has the divisor's sign.
@@ -47,6 +48,11 @@ static inline catalogue_skewed_inv_result catalogue_skewed_inv(int64_t M, int64_
   return result;
 }
 
-#elif LEGO_CATALOGUE_SKEWED_H != 0x4ecfca48
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_skewed_fits(int64_t M, int64_t N) {
+  return M >= 1 && N >= 1 && N <= INT64_MAX - M && M <= INT64_MAX / N;
+}
+
+#elif LEGO_CATALOGUE_SKEWED_H != 0x03698e6f
 #error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_H

@@ -2,7 +2,7 @@
 //
 // catalogue_skewed(M, N)
 #ifndef LEGO_CATALOGUE_SKEWED_HIP_H
-#define LEGO_CATALOGUE_SKEWED_HIP_H 0x0df3e1bc
+#define LEGO_CATALOGUE_SKEWED_HIP_H 0x3a75aca7
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -49,6 +49,11 @@ struct catalogue_skewed_inv_result {
   return {flat_div_N, catalogue_skewed_floor_mod(flat - flat_div_N, N)};
 }
 
-#elif LEGO_CATALOGUE_SKEWED_HIP_H != 0x0df3e1bc
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_skewed_fits(long long M, long long N) noexcept {
+  return M >= 1 && N >= 1 && N <= 0x7fffffffffffffff - M && M <= 0x7fffffffffffffff / N;
+}
+
+#elif LEGO_CATALOGUE_SKEWED_HIP_H != 0x3a75aca7
 #error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_skewed(M, N)
 #ifndef LEGO_CATALOGUE_SKEWED_HPP
-#define LEGO_CATALOGUE_SKEWED_HPP 0x49408816
+#define LEGO_CATALOGUE_SKEWED_HPP 0x1e828cac
 
 #include <cstdint>
 
@@ -49,8 +49,13 @@ struct catalogue_skewed_inv_result {
   return {flat_div_N, catalogue_skewed_detail::floor_mod(flat - flat_div_N, N)};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_skewed_fits(std::int64_t M, std::int64_t N) noexcept {
+  return M >= 1 && N >= 1 && N <= INT64_MAX - M && M <= INT64_MAX / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_SKEWED_HPP != 0x49408816
+#elif LEGO_CATALOGUE_SKEWED_HPP != 0x1e828cac
 #error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_HPP

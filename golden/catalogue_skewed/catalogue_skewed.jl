@@ -3,7 +3,7 @@
 # catalogue_skewed(M, N)
 module CatalogueSkewed
 
-export catalogue_skewed_apply, catalogue_skewed_inv
+export catalogue_skewed_apply, catalogue_skewed_inv, catalogue_skewed_fits
 
 """
     catalogue_skewed_apply(M, N, i, j)
@@ -44,5 +44,16 @@ end
 function catalogue_skewed_inv(M::Integer, N::Integer, flat::Integer)
     return catalogue_skewed_inv(Int64(M), Int64(N), Int64(flat))
 end
+
+"""
+    catalogue_skewed_fits(M, N)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_skewed_fits(M::Int64, N::Int64)::Bool
+    return M >= 1 && N >= 1 && N <= typemax(Int64) - M && M <= div(typemax(Int64), N)
+end
+
+catalogue_skewed_fits(M::Integer, N::Integer) = catalogue_skewed_fits(Int64(M), Int64(N))
 
 end # module CatalogueSkewed

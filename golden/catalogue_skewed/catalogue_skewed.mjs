@@ -44,3 +44,15 @@ export function catalogue_skewed_inv(M, N, flat) {
   const flat_div_N = Math.trunc(flat / N);
   return [flat_div_N, floorMod(flat - flat_div_N, N)];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} M
+ * @param {number} N
+ * @returns {boolean}
+ */
+export function catalogue_skewed_fits(M, N) {
+  return M >= 1 && N >= 1 && M <= Number.MAX_SAFE_INTEGER && N <= Number.MAX_SAFE_INTEGER - M
+      && M <= Math.trunc(Number.MAX_SAFE_INTEGER / N);
+}

@@ -49,3 +49,14 @@ pub const fn catalogue_skewed_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
     let flat_div_N = flat / N;
     (flat_div_N, floor_mod_i64(flat - flat_div_N, N))
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn catalogue_skewed_fits(M: i64, N: i64) -> bool {
+    M >= 1 && N >= 1 && N <= i64::MAX - M && M <= i64::MAX / N
+}

@@ -38,3 +38,14 @@ def catalogue_skewed_inv(M, N, flat):
     """
     flat_div_N = flat // N
     return flat_div_N, (flat - flat_div_N) % N
+
+
+def catalogue_skewed_fits(M, N):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and N >= 1
+        and M <= 9223372036854775807
+        and N <= 9223372036854775807 - M
+        and M <= 9223372036854775807 // N
+    )

@@ -5,7 +5,7 @@ module catalogue_tenstorrent_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_tenstorrent_apply, catalogue_tenstorrent_inv
+  public :: catalogue_tenstorrent_apply, catalogue_tenstorrent_inv, catalogue_tenstorrent_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -42,5 +42,16 @@ contains
     i = merge(total, -1_int64, total < M .and. total_2 < N)
     j = merge(total_2, -1_int64, total < M .and. total_2 < N)
   end subroutine catalogue_tenstorrent_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_tenstorrent_fits(M, N)
+    integer(int64), intent(in) :: M, N
+    catalogue_tenstorrent_fits = M >= 1_int64 .and. N >= 1_int64 .and. M <= 297528130221121785_int64
+    if (catalogue_tenstorrent_fits) catalogue_tenstorrent_fits = N &
+        <= (huge(0_int64) - 448_int64 - 31_int64 * M) / 31_int64
+    if (catalogue_tenstorrent_fits) catalogue_tenstorrent_fits = M &
+        <= (huge(0_int64) - 448_int64 - 31_int64 * M - 31_int64 * N) / N
+    if (catalogue_tenstorrent_fits) catalogue_tenstorrent_fits = N <= 288230376151711712_int64
+  end function catalogue_tenstorrent_fits
 
 end module catalogue_tenstorrent_mod

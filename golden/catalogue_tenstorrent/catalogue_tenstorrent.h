@@ -2,8 +2,9 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_H
-#define LEGO_CATALOGUE_TENSTORRENT_H 0x3a099429
+#define LEGO_CATALOGUE_TENSTORRENT_H 0x6cc38854
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j).
@@ -44,6 +45,12 @@ static inline catalogue_tenstorrent_inv_result catalogue_tenstorrent_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_TENSTORRENT_H != 0x3a099429
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_tenstorrent_fits(int64_t M, int64_t N) {
+  return M >= 1 && N >= 1 && M <= (INT64_MAX - 448) / 31 && N <= (INT64_MAX - 448 - 31 * M) / 31
+      && M <= (INT64_MAX - 448 - 31 * M - 31 * N) / N && N <= (INT64_MAX - 992) / 32;
+}
+
+#elif LEGO_CATALOGUE_TENSTORRENT_H != 0x6cc38854
 #error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_H

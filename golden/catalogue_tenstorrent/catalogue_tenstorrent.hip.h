@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_HIP_H
-#define LEGO_CATALOGUE_TENSTORRENT_HIP_H 0x1b2aa7e0
+#define LEGO_CATALOGUE_TENSTORRENT_HIP_H 0x310ecea9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -46,6 +46,14 @@ struct catalogue_tenstorrent_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_TENSTORRENT_HIP_H != 0x1b2aa7e0
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_tenstorrent_fits(long long M, long long N) noexcept {
+  return M >= 1 && N >= 1 && M <= (0x7fffffffffffffff - 448) / 31
+      && N <= (0x7fffffffffffffff - 448 - 31 * M) / 31
+      && M <= (0x7fffffffffffffff - 448 - 31 * M - 31 * N) / N
+      && N <= (0x7fffffffffffffff - 992) / 32;
+}
+
+#elif LEGO_CATALOGUE_TENSTORRENT_HIP_H != 0x310ecea9
 #error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_HPP
-#define LEGO_CATALOGUE_TENSTORRENT_HPP 0x61481bd5
+#define LEGO_CATALOGUE_TENSTORRENT_HPP 0x2da19ed5
 
 #include <cstdint>
 
@@ -42,8 +42,14 @@ struct catalogue_tenstorrent_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_tenstorrent_fits(std::int64_t M, std::int64_t N) noexcept {
+  return M >= 1 && N >= 1 && M <= (INT64_MAX - 448) / 31 && N <= (INT64_MAX - 448 - 31 * M) / 31
+      && M <= (INT64_MAX - 448 - 31 * M - 31 * N) / N && N <= (INT64_MAX - 992) / 32;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_TENSTORRENT_HPP != 0x61481bd5
+#elif LEGO_CATALOGUE_TENSTORRENT_HPP != 0x2da19ed5
 #error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_HPP

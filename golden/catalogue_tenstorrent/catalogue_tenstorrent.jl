@@ -3,7 +3,7 @@
 # catalogue_tenstorrent(M, N)
 module CatalogueTenstorrent
 
-export catalogue_tenstorrent_apply, catalogue_tenstorrent_inv
+export catalogue_tenstorrent_apply, catalogue_tenstorrent_inv, catalogue_tenstorrent_fits
 
 """
     catalogue_tenstorrent_apply(M, N, i, j)
@@ -48,6 +48,22 @@ end
 
 function catalogue_tenstorrent_inv(M::Integer, N::Integer, flat::Integer)
     return catalogue_tenstorrent_inv(Int64(M), Int64(N), Int64(flat))
+end
+
+"""
+    catalogue_tenstorrent_fits(M, N)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_tenstorrent_fits(M::Int64, N::Int64)::Bool
+    return M >= 1 && N >= 1 && M <= div(typemax(Int64) - 448, 31) &&
+        N <= div(typemax(Int64) - 448 - 31 * M, 31) &&
+        M <= div(typemax(Int64) - 448 - 31 * M - 31 * N, N) &&
+        N <= div(typemax(Int64) - 992, 32)
+end
+
+function catalogue_tenstorrent_fits(M::Integer, N::Integer)
+    return catalogue_tenstorrent_fits(Int64(M), Int64(N))
 end
 
 end # module CatalogueTenstorrent

@@ -38,3 +38,17 @@ export function catalogue_tenstorrent_inv(M, N, flat) {
   const total_2 = 32 * Math.floor(flat % scaled / 1024) + (flat_div_16 & 0x10) + (flat & 15);
   return [total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} M
+ * @param {number} N
+ * @returns {boolean}
+ */
+export function catalogue_tenstorrent_fits(M, N) {
+  return M >= 1 && N >= 1 && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 448) / 31)
+      && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 448 - 31 * M) / 31)
+      && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 448 - 31 * M - 31 * N) / N)
+      && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 992) / 32);
+}

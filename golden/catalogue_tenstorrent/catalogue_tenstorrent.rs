@@ -54,3 +54,19 @@ pub const fn catalogue_tenstorrent_inv(M: i64, N: i64, flat: i64) -> (i64, i64) 
         },
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn catalogue_tenstorrent_fits(M: i64, N: i64) -> bool {
+    M >= 1
+        && N >= 1
+        && M <= (i64::MAX - 448) / 31
+        && N <= (i64::MAX - 448 - 31 * M) / 31
+        && M <= (i64::MAX - 448 - 31 * M - 31 * N) / N
+        && N <= (i64::MAX - 992) / 32
+}

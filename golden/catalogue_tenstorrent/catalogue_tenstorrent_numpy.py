@@ -53,3 +53,15 @@ def catalogue_tenstorrent_inv(M, N, flat):
         np.where((total < M) & (total_2 < N), total, -1)[()],
         np.where((total < M) & (total_2 < N), total_2, -1)[()],
     )
+
+
+def catalogue_tenstorrent_fits(M, N):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and N >= 1
+        and M <= (9223372036854775807 - 448) // 31
+        and N <= (9223372036854775807 - 448 - 31 * M) // 31
+        and M <= (9223372036854775807 - 448 - 31 * M - 31 * N) // N
+        and N <= (9223372036854775807 - 992) // 32
+    )

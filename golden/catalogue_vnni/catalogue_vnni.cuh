@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_CUH
-#define LEGO_CATALOGUE_VNNI_CUH 0x7713ceb6
+#define LEGO_CATALOGUE_VNNI_CUH 0x2c2d8d1f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -44,6 +44,12 @@ struct catalogue_vnni_inv_result {
   return {total < K ? total : -1, total < K ? (flat >> 1) - N * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_VNNI_CUH != 0x7713ceb6
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_vnni_fits(long long K, long long N) noexcept {
+  return K >= 1 && N >= 1 && K <= (0x7fffffffffffffff - N) / N
+      && (K - 1) / 2 <= 0x7fffffffffffffff / N;
+}
+
+#elif LEGO_CATALOGUE_VNNI_CUH != 0x2c2d8d1f
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_CUH

@@ -5,7 +5,7 @@ module catalogue_vnni_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_vnni_apply, catalogue_vnni_inv
+  public :: catalogue_vnni_apply, catalogue_vnni_inv, catalogue_vnni_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -37,5 +37,13 @@ contains
     i = merge(total, -1_int64, total < K)
     j = merge(shifta(flat, 1) - N * quotient, -1_int64, total < K)
   end subroutine catalogue_vnni_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_vnni_fits(K, N)
+    integer(int64), intent(in) :: K, N
+    catalogue_vnni_fits = K >= 1_int64 .and. N >= 1_int64
+    if (catalogue_vnni_fits) catalogue_vnni_fits = K <= (huge(0_int64) - N) / N
+    if (catalogue_vnni_fits) catalogue_vnni_fits = (K - 1_int64) / 2_int64 <= huge(0_int64) / N
+  end function catalogue_vnni_fits
 
 end module catalogue_vnni_mod

@@ -2,8 +2,9 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_H
-#define LEGO_CATALOGUE_VNNI_H 0x03d77172
+#define LEGO_CATALOGUE_VNNI_H 0x398c2d19
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j).
@@ -41,6 +42,11 @@ static inline catalogue_vnni_inv_result catalogue_vnni_inv(int64_t K, int64_t N,
   return result;
 }
 
-#elif LEGO_CATALOGUE_VNNI_H != 0x03d77172
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_vnni_fits(int64_t K, int64_t N) {
+  return K >= 1 && N >= 1 && K <= (INT64_MAX - N) / N && (K - 1) / 2 <= INT64_MAX / N;
+}
+
+#elif LEGO_CATALOGUE_VNNI_H != 0x398c2d19
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_H

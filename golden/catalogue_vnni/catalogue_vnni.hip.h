@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_HIP_H
-#define LEGO_CATALOGUE_VNNI_HIP_H 0x55a05d2e
+#define LEGO_CATALOGUE_VNNI_HIP_H 0x3a201f8c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -44,6 +44,12 @@ struct catalogue_vnni_inv_result {
   return {total < K ? total : -1, total < K ? (flat >> 1) - N * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_VNNI_HIP_H != 0x55a05d2e
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_vnni_fits(long long K, long long N) noexcept {
+  return K >= 1 && N >= 1 && K <= (0x7fffffffffffffff - N) / N
+      && (K - 1) / 2 <= 0x7fffffffffffffff / N;
+}
+
+#elif LEGO_CATALOGUE_VNNI_HIP_H != 0x3a201f8c
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_HIP_H

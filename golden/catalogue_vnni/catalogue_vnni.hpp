@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_HPP
-#define LEGO_CATALOGUE_VNNI_HPP 0x739c9a46
+#define LEGO_CATALOGUE_VNNI_HPP 0x4044b726
 
 #include <cstdint>
 
@@ -40,8 +40,13 @@ struct catalogue_vnni_inv_result {
   return {total < K ? total : -1, total < K ? (flat >> 1) - N * quotient : -1};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_vnni_fits(std::int64_t K, std::int64_t N) noexcept {
+  return K >= 1 && N >= 1 && K <= (INT64_MAX - N) / N && (K - 1) / 2 <= INT64_MAX / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_VNNI_HPP != 0x739c9a46
+#elif LEGO_CATALOGUE_VNNI_HPP != 0x4044b726
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_HPP

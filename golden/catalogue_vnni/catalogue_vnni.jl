@@ -3,7 +3,7 @@
 # catalogue_vnni(K, N)
 module CatalogueVnni
 
-export catalogue_vnni_apply, catalogue_vnni_inv
+export catalogue_vnni_apply, catalogue_vnni_inv, catalogue_vnni_fits
 
 """
     catalogue_vnni_apply(K, N, i, j)
@@ -46,5 +46,17 @@ end
 function catalogue_vnni_inv(K::Integer, N::Integer, flat::Integer)
     return catalogue_vnni_inv(Int64(K), Int64(N), Int64(flat))
 end
+
+"""
+    catalogue_vnni_fits(K, N)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_vnni_fits(K::Int64, N::Int64)::Bool
+    return K >= 1 && N >= 1 && K <= div(typemax(Int64) - N, N) &&
+        div(K - 1, 2) <= div(typemax(Int64), N)
+end
+
+catalogue_vnni_fits(K::Integer, N::Integer) = catalogue_vnni_fits(Int64(K), Int64(N))
 
 end # module CatalogueVnni

@@ -35,3 +35,16 @@ export function catalogue_vnni_inv(K, N, flat) {
   const total = 2 * quotient + (flat & 1);
   return [total < K ? total : -1, total < K ? Math.floor(flat / 2) - N * quotient : -1];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} K
+ * @param {number} N
+ * @returns {boolean}
+ */
+export function catalogue_vnni_fits(K, N) {
+  return K >= 1 && N >= 1 && N <= Number.MAX_SAFE_INTEGER
+      && K <= Math.trunc((Number.MAX_SAFE_INTEGER - N) / N)
+      && Math.trunc((K - 1) / 2) <= Math.trunc(Number.MAX_SAFE_INTEGER / N);
+}

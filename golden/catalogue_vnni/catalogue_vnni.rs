@@ -49,3 +49,14 @@ pub const fn catalogue_vnni_inv(K: i64, N: i64, flat: i64) -> (i64, i64) {
         },
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn catalogue_vnni_fits(K: i64, N: i64) -> bool {
+    K >= 1 && N >= 1 && K <= (i64::MAX - N) / N && (K - 1) / 2 <= i64::MAX / N
+}

@@ -46,3 +46,14 @@ def catalogue_vnni_inv(K, N, flat):
         np.where(total < K, total, -1)[()],
         np.where(total < K, (flat >> 1) - N * quotient, -1)[()],
     )
+
+
+def catalogue_vnni_fits(K, N):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        K >= 1
+        and N >= 1
+        and N <= 9223372036854775807
+        and K <= (9223372036854775807 - N) // N
+        and (K - 1) // 2 <= 9223372036854775807 // N
+    )

@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_CUH
-#define LEGO_CATALOGUE_XLA_TILED_CUH 0x689eeb45
+#define LEGO_CATALOGUE_XLA_TILED_CUH 0x3876aa6a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -44,6 +44,14 @@ struct catalogue_xla_tiled_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_XLA_TILED_CUH != 0x689eeb45
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_xla_tiled_fits(long long M, long long N) noexcept {
+  return M >= 1 && N >= 1 && M <= (0x7fffffffffffffff - 120) / 127
+      && N <= (0x7fffffffffffffff - 120 - 127 * M) / 7
+      && M <= (0x7fffffffffffffff - 120 - 127 * M - 7 * N) / N
+      && N <= (0x7fffffffffffffff - 1016) / 8;
+}
+
+#elif LEGO_CATALOGUE_XLA_TILED_CUH != 0x3876aa6a
 #error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_CUH

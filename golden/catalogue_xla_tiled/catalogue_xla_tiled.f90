@@ -5,7 +5,7 @@ module catalogue_xla_tiled_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: catalogue_xla_tiled_apply, catalogue_xla_tiled_inv
+  public :: catalogue_xla_tiled_apply, catalogue_xla_tiled_inv, catalogue_xla_tiled_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -39,5 +39,16 @@ contains
     i = merge(total, -1_int64, total < M .and. total_2 < N)
     j = merge(total_2, -1_int64, total < M .and. total_2 < N)
   end subroutine catalogue_xla_tiled_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function catalogue_xla_tiled_fits(M, N)
+    integer(int64), intent(in) :: M, N
+    catalogue_xla_tiled_fits = M >= 1_int64 .and. N >= 1_int64 .and. M <= 72624976668147840_int64
+    if (catalogue_xla_tiled_fits) catalogue_xla_tiled_fits = N &
+        <= (huge(0_int64) - 120_int64 - 127_int64 * M) / 7_int64
+    if (catalogue_xla_tiled_fits) catalogue_xla_tiled_fits = M &
+        <= (huge(0_int64) - 120_int64 - 127_int64 * M - 7_int64 * N) / N
+    if (catalogue_xla_tiled_fits) catalogue_xla_tiled_fits = N <= 1152921504606846848_int64
+  end function catalogue_xla_tiled_fits
 
 end module catalogue_xla_tiled_mod

@@ -2,8 +2,9 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_H
-#define LEGO_CATALOGUE_XLA_TILED_H 0x44037839
+#define LEGO_CATALOGUE_XLA_TILED_H 0x7122aa74
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j).
@@ -42,6 +43,12 @@ static inline catalogue_xla_tiled_inv_result catalogue_xla_tiled_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_XLA_TILED_H != 0x44037839
+/// Whether all preconditions on the sizes hold.
+static inline bool catalogue_xla_tiled_fits(int64_t M, int64_t N) {
+  return M >= 1 && N >= 1 && M <= (INT64_MAX - 120) / 127 && N <= (INT64_MAX - 120 - 127 * M) / 7
+      && M <= (INT64_MAX - 120 - 127 * M - 7 * N) / N && N <= (INT64_MAX - 1016) / 8;
+}
+
+#elif LEGO_CATALOGUE_XLA_TILED_H != 0x7122aa74
 #error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_H

@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_HPP
-#define LEGO_CATALOGUE_XLA_TILED_HPP 0x2d61014e
+#define LEGO_CATALOGUE_XLA_TILED_HPP 0x4c868a1f
 
 #include <cstdint>
 
@@ -40,8 +40,14 @@ struct catalogue_xla_tiled_inv_result {
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool catalogue_xla_tiled_fits(std::int64_t M, std::int64_t N) noexcept {
+  return M >= 1 && N >= 1 && M <= (INT64_MAX - 120) / 127 && N <= (INT64_MAX - 120 - 127 * M) / 7
+      && M <= (INT64_MAX - 120 - 127 * M - 7 * N) / N && N <= (INT64_MAX - 1016) / 8;
+}
+
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_XLA_TILED_HPP != 0x2d61014e
+#elif LEGO_CATALOGUE_XLA_TILED_HPP != 0x4c868a1f
 #error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_HPP

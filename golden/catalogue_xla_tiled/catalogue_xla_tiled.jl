@@ -3,7 +3,7 @@
 # catalogue_xla_tiled(M, N)
 module CatalogueXlaTiled
 
-export catalogue_xla_tiled_apply, catalogue_xla_tiled_inv
+export catalogue_xla_tiled_apply, catalogue_xla_tiled_inv, catalogue_xla_tiled_fits
 
 """
     catalogue_xla_tiled_apply(M, N, i, j)
@@ -46,6 +46,22 @@ end
 
 function catalogue_xla_tiled_inv(M::Integer, N::Integer, flat::Integer)
     return catalogue_xla_tiled_inv(Int64(M), Int64(N), Int64(flat))
+end
+
+"""
+    catalogue_xla_tiled_fits(M, N)
+
+Whether all preconditions on the sizes hold.
+"""
+function catalogue_xla_tiled_fits(M::Int64, N::Int64)::Bool
+    return M >= 1 && N >= 1 && M <= div(typemax(Int64) - 120, 127) &&
+        N <= div(typemax(Int64) - 120 - 127 * M, 7) &&
+        M <= div(typemax(Int64) - 120 - 127 * M - 7 * N, N) &&
+        N <= div(typemax(Int64) - 1016, 8)
+end
+
+function catalogue_xla_tiled_fits(M::Integer, N::Integer)
+    return catalogue_xla_tiled_fits(Int64(M), Int64(N))
 end
 
 end # module CatalogueXlaTiled

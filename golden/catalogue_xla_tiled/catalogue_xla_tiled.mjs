@@ -36,3 +36,17 @@ export function catalogue_xla_tiled_inv(M, N, flat) {
   const total_2 = 128 * Math.floor(flat % scaled / 1024) + (Math.floor(flat / 2) & 127);
   return [total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} M
+ * @param {number} N
+ * @returns {boolean}
+ */
+export function catalogue_xla_tiled_fits(M, N) {
+  return M >= 1 && N >= 1 && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 120) / 127)
+      && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 120 - 127 * M) / 7)
+      && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 120 - 127 * M - 7 * N) / N)
+      && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 1016) / 8);
+}

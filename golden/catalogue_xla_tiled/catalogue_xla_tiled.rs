@@ -49,3 +49,19 @@ pub const fn catalogue_xla_tiled_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
         },
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn catalogue_xla_tiled_fits(M: i64, N: i64) -> bool {
+    M >= 1
+        && N >= 1
+        && M <= (i64::MAX - 120) / 127
+        && N <= (i64::MAX - 120 - 127 * M) / 7
+        && M <= (i64::MAX - 120 - 127 * M - 7 * N) / N
+        && N <= (i64::MAX - 1016) / 8
+}

@@ -46,3 +46,15 @@ def catalogue_xla_tiled_inv(M, N, flat):
         np.where((total < M) & (total_2 < N), total, -1)[()],
         np.where((total < M) & (total_2 < N), total_2, -1)[()],
     )
+
+
+def catalogue_xla_tiled_fits(M, N):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and N >= 1
+        and M <= (9223372036854775807 - 120) // 127
+        and N <= (9223372036854775807 - 120 - 127 * M) // 7
+        and M <= (9223372036854775807 - 120 - 127 * M - 7 * N) // N
+        and N <= (9223372036854775807 - 1016) // 8
+    )

@@ -2,7 +2,7 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 #ifndef LEGO_LAYER_NORM_BACKWARD_CUH
-#define LEGO_LAYER_NORM_BACKWARD_CUH 0x0fcc20c5
+#define LEGO_LAYER_NORM_BACKWARD_CUH 0x76f23788
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -35,6 +35,12 @@ struct layer_norm_backward_result {
   return {N * pid + column, N * lock + column, column};
 }
 
-#elif LEGO_LAYER_NORM_BACKWARD_CUH != 0x0fcc20c5
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool layer_norm_backward_fits(
+    long long M, long long N, long long B) noexcept {
+  return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M - 1 <= (0x7fffffffffffffff - B) / N;
+}
+
+#elif LEGO_LAYER_NORM_BACKWARD_CUH != 0x76f23788
 #error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_CUH

@@ -5,7 +5,7 @@ module layer_norm_backward_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: layer_norm_backward
+  public :: layer_norm_backward, layer_norm_backward_fits
 contains
 
   !> The indices at (pid, lock, column).
@@ -29,5 +29,13 @@ contains
     partial = N * lock_v + column
     block_v = column
   end subroutine layer_norm_backward
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function layer_norm_backward_fits(M, N, B)
+    integer(int64), intent(in) :: M, N, B
+    layer_norm_backward_fits = M >= 1_int64 .and. N >= 1_int64 .and. B >= 1_int64
+    if (layer_norm_backward_fits) layer_norm_backward_fits = mod(N, B) == 0_int64
+    if (layer_norm_backward_fits) layer_norm_backward_fits = M - 1_int64 <= (huge(0_int64) - B) / N
+  end function layer_norm_backward_fits
 
 end module layer_norm_backward_mod

@@ -2,8 +2,9 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 #ifndef LEGO_LAYER_NORM_BACKWARD_H
-#define LEGO_LAYER_NORM_BACKWARD_H 0x56eaf311
+#define LEGO_LAYER_NORM_BACKWARD_H 0x4f91fdc9
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// The result of layer_norm_backward.
@@ -31,6 +32,11 @@ static inline layer_norm_backward_result layer_norm_backward(
   return result;
 }
 
-#elif LEGO_LAYER_NORM_BACKWARD_H != 0x56eaf311
+/// Whether all preconditions on the sizes hold.
+static inline bool layer_norm_backward_fits(int64_t M, int64_t N, int64_t B) {
+  return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M - 1 <= (INT64_MAX - B) / N;
+}
+
+#elif LEGO_LAYER_NORM_BACKWARD_H != 0x4f91fdc9
 #error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_H

@@ -2,7 +2,7 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 #ifndef LEGO_LAYER_NORM_BACKWARD_HPP
-#define LEGO_LAYER_NORM_BACKWARD_HPP 0x35aef250
+#define LEGO_LAYER_NORM_BACKWARD_HPP 0x7710a39a
 
 #include <cstdint>
 
@@ -31,8 +31,14 @@ struct layer_norm_backward_result {
   return {N * pid + column, N * lock + column, column};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool layer_norm_backward_fits(
+    std::int64_t M, std::int64_t N, std::int64_t B) noexcept {
+  return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M - 1 <= (INT64_MAX - B) / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_LAYER_NORM_BACKWARD_HPP != 0x35aef250
+#elif LEGO_LAYER_NORM_BACKWARD_HPP != 0x7710a39a
 #error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_HPP

@@ -3,7 +3,7 @@
 # layer_norm_backward(M, N, B, pid, lock, column)
 module LayerNormBackward
 
-export layer_norm_backward
+export layer_norm_backward, layer_norm_backward_fits
 
 """
     layer_norm_backward(M, N, B, pid, lock, column) -> (; x, partial, block)
@@ -29,6 +29,19 @@ function layer_norm_backward(M::Integer, N::Integer, B::Integer, pid::Integer,
     lock::Integer, column::Integer)
     return layer_norm_backward(Int64(M), Int64(N), Int64(B), Int64(pid), Int64(lock),
         Int64(column))
+end
+
+"""
+    layer_norm_backward_fits(M, N, B)
+
+Whether all preconditions on the sizes hold.
+"""
+function layer_norm_backward_fits(M::Int64, N::Int64, B::Int64)::Bool
+    return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M - 1 <= div(typemax(Int64) - B, N)
+end
+
+function layer_norm_backward_fits(M::Integer, N::Integer, B::Integer)
+    return layer_norm_backward_fits(Int64(M), Int64(N), Int64(B))
 end
 
 end # module LayerNormBackward

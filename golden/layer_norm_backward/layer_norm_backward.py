@@ -34,3 +34,8 @@ def layer_norm_backward(
     Assumes N % B == 0.
     """
     return LayerNormBackwardResult(x=N * pid + column, partial=N * lock + column, block=column)
+
+
+def layer_norm_backward_fits(M: int, N: int, B: int) -> bool:
+    """Whether all preconditions on the sizes hold."""
+    return M >= 1 and N >= 1 and B >= 1 and N % B == 0

@@ -43,3 +43,14 @@ pub const fn layer_norm_backward(
         block: column,
     }
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn layer_norm_backward_fits(M: i64, N: i64, B: i64) -> bool {
+    M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M - 1 <= (i64::MAX - B) / N
+}

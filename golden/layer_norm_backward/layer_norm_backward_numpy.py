@@ -29,3 +29,17 @@ def layer_norm_backward(M, N, B, pid, lock, column):
     Assumes M*N + B - N <= 2**63 - 1.
     """
     return LayerNormBackwardResult(x=N * pid + column, partial=N * lock + column, block=column)
+
+
+def layer_norm_backward_fits(M, N, B):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and N >= 1
+        and B >= 1
+        and N % B == 0
+        and M <= 9223372036854775807
+        and B <= 9223372036854775807
+        and M - 1 <= (9223372036854775807 - B) // N
+        and N <= 9223372036854775807
+    )

@@ -5,7 +5,7 @@ module layer_norm_forward_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: layer_norm_forward
+  public :: layer_norm_forward, layer_norm_forward_fits
 contains
 
   !> The indices at (pid, k, column).
@@ -28,5 +28,13 @@ contains
     weight = scaled + column
     mean = pid
   end subroutine layer_norm_forward
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function layer_norm_forward_fits(M, N, B)
+    integer(int64), intent(in) :: M, N, B
+    layer_norm_forward_fits = M >= 1_int64 .and. N >= 1_int64 .and. B >= 1_int64
+    if (layer_norm_forward_fits) layer_norm_forward_fits = mod(N, B) == 0_int64
+    if (layer_norm_forward_fits) layer_norm_forward_fits = M <= huge(0_int64) / N
+  end function layer_norm_forward_fits
 
 end module layer_norm_forward_mod

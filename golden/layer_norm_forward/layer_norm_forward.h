@@ -2,8 +2,9 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 #ifndef LEGO_LAYER_NORM_FORWARD_H
-#define LEGO_LAYER_NORM_FORWARD_H 0x18e045f4
+#define LEGO_LAYER_NORM_FORWARD_H 0x57fd2162
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// The result of layer_norm_forward.
@@ -31,6 +32,11 @@ static inline layer_norm_forward_result layer_norm_forward(
   return result;
 }
 
-#elif LEGO_LAYER_NORM_FORWARD_H != 0x18e045f4
+/// Whether all preconditions on the sizes hold.
+static inline bool layer_norm_forward_fits(int64_t M, int64_t N, int64_t B) {
+  return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= INT64_MAX / N;
+}
+
+#elif LEGO_LAYER_NORM_FORWARD_H != 0x57fd2162
 #error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_H

@@ -2,7 +2,7 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 #ifndef LEGO_LAYER_NORM_FORWARD_HIP_H
-#define LEGO_LAYER_NORM_FORWARD_HIP_H 0x611ace29
+#define LEGO_LAYER_NORM_FORWARD_HIP_H 0x7645e01e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -36,6 +36,12 @@ struct layer_norm_forward_result {
   return {scaled + N * pid + column, scaled + column, pid};
 }
 
-#elif LEGO_LAYER_NORM_FORWARD_HIP_H != 0x611ace29
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool layer_norm_forward_fits(
+    long long M, long long N, long long B) noexcept {
+  return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= 0x7fffffffffffffff / N;
+}
+
+#elif LEGO_LAYER_NORM_FORWARD_HIP_H != 0x7645e01e
 #error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_HIP_H

@@ -2,7 +2,7 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 #ifndef LEGO_LAYER_NORM_FORWARD_HPP
-#define LEGO_LAYER_NORM_FORWARD_HPP 0x5018cf44
+#define LEGO_LAYER_NORM_FORWARD_HPP 0x58fd3406
 
 #include <cstdint>
 
@@ -32,8 +32,14 @@ struct layer_norm_forward_result {
   return {scaled + N * pid + column, scaled + column, pid};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool layer_norm_forward_fits(
+    std::int64_t M, std::int64_t N, std::int64_t B) noexcept {
+  return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= INT64_MAX / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_LAYER_NORM_FORWARD_HPP != 0x5018cf44
+#elif LEGO_LAYER_NORM_FORWARD_HPP != 0x58fd3406
 #error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_HPP

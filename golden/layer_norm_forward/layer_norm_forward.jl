@@ -3,7 +3,7 @@
 # layer_norm_forward(M, N, B, pid, k, column)
 module LayerNormForward
 
-export layer_norm_forward
+export layer_norm_forward, layer_norm_forward_fits
 
 """
     layer_norm_forward(M, N, B, pid, k, column) -> (; x, weight, mean)
@@ -30,6 +30,19 @@ function layer_norm_forward(M::Integer, N::Integer, B::Integer, pid::Integer, k:
     column::Integer)
     return layer_norm_forward(Int64(M), Int64(N), Int64(B), Int64(pid), Int64(k),
         Int64(column))
+end
+
+"""
+    layer_norm_forward_fits(M, N, B)
+
+Whether all preconditions on the sizes hold.
+"""
+function layer_norm_forward_fits(M::Int64, N::Int64, B::Int64)::Bool
+    return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= div(typemax(Int64), N)
+end
+
+function layer_norm_forward_fits(M::Integer, N::Integer, B::Integer)
+    return layer_norm_forward_fits(Int64(M), Int64(N), Int64(B))
 end
 
 end # module LayerNormForward

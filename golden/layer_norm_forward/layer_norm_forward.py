@@ -35,3 +35,8 @@ def layer_norm_forward(
     """
     scaled = B * k
     return LayerNormForwardResult(x=scaled + N * pid + column, weight=scaled + column, mean=pid)
+
+
+def layer_norm_forward_fits(M: int, N: int, B: int) -> bool:
+    """Whether all preconditions on the sizes hold."""
+    return M >= 1 and N >= 1 and B >= 1 and N % B == 0

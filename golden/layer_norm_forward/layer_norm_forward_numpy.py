@@ -30,3 +30,15 @@ def layer_norm_forward(M, N, B, pid, k, column):
     """
     scaled = B * k
     return LayerNormForwardResult(x=scaled + N * pid + column, weight=scaled + column, mean=pid)
+
+
+def layer_norm_forward_fits(M, N, B):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and N >= 1
+        and B >= 1
+        and N % B == 0
+        and M <= 9223372036854775807 // N
+        and B <= 9223372036854775807
+    )

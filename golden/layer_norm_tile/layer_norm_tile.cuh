@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_CUH
-#define LEGO_LAYER_NORM_TILE_CUH 0x0ee0a515
+#define LEGO_LAYER_NORM_TILE_CUH 0x4fb46270
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -45,6 +45,11 @@ LEGO_HOST_DEVICE constexpr void layer_norm_tile_fill(
   }
 }
 
-#elif LEGO_LAYER_NORM_TILE_CUH != 0x0ee0a515
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool layer_norm_tile_fits(long long M, long long N, long long B) noexcept {
+  return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= 0x7fffffffffffffff / N;
+}
+
+#elif LEGO_LAYER_NORM_TILE_CUH != 0x4fb46270
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_CUH

@@ -5,7 +5,7 @@ module layer_norm_tile_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: layer_norm_tile, layer_norm_tile_array
+  public :: layer_norm_tile, layer_norm_tile_array, layer_norm_tile_fits
 contains
 
   !> The index at (pid, k, i).
@@ -34,5 +34,13 @@ contains
       values(i) = layer_norm_tile(M, N, B, pid, k, i)
     end do
   end function layer_norm_tile_array
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function layer_norm_tile_fits(M, N, B)
+    integer(int64), intent(in) :: M, N, B
+    layer_norm_tile_fits = M >= 1_int64 .and. N >= 1_int64 .and. B >= 1_int64
+    if (layer_norm_tile_fits) layer_norm_tile_fits = mod(N, B) == 0_int64
+    if (layer_norm_tile_fits) layer_norm_tile_fits = M <= huge(0_int64) / N
+  end function layer_norm_tile_fits
 
 end module layer_norm_tile_mod

@@ -2,8 +2,9 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_H
-#define LEGO_LAYER_NORM_TILE_H 0x27e53f87
+#define LEGO_LAYER_NORM_TILE_H 0x39854502
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// The index at (pid, k, i).
@@ -32,6 +33,11 @@ static inline void layer_norm_tile_fill(
   }
 }
 
-#elif LEGO_LAYER_NORM_TILE_H != 0x27e53f87
+/// Whether all preconditions on the sizes hold.
+static inline bool layer_norm_tile_fits(int64_t M, int64_t N, int64_t B) {
+  return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= INT64_MAX / N;
+}
+
+#elif LEGO_LAYER_NORM_TILE_H != 0x39854502
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_H

@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_HPP
-#define LEGO_LAYER_NORM_TILE_HPP 0x16693c74
+#define LEGO_LAYER_NORM_TILE_HPP 0x486ca043
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -40,8 +40,14 @@ namespace lego {
 }
 #endif
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool layer_norm_tile_fits(
+    std::int64_t M, std::int64_t N, std::int64_t B) noexcept {
+  return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= INT64_MAX / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_LAYER_NORM_TILE_HPP != 0x16693c74
+#elif LEGO_LAYER_NORM_TILE_HPP != 0x486ca043
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_HPP

@@ -3,7 +3,7 @@
 # layer_norm_tile(M, N, B)
 module LayerNormTile
 
-export layer_norm_tile, layer_norm_tile_array
+export layer_norm_tile, layer_norm_tile_array, layer_norm_tile_fits
 
 """
     layer_norm_tile(M, N, B, pid, k, i)
@@ -43,6 +43,19 @@ end
 
 function layer_norm_tile_array(M::Integer, N::Integer, B::Integer, pid::Integer, k::Integer)
     return layer_norm_tile_array(Int64(M), Int64(N), Int64(B), Int64(pid), Int64(k))
+end
+
+"""
+    layer_norm_tile_fits(M, N, B)
+
+Whether all preconditions on the sizes hold.
+"""
+function layer_norm_tile_fits(M::Int64, N::Int64, B::Int64)::Bool
+    return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= div(typemax(Int64), N)
+end
+
+function layer_norm_tile_fits(M::Integer, N::Integer, B::Integer)
+    return layer_norm_tile_fits(Int64(M), Int64(N), Int64(B))
 end
 
 end # module LayerNormTile

@@ -38,3 +38,8 @@ def layer_norm_tile_array(M: int, N: int, B: int, pid: int, k: int) -> list[int]
         Element [i] is layer_norm_tile(M, N, B, pid, k, i).
     """
     return [layer_norm_tile(M, N, B, pid, k, i) for i in range(B)]
+
+
+def layer_norm_tile_fits(M: int, N: int, B: int) -> bool:
+    """Whether all preconditions on the sizes hold."""
+    return M >= 1 and N >= 1 and B >= 1 and N % B == 0

@@ -46,3 +46,14 @@ pub fn layer_norm_tile_iter(
     let len = B as usize;
     (0..len).map(move |i| layer_norm_tile(M, N, B, pid, k, i as i64))
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn layer_norm_tile_fits(M: i64, N: i64, B: i64) -> bool {
+    M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= i64::MAX / N
+}

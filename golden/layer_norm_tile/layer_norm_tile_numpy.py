@@ -44,3 +44,15 @@ def layer_norm_tile_array(M, N, B, pid, k):
     """
     i = np.arange(B)
     return layer_norm_tile(M, N, B, pid, k, i)
+
+
+def layer_norm_tile_fits(M, N, B):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and N >= 1
+        and B >= 1
+        and N % B == 0
+        and M <= 9223372036854775807 // N
+        and B <= 9223372036854775807
+    )

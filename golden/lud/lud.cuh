@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_CUH
-#define LEGO_LUD_CUH 0x1973e1bd
+#define LEGO_LUD_CUH 0x701de315
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -46,6 +46,11 @@ struct lud_inv_result {
   return {flat_div_T_div_T / R, flat_div_T_div_T % R, flat_div_T % T, flat % T};
 }
 
-#elif LEGO_LUD_CUH != 0x1973e1bd
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool lud_fits(long long R, long long T) noexcept {
+  return R >= 1 && T >= 1 && R <= 0x7fffffffffffffff / R / T / T;
+}
+
+#elif LEGO_LUD_CUH != 0x701de315
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_CUH

@@ -5,7 +5,7 @@ module lud_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: lud_apply, lud_inv
+  public :: lud_apply, lud_inv, lud_fits
 contains
 
   !> Physical position of the logical index (i, j, k, l).
@@ -38,5 +38,12 @@ contains
     k = mod(flat_div_T, T)
     l = mod(flat, T)
   end subroutine lud_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function lud_fits(R, T)
+    integer(int64), intent(in) :: R, T
+    lud_fits = R >= 1_int64 .and. T >= 1_int64
+    if (lud_fits) lud_fits = R <= huge(0_int64) / R / T / T
+  end function lud_fits
 
 end module lud_mod

@@ -2,8 +2,9 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_H
-#define LEGO_LUD_H 0x6bfda5e0
+#define LEGO_LUD_H 0x5250fcac
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j, k, l).
@@ -44,6 +45,11 @@ static inline lud_inv_result lud_inv(int64_t R, int64_t T, int64_t flat) {
   return result;
 }
 
-#elif LEGO_LUD_H != 0x6bfda5e0
+/// Whether all preconditions on the sizes hold.
+static inline bool lud_fits(int64_t R, int64_t T) {
+  return R >= 1 && T >= 1 && R <= INT64_MAX / R / T / T;
+}
+
+#elif LEGO_LUD_H != 0x5250fcac
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_H

@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_HIP_H
-#define LEGO_LUD_HIP_H 0x2914cf8f
+#define LEGO_LUD_HIP_H 0x5406422a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -46,6 +46,11 @@ struct lud_inv_result {
   return {flat_div_T_div_T / R, flat_div_T_div_T % R, flat_div_T % T, flat % T};
 }
 
-#elif LEGO_LUD_HIP_H != 0x2914cf8f
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool lud_fits(long long R, long long T) noexcept {
+  return R >= 1 && T >= 1 && R <= 0x7fffffffffffffff / R / T / T;
+}
+
+#elif LEGO_LUD_HIP_H != 0x5406422a
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_HIP_H

@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_HPP
-#define LEGO_LUD_HPP 0x708b3d6d
+#define LEGO_LUD_HPP 0x4de87ba6
 
 #include <cstdint>
 
@@ -43,8 +43,13 @@ struct lud_inv_result {
   return {flat_div_T_div_T / R, flat_div_T_div_T % R, flat_div_T % T, flat % T};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool lud_fits(std::int64_t R, std::int64_t T) noexcept {
+  return R >= 1 && T >= 1 && R <= INT64_MAX / R / T / T;
+}
+
 }  // namespace lego
 
-#elif LEGO_LUD_HPP != 0x708b3d6d
+#elif LEGO_LUD_HPP != 0x4de87ba6
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_HPP

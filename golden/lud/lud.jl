@@ -3,7 +3,7 @@
 # lud(R, T)
 module Lud
 
-export lud_apply, lud_inv
+export lud_apply, lud_inv, lud_fits
 
 """
     lud_apply(R, T, i, j, k, l)
@@ -45,5 +45,16 @@ Logical index (i, j, k, l) of a physical position.
 end
 
 lud_inv(R::Integer, T::Integer, flat::Integer) = lud_inv(Int64(R), Int64(T), Int64(flat))
+
+"""
+    lud_fits(R, T)
+
+Whether all preconditions on the sizes hold.
+"""
+function lud_fits(R::Int64, T::Int64)::Bool
+    return R >= 1 && T >= 1 && R <= div(div(div(typemax(Int64), R), T), T)
+end
+
+lud_fits(R::Integer, T::Integer) = lud_fits(Int64(R), Int64(T))
 
 end # module Lud

@@ -34,3 +34,15 @@ export function lud_inv(R, T, flat) {
   const flat_div_T_div_T = Math.trunc(flat_div_T / T);
   return [Math.trunc(flat_div_T_div_T / R), flat_div_T_div_T % R, flat_div_T % T, flat % T];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} R
+ * @param {number} T
+ * @returns {boolean}
+ */
+export function lud_fits(R, T) {
+  return R >= 1 && T >= 1
+      && R <= Math.trunc(Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / R) / T) / T);
+}

@@ -45,3 +45,14 @@ pub const fn lud_inv(R: i64, T: i64, flat: i64) -> (i64, i64, i64, i64) {
         flat % T,
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn lud_fits(R: i64, T: i64) -> bool {
+    R >= 1 && T >= 1 && R <= i64::MAX / R / T / T
+}

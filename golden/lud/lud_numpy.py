@@ -40,3 +40,8 @@ def lud_inv(R, T, flat):
     flat_div_T = flat // T
     flat_div_T_div_T = flat_div_T // T
     return flat_div_T_div_T // R, flat_div_T_div_T % R, flat_div_T % T, flat % T
+
+
+def lud_fits(R, T):
+    """Whether all preconditions on the sizes hold."""
+    return R >= 1 and T >= 1 and R <= 9223372036854775807 // R // T // T

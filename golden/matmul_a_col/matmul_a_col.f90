@@ -5,7 +5,7 @@ module matmul_a_col_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: matmul_a_col_apply, matmul_a_col_inv
+  public :: matmul_a_col_apply, matmul_a_col_inv, matmul_a_col_fits
 contains
 
   !> Physical position of the logical index (i, j, k, l).
@@ -49,5 +49,14 @@ contains
     k_2 = mod(flat, BM)
     l = mod(flat_div_M, BK)
   end subroutine matmul_a_col_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function matmul_a_col_fits(M, K, BM, BK)
+    integer(int64), intent(in) :: M, K, BM, BK
+    matmul_a_col_fits = M >= 1_int64 .and. K >= 1_int64 .and. BM >= 1_int64 .and. BK >= 1_int64
+    if (matmul_a_col_fits) matmul_a_col_fits = mod(M, BM) == 0_int64
+    if (matmul_a_col_fits) matmul_a_col_fits = mod(K, BK) == 0_int64
+    if (matmul_a_col_fits) matmul_a_col_fits = K <= huge(0_int64) / M
+  end function matmul_a_col_fits
 
 end module matmul_a_col_mod

@@ -2,8 +2,9 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_H
-#define LEGO_MATMUL_A_COL_H 0x26437363
+#define LEGO_MATMUL_A_COL_H 0x3a5b89a4
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j, k, l).
@@ -55,6 +56,11 @@ static inline matmul_a_col_inv_result matmul_a_col_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_A_COL_H != 0x26437363
+/// Whether all preconditions on the sizes hold.
+static inline bool matmul_a_col_fits(int64_t M, int64_t K, int64_t BM, int64_t BK) {
+  return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 && K <= INT64_MAX / M;
+}
+
+#elif LEGO_MATMUL_A_COL_H != 0x3a5b89a4
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_H

@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_HIP_H
-#define LEGO_MATMUL_A_COL_HIP_H 0x28060ace
+#define LEGO_MATMUL_A_COL_HIP_H 0x288f8be0
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -55,6 +55,13 @@ struct matmul_a_col_inv_result {
   return {flat % M / BM, flat_div_M / BK, flat % BM, flat_div_M % BK};
 }
 
-#elif LEGO_MATMUL_A_COL_HIP_H != 0x28060ace
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool matmul_a_col_fits(
+    long long M, long long K, long long BM, long long BK) noexcept {
+  return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0
+      && K <= 0x7fffffffffffffff / M;
+}
+
+#elif LEGO_MATMUL_A_COL_HIP_H != 0x288f8be0
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_HIP_H

@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_HPP
-#define LEGO_MATMUL_A_COL_HPP 0x2e7ac236
+#define LEGO_MATMUL_A_COL_HPP 0x4a887124
 
 #include <cstdint>
 
@@ -51,8 +51,14 @@ struct matmul_a_col_inv_result {
   return {flat % M / BM, flat_div_M / BK, flat % BM, flat_div_M % BK};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool matmul_a_col_fits(
+    std::int64_t M, std::int64_t K, std::int64_t BM, std::int64_t BK) noexcept {
+  return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 && K <= INT64_MAX / M;
+}
+
 }  // namespace lego
 
-#elif LEGO_MATMUL_A_COL_HPP != 0x2e7ac236
+#elif LEGO_MATMUL_A_COL_HPP != 0x4a887124
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_HPP

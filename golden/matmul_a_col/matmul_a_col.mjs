@@ -42,3 +42,18 @@ export function matmul_a_col_inv(M, K, BM, BK, flat) {
   const flat_div_M = Math.trunc(flat / M);
   return [Math.trunc(flat % M / BM), Math.trunc(flat_div_M / BK), flat % BM, flat_div_M % BK];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} M
+ * @param {number} K
+ * @param {number} BM
+ * @param {number} BK
+ * @returns {boolean}
+ */
+export function matmul_a_col_fits(M, K, BM, BK) {
+  return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM === 0 && K % BK === 0
+      && K <= Math.trunc(Number.MAX_SAFE_INTEGER / M) && BM <= Number.MAX_SAFE_INTEGER
+      && BK <= Number.MAX_SAFE_INTEGER;
+}

@@ -45,3 +45,8 @@ def matmul_a_col_inv(M: int, K: int, BM: int, BK: int, flat: int) -> tuple[int, 
     """
     flat_div_M = flat // M
     return flat % M // BM, flat_div_M // BK, flat % BM, flat_div_M % BK
+
+
+def matmul_a_col_fits(M: int, K: int, BM: int, BK: int) -> bool:
+    """Whether all preconditions on the sizes hold."""
+    return M >= 1 and K >= 1 and BM >= 1 and BK >= 1 and M % BM == 0 and K % BK == 0

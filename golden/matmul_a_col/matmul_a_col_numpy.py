@@ -48,3 +48,18 @@ def matmul_a_col_inv(M, K, BM, BK, flat):
     """
     flat_div_M = flat // M
     return flat % M // BM, flat_div_M // BK, flat % BM, flat_div_M % BK
+
+
+def matmul_a_col_fits(M, K, BM, BK):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and K >= 1
+        and BM >= 1
+        and BK >= 1
+        and M % BM == 0
+        and K % BK == 0
+        and K <= 9223372036854775807 // M
+        and BM <= 9223372036854775807
+        and BK <= 9223372036854775807
+    )

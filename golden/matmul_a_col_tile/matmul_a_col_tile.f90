@@ -5,7 +5,7 @@ module matmul_a_col_tile_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: matmul_a_col_tile, matmul_a_col_tile_array
+  public :: matmul_a_col_tile, matmul_a_col_tile_array, matmul_a_col_tile_fits
 contains
 
   !> The index at (pid_m, k, i, j).
@@ -40,5 +40,14 @@ contains
       values(i, j) = matmul_a_col_tile(M, K, BM, BK, pid_m, k_2, i, j)
     end do
   end function matmul_a_col_tile_array
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function matmul_a_col_tile_fits(M, K, BM, BK)
+    integer(int64), intent(in) :: M, K, BM, BK
+    matmul_a_col_tile_fits = M >= 1_int64 .and. K >= 1_int64 .and. BM >= 1_int64 .and. BK >= 1_int64
+    if (matmul_a_col_tile_fits) matmul_a_col_tile_fits = mod(M, BM) == 0_int64
+    if (matmul_a_col_tile_fits) matmul_a_col_tile_fits = mod(K, BK) == 0_int64
+    if (matmul_a_col_tile_fits) matmul_a_col_tile_fits = K <= huge(0_int64) / M
+  end function matmul_a_col_tile_fits
 
 end module matmul_a_col_tile_mod

@@ -2,8 +2,9 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_H
-#define LEGO_MATMUL_A_COL_TILE_H 0x746f1207
+#define LEGO_MATMUL_A_COL_TILE_H 0x5100c91c
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// The index at (pid_m, k, i, j).
@@ -37,6 +38,11 @@ static inline void matmul_a_col_tile_fill(
   }
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_H != 0x746f1207
+/// Whether all preconditions on the sizes hold.
+static inline bool matmul_a_col_tile_fits(int64_t M, int64_t K, int64_t BM, int64_t BK) {
+  return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 && K <= INT64_MAX / M;
+}
+
+#elif LEGO_MATMUL_A_COL_TILE_H != 0x5100c91c
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_H

@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_HIP_H
-#define LEGO_MATMUL_A_COL_TILE_HIP_H 0x6ee58903
+#define LEGO_MATMUL_A_COL_TILE_HIP_H 0x4bccf6fe
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -48,6 +48,13 @@ LEGO_HOST_DEVICE constexpr void matmul_a_col_tile_fill(
   }
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_HIP_H != 0x6ee58903
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool matmul_a_col_tile_fits(
+    long long M, long long K, long long BM, long long BK) noexcept {
+  return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0
+      && K <= 0x7fffffffffffffff / M;
+}
+
+#elif LEGO_MATMUL_A_COL_TILE_HIP_H != 0x4bccf6fe
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_HIP_H

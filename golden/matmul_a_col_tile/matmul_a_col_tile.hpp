@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_HPP
-#define LEGO_MATMUL_A_COL_TILE_HPP 0x750a0b4a
+#define LEGO_MATMUL_A_COL_TILE_HPP 0x67cdae55
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -44,8 +44,14 @@ namespace lego {
 }
 #endif
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool matmul_a_col_tile_fits(
+    std::int64_t M, std::int64_t K, std::int64_t BM, std::int64_t BK) noexcept {
+  return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 && K <= INT64_MAX / M;
+}
+
 }  // namespace lego
 
-#elif LEGO_MATMUL_A_COL_TILE_HPP != 0x750a0b4a
+#elif LEGO_MATMUL_A_COL_TILE_HPP != 0x67cdae55
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_HPP

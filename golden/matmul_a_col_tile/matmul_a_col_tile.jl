@@ -3,7 +3,7 @@
 # matmul_a_col_tile(M, K, BM, BK)
 module MatmulAColTile
 
-export matmul_a_col_tile, matmul_a_col_tile_array
+export matmul_a_col_tile, matmul_a_col_tile_array, matmul_a_col_tile_fits
 
 """
     matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j)
@@ -51,6 +51,20 @@ function matmul_a_col_tile_array(M::Integer, K::Integer, BM::Integer, BK::Intege
     pid_m::Integer, k::Integer)
     return matmul_a_col_tile_array(Int64(M), Int64(K), Int64(BM), Int64(BK), Int64(pid_m),
         Int64(k))
+end
+
+"""
+    matmul_a_col_tile_fits(M, K, BM, BK)
+
+Whether all preconditions on the sizes hold.
+"""
+function matmul_a_col_tile_fits(M::Int64, K::Int64, BM::Int64, BK::Int64)::Bool
+    return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 &&
+        K <= div(typemax(Int64), M)
+end
+
+function matmul_a_col_tile_fits(M::Integer, K::Integer, BM::Integer, BK::Integer)
+    return matmul_a_col_tile_fits(Int64(M), Int64(K), Int64(BM), Int64(BK))
 end
 
 end # module MatmulAColTile

@@ -44,3 +44,8 @@ def matmul_a_col_tile_array(
         Element [i][j] is matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j).
     """
     return [[matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j) for j in range(BK)] for i in range(BM)]
+
+
+def matmul_a_col_tile_fits(M: int, K: int, BM: int, BK: int) -> bool:
+    """Whether all preconditions on the sizes hold."""
+    return M >= 1 and K >= 1 and BM >= 1 and BK >= 1 and M % BM == 0 and K % BK == 0

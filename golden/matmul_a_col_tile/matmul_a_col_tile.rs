@@ -75,3 +75,14 @@ pub fn matmul_a_col_tile_iter(
         )
     })
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn matmul_a_col_tile_fits(M: i64, K: i64, BM: i64, BK: i64) -> bool {
+    M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 && K <= i64::MAX / M
+}

@@ -49,3 +49,18 @@ def matmul_a_col_tile_array(M, K, BM, BK, pid_m, k):
     i = np.arange(BM)[:, None]
     j = np.arange(BK)
     return matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j)
+
+
+def matmul_a_col_tile_fits(M, K, BM, BK):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and K >= 1
+        and BM >= 1
+        and BK >= 1
+        and M % BM == 0
+        and K % BK == 0
+        and K <= 9223372036854775807 // M
+        and BM <= 9223372036854775807
+        and BK <= 9223372036854775807
+    )

@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_CUH
-#define LEGO_MATMUL_A_ROW_CUH 0x01722c6f
+#define LEGO_MATMUL_A_ROW_CUH 0x4d0ec352
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -55,6 +55,13 @@ struct matmul_a_row_inv_result {
   return {flat_div_K / BM, flat % K / BK, flat_div_K % BM, flat % BK};
 }
 
-#elif LEGO_MATMUL_A_ROW_CUH != 0x01722c6f
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool matmul_a_row_fits(
+    long long M, long long K, long long BM, long long BK) noexcept {
+  return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0
+      && K <= 0x7fffffffffffffff / M;
+}
+
+#elif LEGO_MATMUL_A_ROW_CUH != 0x4d0ec352
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_CUH

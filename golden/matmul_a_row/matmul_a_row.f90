@@ -5,7 +5,7 @@ module matmul_a_row_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: matmul_a_row_apply, matmul_a_row_inv
+  public :: matmul_a_row_apply, matmul_a_row_inv, matmul_a_row_fits
 contains
 
   !> Physical position of the logical index (i, j, k, l).
@@ -49,5 +49,14 @@ contains
     k_2 = mod(flat_div_K, BM)
     l = mod(flat, BK)
   end subroutine matmul_a_row_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function matmul_a_row_fits(M, K, BM, BK)
+    integer(int64), intent(in) :: M, K, BM, BK
+    matmul_a_row_fits = M >= 1_int64 .and. K >= 1_int64 .and. BM >= 1_int64 .and. BK >= 1_int64
+    if (matmul_a_row_fits) matmul_a_row_fits = mod(M, BM) == 0_int64
+    if (matmul_a_row_fits) matmul_a_row_fits = mod(K, BK) == 0_int64
+    if (matmul_a_row_fits) matmul_a_row_fits = K <= huge(0_int64) / M
+  end function matmul_a_row_fits
 
 end module matmul_a_row_mod

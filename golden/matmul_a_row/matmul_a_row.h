@@ -2,8 +2,9 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_H
-#define LEGO_MATMUL_A_ROW_H 0x1d345b7b
+#define LEGO_MATMUL_A_ROW_H 0x3090e926
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j, k, l).
@@ -55,6 +56,11 @@ static inline matmul_a_row_inv_result matmul_a_row_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_A_ROW_H != 0x1d345b7b
+/// Whether all preconditions on the sizes hold.
+static inline bool matmul_a_row_fits(int64_t M, int64_t K, int64_t BM, int64_t BK) {
+  return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 && K <= INT64_MAX / M;
+}
+
+#elif LEGO_MATMUL_A_ROW_H != 0x3090e926
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_H

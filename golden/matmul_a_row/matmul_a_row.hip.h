@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_HIP_H
-#define LEGO_MATMUL_A_ROW_HIP_H 0x4298e3de
+#define LEGO_MATMUL_A_ROW_HIP_H 0x7e490cf6
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -55,6 +55,13 @@ struct matmul_a_row_inv_result {
   return {flat_div_K / BM, flat % K / BK, flat_div_K % BM, flat % BK};
 }
 
-#elif LEGO_MATMUL_A_ROW_HIP_H != 0x4298e3de
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool matmul_a_row_fits(
+    long long M, long long K, long long BM, long long BK) noexcept {
+  return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0
+      && K <= 0x7fffffffffffffff / M;
+}
+
+#elif LEGO_MATMUL_A_ROW_HIP_H != 0x7e490cf6
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_HIP_H

@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_HPP
-#define LEGO_MATMUL_A_ROW_HPP 0x5b1d8193
+#define LEGO_MATMUL_A_ROW_HPP 0x57355a3c
 
 #include <cstdint>
 
@@ -51,8 +51,14 @@ struct matmul_a_row_inv_result {
   return {flat_div_K / BM, flat % K / BK, flat_div_K % BM, flat % BK};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool matmul_a_row_fits(
+    std::int64_t M, std::int64_t K, std::int64_t BM, std::int64_t BK) noexcept {
+  return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 && K <= INT64_MAX / M;
+}
+
 }  // namespace lego
 
-#elif LEGO_MATMUL_A_ROW_HPP != 0x5b1d8193
+#elif LEGO_MATMUL_A_ROW_HPP != 0x57355a3c
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_HPP

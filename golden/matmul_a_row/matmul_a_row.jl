@@ -3,7 +3,7 @@
 # matmul_a_row(M, K, BM, BK)
 module MatmulARow
 
-export matmul_a_row_apply, matmul_a_row_inv
+export matmul_a_row_apply, matmul_a_row_inv, matmul_a_row_fits
 
 """
     matmul_a_row_apply(M, K, BM, BK, i, j, k, l)
@@ -56,6 +56,20 @@ end
 
 function matmul_a_row_inv(M::Integer, K::Integer, BM::Integer, BK::Integer, flat::Integer)
     return matmul_a_row_inv(Int64(M), Int64(K), Int64(BM), Int64(BK), Int64(flat))
+end
+
+"""
+    matmul_a_row_fits(M, K, BM, BK)
+
+Whether all preconditions on the sizes hold.
+"""
+function matmul_a_row_fits(M::Int64, K::Int64, BM::Int64, BK::Int64)::Bool
+    return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 &&
+        K <= div(typemax(Int64), M)
+end
+
+function matmul_a_row_fits(M::Integer, K::Integer, BM::Integer, BK::Integer)
+    return matmul_a_row_fits(Int64(M), Int64(K), Int64(BM), Int64(BK))
 end
 
 end # module MatmulARow

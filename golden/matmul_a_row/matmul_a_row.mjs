@@ -42,3 +42,18 @@ export function matmul_a_row_inv(M, K, BM, BK, flat) {
   const flat_div_K = Math.trunc(flat / K);
   return [Math.trunc(flat_div_K / BM), Math.trunc(flat % K / BK), flat_div_K % BM, flat % BK];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} M
+ * @param {number} K
+ * @param {number} BM
+ * @param {number} BK
+ * @returns {boolean}
+ */
+export function matmul_a_row_fits(M, K, BM, BK) {
+  return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM === 0 && K % BK === 0
+      && K <= Math.trunc(Number.MAX_SAFE_INTEGER / M) && BM <= Number.MAX_SAFE_INTEGER
+      && BK <= Number.MAX_SAFE_INTEGER;
+}

@@ -45,3 +45,8 @@ def matmul_a_row_inv(M: int, K: int, BM: int, BK: int, flat: int) -> tuple[int, 
     """
     flat_div_K = flat // K
     return flat_div_K // BM, flat % K // BK, flat_div_K % BM, flat % BK
+
+
+def matmul_a_row_fits(M: int, K: int, BM: int, BK: int) -> bool:
+    """Whether all preconditions on the sizes hold."""
+    return M >= 1 and K >= 1 and BM >= 1 and BK >= 1 and M % BM == 0 and K % BK == 0

@@ -48,3 +48,18 @@ def matmul_a_row_inv(M, K, BM, BK, flat):
     """
     flat_div_K = flat // K
     return flat_div_K // BM, flat % K // BK, flat_div_K % BM, flat % BK
+
+
+def matmul_a_row_fits(M, K, BM, BK):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and K >= 1
+        and BM >= 1
+        and BK >= 1
+        and M % BM == 0
+        and K % BK == 0
+        and K <= 9223372036854775807 // M
+        and BM <= 9223372036854775807
+        and BK <= 9223372036854775807
+    )

@@ -5,7 +5,7 @@ module matmul_b_col_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: matmul_b_col_apply, matmul_b_col_inv
+  public :: matmul_b_col_apply, matmul_b_col_inv, matmul_b_col_fits
 contains
 
   !> Physical position of the logical index (i, j, k, l).
@@ -49,5 +49,14 @@ contains
     k_2 = mod(flat, BK)
     l = mod(flat_div_K, BN)
   end subroutine matmul_b_col_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function matmul_b_col_fits(K, N, BK, BN)
+    integer(int64), intent(in) :: K, N, BK, BN
+    matmul_b_col_fits = K >= 1_int64 .and. N >= 1_int64 .and. BK >= 1_int64 .and. BN >= 1_int64
+    if (matmul_b_col_fits) matmul_b_col_fits = mod(K, BK) == 0_int64
+    if (matmul_b_col_fits) matmul_b_col_fits = mod(N, BN) == 0_int64
+    if (matmul_b_col_fits) matmul_b_col_fits = K <= huge(0_int64) / N
+  end function matmul_b_col_fits
 
 end module matmul_b_col_mod

@@ -2,8 +2,9 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_H
-#define LEGO_MATMUL_B_COL_H 0x4f3faf33
+#define LEGO_MATMUL_B_COL_H 0x6c77c841
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j, k, l).
@@ -55,6 +56,11 @@ static inline matmul_b_col_inv_result matmul_b_col_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_B_COL_H != 0x4f3faf33
+/// Whether all preconditions on the sizes hold.
+static inline bool matmul_b_col_fits(int64_t K, int64_t N, int64_t BK, int64_t BN) {
+  return K >= 1 && N >= 1 && BK >= 1 && BN >= 1 && K % BK == 0 && N % BN == 0 && K <= INT64_MAX / N;
+}
+
+#elif LEGO_MATMUL_B_COL_H != 0x6c77c841
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_H

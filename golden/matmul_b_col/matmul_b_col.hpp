@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_HPP
-#define LEGO_MATMUL_B_COL_HPP 0x0aebd913
+#define LEGO_MATMUL_B_COL_HPP 0x104d8174
 
 #include <cstdint>
 
@@ -51,8 +51,14 @@ struct matmul_b_col_inv_result {
   return {flat % K / BK, flat_div_K / BN, flat % BK, flat_div_K % BN};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool matmul_b_col_fits(
+    std::int64_t K, std::int64_t N, std::int64_t BK, std::int64_t BN) noexcept {
+  return K >= 1 && N >= 1 && BK >= 1 && BN >= 1 && K % BK == 0 && N % BN == 0 && K <= INT64_MAX / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_MATMUL_B_COL_HPP != 0x0aebd913
+#elif LEGO_MATMUL_B_COL_HPP != 0x104d8174
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_HPP

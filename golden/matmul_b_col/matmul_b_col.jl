@@ -3,7 +3,7 @@
 # matmul_b_col(K, N, BK, BN)
 module MatmulBCol
 
-export matmul_b_col_apply, matmul_b_col_inv
+export matmul_b_col_apply, matmul_b_col_inv, matmul_b_col_fits
 
 """
     matmul_b_col_apply(K, N, BK, BN, i, j, k, l)
@@ -56,6 +56,20 @@ end
 
 function matmul_b_col_inv(K::Integer, N::Integer, BK::Integer, BN::Integer, flat::Integer)
     return matmul_b_col_inv(Int64(K), Int64(N), Int64(BK), Int64(BN), Int64(flat))
+end
+
+"""
+    matmul_b_col_fits(K, N, BK, BN)
+
+Whether all preconditions on the sizes hold.
+"""
+function matmul_b_col_fits(K::Int64, N::Int64, BK::Int64, BN::Int64)::Bool
+    return K >= 1 && N >= 1 && BK >= 1 && BN >= 1 && K % BK == 0 && N % BN == 0 &&
+        K <= div(typemax(Int64), N)
+end
+
+function matmul_b_col_fits(K::Integer, N::Integer, BK::Integer, BN::Integer)
+    return matmul_b_col_fits(Int64(K), Int64(N), Int64(BK), Int64(BN))
 end
 
 end # module MatmulBCol

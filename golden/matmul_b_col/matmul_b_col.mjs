@@ -42,3 +42,18 @@ export function matmul_b_col_inv(K, N, BK, BN, flat) {
   const flat_div_K = Math.trunc(flat / K);
   return [Math.trunc(flat % K / BK), Math.trunc(flat_div_K / BN), flat % BK, flat_div_K % BN];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} K
+ * @param {number} N
+ * @param {number} BK
+ * @param {number} BN
+ * @returns {boolean}
+ */
+export function matmul_b_col_fits(K, N, BK, BN) {
+  return K >= 1 && N >= 1 && BK >= 1 && BN >= 1 && K % BK === 0 && N % BN === 0
+      && K <= Math.trunc(Number.MAX_SAFE_INTEGER / N) && BK <= Number.MAX_SAFE_INTEGER
+      && BN <= Number.MAX_SAFE_INTEGER;
+}

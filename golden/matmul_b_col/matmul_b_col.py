@@ -45,3 +45,8 @@ def matmul_b_col_inv(K: int, N: int, BK: int, BN: int, flat: int) -> tuple[int, 
     """
     flat_div_K = flat // K
     return flat % K // BK, flat_div_K // BN, flat % BK, flat_div_K % BN
+
+
+def matmul_b_col_fits(K: int, N: int, BK: int, BN: int) -> bool:
+    """Whether all preconditions on the sizes hold."""
+    return K >= 1 and N >= 1 and BK >= 1 and BN >= 1 and K % BK == 0 and N % BN == 0

@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_CUH
-#define LEGO_MATMUL_B_ROW_CUH 0x0593f16a
+#define LEGO_MATMUL_B_ROW_CUH 0x2b57e83f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -55,6 +55,13 @@ struct matmul_b_row_inv_result {
   return {flat_div_N / BK, flat % N / BN, flat_div_N % BK, flat % BN};
 }
 
-#elif LEGO_MATMUL_B_ROW_CUH != 0x0593f16a
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool matmul_b_row_fits(
+    long long K, long long N, long long BK, long long BN) noexcept {
+  return K >= 1 && N >= 1 && BK >= 1 && BN >= 1 && K % BK == 0 && N % BN == 0
+      && K <= 0x7fffffffffffffff / N;
+}
+
+#elif LEGO_MATMUL_B_ROW_CUH != 0x2b57e83f
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_CUH

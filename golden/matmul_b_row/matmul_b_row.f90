@@ -5,7 +5,7 @@ module matmul_b_row_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: matmul_b_row_apply, matmul_b_row_inv
+  public :: matmul_b_row_apply, matmul_b_row_inv, matmul_b_row_fits
 contains
 
   !> Physical position of the logical index (i, j, k, l).
@@ -49,5 +49,14 @@ contains
     k_2 = mod(flat_div_N, BK)
     l = mod(flat, BN)
   end subroutine matmul_b_row_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function matmul_b_row_fits(K, N, BK, BN)
+    integer(int64), intent(in) :: K, N, BK, BN
+    matmul_b_row_fits = K >= 1_int64 .and. N >= 1_int64 .and. BK >= 1_int64 .and. BN >= 1_int64
+    if (matmul_b_row_fits) matmul_b_row_fits = mod(K, BK) == 0_int64
+    if (matmul_b_row_fits) matmul_b_row_fits = mod(N, BN) == 0_int64
+    if (matmul_b_row_fits) matmul_b_row_fits = K <= huge(0_int64) / N
+  end function matmul_b_row_fits
 
 end module matmul_b_row_mod

@@ -2,8 +2,9 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_H
-#define LEGO_MATMUL_B_ROW_H 0x396bc76b
+#define LEGO_MATMUL_B_ROW_H 0x5bcea8eb
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j, k, l).
@@ -55,6 +56,11 @@ static inline matmul_b_row_inv_result matmul_b_row_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_B_ROW_H != 0x396bc76b
+/// Whether all preconditions on the sizes hold.
+static inline bool matmul_b_row_fits(int64_t K, int64_t N, int64_t BK, int64_t BN) {
+  return K >= 1 && N >= 1 && BK >= 1 && BN >= 1 && K % BK == 0 && N % BN == 0 && K <= INT64_MAX / N;
+}
+
+#elif LEGO_MATMUL_B_ROW_H != 0x5bcea8eb
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_H

@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_HPP
-#define LEGO_MATMUL_B_ROW_HPP 0x471d7ffe
+#define LEGO_MATMUL_B_ROW_HPP 0x47da8e86
 
 #include <cstdint>
 
@@ -51,8 +51,14 @@ struct matmul_b_row_inv_result {
   return {flat_div_N / BK, flat % N / BN, flat_div_N % BK, flat % BN};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool matmul_b_row_fits(
+    std::int64_t K, std::int64_t N, std::int64_t BK, std::int64_t BN) noexcept {
+  return K >= 1 && N >= 1 && BK >= 1 && BN >= 1 && K % BK == 0 && N % BN == 0 && K <= INT64_MAX / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_MATMUL_B_ROW_HPP != 0x471d7ffe
+#elif LEGO_MATMUL_B_ROW_HPP != 0x47da8e86
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_HPP

@@ -45,3 +45,8 @@ def matmul_b_row_inv(K: int, N: int, BK: int, BN: int, flat: int) -> tuple[int, 
     """
     flat_div_N = flat // N
     return flat_div_N // BK, flat % N // BN, flat_div_N % BK, flat % BN
+
+
+def matmul_b_row_fits(K: int, N: int, BK: int, BN: int) -> bool:
+    """Whether all preconditions on the sizes hold."""
+    return K >= 1 and N >= 1 and BK >= 1 and BN >= 1 and K % BK == 0 and N % BN == 0

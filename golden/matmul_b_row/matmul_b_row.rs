@@ -61,3 +61,14 @@ pub const fn matmul_b_row_inv(K: i64, N: i64, BK: i64, BN: i64, flat: i64) -> (i
     let flat_div_N = flat / N;
     (flat_div_N / BK, flat % N / BN, flat_div_N % BK, flat % BN)
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn matmul_b_row_fits(K: i64, N: i64, BK: i64, BN: i64) -> bool {
+    K >= 1 && N >= 1 && BK >= 1 && BN >= 1 && K % BK == 0 && N % BN == 0 && K <= i64::MAX / N
+}

@@ -48,3 +48,18 @@ def matmul_b_row_inv(K, N, BK, BN, flat):
     """
     flat_div_N = flat // N
     return flat_div_N // BK, flat % N // BN, flat_div_N % BK, flat % BN
+
+
+def matmul_b_row_fits(K, N, BK, BN):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        K >= 1
+        and N >= 1
+        and BK >= 1
+        and BN >= 1
+        and K % BK == 0
+        and N % BN == 0
+        and K <= 9223372036854775807 // N
+        and BK <= 9223372036854775807
+        and BN <= 9223372036854775807
+    )

@@ -2,7 +2,7 @@
 //
 // matmul_c(M, N, BM, BN)
 #ifndef LEGO_MATMUL_C_CUH
-#define LEGO_MATMUL_C_CUH 0x25793a96
+#define LEGO_MATMUL_C_CUH 0x15ac66e9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -55,6 +55,13 @@ struct matmul_c_inv_result {
   return {flat_div_N / BM, flat % N / BN, flat_div_N % BM, flat % BN};
 }
 
-#elif LEGO_MATMUL_C_CUH != 0x25793a96
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool matmul_c_fits(
+    long long M, long long N, long long BM, long long BN) noexcept {
+  return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0
+      && M <= 0x7fffffffffffffff / N;
+}
+
+#elif LEGO_MATMUL_C_CUH != 0x15ac66e9
 #error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_CUH

@@ -5,7 +5,7 @@ module matmul_c_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: matmul_c_apply, matmul_c_inv
+  public :: matmul_c_apply, matmul_c_inv, matmul_c_fits
 contains
 
   !> Physical position of the logical index (i, j, k, l).
@@ -47,5 +47,14 @@ contains
     k = mod(flat_div_N, BM)
     l = mod(flat, BN)
   end subroutine matmul_c_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function matmul_c_fits(M, N, BM, BN)
+    integer(int64), intent(in) :: M, N, BM, BN
+    matmul_c_fits = M >= 1_int64 .and. N >= 1_int64 .and. BM >= 1_int64 .and. BN >= 1_int64
+    if (matmul_c_fits) matmul_c_fits = mod(M, BM) == 0_int64
+    if (matmul_c_fits) matmul_c_fits = mod(N, BN) == 0_int64
+    if (matmul_c_fits) matmul_c_fits = M <= huge(0_int64) / N
+  end function matmul_c_fits
 
 end module matmul_c_mod

@@ -2,8 +2,9 @@
 //
 // matmul_c(M, N, BM, BN)
 #ifndef LEGO_MATMUL_C_H
-#define LEGO_MATMUL_C_H 0x24dff547
+#define LEGO_MATMUL_C_H 0x636d99d9
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j, k, l).
@@ -50,6 +51,11 @@ static inline matmul_c_inv_result matmul_c_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_C_H != 0x24dff547
+/// Whether all preconditions on the sizes hold.
+static inline bool matmul_c_fits(int64_t M, int64_t N, int64_t BM, int64_t BN) {
+  return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0 && M <= INT64_MAX / N;
+}
+
+#elif LEGO_MATMUL_C_H != 0x636d99d9
 #error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_H

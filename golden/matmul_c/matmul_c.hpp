@@ -2,7 +2,7 @@
 //
 // matmul_c(M, N, BM, BN)
 #ifndef LEGO_MATMUL_C_HPP
-#define LEGO_MATMUL_C_HPP 0x50fd6b9d
+#define LEGO_MATMUL_C_HPP 0x6c7c41a8
 
 #include <cstdint>
 
@@ -51,8 +51,14 @@ struct matmul_c_inv_result {
   return {flat_div_N / BM, flat % N / BN, flat_div_N % BM, flat % BN};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool matmul_c_fits(
+    std::int64_t M, std::int64_t N, std::int64_t BM, std::int64_t BN) noexcept {
+  return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0 && M <= INT64_MAX / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_MATMUL_C_HPP != 0x50fd6b9d
+#elif LEGO_MATMUL_C_HPP != 0x6c7c41a8
 #error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_HPP

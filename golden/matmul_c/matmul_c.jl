@@ -3,7 +3,7 @@
 # matmul_c(M, N, BM, BN)
 module MatmulC
 
-export matmul_c_apply, matmul_c_inv
+export matmul_c_apply, matmul_c_inv, matmul_c_fits
 
 """
     matmul_c_apply(M, N, BM, BN, i, j, k, l)
@@ -56,6 +56,20 @@ end
 
 function matmul_c_inv(M::Integer, N::Integer, BM::Integer, BN::Integer, flat::Integer)
     return matmul_c_inv(Int64(M), Int64(N), Int64(BM), Int64(BN), Int64(flat))
+end
+
+"""
+    matmul_c_fits(M, N, BM, BN)
+
+Whether all preconditions on the sizes hold.
+"""
+function matmul_c_fits(M::Int64, N::Int64, BM::Int64, BN::Int64)::Bool
+    return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0 &&
+        M <= div(typemax(Int64), N)
+end
+
+function matmul_c_fits(M::Integer, N::Integer, BM::Integer, BN::Integer)
+    return matmul_c_fits(Int64(M), Int64(N), Int64(BM), Int64(BN))
 end
 
 end # module MatmulC

@@ -42,3 +42,18 @@ export function matmul_c_inv(M, N, BM, BN, flat) {
   const flat_div_N = Math.trunc(flat / N);
   return [Math.trunc(flat_div_N / BM), Math.trunc(flat % N / BN), flat_div_N % BM, flat % BN];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} M
+ * @param {number} N
+ * @param {number} BM
+ * @param {number} BN
+ * @returns {boolean}
+ */
+export function matmul_c_fits(M, N, BM, BN) {
+  return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM === 0 && N % BN === 0
+      && M <= Math.trunc(Number.MAX_SAFE_INTEGER / N) && BM <= Number.MAX_SAFE_INTEGER
+      && BN <= Number.MAX_SAFE_INTEGER;
+}

@@ -45,3 +45,8 @@ def matmul_c_inv(M: int, N: int, BM: int, BN: int, flat: int) -> tuple[int, int,
     """
     flat_div_N = flat // N
     return flat_div_N // BM, flat % N // BN, flat_div_N % BM, flat % BN
+
+
+def matmul_c_fits(M: int, N: int, BM: int, BN: int) -> bool:
+    """Whether all preconditions on the sizes hold."""
+    return M >= 1 and N >= 1 and BM >= 1 and BN >= 1 and M % BM == 0 and N % BN == 0

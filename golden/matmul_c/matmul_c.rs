@@ -61,3 +61,14 @@ pub const fn matmul_c_inv(M: i64, N: i64, BM: i64, BN: i64, flat: i64) -> (i64, 
     let flat_div_N = flat / N;
     (flat_div_N / BM, flat % N / BN, flat_div_N % BM, flat % BN)
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn matmul_c_fits(M: i64, N: i64, BM: i64, BN: i64) -> bool {
+    M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0 && M <= i64::MAX / N
+}

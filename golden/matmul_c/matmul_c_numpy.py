@@ -48,3 +48,18 @@ def matmul_c_inv(M, N, BM, BN, flat):
     """
     flat_div_N = flat // N
     return flat_div_N // BM, flat % N // BN, flat_div_N % BM, flat % BN
+
+
+def matmul_c_fits(M, N, BM, BN):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and N >= 1
+        and BM >= 1
+        and BN >= 1
+        and M % BM == 0
+        and N % BN == 0
+        and M <= 9223372036854775807 // N
+        and BM <= 9223372036854775807
+        and BN <= 9223372036854775807
+    )

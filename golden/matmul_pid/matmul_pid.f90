@@ -5,7 +5,7 @@ module matmul_pid_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: matmul_pid_apply, matmul_pid_inv
+  public :: matmul_pid_apply, matmul_pid_inv, matmul_pid_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -40,5 +40,13 @@ contains
     i = GM * (flat_div_GM / nn - flat_div_GM) + flat
     j = mod(flat_div_GM, nn)
   end subroutine matmul_pid_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function matmul_pid_fits(nm, nn, GM)
+    integer(int64), intent(in) :: nm, nn, GM
+    matmul_pid_fits = nm >= 1_int64 .and. nn >= 1_int64 .and. GM >= 1_int64
+    if (matmul_pid_fits) matmul_pid_fits = mod(nm, GM) == 0_int64
+    if (matmul_pid_fits) matmul_pid_fits = nm <= huge(0_int64) / nn
+  end function matmul_pid_fits
 
 end module matmul_pid_mod

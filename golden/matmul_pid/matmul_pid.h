@@ -2,8 +2,9 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_H
-#define LEGO_MATMUL_PID_H 0x26b36f65
+#define LEGO_MATMUL_PID_H 0x50cce2cc
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j).
@@ -45,6 +46,11 @@ static inline matmul_pid_inv_result matmul_pid_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_PID_H != 0x26b36f65
+/// Whether all preconditions on the sizes hold.
+static inline bool matmul_pid_fits(int64_t nm, int64_t nn, int64_t GM) {
+  return nm >= 1 && nn >= 1 && GM >= 1 && nm % GM == 0 && nm <= INT64_MAX / nn;
+}
+
+#elif LEGO_MATMUL_PID_H != 0x50cce2cc
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_H

@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_HIP_H
-#define LEGO_MATMUL_PID_HIP_H 0x662b6989
+#define LEGO_MATMUL_PID_HIP_H 0x4b47c418
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -46,6 +46,11 @@ struct matmul_pid_inv_result {
   return {GM * (flat_div_GM / nn - flat_div_GM) + flat, flat_div_GM % nn};
 }
 
-#elif LEGO_MATMUL_PID_HIP_H != 0x662b6989
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool matmul_pid_fits(long long nm, long long nn, long long GM) noexcept {
+  return nm >= 1 && nn >= 1 && GM >= 1 && nm % GM == 0 && nm <= 0x7fffffffffffffff / nn;
+}
+
+#elif LEGO_MATMUL_PID_HIP_H != 0x4b47c418
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_HIP_H

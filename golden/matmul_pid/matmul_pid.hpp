@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_HPP
-#define LEGO_MATMUL_PID_HPP 0x34a9f900
+#define LEGO_MATMUL_PID_HPP 0x7dd05643
 
 #include <cstdint>
 
@@ -44,8 +44,14 @@ struct matmul_pid_inv_result {
   return {GM * (flat_div_GM / nn - flat_div_GM) + flat, flat_div_GM % nn};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool matmul_pid_fits(
+    std::int64_t nm, std::int64_t nn, std::int64_t GM) noexcept {
+  return nm >= 1 && nn >= 1 && GM >= 1 && nm % GM == 0 && nm <= INT64_MAX / nn;
+}
+
 }  // namespace lego
 
-#elif LEGO_MATMUL_PID_HPP != 0x34a9f900
+#elif LEGO_MATMUL_PID_HPP != 0x7dd05643
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_HPP

@@ -3,7 +3,7 @@
 # matmul_pid(nm, nn, GM)
 module MatmulPid
 
-export matmul_pid_apply, matmul_pid_inv
+export matmul_pid_apply, matmul_pid_inv, matmul_pid_fits
 
 """
     matmul_pid_apply(nm, nn, GM, i, j)
@@ -49,6 +49,19 @@ end
 
 function matmul_pid_inv(nm::Integer, nn::Integer, GM::Integer, flat::Integer)
     return matmul_pid_inv(Int64(nm), Int64(nn), Int64(GM), Int64(flat))
+end
+
+"""
+    matmul_pid_fits(nm, nn, GM)
+
+Whether all preconditions on the sizes hold.
+"""
+function matmul_pid_fits(nm::Int64, nn::Int64, GM::Int64)::Bool
+    return nm >= 1 && nn >= 1 && GM >= 1 && nm % GM == 0 && nm <= div(typemax(Int64), nn)
+end
+
+function matmul_pid_fits(nm::Integer, nn::Integer, GM::Integer)
+    return matmul_pid_fits(Int64(nm), Int64(nn), Int64(GM))
 end
 
 end # module MatmulPid

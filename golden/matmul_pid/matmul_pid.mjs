@@ -37,3 +37,16 @@ export function matmul_pid_inv(nm, nn, GM, flat) {
   const flat_div_GM = Math.trunc(flat / GM);
   return [GM * (Math.trunc(flat_div_GM / nn) - flat_div_GM) + flat, flat_div_GM % nn];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} nm
+ * @param {number} nn
+ * @param {number} GM
+ * @returns {boolean}
+ */
+export function matmul_pid_fits(nm, nn, GM) {
+  return nm >= 1 && nn >= 1 && GM >= 1 && nm % GM === 0
+      && nm <= Math.trunc(Number.MAX_SAFE_INTEGER / nn) && GM <= Number.MAX_SAFE_INTEGER;
+}

@@ -39,3 +39,8 @@ def matmul_pid_inv(nm: int, nn: int, GM: int, flat: int) -> tuple[int, int]:
     """
     flat_div_GM = flat // GM
     return GM * (flat_div_GM // nn) + flat % GM, flat_div_GM % nn
+
+
+def matmul_pid_fits(nm: int, nn: int, GM: int) -> bool:
+    """Whether all preconditions on the sizes hold."""
+    return nm >= 1 and nn >= 1 and GM >= 1 and nm % GM == 0

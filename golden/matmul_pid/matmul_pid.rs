@@ -48,3 +48,14 @@ pub const fn matmul_pid_inv(nm: i64, nn: i64, GM: i64, flat: i64) -> (i64, i64) 
         flat_div_GM % nn,
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn matmul_pid_fits(nm: i64, nn: i64, GM: i64) -> bool {
+    nm >= 1 && nn >= 1 && GM >= 1 && nm % GM == 0 && nm <= i64::MAX / nn
+}

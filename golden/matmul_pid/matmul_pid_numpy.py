@@ -43,3 +43,15 @@ def matmul_pid_inv(nm, nn, GM, flat):
     """
     flat_div_GM = flat // GM
     return GM * (flat_div_GM // nn - flat_div_GM) + flat, flat_div_GM % nn
+
+
+def matmul_pid_fits(nm, nn, GM):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        nm >= 1
+        and nn >= 1
+        and GM >= 1
+        and nm % GM == 0
+        and nm <= 9223372036854775807 // nn
+        and GM <= 9223372036854775807
+    )

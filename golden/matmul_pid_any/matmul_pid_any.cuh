@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_CUH
-#define LEGO_MATMUL_PID_ANY_CUH 0x696a726f
+#define LEGO_MATMUL_PID_ANY_CUH 0x4f9420da
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -53,6 +53,15 @@ struct matmul_pid_any_inv_result {
   return {smaller * (flat_div_smaller / nn - flat_div_smaller) + flat, flat_div_smaller % nn};
 }
 
-#elif LEGO_MATMUL_PID_ANY_CUH != 0x696a726f
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool matmul_pid_any_fits(
+    long long nm, long long nn, long long GM) noexcept {
+  return nm >= 1 && nn >= 1 && GM >= 1 && (nm <= GM || nm % GM == 0)
+      && nm <= 0x7fffffffffffffff / nn
+      && matmul_pid_any_min(GM, nm) - 1 <= (0x7fffffffffffffff - nm * nn) / nn
+      && nm <= 0x7fffffffffffffff - matmul_pid_any_min(GM, nm);
+}
+
+#elif LEGO_MATMUL_PID_ANY_CUH != 0x4f9420da
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_CUH

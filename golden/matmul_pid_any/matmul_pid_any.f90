@@ -5,7 +5,7 @@ module matmul_pid_any_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: matmul_pid_any_apply, matmul_pid_any_inv
+  public :: matmul_pid_any_apply, matmul_pid_any_inv, matmul_pid_any_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -42,5 +42,16 @@ contains
     i = smaller * (flat_div_smaller / nn - flat_div_smaller) + flat
     j = mod(flat_div_smaller, nn)
   end subroutine matmul_pid_any_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function matmul_pid_any_fits(nm, nn, GM)
+    integer(int64), intent(in) :: nm, nn, GM
+    matmul_pid_any_fits = nm >= 1_int64 .and. nn >= 1_int64 .and. GM >= 1_int64
+    if (matmul_pid_any_fits) matmul_pid_any_fits = nm <= GM .or. mod(nm, GM) == 0_int64
+    if (matmul_pid_any_fits) matmul_pid_any_fits = nm <= huge(0_int64) / nn
+    if (matmul_pid_any_fits) matmul_pid_any_fits = min(GM, nm) - 1_int64 &
+        <= (huge(0_int64) - nm * nn) / nn
+    if (matmul_pid_any_fits) matmul_pid_any_fits = nm <= huge(0_int64) - min(GM, nm)
+  end function matmul_pid_any_fits
 
 end module matmul_pid_any_mod

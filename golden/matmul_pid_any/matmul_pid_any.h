@@ -2,8 +2,9 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_H
-#define LEGO_MATMUL_PID_ANY_H 0x550a3a2d
+#define LEGO_MATMUL_PID_ANY_H 0x65977d2a
 
+#include <stdbool.h>
 #include <stdint.h>
 
 static inline int64_t matmul_pid_any_min_i64(int64_t a, int64_t b) {
@@ -51,6 +52,13 @@ static inline matmul_pid_any_inv_result matmul_pid_any_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_PID_ANY_H != 0x550a3a2d
+/// Whether all preconditions on the sizes hold.
+static inline bool matmul_pid_any_fits(int64_t nm, int64_t nn, int64_t GM) {
+  return nm >= 1 && nn >= 1 && GM >= 1 && (nm <= GM || nm % GM == 0) && nm <= INT64_MAX / nn
+      && matmul_pid_any_min_i64(GM, nm) - 1 <= (INT64_MAX - nm * nn) / nn
+      && nm <= INT64_MAX - matmul_pid_any_min_i64(GM, nm);
+}
+
+#elif LEGO_MATMUL_PID_ANY_H != 0x65977d2a
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_H

@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_HPP
-#define LEGO_MATMUL_PID_ANY_HPP 0x7ae5627f
+#define LEGO_MATMUL_PID_ANY_HPP 0x674fb9de
 
 #include <algorithm>
 #include <cstdint>
@@ -46,8 +46,16 @@ struct matmul_pid_any_inv_result {
   return {smaller * (flat_div_smaller / nn - flat_div_smaller) + flat, flat_div_smaller % nn};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool matmul_pid_any_fits(
+    std::int64_t nm, std::int64_t nn, std::int64_t GM) noexcept {
+  return nm >= 1 && nn >= 1 && GM >= 1 && (nm <= GM || nm % GM == 0) && nm <= INT64_MAX / nn
+      && std::min<std::int64_t>(GM, nm) - 1 <= (INT64_MAX - nm * nn) / nn
+      && nm <= INT64_MAX - std::min<std::int64_t>(GM, nm);
+}
+
 }  // namespace lego
 
-#elif LEGO_MATMUL_PID_ANY_HPP != 0x7ae5627f
+#elif LEGO_MATMUL_PID_ANY_HPP != 0x674fb9de
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_HPP

@@ -3,7 +3,7 @@
 # matmul_pid_any(nm, nn, GM)
 module MatmulPidAny
 
-export matmul_pid_any_apply, matmul_pid_any_inv
+export matmul_pid_any_apply, matmul_pid_any_inv, matmul_pid_any_fits
 
 """
     matmul_pid_any_apply(nm, nn, GM, i, j)
@@ -53,6 +53,22 @@ end
 
 function matmul_pid_any_inv(nm::Integer, nn::Integer, GM::Integer, flat::Integer)
     return matmul_pid_any_inv(Int64(nm), Int64(nn), Int64(GM), Int64(flat))
+end
+
+"""
+    matmul_pid_any_fits(nm, nn, GM)
+
+Whether all preconditions on the sizes hold.
+"""
+function matmul_pid_any_fits(nm::Int64, nn::Int64, GM::Int64)::Bool
+    return nm >= 1 && nn >= 1 && GM >= 1 && (nm <= GM || nm % GM == 0) &&
+        nm <= div(typemax(Int64), nn) &&
+        min(GM, nm) - 1 <= div(typemax(Int64) - nm * nn, nn) &&
+        nm <= typemax(Int64) - min(GM, nm)
+end
+
+function matmul_pid_any_fits(nm::Integer, nn::Integer, GM::Integer)
+    return matmul_pid_any_fits(Int64(nm), Int64(nn), Int64(GM))
 end
 
 end # module MatmulPidAny

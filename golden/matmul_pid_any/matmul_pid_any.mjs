@@ -43,3 +43,19 @@ export function matmul_pid_any_inv(nm, nn, GM, flat) {
     flat_div_smaller % nn,
   ];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} nm
+ * @param {number} nn
+ * @param {number} GM
+ * @returns {boolean}
+ */
+export function matmul_pid_any_fits(nm, nn, GM) {
+  return nm >= 1 && nn >= 1 && GM >= 1 && (nm <= GM || nm % GM === 0)
+      && GM <= Number.MAX_SAFE_INTEGER && nm <= Number.MAX_SAFE_INTEGER
+      && nm <= Math.trunc(Number.MAX_SAFE_INTEGER / nn)
+      && Math.min(GM, nm) - 1 <= Math.trunc((Number.MAX_SAFE_INTEGER - nm * nn) / nn)
+      && nm <= Number.MAX_SAFE_INTEGER - Math.min(GM, nm);
+}

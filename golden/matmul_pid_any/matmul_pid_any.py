@@ -41,3 +41,8 @@ def matmul_pid_any_inv(nm: int, nn: int, GM: int, flat: int) -> tuple[int, int]:
     smaller = min(GM, nm)
     flat_div_smaller = flat // smaller
     return flat % smaller + flat_div_smaller // nn * smaller, flat_div_smaller % nn
+
+
+def matmul_pid_any_fits(nm: int, nn: int, GM: int) -> bool:
+    """Whether all preconditions on the sizes hold."""
+    return nm >= 1 and nn >= 1 and GM >= 1 and (nm <= GM or nm % GM == 0)

@@ -56,3 +56,20 @@ pub const fn matmul_pid_any_inv(nm: i64, nn: i64, GM: i64, flat: i64) -> (i64, i
         flat_div_smaller % nn,
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn matmul_pid_any_fits(nm: i64, nn: i64, GM: i64) -> bool {
+    nm >= 1
+        && nn >= 1
+        && GM >= 1
+        && (nm <= GM || nm % GM == 0)
+        && nm <= i64::MAX / nn
+        && min_i64(GM, nm) - 1 <= (i64::MAX - nm * nn) / nn
+        && nm <= i64::MAX - min_i64(GM, nm)
+}

@@ -48,3 +48,18 @@ def matmul_pid_any_inv(nm, nn, GM, flat):
     smaller = np.minimum(GM, nm)
     flat_div_smaller = flat // smaller
     return smaller * (flat_div_smaller // nn - flat_div_smaller) + flat, flat_div_smaller % nn
+
+
+def matmul_pid_any_fits(nm, nn, GM):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        nm >= 1
+        and nn >= 1
+        and GM >= 1
+        and (nm <= GM or nm % GM == 0)
+        and GM <= 9223372036854775807
+        and nm <= 9223372036854775807
+        and nm <= 9223372036854775807 // nn
+        and min(GM, nm) - 1 <= (9223372036854775807 - nm * nn) // nn
+        and nm <= 9223372036854775807 - min(GM, nm)
+    )

@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_CUH
-#define LEGO_NW_CUH 0x52e3c5e2
+#define LEGO_NW_CUH 0x26f4ad41
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -197,6 +197,11 @@ struct nw_inv_result {
   };
 }
 
-#elif LEGO_NW_CUH != 0x52e3c5e2
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool nw_fits(long long b) noexcept {
+  return b >= 1 && b <= 0x7fffffffffffffff / 2 && b <= (0x7fffffffffffffff - 2 * b) / 4 / b;
+}
+
+#elif LEGO_NW_CUH != 0x26f4ad41
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_CUH

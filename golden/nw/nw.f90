@@ -5,7 +5,7 @@ module nw_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: nw_apply, nw_inv
+  public :: nw_apply, nw_inv, nw_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -48,6 +48,13 @@ contains
     j = merge(total_2 - choice - 1_int64, b + 1_int64 + (choice - total_2), &
         flat <= shifta(b * (b + 3_int64), 1))
   end subroutine nw_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function nw_fits(b)
+    integer(int64), intent(in) :: b
+    nw_fits = b >= 1_int64 .and. b <= 4611686018427387903_int64
+    if (nw_fits) nw_fits = b <= (huge(0_int64) - 2_int64 * b) / 4_int64 / b
+  end function nw_fits
 
   elemental integer(int64) function isqrt_int64(n)
     integer(int64), intent(in) :: n

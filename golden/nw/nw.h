@@ -2,8 +2,9 @@
 //
 // nw(b)
 #ifndef LEGO_NW_H
-#define LEGO_NW_H 0x691f715c
+#define LEGO_NW_H 0x25e3b21b
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // The square root rounded down, two bits of n at a time.
@@ -63,6 +64,11 @@ static inline nw_inv_result nw_inv(int64_t b, int64_t flat) {
   return result;
 }
 
-#elif LEGO_NW_H != 0x691f715c
+/// Whether all preconditions on the sizes hold.
+static inline bool nw_fits(int64_t b) {
+  return b >= 1 && b <= INT64_MAX / 2 && b <= (INT64_MAX - 2 * b) / 4 / b;
+}
+
+#elif LEGO_NW_H != 0x25e3b21b
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_H

@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_HIP_H
-#define LEGO_NW_HIP_H 0x59f66805
+#define LEGO_NW_HIP_H 0x2eaf3a11
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -190,6 +190,11 @@ struct nw_inv_result {
   };
 }
 
-#elif LEGO_NW_HIP_H != 0x59f66805
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool nw_fits(long long b) noexcept {
+  return b >= 1 && b <= 0x7fffffffffffffff / 2 && b <= (0x7fffffffffffffff - 2 * b) / 4 / b;
+}
+
+#elif LEGO_NW_HIP_H != 0x2eaf3a11
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_HIP_H

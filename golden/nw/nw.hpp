@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_HPP
-#define LEGO_NW_HPP 0x169ef7ea
+#define LEGO_NW_HPP 0x3001a3d8
 
 #include <cmath>
 #include <cstdint>
@@ -193,8 +193,13 @@ struct nw_inv_result {
   };
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool nw_fits(std::int64_t b) noexcept {
+  return b >= 1 && b <= INT64_MAX / 2 && b <= (INT64_MAX - 2 * b) / 4 / b;
+}
+
 }  // namespace lego
 
-#elif LEGO_NW_HPP != 0x169ef7ea
+#elif LEGO_NW_HPP != 0x3001a3d8
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_HPP

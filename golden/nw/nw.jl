@@ -3,7 +3,7 @@
 # nw(b)
 module Nw
 
-export nw_apply, nw_inv, NwView
+export nw_apply, nw_inv, nw_fits, NwView
 
 """
     nw_apply(b, i, j)
@@ -88,5 +88,17 @@ Logical index (i, j) of a physical position.
 end
 
 nw_inv(b::Integer, flat::Integer) = nw_inv(Int64(b), Int64(flat))
+
+"""
+    nw_fits(b)
+
+Whether all preconditions on the sizes hold.
+"""
+function nw_fits(b::Int64)::Bool
+    return b >= 1 && b <= div(typemax(Int64), 2) &&
+        b <= div(div(typemax(Int64) - 2 * b, 4), b)
+end
+
+nw_fits(b::Integer) = nw_fits(Int64(b))
 
 end # module Nw

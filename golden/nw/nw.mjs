@@ -2,6 +2,8 @@
 //
 // nw(b)
 //
+// Quotients are exact: both operands are integers below 2^53.
+//
 // `+ 0` turns -0 into 0.
 
 /**
@@ -54,4 +56,15 @@ export function nw_inv(b, flat) {
     flat <= Math.floor(b * (b + 3) / 2) ? choice - quotient : b + (quotient - choice),
     flat <= Math.floor(b * (b + 3) / 2) ? total_2 - choice - 1 : b + 1 + (choice - total_2),
   ];
+}
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} b
+ * @returns {boolean}
+ */
+export function nw_fits(b) {
+  return b >= 1 && b <= Math.trunc(Number.MAX_SAFE_INTEGER / 2)
+      && b <= Math.trunc(Math.trunc((Number.MAX_SAFE_INTEGER - 2 * b) / 4) / b);
 }

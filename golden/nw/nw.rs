@@ -151,3 +151,12 @@ pub const fn nw_inv(b: i64, flat: i64) -> (i64, i64) {
         },
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+#[must_use]
+#[inline]
+pub const fn nw_fits(b: i64) -> bool {
+    b >= 1 && b <= i64::MAX / 2 && b <= (i64::MAX - 2 * b) / 4 / b
+}

@@ -70,3 +70,8 @@ def nw_inv(b, flat):
         np.where(flat <= (b * (b + 3)) >> 1, choice - quotient, b + (quotient - choice))[()],
         np.where(flat <= (b * (b + 3)) >> 1, total_2 - choice - 1, b + 1 + (choice - total_2))[()],
     )
+
+
+def nw_fits(b):
+    """Whether all preconditions on the sizes hold."""
+    return b >= 1 and b <= 9223372036854775807 // 2 and b <= (9223372036854775807 - 2 * b) // 4 // b

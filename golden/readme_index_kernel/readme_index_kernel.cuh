@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_CUH
-#define LEGO_INDEX_KERNEL_CUH 0x226f8b50
+#define LEGO_INDEX_KERNEL_CUH 0x1d519fa5
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -48,6 +48,13 @@ LEGO_HOST_DEVICE constexpr void index_kernel_fill(
   }
 }
 
-#elif LEGO_INDEX_KERNEL_CUH != 0x226f8b50
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool index_kernel_fits(
+    long long M, long long N, long long BM, long long BN) noexcept {
+  return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0
+      && M <= 0x7fffffffffffffff / N;
+}
+
+#elif LEGO_INDEX_KERNEL_CUH != 0x1d519fa5
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_CUH

@@ -5,7 +5,7 @@ module index_kernel_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: index_kernel, index_kernel_array
+  public :: index_kernel, index_kernel_array, index_kernel_fits
 contains
 
   !> The index at (pid_m, pid_n, i, j).
@@ -39,5 +39,14 @@ contains
       values(i, j) = index_kernel(M, N, BM, BN, pid_m, pid_n, i, j)
     end do
   end function index_kernel_array
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function index_kernel_fits(M, N, BM, BN)
+    integer(int64), intent(in) :: M, N, BM, BN
+    index_kernel_fits = M >= 1_int64 .and. N >= 1_int64 .and. BM >= 1_int64 .and. BN >= 1_int64
+    if (index_kernel_fits) index_kernel_fits = mod(M, BM) == 0_int64
+    if (index_kernel_fits) index_kernel_fits = mod(N, BN) == 0_int64
+    if (index_kernel_fits) index_kernel_fits = M <= huge(0_int64) / N
+  end function index_kernel_fits
 
 end module index_kernel_mod

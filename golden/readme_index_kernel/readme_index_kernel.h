@@ -2,8 +2,9 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_H
-#define LEGO_INDEX_KERNEL_H 0x6ee2b17c
+#define LEGO_INDEX_KERNEL_H 0x0a114edd
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// The index at (pid_m, pid_n, i, j).
@@ -38,6 +39,11 @@ static inline void index_kernel_fill(
   }
 }
 
-#elif LEGO_INDEX_KERNEL_H != 0x6ee2b17c
+/// Whether all preconditions on the sizes hold.
+static inline bool index_kernel_fits(int64_t M, int64_t N, int64_t BM, int64_t BN) {
+  return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0 && M <= INT64_MAX / N;
+}
+
+#elif LEGO_INDEX_KERNEL_H != 0x0a114edd
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_H

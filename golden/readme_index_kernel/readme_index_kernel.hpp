@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_HPP
-#define LEGO_INDEX_KERNEL_HPP 0x3da34786
+#define LEGO_INDEX_KERNEL_HPP 0x122f2e5a
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -44,8 +44,14 @@ namespace lego {
 }
 #endif
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool index_kernel_fits(
+    std::int64_t M, std::int64_t N, std::int64_t BM, std::int64_t BN) noexcept {
+  return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0 && M <= INT64_MAX / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_INDEX_KERNEL_HPP != 0x3da34786
+#elif LEGO_INDEX_KERNEL_HPP != 0x122f2e5a
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_HPP

@@ -3,7 +3,7 @@
 # index_kernel(M, N, BM, BN, pid_m, pid_n)
 module IndexKernel
 
-export index_kernel, index_kernel_array
+export index_kernel, index_kernel_array, index_kernel_fits
 
 """
     index_kernel(M, N, BM, BN, pid_m, pid_n, i, j)
@@ -51,6 +51,20 @@ function index_kernel_array(M::Integer, N::Integer, BM::Integer, BN::Integer,
     pid_m::Integer, pid_n::Integer)
     return index_kernel_array(Int64(M), Int64(N), Int64(BM), Int64(BN), Int64(pid_m),
         Int64(pid_n))
+end
+
+"""
+    index_kernel_fits(M, N, BM, BN)
+
+Whether all preconditions on the sizes hold.
+"""
+function index_kernel_fits(M::Int64, N::Int64, BM::Int64, BN::Int64)::Bool
+    return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0 &&
+        M <= div(typemax(Int64), N)
+end
+
+function index_kernel_fits(M::Integer, N::Integer, BM::Integer, BN::Integer)
+    return index_kernel_fits(Int64(M), Int64(N), Int64(BM), Int64(BN))
 end
 
 end # module IndexKernel

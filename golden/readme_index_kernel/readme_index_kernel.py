@@ -42,3 +42,8 @@ def index_kernel_array(M: int, N: int, BM: int, BN: int, pid_m: int, pid_n: int)
         Element [i][j] is index_kernel(M, N, BM, BN, pid_m, pid_n, i, j).
     """
     return [[index_kernel(M, N, BM, BN, pid_m, pid_n, i, j) for j in range(BN)] for i in range(BM)]
+
+
+def index_kernel_fits(M: int, N: int, BM: int, BN: int) -> bool:
+    """Whether all preconditions on the sizes hold."""
+    return M >= 1 and N >= 1 and BM >= 1 and BN >= 1 and M % BM == 0 and N % BN == 0

@@ -75,3 +75,14 @@ pub fn index_kernel_iter(
         )
     })
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn index_kernel_fits(M: i64, N: i64, BM: i64, BN: i64) -> bool {
+    M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0 && M <= i64::MAX / N
+}

@@ -49,3 +49,18 @@ def index_kernel_array(M, N, BM, BN, pid_m, pid_n):
     i = np.arange(BM)[:, None]
     j = np.arange(BN)
     return index_kernel(M, N, BM, BN, pid_m, pid_n, i, j)
+
+
+def index_kernel_fits(M, N, BM, BN):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and N >= 1
+        and BM >= 1
+        and BN >= 1
+        and M % BM == 0
+        and N % BN == 0
+        and M <= 9223372036854775807 // N
+        and BM <= 9223372036854775807
+        and BN <= 9223372036854775807
+    )

@@ -5,7 +5,7 @@ module softmax_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: softmax, softmax_array
+  public :: softmax, softmax_array, softmax_fits
 contains
 
   !> The index at (row, i).
@@ -31,5 +31,12 @@ contains
       values(i) = softmax(R, C, row, i)
     end do
   end function softmax_array
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function softmax_fits(R, C)
+    integer(int64), intent(in) :: R, C
+    softmax_fits = R >= 1_int64 .and. C >= 1_int64
+    if (softmax_fits) softmax_fits = C <= huge(0_int64) / R
+  end function softmax_fits
 
 end module softmax_mod

@@ -2,8 +2,9 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_H
-#define LEGO_SOFTMAX_H 0x561d1033
+#define LEGO_SOFTMAX_H 0x4264ae30
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// The index at (row, i).
@@ -27,6 +28,11 @@ static inline void softmax_fill(int64_t R, int64_t C, int64_t row, int64_t *out)
   }
 }
 
-#elif LEGO_SOFTMAX_H != 0x561d1033
+/// Whether all preconditions on the sizes hold.
+static inline bool softmax_fits(int64_t R, int64_t C) {
+  return R >= 1 && C >= 1 && C <= INT64_MAX / R;
+}
+
+#elif LEGO_SOFTMAX_H != 0x4264ae30
 #error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_H

@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_HIP_H
-#define LEGO_SOFTMAX_HIP_H 0x22862421
+#define LEGO_SOFTMAX_HIP_H 0x5a2dfba5
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -40,6 +40,11 @@ LEGO_HOST_DEVICE constexpr void softmax_fill(
   }
 }
 
-#elif LEGO_SOFTMAX_HIP_H != 0x22862421
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool softmax_fits(long long R, long long C) noexcept {
+  return R >= 1 && C >= 1 && C <= 0x7fffffffffffffff / R;
+}
+
+#elif LEGO_SOFTMAX_HIP_H != 0x5a2dfba5
 #error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_HIP_H

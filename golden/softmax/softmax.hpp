@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_HPP
-#define LEGO_SOFTMAX_HPP 0x52c49d2c
+#define LEGO_SOFTMAX_HPP 0x537a51e6
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -35,8 +35,13 @@ namespace lego {
 }
 #endif
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool softmax_fits(std::int64_t R, std::int64_t C) noexcept {
+  return R >= 1 && C >= 1 && C <= INT64_MAX / R;
+}
+
 }  // namespace lego
 
-#elif LEGO_SOFTMAX_HPP != 0x52c49d2c
+#elif LEGO_SOFTMAX_HPP != 0x537a51e6
 #error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_HPP

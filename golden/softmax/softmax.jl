@@ -3,7 +3,7 @@
 # softmax(R, C)
 module Softmax
 
-export softmax, softmax_array
+export softmax, softmax_array, softmax_fits
 
 """
     softmax(R, C, row, i)
@@ -37,5 +37,16 @@ end
 function softmax_array(R::Integer, C::Integer, row::Integer)
     return softmax_array(Int64(R), Int64(C), Int64(row))
 end
+
+"""
+    softmax_fits(R, C)
+
+Whether all preconditions on the sizes hold.
+"""
+function softmax_fits(R::Int64, C::Int64)::Bool
+    return R >= 1 && C >= 1 && C <= div(typemax(Int64), R)
+end
+
+softmax_fits(R::Integer, C::Integer) = softmax_fits(Int64(R), Int64(C))
 
 end # module Softmax

@@ -41,3 +41,14 @@ pub fn softmax_iter(
     let len = C as usize;
     (0..len).map(move |i| softmax(R, C, row, i as i64))
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn softmax_fits(R: i64, C: i64) -> bool {
+    R >= 1 && C >= 1 && C <= i64::MAX / R
+}

@@ -39,3 +39,8 @@ def softmax_array(R, C, row):
     """
     i = np.arange(C)
     return softmax(R, C, row, i)
+
+
+def softmax_fits(R, C):
+    """Whether all preconditions on the sizes hold."""
+    return R >= 1 and C >= 1 and C <= 9223372036854775807 // R

@@ -2,7 +2,7 @@
 //
 // strided_column_major(M, N)
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_CUH
-#define LEGO_STRIDED_COLUMN_MAJOR_CUH 0x6fd224a3
+#define LEGO_STRIDED_COLUMN_MAJOR_CUH 0x58b092b8
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -40,6 +40,11 @@ struct strided_column_major_inv_result {
   return {flat % M, flat / M};
 }
 
-#elif LEGO_STRIDED_COLUMN_MAJOR_CUH != 0x6fd224a3
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool strided_column_major_fits(long long M, long long N) noexcept {
+  return M >= 1 && N >= 1 && M <= 0x7fffffffffffffff / N;
+}
+
+#elif LEGO_STRIDED_COLUMN_MAJOR_CUH != 0x58b092b8
 #error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_CUH

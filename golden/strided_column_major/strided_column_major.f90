@@ -5,7 +5,7 @@ module strided_column_major_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: strided_column_major_apply, strided_column_major_inv
+  public :: strided_column_major_apply, strided_column_major_inv, strided_column_major_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -33,5 +33,12 @@ contains
     i = mod(flat, M)
     j = flat / M
   end subroutine strided_column_major_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function strided_column_major_fits(M, N)
+    integer(int64), intent(in) :: M, N
+    strided_column_major_fits = M >= 1_int64 .and. N >= 1_int64
+    if (strided_column_major_fits) strided_column_major_fits = M <= huge(0_int64) / N
+  end function strided_column_major_fits
 
 end module strided_column_major_mod

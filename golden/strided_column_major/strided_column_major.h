@@ -2,8 +2,9 @@
 //
 // strided_column_major(M, N)
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_H
-#define LEGO_STRIDED_COLUMN_MAJOR_H 0x70a1e75e
+#define LEGO_STRIDED_COLUMN_MAJOR_H 0x71ad77f6
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j).
@@ -36,6 +37,11 @@ static inline strided_column_major_inv_result strided_column_major_inv(
   return result;
 }
 
-#elif LEGO_STRIDED_COLUMN_MAJOR_H != 0x70a1e75e
+/// Whether all preconditions on the sizes hold.
+static inline bool strided_column_major_fits(int64_t M, int64_t N) {
+  return M >= 1 && N >= 1 && M <= INT64_MAX / N;
+}
+
+#elif LEGO_STRIDED_COLUMN_MAJOR_H != 0x71ad77f6
 #error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_H

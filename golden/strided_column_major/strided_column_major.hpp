@@ -2,7 +2,7 @@
 //
 // strided_column_major(M, N)
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_HPP
-#define LEGO_STRIDED_COLUMN_MAJOR_HPP 0x39590e6b
+#define LEGO_STRIDED_COLUMN_MAJOR_HPP 0x58fccd28
 
 #include <cstdint>
 
@@ -36,8 +36,13 @@ struct strided_column_major_inv_result {
   return {flat % M, flat / M};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool strided_column_major_fits(std::int64_t M, std::int64_t N) noexcept {
+  return M >= 1 && N >= 1 && M <= INT64_MAX / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_STRIDED_COLUMN_MAJOR_HPP != 0x39590e6b
+#elif LEGO_STRIDED_COLUMN_MAJOR_HPP != 0x58fccd28
 #error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_HPP

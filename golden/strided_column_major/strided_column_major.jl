@@ -3,7 +3,7 @@
 # strided_column_major(M, N)
 module StridedColumnMajor
 
-export strided_column_major_apply, strided_column_major_inv
+export strided_column_major_apply, strided_column_major_inv, strided_column_major_fits
 
 """
     strided_column_major_apply(M, N, i, j)
@@ -41,6 +41,19 @@ end
 
 function strided_column_major_inv(M::Integer, N::Integer, flat::Integer)
     return strided_column_major_inv(Int64(M), Int64(N), Int64(flat))
+end
+
+"""
+    strided_column_major_fits(M, N)
+
+Whether all preconditions on the sizes hold.
+"""
+function strided_column_major_fits(M::Int64, N::Int64)::Bool
+    return M >= 1 && N >= 1 && M <= div(typemax(Int64), N)
+end
+
+function strided_column_major_fits(M::Integer, N::Integer)
+    return strided_column_major_fits(Int64(M), Int64(N))
 end
 
 end # module StridedColumnMajor

@@ -30,3 +30,14 @@ export function strided_column_major_apply(M, N, i, j) {
 export function strided_column_major_inv(M, N, flat) {
   return [flat % M, Math.trunc(flat / M)];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} M
+ * @param {number} N
+ * @returns {boolean}
+ */
+export function strided_column_major_fits(M, N) {
+  return M >= 1 && N >= 1 && M <= Math.trunc(Number.MAX_SAFE_INTEGER / N);
+}

@@ -38,3 +38,14 @@ pub const fn strided_column_major_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
     let _ = N;
     (flat % M, flat / M)
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn strided_column_major_fits(M: i64, N: i64) -> bool {
+    M >= 1 && N >= 1 && M <= i64::MAX / N
+}

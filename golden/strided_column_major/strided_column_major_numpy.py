@@ -36,3 +36,8 @@ def strided_column_major_inv(M, N, flat):
         0 <= i < M, 0 <= j < N
     """
     return flat % M, flat // M
+
+
+def strided_column_major_fits(M, N):
+    """Whether all preconditions on the sizes hold."""
+    return M >= 1 and N >= 1 and M <= 9223372036854775807 // N

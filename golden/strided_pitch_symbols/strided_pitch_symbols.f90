@@ -5,7 +5,7 @@ module strided_pitch_symbols_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: strided_pitch_symbols_apply
+  public :: strided_pitch_symbols_apply, strided_pitch_symbols_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -22,5 +22,13 @@ contains
     associate (unused => N); end associate
     strided_pitch_symbols_apply = P * i + j
   end function strided_pitch_symbols_apply
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function strided_pitch_symbols_fits(M, N, P)
+    integer(int64), intent(in) :: M, N, P
+    strided_pitch_symbols_fits = M >= 1_int64 .and. N >= 1_int64 .and. P >= 1_int64
+    if (strided_pitch_symbols_fits) strided_pitch_symbols_fits = M - 1_int64 &
+        <= (huge(0_int64) - N) / P
+  end function strided_pitch_symbols_fits
 
 end module strided_pitch_symbols_mod

@@ -2,8 +2,9 @@
 //
 // strided_pitch_symbols(M, N, P)
 #ifndef LEGO_STRIDED_PITCH_SYMBOLS_H
-#define LEGO_STRIDED_PITCH_SYMBOLS_H 0x1c598c48
+#define LEGO_STRIDED_PITCH_SYMBOLS_H 0x2ca90e79
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j).
@@ -21,6 +22,11 @@ static inline int64_t strided_pitch_symbols_apply(
   return P * i + j;
 }
 
-#elif LEGO_STRIDED_PITCH_SYMBOLS_H != 0x1c598c48
+/// Whether all preconditions on the sizes hold.
+static inline bool strided_pitch_symbols_fits(int64_t M, int64_t N, int64_t P) {
+  return M >= 1 && N >= 1 && P >= 1 && M - 1 <= (INT64_MAX - N) / P;
+}
+
+#elif LEGO_STRIDED_PITCH_SYMBOLS_H != 0x2ca90e79
 #error two different units are named strided_pitch_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_PITCH_SYMBOLS_H

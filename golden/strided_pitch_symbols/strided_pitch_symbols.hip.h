@@ -2,7 +2,7 @@
 //
 // strided_pitch_symbols(M, N, P)
 #ifndef LEGO_STRIDED_PITCH_SYMBOLS_HIP_H
-#define LEGO_STRIDED_PITCH_SYMBOLS_HIP_H 0x6ef59945
+#define LEGO_STRIDED_PITCH_SYMBOLS_HIP_H 0x5507c084
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -26,6 +26,12 @@
   return P * i + j;
 }
 
-#elif LEGO_STRIDED_PITCH_SYMBOLS_HIP_H != 0x6ef59945
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool strided_pitch_symbols_fits(
+    long long M, long long N, long long P) noexcept {
+  return M >= 1 && N >= 1 && P >= 1 && M - 1 <= (0x7fffffffffffffff - N) / P;
+}
+
+#elif LEGO_STRIDED_PITCH_SYMBOLS_HIP_H != 0x5507c084
 #error two different units are named strided_pitch_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_PITCH_SYMBOLS_HIP_H

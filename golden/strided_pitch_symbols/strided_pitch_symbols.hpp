@@ -2,7 +2,7 @@
 //
 // strided_pitch_symbols(M, N, P)
 #ifndef LEGO_STRIDED_PITCH_SYMBOLS_HPP
-#define LEGO_STRIDED_PITCH_SYMBOLS_HPP 0x3b4412e1
+#define LEGO_STRIDED_PITCH_SYMBOLS_HPP 0x1a08d35a
 
 #include <cstdint>
 
@@ -22,8 +22,14 @@ namespace lego {
   return P * i + j;
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool strided_pitch_symbols_fits(
+    std::int64_t M, std::int64_t N, std::int64_t P) noexcept {
+  return M >= 1 && N >= 1 && P >= 1 && M - 1 <= (INT64_MAX - N) / P;
+}
+
 }  // namespace lego
 
-#elif LEGO_STRIDED_PITCH_SYMBOLS_HPP != 0x3b4412e1
+#elif LEGO_STRIDED_PITCH_SYMBOLS_HPP != 0x1a08d35a
 #error two different units are named strided_pitch_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_PITCH_SYMBOLS_HPP

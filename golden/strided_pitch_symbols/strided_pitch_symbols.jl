@@ -3,7 +3,7 @@
 # strided_pitch_symbols(M, N, P)
 module StridedPitchSymbols
 
-export strided_pitch_symbols_apply
+export strided_pitch_symbols_apply, strided_pitch_symbols_fits
 
 """
     strided_pitch_symbols_apply(M, N, P, i, j)
@@ -26,6 +26,19 @@ end
 function strided_pitch_symbols_apply(M::Integer, N::Integer, P::Integer, i::Integer,
     j::Integer)
     return strided_pitch_symbols_apply(Int64(M), Int64(N), Int64(P), Int64(i), Int64(j))
+end
+
+"""
+    strided_pitch_symbols_fits(M, N, P)
+
+Whether all preconditions on the sizes hold.
+"""
+function strided_pitch_symbols_fits(M::Int64, N::Int64, P::Int64)::Bool
+    return M >= 1 && N >= 1 && P >= 1 && M - 1 <= div(typemax(Int64) - N, P)
+end
+
+function strided_pitch_symbols_fits(M::Integer, N::Integer, P::Integer)
+    return strided_pitch_symbols_fits(Int64(M), Int64(N), Int64(P))
 end
 
 end # module StridedPitchSymbols

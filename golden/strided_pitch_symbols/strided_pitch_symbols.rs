@@ -20,3 +20,14 @@ pub const fn strided_pitch_symbols_apply(M: i64, N: i64, P: i64, i: i64, j: i64)
     let _ = (M, N);
     P * i + j
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn strided_pitch_symbols_fits(M: i64, N: i64, P: i64) -> bool {
+    M >= 1 && N >= 1 && P >= 1 && M - 1 <= (i64::MAX - N) / P
+}

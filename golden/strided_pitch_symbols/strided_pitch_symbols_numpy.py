@@ -23,3 +23,16 @@ def strided_pitch_symbols_apply(M, N, P, i, j):
     Assumes M*P + N - P <= 2**63 - 1.
     """
     return P * i + j
+
+
+def strided_pitch_symbols_fits(M, N, P):
+    """Whether all preconditions on the sizes hold."""
+    return (
+        M >= 1
+        and N >= 1
+        and P >= 1
+        and M <= 9223372036854775807
+        and N <= 9223372036854775807
+        and M - 1 <= (9223372036854775807 - N) // P
+        and P <= 9223372036854775807
+    )

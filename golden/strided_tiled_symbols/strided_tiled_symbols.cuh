@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_CUH
-#define LEGO_STRIDED_TILED_SYMBOLS_CUH 0x478d7313
+#define LEGO_STRIDED_TILED_SYMBOLS_CUH 0x47eb1942
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -43,6 +43,11 @@ struct strided_tiled_symbols_inv_result {
   return {8 * (flat & 15) + (quotient & 7), P * ((flat >> 4) - Q * quotient) + (quotient >> 3)};
 }
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_CUH != 0x478d7313
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool strided_tiled_symbols_fits(long long P, long long Q) noexcept {
+  return P >= 1 && Q >= 1 && P <= 0x7fffffffffffffff / 128 / Q;
+}
+
+#elif LEGO_STRIDED_TILED_SYMBOLS_CUH != 0x47eb1942
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_CUH

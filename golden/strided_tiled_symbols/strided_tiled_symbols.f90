@@ -5,7 +5,7 @@ module strided_tiled_symbols_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: strided_tiled_symbols_apply, strided_tiled_symbols_inv
+  public :: strided_tiled_symbols_apply, strided_tiled_symbols_inv, strided_tiled_symbols_fits
 contains
 
   !> Physical position of the logical index (i, j).
@@ -36,5 +36,12 @@ contains
     i = 8_int64 * iand(flat, 15_int64) + iand(quotient, 7_int64)
     j = P * (shifta(flat, 4) - Q * quotient) + shifta(quotient, 3)
   end subroutine strided_tiled_symbols_inv
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function strided_tiled_symbols_fits(P, Q)
+    integer(int64), intent(in) :: P, Q
+    strided_tiled_symbols_fits = P >= 1_int64 .and. Q >= 1_int64
+    if (strided_tiled_symbols_fits) strided_tiled_symbols_fits = P <= 72057594037927935_int64 / Q
+  end function strided_tiled_symbols_fits
 
 end module strided_tiled_symbols_mod

@@ -2,8 +2,9 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_H
-#define LEGO_STRIDED_TILED_SYMBOLS_H 0x6bdd6307
+#define LEGO_STRIDED_TILED_SYMBOLS_H 0x451e75d1
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Physical position of the logical index (i, j).
@@ -40,6 +41,11 @@ static inline strided_tiled_symbols_inv_result strided_tiled_symbols_inv(
   return result;
 }
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_H != 0x6bdd6307
+/// Whether all preconditions on the sizes hold.
+static inline bool strided_tiled_symbols_fits(int64_t P, int64_t Q) {
+  return P >= 1 && Q >= 1 && P <= INT64_MAX / 128 / Q;
+}
+
+#elif LEGO_STRIDED_TILED_SYMBOLS_H != 0x451e75d1
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_H

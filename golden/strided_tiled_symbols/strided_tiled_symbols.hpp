@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_HPP
-#define LEGO_STRIDED_TILED_SYMBOLS_HPP 0x3b4c1af1
+#define LEGO_STRIDED_TILED_SYMBOLS_HPP 0x68f74ba5
 
 #include <cstdint>
 
@@ -39,8 +39,13 @@ struct strided_tiled_symbols_inv_result {
   return {8 * (flat & 15) + (quotient & 7), P * ((flat >> 4) - Q * quotient) + (quotient >> 3)};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool strided_tiled_symbols_fits(std::int64_t P, std::int64_t Q) noexcept {
+  return P >= 1 && Q >= 1 && P <= INT64_MAX / 128 / Q;
+}
+
 }  // namespace lego
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_HPP != 0x3b4c1af1
+#elif LEGO_STRIDED_TILED_SYMBOLS_HPP != 0x68f74ba5
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_HPP

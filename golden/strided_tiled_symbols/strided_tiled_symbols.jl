@@ -3,7 +3,7 @@
 # strided_tiled_symbols(P, Q)
 module StridedTiledSymbols
 
-export strided_tiled_symbols_apply, strided_tiled_symbols_inv
+export strided_tiled_symbols_apply, strided_tiled_symbols_inv, strided_tiled_symbols_fits
 
 """
     strided_tiled_symbols_apply(P, Q, i, j)
@@ -46,6 +46,19 @@ end
 
 function strided_tiled_symbols_inv(P::Integer, Q::Integer, flat::Integer)
     return strided_tiled_symbols_inv(Int64(P), Int64(Q), Int64(flat))
+end
+
+"""
+    strided_tiled_symbols_fits(P, Q)
+
+Whether all preconditions on the sizes hold.
+"""
+function strided_tiled_symbols_fits(P::Int64, Q::Int64)::Bool
+    return P >= 1 && Q >= 1 && P <= div(div(typemax(Int64), 128), Q)
+end
+
+function strided_tiled_symbols_fits(P::Integer, Q::Integer)
+    return strided_tiled_symbols_fits(Int64(P), Int64(Q))
 end
 
 end # module StridedTiledSymbols

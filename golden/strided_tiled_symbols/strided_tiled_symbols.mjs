@@ -37,3 +37,14 @@ export function strided_tiled_symbols_inv(P, Q, flat) {
     P * (Math.floor(flat / 16) - Q * quotient) + Math.floor(quotient / 8),
   ];
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} P
+ * @param {number} Q
+ * @returns {boolean}
+ */
+export function strided_tiled_symbols_fits(P, Q) {
+  return P >= 1 && Q >= 1 && P <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 128) / Q);
+}

@@ -43,3 +43,14 @@ pub const fn strided_tiled_symbols_inv(P: i64, Q: i64, flat: i64) -> (i64, i64) 
         P * ((flat >> 4) - Q * quotient) + (quotient >> 3),
     )
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn strided_tiled_symbols_fits(P: i64, Q: i64) -> bool {
+    P >= 1 && Q >= 1 && P <= i64::MAX / 128 / Q
+}

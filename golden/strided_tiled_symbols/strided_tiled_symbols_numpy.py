@@ -40,3 +40,8 @@ def strided_tiled_symbols_inv(P, Q, flat):
     """
     quotient = flat // (16 * Q)
     return 8 * (flat & 15) + (quotient & 7), P * ((flat >> 4) - Q * quotient) + (quotient >> 3)
+
+
+def strided_tiled_symbols_fits(P, Q):
+    """Whether all preconditions on the sizes hold."""
+    return P >= 1 and Q >= 1 and P <= 9223372036854775807 // 128 // Q

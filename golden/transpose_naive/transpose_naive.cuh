@@ -2,7 +2,7 @@
 //
 // transpose_naive(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_NAIVE_CUH
-#define LEGO_TRANSPOSE_NAIVE_CUH 0x20893f5d
+#define LEGO_TRANSPOSE_NAIVE_CUH 0x5b0cb034
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -35,6 +35,11 @@ struct transpose_naive_result {
   return {N * total + scaled + thread_mod_32, N * (scaled + thread_mod_32) + total};
 }
 
-#elif LEGO_TRANSPOSE_NAIVE_CUH != 0x20893f5d
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool transpose_naive_fits(long long N) noexcept {
+  return N >= 32 && N % 32 == 0 && N <= 0x7fffffffffffffff / N;
+}
+
+#elif LEGO_TRANSPOSE_NAIVE_CUH != 0x5b0cb034
 #error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_CUH

@@ -5,7 +5,7 @@ module transpose_naive_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: transpose_naive
+  public :: transpose_naive, transpose_naive_fits
 contains
 
   !> The indices at (block, thread, step).
@@ -29,5 +29,13 @@ contains
     source = N * total + scaled + thread_mod_32
     target_v = N * (scaled + thread_mod_32) + total
   end subroutine transpose_naive
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function transpose_naive_fits(N)
+    integer(int64), intent(in) :: N
+    transpose_naive_fits = N >= 32_int64
+    if (transpose_naive_fits) transpose_naive_fits = mod(N, 32_int64) == 0_int64
+    if (transpose_naive_fits) transpose_naive_fits = N <= huge(0_int64) / N
+  end function transpose_naive_fits
 
 end module transpose_naive_mod

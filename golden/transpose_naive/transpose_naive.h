@@ -2,8 +2,9 @@
 //
 // transpose_naive(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_NAIVE_H
-#define LEGO_TRANSPOSE_NAIVE_H 0x67bdd5a8
+#define LEGO_TRANSPOSE_NAIVE_H 0x35511f3c
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// The result of transpose_naive.
@@ -33,6 +34,11 @@ static inline transpose_naive_result transpose_naive(
   return result;
 }
 
-#elif LEGO_TRANSPOSE_NAIVE_H != 0x67bdd5a8
+/// Whether all preconditions on the sizes hold.
+static inline bool transpose_naive_fits(int64_t N) {
+  return N >= 32 && N % 32 == 0 && N <= INT64_MAX / N;
+}
+
+#elif LEGO_TRANSPOSE_NAIVE_H != 0x35511f3c
 #error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_H

@@ -2,7 +2,7 @@
 //
 // transpose_naive(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_NAIVE_HPP
-#define LEGO_TRANSPOSE_NAIVE_HPP 0x647942d9
+#define LEGO_TRANSPOSE_NAIVE_HPP 0x159ae397
 
 #include <cstdint>
 
@@ -31,8 +31,13 @@ struct transpose_naive_result {
   return {N * total + scaled + thread_mod_32, N * (scaled + thread_mod_32) + total};
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool transpose_naive_fits(std::int64_t N) noexcept {
+  return N >= 32 && N % 32 == 0 && N <= INT64_MAX / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_TRANSPOSE_NAIVE_HPP != 0x647942d9
+#elif LEGO_TRANSPOSE_NAIVE_HPP != 0x159ae397
 #error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_HPP

@@ -3,7 +3,7 @@
 # transpose_naive(N, block, thread, step)
 module TransposeNaive
 
-export transpose_naive
+export transpose_naive, transpose_naive_fits
 
 """
     transpose_naive(N, block, thread, step) -> (; source, target)
@@ -31,5 +31,16 @@ end
 function transpose_naive(N::Integer, block::Integer, thread::Integer, step::Integer)
     return transpose_naive(Int64(N), Int64(block), Int64(thread), Int64(step))
 end
+
+"""
+    transpose_naive_fits(N)
+
+Whether all preconditions on the sizes hold.
+"""
+function transpose_naive_fits(N::Int64)::Bool
+    return N >= 32 && N % 32 == 0 && N <= div(typemax(Int64), N)
+end
+
+transpose_naive_fits(N::Integer) = transpose_naive_fits(Int64(N))
 
 end # module TransposeNaive

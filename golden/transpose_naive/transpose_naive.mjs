@@ -26,3 +26,13 @@ export function transpose_naive(N, block, thread, step) {
     target: N * (scaled + thread_mod_32) + total,
   };
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} N
+ * @returns {boolean}
+ */
+export function transpose_naive_fits(N) {
+  return N >= 32 && N % 32 === 0 && N <= Math.trunc(Number.MAX_SAFE_INTEGER / N);
+}

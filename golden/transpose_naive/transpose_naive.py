@@ -35,3 +35,8 @@ def transpose_naive(N: int, block: int, thread: int, step: int) -> TransposeNaiv
     return TransposeNaiveResult(
         source=N * total + scaled + thread_mod_32, target=N * (scaled + thread_mod_32) + total
     )
+
+
+def transpose_naive_fits(N: int) -> bool:
+    """Whether all preconditions on the sizes hold."""
+    return N >= 32 and N % 32 == 0

@@ -35,3 +35,14 @@ pub const fn transpose_naive(N: i64, block: i64, thread: i64, step: i64) -> Tran
         target: N * (scaled + thread_mod_32) + total,
     }
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn transpose_naive_fits(N: i64) -> bool {
+    N >= 32 && N % 32 == 0 && N <= i64::MAX / N
+}

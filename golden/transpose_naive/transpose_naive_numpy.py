@@ -33,3 +33,8 @@ def transpose_naive(N, block, thread, step):
     return TransposeNaiveResult(
         source=N * total + scaled + thread_mod_32, target=N * (scaled + thread_mod_32) + total
     )
+
+
+def transpose_naive_fits(N):
+    """Whether all preconditions on the sizes hold."""
+    return N >= 32 and N % 32 == 0 and N <= 9223372036854775807 // N

@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_CUH
-#define LEGO_TRANSPOSE_SHARED_CUH 0x10872a2b
+#define LEGO_TRANSPOSE_SHARED_CUH 0x4e5ae6a7
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -44,6 +44,11 @@ struct transpose_shared_result {
   };
 }
 
-#elif LEGO_TRANSPOSE_SHARED_CUH != 0x10872a2b
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool transpose_shared_fits(long long N) noexcept {
+  return N >= 32 && N % 32 == 0 && N <= 0x7fffffffffffffff / N;
+}
+
+#elif LEGO_TRANSPOSE_SHARED_CUH != 0x4e5ae6a7
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_CUH

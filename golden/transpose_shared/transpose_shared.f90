@@ -5,7 +5,7 @@ module transpose_shared_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: transpose_shared
+  public :: transpose_shared, transpose_shared_fits
 contains
 
   !> The indices at (block, thread, step).
@@ -34,5 +34,13 @@ contains
     tile_read = 32_int64 * thread_mod_32 + scaled_2 + thread_div_32
     target_v = N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32
   end subroutine transpose_shared
+
+  !> Whether all preconditions on the sizes hold.
+  elemental logical function transpose_shared_fits(N)
+    integer(int64), intent(in) :: N
+    transpose_shared_fits = N >= 32_int64
+    if (transpose_shared_fits) transpose_shared_fits = mod(N, 32_int64) == 0_int64
+    if (transpose_shared_fits) transpose_shared_fits = N <= huge(0_int64) / N
+  end function transpose_shared_fits
 
 end module transpose_shared_mod

@@ -2,8 +2,9 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_H
-#define LEGO_TRANSPOSE_SHARED_H 0x692b2ea0
+#define LEGO_TRANSPOSE_SHARED_H 0x728c3180
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// The result of transpose_shared.
@@ -39,6 +40,11 @@ static inline transpose_shared_result transpose_shared(
   return result;
 }
 
-#elif LEGO_TRANSPOSE_SHARED_H != 0x692b2ea0
+/// Whether all preconditions on the sizes hold.
+static inline bool transpose_shared_fits(int64_t N) {
+  return N >= 32 && N % 32 == 0 && N <= INT64_MAX / N;
+}
+
+#elif LEGO_TRANSPOSE_SHARED_H != 0x728c3180
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_H

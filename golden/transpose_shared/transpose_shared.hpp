@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_HPP
-#define LEGO_TRANSPOSE_SHARED_HPP 0x3e25fd44
+#define LEGO_TRANSPOSE_SHARED_HPP 0x76cc8202
 
 #include <cstdint>
 
@@ -40,8 +40,13 @@ struct transpose_shared_result {
   };
 }
 
+/// Whether all preconditions on the sizes hold.
+[[nodiscard]] constexpr bool transpose_shared_fits(std::int64_t N) noexcept {
+  return N >= 32 && N % 32 == 0 && N <= INT64_MAX / N;
+}
+
 }  // namespace lego
 
-#elif LEGO_TRANSPOSE_SHARED_HPP != 0x3e25fd44
+#elif LEGO_TRANSPOSE_SHARED_HPP != 0x76cc8202
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_HPP

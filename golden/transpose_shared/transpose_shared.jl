@@ -3,7 +3,7 @@
 # transpose_shared(N, block, thread, step)
 module TransposeShared
 
-export transpose_shared
+export transpose_shared, transpose_shared_fits
 
 """
     transpose_shared(N, block, thread, step) -> (; source, tile_write, tile_read, target)
@@ -36,5 +36,16 @@ end
 function transpose_shared(N::Integer, block::Integer, thread::Integer, step::Integer)
     return transpose_shared(Int64(N), Int64(block), Int64(thread), Int64(step))
 end
+
+"""
+    transpose_shared_fits(N)
+
+Whether all preconditions on the sizes hold.
+"""
+function transpose_shared_fits(N::Int64)::Bool
+    return N >= 32 && N % 32 == 0 && N <= div(typemax(Int64), N)
+end
+
+transpose_shared_fits(N::Integer) = transpose_shared_fits(Int64(N))
 
 end # module TransposeShared

@@ -30,3 +30,13 @@ export function transpose_shared(N, block, thread, step) {
     target: N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32,
   };
 }
+
+/**
+ * Whether all preconditions on the sizes hold.
+ *
+ * @param {number} N
+ * @returns {boolean}
+ */
+export function transpose_shared_fits(N) {
+  return N >= 32 && N % 32 === 0 && N <= Math.trunc(Number.MAX_SAFE_INTEGER / N);
+}

@@ -41,3 +41,14 @@ pub const fn transpose_shared(N: i64, block: i64, thread: i64, step: i64) -> Tra
         target: N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32,
     }
 }
+
+/// Whether all preconditions on the sizes hold.
+// Not every program needs this one.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn transpose_shared_fits(N: i64) -> bool {
+    N >= 32 && N % 32 == 0 && N <= i64::MAX / N
+}

@@ -40,3 +40,8 @@ def transpose_shared(N, block, thread, step):
         tile_read=32 * thread_mod_32 + scaled_2 + thread_div_32,
         target=N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32,
     )
+
+
+def transpose_shared_fits(N):
+    """Whether all preconditions on the sizes hold."""
+    return N >= 32 and N % 32 == 0 and N <= 9223372036854775807 // N

@@ -32,9 +32,13 @@ STATEMENTS = {
     "round trip": "inv(apply(i)) = i, and apply(inv(p)) = p, but where an index is masked",
     "definition": "the results are those of the definition",
 }
+# Of a condition on sizes: it is read again beside the header's.
+CONDITION = "it holds exactly where every precondition on the sizes does"
 NAMES = {"fits": "overflow", "range": "ranges"}  # in a header
 RANGES = "ranges of the operands"
 ASSUMED = "assumed in the header"
+TESTED = "each part of a condition computes what the parts before it show to fit"
+REARRANGED = "the header's conditions, sums and products on one side as quotients on the other"
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,7 +55,11 @@ class Certificate:
     @property
     def covers(self) -> list[str]:
         """What is stated of every function, in a few words."""
-        found = [{s["says"]: s["known"] for s in f["statements"]} for f in self.data["functions"]]
+        found = [
+            {s["says"]: s["known"] for s in f["statements"]}
+            for f in self.data["functions"]
+            if f["role"] != "fits"
+        ]
         said = []
         for key in STATEMENTS:
             known = [by for statements in found for by in statements.get(key, ())]
@@ -98,6 +106,8 @@ def certificate(unit: Any, name: str | None = None) -> Certificate:
             continue
         role = ("apply", "inv")[position] if pair else _role(unit, function)
         functions.append(_function(unit, function, found, role))
+    if len(functions) == len(unit.functions):
+        functions += [_condition(f, functions) for f in unit.program.fits]
     return Certificate(
         {
             "certificate": "lego-emit",
@@ -150,6 +160,41 @@ def _function(unit: Any, function: Function, found: Told, role: str) -> dict[str
             if (made := _known(key, unit, function, found, role))
         ],
         "steps": [_step(step, found) for step in found.steps],
+    }
+
+
+def _condition(fits: Function, functions: list[dict[str, Any]]) -> dict[str, Any]:
+    """What is certified of the condition on the sizes of some functions."""
+    nodes = list(dict.fromkeys(n for n in fits.nodes() if n.args))
+    of = {p["name"]: p["of"] for f in functions for p in f["parameters"]}
+    before = {new: old for old, new in fits.renamed}
+    return {
+        "name": fits.name,
+        "of": ", ".join(f["name"] for f in functions),
+        "role": "fits",
+        "index type": fits.index_type,
+        "base": 0,
+        "parameters": [
+            {
+                "name": p.name,
+                "of": before.get(p.name) or of.get(p.name, p.name),
+                "is": "size",
+                "base": 0,
+            }
+            for p in fits.params
+        ],
+        "results": ["fits"],
+        "given": [],
+        "statements": [
+            {
+                "says": key,
+                "text": STATEMENTS[key],
+                "known": [{"by": TESTED, "operations": len(nodes)}],
+            }
+            for key in ("fits", "divisions", "shifts")
+        ]
+        + [{"says": "preconditions", "text": CONDITION, "known": [{"by": REARRANGED}]}],
+        "steps": [],
     }
 
 

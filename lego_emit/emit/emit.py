@@ -65,7 +65,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
     taken |= printer.unit_scope(unit)
     naming.check_apart([f.name for f in program.functions], naming.public)
     tables = _tables(program, printer, unit, taken)
-    functions = []
+    functions: list[Function] = []
     for function in program.functions:
         naming.check_apart([p.name for p in function.params], naming.local)
         naming.check_apart([name for name, _ in function.outputs], naming.local)
@@ -117,7 +117,35 @@ def _legalize(program: Program, printer: Printer) -> Program:
                 renamed=tuple((old, new) for old, new in user_names.items() if old != new),
             )
         )
-    return replace(program, name=unit, functions=tuple(functions))
+    fits = _fits(program, printer, taken) if printer.has_fits else ()
+    return replace(program, name=unit, functions=tuple(functions), fits=fits)
+
+
+def _fits(program: Program, printer: Printer, taken: set[str]) -> tuple[Function, ...]:
+    """The conditions on the sizes of the subjects that assume something of them."""
+    if not any(p.size for f in program.functions for p in f.params):
+        return ()
+    from .fits import fits, stem
+
+    naming, found = printer.naming, []
+    for functions in program.subjects:
+        widest = max((f.index_type for f in functions), key=lambda t: t.most)
+        kind = printer.size_type(widest)
+        made = fits(functions, kind, printer.holds_sizes, printer.lazy_logic)
+        if made is None:
+            continue
+        name = _fresh(naming.public(f"{stem(functions)}_fits"), printer, taken)
+        scope = {*taken}
+        own = {p.name: _fresh(naming.local(p.name), printer, scope) for p in made.params}
+        found.append(
+            replace(
+                made.renamed_params(own),
+                name=name,
+                summary="Whether all preconditions on the sizes hold.",
+                outputs=tuple((n, renamed(e, own)) for n, e in made.outputs),
+            )
+        )
+    return tuple(found)
 
 
 def _summary(

@@ -71,14 +71,6 @@ def unsigned_fit(node: Node, function: Function) -> Node:
     return node
 
 
-def guard(unit: str, extension: str) -> str:
-    """The macro that keeps a file from being included twice, in C's languages. Macros are in upper
-    case; a number tells units apart whose names differ in case only."""
-    capitals = sum(char.isupper() << k for k, char in enumerate(unit))
-    ending = extension.removeprefix(".").replace(".", "_")
-    return f"LEGO_{unit}_{ending}".upper() + f"_{capitals:X}" * bool(capitals)
-
-
 def _summed(text: str) -> str:
     """A file's text with the checksum of what stands between its marks in their place. It has 31
     bits, as a preprocessor's integer may have 32 with its sign, and is not 0, as a macro without a
@@ -107,39 +99,36 @@ class Printer:
         template: Jinja text of the whole file ({{ tables }}, {{ helpers }} and {{ functions }} are
             there), or the name of a file beside the printer's module that ends in .jinja.
         reserved: words that cannot name a parameter, a variable or a function.
-        reserved_functions: words that only functions of the file cannot have as a name (they would
-            meet a function that the language or its headers already have).
-        builtins: the names beside these two that the language has without a declaration, in a
-            kernel too.
+        reserved_functions: words that only functions cannot have as a name: the language has those.
+        builtins: the names beside these two that it has without a declaration, in a kernel too.
         angles: whether < and > may enclose arguments.
-        case_insensitive, max_name: the language's rules for names.
-        line_width: longer lines are broken.
+        case_insensitive, max_name: its rules for names; line_width: longer lines are broken.
         array_word: what the name of an array form ends in.
         default_index: what `index_type="auto"` may choose from, narrowest first.
         suffix: appended to a broken line (Fortran's " &").
         break_after: True where a line must be broken after an operator, not before.
-        outputs_are_variables: True where several outputs are variables of the function's own
-            scope (Fortran's and GLSL's out arguments), so that their names must not clash.
+        outputs_are_variables: True where several outputs are variables of the function's own scope
+            (out arguments), so that their names must not clash.
         bit_operations: True where a power of two is best divided by shifting and masking.
         lazy_select: True where a select computes only the branch that it takes.
         caches_tables: True where a small table of constants is as near as a CPU's nearest cache.
         hexadecimal: True where masks are written as 0x33.
-        cost: the cost model that chooses between equal forms where the caller names none.
+        cost: the cost model that chooses where the caller names none.
         notation: how comments say conditions.
         names_greatest: whether an unsigned type's greatest number has the notation's name in code, too.
         remark: what begins a comment among a function's statements; "" for none there.
-        has_hints: whether the template tells the compiler the ranges of parameters where the program
-            wants it.
+        has_hints: whether the template tells the compiler ranges where the program wants it.
         has_views: whether the template prints the view of a function that has one (f.view).
+        has_fits: whether the template prints the conditions on sizes (fits). In those, holds_sizes:
+            whether arguments are numbers of the index type and no others; lazy_logic: whether `and`
+            computes no more than is needed; names_limits: whether names for 2**bits - 1 stand there.
         namespaces: what joins the parts of a namespace ("::"), "" where it has one part alone, None
             where the language has no namespaces and no modules with a name in the file.
         index_names: what an index type is called beside its own name: name -> (index type, its
             spelling), as {"size_t": ("uint64", "size_t")}.
-        default_namespace: what the functions are in unless the user names it.
-        taken_namespaces: names that no file can have.
+        default_namespace: of a file without one of its own; taken_namespaces: names that none has.
         naming: how names are spelled in the file at hand (spelling()).
-        checksum: what a template writes around what is to be summed, at its begin and its end; there
-            is the sum then.
+        checksum: what a template writes around what is to be summed; there is the sum then.
     """
 
     name = ""
@@ -178,6 +167,10 @@ class Printer:
     names_greatest = False
     remark = ""
     has_views = False
+    has_fits = False
+    holds_sizes = True
+    lazy_logic = True
+    names_limits = False
     has_hints = False
     namespaces: str | None = None
     index_names: Mapping[str, tuple[str, str]] = {}
@@ -308,7 +301,8 @@ class Printer:
         def whole(node: Node) -> Node:
             node = self.fit(node, function)
             if not node.args:
-                return node
+                limit = node.op == "const" and function.is_condition and self.limit(node, function)
+                return replace(node, op="var", value=limit) if limit else node
             if node.op not in typed and node.op not in self.ops:
                 raise self._without_spelling(node.op)
             return replace(node, args=tuple(map(whole, node.args)))
@@ -347,11 +341,23 @@ class Printer:
         """The index type of what counts the elements of the ':' axes."""
         return function.index_type
 
-    def fitted_views(self, program: Program) -> list[FunctionView]:
-        """The program's functions, fitted, as a template sees them."""
+    def size_type(self, index_type: IndexType) -> IndexType:
+        """What a condition on the sizes of functions of an index type computes in: wide enough for
+        whatever a caller may pass, where the language converts arguments without a word."""
+        return index_type
+
+    def limit(self, number: Node, function: Function) -> str:
+        """What a condition on sizes calls a number that ends a type; "" for a literal."""
+        n, most = number.value, function.index_type.most
+        if not self.names_limits or n & (n + 1) or not (self.widens or n == most):
+            return ""
+        return self.notation_of(function.index_type).most.get(n.bit_length(), "")
+
+    def fitted_views(self, program: Program, fits: bool = False) -> list[FunctionView]:
+        """The program's functions, or its conditions on sizes, fitted, as a template sees them."""
         return [
             FunctionView(self, self.fitted(f), program.name, self.counter(f))
-            for f in program.functions
+            for f in (program.fits if fits else program.functions)
         ]
 
     def literal(self, value: int, index_type: str) -> str:
@@ -497,6 +503,7 @@ class Printer:
                     f"{self.title} has no {function.index_type}; it has {', '.join(self.types)}"
                 )
         functions = self.fitted_views(program)
+        fits = self.fitted_views(program, fits=True)
         for view in functions:
             view.given_tables("")  # refused where the language has none
         with named(type(self), self.title, self.template):
@@ -504,8 +511,9 @@ class Printer:
                 unit=program.name,
                 program=program,
                 functions=functions,
+                fits=fits,
                 tables=[self.table(*one) for one in program.tables],
-                helpers=self._helpers(program.name, functions),
+                helpers=self._helpers(program.name, functions + fits),
                 printer=self,
             )
         lines = [line.rstrip() for line in text.split("\n")]
@@ -587,12 +595,8 @@ class FunctionView:
         return remarks(self._function)
 
     def _comment(self, said: str, indent: int) -> list[str]:
-        line = f"{self._printer.remark} {said}"
-        return (
-            [line]
-            if said and self._printer.remark and indent + len(line) <= self._printer.line_width
-            else []
-        )
+        remark, room = self._printer.remark, self._printer.line_width - indent
+        return [line] if said and remark and len(line := f"{remark} {said}") <= room else []
 
     def results(self, form: str, indent: int = 4) -> list[str]:
         """The outputs; form has {name}, {expr} and {T}."""
@@ -616,10 +620,8 @@ class FunctionView:
 
     def given_tables(self, form: str) -> list[str]:
         """The parameters that are tables; form as in signature()."""
-        made = (
-            self._printer.table_parameter(form, self.T).format(name=t.name) for t in self.tables
-        )
-        return list(made)
+        given, T = self._printer.table_parameter, self.T
+        return [given(form, T).format(name=t.name) for t in self.tables]
 
     @cached_property
     def used(self) -> frozenset[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from typing import Any, Generic, TypeVar
 
 from ..errors import InternalError
@@ -201,6 +201,11 @@ class Function:
         )
 
     @property
+    def is_condition(self) -> bool:
+        """Whether it gives a truth value: whether its sizes are allowed."""
+        return len(self.outputs) == 1 and self.outputs[0][1].is_bool
+
+    @property
     def op_count(self) -> int:
         """Operations: + - * / % & | ^ << >> ~, comparisons, selects, min, max, square roots
         and look-ups; each once, as emitted."""
@@ -363,11 +368,23 @@ class Program:
     parts: tuple[int, ...] = ()  # how many functions each of several subjects has; () of one
     header: tuple[str, ...] = ()  # more lines for the head of the file
     hints: bool = False  # whether the compiler is told the ranges of the parameters
+    fits: tuple[Function, ...] = ()  # conditions on the sizes of each subject
 
     def check(self) -> None:
         """Check every function's nodes, names and ranges. Raises InternalError."""
-        for function in self.functions:
+        for function in self.callable:
             function.check()
+
+    @property
+    def callable(self) -> tuple[Function, ...]:
+        """All functions that a caller has: those, and the conditions on their sizes."""
+        return self.functions + self.fits
+
+    @property
+    def subjects(self) -> list[tuple[Function, ...]]:
+        """The functions of each subject."""
+        rest = iter(self.functions)
+        return [tuple(islice(rest, n)) for n in self.parts or (len(self.functions),)]
 
     @property
     def tables(self) -> list[tuple[Entries, str]]:

@@ -1,4 +1,4 @@
-"""The six statements of a certificate, proved again from the text and the definition alone."""
+"""The statements of a certificate, proved again from the text and the definition alone."""
 
 from __future__ import annotations
 
@@ -95,8 +95,12 @@ def check(certificate: Mapping[str, Any], source: str, subject: Any, *, all: boo
         for name in dict.fromkeys(text.names)
         if name not in certified or text.names.count(name) > 1
     ]
-    found = [_Subject(about, certificate, text, subject) for about in certificate["functions"]]
-    roles = {one.about["role"]: one for one in found}
+    made = [_Subject(about, certificate, text, subject) for about in certificate["functions"]]
+    of = [one for one in made if one.about["role"] != "fits"]
+    found = [
+        one if one in of else _Sizes(one.about, certificate, text, subject, of) for one in made
+    ]
+    roles = {one.about["role"]: one for one in of}
     for one in found:
         if one.about["role"] in ("apply", "inv") and len(roles) == 2:
             one.pair = roles["apply"], roles["inv"]
@@ -162,26 +166,10 @@ class _Subject:
 
     def _read(self) -> None:
         """Raises UnsupportedSyntax where something of it cannot be read."""
-        function = self.text.read(self.name)
-        if function is None:
-            raise UnsupportedSyntax(f"the text has no function {self.name}")
-        self.function: Function = function
-        self.trusted = list(function.trusted)
-        self.parameters = {p["name"]: p for p in self.about["parameters"]}
-        names = [name for name, _ in function.params]
-        if names != list(self.parameters):
-            raise UnsupportedSyntax(
-                f"{self.name} takes {', '.join(names)}, and the certificate says "
-                f"{', '.join(self.parameters)}"
-            )
+        function = self._read_function()
         said = stated(function, self.language)
         self.said = said
-        types = [
-            bound
-            for name, kind in function.params
-            if kind.lowest is not None
-            for bound in (made("le", kind.lowest, var(name)), made("le", var(name), kind.highest))
-        ]
+        types = self._types(function)
         ranges = [c for conditions in said.params.values() for c in conditions]
         self.given: list[Term] = [*ranges, *said.assumptions, *types]
         values = [value.term for value in function.results]
@@ -201,6 +189,31 @@ class _Subject:
         self.known: Known = definition.known(self.subject, {**self.fixed, **sizes})
         self._same_subject()
         self.within: list[Term] = []
+
+    def _read_function(self) -> Function:
+        """Raises UnsupportedSyntax where its parameters are not those of the certificate."""
+        function = self.text.read(self.name)
+        if function is None:
+            raise UnsupportedSyntax(f"the text has no function {self.name}")
+        self.function: Function = function
+        self.trusted = list(function.trusted)
+        self.parameters = {p["name"]: p for p in self.about["parameters"]}
+        names = [name for name, _ in function.params]
+        if names != list(self.parameters):
+            raise UnsupportedSyntax(
+                f"{self.name} takes {', '.join(names)}, and the certificate says "
+                f"{', '.join(self.parameters)}"
+            )
+        return function
+
+    def _types(self, function: Function) -> list[Term]:
+        """That every argument is a number of its parameter's type."""
+        return [
+            bound
+            for name, kind in function.params
+            if kind.lowest is not None
+            for bound in (made("le", kind.lowest, var(name)), made("le", var(name), kind.highest))
+        ]
 
     def _same_subject(self) -> None:
         """Raises UnsupportedSyntax where what is given cannot be what the certificate is of: a layout in place of
@@ -559,6 +572,82 @@ class _Subject:
             else:
                 goals.append((c.put(values), f"what {outer.name} supposes"))
         return self._shown(goals, (), supposed)
+
+
+class _Sizes(_Subject):
+    """A condition on the sizes of functions: it is to hold where all does that their comments say of
+    these alone. of: what is known of the functions."""
+
+    def __init__(
+        self,
+        about: Mapping[str, Any],
+        certificate: Mapping[str, Any],
+        text: Text,
+        subject: Any,
+        of: Sequence[_Subject],
+    ):
+        super().__init__(about, certificate, text, subject)
+        self.of = of
+
+    def lines(self) -> Iterator[Line]:
+        """A line for each statement."""
+        keys = [statement["says"] for statement in self.about["statements"]]
+        for key in dict.fromkeys((*KINDS, "preconditions", *keys)):
+            try:
+                if key not in keys:
+                    raise UnsupportedSyntax("the certificate does not state it")
+                verdict, how = self._holds(key)
+            except UnsupportedSyntax as error:
+                verdict, how = OPEN, str(error)
+            yield Line(self.name, key, verdict, how)
+
+    def _holds(self, key: str) -> tuple[str, str]:
+        function = self._read_function()
+        if len(function.results) != 1 or not function.results[0].term.is_truth:
+            raise UnsupportedSyntax(f"{self.name} gives no truth value")
+        self.given = self._types(function)
+        if key in KINDS:
+            return self._demanded(key)
+        (result,) = function.results
+        found, wanted = [*exhaustive.parts(result.term)], self._wanted()
+        verdict, how = self._shown([(c, f"the precondition {c!r}") for c in wanted], (), found)
+        if verdict not in HELD:
+            return verdict, how
+        goals = [(c, f"that {c!r} is one of the preconditions") for c in found]
+        return self._shown(goals, (), wanted)
+
+    def _demanded(self, key: str) -> tuple[str, str]:
+        """Each part of the condition is computed only where those before it hold."""
+        how: list[str] = []
+        for d in (d for d in self.function.demands if d.kind in KINDS[key]):
+            goal, given = d.holds, [*self.given]
+            while goal.op == "lor" and goal.args[0].op == "lnot":
+                given += exhaustive.parts(goal.args[0].args[0])
+                goal = goal.args[1]
+            proof = prove(goal, given)
+            if proof is None:
+                return self._shown([(d.holds, f"line {d.line}: {d.text}")])
+            how.append(proof.how)
+        counts = {h: how.count(h) for h in dict.fromkeys(how)}
+        return PROVED, ", ".join(f"{h} ({n})" for h, n in counts.items()) or "there is none"
+
+    def _by_positions(self, goal: Term, given: Sequence[Term]) -> Proof | None:
+        """None: it has no positions."""
+        return None
+
+    def _wanted(self) -> list[Term]:
+        """All that the comments of the functions say of sizes alone, in the names of this one."""
+        own = {p["of"]: var(name) for name, p in self.parameters.items()}
+        found: list[Term] = []
+        for one in self.of:
+            one._read()
+            names = {n: p["of"] for n, p in one.parameters.items() if p["is"] == "size"}
+            if missing := {*names.values()} - own.keys():
+                raise UnsupportedSyntax(f"{self.name} does not ask for {min(missing)}")
+            _, conditions = one._of_sizes(one.given)
+            put = {name: own[of] for name, of in names.items()}
+            found += [floored(c).put(put) for c in conditions if c.names()]
+        return list(dict.fromkeys(part for c in found for part in exhaustive.parts(c)))
 
 
 def _where_masked(term: Term, number: int) -> Term:

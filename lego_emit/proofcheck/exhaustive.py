@@ -94,7 +94,7 @@ def _ends(term: Term, known: Mapping[str, Sequence[int | None]]) -> tuple[int | 
     a, b = (_ends(arg, known) for arg in term.args)
     if None in a or None in b:
         return None, None
-    if term.op in ("fdiv", "tdiv") and b[0] <= 0:  # pyright: ignore
+    if term.op in ("fdiv", "tdiv") and min(b) <= 0:  # pyright: ignore
         return None, None
     ends = []
     for x, y in product(a, b):

@@ -358,6 +358,10 @@ def made(op: str, *args: Any) -> Term:
         return terms[1 + first.constant]
     if op == "select" and first.op in ("true", "false"):
         return terms[1] if first.op == "true" else terms[2]
+    if (
+        op == "select" and first is terms[2] and terms[1].is_truth
+    ):  # what is tested is kept if false
+        return made("land", first, terms[1])
     if op in ("land", "lor"):
         for one, other in (terms, terms[::-1]):
             if one.op in ("true", "false"):

@@ -158,7 +158,7 @@ class Compiled(Mapping):
 
     def __init__(self, unit: Unit, library: Library, position: int, holder: object):
         self.unit, self._library, self._position, self._holder = unit, library, position, holder
-        self._functions = {f.name: f for f in unit.program.functions}
+        self._functions = {f.name: f for f in unit.program.callable}
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
         if name not in self._functions:
@@ -233,6 +233,10 @@ class Compiled(Mapping):
             if shape == ():
                 wide = 2**64 if function.index_type.ends == UINT64.ends else 0
                 outputs = tuple(int(o[()]) % wide if wide else int(o[()]) for o in outputs)
+        if function.is_condition:
+            outputs = tuple(
+                o.astype(bool) if isinstance(o, np.ndarray) else bool(o) for o in outputs
+            )
         return outputs[0] if len(outputs) == 1 else outputs
 
 
@@ -290,8 +294,8 @@ class _NativeLibrary:
         self._positions = []
         declarations = []
         for u, unit in enumerate(units):
-            self._positions.append({f.name: p for p, f in enumerate(unit.program.functions)})
-            for p, f in enumerate(unit.program.functions):
+            self._positions.append({f.name: p for p, f in enumerate(unit.program.callable)})
+            for p, f in enumerate(unit.program.callable):
                 declarations.append(f"{c_declaration(u, p, f)};")
                 if f.axes:
                     declarations.append(f"{c_array_declaration(u, p, f)};")

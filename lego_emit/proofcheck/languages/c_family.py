@@ -58,7 +58,7 @@ ASKED = frozenset(
 )
 # The standard's own, which change no name of a text.
 HEADERS = frozenset(
-    """<algorithm> <cmath> <cstddef> <cstdint> <limits> <math.h> <metal_stdlib> <ranges> <stddef.h> <stdint.h>
+    """<algorithm> <cmath> <cstddef> <cstdint> <limits> <math.h> <metal_stdlib> <ranges> <stdbool.h> <stddef.h> <stdint.h>
     <type_traits> <version>""".split()
 )
 # What tells a compiler that its argument holds: that is demanded.

@@ -16,7 +16,9 @@ TYPES = {
     "size_t": U64, "std::size_t": U64, "bool": BOOL,
 }  # fmt: skip
 # The standard's macros; a text that defines one is not read.
-GREATEST = {"UINT32_MAX": U32, "UINT64_MAX": U64, "SIZE_MAX": U64}
+GREATEST = {
+    "INT32_MAX": I32, "INT64_MAX": I64, "UINT32_MAX": U32, "UINT64_MAX": U64, "SIZE_MAX": U64,
+}  # fmt: skip
 # Only helpers that are run use them: a number, and one whose square root is meant.
 FLOATS = {"float": Type("float", None), "double": Type("double", None)}
 ROOTS = {"float": Type("square root of a float", None), "double": Type("of a double", None)}

@@ -73,7 +73,7 @@ def _pattern(said: str, parts: dict[str, str]) -> str:
 
 JAVASCRIPT = r"""
 $value = identifier | number | call_expression | binary_expression | unary_expression
-    | ternary_expression | parenthesized_expression | subscript_expression
+    | ternary_expression | parenthesized_expression | subscript_expression | member_expression
 $operator = '+' | '-' | '*' | '/' | '%' | '&' | '|' | '^' | '<<' | '>>' | '>>>' | '<' | '<=' | '>'
     | '>=' | '===' | '!==' | '&&' | '||'
 program: (lexical_declaration | function_declaration | export_statement)+
@@ -192,6 +192,7 @@ function: function_statement variable_declaration+ associate_statement*
     (assignment_statement | do_loop | if_statement)+ end_function_statement
 subroutine: subroutine_statement variable_declaration+ associate_statement*
     (assignment_statement | do_loop | if_statement)+ end_subroutine_statement
+function_statement/intrinsic_type: 'integer' kind? | 'logical'
 function_statement: procedure_qualifier (intrinsic_type 'function' name parameters
     | 'function' name (parameters | '(' ')') function_result)
 subroutine_statement: procedure_qualifier 'subroutine' name parameters
@@ -215,7 +216,7 @@ associate_statement: 'associate' association_list ';' end_associate_statement
 association_list: '(' association ')'
 association: identifier '=>' identifier
 end_associate_statement: 'end' 'associate'
-assignment_statement: (identifier | call_expression) '=' $number
+assignment_statement: (identifier | call_expression) '=' ($number | $truth)
 if_statement: 'if' parenthesized_expression ('then' assignment_statement+ else_clause?
     end_if_statement | assignment_statement)
 else_clause: 'else' assignment_statement+
@@ -336,7 +337,7 @@ string_literal: '"' string_content '"'
 identifier ~ (r#)?\w+
 field_identifier ~ (r#)?\w+
 type_identifier ~ (r#)?\w+
-primitive_type ~ i32|i64|u32|u64|usize
+primitive_type ~ i32|i64|u32|u64|usize|bool
 integer_literal ~ (0x[0-9a-f_]+|[0-9][0-9_]*?)_?(i32|i64|u32|u64|usize)?
 mutable_specifier ~ mut
 self ~ self

@@ -47,7 +47,7 @@ USED = re.compile(
 )
 DIRECTIVE = re.compile(r"!\w*\$")
 INTRINSIC = {"int", "merge", "mod", "modulo", "min", "max", "not", "shiftl", "shifta", "shiftr",
-             "bit_size", "abs", *BITS}  # fmt: skip
+             "bit_size", "abs", "huge", *BITS}  # fmt: skip
 
 
 def read(source: str, language: str) -> Text:
@@ -108,7 +108,9 @@ class _File(File):
         return found
 
     def kind(self, node: Any) -> Type | None:
-        """The type that integer(kind) names."""
+        """The type that integer(kind) names, or logical."""
+        if node is not None and words(node).lower() == "logical":
+            return BOOL
         if node is None or not words(node).lower().startswith("integer"):
             return None
         kind = node.child_by_field_name("kind")
@@ -294,6 +296,8 @@ class _Call(Call):
         values = [self.value(a, scope) for a in parts]
         self.machine.at(node)
         first = values[0]
+        if name == "huge" and len(values) == 1 and first.type != BOOL:
+            return Value(term_of(first.type.highest or 0), first.type)
         if name == "merge" and len(values) == 3 and values[2].type == BOOL:
             if first.type == values[1].type == BOOL:
                 return Value(made("select", values[2].term, first.term, values[1].term), BOOL)

@@ -145,8 +145,9 @@ class _Call(Call):
         raise unread(self.node, f"a {value.type.name} where a {kind.name} is expected")
 
     def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
+        truth = "@returns {boolean}" in self.file.comment(self.node)
         for value in values:
-            if value.type not in (INT53, BIG):
+            if value.type not in ((BOOL,) if truth else (INT53, BIG)):
                 raise unread(self.node, f"a {value.type.name} is returned")
         return values
 
@@ -260,6 +261,8 @@ class _Call(Call):
                 return self._infix(node, scope)
             case "ternary_expression":
                 return self._conditional(node, scope)
+            case "member_expression" if words(node) == "Number.MAX_SAFE_INTEGER":
+                return Value(term_of(INT53.highest or 0), INT53)
             case "call_expression":
                 return self._call(node, scope)
             case "subscript_expression":

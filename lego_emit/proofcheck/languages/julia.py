@@ -332,7 +332,7 @@ class _Call(Call):
             raise unread(node, "a variable is called")
         if name == "typemax" and name not in self.file.functions and len(inside(arguments)) == 1:
             kind = self.file.type_of(self.node, words(inside(arguments)[0]))
-            if kind in (U32, U64):
+            if kind in (I32, I64, U32, U64):
                 return Value(term_of(kind.highest or 0), kind)
         values = [self.value(a, scope) for a in inside(arguments)]
         self.machine.at(node)

@@ -226,6 +226,8 @@ class _Call(Call):
 
     def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         kind = self.node.child_by_field_name("return_type")
+        if kind is not None and words(kind) == "bool":
+            return (self.implicit(values[0], BOOL),)
         if kind is not None and kind.type == "primitive_type":
             return (self.implicit(values[0], self._type(kind)),)
         if kind is not None and kind.type == "tuple_type":
