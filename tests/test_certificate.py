@@ -48,17 +48,19 @@ def checked(unit, subject):
 
 def test_a_certificate_states_six_things_of_each_function():
     made = generate(tiles, "cpp").certificate()
-    assert [f["role"] for f in made.data["functions"]] == ["apply", "inv"]
-    for function in made.data["functions"]:
+    assert [f["role"] for f in made.data["functions"]] == ["apply", "inv", "fits"]
+    *functions, fits = made.data["functions"]
+    assert [s["says"] for s in fits["statements"]] == [*list(STATEMENTS)[:3], "preconditions"]
+    for function in functions:
         assert [s["says"] for s in function["statements"]] == list(STATEMENTS)
         assert all(s["known"] for s in function["statements"])
-    apply, inv = made.data["functions"]
+    apply, inv = functions
     assert "M*N <= 2**63 - 1" in apply["given"] and "0 <= flat < M*N" in inv["given"]
     assert {p["is"] for p in apply["parameters"]} == {"size", "index"}
     assert any(s["rule"] == "fits" and s["because"] == "0 <= l < BN" for s in apply["steps"])
     assert (
         "tiles_apply\n  fits: " in str(made)
-        and repr(made) == "<certificate of tiles_apply, tiles_inv in cpp>"
+        and repr(made) == "<certificate of tiles_apply, tiles_inv, tiles_fits in cpp>"
     )
 
 
