@@ -12,7 +12,7 @@ from net.judge import Machine
 from net.points import Relations
 from steps import at_most
 
-from lego_emit import ExpandBy, GroupBy, Padded, TileBy, catalogue, generate, symbols
+from lego_emit import ExpandBy, GroupBy, Padded, Strided, TileBy, catalogue, generate, symbols
 from lego_emit.algebra import reference
 from lego_emit.errors import WidthError
 from lego_emit.proofcheck.check import check
@@ -276,3 +276,36 @@ def test_a_condition_is_not_shortened_beyond_what_it_says():
     ranges = {"x": (0, 256), "y": (0, 256)}
     (function,) = generate(f, "c", index_type="uint32", ranges=ranges).functions
     assert function.assumptions == ("every intermediate value fits uint32",)
+
+
+@pytest.mark.parametrize("index_type", ["uint32", "uint64"])
+def test_nothing_is_asked_of_a_value_that_is_not_negative(index_type):
+    """A precondition may keep it from that, which no path knew of."""
+
+    def f(x, n, turned):
+        q = n + 2 if turned else x
+        q = q - n if 0 <= q < 8 else n % 3
+        return n * 2 if 0 <= q < 8 else q
+
+    text = str(generate(f, "c", index_type=index_type, ranges={"turned": (0, 2)}))
+    assert ">= 0" not in text.partition("static inline")[2] and "< 0" not in text
+
+    def g(x):
+        return x if not x < 0 else 5
+
+    assert str(generate(g, "c", index_type=index_type)).count("return x;") == 1
+
+
+def test_an_offset_over_symbols_counted_from_one():
+    size = symbols("S")
+    layout = Strided(((5, 5),), ((size, 5),), 7)
+    apply = generate(layout, "javascript", index_type="uint32", base=1, cost="ops").functions[0]
+    for s in (1, 2, 9):
+        for i in range(1, 26):
+            at = layout_at(i - 1, s)
+            assert [*apply.evaluate({"S": s, "i": i}).values()] == [at + 1]
+
+
+def layout_at(i, size):
+    """By the definition of the strides: the first of a mode is the fastest."""
+    return 7 + i % 5 * size + i // 5 * 5

@@ -108,6 +108,8 @@ class Points:
                 made = [
                     None if c is None else a if c else b for c, a, b in zip(*columns, strict=True)
                 ]
+            elif kind == "node":  # of a form that was found: nothing is known of it
+                made = [None] * self._count
             elif kind == "lookup":
                 made = _each(args[0].at, self._expr(args[1]))
             else:
