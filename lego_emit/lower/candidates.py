@@ -10,7 +10,6 @@ from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
 from ..arith.terms import Atom, Identity
 from ..operations import OPS
-from .choices import chosen_by_digits
 from .forms import Form
 from .lowering import Candidate, Identities, Lowering, identities, price
 from .shared import shared
@@ -140,6 +139,10 @@ def bits(state: SearchState) -> Iterator[Candidate]:
 def chosen(state: SearchState) -> Iterator[Candidate]:
     """Sums in which a digit that is 0 or 1 has factors as choices, or as exclusive ors: a row that
     runs backwards where it is odd."""
+    if all(len(mono) < 2 for e in state.own for mono in e.terms):
+        return
+    from .choices import chosen_by_digits
+
     lowering = state.lowering
     made = [chosen_by_digits(e, lowering) for e in state.own]
     for k in range(max(map(len, made))):

@@ -15,7 +15,6 @@ from ..ir.nodes import Node
 from ..operations import OPS
 from .graph import Graph
 from .problem import Dialect
-from .quotients import from_others
 from .ranges import Ranges
 
 Identities = tuple[Identity, ...]
@@ -116,6 +115,8 @@ class Lowering:
 
     def _with_quotients_shared(self, nodes: list[Node]) -> list[Node]:
         """The same with quotients and digits made of other quotients, where that is cheaper."""
+        from .quotients import from_others
+
         others = from_others(self.graph, nodes, self.bit_operations)
         found = self.replaced(nodes, lambda node, _: others.get(node)) if others else None
         if found is None or self.graph.price(found) >= self.graph.price(nodes):
