@@ -15,7 +15,7 @@ contains
   !> @return 0 <= the result < 1024
   elemental integer(int32) function linear_nvmma_128_apply(dim0, dim1)
     integer(int32), intent(in) :: dim0, dim1
-    linear_nvmma_128_apply = ieor(dim1, 64_int32 * dim0 + 8_int32 * iand(dim0, 7_int32))
+    linear_nvmma_128_apply = ieor(64_int32 * dim0 + 8_int32 * iand(dim0, 7_int32), dim1)
   end function linear_nvmma_128_apply
 
   !> (dim0, dim1) of (offset).

@@ -6,14 +6,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_NVMMA_128_GLSL
-#define LEGO_LINEAR_NVMMA_128_GLSL 0x6eb12328
+#define LEGO_LINEAR_NVMMA_128_GLSL 0x5eb80d92
 
 // (offset) of (dim0, dim1).
 // 0 <= dim0 < 16
 // 0 <= dim1 < 64
 // Result: 0 <= the result < 1024
 int linear_nvmma_128_apply(int dim0, int dim1) {
-  return dim1 ^ (64 * dim0 + 8 * (dim0 & 7));
+  return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
 // The same with (dim0, dim1) as a vector.
@@ -37,6 +37,6 @@ ivec2 linear_nvmma_128_inv(int offset) {
   return result;
 }
 
-#elif LEGO_LINEAR_NVMMA_128_GLSL != 0x6eb12328
+#elif LEGO_LINEAR_NVMMA_128_GLSL != 0x5eb80d92
 #error two different units are named linear_nvmma_128; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_128_GLSL

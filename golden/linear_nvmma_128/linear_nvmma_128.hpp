@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,)], 'dim1': [(1,), (2,), (4,), (8,), (16,), (32,)]},
 // out={'offset': 1024})
 #ifndef LEGO_LINEAR_NVMMA_128_HPP
-#define LEGO_LINEAR_NVMMA_128_HPP 0x3ca04cb8
+#define LEGO_LINEAR_NVMMA_128_HPP 0x0c386395
 
 #include <cstdint>
 
@@ -15,7 +15,7 @@ namespace lego {
 /// @return 0 <= the result < 1024
 [[nodiscard]] constexpr std::int32_t linear_nvmma_128_apply(
     std::int32_t dim0, std::int32_t dim1) noexcept {
-  return dim1 ^ (64 * dim0 + 8 * (dim0 & 7));
+  return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
 /// The result of linear_nvmma_128_inv.
@@ -35,6 +35,6 @@ struct linear_nvmma_128_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_NVMMA_128_HPP != 0x3ca04cb8
+#elif LEGO_LINEAR_NVMMA_128_HPP != 0x0c386395
 #error two different units are named linear_nvmma_128; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_128_HPP

@@ -16,7 +16,7 @@ export linear_nvmma_128_apply, linear_nvmma_128_inv
 """
 @inline function linear_nvmma_128_apply(dim0::Ti,
     dim1::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return xor(dim1, Ti(64) * dim0 + Ti(8) * (dim0 & Ti(7)))
+    return xor(Ti(64) * dim0 + Ti(8) * (dim0 & Ti(7)), dim1)
 end
 
 function linear_nvmma_128_apply(dim0::Integer, dim1::Integer)

@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,)], 'dim1': [(1,), (2,), (4,), (8,), (16,), (32,)]},
 // out={'offset': 1024})
 #ifndef LEGO_LINEAR_NVMMA_128_METAL
-#define LEGO_LINEAR_NVMMA_128_METAL 0x749bc0c8
+#define LEGO_LINEAR_NVMMA_128_METAL 0x6b091428
 
 #include <metal_stdlib>
 
@@ -12,7 +12,7 @@
 /// @param dim1 0 <= dim1 < 64
 /// @return 0 <= the result < 1024
 static inline int linear_nvmma_128_apply(int dim0, int dim1) {
-  return dim1 ^ (64 * dim0 + 8 * (dim0 & 7));
+  return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
 /// The result of linear_nvmma_128_inv.
@@ -29,6 +29,6 @@ static inline linear_nvmma_128_inv_result linear_nvmma_128_inv(int offset) {
   return {offset_div_64, (offset & 63) ^ 8 * (offset_div_64 & 7)};
 }
 
-#elif LEGO_LINEAR_NVMMA_128_METAL != 0x749bc0c8
+#elif LEGO_LINEAR_NVMMA_128_METAL != 0x6b091428
 #error two different units are named linear_nvmma_128; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_128_METAL

@@ -10,7 +10,7 @@
  * @returns {number} 0 <= the result < 1024
  */
 export function linear_nvmma_128_apply(dim0, dim1) {
-  return dim1 ^ (64 * dim0 + 8 * (dim0 & 7));
+  return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
 /**

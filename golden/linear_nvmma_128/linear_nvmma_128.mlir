@@ -15,7 +15,7 @@ func.func @linear_nvmma_128_apply(%dim0: i32, %dim1: i32) -> i32 {
   %1 = arith.andi %dim0, %c7_i32 : i32
   %2 = arith.muli %1, %c8_i32 : i32
   %3 = arith.addi %0, %2 : i32
-  %4 = arith.xori %dim1, %3 : i32
+  %4 = arith.xori %3, %dim1 : i32
   return %4 : i32
 }
 

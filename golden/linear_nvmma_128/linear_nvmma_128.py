@@ -16,7 +16,7 @@ def linear_nvmma_128_apply(dim0: int, dim1: int) -> int:
     Returns:
         0 <= the result < 1024
     """
-    return dim1 ^ (64 * dim0 + 8 * (dim0 % 8))
+    return (64 * dim0 + 8 * (dim0 % 8)) ^ dim1
 
 
 def linear_nvmma_128_inv(offset: int) -> tuple[int, int]:

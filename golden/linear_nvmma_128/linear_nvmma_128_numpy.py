@@ -18,7 +18,7 @@ def linear_nvmma_128_apply(dim0, dim1):
     Returns:
         0 <= the result < 1024
     """
-    return dim1 ^ (64 * dim0 + 8 * (dim0 & 7))
+    return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1
 
 
 def linear_nvmma_128_inv(offset):

@@ -14,7 +14,7 @@ func.func @linear_nvmma_64_apply(%dim0: i32, %dim1: i32) -> i32 {
   %0 = arith.muli %dim0, %c32_i32 : i32
   %1 = arith.shli %dim0, %c2_i32 : i32
   %2 = arith.andi %1, %c24_i32 : i32
-  %3 = arith.xori %dim1, %2 : i32
+  %3 = arith.xori %2, %dim1 : i32
   %4 = arith.addi %0, %3 : i32
   return %4 : i32
 }

@@ -16,7 +16,7 @@ def linear_nvmma_64_apply(dim0: int, dim1: int) -> int:
     Returns:
         0 <= the result < 512
     """
-    return dim1 ^ (32 * dim0 + 8 * (dim0 // 2 % 4))
+    return (32 * dim0 + 8 * (dim0 // 2 % 4)) ^ dim1
 
 
 def linear_nvmma_64_inv(offset: int) -> tuple[int, int]:

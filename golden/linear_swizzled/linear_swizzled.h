@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,), (1024,)], 'dim1': [(1,), (2,), (4,), (8,), (16,),
 // (32,)]}, out={'offset': 2048})
 #ifndef LEGO_LINEAR_SWIZZLED_H
-#define LEGO_LINEAR_SWIZZLED_H 0x245b0c83
+#define LEGO_LINEAR_SWIZZLED_H 0x658a95bb
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
 /// @param dim1 0 <= dim1 < 64
 /// @return 0 <= the result < 2048
 static inline int32_t linear_swizzled_apply(int32_t dim0, int32_t dim1) {
-  return dim1 ^ (64 * dim0 + 8 * (dim0 & 7));
+  return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
 /// The result of linear_swizzled_inv.
@@ -33,6 +33,6 @@ static inline linear_swizzled_inv_result linear_swizzled_inv(int32_t offset) {
   return result;
 }
 
-#elif LEGO_LINEAR_SWIZZLED_H != 0x245b0c83
+#elif LEGO_LINEAR_SWIZZLED_H != 0x658a95bb
 #error two different units are named linear_swizzled; give name= to one of them
 #endif  // LEGO_LINEAR_SWIZZLED_H

@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,), (1024,)], 'dim1': [(1,), (2,), (4,), (8,), (16,),
 // (32,)]}, out={'offset': 2048})
 #ifndef LEGO_LINEAR_SWIZZLED_HPP
-#define LEGO_LINEAR_SWIZZLED_HPP 0x7ecdb60f
+#define LEGO_LINEAR_SWIZZLED_HPP 0x22305de8
 
 #include <cstdint>
 
@@ -15,7 +15,7 @@ namespace lego {
 /// @return 0 <= the result < 2048
 [[nodiscard]] constexpr std::int32_t linear_swizzled_apply(
     std::int32_t dim0, std::int32_t dim1) noexcept {
-  return dim1 ^ (64 * dim0 + 8 * (dim0 & 7));
+  return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
 /// The result of linear_swizzled_inv.
@@ -35,6 +35,6 @@ struct linear_swizzled_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_SWIZZLED_HPP != 0x7ecdb60f
+#elif LEGO_LINEAR_SWIZZLED_HPP != 0x22305de8
 #error two different units are named linear_swizzled; give name= to one of them
 #endif  // LEGO_LINEAR_SWIZZLED_HPP

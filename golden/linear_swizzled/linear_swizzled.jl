@@ -16,7 +16,7 @@ export linear_swizzled_apply, linear_swizzled_inv
 """
 @inline function linear_swizzled_apply(dim0::Ti,
     dim1::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return xor(dim1, Ti(64) * dim0 + Ti(8) * (dim0 & Ti(7)))
+    return xor(Ti(64) * dim0 + Ti(8) * (dim0 & Ti(7)), dim1)
 end
 
 function linear_swizzled_apply(dim0::Integer, dim1::Integer)

@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,), (1024,)], 'dim1': [(1,), (2,), (4,), (8,), (16,),
 // (32,)]}, out={'offset': 2048})
 #ifndef LEGO_LINEAR_SWIZZLED_METAL
-#define LEGO_LINEAR_SWIZZLED_METAL 0x7668faeb
+#define LEGO_LINEAR_SWIZZLED_METAL 0x0723440b
 
 #include <metal_stdlib>
 
@@ -12,7 +12,7 @@
 /// @param dim1 0 <= dim1 < 64
 /// @return 0 <= the result < 2048
 static inline int linear_swizzled_apply(int dim0, int dim1) {
-  return dim1 ^ (64 * dim0 + 8 * (dim0 & 7));
+  return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
 /// The result of linear_swizzled_inv.
@@ -29,6 +29,6 @@ static inline linear_swizzled_inv_result linear_swizzled_inv(int offset) {
   return {offset_div_64, (offset & 63) ^ 8 * (offset_div_64 & 7)};
 }
 
-#elif LEGO_LINEAR_SWIZZLED_METAL != 0x7668faeb
+#elif LEGO_LINEAR_SWIZZLED_METAL != 0x0723440b
 #error two different units are named linear_swizzled; give name= to one of them
 #endif  // LEGO_LINEAR_SWIZZLED_METAL

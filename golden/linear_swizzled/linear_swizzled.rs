@@ -12,7 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn linear_swizzled_apply(dim0: i32, dim1: i32) -> i32 {
-    dim1 ^ (64 * dim0 + 8 * (dim0 & 7))
+    (64 * dim0 + 8 * (dim0 & 7)) ^ dim1
 }
 
 /// `(dim0, dim1)` of (offset).

@@ -10,7 +10,7 @@
 /// 0 <= dim1 < 64
 /// Result: 0 <= the result < 2048
 fn linear_swizzled_apply(dim0: i32, dim1: i32) -> i32 {
-  return dim1 ^ (64 * dim0 + 8 * (dim0 & 7));
+  return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
 /// The result of linear_swizzled_inv.

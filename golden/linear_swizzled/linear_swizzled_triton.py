@@ -20,7 +20,7 @@ def linear_swizzled_apply(dim0, dim1):
     Returns:
         0 <= the result < 2048
     """
-    return dim1 ^ (64 * dim0 + 8 * (dim0 & 7))
+    return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1
 
 
 @triton.jit

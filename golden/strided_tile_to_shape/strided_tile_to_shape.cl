@@ -2,14 +2,14 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided((32, (32, 2)), (32, (1, 1024))))
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_CL
-#define LEGO_STRIDED_TILE_TO_SHAPE_CL 0x014ae048
+#define LEGO_STRIDED_TILE_TO_SHAPE_CL 0x7cb9cc59
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 32
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 2048
 static inline int strided_tile_to_shape_apply(int i, int j) {
-  return ((((j << 5) | j) & 0x41f) ^ ((i << 2) & 0x18)) + 32 * i;
+  return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i;
 }
 
 /// The result of strided_tile_to_shape_inv.
@@ -30,6 +30,6 @@ static inline strided_tile_to_shape_inv_result strided_tile_to_shape_inv(int fla
   return result;
 }
 
-#elif LEGO_STRIDED_TILE_TO_SHAPE_CL != 0x014ae048
+#elif LEGO_STRIDED_TILE_TO_SHAPE_CL != 0x7cb9cc59
 #error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_CL

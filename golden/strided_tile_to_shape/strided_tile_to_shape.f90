@@ -14,8 +14,8 @@ contains
   !> @return 0 <= the result < 2048
   elemental integer(int32) function strided_tile_to_shape_apply(i, j)
     integer(int32), intent(in) :: i, j
-    strided_tile_to_shape_apply = ieor(iand(ior(shiftl(j, 5), j), 1055_int32), &
-            iand(shiftl(i, 2), 24_int32)) &
+    strided_tile_to_shape_apply = ieor(iand(shiftl(i, 2), 24_int32), &
+            iand(ior(shiftl(j, 5), j), 1055_int32)) &
         + 32_int32 * i
   end function strided_tile_to_shape_apply
 

@@ -5,14 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_GLSL
-#define LEGO_STRIDED_TILE_TO_SHAPE_GLSL 0x6979e7e5
+#define LEGO_STRIDED_TILE_TO_SHAPE_GLSL 0x432d0e2f
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 32
 // 0 <= j < 64
 // Result: 0 <= the result < 2048
 int strided_tile_to_shape_apply(int i, int j) {
-  return ((((j << 5) | j) & 0x41f) ^ ((i << 2) & 0x18)) + 32 * i;
+  return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i;
 }
 
 // The same with (i, j) as a vector.
@@ -37,6 +37,6 @@ ivec2 strided_tile_to_shape_inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_STRIDED_TILE_TO_SHAPE_GLSL != 0x6979e7e5
+#elif LEGO_STRIDED_TILE_TO_SHAPE_GLSL != 0x432d0e2f
 #error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_GLSL

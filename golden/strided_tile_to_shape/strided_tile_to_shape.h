@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided((32, (32, 2)), (32, (1, 1024))))
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_H
-#define LEGO_STRIDED_TILE_TO_SHAPE_H 0x27206ffe
+#define LEGO_STRIDED_TILE_TO_SHAPE_H 0x405e180b
 
 #include <stdint.h>
 
@@ -11,7 +11,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 2048
 static inline int32_t strided_tile_to_shape_apply(int32_t i, int32_t j) {
-  return ((((j << 5) | j) & 0x41f) ^ ((i << 2) & 0x18)) + 32 * i;
+  return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i;
 }
 
 /// The result of strided_tile_to_shape_inv.
@@ -32,6 +32,6 @@ static inline strided_tile_to_shape_inv_result strided_tile_to_shape_inv(int32_t
   return result;
 }
 
-#elif LEGO_STRIDED_TILE_TO_SHAPE_H != 0x27206ffe
+#elif LEGO_STRIDED_TILE_TO_SHAPE_H != 0x405e180b
 #error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_H

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided((32, (32, 2)), (32, (1, 1024))))
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_HIP_H
-#define LEGO_STRIDED_TILE_TO_SHAPE_HIP_H 0x0e2ce0ae
+#define LEGO_STRIDED_TILE_TO_SHAPE_HIP_H 0x39ad258f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -17,7 +17,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 2048
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_tile_to_shape_apply(int i, int j) noexcept {
-  return ((((j << 5) | j) & 0x41f) ^ ((i << 2) & 0x18)) + 32 * i;
+  return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i;
 }
 
 /// The result of strided_tile_to_shape_inv.
@@ -35,6 +35,6 @@ struct strided_tile_to_shape_inv_result {
   return {flat_div_32 & 31, (flat_div_32 & 0x20) | ((flat & 31) ^ ((flat >> 3) & 0x18))};
 }
 
-#elif LEGO_STRIDED_TILE_TO_SHAPE_HIP_H != 0x0e2ce0ae
+#elif LEGO_STRIDED_TILE_TO_SHAPE_HIP_H != 0x39ad258f
 #error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_HIP_H

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided((32, (32, 2)), (32, (1, 1024))))
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_HPP
-#define LEGO_STRIDED_TILE_TO_SHAPE_HPP 0x1ebc9d59
+#define LEGO_STRIDED_TILE_TO_SHAPE_HPP 0x13c5f1f0
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 2048
 [[nodiscard]] constexpr std::int32_t strided_tile_to_shape_apply(
     std::int32_t i, std::int32_t j) noexcept {
-  return ((((j << 5) | j) & 0x41f) ^ ((i << 2) & 0x18)) + 32 * i;
+  return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i;
 }
 
 /// The result of strided_tile_to_shape_inv.
@@ -34,6 +34,6 @@ struct strided_tile_to_shape_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_TILE_TO_SHAPE_HPP != 0x1ebc9d59
+#elif LEGO_STRIDED_TILE_TO_SHAPE_HPP != 0x13c5f1f0
 #error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_HPP

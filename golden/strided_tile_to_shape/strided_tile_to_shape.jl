@@ -16,7 +16,7 @@ Physical position of the logical index (i, j).
 """
 @inline function strided_tile_to_shape_apply(i::Ti,
     j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return xor(((j << 5) | j) & Ti(1055), (i << 2) & Ti(24)) + Ti(32) * i
+    return xor((i << 2) & Ti(24), ((j << 5) | j) & Ti(1055)) + Ti(32) * i
 end
 
 function strided_tile_to_shape_apply(i::Integer, j::Integer)

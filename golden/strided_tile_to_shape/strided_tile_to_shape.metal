@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided((32, (32, 2)), (32, (1, 1024))))
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_METAL
-#define LEGO_STRIDED_TILE_TO_SHAPE_METAL 0x4be19a56
+#define LEGO_STRIDED_TILE_TO_SHAPE_METAL 0x1e5582b6
 
 #include <metal_stdlib>
 
@@ -11,7 +11,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 2048
 static inline int strided_tile_to_shape_apply(int i, int j) {
-  return ((((j << 5) | j) & 0x41f) ^ ((i << 2) & 0x18)) + 32 * i;
+  return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i;
 }
 
 /// The result of strided_tile_to_shape_inv.
@@ -28,6 +28,6 @@ static inline strided_tile_to_shape_inv_result strided_tile_to_shape_inv(int fla
   return {flat_div_32 & 31, (flat_div_32 & 0x20) | ((flat & 31) ^ ((flat >> 3) & 0x18))};
 }
 
-#elif LEGO_STRIDED_TILE_TO_SHAPE_METAL != 0x4be19a56
+#elif LEGO_STRIDED_TILE_TO_SHAPE_METAL != 0x1e5582b6
 #error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_METAL

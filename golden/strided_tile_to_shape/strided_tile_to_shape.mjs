@@ -10,7 +10,7 @@
  * @returns {number} 0 <= the result < 2048
  */
 export function strided_tile_to_shape_apply(i, j) {
-  return ((((j << 5) | j) & 0x41f) ^ ((i << 2) & 0x18)) + 32 * i;
+  return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i;
 }
 
 /**

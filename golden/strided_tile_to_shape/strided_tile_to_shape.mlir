@@ -7,17 +7,17 @@
 // 0 <= j < 64
 // Result: 0 <= the result < 2048
 func.func @strided_tile_to_shape_apply(%i: i32, %j: i32) -> i32 {
-  %c5_i32 = arith.constant 5 : i32
-  %c1055_i32 = arith.constant 1055 : i32
   %c2_i32 = arith.constant 2 : i32
   %c24_i32 = arith.constant 24 : i32
+  %c5_i32 = arith.constant 5 : i32
+  %c1055_i32 = arith.constant 1055 : i32
   %c32_i32 = arith.constant 32 : i32
-  %0 = arith.shli %j, %c5_i32 : i32
-  %1 = arith.ori %0, %j : i32
-  %2 = arith.andi %1, %c1055_i32 : i32
-  %3 = arith.shli %i, %c2_i32 : i32
-  %4 = arith.andi %3, %c24_i32 : i32
-  %5 = arith.xori %2, %4 : i32
+  %0 = arith.shli %i, %c2_i32 : i32
+  %1 = arith.andi %0, %c24_i32 : i32
+  %2 = arith.shli %j, %c5_i32 : i32
+  %3 = arith.ori %2, %j : i32
+  %4 = arith.andi %3, %c1055_i32 : i32
+  %5 = arith.xori %1, %4 : i32
   %6 = arith.muli %i, %c32_i32 : i32
   %7 = arith.addi %5, %6 : i32
   return %7 : i32

@@ -12,7 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn strided_tile_to_shape_apply(i: i32, j: i32) -> i32 {
-    ((((j << 5) | j) & 0x41f) ^ ((i << 2) & 0x18)) + 32 * i
+    (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i
 }
 
 /// Logical index `(i, j)` of a physical position.

@@ -9,7 +9,7 @@
 /// 0 <= j < 64
 /// Result: 0 <= the result < 2048
 fn strided_tile_to_shape_apply(i: i32, j: i32) -> i32 {
-  return ((((j << 5u) | j) & 0x41f) ^ ((i << 2u) & 0x18)) + 32 * i;
+  return (((i << 2u) & 0x18) ^ (((j << 5u) | j) & 0x41f)) + 32 * i;
 }
 
 /// The result of strided_tile_to_shape_inv.

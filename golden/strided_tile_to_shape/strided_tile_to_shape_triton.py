@@ -19,7 +19,7 @@ def strided_tile_to_shape_apply(i, j):
     Returns:
         0 <= the result < 2048
     """
-    return ((((j << 5) | j) & 0x41F) ^ ((i << 2) & 0x18)) + 32 * i
+    return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41F)) + 32 * i
 
 
 @triton.jit

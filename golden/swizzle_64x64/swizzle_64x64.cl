@@ -2,14 +2,14 @@
 //
 // GroupBy([64, 64]).OrderBy(GenP([64, 64], swizzle, swizzle_inv))
 #ifndef LEGO_SWIZZLE_64X64_CL
-#define LEGO_SWIZZLE_64X64_CL 0x65da25d2
+#define LEGO_SWIZZLE_64X64_CL 0x2cbd6aa7
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 64
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 4096
 static inline int swizzle_64x64_apply(int i, int j) {
-  return 64 * i + (j ^ ((i << 2) & 0x18));
+  return 64 * i + (((i << 2) & 0x18) ^ j);
 }
 
 /// The result of swizzle_64x64_inv.
@@ -26,6 +26,6 @@ static inline swizzle_64x64_inv_result swizzle_64x64_inv(int flat) {
   return result;
 }
 
-#elif LEGO_SWIZZLE_64X64_CL != 0x65da25d2
+#elif LEGO_SWIZZLE_64X64_CL != 0x2cbd6aa7
 #error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_CL

@@ -2,7 +2,7 @@
 //
 // GroupBy([64, 64]).OrderBy(GenP([64, 64], swizzle, swizzle_inv))
 #ifndef LEGO_SWIZZLE_64X64_CUH
-#define LEGO_SWIZZLE_64X64_CUH 0x29cd4a6c
+#define LEGO_SWIZZLE_64X64_CUH 0x69dddc13
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -17,7 +17,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 4096
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int swizzle_64x64_apply(int i, int j) noexcept {
-  return 64 * i + (j ^ ((i << 2) & 0x18));
+  return 64 * i + (((i << 2) & 0x18) ^ j);
 }
 
 /// The result of swizzle_64x64_inv.
@@ -34,6 +34,6 @@ struct swizzle_64x64_inv_result {
   return {flat >> 6, (flat & 63) ^ ((flat >> 4) & 0x18)};
 }
 
-#elif LEGO_SWIZZLE_64X64_CUH != 0x29cd4a6c
+#elif LEGO_SWIZZLE_64X64_CUH != 0x69dddc13
 #error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_CUH

@@ -5,14 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_SWIZZLE_64X64_GLSL
-#define LEGO_SWIZZLE_64X64_GLSL 0x16574244
+#define LEGO_SWIZZLE_64X64_GLSL 0x4a78a52f
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 64
 // 0 <= j < 64
 // Result: 0 <= the result < 4096
 int swizzle_64x64_apply(int i, int j) {
-  return 64 * i + (j ^ ((i << 2) & 0x18));
+  return 64 * i + (((i << 2) & 0x18) ^ j);
 }
 
 // The same with (i, j) as a vector.
@@ -36,6 +36,6 @@ ivec2 swizzle_64x64_inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_SWIZZLE_64X64_GLSL != 0x16574244
+#elif LEGO_SWIZZLE_64X64_GLSL != 0x4a78a52f
 #error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_GLSL

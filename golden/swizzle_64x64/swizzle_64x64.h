@@ -2,7 +2,7 @@
 //
 // GroupBy([64, 64]).OrderBy(GenP([64, 64], swizzle, swizzle_inv))
 #ifndef LEGO_SWIZZLE_64X64_H
-#define LEGO_SWIZZLE_64X64_H 0x438df7cf
+#define LEGO_SWIZZLE_64X64_H 0x7ea2e522
 
 #include <stdint.h>
 
@@ -11,7 +11,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 4096
 static inline int32_t swizzle_64x64_apply(int32_t i, int32_t j) {
-  return 64 * i + (j ^ ((i << 2) & 0x18));
+  return 64 * i + (((i << 2) & 0x18) ^ j);
 }
 
 /// The result of swizzle_64x64_inv.
@@ -28,6 +28,6 @@ static inline swizzle_64x64_inv_result swizzle_64x64_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_SWIZZLE_64X64_H != 0x438df7cf
+#elif LEGO_SWIZZLE_64X64_H != 0x7ea2e522
 #error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_H

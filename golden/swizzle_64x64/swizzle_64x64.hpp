@@ -2,7 +2,7 @@
 //
 // GroupBy([64, 64]).OrderBy(GenP([64, 64], swizzle, swizzle_inv))
 #ifndef LEGO_SWIZZLE_64X64_HPP
-#define LEGO_SWIZZLE_64X64_HPP 0x6684aab7
+#define LEGO_SWIZZLE_64X64_HPP 0x42d60a2e
 
 #include <cstdint>
 
@@ -13,7 +13,7 @@ namespace lego {
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 4096
 [[nodiscard]] constexpr std::int32_t swizzle_64x64_apply(std::int32_t i, std::int32_t j) noexcept {
-  return 64 * i + (j ^ ((i << 2) & 0x18));
+  return 64 * i + (((i << 2) & 0x18) ^ j);
 }
 
 /// The result of swizzle_64x64_inv.
@@ -31,6 +31,6 @@ struct swizzle_64x64_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_SWIZZLE_64X64_HPP != 0x6684aab7
+#elif LEGO_SWIZZLE_64X64_HPP != 0x42d60a2e
 #error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_HPP

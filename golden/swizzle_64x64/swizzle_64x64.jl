@@ -15,7 +15,7 @@ Physical position of the logical index (i, j).
 - Result: `0 <= the result < 4096`
 """
 @inline function swizzle_64x64_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(64) * i + xor(j, (i << 2) & Ti(24))
+    return Ti(64) * i + xor((i << 2) & Ti(24), j)
 end
 
 swizzle_64x64_apply(i::Integer, j::Integer) = swizzle_64x64_apply(Int64(i), Int64(j))

@@ -2,7 +2,7 @@
 //
 // GroupBy([64, 64]).OrderBy(GenP([64, 64], swizzle, swizzle_inv))
 #ifndef LEGO_SWIZZLE_64X64_METAL
-#define LEGO_SWIZZLE_64X64_METAL 0x1a67d915
+#define LEGO_SWIZZLE_64X64_METAL 0x52b785ea
 
 #include <metal_stdlib>
 
@@ -11,7 +11,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 4096
 static inline int swizzle_64x64_apply(int i, int j) {
-  return 64 * i + (j ^ ((i << 2) & 0x18));
+  return 64 * i + (((i << 2) & 0x18) ^ j);
 }
 
 /// The result of swizzle_64x64_inv.
@@ -27,6 +27,6 @@ static inline swizzle_64x64_inv_result swizzle_64x64_inv(int flat) {
   return {flat >> 6, (flat & 63) ^ ((flat >> 4) & 0x18)};
 }
 
-#elif LEGO_SWIZZLE_64X64_METAL != 0x1a67d915
+#elif LEGO_SWIZZLE_64X64_METAL != 0x52b785ea
 #error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_METAL

@@ -10,7 +10,7 @@
  * @returns {number} 0 <= the result < 4096
  */
 export function swizzle_64x64_apply(i, j) {
-  return 64 * i + (j ^ ((i << 2) & 0x18));
+  return 64 * i + (((i << 2) & 0x18) ^ j);
 }
 
 /**

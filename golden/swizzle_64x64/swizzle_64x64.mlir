@@ -13,7 +13,7 @@ func.func @swizzle_64x64_apply(%i: i32, %j: i32) -> i32 {
   %0 = arith.muli %i, %c64_i32 : i32
   %1 = arith.shli %i, %c2_i32 : i32
   %2 = arith.andi %1, %c24_i32 : i32
-  %3 = arith.xori %j, %2 : i32
+  %3 = arith.xori %2, %j : i32
   %4 = arith.addi %0, %3 : i32
   return %4 : i32
 }

@@ -12,7 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn swizzle_64x64_apply(i: i32, j: i32) -> i32 {
-    64 * i + (j ^ ((i << 2) & 0x18))
+    64 * i + (((i << 2) & 0x18) ^ j)
 }
 
 /// Logical index `(i, j)` of a physical position.

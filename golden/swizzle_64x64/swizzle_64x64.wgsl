@@ -9,7 +9,7 @@
 /// 0 <= j < 64
 /// Result: 0 <= the result < 4096
 fn swizzle_64x64_apply(i: i32, j: i32) -> i32 {
-  return 64 * i + (j ^ ((i << 2u) & 0x18));
+  return 64 * i + (((i << 2u) & 0x18) ^ j);
 }
 
 /// The result of swizzle_64x64_inv.

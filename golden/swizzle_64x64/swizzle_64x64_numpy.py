@@ -17,7 +17,7 @@ def swizzle_64x64_apply(i, j):
     Returns:
         0 <= the result < 4096
     """
-    return 64 * i + (j ^ ((i << 2) & 0x18))
+    return 64 * i + (((i << 2) & 0x18) ^ j)
 
 
 def swizzle_64x64_inv(flat):

@@ -76,7 +76,8 @@ def fits(
     if not tests.found:
         return None
     own = tuple(Param(p.name, size=True) for p in params.values())
-    return Function(f"{stem(functions)}_fits", own, (), (("fits", all_of(tests.found)),), kind)
+    outputs = (("fits", all_of(tests.found)),)
+    return Function(f"{stem(functions)}_fits", own, (), outputs, kind, is_condition=True)
 
 
 def _key(node: Node) -> tuple[bool, str]:

@@ -107,6 +107,7 @@ class Function:
     named: bool = False  # whether a caller knows several results by their names: those of a dict
     base: int = 0  # what the first index and the first position are called
     bases: tuple[int, ...] = ()  # what the 0 of each output is called, where that is not base
+    is_condition: bool = False  # it says whether sizes are allowed, as a truth value
     cost: float = 0  # of one call by the cost model that chose the form
     # (at how many points it was compared with its definition, why at none)
     checked: tuple[int, str] = field(default=(0, "it was not compared"), compare=False)
@@ -199,11 +200,6 @@ class Function:
             promises=tuple(r.map(change) for r in self.promises),
             table_sizes=tuple((change(n), change(below)) for n, below in self.table_sizes),
         )
-
-    @property
-    def is_condition(self) -> bool:
-        """Whether it gives a truth value: whether its sizes are allowed."""
-        return len(self.outputs) == 1 and self.outputs[0][1].is_bool
 
     @property
     def op_count(self) -> int:

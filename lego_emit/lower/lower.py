@@ -143,7 +143,7 @@ def finished(
     viewed = problem.view.values if problem.view else ()
     sizes = [plain.expr(problem.analyzer.unsubstitute(e)) for e in (*extents.values(), *viewed)]
     names = [n for n, _ in problem.outputs]
-    taken = {*problem.parameters.names, *names}
+    taken = [*problem.parameters.names, *names]
     return finish(lowering, names, roots, [*extents], sizes, taken, given)
 
 
@@ -205,7 +205,7 @@ def finish(
     roots: Sequence[Node],
     extent_names: Sequence[str],
     extents: Sequence[Node],
-    taken: Iterable[str],
+    taken: Sequence[str],
     given: Mapping[Node, str] = MappingProxyType({}),
 ) -> Lowered:
     """The program of chosen nodes: what stands more than once is named (given: what has a name
@@ -235,6 +235,14 @@ def finish(
     read = lowering.ranges.lasts(reached, ranges)
     ranges = {**lowering.ranges.program([*lasts.values()]), **ranges}
 
+    places = {name: place for place, name in enumerate(taken)}
+    first: dict[Node, int] = {}  # the place of the first parameter in a node
+    for k in reached:
+        of = [first[a] for a in k.args]
+        first[k] = (
+            places.get(str(k.value), len(places)) if k.op == "var" else min(of, default=len(places))
+        )
+
     def made(k: Node, nodes: dict[Node, Node]) -> Node:
         op, bounds = k.op, ranges.get(k, (None, None))
         if op == "within":
@@ -249,6 +257,8 @@ def finish(
                     _bounded(node, *ranges[a]) if a in loose and a in ranges else node
                     for a, node in zip(k.args, args, strict=True)
                 )
+            if op == "xor" and first[k.args[1]] < first[k.args[0]]:  # in the parameters' order
+                args = args[::-1] if "const" not in (args[0].op, args[1].op) else args
             return Node(op, args, k.value, *bounds)
         if is_condition(op):
             return Node(op, args)
