@@ -311,6 +311,15 @@ class Options(_Checked):
         have this.""",
         ("Flag",), check=_flag,
     )  # fmt: skip
+    checks: bool = option(
+        False,
+        """Assert the ranges of the arguments and the preconditions, in debug builds. By assert (C, C++,
+        CUDA C, HIP, Python, NumPy), debug_assert! (Rust), @assert (Julia), a RangeError unless NODE_ENV
+        is production (JavaScript), an error stop where LEGO_CHECKS is defined (Fortran, which takes -cpp
+        then). Release builds have nothing of it: -DNDEBUG, python -O, rustc -O. What the index type
+        cannot compute without an overflow is not asserted.""",
+        ("Flag",), check=_flag,
+    )  # fmt: skip
     effort: int = option(
         1,
         f"""How many times the usual steps the searches for cheaper forms may take, 1 to {MOST_EFFORT}.

@@ -58,7 +58,9 @@ def generate(fn_or_layout: Any, target: str, **given: Any) -> Emitted:
     options = Options.of(given)
     printer = registry.printer(target).spelling(options.naming, options.index_type)
     program, subjects = _in_each(fn_or_layout, printer, options)
-    program = replace(program, header=tuple(options.header), hints=options.hints)
+    program = replace(
+        program, header=tuple(options.header), hints=options.hints, checks=options.checks
+    )
     if program.diagnostics and options.strict:
         raise TraceError("; ".join(program.diagnostics))
     for text in program.diagnostics:

@@ -64,7 +64,7 @@ class CPrinter(HeaderPrinter):
     reserved = CPP_KEYWORDS - {"std", "lego"} | {"typeof", "typeof_unqual"} | STDINT | MACROS
     reserved_functions = frozenset(FUNCTIONS)
     qualifiers = host = "static inline"
-    has_hints = has_fits = True
+    has_hints = has_fits = has_checks = True
     names_limits = True
 
     def fit(self, node, function):
@@ -138,4 +138,6 @@ class CPrinter(HeaderPrinter):
         includes = SIZED if self.sized else "#include <stdint.h>"
         if any(f.is_condition for f in functions):
             includes = f"#include <stdbool.h>\n{includes}"
+        if any(f.asserted for f in functions):
+            includes = f"#include <assert.h>\n{includes}"
         return "\n\n".join([includes, *helpers])

@@ -76,7 +76,7 @@ class CppPrinter(CxxPrinter):
     reserved_functions = frozenset({"assert", "offsetof"})
     builtins = frozenset({"size_t", "ptrdiff_t", "abs", "div"})
     qualifiers = "constexpr"
-    has_hints = has_fits = True
+    has_hints = has_fits = has_checks = True
     names_limits = True
 
     def prefix(self, unit):
@@ -131,6 +131,8 @@ class CppPrinter(CxxPrinter):
             lines.insert(0, "#include <cmath>")
         if any(node.op in ("min", "max") for f in functions for node in f.nodes()):
             lines.insert(0, "#include <algorithm>")
+        if any(f.asserted for f in functions):
+            lines.insert(0, "#include <cassert>")
         if self.sized:
             lines.insert(lines.index("#include <cstdint>"), "#include <cstddef>")
             lines += ["", 'static_assert(sizeof(std::size_t) == 8, "size_t must have 64 bits");']

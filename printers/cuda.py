@@ -41,6 +41,11 @@ SIZED = """#if !defined(__CUDACC_RTC__) && !defined(__HIPCC_RTC__)
 #endif
 static_assert(sizeof(size_t) == 8, "size_t must have 64 bits");"""
 
+# NVRTC and hipRTC have assert without a header.
+ASSERT = """#if !defined(__CUDACC_RTC__) && !defined(__HIPCC_RTC__)
+#include <cassert>
+#endif"""
+
 # The built-in variables, and macros and types of headers that nvcc always includes.
 CUDA_WORDS = MACROS.union(
     """blockDim blockIdx gridDim threadIdx warpSize NZERO math_errhandling ptrdiff_t size_t typeof uint
@@ -124,7 +129,7 @@ class CudaPrinter(FillPrinter, CxxPrinter):
     builtins = INTRINSICS
     qualifiers = "LEGO_HOST_DEVICE constexpr"
     macros = OPENING
-    has_hints = has_fits = True
+    has_hints = has_fits = has_checks = True
     device_macro = "__CUDA_ARCH__"
     sharing = (
         "The threads of a block share the work as {fill}(.., {out}, threadIdx.x, blockDim.x), those of "
@@ -143,8 +148,9 @@ class CudaPrinter(FillPrinter, CxxPrinter):
 
     def opening(self, unit, helpers, functions):
         """The macro for host and device, the namespace's head and the helpers."""
-        sized = [SIZED] if self.sized else []
-        return "\n\n".join([*sized, self.macros, *self.namespace_head(), *helpers])
+        included = [ASSERT] if any(f.asserted for f in functions) else []
+        included += [SIZED] if self.sized else []
+        return "\n\n".join([*included, self.macros, *self.namespace_head(), *helpers])
 
     def limit(self, number, function):
         """Its digits, of which all are alike: the names are in headers, and none is included."""

@@ -169,7 +169,7 @@ class FortranPrinter(Printer):
     max_name = 63 - len("_array")
     suffix = " &"
     outputs_are_variables = True
-    has_fits = names_limits = True
+    has_fits = has_checks = names_limits = True
     lazy_logic = False
     namespaces = ""
 
@@ -279,6 +279,19 @@ class FortranPrinter(Printer):
         said = [self.expression(c, f) for c in (all_of(first), *parts[len(first) :])]
         tests = [f"if ({f.name}) " * (k > 0) + f"{f.name} = {text}" for k, text in enumerate(said)]
         return [self.line(text, 4) for text in tests]
+
+    def checks(self, f):
+        """The lines that stop where something asserted does not hold, as they stand; the preprocessor
+        drops them unless LEGO_CHECKS is defined."""
+        lines = []
+        for condition in f.asserted:
+            text = self.expression(condition, f)
+            said = f'error stop "{f.name}: {self.inline(text)}"'
+            if len(said) > self.line_width - 6:
+                said = f'error stop "{f.name}: a precondition does not hold"'
+            test = self.line(f"if (.not. ({text})) then", 4)
+            lines += [f"    {test}", f"      {said}", "    end if"]
+        return ["#ifdef LEGO_CHECKS", *lines, "#endif"] if lines else []
 
     # -- the array form --------------------------------------------------------------------
 

@@ -207,10 +207,10 @@ class JavaScriptPrinter(Printer):
         "isqrtBig": ISQRT_BIG,
     }
     template = "javascript.jinja"
-    reserved = RESERVED | frozenset(helpers)
+    reserved = RESERVED | frozenset(helpers) | {"CHECKS"}
     builtins = frozenset("globalThis isFinite isNaN parseInt parseFloat Boolean String".split())
     default_index = (INT53,)
-    has_fits = names_limits = True
+    has_fits = has_checks = names_limits = True
     holds_sizes = False
 
     def size_type(self, index_type: IndexType) -> IndexType:
@@ -251,7 +251,14 @@ class JavaScriptPrinter(Printer):
 
     def body(self, view: FunctionView) -> list[str]:
         """The lines of a function's body."""
-        lines = [
+        lines = []
+        for condition in view.asserted:
+            text = self.expression(condition, view)
+            said = f'  throw new RangeError("{view.name}: {self.inline(text)}");'
+            if len(said) > self.line_width - 2:
+                said = f'  throw new RangeError("{view.name}: a precondition does not hold");'
+            lines += [self.line(f"if (CHECKS && !({text})) {{", 2), said, "}"]
+        lines += [
             self.line(f"const {name} = {self.expression(node, view)};", 2)
             for name, node in view.body
         ]

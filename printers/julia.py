@@ -126,7 +126,7 @@ class JuliaPrinter(Printer):
     reserved = KEYWORDS | USED
     not_exported = BASE_EXPORTS
     builtins = BASE_EXPORTS | TAKEN_MODULES | KERNEL_WORDS
-    has_fits = names_limits = widens = True
+    has_fits = has_checks = names_limits = widens = True
     break_after = True
     line_width = 92  # as JuliaFormatter has it; lines are broken as in its SciMLStyle
 

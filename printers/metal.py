@@ -17,7 +17,7 @@ class MetalPrinter(OpenClPrinter):
     aliases = ("msl",)
     title = "Metal"
     namespaces = ""  # C++14 has no a::b
-    has_hints = has_fits = False
+    has_hints = has_fits = has_checks = False
     extension = ".metal"
     ops = {
         **OpenClPrinter.ops,

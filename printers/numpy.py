@@ -59,6 +59,7 @@ class NumpyPrinter(PythonPrinter):
     kernel_types = ("int64",)
     lazy_select = False
     broadcast = "np.broadcast_to"
+    asserts = "assert np.all({})"
     has_fits = True  # of integers, one call for a shape: what Python computes
 
     def size_type(self, index_type: IndexType) -> IndexType:
@@ -92,7 +93,7 @@ class NumpyPrinter(PythonPrinter):
         """NumPy where it is used."""
         arrays = [f for f in functions if not f.is_condition]
         calls = operations(arrays) & {op for op in self.ops if "np." in self.ops[op].text}
-        used = calls or any(f.axes for f in functions)
+        used = calls or any(f.axes or f.asserted for f in functions)
         found = ["from collections import namedtuple"] * any(f.named for f in functions)
         roots = "isqrt" in operations(f for f in functions if f.is_condition)
         return [*["import math"] * roots, *found, *["import numpy as np"] * bool(used)]

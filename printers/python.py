@@ -90,7 +90,8 @@ class PythonPrinter(Printer):
     comments = ("#",)
     remark = "#"
     truths = ("False", "True")
-    has_fits = True
+    has_fits = has_checks = True
+    asserts = "assert {}"
     holds_sizes = False
 
     def companions(self, name: str) -> set[str]:
@@ -165,7 +166,8 @@ class PythonPrinter(Printer):
 
     def statements(self, f: FunctionView) -> list[str]:
         """The lines before the results."""
-        return f.statements("{name} = {expr}")
+        asserted = (self.asserts.format(self.expression(c, f)) for c in f.asserted)
+        return [*(self.line(text, 4) for text in asserted), *f.statements("{name} = {expr}")]
 
     def returned(self, f: FunctionView) -> str:
         """The statement that gives the results."""

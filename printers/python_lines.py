@@ -25,7 +25,7 @@ class _Lines:
         self.width, self.looseness = width, looseness
 
     def statement(self, text: str) -> list[str]:
-        for start in ("return ", f"{text.partition(' = ')[0]} = "):
+        for start in ("return ", "assert ", f"{text.partition(' = ')[0]} = "):
             value = text.removeprefix(start)
             if value != text and (lines := self.hugged(start, value)):
                 return lines

@@ -127,7 +127,7 @@ class RustPrinter(Printer):
     )
     cast = "({0} as {T})"
     declaration = "let {name}: {T} = {expr};"
-    names_greatest = names_limits = has_fits = True
+    names_greatest = names_limits = has_fits = has_checks = True
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", USIZE: "usize"}
     # Comparisons do not chain. Operands of shifts and bit operations, and && inside ||, are
     # bracketed as clippy::precedence asks.
@@ -235,6 +235,11 @@ class RustPrinter(Printer):
     def inline(self, text: str) -> str:
         """An expression's text, on one line however long."""
         return rust_layout.flat(rust_layout.parse(text))
+
+    def asserted(self, condition: str) -> str:
+        """The statement that asserts a condition, which a const fn may from Rust 1.57 on."""
+        call = rust_layout.parse(f"debug_assert!({LIST}{condition}{END})")
+        return f"{rust_layout.layout(call, 4, 4, 1)};"
 
     def companions(self, name: str) -> set[str]:
         """The iterator's name, and that of several results by name."""

@@ -92,7 +92,7 @@ class TritonPrinter(NumpyPrinter):
     helpers = {"floor_div": FLOOR_DIV, "floor_mod": FLOOR_MOD, "isqrt": ISQRT, "entry": ENTRY}
     reserved = KEYWORDS | {"tl", "triton"}
     broadcast = "tl.broadcast_to"
-    has_fits = False
+    has_fits = has_checks = False
     kernel_types = ()
     cast = "tl.cast({0}, {T})"
     declaration = "{name} = {expr}"

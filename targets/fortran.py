@@ -125,7 +125,8 @@ class FortranTarget(NativeTarget):
         # One source file: gfortran starts its compiler anew for each.
         source = folder / "units.f90"
         source.write_text("\n".join([*texts, *wrappers]), encoding="utf-8")
-        command = [self.path(), *self.flags, "-O1", "-fPIC", "-shared", "-o", str(library)]
+        checks = ["-cpp"] * any(unit.program.checks for unit in units)
+        command = [self.path(), *self.flags, *checks, "-O1", "-fPIC", "-shared", "-o", str(library)]
         self.execute([*command, source.name], cwd=folder)
 
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:

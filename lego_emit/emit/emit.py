@@ -118,6 +118,10 @@ def _legalize(program: Program, printer: Printer) -> Program:
             )
         )
     fits = _fits(program, printer, taken) if printer.has_fits else ()
+    if program.checks:
+        from .fits import checked
+
+        functions = checked(functions, printer)
     return replace(program, name=unit, functions=tuple(functions), fits=fits)
 
 

@@ -1,4 +1,5 @@
-"""NAME_fits: the preconditions on sizes as one condition that a caller's sizes are put into.
+"""NAME_fits: the preconditions on sizes as one condition that a caller's sizes are put into; and what
+debug builds assert of all parameters.
 
 The header says M*N + 3*M <= 2**63 - 1 in numbers without end. Computed in the machine's, the product may
 overflow; the condition is emitted as M <= (2**63 - 1)/3 and M <= (2**63 - 1 - 3*M)/N, which is the same and
@@ -9,18 +10,21 @@ as the header says it. Where a sum cannot be taken apart so (M*N - K), what is a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import reduce
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial, reduce
 from math import inf
 from typing import TypeAlias
 
+from ..errors import TargetError
 from ..intervals import Interval, both
 from ..ir.index_types import IndexType
 from ..ir.nodes import Node, const
 from ..ir.program import Function, Param
 from ..ir.relations import all_of, conjuncts, in_one_form, names_in, says
 from ..operations import OPS, interval
+from . import registry
+from .printer import Printer
 
 Mono: TypeAlias = tuple[Node, ...]  # a product of names and of what is computed as it stands
 Poly: TypeAlias = dict[Mono, int]
@@ -80,6 +84,56 @@ def fits(
     return Function(f"{stem(functions)}_fits", own, (), outputs, kind, is_condition=True)
 
 
+def checked(functions: Iterable[Function], printer: Printer) -> list[Function]:
+    """The functions with what they assert. Raises TargetError where the language has no assertions."""
+    if not printer.has_checks:
+        known = [n for n, other in registry.working().items() if other.has_checks]
+        raise TargetError(
+            f"{printer.title} has no assertions for checks=True; {', '.join(known)} have. Check what the "
+            "kernel is given on the host"
+        )
+    lazy = printer.lazy_logic and printer.lazy_select
+    return [replace(f, asserted=checks(f, printer.holds_sizes, lazy)) for f in functions]
+
+
+def checks(f: Function, held: bool, lazy: bool) -> tuple[Node, ...]:
+    """What a function's header says of its parameters, sizes first, as conditions of which each computes
+    nothing that overflows where those before it hold. What cannot be told so, or not exactly, is left
+    out. held, lazy: as fits() has them; where not lazy, what needs a condition is not in one with it."""
+    kind, (least, most) = f.index_type, f.index_type.ends
+    lo, end = (0 if least == 0 else None), (kind.most if held and kind.most < inf else None)
+    tests = _Tests(kind, {p.name: (lo, end) for p in f.params}, lazy)
+    sizes = [p for p in f.params if p.size]
+    of_sizes = [c for c in f.assumed if {*names_in(c)} <= {p.name for p in sizes}]
+    groups: list[list[Callable[[], None]]] = [
+        [partial(tests.add, c) for p in sizes for c in p.range.conditions(p.name)]
+        + [partial(tests.add, c) for c in of_sizes]
+        + [partial(tests.within, p.name, least, most) for p in sizes]
+    ]
+    for p in f.params:
+        if not p.size:
+            groups.append([partial(tests.add, c) for c in p.range.conditions(p.name)])
+    groups += [[partial(tests.add, c)] for c in f.assumed if c not in of_sizes]
+    late: list[Callable[[], None]] = []  # what may need what comes later
+    found: list[Node] = []
+    for group in (*groups, late):
+        tests.found = []
+        for test in [*group]:
+            if not tests.tried(test) and group is not late:
+                late.append(test)
+        joined = [c for c in tests.found if lazy or all(map(_needs_nothing, c.args))]
+        found += [all_of(joined)] if joined else []
+        found += [c for c in tests.found if c not in joined]
+    return tuple(found)
+
+
+def _needs_nothing(node: Node) -> bool:
+    """Whether a value can be computed for all arguments: a name, or its quotient by a number."""
+    if node.op in ("div", "mod", "floordiv", "floormod"):
+        return not node.args[0].args and node.args[1].op == "const" and node.args[1].value > 0
+    return not node.args
+
+
 def _key(node: Node) -> tuple[bool, str]:
     return node.op != "var", says(node)
 
@@ -131,6 +185,19 @@ class _Tests:
     lazy: bool = True
     found: list[Node] = field(default_factory=list)
     known: list[Poly] = field(default_factory=list)
+    exact: bool = True  # whether they hold wherever the conditions do
+
+    def tried(self, test: Callable[[], None]) -> bool:
+        """Whether a test could be added that is exact; else all is as it was."""
+        before = dict(self.ends), [*self.found], [*self.known]
+        try:
+            test()
+        except _Unsaid:
+            self.exact = False
+        if not self.exact:
+            self.ends, self.found, self.known = before
+        told, self.exact = self.exact, True
+        return told
 
     # -- conditions ------------------------------------------------------------------------------
 
@@ -166,6 +233,7 @@ class _Tests:
         """One of several conditions of which one holds; TRUE where it always does."""
         own = _Tests(self.kind, dict(self.ends), self.lazy, [], [*self.known])
         own.add(condition)
+        self.exact &= own.exact
         if len(own.found) > 1 and not self.lazy:
             raise _Unsaid
         return all_of(own.found) if own.found else TRUE
@@ -206,6 +274,7 @@ class _Tests:
         if rest is not None:  # what is taken off is not below what it is to be above
             own = _Tests(self.kind, dict(self.ends), self.lazy, [], [*self.known])
             own._under(taken, rest)
+            self.exact &= own.exact
             if len(own.found) != 1 and not (own.found and self.lazy):
                 raise _Unsaid  # it never is, or is by parts that cannot be told one by one
             below = all_of(own.found)
@@ -278,13 +347,19 @@ class _Tests:
             return
         added = self._all_added(p)
         if added is None:  # what is added must fit
-            added = _signed(p)[0]
+            added, self.exact = _signed(p)[0], False
         limit = int(min(limit - min(more, 0), self.kind.most))
         if limit < max(more, 0):
             raise _Unsaid
         rest = const(limit)
         self._under(added, self._clipped("sub", rest, const(more)) if more > 0 else rest)
         self._learn(whole)
+
+    def _must_fit(self, p: Poly, more: int) -> None:
+        """Test that what is computed on the way fits, of which the condition itself says nothing."""
+        before = len(self.found)
+        self._at_most(p, int(self.kind.most), more)
+        self.exact &= len(self.found) == before
 
     def _under(self, added: Poly, rest: Node) -> None:
         """Test that a sum is at most a value, which is not negative."""
@@ -372,7 +447,7 @@ class _Tests:
         form = OPS[op].nonnegative_form
         for arg in args:
             if not form and not self._is_within((0, self._ends(arg)[1])):
-                self._at_most({(arg,): 1}, int(self.kind.most), 0)
+                self._must_fit({(arg,): 1}, 0)
         if form:
             self._not_zero(args[1])
         signs = [self._ends(a)[0] for a in args]
@@ -408,7 +483,7 @@ class _Tests:
             raise _Unsaid
         for part, over in ((added, max(more, 0)), (taken, max(-more, 0))):
             if part:
-                self._at_most(part, int(self.kind.most), over)
+                self._must_fit(part, over)
         if self.kind.least == 0 and not self._is_never_negative(p):
             raise _Unsaid
         return self._summed(p)

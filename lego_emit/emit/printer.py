@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Self
 
@@ -101,9 +102,8 @@ class Printer:
         reserved: words that cannot name a parameter, a variable or a function.
         reserved_functions: words that only functions cannot have as a name: the language has those.
         builtins: the names beside these two that it has without a declaration, in a kernel too.
-        angles: whether < and > may enclose arguments.
         case_insensitive, max_name: its rules for names; line_width: longer lines are broken.
-        array_word: what the name of an array form ends in.
+        angles: whether < and > may enclose arguments; array_word: what the name of an array form ends in.
         default_index: what `index_type="auto"` may choose from, narrowest first.
         suffix: appended to a broken line (Fortran's " &").
         break_after: True where a line must be broken after an operator, not before.
@@ -113,12 +113,11 @@ class Printer:
         lazy_select: True where a select computes only the branch that it takes.
         caches_tables: True where a small table of constants is as near as a CPU's nearest cache.
         hexadecimal: True where masks are written as 0x33.
-        cost: the cost model that chooses where the caller names none.
-        notation: how comments say conditions.
+        cost: the cost model that chooses where the caller names none; notation: how comments say conditions.
         names_greatest: whether an unsigned type's greatest number has the notation's name in code, too.
-        remark: what begins a comment among a function's statements; "" for none there.
-        has_hints: whether the template tells the compiler ranges where the program wants it.
-        has_views: whether the template prints the view of a function that has one (f.view).
+        remark: what begins a comment among statements; "" for none there.
+        has_hints, has_views, has_checks: whether the template tells the compiler ranges where the program
+            wants it, prints the view that a function has (f.view), and what debug builds assert (f.asserted).
         has_fits: whether the template prints the conditions on sizes (fits). In those, holds_sizes:
             whether arguments are numbers of the index type and no others; lazy_logic: whether `and`
             computes no more than is needed; names_limits: whether names for 2**bits - 1 stand there.
@@ -166,12 +165,8 @@ class Printer:
     notation: Notation = PYTHON
     names_greatest = False
     remark = ""
-    has_views = False
-    has_fits = False
-    holds_sizes = True
-    lazy_logic = True
-    names_limits = False
-    has_hints = False
+    has_views = has_fits = has_hints = has_checks = names_limits = False
+    holds_sizes = lazy_logic = True
     namespaces: str | None = None
     index_names: Mapping[str, tuple[str, str]] = {}
     default_namespace = ""
@@ -298,19 +293,20 @@ class Printer:
         seen outside a printer. Raises TargetError where one has none. Ranges are not read later."""
         typed = self.typed_ops.get(function.index_type, {})
 
-        def whole(node: Node) -> Node:
+        def whole(node: Node, named: bool = function.is_condition) -> Node:
             node = self.fit(node, function)
             if not node.args:
-                limit = node.op == "const" and function.is_condition and self.limit(node, function)
+                limit = node.op == "const" and named and self.limit(node, function)
                 return replace(node, op="var", value=limit) if limit else node
             if node.op not in typed and node.op not in self.ops:
                 raise self._without_spelling(node.op)
-            return replace(node, args=tuple(map(whole, node.args)))
+            return replace(node, args=tuple(whole(a, named) for a in node.args))
 
         return replace(
             function,
             body=tuple((name, whole(node)) for name, node in function.body),
             outputs=tuple((name, whole(node)) for name, node in function.outputs),
+            asserted=tuple(whole(node, True) for node in function.asserted),
             axes=tuple((name, whole(self.extent(n, name))) for name, n in function.axes),
             view=function.view and function.view.map(whole),
         )
@@ -566,6 +562,10 @@ class FunctionView:
     def __getattr__(self, name):
         return getattr(self._function, name)
 
+    def nodes(self) -> Iterator[Node]:
+        """Every node of it and of what it asserts."""
+        return chain(self._function.nodes(), *(c.walk() for c in self.asserted))
+
     def typed(self, index_type: str) -> FunctionView:
         """The function in another index type."""
         own = self._printer.index_types[index_type]
@@ -614,8 +614,8 @@ class FunctionView:
         """The parameters; form has {name} and {T}, unused is the form of those that the function
         does not read."""
         names = [p.name for p in self._function.params]
-        forms = [form if name in self.used else unused or form for name in names]
-        texts = [x.format(name=n, T=self.T) for x, n in zip(forms, names, strict=True)]
+        forms = ((n, form if n in self.used else unused or form) for n in names)
+        texts = [x.format(name=n, T=self.T) for n, x in forms]
         return separator.join([*texts, *self.given_tables(form)])
 
     def given_tables(self, form: str) -> list[str]:

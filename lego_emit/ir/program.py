@@ -111,6 +111,7 @@ class Function:
     cost: float = 0  # of one call by the cost model that chose the form
     # (at how many points it was compared with its definition, why at none)
     checked: tuple[int, str] = field(default=(0, "it was not compared"), compare=False)
+    asserted: tuple[Node, ...] = ()  # what debug builds assert of the parameters, in order
     # how it came about (lego_emit.lower.function.Record), to be explained
     record: Any = field(default=None, compare=False, repr=False)
 
@@ -242,6 +243,9 @@ class Function:
         for _, extent in self.axes:
             for part in extent.walk():
                 self._check_node(part, known - axes, lo, hi)
+        for condition in self.asserted:
+            for part in condition.walk():
+                self._check_node(part, known, lo, hi)
         for value in self.view.values if self.view else ():
             for part in value.walk():
                 self._check_node(part, {p.name for p in self.params if not p.axis}, lo, hi)
@@ -364,6 +368,7 @@ class Program:
     parts: tuple[int, ...] = ()  # how many functions each of several subjects has; () of one
     header: tuple[str, ...] = ()  # more lines for the head of the file
     hints: bool = False  # whether the compiler is told the ranges of the parameters
+    checks: bool = False  # whether debug builds assert ranges and preconditions
     fits: tuple[Function, ...] = ()  # conditions on the sizes of each subject
 
     def check(self) -> None:

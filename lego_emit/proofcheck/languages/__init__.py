@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 
 from ..text import Text, UnsupportedSyntax
@@ -17,6 +18,9 @@ READERS = {
     "rust": "rust",
 }
 
+# What checks=True asserts, in the languages whose readers do not know it.
+ASSERTED = re.compile(r"debug_assert!\(|^#ifdef LEGO_CHECKS$|@assert |\(CHECKS && !", re.MULTILINE)
+
 
 def read(source: str, language: str) -> Text:
     """What a text says. Raises UnsupportedSyntax for a language that the checker does not read, and for what it
@@ -24,5 +28,10 @@ def read(source: str, language: str) -> Text:
     if language not in READERS:
         raise UnsupportedSyntax(
             f"the checker does not read {language}; it reads {', '.join(READERS)}"
+        )
+    if READERS[language] != "c_family" and ASSERTED.search(source):
+        raise UnsupportedSyntax(
+            "the checker reads what checks=True asserts in C, C++ and CUDA C alone; certify the text that "
+            "is generated without it"
         )
     return import_module(f".{READERS[language]}", __name__).read(source, language)

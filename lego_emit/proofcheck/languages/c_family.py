@@ -58,10 +58,10 @@ ASKED = frozenset(
 )
 # The standard's own, which change no name of a text.
 HEADERS = frozenset(
-    """<algorithm> <cmath> <cstddef> <cstdint> <limits> <math.h> <metal_stdlib> <ranges> <stdbool.h> <stddef.h> <stdint.h>
+    """<algorithm> <assert.h> <cassert> <cmath> <cstddef> <cstdint> <limits> <math.h> <metal_stdlib> <ranges> <stdbool.h> <stddef.h> <stdint.h>
     <type_traits> <version>""".split()
 )
-# What tells a compiler that its argument holds: that is demanded.
+# What tells a compiler that its argument holds: that is demanded, as what is asserted is.
 ASSUME = re.compile(
     r"#\s*define \w+_ASSUME\(holds\) (__builtin_assume\(holds\)|__assume\(holds\)|\(void\)0|"
     r"\(\(holds\) \? \(void\)0 : __builtin_unreachable\(\)\))"
@@ -609,9 +609,10 @@ def _single(node: Any) -> Any:
 
 
 def _is_assume(call: Any) -> bool:
-    """Whether a macro of ASSUME is called, with one argument."""
+    """Whether a macro of ASSUME or assert is called, with one argument."""
     name = words(call.child_by_field_name("function"))
-    return name.endswith("_ASSUME") and len(inside(call.child_by_field_name("arguments"))) == 1
+    arguments = inside(call.child_by_field_name("arguments"))
+    return (name.endswith("_ASSUME") or name == "assert") and len(arguments) == 1
 
 
 def _harmless(node: Any) -> None:

@@ -562,7 +562,7 @@ declaration_list: '{' (namespace_definition | preproc_if | $item)+ '}'
 
 CUDA = r"""
 preproc_if/binary_expression ~ defined\(__clang__\) \|\| defined\(__CUDA_ARCH__\)|!defined\(__CUDACC_RTC__\) && !defined\(__HIPCC_RTC__\)
-preproc_ifdef: $guard preproc_if? preproc_if? static_assert_declaration? preproc_ifdef ($item)+ preproc_call?
+preproc_ifdef: $guard preproc_if? preproc_if? preproc_if? static_assert_declaration? preproc_ifdef ($item)+ preproc_call?
     $end
 preproc_ifdef/preproc_ifdef: '#ifndef' identifier preproc_ifdef '#endif'
     | '#ifdef' identifier preproc_def preproc_else '#endif'
