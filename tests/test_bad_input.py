@@ -49,6 +49,11 @@ from lego_emit.errors import (
 # ruff: noqa: F821
 
 
+def asserting(i):
+    assert i < 4
+    return i
+
+
 @pytest.fixture(autouse=True)
 def no_file_and_an_end(tmp_path, monkeypatch):
     """Whatever is tried here writes nothing where it runs, and ends: 60 s of the processor, which do
@@ -1045,6 +1050,16 @@ def long_function(flat):
             WidthError,
             ["lies in 0..about 10**90", "does not fit int64"],
             lambda: generate(lambda i: GroupBy([10**45])[i] * i, "cpp"),
+        ),
+        (
+            WidthError,
+            ["layout_apply: 9223372036854775808 does not fit int64", "index_type='uint64'"],
+            lambda: generate(Linear({"x": [1 << 63 - k for k in range(64)]}, {"y": 2**64}), "cpp"),
+        ),
+        (
+            TraceError,
+            ["it does not hold for all values; say what is asserted with assume=, as in"],
+            lambda: generate(asserting, "cpp"),
         ),
         (
             TraceError,

@@ -15,6 +15,7 @@ from lego_emit import (
     ExpandBy,
     GroupBy,
     LegoError,
+    Lookup,
     OrderBy,
     RegP,
     Row,
@@ -384,6 +385,13 @@ def test_a_form_that_is_taken_as_it_was_written():
         assert "  Rewritten by rewrite=, proven to be equal\n    result = N*i + j\n" in text
         assert "GroupBy([M, N]).apply(i, j)" in text
         assert form in text and "kept whole" not in text
+
+
+def test_a_table_that_stays_is_called_so():
+    """Beside the forms that it was cheaper than."""
+    reversed_bits = [int(f"{k:08b}"[::-1], 2) for k in range(256)]
+    text = generate(Lookup([256], reversed_bits), "c").explain()
+    assert "     4.5           1  a look-up in a table\n" in text and "words of bits\n" in text
 
 
 def row_major(M, N, i, j):

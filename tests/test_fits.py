@@ -3,6 +3,7 @@
 import hashlib
 import re
 from functools import cache
+from math import inf
 from pathlib import Path
 from random import Random
 
@@ -163,6 +164,19 @@ def test_only_preconditions_on_sizes_make_one():
     assert not fixed.program.fits
 
 
+@pytest.mark.parametrize("index_type", ["uint32", "uint64"])
+def test_no_comparison_is_always_true(index_type):
+    """Compilers warn of `shift >= 0` where shift is unsigned."""
+    unit = generate(
+        lambda i, N, shift: N * i + shift,
+        "cpp",
+        name="f",
+        index_type=index_type,
+        ranges={"i": (0, 8), "N": (0, 9), "shift": (0, 1)},
+    )
+    assert "f_fits" in unit.source and ">= 0" not in unit.source.split("f_fits")[1]
+
+
 def test_what_cannot_be_said_of_sizes_makes_none():
     unit = generate(scaled, "c", ranges=RANGES, assume=["N % 8 == 0"])
     assert unit.functions[0].unseen and not unit.program.fits
@@ -219,7 +233,8 @@ def compare(unit, run, most, count):
     conditions += [c for f in functions for c in f.assumed if {*names_in(c)} <= {*sizes}]
     ends = [f.index_type.ends for f in functions]
     least, greatest = max(lo for lo, _ in ends), min(hi for _, hi in ends)
-    draw, own = Random(7), edges(most)
+    draw, reached = Random(7), fit.index_type.least if unit.printer.holds_sizes else -inf
+    own = [n for n in edges(most) if n >= reached]
     points = [(n,) for n in own] if len(sizes) == 1 else []
     while len(points) < count:
         point = [

@@ -777,8 +777,14 @@ def test_words_of_64_bits(target):
 
 
 def test_what_no_index_type_holds_is_refused():
-    for target, index_type in [("cpp", "auto"), ("javascript", "auto"), ("c", "int64")]:
-        with pytest.raises(WidthError, match="choose a wider index_type"):
+    unsigned, wider = "choose index_type='uint64'", "choose a wider index_type"
+    for target, index_type, way_out in [
+        ("cpp", "auto", unsigned),
+        ("javascript", "auto", wider),
+        ("javascript", "int64", unsigned),
+        ("c", "int64", unsigned),
+    ]:
+        with pytest.raises(WidthError, match=way_out):
             generate(TRANSPOSED, target, index_type=index_type)
     with pytest.raises(WidthError):
         generate(shuffled_bits(65), "c", index_type="uint64")

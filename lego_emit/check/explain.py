@@ -323,7 +323,9 @@ def _forms(told: Told) -> list[str]:
 
 def _words(form: Attempt, plain: Log) -> tuple[str, ...]:
     words = form.words or ("digits as they stand",)
-    if form.log is not None and form.log is not plain:
+    if any(n.op == "lookup" for root in form.candidate.roots for n in root.walk()):
+        words = ("a look-up in a table", *form.words)
+    elif form.log is not None and form.log is not plain:
         words = ("a flat position kept whole", *words)
     checked = [f"checked on all {len(d):,} values of {d[0]}..{d[-1]}" for d in form.domains]
     return (*words, *dict.fromkeys(checked))

@@ -65,7 +65,8 @@ def fits(
     if conditions.keys() <= plain:
         return None
     end = kind.most if held and kind.most < inf else None
-    tests = _Tests(kind, {n: (None, end) for n in params}, lazy)
+    least_of_all = 0 if held and kind.least == 0 else None  # no comparison that is always true
+    tests = _Tests(kind, {n: (least_of_all, end) for n in params}, lazy)
     try:
         for c in conditions.values():
             tests.add(c)

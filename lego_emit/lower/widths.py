@@ -211,15 +211,16 @@ class _Needs:
     def _misfit(self, k: Node) -> WidthError:
         node, unsigned = self.nodes[k], self.least == 0
         negative = k.op == "neg" or min(node.lo or 0, node.hi or 0) < 0
+        lies = f" lies in {_shown(node.lo)}..{_shown(node.hi)}, which" if k.op != "const" else ""
+        if unsigned and negative:
+            way_out = "choose a signed index_type"
+        elif not negative and node.hi is not None and 2**63 <= node.hi < 2**64:
+            way_out = "choose index_type='uint64', where the language has it, or smaller sizes"
+        else:
+            way_out = "choose a wider index_type or smaller sizes"
         return WidthError(
-            f"{self.name}: {_named(k, node, self.lowering)} lies in "
-            f"{_shown(node.lo)}..{_shown(node.hi)}, which does not fit {self.index_type} "
-            f"({self.least}..{self.most}); "
-            + (
-                "choose a signed index_type"
-                if unsigned and negative
-                else "choose a wider index_type or smaller sizes"
-            )
+            f"{self.name}: {_named(k, node, self.lowering)}{lies} does not fit {self.index_type} "
+            f"({self.least}..{self.most}); {way_out}"
         )
 
     def _need(self, k: Node, low: bool, high: bool) -> None:

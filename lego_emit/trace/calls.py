@@ -221,7 +221,10 @@ def _foreign(error: BaseException) -> str:
     if isinstance(error, SystemExit):
         return f"it ends the program ({text})"
     if isinstance(error, AssertionError):
-        return f"{text}: it does not hold for all values; say what holds with assume=['i < 4']"
+        return (
+            f"{text}: it does not hold for all values; say what is asserted with assume=, as in "
+            "assume=['i < 4']"
+        )
     if isinstance(error, IndexError) and text.startswith("IndexError: only integers, slices"):
         return (
             "a NumPy array cannot be indexed by a symbol; compute the number, or write a chain of "

@@ -263,9 +263,9 @@ def explore(
         shared.paths += bool(prefix)  # the first of a function is one of its caller's
         if shared.paths >= shared.most:
             error = TraceError(
-                f"more than {shared.most} paths, the last decided by {_shown(prefix[-1][0])}: spell "
-                f"choices with min, max, // and %, bound the symbols with assume=[...], or fix "
-                f"sizes with sizes={{...}}"
+                f"more than {shared.most} paths, the last decided by {_shown(prefix[-1][0])}: let "
+                f"an if only assign variables, which doubles none, spell choices with min, max, // "
+                f"and %, bound the symbols with assume=[...], or fix sizes with sizes={{...}}"
             )
             error.many_paths = True
             raise error
