@@ -266,6 +266,35 @@ def test_arithmetic_on_a_whole_word_of_bits(change, operations, said):
         assert [*function.evaluate({"x": x, "y": y, "o": o}).values()] == [want]
 
 
+@pytest.mark.parametrize(
+    "change, operations",
+    [
+        (lambda z, o: z % 7, 18),
+        (lambda z, o: (z + o) % 7, 19),
+        (lambda z, o: (z + o) // 7, 19),
+        (lambda z, o: (3 * z + 5 * o) % 13, 21),
+        (lambda z, o: (z - o) % 7, 97),  # it may be negative
+    ],
+)
+def test_a_word_that_is_joined_bit_by_bit_and_an_offset_under_a_division(change, operations):
+    def spread(v):
+        r = 0
+        for k in range(16):
+            r |= (v >> k & 1) << 2 * k
+        return r
+
+    def f(x, y, o):
+        return change(spread(x) | spread(y) << 1, o)
+
+    ranges = {"x": (0, 2**16), "y": (0, 2**16), "o": (0, 100)}
+    (function,) = generate(f, "c", index_type="int64", ranges=ranges).functions
+    assert function.op_count <= operations
+    rng = random.Random(1)
+    points = [(rng.getrandbits(16), rng.getrandbits(16), rng.randrange(100)) for _ in range(200)]
+    for x, y, o in [(0, 0, 99), (2**16 - 1, 2**16 - 1, 99), *points]:
+        assert function.evaluate({"x": x, "y": y, "o": o}) == {"result": f(x, y, o)}
+
+
 def test_a_condition_is_not_shortened_beyond_what_it_says():
     """A bit that is left out may be the only one that is set."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import inf
 from typing import Any
 
@@ -61,12 +61,12 @@ def partly_wired(lowering: Lowering, outputs: Sequence[Expr], style: Style) -> C
     wiring = Wiring(lowering.analyzer)
     parts = [_parted(wiring, e) for e in outputs]
     words = [tuple(word) for by_factor, _ in parts for word in by_factor.values()]
-    within = {}
-    if any(map(_has_long_digits, outputs)):
-        from .words_within import bits_within
+    rests, within = [rest for _, rest in parts], {}
+    if any(_is_long(atom) for e in outputs for mono in e.terms for atom in mono):
+        from .words_within import parts_within
 
-        within = bits_within(wiring, [rest for _, rest in parts], MANY)
-        words += map(tuple, within.values())
+        within = parts_within(lowering, rests, partial(_parted, wiring), _is_long)
+        words += [tuple(word) for by_factor, _ in within.values() for word in by_factor.values()]
     whole = all(not rest.terms and {*by_factor} <= {((), 1)} for by_factor, rest in parts)
     if not words or whole:
         return None
@@ -75,16 +75,16 @@ def partly_wired(lowering: Lowering, outputs: Sequence[Expr], style: Style) -> C
     nodes = _programs(lowering, inputs, tuple(words))
     if nodes is None:
         return None
-    made, found = iter(nodes), []
-    bases = dict(zip(within, nodes[len(words) - len(within) :], strict=True))
-    for by_factor, rest in parts:
-        if within:
-            from .words_within import with_nodes
+    made = iter(nodes)
+    sums = [
+        sum((placed(lowering, next(made)) * Expr(dict([f])) for f in by_factor), Expr.of(0))
+        for by_factor, _ in (*parts, *within.values())
+    ]
+    if within:
+        from .words_within import with_nodes
 
-            rest = with_nodes(lowering, rest, bases)
-        for factor in by_factor:
-            rest = rest + placed(lowering, next(made)) * Expr(dict([factor]))
-        found.append(form.expr(rest))
+        rests = with_nodes(form, rests, within, sums[len(parts) :])
+    found = [form.expr(rest + moved) for rest, moved in zip(rests, sums, strict=False)]
     for node, e in zip(found, outputs, strict=True):
         if node.args:
             lowering.sources.setdefault(node, e)
@@ -112,10 +112,10 @@ def _parted(wiring: Wiring, e: Expr) -> tuple[dict[Term, list[Bit]], Expr]:
     return parts, Expr(rest)
 
 
-def _has_long_digits(e: Expr) -> bool:
-    return any(
-        atom.kind == "digit" and len(atom.args[0].terms) >= MANY for m in e.terms for atom in m
-    )
+def _is_long(atom: Atom) -> bool:
+    """Whether it is a digit of a sum of many terms, or of what operations on bits join."""
+    base = atom.args[0].terms if atom.kind == "digit" else {}
+    return len(base) >= MANY or any(a.kind in MOVING for mono in base for a in mono)
 
 
 def _factored(mono: Monomial, c: int) -> tuple[Term, Term]:

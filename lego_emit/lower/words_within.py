@@ -1,30 +1,51 @@
-"""Digits of long sums that only move bits: z % 7, where z has the bits of x and of y in turns."""
+"""Digits of what moves bits: (z + o) % 7, where z has the bits of x and of y in turns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from ..arith.expr import Expr
-from ..arith.terms import Atom
+from ..arith.terms import Atom, Monomial
 from ..ir.nodes import Node
-from .forms import placed
+from .forms import Form, placed
 from .lowering import Lowering
-from .wiring import Bit, Wiring
+from .wiring import Bit
+
+Parts: TypeAlias = tuple[dict[tuple[Monomial, int], list[Bit]], Expr]  # by factors; the rest
 
 
-def bits_within(wiring: Wiring, sums: Sequence[Expr], many: int) -> dict[Atom, list[Bit]]:
-    """The digits by numbers of sums of so many terms that only move bits, with these bits."""
-    found: dict[Atom, list[Bit]] = {}
+def parts_within(
+    lowering: Lowering,
+    sums: Sequence[Expr],
+    parted: Callable[[Expr], Parts],
+    is_long: Callable[[Atom], bool],
+) -> dict[Atom, Parts]:
+    """The digits by numbers, of those that are long, of what is not negative and has a part that only
+    moves bits, with its parts."""
+    found: dict[Atom, Parts] = {}
     for atom in dict.fromkeys(atom for e in sums for mono in e.terms for atom in mono):
-        if atom.kind == "digit" and len(atom.args[0].terms) >= many:
-            numbers = all(border is None or border.constant for border in atom.args[1:])
-            bits = wiring.bits(atom.args[0]) if numbers else None
-            if bits is not None:
-                found[atom] = bits
+        if is_long(atom) and all(border is None or border.constant for border in atom.args[1:]):
+            least = lowering.analyzer.interval(atom.args[0])[0]
+            parts = parted(atom.args[0]) if least is not None and least >= 0 else None
+            if parts is not None and parts[0]:
+                found[atom] = parts
     return found
 
 
-def with_nodes(lowering: Lowering, e: Expr, bases: Mapping[Atom, Node]) -> Expr:
+def with_nodes(
+    form: Form, sums: Sequence[Expr], within: Mapping[Atom, Parts], moved: Sequence[Expr]
+) -> list[Expr]:
+    """The sums with these digits as nodes. moved: what takes the place of each one's parts that only
+    move bits."""
+    lowering, bases = form.lowering, dict[Atom, Node]()
+    for (atom, (_, rest)), part in zip(within.items(), moved, strict=True):
+        bases[atom] = form.expr(rest + part)
+        lowering.sources.setdefault(bases[atom], atom.args[0])
+    return [_with_nodes(lowering, e, bases) for e in sums]
+
+
+def _with_nodes(lowering: Lowering, e: Expr, bases: Mapping[Atom, Node]) -> Expr:
     """The sum with digits of what has a node, and is not negative, as nodes."""
     graph, found = lowering.graph, Expr.of(0)
     for mono, c in e.terms.items():
