@@ -278,7 +278,8 @@ LANGUAGES = """# Languages
 
 What each target has, and what runs its emitted functions here: all golden cases, every index, against a
 table of the layout that an independent evaluator made. `lego-emit targets` says what this machine has.
-What a host runs has `NAME_fits` for preconditions on sizes; OpenCL, Metal, GLSL, WGSL, MLIR and Triton have not.
+What a host runs has [`NAME_fits`](../tutorial.md#4-emit-it) for preconditions on sizes; OpenCL, Metal, GLSL,
+WGSL, MLIR and Triton have not.
 
 | target | file | index types | templates | views | run by |
 | --- | --- | --- | --- | --- | --- |
