@@ -355,6 +355,82 @@ def f(x, y, a, b):
     if b: n = n + L.inv(n % 16)[0]
     return n
 """,
+    "a comprehension's variable has the name of another": """
+def f(x, y, a, b):
+    k = x
+    if a: k = 5; x = x + sum(k for k in range(3))
+    if b: y = y + 1
+    return k + 10 * x + 100 * y
+""",
+    "a walrus that is not always reached": """
+def f(x, y, a, b):
+    t = 9
+    if a: t = 1
+    elif x: t = 2
+    n = 0 if b else (t := 7)
+    if a and y: x = x + 3
+    return t + 10 * x + n
+""",
+    "what is deleted or added to later": """
+def f(x, y, a, b):
+    if a: t = 1; u = x; x = x + t
+    else: t = 2; u = y; x = x + 3 * t
+    if b: y = y + 1
+    del t
+    try: u += 1
+    finally: y = y + u
+    return x + 10 * y
+""",
+    "a key": """
+def f(x, y, a, b):
+    seen = []
+    if a: x = x + max((1, 2), key=lambda v: seen.append(v) or v)
+    if b: y = y + 1
+    return x + 10 * y + 100 * len(seen)
+""",
+    "what is gone through, in a tuple": """
+def f(x, y, a, b):
+    sources = iter((1, 2, 3, 4)), 5
+    if a: x = x + sum(v for _, v in zip((1, 2), sources[0]))
+    if b: y = y + 1
+    for v in sources[0]:
+        y = y + v
+        break
+    return x + 10 * y
+""",
+    "objects that change when they are read": """
+class Counter:
+    def __init__(self): self.n = 0
+    @property
+    def next(self):
+        self.n += 1
+        return self.n
+    def __add__(self, other):
+        self.n += other
+        return self
+    def __missing__(self, k): return self.next
+    def __getitem__(self, k): return self.next
+counter = Counter()
+def read(t): return t + counter.next
+def f(x, y, a, b):
+    counter.n, other, third = 0, Counter(), Counter()
+    if a: x = read(x)
+    n = other.next if a else x
+    if b: third = third + 2
+    if b: y = y + other[7]
+    return x + 10 * y + 100 * n + 1000 * (other.n + 10 * (counter.n + 10 * third.n))
+""",
+    "objects that only hold": """
+class Sizes:
+    scale = 3
+    def __init__(self, n): self.n = n
+sizes = Sizes(2)
+def f(x, y, a, b):
+    own = Sizes(3)
+    if a: x = x * sizes.n
+    if b: y = y + own.n * sizes.scale
+    return x + 10 * y
+""",
     "types": """
 def f(x, y, a, b):
     n = True
@@ -391,6 +467,7 @@ JOINED = [
     "what a condition says holds in its branch alone", "a division that its condition guards", "elif",
     "a division on the other side", "a name of its own in each", "one in the other", "helpers",
     "helpers inside", "helpers that are lambdas", "and, or, not, chains", "a walrus", "what a loop reads on its next turn",
+    "a comprehension's variable has the name of another", "what is deleted or added to later", "objects that only hold",
 ]  # fmt: skip
 
 

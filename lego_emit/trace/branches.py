@@ -151,17 +151,22 @@ def _names(node: ast.AST, *contexts: type) -> set[str]:
 
 
 def _loads(node: ast.AST | None) -> set[str]:
-    return set() if node is None else _names(node, ast.Load)
+    """The names that must have a value for a node to run."""
+    if node is None:
+        return set()
+    changed = [_assigned(n.target) for n in ast.walk(node) if isinstance(n, ast.AugAssign)]
+    return _names(node, ast.Load, ast.Del).union(*changed)
 
 
 def _assigned(node: ast.AST) -> set[str]:
     """The local variables that are assigned in it; a comprehension's own are none."""
-    own = set[str]()
-    for n in _own(node):
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
-            own.add(n.id)
-    inner = [n for n in _own(node) if isinstance(n, ast.comprehension)]
-    return own - {name for n in inner for name in _names(n.target, ast.Store)}
+    inner = [n.target for n in _own(node) if isinstance(n, ast.comprehension)]
+    others = {id(n) for target in inner for n in ast.walk(target)}
+    return {
+        n.id
+        for n in _own(node)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and id(n) not in others
+    }
 
 
 def _stays_itself(function: ast.AST) -> bool:
@@ -176,9 +181,12 @@ def _stays_itself(function: ast.AST) -> bool:
 
 def _is_expression(node: ast.AST | None, walrus: bool = True) -> bool:
     """Whether an expression has no side effects but a walrus, where that is allowed, if what it calls
-    has none."""
+    has none; a key= is called by who is called."""
     refused = (ast.Yield, ast.YieldFrom, ast.Await, *(() if walrus else (ast.NamedExpr,)))
-    return node is None or not any(isinstance(n, refused) for n in ast.walk(node))
+    return node is None or not any(
+        isinstance(n, refused) or (isinstance(n, ast.keyword) and n.arg == "key")
+        for n in ast.walk(node)
+    )
 
 
 def _only_computes(body: Iterable[ast.stmt], ends: bool = False, loop: bool = False) -> bool:
@@ -280,14 +288,14 @@ class _Later:
                     entry = more
                 return entry
             case ast.Assign(targets=targets, value=value) if all(map(_is_variable, targets)):
-                return after - _assigned(s) | _loads(value)
+                return after.difference(*map(_assigned, targets)) | _loads(value)
             case ast.Break() | ast.Continue():
                 return after | around
             case ast.Return(value=value):
                 return _loads(value)
         if not isinstance(s, NESTED) and any(isinstance(n, ast.stmt) for n in [*_own(s)][1:]):
             return after | around | _loads(s)  # an `if` in it stays one
-        return after | _loads(s) | (_assigned(s) if isinstance(s, ast.AugAssign) else set())
+        return after | _loads(s)
 
 
 # -- the rewriting -------------------------------------------------------------------------------

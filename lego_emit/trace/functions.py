@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 from ..algebra.block import Block
@@ -23,6 +23,7 @@ from .definition import FEW, POINTS, Values, symbols_in
 from .diagnostics import diagnostics
 from .docs import doc_of
 from .follow import TraceOptions, run_trace
+from .helpers import read_around
 from .learn import learn_layout
 from .numbered import numbered
 from .tape import Tape
@@ -257,7 +258,11 @@ def _symbols_around(held: Any) -> list[str]:
     """The names of the symbols that a function reads from around it."""
     values = [held]
     if isinstance(held, FunctionType):
-        values = [*_read(held), *(held.__defaults__ or ()), *(held.__kwdefaults__ or {}).values()]
+        values = [
+            *read_around(held),
+            *(held.__defaults__ or ()),
+            *(held.__kwdefaults__ or {}).values(),
+        ]
     found = set[str]()
     for value in values:
         if isinstance(value, Block) and not value.is_concrete:
@@ -282,21 +287,8 @@ def _is_short(fn: Any) -> bool:
     every call and costs a multiple of them."""
     if not isinstance(fn, FunctionType):
         return False
-    return len(fn.__code__.co_code) <= 4 * SHORT and not any(map(_is_layout, _read(fn)))
+    return len(fn.__code__.co_code) <= 4 * SHORT and not any(map(_is_layout, read_around(fn)))
 
 
 def _is_layout(value: Any) -> bool:
     return isinstance(value, Block) or (isinstance(value, type) and issubclass(value, Block))
-
-
-def _read(fn: FunctionType) -> Iterator[Any]:
-    """What a function reads from around it."""
-    codes = [fn.__code__]
-    for code in codes:
-        codes += [c for c in code.co_consts if isinstance(c, CodeType)]
-        yield from (fn.__globals__[n] for n in code.co_names if n in fn.__globals__)
-    for cell in fn.__closure__ or ():
-        try:
-            yield cell.cell_contents
-        except ValueError:  # an empty cell
-            continue

@@ -79,3 +79,14 @@ def _writes_globals(code: types.CodeType) -> bool:
     """Whether a copy, which has globals of its own, would not write where the function writes."""
     ops = (dis.opmap["STORE_GLOBAL"], dis.opmap["DELETE_GLOBAL"])
     return any(op in ops for each in _codes(code) for op in each.co_code[::2])
+
+
+def read_around(fn: types.FunctionType) -> Iterator[Any]:
+    """What a function reads from around it."""
+    for code in _codes(fn.__code__):
+        yield from (fn.__globals__[n] for n in code.co_names if n in fn.__globals__)
+    for cell in fn.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # an empty cell
+            continue

@@ -13,10 +13,10 @@ it parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -26,6 +26,7 @@ from ..arith.expr import Cond, Expr
 from ..errors import LegoError, TraceError
 from . import branches
 from .follow import TraceOptions, run_trace
+from .helpers import read_around
 from .paths import Impossible, explore, here, join, running
 from .tape import Tape
 from .trace import Trace
@@ -35,6 +36,11 @@ HARMLESS = {
     min, max, abs, divmod, pow, round, int, bool, len, range, sum, any, all, tuple, zip, enumerate,
     reversed, sorted, isinstance,
 }  # fmt: skip
+ASKED_FOR = set(
+    "__init__ __new__ __post_init__ __init_subclass__ __class_getitem__ __repr__ __str__ __format__ "
+    "__eq__ __hash__ __setattr__ __delattr__ __enter__ __exit__ __reduce__ __getnewargs__ "
+    "__getstate__ __setstate__ __replace__ __annotate__ __annotate_func__".split()
+)  # methods of a class that no reading of its values calls, and comparisons
 UNBOUND = type("Unbound", (), {})()  # in the place of a variable that has no value
 MOST = 1024  # branches that are joined in one run
 COPIED = (  # what a run adds to, of a trace
@@ -137,7 +143,7 @@ class Joined:
         self._helpers: dict[FunctionType, Callable[..., Any] | None] = {}
         self._names = {
             branches.JOIN: self._join,
-            branches.CHOOSE: self._choose,
+            branches.CHOOSE: lambda run: self._choose(run, read_around(run)),
             branches.CALLEE: self._callee,
             branches.LOCALS: locals,
             branches.UNBOUND: UNBOUND,
@@ -167,17 +173,17 @@ class Joined:
     ) -> tuple[Any, ...]:
         """The values of variables behind an `if`. held: the variables before it."""
         values = [held.get(n, UNBOUND) for n in names]
-        changes = any(hasattr(v, "__next__") for v in held.values())
 
         def run() -> tuple[Any, ...]:
             found = branch(*values)
             return tuple(found.get(n, UNBOUND) for n in read)
 
-        return self._choose(run, changes)
+        return self._choose(run, [*values, *read_around(branch)])
 
-    def _choose(self, run: Callable[[], Any], changes: bool = False) -> Any:
-        """What run() gives, its paths joined, if they can be. changes: what it reads may change."""
+    def _choose(self, run: Callable[[], Any], read: Iterable[Any]) -> Any:
+        """What run() gives, its paths joined, if they can be. read: the values that it reads."""
         now = running()
+        changes = not all(map(_stays, read))
         if changes and self._strict:
             raise Unjoined
         if changes or now is None or now.path is None:
@@ -238,7 +244,11 @@ class Joined:
         made = self.function(f, pure=True)
         if made is None:
             return None
-        return lambda *given, **named: self._choose(lambda: made(*given, **named))
+
+        def helper(*given: Any, **named: Any) -> Any:
+            return self._choose(lambda: made(*given, **named), [given, named, *read_around(made)])
+
+        return helper
 
 
 def _is_ours(f: Any) -> bool:
@@ -248,6 +258,32 @@ def _is_ours(f: Any) -> bool:
 
 def _is_harmless(f: Any) -> bool:
     return getattr(f, "__module__", "") == "math" or any(f is known for known in HARMLESS)
+
+
+def _stays(value: Any, levels: int = 3) -> bool:
+    """Whether a value stays what it is when it is read, and computed with: no iterator, and no object of
+    a class whose methods Python calls for that."""
+    if isinstance(value, tuple | list | set | frozenset | dict):
+        items = [*value, *value.values()] if isinstance(value, dict) else value
+        if levels and not {*map(type, items)} <= {int, str, bool, float}:
+            return _only_holds(type(value)) and all(_stays(v, levels - 1) for v in items)
+    return _only_holds(type(value))
+
+
+@lru_cache(maxsize=1024)
+def _only_holds(of: type) -> bool:
+    """Whether reading a value of a class, and computing with it, calls no method that is written in
+    Python but ours, and changes nothing."""
+    if hasattr(of, "__next__") or hasattr(of, "__missing__"):
+        return False
+    return not any(
+        isinstance(v, property)
+        or isinstance(getattr(type(v), "__get__", None), FunctionType)
+        or (isinstance(v, FunctionType) and n.startswith("__") and n not in ASKED_FOR)
+        for each in of.__mro__
+        if str(each.__module__).split(".")[0] not in ("lego_emit", "enum", "sympy")
+        for n, v in vars(each).items()
+    )
 
 
 def _boxed(value: Any, simpler: Callable[[Expr], Expr], others: dict[int, _Other]) -> Any:
