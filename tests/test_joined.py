@@ -57,6 +57,15 @@ def test_the_text_grows_with_the_flags(statement):
     assert lines[32] - lines[16] <= 4 * 16 and operations[8] <= 32
 
 
+def test_a_condition_of_several_parts_the_path_once():
+    """One that leaves the function is no branch to be joined, but its parts are no paths either."""
+    fn = with_flags(20, "if f{k} and x == {k}: return x * {k} + 1")
+    unit, rng = of_flags(fn, 20), random.Random(20)
+    for _ in range(200):
+        values = {f"f{k}": rng.randrange(2) for k in range(20)} | {"x": rng.randrange(64)}
+        assert unit.functions[0].evaluate(values) == {"result": fn(**values)}
+
+
 def turned(x, y, fx, fy, t, r, N):
     if fx:
         x = N - 1 - x

@@ -321,7 +321,12 @@ class _Rewriter(ast.NodeVisitor):
         names = sorted(_assigned(node))
         fits = _only_computes([node]) and self._held.isdisjoint(names) and node in self._after
         read = [n for n in names if n in self._after.get(node, ())]
+        is_simple = fits or not _is_expression(node.test, walrus=False)
         node.test = self._test(node.test)
+        if not is_simple and isinstance(node.test, ast.BoolOp):
+            truth = ast.IfExp(node.test, ast.Constant(True), ast.Constant(False))
+            ast.copy_location(truth, node.test)
+            node.test = _choice(ast.fix_missing_locations(truth))
         self.generic_visit(node, without="test")
         return _as_function(node, names, read) if fits else node
 
