@@ -628,3 +628,38 @@ def test_a_mistake_shows(fault, monkeypatch):
             generate(fn, "cpp", ranges=RANGES)
     finally:
         branches.rewritten.cache_clear()
+
+
+GLOBALS = """
+size = 4
+def scaled(x): return x * size
+def let(n):
+    global size
+    size = n
+def writes(x):
+    global size
+    size = 8
+    x = scaled(x)
+    size = 4
+    return x
+def reads(x):
+    let(8)
+    x = x * size
+    let(4)
+    return x
+def counts(x):
+    global calls
+    calls = 1
+    calls += 1
+    return x + calls
+"""
+
+
+def test_a_global_that_one_function_assigns_and_another_reads_is_refused():
+    """The function that is followed has globals of its own: the value would be an old one."""
+    for name, writer, reader in (("writes", "writes", "scaled"), ("reads", "let", "reads")):
+        with pytest.raises(
+            TraceError, match=f"{writer} assigns the global size, which {reader} reads"
+        ):
+            generate(written(GLOBALS, name), "c")
+    assert "return x + 2;" in generate(written(GLOBALS, "counts"), "c").source

@@ -90,8 +90,9 @@ def call_user_function(fn: Callable[..., Any], trace: Trace) -> Any:
                 positional.append(value)
         target = fn
         if isinstance(fn, types.FunctionType):
-            from .helpers import Helpers
+            from .helpers import Helpers, check_globals
 
+            check_globals(fn)
             helpers, names = Helpers(_FOR_SYMBOLS, _copied), _Globals(fn.__globals__, trace)
             names.update(helpers.named_in(fn))
             target = _copied(fn, fn.__code__, names, helpers.cells(fn))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dis
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
+
+from ..errors import TraceError
 
 
 class Helpers:
@@ -79,6 +81,32 @@ def _writes_globals(code: types.CodeType) -> bool:
     """Whether a copy, which has globals of its own, would not write where the function writes."""
     ops = (dis.opmap["STORE_GLOBAL"], dis.opmap["DELETE_GLOBAL"])
     return any(op in ops for each in _codes(code) for op in each.co_code[::2])
+
+
+def check_globals(fn: types.FunctionType) -> None:
+    """Raise TraceError where a function, or one that it calls, assigns a global that another of them
+    reads: the function that is followed has globals of its own."""
+    called = [fn]
+    for f in called:
+        held = [v for v in read_around(f) if isinstance(v, types.FunctionType)]
+        called += [v for v in held if v not in called and v.__globals__ is fn.__globals__]
+    if len(called) == 1 or not any(_writes_globals(f.__code__) for f in called):
+        return
+    written = {n: f for f in called for n in _globals_in(f, ("STORE_GLOBAL", "DELETE_GLOBAL"))}
+    for reader in called:
+        for name in _globals_in(reader, ("LOAD_GLOBAL",)):
+            writer = written.get(name, reader)
+            if writer is not reader:
+                raise TraceError(
+                    f"{writer.__name__} assigns the global {name}, which {reader.__name__} reads; "
+                    f"give it as an argument, or return it"
+                )
+
+
+def _globals_in(fn: types.FunctionType, operations: Sequence[str]) -> list[str]:
+    """The names of the globals with which a function does one of these operations."""
+    steps = [s for code in _codes(fn.__code__) for s in dis.get_instructions(code)]
+    return [s.argval for s in steps if s.opname in operations]
 
 
 def read_around(fn: types.FunctionType) -> Iterator[Any]:
