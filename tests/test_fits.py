@@ -178,7 +178,7 @@ def test_no_comparison_is_always_true(index_type):
 
 
 def test_what_cannot_be_said_of_sizes_makes_none():
-    unit = generate(scaled, "c", ranges=RANGES, assume=["N % 8 == 0"])
+    unit = generate(scaled, "c", ranges={"j": (0, "N")}, assume=["N % 8 == 0"])
     assert unit.functions[0].unseen and not unit.program.fits
 
 
@@ -409,3 +409,15 @@ def test_integers_without_bounds_are_held_against_the_index_type(target, index_t
     (fit,) = unit.program.fits
     most = unit.functions[0].index_type.most
     assert says(fit.outputs[0][1]) == f"M >= 1 and N >= 1 and M*N <= {most}"
+
+
+@pytest.mark.parametrize("divides", ["M % 8 == 0", "M % N == 0"])
+def test_a_multiple_that_ends_a_range_is_a_size_too(divides):
+    for ranges in (RANGES, {**RANGES, "M": (1, 2**20)}):
+        unit = generate(scaled, "c", ranges=ranges, assume=[divides])
+        ((fit,), (f,)) = unit.program.fits, unit.functions
+        assert [p.name for p in fit.params] == ["M", "N"] and not f.unseen
+        for M, N in ((64, 8), (63, 8), (64, 7), (0, 8), (-64, 8), (2**40, 8), (2**62, 2)):
+            wanted = M > 0 and (M % 8 == 0 if "8" in divides else M % N == 0)
+            wanted = wanted and M * N < 2**63 and (ranges is RANGES or M < 2**20)
+            assert value(fit.outputs[0][1], {"M": M, "N": N}, fit.index_type) is wanted, (M, N)

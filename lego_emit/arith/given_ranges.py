@@ -52,6 +52,7 @@ def learn_ranges(
 ) -> None:
     """Put ranges into what is known; sizes: symbols that are numbers. A symbol that ends a range from 0 on
     is a size: where there is an index, it is at least 1."""
+    multiples: list[Expr] = []
     for given in ranges:
         least, end = (
             None if e is None else analyzer.rebuilt(analyzer.with_numbers(e, sizes))
@@ -74,7 +75,24 @@ def learn_ranges(
         size = None if end is None else end.single
         if least is not None and analyzer.nonneg(least) and size is not None and size.kind == "sym":
             analyzer.learn_size(size.args[0])
+        elif least is not None and analyzer.nonneg(least) and given.end is not None:
+            multiples.append(given.end)
+    for end in multiples:
+        _learn_multiple(analyzer, end)
     analyzer.learn_ends()
+
+
+def _learn_multiple(analyzer: Analyzer, end: Expr) -> None:
+    """A size that is known to be a multiple, as M is BM*(M//BM): what is multiplied is positive, where BM
+    is."""
+    name, made = end.single, analyzer.rebuilt(end)
+    if name is None or name.kind != "sym" or len(made.terms) != 1:
+        return
+    (factors,) = made.terms
+    if all(f.kind == "sym" for f in factors):
+        if sum(not analyzer.nonneg(Expr.atom(f)) for f in factors) <= 1:
+            for f in factors:
+                analyzer.learn_size(f.args[0])
 
 
 def _beside_others(
