@@ -229,6 +229,11 @@ class FortranPrinter(Printer):
         kinds = sorted({f.T for f in functions} - {DEFAULT})
         return f"use, intrinsic :: iso_fortran_env, only: {', '.join(kinds)}" if kinds else ""
 
+    def limit(self, number, function):
+        """huge() of the function's own kind, which a file of default integers imports no other of."""
+        named = super().limit(number, function)
+        return f"huge({self.literal(0, function.index_type)})" if named else ""
+
     def fit(self, node, function):
         """A careful modulo where the processor's division may trap, and no quotient of constants, of
         which compilers warn."""
