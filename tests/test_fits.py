@@ -69,6 +69,8 @@ EXACT = [
     ["isqrt(M*N) <= 9", "M*N <= 127"], ["M*N >= 50"], ["N <= M*K", "N <= 100"], ["M*N != 7", "M*N <= 90"],
     ["M*M - N//2 <= 127 and M*M <= 127"], ["M - N - K <= 3", "N + K <= 99"], ["M >= 8", "M < 100"],
     ["(M + 2*N) % K == 0", "M + 2*N <= 127"], ["M*M*M <= 127", "M*M <= 127"],
+    ["M << 2 <= 100", "N + K <= 100", "(N + K) >> 1 <= 9"], ["M % N == 0", "N % K == 0", "7*(M//N)*(N//K) <= 127", "M <= 90"],
+    ["N <= M", "K*N + M <= 127", "(K*N + M - N - 1)//M + K <= 127"],
 ]  # fmt: skip
 
 
@@ -140,6 +142,29 @@ def test_random_conditions_are_never_wrongly_true():
                 assert min(sizes.values()) >= 1
                 assert all(evaluate(c, sizes) is True for c in subject.assumed), (conditions, sizes)
     assert asked > 300
+
+
+@pytest.mark.parametrize(
+    "assumed", ["M - N <= 3", "M == N + 3", "M + N <= 2**31", "(M + 7)//8*8 <= N"]
+)
+def test_a_range_that_rests_on_a_later_size(assumed):
+    """What is known of one size alone is tested before it."""
+    unit = generate(scaled, "c", ranges=RANGES, assume=[assumed])
+    ((_, whole),) = unit.program.fits[0].outputs
+    (kind, (f,)), draw, holding = (
+        (unit.program.fits[0].index_type, unit.lowered.functions),
+        Random(1),
+        0,
+    )
+    conditions = [c for p in f.params if p.size for c in p.range.conditions(p.name)] + [*f.assumed]
+    for _ in range(500):
+        M = draw.choice([kind.least, -1, 0, *range(1, 20), 2**31, 2**40, kind.most])
+        N = draw.choice([M + draw.randint(-9, 9), 1, 8, 64, 2**23, kind.most // max(M, 1)])
+        N = min(max(N, kind.least), kind.most)
+        wanted = all(evaluate(c, {"M": M, "N": N}) is True for c in conditions)
+        assert value(whole, {"M": M, "N": N}, kind) is wanted, (M, N)
+        holding += wanted
+    assert holding > 5
 
 
 def test_what_provably_fits_is_computed_as_the_header_says_it():

@@ -22,7 +22,7 @@ from ..ir.index_types import IndexType
 from ..ir.nodes import Node, const
 from ..ir.program import Function, Param
 from ..ir.relations import all_of, conjuncts, in_one_form, names_in, says
-from ..operations import OPS, interval
+from ..operations import FARTHEST, OPS, interval
 from . import registry
 from .printer import Printer
 
@@ -58,7 +58,8 @@ def fits(
     plain = {Node("le", (const(1), Node("var", (), name))) for name in params}
     for of_range in (True, False):
         for f in functions:
-            ranges = (c for p in f.params if p.size for c in p.range.conditions(p.name))
+            ranges = [c for p in f.params if p.size for c in p.range.conditions(p.name)]
+            ranges.sort(key=lambda c: len({*names_in(c)}))  # the others rest on those of one name
             for c in ranges if of_range else f.assumed:
                 if params.keys() >= set(names_in(c)):
                     conditions.setdefault(in_one_form(c), c)
@@ -179,24 +180,25 @@ class _Tests:
     """Conditions, each of which computes nothing that does not fit where those before it hold.
 
     ends: what each name is known to lie in by them; lazy: whether of an `or` no more is computed than is
-    needed; known: polynomials that are at most 0."""
+    needed; known: polynomials that are at most 0; divides: divisions that leave no remainder."""
 
     kind: IndexType
     ends: dict[str, Interval]
     lazy: bool = True
     found: list[Node] = field(default_factory=list)
     known: list[Poly] = field(default_factory=list)
+    divides: list[tuple[Node, ...]] = field(default_factory=list)
     exact: bool = True  # whether they hold wherever the conditions do
 
     def tried(self, test: Callable[[], None]) -> bool:
         """Whether a test could be added that is exact; else all is as it was."""
-        before = dict(self.ends), [*self.found], [*self.known]
+        before = dict(self.ends), [*self.found], [*self.known], [*self.divides]
         try:
             test()
         except _Unsaid:
             self.exact = False
         if not self.exact:
-            self.ends, self.found, self.known = before
+            self.ends, self.found, self.known, self.divides = before
         told, self.exact = self.exact, True
         return told
 
@@ -219,6 +221,8 @@ class _Tests:
         elif op in ("eq", "ne"):
             a, b = (self._value(self._poly(arg)) for arg in condition.args)
             self.found.append(Node(op, (a, b)))
+            if op == "eq" and a.op in ("mod", "floormod") and b.value == 0:
+                self.divides.append(a.args)
         else:
             raise _Unsaid
 
@@ -230,9 +234,14 @@ class _Tests:
         if least > -inf and (size.lo is None or size.lo < least) and self.kind.least < least:
             self.add(Node("ge", (size, const(int(least)))))
 
+    def _beside(self) -> _Tests:
+        """Other tests, where these hold."""
+        known, divides = [*self.known], [*self.divides]
+        return _Tests(self.kind, dict(self.ends), self.lazy, [], known, divides)
+
     def _apart(self, condition: Node) -> Node:
         """One of several conditions of which one holds; TRUE where it always does."""
-        own = _Tests(self.kind, dict(self.ends), self.lazy, [], [*self.known])
+        own = self._beside()
         own.add(condition)
         self.exact &= own.exact
         if len(own.found) > 1 and not self.lazy:
@@ -273,7 +282,7 @@ class _Tests:
             return
         rest = self._at_least_0(_sum((added, 1), ({(): more - 1}, 1)), taken)
         if rest is not None:  # what is taken off is not below what it is to be above
-            own = _Tests(self.kind, dict(self.ends), self.lazy, [], [*self.known])
+            own = self._beside()
             own._under(taken, rest)
             self.exact &= own.exact
             if len(own.found) != 1 and not (own.found and self.lazy):
@@ -306,6 +315,16 @@ class _Tests:
         """That p is at most 0 from here on."""
         self.known.append(p)
         rest = {mono: c for mono, c in p.items() if mono}
+        for mono, c in rest.items():  # what is above others is above the least of these
+            if (
+                len(mono) == 1
+                and mono[0].op == "var"
+                and c < 0
+                and self.ends[mono[0].value][0] is None
+            ):
+                least = self._span({m: d for m, d in p.items() if m != mono})[0]
+                end = None if least is None else -(least // c)
+                self.ends[mono[0].value] = both(self.ends[mono[0].value], (end, None))
         if len(rest) == 1:
             ((mono, c),) = rest.items()
             bound = p.get((), 0)
@@ -414,6 +433,9 @@ class _Tests:
             return {(): node.value} if node.value else {}
         if op == "var":
             return {(self._name(str(node.value)),): 1}
+        if op in ("shl", "shr") and args[1].op == "const" and 0 <= args[1].value <= FARTHEST:
+            by = const(1 << args[1].value)
+            return self._poly(Node("mul" if op == "shl" else "floordiv", (args[0], by)))
         if op in ("add", "sub"):
             return _sum((self._poly(args[0]), 1), (self._poly(args[1]), 1 if op == "add" else -1))
         if op == "neg":
@@ -457,6 +479,8 @@ class _Tests:
         if OPS[op].defined and not form and (args[1:] or signs[0] is None or signs[0] < 0):
             raise _Unsaid  # a shift by too much, a root of less than 0
         made = self._clipped(op, *args)
+        if op in ("div", "floordiv") and (signs[0] or 0) > 0 and args in self.divides:
+            made.lo = max(made.lo or 0, 1)
         if not self._is_within(interval(op, [self._ends(a) for a in args])) and not form:
             raise _Unsaid
         return made
@@ -485,9 +509,12 @@ class _Tests:
         for part, over in ((added, max(more, 0)), (taken, max(-more, 0))):
             if part:
                 self._must_fit(part, over)
-        if self.kind.least == 0 and not self._is_never_negative(p):
+        natural = self._is_never_negative(p)
+        if self.kind.least == 0 and not natural:
             raise _Unsaid
-        return self._summed(p)
+        made = self._summed(p)
+        made.lo = max(made.lo or 0, 0) if natural and made.args else made.lo
+        return made
 
     def _exact(self, p: Poly) -> Node | None:
         """What a polynomial is, None where something on the way may not fit."""
