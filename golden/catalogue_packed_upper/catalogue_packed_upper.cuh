@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_CUH
-#define LEGO_CATALOGUE_PACKED_UPPER_CUH 0x24243192
+#define LEGO_CATALOGUE_PACKED_UPPER_CUH 0x3cf06151
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -64,10 +64,10 @@ catalogue_packed_upper_inv([[maybe_unused]] long long N, long long flat) noexcep
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_packed_upper_fits(long long N) noexcept {
-  return N >= 1 && N - 1 <= 0x7fffffffffffffff / N && N <= 0x7fffffffffffffff / N
-      && N <= (0x7fffffffffffffff - 4 * N) / 4 / N;
+  return N >= 1 && N - 1 <= 0x7fffffffffffffff / N && N <= 0x7fffffffffffffff - (N - 1) * N / 2
+      && N <= 0x7fffffffffffffff / 4 && N <= (0x7fffffffffffffff - 4 * N) / 4 / N;
 }
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_CUH != 0x24243192
+#elif LEGO_CATALOGUE_PACKED_UPPER_CUH != 0x3cf06151
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_CUH

@@ -41,7 +41,9 @@ contains
     integer(int64), intent(in) :: N
     catalogue_packed_upper_fits = N >= 1_int64
     if (catalogue_packed_upper_fits) catalogue_packed_upper_fits = N - 1_int64 <= huge(0_int64) / N
-    if (catalogue_packed_upper_fits) catalogue_packed_upper_fits = N <= huge(0_int64) / N
+    if (catalogue_packed_upper_fits) catalogue_packed_upper_fits = N &
+        <= huge(0_int64) - (N - 1_int64) * N / 2_int64
+    if (catalogue_packed_upper_fits) catalogue_packed_upper_fits = N <= 2305843009213693951_int64
     if (catalogue_packed_upper_fits) catalogue_packed_upper_fits = N &
         <= (huge(0_int64) - 4_int64 * N) / 4_int64 / N
   end function catalogue_packed_upper_fits

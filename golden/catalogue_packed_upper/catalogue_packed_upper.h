@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_H
-#define LEGO_CATALOGUE_PACKED_UPPER_H 0x39c14eb1
+#define LEGO_CATALOGUE_PACKED_UPPER_H 0x57b6694a
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,9 +57,10 @@ static inline catalogue_packed_upper_inv_result catalogue_packed_upper_inv(
 
 /// Whether all preconditions on the sizes hold.
 static inline bool catalogue_packed_upper_fits(int64_t N) {
-  return N >= 1 && N - 1 <= INT64_MAX / N && N <= INT64_MAX / N && N <= (INT64_MAX - 4 * N) / 4 / N;
+  return N >= 1 && N - 1 <= INT64_MAX / N && N <= INT64_MAX - (N - 1) * N / 2 && N <= INT64_MAX / 4
+      && N <= (INT64_MAX - 4 * N) / 4 / N;
 }
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_H != 0x39c14eb1
+#elif LEGO_CATALOGUE_PACKED_UPPER_H != 0x57b6694a
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_H

@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_HPP
-#define LEGO_CATALOGUE_PACKED_UPPER_HPP 0x3130a412
+#define LEGO_CATALOGUE_PACKED_UPPER_HPP 0x6580bcdb
 
 #include <cmath>
 #include <cstdint>
@@ -66,11 +66,12 @@ struct catalogue_packed_upper_inv_result {
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_packed_upper_fits(std::int64_t N) noexcept {
-  return N >= 1 && N - 1 <= INT64_MAX / N && N <= INT64_MAX / N && N <= (INT64_MAX - 4 * N) / 4 / N;
+  return N >= 1 && N - 1 <= INT64_MAX / N && N <= INT64_MAX - (N - 1) * N / 2 && N <= INT64_MAX / 4
+      && N <= (INT64_MAX - 4 * N) / 4 / N;
 }
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_HPP != 0x3130a412
+#elif LEGO_CATALOGUE_PACKED_UPPER_HPP != 0x6580bcdb
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_HPP

@@ -50,7 +50,8 @@ end
 Whether all preconditions on the sizes hold.
 """
 function catalogue_packed_upper_fits(N::Int64)::Bool
-    return N >= 1 && N - 1 <= div(typemax(Int64), N) && N <= div(typemax(Int64), N) &&
+    return N >= 1 && N - 1 <= div(typemax(Int64), N) &&
+        N <= typemax(Int64) - div((N - 1) * N, 2) && N <= div(typemax(Int64), 4) &&
         N <= div(div(typemax(Int64) - 4 * N, 4), N)
 end
 

@@ -51,6 +51,7 @@ export function catalogue_packed_upper_inv(N, flat) {
  */
 export function catalogue_packed_upper_fits(N) {
   return N >= 1 && N <= Number.MAX_SAFE_INTEGER && N - 1 <= Math.trunc(Number.MAX_SAFE_INTEGER / N)
-      && N <= Math.trunc(Number.MAX_SAFE_INTEGER / N)
+      && N <= Number.MAX_SAFE_INTEGER - Math.trunc((N - 1) * N / 2)
+      && N <= Math.trunc(Number.MAX_SAFE_INTEGER / 4)
       && N <= Math.trunc(Math.trunc((Number.MAX_SAFE_INTEGER - 4 * N) / 4) / N);
 }

@@ -67,5 +67,9 @@ pub const fn catalogue_packed_upper_inv(N: i64, flat: i64) -> (i64, i64) {
 #[must_use]
 #[inline]
 pub const fn catalogue_packed_upper_fits(N: i64) -> bool {
-    N >= 1 && N - 1 <= i64::MAX / N && N <= i64::MAX / N && N <= (i64::MAX - 4 * N) / 4 / N
+    N >= 1
+        && N - 1 <= i64::MAX / N
+        && N <= i64::MAX - (N - 1) * N / 2
+        && N <= i64::MAX / 4
+        && N <= (i64::MAX - 4 * N) / 4 / N
 }

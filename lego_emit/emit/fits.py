@@ -506,10 +506,13 @@ class _Tests:
         more = p.get((), 0)
         if not self._is_within((more, more)):
             raise _Unsaid
+        natural, whole = self._is_never_negative(p), self._all_added(p) if taken else None
+        if whole is not None:
+            added, taken = {mono: c for mono, c in p.items() if mono}, {}
+            p = whole | ({(): more} if more else {})
         for part, over in ((added, max(more, 0)), (taken, max(-more, 0))):
             if part:
                 self._must_fit(part, over)
-        natural = self._is_never_negative(p)
         if self.kind.least == 0 and not natural:
             raise _Unsaid
         made = self._summed(p)
