@@ -185,10 +185,9 @@ def tables(state: SearchState) -> Iterator[Candidate]:
         found, own, domains = tabulated(lowering, state.own, best, state.style, least)
         if not domains:
             continue
-        ways = [found]
-        if any(atom.kind == "digit" for atom, _ in occurrences(own)):
+        ways, atoms = [found], [atom for atom, _ in occurrences(own)]
+        if any(atom.kind == "digit" for atom in atoms):
             lowering.words, lowering.domains = SEARCHED, domains
-            atoms = [atom for atom, _ in occurrences(own)]
             ways.append(_cheapest_style(lowering, own, atoms, found, lowering.built)[0])
             lowering.words, lowering.domains = (), ()
         for way in ways:
