@@ -22,6 +22,9 @@ try {
   const { info: lock } = JSON.parse(read(here, "node_modules/pyodide/pyodide-lock.json"));
   await bundle({ lock, pyodide: pyodideFiles((await import("pyodide")).version), ...(await archives(lock)) });
   publish();
+} catch (error) {
+  console.error(String(error?.message ?? error).slice(-2000)); // Pyodide's errors hold all of its packages
+  process.exitCode = 1;
 } finally {
   fs.rmSync(scratch, { recursive: true, force: true });
 }

@@ -259,7 +259,10 @@ class _Call(Call):
                 return self.value(inside(node)[0], scope)
             case "block":
                 if len(inside(node)) == 1:
-                    return self.value(inside(node)[0], scope)
+                    last = inside(node)[0]  # an if at the end of a block is read as a statement
+                    if last.type == "expression_statement" and not words(last).endswith(";"):
+                        last = inside(last)[0]
+                    return self.value(last, scope)
             case "unary_expression":
                 return self._unary(node, scope)
             case "binary_expression":
