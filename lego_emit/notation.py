@@ -7,6 +7,7 @@ parentheses that it, or a reader, needs; or, for a comment, what a reader of ano
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
@@ -20,6 +21,12 @@ BINDING = {
 }  # fmt: skip
 INTEGER, PRODUCT, FACTOR, ATOM = 0, BINDING["*"], BINDING["~"], BINDING[""]
 COMPARISONS = frozenset(op for op, binding in BINDING.items() if binding == -1)
+NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*|\[\d+\])?")
+
+
+def is_name(text: str) -> bool:
+    """Whether a text can name a parameter: i, a struct's member at.x, an array's element X[0]."""
+    return NAME.fullmatch(text) is not None
 
 
 # -- saying --------------------------------------------------------------------------------------
@@ -206,6 +213,10 @@ def _value(tree: ast.expr, kinds: Arithmetic) -> Any:
             return kinds.number(number)
         case ast.Name(id=name):
             return kinds.name(name)
+        case ast.Attribute(value=ast.Name(id=name), attr=field):
+            return kinds.name(f"{name}.{field}")
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=int() as number)):
+            return kinds.name(f"{name}[{number}]")
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _INFIX:
             return kinds.infix(_INFIX[type(op)], _value(left, kinds), _value(right, kinds))
         case ast.UnaryOp(op=ast.USub(), operand=operand):

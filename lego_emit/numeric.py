@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import operator
 import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from functools import cache
 from numbers import Integral
 from typing import Any
@@ -42,3 +44,16 @@ def is_sympy(x: Any) -> bool:
 @cache
 def _is_sympy_class(cls: type) -> bool:
     return any(str(base.__module__).split(".")[0] == "sympy" for base in cls.__mro__)
+
+
+def apart(sizes: Mapping[Any, Any]) -> Iterator[tuple[Any, Any]]:
+    """Numbers by name with structs and arrays member by member: {"size": Coord(4, 5)} is size.x and size.y."""
+    for name, value in sizes.items():
+        if named := getattr(value, "_asdict", None):
+            yield from ((f"{name}.{field}", v) for field, v in named().items())
+        elif isinstance(value, tuple | list):
+            yield from ((f"{name}[{k}]", v) for k, v in enumerate(value))
+        elif is_dataclass(value) and not isinstance(value, type):
+            yield from ((f"{name}.{f.name}", getattr(value, f.name)) for f in fields(value))
+        else:
+            yield name, value

@@ -10,6 +10,7 @@ from .arith.given import GivenRange
 from .errors import TraceError
 from .ir.index_types import IndexType
 from .ir.nodes import Node
+from .ir.program import Doc, Group
 from .ir.relations import greatest, names_in, read, says, with_numbers
 from .lower.candidates import is_aligned
 from .lower.problem import AsWritten, Conditions, Counting, Parameters, Problem
@@ -78,6 +79,7 @@ def problem_of(
         Parameters(
             trace.params(), trace.axes, trace.extents, trace.indices,
             placed=trace.placed | trace.indices, unsigned=trace.unsigned,
+            groups=[_numbered(g, trace, doc) for g in trace.groups],
         ),
         Counting(
             trace.base, _axes_base(trace, traced.name),
@@ -90,7 +92,14 @@ def problem_of(
         AsWritten(traced.form),
         traced.view,
         traced.by_name,
+        traced.group,
     )  # fmt: skip
+
+
+def _numbered(group: Group, trace: Trace, doc: Doc) -> Group:
+    """A struct or an array, with numbers for its members that have one, and what is said of it."""
+    members = tuple(trace.sizes.get(n, n) for n in group.names)
+    return replace(group, members=members, meaning=doc.params.get(group.name, ""))
 
 
 def _axes_base(trace: Trace, name: str) -> int:

@@ -99,16 +99,21 @@ class CPrinter(HeaderPrinter):
 
     def unread(self, function):
         """A cast to void for each."""
-        return [f"(void){p.name};" for p in function.params if p.name not in function.used]
+        return [f"(void){one.name};" for one in function.entries if not function.is_read(one)]
 
     def struct(self, function, result):
         """A type of its own."""
         first, *members, _ = super().struct(function, result)
         return [f"typedef {first}", *members, f"}} {result};"]
 
+    def struct_lines(self, group, T):
+        """A type of its own."""
+        first, *members, _ = super().struct_lines(group, T)
+        return [f"typedef {first}", *members, f"}} {group.struct};"]
+
     def several(self, function, result):
         """A variable: C++ has no compound literals."""
-        names = {p.name for p in (*function.params, *function.tables)}
+        names = {one.name for one in (*function.entries, *function.tables)}
         name = free("result", names | {name for name, _ in function.body})
         start = f"const {result} {name} = "
         return [self.braced(start, function.texts(), 2), f"return {name};"]

@@ -31,8 +31,8 @@ class ArrayForm:
     def __init__(self, printer: Printer, view: FunctionView, names: tuple[str, ...]):
         self._printer, self._view = printer, view
         axes = {name for name, _ in view.axes}
-        self.scalars = [p.name for p in view.params if p.name not in axes]
-        taken = {*(p.name for p in view.params), view.name, *printer.companions(view.name)}
+        self.scalars = [name for name in view.inputs if name not in axes]
+        taken = {*view.inputs, view.name, *printer.companions(view.name)}
         arguments = printer.outputs_are_variables and len(view.outputs) > 1
         self._outputs = [n for n, _ in view.outputs] if arguments else []
         taken |= set(self._outputs)
@@ -52,7 +52,8 @@ class ArrayForm:
 
     def signature(self, form: str, *more: str) -> str:
         """The parameters; form has {name} and {T}. more: parameters after them."""
-        own = (form.format(name=n, T=self._view.T) for n in self.scalars)
+        texts = zip(self._view.inputs, self._view.parameters(form), strict=True)
+        own = (text for name, text in texts if name in self.scalars)
         return f",{BREAK}".join((*own, *more))
 
     @property
@@ -113,6 +114,6 @@ def array_function(function: Function, name: str, counter: str = "n") -> Functio
     """The signature of element n as a function of its own: the scalars, then n."""
     axes = {axis for axis, _ in function.axes}
     scalars = [p for p in function.params if p.name not in axes]
-    while counter in {p.name for p in scalars}:
+    while counter in {one.name for one in function.entries}:
         counter += "_"
     return replace(function, name=name, params=(*scalars, Param(counter)), axes=())

@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from lego_emit.emit.printer import (
     ATOM,
@@ -23,6 +24,7 @@ from lego_emit.emit.printer import (
     unsigned_fit,
 )
 from lego_emit.ir.nodes import Node
+from lego_emit.ir.program import Group
 from lego_emit.ir.relations import Range, const
 from lego_emit.notation import C
 from lego_emit.printers.c_lines import UNARY, broken, cast_need, guard
@@ -169,6 +171,7 @@ class HeaderPrinter(Printer):
     head_end = " {"
     constant = "static const"
     array_word = "fill"
+    has_structs = has_arrays = True
     unused: str | None = None
     suffixes: Mapping[str, str] = {}  # index type -> a literal's, where one is needed
 
@@ -271,6 +274,32 @@ class HeaderPrinter(Printer):
         """The definition of the struct of several results, which is called result."""
         members = (f"  {function.T} {name};" for name, _ in function.outputs)
         return [f"struct {result} {{", *members, "};"]
+
+    def shared(self, group: Group, lines: list[str]) -> list[str]:
+        """The definition of a struct that other files may have, too: under a guard of its own."""
+        scope = self.namespace.replace("::", "_")
+        name = f"{scope}_{group.struct}" if scope else group.struct
+        macro = re.sub("_+", "_", f"LEGO_STRUCT_{name}").upper()
+        sum_of = f"0x{crc32(chr(10).join(lines).encode()):08x}"
+        return [
+            f"#ifndef {macro}",
+            f"#define {macro} {sum_of}",
+            *lines,
+            f"#elif {macro} != {sum_of}",
+            f"#error two different structs are named {group.struct}; rename one of them",
+            f"#endif  // {macro}",
+        ]
+
+    def group_parameter(self, form, group, T):
+        """An array is an array of constants, of which its elements are read."""
+        if group.struct:
+            return super().group_parameter(form, group, T)
+        declared = self.array_form_of(len(group.members))
+        return form.replace("{T} {name}", declared).format(name=group.name, T=T)
+
+    def array_form_of(self, count: int) -> str:
+        """The form of a parameter that is an array of so many integers, with {name} and {T}."""
+        return f"const {{T}} {{name}}[{count}]"
 
     def several(self, function: FunctionView, result: str) -> list[str]:
         """The statements that return several results as the struct result."""
@@ -378,6 +407,10 @@ class CxxPrinter(HeaderPrinter):
     has_views = True
     host = "constexpr"
     namespaces = "::"
+
+    def array_form_of(self, count):
+        """A reference to an array of so many, and no other."""
+        return f"const {{T}} (&{{name}})[{count}]"
 
     def view_names(self, name):
         """The type of the view and the layout policy."""

@@ -76,12 +76,16 @@ class CppPrinter(CxxPrinter):
     reserved_functions = frozenset({"assert", "offsetof"})
     builtins = frozenset({"size_t", "ptrdiff_t", "abs", "div"})
     qualifiers = "constexpr"
-    has_hints = has_fits = has_checks = True
+    has_hints = has_fits = has_checks = gives_arrays = True
     names_limits = True
 
     def prefix(self, unit):
         """The namespace has the unit's name."""
         return ""
+
+    def group_type(self, group, T):
+        """The library's array, of a result."""
+        return group.struct or f"std::array<{T}, {len(group.members)}>"
 
     def unit_scope(self, unit):
         """The macros, and the helpers' namespace."""
@@ -133,6 +137,8 @@ class CppPrinter(CxxPrinter):
             lines.insert(0, "#include <algorithm>")
         if any(f.asserted for f in functions):
             lines.insert(0, "#include <cassert>")
+        if any(f.aggregate is not None and not f.aggregate.struct for f in functions):
+            lines.insert(lines.index("#include <cstdint>"), "#include <array>")
         if self.sized:
             lines.insert(lines.index("#include <cstdint>"), "#include <cstddef>")
             lines += ["", 'static_assert(sizeof(std::size_t) == 8, "size_t must have 64 bits");']

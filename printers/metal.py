@@ -37,7 +37,12 @@ class MetalPrinter(OpenClPrinter):
         "is [[thread_position_in_grid]] and threads [[threads_per_grid]]."
     )
     struct = HeaderPrinter.struct
+    struct_lines = HeaderPrinter.struct_lines
     head = HeaderPrinter.head
+
+    def array_form_of(self, count):
+        """A reference to an array of the thread's own."""
+        return f"thread const {{T}} (&{{name}})[{count}]"
 
     def several(self, function, result):
         """The result type is known."""

@@ -1,12 +1,19 @@
 """C99 through gcc and cffi."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from lego_emit.emit.printer import Printer
 from lego_emit.emit.unit import Unit
-from lego_emit.ir.program import Function
-from lego_emit.run.target import NativeTarget, c_array_declaration, c_declaration
+from lego_emit.ir.program import Function, Group
+from lego_emit.run.target import (
+    NativeTarget,
+    c_array_declaration,
+    c_declaration,
+    call_arguments,
+    outputs_of,
+)
 
 FLAGS = (
     "-std=c99",
@@ -23,7 +30,8 @@ FLAGS = (
 def wrapper(unit: int, position: int, function: Function, printer: Printer) -> str:
     """The loop around a function."""
     T = printer.types[function.index_type]
-    arguments = ", ".join(f"({T})in{k}[i]" for k in range(len(function.params)))
+    values = [f"({T})in{k}[i]" for k in range(len(function.params))]
+    arguments = ", ".join(call_arguments(function, values, partial(literal, T=T)))
     body = f"const {result(function, printer)} r = {function.name}({arguments});"
     return (
         f"{c_declaration(unit, position, function)} {{\n"
@@ -31,10 +39,17 @@ def wrapper(unit: int, position: int, function: Function, printer: Printer) -> s
     )
 
 
+def literal(group: Group, values: list[str], T: str) -> str:
+    """A struct or an array as an argument."""
+    kind = group.struct or f"const {T}[{len(values)}]"
+    return f"({kind}){{{', '.join(values)}}}"
+
+
 def array_wrapper(unit: int, position: int, function: Function, printer: Printer) -> str:
     """The call of a function's array form, which fills an array of its results."""
     T = printer.types[function.index_type]
-    scalars = [f"({T})s{k}" for k in range(len(function.params) - len(function.axes))]
+    values = [f"({T})s{k}" for k in range(len(function.params) - len(function.axes))]
+    scalars = call_arguments(function, values, partial(literal, T=T))
     kind = result(function, printer)
     return (
         f"{c_array_declaration(unit, position, function)} {{\n"
@@ -48,16 +63,16 @@ def array_wrapper(unit: int, position: int, function: Function, printer: Printer
 
 def result(function: Function, printer: Printer) -> str:
     """The type of a function's result."""
+    if function.aggregate is not None:
+        return function.aggregate.struct
     several = len(function.outputs) > 1
     return printer.result_name(function.name) if several else printer.types[function.index_type]
 
 
 def stores(function: Function, value: str) -> str:
     """The statements that put a result into the output arrays."""
-    if len(function.outputs) == 1:
-        return f"out0[i] = (int64_t){value};"
-    names = (name for name, _ in function.outputs)
-    return " ".join(f"out{k}[i] = (int64_t){value}.{name};" for k, name in enumerate(names))
+    texts = enumerate(outputs_of(function, value))
+    return " ".join(f"out{k}[i] = (int64_t){text};" for k, text in texts)
 
 
 class CTarget(NativeTarget):

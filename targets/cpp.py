@@ -6,11 +6,17 @@ from typing import cast
 
 from lego_emit.emit.printer import Printer
 from lego_emit.emit.unit import Unit
-from lego_emit.ir.program import Function
+from lego_emit.ir.program import Function, Group
 from lego_emit.printers.c_family import HeaderPrinter
 from lego_emit.printers.cpp import VIEWS
 from lego_emit.run.devices import Rivals, Timer
-from lego_emit.run.target import NativeTarget, c_array_declaration, c_declaration
+from lego_emit.run.target import (
+    NativeTarget,
+    c_array_declaration,
+    c_declaration,
+    call_arguments,
+    outputs_of,
+)
 
 FLAGS = (
     "-std=c++20",
@@ -43,9 +49,8 @@ def outside(units: Sequence[Unit]) -> str:
 
 def c_wrapper(unit: int, position: int, function: Function, type_name: str, qualified: str) -> str:
     """The extern "C" loop around one C++ or CUDA C function (qualified: its full name)."""
-    arguments = ", ".join(
-        f"static_cast<{type_name}>(in{k}[i])" for k in range(len(function.params))
-    )
+    values = [f"static_cast<{type_name}>(in{k}[i])" for k in range(len(function.params))]
+    arguments = ", ".join(call_arguments(function, values, braced))
     body = f"const auto r = {qualified}({arguments}); {c_stores(function, 'r')}"
     return (
         f'extern "C" {c_declaration(unit, position, function)} {{\n'
@@ -53,20 +58,22 @@ def c_wrapper(unit: int, position: int, function: Function, type_name: str, qual
     )
 
 
+def braced(group: Group, values: list[str]) -> str:
+    """A struct or an array as an argument."""
+    return f"{{{', '.join(values)}}}"
+
+
 def c_stores(function: Function, result: str) -> str:
     """The statements that put a result (an index or a struct of them) into the output arrays."""
-    if len(function.outputs) == 1:
-        return f"out0[i] = static_cast<std::int64_t>({result});"
-    return " ".join(
-        f"out{k}[i] = static_cast<std::int64_t>({result}.{name});"
-        for k, (name, _) in enumerate(function.outputs)
-    )
+    texts = enumerate(outputs_of(function, result))
+    return " ".join(f"out{k}[i] = static_cast<std::int64_t>({text});" for k, text in texts)
 
 
 def c_scalars(function: Function, type_name: str) -> list[str]:
     """The arguments of an array form, from an array wrapper's parameters."""
     count = len(function.params) - len(function.axes)
-    return [f"static_cast<{type_name}>(s{k})" for k in range(count)]
+    values = [f"static_cast<{type_name}>(s{k})" for k in range(count)]
+    return call_arguments(function, values, braced)
 
 
 def grouped(units: Sequence[Unit]) -> list[list[int]]:
@@ -129,7 +136,8 @@ class CppTarget(NativeTarget):
         views it leaves the arrays as they are."""
         scalars = c_scalars(function, printer.types[function.index_type])
         view = f"{scope}{printer.array_name(function.name)}"
-        unused = "".join(f"(void)s{k}; " for k in range(len(scalars)))
+        count = len(function.params) - len(function.axes)
+        unused = "".join(f"(void)s{k}; " for k in range(count))
         unused += "".join(f"(void)out{k}; " for k in range(len(function.outputs)))
         return (
             f"{VIEWS}\n"

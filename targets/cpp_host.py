@@ -10,6 +10,8 @@ from lego_emit.targets.cpp import FLAGS, CppTarget, c_scalars, c_stores
 
 def element(printer: Printer, function: Function, scope: str) -> str:
     """The type of one result."""
+    if function.aggregate is not None:
+        return f"{scope}{function.aggregate.struct}"
     several = len(function.outputs) > 1
     name = printer.result_name(function.name)
     return f"{scope}{name}" if several else printer.types[function.index_type]

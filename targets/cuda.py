@@ -11,8 +11,8 @@ from lego_emit.emit.printer import Printer
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Function
-from lego_emit.run.target import Compiled
-from lego_emit.targets.cpp import grouped
+from lego_emit.run.target import Compiled, call_arguments, outputs_of
+from lego_emit.targets.cpp import braced, grouped
 from lego_emit.targets.cpp_host import HostTarget, element
 
 if TYPE_CHECKING:
@@ -27,12 +27,10 @@ def kernel(number: str, function: Function, printer: Printer, scope: str) -> str
     type_name = printer.types[function.index_type]
     inputs = [f"const {type_name} *in{k}" for k in range(len(function.params))]
     outputs = [f"{type_name} *out{k}" for k in range(len(function.outputs))]
-    arguments = ", ".join(f"in{k}[i]" for k in range(len(function.params)))
-    if len(function.outputs) == 1:
-        body = f"out0[i] = {scope}{function.name}({arguments});"
-    else:
-        stores = (f"out{k}[i] = r.{name};" for k, (name, _) in enumerate(function.outputs))
-        body = " ".join([f"const auto r = {scope}{function.name}({arguments});", *stores])
+    values = [f"in{k}[i]" for k in range(len(function.params))]
+    arguments = ", ".join(call_arguments(function, values, braced))
+    stores = (f"out{k}[i] = {text};" for k, text in enumerate(outputs_of(function, "r")))
+    body = " ".join([f"const auto r = {scope}{function.name}({arguments});", *stores])
     return (
         f'extern "C" __global__ void lego_kernel_{number}({", ".join([*inputs, *outputs])}) {{\n'
         f"  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n  {body}\n}}\n"
@@ -44,7 +42,8 @@ def fill_kernel(number: str, function: Function, printer: Printer, scope: str) -
     type_name = printer.types[function.index_type]
     scalars = range(len(function.params) - len(function.axes))
     own = (f"static_cast<{type_name}>({x})" for x in ("threadIdx.x", "blockDim.x"))
-    arguments = [*(f"s{k}" for k in scalars), "out", *own]
+    given = call_arguments(function, [f"s{k}" for k in scalars], braced)
+    arguments = [*given, "out", *own]
     parameters = [f"{type_name} s{k}" for k in scalars]
     parameters.append(f"{element(printer, function, scope)} *out")
     return (

@@ -21,7 +21,9 @@ from lego_emit.emit.unit import Unit
 from lego_emit.errors import DeviceError, LegoError, TargetError
 from lego_emit.ir.program import Function
 from lego_emit.packages import numpy as np
-from lego_emit.run.target import Compiled
+from lego_emit.run.target import Compiled, call_arguments, outputs_of
+from lego_emit.targets.cpp import braced
+from lego_emit.targets.cpp_host import element
 from lego_emit.templates import environment, named
 
 EXTRA = 'pip install "lego-emit[cuda]"'
@@ -332,10 +334,15 @@ def call_text(unit: Unit) -> str:
     types, text = printer.types, in_the_open(unit)
     for position, function in enumerate(unit.functions):
         T = types[function.index_type]
-        text += KERNELS("call", position, function, T)
+        count = len(function.params)
+        values = [f"static_cast<{T}>(in{k}[i * step{k}])" for k in range(count)]
+        arguments = call_arguments(function, values, braced)
+        text += KERNELS("call", position, function, arguments, outputs_of(function, "r"))
         if function.axes:
-            names = printer.array_name(function.name), printer.result_name(function.name)
-            text += KERNELS("fill", position, function, T, *names)
+            scalars = [f"s{k}" for k in range(count - len(function.axes))]
+            given = call_arguments(function, scalars, braced)
+            name, kind = printer.array_name(function.name), element(printer, function, "::")
+            text += KERNELS("fill", position, function, T, name, given, kind)
     return text
 
 

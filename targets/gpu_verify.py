@@ -16,6 +16,8 @@ from lego_emit.packages import numpy as np
 from lego_emit.printers.c_family import HeaderPrinter
 from lego_emit.run.devices import Marks, Progress, Tally, Targets, Trip, round_trips
 from lego_emit.run.space import Space
+from lego_emit.run.target import call_arguments, outputs_of
+from lego_emit.targets.cpp import braced
 from lego_emit.targets.gpu import GpuCompiled, Kernels, Module, call_text, describe, ready
 
 AT_ONCE = 2**32  # indices of one launch: short enough to be interrupted
@@ -62,16 +64,14 @@ class Text:
     def call(self, function: Function, space: Space, axes: Sequence[str], scope: str = "::") -> str:
         """A call at an index; the sizes stand in it as numbers."""
         values = dict(zip((a.name for a in space.axes), axes, strict=True))
-        arguments = [
+        texts = [
             values.get(name) or self.number(space.fixed[name], function) for name in space.names
         ]
-        return f"{scope}{function.name}({', '.join(arguments)})"
+        return f"{scope}{function.name}({', '.join(call_arguments(function, texts, braced))})"
 
     def results(self, function: Function, name: str) -> list[str]:
         """What stands for each result of a call whose value has this name."""
-        if len(function.outputs) == 1:
-            return [name]
-        return [f"{name}.{output}" for output, _ in function.outputs]
+        return outputs_of(function, name)
 
 
 def _at(text: Text, function: Function, space: Space) -> dict[str, Any]:

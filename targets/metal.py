@@ -11,6 +11,7 @@ from lego_emit.targets.cpp_host import HostTarget
 STAND_IN = """#pragma once
 #define constant const
 #define device
+#define thread
 using uint = unsigned int;
 using ulong = unsigned long;
 namespace metal {

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
-from lego_emit.ir.program import Function
+from lego_emit.ir.program import Function, Group
 from lego_emit.printers.opencl import OpenClPrinter
-from lego_emit.run.target import Library, Target, Toolchain
+from lego_emit.run.target import Library, Target, Toolchain, call_arguments, outputs_of
+from lego_emit.targets.c import literal, result
 from lego_emit.targets.cpp import grouped
 
 if TYPE_CHECKING:
@@ -44,26 +45,43 @@ kernel void lego_run_fills(
 """
 
 
+class Arrays:
+    """Arrays of the index type T as arguments: variables, for a literal is in no address space. lines:
+    their declarations."""
+
+    def __init__(self, T: str):
+        self._T, self.lines = T, list[str]()
+
+    def literal(self, group: Group, values: list[str]) -> str:
+        """The text of a struct or an array as an argument."""
+        if group.struct:
+            return literal(group, values, self._T)
+        name = f"lego_run_array_{len(self.lines)}"
+        self.lines.append(f"const {self._T} {name}[{len(values)}] = {{{', '.join(values)}}};")
+        return name
+
+
 def call(number: int, function: Function, T: str, kind: str) -> str:
-    """The branch that calls a function over columns of arguments; kind: of several results."""
-    columns, outputs = range(len(function.params)), function.outputs
-    arguments = ", ".join(f"({T})lego_run_in[{k} * lego_run_n + lego_run_i]" for k in columns)
-    if len(outputs) == 1:
-        body = f"lego_run_out[lego_run_i] = {function.name}({arguments});"
-    else:
-        body = f"{kind} lego_run_r = {function.name}({arguments});"
-        for k, (name, _) in enumerate(outputs):
-            body += f" lego_run_out[{k} * lego_run_n + lego_run_i] = lego_run_r.{name};"
+    """The branch that calls a function over columns of arguments; kind: of its result."""
+    columns = range(len(function.params))
+    values = [f"({T})lego_run_in[{k} * lego_run_n + lego_run_i]" for k in columns]
+    arrays = Arrays(T)
+    arguments = ", ".join(call_arguments(function, values, arrays.literal))
+    body = f"{' '.join(arrays.lines)} {kind} lego_run_r = {function.name}({arguments});"
+    for k, text in enumerate(outputs_of(function, "lego_run_r")):
+        body += f" lego_run_out[{k} * lego_run_n + lego_run_i] = {text};"
     return f"      case {number}: {{ {body} break; }}"
 
 
 def fill(number: int, function: Function, T: str, kind: str, name: str) -> str:
     """The branch that calls an array form."""
     scalars = range(len(function.params) - len(function.axes))
-    element = T if len(function.outputs) == 1 else kind
-    arguments = [f"({T})lego_run_in[{k}]" for k in scalars]
-    arguments += [f"(global {element} *)lego_run_out", "get_global_id(0)", "get_global_size(0)"]
-    return f"    case {number}: {name}({', '.join(arguments)}); break;"
+    arrays = Arrays(T)
+    values = [f"({T})lego_run_in[{k}]" for k in scalars]
+    arguments = call_arguments(function, values, arrays.literal)
+    arguments += [f"(global {kind} *)lego_run_out", "get_global_id(0)", "get_global_size(0)"]
+    body = f"{' '.join(arrays.lines)} {name}({', '.join(arguments)});"
+    return f"    case {number}: {{ {body} break; }}"
 
 
 def program(units: Sequence[Unit], functions: Sequence[tuple[Unit, Function]]) -> str:
@@ -71,7 +89,7 @@ def program(units: Sequence[Unit], functions: Sequence[tuple[Unit, Function]]) -
     calls, fills = [], []
     for k, (unit, f) in enumerate(functions):
         printer = cast(OpenClPrinter, unit.printer)
-        own = k, f, printer.types[f.index_type], printer.result_name(f.name)
+        own = k, f, printer.types[f.index_type], result(f, printer)
         calls.append(call(*own))
         if f.axes:
             fills.append(fill(*own, printer.array_name(f.name)))

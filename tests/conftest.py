@@ -75,6 +75,12 @@ def triton():
     return _found("triton")
 
 
+@pytest.fixture(scope="session")
+def toolchain_of():
+    """toolchain_of("cpp"): the toolchain of a target; where it is missing as toolchain has it."""
+    return _found
+
+
 def _found(target):
     if error := _missing(target):
         if os.environ.get("CI"):

@@ -806,7 +806,8 @@ def tile(M, BM):
         ({"BMM": 4}, ["BMM", "Did you mean 'BM'?"]),
         ({1: 2}, ["1", "not a parameter"]),
         ({"BM": 10**5000}, ["BM", "about 10**5000", "no index type"]),
-        ({"BM": [10**5000]}, ["BM", "[about 10**5000]", "integer"]),
+        ({"BM": [10**5000]}, ["BM[0]", "about 10**5000", "no index type"]),
+        ({"BM": {10}}, ["BM", "{10}", "integer"]),
     ],
 )
 def test_wrong_sizes(sizes, words):

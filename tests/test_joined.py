@@ -486,10 +486,10 @@ def test_one_path_does_for_all(name, monkeypatch):
     monkeypatch.setattr(functions, "FEW_PATHS", 1)
     calls, called = Counter(), functions._called_with
 
-    def counted(names, function, trace):
+    def counted(names, signature, function, trace):
         calls[trace.tape is None, id(trace)] += 1
         traces.append(trace)
-        return called(names, function, trace)
+        return called(names, signature, function, trace)
 
     traces = []  # so that no two have one id
     monkeypatch.setattr(functions, "_called_with", counted)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TraceError, short_repr
+from ..notation import is_name
 from ..numeric import is_integer, is_sympy
 from .expr import Expr
 from .given import Pair, are_formulas, is_pair
@@ -217,7 +218,7 @@ def symbols_of(values: Sequence[Any]) -> list[Any]:
     for part in parts(values):
         if not says(part, "is_Symbol"):
             continue
-        if not part.name.isidentifier():
+        if not is_name(part.name):
             raise TraceError(f"the symbol {part.name!r} is not an identifier; give it a plain name")
         same = found.setdefault(part.name, [])
         same.append(part)

@@ -18,6 +18,7 @@ from sympy.functions.elementary.miscellaneous import Rem
 from sympy.logic import boolalg
 
 from ..errors import TraceError
+from ..notation import is_name
 from ..operations import OPS, is_condition
 from ..packages import sympy
 from ..table_lookup import Entries
@@ -101,7 +102,7 @@ class Reader:
             )
         if symbol.name in self.bound:
             return self.bound[symbol.name]
-        if symbol.name.isidentifier() or isinstance(symbol, InternalSymbol):
+        if is_name(symbol.name) or isinstance(symbol, InternalSymbol):
             return Expr.atom(Atom("sym", symbol.name))
         raise TraceError(f"the symbol {symbol.name!r} is not an identifier; give it a plain name")
 

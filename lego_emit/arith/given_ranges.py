@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..errors import AssumptionError, LegoError, short_repr
+from ..notation import is_name
 from ..numeric import is_integer, is_sympy
 from .analyzer import Analyzer
 from .assume import parse_value
@@ -163,7 +164,7 @@ def _name(key: Any) -> str:
         name = single.args[0] if single is not None and single.kind == "sym" else None
     else:
         name = key.name if is_symbol(key) else key
-    if isinstance(name, str) and name.isidentifier():
+    if isinstance(name, str) and is_name(name):
         return name
     raise AssumptionError(f"ranges has {short_repr(key)}, which is not a symbol's name")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+from ..notation import is_name
 from ..operations import LOGIC, OPS
 from ..packages import sympy
 from ..table_lookup import Entries
@@ -289,7 +290,7 @@ class _Writer:
         kind, args = atom.kind, atom.args
         if kind == "sym":
             known = self.symbols.get(args[0])
-            made = sympy.Symbol if args[0].isidentifier() else InternalSymbol
+            made = sympy.Symbol if is_name(args[0]) else InternalSymbol
             return made(args[0], integer=True) if known is None else known
         if kind == "digit":
             base, lo, hi = args

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
 
+from ..algebra.block import Block
 from ..errors import LegoError
-from ..trace.calls import arguments
+from ..trace.signature import Signature
 
 
 def missing(fn: Any, values: Mapping[str, Any]) -> list[str]:
     """The parameters that have neither a value nor a default."""
-    parameters = inspect.signature(fn).parameters
-    return [n for n, p in parameters.items() if p.default is p.empty and n not in values]
+    signature = Signature(fn)
+    needed = (n for p in signature.taken(()) for n in signature.members(p))
+    return [n for n in needed if n not in values]
 
 
 def called(fn: Any, values: Mapping[str, Any]) -> Any:
@@ -25,8 +26,12 @@ def called(fn: Any, values: Mapping[str, Any]) -> Any:
         names = {**values, **fn.__globals__}
         target = FunctionType(fn.__code__, names, fn.__name__, fn.__defaults__, fn.__closure__)
         target.__kwdefaults__ = fn.__kwdefaults__
-    positional, keywords = arguments(fn, values)
-    return target(*positional, **keywords)
+    signature = Signature(fn)
+    positional, keywords = signature.arguments(values)
+    result = target(*positional, **keywords)
+    if signature.result is not None and not isinstance(result, Block | Mapping):
+        return tuple(signature.result.split(result))
+    return result
 
 
 def called_at(

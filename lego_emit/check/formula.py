@@ -11,7 +11,7 @@ from ..algebra.masked import ExpandBy, Masked
 from ..algebra.written import Written, is_number
 from ..arith.expr import Expr
 from ..errors import VerifyError
-from ..notation import BINDING, Spelled, call, entry, infix
+from ..notation import BINDING, Spelled, call, entry, infix, is_name
 from ..table_lookup import Entries
 from ..trace.layouts import Application
 from .steps import Reader, factor_text
@@ -139,7 +139,7 @@ def _statements(results: list[Formula], names: Sequence[str]) -> tuple[list[str]
 def _text(f: Formula, texts: dict[int, Spelled]) -> Spelled:
     if f.op == "leaf":
         text = repr(f.args[0])
-        single = text.isidentifier() or text.isdigit()
+        single = is_name(text) or text.isdigit()
         return Spelled(text, "" if single else "+" if len(f.args[0].terms) > 1 else "//")
     args = [texts[a.place] for a in f.args]
     if f.op.endswith("[]"):

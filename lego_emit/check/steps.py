@@ -18,6 +18,7 @@ from ..errors import TargetError, did_you_mean
 from ..ir.program import Function, Program
 from ..lower.function import Record
 from ..lower.lowering import Attempt
+from ..notation import is_name
 
 # Laws of what the simplifier does beside divisions.
 ORDERED = Law(
@@ -364,7 +365,7 @@ def _raw_sum(a: Expr, b: Expr) -> Expr:
 def factor_text(e: Expr) -> str:
     """An expression as a factor: in parentheses unless it is one name or one number."""
     text = repr(e)
-    return text if text.isidentifier() or text.isdigit() else f"({text})"
+    return text if is_name(text) or text.isdigit() else f"({text})"
 
 
 def between(value: Expr, bound: Expr) -> str:

@@ -11,7 +11,6 @@ with what is emitted: on a golden table whole, else at the corners, the first an
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +25,7 @@ from ..run.devices import Progress, round_trips
 from ..run.registry import toolchain_of
 from ..run.space import check_names, spaces_of
 from ..run.target import check_given
+from ..trace.signature import Signature
 from .checks import Check, Checks
 from .expected import expected, numbers_of
 from .host import checker_of
@@ -223,7 +223,8 @@ def _taken(reference: Any) -> set[str]:
     if isinstance(reference, Block) or not callable(reference):
         return set()
     try:
-        names = set(inspect.signature(reference).parameters)
+        signature = Signature(reference)
+        names = {n for p in signature.parameters for n in signature.members(p)}
     except (TypeError, ValueError):
         return set()
     code = getattr(reference, "__code__", None)

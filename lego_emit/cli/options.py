@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ..notation import is_name
 from ..options import options_of
 from ..surfaces import Bases, Choice, Flag, Kind, Number, Sizes, Text, Texts, Types, flags, kind_of
 from .root import numbers_by_name
@@ -86,7 +87,7 @@ def _named_bases(texts: Sequence[str]) -> dict[str, int]:
     for text in texts:
         for part in text.split(","):
             name, _, number = (x.strip() for x in part.partition("="))
-            if not name.isidentifier() or number not in ("0", "1"):
+            if not is_name(name) or number not in ("0", "1"):
                 raise click.BadParameter(f"{text[:60]!r} is not 0, 1, or of the form g=1,local=1")
             if name in found:
                 raise click.BadParameter(

@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 from .. import __version__
 from ..emit import registry
 from ..errors import LegoError, LegoWarning, TargetError
+from ..notation import is_name
 from ..project.loading import STDIN
 
 FAILED, BAD_INPUT = 1, 2
@@ -137,7 +138,7 @@ def _by_name(ctx: click.Context, param: click.Parameter, values: Sequence[str]) 
             value = int(number, 0)
         except ValueError:
             value = None
-        if not equals or not name.isidentifier() or value is None:
+        if not equals or not is_name(name) or value is None:
             form = "is not of the form BM=32" if len(text) <= 60 else "is too long"
             text = text if len(text) <= 60 else f"{text[:57]}..."
             raise click.BadParameter(f"{text!r} {form}", ctx, param)

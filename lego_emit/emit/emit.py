@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ..errors import TargetError
 from ..ir.nodes import Node
@@ -12,13 +13,14 @@ from ..ir.program import Function, Program
 from ..ir.relations import renamed, with_tables
 from ..table_lookup import Entries
 from . import registry
-from .naming import AS_WRITTEN, Naming
+from .naming import AS_WRITTEN, Naming, fresh, keys_of
 from .printer import Printer
 from .unit import Unit
 
-MOST_ENTRIES = 4096  # of a constant table
+if TYPE_CHECKING:
+    from .structs import Structs
 
-Beside = Callable[[str], set[str]] | None
+MOST_ENTRIES = 4096  # of a constant table
 
 
 def emit(
@@ -65,35 +67,46 @@ def _legalize(program: Program, printer: Printer) -> Program:
     taken |= printer.unit_scope(unit)
     naming.check_apart([f.name for f in program.functions], naming.public)
     tables = _tables(program, printer, unit, taken)
+    structs: Structs | None = None
     functions: list[Function] = []
     for function in program.functions:
-        naming.check_apart([p.name for p in function.params], naming.local)
+        naming.check_apart([one.name for one in function.entries], naming.local)
         naming.check_apart([name for name, _ in function.outputs], naming.local)
         wanted = naming.public(function.name)
-        if naming.namespace and _keys(wanted, printer) & printer.unit_scope(unit):
+        if naming.namespace and keys_of(wanted, printer) & printer.unit_scope(unit):
             raise TargetError(
                 f"{wanted} is {printer.unit_mark(unit)} and a function in it, which {printer.title} "
                 "takes for one; give another namespace or a prefix"
             )
         wanted = f"{wanted}_v" if wanted in printer.reserved_functions else wanted
         beside = bool(function.axes) or len(function.outputs) > 1
-        name = _fresh(wanted, printer, taken, printer.companions if beside else None)
+        name = fresh(wanted, printer, taken, printer.companions if beside else None)
         view = function.view
         if view is not None:
             view = replace(
-                view, name=_fresh(naming.public(view.name), printer, taken, printer.view_names)
+                view, name=fresh(naming.public(view.name), printer, taken, printer.view_names)
             )
         scope = set(taken)
         names: dict[str, str] = {}
-        for param in function.params:
-            names[param.name] = _fresh(naming.local(param.name), printer, scope)
-        given = {t: t.named(_fresh(naming.local(t.name), printer, scope)) for t in function.tables}
+        grouped = (function.groups, function.result)
+        if grouped != ((), None):
+            if structs is None:
+                from .structs import Structs
+
+                structs = Structs(printer, taken)
+            grouped = structs.named(function, scope, names)
+        for one in function.params:
+            if one.name not in names:
+                names[one.name] = fresh(naming.local(one.name), printer, scope)
+        groups, result = grouped
+        given = {t: t.named(fresh(naming.local(t.name), printer, scope)) for t in function.tables}
         for local, _ in function.body:
-            names[local] = _fresh(naming.local(local), printer, scope)
+            names[local] = fresh(naming.local(local), printer, scope)
         variables = printer.outputs_are_variables
         outputs, output_scope = {}, scope if variables else printer.companions(name)
-        for output, _ in function.outputs:
-            outputs[output] = _fresh(naming.local(output), printer, output_scope)
+        for k, (output, _) in enumerate(function.outputs):
+            field = result.fields[k] if result and result.whole and result.fields else None
+            outputs[output] = field or fresh(naming.local(output), printer, output_scope)
 
         own = {t: named for (t, index), named in tables.items() if index == function.index_type}
         legal = partial(_legal, names=names, tables=own | given)
@@ -108,6 +121,8 @@ def _legalize(program: Program, printer: Printer) -> Program:
             replace(
                 function.renamed_params(names),
                 name=name,
+                groups=groups,
+                result=result and result.renamed(outputs),
                 summary=_summary(function, naming, names, outputs),
                 assumed=tuple(map(legal, function.assumed)),
                 axes=tuple((names[n], legal(e)) for n, e in function.axes),
@@ -138,9 +153,13 @@ def _fits(program: Program, printer: Printer, taken: set[str]) -> tuple[Function
         made = fits(functions, kind, printer.holds_sizes, printer.lazy_logic)
         if made is None:
             continue
-        name = _fresh(naming.public(f"{stem(functions)}_fits"), printer, taken)
+        name = fresh(naming.public(f"{stem(functions)}_fits"), printer, taken)
         scope = {*taken}
-        own = {p.name: _fresh(naming.local(p.name), printer, scope) for p in made.params}
+        apart = {n: name for f in functions for g in f.groups for n, name in g.apart.items()}
+        own = {
+            p.name: fresh(naming.local(apart.get(p.name, p.name)), printer, scope)
+            for p in made.params
+        }
         found.append(
             replace(
                 made.renamed_params(own),
@@ -188,32 +207,16 @@ def _tables(
     user's, so that all others come first."""
     naming, others = printer.naming, set(taken)
     for f in program.functions:
-        names = [p.name for p in (*f.params, *f.tables)]
+        names = [one.name for one in (*f.entries, *f.tables)]
         names += [name for name, _ in (*f.body, *f.outputs)]
         names = [printer.legal_name(naming.local(name)) for name in names]
-        others.update(*(_keys(name, printer) for name in names))
-        others |= _keys(printer.legal_name(naming.public(f.name)), printer, printer.companions)
+        others.update(*(keys_of(name, printer) for name in names))
+        others |= keys_of(printer.legal_name(naming.public(f.name)), printer, printer.companions)
         if f.view is not None:
             others |= printer.view_names(printer.legal_name(naming.public(f.view.name)))
     found = {}
     for table, index_type in program.tables:
-        name = _fresh(printer.table_name(table.name, unit), printer, others)
-        taken |= _keys(name, printer)
+        name = fresh(printer.table_name(table.name, unit), printer, others)
+        taken |= keys_of(name, printer)
         found[table, index_type] = table.named(name)
     return found
-
-
-def _fresh(name: str, printer: Printer, taken: set[str], beside: Beside = None) -> str:
-    """A legal name, not taken until now; beside: the names that come with it are not taken either."""
-    legal = candidate = printer.legal_name(name)
-    number = 2
-    while (keys := _keys(candidate, printer, beside)) & taken:
-        candidate = printer.legal_name(f"{legal[: printer.max_name - 4]}_{number}")
-        number += 1
-    taken |= keys
-    return candidate
-
-
-def _keys(name: str, printer: Printer, beside: Beside = None) -> set[str]:
-    key = name.lower() if printer.case_insensitive else name
-    return {key, *beside(name)} if beside else {key}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import TargetError, did_you_mean, short_repr
 
@@ -73,6 +74,11 @@ class Naming:
             return f"{name}{word.capitalize()}"
         return f"{name}_{word}"
 
+    def type(self, name: str) -> str:
+        """The name of a type of the user's, the prefix before it."""
+        made = self.public(name)
+        return made[:1].upper() + made[1:] if self.style == "camelCase" else made
+
     def type_after(self, name: str, word: str) -> str:
         """The name of a type that comes with a function: tile_result, or TileResult."""
         made = self.after(name, word)
@@ -102,3 +108,22 @@ def _joined(words: Sequence[str], style: str) -> str:
 
 
 AS_WRITTEN = Naming()
+
+Beside = Callable[[str], set[str]] | None
+
+
+def fresh(name: str, printer: Any, taken: set[str], beside: Beside = None) -> str:
+    """A legal name, not taken until now; beside: the names that come with it are not taken either."""
+    legal = candidate = printer.legal_name(name)
+    number = 2
+    while (keys := keys_of(candidate, printer, beside)) & taken:
+        candidate = printer.legal_name(f"{legal[: printer.max_name - 4]}_{number}")
+        number += 1
+    taken |= keys
+    return candidate
+
+
+def keys_of(name: str, printer: Any, beside: Beside = None) -> set[str]:
+    """What a name takes from the others; see fresh()."""
+    key = name.lower() if printer.case_insensitive else name
+    return {key, *beside(name)} if beside else {key}

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Self
 
@@ -21,7 +20,7 @@ from ..errors import TargetError, short_repr
 from ..ir.cost import LATENCY, Cost
 from ..ir.index_types import IndexType, by_name
 from ..ir.nodes import Node
-from ..ir.program import Function, Header, Program
+from ..ir.program import Function, Group, Program
 from ..notation import PYTHON, Notation
 from ..operations import OPS
 from ..table_lookup import Entries
@@ -29,6 +28,7 @@ from ..templates import ENDING, environment, named
 from .comments import in_comments
 from .naming import AS_WRITTEN, Naming
 from .planned import PlanPrinter
+from .view import FunctionView
 
 ATOM = 100  # binds tighter than any operator
 MASKING = frozenset({"and", "or", "xor"})
@@ -128,6 +128,8 @@ class Printer:
         default_namespace: of a file without one of its own; taken_namespaces: names that none has.
         naming: how names are spelled in the file at hand (spelling()).
         checksum: what a template writes around what is to be summed; there is the sum then.
+        has_structs, has_arrays, gives_arrays: whether a parameter or a result can be a struct, a
+            parameter or a result an array; else their members stand by themselves.
     """
 
     name = ""
@@ -174,6 +176,7 @@ class Printer:
     array_word = "array"
     naming = AS_WRITTEN
     checksum = CHECKSUM
+    has_structs = has_arrays = gives_arrays = False
 
     @cached_property
     def index_types(self) -> dict[str, IndexType]:
@@ -428,6 +431,36 @@ class Printer:
             "made, give Lookup the entries"
         )
 
+    def has(self, group: Group) -> bool:
+        """Whether a struct or an array is one parameter in the language, or, without a name, one result."""
+        return (
+            self.has_structs
+            if group.struct
+            else self.has_arrays
+            if group.name
+            else self.gives_arrays
+        )
+
+    def member(self, group: Group, place: int) -> str:
+        """The text that reads a member of a parameter, whose names are legal here."""
+        return f"{group.name}.{group.fields[place]}" if group.struct else f"{group.name}[{place}]"
+
+    def group_type(self, group: Group, T: str) -> str:
+        """The type of a struct, or of an array of the index type T."""
+        return group.struct or f"{T}[{len(group.members)}]"
+
+    def group_parameter(self, form: str, group: Group, T: str) -> str:
+        """A parameter that is a struct or an array; form: an integer's, with {name} and {T}."""
+        return form.format(name=group.name, T=self.group_type(group, T))
+
+    def aggregate(self, group: Group, texts: Sequence[str], T: str) -> str:
+        """The text that makes a struct, or an array, of its members' texts."""
+        return f"{self.group_type(group, T)}{{{', '.join(texts)}}}"
+
+    def struct_lines(self, group: Group, T: str) -> list[str]:
+        """The definition of a struct of integers of the index type T."""
+        return [f"struct {group.struct} {{", *(f"  {T} {name};" for name in group.fields), "};"]
+
     def entry_lines(self, entries: Entries, index_type: str, indent: int) -> str:
         """The entries as literals, as many on a line as it holds."""
         texts = ", ".join(self.literal(value, index_type) for value in entries.values)
@@ -509,6 +542,7 @@ class Printer:
                 functions=functions,
                 fits=fits,
                 tables=[self.table(*one) for one in program.tables],
+                structs=[(g, self.struct_lines(g, self.types[t])) for g, t in program.structs],
                 helpers=self._helpers(program.name, functions + fits),
                 printer=self,
             )
@@ -550,121 +584,3 @@ class Printer:
                         .strip("\n")
                     )
         return list(dict.fromkeys(texts))  # index types that share a type share the helper
-
-
-class FunctionView:
-    """What a template sees of a function: all of Function's fields, and texts; counter is the index
-    type of what counts the elements of the ':' axes."""
-
-    def __init__(self, printer: Printer, function: Function, unit: str, counter: str):
-        self._printer, self._function, self.unit, self.counter = printer, function, unit, counter
-
-    def __getattr__(self, name):
-        return getattr(self._function, name)
-
-    def nodes(self) -> Iterator[Node]:
-        """Every node of it and of what it asserts."""
-        return chain(self._function.nodes(), *(c.walk() for c in self.asserted))
-
-    def typed(self, index_type: str) -> FunctionView:
-        """The function in another index type."""
-        own = self._printer.index_types[index_type]
-        function = replace(self._function, index_type=own)
-        return FunctionView(self._printer, function, self.unit, self.counter)
-
-    @property
-    def T(self) -> str:
-        """The index type's spelling."""
-        return self._printer.types[self._function.index_type]
-
-    def statements(self, form: str, indent: int = 4) -> list[str]:
-        """The named statements; form has {name}, {expr} and {T}. Comments say what bit tricks do."""
-        lines, (told, results) = [], self._remarks
-        for name, expr in self._function.body:
-            lines += self._comment(told.get(name, ""), indent)
-            lines.append(self._format(form, name, expr, indent))
-        several = len(self._function.outputs) > 1
-        for name, said in results.items():
-            lines += self._comment(f"{name}: {said}" if several else said, indent)
-        return lines
-
-    @cached_property
-    def _remarks(self) -> tuple[dict[str, str], dict[str, str]]:
-        from .remarks import remarks
-
-        return remarks(self._function)
-
-    def _comment(self, said: str, indent: int) -> list[str]:
-        remark, room = self._printer.remark, self._printer.line_width - indent
-        return [line] if said and remark and len(line := f"{remark} {said}") <= room else []
-
-    def results(self, form: str, indent: int = 4) -> list[str]:
-        """The outputs; form has {name}, {expr} and {T}."""
-        return [self._format(form, n, e, indent) for n, e in self._function.outputs]
-
-    def texts(self) -> list[str]:
-        """The outputs' expressions, BREAK marks still in them."""
-        return [self._printer.expression(node, self) for _, node in self._function.outputs]
-
-    def _format(self, form: str, name: str, node: Node, indent: int) -> str:
-        text = self._printer.expression(node, self)
-        return self._printer.line(form.format(name=name, expr=text, T=self.T), indent)
-
-    def signature(self, form: str, unused: str | None = None, separator: str = ", ") -> str:
-        """The parameters; form has {name} and {T}, unused is the form of those that the function
-        does not read."""
-        names = [p.name for p in self._function.params]
-        forms = ((n, form if n in self.used else unused or form) for n in names)
-        texts = [x.format(name=n, T=self.T) for n, x in forms]
-        return separator.join([*texts, *self.given_tables(form)])
-
-    def given_tables(self, form: str) -> list[str]:
-        """The parameters that are tables; form as in signature()."""
-        given, T = self._printer.table_parameter, self.T
-        return [given(form, T).format(name=t.name) for t in self.tables]
-
-    @cached_property
-    def used(self) -> frozenset[str]:
-        """The names that statements and outputs read."""
-        return frozenset(str(n.value) for n in self._function.nodes() if n.op == "var")
-
-    @cached_property
-    def header(self) -> Header:
-        """What the doc comment says of it, in the language's notation."""
-        notation = self._printer.notation_of(self._function.index_type)
-        return Header(self._function, notation)
-
-    @property
-    def docs(self) -> list[str]:
-        """The lines of a plain doc comment: what it computes, ranges, assumptions."""
-        return self.doc_lines("{}")
-
-    def doc_lines(self, code: str) -> list[str]:
-        """Those; code: how code is marked in them."""
-        f, header, mark = self._function, self.header, code.format
-        lines = [f.summary] if f.summary else []
-        for p in f.params:
-            told = [f"{mark(p.name)}: {p.meaning}"] if p.meaning else []
-            told += [mark(said)] if (said := header.ranges[p.name]) else []
-            lines += ["; ".join(told)] if told else []
-        for t, (count, each) in zip(self.tables, header.table_ranges, strict=True):
-            lines.append(f"{mark(t.name)}: {mark(count)} entries, {mark(each)}")
-        result = [f.returns] if f.returns else []
-        result += [mark(promised)] if (promised := header.promised()) else []
-        lines += [f"Result: {'; '.join(result)}"] if result else []
-        lines += [f"Assumes {mark(header.said(c))}" for c in f.assumed]
-        lines += [f"Assumes {a}" for a in header.unseen]
-        lines += [f"Renamed: {mark(old)} is {mark(new)} here" for old, new in f.renamed]
-        return lines
-
-    @property
-    def doxygen(self) -> list[str]:
-        """The same in Doxygen's commands."""
-        f, header = self._function, self.header
-        lines = [f.summary] if f.summary else []
-        told = {**header.params, **header.tables}
-        lines += [f"@param {name} {said}" for name, said in told.items() if said]
-        lines += [f"@return {result}"] if (result := header.result()) else []
-        lines += [f"@pre {a}" for a in header.assumptions]
-        lines += [f"@note Renamed: {old} is {new} here" for old, new in f.renamed]
-        return lines

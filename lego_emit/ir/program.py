@@ -7,7 +7,7 @@ integers of the function's one index type.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain, islice, repeat
@@ -45,6 +45,61 @@ class Param:
 
     def __repr__(self) -> str:
         return f"<Param {self.range_text or self.name}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Parameters, or results, that are one struct or one array to a caller.
+
+    name: the parameter's, "" of a result; members: the parameters or results, in order, and numbers for
+    those that sizes= fixes; struct: the struct's name, "" of an array; fields: what the struct calls its
+    members; meaning: what the user says of it; whole: whether it is one in the language at hand, too;
+    made: the class in Python."""
+
+    name: str
+    members: tuple[str | int, ...]
+    struct: str = ""
+    fields: tuple[str, ...] = ()
+    meaning: str = ""
+    whole: bool = True
+    made: Any = field(default=None, compare=False, repr=False)
+
+    @property
+    def names(self) -> list[str]:
+        """The parameters or results in it."""
+        return [n for n in self.members if isinstance(n, str)]
+
+    @property
+    def places(self) -> list[tuple[int, str]]:
+        """(the place, the name) of each member that has no number."""
+        return [(k, n) for k, n in enumerate(self.members) if isinstance(n, str)]
+
+    @property
+    def apart(self) -> dict[str, str]:
+        """What each member is called where it is a parameter of its own."""
+        fields = self.fields or [f"{k}" for k in range(len(self.members))]
+        return {n: f"{self.name}_{fields[k]}" for k, n in self.places}
+
+    def renamed(self, names: Mapping[str, str]) -> Group:
+        """The group with other names for its members."""
+        members = tuple(names.get(n, n) if isinstance(n, str) else n for n in self.members)
+        return replace(self, members=members)
+
+    def value(self, values: Sequence[Any]) -> Any:
+        """Its value in Python, of those of its members."""
+        if not self.struct:
+            return tuple(values)
+        return self.made(**dict(zip(self.fields, values, strict=True)))
+
+    def split(self, value: Any) -> list[Any]:
+        """The values of its members, of an instance of its class, or of a sequence. Raises TypeError."""
+        if self.struct and isinstance(value, self.made):
+            return [getattr(value, name) for name in self.fields]
+        found = list(value)
+        if len(found) != len(self.members):
+            what = f"{self.struct or 'array'} of {len(self.members)}"
+            raise TypeError(f"{self.name or 'the result'} is a {what}, not {value!r}")
+        return found
 
 
 @dataclass(frozen=True)
@@ -112,6 +167,8 @@ class Function:
     # (at how many points it was compared with its definition, why at none)
     checked: tuple[int, str] = field(default=(0, "it was not compared"), compare=False)
     asserted: tuple[Node, ...] = ()  # what debug builds assert of the parameters, in order
+    groups: tuple[Group, ...] = ()  # of parameters that are one to a caller
+    result: Group | None = None  # what the outputs are together to a caller
     # how it came about (lego_emit.lower.function.Record), to be explained
     record: Any = field(default=None, compare=False, repr=False)
 
@@ -130,6 +187,25 @@ class Function:
     def problem(self) -> Any:
         """What it was lowered from; None where that is not known."""
         return None if self.record is None else self.record.problem
+
+    @property
+    def entries(self) -> list[Param | Group]:
+        """The parameters as the language has them: structs and arrays in the place of their members."""
+        return self._entries([group for group in self.groups if group.whole])
+
+    @property
+    def arguments(self) -> list[Param | Group]:
+        """The parameters as a caller in Python has them."""
+        return self._entries(self.groups)
+
+    def _entries(self, groups: Iterable[Group]) -> list[Param | Group]:
+        found = {n: group for group in groups for n in group.names}
+        return [*dict.fromkeys(found.get(p.name, p) for p in self.params)]
+
+    @property
+    def aggregate(self) -> Group | None:
+        """The struct or the array that the outputs are in the language at hand."""
+        return self.result if self.result is not None and self.result.whole else None
 
     @property
     def starts(self) -> tuple[int, ...]:
@@ -200,6 +276,7 @@ class Function:
             assumed=tuple(map(change, self.assumed)),
             promises=tuple(r.map(change) for r in self.promises),
             table_sizes=tuple((change(n), change(below)) for n, below in self.table_sizes),
+            groups=tuple(g.renamed(names) for g in self.groups),
         )
 
     @property
@@ -320,6 +397,19 @@ class Header:
         return {n: "; ".join(filter(None, [said, self.ranges[n]])) for n, said in meanings}
 
     @property
+    def entries(self) -> dict[str, str]:
+        """The same of each parameter as a caller has them: ranges of a struct's members together."""
+        params = self.params
+        found = {}
+        for one in self.function.entries:
+            if isinstance(one, Group):
+                ranges = ", ".join(filter(None, (params[n] for n in one.names)))
+                found[one.name] = "; ".join(filter(None, [one.meaning, ranges]))
+            else:
+                found[one.name] = params[one.name]
+        return found
+
+    @property
     def table_ranges(self) -> list[tuple[str, str]]:
         """How many entries each of the given tables has, and in which range: ("24", "0 <= each < 24")."""
         return [
@@ -386,6 +476,16 @@ class Program:
         """The functions of each subject."""
         rest = iter(self.functions)
         return [tuple(islice(rest, n)) for n in self.parts or (len(self.functions),)]
+
+    @property
+    def structs(self) -> list[tuple[Group, IndexType]]:
+        """(struct, index type) of all structs of parameters and results, each once."""
+        found: dict[str, tuple[Group, IndexType]] = {}
+        for f in self.functions:
+            for group in filter(None, [*f.groups, f.result]):
+                if group.struct and group.whole:
+                    found.setdefault(group.struct, (group, f.index_type))
+        return [*found.values()]
 
     @property
     def tables(self) -> list[tuple[Entries, str]]:

@@ -77,6 +77,8 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
         bases=tuple(problem.counting.results),
         cost=round(found.cost, 3),  # without what decides between equal ones
         record=record,
+        groups=tuple(problem.parameters.groups),
+        result=problem.group,
         promises=tuple(
             header.promised(e, analyzer, span, base, problem.conditions.masked.get(name))
             for (name, e), span, base in zip(

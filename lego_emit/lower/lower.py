@@ -334,7 +334,11 @@ def _node(op: str, *args: Node) -> Node:
 
 
 def _hint(node: Node) -> str:
-    """A readable name: i_div_3, pid_mod_8, else what kind of value it is."""
+    """A readable name: i_div_3, at_x_mod_8, X0_div_2, else what kind of value it is."""
+    return _formula_hint(node).replace(".", "_").replace("[", "").replace("]", "")
+
+
+def _formula_hint(node: Node) -> str:
     a, *rest = node.args
     b = rest[0] if rest else None
     if a.op == "var" and b is not None and b.op in ("const", "var"):

@@ -13,7 +13,7 @@ from ..arith.terms import Atom
 from ..ir.cost import Cost
 from ..ir.index_types import IndexType
 from ..ir.nodes import Node
-from ..ir.program import Doc, View
+from ..ir.program import Doc, Group, View
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Parameters:
 
     names: in order; axes: those that the caller ranges over; extents: how far, by name; indices: those
     that count from Counting.index; placed: those that are indices of a layout; unsigned: those of
-    which nothing but their type says that they are at least 0.
+    which nothing but their type says that they are at least 0; groups: those that are one to a caller.
     """
 
     names: Sequence[str]
@@ -54,6 +54,7 @@ class Parameters:
     indices: Collection[str]
     placed: Collection[str]
     unsigned: Collection[str]
+    groups: Sequence[Group] = ()
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class Problem:
     that is not asked for; steps: what gives the same with the result of each step of a user's function
     kept, None where there is none; looked_up: the same with tables that have a formula looked up, None
     where there are none; view: what a view of the layout has to know; by_name: whether the outputs are a
-    dict's.
+    dict's; group: what they are together to a caller.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Problem:
     written: AsWritten
     view: View[Expr] | None
     by_name: bool
+    group: Group | None = None
 
 
 class Kept(Protocol):

@@ -18,7 +18,7 @@ from ..errors import AssumptionError, VerifyError, did_you_mean, short_repr
 from ..ir.nodes import Node, evaluate
 from ..ir.program import Function
 from ..ir.relations import OPEN, all_of, bounds, names_in, parts, says
-from ..numeric import is_integer
+from ..numeric import apart, is_integer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -284,6 +284,9 @@ def spaces_of(
 ) -> tuple[dict[str, Space], dict[str, int]]:
     """What each function runs over, by its name, and the sizes' numbers; a golden case's own where
     none are given. Raises as verify() does."""
+    sizes, domain = (
+        dict(apart(given)) if isinstance(given, Mapping) else given for given in (sizes, domain)
+    )
     for what, numbers, example in (("sizes", sizes, "M"), ("domain", domain, "x")):
         if not isinstance(numbers, Mapping) or not all(map(is_integer, numbers.values())):
             raise VerifyError(

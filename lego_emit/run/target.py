@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..emit.unit import Unit
 from ..errors import TargetError, ToolchainError, VerifyError
 from ..ir.index_types import UINT64
-from ..ir.program import Function
+from ..ir.program import Function, Group
 from .devices import Checker, Rivals, Timer
 from .space import Space
 
@@ -215,6 +215,10 @@ class Compiled(Mapping):
     def _run(self, function: Function, arguments: tuple) -> Any:
         from ..packages import numpy as np
 
+        if apart := _apart(function, arguments):
+            found = self._run(function, apart)
+            whole = (found,) if len(function.outputs) == 1 else found
+            return found if function.result is None else function.result.value(whole)
         self._check_count(function, arguments)
         arrays = [np.asarray(a) for a in arguments]
         for param, array in zip(function.params, arrays, strict=True):
@@ -240,6 +244,24 @@ class Compiled(Mapping):
         return outputs[0] if len(outputs) == 1 else outputs
 
 
+def _apart(function: Function, arguments: Sequence[Any]) -> tuple[Any, ...]:
+    """Arguments of which some are structs and arrays, member by member; none where there are no such."""
+    entries = function.arguments
+    if not (function.groups or function.result) or len(arguments) != len(entries):
+        return ()
+    if function.groups and len(entries) == len(function.params):  # structs of one member
+        if not any(isinstance(a, tuple | list) for a in arguments):
+            return ()
+    found: list[Any] = []
+    for one, given in zip(entries, arguments, strict=True):
+        if isinstance(one, Group):
+            values = one.split(given)
+            found += [values[k] for k, _ in one.places]
+        else:
+            found.append(given)
+    return tuple(found)
+
+
 class NativeTarget(Target):
     """A toolchain that makes a shared library with a C interface, loaded through cffi.
 
@@ -258,6 +280,33 @@ class NativeTarget(Target):
     def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
         """Write the sources and wrappers below folder and compile all of them to library."""
         raise NotImplementedError
+
+
+def call_arguments(
+    function: Function, values: Sequence[str], make: Callable[[Group, list[str]], str]
+) -> list[str]:
+    """The arguments of a call by the texts of its parameters' values, or of those that are no axes;
+    make: the text of a struct or an array, of its members'."""
+    axes = {n for n, _ in function.axes} if len(values) < len(function.params) else set[str]()
+    names = (p.name for p in function.params if p.name not in axes)
+    known = dict(zip(names, values, strict=True))
+    return [
+        make(one, [known[n] if isinstance(n, str) else str(n) for n in one.members])
+        if isinstance(one, Group)
+        else known[one.name]
+        for one in function.entries
+        if one.name not in axes
+    ]
+
+
+def outputs_of(function: Function, result: str) -> list[str]:
+    """The texts of the outputs in the result of a call in a language with C's operators."""
+    whole = function.aggregate
+    if whole is not None and not whole.struct:
+        return [f"{result}[{k}]" for k in range(len(function.outputs))]
+    if len(function.outputs) == 1 and whole is None:
+        return [result]
+    return [f"{result}.{name}" for name, _ in function.outputs]
 
 
 def symbol(unit: int, position: int) -> str:

@@ -9,10 +9,13 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..algebra.block import Block
 from ..arith.expr import Cond, Expr, maximum, minimum
 from ..arith.terms import TOO_DEEP
 from ..ends import Endless, bounded, may_not_end
-from ..errors import RAISED, FatalError, LegoError, TraceError, error_text, line_in
+from ..errors import RAISED, FatalError, LegoError, TraceError, error_text, line_in, short_repr
+from ..ir.program import Group
+from .signature import Signature
 from .trace import Trace
 
 
@@ -66,24 +69,40 @@ def _extreme(builtin, ours, values, options):
     return result
 
 
-def call_user_function(fn: Callable[..., Any], trace: Trace) -> Any:
-    """The result of fn with its parameters as symbols; undefined names are parameters too."""
+def signature_of(fn: Callable[..., Any]) -> Signature:
+    """How a user's function is called. Raises TraceError where that cannot be read, or where it takes
+    any number of arguments."""
     name = getattr(fn, "__name__", repr(fn))
     try:
-        parameters = [*inspect.signature(fn).parameters.values()]
+        found = Signature(fn)
     except (TypeError, ValueError):
         raise TraceError(f"{name} has no signature that Python can read") from None
-    for p in parameters:
+    for p in found.parameters.values():
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             raise TraceError(f"{name} takes *{p.name}: an index function has named parameters only")
-    given = [p for p in parameters if p.name in trace.sizes or p.default is p.empty]
-    trace.signature = [p.name for p in given]
+    return found
+
+
+def call_user_function(fn: Callable[..., Any], trace: Trace, signature: Signature) -> Any:
+    """The result of fn with its parameters as symbols; undefined names are parameters too. signature:
+    how it is called."""
+    name = getattr(fn, "__name__", repr(fn))
+    given = signature.taken(trace.sizes)
+    trace.signature = [n for p in given for n in signature.members(p)]
+    trace.groups = [signature.groups[p] for p in given if p in signature.groups]
+
+    def argument(p: inspect.Parameter) -> Any:
+        if p.name not in given:
+            return p.default
+        if p.name not in signature.groups:
+            return trace.argument(p.name)
+        return _grouped(signature.groups[p.name], trace)
 
     def call() -> Any:
         trace.begin()
         positional, keywords = [], {}
-        for p in parameters:
-            value = trace.argument(p.name) if p in given else p.default
+        for p in signature.parameters.values():
+            value = argument(p)
             if p.kind is p.KEYWORD_ONLY:
                 keywords[p.name] = value
             else:
@@ -96,9 +115,33 @@ def call_user_function(fn: Callable[..., Any], trace: Trace) -> Any:
             helpers, names = Helpers(_FOR_SYMBOLS, _copied), _Globals(fn.__globals__, trace)
             names.update(helpers.named_in(fn))
             target = _copied(fn, fn.__code__, names, helpers.cells(fn))
-        return called(target, name, *positional, **keywords)
+        result = called(target, name, *positional, **keywords)
+        if signature.result is not None and not isinstance(result, Block | Mapping):
+            return _members(signature.result, result, name)
+        return result
 
     return call() if trace.tape is None else trace.tape.result(call)
+
+
+def _grouped(group: Group, trace: Trace) -> Any:
+    """What a function is given for a struct or an array of symbols."""
+    values = [trace.argument(n) for n in group.names]
+    if group.struct:
+        return called(group.value, group.struct, values)
+    from .annotations import Elements
+
+    return Elements(values, group.name)
+
+
+def _members(group: Group, result: Any, name: str) -> tuple[Any, ...]:
+    """The values of a result that an annotation says to be a struct or an array."""
+    try:
+        return tuple(group.split(result))
+    except TypeError:
+        what = group.struct or f"an array of {len(group.members)}"
+        raise TraceError(
+            f"{name} returns {short_repr(result)}, and its annotation says {what}"
+        ) from None
 
 
 def taking_symbols(fn: Any) -> Any:
@@ -106,27 +149,6 @@ def taking_symbols(fn: Any) -> Any:
     from .helpers import Helpers
 
     return Helpers(_FOR_SYMBOLS, _copied).taking_symbols(fn)
-
-
-def arguments(
-    fn: Callable[..., Any], values: Mapping[str, Any]
-) -> tuple[list[Any], dict[str, Any]]:
-    """How fn is called at values of its parameters by name: (by position, by keyword). A parameter
-    that has no value among them takes its default, where it has one."""
-    return by_parameters(inspect.signature(fn).parameters, values)
-
-
-def by_parameters(
-    parameters: Mapping[str, inspect.Parameter], values: Mapping[str, Any]
-) -> tuple[list[Any], dict[str, Any]]:
-    """arguments() of a function of these parameters, for who calls it at many points."""
-    positional, keywords = [], {}
-    for name, p in parameters.items():
-        if p.kind is p.POSITIONAL_ONLY and (name in values or p.default is not p.empty):
-            positional.append(values.get(name, p.default))
-        elif name in values:
-            keywords[name] = values[name]
-    return positional, keywords
 
 
 def _copied(

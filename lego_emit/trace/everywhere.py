@@ -4,7 +4,6 @@ be."""
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arith.expr import Expr
 from ..errors import TraceError
-from .calls import by_parameters
+from .calls import signature_of
 from .trace import Trace
 
 if TYPE_CHECKING:
@@ -30,10 +29,10 @@ def called_everywhere(fn: Callable[..., Any], error: TraceError) -> Callable[[Tr
     made: dict[tuple[tuple[str, int], ...], Any] = {}
 
     def function(trace: Trace) -> Any:
-        given: dict[str, Any] = {}
-        for p in inspect.signature(fn).parameters.values():
-            if p.name in trace.sizes or p.default is p.empty:
-                given[p.name] = trace.argument(p.name)
+        signature = signature_of(fn)
+        if signature.groups or signature.result is not None:
+            raise error
+        given = {name: trace.argument(name) for name in signature.taken(trace.sizes)}
         trace.signature = [*given]
         fixed = {n: v for n, v in given.items() if isinstance(v, int)}
         free = {n: v for n, v in given.items() if n not in fixed}
@@ -64,10 +63,10 @@ def _layout(
     """(the layout, fn's result at zero, whose form it has)."""
     from ..algebra.linear import Linear
 
-    parameters = inspect.signature(fn).parameters
+    signature = signature_of(fn)
 
     def at(index: Mapping[str, int]) -> Any:
-        positional, keywords = by_parameters(parameters, {**fixed, **index})
+        positional, keywords = signature.arguments({**fixed, **index})
         return fn(*positional, **keywords)
 
     try:

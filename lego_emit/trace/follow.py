@@ -15,7 +15,7 @@ from ..arith.analyzer import Analyzer
 from ..arith.expr import Cond, Expr
 from ..arith.given import GivenRange
 from ..errors import LONGEST, AssumptionError, TraceError, did_you_mean, short_repr
-from ..numeric import as_integer
+from ..numeric import apart, as_integer
 from .learn import learn_equations, learn_signs
 from .paths import MAX_PATHS
 from .trace import Trace
@@ -31,7 +31,7 @@ def check_sizes(sizes: Any) -> dict[str, int]:
     checked = {}
     if sizes is not None and not isinstance(sizes, Mapping):
         raise TraceError(f"sizes must be a dict such as {{'BM': 32}}, not {short_repr(sizes)}")
-    for given, value in dict(sizes or {}).items():
+    for given, value in apart(dict(sizes or {})):
         name = given if isinstance(given, str) else short_repr(given)
         number = None if isinstance(value, bool) else as_integer(value)
         if number is None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -16,9 +17,9 @@ from ..arith.evaluate import evaluate
 from ..arith.expr import Cond, Expr
 from ..ends import may_not_end
 from ..errors import TraceError, a_type, short_repr
-from ..ir.program import Doc
+from ..ir.program import Doc, Group
 from ..numeric import is_symbolic, is_sympy
-from .calls import by_parameters, call_user_function
+from .calls import call_user_function, signature_of
 from .definition import FEW, POINTS, Values, symbols_in
 from .diagnostics import diagnostics
 from .docs import doc_of
@@ -26,6 +27,7 @@ from .follow import TraceOptions, run_trace
 from .helpers import read_around
 from .learn import learn_layout
 from .numbered import numbered
+from .signature import Signature
 from .tape import Tape
 from .trace import Trace
 from .traced import Kept, Outputs, Subject, Traced
@@ -38,7 +40,8 @@ FEW_PATHS = 32  # of one that is followed along its paths before its branches ar
 @dataclass
 class TracedFunction:
     """A function that was followed: its name, its signature as text, what was learned of it, its
-    result, what its docstring says, itself on integers, and with its branches joined."""
+    result, what its docstring says, itself on integers, and with its branches joined. group: what its
+    results are together."""
 
     unit: str
     title: str
@@ -47,18 +50,21 @@ class TracedFunction:
     doc: Doc
     definition: OfFunction
     joined: Callable[[Traced, Outputs], Kept | None] | None = None
+    group: Group | None = None
 
     def traced(self) -> Traced:
         """The function of indices that it is."""
+        group = None if isinstance(self.result, Mapping) else self.group
         return Traced(
             self.unit,
             self.doc,
             self.trace,
             self.result,
-            partial(_outputs, unit=self.unit),
+            partial(_outputs, unit=self.unit, group=group),
             by_name=isinstance(self.result, Mapping),
             definition=self.definition,
             joined=self.joined,
+            group=group,
         )
 
     def diagnostics(self) -> tuple[str, ...]:
@@ -71,7 +77,8 @@ def trace_function(
 ) -> TracedFunction:
     """A user's function, followed; see follow()."""
     own, names = numbered(fn, options.numbers())
-    call = partial(_called_with, names)
+    signature = signature_of(fn)
+    call = partial(_called_with, names, signature)
     tape, joined = Tape(), None
     try:
         trace, result = run_trace(partial(call, own), options, alone, tape, FEW_PATHS)
@@ -85,8 +92,9 @@ def trace_function(
         from .joined import followed
 
         trace, result = followed(fn, own, call, options, alone, tape.made_text, error)
-    definition = OfFunction(fn, trace, unit)
-    return TracedFunction(unit, _title(fn, unit), trace, result, doc_of(fn), definition, joined)
+    definition = OfFunction(fn, trace, unit, signature)
+    title, doc = _title(fn, unit, signature), doc_of(fn)
+    return TracedFunction(unit, title, trace, result, doc, definition, joined, signature.result)
 
 
 def index_of(trace: Trace, result: Any) -> Subject:
@@ -96,10 +104,15 @@ def index_of(trace: Trace, result: Any) -> Subject:
     return Subject("index", "index", [made])
 
 
-def _title(fn: Any, unit: str) -> str:
+def _title(fn: Any, unit: str, signature: Signature) -> str:
     try:
         if not _is_object(fn):
-            return f"{unit}{inspect.signature(fn)}"
+            text = re.sub(r"(: |-> )'([^']+)'", r"\1\2", f"{unit}{inspect.signature(fn)}")
+            for group in signature.groups_and_result:
+                kind = group.made
+                if kind is not None:
+                    text = text.replace(f"{kind.__module__}.{kind.__qualname__}", kind.__name__)
+            return text
         kind = "" if hasattr(type(fn), "__signature__") else f", {a_type(fn)}"
         return f"{unit}({', '.join(inspect.signature(fn).parameters)}){kind}"
     except (TypeError, ValueError):
@@ -111,21 +124,21 @@ def _is_object(fn: Any) -> bool:
     return not isinstance(fn, type) and inspect.isfunction(vars(type(fn)).get("__call__"))
 
 
-def _called(fn: Callable[..., Any], trace: Trace) -> Any:
-    result = call_user_function(fn, trace)
+def _called(fn: Callable[..., Any], trace: Trace, signature: Signature) -> Any:
+    result = call_user_function(fn, trace, signature)
     if isinstance(result, Block):
         learn_layout(result, trace.running())
     return result
 
 
-def _called_with(names: list[str], function: Any, trace: Trace) -> Any:
+def _called_with(names: list[str], signature: Signature, function: Any, trace: Trace) -> Any:
     """The result of a user's function in which numbers stand for these names."""
-    found = _called(function, trace)
+    found = _called(function, trace, signature)
     trace.free += [name for name in names if name not in (*trace.signature, *trace.free)]
     return found
 
 
-def _outputs(result: Any, unit: str) -> list[tuple[str, Expr]]:
+def _outputs(result: Any, unit: str, group: Group | None = None) -> list[tuple[str, Expr]]:
     if isinstance(result, Mapping):
         named = list(result.items())
         for k, _ in named:
@@ -133,6 +146,8 @@ def _outputs(result: Any, unit: str) -> list[tuple[str, Expr]]:
                 raise TraceError(
                     f"{unit} returns {short_repr(k)}, which is not a name for a result"
                 )
+    elif group is not None:
+        named = [*zip(group.names, result, strict=True)]
     elif isinstance(result, (tuple, list)):
         named = (
             [(f"out{k}", v) for k, v in enumerate(result)]
@@ -168,8 +183,8 @@ class OfFunction:
 
     is_total = False
 
-    def __init__(self, fn: Callable[..., Any], trace: Trace, name: str):
-        self.name, self._trace, self.fn = name, trace, fn
+    def __init__(self, fn: Callable[..., Any], trace: Trace, name: str, signature: Signature):
+        self.name, self._trace, self.fn, self._signature = name, trace, fn, signature
         self._symbols = _symbols_around(fn)
         self._names: dict[str, Any] = {}
         self._target = fn
@@ -186,11 +201,6 @@ class OfFunction:
     def __call__(self, values: Values) -> Any:
         """The result at values of the parameters, indices counted from 0. Raises what it raises."""
         return self._called(values)
-
-    @cached_property
-    def _parameters(self) -> Mapping[str, inspect.Parameter]:
-        """The function's, read once for all points."""
-        return inspect.signature(self.fn).parameters
 
     @property
     def shows_symbols(self) -> bool:
@@ -217,9 +227,11 @@ class OfFunction:
                 if n in known:
                     self._names[n] = made(known[n]) if made else known[n]
         arguments = {n: made(v) for n, v in known.items()} if made else known
-        first, given = by_parameters(self._parameters, arguments)
+        first, given = self._signature.arguments(arguments)
         with axes_at([values[n] for n in trace.axes]):
             result = target(*first, **given)
+        if self._signature.result is not None and not isinstance(result, Block | Mapping):
+            result = self._signature.result.split(result)
         return _numbers(result, known) if self._symbols else result
 
 

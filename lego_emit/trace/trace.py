@@ -12,6 +12,7 @@ from ..arith.expr import Cond, Expr, any_of
 from ..arith.steps import Log
 from ..arith.terms import Atom
 from ..errors import TraceError
+from ..ir.program import Group
 from ..table_lookup import Entries
 from .paths import MAX_PATHS, Running, explore, running
 
@@ -30,6 +31,7 @@ class Trace:
     free: list[str] = field(default_factory=list)  # parameters beside the signature's, by first use
     undefined: list[str] = field(default_factory=list)  # those that are names nobody defined
     axes: list[str] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)  # parameters that are one to a caller
     preconditions: list[Cond] = field(default_factory=list)
     extents: dict[str, Expr] = field(default_factory=dict)  # of the axes
     base: int = 0  # what the first index is called: 0 or 1

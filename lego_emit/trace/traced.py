@@ -10,7 +10,7 @@ from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
 from ..arith.steps import Log
 from ..arith.terms import Atom
-from ..ir.program import Doc, View
+from ..ir.program import Doc, Group, View
 from .definition import Definition
 from .trace import Trace
 
@@ -25,7 +25,7 @@ class Traced:
     said of it before; form: SymPy expressions that are spelled as they stand. by_name: whether the
     result is a dict. definition: what it means at integers, None where that cannot be asked. masks:
     whether -1 stands for what is masked. joined: what gives the results with branches joined where they
-    meet."""
+    meet. group: what the results are together."""
 
     name: str
     doc: Doc
@@ -40,6 +40,7 @@ class Traced:
     definition: Definition | None = None
     masks: bool = False
     joined: Callable[[Traced, Outputs], Kept | None] | None = None
+    group: Group | None = None
 
     def masked(self, most: int, outputs: Outputs) -> Outputs:
         """The results where a number that is not negative stands for what is masked: most, where

@@ -1,0 +1,66 @@
+"""Structs and arrays in a file: legal names for them and for their members."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..errors import TargetError
+from ..ir.program import Function, Group
+from .naming import fresh
+from .printer import Printer
+
+
+class Structs:
+    """The structs of a file by their names in Python, and how they are called in it. taken: the names
+    that the file has."""
+
+    def __init__(self, printer: Printer, taken: set[str]):
+        self._printer, self._taken = printer, taken
+        self._fields: dict[str, tuple[str, ...]] = {}
+        self._names: dict[tuple[str, str], str] = {}
+
+    def legal(self, group: Group, index_type: str) -> Group:
+        """A struct or an array with legal names for its type and its fields. Raises TargetError where
+        another struct has the name."""
+        if not group.struct:
+            return group
+        printer, name = self._printer, group.struct
+        if self._fields.setdefault(name, group.fields) != group.fields:
+            raise TargetError(
+                f"two structs are named {name}: one of {', '.join(self._fields[name])}, one of "
+                f"{', '.join(group.fields)}; rename one of them"
+            )
+        key = name, index_type
+        if key not in self._names:
+            more = "" if all(known != name for known, _ in self._names) else f"_{index_type}"
+            wanted = printer.naming.type(f"{name}{more}")
+            self._names[key] = fresh(wanted, printer, self._taken)
+        local, scope = printer.naming.local, set[str]()
+        fields = tuple(fresh(local(field), printer, scope) for field in group.fields)
+        return replace(group, struct=self._names[key], fields=fields)
+
+    def named(
+        self, function: Function, scope: set[str], names: dict[str, str]
+    ) -> tuple[tuple[Group, ...], Group | None]:
+        """(the structs and arrays of the parameters, of the result) in the file, and in names what reads
+        each member. scope: the names that the function has, to which theirs come."""
+        printer, found = self._printer, []
+        local = printer.naming.local
+        for one in function.entries:
+            if not isinstance(one, Group):
+                continue
+            if printer.has(one):
+                legal = self.legal(one, function.index_type)
+                legal = replace(legal, name=fresh(local(one.name), printer, scope))
+                members = {n: printer.member(legal, k) for k, n in one.places}
+            else:
+                legal = replace(one, whole=False)
+                members = {n: fresh(local(own), printer, scope) for n, own in one.apart.items()}
+            found.append(legal.renamed(members))
+            names |= members
+        result = function.result
+        if result is not None and printer.has(result):
+            result = self.legal(result, function.index_type)
+        elif result is not None:
+            result = replace(result, whole=False)
+        return tuple(found), result

@@ -1,0 +1,174 @@
+"""What a template sees of a function: its parts as text, and the lines of its comment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+from ..ir.nodes import Node
+from ..ir.program import Function, Group, Header, Param
+
+
+class FunctionView:
+    """What a template sees of a function: all of Function's fields, and texts; counter is the index
+    type of what counts the elements of the ':' axes."""
+
+    def __init__(self, printer: Any, function: Function, unit: str, counter: str):
+        self._printer, self._function, self.unit, self.counter = printer, function, unit, counter
+
+    def __getattr__(self, name):
+        return getattr(self._function, name)
+
+    def nodes(self) -> Iterator[Node]:
+        """Every node of it and of what it asserts."""
+        return chain(self._function.nodes(), *(c.walk() for c in self.asserted))
+
+    def typed(self, index_type: str) -> FunctionView:
+        """The function in another index type."""
+        own = self._printer.index_types[index_type]
+        function = replace(self._function, index_type=own)
+        return FunctionView(self._printer, function, self.unit, self.counter)
+
+    @property
+    def T(self) -> str:
+        """The index type's spelling."""
+        return self._printer.types[self._function.index_type]
+
+    def statements(self, form: str, indent: int = 4) -> list[str]:
+        """The named statements; form has {name}, {expr} and {T}. Comments say what bit tricks do."""
+        lines, (told, results) = [], self._remarks
+        for name, expr in self._function.body:
+            lines += self._comment(told.get(name, ""), indent)
+            lines.append(self._format(form, name, expr, indent))
+        several = len(self._function.outputs) > 1
+        for name, said in results.items():
+            lines += self._comment(f"{name}: {said}" if several else said, indent)
+        return lines
+
+    @cached_property
+    def _remarks(self) -> tuple[dict[str, str], dict[str, str]]:
+        from .remarks import remarks
+
+        return remarks(self._function)
+
+    def _comment(self, said: str, indent: int) -> list[str]:
+        remark, room = self._printer.remark, self._printer.line_width - indent
+        return [line] if said and remark and len(line := f"{remark} {said}") <= room else []
+
+    def results(self, form: str, indent: int = 4) -> list[str]:
+        """The outputs; form has {name}, {expr} and {T}."""
+        return [self._format(form, n, e, indent) for n, e in self._function.outputs]
+
+    def texts(self) -> list[str]:
+        """The outputs' expressions, BREAK marks still in them."""
+        return [self._printer.expression(node, self) for _, node in self._function.outputs]
+
+    def _format(self, form: str, name: str, node: Node, indent: int) -> str:
+        text = self._printer.expression(node, self)
+        return self._printer.line(form.format(name=name, expr=text, T=self.T), indent)
+
+    def signature(self, form: str, unused: str | None = None, separator: str = ", ") -> str:
+        """The parameters; form has {name} and {T}, unused is the form of those that the function
+        does not read."""
+        return separator.join([*self.parameters(form, unused), *self.given_tables(form)])
+
+    def parameters(self, form: str, unused: str | None = None) -> list[str]:
+        """Those that are no tables, in order; forms as in signature()."""
+        texts = []
+        for one in self.entries:
+            own = form if self.is_read(one) else unused or form
+            if isinstance(one, Group):
+                texts.append(self._printer.group_parameter(own, one, self.T))
+            else:
+                texts.append(own.format(name=one.name, T=self.T))
+        return texts
+
+    @property
+    def entries(self) -> list[Param | Group]:
+        """The parameters as a caller has them."""
+        return self._function.entries
+
+    @property
+    def inputs(self) -> list[str]:
+        """The names of the parameters as a caller has them, in order."""
+        return [one.name for one in self.entries]
+
+    def is_read(self, entry: Param | Group) -> bool:
+        """Whether the function reads a parameter, or a member of it."""
+        names = entry.names if isinstance(entry, Group) else [entry.name]
+        return not self.used.isdisjoint(names)
+
+    @property
+    def several(self) -> bool:
+        """Whether it gives more than one integer: a struct, an array, or several results."""
+        return len(self._function.outputs) > 1 or self._function.aggregate is not None
+
+    @property
+    def result_type(self) -> str:
+        """The type of what it gives, where that has a name."""
+        f, printer = self._function, self._printer
+        if f.aggregate is not None:
+            return printer.group_type(f.aggregate, self.T)
+        return printer.result_name(f.name) if len(f.outputs) > 1 else self.T
+
+    def given_tables(self, form: str) -> list[str]:
+        """The parameters that are tables; form as in signature()."""
+        given, T = self._printer.table_parameter, self.T
+        return [given(form, T).format(name=t.name) for t in self.tables]
+
+    @cached_property
+    def used(self) -> frozenset[str]:
+        """The names that statements and outputs read."""
+        return frozenset(str(n.value) for n in self._function.nodes() if n.op == "var")
+
+    @cached_property
+    def header(self) -> Header:
+        """What the doc comment says of it, in the language's notation."""
+        notation = self._printer.notation_of(self._function.index_type)
+        return Header(self._function, notation)
+
+    @property
+    def docs(self) -> list[str]:
+        """The lines of a plain doc comment: what it computes, ranges, assumptions."""
+        return self.doc_lines("{}")
+
+    def doc_lines(self, code: str) -> list[str]:
+        """Those; code: how code is marked in them."""
+        f, header, mark = self._function, self.header, code.format
+        lines = [f.summary] if f.summary else []
+        lines += [f"{mark(g.name)}: {g.meaning}" for g in f.groups if g.meaning and g.whole]
+        for p in f.params:
+            told = [f"{mark(p.name)}: {p.meaning}"] if p.meaning else []
+            told += [mark(said)] if (said := header.ranges[p.name]) else []
+            lines += ["; ".join(told)] if told else []
+        for t, (count, each) in zip(self.tables, header.table_ranges, strict=True):
+            lines.append(f"{mark(t.name)}: {mark(count)} entries, {mark(each)}")
+        result = [f.returns] if f.returns else []
+        result += [mark(promised)] if (promised := header.promised()) else []
+        lines += [f"Result: {'; '.join(result)}"] if result else []
+        lines += [f"Assumes {mark(header.said(c))}" for c in f.assumed]
+        lines += [f"Assumes {a}" for a in header.unseen]
+        lines += [f"Renamed: {mark(old)} is {mark(new)} here" for old, new in self.renamed]
+        return lines
+
+    @property
+    def doxygen(self) -> list[str]:
+        """The same in Doxygen's commands."""
+        f, header = self._function, self.header
+        lines = [f.summary] if f.summary else []
+        told = {**header.entries, **header.tables}
+        lines += [f"@param {name} {said}" for name, said in told.items() if said]
+        lines += [f"@return {result}"] if (result := header.result()) else []
+        lines += [f"@pre {a}" for a in header.assumptions]
+        lines += [f"@note Renamed: {old} is {new} here" for old, new in self.renamed]
+        return lines
+
+    @property
+    def renamed(self) -> list[tuple[str, str]]:
+        """(the user's name, the emitted name), but for members, which look alike."""
+        groups = (group for group in self._function.groups if group.whole)
+        members = {n for group in groups for n in group.names}
+        return [(old, new) for old, new in self._function.renamed if new not in members]

@@ -1,0 +1,75 @@
+"""How a user's function is called: its parameters, structs and arrays member by member."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Mapping
+from functools import partial
+from types import FunctionType
+from typing import Any
+
+from ..ir.program import Group
+
+_SCALARS = (int, "int", "None", None)
+
+
+class Signature:
+    """The parameters of a function, and what annotations say of them.
+
+    parameters: by name; groups: those that are structs or arrays; result: what the result is together,
+    None where nothing says so. Raises TypeError or ValueError where Python can read no signature, and
+    TraceError for an annotation that is wrong."""
+
+    def __init__(self, fn: Any):
+        self.parameters: Mapping[str, inspect.Parameter] = inspect.signature(fn).parameters
+        self.groups: dict[str, Group] = {}
+        self.result: Group | None = None
+        holder = _annotated(fn)
+        notes = getattr(holder, "__annotations__", {})
+        if any(all(note is not known for known in _SCALARS) for note in notes.values()):
+            from .annotations import groups_of
+
+            self.groups, self.result = groups_of(holder, notes, self.parameters)
+
+    @property
+    def groups_and_result(self) -> list[Group]:
+        """All structs and arrays."""
+        return [*self.groups.values(), *([] if self.result is None else [self.result])]
+
+    def members(self, name: str) -> list[str]:
+        """The names that a parameter has in what is emitted: its members', or its own."""
+        group = self.groups.get(name)
+        return [name] if group is None else group.names
+
+    def taken(self, given: Collection[str]) -> list[str]:
+        """The parameters that a caller gives: those without a default, or of which a name is given."""
+        return [
+            n
+            for n, p in self.parameters.items()
+            if p.default is p.empty or not {*self.members(n)}.isdisjoint(given)
+        ]
+
+    def arguments(self, values: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """How the function is called at values of the names: (by position, by keyword). A parameter that
+        has no value among them takes its default, where it has one."""
+        positional, keywords = [], {}
+        for name, p in self.parameters.items():
+            group = self.groups.get(name)
+            known = name in values
+            value = values.get(name, p.default)
+            if group is not None and group.names[0] in values:
+                known, value = True, group.value([values[n] for n in group.names])
+            if p.kind is p.POSITIONAL_ONLY and (known or p.default is not p.empty):
+                positional.append(value)
+            elif known:
+                keywords[name] = value
+        return positional, keywords
+
+
+def _annotated(fn: Any) -> Any:
+    """What has the annotations of something that can be called."""
+    while isinstance(fn, partial):
+        fn = fn.func
+    if isinstance(fn, FunctionType):
+        return fn
+    return getattr(fn, "__func__", None) or vars(type(fn)).get("__call__", fn)
