@@ -76,6 +76,16 @@ def _sizes(name: str, value: Any) -> dict[str, int]:
     return check_sizes(value)
 
 
+def _group(name: str, value: Any) -> Any:
+    if value is None:
+        return None
+    if not isinstance(value, Mapping) or not all(isinstance(n, str) for n in value):
+        raise OptionError(
+            f"group is {short_repr(value)}; give a dict such as {{'size': Coord(M, N)}}"
+        )
+    return dict(value)
+
+
 def _index_types(name: str, value: Any) -> list[str]:
     names = value.split(",") if isinstance(value, str) else value
     names = [*names] if isinstance(names, list | tuple) else []
@@ -225,9 +235,10 @@ class _Checked:
 class Options(_Checked):
     """The options of generate()."""
 
-    sizes: Mapping[str, int] | None = option(
+    sizes: Mapping[str, Any] | None = option(
         None,
-        """Fix sizes, as M=6,N=8. In Python {"M": 6}: parameters that are numbers in the text.""",
+        """Fix sizes, as M=6,N=8. In Python {"M": 6}: parameters that are numbers in the text; of a struct
+        or an array member by member, {"size.x": 4}, or whole, {"size": Coord(4, 5)}.""",
         ("Sizes",), check=_sizes, flags=("--size", "-s"),
     )  # fmt: skip
     assume: Sequence[Any] = _field_of_assume()
@@ -241,6 +252,17 @@ class Options(_Checked):
         they count: nothing is shifted. {"g": 1, "local": 1} names the parameters and results that count
         from 1, of any function, and nothing else does.""",
         ("Bases",), check=_base,
+    )  # fmt: skip
+    index: Any = option(
+        None,
+        """The struct or array that a layout's index is, as a NamedTuple's class or Array[3]. NAME_apply
+        takes one, called index, and NAME_inv gives one, instead of several integers.""",
+    )  # fmt: skip
+    group: Mapping[str, Any] | None = option(
+        None,
+        """Structs and arrays of symbols and free names, as {"size": Coord(M, N, K)}. The parameter size
+        takes the place of M, N and K, which are called that in assume, ranges and sizes.""",
+        check=_group,
     )  # fmt: skip
     name: str | None = option(
         None,

@@ -133,6 +133,10 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
     subject = traced_subject(fn_or_layout, options.name, known, options.view)
     said = [*known.assume, *known.ranges]
     program = lowered_program(subject, printer, dialect, said, options.rewrite)
+    if options.index is not None or options.group:
+        from .trace.annotations import regrouped
+
+        program = regrouped(program, options.index, options.group or {})
     check_counted(options.base, program)
     return program
 

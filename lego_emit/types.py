@@ -19,21 +19,15 @@ named: `at.x` and `X[0]`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Protocol
 
 from .errors import TraceError, short_repr
 
 MOST = 4096  # elements of an array
 
 
-class Array:
-    """An array of n integers, in an annotation: Array[n], 1 <= n <= 4096.
-
-    A function is given a tuple, whose elements it may read at constant indices. Raises TraceError for
-    another n.
-
-        >>> Array[4]
-        Array[4]
-    """
+class ArrayType:
+    """What Array[n] is: an array of count integers."""
 
     __slots__ = ("count",)
 
@@ -44,17 +38,31 @@ class Array:
             )
         self.count = count
 
-    def __class_getitem__(cls, count: int) -> Array:
-        return cls(count)
-
-    def __getitem__(self, index: int) -> int:
-        raise TypeError(f"{self!r} is a type, for annotations")
-
-    def __iter__(self) -> Iterator[int]:
-        raise TypeError(f"{self!r} is a type, for annotations")
-
-    def __len__(self) -> int:
-        return self.count
-
     def __repr__(self) -> str:
         return f"Array[{self.count}]"
+
+
+class Array(Protocol):
+    """An array of n integers, in an annotation: Array[n], 1 <= n <= 4096.
+
+    A function is given a tuple, whose elements it may read at constant indices, and returns a tuple or
+    a list. Raises TraceError for another n.
+
+        >>> Array[4]
+        Array[4]
+    """
+
+    def __class_getitem__(cls, count: int) -> ArrayType:
+        return ArrayType(count)
+
+    def __getitem__(self, index: int, /) -> int:
+        """The integer at a constant index."""
+        ...
+
+    def __iter__(self) -> Iterator[int]:
+        """All n integers, in order."""
+        ...
+
+    def __len__(self) -> int:
+        """How many integers it has, n."""
+        ...

@@ -277,9 +277,7 @@ class HeaderPrinter(Printer):
 
     def shared(self, group: Group, lines: list[str]) -> list[str]:
         """The definition of a struct that other files may have, too: under a guard of its own."""
-        scope = self.namespace.replace("::", "_")
-        name = f"{scope}_{group.struct}" if scope else group.struct
-        macro = re.sub("_+", "_", f"LEGO_STRUCT_{name}").upper()
+        macro = self.struct_guard(group)
         sum_of = f"0x{crc32(chr(10).join(lines).encode()):08x}"
         return [
             f"#ifndef {macro}",
@@ -289,6 +287,11 @@ class HeaderPrinter(Printer):
             f"#error two different structs are named {group.struct}; rename one of them",
             f"#endif  // {macro}",
         ]
+
+    def struct_guard(self, group: Group) -> str:
+        """The macro that keeps a struct from being defined twice."""
+        scope = self.namespace.replace("::", "_")
+        return "_".join(filter(None, ["LEGO_STRUCT", scope, group.struct]))
 
     def group_parameter(self, form, group, T):
         """An array is an array of constants, of which its elements are read."""

@@ -117,11 +117,14 @@ class CppTarget(NativeTarget):
     def wrapped(self, unit: Unit, u: int, scope: str) -> str:
         """The include of a unit and the wrappers of its functions; scope: the namespace, with its
         colons, that keeps units of one name apart."""
-        guard = cast(HeaderPrinter, unit.printer).guard(unit.program.name)
+        printer = cast(HeaderPrinter, unit.printer)
+        guards = [printer.guard(unit.program.name)]
+        guards += [printer.struct_guard(group) for group, _ in unit.program.structs]
         namespace = scope.rstrip(":")
         text = f'#include "unit_{u}{unit.printer.extension}"\n'
         if scope:
-            text = f"#undef {guard}\nnamespace {namespace} {{\n{text}}}\n"
+            undefined = "".join(f"#undef {guard}\n" for guard in guards)
+            text = f"{undefined}namespace {namespace} {{\n{text}}}\n"
         scope = f"::{scope}{unit.printer.namespace}::".replace("::::", "::")
         for p, f in enumerate(unit.program.callable):
             type_name = unit.printer.types[f.index_type]

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from typed import Box, Coord, clipped, elements, offset, turned, unravel, voxel
 
-from lego_emit import LegoError, generate
+from lego_emit import Col, GroupBy, LegoError, generate, symbols
 from lego_emit.types import Array
 
 LANGUAGES = "c cpp cuda hip opencl metal rust fortran julia javascript glsl wgsl python numpy triton mlir".split()
 C_FAMILY = "c cpp cuda hip metal opencl".split()
-
-
-class Coord(NamedTuple):
-    x: int
-    y: int
-    z: int
-
-
-@dataclass(frozen=True)
-class Box:
-    low: int
-    high: int
 
 
 class Empty(NamedTuple):
@@ -35,29 +23,6 @@ class Empty(NamedTuple):
 class Weighted(NamedTuple):
     x: int
     weight: float
-
-
-def voxel(size: Coord, at: Coord) -> int:
-    return (at.z * size.y + at.y) * size.x + at.x
-
-
-def unravel(size: Coord, n: int) -> Coord:
-    return Coord(n % size.x, n // size.x % size.y, n // (size.x * size.y))
-
-
-def offset(X: Array[4], i: Array[4]) -> int:
-    flat = 0
-    for k in range(4):
-        flat = flat * X[k] + i[k]
-    return flat
-
-
-def turned(i: tuple[int, int, int]) -> tuple[int, int, int]:
-    return i[1], i[2], i[0]
-
-
-def clipped(box: Box, n: int) -> Box:
-    return Box(min(box.low, n), max(box.high, n))
 
 
 RANGES = {f"at.{c}": (0, f"size.{c}") for c in "xyz"}
@@ -74,6 +39,7 @@ def compiled(request, toolchain_of):
         generate(offset, request.param, ranges=ELEMENTS),
         generate(turned, request.param),
         generate(clipped, request.param),
+        generate(elements, request.param),
     ]
     runs = toolchain.compile(units)
     return {
@@ -104,6 +70,7 @@ def test_arrays(compiled):
     for n, i in enumerate(np.ndindex(*X)):
         assert run(compiled, "offset")(X, i) == n
     assert run(compiled, "turned")((7, 8, 9)) == (8, 9, 7)
+    assert run(compiled, "elements")((7, 8, 9, 1)) == 7 * 4 + 18
 
 
 def test_members_by_columns(compiled):
@@ -255,3 +222,87 @@ def test_two_structs_of_one_name():
     second.__annotations__ = {"p": Other}
     with pytest.raises(LegoError, match="two structs are named Coord: one of x, y, z, one of a"):
         generate([first, second], "cpp")
+
+
+# -- layouts --------------------------------------------------------------------------------------
+
+
+class Size(NamedTuple):
+    m: int
+    n: int
+
+
+class Place(NamedTuple):
+    x: int
+    y: int
+
+
+def tiles(size: Size):
+    return GroupBy([size.m, size.n]).OrderBy(Col(size.m, size.n))
+
+
+@pytest.mark.parametrize("language", ["c", "cpp", "rust", "python"])
+def test_layouts(toolchain_of, language):
+    """Sizes by annotations or group=, the index by index=."""
+    toolchain_of(language)
+    M, N = symbols("M N")
+    layout = GroupBy([M, N]).OrderBy(Col(M, N))
+    units = [
+        generate(tiles, language, index=Place),
+        generate(layout, language, index=Place, group={"size": Size(M, N)}, name="tiles"),
+        generate(layout, language, index=Array[2], group={"size": ("M", "N")}, name="tiles"),
+    ]
+    for unit, run in zip(units, toolchain_of(language).compile(units), strict=True):
+        for n in range(24):
+            at = run["tiles_inv"]((4, 6), n)
+            assert tuple(at) == (n % 4, n // 4)
+            assert run["tiles_apply"]((4, 6), at) == n
+        names = (
+            {"size": Size(4, 6)}
+            if "size.m" in unit.lowered.functions[0].ranges
+            else {"M": 4, "N": 6}
+        )
+        assert unit.verify(sizes=names)
+    assert type(toolchain_of(language).compile(units[:1])[0]["tiles_inv"]((4, 6), 5)) is Place
+
+
+def test_the_text_of_a_layout():
+    text = generate(tiles, "cpp", index=Place).source
+    assert "tiles_apply(Size size, Place index)" in text
+    assert "constexpr Place tiles_inv(Size size, std::int64_t flat)" in text
+    assert "/// Physical position of the logical index.\n" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"index": int}, "index is <class 'int'>; give a NamedTuple's class or Array[n]"),
+        (
+            {"index": Coord},
+            "index is a struct or an array of 3 (Coord), and the index of tiles_apply",
+        ),
+        ({"group": {"size": Size("M", "N")}}, "group: size has M, which is not a parameter"),
+        (
+            {"group": {"p": 3}},
+            "group: p is 3; give a struct of symbols, such as Coord(M, N), or a tuple",
+        ),
+        (
+            {"group": {"p": (1, 2)}},
+            "group: p has 1; its members are symbols, or names of parameters",
+        ),
+        ({"group": 3}, "group is 3; give a dict such as {'size': Coord(M, N)}"),
+        (
+            {"group": {"j": ("i",)}},
+            "tiles_apply has a parameter j beside the struct or array of that",
+        ),
+    ],
+)
+def test_groups_that_do_not_fit(options, said):
+    with pytest.raises(LegoError) as error:
+        generate(tiles, "cpp", **options)
+    assert said in str(error.value)
+
+
+def test_index_is_for_layouts():
+    with pytest.raises(LegoError, match="index= is for layouts; annotate the parameters"):
+        generate(voxel, "cpp", index=Coord)

@@ -169,6 +169,7 @@ class FunctionView:
     @property
     def renamed(self) -> list[tuple[str, str]]:
         """(the user's name, the emitted name), but for members, which look alike."""
-        groups = (group for group in self._function.groups if group.whole)
-        members = {n for group in groups for n in group.names}
-        return [(old, new) for old, new in self._function.renamed if new not in members]
+        f = self._function
+        found = [(old, new) for old, new in f.renamed if old.isidentifier()]
+        whole = {n for n, _ in f.outputs} if f.aggregate is not None else set[str]()
+        return [(old, new) for old, new in found if new not in whole]

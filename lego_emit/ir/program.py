@@ -438,6 +438,8 @@ class Header:
         """The ranges of the results; single: what a lone one is called."""
         f = self.function
         names = [single if len(f.outputs) == 1 else name for name, _ in f.outputs]
+        if f.aggregate is not None and not f.aggregate.struct:
+            names = [f"result[{k}]" for k in range(len(f.outputs))]
         texts = (r.says(n, self.said) for n, r in zip(names, f.promises, strict=False))
         return ", ".join(filter(None, texts))
 

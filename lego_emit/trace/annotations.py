@@ -16,8 +16,9 @@ from typing import Any, get_origin
 
 from ..arith.expr import Expr
 from ..errors import TraceError, did_you_mean, short_repr
-from ..ir.program import Group
-from ..types import Array
+from ..ir.program import Function, Group, Program
+from ..numeric import is_symbolic
+from ..types import Array, ArrayType
 
 NAME = re.compile(r"[^\W\d]\w*")
 
@@ -74,7 +75,7 @@ def _evaluated(note: Any, names: dict[str, Any], place: str) -> Any:
 
 def _shape(note: Any, name: str, place: str) -> Group | None:
     """What an annotation says of a parameter; None where it is one integer."""
-    if isinstance(note, Array):
+    if isinstance(note, ArrayType):
         return _array(name, note.count)
     if isinstance(note, GenericAlias) and get_origin(note) is tuple:
         if all(part is int for part in note.__args__):
@@ -103,6 +104,93 @@ def _shape(note: Any, name: str, place: str) -> Group | None:
             )
     members = tuple(f"{name}.{field}" for field in fields)
     return Group(name, members, note.__name__, tuple(fields), made=note)
+
+
+def regrouped(program: Program, index: Any, groups: Mapping[str, Any]) -> Program:
+    """A program in which the index of a layout is the struct or the array that a type says, and symbols
+    are members of those that are given by name. Raises TraceError where they do not fit."""
+    shape = None if index is None else _shape(index, "index", "index")
+    if index is not None and shape is None:
+        raise TraceError(
+            f"index is {short_repr(index)}; give a NamedTuple's class or Array[n] for the index of a layout"
+        )
+    made = [_of_symbols(name, value) for name, value in groups.items()]
+    known = {p.name for f in program.functions for p in f.params}
+    for group in made:
+        for n in group.names:
+            if n not in known:
+                raise TraceError(
+                    f"group: {group.name} has {n}, which is not a parameter; parameters: "
+                    f"{', '.join(sorted(known))}.{did_you_mean(n, known)}"
+                )
+    layouts = [p for p in program.subjects if any(q.axis for q in p[0].params) and not p[0].axes]
+    if shape is not None and not layouts:
+        raise TraceError("index= is for layouts; annotate the parameters of an index function")
+    functions = []
+    for part in program.subjects:
+        for k, f in enumerate(part):
+            own = _of_index(f, shape, inverse=k > 0) if shape and part in layouts else f
+            functions.append(_with_groups(own, made))
+    return dataclasses.replace(program, functions=tuple(functions))
+
+
+def _of_index(f: Function, shape: Group, inverse: bool) -> Function:
+    """A layout's function whose index is of a shape. inverse: it gives the index."""
+    names = tuple(n for n, _ in f.outputs) if inverse else tuple(p.name for p in f.params if p.axis)
+    if len(names) != len(shape.members):
+        raise TraceError(
+            f"index is a struct or an array of {len(shape.members)} ({shape.struct or 'Array'}), and the "
+            f"index of {f.name} has {len(names)} parts: {', '.join(names)}"
+        )
+    f = dataclasses.replace(f, summary=f.summary.replace(f" ({', '.join(names)})", ""))
+    if inverse:
+        return dataclasses.replace(f, result=dataclasses.replace(shape, name="", members=names))
+    return dataclasses.replace(f, groups=(*f.groups, dataclasses.replace(shape, members=names)))
+
+
+def _with_groups(f: Function, groups: Sequence[Group]) -> Function:
+    """A function in which symbols are members of groups; of those that it has not, nothing is read."""
+    own = {p.name for p in f.params}
+    found = []
+    for group in groups:
+        if not own.isdisjoint(group.names):
+            members = tuple(n if n in own else 0 for n in group.members)
+            found.append(dataclasses.replace(group, members=members))
+    groups = (*f.groups, *found)
+    apart = own - {n for group in groups for n in group.names}
+    for group in groups:
+        if group.name in apart:
+            raise TraceError(
+                f"{f.name} has a parameter {group.name} beside the struct or array of that name; "
+                "rename one"
+            )
+    return dataclasses.replace(f, groups=tuple(groups))
+
+
+def _of_symbols(name: str, value: Any) -> Group:
+    """A struct or an array of symbols, as a value in Python has them."""
+    if not name.isidentifier():
+        raise TraceError(f"group has {short_repr(name)}, which is no name for a parameter")
+    kind = type(value)
+    shape = (
+        _shape(kind, name, f"group: {name}")
+        if kind not in (tuple, list)
+        else _array(name, len(value))
+    )
+    if shape is None or not shape.members:
+        raise TraceError(
+            f"group: {name} is {short_repr(value)}; give a struct of symbols, such as Coord(M, N), or a tuple"
+        )
+    members = []
+    for member in shape.split(value):
+        symbol = Expr.of(member).single if is_symbolic(member) else None
+        text = member if isinstance(member, str) else symbol.args[0] if symbol is not None else None
+        if not isinstance(text, str) or (symbol is not None and symbol.kind != "sym"):
+            raise TraceError(
+                f"group: {name} has {short_repr(member)}; its members are symbols, or names of parameters"
+            )
+        members.append(text)
+    return dataclasses.replace(shape, members=tuple(members))
 
 
 def _array(name: str, count: int) -> Group:
