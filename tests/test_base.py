@@ -285,7 +285,7 @@ def test_compiled(toolchain):
         assert run["layout_inv"](flat) == (i, j)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_every_array_form_counts_its_axes_from_the_base(toolchain):
     if toolchain.name == "triton":
         pytest.skip("blocks of Triton have a power of two of elements; test_triton.py has its own")

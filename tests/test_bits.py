@@ -256,6 +256,7 @@ def test_exchanges_of_bits(wiring, width, most):
     assert exchanged(wiring, width) <= most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "width", "most"), [(64, 64, 55), (32, 32, 45), (16, 31, 35)])
 def test_any_permutation_is_a_network_of_exchanges(size, width, most):
     rng = random.Random(size)
@@ -263,7 +264,7 @@ def test_any_permutation_is_a_network_of_exchanges(size, width, most):
         assert exchanged(permuted(rng.sample(range(size), size)), width) <= most
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_random_exchanges():
     """With places that no bit comes from, and others that none goes to, under every price."""
     rng = random.Random(3)
@@ -329,7 +330,7 @@ def field_wirings(draw):
     return widths, outputs
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @given(field_wirings(), st.sampled_from(PRICES), st.sampled_from([31, 53, 63]))
 @settings(deadline=None, max_examples=100)
 def test_random_fields(wiring, price, width):

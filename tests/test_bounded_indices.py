@@ -219,7 +219,7 @@ def test_functions_of_such_indices(seed):
     assert sum(judge(10 * seed + k) for k in range(2)) > 0
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("seed", range(1000, 1080))
 def test_many_functions_of_such_indices(seed):
     judge(seed)

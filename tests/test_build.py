@@ -408,8 +408,8 @@ def big(layouts):
     config(f'targets = "all"\nlayouts = [{names}]')
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("layouts", rest_deep([20, 200]))
+@pytest.mark.deep
+@pytest.mark.parametrize("layouts", [20, 200])
 def test_many_layouts_in_every_language(monkeypatch, layouts):
     """The second time each file is read once, no layout is made and nothing is written."""
     big(layouts)
@@ -599,6 +599,7 @@ def test_clean_keeps_what_was_edited_and_what_no_manifest_says():
     assert files() == MADE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     ["", "{", "[]", "null", "\0", '{"format": 99}', '{"format": 1, "units": 3, "files": {}}',
@@ -740,7 +741,7 @@ def put(state):
         Path(path).write_bytes(content)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_killed_at_each_change_of_a_file():
     """A first build, one after a change and one with a layout less: nothing is half-written or
     taken for somebody's edit, and nothing is left over after the next build."""
@@ -771,8 +772,8 @@ def test_killed_at_each_change_of_a_file():
     assert moments > 40
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kills", rest_deep([2, 12]))
+@pytest.mark.deep
+@pytest.mark.parametrize("kills", [2, 12])
 def test_killed_at_random_moments(kills):
     """Its own process only: the others end by themselves. LEGO_KILLS=50 kills at 50 moments."""
     command = [sys.executable, "-c", "from lego_emit.cli import main; main()", "build", "-j2"]
@@ -814,7 +815,7 @@ def test_a_second_build_waits(folder):
     assert "wrote 4 files" in child.stderr.read()
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_many_builds_at_once():
     big(10)
     command = [sys.executable, "-c", "from lego_emit.cli import main; main()", "build"]

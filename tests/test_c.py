@@ -65,6 +65,7 @@ def run(command, folder):
 # -- golden cases --------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(  # tests/test_golden.py has gcc and C99
     ("compiler", "standard", "more"),
     [
@@ -87,6 +88,7 @@ def test_every_golden_case_strictly(need, monkeypatch, cases, compiler, standard
     assert not result.mismatches, "\n".join(result.mismatches)
 
 
+@pytest.mark.deep
 @every_width
 def test_every_case_in_every_index_type(cases):
     counts = index_functions.assert_every_width(cases, "c", INDEX_TYPES)
@@ -94,6 +96,7 @@ def test_every_case_in_every_index_type(cases):
     assert counts["uint32"] == counts["uint64"] == len(cases)  # padded ones, too
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("compiler", "standard"), [("g++", "c++11"), ("g++", "c++20"), ("clang++", "c++17")]
 )

@@ -85,6 +85,7 @@ def test_a_query_is_told_where_z3_was_asked():
         assert solver.check() == z3.unsat
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "before"),
     [
@@ -211,6 +212,7 @@ def test_a_forgotten_precondition_is_found(monkeypatch, unchecked, language):
     assert line.verdict == checker.REFUTED and "does not hold at M = " in line.how
 
 
+@pytest.mark.slow
 def test_a_forgotten_divisibility_is_found(monkeypatch, unchecked):
     from lego_emit.lower import header
 
@@ -374,6 +376,7 @@ def test_a_text_that_is_of_another_kind_is_not_proved(language, right, wrong, wh
 # -- the command line ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_command_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("layouts.py").write_text(
@@ -582,6 +585,7 @@ def test_indices_of_sizes_that_divide_a_number(language):
     assert checked(generate(halves, language, assume=["B <= 8"]), halves)
 
 
+@pytest.mark.slow
 def test_a_name_that_stands_in_a_quotient_alone_is_a_size():
     def rows(N, K, B):
         return GroupBy([N * (K // B), 2]).OrderBy(RegP([N * (K // B) * 2], [0]))

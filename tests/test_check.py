@@ -62,6 +62,7 @@ def test_sizes_are_fixed():
         Row(3).check(M=3)
 
 
+@pytest.mark.slow
 def test_a_wrong_inverse_is_found_where_samples_miss_it():
     """A large GenP is only sampled when it is made, and where its functions' own numbers are."""
     size, wrong = 2**17, 70001

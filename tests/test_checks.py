@@ -60,6 +60,7 @@ def holds(subject, asserted, at, kind, lazy):
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [SIGNED, UNSIGNED], ids=["signed", "unsigned"])
 @pytest.mark.parametrize("lazy", [True, False], ids=["lazy", "not lazy"])
 def test_nothing_overflows_and_they_hold_where_the_header_does(kind, lazy):

@@ -555,6 +555,7 @@ def golden_root(folder):
     return case
 
 
+@pytest.mark.slow
 def test_golden_check_and_update(folder):
     case = golden_root(folder)
     assert run("golden", "check").exit_code == 0

@@ -120,6 +120,7 @@ def test_composition_is_that_of_functions(pair):
     assert same_map(GroupBy(list(inner.dims)).OrderBy(inner).OrderBy(outer), both)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(texts(False, calm=True))
 def test_the_inverse_is_a_layout(made):

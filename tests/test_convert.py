@@ -323,11 +323,12 @@ def tried(seed, count):
     return kinds
 
 
+@pytest.mark.slow
 def test_pairs_at_random():
     assert tried(1, 60) >= {"shuffles", "shared memory"}
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("seed", range(2, 6))
 def test_many_pairs_at_random(seed):
     assert tried(seed, 500) >= {"registers", "shuffles", "shared memory"}
@@ -400,7 +401,7 @@ __global__ void run_{c.name}(const {kind}* source, {kind}* out) {{
         assert counts == (c.loads, c.stores), c
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_texts_at_random(tmp_path):
     rng = random.Random(7)
     made = [checked(*any_pair(rng), rng.choice([1, 2, 4, 8, 16]), name=f"c{k}") for k in range(20)]

@@ -69,6 +69,7 @@ def test_every_golden_case_strictly(need, monkeypatch, cases, compiler, standard
     assert not result.mismatches, "\n".join(result.mismatches)
 
 
+@pytest.mark.deep
 @every_width
 def test_every_case_in_every_index_type(cases):
     counts = index_functions.assert_every_width(cases, "cpp", INDEX_TYPES)
@@ -123,6 +124,7 @@ def sanitized(what):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.deep
 def test_every_golden_case_under_the_sanitizer(cases, tmp_path):
     """In a process of its own: undefined behavior ends it. What is lowered already goes along."""
     lowered = {}

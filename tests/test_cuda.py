@@ -57,6 +57,7 @@ def test_every_golden_case_on_the_host_as_c_plus_plus_20(need, monkeypatch, case
     assert not result.mismatches, "\n".join(result.mismatches)
 
 
+@pytest.mark.deep
 @needs_gxx
 @every_width
 def test_every_case_in_every_index_type(cases):

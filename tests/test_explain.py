@@ -143,6 +143,7 @@ def test_telling_changes_nothing(name):
     assert make().source == unit.source
 
 
+@pytest.mark.slow
 def test_python_reads_the_steps():
     """What is printed means what was checked: the text of both sides, evaluated by Python."""
     rng = random.Random(1)
@@ -257,6 +258,7 @@ def test_the_readme_example():
     assert "  23 operations" in text and "Emitted: 6 operations" in text
 
 
+@pytest.mark.slow
 def test_how_it_was_proven():
     def proofs(unit):
         return {s.proof for s in steps(unit)}

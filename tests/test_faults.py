@@ -231,6 +231,7 @@ def test_shared_parts_are_evaluated_once():
     assert max(len(a.key) for a in n.deep_atoms()) < 2000
 
 
+@pytest.mark.slow
 def test_long_chains_of_shared_parts_are_lowered():
     for step in ("n ^ (n >> 1)", "(n // 3) + (n % 7)*2", "(n*n) % 17 + 1"):
         fn = defined("n", "n")
@@ -289,6 +290,7 @@ def test_hashes_that_are_all_the_same_change_nothing():
     assert emitted("alike") == emitted("as they are")
 
 
+@pytest.mark.slow
 def test_nothing_of_ours_looks_an_expression_up_by_its_hash(monkeypatch):
     """Neither where a function is followed nor where it is lowered, checked and explained."""
     asked, own = [], tuple(f"lego_emit.{part}." for part in ("arith", "check", "lower", "trace"))
@@ -597,6 +599,7 @@ def without(packages, code):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
+@pytest.mark.slow
 def test_where_a_proof_needs_z3_there_is_no_other_text():
     """Nor where the user's function catches the error."""
     code = """

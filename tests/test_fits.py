@@ -119,6 +119,7 @@ def test_nothing_overflows_and_the_answer_is_the_headers(conditions, kind, least
     assert holding
 
 
+@pytest.mark.slow
 def test_random_conditions_are_never_wrongly_true():
     draw, asked = Random(3), 0
 

@@ -153,6 +153,7 @@ def test_digits_in_every_style(write):
 SIDES = ["x", "-x", "2*x - y", "x + y + 3", "-y - 4", "5", "-3", "x % 3 - y", "N*x", "-N", "0"]
 
 
+@pytest.mark.slow
 def test_comparisons():
     """Terms go to the side where they are positive, and the constant to where it costs least."""
     world, seen = World(["N >= 1"], "x + y", limit=60, **WINDOWS), 0
@@ -281,6 +282,7 @@ def small_function(draw, name):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_sums_of_functions_of_small_ranges(seed):
     draw = random.Random(f"tables {seed}")
@@ -332,6 +334,7 @@ def quotients(draw):
     return tuple(parts) if draw.random() < 0.5 else (" + ".join(parts),)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("low", "index_type"),
     [
@@ -493,6 +496,7 @@ def rows_of_flips(draw):
     return text, {"i": range(size), "j": range(whole)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_low_bits_of_products_and_flips_by_digits(seed):
     draw = random.Random(f"flips {seed}")

@@ -30,6 +30,7 @@ def cases():
 # -- golden cases --------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 @gfortran
 @pytest.mark.parametrize("extra", ["-O2", "-fcheck=all"])
 def test_every_golden_text_compiles_strictly(toolchain, cases, tmp_path, extra):
@@ -41,6 +42,7 @@ def test_every_golden_text_compiles_strictly(toolchain, cases, tmp_path, extra):
     toolchain.execute([toolchain.find().path, *STRICT, extra, "-c", "all.f90"], cwd=tmp_path)
 
 
+@pytest.mark.deep
 @gfortran
 @every_width
 def test_every_case_in_each_index_type(toolchain, cases):

@@ -941,7 +941,7 @@ for target in [t for t in targets() if t in sys.argv[2:]]:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_same_bytes_under_every_hash_seed():
     from conftest import TARGETS
 

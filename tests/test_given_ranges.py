@@ -4,7 +4,7 @@ import random
 from itertools import product
 
 import pytest
-from marks import rest_slow
+from marks import rest_deep
 
 from lego_emit import generate
 from lego_emit.errors import AssumptionError, LegoError
@@ -83,7 +83,7 @@ def compared(seed):
     return allowed
 
 
-@pytest.mark.parametrize("part", rest_slow(range(4)))
+@pytest.mark.parametrize("part", rest_deep(range(4)))
 def test_random_ranges_and_assumptions(part):
     counts = [compared(seed) for seed in range(40 * part, 40 * part + 40)]
     assert sum(map(bool, counts)) > 10

@@ -49,6 +49,7 @@ def validator(need):
 # -- golden cases --------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_every_golden_case_becomes_spirv(validator, cases, tmp_path):
     units = [case.emit("glsl") for case in cases]
     units += [case.emit("glsl", numbers=True) for case in cases if case.sizes]
@@ -58,6 +59,7 @@ def test_every_golden_case_becomes_spirv(validator, cases, tmp_path):
         assert spirv.read_bytes()[:4] == b"\x03\x02\x23\x07"
 
 
+@pytest.mark.deep
 def test_every_golden_case_on_both_drivers(runner, monkeypatch, cases):
     monkeypatch.setattr(registry, "toolchain", lambda target: runner)
     for numbers, most in ((False, 20000), (True, 5000)):
@@ -66,6 +68,7 @@ def test_every_golden_case_on_both_drivers(runner, monkeypatch, cases):
         assert not result.mismatches, "\n".join(result.mismatches)
 
 
+@pytest.mark.deep
 @every_width
 def test_every_case_in_every_index_type(runner, monkeypatch, cases):
     """The narrow types on both drivers, the wide ones, which need an extension, on one."""

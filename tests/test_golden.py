@@ -65,6 +65,7 @@ def all_cases():
 # -- the committed files -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_committed_files_are_what_is_made_now(all_cases, monkeypatch):
     """And each function was compared with its definition."""
     monkeypatch.setattr(golden, "cases", lambda root: all_cases)
@@ -141,6 +142,7 @@ def test_the_text_is_what_generate_gives(target):
 # -- tables --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_table_comes_from_the_integer_evaluator_alone(root, monkeypatch):
     import lego_emit.trace.layouts
 
@@ -153,6 +155,7 @@ def test_a_table_comes_from_the_integer_evaluator_alone(root, monkeypatch):
         assert case.made.text().splitlines()[2:]
 
 
+@pytest.mark.slow
 def test_a_layout_s_table(root):
     case = golden.load(root / "fig2")
     assert case.table.columns["flat"].tolist() == reference.table(case.subject).tolist()
@@ -218,6 +221,7 @@ def test_a_wrong_value_is_found_and_named(root):
 # -- check and update ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_nothing_to_do_after_an_update(root):
     assert golden.check(root) == []
     assert golden.update(root) == []
@@ -237,12 +241,14 @@ def test_a_changed_text_is_a_unified_diff(root):
     assert golden.check(root) == []
 
 
+@pytest.mark.slow
 def test_line_ends_count(root):
     path = root / "fig2" / "table.txt"
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert [d.path for d in golden.check(root)] == [path]
 
 
+@pytest.mark.slow
 def test_missing_and_orphaned_files_are_differences(root):
     (root / "fig2" / "fig2.jl").unlink()
     shutil.copy(root / "fig2" / "fig2.hpp", root / "fig2" / "old_name.hpp")
@@ -265,6 +271,7 @@ def test_missing_and_orphaned_files_are_differences(root):
     assert [d.path.name for d in golden.check(root)] == ["notes.txt"]
 
 
+@pytest.mark.slow
 def test_nothing_is_written_under_ci(root, monkeypatch):
     (root / "fig2" / "fig2.jl").unlink()
     monkeypatch.setenv("CI", "true")
@@ -274,6 +281,7 @@ def test_nothing_is_written_under_ci(root, monkeypatch):
     assert len(golden.check(root)) == 1
 
 
+@pytest.mark.slow
 def test_nothing_is_written_when_one_case_fails(root):
     (root / "fig2" / "fig2.jl").unlink()
     write(root, "wrong", "from lego_emit import Row\n\n\ndef wrong(M):\n    return Row(M)[1]\n")

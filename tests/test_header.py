@@ -85,7 +85,7 @@ def one_way(draw):
     return f"GroupBy({dims}).OrderBy(GenP({dims}, lambda {', '.join(names)}: {sum_} + {start}))"
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(texts(symbolic=False).map(lambda made: made[0]) | one_way(), st.sampled_from([0, 1]))
 def test_ranges_of_layouts(text, base):
@@ -263,6 +263,7 @@ def test_toolchains_take_any_text_in_comments(toolchain):
         assert compiled[name](*([9, 4] if name.startswith("kernel") else [3])) in (4, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 @pytest.mark.parametrize("name", ["cpp", "cuda"])
 def test_compilers_with_trigraphs(need, tmp_path, compiler, name):
@@ -465,6 +466,7 @@ def holds(function, **values):
     return all(evaluate(c, values) for c in function.assumed)
 
 
+@pytest.mark.slow
 def test_a_quotient_under_max_divides_in_that_case_only():
     """Fig. 1 as it stands: its header demands what its sizes say, and where they say so it is
     right; with fewer rows than a group has, it was emitted for whole groups alone."""
@@ -537,6 +539,7 @@ def by_two_choices(n, b, i):
     return TileBy([n]).OrderBy(Col(min(n // b, 4), max(n // 4, b)))[i]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fn", [by_if, by_two_ifs, by_max, by_select, by_two_choices])
 def test_a_quotient_in_one_case_says_nothing_of_the_other(fn):
     """The header holds exactly where the layout is one, and there the function is right."""

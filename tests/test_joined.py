@@ -33,6 +33,7 @@ def of_flags(fn, count):
     return generate(fn, "c", ranges={"x": (0, 64), **{f"f{k}": (0, 2) for k in range(count)}})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement",
     [
@@ -57,6 +58,7 @@ def test_the_text_grows_with_the_flags(statement):
     assert lines[32] - lines[16] <= 4 * 16 and operations[8] <= 32
 
 
+@pytest.mark.slow
 def test_a_condition_of_several_parts_the_path_once():
     """One that leaves the function is no branch to be joined, but its parts are no paths either."""
     fn = with_flags(20, "if f{k} and x == {k}: return x * {k} + 1")
@@ -505,6 +507,7 @@ def test_a_lambda():
     assert all(function.evaluate({"x": x}) == {"result": fn(x)} for x in range(8))
 
 
+@pytest.mark.slow
 def test_a_function_without_a_text_is_followed_along_its_paths():
     def text(count):
         flags = [f"f{k}" for k in range(count)]
@@ -522,6 +525,7 @@ def test_a_function_without_a_text_is_followed_along_its_paths():
         of_flags(names["f"], 9)
 
 
+@pytest.mark.slow
 def test_another_text_than_what_was_compiled_is_not_taken():
     fn = with_flags(9)
     file = fn.__code__.co_filename
@@ -555,7 +559,7 @@ def test_a_layout_has_as_many_paths_as_before():
     assert all(apply.evaluate({"i": i}) == {"flat": spread(i)} for i in range(64))
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_calls_that_call_on_have_an_end():
     text = """
 def g(n, k):

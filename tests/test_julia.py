@@ -59,6 +59,7 @@ end
 """
 
 
+@pytest.mark.deep
 @julia
 def test_every_golden_function_is_type_stable_and_allocates_nothing(toolchain, cases, tmp_path):
     """Every case in 32 bits, where each function takes Int32 and Int64 and gives back what it took,

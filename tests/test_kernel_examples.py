@@ -12,7 +12,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from marks import rest_slow
+from marks import rest_deep
 
 from lego_emit import GenP, GroupBy, LegoWarning, Strided, bank_conflicts, render
 from lego_emit.project.loading import subject, subjects, user_file
@@ -108,9 +108,9 @@ def under_others(name, kind, seed):
         return str(text), others
 
 
-@pytest.mark.parametrize("seed", rest_slow(range(4)))
-@pytest.mark.parametrize("kind", rest_slow([swizzled, padded]))
-@pytest.mark.parametrize("name", rest_slow(EXAMPLES, 2))
+@pytest.mark.parametrize("seed", rest_deep(range(4)))
+@pytest.mark.parametrize("kind", rest_deep([swizzled, padded]))
+@pytest.mark.parametrize("name", rest_deep(EXAMPLES, 2))
 def test_storage_holds_any_layout(name, kind, seed):
     text, others = under_others(name, kind, seed)
     numbers = [x.physical_size for x in others.values() if isinstance(x.physical_size, int)]
@@ -124,7 +124,7 @@ def test_storage_holds_any_layout(name, kind, seed):
     assert all(n == numbers[0] for n in found)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", [padded, swizzled])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_host_computes_the_same_under_other_layouts(

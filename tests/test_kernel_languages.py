@@ -198,6 +198,7 @@ def test_run(language, tmp_path, need):
     assert json.loads(done.stdout) == wanted()
 
 
+@pytest.mark.slow
 def test_python():
     text = rendered(body("o.append({e})", "o.append(1 if {e} else 0)"), "python")
     scope = {}

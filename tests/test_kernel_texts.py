@@ -1,11 +1,11 @@
 """Random index texts in templates, from fixed seeds. New ones: ci/fuzz --texts --minutes 10 --seed 9."""
 
 import pytest
-from marks import rest_slow
+from marks import rest_deep
 from net import texts
 
 
-@pytest.mark.parametrize("seed", rest_slow(range(8)))
+@pytest.mark.parametrize("seed", rest_deep(range(8)))
 def test_random_texts(seed):
     found = [f"{text.text!r}: {why}" for _, text, why in texts.search(seed, range(60))]
     assert not found, "\n".join(found)

@@ -545,7 +545,7 @@ def test_what_the_samples_missed_is_refused_when_it_is_met():
         table(block)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_corners_of_many_dimensions():
     dims = [2] * 20
 

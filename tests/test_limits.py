@@ -133,6 +133,7 @@ def test_a_condition_that_contradicts_the_others_is_no_branch():
     assert not followed
 
 
+@pytest.mark.slow
 def test_the_paths_of_a_function_inside_count_too():
     def spread(i):
         found = []
@@ -164,7 +165,7 @@ def bits(x):
     return len([k for k in range(10) if x >> k & 1])
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("fn", "assume", "words"),
     [
@@ -341,6 +342,7 @@ def test_an_assumption_of_too_much_is_refused(assumption, words):
     refused_by_generate(AssumptionError, "M", *words, fn=fn, assume=[assumption])
 
 
+@pytest.mark.slow
 def test_a_sum_of_many_quotients():
     """Neighboring digits are put together by what they have in common, not pair by pair."""
     looked_at = 0

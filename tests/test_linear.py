@@ -620,7 +620,7 @@ def test_sixteen_bits_in_every_spelling():
         assert evaluated(unit.functions[0], [some]) == [(summed(x),) for x in some]
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_many_paths_that_are_not_linear():
     def branched(x):
         r = 0
@@ -739,7 +739,7 @@ INTERLEAVED = Linear(
 WIDE = [TRANSPOSED, shuffled_bits(64, offset=2**64 - 2), INTERLEAVED, shuffled_bits(63)]
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "target", ["c", "cpp", "rust", "julia", "javascript", "python", "fortran", "numpy"]
 )
@@ -776,6 +776,7 @@ def test_words_of_64_bits(target):
             assert [list(row) for row in zip(*got, strict=True)] == wanted
 
 
+@pytest.mark.slow
 def test_what_no_index_type_holds_is_refused():
     unsigned, wider = "choose index_type='uint64'", "choose a wider index_type"
     for target, index_type, way_out in [

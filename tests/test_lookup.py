@@ -371,6 +371,7 @@ def test_a_program_whose_place_is_not_proven_is_none():
             Program("f", (function,)).check()
 
 
+@pytest.mark.slow
 def test_names_in_the_file_are_not_the_users():
     def table(inverse, place):
         return Lookup([11], ODD)[inverse] + place
@@ -446,7 +447,7 @@ def runs(target):
         pytest.skip(str(error))
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("target", TARGETS)
 def test_random_permutations_are_verified(target):
     runs(target)
@@ -730,6 +731,7 @@ REACHED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", REACHED)
 def test_the_entries_that_are_reached_bound_a_look_up(case):
     values, fn, options = REACHED[case]
@@ -763,6 +765,7 @@ def test_a_branch_on_an_entry_bounds_what_is_looked_up_there():
             assert found.evaluate({"i": i, "j": j}) == {"result": f(i, j)}
 
 
+@pytest.mark.slow
 def test_entries_that_no_index_reaches_are_left_out():
     late, odd = (Lookup([8], values, many=True) for values in (LATE, SPARSE))
     for fn in (lambda i: late[i] * 7 + i, lambda i: odd[2 * i] * 7 + i):

@@ -168,7 +168,7 @@ def made_of(values, conditions):
         yield tuple(y if x else z for x, y, z in zip(c, a, b, strict=True)), False
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @NO_GCC
 def test_all_programs_of_two_operations(script, tool):
     """What is found is what trying all finds: here one after the other, in Python."""
@@ -192,7 +192,7 @@ def test_all_programs_of_two_operations(script, tool):
             assert tuple(other) not in reached
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @NO_GCC
 @pytest.mark.parametrize("operations, count", [(1, 40), (2, 120), (3, 80)])
 def test_random_programs_are_found(operations, count, script, tool):

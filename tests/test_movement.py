@@ -232,7 +232,7 @@ def judged(memory, sides, element_bytes, gpu):
     return -vector, sum(n for n, _ in found), sum(n for _, n in found)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "gpu, kind",
     [(SMALL, distributed), (TINY, distributed), (MERGING, mixed), (HALF, mixed)],
@@ -524,6 +524,7 @@ def compared(seed, count):
     return hindered
 
 
+@pytest.mark.slow
 def test_no_memory_is_better_on_small_machines():
     assert compared(9, 150) >= 1
 

@@ -248,7 +248,7 @@ def test_index_types_that_are_refused(given, index_type, words):
         generate(given, "cpp", index_type=index_type)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_both_forms_run(toolchain):
     target = toolchain.name
     if len(registry.printer(target).default_index) == 1:

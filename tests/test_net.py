@@ -17,7 +17,6 @@ from pathlib import Path
 
 import programs
 import pytest
-from marks import rest_deep
 from net import corpus, settings, toolchains
 from net import fuzz as fuzzing
 from net.case import Case
@@ -57,7 +56,8 @@ def test_corpus(path):
     assert verdict.points or verdict.refusal
 
 
-@pytest.mark.parametrize("part", rest_deep(range(PARTS)))
+@pytest.mark.deep
+@pytest.mark.parametrize("part", range(PARTS))
 def test_random_cases(part):
     found, points = [], 0
     for number in range(part, PARTS * CASES, PARTS):
@@ -93,6 +93,7 @@ def judged_cases():
     return judged
 
 
+@pytest.mark.deep
 def test_random_cases_compiled(toolchain):
     batch = [(case, expected, {}) for case, expected in judged_cases()]
     units, found = toolchains.units_of(toolchain.name, batch, False)
@@ -434,6 +435,7 @@ def test_a_short_run():
     assert done.returncode == (0 if "; 0 findings" in last else 1)
 
 
+@pytest.mark.deep
 def test_a_run_goes_on_where_it_was_ended(need, tmp_path):
     need("node", "apt-get install nodejs")
     file = tmp_path / "done"

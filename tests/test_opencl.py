@@ -30,6 +30,7 @@ TYPES = "bool complex constant event_t global half int4 kernel local main quad u
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.deep
 def test_every_golden_case_strictly(need, tmp_path):
     """With and without numbers, array forms and the hand-built programs."""
     clang = need("clang", "apt-get install clang")

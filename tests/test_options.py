@@ -63,6 +63,7 @@ def declared(tree):
                 yield f"{node.name}({', '.join(sorted(taken & names))})"
 
 
+@pytest.mark.slow
 def test_no_option_is_declared_twice():
     found = {str(p.relative_to(ROOT)): found for p, t in own_modules() if (found := {*declared(t)})}
     assert found == {}

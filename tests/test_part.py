@@ -43,6 +43,7 @@ def test_arrays():
     assert rows.tolist() == [0, 0, 1, 1, 2, 2, 3] and columns.tolist() == [0, 1, 1, 2, 2, 3, 3]
 
 
+@pytest.mark.slow
 def test_a_check_calls_each_function_once_for_each_index_or_position():
     class calls:  # what a class holds, no cache looks at
         apply = inv = 0

@@ -339,6 +339,7 @@ def test_a_plugin_that_does_not_load_gives_one_error(case, tmp_path):
     assert others == ["fine", "fine"]
 
 
+@pytest.mark.slow
 def test_a_slip_is_named_when_a_printer_is_first_asked_for(tmp_path):
     site = broken(tmp_path, LUA.replace('"isqrt": call("isqrt({0})"', '"isqrt": call("isqrt({1})"'))
     status, out, err = python(REPORT.format(targets=["lua", "c++"]), site)
@@ -690,6 +691,7 @@ EXPRESSIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("index_type", [t for t in WIDTHS if 1000 <= t.most < 2**24], ids=str)
 @pytest.mark.parametrize("bounds", [{}, {"i": (0, 40), "j": (0, 60)}], ids=["open", "bounded"])
 def test_conditions_are_enough_for_an_own_type(bounds, index_type):

@@ -64,6 +64,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_in_the_printer_is_found(toolchain, mistake):
     """A test of the tests: with one wrong spelling, values differ."""
@@ -120,6 +121,7 @@ def test_what_stands_in_many_places_is_evaluated_once():
     assert Counted.additions == 12
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "text",
     [

@@ -164,7 +164,7 @@ def differences(language, seed, count, strange=False):
     return compared(language, [case for case in made if case is not None], seen), seen
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.usefixtures("any_form")
 @pytest.mark.parametrize("language", WRITERS)
 def test_random_functions_compute_what_the_checker_reads(language, need):
@@ -174,7 +174,7 @@ def test_random_functions_compute_what_the_checker_reads(language, need):
     assert seen["points"] > 300
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.usefixtures("any_form")
 @pytest.mark.parametrize("language", WRITERS)
 def test_strange_functions_are_not_read_or_compute_it(language, need):

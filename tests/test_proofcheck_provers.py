@@ -202,6 +202,7 @@ def test_random_goals_that_digits_prove_hold(pointless, monkeypatch):
     assert found["proved"] > 10 and found["false"] > 10
 
 
+@pytest.mark.slow
 def test_random_goals_that_solvers_prove_hold():
     found = tried(2, 40, smt.prove)
     assert found["proved"] > 3 and found["false"] > 3

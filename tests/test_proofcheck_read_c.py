@@ -81,7 +81,7 @@ def test_terms_of_golden_texts(language):
     assert sum(compared(golden.load(ROOT / name), language) for name in SLICE) > 3000
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("numbers", [False, True])
 @pytest.mark.parametrize("language", rest_deep(LANGUAGES, 2))
 def test_terms_of_all_golden_texts(language, numbers):
@@ -147,7 +147,7 @@ def random_texts(language, numbers):
     return len(found), sum(found)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_terms_of_random_texts(language):
     texts, points = random_texts(language, range(100))

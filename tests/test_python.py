@@ -189,7 +189,7 @@ def assert_golden(compiled, outputs=9):
                     assert np.array_equal(np.broadcast_to(x, w.shape), w), function.name
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("way", ["njit", "vectorize"])
 def test_numba_compiles_the_same_text(way):
     numba = pytest.importorskip("numba")

@@ -230,6 +230,7 @@ def test_formulas_are_emitted(function, dims, kind, inverse):
     assert generate(recognize(function, dims).layout, "cpp", name="f").verify().ok
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dims", [(16,), (97,), (8, 8), (6, 10), (4, 4, 4)])
 def test_what_is_random(dims):
     for seed in range(3):
@@ -412,6 +413,7 @@ def test_bad_files(tmp_path, name, text, message):
     assert result.exit_code == 2 and message in result.output, result.output
 
 
+@pytest.mark.slow
 def test_many_axes_are_quick():
     """A polynomial in twelve indices is tried on both sides of some hundred conditions."""
     draw = np.random.default_rng(1)

@@ -111,6 +111,7 @@ def test_clippy_finds_nothing(units, edition, tmp_path):
     RUST.execute([*command, *lints, str(crate(units, tmp_path))], cwd=tmp_path)
 
 
+@pytest.mark.deep
 def test_clippy_finds_what_is_allowed(units, tmp_path):
     """No lint is let off needlessly: each one that is named would be set off (similar names
     differ from version to version)."""
@@ -193,6 +194,7 @@ def test_rustfmt_changes_nothing(units, edition, tmp_path):
 # -- values --------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_every_case_in_each_profile(cases, edition, monkeypatch):
     """test_golden has edition 2021 without checks."""
     target = {"2021": CheckedRustTarget, "2024": RustTarget}[edition]()

@@ -133,6 +133,7 @@ def test_masked_cells():
     assert [memory.text(0, k) for k in range(4)] == ["0,0", "0,1", "1,0", "-"]
 
 
+@pytest.mark.slow
 def test_what_is_large_is_cut():
     assert kept(5, 5) == [0, 1, 2, 3, 4]
     assert kept(9, 5) == [0, 1, 2, None, 8]
