@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ParamSpec, Self, TypeVar
 
 from .arith.given import as_list
-from .emit.naming import STYLES, Naming
+from .emit.naming import ARRAYS, RESULTS, STYLES, Naming
 from .errors import (
     AssumptionError,
     OptionError,
@@ -325,6 +325,20 @@ class Options(_Checked):
         without small letters stay; two that are one in the style are refused.""",
         ("Choice", *STYLES),
     )  # fmt: skip
+    arrays: str | None = option(
+        None,
+        """The form of a parameter that is an array: pointer, reference or std::array. In C, OpenCL C, CUDA
+        C, HIP and Metal pointer, in C++ all three; a reference to an array of n unless given, in C a
+        parameter int32_t X[4].""",
+        ("Choice", *ARRAYS),
+    )  # fmt: skip
+    results: str | None = option(
+        None,
+        """The form of a result of more than one integer: struct, array or out. struct gives an array's
+        elements as a struct NAME_result; out takes parameters that it writes to, the last ones, in C,
+        OpenCL C, C++, CUDA C, HIP and Metal.""",
+        ("Choice", *RESULTS),
+    )  # fmt: skip
     hints: bool = option(
         False,
         """Tell the compiler the ranges of the arguments, in C, C++, CUDA C and HIP: an argument out of
@@ -353,7 +367,7 @@ class Options(_Checked):
     @property
     def naming(self) -> Naming:
         """How the names of the file are spelled. Raises TargetError."""
-        return Naming.given(self.namespace, self.prefix, self.names)
+        return Naming.given(self.namespace, self.prefix, self.names, self.arrays, self.results)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,22 +3,13 @@
 How many elements there are, and the call that gives element n of them in row-major order.
 """
 
-from collections.abc import Set
 from dataclasses import replace
 
 from lego_emit.emit.arrays import coordinates, count, number
 from lego_emit.emit.printer import BREAK, FunctionView, Printer
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Param
-from lego_emit.printers.c_lines import cast_need
-
-
-def free(name: str, taken: Set[str]) -> str:
-    """The name, with a number where it is taken."""
-    found, number = name, 2
-    while found in taken:
-        found, number = f"{name}_{number}", number + 1
-    return found
+from lego_emit.printers.c_lines import cast_need, free
 
 
 class ArrayForm:

@@ -23,11 +23,12 @@ from lego_emit.emit.printer import (
     infix,
     unsigned_fit,
 )
+from lego_emit.errors import TargetError
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Group
 from lego_emit.ir.relations import Range, const
 from lego_emit.notation import C
-from lego_emit.printers.c_lines import UNARY, broken, cast_need, guard
+from lego_emit.printers.c_lines import UNARY, broken, cast_need, free, guard
 from lego_emit.table_lookup import Entries
 
 if TYPE_CHECKING:
@@ -172,6 +173,10 @@ class HeaderPrinter(Printer):
     constant = "static const"
     array_word = "fill"
     has_structs = has_arrays = True
+    array_forms = {"": "const {T} {name}[{n}]", "pointer": "const {T} *{name}"}
+    result_forms = ("struct", "out")
+    # What is written to: an integer or a struct, an array; the text that does so, and for a member.
+    out_forms = ("{T} *{name}", "{T} {name}[{n}]", "*{name}", "->")
     unused: str | None = None
     suffixes: Mapping[str, str] = {}  # index type -> a literal's, where one is needed
 
@@ -297,12 +302,46 @@ class HeaderPrinter(Printer):
         """An array is an array of constants, of which its elements are read."""
         if group.struct:
             return super().group_parameter(form, group, T)
-        declared = self.array_form_of(len(group.members))
-        return form.replace("{T} {name}", declared).format(name=group.name, T=T)
+        form = form.replace("{T} {name}", self.array_forms[self.naming.arrays])
+        return form.format(name=group.name, T=T, n=len(group.members))
 
-    def array_form_of(self, count: int) -> str:
-        """The form of a parameter that is an array of so many integers, with {name} and {T}."""
-        return f"const {{T}} {{name}}[{count}]"
+    def outs(self, function: FunctionView) -> list[str]:
+        """The parameters that results are written to, where they are."""
+        whole, T = function.aggregate, function.T
+        if not function.several or not self.writes_results:
+            return []
+        if function.axes:
+            raise TargetError(
+                f"{function.name}: results is 'out', and it has an array form, which needs what it returns; "
+                "write a parameter for ':'"
+            )
+        if whole is None:
+            return [self.out_forms[0].format(T=T, name=name) for name, _ in function.outputs]
+        if whole.struct:
+            return [self.out_forms[0].format(T=whole.struct, name=whole.name)]
+        return [self.out_forms[1].format(T=T, name=whole.name, n=len(whole.members))]
+
+    def writes(self, function: FunctionView) -> list[str]:
+        """The statements that write results where they go. Where the function reads an array, which may
+        be the one that it writes, all are computed before the first is written."""
+        whole, names = function.aggregate, [name for name, _ in function.outputs]
+        if whole is None:
+            places = [self.out_forms[2].format(name=name) for name in names]
+        elif whole.struct:
+            places = [f"{whole.name}{self.out_forms[3]}{name}" for name in names]
+        else:
+            places = [f"{whole.name}[{k}]" for k in range(len(names))]
+        texts = function.texts()
+        lines = list[str]()
+        if any(not g.struct for g in function.groups) and not (whole and whole.struct):
+            taken = {*function.inputs, *(name for name, _ in function.body), *names}
+            taken |= set() if whole is None else {whole.name}
+            own = [free(f"value_{k}", taken) for k in range(len(names))]
+            for name, text in zip(own, texts, strict=True):
+                lines.append(self.line(f"const {function.T} {name} = {text};", 2))
+            texts = own
+        pairs = zip(places, texts, strict=True)
+        return lines + [self.line(f"{place} = {text};", 2) for place, text in pairs]
 
     def several(self, function: FunctionView, result: str) -> list[str]:
         """The statements that return several results as the struct result."""
@@ -395,7 +434,13 @@ class HeaderPrinter(Printer):
 
     def doxygen(self, function: FunctionView) -> list[str]:
         """The doc comment's lines."""
-        return [part for line in function.doxygen for part in self.comment(line, "///")]
+        told = function.doxygen
+        if self.outs(function):
+            whole = function.aggregate
+            names = [n for n, _ in function.outputs] if whole is None else [whole.name]
+            mark = f"@param[out] {','.join(names)}"
+            told = [line.replace("@return", mark, 1) for line in told]
+        return [part for line in told for part in self.comment(line, "///")]
 
 
 class CxxPrinter(HeaderPrinter):
@@ -408,12 +453,14 @@ class CxxPrinter(HeaderPrinter):
     constant = "static constexpr"
     unused = "[[maybe_unused]] {T} {name}"
     has_views = True
+    array_forms = {
+        "": "const {T} (&{name})[{n}]",
+        "reference": "const {T} (&{name})[{n}]",
+        "pointer": "const {T} *{name}",
+    }
+    out_forms = ("{T} &{name}", "{T} (&{name})[{n}]", "{name}", ".")
     host = "constexpr"
     namespaces = "::"
-
-    def array_form_of(self, count):
-        """A reference to an array of so many, and no other."""
-        return f"const {{T}} (&{{name}})[{count}]"
 
     def view_names(self, name):
         """The type of the view and the layout policy."""

@@ -4,7 +4,7 @@ By the .clang-format file of this repository: before operators, after the bracke
 choice's parts below each other.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from lego_emit.emit.printer import BREAK
 
@@ -129,3 +129,11 @@ def guard(unit: str, extension: str) -> str:
     capitals = sum(char.isupper() << k for k, char in enumerate(unit))
     ending = extension.removeprefix(".").replace(".", "_")
     return f"LEGO_{unit}_{ending}".upper() + f"_{capitals:X}" * bool(capitals)
+
+
+def free(name: str, taken: Set[str]) -> str:
+    """The name, with a number where it is taken."""
+    found, number = name, 2
+    while found in taken:
+        found, number = f"{name}_{number}", number + 1
+    return found

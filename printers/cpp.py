@@ -72,6 +72,8 @@ class CppPrinter(CxxPrinter):
     helpers = HELPERS
     template = "cpp.jinja"
     views = VIEWS
+    array_forms = {**CxxPrinter.array_forms, "std::array": "const std::array<{T}, {n}> &{name}"}
+    result_forms = ("struct", "array", "out")
     reserved = CPP_KEYWORDS | MACROS | STDINT | {"typeof"}
     reserved_functions = frozenset({"assert", "offsetof"})
     builtins = frozenset({"size_t", "ptrdiff_t", "abs", "div"})
@@ -137,7 +139,9 @@ class CppPrinter(CxxPrinter):
             lines.insert(0, "#include <algorithm>")
         if any(f.asserted for f in functions):
             lines.insert(0, "#include <cassert>")
-        if any(f.aggregate is not None and not f.aggregate.struct for f in functions):
+        arrays = any(not g.struct for f in functions for g in f.groups)
+        given = any(f.aggregate is not None and not f.aggregate.struct for f in functions)
+        if (arrays and self.naming.arrays == "std::array") or (given and not self.writes_results):
             lines.insert(lines.index("#include <cstdint>"), "#include <array>")
         if self.sized:
             lines.insert(lines.index("#include <cstdint>"), "#include <cstddef>")

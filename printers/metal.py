@@ -31,6 +31,8 @@ class MetalPrinter(OpenClPrinter):
     reserved = CPP_KEYWORDS | WORDS
     reserved_functions = FUNCTIONS
     angles = True
+    array_forms = {"": "thread const {T} (&{name})[{n}]", "pointer": "thread const {T} *{name}"}
+    out_forms = ("thread {T} &{name}", "thread {T} (&{name})[{n}]", "{name}", ".")
     out = "device {T}* {name}"
     sharing = (
         "The threads of a grid share the work as {fill}(.., {out}, position, threads), where position "
@@ -39,10 +41,6 @@ class MetalPrinter(OpenClPrinter):
     struct = HeaderPrinter.struct
     struct_lines = HeaderPrinter.struct_lines
     head = HeaderPrinter.head
-
-    def array_form_of(self, count):
-        """A reference to an array of the thread's own."""
-        return f"thread const {{T}} (&{{name}})[{count}]"
 
     def several(self, function, result):
         """The result type is known."""

@@ -30,13 +30,48 @@ FLAGS = (
 def wrapper(unit: int, position: int, function: Function, printer: Printer) -> str:
     """The loop around a function."""
     T = printer.types[function.index_type]
-    values = [f"({T})in{k}[i]" for k in range(len(function.params))]
-    arguments = ", ".join(call_arguments(function, values, partial(literal, T=T)))
-    body = f"const {result(function, printer)} r = {function.name}({arguments});"
+    lines, texts = called(
+        function, printer, [f"({T})in{k}[i]" for k in range(len(function.params))]
+    )
+    lines += [f"out{k}[i] = (int64_t){text};" for k, text in enumerate(texts)]
     return (
         f"{c_declaration(unit, position, function)} {{\n"
-        f"  for (int64_t i = 0; i < n; ++i) {{ {body} {stores(function, 'r')} }}\n}}\n"
+        f"  for (int64_t i = 0; i < n; ++i) {{ {' '.join(lines)} }}\n}}\n"
     )
+
+
+def called(
+    function: Function, printer: Printer, values: Sequence[str], variable: str = "lego_run_r"
+) -> tuple[list[str], list[str]]:
+    """(the statements of a call, the texts of the outputs after them). variable: what it makes. An array
+    is a variable as well: in OpenCL C a literal is in no address space."""
+    T, lines, whole = printer.types[function.index_type], list[str](), function.aggregate
+
+    def group(one: Group, texts: list[str]) -> str:
+        inner = f"{{{', '.join(texts)}}}"
+        if one.struct:
+            return f"({one.struct}){inner}"
+        lines.append(f"const {T} {variable}_{len(lines)}[{len(texts)}] = {inner};")
+        return f"{variable}_{len(lines) - 1}"
+
+    arguments, count = call_arguments(function, values, group), len(function.outputs)
+    if not printer.writes_results or (whole is None and count == 1):
+        call = f"{function.name}({', '.join(arguments)})"
+        lines.append(f"const {result(function, printer)} {variable} = {call};")
+        return lines, outputs_of(function, variable)
+    if whole is None:
+        texts = [f"{variable}_out{k}" for k in range(count)]
+        lines += [f"{T} {text};" for text in texts]
+        arguments += [f"&{text}" for text in texts]
+    elif whole.struct:
+        texts = outputs_of(function, variable)
+        lines.append(f"{whole.struct} {variable};")
+        arguments.append(f"&{variable}")
+    else:
+        texts = [f"{variable}[{k}]" for k in range(count)]
+        lines.append(f"{T} {variable}[{count}];")
+        arguments.append(variable)
+    return [*lines, f"{function.name}({', '.join(arguments)});"], texts
 
 
 def literal(group: Group, values: list[str], T: str) -> str:

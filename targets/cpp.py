@@ -47,11 +47,38 @@ def outside(units: Sequence[Unit]) -> str:
     return text
 
 
-def c_wrapper(unit: int, position: int, function: Function, type_name: str, qualified: str) -> str:
-    """The extern "C" loop around one C++ or CUDA C function (qualified: its full name)."""
-    values = [f"static_cast<{type_name}>(in{k}[i])" for k in range(len(function.params))]
-    arguments = ", ".join(call_arguments(function, values, braced))
-    body = f"const auto r = {qualified}({arguments}); {c_stores(function, 'r')}"
+def called(function: Function, printer: Printer, values: Sequence[str], scope: str) -> str:
+    """A call as an expression; scope: what stands before the function's name. Where results are written
+    to parameters its value is a struct of what was written."""
+    T, before, arrays = printer.types[function.index_type], list[str](), printer.naming.arrays
+
+    def group(one: Group, texts: list[str]) -> str:
+        inner = f"{{{', '.join(texts)}}}"
+        if one.struct or arrays != "pointer":
+            return inner
+        before.append(f"const {T} a{len(before)}[{len(texts)}] = {inner};")
+        return f"a{len(before) - 1}"
+
+    arguments, whole = call_arguments(function, values, group), function.aggregate
+    name, names = f"{scope}{function.name}", [n for n, _ in function.outputs]
+    if not printer.writes_results or (whole is None and len(names) == 1):
+        call = f"{name}({', '.join(arguments)})"
+        return f"[&] {{ {' '.join(before)} return {call}; }}()" if before else call
+    if whole is not None and whole.struct:
+        before.append(f"{scope}{whole.struct} lego_r{{}};")
+        arguments.append("lego_r")
+    else:
+        members = ", ".join(f"{n}" for n in names) if whole is None else f"v[{len(names)}]"
+        before.append(f"struct {{ {T} {members}; }} lego_r{{}};")
+        arguments += ["lego_r.v"] if whole is not None else [f"lego_r.{n}" for n in names]
+    return f"[&] {{ {' '.join(before)} {name}({', '.join(arguments)}); return lego_r; }}()"
+
+
+def c_wrapper(unit: int, position: int, function: Function, printer: Printer, scope: str) -> str:
+    """The extern "C" loop around one C++ or CUDA C function (scope: what stands before its name)."""
+    T = printer.types[function.index_type]
+    values = [f"static_cast<{T}>(in{k}[i])" for k in range(len(function.params))]
+    body = f"const auto r = {called(function, printer, values, scope)}; {c_stores(function, 'r')}"
     return (
         f'extern "C" {c_declaration(unit, position, function)} {{\n'
         f"  for (std::int64_t i = 0; i < n; ++i) {{ {body} }}\n}}\n"
@@ -127,8 +154,7 @@ class CppTarget(NativeTarget):
             text = f"{undefined}namespace {namespace} {{\n{text}}}\n"
         scope = f"::{scope}{unit.printer.namespace}::".replace("::::", "::")
         for p, f in enumerate(unit.program.callable):
-            type_name = unit.printer.types[f.index_type]
-            text += c_wrapper(u, p, f, type_name, f"{scope}{f.name}")
+            text += c_wrapper(u, p, f, unit.printer, scope)
             if f.axes:
                 text += f'extern "C" {c_array_declaration(u, p, f)} {{\n'
                 text += f"{self.array_body(unit.printer, f, scope)}}}\n"

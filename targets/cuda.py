@@ -12,7 +12,7 @@ from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Function
 from lego_emit.run.target import Compiled, call_arguments, outputs_of
-from lego_emit.targets.cpp import braced, grouped
+from lego_emit.targets.cpp import braced, called, grouped
 from lego_emit.targets.cpp_host import HostTarget, element
 
 if TYPE_CHECKING:
@@ -28,9 +28,8 @@ def kernel(number: str, function: Function, printer: Printer, scope: str) -> str
     inputs = [f"const {type_name} *in{k}" for k in range(len(function.params))]
     outputs = [f"{type_name} *out{k}" for k in range(len(function.outputs))]
     values = [f"in{k}[i]" for k in range(len(function.params))]
-    arguments = ", ".join(call_arguments(function, values, braced))
     stores = (f"out{k}[i] = {text};" for k, text in enumerate(outputs_of(function, "r")))
-    body = " ".join([f"const auto r = {scope}{function.name}({arguments});", *stores])
+    body = " ".join([f"const auto r = {called(function, printer, values, scope)};", *stores])
     return (
         f'extern "C" __global__ void lego_kernel_{number}({", ".join([*inputs, *outputs])}) {{\n'
         f"  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n  {body}\n}}\n"

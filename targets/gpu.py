@@ -22,7 +22,7 @@ from lego_emit.errors import DeviceError, LegoError, TargetError
 from lego_emit.ir.program import Function
 from lego_emit.packages import numpy as np
 from lego_emit.run.target import Compiled, call_arguments, outputs_of
-from lego_emit.targets.cpp import braced
+from lego_emit.targets.cpp import braced, called
 from lego_emit.targets.cpp_host import element
 from lego_emit.templates import environment, named
 
@@ -336,8 +336,8 @@ def call_text(unit: Unit) -> str:
         T = types[function.index_type]
         count = len(function.params)
         values = [f"static_cast<{T}>(in{k}[i * step{k}])" for k in range(count)]
-        arguments = call_arguments(function, values, braced)
-        text += KERNELS("call", position, function, arguments, outputs_of(function, "r"))
+        call = called(function, printer, values, "::")
+        text += KERNELS("call", position, function, call, outputs_of(function, "r"))
         if function.axes:
             scalars = [f"s{k}" for k in range(count - len(function.axes))]
             given = call_arguments(function, scalars, braced)

@@ -16,8 +16,8 @@ from lego_emit.packages import numpy as np
 from lego_emit.printers.c_family import HeaderPrinter
 from lego_emit.run.devices import Marks, Progress, Tally, Targets, Trip, round_trips
 from lego_emit.run.space import Space
-from lego_emit.run.target import call_arguments, outputs_of
-from lego_emit.targets.cpp import braced
+from lego_emit.run.target import outputs_of
+from lego_emit.targets.cpp import called
 from lego_emit.targets.gpu import GpuCompiled, Kernels, Module, call_text, describe, ready
 
 AT_ONCE = 2**32  # indices of one launch: short enough to be interrupted
@@ -31,7 +31,7 @@ class Text:
 
     def __init__(self, unit: Unit):
         printer = cast(HeaderPrinter, unit.printer)
-        self.types, self.suffixes = printer.types, printer.suffixes
+        self.types, self.suffixes, self.printer = printer.types, printer.suffixes, printer
 
     def T(self, function: Function) -> str:
         """The function's index type."""
@@ -67,7 +67,7 @@ class Text:
         texts = [
             values.get(name) or self.number(space.fixed[name], function) for name in space.names
         ]
-        return f"{scope}{function.name}({', '.join(call_arguments(function, texts, braced))})"
+        return called(function, self.printer, texts, scope)
 
     def results(self, function: Function, name: str) -> list[str]:
         """What stands for each result of a call whose value has this name."""

@@ -14,8 +14,8 @@ from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Function, Group
 from lego_emit.printers.opencl import OpenClPrinter
-from lego_emit.run.target import Library, Target, Toolchain, call_arguments, outputs_of
-from lego_emit.targets.c import literal, result
+from lego_emit.run.target import Library, Target, Toolchain, call_arguments
+from lego_emit.targets.c import called, literal, result
 from lego_emit.targets.cpp import grouped
 
 if TYPE_CHECKING:
@@ -61,16 +61,14 @@ class Arrays:
         return name
 
 
-def call(number: int, function: Function, T: str, kind: str) -> str:
-    """The branch that calls a function over columns of arguments; kind: of its result."""
+def call(number: int, function: Function, printer: OpenClPrinter) -> str:
+    """The branch that calls a function over columns of arguments."""
+    T = printer.types[function.index_type]
     columns = range(len(function.params))
     values = [f"({T})lego_run_in[{k} * lego_run_n + lego_run_i]" for k in columns]
-    arrays = Arrays(T)
-    arguments = ", ".join(call_arguments(function, values, arrays.literal))
-    body = f"{' '.join(arrays.lines)} {kind} lego_run_r = {function.name}({arguments});"
-    for k, text in enumerate(outputs_of(function, "lego_run_r")):
-        body += f" lego_run_out[{k} * lego_run_n + lego_run_i] = {text};"
-    return f"      case {number}: {{ {body} break; }}"
+    lines, texts = called(function, printer, values)
+    lines += [f"lego_run_out[{k} * lego_run_n + lego_run_i] = {t};" for k, t in enumerate(texts)]
+    return f"      case {number}: {{ {' '.join(lines)} break; }}"
 
 
 def fill(number: int, function: Function, T: str, kind: str, name: str) -> str:
@@ -90,7 +88,7 @@ def program(units: Sequence[Unit], functions: Sequence[tuple[Unit, Function]]) -
     for k, (unit, f) in enumerate(functions):
         printer = cast(OpenClPrinter, unit.printer)
         own = k, f, printer.types[f.index_type], result(f, printer)
-        calls.append(call(*own))
+        calls.append(call(k, f, printer))
         if f.axes:
             fills.append(fill(*own, printer.array_name(f.name)))
     kernels = KERNELS.format(calls="\n".join(calls), fills="\n".join(fills))

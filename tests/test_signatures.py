@@ -153,6 +153,77 @@ def test_annotations_that_say_nothing():
     assert "plain(std::int64_t M, std::int64_t i)" in unit.source
 
 
+FORMS = [
+    ("c", "pointer", None, "int64_t offset(const int64_t *X, const int64_t *i) {"),
+    ("c", None, "out", "void turned(const int64_t i[3], int64_t result[3]) {"),
+    ("c", "pointer", "out", "void clipped(Box box, int64_t n, Box *result) {"),
+    (
+        "cpp",
+        "pointer",
+        "struct",
+        "constexpr turned_result turned(const std::int64_t *i) noexcept {",
+    ),
+    (
+        "cpp",
+        "reference",
+        "out",
+        "constexpr void clipped(Box box, std::int64_t n, Box &result) noexcept {",
+    ),
+    ("cpp", "std::array", None, "turned(\n    const std::array<std::int64_t, 3> &i) noexcept {"),
+    (
+        "cuda",
+        "pointer",
+        "out",
+        "void turned(const long long *i, long long (&result)[3]) noexcept {",
+    ),
+    (
+        "hip",
+        "reference",
+        "out",
+        "turned(const long long (&i)[3], long long (&result)[3]) noexcept {",
+    ),
+    ("opencl", "pointer", "out", "void clipped(Box box, long n, Box *result) {"),
+    ("metal", "pointer", "out", "void turned(thread const long *i, thread long (&result)[3]) {"),
+]
+
+
+@pytest.mark.parametrize(("language", "arrays", "results", "text"), FORMS)
+def test_forms(toolchain_of, language, arrays, results, text):
+    def two(i: int, n: int):
+        return i // n, i % n
+
+    functions = [turned, clipped, offset, two]
+    unit = generate(functions, language, arrays=arrays, results=results, assume=["n >= 1"])
+    assert text in unit.source
+    run = toolchain_of(language).compile([unit])[0]
+    assert run["turned"]((7, 8, 9)) == (8, 9, 7)
+    assert run["clipped"](Box(3, 9), 12) == Box(3, 12)
+    assert run["offset"]((2, 3, 4, 5), (1, 2, 3, 4)) == 119
+    assert run["two"](17, 5) == (3, 2)
+
+
+def test_an_array_may_be_read_and_written(tmp_path, toolchain_of):
+    (tmp_path / "turned.h").write_text(generate(turned, "c", results="out").source)
+    text = '#include "turned.h"\nint main(void) { int64_t i[3] = {7, 8, 9}; turned(i, i);\n'
+    (tmp_path / "main.c").write_text(f"{text}  return !(i[0] == 8 && i[1] == 9 && i[2] == 7); }}\n")
+    subprocess.run([toolchain_of("c").path(), "main.c"], cwd=tmp_path, check=True)
+    assert subprocess.run([tmp_path / "a.out"], check=False).returncode == 0
+
+
+def test_forms_that_a_language_has_not():
+    with pytest.raises(LegoError, match="arrays is 'std::array'; C has pointer"):
+        generate(turned, "c", arrays="std::array")
+    with pytest.raises(LegoError, match="results is 'out'; Python has none to choose from"):
+        generate(turned, "python", results="out")
+
+    def rows(i):
+        layout = GroupBy([4, 6])
+        return layout[i, :], layout[:, i]
+
+    with pytest.raises(LegoError, match="rows: results is 'out', and it has an array form"):
+        generate(rows, "cpp", results="out")
+
+
 # -- what is refused ------------------------------------------------------------------------------
 
 

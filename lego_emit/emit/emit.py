@@ -102,7 +102,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
         given = {t: t.named(fresh(naming.local(t.name), printer, scope)) for t in function.tables}
         for local, _ in function.body:
             names[local] = fresh(naming.local(local), printer, scope)
-        variables = printer.outputs_are_variables
+        variables = printer.outputs_are_variables or printer.writes_results
         outputs, output_scope = {}, scope if variables else printer.companions(name)
         for k, (output, _) in enumerate(function.outputs):
             field = result.fields[k] if result and result.whole and result.fields else None

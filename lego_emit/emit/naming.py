@@ -10,6 +10,8 @@ from typing import Any
 from ..errors import TargetError, did_you_mean, short_repr
 
 STYLES = ("snake_case", "camelCase", "PascalCase")
+ARRAYS = ("pointer", "reference", "std::array")
+RESULTS = ("struct", "array", "out")
 
 WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[^_][^A-Z_]*")  # capitals in a row are one
 
@@ -22,6 +24,7 @@ class Naming:
     prefix: what all public names begin with.
     style: one of STYLES, of functions and types; parameters and results are then in camelCase
         where those are in PascalCase. A name without small letters stays: BM is a size.
+    arrays, results: the forms of parameters that are arrays, and of what is more than one integer.
 
     Raises TargetError where one of them is not of that kind.
     """
@@ -29,6 +32,8 @@ class Naming:
     namespace: str = ""
     prefix: str = ""
     style: str = ""
+    arrays: str = ""
+    results: str = ""
 
     def __post_init__(self) -> None:
         for option in ("namespace", "prefix"):
@@ -47,9 +52,9 @@ class Naming:
             )
 
     @classmethod
-    def given(cls, namespace: str | None, prefix: str | None, names: str | None) -> Naming:
-        """As options are given, None for those that are not."""
-        return cls(*("" if text is None else text for text in (namespace, prefix, names)))
+    def given(cls, *options: str | None) -> Naming:
+        """As options are given, in the order of the fields, None for those that are not."""
+        return cls(*("" if text is None else text for text in options))
 
     def public(self, name: str) -> str:
         """A function's or a layout's name, the prefix before it."""

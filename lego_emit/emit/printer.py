@@ -130,6 +130,8 @@ class Printer:
         checksum: what a template writes around what is to be summed; there is the sum then.
         has_structs, has_arrays, gives_arrays: whether a parameter or a result can be a struct, a
             parameter or a result an array; else their members stand by themselves.
+        array_forms: parameters that are arrays, by what arrays= may be, "" for the usual one; with {T},
+            {name} and {n}. result_forms: what results= may be.
     """
 
     name = ""
@@ -177,6 +179,8 @@ class Printer:
     naming = AS_WRITTEN
     checksum = CHECKSUM
     has_structs = has_arrays = gives_arrays = False
+    array_forms: Mapping[str, str] = {}
+    result_forms: tuple[str, ...] = ()
 
     @cached_property
     def index_types(self) -> dict[str, IndexType]:
@@ -202,6 +206,13 @@ class Printer:
             self._check_namespace(naming.namespace)
         if not self.legal_name(f"{naming.prefix}x").startswith(naming.prefix):
             raise TargetError(f"prefix: no name begins with {naming.prefix!r} in {self.title}")
+        for option, wanted, known in (
+            ("arrays", naming.arrays, filter(None, self.array_forms)),
+            ("results", naming.results, self.result_forms),
+        ):
+            if wanted and wanted not in (listed := [*known]):
+                has = ", ".join(listed) or "none to choose from"
+                raise TargetError(f"{option} is {wanted!r}; {self.title} has {has}")
         spelled = dict(self.index_names[t] for t in index_types if t in self.index_names)
         if naming == self.naming and not spelled:
             return self
@@ -433,13 +444,16 @@ class Printer:
 
     def has(self, group: Group) -> bool:
         """Whether a struct or an array is one parameter in the language, or, without a name, one result."""
-        return (
-            self.has_structs
-            if group.struct
-            else self.has_arrays
-            if group.name
-            else self.gives_arrays
-        )
+        if group.struct:
+            return self.has_structs
+        if group.name:
+            return self.has_arrays
+        return self.writes_results or (self.gives_arrays and self.naming.results != "struct")
+
+    @property
+    def writes_results(self) -> bool:
+        """Whether results of more than one integer are parameters that are written to."""
+        return self.naming.results == "out"
 
     def member(self, group: Group, place: int) -> str:
         """The text that reads a member of a parameter, whose names are legal here."""

@@ -63,4 +63,6 @@ class Structs:
             result = self.legal(result, function.index_type)
         elif result is not None:
             result = replace(result, whole=False)
+        if result is not None and printer.writes_results and result.whole:
+            result = replace(result, name=fresh("result", printer, scope))
         return tuple(found), result

@@ -303,7 +303,8 @@ def outputs_of(function: Function, result: str) -> list[str]:
     """The texts of the outputs in the result of a call in a language with C's operators."""
     whole = function.aggregate
     if whole is not None and not whole.struct:
-        return [f"{result}[{k}]" for k in range(len(function.outputs))]
+        array = f"{result}.v" if whole.name else result  # a wrapper's struct where it is written to
+        return [f"{array}[{k}]" for k in range(len(function.outputs))]
     if len(function.outputs) == 1 and whole is None:
         return [result]
     return [f"{result}.{name}" for name, _ in function.outputs]
