@@ -42,7 +42,12 @@ function installPackages() {
   const stamp = join(here, "node_modules/installed");
   const lock = read(here, "package-lock.json");
   if (fs.existsSync(stamp) && read(stamp) === lock) return;
-  run("npm", ["ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]);
+  // On a busy machine a first install has left the largest file cut off: it is looked at, and made again.
+  for (let left = 3; ; left--) {
+    run("npm", ["ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]);
+    if (WebAssembly.validate(fs.readFileSync(join(here, "node_modules/pyodide/pyodide.asm.wasm")))) break;
+    if (!left) throw new Error("npm ci gives a pyodide.asm.wasm that is no module");
+  }
   fs.writeFileSync(stamp, lock);
 }
 
