@@ -73,8 +73,8 @@ def _each(function: Callable[[int], int], array: Any) -> Any:
 # floordiv and floormod meet any sign of dividend and divisor.
 #
 # A multiplication takes 1 to 2 issue slots on CPUs and GPUs; a division by a constant becomes a
-# multiplication, a shift and corrections, a modulo multiplies the quotient and subtracts besides, and
-# floor semantics add a comparison and a subtraction. A look-up is a load from the nearest cache: measured
+# multiplication, a shift and corrections, a modulo is that with the quotient's product and a
+# difference, and floor semantics add a comparison and a subtraction. A look-up is a load from the nearest cache: measured
 # with gcc and clang, in loops over independent places and where each place comes from the last value, a
 # formula is as quick as a table at a price of 5 to 6, which is this one and the margin of "latency".
 OPS = {
@@ -95,7 +95,7 @@ OPS = {
         nonnegative=True, floored="floordiv", shift="shr", name="quotient",
     ),
     "mod": Operation(
-        "ii", "i", operator.mod, intervals.floormod, "%", 5, lambda a, b: b != 0,
+        "ii", "i", operator.mod, intervals.floormod, "%", 6.5, lambda a, b: b != 0,
         nonnegative=True, floored="floormod", quotient="div", shift="and", name="rest",
     ),
     "floordiv": Operation(
@@ -103,7 +103,7 @@ OPS = {
         floored="floordiv", nonnegative_form="div", name="quotient",
     ),
     "floormod": Operation(
-        "ii", "i", operator.mod, intervals.floormod, "%", 8, lambda a, b: b != 0,
+        "ii", "i", operator.mod, intervals.floormod, "%", 9.5, lambda a, b: b != 0,
         floored="floormod", nonnegative_form="mod", quotient="floordiv", name="rest",
     ),
     "shl": Operation(

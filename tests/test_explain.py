@@ -226,9 +226,9 @@ layout_apply(i, j)
 
   Forms and their cost by "latency", the one that was taken first
     cost  operations
-       2           2  digits as they stand
+       1           2  digits as they stand
 
-  Emitted: 2 operations, cost 2
+  Emitted: 2 operations, cost 1
     flat = 4*j + i
 
   No shorter program exists: all of fewer operations were tried, of + - * // % & | ^ << >> ~,

@@ -801,4 +801,4 @@ def test_a_bit_in_two_places_is_a_bit():
     assert [*map(function.evaluate, ({"x": x} for x in (1, 6, 15)))] == [
         {"y": double.apply(x)} for x in (1, 6, 15)
     ]
-    assert function.op_count <= 9
+    assert function.cost <= 8

@@ -126,7 +126,7 @@ ROWS = {
         2,
     ),
     "rows of a tile": (rows_of_a_tile, dict(t=128, r=2), 11, 12),
-    "a padded pair": (padded_pair, dict(i=256), 5, 5.5),
+    "a padded pair": (padded_pair, dict(i=256), 5, 6),
     "channels last": (channels_last(2, 3, 5), dict(i=30), 6.001, 11),
     "channels last, 4 of 49": (channels_last(2, 4, 49), dict(i=392), 6.001, 11),
     "channels last, 16 of 9": (channels_last(3, 16, 9), dict(i=432), 6.001, 10.5),

@@ -2,7 +2,7 @@
 //
 // TileBy([3, 3, 3], [2, 2, 2]).OrderBy(Row(3, 3, 3), Row(2, 2, 2))
 #ifndef LEGO_BRICK_N6_B2_CL_240
-#define LEGO_BRICK_N6_B2_CL_240 0x29bbba65
+#define LEGO_BRICK_N6_B2_CL_240 0x1ae078d0
 
 /// Physical position of the logical index (i, j, k, l, m, n).
 /// @param i 0 <= i < 3
@@ -31,17 +31,18 @@ typedef struct brick_N6_B2_inv_result {
 /// @return 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 static inline brick_N6_B2_inv_result brick_N6_B2_inv(int flat) {
   const int flat_div_72 = flat / 72;
+  const int flat_div_24 = flat / 24;
   const brick_N6_B2_inv_result result = {
       flat_div_72,
-      flat / 24 - 3 * flat_div_72,
-      flat % 24 >> 3,
-      (flat & 7) >> 2,
-      (flat & 3) >> 1,
+      flat_div_24 - 3 * flat_div_72,
+      (flat >> 3) - 3 * flat_div_24,
+      (flat >> 2) & 1,
+      (flat >> 1) & 1,
       flat & 1,
   };
   return result;
 }
 
-#elif LEGO_BRICK_N6_B2_CL_240 != 0x29bbba65
+#elif LEGO_BRICK_N6_B2_CL_240 != 0x1ae078d0
 #error two different units are named brick_N6_B2; give name= to one of them
 #endif  // LEGO_BRICK_N6_B2_CL_240

@@ -27,13 +27,14 @@ contains
   elemental subroutine brick_N6_B2_inv(flat, i, j, k, l, m, n)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m, n
-    integer(int32) :: flat_div_72
+    integer(int32) :: flat_div_72, flat_div_24
     flat_div_72 = flat / 72_int32
+    flat_div_24 = flat / 24_int32
     i = flat_div_72
-    j = flat / 24_int32 - 3_int32 * flat_div_72
-    k = shifta(mod(flat, 24_int32), 3)
-    l = shifta(iand(flat, 7_int32), 2)
-    m = shifta(iand(flat, 3_int32), 1)
+    j = flat_div_24 - 3_int32 * flat_div_72
+    k = shifta(flat, 3) - 3_int32 * flat_div_24
+    l = iand(shifta(flat, 2), 1_int32)
+    m = iand(shifta(flat, 1), 1_int32)
     n = iand(flat, 1_int32)
   end subroutine brick_N6_B2_inv
 

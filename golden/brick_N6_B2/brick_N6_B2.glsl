@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_N6_B2_GLSL_240
-#define LEGO_BRICK_N6_B2_GLSL_240 0x2ab0a618
+#define LEGO_BRICK_N6_B2_GLSL_240 0x7ae28516
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // 0 <= i < 3
@@ -25,14 +25,15 @@ int brick_N6_B2_apply(int i, int j, int k, int l, int m, int n) {
 // Renamed: flat is flat_v here
 void brick_N6_B2_inv(int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
   int flat_div_72 = flat_v / 72;
+  int flat_div_24 = flat_v / 24;
   i = flat_div_72;
-  j = flat_v / 24 - 3 * flat_div_72;
-  k = flat_v % 24 >> 3;
-  l = (flat_v & 7) >> 2;
-  m = (flat_v & 3) >> 1;
+  j = flat_div_24 - 3 * flat_div_72;
+  k = (flat_v >> 3) - 3 * flat_div_24;
+  l = (flat_v >> 2) & 1;
+  m = (flat_v >> 1) & 1;
   n = flat_v & 1;
 }
 
-#elif LEGO_BRICK_N6_B2_GLSL_240 != 0x2ab0a618
+#elif LEGO_BRICK_N6_B2_GLSL_240 != 0x7ae28516
 #error two different units are named brick_N6_B2; give name= to one of them
 #endif  // LEGO_BRICK_N6_B2_GLSL_240

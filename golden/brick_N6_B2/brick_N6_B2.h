@@ -2,7 +2,7 @@
 //
 // TileBy([3, 3, 3], [2, 2, 2]).OrderBy(Row(3, 3, 3), Row(2, 2, 2))
 #ifndef LEGO_BRICK_N6_B2_H_240
-#define LEGO_BRICK_N6_B2_H_240 0x0488bb63
+#define LEGO_BRICK_N6_B2_H_240 0x5932fcc9
 
 #include <stdint.h>
 
@@ -34,17 +34,18 @@ typedef struct brick_N6_B2_inv_result {
 /// @return 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 static inline brick_N6_B2_inv_result brick_N6_B2_inv(int32_t flat) {
   const int32_t flat_div_72 = flat / 72;
+  const int32_t flat_div_24 = flat / 24;
   const brick_N6_B2_inv_result result = {
       flat_div_72,
-      flat / 24 - 3 * flat_div_72,
-      flat % 24 >> 3,
-      (flat & 7) >> 2,
-      (flat & 3) >> 1,
+      flat_div_24 - 3 * flat_div_72,
+      (flat >> 3) - 3 * flat_div_24,
+      (flat >> 2) & 1,
+      (flat >> 1) & 1,
       flat & 1,
   };
   return result;
 }
 
-#elif LEGO_BRICK_N6_B2_H_240 != 0x0488bb63
+#elif LEGO_BRICK_N6_B2_H_240 != 0x5932fcc9
 #error two different units are named brick_N6_B2; give name= to one of them
 #endif  // LEGO_BRICK_N6_B2_H_240

@@ -2,7 +2,7 @@
 //
 // TileBy([3, 3, 3], [2, 2, 2]).OrderBy(Row(3, 3, 3), Row(2, 2, 2))
 #ifndef LEGO_BRICK_N6_B2_HIP_H_240
-#define LEGO_BRICK_N6_B2_HIP_H_240 0x531a4cf2
+#define LEGO_BRICK_N6_B2_HIP_H_240 0x1e455091
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -40,16 +40,17 @@ struct brick_N6_B2_inv_result {
 /// @return 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 [[nodiscard]] LEGO_HOST_DEVICE constexpr brick_N6_B2_inv_result brick_N6_B2_inv(int flat) noexcept {
   const int flat_div_72 = flat / 72;
+  const int flat_div_24 = flat / 24;
   return {
       flat_div_72,
-      flat / 24 - 3 * flat_div_72,
-      flat % 24 >> 3,
-      (flat & 7) >> 2,
-      (flat & 3) >> 1,
+      flat_div_24 - 3 * flat_div_72,
+      (flat >> 3) - 3 * flat_div_24,
+      (flat >> 2) & 1,
+      (flat >> 1) & 1,
       flat & 1,
   };
 }
 
-#elif LEGO_BRICK_N6_B2_HIP_H_240 != 0x531a4cf2
+#elif LEGO_BRICK_N6_B2_HIP_H_240 != 0x1e455091
 #error two different units are named brick_N6_B2; give name= to one of them
 #endif  // LEGO_BRICK_N6_B2_HIP_H_240

@@ -2,7 +2,7 @@
 //
 // TileBy([3, 3, 3], [2, 2, 2]).OrderBy(Row(3, 3, 3), Row(2, 2, 2))
 #ifndef LEGO_BRICK_N6_B2_HPP_240
-#define LEGO_BRICK_N6_B2_HPP_240 0x2c9ca4fb
+#define LEGO_BRICK_N6_B2_HPP_240 0x2856134b
 
 #include <cstdint>
 
@@ -37,18 +37,19 @@ struct brick_N6_B2_inv_result {
 /// @return 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 [[nodiscard]] constexpr brick_N6_B2_inv_result brick_N6_B2_inv(std::int32_t flat) noexcept {
   const std::int32_t flat_div_72 = flat / 72;
+  const std::int32_t flat_div_24 = flat / 24;
   return {
       flat_div_72,
-      flat / 24 - 3 * flat_div_72,
-      flat % 24 >> 3,
-      (flat & 7) >> 2,
-      (flat & 3) >> 1,
+      flat_div_24 - 3 * flat_div_72,
+      (flat >> 3) - 3 * flat_div_24,
+      (flat >> 2) & 1,
+      (flat >> 1) & 1,
       flat & 1,
   };
 }
 
 }  // namespace lego
 
-#elif LEGO_BRICK_N6_B2_HPP_240 != 0x2c9ca4fb
+#elif LEGO_BRICK_N6_B2_HPP_240 != 0x2856134b
 #error two different units are named brick_N6_B2; give name= to one of them
 #endif  // LEGO_BRICK_N6_B2_HPP_240

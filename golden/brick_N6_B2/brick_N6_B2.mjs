@@ -27,12 +27,13 @@ export function brick_N6_B2_apply(i, j, k, l, m, n) {
  */
 export function brick_N6_B2_inv(flat) {
   const flat_div_72 = Math.trunc(flat / 72);
+  const flat_div_24 = Math.trunc(flat / 24);
   return [
     flat_div_72,
-    Math.trunc(flat / 24) - 3 * flat_div_72,
-    flat % 24 >> 3,
-    (flat & 7) >> 2,
-    (flat & 3) >> 1,
+    flat_div_24 - 3 * flat_div_72,
+    (flat >> 3) - 3 * flat_div_24,
+    (flat >> 2) & 1,
+    (flat >> 1) & 1,
     flat & 1,
   ];
 }

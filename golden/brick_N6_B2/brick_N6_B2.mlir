@@ -36,19 +36,19 @@ func.func @brick_N6_B2_inv(%flat: i32) -> (i32, i32, i32, i32, i32, i32) {
   %c72_i32 = arith.constant 72 : i32
   %c24_i32 = arith.constant 24 : i32
   %c3_i32 = arith.constant 3 : i32
-  %c7_i32 = arith.constant 7 : i32
   %c2_i32 = arith.constant 2 : i32
   %c1_i32 = arith.constant 1 : i32
   %flat_div_72 = arith.divsi %flat, %c72_i32 : i32
-  %0 = arith.divsi %flat, %c24_i32 : i32
-  %1 = arith.muli %flat_div_72, %c3_i32 : i32
-  %2 = arith.subi %0, %1 : i32
-  %3 = arith.remsi %flat, %c24_i32 : i32
-  %4 = arith.shrsi %3, %c3_i32 : i32
-  %5 = arith.andi %flat, %c7_i32 : i32
-  %6 = arith.shrsi %5, %c2_i32 : i32
-  %7 = arith.andi %flat, %c3_i32 : i32
-  %8 = arith.shrsi %7, %c1_i32 : i32
+  %flat_div_24 = arith.divsi %flat, %c24_i32 : i32
+  %0 = arith.muli %flat_div_72, %c3_i32 : i32
+  %1 = arith.subi %flat_div_24, %0 : i32
+  %2 = arith.shrsi %flat, %c3_i32 : i32
+  %3 = arith.muli %flat_div_24, %c3_i32 : i32
+  %4 = arith.subi %2, %3 : i32
+  %5 = arith.shrsi %flat, %c2_i32 : i32
+  %6 = arith.andi %5, %c1_i32 : i32
+  %7 = arith.shrsi %flat, %c1_i32 : i32
+  %8 = arith.andi %7, %c1_i32 : i32
   %9 = arith.andi %flat, %c1_i32 : i32
-  return %flat_div_72, %2, %4, %6, %8, %9 : i32, i32, i32, i32, i32, i32
+  return %flat_div_72, %1, %4, %6, %8, %9 : i32, i32, i32, i32, i32, i32
 }

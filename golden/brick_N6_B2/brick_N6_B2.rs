@@ -34,12 +34,13 @@ pub const fn brick_N6_B2_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -
 #[inline]
 pub const fn brick_N6_B2_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
     let flat_div_72 = flat / 72;
+    let flat_div_24 = flat / 24;
     (
         flat_div_72,
-        flat / 24 - 3 * flat_div_72,
-        (flat % 24) >> 3,
-        (flat & 7) >> 2,
-        (flat & 3) >> 1,
+        flat_div_24 - 3 * flat_div_72,
+        (flat >> 3) - 3 * flat_div_24,
+        (flat >> 2) & 1,
+        (flat >> 1) & 1,
         flat & 1,
     )
 }

@@ -34,11 +34,12 @@ def brick_N6_B2_inv(flat):
         0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
     """
     flat_div_72 = flat // 72
+    flat_div_24 = flat // 24
     return (
         flat_div_72,
-        flat // 24 - 3 * flat_div_72,
-        (flat % 24) >> 3,
-        (flat & 7) >> 2,
-        (flat & 3) >> 1,
+        flat_div_24 - 3 * flat_div_72,
+        (flat >> 3) - 3 * flat_div_24,
+        (flat >> 2) & 1,
+        (flat >> 1) & 1,
         flat & 1,
     )

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_CL
-#define LEGO_CATALOGUE_AMD_64KB_S_CL 0x364af712
+#define LEGO_CATALOGUE_AMD_64KB_S_CL 0x342c08e8
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,13 +10,13 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
-/// @pre 64*N + 4032 <= LONG_MAX
+/// @pre 64*N + 8128 <= LONG_MAX
 /// @pre M*N + 127*M + 63*N + 3904 <= LONG_MAX
 static inline long catalogue_amd_64kb_s_apply(long M, long N, long i, long j) {
   (void)M;
-  return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * ((i >> 5) + (j >> 5))
-      + 256 * ((i >> 4) + ((j >> 4) & 1)) + 64 * ((i >> 3) + ((j >> 3) & 1)) + 24 * (i >> 2)
-      + 4 * (j & 6) + 2 * i + (j & 1);
+  return (i >> 6) * (8192 * ((N + 127) >> 7)) + 4096 * (j >> 6) + 64 * (i & 0x20) + 32 * (j & 0x20)
+      + 32 * (i & 0x10) + 16 * (j & 0x10) + 16 * (i & 8) + 8 * (j & 8) + 8 * (i & 4) + 4 * (j & 6)
+      + 2 * (i & 3) + (j & 1);
 }
 
 /// The result of catalogue_amd_64kb_s_inv.
@@ -47,6 +47,6 @@ static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(long M, l
   return result;
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_CL != 0x364af712
+#elif LEGO_CATALOGUE_AMD_64KB_S_CL != 0x342c08e8
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_CUH
-#define LEGO_CATALOGUE_AMD_64KB_S_CUH 0x50ed6d87
+#define LEGO_CATALOGUE_AMD_64KB_S_CUH 0x73575ff8
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,13 +18,13 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
-/// @pre 64*N + 4032 <= LLONG_MAX
+/// @pre 64*N + 8128 <= LLONG_MAX
 /// @pre M*N + 127*M + 63*N + 3904 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_amd_64kb_s_apply(
     [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
-  return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * ((i >> 5) + (j >> 5))
-      + 256 * ((i >> 4) + ((j >> 4) & 1)) + 64 * ((i >> 3) + ((j >> 3) & 1)) + 24 * (i >> 2)
-      + 4 * (j & 6) + 2 * i + (j & 1);
+  return (i >> 6) * (8192 * ((N + 127) >> 7)) + 4096 * (j >> 6) + 64 * (i & 0x20) + 32 * (j & 0x20)
+      + 32 * (i & 0x10) + 16 * (j & 0x10) + 16 * (i & 8) + 8 * (j & 8) + 8 * (i & 4) + 4 * (j & 6)
+      + 2 * (i & 3) + (j & 1);
 }
 
 /// The result of catalogue_amd_64kb_s_inv.
@@ -54,12 +54,11 @@ struct catalogue_amd_64kb_s_inv_result {
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_amd_64kb_s_fits(long long M, long long N) noexcept {
-  return M >= 1 && N >= 1 && N <= (0x7fffffffffffffff - 4032) / 64
+  return M >= 1 && N >= 1 && N <= (0x7fffffffffffffff - 8128) / 64
       && M <= (0x7fffffffffffffff - 3904) / 127 && N <= (0x7fffffffffffffff - 3904 - 127 * M) / 63
-      && M <= (0x7fffffffffffffff - 3904 - 127 * M - 63 * N) / N
-      && N <= (0x7fffffffffffffff - 8128) / 64;
+      && M <= (0x7fffffffffffffff - 3904 - 127 * M - 63 * N) / N;
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_CUH != 0x50ed6d87
+#elif LEGO_CATALOGUE_AMD_64KB_S_CUH != 0x73575ff8
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_CUH

@@ -14,16 +14,16 @@ contains
   !> @param i 0 <= i < M
   !> @param j 0 <= j < N
   !> @return 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
-  !> @pre 64*N + 4032 <= huge(0_int64)
+  !> @pre 64*N + 8128 <= huge(0_int64)
   !> @pre M*N + 127*M + 63*N + 3904 <= huge(0_int64)
   elemental integer(int64) function catalogue_amd_64kb_s_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
-    catalogue_amd_64kb_s_apply = shifta(i, 6) * (8192_int64 * shifta(N - 1_int64, 7) + 4096_int64) &
-        + 2048_int64 * shifta(j, 6) + 1024_int64 * (shifta(i, 5) + shifta(j, 5)) &
-        + 256_int64 * (shifta(i, 4) + iand(shifta(j, 4), 1_int64)) &
-        + 64_int64 * (shifta(i, 3) + iand(shifta(j, 3), 1_int64)) + 24_int64 * shifta(i, 2) &
-        + 4_int64 * iand(j, 6_int64) + 2_int64 * i + iand(j, 1_int64)
+    catalogue_amd_64kb_s_apply = shifta(i, 6) * (8192_int64 * shifta(N + 127_int64, 7)) &
+        + 4096_int64 * shifta(j, 6) + 64_int64 * iand(i, 32_int64) + 32_int64 * iand(j, 32_int64) &
+        + 32_int64 * iand(i, 16_int64) + 16_int64 * iand(j, 16_int64) &
+        + 16_int64 * iand(i, 8_int64) + 8_int64 * iand(j, 8_int64) + 8_int64 * iand(i, 4_int64) &
+        + 4_int64 * iand(j, 6_int64) + 2_int64 * iand(i, 3_int64) + iand(j, 1_int64)
   end function catalogue_amd_64kb_s_apply
 
   !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -54,12 +54,11 @@ contains
   elemental logical function catalogue_amd_64kb_s_fits(M, N)
     integer(int64), intent(in) :: M, N
     catalogue_amd_64kb_s_fits = M >= 1_int64 .and. N >= 1_int64 &
-        .and. N <= 144115188075855808_int64 .and. M <= 72624976668147810_int64
+        .and. N <= 144115188075855744_int64 .and. M <= 72624976668147810_int64
     if (catalogue_amd_64kb_s_fits) catalogue_amd_64kb_s_fits = N &
         <= (huge(0_int64) - 3904_int64 - 127_int64 * M) / 63_int64
     if (catalogue_amd_64kb_s_fits) catalogue_amd_64kb_s_fits = M &
         <= (huge(0_int64) - 3904_int64 - 127_int64 * M - 63_int64 * N) / N
-    if (catalogue_amd_64kb_s_fits) catalogue_amd_64kb_s_fits = N <= 144115188075855744_int64
   end function catalogue_amd_64kb_s_fits
 
 end module catalogue_amd_64kb_s_mod

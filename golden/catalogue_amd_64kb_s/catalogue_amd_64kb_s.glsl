@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_GLSL
-#define LEGO_CATALOGUE_AMD_64KB_S_GLSL 0x78b3c744
+#define LEGO_CATALOGUE_AMD_64KB_S_GLSL 0x48f89aec
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -13,12 +13,12 @@
 // 0 <= i < M
 // 0 <= j < N
 // Result: 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
-// Assumes 64*N + 4032 <= 2^31 - 1
+// Assumes 64*N + 8128 <= 2^31 - 1
 // Assumes M*N + 127*M + 63*N + 3904 <= 2^31 - 1
 int catalogue_amd_64kb_s_apply(int M, int N, int i, int j) {
-  return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * ((i >> 5) + (j >> 5))
-      + 256 * ((i >> 4) + ((j >> 4) & 1)) + 64 * ((i >> 3) + ((j >> 3) & 1)) + 24 * (i >> 2)
-      + 4 * (j & 6) + 2 * i + (j & 1);
+  return (i >> 6) * (8192 * ((N + 127) >> 7)) + 4096 * (j >> 6) + 64 * (i & 0x20) + 32 * (j & 0x20)
+      + 32 * (i & 0x10) + 16 * (j & 0x10) + 16 * (i & 8) + 8 * (j & 8) + 8 * (i & 4) + 4 * (j & 6)
+      + 2 * (i & 3) + (j & 1);
 }
 
 // The same with (i, j) as a vector.
@@ -53,6 +53,6 @@ ivec2 catalogue_amd_64kb_s_inv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_GLSL != 0x78b3c744
+#elif LEGO_CATALOGUE_AMD_64KB_S_GLSL != 0x48f89aec
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_H
-#define LEGO_CATALOGUE_AMD_64KB_S_H 0x4116003f
+#define LEGO_CATALOGUE_AMD_64KB_S_H 0x03082695
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,13 +13,13 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
-/// @pre 64*N + 4032 <= INT64_MAX
+/// @pre 64*N + 8128 <= INT64_MAX
 /// @pre M*N + 127*M + 63*N + 3904 <= INT64_MAX
 static inline int64_t catalogue_amd_64kb_s_apply(int64_t M, int64_t N, int64_t i, int64_t j) {
   (void)M;
-  return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * ((i >> 5) + (j >> 5))
-      + 256 * ((i >> 4) + ((j >> 4) & 1)) + 64 * ((i >> 3) + ((j >> 3) & 1)) + 24 * (i >> 2)
-      + 4 * (j & 6) + 2 * i + (j & 1);
+  return (i >> 6) * (8192 * ((N + 127) >> 7)) + 4096 * (j >> 6) + 64 * (i & 0x20) + 32 * (j & 0x20)
+      + 32 * (i & 0x10) + 16 * (j & 0x10) + 16 * (i & 8) + 8 * (j & 8) + 8 * (i & 4) + 4 * (j & 6)
+      + 2 * (i & 3) + (j & 1);
 }
 
 /// The result of catalogue_amd_64kb_s_inv.
@@ -53,11 +53,10 @@ static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(
 
 /// Whether all preconditions on the sizes hold.
 static inline bool catalogue_amd_64kb_s_fits(int64_t M, int64_t N) {
-  return M >= 1 && N >= 1 && N <= (INT64_MAX - 4032) / 64 && M <= (INT64_MAX - 3904) / 127
-      && N <= (INT64_MAX - 3904 - 127 * M) / 63 && M <= (INT64_MAX - 3904 - 127 * M - 63 * N) / N
-      && N <= (INT64_MAX - 8128) / 64;
+  return M >= 1 && N >= 1 && N <= (INT64_MAX - 8128) / 64 && M <= (INT64_MAX - 3904) / 127
+      && N <= (INT64_MAX - 3904 - 127 * M) / 63 && M <= (INT64_MAX - 3904 - 127 * M - 63 * N) / N;
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_H != 0x4116003f
+#elif LEGO_CATALOGUE_AMD_64KB_S_H != 0x03082695
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_H

@@ -15,13 +15,13 @@ Physical position of the logical index (i, j).
 - `0 <= i < M`
 - `0 <= j < N`
 - Result: `0 <= the result < 8192*(div(M - 1, 64) + 1)*(div(N - 1, 128) + 1)`
-- Assumes `64*N + 4032 <= typemax(Int64)`
+- Assumes `64*N + 8128 <= typemax(Int64)`
 - Assumes `M*N + 127*M + 63*N + 3904 <= typemax(Int64)`
 """
 @inline function catalogue_amd_64kb_s_apply(M::Int64, N::Int64, i::Int64, j::Int64)::Int64
-    return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) +
-        1024 * ((i >> 5) + (j >> 5)) + 256 * ((i >> 4) + ((j >> 4) & 1)) +
-        64 * ((i >> 3) + ((j >> 3) & 1)) + 24 * (i >> 2) + 4 * (j & 6) + 2 * i + (j & 1)
+    return (i >> 6) * (8192 * ((N + 127) >> 7)) + 4096 * (j >> 6) + 64 * (i & 32) +
+        32 * (j & 32) + 32 * (i & 16) + 16 * (j & 16) + 16 * (i & 8) + 8 * (j & 8) +
+        8 * (i & 4) + 4 * (j & 6) + 2 * (i & 3) + (j & 1)
 end
 
 function catalogue_amd_64kb_s_apply(M::Integer, N::Integer, i::Integer, j::Integer)
@@ -61,11 +61,10 @@ end
 Whether all preconditions on the sizes hold.
 """
 function catalogue_amd_64kb_s_fits(M::Int64, N::Int64)::Bool
-    return M >= 1 && N >= 1 && N <= div(typemax(Int64) - 4032, 64) &&
+    return M >= 1 && N >= 1 && N <= div(typemax(Int64) - 8128, 64) &&
         M <= div(typemax(Int64) - 3904, 127) &&
         N <= div(typemax(Int64) - 3904 - 127 * M, 63) &&
-        M <= div(typemax(Int64) - 3904 - 127 * M - 63 * N, N) &&
-        N <= div(typemax(Int64) - 8128, 64)
+        M <= div(typemax(Int64) - 3904 - 127 * M - 63 * N, N)
 end
 
 function catalogue_amd_64kb_s_fits(M::Integer, N::Integer)

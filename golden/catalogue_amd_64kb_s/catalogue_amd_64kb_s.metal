@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_METAL
-#define LEGO_CATALOGUE_AMD_64KB_S_METAL 0x737193dd
+#define LEGO_CATALOGUE_AMD_64KB_S_METAL 0x5fc04705
 
 #include <metal_stdlib>
 
@@ -12,13 +12,13 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
-/// @pre 64*N + 4032 <= LONG_MAX
+/// @pre 64*N + 8128 <= LONG_MAX
 /// @pre M*N + 127*M + 63*N + 3904 <= LONG_MAX
 static inline long catalogue_amd_64kb_s_apply(long M, long N, long i, long j) {
   (void)M;
-  return (i >> 6) * (8192 * ((N - 1) >> 7) + 4096) + 2048 * (j >> 6) + 1024 * ((i >> 5) + (j >> 5))
-      + 256 * ((i >> 4) + ((j >> 4) & 1)) + 64 * ((i >> 3) + ((j >> 3) & 1)) + 24 * (i >> 2)
-      + 4 * (j & 6) + 2 * i + (j & 1);
+  return (i >> 6) * (8192 * ((N + 127) >> 7)) + 4096 * (j >> 6) + 64 * (i & 0x20) + 32 * (j & 0x20)
+      + 32 * (i & 0x10) + 16 * (j & 0x10) + 16 * (i & 8) + 8 * (j & 8) + 8 * (i & 4) + 4 * (j & 6)
+      + 2 * (i & 3) + (j & 1);
 }
 
 /// The result of catalogue_amd_64kb_s_inv.
@@ -45,6 +45,6 @@ static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(long M, l
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_METAL != 0x737193dd
+#elif LEGO_CATALOGUE_AMD_64KB_S_METAL != 0x5fc04705
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_METAL

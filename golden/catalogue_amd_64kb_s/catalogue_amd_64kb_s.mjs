@@ -7,7 +7,7 @@
 /**
  * Physical position of the logical index (i, j).
  *
- * Assumes 64*N + 4032 <= Number.MAX_SAFE_INTEGER.
+ * Assumes 64*N + 8128 <= Number.MAX_SAFE_INTEGER.
  * Assumes M*N + 127*M + 63*N + 3904 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
@@ -17,11 +17,9 @@
  * @returns {number} 0 <= the result < 8192*(Math.floor((M - 1) / 64) + 1)*(Math.floor((N - 1) / 128) + 1)
  */
 export function catalogue_amd_64kb_s_apply(M, N, i, j) {
-  return Math.floor(i / 64) * (8192 * Math.floor((N - 1) / 128) + 4096) + 2048 * Math.floor(j / 64)
-      + 1024 * (Math.floor(i / 32) + Math.floor(j / 32))
-      + 256 * (Math.floor(i / 16) + (Math.floor(j / 16) & 1))
-      + 64 * (Math.floor(i / 8) + (Math.floor(j / 8) & 1)) + 24 * Math.floor(i / 4) + 4 * (j & 6)
-      + 2 * i + (j & 1);
+  return Math.floor(i / 64) * (8192 * Math.floor((N + 127) / 128)) + 4096 * Math.floor(j / 64)
+      + 64 * (i & 0x20) + 32 * (j & 0x20) + 32 * (i & 0x10) + 16 * (j & 0x10) + 16 * (i & 8)
+      + 8 * (j & 8) + 8 * (i & 4) + 4 * (j & 6) + 2 * (i & 3) + (j & 1);
 }
 
 /**
@@ -54,9 +52,8 @@ export function catalogue_amd_64kb_s_inv(M, N, flat) {
  * @returns {boolean}
  */
 export function catalogue_amd_64kb_s_fits(M, N) {
-  return M >= 1 && N >= 1 && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 4032) / 64)
+  return M >= 1 && N >= 1 && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 8128) / 64)
       && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 3904) / 127)
       && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 3904 - 127 * M) / 63)
-      && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 3904 - 127 * M - 63 * N) / N)
-      && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 8128) / 64);
+      && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 3904 - 127 * M - 63 * N) / N);
 }

@@ -10,7 +10,7 @@
 /// - `0 <= j < N`
 /// - result: `0 <= result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)`
 ///
-/// Assumes `64*N + 4032 <= i64::MAX`.
+/// Assumes `64*N + 8128 <= i64::MAX`.
 /// Assumes `M*N + 127*M + 63*N + 3904 <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
@@ -20,14 +20,17 @@
 #[inline]
 pub const fn catalogue_amd_64kb_s_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
     let _ = M;
-    (i >> 6) * (8192 * ((N - 1) >> 7) + 4096)
-        + 2048 * (j >> 6)
-        + 1024 * ((i >> 5) + (j >> 5))
-        + 256 * ((i >> 4) + ((j >> 4) & 1))
-        + 64 * ((i >> 3) + ((j >> 3) & 1))
-        + 24 * (i >> 2)
+    (i >> 6) * (8192 * ((N + 127) >> 7))
+        + 4096 * (j >> 6)
+        + 64 * (i & 0x20)
+        + 32 * (j & 0x20)
+        + 32 * (i & 0x10)
+        + 16 * (j & 0x10)
+        + 16 * (i & 8)
+        + 8 * (j & 8)
+        + 8 * (i & 4)
         + 4 * (j & 6)
-        + 2 * i
+        + 2 * (i & 3)
         + (j & 1)
 }
 
@@ -82,9 +85,8 @@ pub const fn catalogue_amd_64kb_s_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
 pub const fn catalogue_amd_64kb_s_fits(M: i64, N: i64) -> bool {
     M >= 1
         && N >= 1
-        && N <= (i64::MAX - 4032) / 64
+        && N <= (i64::MAX - 8128) / 64
         && M <= (i64::MAX - 3904) / 127
         && N <= (i64::MAX - 3904 - 127 * M) / 63
         && M <= (i64::MAX - 3904 - 127 * M - 63 * N) / N
-        && N <= (i64::MAX - 8128) / 64
 }

@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_CL
-#define LEGO_CATALOGUE_BLOCK_LINEAR_CL 0x0cf228be
+#define LEGO_CATALOGUE_BLOCK_LINEAR_CL 0x3b150aeb
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -13,8 +13,8 @@
 /// @pre M*N + 63*M + 15*N + 432 <= LONG_MAX
 static inline long catalogue_block_linear_apply(long M, long N, long i, long j) {
   (void)M;
-  return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * (j >> 6) + 256 * (i >> 3) + 192 * (j >> 5)
-      + 32 * (i >> 1) + 16 * ((j >> 4) + i) + j;
+  return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * ((i >> 3) + (j >> 6)) + 192 * (j >> 5)
+      + 32 * (i & 6) + 16 * ((i & 1) + (j >> 4)) + j;
 }
 
 /// The result of catalogue_block_linear_inv.
@@ -43,6 +43,6 @@ static inline catalogue_block_linear_inv_result catalogue_block_linear_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_LINEAR_CL != 0x0cf228be
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_CL != 0x3b150aeb
 #error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_CUH
-#define LEGO_CATALOGUE_BLOCK_LINEAR_CUH 0x00c2f00c
+#define LEGO_CATALOGUE_BLOCK_LINEAR_CUH 0x55abb653
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -21,8 +21,8 @@
 /// @pre M*N + 63*M + 15*N + 432 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_block_linear_apply(
     [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
-  return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * (j >> 6) + 256 * (i >> 3) + 192 * (j >> 5)
-      + 32 * (i >> 1) + 16 * ((j >> 4) + i) + j;
+  return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * ((i >> 3) + (j >> 6)) + 192 * (j >> 5)
+      + 32 * (i & 6) + 16 * ((i & 1) + (j >> 4)) + j;
 }
 
 /// The result of catalogue_block_linear_inv.
@@ -55,6 +55,6 @@ catalogue_block_linear_inv(long long M, long long N, long long flat) noexcept {
       && N <= (0x7fffffffffffffff - 1008) / 16;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_LINEAR_CUH != 0x00c2f00c
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_CUH != 0x55abb653
 #error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_CUH

@@ -19,8 +19,8 @@ contains
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
     catalogue_block_linear_apply = 1024_int64 * shifta(N - 1_int64, 6) * shifta(i, 4) &
-        + 512_int64 * shifta(j, 6) + 256_int64 * shifta(i, 3) + 192_int64 * shifta(j, 5) &
-        + 32_int64 * shifta(i, 1) + 16_int64 * (shifta(j, 4) + i) + j
+        + 512_int64 * (shifta(i, 3) + shifta(j, 6)) + 192_int64 * shifta(j, 5) &
+        + 32_int64 * iand(i, 6_int64) + 16_int64 * (iand(i, 1_int64) + shifta(j, 4)) + j
   end function catalogue_block_linear_apply
 
   !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_GLSL
-#define LEGO_CATALOGUE_BLOCK_LINEAR_GLSL 0x5529dfd2
+#define LEGO_CATALOGUE_BLOCK_LINEAR_GLSL 0x3c25df8d
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -15,8 +15,8 @@
 // Result: 0 <= the result < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
 // Assumes M*N + 63*M + 15*N + 432 <= 2^31 - 1
 int catalogue_block_linear_apply(int M, int N, int i, int j) {
-  return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * (j >> 6) + 256 * (i >> 3) + 192 * (j >> 5)
-      + 32 * (i >> 1) + 16 * ((j >> 4) + i) + j;
+  return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * ((i >> 3) + (j >> 6)) + 192 * (j >> 5)
+      + 32 * (i & 6) + 16 * ((i & 1) + (j >> 4)) + j;
 }
 
 // The same with (i, j) as a vector.
@@ -48,6 +48,6 @@ ivec2 catalogue_block_linear_inv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_LINEAR_GLSL != 0x5529dfd2
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_GLSL != 0x3c25df8d
 #error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_GLSL

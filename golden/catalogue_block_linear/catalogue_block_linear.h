@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_H
-#define LEGO_CATALOGUE_BLOCK_LINEAR_H 0x7ed0bc5b
+#define LEGO_CATALOGUE_BLOCK_LINEAR_H 0x3a705bb2
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,8 +16,8 @@
 /// @pre M*N + 63*M + 15*N + 432 <= INT64_MAX
 static inline int64_t catalogue_block_linear_apply(int64_t M, int64_t N, int64_t i, int64_t j) {
   (void)M;
-  return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * (j >> 6) + 256 * (i >> 3) + 192 * (j >> 5)
-      + 32 * (i >> 1) + 16 * ((j >> 4) + i) + j;
+  return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * ((i >> 3) + (j >> 6)) + 192 * (j >> 5)
+      + 32 * (i & 6) + 16 * ((i & 1) + (j >> 4)) + j;
 }
 
 /// The result of catalogue_block_linear_inv.
@@ -52,6 +52,6 @@ static inline bool catalogue_block_linear_fits(int64_t M, int64_t N) {
       && M <= (INT64_MAX - 432 - 63 * M - 15 * N) / N && N <= (INT64_MAX - 1008) / 16;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_LINEAR_H != 0x7ed0bc5b
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_H != 0x3a705bb2
 #error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_H

@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_HPP
-#define LEGO_CATALOGUE_BLOCK_LINEAR_HPP 0x7dcf6226
+#define LEGO_CATALOGUE_BLOCK_LINEAR_HPP 0x65cec681
 
 #include <cstdint>
 
@@ -17,8 +17,8 @@ namespace lego {
 /// @pre M*N + 63*M + 15*N + 432 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_block_linear_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
-  return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * (j >> 6) + 256 * (i >> 3) + 192 * (j >> 5)
-      + 32 * (i >> 1) + 16 * ((j >> 4) + i) + j;
+  return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * ((i >> 3) + (j >> 6)) + 192 * (j >> 5)
+      + 32 * (i & 6) + 16 * ((i & 1) + (j >> 4)) + j;
 }
 
 /// The result of catalogue_block_linear_inv.
@@ -51,6 +51,6 @@ struct catalogue_block_linear_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_BLOCK_LINEAR_HPP != 0x7dcf6226
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_HPP != 0x65cec681
 #error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_HPP

@@ -18,8 +18,8 @@ Physical position of the logical index (i, j).
 - Assumes `M*N + 63*M + 15*N + 432 <= typemax(Int64)`
 """
 @inline function catalogue_block_linear_apply(M::Int64, N::Int64, i::Int64, j::Int64)::Int64
-    return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * (j >> 6) + 256 * (i >> 3) +
-        192 * (j >> 5) + 32 * (i >> 1) + 16 * ((j >> 4) + i) + j
+    return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * ((i >> 3) + (j >> 6)) + 192 * (j >> 5) +
+        32 * (i & 6) + 16 * ((i & 1) + (j >> 4)) + j
 end
 
 function catalogue_block_linear_apply(M::Integer, N::Integer, i::Integer, j::Integer)

@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_METAL
-#define LEGO_CATALOGUE_BLOCK_LINEAR_METAL 0x41ed3af7
+#define LEGO_CATALOGUE_BLOCK_LINEAR_METAL 0x4abccf0c
 
 #include <metal_stdlib>
 
@@ -15,8 +15,8 @@
 /// @pre M*N + 63*M + 15*N + 432 <= LONG_MAX
 static inline long catalogue_block_linear_apply(long M, long N, long i, long j) {
   (void)M;
-  return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * (j >> 6) + 256 * (i >> 3) + 192 * (j >> 5)
-      + 32 * (i >> 1) + 16 * ((j >> 4) + i) + j;
+  return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * ((i >> 3) + (j >> 6)) + 192 * (j >> 5)
+      + 32 * (i & 6) + 16 * ((i & 1) + (j >> 4)) + j;
 }
 
 /// The result of catalogue_block_linear_inv.
@@ -41,6 +41,6 @@ static inline catalogue_block_linear_inv_result catalogue_block_linear_inv(
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_BLOCK_LINEAR_METAL != 0x41ed3af7
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_METAL != 0x4abccf0c
 #error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_METAL

@@ -16,9 +16,9 @@
  * @returns {number} 0 <= the result < 1024*(Math.floor((M - 1) / 16) + 1)*(Math.floor((N - 1) / 64) + 1)
  */
 export function catalogue_block_linear_apply(M, N, i, j) {
-  return 1024 * Math.floor((N - 1) / 64) * Math.floor(i / 16) + 512 * Math.floor(j / 64)
-      + 256 * Math.floor(i / 8) + 192 * Math.floor(j / 32) + 32 * Math.floor(i / 2)
-      + 16 * (Math.floor(j / 16) + i) + j;
+  return 1024 * Math.floor((N - 1) / 64) * Math.floor(i / 16)
+      + 512 * (Math.floor(i / 8) + Math.floor(j / 64)) + 192 * Math.floor(j / 32) + 32 * (i & 6)
+      + 16 * ((i & 1) + Math.floor(j / 16)) + j;
 }
 
 /**

@@ -14,9 +14,8 @@ func.func @catalogue_block_linear_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i
   %c6_i64 = arith.constant 6 : i64
   %c1024_i64 = arith.constant 1024 : i64
   %c4_i64 = arith.constant 4 : i64
-  %c512_i64 = arith.constant 512 : i64
   %c3_i64 = arith.constant 3 : i64
-  %c256_i64 = arith.constant 256 : i64
+  %c512_i64 = arith.constant 512 : i64
   %c5_i64 = arith.constant 5 : i64
   %c192_i64 = arith.constant 192 : i64
   %c32_i64 = arith.constant 32 : i64
@@ -26,22 +25,22 @@ func.func @catalogue_block_linear_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i
   %2 = arith.muli %1, %c1024_i64 : i64
   %3 = arith.shrsi %i, %c4_i64 : i64
   %4 = arith.muli %2, %3 : i64
-  %5 = arith.shrsi %j, %c6_i64 : i64
-  %6 = arith.muli %5, %c512_i64 : i64
-  %7 = arith.addi %4, %6 : i64
-  %8 = arith.shrsi %i, %c3_i64 : i64
-  %9 = arith.muli %8, %c256_i64 : i64
-  %10 = arith.addi %7, %9 : i64
-  %11 = arith.shrsi %j, %c5_i64 : i64
-  %12 = arith.muli %11, %c192_i64 : i64
-  %13 = arith.addi %10, %12 : i64
-  %14 = arith.shrsi %i, %c1_i64 : i64
-  %15 = arith.muli %14, %c32_i64 : i64
-  %16 = arith.addi %13, %15 : i64
+  %5 = arith.shrsi %i, %c3_i64 : i64
+  %6 = arith.shrsi %j, %c6_i64 : i64
+  %7 = arith.addi %5, %6 : i64
+  %8 = arith.muli %7, %c512_i64 : i64
+  %9 = arith.addi %4, %8 : i64
+  %10 = arith.shrsi %j, %c5_i64 : i64
+  %11 = arith.muli %10, %c192_i64 : i64
+  %12 = arith.addi %9, %11 : i64
+  %13 = arith.andi %i, %c6_i64 : i64
+  %14 = arith.muli %13, %c32_i64 : i64
+  %15 = arith.addi %12, %14 : i64
+  %16 = arith.andi %i, %c1_i64 : i64
   %17 = arith.shrsi %j, %c4_i64 : i64
-  %18 = arith.addi %17, %i : i64
+  %18 = arith.addi %16, %17 : i64
   %19 = arith.muli %18, %c16_i64 : i64
-  %20 = arith.addi %16, %19 : i64
+  %20 = arith.addi %15, %19 : i64
   %21 = arith.addi %20, %j : i64
   return %21 : i64
 }

@@ -12,8 +12,8 @@
 /// Result: 0 <= the result < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
 /// Assumes M*N + 63*M + 15*N + 432 <= 2^31 - 1
 fn catalogue_block_linear_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
-  return 1024 * ((N - 1) >> 6u) * (i >> 4u) + 512 * (j >> 6u) + 256 * (i >> 3u) + 192 * (j >> 5u)
-      + 32 * (i >> 1u) + 16 * ((j >> 4u) + i) + j;
+  return 1024 * ((N - 1) >> 6u) * (i >> 4u) + 512 * ((i >> 3u) + (j >> 6u)) + 192 * (j >> 5u)
+      + 32 * (i & 6) + 16 * ((i & 1) + (j >> 4u)) + j;
 }
 
 /// The result of catalogue_block_linear_inv.

@@ -2,7 +2,7 @@
 //
 // Strided(((2, 4, 2, 1), (8, 2, 4, 1)), ((4, 32, 1, 1024), (128, 2, 8, 1024)))
 #ifndef LEGO_CATALOGUE_MARLIN_CUH
-#define LEGO_CATALOGUE_MARLIN_CUH 0x7c79949f
+#define LEGO_CATALOGUE_MARLIN_CUH 0x356558f4
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -32,13 +32,12 @@ struct catalogue_marlin_inv_result {
 /// @return 0 <= i < 16, 0 <= j < 64
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_marlin_inv_result catalogue_marlin_inv(
     int flat) noexcept {
-  // i: The bits flat[0] flat[6:5] flat[2], highest first.
   return {
-      ((flat << 3) & 8) | ((5 * (flat & 0x64) >> 4) & 7),
-      (((flat << 1) & 0x30) | ((flat << 2) & 8)) + (flat >> 7),
+      8 * (flat & 1) + ((flat >> 4) & 6) + ((flat >> 2) & 1),
+      2 * (flat & 0x18) + 4 * (flat & 2) + (flat >> 7),
   };
 }
 
-#elif LEGO_CATALOGUE_MARLIN_CUH != 0x7c79949f
+#elif LEGO_CATALOGUE_MARLIN_CUH != 0x356558f4
 #error two different units are named catalogue_marlin; give name= to one of them
 #endif  // LEGO_CATALOGUE_MARLIN_CUH

@@ -26,10 +26,9 @@ contains
   elemental subroutine catalogue_marlin_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    ! i: The bits flat[0] flat[6:5] flat[2], highest first.
-    i = ior(iand(shiftl(flat, 3), 8_int32), &
-        iand(shifta(5_int32 * iand(flat, 100_int32), 4), 7_int32))
-    j = ior(iand(shiftl(flat, 1), 48_int32), iand(shiftl(flat, 2), 8_int32)) + shifta(flat, 7)
+    i = 8_int32 * iand(flat, 1_int32) + iand(shifta(flat, 4), 6_int32) &
+        + iand(shifta(flat, 2), 1_int32)
+    j = 2_int32 * iand(flat, 24_int32) + 4_int32 * iand(flat, 2_int32) + shifta(flat, 7)
   end subroutine catalogue_marlin_inv
 
 end module catalogue_marlin_mod

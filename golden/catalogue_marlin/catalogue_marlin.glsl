@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_MARLIN_GLSL
-#define LEGO_CATALOGUE_MARLIN_GLSL 0x2267a7be
+#define LEGO_CATALOGUE_MARLIN_GLSL 0x23df952f
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 16
@@ -26,9 +26,8 @@ int catalogue_marlin_apply(ivec2 index) {
 // Result: 0 <= i < 16, 0 <= j < 64
 // Renamed: flat is flat_v here
 void catalogue_marlin_inv(int flat_v, out int i, out int j) {
-  // i: The bits flat_v[0] flat_v[6:5] flat_v[2], highest first.
-  i = ((flat_v << 3) & 8) | ((5 * (flat_v & 0x64) >> 4) & 7);
-  j = (((flat_v << 1) & 0x30) | ((flat_v << 2) & 8)) + (flat_v >> 7);
+  i = 8 * (flat_v & 1) + ((flat_v >> 4) & 6) + ((flat_v >> 2) & 1);
+  j = 2 * (flat_v & 0x18) + 4 * (flat_v & 2) + (flat_v >> 7);
 }
 
 // The same with (i, j) as a vector.
@@ -38,6 +37,6 @@ ivec2 catalogue_marlin_inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_MARLIN_GLSL != 0x2267a7be
+#elif LEGO_CATALOGUE_MARLIN_GLSL != 0x23df952f
 #error two different units are named catalogue_marlin; give name= to one of them
 #endif  // LEGO_CATALOGUE_MARLIN_GLSL

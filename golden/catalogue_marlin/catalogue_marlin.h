@@ -2,7 +2,7 @@
 //
 // Strided(((2, 4, 2, 1), (8, 2, 4, 1)), ((4, 32, 1, 1024), (128, 2, 8, 1024)))
 #ifndef LEGO_CATALOGUE_MARLIN_H
-#define LEGO_CATALOGUE_MARLIN_H 0x76c9927d
+#define LEGO_CATALOGUE_MARLIN_H 0x4ce3de03
 
 #include <stdint.h>
 
@@ -25,14 +25,13 @@ typedef struct catalogue_marlin_inv_result {
 /// @param flat 0 <= flat < 1024
 /// @return 0 <= i < 16, 0 <= j < 64
 static inline catalogue_marlin_inv_result catalogue_marlin_inv(int32_t flat) {
-  // i: The bits flat[0] flat[6:5] flat[2], highest first.
   const catalogue_marlin_inv_result result = {
-      ((flat << 3) & 8) | ((5 * (flat & 0x64) >> 4) & 7),
-      (((flat << 1) & 0x30) | ((flat << 2) & 8)) + (flat >> 7),
+      8 * (flat & 1) + ((flat >> 4) & 6) + ((flat >> 2) & 1),
+      2 * (flat & 0x18) + 4 * (flat & 2) + (flat >> 7),
   };
   return result;
 }
 
-#elif LEGO_CATALOGUE_MARLIN_H != 0x76c9927d
+#elif LEGO_CATALOGUE_MARLIN_H != 0x4ce3de03
 #error two different units are named catalogue_marlin; give name= to one of them
 #endif  // LEGO_CATALOGUE_MARLIN_H

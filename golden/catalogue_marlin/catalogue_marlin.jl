@@ -31,9 +31,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 16, 0 <= j < 64`
 """
 @inline function catalogue_marlin_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    # i: The bits flat[0] flat[6:5] flat[2], highest first.
-    return (((flat << 3) & Ti(8)) | (((Ti(5) * (flat & Ti(100))) >> 4) & Ti(7)),
-        (((flat << 1) & Ti(48)) | ((flat << 2) & Ti(8))) + (flat >> 7))
+    return (Ti(8) * (flat & Ti(1)) + ((flat >> 4) & Ti(6)) + ((flat >> 2) & Ti(1)),
+        Ti(2) * (flat & Ti(24)) + Ti(4) * (flat & Ti(2)) + (flat >> 7))
 end
 
 catalogue_marlin_inv(flat::Integer) = catalogue_marlin_inv(Int64(flat))

@@ -21,7 +21,7 @@ export function catalogue_marlin_apply(i, j) {
  */
 export function catalogue_marlin_inv(flat) {
   return [
-    ((flat << 3) & 8) | ((5 * (flat & 0x64) >> 4) & 7),
-    (((flat << 1) & 0x30) | ((flat << 2) & 8)) + (flat >> 7),
+    8 * (flat & 1) + ((flat >> 4) & 6) + ((flat >> 2) & 1),
+    2 * (flat & 0x18) + 4 * (flat & 2) + (flat >> 7),
   ];
 }

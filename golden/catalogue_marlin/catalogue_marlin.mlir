@@ -35,28 +35,27 @@ func.func @catalogue_marlin_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 1024
 // Result: 0 <= i < 16, 0 <= j < 64
 func.func @catalogue_marlin_inv(%flat: i32) -> (i32, i32) {
-  %c3_i32 = arith.constant 3 : i32
-  %c8_i32 = arith.constant 8 : i32
-  %c100_i32 = arith.constant 100 : i32
-  %c5_i32 = arith.constant 5 : i32
-  %c4_i32 = arith.constant 4 : i32
-  %c7_i32 = arith.constant 7 : i32
   %c1_i32 = arith.constant 1 : i32
-  %c48_i32 = arith.constant 48 : i32
+  %c8_i32 = arith.constant 8 : i32
+  %c4_i32 = arith.constant 4 : i32
+  %c6_i32 = arith.constant 6 : i32
   %c2_i32 = arith.constant 2 : i32
-  %0 = arith.shli %flat, %c3_i32 : i32
-  %1 = arith.andi %0, %c8_i32 : i32
-  %2 = arith.andi %flat, %c100_i32 : i32
-  %3 = arith.muli %2, %c5_i32 : i32
-  %4 = arith.shrsi %3, %c4_i32 : i32
-  %5 = arith.andi %4, %c7_i32 : i32
-  %6 = arith.ori %1, %5 : i32
-  %7 = arith.shli %flat, %c1_i32 : i32
-  %8 = arith.andi %7, %c48_i32 : i32
-  %9 = arith.shli %flat, %c2_i32 : i32
-  %10 = arith.andi %9, %c8_i32 : i32
-  %11 = arith.ori %8, %10 : i32
-  %12 = arith.shrsi %flat, %c7_i32 : i32
-  %13 = arith.addi %11, %12 : i32
-  return %6, %13 : i32, i32
+  %c24_i32 = arith.constant 24 : i32
+  %c7_i32 = arith.constant 7 : i32
+  %0 = arith.andi %flat, %c1_i32 : i32
+  %1 = arith.muli %0, %c8_i32 : i32
+  %2 = arith.shrsi %flat, %c4_i32 : i32
+  %3 = arith.andi %2, %c6_i32 : i32
+  %4 = arith.addi %1, %3 : i32
+  %5 = arith.shrsi %flat, %c2_i32 : i32
+  %6 = arith.andi %5, %c1_i32 : i32
+  %7 = arith.addi %4, %6 : i32
+  %8 = arith.andi %flat, %c24_i32 : i32
+  %9 = arith.muli %8, %c2_i32 : i32
+  %10 = arith.andi %flat, %c2_i32 : i32
+  %11 = arith.muli %10, %c4_i32 : i32
+  %12 = arith.addi %9, %11 : i32
+  %13 = arith.shrsi %flat, %c7_i32 : i32
+  %14 = arith.addi %12, %13 : i32
+  return %7, %14 : i32, i32
 }

@@ -23,8 +23,7 @@ struct catalogue_marlin_inv_result {
 /// 0 <= flat < 1024
 /// Result: 0 <= i < 16, 0 <= j < 64
 fn catalogue_marlin_inv(flat: i32) -> catalogue_marlin_inv_result {
-  // i: The bits flat[0] flat[6:5] flat[2], highest first.
   return catalogue_marlin_inv_result(
-      ((flat << 3u) & 8) | (((5 * (flat & 0x64)) >> 4u) & 7),
-      (((flat << 1u) & 0x30) | ((flat << 2u) & 8)) + (flat >> 7u));
+      8 * (flat & 1) + ((flat >> 4u) & 6) + ((flat >> 2u) & 1),
+      2 * (flat & 0x18) + 4 * (flat & 2) + (flat >> 7u));
 }

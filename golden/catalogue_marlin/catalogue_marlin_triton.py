@@ -33,8 +33,7 @@ def catalogue_marlin_inv(flat):
     Returns:
         0 <= i < 16, 0 <= j < 64
     """
-    # i: The bits flat[0] flat[6:5] flat[2], highest first.
     return (
-        ((flat << 3) & 8) | (((5 * (flat & 0x64)) >> 4) & 7),
-        (((flat << 1) & 0x30) | ((flat << 2) & 8)) + (flat >> 7),
+        8 * (flat & 1) + ((flat >> 4) & 6) + ((flat >> 2) & 1),
+        2 * (flat & 0x18) + 4 * (flat & 2) + (flat >> 7),
     )

@@ -24,9 +24,11 @@ contains
   elemental subroutine col_2x3x4_inv(flat, i, j, k)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
+    integer(int32) :: flat_div_6
+    flat_div_6 = flat / 6_int32
     i = iand(flat, 1_int32)
-    j = shifta(mod(flat, 6_int32), 1)
-    k = flat / 6_int32
+    j = shifta(flat, 1) - 3_int32 * flat_div_6
+    k = flat_div_6
   end subroutine col_2x3x4_inv
 
 end module col_2x3x4_mod

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_COL_2X3X4_GLSL
-#define LEGO_COL_2X3X4_GLSL 0x7c3aded4
+#define LEGO_COL_2X3X4_GLSL 0x3ad9058f
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 2
@@ -26,9 +26,10 @@ int col_2x3x4_apply(ivec3 index) {
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 // Renamed: flat is flat_v here
 void col_2x3x4_inv(int flat_v, out int i, out int j, out int k) {
+  int flat_div_6 = flat_v / 6;
   i = flat_v & 1;
-  j = flat_v % 6 >> 1;
-  k = flat_v / 6;
+  j = (flat_v >> 1) - 3 * flat_div_6;
+  k = flat_div_6;
 }
 
 // The same with (i, j, k) as a vector.
@@ -38,6 +39,6 @@ ivec3 col_2x3x4_inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_COL_2X3X4_GLSL != 0x7c3aded4
+#elif LEGO_COL_2X3X4_GLSL != 0x3ad9058f
 #error two different units are named col_2x3x4; give name= to one of them
 #endif  // LEGO_COL_2X3X4_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Col(2, 3, 4))
 #ifndef LEGO_COL_2X3X4_H
-#define LEGO_COL_2X3X4_H 0x02c2582b
+#define LEGO_COL_2X3X4_H 0x2473f800
 
 #include <stdint.h>
 
@@ -26,10 +26,11 @@ typedef struct col_2x3x4_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 static inline col_2x3x4_inv_result col_2x3x4_inv(int32_t flat) {
-  const col_2x3x4_inv_result result = {flat & 1, flat % 6 >> 1, flat / 6};
+  const int32_t flat_div_6 = flat / 6;
+  const col_2x3x4_inv_result result = {flat & 1, (flat >> 1) - 3 * flat_div_6, flat_div_6};
   return result;
 }
 
-#elif LEGO_COL_2X3X4_H != 0x02c2582b
+#elif LEGO_COL_2X3X4_H != 0x2473f800
 #error two different units are named col_2x3x4; give name= to one of them
 #endif  // LEGO_COL_2X3X4_H

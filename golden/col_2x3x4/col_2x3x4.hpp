@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Col(2, 3, 4))
 #ifndef LEGO_COL_2X3X4_HPP
-#define LEGO_COL_2X3X4_HPP 0x3fda1be6
+#define LEGO_COL_2X3X4_HPP 0x2129fef0
 
 #include <cstdint>
 
@@ -29,11 +29,12 @@ struct col_2x3x4_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 [[nodiscard]] constexpr col_2x3x4_inv_result col_2x3x4_inv(std::int32_t flat) noexcept {
-  return {flat & 1, flat % 6 >> 1, flat / 6};
+  const std::int32_t flat_div_6 = flat / 6;
+  return {flat & 1, (flat >> 1) - 3 * flat_div_6, flat_div_6};
 }
 
 }  // namespace lego
 
-#elif LEGO_COL_2X3X4_HPP != 0x3fda1be6
+#elif LEGO_COL_2X3X4_HPP != 0x2129fef0
 #error two different units are named col_2x3x4; give name= to one of them
 #endif  // LEGO_COL_2X3X4_HPP

@@ -32,7 +32,8 @@ Logical index (i, j, k) of a physical position.
 - Result: `0 <= i < 2, 0 <= j < 3, 0 <= k < 4`
 """
 @inline function col_2x3x4_inv(flat::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
-    return (flat & Ti(1), (flat % Ti(6)) >> 1, div(flat, Ti(6)))
+    flat_div_6 = div(flat, Ti(6))
+    return (flat & Ti(1), (flat >> 1) - Ti(3) * flat_div_6, flat_div_6)
 end
 
 col_2x3x4_inv(flat::Integer) = col_2x3x4_inv(Int64(flat))

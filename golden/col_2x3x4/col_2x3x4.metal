@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Col(2, 3, 4))
 #ifndef LEGO_COL_2X3X4_METAL
-#define LEGO_COL_2X3X4_METAL 0x5662a51b
+#define LEGO_COL_2X3X4_METAL 0x5fc814ad
 
 #include <metal_stdlib>
 
@@ -26,9 +26,10 @@ struct col_2x3x4_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 static inline col_2x3x4_inv_result col_2x3x4_inv(int flat) {
-  return {flat & 1, flat % 6 >> 1, flat / 6};
+  const int flat_div_6 = flat / 6;
+  return {flat & 1, (flat >> 1) - 3 * flat_div_6, flat_div_6};
 }
 
-#elif LEGO_COL_2X3X4_METAL != 0x5662a51b
+#elif LEGO_COL_2X3X4_METAL != 0x5fc814ad
 #error two different units are named col_2x3x4; give name= to one of them
 #endif  // LEGO_COL_2X3X4_METAL

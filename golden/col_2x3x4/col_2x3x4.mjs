@@ -23,5 +23,6 @@ export function col_2x3x4_apply(i, j, k) {
  * @returns {[i: number, j: number, k: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
  */
 export function col_2x3x4_inv(flat) {
-  return [flat & 1, flat % 6 >> 1, Math.trunc(flat / 6)];
+  const flat_div_6 = Math.trunc(flat / 6);
+  return [flat & 1, (flat >> 1) - 3 * flat_div_6, flat_div_6];
 }

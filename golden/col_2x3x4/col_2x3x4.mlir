@@ -21,11 +21,13 @@ func.func @col_2x3x4_apply(%i: i32, %j: i32, %k: i32) -> i32 {
 // 0 <= flat < 24
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 func.func @col_2x3x4_inv(%flat: i32) -> (i32, i32, i32) {
-  %c1_i32 = arith.constant 1 : i32
   %c6_i32 = arith.constant 6 : i32
+  %c1_i32 = arith.constant 1 : i32
+  %c3_i32 = arith.constant 3 : i32
+  %flat_div_6 = arith.divsi %flat, %c6_i32 : i32
   %0 = arith.andi %flat, %c1_i32 : i32
-  %1 = arith.remsi %flat, %c6_i32 : i32
-  %2 = arith.shrsi %1, %c1_i32 : i32
-  %3 = arith.divsi %flat, %c6_i32 : i32
-  return %0, %2, %3 : i32, i32, i32
+  %1 = arith.shrsi %flat, %c1_i32 : i32
+  %2 = arith.muli %flat_div_6, %c3_i32 : i32
+  %3 = arith.subi %1, %2 : i32
+  return %0, %3, %flat_div_6 : i32, i32, i32
 }

@@ -25,5 +25,6 @@ pub const fn col_2x3x4_apply(i: i32, j: i32, k: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn col_2x3x4_inv(flat: i32) -> (i32, i32, i32) {
-    (flat & 1, (flat % 6) >> 1, flat / 6)
+    let flat_div_6 = flat / 6;
+    (flat & 1, (flat >> 1) - 3 * flat_div_6, flat_div_6)
 }

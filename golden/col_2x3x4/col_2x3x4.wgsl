@@ -24,5 +24,6 @@ struct col_2x3x4_inv_result {
 /// 0 <= flat < 24
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 fn col_2x3x4_inv(flat: i32) -> col_2x3x4_inv_result {
-  return col_2x3x4_inv_result(flat & 1, (flat % 6) >> 1u, flat / 6);
+  let flat_div_6 = flat / 6;
+  return col_2x3x4_inv_result(flat & 1, (flat >> 1u) - 3 * flat_div_6, flat_div_6);
 }

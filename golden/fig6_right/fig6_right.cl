@@ -3,17 +3,18 @@
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3])).OrderBy(Col(2, 2), GenP([3, 3],
 // partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_FIG6_RIGHT_CL
-#define LEGO_FIG6_RIGHT_CL 0x1d71cce2
+#define LEGO_FIG6_RIGHT_CL 0x62462271
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
 static inline int fig6_right_apply(int i, int j) {
-  const int total = i % 3 + j % 3;
+  const int i_mod_3 = i % 3;
+  const int total = i_mod_3 + j % 3;
   const int choice = total <= 2 ? total : 4 - total;
   const int quotient = choice * (choice + 1) >> 1;
-  return (j < 3 ? 0 : 18) + (i < 3 ? i : i + 6) + (total <= 2 ? quotient : 6 - quotient);
+  return 9 * (2 * (j / 3) + i / 3) + i_mod_3 + (total <= 2 ? quotient : 6 - quotient);
 }
 
 /// The result of fig6_right_inv.
@@ -35,6 +36,6 @@ static inline fig6_right_inv_result fig6_right_inv(int flat) {
   return result;
 }
 
-#elif LEGO_FIG6_RIGHT_CL != 0x1d71cce2
+#elif LEGO_FIG6_RIGHT_CL != 0x62462271
 #error two different units are named fig6_right; give name= to one of them
 #endif  // LEGO_FIG6_RIGHT_CL

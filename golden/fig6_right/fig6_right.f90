@@ -15,11 +15,12 @@ contains
   !> @return 0 <= the result < 36
   elemental integer(int32) function fig6_right_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: total, choice, quotient
-    total = mod(i, 3_int32) + mod(j, 3_int32)
+    integer(int32) :: i_mod_3, total, choice, quotient
+    i_mod_3 = mod(i, 3_int32)
+    total = i_mod_3 + mod(j, 3_int32)
     choice = merge(total, 4_int32 - total, total <= 2_int32)
     quotient = shifta(choice * (choice + 1_int32), 1)
-    fig6_right_apply = merge(0_int32, 18_int32, j < 3_int32) + merge(i, i + 6_int32, i < 3_int32) &
+    fig6_right_apply = 9_int32 * (2_int32 * (j / 3_int32) + i / 3_int32) + i_mod_3 &
         + merge(quotient, 6_int32 - quotient, total <= 2_int32)
   end function fig6_right_apply
 

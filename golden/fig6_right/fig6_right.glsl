@@ -6,17 +6,18 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_FIG6_RIGHT_GLSL
-#define LEGO_FIG6_RIGHT_GLSL 0x7d3a946e
+#define LEGO_FIG6_RIGHT_GLSL 0x20434439
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
 // 0 <= j < 6
 // Result: 0 <= the result < 36
 int fig6_right_apply(int i, int j) {
-  int total = i % 3 + j % 3;
+  int i_mod_3 = i % 3;
+  int total = i_mod_3 + j % 3;
   int choice = total <= 2 ? total : 4 - total;
   int quotient = choice * (choice + 1) >> 1;
-  return (j < 3 ? 0 : 18) + (i < 3 ? i : i + 6) + (total <= 2 ? quotient : 6 - quotient);
+  return 9 * (2 * (j / 3) + i / 3) + i_mod_3 + (total <= 2 ? quotient : 6 - quotient);
 }
 
 // The same with (i, j) as a vector.
@@ -42,6 +43,6 @@ ivec2 fig6_right_inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_FIG6_RIGHT_GLSL != 0x7d3a946e
+#elif LEGO_FIG6_RIGHT_GLSL != 0x20434439
 #error two different units are named fig6_right; give name= to one of them
 #endif  // LEGO_FIG6_RIGHT_GLSL

@@ -3,7 +3,7 @@
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3])).OrderBy(Col(2, 2), GenP([3, 3],
 // partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_FIG6_RIGHT_H
-#define LEGO_FIG6_RIGHT_H 0x2a8053a4
+#define LEGO_FIG6_RIGHT_H 0x32533d0b
 
 #include <stdint.h>
 
@@ -12,10 +12,11 @@
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
 static inline int32_t fig6_right_apply(int32_t i, int32_t j) {
-  const int32_t total = i % 3 + j % 3;
+  const int32_t i_mod_3 = i % 3;
+  const int32_t total = i_mod_3 + j % 3;
   const int32_t choice = total <= 2 ? total : 4 - total;
   const int32_t quotient = choice * (choice + 1) >> 1;
-  return (j < 3 ? 0 : 18) + (i < 3 ? i : i + 6) + (total <= 2 ? quotient : 6 - quotient);
+  return 9 * (2 * (j / 3) + i / 3) + i_mod_3 + (total <= 2 ? quotient : 6 - quotient);
 }
 
 /// The result of fig6_right_inv.
@@ -37,6 +38,6 @@ static inline fig6_right_inv_result fig6_right_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_FIG6_RIGHT_H != 0x2a8053a4
+#elif LEGO_FIG6_RIGHT_H != 0x32533d0b
 #error two different units are named fig6_right; give name= to one of them
 #endif  // LEGO_FIG6_RIGHT_H

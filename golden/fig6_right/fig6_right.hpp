@@ -3,7 +3,7 @@
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3])).OrderBy(Col(2, 2), GenP([3, 3],
 // partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_FIG6_RIGHT_HPP
-#define LEGO_FIG6_RIGHT_HPP 0x2bdc3098
+#define LEGO_FIG6_RIGHT_HPP 0x3b9431a4
 
 #include <cstdint>
 
@@ -14,10 +14,11 @@ namespace lego {
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
 [[nodiscard]] constexpr std::int32_t fig6_right_apply(std::int32_t i, std::int32_t j) noexcept {
-  const std::int32_t total = i % 3 + j % 3;
+  const std::int32_t i_mod_3 = i % 3;
+  const std::int32_t total = i_mod_3 + j % 3;
   const std::int32_t choice = total <= 2 ? total : 4 - total;
   const std::int32_t quotient = choice * (choice + 1) >> 1;
-  return (j < 3 ? 0 : 18) + (i < 3 ? i : i + 6) + (total <= 2 ? quotient : 6 - quotient);
+  return 9 * (2 * (j / 3) + i / 3) + i_mod_3 + (total <= 2 ? quotient : 6 - quotient);
 }
 
 /// The result of fig6_right_inv.
@@ -40,6 +41,6 @@ struct fig6_right_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_FIG6_RIGHT_HPP != 0x2bdc3098
+#elif LEGO_FIG6_RIGHT_HPP != 0x3b9431a4
 #error two different units are named fig6_right; give name= to one of them
 #endif  // LEGO_FIG6_RIGHT_HPP

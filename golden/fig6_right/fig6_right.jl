@@ -15,10 +15,11 @@ Physical position of the logical index (i, j).
 - Result: `0 <= the result < 36`
 """
 @inline function fig6_right_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    total = i % Ti(3) + j % Ti(3)
+    i_mod_3 = i % Ti(3)
+    total = i_mod_3 + j % Ti(3)
     choice = total <= 2 ? total : Ti(4) - total
     quotient = (choice * (choice + Ti(1))) >> 1
-    return (j < 3 ? Ti(0) : Ti(18)) + (i < 3 ? i : i + Ti(6)) +
+    return Ti(9) * (Ti(2) * div(j, Ti(3)) + div(i, Ti(3))) + i_mod_3 +
         (total <= 2 ? quotient : Ti(6) - quotient)
 end
 

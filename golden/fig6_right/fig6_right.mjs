@@ -12,10 +12,12 @@
  * @returns {number} 0 <= the result < 36
  */
 export function fig6_right_apply(i, j) {
-  const total = i % 3 + j % 3;
+  const i_mod_3 = i % 3;
+  const total = i_mod_3 + j % 3;
   const choice = total <= 2 ? total : 4 - total;
   const quotient = choice * (choice + 1) >> 1;
-  return (j < 3 ? 0 : 18) + (i < 3 ? i : i + 6) + (total <= 2 ? quotient : 6 - quotient);
+  return 9 * (2 * Math.trunc(j / 3) + Math.trunc(i / 3)) + i_mod_3
+      + (total <= 2 ? quotient : 6 - quotient);
 }
 
 /**

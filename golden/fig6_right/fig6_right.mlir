@@ -12,28 +12,27 @@ func.func @fig6_right_apply(%i: i32, %j: i32) -> i32 {
   %c2_i32 = arith.constant 2 : i32
   %c4_i32 = arith.constant 4 : i32
   %c1_i32 = arith.constant 1 : i32
-  %c0_i32 = arith.constant 0 : i32
-  %c18_i32 = arith.constant 18 : i32
+  %c9_i32 = arith.constant 9 : i32
   %c6_i32 = arith.constant 6 : i32
-  %0 = arith.remsi %i, %c3_i32 : i32
-  %1 = arith.remsi %j, %c3_i32 : i32
-  %total = arith.addi %0, %1 : i32
-  %2 = arith.cmpi sle, %total, %c2_i32 : i32
-  %3 = arith.subi %c4_i32, %total : i32
-  %choice = arith.select %2, %total, %3 : i32
-  %4 = arith.addi %choice, %c1_i32 : i32
-  %5 = arith.muli %choice, %4 : i32
-  %quotient = arith.shrsi %5, %c1_i32 : i32
-  %6 = arith.cmpi slt, %j, %c3_i32 : i32
-  %7 = arith.select %6, %c0_i32, %c18_i32 : i32
-  %8 = arith.cmpi slt, %i, %c3_i32 : i32
-  %9 = arith.addi %i, %c6_i32 : i32
-  %10 = arith.select %8, %i, %9 : i32
-  %11 = arith.addi %7, %10 : i32
-  %12 = arith.subi %c6_i32, %quotient : i32
-  %13 = arith.select %2, %quotient, %12 : i32
-  %14 = arith.addi %11, %13 : i32
-  return %14 : i32
+  %i_mod_3 = arith.remsi %i, %c3_i32 : i32
+  %0 = arith.remsi %j, %c3_i32 : i32
+  %total = arith.addi %i_mod_3, %0 : i32
+  %1 = arith.cmpi sle, %total, %c2_i32 : i32
+  %2 = arith.subi %c4_i32, %total : i32
+  %choice = arith.select %1, %total, %2 : i32
+  %3 = arith.addi %choice, %c1_i32 : i32
+  %4 = arith.muli %choice, %3 : i32
+  %quotient = arith.shrsi %4, %c1_i32 : i32
+  %5 = arith.divsi %j, %c3_i32 : i32
+  %6 = arith.muli %5, %c2_i32 : i32
+  %7 = arith.divsi %i, %c3_i32 : i32
+  %8 = arith.addi %6, %7 : i32
+  %9 = arith.muli %8, %c9_i32 : i32
+  %10 = arith.addi %9, %i_mod_3 : i32
+  %11 = arith.subi %c6_i32, %quotient : i32
+  %12 = arith.select %1, %quotient, %11 : i32
+  %13 = arith.addi %10, %12 : i32
+  return %13 : i32
 }
 
 // Logical index (i, j) of a physical position.

@@ -12,12 +12,11 @@
 #[must_use]
 #[inline]
 pub const fn fig6_right_apply(i: i32, j: i32) -> i32 {
-    let total = i % 3 + j % 3;
+    let i_mod_3 = i % 3;
+    let total = i_mod_3 + j % 3;
     let choice = if total <= 2 { total } else { 4 - total };
     let quotient = (choice * (choice + 1)) >> 1;
-    (if j < 3 { 0 } else { 18 })
-        + (if i < 3 { i } else { i + 6 })
-        + (if total <= 2 { quotient } else { 6 - quotient })
+    9 * (2 * (j / 3) + i / 3) + i_mod_3 + (if total <= 2 { quotient } else { 6 - quotient })
 }
 
 /// Logical index `(i, j)` of a physical position.

@@ -10,11 +10,11 @@
 /// 0 <= j < 6
 /// Result: 0 <= the result < 36
 fn fig6_right_apply(i: i32, j: i32) -> i32 {
-  let total = i % 3 + j % 3;
+  let i_mod_3 = i % 3;
+  let total = i_mod_3 + j % 3;
   let choice = select(4 - total, total, total <= 2);
   let quotient = (choice * (choice + 1)) >> 1u;
-  return select(18, 0, j < 3) + select(i + 6, i, i < 3)
-      + select(6 - quotient, quotient, total <= 2);
+  return 9 * (2 * (j / 3) + i / 3) + i_mod_3 + select(6 - quotient, quotient, total <= 2);
 }
 
 /// The result of fig6_right_inv.

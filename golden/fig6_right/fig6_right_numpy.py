@@ -20,14 +20,11 @@ def fig6_right_apply(i, j):
     Returns:
         0 <= the result < 36
     """
-    total = i % 3 + j % 3
+    i_mod_3 = i % 3
+    total = i_mod_3 + j % 3
     choice = np.where(total <= 2, total, 4 - total)
     quotient = (choice * (choice + 1)) >> 1
-    return (
-        np.where(j < 3, 0, 18)
-        + np.where(i < 3, i, i + 6)
-        + np.where(total <= 2, quotient, 6 - quotient)
-    )
+    return 9 * (2 * (j // 3) + i // 3) + i_mod_3 + np.where(total <= 2, quotient, 6 - quotient)
 
 
 def fig6_right_inv(flat):

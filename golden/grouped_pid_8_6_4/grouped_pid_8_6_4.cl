@@ -2,14 +2,14 @@
 //
 // TileBy([8, 6]).OrderBy(Col(2, 1), Col(4, 6))
 #ifndef LEGO_GROUPED_PID_8_6_4_CL
-#define LEGO_GROUPED_PID_8_6_4_CL 0x40550778
+#define LEGO_GROUPED_PID_8_6_4_CL 0x7c706e70
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 8
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 48
 static inline int grouped_pid_8_6_4_apply(int i, int j) {
-  return 20 * (i >> 2) + 4 * j + i;
+  return 5 * (i & 4) + 4 * j + i;
 }
 
 /// The result of grouped_pid_8_6_4_inv.
@@ -26,6 +26,6 @@ static inline grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(int flat) {
   return result;
 }
 
-#elif LEGO_GROUPED_PID_8_6_4_CL != 0x40550778
+#elif LEGO_GROUPED_PID_8_6_4_CL != 0x7c706e70
 #error two different units are named grouped_pid_8_6_4; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_4_CL

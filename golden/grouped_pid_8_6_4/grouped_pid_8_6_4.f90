@@ -14,7 +14,7 @@ contains
   !> @return 0 <= the result < 48
   elemental integer(int32) function grouped_pid_8_6_4_apply(i, j)
     integer(int32), intent(in) :: i, j
-    grouped_pid_8_6_4_apply = 20_int32 * shifta(i, 2) + 4_int32 * j + i
+    grouped_pid_8_6_4_apply = 5_int32 * iand(i, 4_int32) + 4_int32 * j + i
   end function grouped_pid_8_6_4_apply
 
   !> Logical index (i, j) of a physical position.

@@ -5,14 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_GROUPED_PID_8_6_4_GLSL
-#define LEGO_GROUPED_PID_8_6_4_GLSL 0x4c317e89
+#define LEGO_GROUPED_PID_8_6_4_GLSL 0x38136bde
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 8
 // 0 <= j < 6
 // Result: 0 <= the result < 48
 int grouped_pid_8_6_4_apply(int i, int j) {
-  return 20 * (i >> 2) + 4 * j + i;
+  return 5 * (i & 4) + 4 * j + i;
 }
 
 // The same with (i, j) as a vector.
@@ -36,6 +36,6 @@ ivec2 grouped_pid_8_6_4_inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_GROUPED_PID_8_6_4_GLSL != 0x4c317e89
+#elif LEGO_GROUPED_PID_8_6_4_GLSL != 0x38136bde
 #error two different units are named grouped_pid_8_6_4; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_4_GLSL

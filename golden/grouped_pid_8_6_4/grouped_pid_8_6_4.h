@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(2, 1), Col(4, 6))
 #ifndef LEGO_GROUPED_PID_8_6_4_H
-#define LEGO_GROUPED_PID_8_6_4_H 0x6e42d781
+#define LEGO_GROUPED_PID_8_6_4_H 0x58f4602f
 
 #include <stdint.h>
 
@@ -11,7 +11,7 @@
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 48
 static inline int32_t grouped_pid_8_6_4_apply(int32_t i, int32_t j) {
-  return 20 * (i >> 2) + 4 * j + i;
+  return 5 * (i & 4) + 4 * j + i;
 }
 
 /// The result of grouped_pid_8_6_4_inv.
@@ -28,6 +28,6 @@ static inline grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_GROUPED_PID_8_6_4_H != 0x6e42d781
+#elif LEGO_GROUPED_PID_8_6_4_H != 0x58f4602f
 #error two different units are named grouped_pid_8_6_4; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_4_H

@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(2, 1), Col(4, 6))
 #ifndef LEGO_GROUPED_PID_8_6_4_HIP_H
-#define LEGO_GROUPED_PID_8_6_4_HIP_H 0x07a0b0e4
+#define LEGO_GROUPED_PID_8_6_4_HIP_H 0x4203facf
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -17,7 +17,7 @@
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 48
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int grouped_pid_8_6_4_apply(int i, int j) noexcept {
-  return 20 * (i >> 2) + 4 * j + i;
+  return 5 * (i & 4) + 4 * j + i;
 }
 
 /// The result of grouped_pid_8_6_4_inv.
@@ -34,6 +34,6 @@ struct grouped_pid_8_6_4_inv_result {
   return {4 * (flat / 24) + (flat & 3), flat % 24 >> 2};
 }
 
-#elif LEGO_GROUPED_PID_8_6_4_HIP_H != 0x07a0b0e4
+#elif LEGO_GROUPED_PID_8_6_4_HIP_H != 0x4203facf
 #error two different units are named grouped_pid_8_6_4; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_4_HIP_H

@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(2, 1), Col(4, 6))
 #ifndef LEGO_GROUPED_PID_8_6_4_HPP
-#define LEGO_GROUPED_PID_8_6_4_HPP 0x037cc348
+#define LEGO_GROUPED_PID_8_6_4_HPP 0x4ee512a9
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 48
 [[nodiscard]] constexpr std::int32_t grouped_pid_8_6_4_apply(
     std::int32_t i, std::int32_t j) noexcept {
-  return 20 * (i >> 2) + 4 * j + i;
+  return 5 * (i & 4) + 4 * j + i;
 }
 
 /// The result of grouped_pid_8_6_4_inv.
@@ -33,6 +33,6 @@ struct grouped_pid_8_6_4_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_GROUPED_PID_8_6_4_HPP != 0x037cc348
+#elif LEGO_GROUPED_PID_8_6_4_HPP != 0x4ee512a9
 #error two different units are named grouped_pid_8_6_4; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_4_HPP

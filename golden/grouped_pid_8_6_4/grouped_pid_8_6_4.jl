@@ -15,7 +15,7 @@ Physical position of the logical index (i, j).
 - Result: `0 <= the result < 48`
 """
 @inline function grouped_pid_8_6_4_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(20) * (i >> 2) + Ti(4) * j + i
+    return Ti(5) * (i & Ti(4)) + Ti(4) * j + i
 end
 
 function grouped_pid_8_6_4_apply(i::Integer, j::Integer)

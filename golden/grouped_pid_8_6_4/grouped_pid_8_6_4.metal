@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(2, 1), Col(4, 6))
 #ifndef LEGO_GROUPED_PID_8_6_4_METAL
-#define LEGO_GROUPED_PID_8_6_4_METAL 0x65d09feb
+#define LEGO_GROUPED_PID_8_6_4_METAL 0x57ac4f53
 
 #include <metal_stdlib>
 
@@ -11,7 +11,7 @@
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 48
 static inline int grouped_pid_8_6_4_apply(int i, int j) {
-  return 20 * (i >> 2) + 4 * j + i;
+  return 5 * (i & 4) + 4 * j + i;
 }
 
 /// The result of grouped_pid_8_6_4_inv.
@@ -27,6 +27,6 @@ static inline grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(int flat) {
   return {4 * (flat / 24) + (flat & 3), flat % 24 >> 2};
 }
 
-#elif LEGO_GROUPED_PID_8_6_4_METAL != 0x65d09feb
+#elif LEGO_GROUPED_PID_8_6_4_METAL != 0x57ac4f53
 #error two different units are named grouped_pid_8_6_4; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_4_METAL

@@ -12,7 +12,7 @@
  * @returns {number} 0 <= the result < 48
  */
 export function grouped_pid_8_6_4_apply(i, j) {
-  return 20 * (i >> 2) + 4 * j + i;
+  return 5 * (i & 4) + 4 * j + i;
 }
 
 /**

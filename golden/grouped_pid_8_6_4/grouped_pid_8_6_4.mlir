@@ -7,11 +7,10 @@
 // 0 <= j < 6
 // Result: 0 <= the result < 48
 func.func @grouped_pid_8_6_4_apply(%i: i32, %j: i32) -> i32 {
-  %c2_i32 = arith.constant 2 : i32
-  %c20_i32 = arith.constant 20 : i32
   %c4_i32 = arith.constant 4 : i32
-  %0 = arith.shrsi %i, %c2_i32 : i32
-  %1 = arith.muli %0, %c20_i32 : i32
+  %c5_i32 = arith.constant 5 : i32
+  %0 = arith.andi %i, %c4_i32 : i32
+  %1 = arith.muli %0, %c5_i32 : i32
   %2 = arith.muli %j, %c4_i32 : i32
   %3 = arith.addi %1, %2 : i32
   %4 = arith.addi %3, %i : i32

@@ -12,7 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn grouped_pid_8_6_4_apply(i: i32, j: i32) -> i32 {
-    20 * (i >> 2) + 4 * j + i
+    5 * (i & 4) + 4 * j + i
 }
 
 /// Logical index `(i, j)` of a physical position.

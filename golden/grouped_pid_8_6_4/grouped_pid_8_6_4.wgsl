@@ -9,7 +9,7 @@
 /// 0 <= j < 6
 /// Result: 0 <= the result < 48
 fn grouped_pid_8_6_4_apply(i: i32, j: i32) -> i32 {
-  return 20 * (i >> 2u) + 4 * j + i;
+  return 5 * (i & 4) + 4 * j + i;
 }
 
 /// The result of grouped_pid_8_6_4_inv.

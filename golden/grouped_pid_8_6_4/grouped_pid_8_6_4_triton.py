@@ -19,7 +19,7 @@ def grouped_pid_8_6_4_apply(i, j):
     Returns:
         0 <= the result < 48
     """
-    return 20 * (i >> 2) + 4 * j + i
+    return 5 * (i & 4) + 4 * j + i
 
 
 @triton.jit

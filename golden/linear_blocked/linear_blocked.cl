@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 16), (0, 32)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(8, 0), (16, 0)]}, out={'dim0': 32, 'dim1': 64})
 #ifndef LEGO_LINEAR_BLOCKED_CL
-#define LEGO_LINEAR_BLOCKED_CL 0x55b47498
+#define LEGO_LINEAR_BLOCKED_CL 0x390cae22
 
 /// The result of linear_blocked_apply.
 typedef struct linear_blocked_apply_result {
@@ -18,10 +18,9 @@ typedef struct linear_blocked_apply_result {
 /// @return 0 <= dim0 < 32, 0 <= dim1 < 64
 /// @note Renamed: register is register_v here
 static inline linear_blocked_apply_result linear_blocked_apply(int register_v, int lane, int warp) {
-  // dim1: The bits register_v[3:2] lane[1:0] register_v[1:0], highest first.
   const linear_blocked_apply_result result = {
       8 * warp + (lane >> 2),
-      (((register_v << 2) | register_v) & 0x33) | ((lane << 2) & 12),
+      4 * (lane & 3) + 3 * (register_v & 12) + register_v,
   };
   return result;
 }
@@ -41,13 +40,13 @@ typedef struct linear_blocked_inv_result {
 static inline linear_blocked_inv_result linear_blocked_inv(int dim0, int dim1) {
   const int dim1_div_4 = dim1 >> 2;
   const linear_blocked_inv_result result = {
-      (dim1_div_4 & 12) | (dim1 & 3),
-      ((dim0 << 2) & 0x1c) | (dim1_div_4 & 3),
+      (dim1_div_4 & 12) + (dim1 & 3),
+      4 * (dim0 & 7) + (dim1_div_4 & 3),
       dim0 >> 3,
   };
   return result;
 }
 
-#elif LEGO_LINEAR_BLOCKED_CL != 0x55b47498
+#elif LEGO_LINEAR_BLOCKED_CL != 0x390cae22
 #error two different units are named linear_blocked; give name= to one of them
 #endif  // LEGO_LINEAR_BLOCKED_CL

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_BLOCKED_GLSL
-#define LEGO_LINEAR_BLOCKED_GLSL 0x257a04d9
+#define LEGO_LINEAR_BLOCKED_GLSL 0x410abcc9
 
 // (dim0, dim1) of (register, lane, warp).
 // 0 <= register < 16
@@ -14,9 +14,8 @@
 // 0 <= warp < 4
 // Result: 0 <= dim0 < 32, 0 <= dim1 < 64
 void linear_blocked_apply(int register, int lane, int warp, out int dim0, out int dim1) {
-  // dim1: The bits register[3:2] lane[1:0] register[1:0], highest first.
   dim0 = 8 * warp + (lane >> 2);
-  dim1 = (((register << 2) | register) & 0x33) | ((lane << 2) & 12);
+  dim1 = 4 * (lane & 3) + 3 * (register & 12) + register;
 }
 
 // The same with (register, lane, warp) and (dim0, dim1) as vectors.
@@ -32,8 +31,8 @@ ivec2 linear_blocked_apply(ivec3 index) {
 // Result: 0 <= register < 16, 0 <= lane < 32, 0 <= warp < 4
 void linear_blocked_inv(int dim0, int dim1, out int register, out int lane, out int warp) {
   int dim1_div_4 = dim1 >> 2;
-  register = (dim1_div_4 & 12) | (dim1 & 3);
-  lane = ((dim0 << 2) & 0x1c) | (dim1_div_4 & 3);
+  register = (dim1_div_4 & 12) + (dim1 & 3);
+  lane = 4 * (dim0 & 7) + (dim1_div_4 & 3);
   warp = dim0 >> 3;
 }
 
@@ -44,6 +43,6 @@ ivec3 linear_blocked_inv(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_BLOCKED_GLSL != 0x257a04d9
+#elif LEGO_LINEAR_BLOCKED_GLSL != 0x410abcc9
 #error two different units are named linear_blocked; give name= to one of them
 #endif  // LEGO_LINEAR_BLOCKED_GLSL

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 16), (0, 32)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(8, 0), (16, 0)]}, out={'dim0': 32, 'dim1': 64})
 #ifndef LEGO_LINEAR_BLOCKED_HIP_H
-#define LEGO_LINEAR_BLOCKED_HIP_H 0x2457dc84
+#define LEGO_LINEAR_BLOCKED_HIP_H 0x20ea3910
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -27,8 +27,7 @@ struct linear_blocked_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_blocked_apply_result linear_blocked_apply(
     int register_v, int lane, int warp) noexcept {
-  // dim1: The bits register_v[3:2] lane[1:0] register_v[1:0], highest first.
-  return {8 * warp + (lane >> 2), (((register_v << 2) | register_v) & 0x33) | ((lane << 2) & 12)};
+  return {8 * warp + (lane >> 2), 4 * (lane & 3) + 3 * (register_v & 12) + register_v};
 }
 
 /// The result of linear_blocked_inv.
@@ -46,9 +45,9 @@ struct linear_blocked_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_blocked_inv_result linear_blocked_inv(
     int dim0, int dim1) noexcept {
   const int dim1_div_4 = dim1 >> 2;
-  return {(dim1_div_4 & 12) | (dim1 & 3), ((dim0 << 2) & 0x1c) | (dim1_div_4 & 3), dim0 >> 3};
+  return {(dim1_div_4 & 12) + (dim1 & 3), 4 * (dim0 & 7) + (dim1_div_4 & 3), dim0 >> 3};
 }
 
-#elif LEGO_LINEAR_BLOCKED_HIP_H != 0x2457dc84
+#elif LEGO_LINEAR_BLOCKED_HIP_H != 0x20ea3910
 #error two different units are named linear_blocked; give name= to one of them
 #endif  // LEGO_LINEAR_BLOCKED_HIP_H

@@ -17,9 +17,8 @@ export linear_blocked_apply, linear_blocked_inv
 """
 @inline function linear_blocked_apply(register::Ti, lane::Ti,
     warp::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    # dim1: The bits register[3:2] lane[1:0] register[1:0], highest first.
     return (Ti(8) * warp + (lane >> 2),
-        (((register << 2) | register) & Ti(51)) | ((lane << 2) & Ti(12)))
+        Ti(4) * (lane & Ti(3)) + Ti(3) * (register & Ti(12)) + register)
 end
 
 function linear_blocked_apply(register::Integer, lane::Integer, warp::Integer)
@@ -38,8 +37,8 @@ end
 @inline function linear_blocked_inv(dim0::Ti,
     dim1::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
     dim1_div_4 = dim1 >> 2
-    return ((dim1_div_4 & Ti(12)) | (dim1 & Ti(3)),
-        ((dim0 << 2) & Ti(28)) | (dim1_div_4 & Ti(3)), dim0 >> 3)
+    return ((dim1_div_4 & Ti(12)) + (dim1 & Ti(3)),
+        Ti(4) * (dim0 & Ti(7)) + (dim1_div_4 & Ti(3)), dim0 >> 3)
 end
 
 function linear_blocked_inv(dim0::Integer, dim1::Integer)

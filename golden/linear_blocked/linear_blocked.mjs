@@ -11,7 +11,7 @@
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 32, 0 <= dim1 < 64
  */
 export function linear_blocked_apply(register, lane, warp) {
-  return [8 * warp + (lane >> 2), (((register << 2) | register) & 0x33) | ((lane << 2) & 12)];
+  return [8 * warp + (lane >> 2), 4 * (lane & 3) + 3 * (register & 12) + register];
 }
 
 /**
@@ -23,5 +23,5 @@ export function linear_blocked_apply(register, lane, warp) {
  */
 export function linear_blocked_inv(dim0, dim1) {
   const dim1_div_4 = dim1 >> 2;
-  return [(dim1_div_4 & 12) | (dim1 & 3), ((dim0 << 2) & 0x1c) | (dim1_div_4 & 3), dim0 >> 3];
+  return [(dim1_div_4 & 12) + (dim1 & 3), 4 * (dim0 & 7) + (dim1_div_4 & 3), dim0 >> 3];
 }

@@ -11,17 +11,18 @@
 func.func @linear_blocked_apply(%register: i32, %lane: i32, %warp: i32) -> (i32, i32) {
   %c8_i32 = arith.constant 8 : i32
   %c2_i32 = arith.constant 2 : i32
-  %c51_i32 = arith.constant 51 : i32
+  %c3_i32 = arith.constant 3 : i32
+  %c4_i32 = arith.constant 4 : i32
   %c12_i32 = arith.constant 12 : i32
   %0 = arith.muli %warp, %c8_i32 : i32
   %1 = arith.shrsi %lane, %c2_i32 : i32
   %2 = arith.addi %0, %1 : i32
-  %3 = arith.shli %register, %c2_i32 : i32
-  %4 = arith.ori %3, %register : i32
-  %5 = arith.andi %4, %c51_i32 : i32
-  %6 = arith.shli %lane, %c2_i32 : i32
-  %7 = arith.andi %6, %c12_i32 : i32
-  %8 = arith.ori %5, %7 : i32
+  %3 = arith.andi %lane, %c3_i32 : i32
+  %4 = arith.muli %3, %c4_i32 : i32
+  %5 = arith.andi %register, %c12_i32 : i32
+  %6 = arith.muli %5, %c3_i32 : i32
+  %7 = arith.addi %4, %6 : i32
+  %8 = arith.addi %7, %register : i32
   return %2, %8 : i32, i32
 }
 
@@ -33,15 +34,16 @@ func.func @linear_blocked_inv(%dim0: i32, %dim1: i32) -> (i32, i32, i32) {
   %c2_i32 = arith.constant 2 : i32
   %c12_i32 = arith.constant 12 : i32
   %c3_i32 = arith.constant 3 : i32
-  %c28_i32 = arith.constant 28 : i32
+  %c7_i32 = arith.constant 7 : i32
+  %c4_i32 = arith.constant 4 : i32
   %dim1_div_4 = arith.shrsi %dim1, %c2_i32 : i32
   %0 = arith.andi %dim1_div_4, %c12_i32 : i32
   %1 = arith.andi %dim1, %c3_i32 : i32
-  %2 = arith.ori %0, %1 : i32
-  %3 = arith.shli %dim0, %c2_i32 : i32
-  %4 = arith.andi %3, %c28_i32 : i32
+  %2 = arith.addi %0, %1 : i32
+  %3 = arith.andi %dim0, %c7_i32 : i32
+  %4 = arith.muli %3, %c4_i32 : i32
   %5 = arith.andi %dim1_div_4, %c3_i32 : i32
-  %6 = arith.ori %4, %5 : i32
+  %6 = arith.addi %4, %5 : i32
   %7 = arith.shrsi %dim0, %c3_i32 : i32
   return %2, %6, %7 : i32, i32, i32
 }

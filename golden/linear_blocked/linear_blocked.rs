@@ -13,10 +13,9 @@
 #[must_use]
 #[inline]
 pub const fn linear_blocked_apply(register: i32, lane: i32, warp: i32) -> (i32, i32) {
-    // dim1: The bits register[3:2] lane[1:0] register[1:0], highest first.
     (
         8 * warp + (lane >> 2),
-        (((register << 2) | register) & 0x33) | ((lane << 2) & 0xc),
+        4 * (lane & 3) + 3 * (register & 0xc) + register,
     )
 }
 
@@ -32,8 +31,8 @@ pub const fn linear_blocked_apply(register: i32, lane: i32, warp: i32) -> (i32, 
 pub const fn linear_blocked_inv(dim0: i32, dim1: i32) -> (i32, i32, i32) {
     let dim1_div_4 = dim1 >> 2;
     (
-        (dim1_div_4 & 0xc) | (dim1 & 3),
-        ((dim0 << 2) & 0x1c) | (dim1_div_4 & 3),
+        (dim1_div_4 & 0xc) + (dim1 & 3),
+        4 * (dim0 & 7) + (dim1_div_4 & 3),
         dim0 >> 3,
     )
 }

@@ -18,9 +18,8 @@ struct linear_blocked_apply_result {
 /// Result: 0 <= dim0 < 32, 0 <= dim1 < 64
 /// Renamed: register is register_v here
 fn linear_blocked_apply(register_v: i32, lane: i32, warp: i32) -> linear_blocked_apply_result {
-  // dim1: The bits register_v[3:2] lane[1:0] register_v[1:0], highest first.
   return linear_blocked_apply_result(
-      8 * warp + (lane >> 2u), (((register_v << 2u) | register_v) & 0x33) | ((lane << 2u) & 12));
+      8 * warp + (lane >> 2u), 4 * (lane & 3) + 3 * (register_v & 12) + register_v);
 }
 
 /// The result of linear_blocked_inv.
@@ -38,5 +37,5 @@ struct linear_blocked_inv_result {
 fn linear_blocked_inv(dim0: i32, dim1: i32) -> linear_blocked_inv_result {
   let dim1_div_4 = dim1 >> 2u;
   return linear_blocked_inv_result(
-      (dim1_div_4 & 12) | (dim1 & 3), ((dim0 << 2u) & 0x1c) | (dim1_div_4 & 3), dim0 >> 3u);
+      (dim1_div_4 & 12) + (dim1 & 3), 4 * (dim0 & 7) + (dim1_div_4 & 3), dim0 >> 3u);
 }

@@ -21,8 +21,7 @@ def linear_blocked_apply(register, lane, warp):
     Returns:
         0 <= dim0 < 32, 0 <= dim1 < 64
     """
-    # dim1: The bits register[3:2] lane[1:0] register[1:0], highest first.
-    return 8 * warp + (lane >> 2), (((register << 2) | register) & 0x33) | ((lane << 2) & 12)
+    return 8 * warp + (lane >> 2), 4 * (lane & 3) + 3 * (register & 12) + register
 
 
 @triton.jit
@@ -37,4 +36,4 @@ def linear_blocked_inv(dim0, dim1):
         0 <= register < 16, 0 <= lane < 32, 0 <= warp < 4
     """
     dim1_div_4 = dim1 >> 2
-    return (dim1_div_4 & 12) | (dim1 & 3), ((dim0 << 2) & 0x1C) | (dim1_div_4 & 3), dim0 >> 3
+    return (dim1_div_4 & 12) + (dim1 & 3), 4 * (dim0 & 7) + (dim1_div_4 & 3), dim0 >> 3

@@ -4,7 +4,7 @@
 // (0, 8, 0), (0, 16, 0)], 'warp': [(0, 0, 2), (4, 0, 0)]}, out={'register': 8, 'lane': 32, 'warp':
 // 4})
 #ifndef LEGO_LINEAR_CONVERT_CL
-#define LEGO_LINEAR_CONVERT_CL 0x2f0f2fc8
+#define LEGO_LINEAR_CONVERT_CL 0x2196ee91
 
 /// The result of linear_convert_apply.
 typedef struct linear_convert_apply_result {
@@ -20,12 +20,11 @@ typedef struct linear_convert_apply_result {
 /// @return 0 <= register_v < 8, 0 <= lane < 32, 0 <= warp < 4
 /// @note Renamed: register is register_v here
 static inline linear_convert_apply_result linear_convert_apply(int register_v, int lane, int warp) {
-  const int register_div_2 = register_v >> 1;
-  const int shifted = warp << 1;
+  const int warp_mod_2 = warp & 1;
   const linear_convert_apply_result result = {
-      (shifted & 4) | ((lane << 1) & 2) | (register_v & 1),
-      (lane & 0x1c) | (register_div_2 & 2) | ((lane >> 1) & 1),
-      (shifted & 2) | (register_div_2 & 1),
+      2 * ((lane & 1) - warp_mod_2 + warp) + (register_v & 1),
+      2 * ((lane >> 2) + (register_v >> 2)) + (lane >> 1),
+      2 * warp_mod_2 + ((register_v >> 1) & 1),
   };
   return result;
 }
@@ -45,15 +44,14 @@ typedef struct linear_convert_inv_result {
 /// @note Renamed: register is register_v here
 static inline linear_convert_inv_result linear_convert_inv(int register_v, int lane, int warp) {
   const int register_div_2 = register_v >> 1;
-  const int shifted = lane << 1;
   const linear_convert_inv_result result = {
-      (shifted & 4) | ((warp << 1) & 2) | (register_v & 1),
-      (lane & 0x1c) | (shifted & 2) | (register_div_2 & 1),
-      (register_div_2 & 2) | (warp >> 1),
+      2 * (lane & 2) + 2 * (warp & 1) + (register_v & 1),
+      (lane & 0x1c) + 2 * (lane & 1) + (register_div_2 & 1),
+      (register_div_2 & 2) + (warp >> 1),
   };
   return result;
 }
 
-#elif LEGO_LINEAR_CONVERT_CL != 0x2f0f2fc8
+#elif LEGO_LINEAR_CONVERT_CL != 0x2196ee91
 #error two different units are named linear_convert; give name= to one of them
 #endif  // LEGO_LINEAR_CONVERT_CL

@@ -7,7 +7,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_CONVERT_GLSL
-#define LEGO_LINEAR_CONVERT_GLSL 0x74b43508
+#define LEGO_LINEAR_CONVERT_GLSL 0x2a17fb5d
 
 // (register, lane, warp) of (register, lane, warp).
 // 0 <= register < 8
@@ -16,11 +16,10 @@
 // Result: 0 <= register_2 < 8, 0 <= lane_2 < 32, 0 <= warp_2 < 4
 void linear_convert_apply(
     int register, int lane, int warp, out int register_2, out int lane_2, out int warp_2) {
-  int register_div_2 = register >> 1;
-  int shifted = warp << 1;
-  register_2 = (shifted & 4) | ((lane << 1) & 2) | (register & 1);
-  lane_2 = (lane & 0x1c) | (register_div_2 & 2) | ((lane >> 1) & 1);
-  warp_2 = (shifted & 2) | (register_div_2 & 1);
+  int warp_mod_2 = warp & 1;
+  register_2 = 2 * ((lane & 1) - warp_mod_2 + warp) + (register & 1);
+  lane_2 = 2 * ((lane >> 2) + (register >> 2)) + (lane >> 1);
+  warp_2 = 2 * warp_mod_2 + ((register >> 1) & 1);
 }
 
 // The same with (register, lane, warp) and (register_2, lane_2, warp_2) as vectors.
@@ -38,10 +37,9 @@ ivec3 linear_convert_apply(ivec3 index) {
 void linear_convert_inv(
     int register, int lane, int warp, out int register_2, out int lane_2, out int warp_2) {
   int register_div_2 = register >> 1;
-  int shifted = lane << 1;
-  register_2 = (shifted & 4) | ((warp << 1) & 2) | (register & 1);
-  lane_2 = (lane & 0x1c) | (shifted & 2) | (register_div_2 & 1);
-  warp_2 = (register_div_2 & 2) | (warp >> 1);
+  register_2 = 2 * (lane & 2) + 2 * (warp & 1) + (register & 1);
+  lane_2 = (lane & 0x1c) + 2 * (lane & 1) + (register_div_2 & 1);
+  warp_2 = (register_div_2 & 2) + (warp >> 1);
 }
 
 // The same with (register, lane, warp) and (register_2, lane_2, warp_2) as vectors.
@@ -51,6 +49,6 @@ ivec3 linear_convert_inv(ivec3 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_CONVERT_GLSL != 0x74b43508
+#elif LEGO_LINEAR_CONVERT_GLSL != 0x2a17fb5d
 #error two different units are named linear_convert; give name= to one of them
 #endif  // LEGO_LINEAR_CONVERT_GLSL

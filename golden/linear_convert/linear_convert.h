@@ -4,7 +4,7 @@
 // (0, 8, 0), (0, 16, 0)], 'warp': [(0, 0, 2), (4, 0, 0)]}, out={'register': 8, 'lane': 32, 'warp':
 // 4})
 #ifndef LEGO_LINEAR_CONVERT_H
-#define LEGO_LINEAR_CONVERT_H 0x0deca508
+#define LEGO_LINEAR_CONVERT_H 0x27b12001
 
 #include <stdint.h>
 
@@ -23,12 +23,11 @@ typedef struct linear_convert_apply_result {
 /// @note Renamed: register is register_v here
 static inline linear_convert_apply_result linear_convert_apply(
     int32_t register_v, int32_t lane, int32_t warp) {
-  const int32_t register_div_2 = register_v >> 1;
-  const int32_t shifted = warp << 1;
+  const int32_t warp_mod_2 = warp & 1;
   const linear_convert_apply_result result = {
-      (shifted & 4) | ((lane << 1) & 2) | (register_v & 1),
-      (lane & 0x1c) | (register_div_2 & 2) | ((lane >> 1) & 1),
-      (shifted & 2) | (register_div_2 & 1),
+      2 * ((lane & 1) - warp_mod_2 + warp) + (register_v & 1),
+      2 * ((lane >> 2) + (register_v >> 2)) + (lane >> 1),
+      2 * warp_mod_2 + ((register_v >> 1) & 1),
   };
   return result;
 }
@@ -49,15 +48,14 @@ typedef struct linear_convert_inv_result {
 static inline linear_convert_inv_result linear_convert_inv(
     int32_t register_v, int32_t lane, int32_t warp) {
   const int32_t register_div_2 = register_v >> 1;
-  const int32_t shifted = lane << 1;
   const linear_convert_inv_result result = {
-      (shifted & 4) | ((warp << 1) & 2) | (register_v & 1),
-      (lane & 0x1c) | (shifted & 2) | (register_div_2 & 1),
-      (register_div_2 & 2) | (warp >> 1),
+      2 * (lane & 2) + 2 * (warp & 1) + (register_v & 1),
+      (lane & 0x1c) + 2 * (lane & 1) + (register_div_2 & 1),
+      (register_div_2 & 2) + (warp >> 1),
   };
   return result;
 }
 
-#elif LEGO_LINEAR_CONVERT_H != 0x0deca508
+#elif LEGO_LINEAR_CONVERT_H != 0x27b12001
 #error two different units are named linear_convert; give name= to one of them
 #endif  // LEGO_LINEAR_CONVERT_H

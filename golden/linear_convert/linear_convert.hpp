@@ -4,7 +4,7 @@
 // (0, 8, 0), (0, 16, 0)], 'warp': [(0, 0, 2), (4, 0, 0)]}, out={'register': 8, 'lane': 32, 'warp':
 // 4})
 #ifndef LEGO_LINEAR_CONVERT_HPP
-#define LEGO_LINEAR_CONVERT_HPP 0x33878fad
+#define LEGO_LINEAR_CONVERT_HPP 0x754d76e0
 
 #include <cstdint>
 
@@ -25,12 +25,11 @@ struct linear_convert_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_convert_apply_result linear_convert_apply(
     std::int32_t register_v, std::int32_t lane, std::int32_t warp) noexcept {
-  const std::int32_t register_div_2 = register_v >> 1;
-  const std::int32_t shifted = warp << 1;
+  const std::int32_t warp_mod_2 = warp & 1;
   return {
-      (shifted & 4) | ((lane << 1) & 2) | (register_v & 1),
-      (lane & 0x1c) | (register_div_2 & 2) | ((lane >> 1) & 1),
-      (shifted & 2) | (register_div_2 & 1),
+      2 * ((lane & 1) - warp_mod_2 + warp) + (register_v & 1),
+      2 * ((lane >> 2) + (register_v >> 2)) + (lane >> 1),
+      2 * warp_mod_2 + ((register_v >> 1) & 1),
   };
 }
 
@@ -50,16 +49,15 @@ struct linear_convert_inv_result {
 [[nodiscard]] constexpr linear_convert_inv_result linear_convert_inv(
     std::int32_t register_v, std::int32_t lane, std::int32_t warp) noexcept {
   const std::int32_t register_div_2 = register_v >> 1;
-  const std::int32_t shifted = lane << 1;
   return {
-      (shifted & 4) | ((warp << 1) & 2) | (register_v & 1),
-      (lane & 0x1c) | (shifted & 2) | (register_div_2 & 1),
-      (register_div_2 & 2) | (warp >> 1),
+      2 * (lane & 2) + 2 * (warp & 1) + (register_v & 1),
+      (lane & 0x1c) + 2 * (lane & 1) + (register_div_2 & 1),
+      (register_div_2 & 2) + (warp >> 1),
   };
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_CONVERT_HPP != 0x33878fad
+#elif LEGO_LINEAR_CONVERT_HPP != 0x754d76e0
 #error two different units are named linear_convert; give name= to one of them
 #endif  // LEGO_LINEAR_CONVERT_HPP

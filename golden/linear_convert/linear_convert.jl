@@ -17,11 +17,10 @@ export linear_convert_apply, linear_convert_inv
 """
 @inline function linear_convert_apply(register::Ti, lane::Ti,
     warp::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
-    register_div_2 = register >> 1
-    shifted = warp << 1
-    return ((shifted & Ti(4)) | ((lane << 1) & Ti(2)) | (register & Ti(1)),
-        (lane & Ti(28)) | (register_div_2 & Ti(2)) | ((lane >> 1) & Ti(1)),
-        (shifted & Ti(2)) | (register_div_2 & Ti(1)))
+    warp_mod_2 = warp & Ti(1)
+    return (Ti(2) * ((lane & Ti(1)) - warp_mod_2 + warp) + (register & Ti(1)),
+        Ti(2) * ((lane >> 2) + (register >> 2)) + (lane >> 1),
+        Ti(2) * warp_mod_2 + ((register >> 1) & Ti(1)))
 end
 
 function linear_convert_apply(register::Integer, lane::Integer, warp::Integer)
@@ -41,10 +40,9 @@ end
 @inline function linear_convert_inv(register::Ti, lane::Ti,
     warp::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
     register_div_2 = register >> 1
-    shifted = lane << 1
-    return ((shifted & Ti(4)) | ((warp << 1) & Ti(2)) | (register & Ti(1)),
-        (lane & Ti(28)) | (shifted & Ti(2)) | (register_div_2 & Ti(1)),
-        (register_div_2 & Ti(2)) | (warp >> 1))
+    return (Ti(2) * (lane & Ti(2)) + Ti(2) * (warp & Ti(1)) + (register & Ti(1)),
+        (lane & Ti(28)) + Ti(2) * (lane & Ti(1)) + (register_div_2 & Ti(1)),
+        (register_div_2 & Ti(2)) + (warp >> 1))
 end
 
 function linear_convert_inv(register::Integer, lane::Integer, warp::Integer)

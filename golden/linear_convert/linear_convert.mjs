@@ -11,12 +11,11 @@
  * @returns {[register: number, lane: number, warp: number]} 0 <= register < 8, 0 <= lane < 32, 0 <= warp < 4
  */
 export function linear_convert_apply(register, lane, warp) {
-  const register_div_2 = register >> 1;
-  const shifted = warp << 1;
+  const warp_mod_2 = warp & 1;
   return [
-    (shifted & 4) | ((lane << 1) & 2) | (register & 1),
-    (lane & 0x1c) | (register_div_2 & 2) | ((lane >> 1) & 1),
-    (shifted & 2) | (register_div_2 & 1),
+    2 * ((lane & 1) - warp_mod_2 + warp) + (register & 1),
+    2 * ((lane >> 2) + (register >> 2)) + (lane >> 1),
+    2 * warp_mod_2 + ((register >> 1) & 1),
   ];
 }
 
@@ -30,10 +29,9 @@ export function linear_convert_apply(register, lane, warp) {
  */
 export function linear_convert_inv(register, lane, warp) {
   const register_div_2 = register >> 1;
-  const shifted = lane << 1;
   return [
-    (shifted & 4) | ((warp << 1) & 2) | (register & 1),
-    (lane & 0x1c) | (shifted & 2) | (register_div_2 & 1),
-    (register_div_2 & 2) | (warp >> 1),
+    2 * (lane & 2) + 2 * (warp & 1) + (register & 1),
+    (lane & 0x1c) + 2 * (lane & 1) + (register_div_2 & 1),
+    (register_div_2 & 2) + (warp >> 1),
   ];
 }

@@ -11,27 +11,25 @@
 // Result: 0 <= register < 8, 0 <= lane < 32, 0 <= warp < 4
 func.func @linear_convert_apply(%register: i32, %lane: i32, %warp: i32) -> (i32, i32, i32) {
   %c1_i32 = arith.constant 1 : i32
-  %c4_i32 = arith.constant 4 : i32
   %c2_i32 = arith.constant 2 : i32
-  %c28_i32 = arith.constant 28 : i32
-  %register_div_2 = arith.shrsi %register, %c1_i32 : i32
-  %shifted = arith.shli %warp, %c1_i32 : i32
-  %0 = arith.andi %shifted, %c4_i32 : i32
-  %1 = arith.shli %lane, %c1_i32 : i32
-  %2 = arith.andi %1, %c2_i32 : i32
-  %3 = arith.ori %0, %2 : i32
+  %warp_mod_2 = arith.andi %warp, %c1_i32 : i32
+  %0 = arith.andi %lane, %c1_i32 : i32
+  %1 = arith.subi %0, %warp_mod_2 : i32
+  %2 = arith.addi %1, %warp : i32
+  %3 = arith.muli %2, %c2_i32 : i32
   %4 = arith.andi %register, %c1_i32 : i32
-  %5 = arith.ori %3, %4 : i32
-  %6 = arith.andi %lane, %c28_i32 : i32
-  %7 = arith.andi %register_div_2, %c2_i32 : i32
-  %8 = arith.ori %6, %7 : i32
-  %9 = arith.shrsi %lane, %c1_i32 : i32
-  %10 = arith.andi %9, %c1_i32 : i32
-  %11 = arith.ori %8, %10 : i32
-  %12 = arith.andi %shifted, %c2_i32 : i32
-  %13 = arith.andi %register_div_2, %c1_i32 : i32
-  %14 = arith.ori %12, %13 : i32
-  return %5, %11, %14 : i32, i32, i32
+  %5 = arith.addi %3, %4 : i32
+  %6 = arith.shrsi %lane, %c2_i32 : i32
+  %7 = arith.shrsi %register, %c2_i32 : i32
+  %8 = arith.addi %6, %7 : i32
+  %9 = arith.muli %8, %c2_i32 : i32
+  %10 = arith.shrsi %lane, %c1_i32 : i32
+  %11 = arith.addi %9, %10 : i32
+  %12 = arith.muli %warp_mod_2, %c2_i32 : i32
+  %13 = arith.shrsi %register, %c1_i32 : i32
+  %14 = arith.andi %13, %c1_i32 : i32
+  %15 = arith.addi %12, %14 : i32
+  return %5, %11, %15 : i32, i32, i32
 }
 
 // (register, lane, warp) of (register, lane, warp).
@@ -41,24 +39,24 @@ func.func @linear_convert_apply(%register: i32, %lane: i32, %warp: i32) -> (i32,
 // Result: 0 <= register < 8, 0 <= lane < 32, 0 <= warp < 4
 func.func @linear_convert_inv(%register: i32, %lane: i32, %warp: i32) -> (i32, i32, i32) {
   %c1_i32 = arith.constant 1 : i32
-  %c4_i32 = arith.constant 4 : i32
   %c2_i32 = arith.constant 2 : i32
   %c28_i32 = arith.constant 28 : i32
   %register_div_2 = arith.shrsi %register, %c1_i32 : i32
-  %shifted = arith.shli %lane, %c1_i32 : i32
-  %0 = arith.andi %shifted, %c4_i32 : i32
-  %1 = arith.shli %warp, %c1_i32 : i32
-  %2 = arith.andi %1, %c2_i32 : i32
-  %3 = arith.ori %0, %2 : i32
-  %4 = arith.andi %register, %c1_i32 : i32
-  %5 = arith.ori %3, %4 : i32
-  %6 = arith.andi %lane, %c28_i32 : i32
-  %7 = arith.andi %shifted, %c2_i32 : i32
-  %8 = arith.ori %6, %7 : i32
-  %9 = arith.andi %register_div_2, %c1_i32 : i32
-  %10 = arith.ori %8, %9 : i32
-  %11 = arith.andi %register_div_2, %c2_i32 : i32
-  %12 = arith.shrsi %warp, %c1_i32 : i32
-  %13 = arith.ori %11, %12 : i32
-  return %5, %10, %13 : i32, i32, i32
+  %0 = arith.andi %lane, %c2_i32 : i32
+  %1 = arith.muli %0, %c2_i32 : i32
+  %2 = arith.andi %warp, %c1_i32 : i32
+  %3 = arith.muli %2, %c2_i32 : i32
+  %4 = arith.addi %1, %3 : i32
+  %5 = arith.andi %register, %c1_i32 : i32
+  %6 = arith.addi %4, %5 : i32
+  %7 = arith.andi %lane, %c28_i32 : i32
+  %8 = arith.andi %lane, %c1_i32 : i32
+  %9 = arith.muli %8, %c2_i32 : i32
+  %10 = arith.addi %7, %9 : i32
+  %11 = arith.andi %register_div_2, %c1_i32 : i32
+  %12 = arith.addi %10, %11 : i32
+  %13 = arith.andi %register_div_2, %c2_i32 : i32
+  %14 = arith.shrsi %warp, %c1_i32 : i32
+  %15 = arith.addi %13, %14 : i32
+  return %6, %12, %15 : i32, i32, i32
 }

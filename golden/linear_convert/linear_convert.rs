@@ -13,12 +13,11 @@
 #[must_use]
 #[inline]
 pub const fn linear_convert_apply(register: i32, lane: i32, warp: i32) -> (i32, i32, i32) {
-    let register_div_2 = register >> 1;
-    let shifted = warp << 1;
+    let warp_mod_2 = warp & 1;
     (
-        (shifted & 4) | ((lane << 1) & 2) | (register & 1),
-        (lane & 0x1c) | (register_div_2 & 2) | ((lane >> 1) & 1),
-        (shifted & 2) | (register_div_2 & 1),
+        2 * ((lane & 1) - warp_mod_2 + warp) + (register & 1),
+        2 * ((lane >> 2) + (register >> 2)) + (lane >> 1),
+        2 * warp_mod_2 + ((register >> 1) & 1),
     )
 }
 
@@ -34,10 +33,9 @@ pub const fn linear_convert_apply(register: i32, lane: i32, warp: i32) -> (i32, 
 #[inline]
 pub const fn linear_convert_inv(register: i32, lane: i32, warp: i32) -> (i32, i32, i32) {
     let register_div_2 = register >> 1;
-    let shifted = lane << 1;
     (
-        (shifted & 4) | ((warp << 1) & 2) | (register & 1),
-        (lane & 0x1c) | (shifted & 2) | (register_div_2 & 1),
-        (register_div_2 & 2) | (warp >> 1),
+        2 * (lane & 2) + 2 * (warp & 1) + (register & 1),
+        (lane & 0x1c) + 2 * (lane & 1) + (register_div_2 & 1),
+        (register_div_2 & 2) + (warp >> 1),
     )
 }

@@ -20,12 +20,11 @@ struct linear_convert_apply_result {
 /// Result: 0 <= register_v < 8, 0 <= lane < 32, 0 <= warp < 4
 /// Renamed: register is register_v here
 fn linear_convert_apply(register_v: i32, lane: i32, warp: i32) -> linear_convert_apply_result {
-  let register_div_2 = register_v >> 1u;
-  let shifted = warp << 1u;
+  let warp_mod_2 = warp & 1;
   return linear_convert_apply_result(
-      (shifted & 4) | ((lane << 1u) & 2) | (register_v & 1),
-      (lane & 0x1c) | (register_div_2 & 2) | ((lane >> 1u) & 1),
-      (shifted & 2) | (register_div_2 & 1));
+      2 * ((lane & 1) - warp_mod_2 + warp) + (register_v & 1),
+      2 * ((lane >> 2u) + (register_v >> 2u)) + (lane >> 1u),
+      2 * warp_mod_2 + ((register_v >> 1u) & 1));
 }
 
 /// The result of linear_convert_inv.
@@ -43,9 +42,8 @@ struct linear_convert_inv_result {
 /// Renamed: register is register_v here
 fn linear_convert_inv(register_v: i32, lane: i32, warp: i32) -> linear_convert_inv_result {
   let register_div_2 = register_v >> 1u;
-  let shifted = lane << 1u;
   return linear_convert_inv_result(
-      (shifted & 4) | ((warp << 1u) & 2) | (register_v & 1),
-      (lane & 0x1c) | (shifted & 2) | (register_div_2 & 1),
-      (register_div_2 & 2) | (warp >> 1u));
+      2 * (lane & 2) + 2 * (warp & 1) + (register_v & 1),
+      (lane & 0x1c) + 2 * (lane & 1) + (register_div_2 & 1),
+      (register_div_2 & 2) + (warp >> 1u));
 }

@@ -20,12 +20,11 @@ def linear_convert_apply(register, lane, warp):
     Returns:
         0 <= register < 8, 0 <= lane < 32, 0 <= warp < 4
     """
-    register_div_2 = register >> 1
-    shifted = warp << 1
+    warp_mod_2 = warp & 1
     return (
-        (shifted & 4) | ((lane << 1) & 2) | (register & 1),
-        (lane & 0x1C) | (register_div_2 & 2) | ((lane >> 1) & 1),
-        (shifted & 2) | (register_div_2 & 1),
+        2 * ((lane & 1) - warp_mod_2 + warp) + (register & 1),
+        2 * ((lane >> 2) + (register >> 2)) + (lane >> 1),
+        2 * warp_mod_2 + ((register >> 1) & 1),
     )
 
 
@@ -41,9 +40,8 @@ def linear_convert_inv(register, lane, warp):
         0 <= register < 8, 0 <= lane < 32, 0 <= warp < 4
     """
     register_div_2 = register >> 1
-    shifted = lane << 1
     return (
-        (shifted & 4) | ((warp << 1) & 2) | (register & 1),
-        (lane & 0x1C) | (shifted & 2) | (register_div_2 & 1),
-        (register_div_2 & 2) | (warp >> 1),
+        2 * (lane & 2) + 2 * (warp & 1) + (register & 1),
+        (lane & 0x1C) + 2 * (lane & 1) + (register_div_2 & 1),
+        (register_div_2 & 2) + (warp >> 1),
     )

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (1, 0)], 'lane': [(0, 2), (0, 4), (0, 8), (2, 0), (4, 0)], 'warp':
 // [(8, 0)]}, out={'i': 16, 'j': 16})
 #ifndef LEGO_LINEAR_FIGURE1_CL
-#define LEGO_LINEAR_FIGURE1_CL 0x627aa68f
+#define LEGO_LINEAR_FIGURE1_CL 0x287eb76d
 
 /// The result of linear_figure1_apply.
 typedef struct linear_figure1_apply_result {
@@ -38,14 +38,10 @@ typedef struct linear_figure1_inv_result {
 /// @return 0 <= register_v < 4, 0 <= lane < 32, 0 <= warp < 2
 /// @note Renamed: register is register_v here
 static inline linear_figure1_inv_result linear_figure1_inv(int i, int j) {
-  const linear_figure1_inv_result result = {
-      ((i << 1) & 2) | (j & 1),
-      ((i << 2) & 0x18) | (j >> 1),
-      i >> 3,
-  };
+  const linear_figure1_inv_result result = {2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1), i >> 3};
   return result;
 }
 
-#elif LEGO_LINEAR_FIGURE1_CL != 0x627aa68f
+#elif LEGO_LINEAR_FIGURE1_CL != 0x287eb76d
 #error two different units are named linear_figure1; give name= to one of them
 #endif  // LEGO_LINEAR_FIGURE1_CL

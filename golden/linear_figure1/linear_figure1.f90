@@ -28,8 +28,8 @@ contains
   elemental subroutine linear_figure1_inv(i, j, register, lane, warp)
     integer(int32), intent(in) :: i, j
     integer(int32), intent(out) :: register, lane, warp
-    register = ior(iand(shiftl(i, 1), 2_int32), iand(j, 1_int32))
-    lane = ior(iand(shiftl(i, 2), 24_int32), shifta(j, 1))
+    register = 2_int32 * iand(i, 1_int32) + iand(j, 1_int32)
+    lane = 4_int32 * iand(i, 6_int32) + shifta(j, 1)
     warp = shifta(i, 3)
   end subroutine linear_figure1_inv
 

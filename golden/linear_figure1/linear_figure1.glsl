@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_FIGURE1_GLSL
-#define LEGO_LINEAR_FIGURE1_GLSL 0x02926967
+#define LEGO_LINEAR_FIGURE1_GLSL 0x6cb57a96
 
 // (i, j) of (register, lane, warp).
 // 0 <= register < 4
@@ -30,8 +30,8 @@ ivec2 linear_figure1_apply(ivec3 index) {
 // 0 <= j < 16
 // Result: 0 <= register < 4, 0 <= lane < 32, 0 <= warp < 2
 void linear_figure1_inv(int i, int j, out int register, out int lane, out int warp) {
-  register = ((i << 1) & 2) | (j & 1);
-  lane = ((i << 2) & 0x18) | (j >> 1);
+  register = 2 * (i & 1) + (j & 1);
+  lane = 4 * (i & 6) + (j >> 1);
   warp = i >> 3;
 }
 
@@ -42,6 +42,6 @@ ivec3 linear_figure1_inv(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_FIGURE1_GLSL != 0x02926967
+#elif LEGO_LINEAR_FIGURE1_GLSL != 0x6cb57a96
 #error two different units are named linear_figure1; give name= to one of them
 #endif  // LEGO_LINEAR_FIGURE1_GLSL

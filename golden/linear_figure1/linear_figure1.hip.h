@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (1, 0)], 'lane': [(0, 2), (0, 4), (0, 8), (2, 0), (4, 0)], 'warp':
 // [(8, 0)]}, out={'i': 16, 'j': 16})
 #ifndef LEGO_LINEAR_FIGURE1_HIP_H
-#define LEGO_LINEAR_FIGURE1_HIP_H 0x6b2f46e8
+#define LEGO_LINEAR_FIGURE1_HIP_H 0x3e74b40d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -44,9 +44,9 @@ struct linear_figure1_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_figure1_inv_result linear_figure1_inv(
     int i, int j) noexcept {
-  return {((i << 1) & 2) | (j & 1), ((i << 2) & 0x18) | (j >> 1), i >> 3};
+  return {2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1), i >> 3};
 }
 
-#elif LEGO_LINEAR_FIGURE1_HIP_H != 0x6b2f46e8
+#elif LEGO_LINEAR_FIGURE1_HIP_H != 0x3e74b40d
 #error two different units are named linear_figure1; give name= to one of them
 #endif  // LEGO_LINEAR_FIGURE1_HIP_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (1, 0)], 'lane': [(0, 2), (0, 4), (0, 8), (2, 0), (4, 0)], 'warp':
 // [(8, 0)]}, out={'i': 16, 'j': 16})
 #ifndef LEGO_LINEAR_FIGURE1_HPP
-#define LEGO_LINEAR_FIGURE1_HPP 0x17576e4a
+#define LEGO_LINEAR_FIGURE1_HPP 0x7c99b047
 
 #include <cstdint>
 
@@ -40,11 +40,11 @@ struct linear_figure1_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_figure1_inv_result linear_figure1_inv(
     std::int32_t i, std::int32_t j) noexcept {
-  return {((i << 1) & 2) | (j & 1), ((i << 2) & 0x18) | (j >> 1), i >> 3};
+  return {2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1), i >> 3};
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_FIGURE1_HPP != 0x17576e4a
+#elif LEGO_LINEAR_FIGURE1_HPP != 0x7c99b047
 #error two different units are named linear_figure1; give name= to one of them
 #endif  // LEGO_LINEAR_FIGURE1_HPP

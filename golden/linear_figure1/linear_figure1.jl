@@ -36,7 +36,7 @@ end
 """
 @inline function linear_figure1_inv(i::Ti,
     j::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
-    return (((i << 1) & Ti(2)) | (j & Ti(1)), ((i << 2) & Ti(24)) | (j >> 1), i >> 3)
+    return (Ti(2) * (i & Ti(1)) + (j & Ti(1)), Ti(4) * (i & Ti(6)) + (j >> 1), i >> 3)
 end
 
 linear_figure1_inv(i::Integer, j::Integer) = linear_figure1_inv(Int64(i), Int64(j))

@@ -22,5 +22,5 @@ export function linear_figure1_apply(register, lane, warp) {
  * @returns {[register: number, lane: number, warp: number]} 0 <= register < 4, 0 <= lane < 32, 0 <= warp < 2
  */
 export function linear_figure1_inv(i, j) {
-  return [((i << 1) & 2) | (j & 1), ((i << 2) & 0x18) | (j >> 1), i >> 3];
+  return [2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1), i >> 3];
 }

@@ -34,16 +34,17 @@ func.func @linear_figure1_apply(%register: i32, %lane: i32, %warp: i32) -> (i32,
 func.func @linear_figure1_inv(%i: i32, %j: i32) -> (i32, i32, i32) {
   %c1_i32 = arith.constant 1 : i32
   %c2_i32 = arith.constant 2 : i32
-  %c24_i32 = arith.constant 24 : i32
+  %c6_i32 = arith.constant 6 : i32
+  %c4_i32 = arith.constant 4 : i32
   %c3_i32 = arith.constant 3 : i32
-  %0 = arith.shli %i, %c1_i32 : i32
-  %1 = arith.andi %0, %c2_i32 : i32
+  %0 = arith.andi %i, %c1_i32 : i32
+  %1 = arith.muli %0, %c2_i32 : i32
   %2 = arith.andi %j, %c1_i32 : i32
-  %3 = arith.ori %1, %2 : i32
-  %4 = arith.shli %i, %c2_i32 : i32
-  %5 = arith.andi %4, %c24_i32 : i32
+  %3 = arith.addi %1, %2 : i32
+  %4 = arith.andi %i, %c6_i32 : i32
+  %5 = arith.muli %4, %c4_i32 : i32
   %6 = arith.shrsi %j, %c1_i32 : i32
-  %7 = arith.ori %5, %6 : i32
+  %7 = arith.addi %5, %6 : i32
   %8 = arith.shrsi %i, %c3_i32 : i32
   return %3, %7, %8 : i32, i32, i32
 }

@@ -29,9 +29,5 @@ pub const fn linear_figure1_apply(register: i32, lane: i32, warp: i32) -> (i32, 
 #[must_use]
 #[inline]
 pub const fn linear_figure1_inv(i: i32, j: i32) -> (i32, i32, i32) {
-    (
-        ((i << 1) & 2) | (j & 1),
-        ((i << 2) & 0x18) | (j >> 1),
-        i >> 3,
-    )
+    (2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1), i >> 3)
 }

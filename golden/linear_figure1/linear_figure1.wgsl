@@ -35,6 +35,5 @@ struct linear_figure1_inv_result {
 /// Result: 0 <= register_v < 4, 0 <= lane < 32, 0 <= warp < 2
 /// Renamed: register is register_v here
 fn linear_figure1_inv(i: i32, j: i32) -> linear_figure1_inv_result {
-  return linear_figure1_inv_result(
-      ((i << 1u) & 2) | (j & 1), ((i << 2u) & 0x18) | (j >> 1u), i >> 3u);
+  return linear_figure1_inv_result(2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1u), i >> 3u);
 }

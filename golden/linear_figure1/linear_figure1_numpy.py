@@ -32,4 +32,4 @@ def linear_figure1_inv(i, j):
     Returns:
         0 <= register < 4, 0 <= lane < 32, 0 <= warp < 2
     """
-    return ((i << 1) & 2) | (j & 1), ((i << 2) & 0x18) | (j >> 1), i >> 3
+    return 2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1), i >> 3

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0), (16, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 32, 'dim1': 8})
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_CL
-#define LEGO_LINEAR_LDMATRIX_TRANS_CL 0x45939a3d
+#define LEGO_LINEAR_LDMATRIX_TRANS_CL 0x71824f28
 
 /// The result of linear_ldmatrix_trans_apply.
 typedef struct linear_ldmatrix_trans_apply_result {
@@ -18,9 +18,8 @@ typedef struct linear_ldmatrix_trans_apply_result {
 /// @note Renamed: register is register_v here
 static inline linear_ldmatrix_trans_apply_result linear_ldmatrix_trans_apply(
     int register_v, int lane) {
-  // dim0: The bits register_v[2:1] lane[1:0] register_v[0], highest first.
   const linear_ldmatrix_trans_apply_result result = {
-      (((register_v << 2) | register_v) & 0x19) | ((lane << 1) & 6),
+      3 * (register_v & 6) + 2 * (lane & 3) + register_v,
       lane >> 2,
   };
   return result;
@@ -45,6 +44,6 @@ static inline linear_ldmatrix_trans_inv_result linear_ldmatrix_trans_inv(int dim
   return result;
 }
 
-#elif LEGO_LINEAR_LDMATRIX_TRANS_CL != 0x45939a3d
+#elif LEGO_LINEAR_LDMATRIX_TRANS_CL != 0x71824f28
 #error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_CL

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0), (16, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 32, 'dim1': 8})
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_CUH
-#define LEGO_LINEAR_LDMATRIX_TRANS_CUH 0x4a152da7
+#define LEGO_LINEAR_LDMATRIX_TRANS_CUH 0x14efddfd
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -26,8 +26,7 @@ struct linear_ldmatrix_trans_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_ldmatrix_trans_apply_result
 linear_ldmatrix_trans_apply(int register_v, int lane) noexcept {
-  // dim0: The bits register_v[2:1] lane[1:0] register_v[0], highest first.
-  return {(((register_v << 2) | register_v) & 0x19) | ((lane << 1) & 6), lane >> 2};
+  return {3 * (register_v & 6) + 2 * (lane & 3) + register_v, lane >> 2};
 }
 
 /// The result of linear_ldmatrix_trans_inv.
@@ -46,6 +45,6 @@ struct linear_ldmatrix_trans_inv_result {
   return {2 * (dim0 >> 3) + (dim0 & 1), 4 * dim1 + ((dim0 >> 1) & 3)};
 }
 
-#elif LEGO_LINEAR_LDMATRIX_TRANS_CUH != 0x4a152da7
+#elif LEGO_LINEAR_LDMATRIX_TRANS_CUH != 0x14efddfd
 #error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_CUH

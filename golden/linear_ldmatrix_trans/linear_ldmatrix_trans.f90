@@ -16,8 +16,7 @@ contains
   elemental subroutine linear_ldmatrix_trans_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
-    ! dim0: The bits register[2:1] lane[1:0] register[0], highest first.
-    dim0 = ior(iand(ior(shiftl(register, 2), register), 25_int32), iand(shiftl(lane, 1), 6_int32))
+    dim0 = 3_int32 * iand(register, 6_int32) + 2_int32 * iand(lane, 3_int32) + register
     dim1 = shifta(lane, 2)
   end subroutine linear_ldmatrix_trans_apply
 

@@ -6,15 +6,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_GLSL
-#define LEGO_LINEAR_LDMATRIX_TRANS_GLSL 0x69d0b954
+#define LEGO_LINEAR_LDMATRIX_TRANS_GLSL 0x2905fcb1
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 8
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 32, 0 <= dim1 < 8
 void linear_ldmatrix_trans_apply(int register, int lane, out int dim0, out int dim1) {
-  // dim0: The bits register[2:1] lane[1:0] register[0], highest first.
-  dim0 = (((register << 2) | register) & 0x19) | ((lane << 1) & 6);
+  dim0 = 3 * (register & 6) + 2 * (lane & 3) + register;
   dim1 = lane >> 2;
 }
 
@@ -41,6 +40,6 @@ ivec2 linear_ldmatrix_trans_inv(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_LDMATRIX_TRANS_GLSL != 0x69d0b954
+#elif LEGO_LINEAR_LDMATRIX_TRANS_GLSL != 0x2905fcb1
 #error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_GLSL

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0), (16, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 32, 'dim1': 8})
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_HPP
-#define LEGO_LINEAR_LDMATRIX_TRANS_HPP 0x2a7537d5
+#define LEGO_LINEAR_LDMATRIX_TRANS_HPP 0x5edb689f
 
 #include <cstdint>
 
@@ -22,8 +22,7 @@ struct linear_ldmatrix_trans_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_ldmatrix_trans_apply_result linear_ldmatrix_trans_apply(
     std::int32_t register_v, std::int32_t lane) noexcept {
-  // dim0: The bits register_v[2:1] lane[1:0] register_v[0], highest first.
-  return {(((register_v << 2) | register_v) & 0x19) | ((lane << 1) & 6), lane >> 2};
+  return {3 * (register_v & 6) + 2 * (lane & 3) + register_v, lane >> 2};
 }
 
 /// The result of linear_ldmatrix_trans_inv.
@@ -44,6 +43,6 @@ struct linear_ldmatrix_trans_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_LDMATRIX_TRANS_HPP != 0x2a7537d5
+#elif LEGO_LINEAR_LDMATRIX_TRANS_HPP != 0x5edb689f
 #error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_HPP

@@ -16,8 +16,7 @@ export linear_ldmatrix_trans_apply, linear_ldmatrix_trans_inv
 """
 @inline function linear_ldmatrix_trans_apply(register::Ti,
     lane::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    # dim0: The bits register[2:1] lane[1:0] register[0], highest first.
-    return ((((register << 2) | register) & Ti(25)) | ((lane << 1) & Ti(6)), lane >> 2)
+    return (Ti(3) * (register & Ti(6)) + Ti(2) * (lane & Ti(3)) + register, lane >> 2)
 end
 
 function linear_ldmatrix_trans_apply(register::Integer, lane::Integer)

@@ -10,7 +10,7 @@
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 32, 0 <= dim1 < 8
  */
 export function linear_ldmatrix_trans_apply(register, lane) {
-  return [(((register << 2) | register) & 0x19) | ((lane << 1) & 6), lane >> 2];
+  return [3 * (register & 6) + 2 * (lane & 3) + register, lane >> 2];
 }
 
 /**

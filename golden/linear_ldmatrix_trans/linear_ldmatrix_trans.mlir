@@ -8,16 +8,15 @@
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 32, 0 <= dim1 < 8
 func.func @linear_ldmatrix_trans_apply(%register: i32, %lane: i32) -> (i32, i32) {
-  %c2_i32 = arith.constant 2 : i32
-  %c25_i32 = arith.constant 25 : i32
-  %c1_i32 = arith.constant 1 : i32
   %c6_i32 = arith.constant 6 : i32
-  %0 = arith.shli %register, %c2_i32 : i32
-  %1 = arith.ori %0, %register : i32
-  %2 = arith.andi %1, %c25_i32 : i32
-  %3 = arith.shli %lane, %c1_i32 : i32
-  %4 = arith.andi %3, %c6_i32 : i32
-  %5 = arith.ori %2, %4 : i32
+  %c3_i32 = arith.constant 3 : i32
+  %c2_i32 = arith.constant 2 : i32
+  %0 = arith.andi %register, %c6_i32 : i32
+  %1 = arith.muli %0, %c3_i32 : i32
+  %2 = arith.andi %lane, %c3_i32 : i32
+  %3 = arith.muli %2, %c2_i32 : i32
+  %4 = arith.addi %1, %3 : i32
+  %5 = arith.addi %4, %register : i32
   %6 = arith.shrsi %lane, %c2_i32 : i32
   return %5, %6 : i32, i32
 }

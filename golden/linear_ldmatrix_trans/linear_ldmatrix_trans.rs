@@ -12,11 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn linear_ldmatrix_trans_apply(register: i32, lane: i32) -> (i32, i32) {
-    // dim0: The bits register[2:1] lane[1:0] register[0], highest first.
-    (
-        (((register << 2) | register) & 0x19) | ((lane << 1) & 6),
-        lane >> 2,
-    )
+    (3 * (register & 6) + 2 * (lane & 3) + register, lane >> 2)
 }
 
 /// `(register, lane)` of `(dim0, dim1)`.

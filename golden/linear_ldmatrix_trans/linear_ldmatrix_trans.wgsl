@@ -17,9 +17,8 @@ struct linear_ldmatrix_trans_apply_result {
 /// Result: 0 <= dim0 < 32, 0 <= dim1 < 8
 /// Renamed: register is register_v here
 fn linear_ldmatrix_trans_apply(register_v: i32, lane: i32) -> linear_ldmatrix_trans_apply_result {
-  // dim0: The bits register_v[2:1] lane[1:0] register_v[0], highest first.
   return linear_ldmatrix_trans_apply_result(
-      (((register_v << 2u) | register_v) & 0x19) | ((lane << 1u) & 6), lane >> 2u);
+      3 * (register_v & 6) + 2 * (lane & 3) + register_v, lane >> 2u);
 }
 
 /// The result of linear_ldmatrix_trans_inv.

@@ -18,8 +18,7 @@ def linear_ldmatrix_trans_apply(register, lane):
     Returns:
         0 <= dim0 < 32, 0 <= dim1 < 8
     """
-    # dim0: The bits register[2:1] lane[1:0] register[0], highest first.
-    return (((register << 2) | register) & 0x19) | ((lane << 1) & 6), lane >> 2
+    return 3 * (register & 6) + 2 * (lane & 3) + register, lane >> 2
 
 
 def linear_ldmatrix_trans_inv(dim0, dim1):

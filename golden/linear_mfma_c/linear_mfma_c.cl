@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (2, 0), (8, 0), (16, 0)], 'lane': [(0, 1), (0, 2), (0, 4), (0, 8),
 // (0, 16), (4, 0)]}, out={'dim0': 32, 'dim1': 32})
 #ifndef LEGO_LINEAR_MFMA_C_CL
-#define LEGO_LINEAR_MFMA_C_CL 0x3b3de720
+#define LEGO_LINEAR_MFMA_C_CL 0x6867f129
 
 /// The result of linear_mfma_c_apply.
 typedef struct linear_mfma_c_apply_result {
@@ -36,13 +36,10 @@ typedef struct linear_mfma_c_inv_result {
 /// @return 0 <= register_v < 16, 0 <= lane < 64
 /// @note Renamed: register is register_v here
 static inline linear_mfma_c_inv_result linear_mfma_c_inv(int dim0, int dim1) {
-  const linear_mfma_c_inv_result result = {
-      ((dim0 >> 1) & 12) | (dim0 & 3),
-      ((dim0 << 3) & 0x20) | dim1,
-  };
+  const linear_mfma_c_inv_result result = {((dim0 >> 1) & 12) + (dim0 & 3), 8 * (dim0 & 4) + dim1};
   return result;
 }
 
-#elif LEGO_LINEAR_MFMA_C_CL != 0x3b3de720
+#elif LEGO_LINEAR_MFMA_C_CL != 0x6867f129
 #error two different units are named linear_mfma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MFMA_C_CL

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (2, 0), (8, 0), (16, 0)], 'lane': [(0, 1), (0, 2), (0, 4), (0, 8),
 // (0, 16), (4, 0)]}, out={'dim0': 32, 'dim1': 32})
 #ifndef LEGO_LINEAR_MFMA_C_CUH
-#define LEGO_LINEAR_MFMA_C_CUH 0x7f11ad79
+#define LEGO_LINEAR_MFMA_C_CUH 0x1988bd21
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -42,9 +42,9 @@ struct linear_mfma_c_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_mfma_c_inv_result linear_mfma_c_inv(
     int dim0, int dim1) noexcept {
-  return {((dim0 >> 1) & 12) | (dim0 & 3), ((dim0 << 3) & 0x20) | dim1};
+  return {((dim0 >> 1) & 12) + (dim0 & 3), 8 * (dim0 & 4) + dim1};
 }
 
-#elif LEGO_LINEAR_MFMA_C_CUH != 0x7f11ad79
+#elif LEGO_LINEAR_MFMA_C_CUH != 0x1988bd21
 #error two different units are named linear_mfma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MFMA_C_CUH

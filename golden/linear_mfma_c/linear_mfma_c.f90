@@ -27,8 +27,8 @@ contains
   elemental subroutine linear_mfma_c_inv(dim0, dim1, register, lane)
     integer(int32), intent(in) :: dim0, dim1
     integer(int32), intent(out) :: register, lane
-    register = ior(iand(shifta(dim0, 1), 12_int32), iand(dim0, 3_int32))
-    lane = ior(iand(shiftl(dim0, 3), 32_int32), dim1)
+    register = iand(shifta(dim0, 1), 12_int32) + iand(dim0, 3_int32)
+    lane = 8_int32 * iand(dim0, 4_int32) + dim1
   end subroutine linear_mfma_c_inv
 
 end module linear_mfma_c_mod

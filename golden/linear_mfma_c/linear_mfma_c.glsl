@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_MFMA_C_GLSL
-#define LEGO_LINEAR_MFMA_C_GLSL 0x4d291a8a
+#define LEGO_LINEAR_MFMA_C_GLSL 0x2ff5280d
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 16
@@ -29,8 +29,8 @@ ivec2 linear_mfma_c_apply(ivec2 index) {
 // 0 <= dim1 < 32
 // Result: 0 <= register < 16, 0 <= lane < 64
 void linear_mfma_c_inv(int dim0, int dim1, out int register, out int lane) {
-  register = ((dim0 >> 1) & 12) | (dim0 & 3);
-  lane = ((dim0 << 3) & 0x20) | dim1;
+  register = ((dim0 >> 1) & 12) + (dim0 & 3);
+  lane = 8 * (dim0 & 4) + dim1;
 }
 
 // The same with (dim0, dim1) and (register, lane) as vectors.
@@ -40,6 +40,6 @@ ivec2 linear_mfma_c_inv(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_MFMA_C_GLSL != 0x4d291a8a
+#elif LEGO_LINEAR_MFMA_C_GLSL != 0x2ff5280d
 #error two different units are named linear_mfma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MFMA_C_GLSL

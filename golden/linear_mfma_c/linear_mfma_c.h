@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (2, 0), (8, 0), (16, 0)], 'lane': [(0, 1), (0, 2), (0, 4), (0, 8),
 // (0, 16), (4, 0)]}, out={'dim0': 32, 'dim1': 32})
 #ifndef LEGO_LINEAR_MFMA_C_H
-#define LEGO_LINEAR_MFMA_C_H 0x7ee976ef
+#define LEGO_LINEAR_MFMA_C_H 0x3efffcca
 
 #include <stdint.h>
 
@@ -38,13 +38,10 @@ typedef struct linear_mfma_c_inv_result {
 /// @return 0 <= register_v < 16, 0 <= lane < 64
 /// @note Renamed: register is register_v here
 static inline linear_mfma_c_inv_result linear_mfma_c_inv(int32_t dim0, int32_t dim1) {
-  const linear_mfma_c_inv_result result = {
-      ((dim0 >> 1) & 12) | (dim0 & 3),
-      ((dim0 << 3) & 0x20) | dim1,
-  };
+  const linear_mfma_c_inv_result result = {((dim0 >> 1) & 12) + (dim0 & 3), 8 * (dim0 & 4) + dim1};
   return result;
 }
 
-#elif LEGO_LINEAR_MFMA_C_H != 0x7ee976ef
+#elif LEGO_LINEAR_MFMA_C_H != 0x3efffcca
 #error two different units are named linear_mfma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MFMA_C_H

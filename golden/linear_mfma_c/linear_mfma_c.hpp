@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (2, 0), (8, 0), (16, 0)], 'lane': [(0, 1), (0, 2), (0, 4), (0, 8),
 // (0, 16), (4, 0)]}, out={'dim0': 32, 'dim1': 32})
 #ifndef LEGO_LINEAR_MFMA_C_HPP
-#define LEGO_LINEAR_MFMA_C_HPP 0x5e181e85
+#define LEGO_LINEAR_MFMA_C_HPP 0x265ed5f6
 
 #include <cstdint>
 
@@ -38,11 +38,11 @@ struct linear_mfma_c_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_mfma_c_inv_result linear_mfma_c_inv(
     std::int32_t dim0, std::int32_t dim1) noexcept {
-  return {((dim0 >> 1) & 12) | (dim0 & 3), ((dim0 << 3) & 0x20) | dim1};
+  return {((dim0 >> 1) & 12) + (dim0 & 3), 8 * (dim0 & 4) + dim1};
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_MFMA_C_HPP != 0x5e181e85
+#elif LEGO_LINEAR_MFMA_C_HPP != 0x265ed5f6
 #error two different units are named linear_mfma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MFMA_C_HPP

@@ -34,7 +34,7 @@ end
 """
 @inline function linear_mfma_c_inv(dim0::Ti,
     dim1::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    return (((dim0 >> 1) & Ti(12)) | (dim0 & Ti(3)), ((dim0 << 3) & Ti(32)) | dim1)
+    return (((dim0 >> 1) & Ti(12)) + (dim0 & Ti(3)), Ti(8) * (dim0 & Ti(4)) + dim1)
 end
 
 function linear_mfma_c_inv(dim0::Integer, dim1::Integer)

@@ -29,13 +29,14 @@ func.func @linear_mfma_c_inv(%dim0: i32, %dim1: i32) -> (i32, i32) {
   %c1_i32 = arith.constant 1 : i32
   %c12_i32 = arith.constant 12 : i32
   %c3_i32 = arith.constant 3 : i32
-  %c32_i32 = arith.constant 32 : i32
+  %c4_i32 = arith.constant 4 : i32
+  %c8_i32 = arith.constant 8 : i32
   %0 = arith.shrsi %dim0, %c1_i32 : i32
   %1 = arith.andi %0, %c12_i32 : i32
   %2 = arith.andi %dim0, %c3_i32 : i32
-  %3 = arith.ori %1, %2 : i32
-  %4 = arith.shli %dim0, %c3_i32 : i32
-  %5 = arith.andi %4, %c32_i32 : i32
-  %6 = arith.ori %5, %dim1 : i32
+  %3 = arith.addi %1, %2 : i32
+  %4 = arith.andi %dim0, %c4_i32 : i32
+  %5 = arith.muli %4, %c8_i32 : i32
+  %6 = arith.addi %5, %dim1 : i32
   return %3, %6 : i32, i32
 }

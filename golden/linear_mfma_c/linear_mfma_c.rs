@@ -25,8 +25,5 @@ pub const fn linear_mfma_c_apply(register: i32, lane: i32) -> (i32, i32) {
 #[must_use]
 #[inline]
 pub const fn linear_mfma_c_inv(dim0: i32, dim1: i32) -> (i32, i32) {
-    (
-        ((dim0 >> 1) & 0xc) | (dim0 & 3),
-        ((dim0 << 3) & 0x20) | dim1,
-    )
+    (((dim0 >> 1) & 0xc) + (dim0 & 3), 8 * (dim0 & 4) + dim1)
 }

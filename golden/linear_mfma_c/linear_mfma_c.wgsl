@@ -33,5 +33,5 @@ struct linear_mfma_c_inv_result {
 /// Result: 0 <= register_v < 16, 0 <= lane < 64
 /// Renamed: register is register_v here
 fn linear_mfma_c_inv(dim0: i32, dim1: i32) -> linear_mfma_c_inv_result {
-  return linear_mfma_c_inv_result(((dim0 >> 1u) & 12) | (dim0 & 3), ((dim0 << 3u) & 0x20) | dim1);
+  return linear_mfma_c_inv_result(((dim0 >> 1u) & 12) + (dim0 & 3), 8 * (dim0 & 4) + dim1);
 }

@@ -31,4 +31,4 @@ def linear_mfma_c_inv(dim0, dim1):
     Returns:
         0 <= register < 16, 0 <= lane < 64
     """
-    return ((dim0 >> 1) & 12) | (dim0 & 3), ((dim0 << 3) & 0x20) | dim1
+    return ((dim0 >> 1) & 12) + (dim0 & 3), 8 * (dim0 & 4) + dim1

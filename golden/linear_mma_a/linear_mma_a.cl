@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_MMA_A_CL
-#define LEGO_LINEAR_MMA_A_CL 0x1c57d1bb
+#define LEGO_LINEAR_MMA_A_CL 0x2012e530
 
 /// The result of linear_mma_a_apply.
 typedef struct linear_mma_a_apply_result {
@@ -39,12 +39,12 @@ typedef struct linear_mma_a_inv_result {
 static inline linear_mma_a_inv_result linear_mma_a_inv(int dim0, int dim1) {
   const int dim1_div_2 = dim1 >> 1;
   const linear_mma_a_inv_result result = {
-      (dim1_div_2 & 4) | ((dim0 >> 2) & 2) | (dim1 & 1),
-      ((dim0 << 2) & 0x1c) | (dim1_div_2 & 3),
+      (dim1_div_2 & 4) + 2 * ((dim0 >> 3) - dim1_div_2) + dim1,
+      4 * (dim0 & 7) + (dim1_div_2 & 3),
   };
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_A_CL != 0x1c57d1bb
+#elif LEGO_LINEAR_MMA_A_CL != 0x2012e530
 #error two different units are named linear_mma_a; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_CL

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_MMA_A_GLSL
-#define LEGO_LINEAR_MMA_A_GLSL 0x7c3dd836
+#define LEGO_LINEAR_MMA_A_GLSL 0x4b949c7b
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 8
@@ -31,8 +31,8 @@ ivec2 linear_mma_a_apply(ivec2 index) {
 // Result: 0 <= register < 8, 0 <= lane < 32
 void linear_mma_a_inv(int dim0, int dim1, out int register, out int lane) {
   int dim1_div_2 = dim1 >> 1;
-  register = (dim1_div_2 & 4) | ((dim0 >> 2) & 2) | (dim1 & 1);
-  lane = ((dim0 << 2) & 0x1c) | (dim1_div_2 & 3);
+  register = (dim1_div_2 & 4) + 2 * ((dim0 >> 3) - dim1_div_2) + dim1;
+  lane = 4 * (dim0 & 7) + (dim1_div_2 & 3);
 }
 
 // The same with (dim0, dim1) and (register, lane) as vectors.
@@ -42,6 +42,6 @@ ivec2 linear_mma_a_inv(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_A_GLSL != 0x7c3dd836
+#elif LEGO_LINEAR_MMA_A_GLSL != 0x4b949c7b
 #error two different units are named linear_mma_a; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_GLSL

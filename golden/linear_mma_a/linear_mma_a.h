@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_MMA_A_H
-#define LEGO_LINEAR_MMA_A_H 0x002ebc77
+#define LEGO_LINEAR_MMA_A_H 0x4acdf5c0
 
 #include <stdint.h>
 
@@ -41,12 +41,12 @@ typedef struct linear_mma_a_inv_result {
 static inline linear_mma_a_inv_result linear_mma_a_inv(int32_t dim0, int32_t dim1) {
   const int32_t dim1_div_2 = dim1 >> 1;
   const linear_mma_a_inv_result result = {
-      (dim1_div_2 & 4) | ((dim0 >> 2) & 2) | (dim1 & 1),
-      ((dim0 << 2) & 0x1c) | (dim1_div_2 & 3),
+      (dim1_div_2 & 4) + 2 * ((dim0 >> 3) - dim1_div_2) + dim1,
+      4 * (dim0 & 7) + (dim1_div_2 & 3),
   };
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_A_H != 0x002ebc77
+#elif LEGO_LINEAR_MMA_A_H != 0x4acdf5c0
 #error two different units are named linear_mma_a; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_H

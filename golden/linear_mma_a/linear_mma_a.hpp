@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_MMA_A_HPP
-#define LEGO_LINEAR_MMA_A_HPP 0x36b8991b
+#define LEGO_LINEAR_MMA_A_HPP 0x03818ca4
 
 #include <cstdint>
 
@@ -41,13 +41,13 @@ struct linear_mma_a_inv_result {
     std::int32_t dim0, std::int32_t dim1) noexcept {
   const std::int32_t dim1_div_2 = dim1 >> 1;
   return {
-      (dim1_div_2 & 4) | ((dim0 >> 2) & 2) | (dim1 & 1),
-      ((dim0 << 2) & 0x1c) | (dim1_div_2 & 3),
+      (dim1_div_2 & 4) + 2 * ((dim0 >> 3) - dim1_div_2) + dim1,
+      4 * (dim0 & 7) + (dim1_div_2 & 3),
   };
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_MMA_A_HPP != 0x36b8991b
+#elif LEGO_LINEAR_MMA_A_HPP != 0x03818ca4
 #error two different units are named linear_mma_a; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_HPP

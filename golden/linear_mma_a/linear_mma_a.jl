@@ -37,8 +37,8 @@ end
 @inline function linear_mma_a_inv(dim0::Ti,
     dim1::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     dim1_div_2 = dim1 >> 1
-    return ((dim1_div_2 & Ti(4)) | ((dim0 >> 2) & Ti(2)) | (dim1 & Ti(1)),
-        ((dim0 << 2) & Ti(28)) | (dim1_div_2 & Ti(3)))
+    return ((dim1_div_2 & Ti(4)) + Ti(2) * ((dim0 >> 3) - dim1_div_2) + dim1,
+        Ti(4) * (dim0 & Ti(7)) + (dim1_div_2 & Ti(3)))
 end
 
 linear_mma_a_inv(dim0::Integer, dim1::Integer) = linear_mma_a_inv(Int64(dim0), Int64(dim1))

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_MMA_A_METAL
-#define LEGO_LINEAR_MMA_A_METAL 0x2a53c07e
+#define LEGO_LINEAR_MMA_A_METAL 0x7e6819ac
 
 #include <metal_stdlib>
 
@@ -37,11 +37,11 @@ struct linear_mma_a_inv_result {
 static inline linear_mma_a_inv_result linear_mma_a_inv(int dim0, int dim1) {
   const int dim1_div_2 = dim1 >> 1;
   return {
-      (dim1_div_2 & 4) | ((dim0 >> 2) & 2) | (dim1 & 1),
-      ((dim0 << 2) & 0x1c) | (dim1_div_2 & 3),
+      (dim1_div_2 & 4) + 2 * ((dim0 >> 3) - dim1_div_2) + dim1,
+      4 * (dim0 & 7) + (dim1_div_2 & 3),
   };
 }
 
-#elif LEGO_LINEAR_MMA_A_METAL != 0x2a53c07e
+#elif LEGO_LINEAR_MMA_A_METAL != 0x7e6819ac
 #error two different units are named linear_mma_a; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_METAL

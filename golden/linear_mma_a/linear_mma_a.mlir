@@ -33,19 +33,19 @@ func.func @linear_mma_a_apply(%register: i32, %lane: i32) -> (i32, i32) {
 func.func @linear_mma_a_inv(%dim0: i32, %dim1: i32) -> (i32, i32) {
   %c1_i32 = arith.constant 1 : i32
   %c4_i32 = arith.constant 4 : i32
-  %c2_i32 = arith.constant 2 : i32
-  %c28_i32 = arith.constant 28 : i32
   %c3_i32 = arith.constant 3 : i32
+  %c2_i32 = arith.constant 2 : i32
+  %c7_i32 = arith.constant 7 : i32
   %dim1_div_2 = arith.shrsi %dim1, %c1_i32 : i32
   %0 = arith.andi %dim1_div_2, %c4_i32 : i32
-  %1 = arith.shrsi %dim0, %c2_i32 : i32
-  %2 = arith.andi %1, %c2_i32 : i32
-  %3 = arith.ori %0, %2 : i32
-  %4 = arith.andi %dim1, %c1_i32 : i32
-  %5 = arith.ori %3, %4 : i32
-  %6 = arith.shli %dim0, %c2_i32 : i32
-  %7 = arith.andi %6, %c28_i32 : i32
+  %1 = arith.shrsi %dim0, %c3_i32 : i32
+  %2 = arith.subi %1, %dim1_div_2 : i32
+  %3 = arith.muli %2, %c2_i32 : i32
+  %4 = arith.addi %0, %3 : i32
+  %5 = arith.addi %4, %dim1 : i32
+  %6 = arith.andi %dim0, %c7_i32 : i32
+  %7 = arith.muli %6, %c4_i32 : i32
   %8 = arith.andi %dim1_div_2, %c3_i32 : i32
-  %9 = arith.ori %7, %8 : i32
+  %9 = arith.addi %7, %8 : i32
   return %5, %9 : i32, i32
 }

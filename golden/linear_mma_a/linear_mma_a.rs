@@ -31,7 +31,7 @@ pub const fn linear_mma_a_apply(register: i32, lane: i32) -> (i32, i32) {
 pub const fn linear_mma_a_inv(dim0: i32, dim1: i32) -> (i32, i32) {
     let dim1_div_2 = dim1 >> 1;
     (
-        (dim1_div_2 & 4) | ((dim0 >> 2) & 2) | (dim1 & 1),
-        ((dim0 << 2) & 0x1c) | (dim1_div_2 & 3),
+        (dim1_div_2 & 4) + 2 * ((dim0 >> 3) - dim1_div_2) + dim1,
+        4 * (dim0 & 7) + (dim1_div_2 & 3),
     )
 }

@@ -36,5 +36,5 @@ struct linear_mma_a_inv_result {
 fn linear_mma_a_inv(dim0: i32, dim1: i32) -> linear_mma_a_inv_result {
   let dim1_div_2 = dim1 >> 1u;
   return linear_mma_a_inv_result(
-      (dim1_div_2 & 4) | ((dim0 >> 2u) & 2) | (dim1 & 1), ((dim0 << 2u) & 0x1c) | (dim1_div_2 & 3));
+      (dim1_div_2 & 4) + 2 * ((dim0 >> 3u) - dim1_div_2) + dim1, 4 * (dim0 & 7) + (dim1_div_2 & 3));
 }

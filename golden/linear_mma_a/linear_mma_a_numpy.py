@@ -34,6 +34,6 @@ def linear_mma_a_inv(dim0, dim1):
     """
     dim1_div_2 = dim1 >> 1
     return (
-        (dim1_div_2 & 4) | ((dim0 >> 2) & 2) | (dim1 & 1),
-        ((dim0 << 2) & 0x1C) | (dim1_div_2 & 3),
+        (dim1_div_2 & 4) + 2 * ((dim0 >> 3) - dim1_div_2) + dim1,
+        4 * (dim0 & 7) + (dim1_div_2 & 3),
     )

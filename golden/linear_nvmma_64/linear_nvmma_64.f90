@@ -15,7 +15,7 @@ contains
   !> @return 0 <= the result < 512
   elemental integer(int32) function linear_nvmma_64_apply(dim0, dim1)
     integer(int32), intent(in) :: dim0, dim1
-    linear_nvmma_64_apply = 32_int32 * dim0 + ieor(iand(shiftl(dim0, 2), 24_int32), dim1)
+    linear_nvmma_64_apply = ieor(32_int32 * dim0 + 4_int32 * iand(dim0, 6_int32), dim1)
   end function linear_nvmma_64_apply
 
   !> (dim0, dim1) of (offset).

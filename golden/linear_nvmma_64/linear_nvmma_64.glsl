@@ -6,14 +6,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_NVMMA_64_GLSL
-#define LEGO_LINEAR_NVMMA_64_GLSL 0x7a960874
+#define LEGO_LINEAR_NVMMA_64_GLSL 0x06b29020
 
 // (offset) of (dim0, dim1).
 // 0 <= dim0 < 16
 // 0 <= dim1 < 32
 // Result: 0 <= the result < 512
 int linear_nvmma_64_apply(int dim0, int dim1) {
-  return 32 * dim0 + (((dim0 << 2) & 0x18) ^ dim1);
+  return (32 * dim0 + 4 * (dim0 & 6)) ^ dim1;
 }
 
 // The same with (dim0, dim1) as a vector.
@@ -36,6 +36,6 @@ ivec2 linear_nvmma_64_inv(int offset) {
   return result;
 }
 
-#elif LEGO_LINEAR_NVMMA_64_GLSL != 0x7a960874
+#elif LEGO_LINEAR_NVMMA_64_GLSL != 0x06b29020
 #error two different units are named linear_nvmma_64; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_64_GLSL

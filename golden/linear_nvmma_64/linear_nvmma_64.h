@@ -3,7 +3,7 @@
 // Linear({'dim0': [(32,), (72,), (144,), (256,)], 'dim1': [(1,), (2,), (4,), (8,), (16,)]},
 // out={'offset': 512})
 #ifndef LEGO_LINEAR_NVMMA_64_H
-#define LEGO_LINEAR_NVMMA_64_H 0x62cb955a
+#define LEGO_LINEAR_NVMMA_64_H 0x5b38cece
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
 /// @param dim1 0 <= dim1 < 32
 /// @return 0 <= the result < 512
 static inline int32_t linear_nvmma_64_apply(int32_t dim0, int32_t dim1) {
-  return 32 * dim0 + (((dim0 << 2) & 0x18) ^ dim1);
+  return (32 * dim0 + 4 * (dim0 & 6)) ^ dim1;
 }
 
 /// The result of linear_nvmma_64_inv.
@@ -29,6 +29,6 @@ static inline linear_nvmma_64_inv_result linear_nvmma_64_inv(int32_t offset) {
   return result;
 }
 
-#elif LEGO_LINEAR_NVMMA_64_H != 0x62cb955a
+#elif LEGO_LINEAR_NVMMA_64_H != 0x5b38cece
 #error two different units are named linear_nvmma_64; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_64_H

@@ -3,7 +3,7 @@
 // Linear({'dim0': [(32,), (72,), (144,), (256,)], 'dim1': [(1,), (2,), (4,), (8,), (16,)]},
 // out={'offset': 512})
 #ifndef LEGO_LINEAR_NVMMA_64_HPP
-#define LEGO_LINEAR_NVMMA_64_HPP 0x5fe62c45
+#define LEGO_LINEAR_NVMMA_64_HPP 0x78382919
 
 #include <cstdint>
 
@@ -15,7 +15,7 @@ namespace lego {
 /// @return 0 <= the result < 512
 [[nodiscard]] constexpr std::int32_t linear_nvmma_64_apply(
     std::int32_t dim0, std::int32_t dim1) noexcept {
-  return 32 * dim0 + (((dim0 << 2) & 0x18) ^ dim1);
+  return (32 * dim0 + 4 * (dim0 & 6)) ^ dim1;
 }
 
 /// The result of linear_nvmma_64_inv.
@@ -34,6 +34,6 @@ struct linear_nvmma_64_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_NVMMA_64_HPP != 0x5fe62c45
+#elif LEGO_LINEAR_NVMMA_64_HPP != 0x78382919
 #error two different units are named linear_nvmma_64; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_64_HPP

@@ -16,7 +16,7 @@ export linear_nvmma_64_apply, linear_nvmma_64_inv
 """
 @inline function linear_nvmma_64_apply(dim0::Ti,
     dim1::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(32) * dim0 + xor((dim0 << 2) & Ti(24), dim1)
+    return xor(Ti(32) * dim0 + Ti(4) * (dim0 & Ti(6)), dim1)
 end
 
 function linear_nvmma_64_apply(dim0::Integer, dim1::Integer)

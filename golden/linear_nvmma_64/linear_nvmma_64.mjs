@@ -10,7 +10,7 @@
  * @returns {number} 0 <= the result < 512
  */
 export function linear_nvmma_64_apply(dim0, dim1) {
-  return 32 * dim0 + (((dim0 << 2) & 0x18) ^ dim1);
+  return (32 * dim0 + 4 * (dim0 & 6)) ^ dim1;
 }
 
 /**

@@ -9,13 +9,13 @@
 // Result: 0 <= the result < 512
 func.func @linear_nvmma_64_apply(%dim0: i32, %dim1: i32) -> i32 {
   %c32_i32 = arith.constant 32 : i32
-  %c2_i32 = arith.constant 2 : i32
-  %c24_i32 = arith.constant 24 : i32
+  %c6_i32 = arith.constant 6 : i32
+  %c4_i32 = arith.constant 4 : i32
   %0 = arith.muli %dim0, %c32_i32 : i32
-  %1 = arith.shli %dim0, %c2_i32 : i32
-  %2 = arith.andi %1, %c24_i32 : i32
-  %3 = arith.xori %2, %dim1 : i32
-  %4 = arith.addi %0, %3 : i32
+  %1 = arith.andi %dim0, %c6_i32 : i32
+  %2 = arith.muli %1, %c4_i32 : i32
+  %3 = arith.addi %0, %2 : i32
+  %4 = arith.xori %3, %dim1 : i32
   return %4 : i32
 }
 

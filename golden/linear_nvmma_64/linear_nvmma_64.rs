@@ -12,7 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn linear_nvmma_64_apply(dim0: i32, dim1: i32) -> i32 {
-    32 * dim0 + (((dim0 << 2) & 0x18) ^ dim1)
+    (32 * dim0 + 4 * (dim0 & 6)) ^ dim1
 }
 
 /// `(dim0, dim1)` of (offset).

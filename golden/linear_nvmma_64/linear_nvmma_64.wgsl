@@ -10,7 +10,7 @@
 /// 0 <= dim1 < 32
 /// Result: 0 <= the result < 512
 fn linear_nvmma_64_apply(dim0: i32, dim1: i32) -> i32 {
-  return 32 * dim0 + (((dim0 << 2u) & 0x18) ^ dim1);
+  return (32 * dim0 + 4 * (dim0 & 6)) ^ dim1;
 }
 
 /// The result of linear_nvmma_64_inv.

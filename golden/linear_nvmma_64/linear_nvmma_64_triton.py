@@ -20,7 +20,7 @@ def linear_nvmma_64_apply(dim0, dim1):
     Returns:
         0 <= the result < 512
     """
-    return 32 * dim0 + (((dim0 << 2) & 0x18) ^ dim1)
+    return (32 * dim0 + 4 * (dim0 & 6)) ^ dim1
 
 
 @triton.jit

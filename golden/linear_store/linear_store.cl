@@ -3,7 +3,7 @@
 // Linear({'register': [(1,), (64,)], 'lane': [(2,), (4,), (8,), (18,), (36,)]}, out={'offset':
 // 128})
 #ifndef LEGO_LINEAR_STORE_CL
-#define LEGO_LINEAR_STORE_CL 0x617dd414
+#define LEGO_LINEAR_STORE_CL 0x7dcc6151
 
 /// (offset) of (register, lane).
 /// @param register_v 0 <= register_v < 4
@@ -25,11 +25,14 @@ typedef struct linear_store_inv_result {
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline linear_store_inv_result linear_store_inv(int offset) {
-  const int bits = (offset >> 1) & 31;
-  const linear_store_inv_result result = {((offset >> 5) & 2) | (offset & 1), bits ^ (bits >> 3)};
+  const int offset_mod_64 = offset & 63;
+  const linear_store_inv_result result = {
+      2 * (offset >> 6) + (offset & 1),
+      (offset_mod_64 >> 4) ^ (offset_mod_64 >> 1),
+  };
   return result;
 }
 
-#elif LEGO_LINEAR_STORE_CL != 0x617dd414
+#elif LEGO_LINEAR_STORE_CL != 0x7dcc6151
 #error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_CL

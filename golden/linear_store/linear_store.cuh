@@ -3,7 +3,7 @@
 // Linear({'register': [(1,), (64,)], 'lane': [(2,), (4,), (8,), (18,), (36,)]}, out={'offset':
 // 128})
 #ifndef LEGO_LINEAR_STORE_CUH
-#define LEGO_LINEAR_STORE_CUH 0x52e5f063
+#define LEGO_LINEAR_STORE_CUH 0x526518e3
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -34,10 +34,10 @@ struct linear_store_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_store_inv_result linear_store_inv(
     int offset) noexcept {
-  const int bits = (offset >> 1) & 31;
-  return {((offset >> 5) & 2) | (offset & 1), bits ^ (bits >> 3)};
+  const int offset_mod_64 = offset & 63;
+  return {2 * (offset >> 6) + (offset & 1), (offset_mod_64 >> 4) ^ (offset_mod_64 >> 1)};
 }
 
-#elif LEGO_LINEAR_STORE_CUH != 0x52e5f063
+#elif LEGO_LINEAR_STORE_CUH != 0x526518e3
 #error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_CUH

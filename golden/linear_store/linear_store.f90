@@ -24,10 +24,10 @@ contains
   elemental subroutine linear_store_inv(offset, register, lane)
     integer(int32), intent(in) :: offset
     integer(int32), intent(out) :: register, lane
-    integer(int32) :: bits
-    bits = iand(shifta(offset, 1), 31_int32)
-    register = ior(iand(shifta(offset, 5), 2_int32), iand(offset, 1_int32))
-    lane = ieor(bits, shifta(bits, 3))
+    integer(int32) :: offset_mod_64
+    offset_mod_64 = iand(offset, 63_int32)
+    register = 2_int32 * shifta(offset, 6) + iand(offset, 1_int32)
+    lane = ieor(shifta(offset_mod_64, 4), shifta(offset_mod_64, 1))
   end subroutine linear_store_inv
 
 end module linear_store_mod

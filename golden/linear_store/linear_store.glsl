@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_STORE_GLSL
-#define LEGO_LINEAR_STORE_GLSL 0x018d986c
+#define LEGO_LINEAR_STORE_GLSL 0x74936926
 
 // (offset) of (register, lane).
 // 0 <= register < 4
@@ -25,9 +25,9 @@ int linear_store_apply(ivec2 index) {
 // 0 <= offset < 128
 // Result: 0 <= register < 4, 0 <= lane < 32
 void linear_store_inv(int offset, out int register, out int lane) {
-  int bits = (offset >> 1) & 31;
-  register = ((offset >> 5) & 2) | (offset & 1);
-  lane = bits ^ (bits >> 3);
+  int offset_mod_64 = offset & 63;
+  register = 2 * (offset >> 6) + (offset & 1);
+  lane = (offset_mod_64 >> 4) ^ (offset_mod_64 >> 1);
 }
 
 // The same with (register, lane) as a vector.
@@ -37,6 +37,6 @@ ivec2 linear_store_inv(int offset) {
   return result;
 }
 
-#elif LEGO_LINEAR_STORE_GLSL != 0x018d986c
+#elif LEGO_LINEAR_STORE_GLSL != 0x74936926
 #error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_GLSL

@@ -3,7 +3,7 @@
 // Linear({'register': [(1,), (64,)], 'lane': [(2,), (4,), (8,), (18,), (36,)]}, out={'offset':
 // 128})
 #ifndef LEGO_LINEAR_STORE_HPP
-#define LEGO_LINEAR_STORE_HPP 0x64e2621d
+#define LEGO_LINEAR_STORE_HPP 0x56d36f86
 
 #include <cstdint>
 
@@ -30,12 +30,12 @@ struct linear_store_inv_result {
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_store_inv_result linear_store_inv(std::int32_t offset) noexcept {
-  const std::int32_t bits = (offset >> 1) & 31;
-  return {((offset >> 5) & 2) | (offset & 1), bits ^ (bits >> 3)};
+  const std::int32_t offset_mod_64 = offset & 63;
+  return {2 * (offset >> 6) + (offset & 1), (offset_mod_64 >> 4) ^ (offset_mod_64 >> 1)};
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_STORE_HPP != 0x64e2621d
+#elif LEGO_LINEAR_STORE_HPP != 0x56d36f86
 #error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_HPP

@@ -32,8 +32,9 @@ end
 - Result: `0 <= register < 4, 0 <= lane < 32`
 """
 @inline function linear_store_inv(offset::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    bits = (offset >> 1) & Ti(31)
-    return (((offset >> 5) & Ti(2)) | (offset & Ti(1)), xor(bits, bits >> 3))
+    offset_mod_64 = offset & Ti(63)
+    return (Ti(2) * (offset >> 6) + (offset & Ti(1)),
+        xor(offset_mod_64 >> 4, offset_mod_64 >> 1))
 end
 
 linear_store_inv(offset::Integer) = linear_store_inv(Int64(offset))

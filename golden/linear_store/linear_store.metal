@@ -3,7 +3,7 @@
 // Linear({'register': [(1,), (64,)], 'lane': [(2,), (4,), (8,), (18,), (36,)]}, out={'offset':
 // 128})
 #ifndef LEGO_LINEAR_STORE_METAL
-#define LEGO_LINEAR_STORE_METAL 0x2e3cad12
+#define LEGO_LINEAR_STORE_METAL 0x32818e97
 
 #include <metal_stdlib>
 
@@ -27,10 +27,10 @@ struct linear_store_inv_result {
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline linear_store_inv_result linear_store_inv(int offset) {
-  const int bits = (offset >> 1) & 31;
-  return {((offset >> 5) & 2) | (offset & 1), bits ^ (bits >> 3)};
+  const int offset_mod_64 = offset & 63;
+  return {2 * (offset >> 6) + (offset & 1), (offset_mod_64 >> 4) ^ (offset_mod_64 >> 1)};
 }
 
-#elif LEGO_LINEAR_STORE_METAL != 0x2e3cad12
+#elif LEGO_LINEAR_STORE_METAL != 0x32818e97
 #error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_METAL

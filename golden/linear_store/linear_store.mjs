@@ -20,6 +20,6 @@ export function linear_store_apply(register, lane) {
  * @returns {[register: number, lane: number]} 0 <= register < 4, 0 <= lane < 32
  */
 export function linear_store_inv(offset) {
-  const bits = (offset >> 1) & 31;
-  return [((offset >> 5) & 2) | (offset & 1), bits ^ (bits >> 3)];
+  const offset_mod_64 = offset & 63;
+  return [2 * (offset >> 6) + (offset & 1), (offset_mod_64 >> 4) ^ (offset_mod_64 >> 1)];
 }

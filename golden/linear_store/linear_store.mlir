@@ -25,18 +25,18 @@ func.func @linear_store_apply(%register: i32, %lane: i32) -> i32 {
 // 0 <= offset < 128
 // Result: 0 <= register < 4, 0 <= lane < 32
 func.func @linear_store_inv(%offset: i32) -> (i32, i32) {
-  %c1_i32 = arith.constant 1 : i32
-  %c31_i32 = arith.constant 31 : i32
-  %c5_i32 = arith.constant 5 : i32
+  %c63_i32 = arith.constant 63 : i32
+  %c6_i32 = arith.constant 6 : i32
   %c2_i32 = arith.constant 2 : i32
-  %c3_i32 = arith.constant 3 : i32
-  %0 = arith.shrsi %offset, %c1_i32 : i32
-  %bits = arith.andi %0, %c31_i32 : i32
-  %1 = arith.shrsi %offset, %c5_i32 : i32
-  %2 = arith.andi %1, %c2_i32 : i32
-  %3 = arith.andi %offset, %c1_i32 : i32
-  %4 = arith.ori %2, %3 : i32
-  %5 = arith.shrsi %bits, %c3_i32 : i32
-  %6 = arith.xori %bits, %5 : i32
-  return %4, %6 : i32, i32
+  %c1_i32 = arith.constant 1 : i32
+  %c4_i32 = arith.constant 4 : i32
+  %offset_mod_64 = arith.andi %offset, %c63_i32 : i32
+  %0 = arith.shrsi %offset, %c6_i32 : i32
+  %1 = arith.muli %0, %c2_i32 : i32
+  %2 = arith.andi %offset, %c1_i32 : i32
+  %3 = arith.addi %1, %2 : i32
+  %4 = arith.shrsi %offset_mod_64, %c4_i32 : i32
+  %5 = arith.shrsi %offset_mod_64, %c1_i32 : i32
+  %6 = arith.xori %4, %5 : i32
+  return %3, %6 : i32, i32
 }

@@ -24,6 +24,9 @@ pub const fn linear_store_apply(register: i32, lane: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn linear_store_inv(offset: i32) -> (i32, i32) {
-    let bits = (offset >> 1) & 0x1f;
-    (((offset >> 5) & 2) | (offset & 1), bits ^ (bits >> 3))
+    let offset_mod_64 = offset & 0x3f;
+    (
+        2 * (offset >> 6) + (offset & 1),
+        (offset_mod_64 >> 4) ^ (offset_mod_64 >> 1),
+    )
 }

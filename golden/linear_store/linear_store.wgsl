@@ -25,6 +25,7 @@ struct linear_store_inv_result {
 /// Result: 0 <= register_v < 4, 0 <= lane < 32
 /// Renamed: register is register_v here
 fn linear_store_inv(offset: i32) -> linear_store_inv_result {
-  let bits = (offset >> 1u) & 31;
-  return linear_store_inv_result(((offset >> 5u) & 2) | (offset & 1), bits ^ (bits >> 3u));
+  let offset_mod_64 = offset & 63;
+  return linear_store_inv_result(
+      2 * (offset >> 6u) + (offset & 1), (offset_mod_64 >> 4u) ^ (offset_mod_64 >> 1u));
 }

@@ -30,5 +30,5 @@ def linear_store_inv(offset):
     Returns:
         0 <= register < 4, 0 <= lane < 32
     """
-    bits = (offset >> 1) & 31
-    return ((offset >> 5) & 2) | (offset & 1), bits ^ (bits >> 3)
+    offset_mod_64 = offset & 63
+    return 2 * (offset >> 6) + (offset & 1), (offset_mod_64 >> 4) ^ (offset_mod_64 >> 1)

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8), (0, 16)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(16, 0), (32, 0)]}, out={'dim0': 64, 'dim1': 32})
 #ifndef LEGO_LINEAR_WGMMA_D_CUH
-#define LEGO_LINEAR_WGMMA_D_CUH 0x093fb3ef
+#define LEGO_LINEAR_WGMMA_D_CUH 0x3530576e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -28,8 +28,8 @@ struct linear_wgmma_d_apply_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_wgmma_d_apply_result linear_wgmma_d_apply(
     int register_v, int lane, int warp) noexcept {
   return {
-      ((warp << 4) | ((register_v << 2) & 8)) + (lane >> 2),
-      ((register_v << 1) & 0x18) | ((lane << 1) & 6) | (register_v & 1),
+      16 * warp + 4 * (register_v & 2) + (lane >> 2),
+      2 * (register_v & 12) + 2 * (lane & 3) + (register_v & 1),
   };
 }
 
@@ -49,12 +49,12 @@ struct linear_wgmma_d_inv_result {
     int dim0, int dim1) noexcept {
   const int dim1_div_2 = dim1 >> 1;
   return {
-      (dim1_div_2 & 12) | ((dim0 >> 2) & 2) | (dim1 & 1),
-      ((dim0 << 2) & 0x1c) | (dim1_div_2 & 3),
+      (dim1_div_2 & 12) + ((dim0 >> 2) & 2) + (dim1 & 1),
+      4 * (dim0 & 7) + (dim1_div_2 & 3),
       dim0 >> 4,
   };
 }
 
-#elif LEGO_LINEAR_WGMMA_D_CUH != 0x093fb3ef
+#elif LEGO_LINEAR_WGMMA_D_CUH != 0x3530576e
 #error two different units are named linear_wgmma_d; give name= to one of them
 #endif  // LEGO_LINEAR_WGMMA_D_CUH

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_WGMMA_D_GLSL
-#define LEGO_LINEAR_WGMMA_D_GLSL 0x7dae5dfc
+#define LEGO_LINEAR_WGMMA_D_GLSL 0x535472ff
 
 // (dim0, dim1) of (register, lane, warp).
 // 0 <= register < 16
@@ -14,8 +14,8 @@
 // 0 <= warp < 4
 // Result: 0 <= dim0 < 64, 0 <= dim1 < 32
 void linear_wgmma_d_apply(int register, int lane, int warp, out int dim0, out int dim1) {
-  dim0 = ((warp << 4) | ((register << 2) & 8)) + (lane >> 2);
-  dim1 = ((register << 1) & 0x18) | ((lane << 1) & 6) | (register & 1);
+  dim0 = 16 * warp + 4 * (register & 2) + (lane >> 2);
+  dim1 = 2 * (register & 12) + 2 * (lane & 3) + (register & 1);
 }
 
 // The same with (register, lane, warp) and (dim0, dim1) as vectors.
@@ -31,8 +31,8 @@ ivec2 linear_wgmma_d_apply(ivec3 index) {
 // Result: 0 <= register < 16, 0 <= lane < 32, 0 <= warp < 4
 void linear_wgmma_d_inv(int dim0, int dim1, out int register, out int lane, out int warp) {
   int dim1_div_2 = dim1 >> 1;
-  register = (dim1_div_2 & 12) | ((dim0 >> 2) & 2) | (dim1 & 1);
-  lane = ((dim0 << 2) & 0x1c) | (dim1_div_2 & 3);
+  register = (dim1_div_2 & 12) + ((dim0 >> 2) & 2) + (dim1 & 1);
+  lane = 4 * (dim0 & 7) + (dim1_div_2 & 3);
   warp = dim0 >> 4;
 }
 
@@ -43,6 +43,6 @@ ivec3 linear_wgmma_d_inv(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_WGMMA_D_GLSL != 0x7dae5dfc
+#elif LEGO_LINEAR_WGMMA_D_GLSL != 0x535472ff
 #error two different units are named linear_wgmma_d; give name= to one of them
 #endif  // LEGO_LINEAR_WGMMA_D_GLSL

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8), (0, 16)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(16, 0), (32, 0)]}, out={'dim0': 64, 'dim1': 32})
 #ifndef LEGO_LINEAR_WGMMA_D_H
-#define LEGO_LINEAR_WGMMA_D_H 0x742872fd
+#define LEGO_LINEAR_WGMMA_D_H 0x677c1390
 
 #include <stdint.h>
 
@@ -22,8 +22,8 @@ typedef struct linear_wgmma_d_apply_result {
 static inline linear_wgmma_d_apply_result linear_wgmma_d_apply(
     int32_t register_v, int32_t lane, int32_t warp) {
   const linear_wgmma_d_apply_result result = {
-      ((warp << 4) | ((register_v << 2) & 8)) + (lane >> 2),
-      ((register_v << 1) & 0x18) | ((lane << 1) & 6) | (register_v & 1),
+      16 * warp + 4 * (register_v & 2) + (lane >> 2),
+      2 * (register_v & 12) + 2 * (lane & 3) + (register_v & 1),
   };
   return result;
 }
@@ -43,13 +43,13 @@ typedef struct linear_wgmma_d_inv_result {
 static inline linear_wgmma_d_inv_result linear_wgmma_d_inv(int32_t dim0, int32_t dim1) {
   const int32_t dim1_div_2 = dim1 >> 1;
   const linear_wgmma_d_inv_result result = {
-      (dim1_div_2 & 12) | ((dim0 >> 2) & 2) | (dim1 & 1),
-      ((dim0 << 2) & 0x1c) | (dim1_div_2 & 3),
+      (dim1_div_2 & 12) + ((dim0 >> 2) & 2) + (dim1 & 1),
+      4 * (dim0 & 7) + (dim1_div_2 & 3),
       dim0 >> 4,
   };
   return result;
 }
 
-#elif LEGO_LINEAR_WGMMA_D_H != 0x742872fd
+#elif LEGO_LINEAR_WGMMA_D_H != 0x677c1390
 #error two different units are named linear_wgmma_d; give name= to one of them
 #endif  // LEGO_LINEAR_WGMMA_D_H

@@ -17,8 +17,8 @@ export linear_wgmma_d_apply, linear_wgmma_d_inv
 """
 @inline function linear_wgmma_d_apply(register::Ti, lane::Ti,
     warp::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    return (((warp << 4) | ((register << 2) & Ti(8))) + (lane >> 2),
-        ((register << 1) & Ti(24)) | ((lane << 1) & Ti(6)) | (register & Ti(1)))
+    return (Ti(16) * warp + Ti(4) * (register & Ti(2)) + (lane >> 2),
+        Ti(2) * (register & Ti(12)) + Ti(2) * (lane & Ti(3)) + (register & Ti(1)))
 end
 
 function linear_wgmma_d_apply(register::Integer, lane::Integer, warp::Integer)
@@ -37,8 +37,8 @@ end
 @inline function linear_wgmma_d_inv(dim0::Ti,
     dim1::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
     dim1_div_2 = dim1 >> 1
-    return ((dim1_div_2 & Ti(12)) | ((dim0 >> 2) & Ti(2)) | (dim1 & Ti(1)),
-        ((dim0 << 2) & Ti(28)) | (dim1_div_2 & Ti(3)), dim0 >> 4)
+    return ((dim1_div_2 & Ti(12)) + ((dim0 >> 2) & Ti(2)) + (dim1 & Ti(1)),
+        Ti(4) * (dim0 & Ti(7)) + (dim1_div_2 & Ti(3)), dim0 >> 4)
 end
 
 function linear_wgmma_d_inv(dim0::Integer, dim1::Integer)

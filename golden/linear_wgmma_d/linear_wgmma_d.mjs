@@ -12,8 +12,8 @@
  */
 export function linear_wgmma_d_apply(register, lane, warp) {
   return [
-    ((warp << 4) | ((register << 2) & 8)) + (lane >> 2),
-    ((register << 1) & 0x18) | ((lane << 1) & 6) | (register & 1),
+    16 * warp + 4 * (register & 2) + (lane >> 2),
+    2 * (register & 12) + 2 * (lane & 3) + (register & 1),
   ];
 }
 
@@ -27,8 +27,8 @@ export function linear_wgmma_d_apply(register, lane, warp) {
 export function linear_wgmma_d_inv(dim0, dim1) {
   const dim1_div_2 = dim1 >> 1;
   return [
-    (dim1_div_2 & 12) | ((dim0 >> 2) & 2) | (dim1 & 1),
-    ((dim0 << 2) & 0x1c) | (dim1_div_2 & 3),
+    (dim1_div_2 & 12) + ((dim0 >> 2) & 2) + (dim1 & 1),
+    4 * (dim0 & 7) + (dim1_div_2 & 3),
     dim0 >> 4,
   ];
 }

@@ -9,25 +9,25 @@
 // 0 <= warp < 4
 // Result: 0 <= dim0 < 64, 0 <= dim1 < 32
 func.func @linear_wgmma_d_apply(%register: i32, %lane: i32, %warp: i32) -> (i32, i32) {
-  %c4_i32 = arith.constant 4 : i32
+  %c16_i32 = arith.constant 16 : i32
   %c2_i32 = arith.constant 2 : i32
-  %c8_i32 = arith.constant 8 : i32
+  %c4_i32 = arith.constant 4 : i32
+  %c12_i32 = arith.constant 12 : i32
+  %c3_i32 = arith.constant 3 : i32
   %c1_i32 = arith.constant 1 : i32
-  %c24_i32 = arith.constant 24 : i32
-  %c6_i32 = arith.constant 6 : i32
-  %0 = arith.shli %warp, %c4_i32 : i32
-  %1 = arith.shli %register, %c2_i32 : i32
-  %2 = arith.andi %1, %c8_i32 : i32
-  %3 = arith.ori %0, %2 : i32
+  %0 = arith.muli %warp, %c16_i32 : i32
+  %1 = arith.andi %register, %c2_i32 : i32
+  %2 = arith.muli %1, %c4_i32 : i32
+  %3 = arith.addi %0, %2 : i32
   %4 = arith.shrsi %lane, %c2_i32 : i32
   %5 = arith.addi %3, %4 : i32
-  %6 = arith.shli %register, %c1_i32 : i32
-  %7 = arith.andi %6, %c24_i32 : i32
-  %8 = arith.shli %lane, %c1_i32 : i32
-  %9 = arith.andi %8, %c6_i32 : i32
-  %10 = arith.ori %7, %9 : i32
+  %6 = arith.andi %register, %c12_i32 : i32
+  %7 = arith.muli %6, %c2_i32 : i32
+  %8 = arith.andi %lane, %c3_i32 : i32
+  %9 = arith.muli %8, %c2_i32 : i32
+  %10 = arith.addi %7, %9 : i32
   %11 = arith.andi %register, %c1_i32 : i32
-  %12 = arith.ori %10, %11 : i32
+  %12 = arith.addi %10, %11 : i32
   return %5, %12 : i32, i32
 }
 
@@ -39,20 +39,20 @@ func.func @linear_wgmma_d_inv(%dim0: i32, %dim1: i32) -> (i32, i32, i32) {
   %c1_i32 = arith.constant 1 : i32
   %c12_i32 = arith.constant 12 : i32
   %c2_i32 = arith.constant 2 : i32
-  %c28_i32 = arith.constant 28 : i32
-  %c3_i32 = arith.constant 3 : i32
+  %c7_i32 = arith.constant 7 : i32
   %c4_i32 = arith.constant 4 : i32
+  %c3_i32 = arith.constant 3 : i32
   %dim1_div_2 = arith.shrsi %dim1, %c1_i32 : i32
   %0 = arith.andi %dim1_div_2, %c12_i32 : i32
   %1 = arith.shrsi %dim0, %c2_i32 : i32
   %2 = arith.andi %1, %c2_i32 : i32
-  %3 = arith.ori %0, %2 : i32
+  %3 = arith.addi %0, %2 : i32
   %4 = arith.andi %dim1, %c1_i32 : i32
-  %5 = arith.ori %3, %4 : i32
-  %6 = arith.shli %dim0, %c2_i32 : i32
-  %7 = arith.andi %6, %c28_i32 : i32
+  %5 = arith.addi %3, %4 : i32
+  %6 = arith.andi %dim0, %c7_i32 : i32
+  %7 = arith.muli %6, %c4_i32 : i32
   %8 = arith.andi %dim1_div_2, %c3_i32 : i32
-  %9 = arith.ori %7, %8 : i32
+  %9 = arith.addi %7, %8 : i32
   %10 = arith.shrsi %dim0, %c4_i32 : i32
   return %5, %9, %10 : i32, i32, i32
 }

@@ -14,8 +14,8 @@
 #[inline]
 pub const fn linear_wgmma_d_apply(register: i32, lane: i32, warp: i32) -> (i32, i32) {
     (
-        ((warp << 4) | ((register << 2) & 8)) + (lane >> 2),
-        ((register << 1) & 0x18) | ((lane << 1) & 6) | (register & 1),
+        16 * warp + 4 * (register & 2) + (lane >> 2),
+        2 * (register & 0xc) + 2 * (lane & 3) + (register & 1),
     )
 }
 
@@ -31,8 +31,8 @@ pub const fn linear_wgmma_d_apply(register: i32, lane: i32, warp: i32) -> (i32, 
 pub const fn linear_wgmma_d_inv(dim0: i32, dim1: i32) -> (i32, i32, i32) {
     let dim1_div_2 = dim1 >> 1;
     (
-        (dim1_div_2 & 0xc) | ((dim0 >> 2) & 2) | (dim1 & 1),
-        ((dim0 << 2) & 0x1c) | (dim1_div_2 & 3),
+        (dim1_div_2 & 0xc) + ((dim0 >> 2) & 2) + (dim1 & 1),
+        4 * (dim0 & 7) + (dim1_div_2 & 3),
         dim0 >> 4,
     )
 }

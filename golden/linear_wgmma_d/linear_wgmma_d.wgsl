@@ -19,8 +19,8 @@ struct linear_wgmma_d_apply_result {
 /// Renamed: register is register_v here
 fn linear_wgmma_d_apply(register_v: i32, lane: i32, warp: i32) -> linear_wgmma_d_apply_result {
   return linear_wgmma_d_apply_result(
-      ((warp << 4u) | ((register_v << 2u) & 8)) + (lane >> 2u),
-      ((register_v << 1u) & 0x18) | ((lane << 1u) & 6) | (register_v & 1));
+      16 * warp + 4 * (register_v & 2) + (lane >> 2u),
+      2 * (register_v & 12) + 2 * (lane & 3) + (register_v & 1));
 }
 
 /// The result of linear_wgmma_d_inv.
@@ -38,7 +38,7 @@ struct linear_wgmma_d_inv_result {
 fn linear_wgmma_d_inv(dim0: i32, dim1: i32) -> linear_wgmma_d_inv_result {
   let dim1_div_2 = dim1 >> 1u;
   return linear_wgmma_d_inv_result(
-      (dim1_div_2 & 12) | ((dim0 >> 2u) & 2) | (dim1 & 1),
-      ((dim0 << 2u) & 0x1c) | (dim1_div_2 & 3),
+      (dim1_div_2 & 12) + ((dim0 >> 2u) & 2) + (dim1 & 1),
+      4 * (dim0 & 7) + (dim1_div_2 & 3),
       dim0 >> 4u);
 }

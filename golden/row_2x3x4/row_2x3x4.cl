@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Row(2, 3, 4))
 #ifndef LEGO_ROW_2X3X4_CL
-#define LEGO_ROW_2X3X4_CL 0x6f7e088a
+#define LEGO_ROW_2X3X4_CL 0x4ee6dd24
 
 /// Physical position of the logical index (i, j, k).
 /// @param i 0 <= i < 2
@@ -24,10 +24,11 @@ typedef struct row_2x3x4_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 static inline row_2x3x4_inv_result row_2x3x4_inv(int flat) {
-  const row_2x3x4_inv_result result = {flat / 12, flat % 12 >> 2, flat & 3};
+  const int flat_div_12 = flat / 12;
+  const row_2x3x4_inv_result result = {flat_div_12, (flat >> 2) - 3 * flat_div_12, flat & 3};
   return result;
 }
 
-#elif LEGO_ROW_2X3X4_CL != 0x6f7e088a
+#elif LEGO_ROW_2X3X4_CL != 0x4ee6dd24
 #error two different units are named row_2x3x4; give name= to one of them
 #endif  // LEGO_ROW_2X3X4_CL

@@ -24,8 +24,10 @@ contains
   elemental subroutine row_2x3x4_inv(flat, i, j, k)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
-    i = flat / 12_int32
-    j = shifta(mod(flat, 12_int32), 2)
+    integer(int32) :: flat_div_12
+    flat_div_12 = flat / 12_int32
+    i = flat_div_12
+    j = shifta(flat, 2) - 3_int32 * flat_div_12
     k = iand(flat, 3_int32)
   end subroutine row_2x3x4_inv
 

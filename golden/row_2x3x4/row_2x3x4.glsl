@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ROW_2X3X4_GLSL
-#define LEGO_ROW_2X3X4_GLSL 0x40fa82b8
+#define LEGO_ROW_2X3X4_GLSL 0x2cb5b298
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 2
@@ -26,8 +26,9 @@ int row_2x3x4_apply(ivec3 index) {
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 // Renamed: flat is flat_v here
 void row_2x3x4_inv(int flat_v, out int i, out int j, out int k) {
-  i = flat_v / 12;
-  j = flat_v % 12 >> 2;
+  int flat_div_12 = flat_v / 12;
+  i = flat_div_12;
+  j = (flat_v >> 2) - 3 * flat_div_12;
   k = flat_v & 3;
 }
 
@@ -38,6 +39,6 @@ ivec3 row_2x3x4_inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_ROW_2X3X4_GLSL != 0x40fa82b8
+#elif LEGO_ROW_2X3X4_GLSL != 0x2cb5b298
 #error two different units are named row_2x3x4; give name= to one of them
 #endif  // LEGO_ROW_2X3X4_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Row(2, 3, 4))
 #ifndef LEGO_ROW_2X3X4_METAL
-#define LEGO_ROW_2X3X4_METAL 0x10c75bf9
+#define LEGO_ROW_2X3X4_METAL 0x3390c99c
 
 #include <metal_stdlib>
 
@@ -26,9 +26,10 @@ struct row_2x3x4_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 static inline row_2x3x4_inv_result row_2x3x4_inv(int flat) {
-  return {flat / 12, flat % 12 >> 2, flat & 3};
+  const int flat_div_12 = flat / 12;
+  return {flat_div_12, (flat >> 2) - 3 * flat_div_12, flat & 3};
 }
 
-#elif LEGO_ROW_2X3X4_METAL != 0x10c75bf9
+#elif LEGO_ROW_2X3X4_METAL != 0x3390c99c
 #error two different units are named row_2x3x4; give name= to one of them
 #endif  // LEGO_ROW_2X3X4_METAL

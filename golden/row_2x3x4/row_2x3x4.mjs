@@ -23,5 +23,6 @@ export function row_2x3x4_apply(i, j, k) {
  * @returns {[i: number, j: number, k: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
  */
 export function row_2x3x4_inv(flat) {
-  return [Math.trunc(flat / 12), flat % 12 >> 2, flat & 3];
+  const flat_div_12 = Math.trunc(flat / 12);
+  return [flat_div_12, (flat >> 2) - 3 * flat_div_12, flat & 3];
 }

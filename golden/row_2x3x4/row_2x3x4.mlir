@@ -24,9 +24,10 @@ func.func @row_2x3x4_inv(%flat: i32) -> (i32, i32, i32) {
   %c12_i32 = arith.constant 12 : i32
   %c2_i32 = arith.constant 2 : i32
   %c3_i32 = arith.constant 3 : i32
-  %0 = arith.divsi %flat, %c12_i32 : i32
-  %1 = arith.remsi %flat, %c12_i32 : i32
-  %2 = arith.shrsi %1, %c2_i32 : i32
+  %flat_div_12 = arith.divsi %flat, %c12_i32 : i32
+  %0 = arith.shrsi %flat, %c2_i32 : i32
+  %1 = arith.muli %flat_div_12, %c3_i32 : i32
+  %2 = arith.subi %0, %1 : i32
   %3 = arith.andi %flat, %c3_i32 : i32
-  return %0, %2, %3 : i32, i32, i32
+  return %flat_div_12, %2, %3 : i32, i32, i32
 }

@@ -25,5 +25,6 @@ pub const fn row_2x3x4_apply(i: i32, j: i32, k: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn row_2x3x4_inv(flat: i32) -> (i32, i32, i32) {
-    (flat / 12, (flat % 12) >> 2, flat & 3)
+    let flat_div_12 = flat / 12;
+    (flat_div_12, (flat >> 2) - 3 * flat_div_12, flat & 3)
 }

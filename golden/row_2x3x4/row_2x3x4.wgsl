@@ -24,5 +24,6 @@ struct row_2x3x4_inv_result {
 /// 0 <= flat < 24
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 fn row_2x3x4_inv(flat: i32) -> row_2x3x4_inv_result {
-  return row_2x3x4_inv_result(flat / 12, (flat % 12) >> 2u, flat & 3);
+  let flat_div_12 = flat / 12;
+  return row_2x3x4_inv_result(flat_div_12, (flat >> 2u) - 3 * flat_div_12, flat & 3);
 }

@@ -33,4 +33,5 @@ def row_2x3x4_inv(flat):
     Returns:
         0 <= i < 2, 0 <= j < 3, 0 <= k < 4
     """
-    return flat // 12, (flat % 12) >> 2, flat & 3
+    flat_div_12 = flat // 12
+    return flat_div_12, (flat >> 2) - 3 * flat_div_12, flat & 3

@@ -2,7 +2,7 @@
 //
 // Strided(((32, 2), 5, 6), ((1, 960), 192, 32))
 #ifndef LEGO_STRIDED_INTERLEAVED_CL
-#define LEGO_STRIDED_INTERLEAVED_CL 0x5d002384
+#define LEGO_STRIDED_INTERLEAVED_CL 0x5d91355d
 
 /// Physical position of the logical index (i, j, k).
 /// @param i 0 <= i < 64
@@ -24,15 +24,16 @@ typedef struct strided_interleaved_inv_result {
 /// @param flat 0 <= flat < 1920
 /// @return 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 static inline strided_interleaved_inv_result strided_interleaved_inv(int flat) {
-  const int flat_div_960 = flat / 960;
+  const int flat_div_192 = flat / 192;
+  const int flat_div_32 = flat >> 5;
   const strided_interleaved_inv_result result = {
-      32 * flat_div_960 + (flat & 31),
-      flat / 192 - 5 * flat_div_960,
-      flat % 192 >> 5,
+      (flat & 31) + (flat_div_32 < 30 ? 0 : 32),
+      flat_div_192 < 5 ? flat_div_192 : flat_div_192 - 5,
+      flat_div_32 - 6 * flat_div_192,
   };
   return result;
 }
 
-#elif LEGO_STRIDED_INTERLEAVED_CL != 0x5d002384
+#elif LEGO_STRIDED_INTERLEAVED_CL != 0x5d91355d
 #error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_CL

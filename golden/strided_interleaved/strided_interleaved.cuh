@@ -2,7 +2,7 @@
 //
 // Strided(((32, 2), 5, 6), ((1, 960), 192, 32))
 #ifndef LEGO_STRIDED_INTERLEAVED_CUH
-#define LEGO_STRIDED_INTERLEAVED_CUH 0x27820daf
+#define LEGO_STRIDED_INTERLEAVED_CUH 0x6a8b02b5
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -34,10 +34,15 @@ struct strided_interleaved_inv_result {
 /// @return 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_interleaved_inv_result strided_interleaved_inv(
     int flat) noexcept {
-  const int flat_div_960 = flat / 960;
-  return {32 * flat_div_960 + (flat & 31), flat / 192 - 5 * flat_div_960, flat % 192 >> 5};
+  const int flat_div_192 = flat / 192;
+  const int flat_div_32 = flat >> 5;
+  return {
+      (flat & 31) + (flat_div_32 < 30 ? 0 : 32),
+      flat_div_192 < 5 ? flat_div_192 : flat_div_192 - 5,
+      flat_div_32 - 6 * flat_div_192,
+  };
 }
 
-#elif LEGO_STRIDED_INTERLEAVED_CUH != 0x27820daf
+#elif LEGO_STRIDED_INTERLEAVED_CUH != 0x6a8b02b5
 #error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_CUH

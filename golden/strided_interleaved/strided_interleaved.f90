@@ -24,11 +24,12 @@ contains
   elemental subroutine strided_interleaved_inv(flat, i, j, k)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
-    integer(int32) :: flat_div_960
-    flat_div_960 = flat / 960_int32
-    i = 32_int32 * flat_div_960 + iand(flat, 31_int32)
-    j = flat / 192_int32 - 5_int32 * flat_div_960
-    k = shifta(mod(flat, 192_int32), 5)
+    integer(int32) :: flat_div_192, flat_div_32
+    flat_div_192 = flat / 192_int32
+    flat_div_32 = shifta(flat, 5)
+    i = iand(flat, 31_int32) + merge(0_int32, 32_int32, flat_div_32 < 30_int32)
+    j = merge(flat_div_192, flat_div_192 - 5_int32, flat_div_192 < 5_int32)
+    k = flat_div_32 - 6_int32 * flat_div_192
   end subroutine strided_interleaved_inv
 
 end module strided_interleaved_mod

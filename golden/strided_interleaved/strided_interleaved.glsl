@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_INTERLEAVED_GLSL
-#define LEGO_STRIDED_INTERLEAVED_GLSL 0x27643027
+#define LEGO_STRIDED_INTERLEAVED_GLSL 0x30d25698
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 64
@@ -26,10 +26,11 @@ int strided_interleaved_apply(ivec3 index) {
 // Result: 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 // Renamed: flat is flat_v here
 void strided_interleaved_inv(int flat_v, out int i, out int j, out int k) {
-  int flat_div_960 = flat_v / 960;
-  i = 32 * flat_div_960 + (flat_v & 31);
-  j = flat_v / 192 - 5 * flat_div_960;
-  k = flat_v % 192 >> 5;
+  int flat_div_192 = flat_v / 192;
+  int flat_div_32 = flat_v >> 5;
+  i = (flat_v & 31) + (flat_div_32 < 30 ? 0 : 32);
+  j = flat_div_192 < 5 ? flat_div_192 : flat_div_192 - 5;
+  k = flat_div_32 - 6 * flat_div_192;
 }
 
 // The same with (i, j, k) as a vector.
@@ -39,6 +40,6 @@ ivec3 strided_interleaved_inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_STRIDED_INTERLEAVED_GLSL != 0x27643027
+#elif LEGO_STRIDED_INTERLEAVED_GLSL != 0x30d25698
 #error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_GLSL

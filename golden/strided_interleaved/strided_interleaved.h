@@ -2,7 +2,7 @@
 //
 // Strided(((32, 2), 5, 6), ((1, 960), 192, 32))
 #ifndef LEGO_STRIDED_INTERLEAVED_H
-#define LEGO_STRIDED_INTERLEAVED_H 0x2bcce462
+#define LEGO_STRIDED_INTERLEAVED_H 0x2fb10ec3
 
 #include <stdint.h>
 
@@ -26,15 +26,16 @@ typedef struct strided_interleaved_inv_result {
 /// @param flat 0 <= flat < 1920
 /// @return 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 static inline strided_interleaved_inv_result strided_interleaved_inv(int32_t flat) {
-  const int32_t flat_div_960 = flat / 960;
+  const int32_t flat_div_192 = flat / 192;
+  const int32_t flat_div_32 = flat >> 5;
   const strided_interleaved_inv_result result = {
-      32 * flat_div_960 + (flat & 31),
-      flat / 192 - 5 * flat_div_960,
-      flat % 192 >> 5,
+      (flat & 31) + (flat_div_32 < 30 ? 0 : 32),
+      flat_div_192 < 5 ? flat_div_192 : flat_div_192 - 5,
+      flat_div_32 - 6 * flat_div_192,
   };
   return result;
 }
 
-#elif LEGO_STRIDED_INTERLEAVED_H != 0x2bcce462
+#elif LEGO_STRIDED_INTERLEAVED_H != 0x2fb10ec3
 #error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_H

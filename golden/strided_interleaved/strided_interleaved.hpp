@@ -2,7 +2,7 @@
 //
 // Strided(((32, 2), 5, 6), ((1, 960), 192, 32))
 #ifndef LEGO_STRIDED_INTERLEAVED_HPP
-#define LEGO_STRIDED_INTERLEAVED_HPP 0x089b6d1f
+#define LEGO_STRIDED_INTERLEAVED_HPP 0x589f8f23
 
 #include <cstdint>
 
@@ -30,12 +30,17 @@ struct strided_interleaved_inv_result {
 /// @return 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 [[nodiscard]] constexpr strided_interleaved_inv_result strided_interleaved_inv(
     std::int32_t flat) noexcept {
-  const std::int32_t flat_div_960 = flat / 960;
-  return {32 * flat_div_960 + (flat & 31), flat / 192 - 5 * flat_div_960, flat % 192 >> 5};
+  const std::int32_t flat_div_192 = flat / 192;
+  const std::int32_t flat_div_32 = flat >> 5;
+  return {
+      (flat & 31) + (flat_div_32 < 30 ? 0 : 32),
+      flat_div_192 < 5 ? flat_div_192 : flat_div_192 - 5,
+      flat_div_32 - 6 * flat_div_192,
+  };
 }
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_INTERLEAVED_HPP != 0x089b6d1f
+#elif LEGO_STRIDED_INTERLEAVED_HPP != 0x589f8f23
 #error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_HPP

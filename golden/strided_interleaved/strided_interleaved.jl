@@ -33,9 +33,11 @@ Logical index (i, j, k) of a physical position.
 - Result: `0 <= i < 64, 0 <= j < 5, 0 <= k < 6`
 """
 @inline function strided_interleaved_inv(flat::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
-    flat_div_960 = div(flat, Ti(960))
-    return (Ti(32) * flat_div_960 + (flat & Ti(31)),
-        div(flat, Ti(192)) - Ti(5) * flat_div_960, (flat % Ti(192)) >> 5)
+    flat_div_192 = div(flat, Ti(192))
+    flat_div_32 = flat >> 5
+    return ((flat & Ti(31)) + (flat_div_32 < 30 ? Ti(0) : Ti(32)),
+        flat_div_192 < 5 ? flat_div_192 : flat_div_192 - Ti(5),
+        flat_div_32 - Ti(6) * flat_div_192)
 end
 
 strided_interleaved_inv(flat::Integer) = strided_interleaved_inv(Int64(flat))

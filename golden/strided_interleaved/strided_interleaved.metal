@@ -2,7 +2,7 @@
 //
 // Strided(((32, 2), 5, 6), ((1, 960), 192, 32))
 #ifndef LEGO_STRIDED_INTERLEAVED_METAL
-#define LEGO_STRIDED_INTERLEAVED_METAL 0x6ac1e3b5
+#define LEGO_STRIDED_INTERLEAVED_METAL 0x579396c2
 
 #include <metal_stdlib>
 
@@ -26,10 +26,15 @@ struct strided_interleaved_inv_result {
 /// @param flat 0 <= flat < 1920
 /// @return 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 static inline strided_interleaved_inv_result strided_interleaved_inv(int flat) {
-  const int flat_div_960 = flat / 960;
-  return {32 * flat_div_960 + (flat & 31), flat / 192 - 5 * flat_div_960, flat % 192 >> 5};
+  const int flat_div_192 = flat / 192;
+  const int flat_div_32 = flat >> 5;
+  return {
+      (flat & 31) + (flat_div_32 < 30 ? 0 : 32),
+      flat_div_192 < 5 ? flat_div_192 : flat_div_192 - 5,
+      flat_div_32 - 6 * flat_div_192,
+  };
 }
 
-#elif LEGO_STRIDED_INTERLEAVED_METAL != 0x6ac1e3b5
+#elif LEGO_STRIDED_INTERLEAVED_METAL != 0x579396c2
 #error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_METAL

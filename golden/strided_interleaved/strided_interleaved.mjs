@@ -23,10 +23,11 @@ export function strided_interleaved_apply(i, j, k) {
  * @returns {[i: number, j: number, k: number]} 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
  */
 export function strided_interleaved_inv(flat) {
-  const flat_div_960 = Math.trunc(flat / 960);
+  const flat_div_192 = Math.trunc(flat / 192);
+  const flat_div_32 = flat >> 5;
   return [
-    32 * flat_div_960 + (flat & 31),
-    Math.trunc(flat / 192) - 5 * flat_div_960,
-    flat % 192 >> 5,
+    (flat & 31) + (flat_div_32 < 30 ? 0 : 32),
+    flat_div_192 < 5 ? flat_div_192 : flat_div_192 - 5,
+    flat_div_32 - 6 * flat_div_192,
   ];
 }

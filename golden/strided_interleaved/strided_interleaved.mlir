@@ -26,19 +26,23 @@ func.func @strided_interleaved_apply(%i: i32, %j: i32, %k: i32) -> i32 {
 // 0 <= flat < 1920
 // Result: 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 func.func @strided_interleaved_inv(%flat: i32) -> (i32, i32, i32) {
-  %c960_i32 = arith.constant 960 : i32
-  %c32_i32 = arith.constant 32 : i32
-  %c31_i32 = arith.constant 31 : i32
   %c192_i32 = arith.constant 192 : i32
   %c5_i32 = arith.constant 5 : i32
-  %flat_div_960 = arith.divsi %flat, %c960_i32 : i32
-  %0 = arith.muli %flat_div_960, %c32_i32 : i32
-  %1 = arith.andi %flat, %c31_i32 : i32
-  %2 = arith.addi %0, %1 : i32
-  %3 = arith.divsi %flat, %c192_i32 : i32
-  %4 = arith.muli %flat_div_960, %c5_i32 : i32
-  %5 = arith.subi %3, %4 : i32
-  %6 = arith.remsi %flat, %c192_i32 : i32
-  %7 = arith.shrsi %6, %c5_i32 : i32
-  return %2, %5, %7 : i32, i32, i32
+  %c31_i32 = arith.constant 31 : i32
+  %c30_i32 = arith.constant 30 : i32
+  %c0_i32 = arith.constant 0 : i32
+  %c32_i32 = arith.constant 32 : i32
+  %c6_i32 = arith.constant 6 : i32
+  %flat_div_192 = arith.divsi %flat, %c192_i32 : i32
+  %flat_div_32 = arith.shrsi %flat, %c5_i32 : i32
+  %0 = arith.andi %flat, %c31_i32 : i32
+  %1 = arith.cmpi slt, %flat_div_32, %c30_i32 : i32
+  %2 = arith.select %1, %c0_i32, %c32_i32 : i32
+  %3 = arith.addi %0, %2 : i32
+  %4 = arith.cmpi slt, %flat_div_192, %c5_i32 : i32
+  %5 = arith.subi %flat_div_192, %c5_i32 : i32
+  %6 = arith.select %4, %flat_div_192, %5 : i32
+  %7 = arith.muli %flat_div_192, %c6_i32 : i32
+  %8 = arith.subi %flat_div_32, %7 : i32
+  return %3, %6, %8 : i32, i32, i32
 }

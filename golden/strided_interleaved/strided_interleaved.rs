@@ -25,10 +25,15 @@ pub const fn strided_interleaved_apply(i: i32, j: i32, k: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn strided_interleaved_inv(flat: i32) -> (i32, i32, i32) {
-    let flat_div_960 = flat / 960;
+    let flat_div_192 = flat / 192;
+    let flat_div_32 = flat >> 5;
     (
-        32 * flat_div_960 + (flat & 0x1f),
-        flat / 192 - 5 * flat_div_960,
-        (flat % 192) >> 5,
+        (flat & 0x1f) + (if flat_div_32 < 30 { 0 } else { 32 }),
+        if flat_div_192 < 5 {
+            flat_div_192
+        } else {
+            flat_div_192 - 5
+        },
+        flat_div_32 - 6 * flat_div_192,
     )
 }

@@ -24,7 +24,10 @@ struct strided_interleaved_inv_result {
 /// 0 <= flat < 1920
 /// Result: 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 fn strided_interleaved_inv(flat: i32) -> strided_interleaved_inv_result {
-  let flat_div_960 = flat / 960;
+  let flat_div_192 = flat / 192;
+  let flat_div_32 = flat >> 5u;
   return strided_interleaved_inv_result(
-      32 * flat_div_960 + (flat & 31), flat / 192 - 5 * flat_div_960, (flat % 192) >> 5u);
+      (flat & 31) + select(32, 0, flat_div_32 < 30),
+      select(flat_div_192 - 5, flat_div_192, flat_div_192 < 5),
+      flat_div_32 - 6 * flat_div_192);
 }

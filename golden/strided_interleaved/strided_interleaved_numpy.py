@@ -6,6 +6,8 @@ Strided(((32, 2), 5, 6), ((1, 960), 192, 32))
 Arrays are as wide as the functions say.
 """
 
+import numpy as np
+
 
 def strided_interleaved_apply(i, j, k):
     """Physical position of the logical index (i, j, k).
@@ -30,5 +32,10 @@ def strided_interleaved_inv(flat):
     Returns:
         0 <= i < 64, 0 <= j < 5, 0 <= k < 6
     """
-    flat_div_960 = flat // 960
-    return 32 * flat_div_960 + (flat & 31), flat // 192 - 5 * flat_div_960, (flat % 192) >> 5
+    flat_div_192 = flat // 192
+    flat_div_32 = flat >> 5
+    return (
+        (flat & 31) + np.where(flat_div_32 < 30, 0, 32),
+        np.where(flat_div_192 < 5, flat_div_192, flat_div_192 - 5)[()],
+        flat_div_32 - 6 * flat_div_192,
+    )

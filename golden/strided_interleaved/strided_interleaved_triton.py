@@ -33,5 +33,10 @@ def strided_interleaved_inv(flat):
     Returns:
         0 <= i < 64, 0 <= j < 5, 0 <= k < 6
     """
-    flat_div_960 = flat // 960
-    return 32 * flat_div_960 + (flat & 31), flat // 192 - 5 * flat_div_960, (flat % 192) >> 5
+    flat_div_192 = flat // 192
+    flat_div_32 = flat >> 5
+    return (
+        (flat & 31) + tl.where(flat_div_32 < 30, 0, 32),
+        tl.where(flat_div_192 < 5, flat_div_192, flat_div_192 - 5),
+        flat_div_32 - 6 * flat_div_192,
+    )

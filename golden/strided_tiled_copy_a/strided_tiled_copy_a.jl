@@ -18,8 +18,8 @@ Physical position of the logical index (i, j, k).
 @inline function strided_tiled_copy_a_apply(i::Ti, j::Ti,
     k::Ti)::Ti where {Ti<:Union{Int32, Int64}}
     j_mod_4 = j & Ti(3)
-    return Ti(320) * (i >> 5) + Ti(318) * (j_mod_4 >> 1) + Ti(32) * (i >> 2) + Ti(16) * k +
-        Ti(2) * (i + j) - j_mod_4
+    return Ti(318) * (j_mod_4 >> 1) + Ti(16) * k + Ti(10) * (i & Ti(32)) +
+        Ti(8) * (i & Ti(60)) + Ti(2) * (i + j) - j_mod_4
 end
 
 function strided_tiled_copy_a_apply(i::Integer, j::Integer, k::Integer)

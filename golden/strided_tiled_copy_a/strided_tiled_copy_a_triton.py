@@ -21,4 +21,4 @@ def strided_tiled_copy_a_apply(i, j, k):
         0 <= the result < 1272
     """
     j_mod_4 = j & 3
-    return 320 * (i >> 5) + 318 * (j_mod_4 >> 1) + 32 * (i >> 2) + 16 * k + 2 * (i + j) - j_mod_4
+    return 318 * (j_mod_4 >> 1) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3C) + 2 * (i + j) - j_mod_4

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 3), (2, 4)), ((12, 1), (48, 3)))
 #ifndef LEGO_STRIDED_ZIPPED_DIVIDE_CUH
-#define LEGO_STRIDED_ZIPPED_DIVIDE_CUH 0x1dd0c729
+#define LEGO_STRIDED_ZIPPED_DIVIDE_CUH 0x1cc9dd19
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -32,10 +32,9 @@ struct strided_zipped_divide_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_zipped_divide_inv_result strided_zipped_divide_inv(
     int flat) noexcept {
   const int flat_div_3 = flat / 3;
-  // j: The bits flat_div_3[1:0] flat_div_3[4], highest first.
-  return {4 * (flat % 3) + ((flat_div_3 >> 2) & 3), (33 * flat_div_3 >> 4) & 7};
+  return {4 * (flat % 3) + ((flat_div_3 >> 2) & 3), 2 * (flat_div_3 & 3) + (flat_div_3 >> 4)};
 }
 
-#elif LEGO_STRIDED_ZIPPED_DIVIDE_CUH != 0x1dd0c729
+#elif LEGO_STRIDED_ZIPPED_DIVIDE_CUH != 0x1cc9dd19
 #error two different units are named strided_zipped_divide; give name= to one of them
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_CUH

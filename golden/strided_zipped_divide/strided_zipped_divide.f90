@@ -26,9 +26,8 @@ contains
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_3
     flat_div_3 = flat / 3_int32
-    ! j: The bits flat_div_3[1:0] flat_div_3[4], highest first.
     i = 4_int32 * mod(flat, 3_int32) + iand(shifta(flat_div_3, 2), 3_int32)
-    j = iand(shifta(33_int32 * flat_div_3, 4), 7_int32)
+    j = 2_int32 * iand(flat_div_3, 3_int32) + shifta(flat_div_3, 4)
   end subroutine strided_zipped_divide_inv
 
 end module strided_zipped_divide_mod

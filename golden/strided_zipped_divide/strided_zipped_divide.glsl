@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_ZIPPED_DIVIDE_GLSL
-#define LEGO_STRIDED_ZIPPED_DIVIDE_GLSL 0x5445700d
+#define LEGO_STRIDED_ZIPPED_DIVIDE_GLSL 0x0fc94a42
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 12
@@ -26,9 +26,8 @@ int strided_zipped_divide_apply(ivec2 index) {
 // Renamed: flat is flat_v here
 void strided_zipped_divide_inv(int flat_v, out int i, out int j) {
   int flat_div_3 = flat_v / 3;
-  // j: The bits flat_div_3[1:0] flat_div_3[4], highest first.
   i = 4 * (flat_v % 3) + ((flat_div_3 >> 2) & 3);
-  j = (33 * flat_div_3 >> 4) & 7;
+  j = 2 * (flat_div_3 & 3) + (flat_div_3 >> 4);
 }
 
 // The same with (i, j) as a vector.
@@ -38,6 +37,6 @@ ivec2 strided_zipped_divide_inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_STRIDED_ZIPPED_DIVIDE_GLSL != 0x5445700d
+#elif LEGO_STRIDED_ZIPPED_DIVIDE_GLSL != 0x0fc94a42
 #error two different units are named strided_zipped_divide; give name= to one of them
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_GLSL

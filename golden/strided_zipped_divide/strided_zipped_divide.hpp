@@ -2,7 +2,7 @@
 //
 // Strided(((4, 3), (2, 4)), ((12, 1), (48, 3)))
 #ifndef LEGO_STRIDED_ZIPPED_DIVIDE_HPP
-#define LEGO_STRIDED_ZIPPED_DIVIDE_HPP 0x23d86149
+#define LEGO_STRIDED_ZIPPED_DIVIDE_HPP 0x218e9f10
 
 #include <cstdint>
 
@@ -29,12 +29,11 @@ struct strided_zipped_divide_inv_result {
 [[nodiscard]] constexpr strided_zipped_divide_inv_result strided_zipped_divide_inv(
     std::int32_t flat) noexcept {
   const std::int32_t flat_div_3 = flat / 3;
-  // j: The bits flat_div_3[1:0] flat_div_3[4], highest first.
-  return {4 * (flat % 3) + ((flat_div_3 >> 2) & 3), (33 * flat_div_3 >> 4) & 7};
+  return {4 * (flat % 3) + ((flat_div_3 >> 2) & 3), 2 * (flat_div_3 & 3) + (flat_div_3 >> 4)};
 }
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_ZIPPED_DIVIDE_HPP != 0x23d86149
+#elif LEGO_STRIDED_ZIPPED_DIVIDE_HPP != 0x218e9f10
 #error two different units are named strided_zipped_divide; give name= to one of them
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_HPP

@@ -33,9 +33,8 @@ Logical index (i, j) of a physical position.
 """
 @inline function strided_zipped_divide_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     flat_div_3 = div(flat, Ti(3))
-    # j: The bits flat_div_3[1:0] flat_div_3[4], highest first.
     return (Ti(4) * (flat % Ti(3)) + ((flat_div_3 >> 2) & Ti(3)),
-        ((Ti(33) * flat_div_3) >> 4) & Ti(7))
+        Ti(2) * (flat_div_3 & Ti(3)) + (flat_div_3 >> 4))
 end
 
 strided_zipped_divide_inv(flat::Integer) = strided_zipped_divide_inv(Int64(flat))

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 3), (2, 4)), ((12, 1), (48, 3)))
 #ifndef LEGO_STRIDED_ZIPPED_DIVIDE_METAL
-#define LEGO_STRIDED_ZIPPED_DIVIDE_METAL 0x1278c7d9
+#define LEGO_STRIDED_ZIPPED_DIVIDE_METAL 0x08723477
 
 #include <metal_stdlib>
 
@@ -25,10 +25,9 @@ struct strided_zipped_divide_inv_result {
 /// @return 0 <= i < 12, 0 <= j < 8
 static inline strided_zipped_divide_inv_result strided_zipped_divide_inv(int flat) {
   const int flat_div_3 = flat / 3;
-  // j: The bits flat_div_3[1:0] flat_div_3[4], highest first.
-  return {4 * (flat % 3) + ((flat_div_3 >> 2) & 3), (33 * flat_div_3 >> 4) & 7};
+  return {4 * (flat % 3) + ((flat_div_3 >> 2) & 3), 2 * (flat_div_3 & 3) + (flat_div_3 >> 4)};
 }
 
-#elif LEGO_STRIDED_ZIPPED_DIVIDE_METAL != 0x1278c7d9
+#elif LEGO_STRIDED_ZIPPED_DIVIDE_METAL != 0x08723477
 #error two different units are named strided_zipped_divide; give name= to one of them
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_METAL

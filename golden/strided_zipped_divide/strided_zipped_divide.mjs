@@ -23,5 +23,5 @@ export function strided_zipped_divide_apply(i, j) {
  */
 export function strided_zipped_divide_inv(flat) {
   const flat_div_3 = Math.trunc(flat / 3);
-  return [4 * (flat % 3) + ((flat_div_3 >> 2) & 3), (33 * flat_div_3 >> 4) & 7];
+  return [4 * (flat % 3) + ((flat_div_3 >> 2) & 3), 2 * (flat_div_3 & 3) + (flat_div_3 >> 4)];
 }

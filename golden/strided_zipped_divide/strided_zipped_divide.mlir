@@ -32,16 +32,15 @@ func.func @strided_zipped_divide_inv(%flat: i32) -> (i32, i32) {
   %c3_i32 = arith.constant 3 : i32
   %c4_i32 = arith.constant 4 : i32
   %c2_i32 = arith.constant 2 : i32
-  %c33_i32 = arith.constant 33 : i32
-  %c7_i32 = arith.constant 7 : i32
   %flat_div_3 = arith.divsi %flat, %c3_i32 : i32
   %0 = arith.remsi %flat, %c3_i32 : i32
   %1 = arith.muli %0, %c4_i32 : i32
   %2 = arith.shrsi %flat_div_3, %c2_i32 : i32
   %3 = arith.andi %2, %c3_i32 : i32
   %4 = arith.addi %1, %3 : i32
-  %5 = arith.muli %flat_div_3, %c33_i32 : i32
-  %6 = arith.shrsi %5, %c4_i32 : i32
-  %7 = arith.andi %6, %c7_i32 : i32
-  return %4, %7 : i32, i32
+  %5 = arith.andi %flat_div_3, %c3_i32 : i32
+  %6 = arith.muli %5, %c2_i32 : i32
+  %7 = arith.shrsi %flat_div_3, %c4_i32 : i32
+  %8 = arith.addi %6, %7 : i32
+  return %4, %8 : i32, i32
 }

@@ -25,9 +25,8 @@ pub const fn strided_zipped_divide_apply(i: i32, j: i32) -> i32 {
 #[inline]
 pub const fn strided_zipped_divide_inv(flat: i32) -> (i32, i32) {
     let flat_div_3 = flat / 3;
-    // j: The bits flat_div_3[1:0] flat_div_3[4], highest first.
     (
         4 * (flat % 3) + ((flat_div_3 >> 2) & 3),
-        ((33 * flat_div_3) >> 4) & 7,
+        2 * (flat_div_3 & 3) + (flat_div_3 >> 4),
     )
 }

@@ -23,7 +23,6 @@ struct strided_zipped_divide_inv_result {
 /// Result: 0 <= i < 12, 0 <= j < 8
 fn strided_zipped_divide_inv(flat: i32) -> strided_zipped_divide_inv_result {
   let flat_div_3 = flat / 3;
-  // j: The bits flat_div_3[1:0] flat_div_3[4], highest first.
   return strided_zipped_divide_inv_result(
-      4 * (flat % 3) + ((flat_div_3 >> 2u) & 3), ((33 * flat_div_3) >> 4u) & 7);
+      4 * (flat % 3) + ((flat_div_3 >> 2u) & 3), 2 * (flat_div_3 & 3) + (flat_div_3 >> 4u));
 }

@@ -30,5 +30,4 @@ def strided_zipped_divide_inv(flat):
         0 <= i < 12, 0 <= j < 8
     """
     flat_div_3 = flat // 3
-    # j: The bits flat_div_3[1:0] flat_div_3[4], highest first.
-    return 4 * (flat % 3) + ((flat_div_3 >> 2) & 3), ((33 * flat_div_3) >> 4) & 7
+    return 4 * (flat % 3) + ((flat_div_3 >> 2) & 3), 2 * (flat_div_3 & 3) + (flat_div_3 >> 4)

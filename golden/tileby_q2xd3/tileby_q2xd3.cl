@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3, 2], [3, 2, 2])
 #ifndef LEGO_TILEBY_Q2XD3_CL
-#define LEGO_TILEBY_Q2XD3_CL 0x0d8636ff
+#define LEGO_TILEBY_Q2XD3_CL 0x1958ee83
 
 /// Physical position of the logical index (i, j, k, l, m, n).
 /// @param i 0 <= i < 2
@@ -31,17 +31,18 @@ typedef struct tileby_q2xd3_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
 static inline tileby_q2xd3_inv_result tileby_q2xd3_inv(int flat) {
   const int flat_div_72 = flat / 72;
+  const int flat_div_24 = flat / 24;
   const tileby_q2xd3_inv_result result = {
       flat_div_72,
-      flat % 24 >> 3,
-      (flat & 3) >> 1,
-      flat / 24 - 3 * flat_div_72,
-      (flat & 7) >> 2,
+      (flat >> 3) - 3 * flat_div_24,
+      (flat >> 1) & 1,
+      flat_div_24 - 3 * flat_div_72,
+      (flat >> 2) & 1,
       flat & 1,
   };
   return result;
 }
 
-#elif LEGO_TILEBY_Q2XD3_CL != 0x0d8636ff
+#elif LEGO_TILEBY_Q2XD3_CL != 0x1958ee83
 #error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_CL

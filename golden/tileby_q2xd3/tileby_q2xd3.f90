@@ -27,13 +27,14 @@ contains
   elemental subroutine tileby_q2xd3_inv(flat, i, j, k, l, m, n)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m, n
-    integer(int32) :: flat_div_72
+    integer(int32) :: flat_div_72, flat_div_24
     flat_div_72 = flat / 72_int32
+    flat_div_24 = flat / 24_int32
     i = flat_div_72
-    j = shifta(mod(flat, 24_int32), 3)
-    k = shifta(iand(flat, 3_int32), 1)
-    l = flat / 24_int32 - 3_int32 * flat_div_72
-    m = shifta(iand(flat, 7_int32), 2)
+    j = shifta(flat, 3) - 3_int32 * flat_div_24
+    k = iand(shifta(flat, 1), 1_int32)
+    l = flat_div_24 - 3_int32 * flat_div_72
+    m = iand(shifta(flat, 2), 1_int32)
     n = iand(flat, 1_int32)
   end subroutine tileby_q2xd3_inv
 

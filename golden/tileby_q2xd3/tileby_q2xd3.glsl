@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEBY_Q2XD3_GLSL
-#define LEGO_TILEBY_Q2XD3_GLSL 0x4a477321
+#define LEGO_TILEBY_Q2XD3_GLSL 0x38e45d7b
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // 0 <= i < 2
@@ -26,14 +26,15 @@ int tileby_q2xd3_apply(int i, int j, int k, int l, int m, int n) {
 void tileby_q2xd3_inv(
     int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
   int flat_div_72 = flat_v / 72;
+  int flat_div_24 = flat_v / 24;
   i = flat_div_72;
-  j = flat_v % 24 >> 3;
-  k = (flat_v & 3) >> 1;
-  l = flat_v / 24 - 3 * flat_div_72;
-  m = (flat_v & 7) >> 2;
+  j = (flat_v >> 3) - 3 * flat_div_24;
+  k = (flat_v >> 1) & 1;
+  l = flat_div_24 - 3 * flat_div_72;
+  m = (flat_v >> 2) & 1;
   n = flat_v & 1;
 }
 
-#elif LEGO_TILEBY_Q2XD3_GLSL != 0x4a477321
+#elif LEGO_TILEBY_Q2XD3_GLSL != 0x38e45d7b
 #error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_GLSL

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3, 2], [3, 2, 2])
 #ifndef LEGO_TILEBY_Q2XD3_HIP_H
-#define LEGO_TILEBY_Q2XD3_HIP_H 0x7f5d9883
+#define LEGO_TILEBY_Q2XD3_HIP_H 0x66ad1fec
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -41,16 +41,17 @@ struct tileby_q2xd3_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q2xd3_inv_result tileby_q2xd3_inv(
     int flat) noexcept {
   const int flat_div_72 = flat / 72;
+  const int flat_div_24 = flat / 24;
   return {
       flat_div_72,
-      flat % 24 >> 3,
-      (flat & 3) >> 1,
-      flat / 24 - 3 * flat_div_72,
-      (flat & 7) >> 2,
+      (flat >> 3) - 3 * flat_div_24,
+      (flat >> 1) & 1,
+      flat_div_24 - 3 * flat_div_72,
+      (flat >> 2) & 1,
       flat & 1,
   };
 }
 
-#elif LEGO_TILEBY_Q2XD3_HIP_H != 0x7f5d9883
+#elif LEGO_TILEBY_Q2XD3_HIP_H != 0x66ad1fec
 #error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_HIP_H

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3, 2], [3, 2, 2])
 #ifndef LEGO_TILEBY_Q2XD3_HPP
-#define LEGO_TILEBY_Q2XD3_HPP 0x2a57a1a8
+#define LEGO_TILEBY_Q2XD3_HPP 0x3d39be67
 
 #include <cstdint>
 
@@ -37,18 +37,19 @@ struct tileby_q2xd3_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
 [[nodiscard]] constexpr tileby_q2xd3_inv_result tileby_q2xd3_inv(std::int32_t flat) noexcept {
   const std::int32_t flat_div_72 = flat / 72;
+  const std::int32_t flat_div_24 = flat / 24;
   return {
       flat_div_72,
-      flat % 24 >> 3,
-      (flat & 3) >> 1,
-      flat / 24 - 3 * flat_div_72,
-      (flat & 7) >> 2,
+      (flat >> 3) - 3 * flat_div_24,
+      (flat >> 1) & 1,
+      flat_div_24 - 3 * flat_div_72,
+      (flat >> 2) & 1,
       flat & 1,
   };
 }
 
 }  // namespace lego
 
-#elif LEGO_TILEBY_Q2XD3_HPP != 0x2a57a1a8
+#elif LEGO_TILEBY_Q2XD3_HPP != 0x3d39be67
 #error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_HPP

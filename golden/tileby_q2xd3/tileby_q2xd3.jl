@@ -38,8 +38,9 @@ Logical index (i, j, k, l, m, n) of a physical position.
 """
 @inline function tileby_q2xd3_inv(flat::Ti)::NTuple{6, Ti} where {Ti<:Union{Int32, Int64}}
     flat_div_72 = div(flat, Ti(72))
-    return (flat_div_72, (flat % Ti(24)) >> 3, (flat & Ti(3)) >> 1,
-        div(flat, Ti(24)) - Ti(3) * flat_div_72, (flat & Ti(7)) >> 2, flat & Ti(1))
+    flat_div_24 = div(flat, Ti(24))
+    return (flat_div_72, (flat >> 3) - Ti(3) * flat_div_24, (flat >> 1) & Ti(1),
+        flat_div_24 - Ti(3) * flat_div_72, (flat >> 2) & Ti(1), flat & Ti(1))
 end
 
 tileby_q2xd3_inv(flat::Integer) = tileby_q2xd3_inv(Int64(flat))

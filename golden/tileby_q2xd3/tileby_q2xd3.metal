@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3, 2], [3, 2, 2])
 #ifndef LEGO_TILEBY_Q2XD3_METAL
-#define LEGO_TILEBY_Q2XD3_METAL 0x4309327a
+#define LEGO_TILEBY_Q2XD3_METAL 0x6be28369
 
 #include <metal_stdlib>
 
@@ -33,16 +33,17 @@ struct tileby_q2xd3_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
 static inline tileby_q2xd3_inv_result tileby_q2xd3_inv(int flat) {
   const int flat_div_72 = flat / 72;
+  const int flat_div_24 = flat / 24;
   return {
       flat_div_72,
-      flat % 24 >> 3,
-      (flat & 3) >> 1,
-      flat / 24 - 3 * flat_div_72,
-      (flat & 7) >> 2,
+      (flat >> 3) - 3 * flat_div_24,
+      (flat >> 1) & 1,
+      flat_div_24 - 3 * flat_div_72,
+      (flat >> 2) & 1,
       flat & 1,
   };
 }
 
-#elif LEGO_TILEBY_Q2XD3_METAL != 0x4309327a
+#elif LEGO_TILEBY_Q2XD3_METAL != 0x6be28369
 #error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_METAL

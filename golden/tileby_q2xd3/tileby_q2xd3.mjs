@@ -27,12 +27,13 @@ export function tileby_q2xd3_apply(i, j, k, l, m, n) {
  */
 export function tileby_q2xd3_inv(flat) {
   const flat_div_72 = Math.trunc(flat / 72);
+  const flat_div_24 = Math.trunc(flat / 24);
   return [
     flat_div_72,
-    flat % 24 >> 3,
-    (flat & 3) >> 1,
-    Math.trunc(flat / 24) - 3 * flat_div_72,
-    (flat & 7) >> 2,
+    (flat >> 3) - 3 * flat_div_24,
+    (flat >> 1) & 1,
+    flat_div_24 - 3 * flat_div_72,
+    (flat >> 2) & 1,
     flat & 1,
   ];
 }

@@ -31,11 +31,12 @@ struct tileby_q2xd3_inv_result {
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
 fn tileby_q2xd3_inv(flat: i32) -> tileby_q2xd3_inv_result {
   let flat_div_72 = flat / 72;
+  let flat_div_24 = flat / 24;
   return tileby_q2xd3_inv_result(
       flat_div_72,
-      (flat % 24) >> 3u,
-      (flat & 3) >> 1u,
-      flat / 24 - 3 * flat_div_72,
-      (flat & 7) >> 2u,
+      (flat >> 3u) - 3 * flat_div_24,
+      (flat >> 1u) & 1,
+      flat_div_24 - 3 * flat_div_72,
+      (flat >> 2u) & 1,
       flat & 1);
 }

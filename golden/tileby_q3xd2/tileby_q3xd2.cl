@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [3, 2], [2, 2])
 #ifndef LEGO_TILEBY_Q3XD2_CL
-#define LEGO_TILEBY_Q3XD2_CL 0x06b3103c
+#define LEGO_TILEBY_Q3XD2_CL 0x3e0ef35a
 
 /// Physical position of the logical index (i, j, k, l, m, n).
 /// @param i 0 <= i < 2
@@ -34,7 +34,7 @@ static inline tileby_q3xd2_inv_result tileby_q3xd2_inv(int flat) {
   const int flat_div_12 = flat / 12;
   const tileby_q3xd2_inv_result result = {
       flat_div_72,
-      flat % 12 >> 2,
+      (flat >> 2) - 3 * flat_div_12,
       (flat_div_12 >> 1) - 3 * flat_div_72,
       (flat >> 1) & 1,
       flat_div_12 & 1,
@@ -43,6 +43,6 @@ static inline tileby_q3xd2_inv_result tileby_q3xd2_inv(int flat) {
   return result;
 }
 
-#elif LEGO_TILEBY_Q3XD2_CL != 0x06b3103c
+#elif LEGO_TILEBY_Q3XD2_CL != 0x3e0ef35a
 #error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_CL

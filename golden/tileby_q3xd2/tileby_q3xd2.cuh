@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [3, 2], [2, 2])
 #ifndef LEGO_TILEBY_Q3XD2_CUH
-#define LEGO_TILEBY_Q3XD2_CUH 0x273c595e
+#define LEGO_TILEBY_Q3XD2_CUH 0x4503919e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -44,7 +44,7 @@ struct tileby_q3xd2_inv_result {
   const int flat_div_12 = flat / 12;
   return {
       flat_div_72,
-      flat % 12 >> 2,
+      (flat >> 2) - 3 * flat_div_12,
       (flat_div_12 >> 1) - 3 * flat_div_72,
       (flat >> 1) & 1,
       flat_div_12 & 1,
@@ -52,6 +52,6 @@ struct tileby_q3xd2_inv_result {
   };
 }
 
-#elif LEGO_TILEBY_Q3XD2_CUH != 0x273c595e
+#elif LEGO_TILEBY_Q3XD2_CUH != 0x4503919e
 #error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_CUH

@@ -31,7 +31,7 @@ contains
     flat_div_72 = flat / 72_int32
     flat_div_12 = flat / 12_int32
     i = flat_div_72
-    j = shifta(mod(flat, 12_int32), 2)
+    j = shifta(flat, 2) - 3_int32 * flat_div_12
     k = shifta(flat_div_12, 1) - 3_int32 * flat_div_72
     l = iand(shifta(flat, 1), 1_int32)
     m = iand(flat_div_12, 1_int32)

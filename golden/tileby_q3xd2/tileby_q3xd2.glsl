@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEBY_Q3XD2_GLSL
-#define LEGO_TILEBY_Q3XD2_GLSL 0x3796ed96
+#define LEGO_TILEBY_Q3XD2_GLSL 0x7c82a554
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // 0 <= i < 2
@@ -28,13 +28,13 @@ void tileby_q3xd2_inv(
   int flat_div_72 = flat_v / 72;
   int flat_div_12 = flat_v / 12;
   i = flat_div_72;
-  j = flat_v % 12 >> 2;
+  j = (flat_v >> 2) - 3 * flat_div_12;
   k = (flat_div_12 >> 1) - 3 * flat_div_72;
   l = (flat_v >> 1) & 1;
   m = flat_div_12 & 1;
   n = flat_v & 1;
 }
 
-#elif LEGO_TILEBY_Q3XD2_GLSL != 0x3796ed96
+#elif LEGO_TILEBY_Q3XD2_GLSL != 0x7c82a554
 #error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_GLSL

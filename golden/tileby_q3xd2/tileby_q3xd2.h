@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [3, 2], [2, 2])
 #ifndef LEGO_TILEBY_Q3XD2_H
-#define LEGO_TILEBY_Q3XD2_H 0x55675f2a
+#define LEGO_TILEBY_Q3XD2_H 0x585b18fd
 
 #include <stdint.h>
 
@@ -37,7 +37,7 @@ static inline tileby_q3xd2_inv_result tileby_q3xd2_inv(int32_t flat) {
   const int32_t flat_div_12 = flat / 12;
   const tileby_q3xd2_inv_result result = {
       flat_div_72,
-      flat % 12 >> 2,
+      (flat >> 2) - 3 * flat_div_12,
       (flat_div_12 >> 1) - 3 * flat_div_72,
       (flat >> 1) & 1,
       flat_div_12 & 1,
@@ -46,6 +46,6 @@ static inline tileby_q3xd2_inv_result tileby_q3xd2_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_TILEBY_Q3XD2_H != 0x55675f2a
+#elif LEGO_TILEBY_Q3XD2_H != 0x585b18fd
 #error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_H

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [3, 2], [2, 2])
 #ifndef LEGO_TILEBY_Q3XD2_HIP_H
-#define LEGO_TILEBY_Q3XD2_HIP_H 0x39e46808
+#define LEGO_TILEBY_Q3XD2_HIP_H 0x22124673
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -44,7 +44,7 @@ struct tileby_q3xd2_inv_result {
   const int flat_div_12 = flat / 12;
   return {
       flat_div_72,
-      flat % 12 >> 2,
+      (flat >> 2) - 3 * flat_div_12,
       (flat_div_12 >> 1) - 3 * flat_div_72,
       (flat >> 1) & 1,
       flat_div_12 & 1,
@@ -52,6 +52,6 @@ struct tileby_q3xd2_inv_result {
   };
 }
 
-#elif LEGO_TILEBY_Q3XD2_HIP_H != 0x39e46808
+#elif LEGO_TILEBY_Q3XD2_HIP_H != 0x22124673
 #error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_HIP_H

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [3, 2], [2, 2])
 #ifndef LEGO_TILEBY_Q3XD2_HPP
-#define LEGO_TILEBY_Q3XD2_HPP 0x6d07c5ae
+#define LEGO_TILEBY_Q3XD2_HPP 0x6277e898
 
 #include <cstdint>
 
@@ -40,7 +40,7 @@ struct tileby_q3xd2_inv_result {
   const std::int32_t flat_div_12 = flat / 12;
   return {
       flat_div_72,
-      flat % 12 >> 2,
+      (flat >> 2) - 3 * flat_div_12,
       (flat_div_12 >> 1) - 3 * flat_div_72,
       (flat >> 1) & 1,
       flat_div_12 & 1,
@@ -50,6 +50,6 @@ struct tileby_q3xd2_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_TILEBY_Q3XD2_HPP != 0x6d07c5ae
+#elif LEGO_TILEBY_Q3XD2_HPP != 0x6277e898
 #error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_HPP

@@ -39,8 +39,9 @@ Logical index (i, j, k, l, m, n) of a physical position.
 @inline function tileby_q3xd2_inv(flat::Ti)::NTuple{6, Ti} where {Ti<:Union{Int32, Int64}}
     flat_div_72 = div(flat, Ti(72))
     flat_div_12 = div(flat, Ti(12))
-    return (flat_div_72, (flat % Ti(12)) >> 2, (flat_div_12 >> 1) - Ti(3) * flat_div_72,
-        (flat >> 1) & Ti(1), flat_div_12 & Ti(1), flat & Ti(1))
+    return (flat_div_72, (flat >> 2) - Ti(3) * flat_div_12,
+        (flat_div_12 >> 1) - Ti(3) * flat_div_72, (flat >> 1) & Ti(1), flat_div_12 & Ti(1),
+        flat & Ti(1))
 end
 
 tileby_q3xd2_inv(flat::Integer) = tileby_q3xd2_inv(Int64(flat))

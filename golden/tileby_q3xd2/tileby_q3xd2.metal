@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [3, 2], [2, 2])
 #ifndef LEGO_TILEBY_Q3XD2_METAL
-#define LEGO_TILEBY_Q3XD2_METAL 0x48c44b58
+#define LEGO_TILEBY_Q3XD2_METAL 0x3652d83c
 
 #include <metal_stdlib>
 
@@ -36,7 +36,7 @@ static inline tileby_q3xd2_inv_result tileby_q3xd2_inv(int flat) {
   const int flat_div_12 = flat / 12;
   return {
       flat_div_72,
-      flat % 12 >> 2,
+      (flat >> 2) - 3 * flat_div_12,
       (flat_div_12 >> 1) - 3 * flat_div_72,
       (flat >> 1) & 1,
       flat_div_12 & 1,
@@ -44,6 +44,6 @@ static inline tileby_q3xd2_inv_result tileby_q3xd2_inv(int flat) {
   };
 }
 
-#elif LEGO_TILEBY_Q3XD2_METAL != 0x48c44b58
+#elif LEGO_TILEBY_Q3XD2_METAL != 0x3652d83c
 #error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_METAL

@@ -30,7 +30,7 @@ export function tileby_q3xd2_inv(flat) {
   const flat_div_12 = Math.trunc(flat / 12);
   return [
     flat_div_72,
-    flat % 12 >> 2,
+    (flat >> 2) - 3 * flat_div_12,
     (flat_div_12 >> 1) - 3 * flat_div_72,
     (flat >> 1) & 1,
     flat_div_12 & 1,

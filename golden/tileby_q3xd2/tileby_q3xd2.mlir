@@ -35,18 +35,19 @@ func.func @tileby_q3xd2_inv(%flat: i32) -> (i32, i32, i32, i32, i32, i32) {
   %c72_i32 = arith.constant 72 : i32
   %c12_i32 = arith.constant 12 : i32
   %c2_i32 = arith.constant 2 : i32
-  %c1_i32 = arith.constant 1 : i32
   %c3_i32 = arith.constant 3 : i32
+  %c1_i32 = arith.constant 1 : i32
   %flat_div_72 = arith.divsi %flat, %c72_i32 : i32
   %flat_div_12 = arith.divsi %flat, %c12_i32 : i32
-  %0 = arith.remsi %flat, %c12_i32 : i32
-  %1 = arith.shrsi %0, %c2_i32 : i32
-  %2 = arith.shrsi %flat_div_12, %c1_i32 : i32
-  %3 = arith.muli %flat_div_72, %c3_i32 : i32
-  %4 = arith.subi %2, %3 : i32
-  %5 = arith.shrsi %flat, %c1_i32 : i32
-  %6 = arith.andi %5, %c1_i32 : i32
-  %7 = arith.andi %flat_div_12, %c1_i32 : i32
-  %8 = arith.andi %flat, %c1_i32 : i32
-  return %flat_div_72, %1, %4, %6, %7, %8 : i32, i32, i32, i32, i32, i32
+  %0 = arith.shrsi %flat, %c2_i32 : i32
+  %1 = arith.muli %flat_div_12, %c3_i32 : i32
+  %2 = arith.subi %0, %1 : i32
+  %3 = arith.shrsi %flat_div_12, %c1_i32 : i32
+  %4 = arith.muli %flat_div_72, %c3_i32 : i32
+  %5 = arith.subi %3, %4 : i32
+  %6 = arith.shrsi %flat, %c1_i32 : i32
+  %7 = arith.andi %6, %c1_i32 : i32
+  %8 = arith.andi %flat_div_12, %c1_i32 : i32
+  %9 = arith.andi %flat, %c1_i32 : i32
+  return %flat_div_72, %2, %5, %7, %8, %9 : i32, i32, i32, i32, i32, i32
 }

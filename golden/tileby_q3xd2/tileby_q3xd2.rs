@@ -34,7 +34,7 @@ pub const fn tileby_q3xd2_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
     let flat_div_12 = flat / 12;
     (
         flat_div_72,
-        (flat % 12) >> 2,
+        (flat >> 2) - 3 * flat_div_12,
         (flat_div_12 >> 1) - 3 * flat_div_72,
         (flat >> 1) & 1,
         flat_div_12 & 1,

@@ -34,7 +34,7 @@ fn tileby_q3xd2_inv(flat: i32) -> tileby_q3xd2_inv_result {
   let flat_div_12 = flat / 12;
   return tileby_q3xd2_inv_result(
       flat_div_72,
-      (flat % 12) >> 2u,
+      (flat >> 2u) - 3 * flat_div_12,
       (flat_div_12 >> 1u) - 3 * flat_div_72,
       (flat >> 1u) & 1,
       flat_div_12 & 1,

@@ -40,7 +40,7 @@ def tileby_q3xd2_inv(flat):
     flat_div_12 = flat // 12
     return (
         flat_div_72,
-        (flat % 12) >> 2,
+        (flat >> 2) - 3 * flat_div_12,
         (flat_div_12 >> 1) - 3 * flat_div_72,
         (flat >> 1) & 1,
         flat_div_12 & 1,

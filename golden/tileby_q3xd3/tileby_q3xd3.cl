@@ -2,7 +2,7 @@
 //
 // TileBy([2, 2, 1], [1, 3, 2], [2, 1, 2])
 #ifndef LEGO_TILEBY_Q3XD3_CL
-#define LEGO_TILEBY_Q3XD3_CL 0x12bfe0f3
+#define LEGO_TILEBY_Q3XD3_CL 0x490e288d
 
 /// Physical position of the logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8).
 /// @param i0 0 <= i0 < 2
@@ -47,7 +47,7 @@ static inline tileby_q3xd3_inv_result tileby_q3xd3_inv(int flat) {
       flat_div_12 & 1,
       0,
       0,
-      flat % 12 >> 2,
+      (flat >> 2) - 3 * flat_div_12,
       (flat >> 1) & 1,
       (flat_div_12 >> 1) & 1,
       0,
@@ -56,6 +56,6 @@ static inline tileby_q3xd3_inv_result tileby_q3xd3_inv(int flat) {
   return result;
 }
 
-#elif LEGO_TILEBY_Q3XD3_CL != 0x12bfe0f3
+#elif LEGO_TILEBY_Q3XD3_CL != 0x490e288d
 #error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_CL

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 2, 1], [1, 3, 2], [2, 1, 2])
 #ifndef LEGO_TILEBY_Q3XD3_CUH
-#define LEGO_TILEBY_Q3XD3_CUH 0x73687686
+#define LEGO_TILEBY_Q3XD3_CUH 0x09fad6fc
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -54,7 +54,7 @@ struct tileby_q3xd3_inv_result {
       flat_div_12 & 1,
       0,
       0,
-      flat % 12 >> 2,
+      (flat >> 2) - 3 * flat_div_12,
       (flat >> 1) & 1,
       (flat_div_12 >> 1) & 1,
       0,
@@ -62,6 +62,6 @@ struct tileby_q3xd3_inv_result {
   };
 }
 
-#elif LEGO_TILEBY_Q3XD3_CUH != 0x73687686
+#elif LEGO_TILEBY_Q3XD3_CUH != 0x09fad6fc
 #error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_CUH

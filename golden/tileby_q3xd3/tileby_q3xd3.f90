@@ -41,7 +41,7 @@ contains
     i1 = iand(flat_div_12, 1_int32)
     i2 = 0_int32
     i3 = 0_int32
-    i4 = shifta(mod(flat, 12_int32), 2)
+    i4 = shifta(flat, 2) - 3_int32 * flat_div_12
     i5 = iand(shifta(flat, 1), 1_int32)
     i6 = iand(shifta(flat_div_12, 1), 1_int32)
     i7 = 0_int32

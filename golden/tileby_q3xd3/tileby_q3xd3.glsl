@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEBY_Q3XD3_GLSL
-#define LEGO_TILEBY_Q3XD3_GLSL 0x4a0017cf
+#define LEGO_TILEBY_Q3XD3_GLSL 0x51e98757
 
 // Physical position of the logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8).
 // 0 <= i0 < 2
@@ -43,13 +43,13 @@ void tileby_q3xd3_inv(
   i1 = flat_div_12 & 1;
   i2 = 0;
   i3 = 0;
-  i4 = flat_v % 12 >> 2;
+  i4 = (flat_v >> 2) - 3 * flat_div_12;
   i5 = (flat_v >> 1) & 1;
   i6 = (flat_div_12 >> 1) & 1;
   i7 = 0;
   i8 = flat_v & 1;
 }
 
-#elif LEGO_TILEBY_Q3XD3_GLSL != 0x4a0017cf
+#elif LEGO_TILEBY_Q3XD3_GLSL != 0x51e98757
 #error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_GLSL

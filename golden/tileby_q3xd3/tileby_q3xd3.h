@@ -2,7 +2,7 @@
 //
 // TileBy([2, 2, 1], [1, 3, 2], [2, 1, 2])
 #ifndef LEGO_TILEBY_Q3XD3_H
-#define LEGO_TILEBY_Q3XD3_H 0x26841f62
+#define LEGO_TILEBY_Q3XD3_H 0x5c9f28c0
 
 #include <stdint.h>
 
@@ -50,7 +50,7 @@ static inline tileby_q3xd3_inv_result tileby_q3xd3_inv(int32_t flat) {
       flat_div_12 & 1,
       0,
       0,
-      flat % 12 >> 2,
+      (flat >> 2) - 3 * flat_div_12,
       (flat >> 1) & 1,
       (flat_div_12 >> 1) & 1,
       0,
@@ -59,6 +59,6 @@ static inline tileby_q3xd3_inv_result tileby_q3xd3_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_TILEBY_Q3XD3_H != 0x26841f62
+#elif LEGO_TILEBY_Q3XD3_H != 0x5c9f28c0
 #error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_H

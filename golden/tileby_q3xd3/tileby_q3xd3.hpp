@@ -2,7 +2,7 @@
 //
 // TileBy([2, 2, 1], [1, 3, 2], [2, 1, 2])
 #ifndef LEGO_TILEBY_Q3XD3_HPP
-#define LEGO_TILEBY_Q3XD3_HPP 0x0be1c704
+#define LEGO_TILEBY_Q3XD3_HPP 0x679e6eb6
 
 #include <cstdint>
 
@@ -50,7 +50,7 @@ struct tileby_q3xd3_inv_result {
       flat_div_12 & 1,
       0,
       0,
-      flat % 12 >> 2,
+      (flat >> 2) - 3 * flat_div_12,
       (flat >> 1) & 1,
       (flat_div_12 >> 1) & 1,
       0,
@@ -60,6 +60,6 @@ struct tileby_q3xd3_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_TILEBY_Q3XD3_HPP != 0x0be1c704
+#elif LEGO_TILEBY_Q3XD3_HPP != 0x679e6eb6
 #error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_HPP

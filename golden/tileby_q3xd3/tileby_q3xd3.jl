@@ -43,8 +43,9 @@ Logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8) of a physical position.
 """
 @inline function tileby_q3xd3_inv(flat::Ti)::NTuple{9, Ti} where {Ti<:Union{Int32, Int64}}
     flat_div_12 = div(flat, Ti(12))
-    return (flat_div_12 >> 2, flat_div_12 & Ti(1), Ti(0), Ti(0), (flat % Ti(12)) >> 2,
-        (flat >> 1) & Ti(1), (flat_div_12 >> 1) & Ti(1), Ti(0), flat & Ti(1))
+    return (flat_div_12 >> 2, flat_div_12 & Ti(1), Ti(0), Ti(0),
+        (flat >> 2) - Ti(3) * flat_div_12, (flat >> 1) & Ti(1), (flat_div_12 >> 1) & Ti(1),
+        Ti(0), flat & Ti(1))
 end
 
 tileby_q3xd3_inv(flat::Integer) = tileby_q3xd3_inv(Int64(flat))

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 2, 1], [1, 3, 2], [2, 1, 2])
 #ifndef LEGO_TILEBY_Q3XD3_METAL
-#define LEGO_TILEBY_Q3XD3_METAL 0x0066bcb6
+#define LEGO_TILEBY_Q3XD3_METAL 0x77b52953
 
 #include <metal_stdlib>
 
@@ -49,7 +49,7 @@ static inline tileby_q3xd3_inv_result tileby_q3xd3_inv(int flat) {
       flat_div_12 & 1,
       0,
       0,
-      flat % 12 >> 2,
+      (flat >> 2) - 3 * flat_div_12,
       (flat >> 1) & 1,
       (flat_div_12 >> 1) & 1,
       0,
@@ -57,6 +57,6 @@ static inline tileby_q3xd3_inv_result tileby_q3xd3_inv(int flat) {
   };
 }
 
-#elif LEGO_TILEBY_Q3XD3_METAL != 0x0066bcb6
+#elif LEGO_TILEBY_Q3XD3_METAL != 0x77b52953
 #error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_METAL

@@ -40,16 +40,18 @@ func.func @tileby_q3xd3_inv(%flat: i32) -> (i32, i32, i32, i32, i32, i32, i32, i
   %c2_i32 = arith.constant 2 : i32
   %c1_i32 = arith.constant 1 : i32
   %c0_i32 = arith.constant 0 : i32
+  %c3_i32 = arith.constant 3 : i32
   %flat_div_12 = arith.divsi %flat, %c12_i32 : i32
   %0 = arith.shrsi %flat_div_12, %c2_i32 : i32
   %1 = arith.andi %flat_div_12, %c1_i32 : i32
-  %2 = arith.remsi %flat, %c12_i32 : i32
-  %3 = arith.shrsi %2, %c2_i32 : i32
-  %4 = arith.shrsi %flat, %c1_i32 : i32
-  %5 = arith.andi %4, %c1_i32 : i32
-  %6 = arith.shrsi %flat_div_12, %c1_i32 : i32
-  %7 = arith.andi %6, %c1_i32 : i32
-  %8 = arith.andi %flat, %c1_i32 : i32
-  return %0, %1, %c0_i32, %c0_i32, %3, %5, %7, %c0_i32,
-      %8 : i32, i32, i32, i32, i32, i32, i32, i32, i32
+  %2 = arith.shrsi %flat, %c2_i32 : i32
+  %3 = arith.muli %flat_div_12, %c3_i32 : i32
+  %4 = arith.subi %2, %3 : i32
+  %5 = arith.shrsi %flat, %c1_i32 : i32
+  %6 = arith.andi %5, %c1_i32 : i32
+  %7 = arith.shrsi %flat_div_12, %c1_i32 : i32
+  %8 = arith.andi %7, %c1_i32 : i32
+  %9 = arith.andi %flat, %c1_i32 : i32
+  return %0, %1, %c0_i32, %c0_i32, %4, %6, %8, %c0_i32,
+      %9 : i32, i32, i32, i32, i32, i32, i32, i32, i32
 }

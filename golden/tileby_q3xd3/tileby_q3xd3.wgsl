@@ -44,7 +44,7 @@ fn tileby_q3xd3_inv(flat: i32) -> tileby_q3xd3_inv_result {
       flat_div_12 & 1,
       0,
       0,
-      (flat % 12) >> 2u,
+      (flat >> 2u) - 3 * flat_div_12,
       (flat >> 1u) & 1,
       (flat_div_12 >> 1u) & 1,
       0,

@@ -46,7 +46,7 @@ def tileby_q3xd3_inv(flat):
         flat_div_12 & 1,
         0,
         0,
-        (flat % 12) >> 2,
+        (flat >> 2) - 3 * flat_div_12,
         (flat >> 1) & 1,
         (flat_div_12 >> 1) & 1,
         0,

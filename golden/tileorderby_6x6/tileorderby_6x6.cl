@@ -2,14 +2,14 @@
 //
 // TileBy([6, 6]).TileOrderBy(Col(2, 3), Row(3, 2))
 #ifndef LEGO_TILEORDERBY_6X6_CL
-#define LEGO_TILEORDERBY_6X6_CL 0x2c14439f
+#define LEGO_TILEORDERBY_6X6_CL 0x603e7b0f
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
 static inline int tileorderby_6x6_apply(int i, int j) {
-  return 10 * (j >> 1) + 2 * i + j;
+  return 5 * (j & 6) + 2 * i + j;
 }
 
 /// The result of tileorderby_6x6_inv.
@@ -26,6 +26,6 @@ static inline tileorderby_6x6_inv_result tileorderby_6x6_inv(int flat) {
   return result;
 }
 
-#elif LEGO_TILEORDERBY_6X6_CL != 0x2c14439f
+#elif LEGO_TILEORDERBY_6X6_CL != 0x603e7b0f
 #error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_CL

@@ -14,7 +14,7 @@ contains
   !> @return 0 <= the result < 36
   elemental integer(int32) function tileorderby_6x6_apply(i, j)
     integer(int32), intent(in) :: i, j
-    tileorderby_6x6_apply = 10_int32 * shifta(j, 1) + 2_int32 * i + j
+    tileorderby_6x6_apply = 5_int32 * iand(j, 6_int32) + 2_int32 * i + j
   end function tileorderby_6x6_apply
 
   !> Logical index (i, j) of a physical position.

@@ -5,14 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEORDERBY_6X6_GLSL
-#define LEGO_TILEORDERBY_6X6_GLSL 0x3d9171d9
+#define LEGO_TILEORDERBY_6X6_GLSL 0x565f3774
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
 // 0 <= j < 6
 // Result: 0 <= the result < 36
 int tileorderby_6x6_apply(int i, int j) {
-  return 10 * (j >> 1) + 2 * i + j;
+  return 5 * (j & 6) + 2 * i + j;
 }
 
 // The same with (i, j) as a vector.
@@ -36,6 +36,6 @@ ivec2 tileorderby_6x6_inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_TILEORDERBY_6X6_GLSL != 0x3d9171d9
+#elif LEGO_TILEORDERBY_6X6_GLSL != 0x565f3774
 #error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_GLSL

@@ -2,7 +2,7 @@
 //
 // TileBy([6, 6]).TileOrderBy(Col(2, 3), Row(3, 2))
 #ifndef LEGO_TILEORDERBY_6X6_H
-#define LEGO_TILEORDERBY_6X6_H 0x70a45fd7
+#define LEGO_TILEORDERBY_6X6_H 0x50110892
 
 #include <stdint.h>
 
@@ -11,7 +11,7 @@
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
 static inline int32_t tileorderby_6x6_apply(int32_t i, int32_t j) {
-  return 10 * (j >> 1) + 2 * i + j;
+  return 5 * (j & 6) + 2 * i + j;
 }
 
 /// The result of tileorderby_6x6_inv.
@@ -28,6 +28,6 @@ static inline tileorderby_6x6_inv_result tileorderby_6x6_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_TILEORDERBY_6X6_H != 0x70a45fd7
+#elif LEGO_TILEORDERBY_6X6_H != 0x50110892
 #error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_H

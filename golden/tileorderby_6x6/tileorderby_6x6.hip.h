@@ -2,7 +2,7 @@
 //
 // TileBy([6, 6]).TileOrderBy(Col(2, 3), Row(3, 2))
 #ifndef LEGO_TILEORDERBY_6X6_HIP_H
-#define LEGO_TILEORDERBY_6X6_HIP_H 0x6d38a8b4
+#define LEGO_TILEORDERBY_6X6_HIP_H 0x15ea6e21
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -17,7 +17,7 @@
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int tileorderby_6x6_apply(int i, int j) noexcept {
-  return 10 * (j >> 1) + 2 * i + j;
+  return 5 * (j & 6) + 2 * i + j;
 }
 
 /// The result of tileorderby_6x6_inv.
@@ -34,6 +34,6 @@ struct tileorderby_6x6_inv_result {
   return {flat % 12 >> 1, 2 * (flat / 12) + (flat & 1)};
 }
 
-#elif LEGO_TILEORDERBY_6X6_HIP_H != 0x6d38a8b4
+#elif LEGO_TILEORDERBY_6X6_HIP_H != 0x15ea6e21
 #error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_HIP_H

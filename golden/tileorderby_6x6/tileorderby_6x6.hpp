@@ -2,7 +2,7 @@
 //
 // TileBy([6, 6]).TileOrderBy(Col(2, 3), Row(3, 2))
 #ifndef LEGO_TILEORDERBY_6X6_HPP
-#define LEGO_TILEORDERBY_6X6_HPP 0x76ade044
+#define LEGO_TILEORDERBY_6X6_HPP 0x44389e8d
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 36
 [[nodiscard]] constexpr std::int32_t tileorderby_6x6_apply(
     std::int32_t i, std::int32_t j) noexcept {
-  return 10 * (j >> 1) + 2 * i + j;
+  return 5 * (j & 6) + 2 * i + j;
 }
 
 /// The result of tileorderby_6x6_inv.
@@ -32,6 +32,6 @@ struct tileorderby_6x6_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_TILEORDERBY_6X6_HPP != 0x76ade044
+#elif LEGO_TILEORDERBY_6X6_HPP != 0x44389e8d
 #error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_HPP

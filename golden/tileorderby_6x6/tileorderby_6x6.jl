@@ -15,7 +15,7 @@ Physical position of the logical index (i, j).
 - Result: `0 <= the result < 36`
 """
 @inline function tileorderby_6x6_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return Ti(10) * (j >> 1) + Ti(2) * i + j
+    return Ti(5) * (j & Ti(6)) + Ti(2) * i + j
 end
 
 tileorderby_6x6_apply(i::Integer, j::Integer) = tileorderby_6x6_apply(Int64(i), Int64(j))

@@ -2,7 +2,7 @@
 //
 // TileBy([6, 6]).TileOrderBy(Col(2, 3), Row(3, 2))
 #ifndef LEGO_TILEORDERBY_6X6_METAL
-#define LEGO_TILEORDERBY_6X6_METAL 0x4f94a0a7
+#define LEGO_TILEORDERBY_6X6_METAL 0x16230f7c
 
 #include <metal_stdlib>
 
@@ -11,7 +11,7 @@
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
 static inline int tileorderby_6x6_apply(int i, int j) {
-  return 10 * (j >> 1) + 2 * i + j;
+  return 5 * (j & 6) + 2 * i + j;
 }
 
 /// The result of tileorderby_6x6_inv.
@@ -27,6 +27,6 @@ static inline tileorderby_6x6_inv_result tileorderby_6x6_inv(int flat) {
   return {flat % 12 >> 1, 2 * (flat / 12) + (flat & 1)};
 }
 
-#elif LEGO_TILEORDERBY_6X6_METAL != 0x4f94a0a7
+#elif LEGO_TILEORDERBY_6X6_METAL != 0x16230f7c
 #error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_METAL

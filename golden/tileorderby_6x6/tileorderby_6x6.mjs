@@ -12,7 +12,7 @@
  * @returns {number} 0 <= the result < 36
  */
 export function tileorderby_6x6_apply(i, j) {
-  return 10 * (j >> 1) + 2 * i + j;
+  return 5 * (j & 6) + 2 * i + j;
 }
 
 /**

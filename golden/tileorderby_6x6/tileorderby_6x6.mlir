@@ -7,11 +7,11 @@
 // 0 <= j < 6
 // Result: 0 <= the result < 36
 func.func @tileorderby_6x6_apply(%i: i32, %j: i32) -> i32 {
-  %c1_i32 = arith.constant 1 : i32
-  %c10_i32 = arith.constant 10 : i32
+  %c6_i32 = arith.constant 6 : i32
+  %c5_i32 = arith.constant 5 : i32
   %c2_i32 = arith.constant 2 : i32
-  %0 = arith.shrsi %j, %c1_i32 : i32
-  %1 = arith.muli %0, %c10_i32 : i32
+  %0 = arith.andi %j, %c6_i32 : i32
+  %1 = arith.muli %0, %c5_i32 : i32
   %2 = arith.muli %i, %c2_i32 : i32
   %3 = arith.addi %1, %2 : i32
   %4 = arith.addi %3, %j : i32

@@ -12,7 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn tileorderby_6x6_apply(i: i32, j: i32) -> i32 {
-    10 * (j >> 1) + 2 * i + j
+    5 * (j & 6) + 2 * i + j
 }
 
 /// Logical index `(i, j)` of a physical position.

@@ -9,7 +9,7 @@
 /// 0 <= j < 6
 /// Result: 0 <= the result < 36
 fn tileorderby_6x6_apply(i: i32, j: i32) -> i32 {
-  return 10 * (j >> 1u) + 2 * i + j;
+  return 5 * (j & 6) + 2 * i + j;
 }
 
 /// The result of tileorderby_6x6_inv.

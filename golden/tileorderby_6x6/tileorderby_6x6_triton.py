@@ -19,7 +19,7 @@ def tileorderby_6x6_apply(i, j):
     Returns:
         0 <= the result < 36
     """
-    return 10 * (j >> 1) + 2 * i + j
+    return 5 * (j & 6) + 2 * i + j
 
 
 @triton.jit

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(6, 4)).OrderBy(Col(3, 8))
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_CL
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_CL 0x6b15af41
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_CL 0x3449640b
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
@@ -23,11 +23,11 @@ typedef struct two_transposes_6x4_3x8_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 6, 0 <= j < 4
 static inline two_transposes_6x4_3x8_inv_result two_transposes_6x4_3x8_inv(int flat) {
-  const int difference = 8 * flat - 23 * (flat / 3);
-  const two_transposes_6x4_3x8_inv_result result = {difference % 6, difference / 6};
+  const int total = 8 * (flat % 3) + flat / 3;
+  const two_transposes_6x4_3x8_inv_result result = {total % 6, total / 6};
   return result;
 }
 
-#elif LEGO_TWO_TRANSPOSES_6X4_3X8_CL != 0x6b15af41
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_CL != 0x3449640b
 #error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_CL

@@ -25,10 +25,10 @@ contains
   elemental subroutine two_transposes_6x4_3x8_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: difference
-    difference = 8_int32 * flat - 23_int32 * (flat / 3_int32)
-    i = mod(difference, 6_int32)
-    j = difference / 6_int32
+    integer(int32) :: total
+    total = 8_int32 * mod(flat, 3_int32) + flat / 3_int32
+    i = mod(total, 6_int32)
+    j = total / 6_int32
   end subroutine two_transposes_6x4_3x8_inv
 
 end module two_transposes_6x4_3x8_mod

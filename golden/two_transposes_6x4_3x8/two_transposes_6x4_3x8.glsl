@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL 0x03ae1bc9
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL 0x7453780c
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
@@ -26,9 +26,9 @@ int two_transposes_6x4_3x8_apply(ivec2 index) {
 // Result: 0 <= i < 6, 0 <= j < 4
 // Renamed: flat is flat_v here
 void two_transposes_6x4_3x8_inv(int flat_v, out int i, out int j) {
-  int difference = 8 * flat_v - 23 * (flat_v / 3);
-  i = difference % 6;
-  j = difference / 6;
+  int total = 8 * (flat_v % 3) + flat_v / 3;
+  i = total % 6;
+  j = total / 6;
 }
 
 // The same with (i, j) as a vector.
@@ -38,6 +38,6 @@ ivec2 two_transposes_6x4_3x8_inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL != 0x03ae1bc9
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL != 0x7453780c
 #error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(6, 4)).OrderBy(Col(3, 8))
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_H
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_H 0x0849e60a
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_H 0x7e41c1ce
 
 #include <stdint.h>
 
@@ -25,11 +25,11 @@ typedef struct two_transposes_6x4_3x8_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 6, 0 <= j < 4
 static inline two_transposes_6x4_3x8_inv_result two_transposes_6x4_3x8_inv(int32_t flat) {
-  const int32_t difference = 8 * flat - 23 * (flat / 3);
-  const two_transposes_6x4_3x8_inv_result result = {difference % 6, difference / 6};
+  const int32_t total = 8 * (flat % 3) + flat / 3;
+  const two_transposes_6x4_3x8_inv_result result = {total % 6, total / 6};
   return result;
 }
 
-#elif LEGO_TWO_TRANSPOSES_6X4_3X8_H != 0x0849e60a
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_H != 0x7e41c1ce
 #error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(6, 4)).OrderBy(Col(3, 8))
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_HIP_H
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_HIP_H 0x47720018
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_HIP_H 0x55468044
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -32,10 +32,10 @@ struct two_transposes_6x4_3x8_inv_result {
 /// @return 0 <= i < 6, 0 <= j < 4
 [[nodiscard]] LEGO_HOST_DEVICE constexpr two_transposes_6x4_3x8_inv_result
 two_transposes_6x4_3x8_inv(int flat) noexcept {
-  const int difference = 8 * flat - 23 * (flat / 3);
-  return {difference % 6, difference / 6};
+  const int total = 8 * (flat % 3) + flat / 3;
+  return {total % 6, total / 6};
 }
 
-#elif LEGO_TWO_TRANSPOSES_6X4_3X8_HIP_H != 0x47720018
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_HIP_H != 0x55468044
 #error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_HIP_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(6, 4)).OrderBy(Col(3, 8))
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_HPP
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_HPP 0x0be1d685
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_HPP 0x4c160ae4
 
 #include <cstdint>
 
@@ -29,12 +29,12 @@ struct two_transposes_6x4_3x8_inv_result {
 /// @return 0 <= i < 6, 0 <= j < 4
 [[nodiscard]] constexpr two_transposes_6x4_3x8_inv_result two_transposes_6x4_3x8_inv(
     std::int32_t flat) noexcept {
-  const std::int32_t difference = 8 * flat - 23 * (flat / 3);
-  return {difference % 6, difference / 6};
+  const std::int32_t total = 8 * (flat % 3) + flat / 3;
+  return {total % 6, total / 6};
 }
 
 }  // namespace lego
 
-#elif LEGO_TWO_TRANSPOSES_6X4_3X8_HPP != 0x0be1d685
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_HPP != 0x4c160ae4
 #error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_HPP

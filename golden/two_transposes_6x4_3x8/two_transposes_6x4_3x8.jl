@@ -33,8 +33,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 6, 0 <= j < 4`
 """
 @inline function two_transposes_6x4_3x8_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    difference = Ti(8) * flat - Ti(23) * div(flat, Ti(3))
-    return (difference % Ti(6), div(difference, Ti(6)))
+    total = Ti(8) * (flat % Ti(3)) + div(flat, Ti(3))
+    return (total % Ti(6), div(total, Ti(6)))
 end
 
 two_transposes_6x4_3x8_inv(flat::Integer) = two_transposes_6x4_3x8_inv(Int64(flat))

@@ -23,6 +23,6 @@ export function two_transposes_6x4_3x8_apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 4
  */
 export function two_transposes_6x4_3x8_inv(flat) {
-  const difference = 8 * flat - 23 * Math.trunc(flat / 3);
-  return [difference % 6, Math.trunc(difference / 6)];
+  const total = 8 * (flat % 3) + Math.trunc(flat / 3);
+  return [total % 6, Math.trunc(total / 6)];
 }

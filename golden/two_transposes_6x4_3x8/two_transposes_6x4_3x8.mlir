@@ -23,15 +23,14 @@ func.func @two_transposes_6x4_3x8_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 24
 // Result: 0 <= i < 6, 0 <= j < 4
 func.func @two_transposes_6x4_3x8_inv(%flat: i32) -> (i32, i32) {
-  %c8_i32 = arith.constant 8 : i32
   %c3_i32 = arith.constant 3 : i32
-  %c23_i32 = arith.constant 23 : i32
+  %c8_i32 = arith.constant 8 : i32
   %c6_i32 = arith.constant 6 : i32
-  %0 = arith.muli %flat, %c8_i32 : i32
-  %1 = arith.divsi %flat, %c3_i32 : i32
-  %2 = arith.muli %1, %c23_i32 : i32
-  %difference = arith.subi %0, %2 : i32
-  %3 = arith.remsi %difference, %c6_i32 : i32
-  %4 = arith.divsi %difference, %c6_i32 : i32
+  %0 = arith.remsi %flat, %c3_i32 : i32
+  %1 = arith.muli %0, %c8_i32 : i32
+  %2 = arith.divsi %flat, %c3_i32 : i32
+  %total = arith.addi %1, %2 : i32
+  %3 = arith.remsi %total, %c6_i32 : i32
+  %4 = arith.divsi %total, %c6_i32 : i32
   return %3, %4 : i32, i32
 }

@@ -25,6 +25,6 @@ pub const fn two_transposes_6x4_3x8_apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn two_transposes_6x4_3x8_inv(flat: i32) -> (i32, i32) {
-    let difference = 8 * flat - 23 * (flat / 3);
-    (difference % 6, difference / 6)
+    let total = 8 * (flat % 3) + flat / 3;
+    (total % 6, total / 6)
 }

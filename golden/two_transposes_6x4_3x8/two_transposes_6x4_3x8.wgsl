@@ -23,6 +23,6 @@ struct two_transposes_6x4_3x8_inv_result {
 /// 0 <= flat < 24
 /// Result: 0 <= i < 6, 0 <= j < 4
 fn two_transposes_6x4_3x8_inv(flat: i32) -> two_transposes_6x4_3x8_inv_result {
-  let difference = 8 * flat - 23 * (flat / 3);
-  return two_transposes_6x4_3x8_inv_result(difference % 6, difference / 6);
+  let total = 8 * (flat % 3) + flat / 3;
+  return two_transposes_6x4_3x8_inv_result(total % 6, total / 6);
 }

@@ -30,5 +30,5 @@ def two_transposes_6x4_3x8_inv(flat):
     Returns:
         0 <= i < 6, 0 <= j < 4
     """
-    difference = 8 * flat - 23 * (flat // 3)
-    return difference % 6, difference // 6
+    total = 8 * (flat % 3) + flat // 3
+    return total % 6, total // 6

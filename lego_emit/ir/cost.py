@@ -16,6 +16,11 @@ from pathlib import Path
 from ..errors import TargetError, did_you_mean, short_repr
 from ..operations import OPS as OPERATIONS
 
+NUMBERS = ("symbolic", "remainder", "margin", "hoisted", "scaled", "long")
+SHIFTS = (1, 2, 3)
+SCALES = (2, 4, 8)  # what is multiplied by these is added in the same instruction
+BITS = 31  # of numbers that are divided
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cost:
@@ -26,7 +31,10 @@ class Cost:
     much cheaper a form must be that was searched for its table, not derived, so that a plain one
     stays where it is nearly as good; each operation more than the plain form has must save a tenth
     of it, over sizes that are symbols one and a half times it. hoisted: the share of its price that
-    an operation on sizes alone counts."""
+    an operation on sizes alone counts. scaled: what a product by 2, 4 or 8 costs less where it is added
+    to something at once, which is one instruction (x86's lea); one by 3, 5 or 9 is such a sum with the
+    number itself. long: added to the price of a division or modulo by a number whose reciprocal
+    (`long_reciprocal`) takes one instruction more."""
 
     name: str
     prices: Mapping[str, float] = field(default_factory=dict)
@@ -34,6 +42,8 @@ class Cost:
     remainder: float | None = None
     margin: float = 0
     hoisted: float = 0.5
+    scaled: float = 0
+    long: float = 0
 
     def __post_init__(self) -> None:
         prices = dict(self.prices)
@@ -47,7 +57,7 @@ class Cost:
                 raise TargetError(
                     f"Cost {self.name!r}: the price of {op} is {short_repr(price)}; a price is a number >= 0"
                 )
-        for name in ("symbolic", "remainder", "margin", "hoisted"):
+        for name in NUMBERS:
             number = getattr(self, name)
             if number is None and name == "remainder":
                 continue
@@ -64,6 +74,8 @@ LATENCY = Cost(
     symbolic=8,
     remainder=2.5,
     margin=1,
+    scaled=1,
+    long=1,
 )
 
 # Of programs with as many operations the quicker one.
@@ -75,6 +87,8 @@ OPS = Cost(
     symbolic=LATENCY.symbolic * TIE,
     remainder=1 + 1.5 * TIE,
     hoisted=0.01,
+    scaled=LATENCY.scaled * TIE,
+    long=LATENCY.long * TIE,
 )
 
 MOST_EFFORT = 64  # times the usual steps of a search for cheaper forms
@@ -99,6 +113,20 @@ def cost_model(cost: str | Cost | None, default: Cost = LATENCY) -> Cost:
             f"{did_you_mean(short_repr(cost), names)}"
         )
     return COSTS[cost]
+
+
+@lru_cache(256)
+def long_reciprocal(divisor: int) -> bool:
+    """Whether a quotient by a number is no product of 32 bits with a shift: the least factor
+    2**k / divisor, rounded up, that is exact for all values of 31 bits has 32 bits itself. So it is by 7
+    and 14, not by 3, 10 and 12; a compiler adds the value once more."""
+    divisor = abs(divisor)
+    if not divisor & (divisor - 1):
+        return False
+    shift = BITS + 1
+    while (divisor - (1 << shift) % divisor) << BITS > 1 << shift:
+        shift += 1
+    return (1 << shift) // divisor + 1 >= 1 << BITS
 
 
 def stored_path() -> Path:
@@ -136,5 +164,5 @@ def _read(path: Path, changed: int) -> Cost:
 
 def as_json(cost: Cost, of: str) -> str:
     """What is stored of a measured one; of: the machine."""
-    fields = ("prices", "symbolic", "remainder", "margin", "hoisted")
-    return json.dumps({"of": of, **{name: getattr(cost, name) for name in fields}}, indent=1) + "\n"
+    numbers = {name: getattr(cost, name) for name in ("prices", *NUMBERS)}
+    return json.dumps({"of": of, **numbers}, indent=1) + "\n"

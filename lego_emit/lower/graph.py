@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from ..arith.expr import Expr
-from ..ir.cost import Cost
+from ..ir.cost import SCALES, SHIFTS, Cost, long_reciprocal
 from ..ir.nodes import FREE, Node, const
 from ..operations import OPS, Operation
 from ..table_lookup import Entries
@@ -41,7 +41,11 @@ class Graph:
         # the value is used
         self.quotients: list[Node] = []  # by numbers
         self._known: dict[tuple, Node] = {}
-        self._remainders: dict[Node, tuple] = {}  # modulo -> its quotient's key
+        self._remainders: dict[
+            Node, tuple
+        ] = {}  # modulo -> (its quotient's key, what it costs less
+        # where that is there)
+        self._scaled: dict[Node, Node] = {}  # sum -> a product that it computes besides
 
     def const(self, value: int) -> Node:
         """The node of a number."""
@@ -121,10 +125,17 @@ class Graph:
         numbers = [a.value for a in args if a.op == "const"]
         if row.shift and any(x > 0 and x & (x - 1) == 0 for x in numbers):
             price = cost.prices.get(row.shift, 1)  # every compiler's
+        elif op == "add" and cost.scaled and (products := [*filter(_is_scaled, args)]):
+            self._scaled[node] = products[0]
         if row.floored and args[1].op != "const":
             price += cost.symbolic
+        elif row.floored and long_reciprocal(args[1].value):
+            price += cost.long
         if row.quotient and cost.remainder is not None and price > cost.remainder:
-            self._remainders[node] = (row.quotient, *args)
+            self._remainders[node] = (row.quotient, *args), price - cost.remainder
+        if cost.scaled and any(x - 1 in SCALES for x in numbers) and (op == "mul" or row.quotient):
+            product, scaled, total = (cost.prices.get(o, 1) for o in ("mul", "shl", "add"))
+            price -= max(0, product - scaled - total + cost.scaled)  # a modulo's product, too
         return price * cost.hoisted if node in self.hoisted else price
 
     def _flag(self, condition: Node, wanted: bool) -> Node:
@@ -195,22 +206,24 @@ class Graph:
         stack = list(dict.fromkeys(roots))
         found: set[Node | None] = {*stack}
         total, count = 0.0, 0
+        scaled: dict[Node, None] = {}
         while stack:
             node = stack.pop()
             price, is_counted = prices[node]
             total += price
             count += is_counted
+            if node in self._scaled:
+                scaled[self._scaled[node]] = None
             for arg in node.args:
                 if arg not in found:
                     found.add(arg)
                     stack.append(arg)
-        remainder = self.cost.remainder
-        if remainder is not None:
-            for node, quotient in self._remainders.items():
+        for product in scaled:
+            total -= min(prices[product][0], self.cost.scaled)
+        if self.cost.remainder is not None:
+            for node, (quotient, saved) in self._remainders.items():
                 if node in found and self._known.get(quotient) in found:
-                    total -= prices[node][0] - remainder * (
-                        self.cost.hoisted if node in self.hoisted else 1
-                    )
+                    total -= saved * (self.cost.hoisted if node in self.hoisted else 1)
         return round(total, 6), count
 
     def trees(self, trees: Iterable[Node], leaves: dict[Node, Node]) -> list[Node]:
@@ -257,6 +270,13 @@ class Graph:
             if node.op == "within":
                 counts[node] = counts[self.plain(node)]
         return iter(counts.items())
+
+
+def _is_scaled(node: Node) -> bool:
+    """Whether it is a product by 2, 4 or 8."""
+    if node.op == "shl":
+        return node.args[1].op == "const" and node.args[1].value in SHIFTS
+    return node.op == "mul" and any(a.op == "const" and a.value in SCALES for a in node.args)
 
 
 def apart(inputs: Inputs, x: Any) -> dict[Node, Any]:

@@ -218,4 +218,6 @@ def _cost(timer: Timer, on: str) -> Cost:
         remainder=min(remainder, price["mod"]),
         margin=LATENCY.margin,
         hoisted=LATENCY.hoisted,
+        scaled=LATENCY.scaled,
+        long=LATENCY.long,
     )
