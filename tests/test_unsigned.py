@@ -273,7 +273,13 @@ def test_arithmetic_on_a_whole_word_of_bits(change, operations, said):
         (lambda z, o: (z + o) % 7, 19),
         (lambda z, o: (z + o) // 7, 19),
         (lambda z, o: (3 * z + 5 * o) % 13, 21),
-        (lambda z, o: (z - o) % 7, 97),  # it may be negative
+        (lambda z, o: z // 7 % 10 * 3 + z % 7, 22),
+        (lambda z, o: (z - o) % 7, 19),  # it may be negative
+        (lambda z, o: (o - z) % 7, 19),
+        (lambda z, o: (z - o) // 7, 19),
+        (lambda z, o: (z - o) // 7 % 10, 20),
+        (lambda z, o: (z - o) // 8 % 16, 21),
+        (lambda z, o: (z - o) // 7 % 10 * 3 + (z - o) % 7, 23),
     ],
 )
 def test_a_word_that_is_joined_bit_by_bit_and_an_offset_under_a_division(change, operations):

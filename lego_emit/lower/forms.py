@@ -461,16 +461,16 @@ class Form:
         if hi is None:
             return self._quotient(base, lo)
         if lo.constant == 1:
-            return self._divided(self.expr(base), base, hi, "mod")
+            return self.divided(self.expr(base), base, hi, "mod")
         ratio = self.lowering.ratio(hi, lo)
         if ratio is None:  # the sizes' own symbols do not show that lo divides hi
-            low = self._divided(self.expr(base), base, hi, "mod")
-            return self._divided(low, Expr.atom(Atom("digit", base, Expr.of(1), hi)), lo, "div")
+            low = self.divided(self.expr(base), base, hi, "mod")
+            return self.divided(low, Expr.atom(Atom("digit", base, Expr.of(1), hi)), lo, "div")
         if atom in self.style.rests:
             low = Expr.atom(Atom("digit", base, Expr.of(1), hi))
-            return self._divided(self._divided(self.expr(base), base, hi, "mod"), low, lo, "div")
+            return self.divided(self.divided(self.expr(base), base, hi, "mod"), low, lo, "div")
         high = self._quotient(base, lo)
-        return self._divided(high, Expr.atom(Atom("digit", base, lo, None)), ratio, "mod")
+        return self.divided(high, Expr.atom(Atom("digit", base, lo, None)), ratio, "mod")
 
     def _quotient(self, base: Expr, by: Expr) -> Node:
         """base // by, from a smaller quotient of the same base where there is one and sizes would
@@ -484,10 +484,10 @@ class Form:
                         best = smaller, ratio
             if best is not None:
                 value = Expr.atom(Atom("digit", base, best[0], None))
-                return self._divided(self.atom(_only_atom(value)), value, best[1], "div")
-        return self._divided(self.expr(base), base, by, "div")
+                return self.divided(self.atom(_only_atom(value)), value, best[1], "div")
+        return self.divided(self.expr(base), base, by, "div")
 
-    def _divided(self, node: Node, value: Expr, by: Expr, op: str) -> Node:
+    def divided(self, node: Node, value: Expr, by: Expr, op: str) -> Node:
         """The node of value div or mod by a number or a size; node computes value."""
         size = by.constant
         if size is not None and self.lowering.bit_operations and size & (size - 1) == 0:

@@ -21,14 +21,13 @@ def parts_within(
     parted: Callable[[Expr], Parts],
     is_long: Callable[[Atom], bool],
 ) -> dict[Atom, Parts]:
-    """The digits by numbers, of those that are long, of what is not negative and has a part that only
-    moves bits, with its parts."""
+    """The digits by numbers, of those that are long, of what has a part that only moves bits, with its
+    parts."""
     found: dict[Atom, Parts] = {}
     for atom in dict.fromkeys(atom for e in sums for mono in e.terms for atom in mono):
         if is_long(atom) and all(border is None or border.constant for border in atom.args[1:]):
-            least = lowering.analyzer.interval(atom.args[0])[0]
-            parts = parted(atom.args[0]) if least is not None and least >= 0 else None
-            if parts is not None and parts[0]:
+            parts = parted(atom.args[0])
+            if parts[0]:
                 found[atom] = parts
     return found
 
@@ -42,12 +41,12 @@ def with_nodes(
     for (atom, (_, rest)), part in zip(within.items(), moved, strict=True):
         bases[atom] = form.expr(rest + part)
         lowering.sources.setdefault(bases[atom], atom.args[0])
-    return [_with_nodes(lowering, e, bases) for e in sums]
+    return [_with_nodes(form, e, bases) for e in sums]
 
 
-def _with_nodes(lowering: Lowering, e: Expr, bases: Mapping[Atom, Node]) -> Expr:
-    """The sum with digits of what has a node, and is not negative, as nodes."""
-    graph, found = lowering.graph, Expr.of(0)
+def _with_nodes(form: Form, e: Expr, bases: Mapping[Atom, Node]) -> Expr:
+    """The sum with digits of what has a node as nodes."""
+    lowering, found = form.lowering, Expr.of(0)
     for mono, c in e.terms.items():
         term = Expr.of(c)
         for atom in mono:
@@ -55,11 +54,12 @@ def _with_nodes(lowering: Lowering, e: Expr, bases: Mapping[Atom, Node]) -> Expr
             if node is None:
                 term = term * Expr.atom(atom)
                 continue
-            _, lo, hi = atom.args
+            value, lo, hi = atom.args
             if hi is not None:
-                node = graph.op("mod", node, graph.const(hi.constant))
+                node = form.divided(node, value, hi, "mod")
+                value = Expr.atom(Atom("digit", value, Expr.of(1), hi))
             if lo.constant != 1:
-                node = graph.op("div", node, graph.const(lo.constant))
+                node = form.divided(node, value, lo, "div")
             lowering.sources.setdefault(node, Expr.atom(atom))
             term = term * placed(lowering, node)
         found = found + term
