@@ -15,6 +15,7 @@ from steps import at_most
 from lego_emit import ExpandBy, GroupBy, Padded, Strided, TileBy, catalogue, generate, symbols
 from lego_emit.algebra import reference
 from lego_emit.errors import WidthError
+from lego_emit.ir.nodes import evaluate
 from lego_emit.proofcheck.check import check
 from lego_emit.run import registry
 
@@ -223,7 +224,7 @@ def test_a_header_forbids_nothing_that_is_never_negative(fn, assume, domain, ind
 
 def test_an_argument_fits_and_need_not_be_said_to():
     (function,) = generate(reversed_, "c", index_type="uint32").functions
-    assert function.assumptions == ("n - i - 1 >= 0",)
+    assert function.assumptions == ("n >= i + 1",)
 
 
 def test_what_is_left_of_a_size_is_not_said_to_be_positive():
@@ -241,7 +242,7 @@ def interleaved(x, y):
     "change, operations, said",
     [
         (lambda z, o: z, 26, ()),
-        (lambda z, o: z - 1, 27, ("x + y - 1 >= 0",)),
+        (lambda z, o: z - 1, 27, ("x + y >= 1",)),
         (lambda z, o: z % 7, 27, ()),
         (lambda z, o: o - z, 27, ("every intermediate value fits uint32",)),
         (lambda z, o: z + o, 27, ("every intermediate value fits uint32",)),
@@ -299,6 +300,70 @@ def test_a_word_that_is_joined_bit_by_bit_and_an_offset_under_a_division(change,
     points = [(rng.getrandbits(16), rng.getrandbits(16), rng.randrange(100)) for _ in range(200)]
     for x, y, o in [(0, 0, 99), (2**16 - 1, 2**16 - 1, 99), *points]:
         assert function.evaluate({"x": x, "y": y, "o": o}) == {"result": f(x, y, o)}
+
+
+def joined(x, y, width):
+    """The bits of two words in turns, joined one by one."""
+    r = 0
+    for k in range(width):
+        r |= (x >> k & 1) << 2 * k | (y >> k & 1) << 2 * k + 1
+    return r
+
+
+@pytest.mark.parametrize(
+    "change, width, said",
+    [
+        (lambda z, o: z - 1, 16, "x + y >= 1"),
+        (lambda z, o: z - 5, 16, "x + y >= 5"),
+        (lambda z, o: (z - 1) // 3, 16, "every intermediate value fits uint32"),  # (z + 2)/3 - 1
+        (lambda z, o: z - 1 + o, 8, "o + x + y >= 1"),
+        (lambda z, o: z + o, 16, "every intermediate value fits uint32"),
+        (lambda z, o: (z + o) % 7, 16, "every intermediate value fits uint32"),
+        (lambda z, o: (z + o) // 7 % 10, 16, "every intermediate value fits uint32"),
+        (lambda z, o: z + o, 15, "o + 1073741823 <= 2**32 - 1"),
+        (lambda z, o: (z + o) % 7, 12, "o + 16777215 <= 2**32 - 1"),
+        (lambda z, o: 5 * z + 3 * o, 12, "3*o + 83886075 <= 2**32 - 1"),
+    ],
+)
+def test_a_condition_on_a_word_of_bits_is_short(change, width, said):
+    """And where it holds nothing overflows; less 1 it holds nowhere else."""
+    ranges = {"x": (0, 2**width), "y": (0, 2**width), "o": (0, 2**32)}
+    (function,) = generate(
+        lambda x, y, o: change(joined(x, y, width), o),
+        "c",
+        name="f",
+        index_type="uint32",
+        ranges=ranges,
+    ).functions
+    assert said in function.assumptions and len(function.assumptions) <= 2, function.assumptions
+    rng, held = random.Random(2), 0
+    points = [(rng.getrandbits(a), rng.getrandbits(b), rng.getrandbits(c))
+              for a in (0, 1, 2, width) for b in (0, 1, 2, width) for c in (0, 3, 31, 32)]  # fmt: skip
+    for x, y, o in points:
+        at, z = {"x": x, "y": y, "o": o}, joined(x, y, width)
+        fits = all(evaluate(c, at) for c in function.assumed)
+        if fits and not function.unseen:
+            assert [*function.evaluate(at).values()] == [change(z, o)] and change(z, o) >= 0
+            held += 1
+        if said.endswith(">= 1") and not fits and z + o + 2**16 < 2**32:
+            assert z + o * ("o" in said) == 0
+    assert held or function.unseen
+
+
+@pytest.mark.parametrize(
+    "function, ranges, said",
+    [
+        (lambda b: b - 7, {"b": (0, 8)}, "b >= 7"),
+        (lambda a, b: a + b - 7, {"a": (0, 8), "b": (0, 8)}, "a + b >= 7"),
+        (lambda a, b: a - b, {"a": (0, 8), "b": (0, 8)}, "a >= b"),
+        (lambda a, b: 2 * a - 3 * b - 4, {"a": (0, 8), "b": (0, 8)}, "2*a >= 3*b + 4"),
+        (lambda b: 7 - b, {"b": (0, 10)}, "b <= 7"),
+    ],
+)
+def test_what_is_taken_off_stands_on_the_other_side(function, ranges, said):
+    """b - 7 >= 0 says nothing to who computes in unsigned numbers."""
+    (made,) = generate(function, "c", name="f", index_type="uint32", ranges=ranges).functions
+    assert made.assumptions == (said,)
 
 
 def test_a_condition_is_not_shortened_beyond_what_it_says():

@@ -57,6 +57,7 @@ Path: TypeAlias = frozenset[tuple[Node, bool]]  # of conditions, with whether ea
 NONE: Path = frozenset()
 MOST_SHOWN = 100  # characters of a value in a message
 MOST_DIGITS = 12  # in a condition of a header
+MOST_JOINED = 4  # of its operations on bits
 
 
 @dataclass(frozen=True)
@@ -267,7 +268,19 @@ class _Needs:
             elif len(numbers) < low + high or _looks_up(value):
                 self.unseen = True
             else:  # what it is itself says it
-                self.tops += [(e, path) for e in signed]
+                tops = map(self._in_few_words, signed)
+                self.tops += [(e, path) for e in tops if e is not None]
+
+    def _in_few_words(self, top: Expr) -> Expr | None:
+        """What is at most the type's greatest number only where a value is. Where there is nothing but a
+        condition that no reader follows, the header says that all values fit."""
+        if not _is_long(top):
+            return top
+        from .sums_of_digits import as_number
+
+        found = as_number(top, self.analyzer, self.most)
+        self.unseen = self.unseen or found is None
+        return found
 
     def _is_never_below(self, e: Expr) -> bool:
         """Whether e >= 0: proven, or by the bounds of what it divides (n - b*(i // b) where i < n), or in
@@ -365,10 +378,14 @@ class _Needs:
         for e in self.floors:
             if not any(analyzer.nonneg(e - other) for other in floors):
                 floors = [other for other in floors if not analyzer.nonneg(other - e)] + [e]
-        yield from (
-            Node("ge", (said(analyzer.simplifier.put_back(e, self.stand_ins), analyzer), const(0)))
-            for e in floors
-        )
+        for e in floors:
+            shown = analyzer.unsubstitute(analyzer.simplifier.put_back(e, self.stand_ins))
+            taken = Expr({mono: -c for mono, c in shown.terms.items() if c < 0})
+            sides = (
+                said(shown + taken, analyzer),
+                said(taken, analyzer),
+            )  # n - i - 7 >= 0: n >= i + 7
+            yield Node("ge", sides) if sides[0].op != "const" else Node("le", sides[::-1])
 
     def _is_below_an_argument(self, e: Expr) -> bool:
         """Whether e is at most one of the arguments, which fit."""
@@ -422,7 +439,8 @@ def _without_tables(e: Expr, analyzer: Analyzer) -> Expr | None:
 
 def _is_long(e: Expr) -> bool:
     """Whether a condition on e is longer than a reader of the header follows."""
-    return sum(atom.kind == "digit" for mono in e.terms for atom in mono) > MOST_DIGITS
+    kinds = Counter(atom.kind for atom in e.deep_atoms())
+    return kinds["digit"] > MOST_DIGITS or kinds["and"] + kinds["or"] + kinds["xor"] > MOST_JOINED
 
 
 def _at_most(e: Expr, top: Expr, analyzer: Analyzer) -> bool:
