@@ -257,6 +257,9 @@ def test_nvcc_takes_them_in_a_kernel(flags, tmp_path, need):
 def test_no_allowed_argument_is_refused(target):
     """Debug builds with strict warnings at the points of verify(), with a table, where indices count
     from 1."""
+    from conftest import _found
+
+    _found(target)
     looked_up = Lookup([8], [3, 1, 4, 0, 5, 2, 6, 7])
     subjects = {"tiles": TILES, "blocks": BLOCKS, "table": looked_up}
     unit = generate(subjects, target, checks=True, base=1)

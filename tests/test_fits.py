@@ -72,6 +72,9 @@ EXACT = [
     ["M << 2 <= 100", "N + K <= 100", "(N + K) >> 1 <= 9"], ["M % N == 0", "N % K == 0", "7*(M//N)*(N//K) <= 127", "M <= 90"],
     ["N <= M", "K*N + M - N - 1 <= 120", "(K*N + M - N - 1)//M + K <= 127"],
     ["N <= M", "K*N + M <= 127", "(K*N + M - N - 1)//M + K <= 127"],
+    ["M*M - 2*M + 1 <= 127"], ["M*M - 2*M <= 127"], ["M*M*M - 3*M*M + 3*M <= 127"],
+    ["N <= 30", "M*M - 2*M + N <= 127"], ["M <= 6", "N << M <= 127"], ["M <= 6", "N*(1 << M) + K <= 127"],
+    ["M <= 6", "N <= 1 << M", "N*K <= 1 << M"],
 ]  # fmt: skip
 
 
@@ -193,15 +196,58 @@ def test_only_preconditions_on_sizes_make_one():
 
 @pytest.mark.parametrize("index_type", ["uint32", "uint64"])
 def test_no_comparison_is_always_true(index_type):
-    """Compilers warn of `shift >= 0` where shift is unsigned."""
+    """Compilers warn of `N >= 0` where N is unsigned."""
     unit = generate(
-        lambda i, N, shift: N * i + shift,
+        lambda i, j, N: (j << N) + i,
         "cpp",
         name="f",
         index_type=index_type,
-        ranges={"i": (0, 8), "N": (0, 9), "shift": (0, 1)},
+        ranges={"i": (0, "1 << N"), "j": (0, 8), "N": (0, 9)},
     )
     assert "f_fits" in unit.source and ">= 0" not in unit.source.split("f_fits")[1]
+
+
+@pytest.mark.parametrize("end", ["1 << M", "2**M", "4 << M"])
+def test_an_exponent_of_a_size_is_a_size(end):
+    """It may be 0, as the size is 1 then."""
+    unit = generate(
+        lambda i, j, M, N: j * 2**M + i, "c", name="f", ranges={"i": (0, end), "j": (0, "N")},
+        assume=["0 <= M < 20"],
+    )  # fmt: skip
+    (made,) = unit.program.fits
+    assert [p.name for p in made.params] == ["M", "N"]
+    for m, n, holds in [
+        (0, 1, 1),
+        (19, 1, 1),
+        (20, 1, 0),
+        (-1, 1, 0),
+        (19, 0, 0),
+        (3, 2**63 - 1, 0),
+    ]:
+        assert made.evaluate({"M": m, "N": n}) == {"fits": holds}, (m, n)
+
+
+@pytest.mark.parametrize(
+    "given", [{"ranges": {"i": (0, "N"), "j": (0, 1)}}, {"ranges": {"i": (0, "N")}, "assume": ["j == 0"]},
+              {"ranges": {"i": (0, "N"), "j": (3, 4)}}],
+)  # fmt: skip
+def test_an_index_of_one_value_is_no_size(given):
+    given = {**given, "assume": [*given.get("assume", ()), "N <= 1000"]}
+    (made,) = generate(lambda i, j, N: j * N + i, "c", name="f", **given).program.fits
+    assert [p.name for p in made.params] == ["N"]
+
+
+@pytest.mark.parametrize("target", ["c", "rust"])
+def test_certified_where_a_difference_is_negative_for_small_sizes(target):
+    def f(i, N):
+        return i * (N * N - 2 * N + 1)
+
+    unit = generate(f, target, name="f", ranges={"i": (0, "N")})
+    (made,) = unit.program.fits
+    for n in (1, 2, 3, 2097152, 2097153, 2097154, 3037000500, 3037000501):
+        whole = n * n - 2 * n + 1 < 2**63 and n**3 - 3 * n * n + 3 * n < 2**63
+        assert made.evaluate({"N": n}) == {"fits": whole}, n
+    assert check(unit.certificate().data, unit.source, f)
 
 
 def test_what_cannot_be_said_of_sizes_makes_none():

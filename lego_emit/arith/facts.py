@@ -143,9 +143,10 @@ class Facts:
         return known if known is not None else Expr.atom(Atom("sym", name))
 
     def is_size(self, name: str) -> bool:
-        """Whether a symbol is a layout's size or a part of one, or is made of such."""
+        """Whether a symbol is a layout's size or a part of one, or is made of such; an index of one
+        value is not."""
         made = self.substitutions.get(name)
-        return name in self.sizes or (made is not None and made.symbols() <= self.sizes)
+        return name in self.sizes or (made is not None and set() < made.symbols() <= self.sizes)
 
     def stays_in_bounds(self, name: str) -> bool:
         """Whether a symbol stands in bounds as itself, and what is multiplied by it keeps its

@@ -76,6 +76,10 @@ def learn_ranges(
         size = None if end is None else end.single
         if least is not None and analyzer.nonneg(least) and size is not None and size.kind == "sym":
             analyzer.learn_size(size.args[0])
+        elif size is not None and size.kind == "shl" and size.args[0].constant is not None:
+            exponent = size.args[1].single  # of 2**n, which may be 0
+            if exponent is not None and exponent.kind == "sym":
+                analyzer.facts.sizes.add(exponent.args[0])
         elif least is not None and analyzer.nonneg(least) and given.end is not None:
             multiples.append(given.end)
     for end in multiples:

@@ -365,10 +365,10 @@ class _Tests:
         whole = _sum((p, 1), ({(): more - limit}, 1))
         if self._follows(whole):
             return
-        added = self._all_added(p)
+        limit = int(min(limit - min(more, 0), self.kind.most))
+        added = self._all_added(p, limit - max(more, 0))
         if added is None:  # what is added must fit
             added, self.exact = _signed(p)[0], False
-        limit = int(min(limit - min(more, 0), self.kind.most))
         if limit < max(more, 0):
             raise _Unsaid
         rest = const(limit)
@@ -403,9 +403,11 @@ class _Tests:
                 rest = self._clipped("sub", rest, term)
                 rest.lo = max(rest.lo or 0, 0)
 
-    def _all_added(self, p: Poly) -> Poly | None:
-        """The same sum without what is taken off: b*c - c as (b - 1)*c; None where there is no such."""
+    def _all_added(self, p: Poly, limit: int | None = None) -> Poly | None:
+        """The same sum without what is taken off: b*c - c as (b - 1)*c; None where there is no such.
+        limit: what it is compared with; the sum may be larger then where both are at most that."""
         added, taken = _signed(p)
+        whole = dict(added)
         for mono, c in taken.items():
             for other, d in added.items():
                 inner = Counter(other) - Counter(mono)
@@ -413,9 +415,13 @@ class _Tests:
                     continue
                 own = sorted(inner.elements(), key=_key)
                 left = _sum(({tuple(own): d}, 1), ({(): -c}, 1))
-                if not self._is_never_negative(left):
+                if self._is_never_negative(left):
+                    factor = self._value(left)
+                elif limit is None or not self._is_at_most(whole, limit, left):
                     continue
-                factor = self._value(left)
+                else:  # 0 where it is negative
+                    raised = self._clipped("max", self._scaled(tuple(own), d), const(c))
+                    factor = self._clipped("sub", raised, const(c))
                 del added[other]
                 product = tuple(sorted((*mono, factor), key=_key))
                 added[product] = added.get(product, 0) + 1
@@ -423,6 +429,16 @@ class _Tests:
             else:
                 return None
         return added
+
+    def _is_at_most(self, p: Poly, limit: int, left: Poly) -> bool:
+        """Whether a sum of what is added is at most a limit wherever n - k is negative."""
+        (mono, c), *others = [(mono, c) for mono, c in left.items() if mono]
+        if others or c != 1 or len(mono) != 1 or mono[0].op != "var":
+            return False
+        there, name = self._beside(), str(mono[0].value)
+        there.ends[name] = both(there.ends[name], (None, -left.get((), 0)))
+        hi = there._span(p)[1]
+        return hi is not None and hi <= limit
 
     # -- values ----------------------------------------------------------------------------------
 
@@ -436,12 +452,16 @@ class _Tests:
         if op in ("shl", "shr") and args[1].op == "const" and 0 <= args[1].value <= FARTHEST:
             by = const(1 << args[1].value)
             return self._poly(Node("mul" if op == "shl" else "floordiv", (args[0], by)))
+        if op == "shl" and args[0] != const(1):
+            return _product(self._poly(args[0]), self._poly(Node("shl", (const(1), args[1]))))
         if op in ("add", "sub"):
             return _sum((self._poly(args[0]), 1), (self._poly(args[1]), 1 if op == "add" else -1))
         if op == "neg":
             return _sum((self._poly(args[0]), -1))
         if op == "mul":
             return _product(self._poly(args[0]), self._poly(args[1]))
+        if op == "pow" and args[0] == const(2):
+            return self._poly(Node("shl", (const(1), args[1])))
         if op == "pow" and args[1].op == "const":
             if args[0].op == "const":
                 return {(): args[0].value ** args[1].value}
@@ -476,7 +496,7 @@ class _Tests:
         signs = [self._ends(a)[0] for a in args]
         if form and signs[0] is not None and signs[0] >= 0 and (signs[1] or 0) > 0:
             op = form
-        if OPS[op].defined and not form and (args[1:] or signs[0] is None or signs[0] < 0):
+        if OPS[op].defined and not form and not self._is_within_reach(op, *map(self._ends, args)):
             raise _Unsaid  # a shift by too much, a root of less than 0
         made = self._clipped(op, *args)
         if op in ("div", "floordiv") and (signs[0] or 0) > 0 and args in self.divides:
@@ -484,6 +504,13 @@ class _Tests:
         if not self._is_within(interval(op, [self._ends(a) for a in args])) and not form:
             raise _Unsaid
         return made
+
+    def _is_within_reach(self, op: str, *ends: Interval) -> bool:
+        """Whether an operation has a value for all operands of these bounds, and is not wider than the type."""
+        lo, hi = ends[-1]
+        if lo is None or lo < 0:
+            return False
+        return op not in ("shl", "shr") or (hi is not None and hi < self.kind.width)
 
     def _not_zero(self, divisor: Node) -> None:
         """Test that a divisor, which is not negative, is not 0."""

@@ -41,7 +41,7 @@ from ..intervals import ANY, Interval, both
 from ..ir.index_types import IndexType
 from ..ir.nodes import Node
 from ..ir.program import Param
-from ..ir.relations import const, greatest
+from ..ir.relations import greatest
 from ..operations import OPS, interval
 from .lowering import Lowering
 from .problem import Problem
