@@ -196,7 +196,14 @@ def test_the_grouped_program_ids_have_the_form_of_the_tutorial():
     unit = generate(pids, "triton", assume=["M >= 1", "N >= 1", "GROUP >= 1"])
     assert "tl.where" not in str(unit)
     body = str(unit).partition("_inv")[2]
-    assert body.count("//") + body.count("%") == 4 and body.count("tl.minimum") == 1
+    assert body.count("//") + body.count("%") == 3 and body.count("tl.minimum") == 1
+    assert "flat // scaled" in body  # scaled is GROUP * N, which is computed anyway
+    inv = unit.functions[1]
+    for m, n, group in [(1, 1, 1), (7, 4, 3), (6, 5, 2), (5, 3, 8)]:
+        plain = catalogue["triton.grouped"](m, n, group)
+        for flat in range(m * n):
+            at = {"M": m, "N": n, "GROUP": group, "flat": flat}
+            assert (*inv.evaluate(at).values(),) == plain.inv(flat), at
 
 
 def test_min_in_the_functions_of_a_genp_takes_symbols():

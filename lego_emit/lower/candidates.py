@@ -333,6 +333,8 @@ def _cheapest_style(
         choose(replace(style, rests=frozenset() if style.rests else frozenset(rests)))
     if carry:
         choose(replace(style, carry=True))
+    if symbolic and style.floors:
+        choose(replace(style, products=True))
     lowering.cheapest[identities(outputs)] = best, style
     return best, style
 

@@ -475,7 +475,7 @@ class Form:
     def _quotient(self, base: Expr, by: Expr) -> Node:
         """base // by, from a smaller quotient of the same base where there is one and sizes would
         have to be multiplied else."""
-        if by.constant is None:
+        if by.constant is None and not self.style.products:
             best = None
             for smaller in self._borders.get(base.identity, ()):
                 if best is None or len(_only(smaller)) > len(_only(best[0])):

@@ -21,7 +21,8 @@ class Style:
     masked in place; nested: 6*(x + 2*y) for 6*x + 12*y, a shift for a product; rests:
     digits that come from the remainder of a quotient that is computed;
     carry: (x - 1)//16 + 1 is (x + 15)//16; inner: digits of a remainder that are taken as differences, and
-    the next digit of it: (x mod 6) mod 2 as x mod 6 - 2*((x mod 6)//2)."""
+    the next digit of it: (x mod 6) mod 2 as x mod 6 - 2*((x mod 6)//2); products: x // (m*n), and not
+    x // n // m, where x // n may be there, too."""
 
     floors: frozenset[Atom] = frozenset()
     rounds: frozenset[Atom] = frozenset()
@@ -32,6 +33,7 @@ class Style:
     rests: frozenset[Atom] = frozenset()
     carry: bool = False
     inner: frozenset[tuple[Atom, Atom]] = frozenset()
+    products: bool = False
 
     def words(self) -> tuple[str, ...]:
         """The style in words, for who asks why a form was taken."""
@@ -45,6 +47,7 @@ class Style:
             *(["digits of remainders"] if self.rests else []),
             *(["constants carried into quotients"] if self.carry else []),
             *(["digits as differences within a remainder"] if self.inner else []),
+            *(["products of sizes as divisors"] if self.products else []),
         )
 
 
