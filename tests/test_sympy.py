@@ -303,6 +303,28 @@ def test_a_piece_is_simplified_under_its_condition_and_no_other():
     assert found == remainder + ir.Select(ir.Less(N, 3), inner, remainder)
 
 
+@pytest.mark.parametrize(
+    "expression, end, wanted",
+    [
+        (Piecewise((M, M < 4), (M - 4, True)), 8, ir.FloorMod(M, 4)),
+        (Piecewise((M - 4, M >= 4), (M, True)), 8, ir.FloorMod(M, 4)),
+        (Piecewise((M - 5, M > 4), (M, True)), 10, ir.FloorMod(M, 5)),
+        (Piecewise((M, M <= 4), (M - 5, True)), 6, ir.FloorMod(M, 5)),
+        (Piecewise((3 * M, M < 4), (3 * M - 12, True)) + N, 8, 3 * ir.FloorMod(M, 4) + N),
+        (N * Piecewise((M, M < 5), (M - 5, True)), 10, N * ir.FloorMod(M, 5)),
+        (Piecewise((M, M < 4), (M - 4, True)), 9, M + ir.Select(ir.Less(M, 4), 0, -4)),
+        (Piecewise((5, M < 4), (7, True)), 8, ir.Select(ir.Less(M, 4), 5, 7)),
+        (Piecewise((M, M < 4), (M - 3, True)), 8, M + ir.Select(ir.Less(M, 4), 0, -3)),
+    ],
+)
+def test_a_choice_that_is_a_remainder_is_one(expression, end, wanted):
+    found = simplify(expression, ranges={"M": (0, end)})
+    assert found == wanted
+    for m in range(end):
+        for n in (-3, 0, 2):
+            assert value(found, M=m, N=n) == value(expression, M=m, N=n), (m, n)
+
+
 def test_reading_choices_within_choices_ends():
     expression = M
     for number in range(16):  # each has the one before twice

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
 from ..arith.formulas import formulas_of, in_short, symbols_of
 from ..arith.given import as_list
 from ..arith.given_ranges import parse_ranges
+from ..arith.terms import Atom, without
 from ..errors import AssumptionError, TraceError, did_you_mean
 from ..numeric import is_sympy
 from .follow import TraceOptions
@@ -40,7 +42,40 @@ def simplify(expr: Any, assume: Sequence[Any] = (), ranges: Mapping[Any, Any] | 
             f"{', '.join(params) or 'none'}.{did_you_mean(name, params)}"
         )
     known = found.trace.analyzer
-    value = known.unsubstitute(known.rebuilt(found.outputs["result"]))
+    value = known.unsubstitute(_without_steps(known.rebuilt(found.outputs["result"]), known))
     from ..arith.sympy_nodes import to_sympy
 
     return to_sympy(value, {s.name: s for s in reversed(symbols_of([expr]))})
+
+
+def _without_steps(e: Expr, known: Analyzer) -> Expr:
+    """A sum in which choices between numbers are quotients, where it has fewer terms then: i, or i - 4 from
+    4 on, is i % 4 below 8."""
+    for mono, c in e.terms.items():
+        for atom in mono:
+            step = _step(atom, known) if atom.kind == "select" else None
+            if step is not None:
+                factor = Expr({without(mono, (atom,)) or (): c})
+                made = known.rebuilt(e - Expr({mono: c}) + factor * step)
+                if len(made.terms) < len(e.terms):
+                    return _without_steps(made, known)
+    return e
+
+
+def _step(choice: Atom, known: Analyzer) -> Expr | None:
+    """A choice between two numbers by x < n, where 0 <= x < 2*n, as a sum of one and a multiple of x // n."""
+    condition, first, second = choice.args
+    if condition.op not in ("lt", "le"):
+        return None
+    x, n = condition.args
+    if x.constant is not None:  # n <= x
+        x, n, first, second = n, x, second, first
+        border = n.constant + (condition.op == "lt")
+    elif n.constant is not None:
+        border = n.constant + (condition.op == "le")
+    else:
+        return None
+    (lo, hi), height = known.interval(x), (second - first).constant
+    if height is None or lo is None or lo < 0 or hi is None or not hi < 2 * border:
+        return None
+    return first + height * known.simplifier.floordiv(x, Expr.of(border))
