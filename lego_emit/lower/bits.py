@@ -119,6 +119,8 @@ class _Search:
         self.price_of_way = inf
         price = self.assembler.price
         self.cheapest_move = min(price["mul"], price["mod"], price["shl"] + price["or"])
+        self.cheapest_shift = min(price["mul"], price["mod"], price["shl"], price["shr"])
+        self.cheapest_join = min(price["add"], price["or"], price["xor"])
 
     def run(self) -> list[Node] | None:
         self.follow([], self.plain)
@@ -200,23 +202,29 @@ class _Search:
         if any(place >= self.width for stage in stages for w in stage for place in w.values()):
             return
         limit = self.price_of_best + self.cheapest_move * (len(stages) > 2)
-        words, places = problem.words, self.inputs
-        for k, stage in enumerate(stages):
-            where = places_of(places)
+        words, where, wanted = problem.words, places_of(self.inputs), []
+        for stage in stages:
+            wanted.append([groups_of(goal.items(), where) for goal in stage])
+            where = places_of(stage)
+        last = [groups_of(moves_of(row), where) for row in problem.rows]
+        left = [max(map(self._least, goals), default=0.0) for goals in (*wanted, last)]
+        spent = 0.0
+        for stage, goals in zip(stages, wanted, strict=True):
+            if spent + sum(left) >= limit:
+                return
             moved = []
-            for goal in stage:
-                tree = self.assembler.assemble(words, groups_of(goal.items(), where))
+            for goal, groups in zip(stage, goals, strict=True):
+                tree = self.assembler.assemble(words, groups)
                 if tree is None:
                     return
                 moved.append(Word(tree, union(1 << place for place in goal.values())))
-            words, places = moved, stage
+            words = moved
             spent = cost([one.tree for one in words], self.price)
-            if spent + self.cheapest_move * (len(stages) - 1 - k) >= limit:
-                return
-        where = places_of(places)
+            del left[0]
+        if spent + sum(left) >= limit:
+            return
         ways: list[list[Node]] = []
-        for row, flips, alone in zip(problem.rows, self.flips, self.alone, strict=True):
-            groups = groups_of(moves_of(row), where)
+        for groups, flips, alone in zip(last, self.flips, self.alone, strict=True):
             self.assembler.effort += len(groups)
             trees = [self.assembler.assemble(words, groups, merge) for merge in (True, False)]
             flipped = [self._flipped(tree, groups, flips) for tree in trees if tree is not None]
@@ -224,6 +232,14 @@ class _Search:
             if not ways[-1]:
                 return
         self._offer(_settled(ways, self.price), detour, problem)
+
+    def _least(self, groups: Groups) -> float:
+        """What the word of these groups costs at least."""
+        words = {w for w, _ in groups}
+        joins = self.cheapest_join * max(0, len(words) - 1)
+        if len(groups) > len(words):
+            return joins + self.cheapest_move
+        return joins + self.cheapest_shift * any(d for _, d in groups)
 
     def _flipped(self, tree: Node, groups: Groups, flips: int) -> Node:
         if not flips:
