@@ -63,6 +63,9 @@ class Form:
             self._quotients = self._quotients - style.rounds - style.masks
         if style.floors:
             self._borders = with_floors(self._borders, style.floors)
+        self._rounds = style.rounds | style.masks if style.masks else style.rounds
+        self._inner = dict(style.inner)
+        self._changed = style.floors | self._rounds | self._single | self._inner.keys()
 
     def expr(self, e: Expr) -> Node:
         """The node of an expression."""
@@ -78,12 +81,10 @@ class Form:
 
     def _flat(self, e: Expr) -> Terms:
         """The terms, with sums that need no name and digits taken as differences opened."""
-        floors, single = self.style.floors, self._single
-        rounds = self.style.rounds | self.style.masks if self.style.masks else self.style.rounds
-        inner_digits = dict(self.style.inner)
-        changed = floors | rounds | single | inner_digits.keys()
-        if not any(a in changed for mono in e.terms for a in mono):
+        if self._changed.isdisjoint([a for mono in e.terms for a in mono]):
             return e.terms
+        floors, single = self.style.floors, self._single
+        rounds, inner_digits = self._rounds, self._inner
         terms: Terms = {}
         for mono, c in e.terms.items():
             inner: Terms = {(): c}
@@ -199,6 +200,10 @@ class Form:
             terms = _carried(terms)
         if not terms:
             return self.graph.const(0)
+        if len(terms) == 1 and not self.style.collect:
+            ((mono, c),) = terms.items()
+            node = self._term(mono, abs(c))
+            return node if c > 0 else self._negated(node)
         return self._added(self._collected(terms) if self.style.collect else self._parts(terms))
 
     def _added(self, parts: list[Part]) -> Node:
@@ -343,11 +348,12 @@ class Form:
         return (not mono, -sizes, -abs(c), [a.key for a in mono])
 
     def _part(self, mono: Monomial, c: int) -> Part:
-        sign = 1 if c > 0 else -1
-        node = self._in_place(mono, abs(c)) if self.style.fuse else None
-        if node is None:
-            node = self._product(mono, abs(c))
-        return sign, node, self._place(mono, c)
+        return 1 if c > 0 else -1, self._term(mono, abs(c)), self._place(mono, c)
+
+    def _term(self, mono: Monomial, c: int) -> Node:
+        """The node of one term, c > 0."""
+        node = self._in_place(mono, c) if self.style.fuse else None
+        return self._product(mono, c) if node is None else node
 
     def _product(self, mono: Monomial, c: int) -> Node:
         node = self.graph.const(c)

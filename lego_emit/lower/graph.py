@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..arith.expr import Expr
@@ -46,6 +46,7 @@ class Graph:
         ] = {}  # modulo -> (its quotient's key, what it costs less
         # where that is there)
         self._scaled: dict[Node, Node] = {}  # sum -> a product that it computes besides
+        self._prices: dict[Node, tuple[float, int]] = {}  # of single roots
 
     def const(self, value: int) -> Node:
         """The node of a number."""
@@ -200,8 +201,17 @@ class Graph:
                 stack.extend(node.args[:1] if lazy and node.op == "select" else node.args)
         return found
 
-    def price(self, roots: Iterable[Node]) -> tuple[float, int]:
+    def price(self, roots: Sequence[Node]) -> tuple[float, int]:
         """(the cost of computing the roots, the number of operations)."""
+        if len(roots) != 1:
+            return self._price_of(roots)
+        (root,) = roots
+        known = self._prices.get(root)
+        if known is None:
+            known = self._prices[root] = self._price_of(roots)
+        return known
+
+    def _price_of(self, roots: Sequence[Node]) -> tuple[float, int]:
         prices = self.prices
         stack = list(dict.fromkeys(roots))
         found: set[Node | None] = {*stack}

@@ -8,7 +8,7 @@ called the first time alone: after that it is its tape that is played.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..arith.analyzer import Analyzer
@@ -144,8 +144,7 @@ def go_on(
     trace: Trace, prepare: Callable[[Trace], None], function: Callable[[Trace], Any]
 ) -> tuple[Trace, Any]:
     """Run function(trace) under what another trace learned and prepare(trace) adds."""
-    more = replace(
-        trace,
+    more = trace.but(
         analyzer=trace.analyzer.copy(),
         signature=[*trace.signature],
         free=[*trace.free],
@@ -186,8 +185,7 @@ def _settled(start: Trace, function: Callable[[Trace], Any], learning: bool) -> 
 
 def _anew(start: Trace, trace: Trace, function: Callable[[Trace], Any]) -> Trace:
     """A trace for another run under what the one before learned."""
-    return replace(
-        trace,
+    return trace.but(
         preconditions=[*start.preconditions, *trace.assumed_preconditions],
         extents={},
         turned=set(),

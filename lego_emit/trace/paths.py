@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..arith.analyzer import Analyzer
@@ -272,7 +272,7 @@ def explore(
         chosen = {condition.identity: value for condition, value in prefix}
         decided = dict(outer.decided) if outer is not None else {}
         path = _Path(decided, chosen, shared, within.analyzer)
-        with replace(within, path=path).entered(), path.scope:
+        with Running(within.analyzer, within.trace, path).entered(), path.scope:
             try:
                 return path, function()
             except Impossible:

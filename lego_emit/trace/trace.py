@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..algebra.slices import AXIS_NAMES
@@ -88,6 +88,12 @@ class Trace:
         """A path begins: the ':' on it are counted anew."""
         self._axis = 0
 
+    def but(self, **changes: Any) -> Trace:
+        """The same trace but for these fields."""
+        made = object.__new__(type(self))
+        made.__dict__ = self.__dict__ | changes
+        return made
+
     def kept(self) -> tuple[Any, list[Atom], Log]:
         """(the result with all flat positions kept as one value, those values, the steps)."""
         return self._keeping(keeps=True)
@@ -101,7 +107,7 @@ class Trace:
         return self._keeping(tables=True)
 
     def _keeping(self, **what: bool) -> tuple[Any, list[Atom], Log]:
-        made = replace(self, flats={}, preconditions=[*self.preconditions], extents={}, **what)
+        made = self.but(flats={}, preconditions=[*self.preconditions], extents={}, **what)
         result = made.run()
         log, self.analyzer.log = self.analyzer.log, None
         assert log is not None

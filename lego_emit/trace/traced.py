@@ -73,7 +73,7 @@ class Traced:
         trace = self.trace
         if trace.tape is None or trace.tape.stale:
             return None
-        known = replace(trace, analyzer=trace.analyzer.copy())  # as much as is known by now
+        known = trace.but(analyzer=trace.analyzer.copy())  # as much as is known by now
         return Steps(trace.tape.length(), replace(self, trace=known))
 
     def looked_up(self) -> Kept | None:
