@@ -184,11 +184,10 @@ class Points:
 
     def _allowed(self, values: Values, names: Iterable[str] | None = None) -> bool:
         """Whether the header allows values. names: those that may be out of their range."""
-        least, most = self.least, self.most
-        ranges = (self._ranges[n] for n in (self._ranges if names is None else names))
-        return all(least <= v <= most for v in values.values()) and all(
-            evaluate(c, values) for c in chain(*ranges, self.function.assumed)
-        )
+        if values and not self.least <= min(values.values()) <= max(values.values()) <= self.most:
+            return False
+        ranges = [self._ranges[n] for n in (self._ranges if names is None else names)]
+        return all(evaluate(c, values) for c in chain(*ranges, self.function.assumed))
 
     def _pushed(self, point: Values, attempt: int) -> Values:
         """A point whose sizes are as large as the header allows, times powers of two one after the

@@ -25,9 +25,8 @@ def cost(trees: Iterable[Node], price: Mapping[str, float]) -> float:
     stack = [tree for tree in trees if tree.args]
     while stack:
         tree = stack.pop()
-        count = len(seen)
-        seen.add(tree)
-        if len(seen) > count:
+        if tree not in seen:
+            seen.add(tree)
             total += price.get(tree.op, 1)
             stack += [arg for arg in tree.args if arg.args]
     return total

@@ -197,6 +197,11 @@ class Tape:
         """How many different operations the longest path has."""
         return max(map(_length, self._runs.values()), default=0)
 
+    @property
+    def is_one_step(self) -> bool:
+        """Whether no step goes on with what another one gave, but for the parameters."""
+        return all(sum(map(_goes_on, run.steps)) < 2 for run in self._runs.values())
+
     def show(self) -> None:
         """Text is made of a symbol: where the function does it, its result may depend on that."""
         self.made_text |= self._run is not None and not self._inside
@@ -255,6 +260,13 @@ def _kind(value: tuple[Any, ...] | list[Any]) -> type:
 def _done(analyzer: Analyzer, operation: Callable[..., Any], arguments: list[Any]) -> Any:
     """What an operation gives, without contexts."""
     return _each(analyzer.operate(operation, *arguments), plain)
+
+
+def _goes_on(step: tuple[Callable[..., Any], tuple[Any, ...]]) -> bool:
+    """Whether a step has an argument that another one gave."""
+    held: list[Any] = []
+    _each(step[1], held.append)
+    return any(isinstance(value, Result) for value in held)
 
 
 def _length(run: Run) -> int:

@@ -69,9 +69,10 @@ class Traced:
         return Kept(self.counted(result), flats, log)
 
     def in_steps(self) -> Steps | None:
-        """The results as the steps of a function give them; None where nothing was written down."""
+        """The results as the steps of a function give them; None where nothing was written down, or
+        one step gives them."""
         trace = self.trace
-        if trace.tape is None or trace.tape.stale:
+        if trace.tape is None or trace.tape.stale or trace.tape.is_one_step:
             return None
         known = trace.but(analyzer=trace.analyzer.copy())  # as much as is known by now
         return Steps(trace.tape.length(), replace(self, trace=known))
