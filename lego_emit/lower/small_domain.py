@@ -467,10 +467,11 @@ class _Search:
         each = min(self.costs("div"), self.costs("shr")) + self.costs("add")
         most = min(MOST_TERMS, int(self.limit / each))
         prices = self.prices
-        least = 2 * prices.quotient + prices.sum
         for slope in self.common:
-            scaled = prices.sum + prices.product * (abs(slope) > 1)
-            if slope and self.limit <= least + scaled:
+            sizes = [rate - slope for rate in self.rates if rate != slope]
+            count = max(2, len(sizes).bit_length())  # of quotients, whose sums these are
+            least = count * prices.quotient + (count - (not slope)) * prices.sum
+            if self.limit <= least + prices.product * (abs(slope) > 1 or gcd(*sizes) > 1):
                 continue
             jumps = {x: step - slope for x, step in enumerate(self.steps, 1) if step != slope}
             for found in self.peel(jumps, most):
@@ -495,7 +496,7 @@ class _Search:
             gaps = Counter(b - a for a, b in pairwise(places))
             for gap in dict.fromkeys(_commonest(gaps)[:1] + sorted(gaps)[:1]):
                 every = range(places[0] % gap or gap, len(self.xs), gap)
-                if not all(k in jumps for k in every):
+                if not all(map(jumps.__contains__, every)):
                     continue
                 rest = dict(jumps)
                 for k in every:
