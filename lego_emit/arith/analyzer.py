@@ -107,6 +107,8 @@ class Analyzer:
 
     def bind(self, value: Any) -> Any:
         """A symbol, or a tuple or list of them, as one that computes with this analyzer."""
+        if type(value) is Expr:
+            return ContextExpr(value, self)
         if isinstance(value, Expr):
             return ContextExpr(value.plain, self)
         if isinstance(value, (tuple, list)):
@@ -154,7 +156,7 @@ class Analyzer:
         higher = lo is not None and (known.lo is None or not self.prover.nonneg(known.lo - lo))
         lower = hi is not None and (known.hi is None or not self.prover.nonneg(hi - known.hi))
         if higher or lower or name not in self.facts.ranges:
-            made = replace(known)
+            made = known.copy()
             if lo is not None and higher:
                 made.lo = lo
                 if lo.constant is None:

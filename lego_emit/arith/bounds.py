@@ -65,10 +65,13 @@ class Bounds:
             if atom in self._open:
                 self._circles += 1
                 return known.least, known.most
-            self._open.add(atom)  # bounds may lead back: M <= 2*BM where BM divides M
-            lo = self.interval(known.lo)[0] if known.lo is not None else None
-            hi = self.interval(known.hi)[1] if known.hi is not None else None
-            self._open.remove(atom)
+            lo = None if known.lo is None else known.lo.constant
+            hi = None if known.hi is None else known.hi.constant
+            if (known.lo is not None and lo is None) or (known.hi is not None and hi is None):
+                self._open.add(atom)  # bounds may lead back: M <= 2*BM where BM divides M
+                lo = self.interval(known.lo)[0] if known.lo is not None else None
+                hi = self.interval(known.hi)[1] if known.hi is not None else None
+                self._open.remove(atom)
             return tighter(max, lo, known.least), tighter(min, hi, known.most)
         if kind == "opaque":
             known = self.interval(args[0])

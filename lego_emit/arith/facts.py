@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from ..intervals import Interval, tighter
@@ -43,6 +43,10 @@ class Range:
     hi: Expr | None = None
     least: int | None = None
     most: int | None = None
+
+    def copy(self) -> Range:
+        """The same bounds, to be changed without changing these."""
+        return Range(self.lo, self.hi, self.least, self.most)
 
     def add(self, lo: Expr | None, hi: Expr | None) -> None:
         """Keep those bounds that are numbers beside what stands there."""
@@ -110,7 +114,7 @@ class Facts:
     def copy(self) -> Facts:
         """The same knowledge, to be added to without telling this one."""
         return Facts(
-            {k: replace(r) for k, r in self.ranges.items()},
+            {k: r.copy() for k, r in self.ranges.items()},
             dict(self.substitutions),
             dict(self.quotients),
             dict(self.exact),
@@ -126,8 +130,8 @@ class Facts:
     def restored(self) -> Iterator[None]:
         """What changes inside is undone at the end, sizes excepted: a size is one in every branch."""
         saved = {f.name: getattr(self, f.name) for f in fields(self)}
-        self.ranges = {k: replace(r) for k, r in self.ranges.items()}
-        self.original = {k: replace(r) for k, r in self.original.items()}
+        self.ranges = {k: r.copy() for k, r in self.ranges.items()}
+        self.original = {k: r.copy() for k, r in self.original.items()}
         self.constraints = list(self.constraints)
         for name in ("substitutions", "quotients", "exact"):
             setattr(self, name, dict(getattr(self, name)))

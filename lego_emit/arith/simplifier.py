@@ -38,7 +38,7 @@ from .expr import (
 )
 from .facts import Facts
 from .steps import Simplified
-from .terms import Atom, Monomial, degree
+from .terms import Atom, Monomial, Terms, degree
 
 MOST_EXPANDED = 64  # terms of a product of sums that is multiplied out
 LOGICAL = operator.and_, operator.or_  # of conditions, too
@@ -60,7 +60,7 @@ class Simplifier:
         """The result of an operation, which is a function such as operator.floordiv or `minimum`; of
         one that is not in OPERATIONS what it returns for plain operands. NotImplemented where an
         operand of an operator is no integer."""
-        operands = tuple(map(plain, operands))
+        operands = tuple([v if type(v) is Expr else plain(v) for v in operands])
         if operation is select:
             return self.select(*operands)
         if operation is as_number:
@@ -95,6 +95,10 @@ class Simplifier:
 
     def multiply(self, a: Expr, b: Expr) -> Expr:
         """The product; of two sums each becomes one factor. Raises TraceError for too many factors."""
+        if not self.facts.exact:
+            for number, value in ((a, b), (b, a)):
+                if (c := number.constant) is not None:
+                    return value if c == 1 else Expr(_scaled(value.terms, c))
         check_degree(degree(a) + degree(b))
         if len(a.terms) > 1 and len(b.terms) > 1:
             return product(a, b, self.times)
@@ -421,6 +425,10 @@ class Simplifier:
             return multiply(e)
         except _TooLong:
             return None
+
+
+def _scaled(terms: Terms, by: int) -> Terms:
+    return {m: c * by for m, c in terms.items()} if by else {}
 
 
 class _TooLong(Exception):

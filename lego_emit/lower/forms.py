@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from itertools import combinations, groupby
+from operator import itemgetter
 from typing import Any
 
 from ..arith.expr import Cond, Expr, opaque
@@ -81,7 +82,8 @@ class Form:
 
     def _flat(self, e: Expr) -> Terms:
         """The terms, with sums that need no name and digits taken as differences opened."""
-        if self._changed.isdisjoint([a for mono in e.terms for a in mono]):
+        changed = self._changed
+        if not changed or changed.isdisjoint([a for mono in e.terms for a in mono]):
             return e.terms
         floors, single = self.style.floors, self._single
         rounds, inner_digits = self._rounds, self._inner
@@ -209,7 +211,7 @@ class Form:
     def _added(self, parts: list[Part]) -> Node:
         """The sum of (sign, node, place), two summands together that were added before."""
         graph = self.graph
-        parts = sorted(parts, key=lambda p: p[2])
+        parts = sorted(parts, key=_place_of)
         if len(parts) > 2:
             for (s, a, place), (t, b, other) in combinations(parts, 2):
                 known = graph.known("add", a, b) if s == t else None
@@ -344,7 +346,8 @@ class Form:
 
     def _place(self, mono: Monomial, c: int) -> tuple:
         """Where a term stands in a sum: large strides first, constants last."""
-        sizes = sum(map(self.lowering.is_size_symbol, mono))
+        lowering = self.lowering
+        sizes = sum(map(lowering.is_size_symbol, mono)) if lowering.sizes else 0
         return (not mono, -sizes, -abs(c), [a.key for a in mono])
 
     def _part(self, mono: Monomial, c: int) -> Part:
@@ -356,12 +359,13 @@ class Form:
         return self._product(mono, c) if node is None else node
 
     def _product(self, mono: Monomial, c: int) -> Node:
+        if len(mono) == 1 and c == 1:
+            return self.atom(mono[0])
         node = self.graph.const(c)
         if not mono:
             return node
         if len(mono) == 1:
-            factor = self.atom(mono[0])
-            return factor if c == 1 else self.graph.op("mul", node, factor)
+            return self.graph.op("mul", node, self.atom(mono[0]))
         is_size = self.lowering.is_size_symbol
         order = sorted(mono, key=lambda a: (not is_size(a), a.key))
         for atom, same in groupby(order):
@@ -396,7 +400,10 @@ class Form:
     def _atom(self, atom: Atom) -> Node:
         kind, args = atom.kind, atom.args
         if kind == "sym":
-            return self.graph.var(args[0], self.lowering.nonnegative(Expr.atom(atom)))
+            known = self.graph.parameter(args[0])
+            if known is None:
+                known = self.graph.var(args[0], self.lowering.nonnegative(Expr.atom(atom)))
+            return known
         if kind == "digit":
             return self._digit(atom)
         if kind == "node":
@@ -586,6 +593,9 @@ class Form:
 def placed(lowering: Lowering, node: Node) -> Expr:
     """A node as a summand of an expression."""
     return Expr.atom(Atom("node", lowering.graph.places[node]))
+
+
+_place_of = itemgetter(2)  # of a part
 
 
 def _is_leaf(base: Expr, lo: Expr, hi: Expr | None) -> bool:

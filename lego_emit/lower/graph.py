@@ -65,6 +65,10 @@ class Graph:
             found = self._add(key, Own("var", (), name), name in self.sizes, nonnegative)
         return found
 
+    def parameter(self, name: str) -> Node | None:
+        """The node of a parameter that has one."""
+        return self._known.get(("var", name))
+
     def table(self, entries: Entries) -> Node:
         """The node of a table."""
         key = ("table", entries)
