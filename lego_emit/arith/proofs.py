@@ -24,6 +24,7 @@ from .points import MOST_PROVING, Points
 from .samples import SAMPLES, Samples, value_at
 from .terms import Atom, Terms, times, without
 
+Asks = Callable[[Expr], bool]  # is it never negative?
 PROVERS = (
     "intervals", "mixed-radix bounds", "bounds put in one by one", "a known bound", "all values", "Z3",
 )  # fmt: skip
@@ -38,14 +39,21 @@ Z3_QUERIES = (
 
 
 class Proofs:
-    """Proofs from facts. nonneg: asks a smaller question."""
+    """Proofs from facts. asks: gives what answers smaller questions, the prover that has these proofs;
+    they do not hold it, so that both go as soon as nobody needs them."""
 
-    def __init__(self, facts: Facts, bounds: Bounds, nonneg: Callable[[Expr], bool]):
-        self.facts, self.bounds, self.nonneg = facts, bounds, nonneg
+    def __init__(self, facts: Facts, bounds: Bounds, asks: Callable[[], Asks | None]):
+        self.facts, self.bounds, self._asks = facts, bounds, asks
         self.samples = Samples(facts)
         # asked so far, by the symbols that are concerned: others cost an expression nothing
         self._z3_queries: dict[frozenset[str], int] = {}
         self._tries: dict[frozenset[str], int] = {}  # of constraints, in the same way
+
+    def nonneg(self, e: Expr) -> bool:
+        """Whether e >= 0 is proven: a smaller question."""
+        ask = self._asks()
+        assert ask is not None
+        return ask(e)
 
     def found(self, e: Expr, use_z3: bool) -> bool:
         """Whether e >= 0, which its constant bounds leave open, has a proof."""

@@ -11,7 +11,7 @@ from .terms import Atom
 
 def unsubstitute(e: Expr, facts: Facts) -> Expr:
     """e in the user's own symbols: BM * (M//BM) is M again, a lone M//BM a division."""
-    if not facts.quotients and not facts.substitutions:
+    if not facts.quotients or e.symbols().isdisjoint(facts.quotients):
         return e
     foldings = sorted(
         (

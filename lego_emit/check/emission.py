@@ -61,12 +61,12 @@ def check_emission(function: Function, definition: Definition | None) -> tuple[i
             again = results_of(definition(zero)) if count < TWICE else wanted
         except LegoError as error:
             if not definition.is_total and not isinstance(error, IndexRangeError):
-                failed = error
+                failed = error.with_traceback(None)  # which holds all that is here
                 continue
             refused = refused or (_place(values), error)
             continue
         except (Exception, SystemExit) as error:
-            failed = error
+            failed = error.with_traceback(None)
             continue
         if again != wanted:
             raise TraceError(

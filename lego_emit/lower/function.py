@@ -87,8 +87,11 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
         ),
     )
     sizes = tuple(header.table_sizes(t, analyzer) for t in function.tables)
-    record.function = replace(function, table_sizes=sizes) if sizes else function
-    return record.function
+    function = replace(function, table_sizes=sizes) if sizes else function
+    record.function = replace(
+        function, record=None
+    )  # no circle, which would stay until it is found
+    return function
 
 
 def _check_masked(problem: Problem) -> None:

@@ -253,19 +253,20 @@ class Graph:
                 if tree.op in ("add", "sub", "min", "max"):
                     scaled |= {a for a in tree.args if a.op == "shl"}
 
-        def node(tree: Node) -> Node:
-            if tree.op == "const":
-                return self.const(tree.value)
-            if tree not in leaves:
-                op, args = tree.op, tree.args
-                if tree in scaled:
-                    op, args = "mul", (const(1 << args[1].value), args[0])
-                elif op == "mul" and args[1].op == "const":
-                    args = args[::-1]
-                leaves[tree] = self.op(op, *map(node, args))
-            return leaves[tree]
+        return [self._tree(tree, leaves, scaled) for tree in trees]
 
-        return [node(tree) for tree in trees]
+    def _tree(self, tree: Node, leaves: dict[Node, Node], scaled: set[Node]) -> Node:
+        """The node of a search's tree; scaled: what is shifted, and is a product here."""
+        if tree.op == "const":
+            return self.const(tree.value)
+        if tree not in leaves:
+            op, args = tree.op, tree.args
+            if tree in scaled:
+                op, args = "mul", (const(1 << args[1].value), args[0])
+            elif op == "mul" and args[1].op == "const":
+                args = args[::-1]
+            leaves[tree] = self.op(op, *[self._tree(a, leaves, scaled) for a in args])
+        return leaves[tree]
 
     def plain(self, node: Node) -> Node:
         """The node that is computed: what is known of it in a branch is no operation."""

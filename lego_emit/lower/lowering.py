@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any, NamedTuple
@@ -87,7 +87,8 @@ class Lowering:
         self.plain: int | None = None  # operations of the first candidate
         self.bounds: dict[Node, tuple[int, int]] = {}  # of nodes whose values were all looked at
         self._nonnegatives: dict[Identity, bool] = {}
-        self._values: dict[Node, Expr | None] = {}
+        self.values = Values(analyzer, self.sources)
+        self.forward, self.value = self.values.forward, self.values.of
         self._ratios: dict[Identities, Expr | None] = {}
         self._size_atoms: dict[Atom, bool] = {}
         self.ranges = Ranges(self.graph, analyzer, self.value, self.bounds, self.lazy, self.signed)
@@ -123,7 +124,7 @@ class Lowering:
             return nodes
         for node, other in others.items():
             if (value := self.value(node)) is not None:
-                self._values.setdefault(other, value)
+                self.values.known.setdefault(other, value)
         return found
 
     def replaced(
@@ -176,10 +177,6 @@ class Lowering:
         found = self.ranges.program(nodes).values()
         self.ranges.forget()  # other forms may prove more of these nodes
         return all(lo is not None and lo >= 0 for lo, _ in found)
-
-    def forward(self, e: Expr) -> Expr:
-        """e in the symbols that the facts speak of."""
-        return self.analyzer.rebuilt(e) if self.analyzer.facts.substitutions else e
 
     def nonnegative(self, e: Expr) -> bool:
         """Whether e >= 0 is proven."""
@@ -235,14 +232,24 @@ class Lowering:
         """Whether an atom is a size itself."""
         return atom.kind == "sym" and atom.args[0] in self.sizes
 
-    # -- what a node stands for ---------------------------------------------------------------
 
-    def value(self, node: Node) -> Expr | None:
+class Values:
+    """What nodes stand for. sources: of nodes that arithmetic does not give: their value."""
+
+    def __init__(self, analyzer: Analyzer, sources: Mapping[Node, Expr]):
+        self.analyzer, self.sources = analyzer, sources
+        self.known: dict[Node, Expr | None] = {}
+
+    def forward(self, e: Expr) -> Expr:
+        """e in the symbols that the facts speak of."""
+        return self.analyzer.rebuilt(e) if self.analyzer.facts.substitutions else e
+
+    def of(self, node: Node) -> Expr | None:
         """The value in the facts' symbols, None where it has no such form."""
-        if node not in self._values:
+        if node not in self.known:
             source = self.sources.get(node)
-            self._values[node] = self._computed(node) if source is None else self.forward(source)
-        return self._values[node]
+            self.known[node] = self._computed(node) if source is None else self.forward(source)
+        return self.known[node]
 
     def _computed(self, node: Node) -> Expr | None:
         op, known = node.op, node.value
@@ -252,7 +259,7 @@ class Lowering:
             return self.analyzer.symbol(known)
         if op not in _VALUES:
             return None
-        args = [self.value(a) for a in node.args]
+        args = [self.of(a) for a in node.args]
         return None if any(a is None for a in args) else self.analyzer.operate(_VALUES[op], *args)
 
 

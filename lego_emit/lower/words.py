@@ -21,32 +21,40 @@ def meaning(tree: Node, widths: Sequence[int], width: int) -> list[int] | None:
     constant, sums of them for their XOR; or UNKNOWN. None where a value might reach 2**width, or
     an operation does more than move bits.
     """
-    starts = first_bits(widths)
-    known: dict[Node, list[int] | None] = {}
+    return _Meaning(widths, width).of(tree)
 
-    def of(tree: Node) -> list[int] | None:
+
+class _Meaning:
+    """What trees are, bit by bit; see meaning()."""
+
+    def __init__(self, widths: Sequence[int], width: int):
+        self.widths, self.width, self.starts = widths, width, first_bits(widths)
+        self.known: dict[Node, list[int] | None] = {}
+
+    def of(self, tree: Node) -> list[int] | None:
+        """What each bit of one of them is, without those on top that are always 0."""
         if tree.op == "const":
             number = tree.value
             return (
                 [number >> bit & 1 for bit in range(number.bit_length())] if number >= 0 else None
             )
-        if tree not in known:
-            bits = found(tree)
+        if tree not in self.known:
+            bits = self._found(tree)
             while bits and bits[-1] == 0:
                 bits.pop()
-            known[tree] = None if bits is None or len(bits) > width else bits
-        return known[tree]
+            self.known[tree] = None if bits is None or len(bits) > self.width else bits
+        return self.known[tree]
 
-    def found(tree: Node) -> list[int] | None:
+    def _found(self, tree: Node) -> list[int] | None:
         if tree.op == "var":
             k = tree.value
-            return [2 << starts[k] + bit for bit in range(widths[k])]
+            return [2 << self.starts[k] + bit for bit in range(self.widths[k])]
         op, (left, right) = tree.op, tree.args
-        a = of(left)
+        a = self.of(left)
         if a is None:
             return None
         if op in ("xor", "or", "add"):
-            b = of(right)
+            b = self.of(right)
             if b is None:
                 return None
             if op == "add":
@@ -68,8 +76,6 @@ def meaning(tree: Node, widths: Sequence[int], width: int) -> list[int] | None:
         if op == "mod" and by:
             return _rest(a, by)
         return None
-
-    return of(tree)
 
 
 def _xor(p: int, q: int) -> int:
