@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 from zlib import crc32
 
 import pytest
@@ -26,6 +27,7 @@ from lego_emit.proofcheck import check as checker
 from lego_emit.proofcheck import terms
 from lego_emit.proofcheck.check import CertificateError, check
 from lego_emit.proofcheck.languages import READERS
+from lego_emit.types import Array
 
 ROOT = Path(__file__).resolve().parents[1]
 LANGUAGES = ["cpp", "cuda", "rust", "fortran", "julia", "glsl", "javascript"]
@@ -256,7 +258,7 @@ EMITTED = {
     "02_quotient_by_a_difference_compared": (r"return \S+floor_div.*;", "return 5;"),
     "02_quotient_by_a_difference_max": ("i / (M - N)", "0"),
     "02_quotient_without_a_least_divisor": ("return d >= 1.*;", "return 100;"),
-    "03_exact_through_another_fact": ("3 * (total & 63) + (total >> 6)", "3 * total"),
+    "03_exact_through_another_fact": ("3 * (total_2 & 63) + (total_2 >> 6)", "3 * total_2"),
     "07_inverse_of_a_padded_line": ("0 <= the result < 7", "0 <= the result < 5"),
     "net_base_1_axis_of_one": ("y 1 <= y < 2", "y 0 <= y < 1"),
     "net_base_1_there_and_back": ("p 1 <= p < 7", "p 0 <= p < 6"),
@@ -623,3 +625,124 @@ def test_a_language_that_is_not_read():
     assert not report and "does not read wgsl" in str(report)
     with pytest.raises(CertificateError, match="of another text"):
         check(unit.certificate().data, unit.source + " ", SMALL)
+
+
+# -- structs and arrays ----------------------------------------------------------------------------
+
+
+class Coord(NamedTuple):
+    x: int
+    y: int
+
+
+def position(size: Coord, at: Coord) -> int:
+    return at.y * size.x + at.x
+
+
+def unravel(size: Coord, n: int) -> Coord:
+    return Coord(n % size.x, n // size.x)
+
+
+def rotated(i: Array[3]) -> Array[3]:
+    return i[1], i[2], i[0]
+
+
+GROUPED = {
+    position: {"at.x": (0, "size.x"), "at.y": (0, "size.y")},
+    unravel: {"n": (0, "size.x*size.y"), "size.x": (1, None)},
+    rotated: {},
+}
+
+
+@pytest.mark.parametrize("language", ["cpp", "c", "cuda"])
+def test_structs_and_arrays_are_proved(language):
+    for function, ranges in GROUPED.items():
+        for sizes in ({}, {"size.y": 5}) if function is not rotated else ({},):
+            unit = generate(function, language, ranges=ranges, sizes=sizes)
+            assert checked(unit, function), f"{checked(unit, function)}\n{unit}"
+    cells = lambda size, k: GroupBy([size.x, size.y])  # noqa: E731
+    cells.__annotations__ = {"size": "Coord"}
+    unit = generate(cells, language, name="cells", sizes={"k": 1})
+    assert checked(unit, cells), f"{checked(unit, cells)}\n{unit}"
+
+
+# What is wrong in a text with a struct or an array: (language, function, what stands there, what instead).
+FAULTS = [
+    ("cpp c", position, "size.x * at.y", "size.y * at.y"),
+    ("cpp c", position, "+ at.x;", "+ at.y;"),
+    ("cpp c", position, "+ at.x;", "+ size.x;"),
+    ("cpp c", position, "+ at.x;", "+ at.z;"),
+    ("cpp c", position, "+ at.x;", "+ at;"),
+    ("cpp c", position, "(Coord size, Coord at)", "(Coord at, Coord size)"),
+    ("cpp c", position, "0 <= at.x < size.x", "0 <= at.x < size.y"),
+    ("cpp c", position, "@param at ", "@param size "),
+    ("cpp c", position, "int64_t x;", "int32_t x;"),
+    ("cpp c", position, "int64_t x;", "int64_t w;"),
+    ("cpp c", unravel, r"(.*int64_t) x;\n(.*) y;", r"\1 y;\n\2 x;"),
+    ("cpp c", unravel, r"( .*int64_t) y;\n", r"\1 y;\n\1 z;\n"),
+    ("cpp c", unravel, r"{n % size.x, n / size.x}", "{n / size.x, n % size.x}"),
+    ("cpp c", unravel, r"{n % size.x, n / size.x}", "{n % size.x}"),
+    ("c", unravel, "return result;", "return size;"),
+    ("c", unravel, "} Coord;", "} Coordinate;"),
+    ("cpp", unravel, "struct Coord {", "struct Coord { Coord(int64_t a, int64_t b) : x(b), y(a) {}"),
+    ("cpp", unravel, "struct Coord {", "struct Coord {};\nstruct Coord {"),
+    ("cpp", unravel, "LEGO_STRUCT_lego_Coord", "LEGO_UNRAVEL_HPP"),
+    ("cpp c", unravel, "(#define LEGO_STRUCT_(lego_)?Coord) 0x.", r"\1 0xf"),
+    ("cpp c", unravel, "int64_t n[,)]", "int64_t size, int64_t n)"),
+    ("cpp", unravel, r"noexcept {", "noexcept {\n  const Coord size = {1, 2};"),
+    ("cpp", unravel, r"noexcept {", "noexcept {\n  size = {1, 2};"),
+    ("cpp c", rotated, r"{i\[1\]", "{i[0]"),
+    ("cpp c", rotated, r"{i\[1\]", "{i[3]"),
+    ("cpp c", rotated, r"{i\[1\]", "{i"),
+    ("cpp", rotated, r"\(&i\)\[3\]", "(&i)[4]"),
+    ("cpp", rotated, r"\(&i\)\[3\]", "i[3]"),
+    ("c", rotated, r"int64_t i\[3\]", "int64_t i[2]"),
+    ("cpp", rotated, "const std::int64_t ", "std::int64_t "),
+    ("cpp", rotated, "const std::int64_t ", "const std::int32_t "),
+    ("cpp", rotated, "array<std::int64_t, 3>", "array<std::int64_t, 4>"),
+    ("cpp", rotated, "array<std::int64_t, 3>", "array<std::int32_t, 3>"),
+    ("cpp", rotated, "std::array<std::int64_t, 3>", "std::tuple<std::int64_t, 3>"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("language", "function", "right", "wrong"),
+    [(language, *rest) for languages, *rest in FAULTS for language in languages.split()],
+)
+def test_a_struct_that_is_wrong_is_refuted_or_refused(language, function, right, wrong):
+    unit = generate(function, language, ranges=GROUPED[function])
+    body = unit.source
+    text = body.replace(right, wrong) if right in body else re.sub(right, wrong, body)
+    assert text != body
+    data = json.loads(unit.certificate().json)
+    data["sha256"] = sha256(text.encode()).hexdigest()
+    report = check(data, text, function)
+    assert not report, text
+
+
+def test_a_struct_in_another_function():
+    """What is given has another struct, or none."""
+    unit = generate(position, "cpp", ranges=GROUPED[position])
+
+    def other(size: tuple[int, int], at: Coord) -> int:
+        return at.y * size[0] + at.x
+
+    def plain(size, at):
+        return at.y * size.x + at.x
+
+    def turned(size: Coord, at: Coord) -> int:
+        return at.x * size.x + at.y
+
+    for function, said in ((other, "is a struct in it"), (plain, "is a struct"), (turned, "hold")):
+        report = checked(unit, function)
+        assert not report and any(said in line.how for line in report.lines), str(report)
+
+
+def test_a_member_that_is_fixed_is_not_read():
+    unit = generate(position, "cpp", ranges=GROUPED[position], sizes={"size.y": 5})
+    assert "Coord size" in unit.source and checked(unit, position)
+    text = unit.source.replace("+ at.x;", "+ at.x + size.y - 5;")
+    data = json.loads(unit.certificate().json)
+    data["sha256"] = sha256(text.encode()).hexdigest()
+    report = check(data, text, position)
+    assert not report and "reads size.y, which is fixed" in str(report)

@@ -18,7 +18,7 @@ from ..errors import VerifyError
 from ..files import write_if_changed
 from ..html import code
 from ..ir.nodes import Node
-from ..ir.program import Function
+from ..ir.program import Function, Group
 from ..ir.relations import says
 from .steps import NO_DIVISION, Step, Told, told
 
@@ -136,22 +136,13 @@ def _role(unit: Any, function: Function) -> str:
 
 
 def _function(unit: Any, function: Function, found: Told, role: str) -> dict[str, Any]:
-    back = {new: old for old, new in function.renamed}
     return {
         "name": function.name,
         "of": found.function.name,
         "role": role,
         "index type": function.index_type,
         "base": _base(function),
-        "parameters": [
-            {
-                "name": p.name,
-                "of": back.get(p.name, p.name),
-                "is": _kind(p, function, role),
-                "base": p.base,
-            }
-            for p in function.params
-        ],
+        "parameters": _parameters(unit, function, role),
         "results": [name for name, _ in function.outputs],
         "given": [*filter(None, function.ranges.values()), *function.assumptions],
         "statements": [
@@ -163,11 +154,26 @@ def _function(unit: Any, function: Function, found: Told, role: str) -> dict[str
     }
 
 
+def _parameters(unit: Any, function: Function, role: str) -> list[dict[str, Any]]:
+    """The parameters in the order of the text, and, as "fixed", the members that sizes= fixes."""
+    of, params = {new: old for old, new in function.renamed}, {p.name: p for p in function.params}
+    found = []
+    for one in function.entries:
+        for k, name in enumerate(one.members if isinstance(one, Group) else [one.name]):
+            if isinstance(name, int):
+                own = unit.printer.member(one, k)
+                found.append({"name": own, "of": own, "is": "fixed", "base": 0})
+            else:
+                p, old = params[name], of.get(name, name)
+                kind = _kind(p, function, role)
+                found.append({"name": name, "of": old, "is": kind, "base": p.base})
+    return found
+
+
 def _condition(fits: Function, functions: list[dict[str, Any]]) -> dict[str, Any]:
     """What is certified of the condition on the sizes of some functions."""
     nodes = list(dict.fromkeys(n for n in fits.nodes() if n.args))
-    of = {p["name"]: p["of"] for f in functions for p in f["parameters"]}
-    before = {new: old for old, new in fits.renamed}
+    of = {new: old for old, new in fits.renamed}
     return {
         "name": fits.name,
         "of": ", ".join(f["name"] for f in functions),
@@ -177,7 +183,7 @@ def _condition(fits: Function, functions: list[dict[str, Any]]) -> dict[str, Any
         "parameters": [
             {
                 "name": p.name,
-                "of": before.get(p.name) or of.get(p.name, p.name),
+                "of": of.get(p.name, p.name),
                 "is": "size",
                 "base": 0,
             }

@@ -166,6 +166,7 @@ def _fits(program: Program, printer: Printer, taken: set[str]) -> tuple[Function
                 name=name,
                 summary="Whether all preconditions on the sizes hold.",
                 outputs=tuple((n, renamed(e, own)) for n, e in made.outputs),
+                renamed=tuple((old, new) for old, new in own.items() if old != new),
             )
         )
     return tuple(found)

@@ -13,13 +13,20 @@ from .definition import Known
 from .exhaustive import Failure
 from .languages import read
 from .provers import Proof, prove
-from .stated import RESULT, UNSEEN, condition_in_python, listed_names, renamed, stated
-from .terms import Term, both, made, term_of, var
+from .stated import RESULT, UNSEEN, condition_in_python, floored, listed_names, renamed, stated
+from .terms import Term, both, made, var
 from .text import DIVISOR, FITS, HOLDS, SHIFT, TABLE, Function, Text, UnsupportedSyntax
 
 PROVED, ASSUMED, SAMPLED = "proved", "assumed", "sampled"
 REFUTED, OPEN = "refuted", "not proved"
 HELD = (PROVED, ASSUMED)
+WIDTHS = {
+    "int32": "int32",
+    "int64": "int64",
+    "uint32": "uint32",
+    "uint64": "uint64",
+    "usize": "uint64",
+}
 UNSIGNED = {"uint32": 2**32 - 1, "uint64": 2**64 - 1, "usize": 2**64 - 1}
 KINDS = {"fits": (FITS, HOLDS), "divisions": (DIVISOR,), "shifts": (SHIFT, TABLE)}
 
@@ -197,13 +204,14 @@ class _Subject:
             raise UnsupportedSyntax(f"the text has no function {self.name}")
         self.function: Function = function
         self.trusted = list(function.trusted)
-        self.parameters = {p["name"]: p for p in self.about["parameters"]}
-        names = [name for name, _ in function.params]
-        if names != list(self.parameters):
+        given, names = self.about["parameters"], [name for name, _ in function.params]
+        self.parameters = {p["name"]: p for p in given if p["is"] != "fixed"}
+        if names != (said := [p["name"] for p in given]):
             raise UnsupportedSyntax(
-                f"{self.name} takes {', '.join(names)}, and the certificate says "
-                f"{', '.join(self.parameters)}"
+                f"{self.name} takes {', '.join(names)}, and the certificate says {', '.join(said)}"
             )
+        for name in function.read - self.parameters.keys():
+            raise UnsupportedSyntax(f"{self.name} reads {name}, which is fixed")
         return function
 
     def _types(self, function: Function) -> list[Term]:
@@ -211,7 +219,7 @@ class _Subject:
         return [
             bound
             for name, kind in function.params
-            if kind.lowest is not None
+            if kind.lowest is not None and name in self.parameters
             for bound in (made("le", kind.lowest, var(name)), made("le", var(name), kind.highest))
         ]
 
@@ -278,7 +286,9 @@ class _Subject:
         self.within = found.within
         bases = zip(found.results, self._bases(len(found.results)), self._masked(), strict=True)
         return [
-            made("add", value, base) if masked == base - 1 else _where_masked(value, masked)
+            made("add", value, base)
+            if masked == base - 1
+            else definition.where_masked(value, masked)
             for value, base, masked in bases
         ]
 
@@ -424,7 +434,8 @@ class _Subject:
             if key == "fits" and self.said.unseen:
                 return ASSUMED, "the comment says so: a parameter has no known bound"
             goals = [(d.holds, f"line {d.line}: {d.text}") for d in demands]
-            return self._shown(goals)
+            found = self._shown(goals)
+            return found if key != "fits" or found[0] not in HELD else self._as_wide(found)
         if key == "range":
             return self._range(self._statement(key)["known"])
         if key == "definition":
@@ -444,6 +455,14 @@ class _Subject:
                 return verdict, f"{how}; that no index is left out was tried at {tried} sizes"
             return self._shown(goals, free)
         return self._round_trip()
+
+    def _as_wide(self, found: tuple[str, str]) -> tuple[str, str]:
+        """What was found, unless a parameter has another type than the certificate says."""
+        wanted = WIDTHS.get(str(self.about.get("index type")))
+        for name, kind in self.function.params:
+            if wanted is not None and kind.name in WIDTHS and kind.name != wanted:
+                return OPEN, f"{name} is {kind.name}, and the certificate says {wanted}"
+        return found
 
     def _shown(
         self,
@@ -648,22 +667,3 @@ class _Sizes(_Subject):
             put = {name: own[of] for name, of in names.items()}
             found += [floored(c).put(put) for c in conditions if c.names()]
         return list(dict.fromkeys(part for c in found for part in exhaustive.parts(c)))
-
-
-def _where_masked(term: Term, number: int) -> Term:
-    """It with a number for the -1 of its branches."""
-    if term.op == "select":
-        condition, then, other = term.args
-        parts = (_where_masked(part, number) for part in (then, other))
-        return made("select", condition, *parts)
-    return term_of(number) if term.constant == -1 else term
-
-
-def floored(term: Term) -> Term:
-    """It with divisions that round down: what a comment means, whatever its notation."""
-    memo: dict[Term, Term] = {}
-    for part in term.walk():
-        args = [memo[a] if isinstance(a, Term) else a for a in part.args]
-        op = {"tdiv": "fdiv", "tmod": "fmod"}.get(part.op, part.op)
-        memo[part] = made(op, *args) if args and isinstance(args[0], Term) else part
-    return memo[term]

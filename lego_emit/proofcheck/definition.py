@@ -7,8 +7,9 @@ they branch on one, every way is followed.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -17,6 +18,7 @@ from ..algebra.later import over
 from ..algebra.slices import run_of
 from ..errors import LegoError
 from ..numeric import is_integer
+from .stated import whole
 from .terms import TRUE, Term, followed, made, term_of
 from .text import UnsupportedSyntax
 
@@ -119,10 +121,10 @@ def parameters(function: Callable[..., Any]) -> list[str]:
     return [*inspect.signature(function).parameters]
 
 
-def missing(function: Callable[..., Any], names: Container[str]) -> list[str]:
-    """The parameters that have no default and none of these names."""
-    found = inspect.signature(function).parameters.items()
-    return [n for n, p in found if p.default is p.empty and n not in names]
+def missing(function: Callable[..., Any], names: Collection[str]) -> list[str]:
+    """The parameters that have no default and none of these names, nor members of these names."""
+    found, known = inspect.signature(function).parameters.items(), {*map(whole, names)}
+    return [n for n, p in found if p.default is p.empty and n not in known]
 
 
 def applied(subject: Known, index: Sequence[Term]) -> Definition:
@@ -195,6 +197,8 @@ def _run(
 
 def _outputs(found: Any) -> list[Term]:
     values = list(found.values()) if isinstance(found, Mapping) else found
+    if is_dataclass(values) and not isinstance(values, type):
+        values = [getattr(values, f.name) for f in fields(values) if f.init]
     values = list(values) if isinstance(values, tuple | list) else [values]
     for value in values:
         if not (isinstance(value, Term | bool) or is_integer(value)):
@@ -218,11 +222,52 @@ def _called(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
         target.__kwdefaults__ = function.__kwdefaults__
     positional, keywords = [], {}
     for name, p in inspect.signature(function).parameters.items():
-        if p.kind is p.POSITIONAL_ONLY and (name in values or p.default is not p.empty):
-            positional.append(values.get(name, p.default))
-        elif name in values:
-            keywords[name] = values[name]
+        given = values.get(name, p.default)
+        if members := {n: v for n, v in values.items() if n != name and whole(n) == name}:
+            given = _grouped(function, p, members)
+        elif name not in values and p.kind is not p.POSITIONAL_ONLY:
+            continue
+        if p.kind is not p.POSITIONAL_ONLY:
+            keywords[name] = given
+        elif given is not p.empty:
+            positional.append(given)
     return target(*positional, **keywords)
+
+
+def _grouped(function: Any, p: inspect.Parameter, members: Mapping[str, Any]) -> Any:
+    """An array of the values of its elements, or a struct, of the class that the annotation names."""
+    if f"{p.name}[0]" in members:
+        return tuple(members[f"{p.name}[{k}]"] for k in range(len(members)))
+    kind = _annotated(function, p.annotation)
+    if not isinstance(kind, type) or kind is p.empty:
+        raise UnsupportedSyntax(
+            f"the certificate is of another function: {p.name} is a struct in it, and here it is none"
+        )
+    return kind(**{name.partition(".")[2]: value for name, value in members.items()})
+
+
+def _annotated(function: Any, note: Any) -> Any:
+    """What an annotation of a function says; None for words that its module cannot read."""
+    while isinstance(function, partial):
+        function = function.func
+    if not isinstance(function, FunctionType):
+        function = getattr(function, "__func__", None) or vars(type(function)).get("__call__")
+    if not isinstance(note, str) or not isinstance(function, FunctionType):
+        return note
+    holder = inspect.unwrap(function)
+    try:
+        return eval(note, {**holder.__globals__, **inspect.getclosurevars(holder).nonlocals})
+    except Exception:
+        return None
+
+
+def where_masked(term: Term, number: int) -> Term:
+    """It with a number for the -1 of its branches."""
+    if term.op == "select":
+        condition, then, other = term.args
+        parts = (where_masked(part, number) for part in (then, other))
+        return made("select", condition, *parts)
+    return term_of(number) if term.constant == -1 else term
 
 
 def name_of(subject: Any) -> str:

@@ -74,29 +74,35 @@ def stated(function: Function, language: str) -> Stated:
         else:
             tagged, _, text = text.partition(" ") if kind == "tagged" else ("", "", text)
             said = _last(text)
-            if said:
-                known = conditions(said, language, names)
-                name = _subject(said, names, language)
-                if name is None or (
-                    tagged and _folded(tagged, language) != _folded(name, language)
-                ):
+            grouped = any(name.startswith((f"{tagged}.", f"{tagged}[")) for name in names)
+            for part in [] if not said else _separate(said) if grouped else [said]:
+                known = conditions(part, language, names)
+                name = _subject(part, names, language)
+                own = whole(name or "") if grouped else name or ""
+                if not name or (tagged and _folded(tagged, language) != _folded(own, language)):
                     raise UnsupportedSyntax(
-                        f"{function.name}: the comment says {said!r} of {tagged or 'no parameter'}"
+                        f"{function.name}: the comment says {part!r} of {tagged or 'no parameter'}"
                     )
                 found.params.setdefault(name, []).extend(known)
-                tagged = name
+                tagged = own
             if tagged:
                 seen.append(_folded(tagged, language))
-    if seen != [name for name in (_folded(n, language) for n in names) if name in seen]:
+    order = [_folded(n, language) for name in names for n in (whole(name), name)]
+    if seen != [name for name in dict.fromkeys(order) if name in seen]:
         raise UnsupportedSyntax(
             f"{function.name}: the comment speaks of {', '.join(seen)}, in this order"
         )
     return found
 
 
+def whole(name: str) -> str:
+    """The struct or the array that a member is of; a name that is none as it is."""
+    return re.split(r"[.\[]", name)[0]
+
+
 # Where a comment lists names: of the parameters, or of the results.
 LISTS = re.compile(
-    r"^(?:Physical position of the logical index|Logical index|The index at|The indices at) \(([\w, ]+)\)|"
+    r"^(?:Physical position of the logical index|Logical index|The index at|The indices at) \(([\w., \[\]]+)\)|"
     r"^- result: \(([\w, ]+)\);|^@returns \{[\[{](.*?)[\]}]\}|^\w+\(([\w, ]*)\)(?: -> \(;? ?([\w, ]+)\))?$",
     re.MULTILINE,
 )
@@ -114,7 +120,9 @@ def listed_names(function: Function) -> Iterator[list[str]]:
 
 def renamed(function: Function) -> list[tuple[str, str]]:
     """(what the definition calls it, what the text does), as its comment says."""
-    return re.findall(r"Renamed: (\w+) is (\w+) here", function.comment.replace("`", ""))
+    return re.findall(
+        r"Renamed: ([\w.\[\]]+) is ([\w.\[\]]+) here", function.comment.replace("`", "")
+    )
 
 
 def condition_in_python(text: str) -> Term:
@@ -124,6 +132,16 @@ def condition_in_python(text: str) -> Term:
     for other in found[1:]:
         both = made("land", both, other)
     return both
+
+
+def floored(term: Term) -> Term:
+    """It with divisions that round down: what a comment means, whatever its notation."""
+    memo: dict[Term, Term] = {}
+    for part in term.walk():
+        args = [memo[a] if isinstance(a, Term) else a for a in part.args]
+        op = {"tdiv": "fdiv", "tmod": "fmod"}.get(part.op, part.op)
+        memo[part] = made(op, *args) if args and isinstance(args[0], Term) else part
+    return memo[term]
 
 
 # -- the parts of a comment ------------------------------------------------------------------------
@@ -460,6 +478,7 @@ class _Reader:
             return term_of(2**bits - 1)
         if self.take("("):
             return self._called(name.rpartition(".")[2], self._arguments())
+        name += self._member()
         if self.names is None:
             return var(name)
         if _folded(name, self.language) not in self.names:
@@ -467,6 +486,17 @@ class _Reader:
                 f"the comment's {self.text!r} speaks of {name}, which is no parameter"
             )
         return var(self.names[_folded(name, self.language)])
+
+    def _member(self) -> str:
+        """What reads a member, in Python's form: .x or [0]; "" where none is read."""
+        a, b, c = [*self.tokens[self.at : self.at + 3], "", "", ""][:3]
+        if a == "." and b.isidentifier() and c != "(":
+            self.at += 2
+            return f".{b}"
+        if a == "[" and b.isdecimal() and c == "]":
+            self.at += 3
+            return f"[{b}]"
+        return ""
 
     def _arguments(self) -> list[Term]:
         found = [self.either()]

@@ -93,6 +93,12 @@ class Function:
     line: int = 0
     trusted: tuple[str, ...] = ()
 
+    @property
+    def read(self) -> frozenset[str]:
+        """The parameters on which what it gives or demands depends."""
+        terms = [*(value.term for value in self.results), *(d.holds for d in self.demands)]
+        return frozenset().union(*(t.names() for t in terms))
+
 
 @dataclass
 class Machine:

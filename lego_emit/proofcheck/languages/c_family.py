@@ -13,8 +13,10 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
+from ..stated import whole
 from ..terms import FALSE, TRUE, made, term_of
 from ..text import BOOL, DIVISOR, FITS, I32, I64, U32, U64, Machine, Text, Type, Value
+from .c_groups import Structs, add_struct, check_guard, parameters, result_types
 from .c_types import (
     FLOATS,
     GREATEST,
@@ -50,7 +52,7 @@ ATTRIBUTES = (
 MACRO = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+(\w+){ATTRIBUTES}[ \t]*$", re.MULTILINE)
 # The names of macros of ours, which no code but the preprocessor's has.
 CHECKSUM = re.compile(r"0x[0-9a-f]{8}")  # what a guard stands for
-GUARD = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+_?")
+GUARD = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+_?|LEGO_STRUCT_\w+")
 # What compilers define, that texts ask for.
 ASKED = frozenset(
     """__CUDACC__ __CUDA_ARCH__ __cpp_lib_is_constant_evaluated
@@ -58,7 +60,7 @@ ASKED = frozenset(
 )
 # The standard's own, which change no name of a text.
 HEADERS = frozenset(
-    """<algorithm> <assert.h> <cassert> <cmath> <cstddef> <cstdint> <limits> <math.h> <metal_stdlib> <ranges> <stdbool.h> <stddef.h> <stdint.h>
+    """<algorithm> <array> <assert.h> <cassert> <cmath> <cstddef> <cstdint> <limits> <math.h> <metal_stdlib> <ranges> <stdbool.h> <stddef.h> <stdint.h>
     <type_traits> <version>""".split()
 )
 # What tells a compiler that its argument holds: that is demanded, as what is asserted is.
@@ -108,7 +110,7 @@ WITHIN = ("translation_unit", "declaration_list", "preproc_ifdef", "preproc_if")
 
 class _File(File):
     def collect(self) -> None:
-        self.structs: dict[str, list[tuple[str, Type | None]]] = {}
+        self.structs: Structs = {}
         self._items(self.root)
         self._guarded()
         guards: set[str] = set()
@@ -120,7 +122,7 @@ class _File(File):
                 case "init_declarator" if node.parent.type == "declaration":
                     self._table(node)
                 case "struct_specifier" if node.child_by_field_name("body") is not None:
-                    self._struct(node)
+                    add_struct(self.structs, node)
                 case "preproc_def" | "preproc_function_def" | "preproc_call":
                     _harmless(node)
                     guard = node.child_by_field_name("name")
@@ -164,6 +166,7 @@ class _File(File):
     def _guarded(self) -> None:
         """Raises UnsupportedSyntax where what a branch asks is not what texts of ours ask: whether a name is not
         defined that it defines, or whether one of a compiler's own is."""
+        guards: set[str] = set()
         for node in walk(self.root):
             if node.type != "preproc_ifdef":
                 continue
@@ -171,21 +174,16 @@ class _File(File):
             first = next((n for n in walk(node) if n.type == "preproc_def"), None)
             own = first is not None and words(first.child_by_field_name("name")) == name
             known = name in ASKED if node.children[0].type == "#ifdef" else own
+            if own:
+                check_guard(node)
+                if name in guards:
+                    raise unread(node, "a branch that may be left out")
+                guards.add(name)
             if not known or (own and not GUARD.fullmatch(name)):
                 raise unread(node, "a branch that the checker does not know")
             for other in (n for n in node.children if own and n.type == "preproc_elif"):
                 if not re.match(rf"#elif {name} != 0x[0-9a-f]{{8}}\n#error ", words(other)):
                     raise unread(other, "a branch that the checker does not know")
-
-    def _struct(self, node: Any) -> None:
-        name, fields = node.child_by_field_name("name"), []
-        for part in inside(node.child_by_field_name("body")):
-            declared, kind = (part.child_by_field_name(f) for f in ("declarator", "type"))
-            plain = part.type == "field_declaration" and declared is not None
-            fields.append((words(declared), known_type(kind)) if plain else ("", None))
-        if name is not None:
-            again = words(name) in self.structs and self.structs[words(name)] != fields
-            self.structs[words(name)] = [("", None)] if again else fields
 
     def _table(self, node: Any) -> None:
         declarator, value = (
@@ -208,7 +206,7 @@ class _File(File):
         kind = node.child_by_field_name("type")
         if re.fullmatch(r"[iu](64)?vec[234]", words(kind) if kind is not None else ""):
             return [("", None, False)]  # the same with vectors, beside the one that is read
-        return _parameters(node, strict)
+        return parameters(node, self.structs, strict)
 
     def definition(self, name: str, count: int | None = None) -> Any:
         found = super().definition(name, count)
@@ -229,23 +227,24 @@ class _File(File):
 
 class _Call(Call):
     file: _File  # pyright: ignore[reportIncompatibleVariableOverride]
+    groups: set[str]  # the parameters that are structs or arrays
 
     def body(self) -> list[Statement]:
         return self._body(self.node.child_by_field_name("body"))
 
     def run(self, arguments: Sequence[Value]) -> tuple[Value, ...]:
-        self.names = tuple(name for name, _, out in self.file.parameters(self.node) if out)
+        params = self.file.parameters(self.node)
+        self.names = tuple(name for name, _, out in params if out)
+        self.groups = {whole(name) for name, _, _ in params if whole(name) != name}
         return super().run(arguments)
 
     def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         kind = self.node.child_by_field_name("type")
         plain = self.node.child_by_field_name("declarator").type == "function_declarator"
-        fields = self.file.structs.get(words(kind).rsplit("::", 1)[-1])
-        types = [known_type(kind)] if fields is None else [known for _, known in fields]
+        types, names = result_types(kind, self.file.structs)
         if not plain or None in types or len(types) != len(values):
             raise unread(kind, f"a function that returns {len(values)} values of this type")
-        if fields is not None:
-            self.names = tuple(name for name, _ in fields)
+        self.names = names or self.names
         return tuple(self.implicit(v, t) for v, t in zip(values, types, strict=True) if t)
 
     def implicit(self, value: Value, kind: Type) -> Value:
@@ -363,6 +362,8 @@ class _Call(Call):
             if declarator.type != "init_declarator":
                 continue
             target = words(declarator.child_by_field_name("declarator"))
+            if target in self.groups:
+                raise unread(node, "a second variable of this name")
             value = declarator.child_by_field_name("value")
             made_.append(Statement("set", node, target, kind, value, declares=True))
         if not made_:
@@ -383,7 +384,7 @@ class _Call(Call):
             raise unread(node, "an expression whose value is not used")
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         operator = words(node.child_by_field_name("operator"))
-        if left.type != "identifier":
+        if left.type != "identifier" or words(left) in self.groups:
             raise unread(left, "what is set is not a variable")
         value: Any = right if operator == "=" else (operator[:-1], left, right, node)
         return [Statement("set", node, words(left), None, value)]
@@ -425,6 +426,8 @@ class _Call(Call):
                 return self._call(node, scope)
             case "subscript_expression":
                 return self._entry(node, scope)
+            case "field_expression" if words(node) in scope:
+                return scope[words(node)]
         raise unread(node, "an expression that the checker does not know")
 
     def _promoted(self, value: Value) -> Value:
@@ -583,9 +586,15 @@ class _Call(Call):
         return self.helper(node, name.rsplit("::", 1)[-1], values)
 
     def _entry(self, node: Any, scope: Scope) -> Value:
-        table = words(node.child_by_field_name("argument")).rsplit("::", 1)[-1]
-        kind, numbers = self.file.table(node, table)
-        place = self._promoted(self.value(_single(node.child_by_field_name("indices")), scope))
+        array, at = words(node.child_by_field_name("argument")), node.child_by_field_name("indices")
+        if array in self.groups:
+            if words(node) not in scope:
+                raise unread(
+                    node, "an element that the array has not, or that is read at a variable"
+                )
+            return scope[words(node)]
+        kind, numbers = self.file.table(node, array.rsplit("::", 1)[-1])
+        place = self._promoted(self.value(_single(at), scope))
         self.machine.at(node)
         return self.machine.looked_up(numbers, place, kind)
 
@@ -636,25 +645,3 @@ def _function_name(node: Any) -> str:
     while declarator.child_by_field_name("declarator") is not None:
         declarator = declarator.child_by_field_name("declarator")
     return words(declarator).rsplit("::", 1)[-1]
-
-
-def _parameters(node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
-    """(name, type, whether it is for a result) of each parameter; the type None where it is no plain
-    integer."""
-    declarator = node.child_by_field_name("declarator")
-    while declarator is not None and declarator.type != "function_declarator":
-        declarator = declarator.child_by_field_name("declarator")
-    if declarator is None:
-        return [("", None, False)]
-    found = []
-    for param in inside(declarator.child_by_field_name("parameters")):
-        named, kind = param.child_by_field_name("declarator"), param.child_by_field_name("type")
-        known = known_type(kind)
-        out = named is not None and named.type == "reference_declarator"
-        name = words(inside(named)[0] if out else named) if named is not None else ""
-        if named is None or named.type not in ("identifier", "reference_declarator"):
-            known = None
-        if known is None and strict:
-            raise unread(param, "a parameter of a type that no index has")
-        found.append((name, known, out))
-    return found

@@ -406,21 +406,23 @@ system_lib_string ~ <\w+(\.h)?>
 """
 
 C = r"""
-$value = $value | cast_expression
+$value = $value | cast_expression | field_expression
 preproc_if/preproc_defined ~ defined\(__clang__\)
 preproc_if/binary_expression ~ SIZE_MAX < UINT64_MAX
 preproc_if: '#if' (preproc_defined 'newline' preproc_function_def preproc_elif
     | binary_expression 'newline' preproc_call) '#endif'
 preproc_ifdef: $guard preproc_if? preproc_include* preproc_if? (declaration | function_definition
-    | type_definition)+ preproc_call? $end
+    | type_definition | preproc_ifdef)+ preproc_call? $end
+preproc_ifdef/preproc_ifdef: $guard type_definition preproc_elif '#endif'
 type_definition: 'typedef' struct_specifier type_identifier ';'
 struct_specifier: 'struct' type_identifier field_declaration_list
 field_declaration_list: '{' field_declaration+ '}'
 field_declaration: $type field_identifier ';'
 function_definition: storage_class_specifier storage_class_specifier $type function_declarator
     compound_statement
-parameter_declaration: $type (identifier | pointer_declarator)
+parameter_declaration: $type (identifier | pointer_declarator) | type_qualifier $type array_declarator
 pointer_declarator: '*' identifier
+field_expression: identifier '.' field_identifier
 storage_class_specifier: 'static' | 'inline'
 declaration: storage_class_specifier? type_qualifier? $type init_declarator ';'
 init_declarator: identifier '=' ($value | initializer_list) | array_declarator '=' initializer_list
@@ -497,7 +499,9 @@ attribute: identifier
 parameter_list: '(' (parameter_declaration (',' parameter_declaration)*
     | variadic_parameter_declaration)? ')'
 parameter_declaration: attribute_declaration? type_qualifier? ($type | template_type)
-    (identifier | reference_declarator | pointer_declarator)
+    (identifier | reference_declarator | pointer_declarator | array_declarator)
+parameter_declaration/array_declarator: parenthesized_declarator '[' number_literal ']'
+parenthesized_declarator: '(' reference_declarator ')'
 variadic_parameter_declaration: type_identifier variadic_declarator
 variadic_declarator: '...' identifier
 reference_declarator: '&' (identifier | function_declarator)
@@ -557,14 +561,20 @@ declaration_list/function_definition: (attribute_declaration? type_qualifier)? (
 namespace_definition: 'namespace' (namespace_identifier | nested_namespace_specifier) declaration_list
 nested_namespace_specifier: namespace_identifier '::' (namespace_identifier
     | nested_namespace_specifier)
-declaration_list: '{' (namespace_definition | preproc_if | $item)+ '}'
+declaration_list: '{' (namespace_definition | preproc_if | preproc_ifdef | $item)+ '}'
+declaration_list/preproc_ifdef: $guard struct_specifier ';' preproc_elif '#endif'
+qualified_identifier: namespace_identifier '::' (type_identifier | identifier | qualified_identifier
+    | template_function | template_type)
+qualified_identifier/template_type: type_identifier template_argument_list
+template_type/template_argument_list: '<' type_descriptor (',' number_literal)? '>'
 """
 
 CUDA = r"""
 preproc_if/binary_expression ~ defined\(__clang__\) \|\| defined\(__CUDA_ARCH__\)|!defined\(__CUDACC_RTC__\) && !defined\(__HIPCC_RTC__\)
-preproc_ifdef: $guard preproc_if? preproc_if? preproc_if? static_assert_declaration? preproc_ifdef ($item)+ preproc_call?
-    $end
+preproc_ifdef: $guard preproc_if? preproc_if? preproc_if? static_assert_declaration? preproc_ifdef
+    ($item | preproc_ifdef)+ preproc_call? $end
 preproc_ifdef/preproc_ifdef: '#ifndef' identifier preproc_ifdef '#endif'
+    | $guard struct_specifier ';' preproc_elif '#endif'
     | '#ifdef' identifier preproc_def preproc_else '#endif'
 preproc_if: '#if' binary_expression 'newline' (preproc_function_def preproc_elif
     | preproc_include) '#endif'
