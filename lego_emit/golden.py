@@ -423,8 +423,7 @@ def verify(cases: Sequence[Case], target: str, numbers: bool = False) -> Verifie
     for case, unit, run in zip(cases, units, toolchain.compile(units), strict=True):
         for position, function in enumerate(unit.functions):
             asked = query_of(case, function, inverse=position == 1)
-            outputs = run[function.name](*asked.given)
-            outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+            outputs = run.columns(function.name, asked.given)
             if len(outputs) != len(asked.wanted):
                 raise GoldenError(f"{case.folder}: {function.name} has {len(outputs)} results")
             result.functions += 1

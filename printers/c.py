@@ -114,7 +114,7 @@ class CPrinter(HeaderPrinter):
     def several(self, function, result):
         """A variable: C++ has no compound literals."""
         names = {one.name for one in (*function.entries, *function.tables)}
-        name = free("result", names | {name for name, _ in function.body})
+        name = free("result", names | {result} | {name for name, _ in function.body})
         start = f"const {result} {name} = "
         return [self.braced(start, function.texts(), 2), f"return {name};"]
 

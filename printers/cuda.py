@@ -23,7 +23,7 @@ from lego_emit.printers.c_family import (
     shifted,
 )
 from lego_emit.printers.c_fill import FillPrinter
-from lego_emit.printers.c_names import MACROS
+from lego_emit.printers.c_names import MACROS, STDINT
 
 if TYPE_CHECKING:
     from lego_emit.emit.planned import PlanPrinter
@@ -124,7 +124,7 @@ class CudaPrinter(FillPrinter, CxxPrinter):
         "int64": {"shl.signed": shifted("long long", "unsigned long long")},
     }
     helpers = {**EXTREMES, **HELPERS}
-    reserved = CPP_KEYWORDS | CUDA_WORDS
+    reserved = CPP_KEYWORDS | CUDA_WORDS | STDINT
     reserved_functions = CUDA_FUNCTIONS
     builtins = INTRINSICS
     qualifiers = "LEGO_HOST_DEVICE constexpr"

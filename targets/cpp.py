@@ -184,4 +184,4 @@ class CppTarget(NativeTarget):
         from lego_emit.targets.cpu_timing import CpuTimer
         from lego_emit.targets.timing_cpp import CppProgram
 
-        return CpuTimer(self, unit, rivals, CppProgram())
+        return CpuTimer(self, unit, rivals, CppProgram(called))

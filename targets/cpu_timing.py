@@ -229,9 +229,8 @@ class CpuTimer:
         kind = OWN.get(side.function.index_type)
         dtype = np.dtype(kind or side.function.index_type)
         total = side.space.total if side.space.total <= TABLE_LIMIT else 1
-        compiled = self.target.compile([self.unit])[0][side.function.name]
-        found = compiled(*side.space.at(np.arange(total)).arguments)
-        outputs = found if isinstance(found, tuple) else (found,)
+        compiled = self.target.compile([self.unit])[0]
+        outputs = compiled.columns(side.function.name, side.space.at(np.arange(total)).arguments)
         value = np.zeros(total, np.int64)
         axes = side.results.axes if side.results else [None]
         for output, axis in zip(outputs, axes, strict=True):

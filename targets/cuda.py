@@ -100,7 +100,7 @@ class CudaTarget(HostTarget):
             from lego_emit.targets.cpu_timing import CpuTimer
             from lego_emit.targets.timing_cpp import CppProgram
 
-            return CpuTimer(self, unit, rivals, CppProgram())
+            return CpuTimer(self, unit, rivals, CppProgram(called))
         from lego_emit.targets.gpu_timing import GpuTimer
 
         return GpuTimer(unit, device, rivals)

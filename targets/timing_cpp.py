@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from lego_emit.emit.printer import Printer
 from lego_emit.emit.unit import Unit
+from lego_emit.ir.program import Function
 from lego_emit.measure.nest import COMMON_OPS, Language
-from lego_emit.run.target import Target
+from lego_emit.run.target import Target, outputs_of
 from lego_emit.targets.cpu_timing import CpuProgram, Side
 
 C = Language(
@@ -27,7 +29,7 @@ C = Language(
 
 
 class CppProgram(CpuProgram):
-    """A program with the emitted functions."""
+    """A program with the emitted functions. called: how one of them is called."""
 
     language = C
     types = {
@@ -39,13 +41,16 @@ class CppProgram(CpuProgram):
     template = "timing_cpp.jinja"
     source = "program.cpp"
 
+    def __init__(self, called: Callable[[Function, Printer, Sequence[str], str], str]):
+        self.called = called
+
     def ours(self, unit: Unit, side: Side, arguments: Sequence[str]) -> list[str]:
         """A call; of several results the struct's members, put together."""
         namespace = f"::{unit.printer.namespace}".rstrip(":")
-        call = f"{namespace}::{side.function.name}({', '.join(arguments)})"
-        if len(side.function.outputs) == 1:
+        call = self.called(side.function, unit.printer, arguments, f"{namespace}::")
+        if len(side.function.outputs) == 1 and side.function.aggregate is None:
             return [f"return {call};"]
-        members = " ^ ".join(f"r.{name}" for name, _ in side.function.outputs)
+        members = " ^ ".join(outputs_of(side.function, "r"))
         return [f"const auto r = {call};", f"return {members};"]
 
     def command(self, target: Target, folder: Path) -> list[str]:

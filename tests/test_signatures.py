@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple, Tuple  # noqa: UP035
 
 import numpy as np
 import pytest
@@ -224,6 +225,127 @@ def test_forms_that_a_language_has_not():
         generate(rows, "cpp", results="out")
 
 
+# -- what a caller gives and gets -----------------------------------------------------------------
+
+
+class Held(NamedTuple):
+    """Of fields that C++ reserves."""
+
+    this: int
+    int: int
+
+
+@dataclass(kw_only=True)
+class One:
+    n: int
+
+    def __post_init__(self):
+        if self.n is None:
+            raise ValueError("no number")
+
+
+def square(n: int) -> Held:
+    return Held(n, n * n)
+
+
+def turned_held(h: Held) -> Held:
+    return h._replace(this=h.int, int=h.this)
+
+
+def pair(n: int) -> tuple[int, int]:
+    return n, n + 1
+
+
+def next_one(a: One, i: int) -> One:
+    return One(n=a.n + i)
+
+
+@pytest.mark.parametrize("language", ["cpp", "c"])
+def test_types_are_taken_and_given(language, toolchain_of):
+    toolchain_of(language)
+    run = generate([square, turned_held, pair, next_one], language, index_type="int32").compile()
+    assert run["square"](7) == Held(7, 49) and type(run["square"](7)) is Held
+    assert run["turned_held"](Held(1, 2)) == run["turned_held"]([1, 2]) == Held(2, 1)
+    assert run["pair"](3) == (3, 4)
+    assert run["next_one"](One(n=3), 4) == run["next_one"]((3,), 4) == One(n=7)
+    assert run["next_one"](3, 4) == 7
+    (found,) = run.columns("next_one", [np.arange(3), 4])
+    assert found.tolist() == [4, 5, 6]
+
+
+def test_annotated_and_typing_s_tuple(toolchain_of):
+    toolchain_of("cpp")
+
+    def moved(at, by):
+        return tuple(a + b for a, b in zip(at, by, strict=True))
+
+    moved.__annotations__ = {
+        "at": Annotated[Coord, "in cells"],
+        "by": Tuple[int, int, int],  # noqa: UP006
+        "return": Tuple[int, int, int],  # noqa: UP006
+    }
+    assert generate(moved, "cpp").compile()["moved"](Coord(1, 2, 3), (4, 5, 6)) == (5, 7, 9)
+
+
+def test_time(toolchain_of):
+    toolchain_of("cpp")
+    unit = generate(voxel, "cpp", ranges=RANGES)
+    assert "ours" in str(unit.time(sizes={"size": Coord(4, 5, 6)}))
+    unit = generate(offset, "cpp", ranges=ELEMENTS)
+    assert "ours" in str(unit.time(sizes={"X": (2, 3, 4, 5)}))
+
+
+def test_formulas_of_members(toolchain_of):
+    """What SymPy is given of a function has its members as symbols, which become parameters."""
+    toolchain_of("cpp")
+    formulas = generate(voxel, "cpp", ranges=RANGES).sympy["voxel"]
+    unit = generate(formulas, "cpp", name="again")
+    assert "size_x" in unit.source
+    names = [p.name for p in unit.functions[0].params]
+    values = {"size_x": 4, "size_y": 5, "size_z": 6, "at_x": 3, "at_y": 2, "at_z": 1}
+    assert unit.compile()["again"](*(values[n] for n in names)) == 31
+
+
+def test_the_way_to_give_a_member(toolchain_of):
+    toolchain_of("cpp")
+    with pytest.raises(
+        LegoError, match=r'sizes=\{"size.x": \.\.\}, on the command line --size size.x='
+    ):
+        generate(voxel, "cpp", ranges=RANGES).verify()
+
+
+class result(NamedTuple):
+    result: int
+
+
+class size_t(NamedTuple):
+    x: int
+
+
+class int64_t(NamedTuple):
+    size: int
+
+
+class h(NamedTuple):
+    h: int
+    h_result: int
+
+
+@pytest.mark.parametrize("struct", [result, size_t, int64_t, h])
+@pytest.mark.parametrize("language", ["c", "cpp", "cuda"])
+def test_names_that_the_text_has(language, struct, toolchain_of):
+    toolchain_of(language)
+
+    def h(p, q):
+        return struct(*(a + b for a, b in zip(p, q, strict=True)))
+
+    h.__annotations__ = {"p": struct, "q": struct, "return": struct}
+    for names in (None, "camelCase"):
+        run = generate(h, language, names=names).compile()["h"]
+        count = len(struct._fields)
+        assert run((3,) * count, (4,) * count) == struct(*[7] * count)
+
+
 # -- what is refused ------------------------------------------------------------------------------
 
 
@@ -276,6 +398,21 @@ def test_results_of_another_form():
 
     with pytest.raises(LegoError, match=r"short returns .*, and its annotation says Coord"):
         generate(short, "cpp")
+
+
+@pytest.mark.parametrize("language", ["c", "cpp"])
+def test_two_structs_that_differ_in_case(language, toolchain_of):
+    toolchain_of(language)
+
+    class coord(NamedTuple):
+        a: int
+
+    def function(p, q):
+        return p.x + q.a
+
+    function.__annotations__ = {"p": Coord, "q": coord}
+    run = generate(function, language).compile()
+    assert run["function"](Coord(1, 2, 3), coord(5)) == 6
 
 
 def test_two_structs_of_one_name():

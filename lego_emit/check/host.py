@@ -193,11 +193,9 @@ class CpuChecker(HostChecker):
         given = list(arguments) if function.params else []
         if not given:
             size = len(arguments[0]) if len(arguments) else 1
-            value = self._compiled[function.name]()
-            values = value if isinstance(value, tuple) else (value,)
+            values = self._compiled.columns(function.name, ())
             return tuple(np.full(size, v % 2**64, np.uint64).astype(np.int64) for v in values)
-        found = self._compiled[function.name](*given)
-        return found if isinstance(found, tuple) else (found,)
+        return self._compiled.columns(function.name, given)
 
 
 def checker_of(target: Target, unit: Unit, on: str, spaces: Mapping[str, Space]) -> Checker:

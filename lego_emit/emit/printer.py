@@ -248,7 +248,8 @@ class Printer:
         """name itself, or the nearest name that the language accepts (the same every time)."""
         import zlib
 
-        legal = re.sub(r"[^0-9A-Za-z_]", lambda m: f"u{ord(m.group()):x}", name)
+        legal = re.sub(r"\.|\[(\d+)\]", r"_\1", name)  # of a member
+        legal = re.sub(r"[^0-9A-Za-z_]", lambda m: f"u{ord(m.group()):x}", legal)
         legal = re.sub(r"_{2,}", "_", legal).lstrip("_") or "v"
         if legal[0].isdigit():
             legal = f"v{legal}"

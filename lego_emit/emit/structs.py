@@ -34,6 +34,8 @@ class Structs:
         if key not in self._names:
             more = "" if all(known != name for known, _ in self._names) else f"_{index_type}"
             wanted = printer.naming.type(f"{name}{more}")
+            if wanted in printer.reserved_functions | printer.builtins:
+                wanted = f"{wanted}_v"
             self._names[key] = fresh(wanted, printer, self._taken)
         local, scope = printer.naming.local, set[str]()
         fields = tuple(fresh(local(field), printer, scope) for field in group.fields)

@@ -54,7 +54,7 @@ class Group:
     name: the parameter's, "" of a result; members: the parameters or results, in order, and numbers for
     those that sizes= fixes; struct: the struct's name, "" of an array; fields: what the struct calls its
     members; meaning: what the user says of it; whole: whether it is one in the language at hand, too;
-    made: the class in Python."""
+    own: what its class in Python calls the members; made: that class."""
 
     name: str
     members: tuple[str | int, ...]
@@ -62,6 +62,7 @@ class Group:
     fields: tuple[str, ...] = ()
     meaning: str = ""
     whole: bool = True
+    own: tuple[str, ...] = ()
     made: Any = field(default=None, compare=False, repr=False)
 
     @property
@@ -89,12 +90,12 @@ class Group:
         """Its value in Python, of those of its members."""
         if not self.struct:
             return tuple(values)
-        return self.made(**dict(zip(self.fields, values, strict=True)))
+        return self.made(**dict(zip(self.own, values, strict=True)))
 
     def split(self, value: Any) -> list[Any]:
         """The values of its members, of an instance of its class, or of a sequence. Raises TypeError."""
         if self.struct and isinstance(value, self.made):
-            return [getattr(value, name) for name in self.fields]
+            return [getattr(value, name) for name in self.own]
         found = list(value)
         if len(found) != len(self.members):
             what = f"{self.struct or 'array'} of {len(self.members)}"

@@ -168,10 +168,10 @@ def space_of(
     missing = [n for n in needed if n not in given]
     if missing:
         first = next(p for p in function.params if p.name == missing[0])
-        way = f"sizes=dict({first.name}=..), on the command line --size {first.name}=.."
+        way = f"sizes={_given(first.name, '..')}, on the command line --size {first.name}=.."
         if not first.size and first.range.end is None and first.hi is None:
             way = (
-                f"domain=dict({first.name}=8), on the command line --domain {first.name}=8, for an "
+                f"domain={_given(first.name, '8')}, on the command line --domain {first.name}=8, for an "
                 f"index; {way} for a size"
             )
         raise VerifyError(f"{function.name} needs a number for {', '.join(missing)}: {way}")
@@ -237,6 +237,11 @@ def check_names(functions: Iterable[Function], sizes: Iterable[str]) -> None:
             raise VerifyError(
                 f"no parameter {name!r} to give a number; {has}.{did_you_mean(name, known)}"
             )
+
+
+def _given(name: str, number: str) -> str:
+    """How a caller gives a number by name: a member's name is no keyword."""
+    return f"dict({name}={number})" if name.isidentifier() else f'{{"{name}": {number}}}'
 
 
 def _is_size(name: str, function: Function) -> bool:

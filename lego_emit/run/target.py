@@ -166,10 +166,20 @@ class Compiled(Mapping):
         function = self._functions[name]
 
         def run(*arguments: Any) -> Any:
-            return self._run(function, arguments)
+            apart = _apart(function, arguments)
+            found = self._run(function, apart or arguments)
+            if apart is None or function.result is None:
+                return found
+            return function.result.value(found if len(function.outputs) > 1 else (found,))
 
         run.__name__ = run.__qualname__ = function.name
         return run
+
+    def columns(self, name: str, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """The results of a function at arrays of its parameters' values, structs and arrays member by
+        member on both sides."""
+        found = self._run(self._functions[name], tuple(arguments))
+        return found if isinstance(found, tuple) else (found,)
 
     def array(self, name: str) -> Callable[..., Any]:
         """The array form of a function with ':' axes: takes the other parameters as integers and
@@ -215,10 +225,6 @@ class Compiled(Mapping):
     def _run(self, function: Function, arguments: tuple) -> Any:
         from ..packages import numpy as np
 
-        if apart := _apart(function, arguments):
-            found = self._run(function, apart)
-            whole = (found,) if len(function.outputs) == 1 else found
-            return found if function.result is None else function.result.value(whole)
         self._check_count(function, arguments)
         arrays = [np.asarray(a) for a in arguments]
         for param, array in zip(function.params, arrays, strict=True):
@@ -244,14 +250,16 @@ class Compiled(Mapping):
         return outputs[0] if len(outputs) == 1 else outputs
 
 
-def _apart(function: Function, arguments: Sequence[Any]) -> tuple[Any, ...]:
-    """Arguments of which some are structs and arrays, member by member; none where there are no such."""
+def _apart(function: Function, arguments: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Arguments of which some are structs and arrays, member by member; None where members were given
+    by themselves."""
     entries = function.arguments
-    if not (function.groups or function.result) or len(arguments) != len(entries):
-        return ()
+    if len(arguments) != len(entries):
+        return None
     if function.groups and len(entries) == len(function.params):  # structs of one member
-        if not any(isinstance(a, tuple | list) for a in arguments):
-            return ()
+        makes = tuple(g.made for g in function.groups if g.struct)
+        if not any(isinstance(a, (tuple, list, *makes)) for a in arguments):
+            return None
     found: list[Any] = []
     for one, given in zip(entries, arguments, strict=True):
         if isinstance(one, Group):

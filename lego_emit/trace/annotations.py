@@ -11,7 +11,6 @@ import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 from inspect import Parameter
-from types import GenericAlias
 from typing import Any, get_origin
 
 from ..arith.expr import Expr
@@ -77,7 +76,9 @@ def _shape(note: Any, name: str, place: str) -> Group | None:
     """What an annotation says of a parameter; None where it is one integer."""
     if isinstance(note, ArrayType):
         return _array(name, note.count)
-    if isinstance(note, GenericAlias) and get_origin(note) is tuple:
+    if hasattr(note, "__metadata__"):  # Annotated[..]
+        return _shape(note.__origin__, name, place)
+    if get_origin(note) is tuple:
         if all(part is int for part in note.__args__):
             return _array(name, len(note.__args__))
         return None
@@ -103,7 +104,8 @@ def _shape(note: Any, name: str, place: str) -> Group | None:
                 f"write {field}: int"
             )
     members = tuple(f"{name}.{field}" for field in fields)
-    return Group(name, members, note.__name__, tuple(fields), made=note)
+    own = tuple(fields)
+    return Group(name, members, note.__name__, own, own=own, made=note)
 
 
 def regrouped(program: Program, index: Any, groups: Mapping[str, Any]) -> Program:

@@ -131,7 +131,9 @@ def reference(subject: Any, functions: Sequence[Any]) -> Any:
     given = formulas_of(subject)
     assert given is not None
     (pair, *more), (function, *_) = given.pairs.values(), functions
-    if more or function.axes or function.base or any(iskeyword(p.name) for p in function.params):
+    if more or function.axes or function.base:
+        return None
+    if any(iskeyword(p.name) or not p.name.isidentifier() for p in function.params):
         return None
     from .evaluated import Evaluated
 
