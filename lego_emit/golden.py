@@ -36,6 +36,7 @@ from .emitted import Emitted, emit_program
 from .errors import GoldenError, LegoError, TargetError, short_repr
 from .files import write_if_changed
 from .ir.program import Program
+from .numeric import apart
 from .options import Options, beside
 from .packages import numpy as np
 from .pipeline import build_program, dialect_of
@@ -258,6 +259,7 @@ def load(folder: str | Path) -> Case:
 
 def _counts(source: Path, names: Mapping[str, Any], variable: str) -> dict[str, int]:
     given = names.get(variable, {})
+    given = dict(apart(given)) if isinstance(given, Mapping) else given
     good = isinstance(given, Mapping) and all(
         isinstance(n, str) and isinstance(v, int) and not isinstance(v, bool) and v >= 1
         for n, v in given.items()

@@ -54,6 +54,7 @@ def apart(sizes: Mapping[Any, Any]) -> Iterator[tuple[Any, Any]]:
         elif isinstance(value, tuple | list):
             yield from ((f"{name}[{k}]", v) for k, v in enumerate(value))
         elif is_dataclass(value) and not isinstance(value, type):
-            yield from ((f"{name}.{f.name}", getattr(value, f.name)) for f in fields(value))
+            own = (f.name for f in fields(value) if f.init)
+            yield from ((f"{name}.{field}", getattr(value, field)) for field in own)
         else:
             yield name, value

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, NamedTuple, Tuple  # noqa: UP035
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from typed import Box, Coord, clipped, elements, offset, turned, unravel, voxel
 
-from lego_emit import Col, GroupBy, LegoError, generate, symbols
+from lego_emit import Col, GroupBy, LegoError, generate, golden, symbols
+from lego_emit.cli import main
 from lego_emit.types import Array
 
 LANGUAGES = "c cpp cuda hip opencl metal rust fortran julia javascript glsl wgsl python numpy triton mlir".split()
@@ -344,6 +347,66 @@ def test_names_that_the_text_has(language, struct, toolchain_of):
         run = generate(h, language, names=names).compile()["h"]
         count = len(struct._fields)
         assert run((3,) * count, (4,) * count) == struct(*[7] * count)
+
+
+# -- golden cases, commands, layouts ---------------------------------------------------------------
+
+GOLDEN = """
+from dataclasses import dataclass, field
+
+from lego_emit.types import Array
+
+
+@dataclass
+class Grid:
+    rows: int
+    columns: int
+    count: int = field(init=False)
+
+    def __post_init__(self):
+        self.count = self.rows * self.columns
+
+
+def cell(size: Grid, at: Array[2]) -> Grid:
+    return Grid(at[1] * size.rows + at[0], size.count)
+
+
+kernel = cell
+sizes = {"size": Grid(3, 4)}
+domain = {"at": (3, 4)}
+assume = ["0 <= at[0] < size.rows", "0 <= at[1] < size.columns"]
+"""
+
+
+def test_a_golden_case(tmp_path, toolchain_of):
+    toolchain_of("cpp")
+    (tmp_path / "cell").mkdir()
+    (tmp_path / "cell" / "layout.py").write_text(GOLDEN)
+    assert golden.update(tmp_path)
+    table = (tmp_path / "cell" / "table.txt").read_text()
+    assert "size.rows=3 size.columns=4" in table and "at[0]=3 at[1]=4" in table
+    done = golden.verify(golden.cases(tmp_path), "cpp")
+    assert not done.mismatches and done.comparisons == 12
+    assert not golden.verify(golden.cases(tmp_path), "c", numbers=True).mismatches
+
+
+def test_a_layout_of_a_struct(tmp_path, monkeypatch, toolchain_of):
+    toolchain_of("cpp")
+    monkeypatch.chdir(tmp_path)
+    Path("layouts.py").write_text(
+        "from typing import NamedTuple\nfrom lego_emit import Col, GroupBy\n"
+        "class Size(NamedTuple):\n    m: int\n    n: int\n"
+        "def grid(size: Size):\n    return GroupBy([size.m, size.n]).OrderBy(Col(size.m, size.n))\n"
+    )
+    given = ["layouts.py:grid", "--size", "size.m=2", "--size", "size.n=3"]
+    shown = CliRunner().invoke(main, ["show", *given])
+    assert shown.exit_code == 0 and "0  0  2  4" in shown.output, shown.output
+    left = CliRunner().invoke(main, ["show", *given[:-2]])
+    assert "layouts.py:grid takes size.n; give numbers: --size size.n=.." in left.output
+    verified = CliRunner().invoke(main, ["verify", *given, "-t", "cpp"])
+    assert verified.exit_code == 0 and "every index comes back (6 indices" in verified.output
+    emitted = CliRunner().invoke(main, ["generate", *given[:3], "-t", "cpp"])
+    assert "grid_apply(\n    [[maybe_unused]] Size size" in emitted.output, emitted.output
 
 
 # -- what is refused ------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ bijection and inv its inverse (LEGO, section III-A).
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,9 @@ from ..algebra.paper_definitions import reference_unravel
 from ..arith.expr import Expr
 from ..ends import Endless, bounded
 from ..errors import LONGEST, LayoutError, LegoError, did_you_mean, error_text, line_in, short_repr
-from ..numeric import is_integer
+from ..numeric import apart, is_integer
 from ..trace.numbered import Numbered
+from ..trace.signature import Signature
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,19 +89,21 @@ def as_layout(given: Any, sizes: Mapping[str, int], place: str) -> Any:
     """
     if isinstance(given, Block):
         return fixed(given, sizes)
-    parameters = inspect.signature(given).parameters
+    signature, sizes = Signature(given), dict(apart(sizes))
+    parameters = [n for p in signature.parameters for n in signature.members(p)]
     unknown = [name for name in sizes if name not in parameters]
-    missing = [n for n, p in parameters.items() if p.default is p.empty and n not in sizes]
+    missing = [n for p in signature.taken(sizes) for n in signature.members(p) if n not in sizes]
     if unknown:
         has = f"its sizes are {', '.join(parameters)}" if parameters else "it takes none"
         raise LegoError(
-            f"{place}: no size {unknown[0]}; {has}.{did_you_mean(unknown[0], list(parameters))}"
+            f"{place}: no size {unknown[0]}; {has}.{did_you_mean(unknown[0], parameters)}"
         )
     if missing:
         options = " ".join(f"--size {name}=.." for name in missing)
         raise LegoError(f"{place} takes {', '.join(missing)}; give numbers: {options}")
     try:
-        found = bounded(given, **sizes)
+        positional, keywords = signature.arguments(sizes)
+        found = bounded(given, *positional, **keywords)
     except Endless as error:
         raise LegoError(f"{place} {error}; give its loops an end") from None
     except LegoError:

@@ -398,7 +398,7 @@ class _Subject:
         for names in (list(of), [n for n in of if self.parameters[n]["is"] != "size"], results):
             allowed += [names, [before.get(n, n) for n in names]]
         for old, text in renamed(self.function):
-            if text not in (*of, *results) or of.get(text, old) != old:
+            if text not in (self.name, *of, *results) or of.get(text, old) != old:
                 raise UnsupportedSyntax(f"the comment says that {old} is renamed {text}")
         for names in listed_names(self.function):
             if names not in allowed:

@@ -239,6 +239,7 @@ def _grouped(function: Any, p: inspect.Parameter, members: Mapping[str, Any]) ->
     if f"{p.name}[0]" in members:
         return tuple(members[f"{p.name}[{k}]"] for k in range(len(members)))
     kind = _annotated(function, p.annotation)
+    kind = kind.__origin__ if hasattr(kind, "__metadata__") else kind  # Annotated[..]
     if not isinstance(kind, type) or kind is p.empty:
         raise UnsupportedSyntax(
             f"the certificate is of another function: {p.name} is a struct in it, and here it is none"
