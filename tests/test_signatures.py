@@ -276,6 +276,67 @@ def test_types_are_taken_and_given(language, toolchain_of):
     assert found.tolist() == [4, 5, 6]
 
 
+class Grown(Coord):
+    def __new__(cls, x, y, z):
+        return super().__new__(cls, x + 1, y, z)
+
+
+@dataclass
+class Counted:
+    n: int
+
+    def __post_init__(self):
+        self.n += 1
+
+
+def test_a_class_that_changes_its_fields(toolchain_of):
+    """What a caller gives would not be what the function sees."""
+    toolchain_of("cpp")
+
+    def function(p):
+        return p[0] if isinstance(p, tuple) else p.n
+
+    for kind, field in ((Grown, "x"), (Counted, "n")):
+        function.__annotations__ = {"p": kind}
+        with pytest.raises(LegoError, match=f"{kind.__name__} changes its field {field} as it is"):
+            generate(function, "cpp")
+
+    def counted(i: int) -> Counted:
+        return Counted(i)
+
+    run = generate(counted, "cpp").compile()
+    assert [int(n) for n in run.columns("counted", [3])] == [4]
+    with pytest.raises(TypeError, match="Counted changes its field n"):
+        run["counted"](3)
+
+
+def test_axes_beside_a_struct(toolchain_of):
+    toolchain_of("cpp")
+
+    def cells(size: Coord, k: int) -> int:
+        return GroupBy([size.x, size.y, size.z])[k, :, 0]
+
+    run = generate(cells, "cpp").compile()
+    assert run.array("cells")(Coord(2, 3, 4), 1).tolist() == [12, 16, 20]
+    assert run.array("cells")(2, 3, 4, 1).tolist() == [12, 16, 20]
+    with pytest.raises(TypeError, match=r"size is Coord of 3, not \(2, 3\)"):
+        run.array("cells")((2, 3), 1)
+    with pytest.raises(TypeError, match="size is Coord of 3, not None"):
+        run["cells"](None, 1, 2)
+
+
+def test_a_decorator_of_another_module(tmp_path, monkeypatch, toolchain_of):
+    toolchain_of("cpp")
+    (tmp_path / "decorating.py").write_text(
+        "import functools\ndef same(f):\n    @functools.wraps(f)\n"
+        "    def g(*args, **given):\n        return f(*args, **given)\n    return g\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    from decorating import same  # pyright: ignore[reportMissingImports]
+
+    assert generate(same(turned_held), "cpp").compile()["turned_held"](Held(1, 2)) == Held(2, 1)
+
+
 def test_annotated_and_typing_s_tuple(toolchain_of):
     toolchain_of("cpp")
 

@@ -87,19 +87,25 @@ class Group:
         return replace(self, members=members)
 
     def value(self, values: Sequence[Any]) -> Any:
-        """Its value in Python, of those of its members."""
+        """Its value in Python, of those of its members. Raises TypeError where its class changes them."""
         if not self.struct:
             return tuple(values)
-        return self.made(**dict(zip(self.own, values, strict=True)))
+        given = dict(zip(self.own, values, strict=True))
+        made = self.made(**given)
+        for name, value in given.items():
+            got = getattr(made, name)
+            if got is not value and not (type(got) is type(value) is int and got == value):
+                raise TypeError(f"{self.made.__name__} changes its field {name} as it is made")
+        return made
 
     def split(self, value: Any) -> list[Any]:
         """The values of its members, of an instance of its class, or of a sequence. Raises TypeError."""
         if self.struct and isinstance(value, self.made):
             return [getattr(value, name) for name in self.own]
-        found = list(value)
+        found = list(value) if hasattr(value, "__iter__") else [value]
         if len(found) != len(self.members):
-            what = f"{self.struct or 'array'} of {len(self.members)}"
-            raise TypeError(f"{self.name or 'the result'} is a {what}, not {value!r}")
+            what = f"{self.struct or 'an array'} of {len(self.members)}"
+            raise TypeError(f"{self.name or 'the result'} is {what}, not {value!r}")
         return found
 
 

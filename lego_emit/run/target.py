@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..emit.unit import Unit
 from ..errors import TargetError, ToolchainError, VerifyError
 from ..ir.index_types import UINT64
-from ..ir.program import Function, Group
+from ..ir.program import Function, Group, Param
 from .devices import Checker, Rivals, Timer
 from .space import Space
 
@@ -166,7 +166,7 @@ class Compiled(Mapping):
         function = self._functions[name]
 
         def run(*arguments: Any) -> Any:
-            apart = _apart(function, arguments)
+            apart = _apart(function, arguments, function.arguments)
             found = self._run(function, apart or arguments)
             if apart is None or function.result is None:
                 return found
@@ -194,6 +194,8 @@ class Compiled(Mapping):
             import math
             import operator
 
+            entries = [one for one in function.arguments if one.name not in axes]
+            arguments = _apart(function, arguments, entries) or arguments
             if len(arguments) != len(names):
                 raise TypeError(
                     f"the array form of {name} takes {len(names)} arguments "
@@ -250,13 +252,14 @@ class Compiled(Mapping):
         return outputs[0] if len(outputs) == 1 else outputs
 
 
-def _apart(function: Function, arguments: Sequence[Any]) -> tuple[Any, ...] | None:
+def _apart(
+    function: Function, arguments: Sequence[Any], entries: Sequence[Param | Group]
+) -> tuple[Any, ...] | None:
     """Arguments of which some are structs and arrays, member by member; None where members were given
-    by themselves."""
-    entries = function.arguments
+    by themselves. entries: what they are of."""
     if len(arguments) != len(entries):
         return None
-    if function.groups and len(entries) == len(function.params):  # structs of one member
+    if all(len(g.names) == 1 for g in function.groups) and function.groups:
         makes = tuple(g.made for g in function.groups if g.struct)
         if not any(isinstance(a, (tuple, list, *makes)) for a in arguments):
             return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import inspect
 import re
 from collections.abc import Mapping, Sequence
 from inspect import Parameter
@@ -28,7 +29,8 @@ def groups_of(
     """(the parameters that are structs or arrays, what the result is). notes: the annotations of fn.
     Raises TraceError for a struct or an array that none can be made of."""
     unit = getattr(fn, "__name__", "the function")
-    names = {**vars(builtins), **getattr(fn, "__globals__", {}), **_closure(fn)}
+    around = inspect.unwrap(fn)
+    names = {**vars(builtins), **getattr(around, "__globals__", {}), **_closure(around)}
     found = {}
     for name, note in notes.items():
         place = f"{unit}: the annotation of {name}" if name != "return" else f"{unit}: its result's"
