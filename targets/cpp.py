@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from lego_emit.emit.printer import Printer
 from lego_emit.emit.unit import Unit
@@ -105,16 +105,30 @@ def c_scalars(function: Function, type_name: str) -> list[str]:
 
 def grouped(units: Sequence[Unit]) -> list[list[int]]:
     """The units' numbers by the namespace that they can share: units of one name have one include
-    guard, and functions of one name would be one to the linker, too."""
-    groups: list[tuple[set[str], list[int]]] = []
+    guard, functions of one name would be one to the linker, too, and a struct has one content."""
+    groups: list[tuple[dict[str, Any], list[int]]] = []
     for u, unit in enumerate(units):
-        names = {unit.program.name, *(f.name for f in unit.program.callable)}
-        group = next((g for g in groups if not g[0] & names), None)
+        names: dict[str, Any] = {f.name: u for f in unit.program.callable}
+        names[unit.program.name] = u
+        names |= {s.struct: (s.fields, T) for s, T in unit.program.structs}
+        group = next(
+            (g for g in groups if all(g[0].get(n, own) == own for n, own in names.items())), None
+        )
         if group is None:
-            groups.append(group := (set(), []))
+            groups.append(group := ({}, []))
         group[0].update(names)
         group[1].append(u)
     return [numbers for _, numbers in groups]
+
+
+def undefined(units: Sequence[Unit]) -> str:
+    """Lines that forget the structs that other namespaces have."""
+    guards = (
+        cast(HeaderPrinter, unit.printer).struct_guard(group)
+        for unit in units
+        for group, _ in unit.program.structs
+    )
+    return "".join(f"#undef {guard}\n" for guard in dict.fromkeys(guards))
 
 
 class CppTarget(NativeTarget):
@@ -135,6 +149,8 @@ class CppTarget(NativeTarget):
             text += outside(units)
         for g, group in enumerate(groups):
             scope = f"lego_group_{g}::" if g else ""
+            if scope:
+                text += undefined([units[u] for u in group])
             for u in group:
                 text += self.wrapped(units[u], u, scope)
         (folder / "units.cpp").write_text(text)
@@ -144,14 +160,11 @@ class CppTarget(NativeTarget):
     def wrapped(self, unit: Unit, u: int, scope: str) -> str:
         """The include of a unit and the wrappers of its functions; scope: the namespace, with its
         colons, that keeps units of one name apart."""
-        printer = cast(HeaderPrinter, unit.printer)
-        guards = [printer.guard(unit.program.name)]
-        guards += [printer.struct_guard(group) for group, _ in unit.program.structs]
+        guard = cast(HeaderPrinter, unit.printer).guard(unit.program.name)
         namespace = scope.rstrip(":")
         text = f'#include "unit_{u}{unit.printer.extension}"\n'
         if scope:
-            undefined = "".join(f"#undef {guard}\n" for guard in guards)
-            text = f"{undefined}namespace {namespace} {{\n{text}}}\n"
+            text = f"#undef {guard}\nnamespace {namespace} {{\n{text}}}\n"
         scope = f"::{scope}{unit.printer.namespace}::".replace("::::", "::")
         for p, f in enumerate(unit.program.callable):
             text += c_wrapper(u, p, f, unit.printer, scope)

@@ -47,24 +47,23 @@ class Structs:
         """(the structs and arrays of the parameters, of the result) in the file, and in names what reads
         each member. scope: the names that the function has, to which theirs come."""
         printer, found = self._printer, []
-        local = printer.naming.local
-        for one in function.entries:
-            if not isinstance(one, Group):
-                continue
-            if printer.has(one):
-                legal = self.legal(one, function.index_type)
-                legal = replace(legal, name=fresh(local(one.name), printer, scope))
+        local, own = printer.naming.local, function.index_type
+        result = function.result
+        if result is not None:
+            has = printer.has(result)
+            result = self.legal(result, own) if has else replace(result, whole=False)
+        groups = [one for one in function.entries if isinstance(one, Group)]
+        legals = {one.name: self.legal(one, own) for one in groups if printer.has(one)}
+        scope |= self._taken  # with their types
+        for one in groups:
+            if one.name in legals:
+                legal = replace(legals[one.name], name=fresh(local(one.name), printer, scope))
                 members = {n: printer.member(legal, k) for k, n in one.places}
             else:
                 legal = replace(one, whole=False)
-                members = {n: fresh(local(own), printer, scope) for n, own in one.apart.items()}
+                members = {n: fresh(local(k), printer, scope) for n, k in one.apart.items()}
             found.append(legal.renamed(members))
             names |= members
-        result = function.result
-        if result is not None and printer.has(result):
-            result = self.legal(result, function.index_type)
-        elif result is not None:
-            result = replace(result, whole=False)
         if result is not None and printer.writes_results and result.whole:
             result = replace(result, name=fresh("result", printer, scope))
         return tuple(found), result
