@@ -60,6 +60,7 @@ class NumpyPrinter(PythonPrinter):
     lazy_select = False
     broadcast = "np.broadcast_to"
     asserts = "assert np.all({})"
+    has_structs = has_arrays = gives_arrays = False
     has_fits = True  # of integers, one call for a shape: what Python computes
 
     def size_type(self, index_type: IndexType) -> IndexType:

@@ -18,12 +18,12 @@ from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, call, infix
 from lego_emit.ir.cost import Cost
 from lego_emit.ir.index_types import IndexType
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import Program
+from lego_emit.ir.program import Group, Program
 from lego_emit.printers.python_lines import statement
 from lego_emit.table_lookup import Entries
 
 UNARY = 12
-ANY = "any integer"
+ANY, MANY = "any integer", "any integers"
 INT = IndexType("int", cast(int, -inf), cast(int, inf))  # without bounds
 TUPLE_METHODS = ("count", "index")
 
@@ -91,6 +91,7 @@ class PythonPrinter(Printer):
     remark = "#"
     truths = ("False", "True")
     has_fits = has_checks = True
+    has_structs = has_arrays = gives_arrays = True
     asserts = "assert {}"
     holds_sizes = False
 
@@ -134,7 +135,7 @@ class PythonPrinter(Printer):
             found.append("import math")
         if any(f.tables for f in functions):
             found.append("from collections.abc import Sequence")
-        if any(f.named for f in functions):
+        if any(f.named or has_struct(f) for f in functions):
             found.append("from typing import NamedTuple")
         return found
 
@@ -154,6 +155,8 @@ class PythonPrinter(Printer):
 
     def _several(self, f: FunctionView) -> str:
         """The type of the results."""
+        if f.aggregate is not None:
+            return self.group_type(f.aggregate, f.T)
         if f.named:
             return self.result_name(f.name)
         if f.is_condition:
@@ -175,6 +178,8 @@ class PythonPrinter(Printer):
 
     def together(self, f: FunctionView, values: Sequence[str]) -> str:
         """Results as one expression."""
+        if f.aggregate is not None:
+            return self.aggregate(f.aggregate, values, f.T)
         if not f.named:
             return f",{BREAK}".join(values)
         named = (f"{name}={value}" for (name, _), value in zip(f.outputs, values, strict=True))
@@ -186,12 +191,29 @@ class PythonPrinter(Printer):
             f"class {self.result_name(f.name)}(NamedTuple):",
             f'    """The results of {f.name}."""',
             "",
-            # A tuple has methods of these names.
-            *(
-                f"    {name}: {f.T}" + "  # type: ignore[assignment]" * (name in TUPLE_METHODS)
-                for name, _ in f.outputs
-            ),
+            *self._fields((name for name, _ in f.outputs), f.T),
         ]
+
+    def struct_lines(self, group: Group, T: str) -> list[str]:
+        """The lines of the class of a struct."""
+        docs = self._docstring(f"The integers {', '.join(group.fields)}.", [], [])
+        lines = (f"    {line}" for line in docs)
+        return [f"class {group.struct}(NamedTuple):", *lines, "", *self._fields(group.fields, T)]
+
+    def _fields(self, names: Iterable[str], T: str) -> list[str]:
+        ignored = "  # type: ignore[assignment]"  # a tuple has methods of these names
+        return [f"    {name}: {T}" + ignored * (name in TUPLE_METHODS) for name in names]
+
+    def group_type(self, group: Group, T: str) -> str:
+        """The class of a struct, the tuple of an array."""
+        return group.struct or f"tuple[{f',{BREAK}'.join([T] * len(group.members))}]"
+
+    def aggregate(self, group: Group, texts: Sequence[str], T: str) -> str:
+        """A call of the class, or a tuple."""
+        together = f",{BREAK}".join(texts)
+        if group.struct:
+            return f"{group.struct}({together})"
+        return f"({together},)" if len(texts) == 1 else together
 
     def values(self, f: FunctionView) -> list[str]:
         """The expressions of the results, in order."""
@@ -204,7 +226,7 @@ class PythonPrinter(Printer):
     def docs(self, f: FunctionView) -> list[str]:
         """The lines of the docstring, quotes and all."""
         header = f.header
-        arguments = [f"{name}: {said or ANY}" for name, said in header.params.items()]
+        arguments = self.arguments(f, f.inputs)
         arguments += [f"{name}: {said}" for name, said in header.tables.items()]
         notes = [f"Assumes {a}." for a in header.assumptions]
         notes += [f"Renamed: {old} is {new} here." for old, new in f.renamed]
@@ -214,6 +236,11 @@ class PythonPrinter(Printer):
         ]
         summary = f.summary or f"The index function {f.name}."
         return self._docstring(summary, sections, notes)
+
+    def arguments(self, f: FunctionView, names: Iterable[str]) -> list[str]:
+        """What the docstring says of parameters."""
+        said, many = f.header.entries, {group.name for group in f.groups if group.whole}
+        return [f"{name}: {said[name] or (MANY if name in many else ANY)}" for name in names]
 
     def _docstring(
         self, summary: str, sections: Iterable[tuple[str, list[str]]], notes: list[str]
@@ -244,8 +271,10 @@ class PythonPrinter(Printer):
         result = self._several(f)
         for _ in f.axes:
             result = f"list[{result}]"
-        scalars = f",{BREAK}".join(f"{name}: {f.T}" for name in self.scalars(f))
-        text = f"{f.name}({f',{BREAK}'.join(p.name for p in f.params)})"
+        axes = {name for name, _ in f.axes}
+        texts = zip(f.inputs, f.parameters("{name}: {T}"), strict=True)
+        scalars = f",{BREAK}".join(text for name, text in texts if name not in axes)
+        text = f"{f.name}({f',{BREAK}'.join(f.inputs)})"
         for name, extent in reversed(f.axes):
             text = f"[{text}{BREAK}for {name} in range({self.between(f, extent)})]"
         lines = [*self.array_docs(f, "]["), self.line(f"return {text}", 4)]
@@ -256,8 +285,8 @@ class PythonPrinter(Printer):
         ranges = f.header.ranges
         axes = [name for name, _ in f.axes]
         place = joint.join(f"{name} - 1" for name in axes) if f.base else joint.join(axes)
-        arguments = [f"{name}: {f.header.params[name] or ANY}" for name in self.scalars(f)]
-        call = f"{f.name}({', '.join(p.name for p in f.params)})"
+        arguments = self.arguments(f, self.scalars(f))
+        call = f"{f.name}({', '.join(f.inputs)})"
         summary = f"The results of {f.name} for all {', '.join(ranges[name] for name in axes)}."
         return self._docstring(
             summary, [("Args:", arguments), ("Returns:", [f"Element [{place}] is {call}."])], []
@@ -266,7 +295,7 @@ class PythonPrinter(Printer):
     def scalars(self, f: FunctionView) -> list[str]:
         """The parameters that are no ':' axes."""
         axes = {name for name, _ in f.axes}
-        return [p.name for p in f.params if p.name not in axes]
+        return [name for name in f.inputs if name not in axes]
 
     def between(self, f: FunctionView, extent: Node) -> str:
         """The arguments of the range that an axis runs over."""
@@ -275,6 +304,11 @@ class PythonPrinter(Printer):
         if extent.op == "const":
             return f"1, {number(extent) + 1}"
         return f"1, {self.expression(extent, f, self.ops['add'].needs[0])} + 1"
+
+
+def has_struct(f: FunctionView) -> bool:
+    """Whether a parameter or the result is a struct."""
+    return any(g is not None and g.whole and g.struct for g in (*f.groups, f.result))
 
 
 def operations(functions: Iterable[FunctionView]) -> set[str]:

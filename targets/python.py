@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
-from lego_emit.ir.program import Function
-from lego_emit.run.target import Library, Target, Toolchain
+from lego_emit.ir.program import Function, Group
+from lego_emit.run.target import Library, Target, Toolchain, call_arguments
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,9 +62,17 @@ class PythonLibrary:
         """The array form of a function of a unit."""
         return self.modules[unit][self._printers[unit].array_name(function.name)]
 
+    def _called(self, unit: int, function: Function, name: str, count: int) -> Callable[..., Any]:
+        """A function, or its array form, of so many integers: structs and arrays are made of them."""
+        if not function.groups:
+            return self.modules[unit][name]
+        given = [f"lego_run_{k}" for k in range(count)]
+        arguments = ", ".join(call_arguments(function, given, aggregate))
+        return eval(f"lambda {', '.join(given)}: {name}({arguments})", self.modules[unit])
+
     def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
         """A call for each index."""
-        called = self.modules[unit][function.name]
+        called = self._called(unit, function, function.name, len(function.params))
         kind = _type(function)
         columns = [a.view(kind).tolist() for a in inputs[: len(function.params)]]
         with reported(f"{function.name} fails"):
@@ -76,17 +84,24 @@ class PythonLibrary:
     ) -> list[np.ndarray]:
         """The lists of the array form, flat."""
         with reported(f"{function.name} fails on arrays"):
-            found = self.array_form(unit, function)(*scalars)
+            name = self._printers[unit].array_name(function.name)
+            found = self._called(unit, function, name, len(scalars))(*scalars)
             for _ in function.axes[1:]:
                 found = [element for part in found for element in part]
             return _columns(function, found)
+
+
+def aggregate(group: Group, values: list[str]) -> str:
+    """A struct or an array as an argument."""
+    return f"{group.struct}({', '.join(values)},)"
 
 
 def _columns(function: Function, results: list[Any]) -> list[np.ndarray]:
     """The results as one array for each output. Raises TypeError where one is no integer."""
     import numpy as np
 
-    rows = results if len(function.outputs) > 1 else [(r,) for r in results]
+    several = len(function.outputs) > 1 or function.aggregate is not None
+    rows = results if several else [(r,) for r in results]
     kind = bool if function.is_condition else int
     if wrong := [value for row in rows for value in row if type(value) is not kind]:
         raise TypeError(f"{wrong[0]!r} is not of the type {kind.__name__}")

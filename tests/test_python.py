@@ -13,6 +13,7 @@ import index_functions
 import numpy as np
 import programs
 import pytest
+import test_signatures
 from click.testing import CliRunner
 from index_functions import golden_cases
 from marks import every_width
@@ -237,6 +238,7 @@ def texts():
         ):
             yield emit_program(program, target)
         yield generate(Lookup([4, 6], "table"), target)
+        yield from test_signatures.units(target)
 
 
 @pytest.mark.slow
@@ -246,7 +248,8 @@ def test_the_text_is_of_python_3_9_and_imports_little():
         assert ast.get_docstring(tree)
         found = {ast.unparse(n) for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)}
         allowed = {"import math", "from collections.abc import Sequence"}
-        is_numpy, named = unit.printer.name == "numpy", any(f.named for f in unit.functions)
+        is_numpy = unit.printer.name == "numpy"
+        named = any(f.named for f in unit.functions) or unit.program.structs
         if is_numpy:
             allowed = {"import numpy as np"}
         if named:

@@ -12,8 +12,9 @@ import pytest
 from click.testing import CliRunner
 from typed import Box, Coord, clipped, elements, offset, turned, unravel, voxel
 
-from lego_emit import Col, GroupBy, LegoError, generate, golden, symbols
+from lego_emit import Col, GroupBy, LegoError, Row, generate, golden, symbols
 from lego_emit.cli import main
+from lego_emit.errors import ToolchainError
 from lego_emit.types import Array
 
 LANGUAGES = "c cpp cuda hip opencl metal rust fortran julia javascript glsl wgsl python numpy triton mlir".split()
@@ -638,3 +639,114 @@ def test_groups_that_do_not_fit(options, said):
 def test_index_is_for_layouts():
     with pytest.raises(LegoError, match="index= is for layouts; annotate the parameters"):
         generate(voxel, "cpp", index=Coord)
+
+
+# -- more languages ------------------------------------------------------------------------------
+
+
+class Words(NamedTuple):
+    end: int
+    type: int
+    out: int
+    count: int  # pyright: ignore[reportIncompatibleMethodOverride, reportAssignmentType]
+
+
+class Five(NamedTuple):
+    a: int
+    b: int
+    c: int
+    d: int
+    e: int
+
+
+def words(words: Words, end: int) -> Words:
+    return Words(words.type + end, words.end, words.count, words.out)
+
+
+def five(five: Five, X: Array[2], coord: Coord, n: int) -> Five:
+    """Five of them."""
+    return Five(n, five.e, five.d, coord.y + five.c, five.a)
+
+
+def pages(size: Coord, X: Array[1], k: int) -> Array[2]:
+    return Row(size.x, size.y, size.z)[k, :, 0], X[0] + k
+
+
+def units(language):
+    """Signatures of many kinds; two units have functions of one name and a struct."""
+    bounded = {"n": (0, "size.x*size.y*size.z")}
+    fixed = {
+        "at.x": (0, "size.x"),
+        "at.y": (0, 5),
+        "at.z": (0, "size.z"),
+        "n": (0, "size.x*5*size.z"),
+    }
+    return [
+        generate(voxel, language, ranges=RANGES),
+        generate(offset, language, ranges=ELEMENTS),
+        generate(turned, language),
+        generate(words, language, index_type="int32"),
+        generate(five, language, names="camelCase", prefix="acme_"),
+        generate(pages, language, assume=["size.x >= 1", "size.y >= 1", "size.z >= 1"]),
+        generate([voxel, unravel], language, name="both", sizes={"size.y": 5}, ranges=fixed),
+        generate(unravel, language, ranges=bounded, name="narrow", index_type="int32"),
+    ]
+
+
+@pytest.fixture(scope="module", params=LANGUAGES)
+def more(request, toolchain_of):
+    """Those that only these tests have, run together."""
+    made = units(request.param)
+    return toolchain_of(request.param).compile([made[0], *made[3:]])
+
+
+def test_names_that_a_language_has(more):
+    """A struct, a parameter and a function that differ in capitals, or not at all."""
+    _, of_words, of_five, *_ = more
+    assert of_words["words"](Words(1, 2, 3, 4), 10) == Words(12, 1, 4, 3)
+    found = of_five[next(iter(of_five))](Five(1, 2, 3, 4, 5), (8, 9), Coord(6, 7, 8), 10)
+    assert found == Five(10, 5, 4, 10, 1)
+
+
+def test_a_struct_of_several_units(more):
+    size = Coord(4, 5, 6)
+    one, _, _, _, both, narrow = more
+    for n in range(120):
+        at = unravel(size, n)
+        assert both["unravel"](size, n) == narrow["narrow"](size, n) == at
+        assert both["voxel"](size, at) == one["voxel"](size, at) == n
+
+
+def test_an_array_over_an_axis(more):
+    unit, columns = more[3], np.arange(4)
+    for k in range(3):
+        first, second = unit.array("pages")(3, 4, 2, 9, k)
+        assert [*first] == [*(8 * k + 2 * columns)] and [*second] == [9 + k] * 4
+        assert unit["pages"](Coord(3, 4, 2), (9,), k, 3) == (8 * k + 6, 9 + k)
+
+
+def test_python():
+    text = generate(unravel, "python", ranges={"n": (0, "size.x*size.y*size.z")}).source
+    assert (
+        "\n\n\nclass Coord(NamedTuple):\n" in text
+        and "    x: int\n    y: int\n    z: int\n" in text
+    )
+    assert "def unravel(size: Coord, n: int) -> Coord:" in text
+    assert "return Coord(n % size.x, n // size.x % size.y, n // (size.x * size.y))" in text
+    assert "        n: 0 <= n < size.x*size.y*size.z\n" in text
+    text = generate(turned, "python").source
+    assert "def turned(i: tuple[int, int, int]) -> tuple[int, int, int]:" in text
+    assert "return i[1], i[2], i[0]" in text and "NamedTuple" not in text
+    text = generate(five, "python").source
+    assert text.count("class Five") == text.count("class Coord") == 1 and "any integers" in text
+    text = generate(pages, "python").source
+    assert "pages_array(size: Coord, X: tuple[int], k: int) -> list[tuple[int, int]]:" in text
+
+
+def test_what_is_asserted(toolchain_of):
+    """Members are asserted to lie in their ranges."""
+    toolchain_of("python")
+    compiled = generate(voxel, "python", ranges=RANGES, checks=True).compile()["voxel"]
+    assert compiled(Coord(4, 5, 6), Coord(3, 2, 1)) == 31
+    with pytest.raises(ToolchainError, match="AssertionError"):
+        compiled(Coord(4, 5, 6), Coord(4, 2, 1))
