@@ -99,6 +99,8 @@ def _legalize(program: Program, printer: Printer) -> Program:
             if one.name not in names:
                 names[one.name] = fresh(naming.local(one.name), printer, scope)
         groups, result = grouped
+        spoken = {n: said for group in groups for n, said in group.spoken.items()}
+        called = {n: spoken.get(text, text) for n, text in names.items()}
         given = {t: t.named(fresh(naming.local(t.name), printer, scope)) for t in function.tables}
         for local, _ in function.body:
             names[local] = fresh(naming.local(local), printer, scope)
@@ -123,7 +125,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
                 name=name,
                 groups=groups,
                 result=result and result.renamed(outputs),
-                summary=_summary(function, naming, names, outputs),
+                summary=_summary(function, naming, called, outputs),
                 assumed=tuple(map(legal, function.assumed)),
                 axes=tuple((names[n], legal(e)) for n, e in function.axes),
                 view=view and view.map(legal),

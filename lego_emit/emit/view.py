@@ -128,7 +128,7 @@ class FunctionView:
     def header(self) -> Header:
         """What the doc comment says of it, in the language's notation."""
         notation = self._printer.notation_of(self._function.index_type)
-        return Header(self._function, notation)
+        return Header(self._function.spoken, notation)
 
     @property
     def docs(self) -> list[str]:
@@ -137,7 +137,8 @@ class FunctionView:
 
     def doc_lines(self, code: str) -> list[str]:
         """Those; code: how code is marked in them."""
-        f, header, mark = self._function, self.header, code.format
+        header, mark = self.header, code.format
+        f = header.function
         lines = [f.summary] if f.summary else []
         lines += [f"{mark(g.name)}: {g.meaning}" for g in f.groups if g.meaning and g.whole]
         for p in f.params:
@@ -157,7 +158,8 @@ class FunctionView:
     @property
     def doxygen(self) -> list[str]:
         """The same in Doxygen's commands."""
-        f, header = self._function, self.header
+        header = self.header
+        f = header.function
         lines = [f.summary] if f.summary else []
         told = {**header.entries, **header.tables}
         lines += [f"@param {name} {said}" for name, said in told.items() if said]
@@ -170,6 +172,6 @@ class FunctionView:
     def renamed(self) -> list[tuple[str, str]]:
         """(the user's name, the emitted name), but for members, which look alike."""
         f = self._function
-        found = [(old, new) for old, new in f.renamed if old.isidentifier()]
+        found = [(old, new) for old, new in self.header.function.renamed if old.isidentifier()]
         whole = {n for n, _ in f.outputs} if f.aggregate is not None else set[str]()
         return [(old, new) for old, new in found if new not in whole]

@@ -81,6 +81,13 @@ class Group:
         fields = self.fields or [f"{k}" for k in range(len(self.members))]
         return {n: f"{self.name}_{fields[k]}" for k, n in self.places}
 
+    @property
+    def spoken(self) -> dict[str, str]:
+        """What comments call each member that is read by another text: as Python does."""
+        own = [f".{k}" for k in self.fields] or [f"[{k}]" for k in range(len(self.members))]
+        found = {n: f"{self.name}{own[k]}" for k, n in self.places if self.whole}
+        return {n: said for n, said in found.items() if n != said}
+
     def renamed(self, names: Mapping[str, str]) -> Group:
         """The group with other names for its members."""
         members = tuple(names.get(n, n) if isinstance(n, str) else n for n in self.members)
@@ -284,7 +291,14 @@ class Function:
             promises=tuple(r.map(change) for r in self.promises),
             table_sizes=tuple((change(n), change(below)) for n, below in self.table_sizes),
             groups=tuple(g.renamed(names) for g in self.groups),
+            renamed=tuple((old, names.get(new, new)) for old, new in self.renamed),
         )
+
+    @property
+    def spoken(self) -> Function:
+        """The function as its comments have it, members called as in Python."""
+        names = {n: said for group in self.groups for n, said in group.spoken.items()}
+        return self.renamed_params(names) if names else self
 
     @property
     def op_count(self) -> int:
