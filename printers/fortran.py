@@ -12,6 +12,7 @@ from itertools import takewhile
 from lego_emit.emit.printer import BREAK, Op, Printer, call, infix
 from lego_emit.ir.index_types import INT32, IndexType
 from lego_emit.ir.nodes import const
+from lego_emit.ir.program import Group
 from lego_emit.ir.relations import all_of, conjuncts
 from lego_emit.notation import Notation
 
@@ -170,6 +171,7 @@ class FortranPrinter(Printer):
     suffix = " &"
     outputs_are_variables = True
     has_fits = has_checks = names_limits = True
+    has_structs = has_arrays = gives_arrays = True
     lazy_logic = False
     namespaces = ""
 
@@ -192,6 +194,56 @@ class FortranPrinter(Printer):
     def public(self, functions):
         """The names that a user of the module sees."""
         return [n for f in functions for n in (f.name, self.array_name(f.name))[: 1 + bool(f.axes)]]
+
+    def member(self, group, place):
+        """A component, or an element: they count from 1."""
+        return (
+            f"{group.name}%{group.fields[place]}" if group.struct else f"{group.name}({place + 1})"
+        )
+
+    def group_type(self, group, T):
+        """The type of a variable."""
+        if group.struct:
+            return f"type({group.struct})"
+        return f"{self.declared(T)}, dimension({len(group.members)})"
+
+    def aggregate(self, group, texts, T):
+        """The constructor of a structure or of an array with the texts of its members."""
+        together = f",{BREAK}".join(texts)
+        return f"{group.struct}({together})" if group.struct else f"[{together}]"
+
+    def struct_lines(self, group, T):
+        """The definition of a derived type."""
+        fields = f",{BREAK}".join(group.fields)
+        return [
+            f"  type, public :: {group.struct}",
+            f"    {self.line(f'{self.declared(T)} :: {fields}', 4)}",
+            f"  end type {group.struct}",
+        ]
+
+    def parameter_lines(self, f, names):
+        """The lines that declare parameters: those of one type together."""
+        found = {}
+        for one in f.entries:
+            if one.name in names:
+                kind = self.group_type(one, f.T) if isinstance(one, Group) else self.declared(f.T)
+                found.setdefault(kind, []).append(one.name)
+        texts = (f"{kind}, intent(in) :: {f',{BREAK}'.join(own)}" for kind, own in found.items())
+        return [self.line(text, 4) for text in texts]
+
+    def head(self, f):
+        """The line that begins a procedure: a function, or a subroutine of several results. Arrays do not
+        go together with elemental."""
+        names, whole = [*f.inputs, *(t.name for t in f.tables)], f.aggregate
+        arrays = [g for g in (*f.groups, whole) if g is not None and g.whole and not g.struct]
+        pure = "pure" if f.tables or arrays or not (names or f.several) else "elemental"
+        kind = "function" if whole in arrays else f"{self.declared(f.T)} function"
+        if whole is not None and whole.struct:
+            kind = f"type({whole.struct}) function"
+        elif whole is None and f.several:
+            kind = "subroutine"
+            names += [name for name, _ in f.outputs]
+        return self.line(f"{pure} {kind} {f.name}({f',{BREAK}'.join(names)})", 2)
 
     def line(self, text, indent):
         """A statement with continuation marks where it is broken."""
@@ -314,27 +366,31 @@ class FortranPrinter(Printer):
     def array_form(self, f):
         """The lines of the procedure that gives a function's results over its ':' axes."""
         axes, bounds = [name for name, _ in f.axes], list(self.bounds(f))
-        scalars = [p.name for p in f.params if p.name not in axes]
+        scalars = [name for name in f.inputs if name not in axes]
         values = [name for name, _ in f.outputs]
         name, integer, comma = self.array_name(f.name), self.declared(f.T), f",{BREAK}"
-        inputs = comma.join(p.name for p in f.params)
-        dimension = f"dimension({comma.join(bounds)})"
-        if len(values) > 1:
+        inputs, whole, places, first = comma.join(f.inputs), f.aggregate, comma.join(axes), []
+        if whole is not None and whole.struct:
+            integer = f"type({whole.struct})"
+        elif whole is not None:  # its elements lie next to each other
+            first, places = [str(len(values))], f":,{BREAK}{places}"
+        dimension = f"dimension({comma.join([*first, *bounds])})"
+        if whole is None and len(values) > 1:
             head = f"subroutine {name}({comma.join([*scalars, *values])})"
             dimension += f",{BREAK}intent(out)"
-            places = comma.join(f"{value}({comma.join(axes)})" for value in values)
-            body = f"call {f.name}({inputs},{BREAK}{places})"
+            elements = comma.join(f"{value}({places})" for value in values)
+            body = f"call {f.name}({inputs},{BREAK}{elements})"
         else:
             values = ["values"]
             head = f"function {name}({comma.join(scalars)}) result(values)"
-            body = f"values({comma.join(axes)}) = {f.name}({inputs})"
+            body = f"values({places}) = {f.name}({inputs})"
         # The first axis stands last, and so innermost: it is the one that lies next in memory.
         loops = [f"{axis} = {bound}" for axis, bound in zip(axes, bounds, strict=True)][::-1]
         lines = [
             (0, f"pure {head}"),
-            *([(2, f"{integer}, intent(in) :: {comma.join(scalars)}")] if scalars else []),
+            *((2, text) for text in self.parameter_lines(f, scalars)),
             (2, f"{integer}, {dimension} :: {comma.join(values)}"),
-            (2, f"{integer} :: {comma.join(axes)}"),
+            (2, f"{self.declared(f.T)} :: {comma.join(axes)}"),
             (2, f"do concurrent ({comma.join(loops)})"),
             (4, body),
             (2, "end do"),
@@ -345,13 +401,16 @@ class FortranPrinter(Printer):
     def array_docs(self, f):
         """The lines of the array form's doc comment."""
         axes, ranges = [name for name, _ in f.axes], f.header.ranges
-        values = [name for name, _ in f.outputs] if len(f.outputs) > 1 else ["values"]
-        elements = [f"{value}({', '.join(axes)})" for value in values]
+        whole = f.aggregate
+        several = whole is None and len(f.outputs) > 1
+        values = [name for name, _ in f.outputs] if several else ["values"]
+        first = [] if whole is None or whole.struct else [":"]
+        elements = [f"{value}({', '.join([*first, *axes])})" for value in values]
         yield f"{f.name} for all {', '.join(ranges[axis] for axis in axes)}."
         yield (
             f"@return {', '.join(elements)}; an array declared with the same bounds is indexed alike"
         )
-        if len(axes) > 1:
+        if len(axes) > 1 and not first:
             extents = [e for _, e in reversed(f.axes)]
             shape = [self.expression(e, f).replace(BREAK, " ") for e in extents]
             if all(e.op == "const" for e in extents):

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import cast
 
 from lego_emit.emit.unit import Unit
-from lego_emit.ir.program import Function
+from lego_emit.ir.program import Function, Group
 from lego_emit.printers.fortran import FortranPrinter
 from lego_emit.run.devices import Rivals, Timer
-from lego_emit.run.target import Library, NativeTarget, array_symbol, symbol
+from lego_emit.run.target import Library, NativeTarget, array_symbol, call_arguments, symbol
 
 FLAGS = ("-std=f2018", "-Wall", "-Wextra", "-Werror", "-fcheck=all")
 
@@ -21,17 +21,26 @@ def wrapper(unit: int, position: int, function: Function, module: str) -> str:
     inputs = [f"in{k}" for k in range(len(function.params))]
     outputs = [f"out{k}" for k in range(len(function.outputs))]
     values = [f"int({x}, {kind})" for x in inputs]
+    types = _Types(function)
     lines = [
         f"subroutine {name}({', '.join(['n', *inputs, *outputs])}) bind(C)",
         "  use, intrinsic :: iso_c_binding, only: c_int64_t",
         *_imported(kind),
-        f"  use {module}, only: emitted => {function.name}",
+        f"  use {module}, only: {', '.join([f'emitted => {function.name}', *types.used])}",
         "  implicit none",
         "  integer(c_int64_t), value :: n",
         *(f"  integer(c_int64_t), intent(in) :: {x}(n)" for x in inputs),
         *(f"  integer(c_int64_t), intent(out) :: {x}(n)" for x in outputs),
     ]
-    if len(outputs) == 1:
+    if function.aggregate is not None or any(g.whole for g in function.groups):
+        # An elemental procedure has no arrays, a structure constructor none of structures.
+        own = [f"int({x}(i), {kind})" for x in inputs]
+        arguments = call_arguments(function, own, types.constructor)
+        lines += [f"  {types.result()}", "  integer(c_int64_t) :: i", "  do i = 1, n"]
+        lines += types.called(arguments)
+        parts = zip(outputs, types.parts("result"), strict=True)
+        lines += [*(f"    {x}(i) = int({part}, c_int64_t)" for x, part in parts), "  end do"]
+    elif len(outputs) == 1:
         result = f"emitted({', '.join(values)})"
         result = f"merge(1, 0, {result})" if function.is_condition else result
         lines += [f"  out0 = int({result}, c_int64_t)"]
@@ -48,17 +57,26 @@ def array_wrapper(unit: int, position: int, function: Function, module: str, arr
     name, kind = array_symbol(unit, position), FortranPrinter.types[function.index_type]
     scalars = [f"s{k}" for k in range(len(function.params) - len(function.axes))]
     outputs = [f"out{k}" for k in range(len(function.outputs))]
+    types = _Types(function)
     values = [f"int({x}, {kind})" for x in scalars]
+    values = call_arguments(function, values, types.constructor)
     lines = [
         f"subroutine {name}({', '.join(['n', *scalars, *outputs])}) bind(C)",
         "  use, intrinsic :: iso_c_binding, only: c_int64_t",
         *_imported(kind),
-        f"  use {module}, only: emitted => {array}",
+        f"  use {module}, only: {', '.join([f'emitted => {array}', *types.used])}",
         "  implicit none",
         f"  integer(c_int64_t), value :: {', '.join(['n', *scalars])}",
         *(f"  integer(c_int64_t), intent(out) :: {x}(n)" for x in outputs),
     ]
-    if len(outputs) == 1:
+    whole = function.aggregate
+    if whole is not None:
+        shape = "n" if whole.struct else f"{len(outputs)}_c_int64_t, n"
+        lines += [f"  {types.result('n')}"]
+        lines += [f"  result = reshape(emitted({', '.join(values)}), [{shape}])"]
+        parts = zip(outputs, types.parts("result", ":"), strict=True)
+        lines += [f"  {x} = int({part}, c_int64_t)" for x, part in parts]
+    elif len(outputs) == 1:
         lines += [f"  out0 = int(reshape(emitted({', '.join(values)}), [n]), c_int64_t)"]
     else:
         results = [f"result{k}" for k in range(len(outputs))]
@@ -66,6 +84,54 @@ def array_wrapper(unit: int, position: int, function: Function, module: str, arr
         lines += [f"  call emitted({', '.join([*values, *results])})"]
         lines += [f"  {x} = int({r}, c_int64_t)" for x, r in zip(outputs, results, strict=True)]
     return _procedure(name, lines)
+
+
+class _Types:
+    """The derived types of a function, under names that the wrapper has for them."""
+
+    def __init__(self, function: Function):
+        self._function, self._kind = function, FortranPrinter.types[function.index_type]
+        groups = [g for g in (*function.groups, function.aggregate) if g is not None and g.whole]
+        structs = dict.fromkeys(g.struct for g in groups if g.struct)
+        self.names = {struct: f"type{k}" for k, struct in enumerate(structs)}
+
+    @property
+    def used(self) -> list[str]:
+        """What a use statement says of them."""
+        return [f"{name} => {struct}" for struct, name in self.names.items()]
+
+    def constructor(self, group: Group, values: list[str]) -> str:
+        """A structure, or an array, as an argument."""
+        together = ", ".join(values)
+        if group.struct:
+            return f"{self.names[group.struct]}({together})"
+        return f"[integer({self._kind}) :: {together}]"
+
+    def result(self, count: str = "") -> str:
+        """The declaration of what holds the results of a call, or of so many calls."""
+        whole, outputs = self._function.aggregate, self._function.outputs
+        struct = whole is not None and whole.struct
+        sizes = [] if struct or (whole is None and len(outputs) == 1) else [str(len(outputs))]
+        sizes += [count] if count else []
+        dimension = f"({', '.join(sizes)})" if sizes else ""
+        type_name = f"type({self.names[struct]})" if struct else f"integer({self._kind})"
+        return f"{type_name} :: result{dimension}"
+
+    def called(self, arguments: list[str]) -> list[str]:
+        """The statement that calls it."""
+        if self._function.aggregate is not None or len(self._function.outputs) == 1:
+            return [f"    result = emitted({', '.join(arguments)})"]
+        return [f"    call emitted({', '.join([*arguments, *self.parts('result')])})"]
+
+    def parts(self, result: str, place: str = "") -> list[str]:
+        """Each of the results of a call, or of all calls where place is a ':'."""
+        whole, outputs = self._function.aggregate, self._function.outputs
+        if whole is not None and whole.struct:
+            return [f"{result}%{name}" for name, _ in outputs]
+        if whole is None and len(outputs) == 1:
+            return [result]
+        after = f", {place}" if place else ""
+        return [f"{result}({k + 1}{after})" for k in range(len(outputs))]
 
 
 def _imported(kind: str) -> list[str]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from lego_emit.emit.printer import BREAK
 from lego_emit.emit.unit import Unit
 from lego_emit.measure.nest import COMMON_OPS, Language
-from lego_emit.run.target import Target
+from lego_emit.run.target import Target, call_arguments
 from lego_emit.targets.cpu_timing import CpuProgram, Side, WayText
 
 FORTRAN = Language(
@@ -53,9 +56,17 @@ class FortranProgram(CpuProgram):
 
     def ours(self, unit: Unit, side: Side, arguments: Sequence[str]) -> list[str]:
         """A function's value, or a subroutine's out arguments put together."""
-        name, outputs = side.function.name, side.function.outputs
+        function = side.function
+        name, outputs, printer = function.name, function.outputs, unit.printer
+        arguments = call_arguments(function, arguments, partial(printer.aggregate, T="ik"))
+        call = f"{name}({', '.join(arguments)})".replace(BREAK, " ")
+        if (whole := function.aggregate) is not None:
+            own = replace(whole, name="result")
+            parts = [printer.member(own, k) for k in range(len(outputs))]
+            assigned, _ = self.fold(parts)
+            return [f"associate (result => {call})", f"  {assigned}", "end associate", "return"]
         if len(outputs) == 1:
-            return [f"found = {name}({', '.join(arguments)})"]
+            return [f"found = {call}"]
         names = [f"t{k + 1}" for k in range(len(outputs))]
         return [f"call {name}({', '.join([*arguments, *names])})", *self.fold(names)]
 

@@ -690,6 +690,7 @@ def units(language):
         generate(pages, language, assume=["size.x >= 1", "size.y >= 1", "size.z >= 1"]),
         generate([voxel, unravel], language, name="both", sizes={"size.y": 5}, ranges=fixed),
         generate(unravel, language, ranges=bounded, name="narrow", index_type="int32"),
+        generate(offset, language, sizes={"X[1]": 3}, name="part"),
     ]
 
 
@@ -710,11 +711,15 @@ def test_names_that_a_language_has(more):
 
 def test_a_struct_of_several_units(more):
     size = Coord(4, 5, 6)
-    one, _, _, _, both, narrow = more
+    one, _, _, _, both, narrow, _ = more
     for n in range(120):
         at = unravel(size, n)
         assert both["unravel"](size, n) == narrow["narrow"](size, n) == at
         assert both["voxel"](size, at) == one["voxel"](size, at) == n
+
+
+def test_an_element_that_is_a_number(more):
+    assert more[-1]["part"]((2, 3, 4, 5), (1, 2, 3, 4)) == 119
 
 
 def test_an_array_over_an_axis(more):
@@ -741,6 +746,29 @@ def test_python():
     assert text.count("class Five") == text.count("class Coord") == 1 and "any integers" in text
     text = generate(pages, "python").source
     assert "pages_array(size: Coord, X: tuple[int], k: int) -> list[tuple[int, int]]:" in text
+
+
+def test_fortran():
+    text = generate(voxel, "fortran", ranges=RANGES).source
+    assert "  type, public :: Coord\n    integer(int64) :: x, y, z\n  end type Coord\n" in text
+    assert "elemental integer(int64) function voxel(size_v, at)\n" in text
+    assert "    type(Coord), intent(in) :: size_v, at\n" in text
+    assert "voxel = size_v%x * (size_v%y * at%z + at%y) + at%x\n" in text
+    assert "!> @param at 0 <= at.x < size_v.x, 0 <= at.y < size_v.y," in text
+    text = generate(turned, "fortran").source
+    assert "  pure function turned(i)\n    integer(int64), dimension(3), intent(in) :: i\n" in text
+    assert "turned = [i(2), i(3), i(1)]\n" in text
+    text = generate(unravel, "fortran", ranges={"n": (0, "size.x*size.y*size.z")}).source
+    assert "elemental type(Coord) function unravel(size_v, n)\n" in text
+    assert "unravel = Coord(modulo(n, size_v%x), " in text
+    text = generate(words, "fortran").source  # capitals don't count
+    assert "elemental type(Words_2) function words(words_3, end_v)" in text
+    text = generate(offset, "fortran", ranges=ELEMENTS, checks=True).source
+    assert "if (.not. (X(1) >= 1_int64" in text
+    text = generate(pages, "fortran").source
+    assert "integer(int64), dimension(2, 0:size_v%y - 1) :: values" in text
+    text = generate(tiles, "fortran", index=Place).source
+    assert "!> @note Renamed: i is index_v.x here" in text
 
 
 def test_what_is_asserted(toolchain_of):
