@@ -283,7 +283,8 @@ class HeaderPrinter(Printer):
     def shared(self, group: Group, lines: list[str]) -> list[str]:
         """The definition of a struct that other files may have, too: under a guard of its own."""
         macro = self.struct_guard(group)
-        sum_of = f"0x{crc32(chr(10).join(lines).encode()):08x}"
+        # A preprocessor's integer may have 32 bits with its sign.
+        sum_of = f"0x{crc32(chr(10).join(lines).encode()) & 0x7FFFFFFF:08x}"
         return [
             f"#ifndef {macro}",
             f"#define {macro} {sum_of}",

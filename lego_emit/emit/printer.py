@@ -460,6 +460,11 @@ class Printer:
         """The text that reads a member of a parameter, whose names are legal here."""
         return f"{group.name}.{group.fields[place]}" if group.struct else f"{group.name}[{place}]"
 
+    def vector(self, group: Group, index_type: str) -> str:
+        """The type that the language has for a struct of so many integers, with members x, y .. w; "" where
+        it is to be defined."""
+        return ""
+
     def group_type(self, group: Group, T: str) -> str:
         """The type of a struct, or of an array of the index type T."""
         return group.struct or f"{T}[{len(group.members)}]"

@@ -30,6 +30,8 @@ class Structs:
                 f"two structs are named {name}: one of {', '.join(self._fields[name])}, one of "
                 f"{', '.join(group.fields)}; rename one of them"
             )
+        if vector := printer.vector(group, index_type):
+            return replace(group, struct=vector, fields=("x", "y", "z", "w")[: len(group.fields)])
         key = name, index_type
         if key not in self._names:
             more = "" if all(known != name for known, _ in self._names) else f"_{index_type}"
