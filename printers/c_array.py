@@ -24,7 +24,7 @@ class ArrayForm:
         axes = {name for name, _ in view.axes}
         self.scalars = [name for name in view.inputs if name not in axes]
         taken = {*view.inputs, view.name, *printer.companions(view.name)}
-        arguments = printer.outputs_are_variables and len(view.outputs) > 1
+        arguments = printer.outputs_are_variables and view.several and not view.aggregate
         self._outputs = [n for n, _ in view.outputs] if arguments else []
         taken |= set(self._outputs)
         self.names = {}

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from lego_emit.emit.printer import BREAK
 from lego_emit.printers.c_array import ArrayForm, free
+from lego_emit.printers.c_family import HeaderPrinter
 from lego_emit.printers.c_lines import guard
-from lego_emit.printers.shaders import SHADER_OPS, ShaderPrinter
+from lego_emit.printers.shaders import SHADER_OPS, VECTOR_SIZES, ShaderPrinter
 
 FLOOR_DIV = """
 // The quotient rounded down; of the least integer no opposite is taken.
@@ -104,7 +105,6 @@ VARIABLES = frozenset(
 )
 
 VECTOR_TYPES = {"int32": "ivec", "int64": "i64vec", "uint32": "uvec", "uint64": "u64vec"}
-VECTOR_SIZES = (2, 3, 4)
 
 
 class GlslPrinter(ShaderPrinter):
@@ -132,6 +132,8 @@ class GlslPrinter(ShaderPrinter):
     builtins = VARIABLES
     workers = "work items of a group"
     outputs_are_variables = True
+    vectors = {index_type: f"{kind}{{n}}" for index_type, kind in VECTOR_TYPES.items()}
+    shared, struct_guard = HeaderPrinter.shared, HeaderPrinter.struct_guard
 
     def legal_name(self, name):
         """Names that begin with gl_ are GLSL's own."""
@@ -177,20 +179,28 @@ class GlslPrinter(ShaderPrinter):
     def head(self, function, array: ArrayForm | None = None) -> str:
         """The head of a function, or of its array form; several results are out parameters."""
         f = function
-        names = [*array.scalars, array.names["n"]] if array else [p.name for p in f.params]
-        parameters = [f"{f.T} {name}" for name in names]
-        several = len(f.outputs) > 1
+        parameters = self.parameters_of(f, "{T} {name}", array)
+        several = self.gives_several(f)
         if several:
             parameters += [f"out {f.T} {name}" for name, _ in f.outputs]
         name = self.array_name(f.name) if array else f.name
-        return f"{'void' if several else f.T} {name}({f',{BREAK}'.join(parameters)})"
+        return f"{'void' if several else f.result_type} {name}({f',{BREAK}'.join(parameters)})"
+
+    def gives_several(self, function):
+        """Whether results are out parameters."""
+        return len(function.outputs) > 1 and function.aggregate is None
+
+    def group_parameter(self, form, group, T):
+        """An array's size stands after its name."""
+        size = "" if group.struct else f"[{len(group.members)}]"
+        return form.format(name=f"{group.name}{size}", T=group.struct or T)
 
     def loop(self, function, array, call):
         """Results are out arguments where there are several."""
         f, n, T = function, array.names["n"], function.T
         start, stride = f"{T}(gl_LocalInvocationIndex)", array.names["stride"]
         sizes = " * ".join(f"gl_WorkGroupSize.{axis}" for axis in "xyz")
-        if len(f.outputs) == 1:
+        if not self.gives_several(f):
             call = f"results[{n}] = {call}"
         else:
             call = f"{call[:-1]}, {', '.join(f'{name}[{n}]' for name, _ in f.outputs)})"
@@ -211,6 +221,8 @@ class GlslPrinter(ShaderPrinter):
         results = [name for name, _ in f.outputs]
         gathers = len(indices) in VECTOR_SIZES and [p.name for p in f.params] == first + indices
         gives = len(results) in VECTOR_SIZES and not f.named
+        if any(g.whole for g in f.groups) or f.aggregate is not None:
+            return None
         if f.axes or f.tables or not (gathers or gives) or not (gives or len(results) == 1):
             return None
         taken = {p.name for p in f.params}

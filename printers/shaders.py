@@ -3,9 +3,11 @@
 No function takes or returns an array of any length, so that the array form gives one element.
 """
 
+from collections.abc import Mapping
+
 from lego_emit.emit.arrays import count, number
 from lego_emit.emit.printer import BREAK, FunctionView, Printer, call, unsigned_fit
-from lego_emit.ir.program import Function
+from lego_emit.ir.program import Function, Group
 from lego_emit.notation import C
 from lego_emit.printers.c_array import ArrayForm
 from lego_emit.printers.c_family import C_OPS, wrapped
@@ -23,6 +25,9 @@ SHADER_OPS = {
 }
 
 
+VECTOR_SIZES = (2, 3, 4)
+
+
 class ShaderPrinter(Printer):
     """C's operators without its implicit conversions; 32 bits unless asked otherwise."""
 
@@ -35,6 +40,56 @@ class ShaderPrinter(Printer):
     doc = "//"  # what begins a line of a function's comment
     array_word = "at"
     workers = ""  # who calls the array form, in its plural
+
+    has_structs = has_arrays = gives_arrays = True
+    vectors: Mapping[
+        str, str
+    ] = {}  # index type -> a vector's type, with {n} for how many there are
+
+    def vector(self, group, index_type):
+        """Two to four integers are a vector."""
+        if len(group.members) not in VECTOR_SIZES or index_type not in self.vectors:
+            return ""
+        return self.vectors[index_type].format(n=len(group.members))
+
+    def is_vector(self, group: Group) -> bool:
+        """Whether a struct is a vector in the file, which it does not define."""
+        return group.struct in {
+            text.format(n=n) for text in self.vectors.values() for n in VECTOR_SIZES
+        }
+
+    def aggregate(self, group, texts, T):
+        """A call of the constructor that the type has, with the texts of the members."""
+        return f"{self.group_type(group, T)}({f',{BREAK}'.join(texts)})"
+
+    def own_structs(self, structs: list[tuple[Group, list[str]]]) -> list[tuple[Group, list[str]]]:
+        """Those that the file defines."""
+        return [(group, lines) for group, lines in structs if not self.is_vector(group)]
+
+    def docs(self, function: FunctionView) -> list[str]:
+        """The paragraphs of a function's comment; of vectors which member is which, too."""
+        lines, f = [], function
+        for group in (*f.groups, f.aggregate):
+            if group is None or not self.is_vector(group):
+                continue
+            named = [*zip(group.written, group.fields, strict=True)]
+            if all(written == field for written, field in named):
+                continue
+            said = ", ".join(f"{written} is {field}" for written, field in named)
+            lines.append(f"{group.name or 'The result'}: {said}")
+        return [*f.docs, *lines]
+
+    def parameters_of(
+        self, function: FunctionView, form: str, array: ArrayForm | None
+    ) -> list[str]:
+        """The parameters of a function, or of its array form."""
+        texts = dict(zip(function.inputs, function.parameters(form), strict=True))
+        if array is None:
+            return [*texts.values()]
+        return [
+            *(texts[name] for name in array.scalars),
+            form.format(name=array.names["n"], T=function.T),
+        ]
 
     def fit(self, node, function):
         """Unsigned operands need no helper."""

@@ -72,7 +72,7 @@ RESERVED = """
 """
 
 # A parameter of that name would hide what the text calls.
-USED = frozenset("i32 u32 i64 u64 min max select".split())
+USED = frozenset("i32 u32 i64 u64 min max select array vec2 vec3 vec4".split())
 
 # What the language declares itself and a layout's functions might be called; declaring one hides it
 # from the rest of the module.
@@ -130,6 +130,15 @@ class WgslPrinter(ShaderPrinter):
     reserved = frozenset(KEYWORDS.split()) | frozenset(RESERVED.split()) | USED
     reserved_functions = PREDECLARED | VECTORS | MATRICES
     angles = True
+    vectors = {index_type: f"vec{{n}}<{T}>" for index_type, T in types.items()}
+
+    def group_type(self, group, T):
+        """The name of a struct or a vector, or the array."""
+        return group.struct or f"array<{T}, {len(group.members)}>"
+
+    def struct_lines(self, group, T):
+        """The definition of a struct."""
+        return [f"struct {group.struct} {{", *(f"  {name}: {T}," for name in group.fields), "}"]
 
     def fit(self, node, function):
         """An unsigned number has no minus."""
@@ -168,22 +177,18 @@ class WgslPrinter(ShaderPrinter):
         """The array form's name, and the struct's of several results."""
         return super().companions(name) | {self.result_name(name)}
 
-    def result(self, function: FunctionView) -> str:
-        """The type of a function's result."""
-        return self.result_name(function.name) if len(function.outputs) > 1 else function.T
-
     def head(self, function: FunctionView, array: ArrayForm | None = None) -> str:
         """The head of a function, or of its array form."""
         f = function
-        names = [*array.scalars, array.names["n"]] if array else [p.name for p in f.params]
-        parameters = f",{BREAK}".join(f"{name}: {f.T}" for name in names)
+        parameters = f",{BREAK}".join(self.parameters_of(f, "{name}: {T}", array))
         name = self.array_name(f.name) if array else f.name
-        return f"fn {name}({parameters}) -> {self.result(f)}"
+        return f"fn {name}({parameters}) -> {f.result_type}"
 
     def value(self, function: FunctionView) -> str:
         """What a function returns."""
         texts = function.texts()
-        return f"{self.result(function)}({f',{BREAK}'.join(texts)})" if texts[1:] else texts[0]
+        made = f"{function.result_type}({f',{BREAK}'.join(texts)})"
+        return made if function.several else texts[0]
 
     def loop(self, function, array, call):
         """The index and the size of the workgroup are the shader's own to name."""

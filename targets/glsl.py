@@ -13,8 +13,8 @@ from typing import Any
 
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
-from lego_emit.ir.program import Function
-from lego_emit.run.target import Library, Target, Toolchain
+from lego_emit.ir.program import Function, Group
+from lego_emit.run.target import Library, Target, Toolchain, call_arguments, outputs_of
 from lego_emit.targets.shaders import GROUP, Device, Shader, Shaders, Vulkan, opened, shaders
 
 SHADER = """#version 450
@@ -61,17 +61,26 @@ class GlslShader(Shader):
 def case(number: int, function: Function, T: str, word: str) -> str:
     """The branch of a shader that calls a function over columns of arguments."""
     columns, count = range(len(function.params)), len(function.outputs)
-    arguments = [f"{T}(lego_run_in[{k} * lego_run_count + lego_run_i])" for k in columns]
-    if count == 1:
-        body = [f"lego_run_out[lego_run_i] = {word}({function.name}({', '.join(arguments)}));"]
+    values = [f"{T}(lego_run_in[{k} * lego_run_count + lego_run_i])" for k in columns]
+
+    def made(group: Group, texts: list[str]) -> str:
+        together = ", ".join(f"{T}({text})" for text in texts)  # a member may be a plain number
+        return f"{group.struct or f'{T}[{len(texts)}]'}({together})"
+
+    arguments = call_arguments(function, values, made)
+    if count == 1 or function.aggregate is not None:
+        whole = function.aggregate
+        kind = T if whole is None else whole.struct or f"{T}[{count}]"
+        body = [f"{kind} lego_run_r = {function.name}({', '.join(arguments)});"]
+        results = outputs_of(function, "lego_run_r")
     else:
         results = [f"lego_run_{k}" for k in range(count)]
         body = [f"{T} {', '.join(results)};"]
         body += [f"{function.name}({', '.join([*arguments, *results])});"]
-        body += [
-            f"lego_run_out[{k} * lego_run_count + lego_run_i] = {word}({r});"
-            for k, r in enumerate(results)
-        ]
+    body += [
+        f"lego_run_out[{k} * lego_run_count + lego_run_i] = {word}({r});"
+        for k, r in enumerate(results)
+    ]
     lines = [f"case {number}: {{", *(f"  {line}" for line in body), "  break;", "}"]
     return "\n".join(f"      {line}" for line in lines)
 

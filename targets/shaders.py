@@ -81,6 +81,7 @@ def shaders(language: type[Shader], units: Sequence[Unit], folder: Path) -> Plac
         ]
         names = {unit.program.name, *(f.name for f in calls)}
         names.update(*(unit.printer.companions(f.name) for f in unit.functions))
+        names |= {s.struct for s, _ in unit.program.structs if not printer.is_vector(s)}
         extended = any(wide(f) for f in calls)
         shader = next(
             (

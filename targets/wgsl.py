@@ -10,8 +10,8 @@ from pathlib import Path
 
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import WidthError
-from lego_emit.ir.program import Function
-from lego_emit.run.target import Library, Target, Toolchain
+from lego_emit.ir.program import Function, Group
+from lego_emit.run.target import Library, Target, Toolchain, call_arguments, outputs_of
 from lego_emit.targets.shaders import GROUP, Device, Shader, Shaders, Vulkan, opened, shaders, wide
 
 SHADER = """struct lego_run_Inputs {{
@@ -56,12 +56,16 @@ class WgslShader(Shader):
 def case(number: int, function: Function, T: str, word: str) -> str:
     """The branch of a shader that calls a function over columns of arguments."""
     columns = range(len(function.params))
-    arguments = [f"{T}(lego_run_in.columns[{k} * lego_run_count + i])" for k in columns]
+    values = [f"{T}(lego_run_in.columns[{k} * lego_run_count + i])" for k in columns]
+
+    def made(group: Group, texts: list[str]) -> str:
+        return f"{group.struct or f'array<{T}, {len(texts)}>'}({', '.join(texts)})"
+
+    arguments = call_arguments(function, values, made)
     body = [f"let lego_run_result = {function.name}({', '.join(arguments)});"]
-    names = [f".{name}" for name, _ in function.outputs] if function.outputs[1:] else [""]
     body += [
-        f"lego_run_out[{k} * lego_run_count + i] = {word}(lego_run_result{name});"
-        for k, name in enumerate(names)
+        f"lego_run_out[{k} * lego_run_count + i] = {word}({text});"
+        for k, text in enumerate(outputs_of(function, "lego_run_result"))
     ]
     lines = [f"case {number}: {{", *(f"  {line}" for line in body), "}"]
     return "\n".join(f"      {line}" for line in lines)

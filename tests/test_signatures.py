@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -769,6 +770,55 @@ def test_fortran():
     assert "integer(int64), dimension(2, 0:size_v%y - 1) :: values" in text
     text = generate(tiles, "fortran", index=Place).source
     assert "!> @note Renamed: i is index_v.x here" in text
+
+
+def test_glsl():
+    text = generate(voxel, "glsl", ranges=RANGES).source
+    assert "int voxel(ivec3 size, ivec3 at) {" in text and "struct" not in text
+    assert "return size.x * (size.y * at.z + at.y) + at.x;" in text
+    text = generate(turned, "glsl").source
+    assert "int[3] turned(int i[3]) {\n  return int[3](i[1], i[2], i[0]);\n}\n" in text
+    text = generate(tiles, "glsl", index=Place, index_type="uint32").source
+    assert "// size: m is x, n is y\nuint tiles_apply(uvec2 size, uvec2 index) {" in text
+    assert "uvec2 tiles_inv(uvec2 size, uint flat_v) {\n  return uvec2(flat_v % size.x" in text
+    text = generate(words, "glsl").source
+    assert "// The result: end is x, type is y, out is z, count is w\n" in text
+    text = generate(five, "glsl").source
+    struct = "struct Five {\n  int a;\n  int b;\n  int c;\n  int d;\n  int e;\n};\n"
+    guard = r"#ifndef LEGO_STRUCT_Five\n#define LEGO_STRUCT_Five 0x[0-7][0-9a-f]{7}\n"
+    assert re.search(guard + re.escape(struct), text)
+    assert "Five five(Five five_2, int X[2], ivec3 coord, int n) {" in text
+    assert "return Five(n, five_2.e, five_2.d, coord.y + five_2.c, five_2.a);" in text
+    text = generate(pages, "glsl").source
+    assert "int[2] pages_at(ivec3 size, int X[1], int k, int n) {" in text
+    # Indices by themselves are gathered as before.
+    text = generate(Row(*symbols("M N")), "glsl").source
+    assert "int layout_apply(int M, int N, ivec2 index) {" in text
+
+
+def test_wgsl():
+    text = generate(unravel, "wgsl", assume=["size.x >= 1", "size.y >= 1"]).source
+    assert "fn unravel(size: vec3<i32>, n: i32) -> vec3<i32> {" in text and "struct" not in text
+    assert "return vec3<i32>(" in text
+    text = generate(turned, "wgsl", index_type="uint32").source
+    assert "fn turned(i: array<u32, 3>) -> array<u32, 3> {" in text
+    assert "  return array<u32, 3>(i[1], i[2], i[0]);\n" in text
+    text = generate(five, "wgsl").source
+    assert "struct Five {\n  a: i32,\n  b: i32,\n  c: i32,\n  d: i32,\n  e: i32,\n}\n" in text
+    text = generate(clipped, "wgsl").source
+    assert "/// box: low is x, high is y\n/// The result: low is x, high is y\n" in text
+
+
+@pytest.mark.parametrize("language", ["glsl", "wgsl"])
+def test_vectors_of_64_bits(toolchain_of, language):
+    whole = generate(tiles, language, index=Place, index_type="uint64")
+    part = generate(five, language, index_type="int64", sizes={"five.a": 7})
+    whole, part = toolchain_of(language).compile([whole, part])
+    n = 5 * 2**33 + 3
+    assert whole["tiles_inv"]((2**33, 6), n) == Place(3, 5)
+    assert whole["tiles_apply"]((2**33, 6), Place(3, 5)) == n
+    given = Five(7, 2, 3, 4, 2**40), (0, 0), Coord(1, 2, 3), -(2**35)
+    assert part["five"](*given) == Five(-(2**35), 2**40, 4, 5, 7)
 
 
 def test_what_is_asserted(toolchain_of):
