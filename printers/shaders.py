@@ -72,7 +72,7 @@ class ShaderPrinter(Printer):
         for group in (*f.groups, f.aggregate):
             if group is None or not self.is_vector(group):
                 continue
-            named = [*zip(group.written, group.fields, strict=True)]
+            named = [*zip(group.own, group.fields, strict=True)]
             if all(written == field for written, field in named):
                 continue
             said = ", ".join(f"{written} is {field}" for written, field in named)
