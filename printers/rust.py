@@ -5,6 +5,7 @@ Reference: https://doc.rust-lang.org/reference/expressions.html#expression-prece
 """
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -14,7 +15,7 @@ from lego_emit.emit.arrays import coordinates, count, counter
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, unsigned_fit
 from lego_emit.ir.index_types import UINT32, UINT64, IndexType
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import Function, Program
+from lego_emit.ir.program import Function, Group, Program
 from lego_emit.notation import C, Notation
 from lego_emit.printers import rust_layout
 from lego_emit.printers.c_array import free
@@ -46,6 +47,9 @@ RESERVED = frozenset(
 )
 
 CODE = re.compile(r"\w\(|^\(\w+,$|[][{}<>=*%_/]|[a-z][A-Z]|\w\.\w|[A-Z]{2}|\w\d")
+
+CAMEL = re.compile(r"[^\W\d_a-z](?:[^\W_]|\d_(?=\d))*_*")  # what rustc takes for a type's name
+NAMED = "The names are those of the definition."
 
 TYPES = ("i32", "i64", "u32", "u64", "usize")
 
@@ -128,6 +132,7 @@ class RustPrinter(Printer):
     cast = "({0} as {T})"
     declaration = "let {name}: {T} = {expr};"
     names_greatest = names_limits = has_fits = has_checks = True
+    has_structs = has_arrays = gives_arrays = True
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", USIZE: "usize"}
     # Comparisons do not chain. Operands of shifts and bit operations, and && inside ||, are
     # bracketed as clippy::precedence asks.
@@ -252,7 +257,7 @@ class RustPrinter(Printer):
 
     def unused(self, view: FunctionView) -> list[str]:
         """The statement that reads the parameters of which nothing depends."""
-        names = [p.name for p in view.params if p.name not in view.used]
+        names = [one.name for one in view.entries if not view.is_read(one)]
         if not names:
             return []
         text = f"({LIST}{BREAK.join(names)}{END})" if len(names) > 1 else names[0]
@@ -262,6 +267,8 @@ class RustPrinter(Printer):
         """The type of the result, a tuple where there are several."""
         if view.is_condition:
             return "bool"
+        if view.aggregate is not None:
+            return view.result_type
         if view.named:
             return type_name(view.name, "Result")
         types = ", ".join(view.T for _ in view.outputs)
@@ -270,14 +277,60 @@ class RustPrinter(Printer):
     def tail(self, view: FunctionView) -> str:
         """The expression that ends the block, laid out as rustfmt does."""
         texts = [self.expression(node, view) for _, node in view.outputs]
-        if view.named:
+        whole = view.aggregate
+        if view.named or (whole is not None and whole.struct):
             fields = [
                 (name, rust_layout.parse(text))
                 for (name, _), text in zip(view.outputs, texts, strict=True)
             ]
             return rust_layout.literal(self.item(view), fields, 4)
-        text = f"({LIST}{BREAK.join(texts)}{END})" if len(texts) > 1 else texts[0]
+        text = f"{LIST}{BREAK.join(texts)}{END}"
+        text = f"[{text}]" if whole else f"({text})" if len(texts) > 1 else texts[0]
         return rust_layout.function_result(rust_layout.parse(text), 4)
+
+    # -- structs and arrays --------------------------------------------------------------------
+
+    def group_type(self, group: Group, T: str) -> str:
+        """A struct's name, or the array."""
+        return group.struct or f"[{T}; {len(group.members)}]"
+
+    def group_parameter(self, form: str, group: Group, T: str) -> str:
+        """A struct by value, which is copied, and a reference to an array."""
+        reference = "" if group.struct else "&"
+        return form.format(name=group.name, T=f"{reference}{self.group_type(group, T)}")
+
+    def aggregate(self, group: Group, texts: Sequence[str], T: str) -> str:
+        """A struct's or an array's value, or the pattern that takes it apart, on one line."""
+        if not group.struct:
+            return f"[{', '.join(texts)}]"
+        fields = (f"{name}: {text}" for name, text in zip(group.fields, texts, strict=True))
+        return f"{group.struct} {{ {', '.join(fields)} }}"
+
+    def argument(self, module: str) -> Callable[[Group, list[str]], str]:
+        """What gives the text of a struct of a module, or of a reference to an array, as an argument."""
+        return lambda group, texts: (
+            (f"{module}::" * bool(group.struct) or "&") + self.aggregate(group, texts, "")
+        )
+
+    def pattern(self, function: Function, module: str) -> str:
+        """What takes the results of a function of a module apart, as r0, r1 .."""
+        names = [f"r{k}" for k in range(len(function.outputs))]
+        if (whole := function.aggregate) is not None:
+            return f"{module}::" * bool(whole.struct) + self.aggregate(whole, names, "")
+        if function.named:
+            fields = (f"{n}: {r}" for (n, _), r in zip(function.outputs, names, strict=True))
+            return f"{module}::{type_name(function.name, 'Result')} {{ {', '.join(fields)} }}"
+        return f"({', '.join(names)})" if names[1:] else names[0]
+
+    def struct_lines(self, group: Group, T: str) -> list[str]:
+        """The definition, below the lints that its names would set off."""
+        lines = ["// Not every program reads all of its fields.", "#[allow(dead_code)]"]
+        names = _allow("", [name for name in group.fields if name != name.lower()], 0, False)
+        if not CAMEL.fullmatch(group.struct):
+            names = [*(names or [f"// {NAMED}"]), "#[allow(non_camel_case_types)]"]
+        lines += [*names, "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]"]
+        fields = (f"    pub {name}: {T}," for name in group.fields)
+        return [*lines, f"pub struct {group.struct} {{", *fields, "}"]
 
     # -- the array form: an iterator over the ':' axes -----------------------------------------
 
@@ -288,7 +341,8 @@ class RustPrinter(Printer):
 
     def iterator_head(self, view: FunctionView) -> str:
         """The line or lines from `pub` to the brace."""
-        parameters = [f"{name}: {view.T}" for name in _scalars(view)]
+        texts = zip(view.inputs, view.parameters("{name}: {T}"), strict=True)
+        parameters = [text for name, text in texts if name in _scalars(view)]
         result = f"impl ExactSizeIterator<Item = {self.item(view)}> + DoubleEndedIterator"
         result += " + FusedIterator + Clone"
         return _head(f"pub fn {self.array_name(view.name)}", parameters, result)
@@ -321,7 +375,10 @@ class RustPrinter(Printer):
             length = f"{length}_usize"
         if size.op not in ("const", "var"):
             length = bound("len", length)
-        texts = _scalars(view) + [self.expression(node, view) for node in places]
+        arrays = _arrays(view)
+        lines += [f"let {name} = *{name};" for name in arrays]  # which the closure owns
+        texts = [f"&{name}" if name in arrays else name for name in _scalars(view)]
+        texts += [self.expression(node, view) for node in places]
         if texts == [name]:
             return [*lines, f"(0..{length}).map({view.name})"]
         call = rust_layout.parse(f"{view.name}({LIST}{BREAK.join(texts)}{END})")
@@ -329,13 +386,13 @@ class RustPrinter(Printer):
         return [*lines, rust_layout.mapped(f"(0..{length})", closure, call, 4)]
 
     def _taken(self, view: FunctionView) -> set[str]:
-        return {view.name, self._number(view), *(p.name for p in view.params)}
+        return {view.name, self._number(view), *view.inputs}
 
     def _number(self, view: FunctionView) -> str:
         """What counts the elements: a lone axis itself."""
         if len(view.axes) == 1:
             return view.axes[0][0]
-        return free("n", {view.name, *(p.name for p in view.params)})
+        return free("n", {view.name, *view.inputs})
 
     def iterator_docs(self, view: FunctionView) -> list[str]:
         """The lines of the iterator's rustdoc comment."""
@@ -395,20 +452,22 @@ class RustPrinter(Printer):
 
     def docs(self, view: FunctionView) -> list[str]:
         """The lines of the rustdoc comment, which is Markdown."""
-        names = {p.name for p in view.params} - {"a"}  # more often the article
+        names = {*view.inputs} - {"a"}  # more often the article
         mark = partial(_marked, names={n for n in names if len(n) == 1 or not n.islower()})
         paragraphs = [[mark(view.summary)]] if view.summary else []
         header = view.header
         ranges = []
-        for p in header.function.params:
-            told = [f"`{p.name}`: {mark(p.meaning)}"] if p.meaning else []
-            told += [f"`{said}`"] if (said := header.ranges[p.name]) else []
+        for one in header.function.entries:
+            told = [f"`{one.name}`: {mark(one.meaning)}"] if one.meaning else []
+            members = one.names if isinstance(one, Group) else [one.name]
+            said = [header.ranges[n] for n in members if header.ranges[n]]
+            told += [f"`{', '.join(said)}`"] if said else []
             ranges += [f"- {'; '.join(told)}"] if told else []
         tables = [(t.name, *said) for t, said in zip(view.tables, header.table_ranges, strict=True)]
         ranges += [f"- `{name}`: `{entries}` entries, `{each}`" for name, entries, each in tables]
         returned = [mark(view.returns)] if view.returns else []
         returned += [f"`{promised}`"] if (promised := header.promised("result")) else []
-        if len(view.outputs) > 1 and not view.named:
+        if view.aggregate is None and len(view.outputs) > 1 and not view.named:
             returned.insert(0, f"`({', '.join(name for name, _ in view.outputs)})`")
         if returned:
             ranges.append(f"- result: {'; '.join(returned)}")
@@ -423,7 +482,7 @@ class RustPrinter(Printer):
     def attributes(self, view: FunctionView, optional: bool) -> list[str]:
         """The lints that the number and the names of the parameters would set off, below the
         reason why they stand as they are. optional: there are other functions to choose from."""
-        names = [p.name for p in (*view.params, *view.tables)]
+        names = [one.name for one in (*view.entries, *view.tables)]
         lines = _allow(view.name, [*names, *(n for n, _ in view.body)], len(names), optional)
         lints = _place_lints(view)
         reason = "// A place in a table is not negative, and fits."
@@ -441,7 +500,12 @@ def _head(start: str, parameters: list[str], result: str, indent: int = 0) -> st
 def _scalars(view: FunctionView) -> list[str]:
     """The parameters that are no ':' axes."""
     axes = {name for name, _ in view.axes}
-    return [p.name for p in view.params if p.name not in axes]
+    return [name for name in view.inputs if name not in axes]
+
+
+def _arrays(view: FunctionView) -> list[str]:
+    """The parameters that are arrays."""
+    return [one.name for one in view.entries if isinstance(one, Group) and not one.struct]
 
 
 def _iterator_casts(view: FunctionView) -> list[str]:
@@ -469,7 +533,7 @@ def _allow(function: str, names: list[str], arguments: int, optional: bool) -> l
         "One argument for each index and size.": ["clippy::too_many_arguments"]
         if arguments > 7
         else [],
-        "The names are those of the definition.": named,
+        NAMED: named,
     }
     lines = []
     for reason, lints in reasons.items():

@@ -5,6 +5,7 @@ Reference: https://doc.rust-lang.org/core/ops/trait.Index.html
 
 from lego_emit.emit.printer import BREAK, FunctionView, Printer
 from lego_emit.ir.nodes import Node
+from lego_emit.ir.program import Group
 from lego_emit.ir.relations import renamed
 from lego_emit.printers import rust_layout
 from lego_emit.printers.c_array import free
@@ -24,9 +25,12 @@ class RustView:
     def __init__(self, printer: Printer, apply: FunctionView):
         self._printer, self._apply, self._view = printer, apply, apply.view
         self.T = apply.T
-        self.sizes = [p.name for p in apply.params if not p.axis]
         self.indices = [p.name for p in apply.params if p.axis]
-        taken = {p.name for p in apply.params}
+        self._sizes = [one for one in apply.entries if one.name not in self.indices]
+        self.sizes = [one.name for one in self._sizes]
+        borrowed = (isinstance(one, Group) and not one.struct for one in self._sizes)
+        self._given = [("&" * by, name) for by, name in zip(borrowed, self.sizes, strict=True)]
+        taken = {*apply.inputs}
         self.data, self.least = free("data", taken), free("least", taken)
         self.name = type_name(apply.view.name)
 
@@ -42,7 +46,8 @@ class RustView:
 
     def docs(self) -> list[str]:
         """The lines of the type's rustdoc comment."""
-        arguments = ", ".join([*self.sizes, *self.indices])
+        sizes = (f"{by}{name}" for by, name in self._given)
+        arguments = ", ".join([*sizes, *self.indices])
         place = f"{self._apply.name}({arguments}){' - 1' * self._apply.base}"
         text = f"A slice by the index of a layout: `view[{self.pattern}]` is `data[{place}]`. "
         text += "An index that is out of its range" + " or masked" * self._view.masks + " panics."
@@ -59,14 +64,23 @@ class RustView:
         return line if len(line) <= rust_layout.WIDTH else f"{head}\n    for {own}"
 
     @property
+    def fields(self) -> list[str]:
+        """The sizes with their types."""
+        types = (
+            self._printer.group_type(one, self.T) if isinstance(one, Group) else self.T
+            for one in self._sizes
+        )
+        return [f"{name}: {T}" for name, T in zip(self.sizes, types, strict=True)]
+
+    @property
     def parameters(self) -> list[str]:
         """The parameters of `new`."""
-        return [f"{self.data}: S", *(f"{name}: {self.T}" for name in self.sizes)]
+        return [f"{self.data}: S", *self.fields]
 
     @property
     def shape(self) -> str:
         """The array of the extents."""
-        own = {name: f"self.{name}" for name in self.sizes}
+        own = {p.name: f"self.{p.name}" for p in self._apply.params if not p.axis}
         texts = [self._usize(renamed(extent, own)) for extent in self._view.extents]
         text = rust_layout.parse(f"[{LIST}{BREAK.join(texts)}{END}]")
         return rust_layout.function_result(text, 8)
@@ -93,12 +107,13 @@ class RustView:
     @property
     def position(self) -> str:
         """The position of an index."""
-        arguments = [f"self.{name}" for name in self.sizes]
         cast = "" if self.T == "usize" else f" as {self.T}"
+        arguments = [f"{by}self.{name}" for by, name in self._given]
         arguments += [f"{name}{cast}" for name in self.indices]
         call = f"{self._apply.name}({LIST}{BREAK.join(arguments)}{END})"
         if self._apply.base:
-            call = f"({PAIR}{call}{BREAK}-{BREAK}1{END})"
+            call = f"{PAIR}{call}{BREAK}-{BREAK}1{END}"
+            call = call if self.T == "usize" else f"({call})"
         return rust_layout.result(rust_layout.parse(self._cast(call)), 8)
 
     @property

@@ -2,72 +2,68 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from lego_emit.emit.unit import Unit
 from lego_emit.ir.program import Function
-from lego_emit.printers.rust_view import type_name
+from lego_emit.printers.rust import RustPrinter
 from lego_emit.run.devices import Rivals, Timer
 from lego_emit.run.target import (
     NativeTarget,
     array_symbol,
     c_array_declaration,
     c_declaration,
+    call_arguments,
     symbol,
 )
 
 FLAGS = ("-D", "warnings", "-C", "panic=abort", "-C", "opt-level=1")
 
 
-def rust_wrapper(unit: int, position: int, function: Function, type_name: str) -> str:
+def rust_wrapper(unit: int, position: int, function: Function, printer: RustPrinter) -> str:
     """The extern "C" loop around one function of the module unit_<unit>."""
     inputs = range(len(function.params))
     outputs = range(len(function.outputs))
     pointers = [f"in{k}: *const i64" for k in inputs] + [f"out{k}: *mut i64" for k in outputs]
     parameters = ", ".join(["n: i64", *pointers])
-    arguments = ", ".join(f"*in{k}.add(i) as {type_name}" for k in inputs)
+    T, module = printer.types[function.index_type], f"unit_{unit}"
+    values = [f"*in{k}.add(i) as {T}" for k in inputs]
+    arguments = ", ".join(call_arguments(function, values, printer.argument(module)))
     stores = " ".join(f"*out{k}.add(i) = r{k} as i64;" for k in outputs)
     return (
         f"// {c_declaration(unit, position, function)}\n"
         "#[no_mangle]\n"
         f'pub unsafe extern "C" fn {symbol(unit, position)}({parameters}) {{\n'
         "    for i in 0..n as usize {\n"
-        f"        let {_pattern(function, f'unit_{unit}')} = unit_{unit}::{function.name}({arguments});\n"
+        f"        let {printer.pattern(function, module)} = {module}::{function.name}({arguments});\n"
         f"        {stores}\n"
         "    }\n}\n"
     )
 
 
-def rust_array_wrapper(
-    unit: int, position: int, function: Function, type_name: str, name: str
-) -> str:
+def rust_array_wrapper(unit: int, position: int, function: Function, printer: RustPrinter) -> str:
     """The same around an iterator. Results beyond the n that are wanted spoil the first one."""
     scalars = range(len(function.params) - len(function.axes))
     outputs = range(len(function.outputs))
     pointers = [f"out{k}: *mut i64" for k in outputs]
     parameters = ", ".join(["n: i64", *(f"s{k}: i64" for k in scalars), *pointers])
-    arguments = ", ".join(f"s{k} as {type_name}" for k in scalars)
+    T, module = printer.types[function.index_type], f"unit_{unit}"
+    name = printer.array_name(function.name)
+    values = [f"s{k} as {T}" for k in scalars]
+    arguments = ", ".join(call_arguments(function, values, printer.argument(module)))
     stores = " ".join(f"*out{k}.add(i) = r{k} as i64;" for k in outputs)
     return (
         f"// {c_array_declaration(unit, position, function)}\n"
         "#[no_mangle]\n"
         f'pub unsafe extern "C" fn {array_symbol(unit, position)}({parameters}) {{\n'
-        f"    let mut results = unit_{unit}::{name}({arguments});\n"
-        f"    for (i, {_pattern(function, f'unit_{unit}')}) in results.by_ref().take(n as usize).enumerate() {{\n"
+        f"    let mut results = {module}::{name}({arguments});\n"
+        f"    for (i, {printer.pattern(function, module)}) in results.by_ref().take(n as usize).enumerate() {{\n"
         f"        {stores}\n"
         "    }\n"
         "    if n > 0 && results.next().is_some() {\n"
         "        *out0 = i64::MIN;\n"
         "    }\n}\n"
     )
-
-
-def _pattern(function: Function, module: str) -> str:
-    """What takes a function's results apart, as r0, r1 .."""
-    names = [f"r{k}" for k in range(len(function.outputs))]
-    if function.named:
-        fields = (f"{n}: {r}" for (n, _), r in zip(function.outputs, names, strict=True))
-        return f"{module}::{type_name(function.name, 'Result')} {{ {', '.join(fields)} }}"
-    return f"({', '.join(names)})" if names[1:] else names[0]
 
 
 class RustTarget(NativeTarget):
@@ -85,13 +81,11 @@ class RustTarget(NativeTarget):
         for u, unit in enumerate(units):
             (folder / f"unit_{u}{unit.printer.extension}").write_text(unit.source)
             parts.append(f"mod unit_{u};\n")
+            printer = cast(RustPrinter, unit.printer)
             for p, f in enumerate(unit.program.callable):
-                type_name = unit.printer.types[f.index_type]
-                parts.append(rust_wrapper(u, p, f, type_name))
+                parts.append(rust_wrapper(u, p, f, printer))
                 if f.axes:
-                    parts.append(
-                        rust_array_wrapper(u, p, f, type_name, unit.printer.array_name(f.name))
-                    )
+                    parts.append(rust_array_wrapper(u, p, f, printer))
         text = "\n".join(parts)
         if self.edition >= "2024":
             text = text.replace("#[no_mangle]", "#[unsafe(no_mangle)]")

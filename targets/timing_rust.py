@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from lego_emit.emit.unit import Unit
 from lego_emit.measure.nest import COMMON_OPS, Language
-from lego_emit.run.target import Target
+from lego_emit.printers.rust import RustPrinter
+from lego_emit.run.target import Target, call_arguments
 from lego_emit.targets.cpu_timing import CpuProgram, Side
 
 RUST = Language(
@@ -39,12 +41,14 @@ class RustProgram(CpuProgram):
         return super().table(side).upper()
 
     def ours(self, unit: Unit, side: Side, arguments: Sequence[str]) -> list[str]:
-        """A call; of several results the tuple's elements, put together."""
-        call = f"unit::{side.function.name}({', '.join(arguments)})"
-        if len(side.function.outputs) == 1:
+        """A call; of several results what they are together, put together."""
+        function, printer = side.function, cast(RustPrinter, unit.printer)
+        given = call_arguments(function, arguments, printer.argument("unit"))
+        call = f"unit::{function.name}({', '.join(given)})"
+        if len(function.outputs) == 1 and function.aggregate is None:
             return [call]
-        names = [f"r{k}" for k in range(len(side.function.outputs))]
-        return [f"let ({', '.join(names)}) = {call};", " ^ ".join(names)]
+        names = [f"r{k}" for k in range(len(function.outputs))]
+        return [f"let {printer.pattern(function, 'unit')} = {call};", " ^ ".join(names)]
 
     def command(self, target: Target, folder: Path) -> list[str]:
         """Compile it with rustc."""

@@ -13,9 +13,11 @@ import index_functions
 import numpy as np
 import programs
 import pytest
+import test_signatures
 from index_functions import ROOT
 from marks import every_width, rest_deep
 from test_programs import CASES
+from test_signatures import Coord
 
 from lego_emit import GroupBy, Row, generate, golden, symbols
 from lego_emit.emitted import Emitted, emit_program
@@ -27,6 +29,7 @@ from lego_emit.ir.relations import between
 from lego_emit.printers.rust import RustPrinter
 from lego_emit.run import registry
 from lego_emit.targets.rust import CheckedRustTarget, RustTarget
+from lego_emit.types import Array
 
 pytestmark = pytest.mark.slow
 
@@ -79,7 +82,18 @@ def units(cases):
     found += [emit_program(CASES[f"operations{bits}"], "rust") for bits in (32, 64)]
     found += [generate(f, "rust", index_type=t) for f in (moves, nasty) for t in ("auto", "usize")]
     layouts = GroupBy([6, 4]), GroupBy(symbols("M N"))
-    return found + [generate(x, "rust", view=True, index_type="usize") for x in layouts]
+    found += [generate(x, "rust", view=True, index_type="usize") for x in layouts]
+    found += [generate(f, "rust", view=True) for f in (of_struct, of_array)]
+    found.append(generate(of_array, "rust", view=True, index_type="usize", base=1))
+    return [*found, *test_signatures.rarer("rust")]
+
+
+def of_struct(size: Coord):
+    return GroupBy([size.x, size.y])
+
+
+def of_array(X: Array[2]):
+    return GroupBy([X[0], X[1]])
 
 
 def nasty(N, n, mod, gen, Some, sample, long_long_long_name, long_long_long_fame):
@@ -141,6 +155,7 @@ def test_every_allowed_lint_has_its_reason(units):
         "#[inline]",
         "#[allow(dead_code)]",
         "#[allow(non_snake_case)]",
+        "#[allow(non_camel_case_types)]",
         "#[allow(clippy::too_many_arguments)]",
         "#[allow(clippy::many_single_char_names)]",
         "#[allow(clippy::similar_names)]",

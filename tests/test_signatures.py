@@ -15,11 +15,27 @@ from typed import Box, Coord, clipped, elements, offset, turned, unravel, voxel
 
 from lego_emit import Col, GroupBy, LegoError, Row, generate, golden, symbols
 from lego_emit.cli import main
+from lego_emit.emit import registry
 from lego_emit.errors import ToolchainError
 from lego_emit.types import Array
 
 LANGUAGES = "c cpp cuda hip opencl metal rust fortran julia javascript glsl wgsl python numpy triton mlir".split()
 C_FAMILY = "c cpp cuda hip metal opencl".split()
+
+
+class Odd(NamedTuple):
+    end: int
+    type: int
+    lambda_: int
+
+
+class One(NamedTuple):
+    n: int
+
+
+class odd_name(NamedTuple):
+    BM: int
+    bN: int
 
 
 class Empty(NamedTuple):
@@ -31,6 +47,89 @@ class Weighted(NamedTuple):
     weight: float
 
 
+def reserved(at: Odd, i: int) -> Odd:
+    """Where it lies.
+
+    Args:
+        at: where it begins.
+        i: how far.
+    """
+    return Odd(at.type * 3 + i, at.end - i, at.lambda_)
+
+
+def single(a: One, b: Array[1]) -> One:
+    return One(a.n + b[0])
+
+
+def doubled(b: Array[1]) -> Array[1]:
+    return (b[0] * 2,)
+
+
+def few(size: Coord, at: Coord, X: Array[2], n: int) -> int:
+    return at.x + n
+
+
+def swept(size: Coord, X: Array[2], k: int) -> int:
+    return GroupBy([size.x, size.y])[:, :] * X[0] + k
+
+
+def swept_coord(size: Coord, k: int) -> Coord:
+    flat = GroupBy([size.x, size.y])[:, :]
+    return Coord(flat, flat + k, k)
+
+
+def swept_pair(X: Array[2]) -> Array[2]:
+    flat = GroupBy([X[0], X[1]])[:, :]
+    return flat, flat * 2
+
+
+def styled(theSize: odd_name, anIndex: int) -> odd_name:
+    return odd_name(anIndex % theSize.BM, anIndex // theSize.BM + theSize.bN)
+
+
+def many(a: Array[9], b: Array[9]) -> Array[9]:
+    return tuple(max(p * q - 123456, q // 7 if q > 3 else p) for p, q in zip(a, b, strict=True))
+
+
+SMALL = {"at.end": (0, 99), "at.type": (1, 8), "at.lambda_": (0, 5), "i": (0, 9)}
+FLAT = {"size.x": (1, 9), "size.y": (1, 9)}
+# name -> (function, options); the functions of no ':' axes are compared with Python's.
+SPECIAL = {
+    "reserved": (reserved, {"ranges": SMALL}),
+    "single": (single, {}),
+    "doubled": (doubled, {}),
+    "few": (few, {}),
+    "acme_styled": (
+        styled,
+        {"names": "snake_case", "prefix": "acme_", "ranges": {"theSize.BM": (1, 9)}},
+    ),
+    "acmeStyled": (
+        styled,
+        {"names": "camelCase", "prefix": "acme_", "ranges": {"theSize.BM": (1, 9)}},
+    ),
+    "fixed": (
+        voxel,
+        {
+            "name": "fixed",
+            "sizes": {"size.y": 5},
+            "ranges": {"at.x": (0, "size.x"), "at.y": (0, 5)},
+        },
+    ),
+    "swept": (swept, {"ranges": FLAT}),
+    "swept_coord": (swept_coord, {"ranges": FLAT}),
+    "swept_pair": (swept_pair, {"ranges": {"X[0]": (1, 9), "X[1]": (1, 9)}}),
+    "many": (many, {}),
+}
+POINTS = {
+    "reserved": [(Odd(7, 3, 2), 5), (Odd(98, 7, 4), 8)],
+    "single": [(One(3), (4,)), (One(0), [0])],
+    "doubled": [((21,),)],
+    "few": [(Coord(1, 2, 3), Coord(4, 5, 6), (7, 8), 9)],
+    "acme_styled": [(odd_name(4, 2), 11), (odd_name(8, 0), -3)],
+    "acmeStyled": [(odd_name(4, 2), 11), (odd_name(8, 0), -3)],
+    "fixed": [(Coord(4, 5, 6), Coord(3, 2, 1)), (Coord(9, 5, 1), Coord(8, 4, 0))],
+    "many": [(range(9), range(9)), (range(-4, 5), range(1000, 9001, 1000))],
+}
 RANGES = {f"at.{c}": (0, f"size.{c}") for c in "xyz"}
 ELEMENTS = {f"i[{k}]": (0, f"X[{k}]") for k in range(4)}
 
@@ -52,6 +151,58 @@ def compiled(request, toolchain_of):
         unit.program.name.removesuffix(f"_{request.param}"): run
         for unit, run in zip(units, runs, strict=True)
     }
+
+
+def rarer(language):
+    """A unit of each of SPECIAL, with assertions where the language has them, and one of several
+    functions of a struct."""
+    more = {"checks": True} if registry.printer(language).has_checks else {}
+    for function, options in SPECIAL.values():
+        yield generate(function, language, **options, **more)
+    assumed = ["size.x >= 1", "size.y >= 1"]
+    together = [voxel, few, unravel]
+    yield generate(together, language, name="all", prefix="all_", assume=assumed)
+
+
+@pytest.fixture(scope="module", params=LANGUAGES)
+def special(request, toolchain_of):
+    """The same by name, compiled."""
+    runs = toolchain_of(request.param).compile([*rarer(request.param)])
+    return dict(zip([*SPECIAL, "together"], runs, strict=True))
+
+
+def test_rarer_signatures(special):
+    for name, points in POINTS.items():
+        for point in points:
+            assert run(special, name)(*point) == SPECIAL[name][0](*map(given, point))
+
+
+def given(value):
+    """A range as an array's elements."""
+    return tuple(value) if isinstance(value, range | list) else value
+
+
+def test_several_functions_of_one_struct(special):
+    voxel_of, _, unravel_of = special["together"].values()
+    size = Coord(4, 5, 6)
+    assert [voxel_of(size, unravel_of(size, n)) for n in range(0, 120, 7)] == [*range(0, 120, 7)]
+
+
+def test_groups_beside_axes(special):
+    i, j = np.mgrid[0:4, 0:8]
+    flat = i * 8 + j
+    assert (run(special, "swept")(4, 8, 6, 3, 4, 2, i, j) == flat * 3 + 2).all()
+    assert run(special, "swept")(Coord(4, 8, 6), (3, 4), 2, 3, 1) == 25 * 3 + 2
+    assert run(special, "swept_coord")(Coord(4, 8, 6), 2, 3, 1) == Coord(25, 27, 2)
+    assert run(special, "swept_pair")((4, 8), 3, 1) == (25, 50)
+    for name, sizes, wanted in (
+        ("swept", (4, 8, 6, 3, 4, 2), [flat * 3 + 2]),
+        ("swept_coord", (4, 8, 6, 2), [flat, flat + 2, flat * 0 + 2]),
+        ("swept_pair", (4, 8), [flat, flat * 2]),
+    ):
+        found = special[name].array(next(iter(special[name])))(*sizes)
+        found = found if len(wanted) > 1 else [found]
+        assert all((a == b).all() for a, b in zip(found, wanted, strict=True))
 
 
 def run(compiled, name):
@@ -108,6 +259,31 @@ def test_cpp():
     assert (
         "std::array<std::int32_t, 3> turned(" in generate(turned, "cpp", index_type="int32").source
     )
+
+
+def test_rust():
+    text = generate(voxel, "rust", ranges=RANGES).source
+    struct = "pub struct Coord {\n    pub x: i64,\n    pub y: i64,\n    pub z: i64,\n}\n"
+    assert text.count(struct) == 1
+    assert "pub const fn voxel(size: Coord, at: Coord) -> i64 {" in text
+    assert "/// - `0 <= at.x < size.x, 0 <= at.y < size.y, 0 <= at.z < size.z`\n" in text
+    assert "Renamed" not in text
+    text = generate(unravel, "rust", index_type="int32").source
+    assert "pub const fn unravel(size: Coord, n: i32) -> Coord {" in text
+    assert "    Coord {\n        x: " in text
+    text = generate(turned, "rust").source
+    assert "pub const fn turned(i: &[i64; 3]) -> [i64; 3] {\n    [i[1], i[2], i[0]]\n}\n" in text
+    text = generate(reserved, "rust", ranges=SMALL).source
+    assert "pub type_v: i32," in text and "- `at`: where it begins; `0 <= at.end < 99" in text
+    text = generate(few, "rust").source
+    assert "    let _ = (size, X);\n    at.x + n\n" in text
+    text = generate(swept_pair, "rust", ranges={"X[0]": (1, 9), "X[1]": (1, 9)}).source
+    assert (
+        "swept_pair_iter(\n    X: &[i32; 2],\n) -> impl ExactSizeIterator<Item = [i32; 2]> " in text
+    )
+    assert "    let X = *X;\n" in text and "swept_pair(&X, " in text
+    text = generate(styled, "rust", assume=["theSize.BM >= 1"]).source
+    assert "#[allow(non_camel_case_types)]\n" in text and "pub struct odd_name {" in text
 
 
 def test_a_struct_in_two_files(tmp_path, toolchain_of):
