@@ -11,6 +11,7 @@ import textwrap
 from dataclasses import replace
 
 from lego_emit.emit.printer import ATOM, BREAK, Op, Printer, call, infix
+from lego_emit.ir.program import Group
 from lego_emit.notation import Notation
 from lego_emit.printers.julia_view import JuliaView
 
@@ -23,8 +24,9 @@ KEYWORDS = frozenset(
 )
 
 USED = frozenset(
-    """Int32 Int64 Integer NTuple NamedTuple Ti Type UInt32 UInt64 Union div eval fld include isqrt max min mod
-    xor""".split()
+    """AbstractArray AbstractVector Array Base Bool DimensionMismatch Int Int32 Int64 Integer Matrix NTuple
+    NamedTuple Ti Type UInt32 UInt64 Union Vector big checkbounds div eval fld include isqrt max min mod new
+    vec xor""".split()
 )
 
 # Exported by Base as well: `using` both would make the bare name ambiguous, so that these are
@@ -124,9 +126,10 @@ class JuliaPrinter(Printer):
     )
     template = "julia.jinja"
     reserved = KEYWORDS | USED
-    not_exported = BASE_EXPORTS
+    not_exported = BASE_EXPORTS | TAKEN_MODULES
     builtins = BASE_EXPORTS | TAKEN_MODULES | KERNEL_WORDS
     has_fits = has_checks = names_limits = widens = True
+    has_structs = has_arrays = gives_arrays = True
     break_after = True
     line_width = 92  # as JuliaFormatter has it; lines are broken as in its SciMLStyle
 
@@ -163,12 +166,13 @@ class JuliaPrinter(Printer):
         """What the template of a layout's view sees."""
         return JuliaView(self, apply, self.view_name(apply.view.name))
 
-    def exported(self, functions):
-        """The names that `using` brings."""
+    def exported(self, functions, structs):
+        """The names that `using` brings, of structs first."""
         names = [
             n for f in functions for n in (f.name, self.array_name(f.name))[: 1 + bool(f.axes)]
         ]
         names += [self.view_name(f.view.name) for f in functions if f.view]
+        names = [*structs, *names]
         return [name for name in names if name not in self.not_exported]
 
     def literal(self, value, index_type):
@@ -214,18 +218,20 @@ class JuliaPrinter(Printer):
 
     def signature(self, f):
         """Name, arguments, result and type parameter."""
-        names = [p.name for p in f.params]
-        return self._signature(f, f.name, names, self._element(f), f.given_tables(""))
+        return self._signature(f, f.name, f.inputs, self._element(f), f.given_tables(""))
 
     def _signature(self, f, name, names, result, tables=()):
         wide = WIDER.get(f.index_type)
-        arguments = f",{BREAK}".join([*(f"{n}::{f.T}" for n in names), *tables])
+        texts = dict(zip(f.inputs, f.parameters("{name}::{T}"), strict=True))
+        arguments = f",{BREAK}".join([*(texts[n] for n in names), *tables])
         if wide and not names:
             arguments = f"::Type{{Ti}} = {wide[0]}"
         where = f" where {{Ti<:Union{{{', '.join(wide)}}}}}" if wide else ""
         return f"{name}({arguments})::{result}{where}"
 
     def _element(self, f):
+        if f.aggregate is not None:
+            return f.result_type
         if len(f.outputs) == 1:
             return "Bool" if f.is_condition else f.T
         kind = f"NTuple{{{len(f.outputs)}, {f.T}}}"
@@ -233,20 +239,23 @@ class JuliaPrinter(Printer):
         return f"NamedTuple{{({names}),{BREAK}{kind}}}" if f.named else kind
 
     def promoted(self, f):
-        """The method for integers of other types, or of several."""
-        return self._promoted(f, f.name, [p.name for p in f.params], f.tables)
+        """The method for integers of other types, or of several; "" where there are none."""
+        return self._promoted(f, f.name, f.inputs, f.tables)
 
     def promoted_array(self, f):
         """That of the array form."""
         return self._promoted(f, self.array_name(f.name), self._scalars(f))
 
     def _promoted(self, f, name, names, tables=()):
-        if not names:
+        entries = [one for one in f.entries if one.name in names]
+        structs = [one for one in entries if isinstance(one, Group) and one.struct]
+        if len(entries) == len(structs) and (len(structs) < 2 or f.index_type not in WIDER):
             return ""
         wide = WIDER.get(f.index_type, (self.types[f.index_type],))[-1]
         given = [t.name for t in tables]
-        arguments = [*(f"{n}::Integer" for n in names), *map(self._vector, given)]
-        values = [*(f"{wide}({n})" for n in names), *given]
+        widened = [self.widened(one, wide, f) for one in entries]
+        arguments = [*(text for text, _ in widened), *map(self._vector, given)]
+        values = [*(text for _, text in widened), *given]
         comma = f",{BREAK}"
         text = f"{name}({comma.join(arguments)}) = {name}({comma.join(values)})"
         if len(text) <= self.line_width:
@@ -254,12 +263,68 @@ class JuliaPrinter(Printer):
         head = self.line(f"function {name}({comma.join(arguments)})", 0)
         return f"{head}\n    {self.line(f'return {name}({comma.join(values)})', 4)}\nend"
 
+    def widened(self, one, wide, f):
+        """(a parameter of any type of integers, it in the widest one)."""
+        if not isinstance(one, Group):
+            return f"{one.name}::Integer", f"{wide}({one.name})"
+        if not one.struct:
+            return f"{one.name}::NTuple{{{len(one.members)}, Integer}}", f"{wide}.({one.name})"
+        fields = f",{BREAK}".join(f"{one.name}.{field}" for field in one.fields)
+        text = f"{one.struct}{{{wide}}}({fields})" if f.index_type in WIDER else one.name
+        return f"{one.name}::{one.struct}", text
+
+    # -- structs and arrays ----------------------------------------------------------------
+
+    def member(self, group, place):
+        """Elements count from 1."""
+        return super().member(group, place if group.struct else place + 1)
+
+    def group_type(self, group, T):
+        """A struct, of a type parameter where the function has one, or a tuple."""
+        if not group.struct:
+            return f"NTuple{{{len(group.members)}, {T}}}"
+        return f"{group.struct}{{Ti}}" if T == "Ti" else group.struct
+
+    def aggregate(self, group, texts, T):
+        """A call of the struct's constructor, or a tuple."""
+        end = "," * (len(texts) == 1 and not group.struct)
+        kind = self.group_type(group, T) if group.struct else ""
+        return f"{kind}({f',{BREAK}'.join(texts)}{end})"
+
+    def argument(self, module):
+        """What gives the text of a struct of a module, or of a tuple, as an argument."""
+        return lambda group, texts: (
+            f"{module}." * bool(group.struct) + self.inline(self.aggregate(group, texts, ""))
+        )
+
+    def parts(self, function, value):
+        """The texts of the outputs in the value of a call."""
+        whole = function.aggregate
+        if whole is not None and whole.struct:
+            return [f"{value}.{name}" for name in whole.fields]
+        return [f"{value}[{k + 1}]" for k in range(len(function.outputs))]
+
+    def struct_text(self, group, index_type):
+        """The definition of a struct, and what makes one of integers of several types."""
+        wide, kind, own = WIDER.get(index_type, ()), self.types[index_type], group.struct
+        head = f"{own}{{Ti<:Union{{{', '.join(wide)}}}}}" if wide else own
+        fields = "".join(f"    {name}::{kind}\n" for name in group.fields)
+        text = f"struct {head}\n{fields}end"
+        if not wide:
+            return text
+        arguments = f",{BREAK}".join(f"{name}::Integer" for name in group.fields)
+        values = f",{BREAK}".join(group.fields)
+        made = self.line(f"{own}({arguments}) ={BREAK}{own}{{{wide[-1]}}}({values})", 0)
+        return f"{text}\n\n{made}"
+
     def _vector(self, name):
         return f"{name}::AbstractVector{{<:Integer}}"
 
     def returned(self, f):
         """The result: the value, or the tuple of values."""
         texts = [self.expression(node, f) for _, node in f.outputs]
+        if f.aggregate is not None:
+            return self.aggregate(f.aggregate, texts, f.T)
         if f.named:
             texts = [f"{name} = {x}" for (name, _), x in zip(f.outputs, texts, strict=True)]
         return texts[0] if len(texts) == 1 else f"({f',{BREAK}'.join(texts)})"
@@ -267,11 +332,18 @@ class JuliaPrinter(Printer):
     def docstring(self, f):
         """The call, the summary, and everything else as a list."""
         outputs = ", ".join(name for name, _ in f.outputs)
-        results = f" -> ({'; ' * f.named}{outputs})" if len(f.outputs) > 1 else ""
+        struct = f.aggregate.struct if f.aggregate is not None else ""
+        listed = struct or (len(f.outputs) > 1 and f.aggregate is None)
+        results = f" -> {struct}({'; ' * f.named}{outputs})" if listed else ""
         lines = f.doc_lines("`{}`")
         summary = [lines.pop(0), ""] if f.summary else []
+        arrays = [g.name for g in f.groups if g.spoken]
+        arrays += ["result"] * (
+            not struct and f.aggregate is not None and bool(f.header.promised())
+        )
+        lines += [f"Here `{n}[0]` is the first element of `{n}`, as in Python" for n in arrays[:1]]
         text = [*summary, *(f"- {x}" for x in lines)]
-        names = [p.name for p in f.params] + [t.name for t in f.tables]
+        names = f.inputs + [t.name for t in f.tables]
         return self.docstring_lines(f, f.name, names, results, text)
 
     def docstring_lines(self, f, name, names, results, text):
@@ -309,7 +381,7 @@ class JuliaPrinter(Printer):
 
     def comprehension(self, f):
         """The statement that makes the array."""
-        call = f"{f.name}({f',{BREAK}'.join(p.name for p in f.params)})"
+        call = f"{f.name}({f',{BREAK}'.join(f.inputs)})"
         loops = f",{BREAK}".join(f"{n} in {self._range(e, f)}" for n, e in f.axes)
         text = f"return [{call} for {loops}]"
         if len(text) + 4 > self.line_width:
@@ -322,7 +394,7 @@ class JuliaPrinter(Printer):
         """The call, and which element is which."""
         axes, ranges = [name for name, _ in f.axes], f.header.ranges
         places = axes if getattr(f, "base", 0) else [f"{name} + 1" for name in axes]
-        call = f"{f.name}({', '.join(p.name for p in f.params)})"
+        call = f"{f.name}({', '.join(f.inputs)})"
         text = (
             f"`{f.name}` for all {', '.join(ranges[name] for name in axes)}: element "
             f"`[{', '.join(places)}]` is `{call}`."
@@ -337,7 +409,7 @@ class JuliaPrinter(Printer):
 
     def _scalars(self, f):
         axes = {name for name, _ in f.axes}
-        return [p.name for p in f.params if p.name not in axes]
+        return [name for name in f.inputs if name not in axes]
 
     def _range(self, extent, f):
         """The values of an axis, in the index type."""

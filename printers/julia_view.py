@@ -7,6 +7,7 @@ from typing import Any
 
 from lego_emit.emit.printer import BREAK, FunctionView
 from lego_emit.ir.nodes import Node
+from lego_emit.ir.program import Group
 from lego_emit.ir.relations import names_in, renamed
 from lego_emit.printers.c_array import free
 
@@ -14,15 +15,23 @@ COMMA = f",{BREAK}"
 
 
 class JuliaView:
-    """What a template sees of a view. sizes, indices: the parameters of the layout's apply; element,
-    vector: the type's parameters; data, view, value: arguments; none is a parameter's name."""
+    """What a template sees of a view. given, sizes: the integers of the layout's apply that are no
+    indices, and the fields that hold them; indices: the indices; element, vector: the type's parameters; data,
+    view, value: arguments; none is a parameter's name."""
 
     def __init__(self, printer: Any, apply: FunctionView, name: str):
         self._printer, self._apply, self._view = printer, apply, apply.view
         self.name = name
-        self.sizes = [p.name for p in apply.params if not p.axis]
         self.indices = [p.name for p in apply.params if p.axis]
-        taken = {p.name for p in apply.params}
+        self._sizes = [one for one in apply.entries if one.name not in self.indices]
+        self.given = [p.name for p in apply.params if not p.axis]
+        taken = {*apply.inputs}
+        flat: dict[str, str] = {
+            n: free(own, taken) for g in apply.groups for n, own in g.apart.items()
+        }
+        self._fields = {n: flat[n] if n in flat else n for n in self.given}
+        self.sizes = [*self._fields.values()]
+        taken |= {*self.sizes}
         wanted = ("T", "V", "data", "view", "value")
         self.element, self.vector, self.data, self.view, self.value = (
             free(n, taken) for n in wanted
@@ -37,20 +46,22 @@ class JuliaView:
     def docstring(self) -> list[str]:
         """The call, and what the array is."""
         rank, index = len(self.indices), ", ".join(self.indices)
-        place = self._call([*self.sizes, *self._counted()]).replace(BREAK, " ")
+        sizes = [one.name for one in self._sizes]
+        place = self._call([*sizes, *self._counted()]).replace(BREAK, " ")
         text = (
             f"A vector as an array of {rank} dimension{'s' * (rank > 1)} by the index of a layout: "
         )
         text += f"`view[{index}]` is `data[{place}]`. Indices count from 1."
         text += " What is masked has no element." * self._view.masks
         return self._printer.docstring_lines(
-            self._apply, self.name, [self.data, *self.sizes], "", [text]
+            self._apply, self.name, [self.data, *sizes], "", [text]
         )
 
     @property
     def constructor(self) -> str:
         """The head of the constructor."""
-        parameters = [f"{self.data}::{self.vector}", *(f"{name}::Integer" for name in self.sizes)]
+        sizes = (self._printer.widened(one, "Int", self._apply)[0] for one in self._sizes)
+        parameters = [f"{self.data}::{self.vector}", *sizes]
         where = f"{{{self.element}, {self.vector}<:AbstractVector{{{self.element}}}}}"
         return f"{self.name}({COMMA.join(parameters)}) where {where}"
 
@@ -66,16 +77,26 @@ class JuliaView:
     @property
     def copied(self) -> str:
         """The view of a copy of its vector."""
-        sizes = [f"{self.view}.{name}" for name in self.sizes]
+        sizes = self._arguments("{}")
         return f"{self.name}({COMMA.join([f'Base.unaliascopy({self.view}.{self.data})', *sizes])})"
 
     @property
     def position(self) -> str:
         """The position of an index, counted from 1."""
-        sizes = [f"{self.view}.{name}" for name in self.sizes]
         unsigned = self._apply.index_type.startswith("uint")
-        arguments = [*sizes, *self._counted()]
-        return self._call([f"UInt64({x})" for x in arguments] if unsigned else arguments)
+        form = "UInt64({})" if unsigned else "{}"
+        return self._call([*self._arguments(form), *map(form.format, self._counted())])
+
+    def _arguments(self, form: str) -> list[str]:
+        """What the view holds as the arguments of the layout's apply; form: an integer's."""
+        found = []
+        for one in self._sizes:
+            if isinstance(one, Group):
+                texts = [form.format(f"{self.view}.{self._fields[n]}") for n in one.names]
+                found.append(self._printer.aggregate(one, texts, ""))
+            else:
+                found.append(form.format(f"{self.view}.{one.name}"))
+        return found
 
     @property
     def needed(self) -> str:
@@ -83,13 +104,17 @@ class JuliaView:
         size = self._view.size
         if size.op in ("const", "var"):
             return self._text(size, self._printer.ops["lt"].needs[1])
-        exact = ", ".join(f"{name} = big({name})" for name in self.sizes if name in names_in(size))
-        return f"let {exact}; {self._text(size)} end"
+        exact = ", ".join(
+            f"{field} = big({name})"
+            for name, field in self._fields.items()
+            if name in names_in(size)
+        )
+        return f"let {exact}; {self._text(renamed(size, self._fields))} end"
 
     @property
     def extents(self) -> str:
         """The extents of the indices, of a view."""
-        own = {name: f"{self.view}.{name}" for name in self.sizes}
+        own = {name: f"{self.view}.{field}" for name, field in self._fields.items()}
         texts = [self._text(renamed(extent, own)) for extent in self._view.extents]
         return f"{COMMA.join(texts)}{',' * (len(texts) == 1)}"
 

@@ -18,7 +18,7 @@ from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Function
 from lego_emit.printers.julia import JuliaPrinter
 from lego_emit.run.devices import Rivals, Timer
-from lego_emit.run.target import Library, Target
+from lego_emit.run.target import Library, Target, call_arguments
 
 FLAGS = ("--startup-file=no", "--color=no", "--depwarn=error", "--warn-overwrite=yes", "-O1")
 INDEX_TYPES = {"int32": "Int32", "int64": "Int64", "uint32": "UInt32", "uint64": "UInt64"}
@@ -61,18 +61,20 @@ serve()
 """
 
 
-def runner(unit: int, position: int, function: Function, module: str) -> str:
+def runner(unit: int, position: int, function: Function, scope: str, printer: JuliaPrinter) -> str:
     """The loop that applies one emitted function to arrays."""
     kind = INDEX_TYPES[function.index_type]
-    arguments = ", ".join(f"inputs[{k + 1}][i] % {kind}" for k in range(len(function.params)))
+    values = [f"inputs[{k + 1}][i] % {kind}" for k in range(len(function.params))]
+    arguments = ", ".join(call_arguments(function, values, printer.argument(scope)))
     stores = [
-        f"outputs[{k + 1}][i] = result[{k + 1}] % Int64" for k in range(len(function.outputs))
+        f"outputs[{k + 1}][i] = {text} % Int64"
+        for k, text in enumerate(printer.parts(function, "result"))
     ]
     return "\n".join(
         [
             f"function run_{unit}_{position}(n, inputs, outputs)",
             "    for i in 1:n",
-            f"        result = Unit{unit}.{module}.{function.name}({arguments})",
+            f"        result = {scope}.{function.name}({arguments})",
             *(f"        {store}" for store in stores),
             "    end",
             "end",
@@ -81,22 +83,26 @@ def runner(unit: int, position: int, function: Function, module: str) -> str:
     )
 
 
-def array_runner(unit: int, position: int, function: Function, module: str, array: str) -> str:
+def array_runner(
+    unit: int, position: int, function: Function, scope: str, printer: JuliaPrinter
+) -> str:
     """The call of an array form, its elements put in row-major order."""
     kind, rank = INDEX_TYPES[function.index_type], len(function.axes)
+    array = printer.array_name(function.name)
     scalars = range(len(function.params) - rank)
-    arguments = ", ".join(f"inputs[{k + 1}][1] % {kind}" for k in scalars)
+    given = [f"inputs[{k + 1}][1] % {kind}" for k in scalars]
+    arguments = ", ".join(call_arguments(function, given, printer.argument(scope)))
     if not scalars and "32" in kind:
         arguments = kind
     order = ", ".join(str(k) for k in range(rank, 0, -1))
     stores = [
-        f"outputs[{k + 1}] .= (value[{k + 1}] % Int64 for value in values)"
-        for k in range(len(function.outputs))
+        f"outputs[{k + 1}] .= ({text} % Int64 for value in values)"
+        for k, text in enumerate(printer.parts(function, "value"))
     ]
     return "\n".join(
         [
             f"function array_{unit}_{position}(n, inputs, outputs)",
-            f"    values = vec(permutedims(Unit{unit}.{module}.{array}({arguments}), ({order},)))",
+            f"    values = vec(permutedims({scope}.{array}({arguments}), ({order},)))",
             *(f"    {store}" for store in stores),
             "end",
             "",
@@ -120,15 +126,14 @@ class JuliaTarget(Target):
             source.write_text(unit.source, encoding="utf-8")
             modules.append(f'module Unit{u}\ninclude("{source.name}")\nend\n')
             printer = cast(JuliaPrinter, unit.printer)
-            module = printer.module_name(unit.program.name)
+            scope = f"Unit{u}.{printer.module_name(unit.program.name)}"
             positions.append({})
             for p, function in enumerate(unit.program.callable):
-                runners.append(runner(u, p, function, module))
+                runners.append(runner(u, p, function, scope, printer))
                 names.append(f"run_{u}_{p}")
                 positions[u][function.name] = len(names)
                 if function.axes:
-                    array = printer.array_name(function.name)
-                    runners.append(array_runner(u, p, function, module, array))
+                    runners.append(array_runner(u, p, function, scope, printer))
                     names.append(f"array_{u}_{p}")
         program = self.path()
         process = _process(program)

@@ -9,7 +9,7 @@ from typing import cast
 from lego_emit.emit.unit import Unit
 from lego_emit.measure.nest import COMMON_OPS, Language
 from lego_emit.printers.julia import JuliaPrinter
-from lego_emit.run.target import Target
+from lego_emit.run.target import Target, call_arguments
 from lego_emit.targets.cpu_timing import CpuProgram, Side
 
 JULIA = Language(
@@ -45,11 +45,13 @@ class JuliaProgram(CpuProgram):
 
     def ours(self, unit: Unit, side: Side, arguments: Sequence[str]) -> list[str]:
         """A call; of several results the tuple's elements, put together."""
-        module = cast(JuliaPrinter, unit.printer).module_name(unit.program.name)
-        call = f"{module}.{side.function.name}({', '.join(arguments)})"
-        if len(side.function.outputs) == 1:
+        printer = cast(JuliaPrinter, unit.printer)
+        module = printer.module_name(unit.program.name)
+        given = call_arguments(side.function, arguments, printer.argument(module))
+        call = f"{module}.{side.function.name}({', '.join(given)})"
+        if len(side.function.outputs) == 1 and side.function.aggregate is None:
             return [f"return {call}"]
-        return [f"r = {call}", "return xor(r...)"]
+        return [f"r = {call}", *self.fold(printer.parts(side.function, "r"))]
 
     def command(self, target: Target, folder: Path) -> list[str]:
         """Julia runs it as it is."""

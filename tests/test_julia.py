@@ -8,6 +8,7 @@ import numpy as np
 import programs
 import pytest
 from marks import every_width
+from typed import Coord, offset, turned, unravel, voxel
 
 from lego_emit import GroupBy, generate, golden
 from lego_emit.check.tables import arguments_of, wanted_of
@@ -16,6 +17,7 @@ from lego_emit.ir.index_types import INT32
 from lego_emit.ir.program import Function, Param, Program
 from lego_emit.ir.relations import between
 from lego_emit.targets import julia as julia_target
+from lego_emit.types import Array
 
 pytestmark = pytest.mark.slow
 
@@ -145,6 +147,61 @@ def test_integers_of_any_types(toolchain, tmp_path, index_type, widest):
     end
     """
     assert not run(toolchain, tmp_path, script)
+
+
+def of_struct(size: Coord):
+    return GroupBy([size.x, size.y])
+
+
+def of_array(X: Array[2]):
+    return GroupBy([X[0], X[1]])
+
+
+@julia
+@pytest.mark.parametrize("index_type", [*TYPES, "uint64"])
+def test_structs_and_tuples(toolchain, tmp_path, index_type):
+    """Functions of them are type-stable and allocate nothing, and take members of other types; a view
+    holds them."""
+    one = "check_one(f, arguments, result) = check(f, arguments, identity, result)"
+    script = [CHECK, one]
+    for function in (voxel, unravel, offset, turned):
+        generate(function, "julia", index_type=index_type).save(
+            tmp_path / f"{function.__name__}.jl"
+        )
+        script.append(f'include("{function.__name__}.jl")')
+    for kind in TYPES.get(index_type, ("UInt64",)):
+        given = f"Unravel.Coord(map({kind}, (4, 5, 6))...)"
+        script += [
+            f"dims, spot = map(T -> T(map({kind}, (4, 5, 6))...), (Voxel.Coord, Voxel.Coord))",
+            f"check_one(Voxel.voxel, (dims, spot), {kind})",
+            f"check_one(Unravel.unravel, ({given}, {kind}(31)), typeof({given}))",
+            f"check_one(Offset.offset, (map({kind}, (2, 3, 4, 5)), map({kind}, (1, 2, 3, 4))), {kind})",
+            f"check_one(Turned.turned, (map({kind}, (7, 8, 9)),), NTuple{{3, {kind}}})",
+        ]
+    layouts = [
+        generate(f, "julia", view=True, index_type=index_type, name=f.__name__)
+        for f in (of_struct, of_array)
+    ]
+    for unit in layouts:
+        unit.save(tmp_path / f"{unit.program.name}.jl")
+        script.append(f'include("{unit.program.name}.jl")')
+    script.append("""
+    Voxel.voxel(Voxel.Coord(0x4, Int32(5), 6), Voxel.Coord(3, big(2), true)) == 31 || println("mixed")
+    Tuple(getfield(Unravel.unravel(Unravel.Coord(4, 5, 6), UInt8(31)), k) for k in 1:3) == (3, 2, 1) ||
+        println("other types")
+    Offset.offset((2, 0x3, 4, Int32(5)), (1, 2, 3, 4)) == 119 || println("tuples")
+    views = OfStruct.OfStructView(collect(1:12), OfStruct.Coord(3, 4, 1)),
+        OfArray.OfArrayView(collect(1:12), (3, 0x4))
+    for view in views
+        size(view) === (3, 4) || println(size(view))
+        view == permutedims(reshape(1:12, 4, 3)) || println(view)
+        view[2, 3] = 70
+        view.data[7] == 70 || println(view.data)
+        other = Base.unaliascopy(view)
+        other == view && other.data !== view.data || println(other)
+    end
+    """)
+    assert not run(toolchain, tmp_path, "\n".join(script))
 
 
 # -- signs ---------------------------------------------------------------------------------------

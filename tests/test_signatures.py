@@ -153,10 +153,10 @@ def compiled(request, toolchain_of):
     }
 
 
-def rarer(language):
+def rarer(language, checks=True):
     """A unit of each of SPECIAL, with assertions where the language has them, and one of several
     functions of a struct."""
-    more = {"checks": True} if registry.printer(language).has_checks else {}
+    more = {"checks": True} if checks and registry.printer(language).has_checks else {}
     for function, options in SPECIAL.values():
         yield generate(function, language, **options, **more)
     assumed = ["size.x >= 1", "size.y >= 1"]
@@ -284,6 +284,32 @@ def test_rust():
     assert "    let X = *X;\n" in text and "swept_pair(&X, " in text
     text = generate(styled, "rust", assume=["theSize.BM >= 1"]).source
     assert "#[allow(non_camel_case_types)]\n" in text and "pub struct odd_name {" in text
+
+
+def test_julia():
+    text = generate(voxel, "julia", ranges=RANGES).source
+    assert "export Coord, voxel, voxel_fits\n" in text
+    assert "\nstruct Coord\n    x::Int64\n    y::Int64\n    z::Int64\nend\n" in text
+    assert "@inline function voxel(size::Coord, at::Coord)::Int64\n" in text
+    assert text.count("voxel(size::") == 1  # there is nothing to convert
+    text = generate(unravel, "julia", index_type="int32").source
+    assert "struct Coord{Ti<:Union{Int32, Int64}}\n    x::Ti\n" in text
+    assert "Coord(x::Integer, y::Integer, z::Integer) = Coord{Int64}(x, y, z)\n" in text
+    assert "    unravel(size, n) -> Coord(x, y, z)\n" in text
+    head = "unravel(size::Coord{Ti}, n::Ti)::Coord{Ti} where {Ti<:Union{Int32, Int64}}\n"
+    assert f"@inline function {head}" in text
+    text = generate(offset, "julia", ranges=ELEMENTS).source
+    assert "offset(X::NTuple{4, Int64}, i::NTuple{4, Int64})::Int64\n" in text
+    assert "return X[4] * (X[3] * (X[2] * i[1] + i[2]) + i[3]) + i[4]\n" in text
+    assert "- `0 <= i[0] < X[0]`\n" in text
+    assert "- Here `X[0]` is the first element of `X`, as in Python\n" in text
+    text = generate(turned, "julia").source
+    assert "turned(i::NTuple{3, Int64})::NTuple{3, Int64}\n" in text
+    assert "    return (i[2], i[3], i[1])\n" in text
+    text = generate(doubled, "julia").source
+    assert "::NTuple{1, Int64}\n    return (2 * b[1],)\n" in text
+    text = generate(reserved, "julia", ranges=SMALL).source
+    assert "    end_v::Ti\n" in text and "- `0 <= at.end_v < 99`\n" in text
 
 
 def test_a_struct_in_two_files(tmp_path, toolchain_of):
