@@ -10,18 +10,19 @@ TypeScript looks for the declarations of x.mjs in x.d.mts.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import count
 from math import inf, prod
 from pathlib import Path
 from textwrap import wrap
-from typing import cast
+from typing import Any, cast
 
 from lego_emit import templates
 from lego_emit.emit.comments import in_comments
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, infix
 from lego_emit.ir.index_types import INT32, IndexType
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import Function, Program
+from lego_emit.ir.program import Function, Group, Program
 from lego_emit.notation import Notation
 from lego_emit.printers import javascript_numbers as numbers
 from lego_emit.printers.c_family import C_OPS, UNARY
@@ -37,7 +38,7 @@ RESERVED = frozenset(
     enum eval export extends false finally for function if implements import in instanceof
     interface let new null package private protected public return static super switch this throw
     true try typeof undefined var void while with yield Infinity NaN Math Number BigInt
-    Int32Array Uint32Array Float64Array BigInt64Array BigUint64Array""".split()
+    ArrayLike RangeError Int32Array Uint32Array Float64Array BigInt64Array BigUint64Array""".split()
 )
 
 ARRAYS = {
@@ -211,6 +212,7 @@ class JavaScriptPrinter(Printer):
     builtins = frozenset("globalThis isFinite isNaN parseInt parseFloat Boolean String".split())
     default_index = (INT53,)
     has_fits = has_checks = names_limits = True
+    has_structs = has_arrays = gives_arrays = True
     holds_sizes = False
 
     def size_type(self, index_type: IndexType) -> IndexType:
@@ -263,12 +265,13 @@ class JavaScriptPrinter(Printer):
             for name, node in view.body
         ]
         values = [self.expression(node, view) for _, node in view.outputs]
-        if len(values) == 1:
+        if not view.several:
             return [*lines, self.line(f"return {values[0]};", 2)]
-        if view.named:
+        by_name = _by_name(view)
+        if by_name:
             names = (name for name, _ in view.outputs)
             values = [n if n == v else f"{n}: {v}" for n, v in zip(names, values, strict=True)]
-        opening, closing = ("{ ", " }") if view.named else "[]"
+        opening, closing = ("{ ", " }") if by_name else "[]"
         whole = f"return {opening}{', '.join(values)}{closing};".replace(BREAK, " ")
         if 2 + len(whole) <= self.line_width:
             return [*lines, whole]
@@ -302,6 +305,8 @@ class JavaScriptPrinter(Printer):
         """A labelled tuple for several outputs, an object for outputs by name."""
         if view.is_condition:
             return "boolean"
+        if view.aggregate is not None:
+            return view.result_type
         return _labelled(view, [view.T] * len(view.outputs))
 
     def docs(self, view: FunctionView, typed: bool = True) -> list[str]:
@@ -309,8 +314,9 @@ class JavaScriptPrinter(Printer):
         header = view.header
         renamed = [f"Renamed: {old} is {new} here." for old, new in view.renamed]
         notes = [f"Assumes {a}." for a in header.assumptions]
-        kind = f"{{{view.T}}} " if typed else ""
-        tags = [f"@param {kind}{name} {said}" for name, said in header.params.items()]
+        kinds = view.parameters("{{{T}}} ") if typed else [""] * len(view.inputs)
+        told = zip(kinds, self._told(view).items(), strict=True)
+        tags = [f"@param {kind}{name} {said}" for kind, (name, said) in told]
         kind = f"{{ArrayLike<{view.T}>}} " if typed else ""
         tags += [f"@param {kind}{name} {said}" for name, said in header.tables.items()]
         kind = f"{{{self.result_type(view)}}} " if typed else ""
@@ -319,6 +325,51 @@ class JavaScriptPrinter(Printer):
         paragraphs = [[view.summary] if view.summary else [], notes, renamed, tags]
         lines = [line for p in paragraphs if p for line in ("", *p)]
         return lines[1:]
+
+    # -- structs and arrays --------------------------------------------------------------------
+
+    def _told(self, view: FunctionView) -> dict[str, str]:
+        """What is said of each parameter; of an array first how many elements it has."""
+        found = view.header.entries
+        for group in view.groups:
+            if group.whole and not group.struct:
+                count = f"{len(group.members)} element{'s' * (len(group.members) > 1)}"
+                found[group.name] = "; ".join(filter(None, [count, found[group.name]]))
+        return found
+
+    def group_type(self, group: Group, T: str) -> str:
+        """An interface, or a tuple."""
+        return group.struct or f"[{', '.join([T] * len(group.members))}]"
+
+    def group_parameter(self, form: str, group: Group, T: str) -> str:
+        """Any array of so many, typed ones too."""
+        kind = group.struct or f"ArrayLike<{T}>"
+        return form.format(name=group.name, T=kind)
+
+    def argument(self, group: Group, texts: Sequence[str]) -> str:
+        """The text of an object or of an array, of its members'."""
+        if not group.struct:
+            return f"[{', '.join(texts)}]"
+        members = (f"{name}: {text}" for name, text in zip(group.fields, texts, strict=True))
+        return f"{{ {', '.join(members)} }}"
+
+    def keys(self, function: Function) -> list[str | int | None]:
+        """What each output is in the result of a call: a member, an element, or all of it, None."""
+        if _by_name(function):
+            return [name for name, _ in function.outputs]
+        if len(function.outputs) == 1 and function.aggregate is None:
+            return [None]
+        return [*range(len(function.outputs))]
+
+    def struct_lines(self, group: Group, T: str) -> list[str]:
+        """The type, for those who read comments."""
+        fields = (f" * @property {{{T}}} {name}" for name in group.fields)
+        return ["/**", f" * @typedef {{object}} {group.struct}", *fields, " */"]
+
+    def interface(self, group: Group, index_type: str) -> list[str]:
+        """The lines that declare a struct as a type."""
+        fields = (f"  readonly {name}: {self.types[index_type]};" for name in group.fields)
+        return [f"export interface {group.struct} {{", *fields, "}"]
 
     # -- the array form: a typed array over the ':' axes ---------------------------------------
     #
@@ -331,7 +382,8 @@ class JavaScriptPrinter(Printer):
 
     def array_head(self, view: FunctionView, form: str, end: str) -> str:
         """The line that begins the array form, up to its brace."""
-        parameters = [form.format(name=name, T=view.T) for name in _scalars(view)]
+        texts = zip(view.inputs, view.parameters(form), strict=True)
+        parameters = [text for name, text in texts if name in _scalars(view)]
         return self._head(self.array_name(view.name), parameters, end)
 
     def array_type(self, view: FunctionView) -> str:
@@ -340,7 +392,7 @@ class JavaScriptPrinter(Printer):
 
     def array_body(self, view: FunctionView) -> list[str]:
         """The lines of the array form's body: a loop inside the other for each axis."""
-        fresh = _Names({view.name, *(p.name for p in view.params)})
+        fresh = _Names({view.name, *view.inputs})
         ends, lines = [], []
         for axis, extent in view.axes:
             end = self.expression(extent, view)
@@ -349,7 +401,7 @@ class JavaScriptPrinter(Printer):
                 lines.append(self.line(f"const {name} = {end};", 2))
                 end = name
             ends.append(end)
-        several = len(view.outputs) > 1
+        several = view.several
         arrays = [fresh(name if several else "results") for name, _ in view.outputs]
         position, size = fresh("position"), _size(view, ends)
         if several and not size.isdigit():
@@ -369,10 +421,10 @@ class JavaScriptPrinter(Printer):
                 f"{pad}for (let {axis} = {first}; {axis} {runs} {end}; {axis} += {one}) {{"
             )
         pad = "  " * len(view.axes)
-        call = f"{view.name}({f',{BREAK}'.join(p.name for p in view.params)})"
+        call = f"{view.name}({f',{BREAK}'.join(view.inputs)})"
         elements = [f"{array}[{position}]" for array in arrays]
         stores = [f"{_taken(view, elements)} = {call};"]
-        if view.named:
+        if _by_name(view):
             result = fresh("result")
             stores = [f"const {result} = {call};"]
             pairs = zip(elements, view.outputs, strict=True)
@@ -389,8 +441,9 @@ class JavaScriptPrinter(Printer):
         over = " and ".join([", ".join(axes[:-1]), axes[-1]] if len(axes) > 1 else axes)
         order = f", in row-major order: {view.axes[-1][0]} runs fastest" if axes[1:] else ""
         lines = wrap(f"The results of {view.name} for all {over}{order}.", self.line_width - 3)
-        kind = f"{{{view.T}}} " if typed else ""
-        tags = [f"@param {kind}{name} {ranges[name]}".rstrip() for name in _scalars(view)]
+        kinds = dict(zip(view.inputs, view.parameters("{{{T}}} "), strict=True)) if typed else {}
+        said = {**self._told(view), **ranges}
+        tags = [f"@param {kinds.get(n, '')}{n} {said[n]}".rstrip() for n in _scalars(view)]
         tags += [f"@returns {{{self.array_type(view)}}}"] if typed else []
         return [*lines, *([""] if tags else []), *tags]
 
@@ -407,7 +460,10 @@ class JavaScriptPrinter(Printer):
         with templates.named(type(self), "TypeScript", DECLARATIONS):
             template = self._environment.get_template(DECLARATIONS)
             fits = self.fitted_views(program, fits=True)
-            text = template.render(program=program, functions=views, fits=fits, printer=self)
+            structs = [self.interface(*one) for one in program.structs]
+            text = template.render(
+                program=program, structs=structs, functions=views, fits=fits, printer=self
+            )
         lines = [line.rstrip() for line in text.strip("\n").split("\n")]
         return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
 
@@ -427,7 +483,13 @@ class _Names:
 def _scalars(view: FunctionView) -> list[str]:
     """The parameters that are no ':' axes."""
     axes = {name for name, _ in view.axes}
-    return [p.name for p in view.params if p.name not in axes]
+    return [name for name in view.inputs if name not in axes]
+
+
+def _by_name(function: Any) -> bool:
+    """Whether the results are an object: of a struct, or by name."""
+    whole = function.aggregate
+    return bool(whole.struct) if whole is not None else function.named
 
 
 def _size(view: FunctionView, ends: list[str]) -> str:
@@ -451,17 +513,17 @@ def _array_of(view: FunctionView, node: Node) -> str:
 def _labelled(view: FunctionView, kinds: list[str]) -> str:
     """The type of results of these kinds."""
     names = [name for name, _ in view.outputs]
-    if not names[1:]:
+    if not view.several:
         return kinds[0]
     texts = [f"{name}: {kind}" for name, kind in zip(names, kinds, strict=True)]
-    return f"{{ {'; '.join(texts)} }}" if view.named else f"[{', '.join(texts)}]"
+    return f"{{ {'; '.join(texts)} }}" if _by_name(view) else f"[{', '.join(texts)}]"
 
 
 def _taken(view: FunctionView, items: list[str]) -> str:
     """Values, or what is assigned to, in the form of the results."""
-    if not items[1:]:
+    if not view.several:
         return items[0]
-    if not view.named:
+    if not _by_name(view):
         return f"[{', '.join(items)}]"
     names = (name for name, _ in view.outputs)
     texts = (n if n == item else f"{n}: {item}" for n, item in zip(names, items, strict=True))

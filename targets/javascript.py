@@ -7,13 +7,14 @@ import subprocess
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Function
+from lego_emit.printers.javascript import JavaScriptPrinter
 from lego_emit.run.devices import Rivals, Timer
-from lego_emit.run.target import Target
+from lego_emit.run.target import Target, call_arguments
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,29 +42,30 @@ function answer(line) {
   write(new TextEncoder().encode(JSON.stringify(line) + "\\n"));
 }
 
-// The loop over the arrays, written out for the inputs and the results: an array's or an object's.
-function loop(inputs, keys) {
-  const list = (count, text) => Array.from({ length: count }, (_, k) => text(k));
-  const names = (name, count) => list(count, (k) => `${name}${k}`).join();
-  const call = `f(${list(inputs, (k) => `a${k}[i]`).join()})`;
-  const outputs = keys.length;
-  const stores = list(outputs, (k) => `r${k}[i] = r[${JSON.stringify(keys[k])}];`).join(" ");
+// The loop over the arrays, written out for the arguments and the results: an array's or an object's.
+function loop(inputs, keys, call) {
+  const part = (key) => (key === null ? "" : `[${JSON.stringify(key)}]`);
+  const stores = keys.map((key, k) => `r${k}[i] = r${part(key)};`).join(" ");
   return new Function(
     "f, n, given, results",
-    `const [${names("a", inputs)}] = given, [${names("r", outputs)}] = results;
+    `const [${names("a", inputs)}] = given, [${names("r", keys.length)}] = results;
     for (let i = 0; i < n; i += 1) {
-      ${outputs === 1 ? `r0[i] = ${call};` : `const r = ${call}; ${stores}`}
+      const r = f(${call}); ${stores}
     }`,
   );
 }
 
+function names(name, count) {
+  return Array.from({ length: count }, (_, k) => `${name}${k}`).join();
+}
+
 // An array form's results, as arrays of the kind that the answer has.
-function fill(f, scalars, Kind, n, keys) {
+function fill(f, scalars, Kind, n, keys, call) {
   let results;
   try {
     const given = scalars.map((text) => (Kind === Float64Array ? Number(text) : BigInt(text)));
-    results = f(...given);
-    results = keys.length === 1 ? [results] : keys.map((key) => results[key]);
+    results = new Function("f, given", `const [${names("a", given.length)}] = given; return f(${call});`)(f, given);
+    results = keys.map((key) => (key === null ? results : results[key]));
     if (results.some((result) => result.length !== n)) {
       throw new Error(`results of length ${results.map((result) => result.length)}, wanted ${n}`);
     }
@@ -88,10 +90,10 @@ const loops = new Map();
 for (;;) {
   const size = new Uint32Array(read(4).buffer)[0];
   const request = JSON.parse(new TextDecoder().decode(read(size)));
-  const { unit, name, type, n, inputs, keys, scalars } = request;
+  const { unit, name, type, n, inputs, keys, scalars, call } = request;
   const kinds = { number: Float64Array, int64: BigInt64Array, uint64: BigUint64Array };
   if (scalars !== undefined) {
-    fill(units[unit][name], scalars, kinds[type], n, keys);
+    fill(units[unit][name], scalars, kinds[type], n, keys, call);
     continue;
   }
   const given = [];
@@ -100,7 +102,7 @@ for (;;) {
   for (let k = 0; k < keys.length; k += 1) results.push(new kinds[type](n));
   try {
     const key = `${unit} ${name}`;
-    if (!loops.has(key)) loops.set(key, loop(inputs, keys));
+    if (!loops.has(key)) loops.set(key, loop(inputs, keys, call));
     loops.get(key)(units[unit][name], n, given, results);
   } catch (error) {
     answer(String(error.stack));
@@ -141,7 +143,7 @@ class JavaScriptTarget(Target):
 
 class _NodeLibrary:
     def __init__(self, command: list[str], folder: Path, units: Sequence[Unit]):
-        self._printers = [unit.printer for unit in units]
+        self._printers = [cast(JavaScriptPrinter, unit.printer) for unit in units]
         process = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -152,15 +154,21 @@ class _NodeLibrary:
 
     def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
         given = inputs[: len(function.params)]
-        request = {"name": function.name, "inputs": len(given)}
+        call = self._call(unit, function, [f"a{k}[i]" for k in range(len(given))])
+        request = {"name": function.name, "inputs": len(given), "call": call}
         return self._ask(unit, function, request, given, len(inputs[0]))
 
     def call_array(
         self, unit: int, function: Function, scalars: list[int], count: int
     ) -> list[np.ndarray]:
         name = self._printers[unit].array_name(function.name)
-        request = {"name": name, "scalars": [str(s) for s in scalars]}
+        call = self._call(unit, function, [f"a{k}" for k in range(len(scalars))])
+        request = {"name": name, "scalars": [str(s) for s in scalars], "call": call}
         return self._ask(unit, function, request, [], count)
+
+    def _call(self, unit: int, function: Function, values: Sequence[str]) -> str:
+        """The arguments of a call as text."""
+        return ", ".join(call_arguments(function, values, self._printers[unit].argument))
 
     def _ask(
         self,
@@ -175,8 +183,7 @@ class _NodeLibrary:
         is_number = self._printers[unit].types[function.index_type] == "number"
         dtype = np.dtype("<f8" if is_number else "<i8")
         kind = "number" if is_number else function.index_type
-        names = [name for name, _ in function.outputs]
-        keys = names if function.named else [*range(len(names))]
+        keys = self._printers[unit].keys(function)
         line = json.dumps({**request, "unit": unit, "type": kind, "n": n, "keys": keys})
         arrays = [a.astype(dtype).tobytes() for a in given]
         head = len(line).to_bytes(4, "little") + line.encode()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from lego_emit.emit.unit import Unit
 from lego_emit.measure.nest import COMMON_OPS, Language
-from lego_emit.run.target import Target
+from lego_emit.printers.javascript import JavaScriptPrinter
+from lego_emit.run.target import Target, call_arguments
 from lego_emit.targets.cpu_timing import CpuProgram, Side
 
 JAVASCRIPT = Language(
@@ -41,11 +43,11 @@ class JavaScriptProgram(CpuProgram):
 
     def ours(self, unit: Unit, side: Side, arguments: Sequence[str]) -> list[str]:
         """A call; of several results the array's elements, added up."""
-        call = f"unit.{side.function.name}({', '.join(arguments)})"
-        if len(side.function.outputs) == 1:
-            return [f"return {call};"]
-        parts = " + ".join(f"r[{k}]" for k in range(len(side.function.outputs)))
-        return [f"const r = {call};", f"return {parts};"]
+        printer = cast(JavaScriptPrinter, unit.printer)
+        given = call_arguments(side.function, arguments, printer.argument)
+        call = f"unit.{side.function.name}({', '.join(given)})"
+        parts = ["r" if key is None else f"r[{key!r}]" for key in printer.keys(side.function)]
+        return [f"const r = {call};", f"return {' + '.join(parts)};"]
 
     def command(self, target: Target, folder: Path) -> list[str]:
         """Node runs it as it is."""

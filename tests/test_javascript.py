@@ -11,10 +11,12 @@ import index_functions
 import numpy as np
 import programs
 import pytest
+import test_signatures
 from click.testing import CliRunner
 from index_functions import ROOT
 from marks import every_width
 from test_programs import CASES, cases_for
+from typed import offset, turned, unravel, voxel
 
 from lego_emit import GroupBy, cli, generate, golden
 from lego_emit.emitted import Emitted, emit_program
@@ -75,7 +77,11 @@ def units(cases):
         for unit, _, _ in index_functions.array_units("javascript", (*BIGINTS, "int32", "auto"))
     ]
     found += [emit_program(CASES["operations64"], "javascript")]
-    return found + [emit_program(program, "javascript") for _, program in cases_for("javascript")]
+    found += [emit_program(program, "javascript") for _, program in cases_for("javascript")]
+    found += [
+        generate(f, "javascript", index_type="int64") for f in (voxel, unravel, offset, turned)
+    ]
+    return [*found, *test_signatures.rarer("javascript", checks=False)]
 
 
 # -- types ---------------------------------------------------------------------------------------

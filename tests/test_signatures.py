@@ -312,6 +312,26 @@ def test_julia():
     assert "    end_v::Ti\n" in text and "- `0 <= at.end_v < 99`\n" in text
 
 
+def test_javascript():
+    unit = generate(voxel, "javascript", ranges=RANGES)
+    assert "@typedef {object} Coord\n * @property {number} x\n" in unit.source
+    assert " * @param {Coord} size size.x >= 1, size.y >= 1, size.z >= 1\n" in unit.source
+    assert "export function voxel(size, at) {\n" in unit.source
+    declared = unit.printer.declarations(unit.program)
+    assert "export interface Coord {\n  readonly x: number;\n" in declared
+    assert "export function voxel(size: Coord, at: Coord): number;\n" in declared
+    unit = generate(unravel, "javascript", index_type="int64")
+    assert "readonly x: bigint;\n" in unit.printer.declarations(unit.program)
+    assert "unravel(size: Coord, n: bigint): Coord;" in unit.printer.declarations(unit.program)
+    assert "{bigint} y\n" in unit.source and "return {\n    x: " in unit.source
+    unit = generate(turned, "javascript")
+    assert "  return [i[1], i[2], i[0]];\n" in unit.source
+    declared = unit.printer.declarations(unit.program)
+    assert "turned(i: ArrayLike<number>): [number, number, number];\n" in declared
+    text = generate(swept_coord, "javascript", ranges=FLAT).source
+    assert " * @returns {{ x: Int32Array; y: Float64Array; z: Float64Array }}\n" in text
+
+
 def test_a_struct_in_two_files(tmp_path, toolchain_of):
     """Of one content it is one type; of another the compiler says which."""
     path = toolchain_of("cpp").path()
