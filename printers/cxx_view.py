@@ -7,6 +7,7 @@ Reference: ISO C++23, 24.7.3.4 (layout mapping policies); https://en.cppreferenc
 from typing import Any
 
 from lego_emit.emit.printer import BREAK, FunctionView
+from lego_emit.errors import TargetError
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.relations import renamed
 from lego_emit.printers.c_array import free
@@ -27,6 +28,11 @@ class CxxView:
 
     def __init__(self, printer: Any, apply: FunctionView):
         self._printer, self._apply, self._view = printer, apply, apply.view
+        if apply.groups:
+            raise TargetError(
+                f"view: the sizes of {apply.name} are a struct or an array, which no view holds in "
+                f"{printer.title}; take them one by one"
+            )
         self.T, self.masks = apply.T, apply.view.masks
         self.unique, self.exhaustive = apply.view.unique, apply.view.exhaustive
         taken = {*OWN, *(p.name for p in apply.params)}

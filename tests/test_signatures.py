@@ -1050,3 +1050,15 @@ def test_what_is_asserted(toolchain_of):
     assert compiled(Coord(4, 5, 6), Coord(3, 2, 1)) == 31
     with pytest.raises(ToolchainError, match="AssertionError"):
         compiled(Coord(4, 5, 6), Coord(4, 2, 1))
+
+
+@pytest.mark.parametrize("language", ["cpp", "cuda", "rust", "julia"])
+def test_a_view_takes_integers(language):
+    """A view of a layout whose sizes are a struct is refused in C++, and one whose index is everywhere."""
+    with pytest.raises(LegoError, match="a view takes integers, so leave index= out"):
+        generate(tiles, language, index=Place, view=True)
+    if language in C_FAMILY:
+        with pytest.raises(LegoError, match=r"which no view holds in C.*take them one by one"):
+            generate(tiles, language, view=True)
+    else:
+        assert "size" in generate(tiles, language, view=True).source

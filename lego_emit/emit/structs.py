@@ -49,6 +49,12 @@ class Structs:
         """(the structs and arrays of the parameters, of the result) in the file, and in names what reads
         each member. scope: the names that the function has, to which theirs come."""
         printer, found = self._printer, []
+        axes = {p.name for p in function.params if p.axis}
+        if function.view is not None and any(axes & {*g.names} for g in function.groups):
+            raise TargetError(
+                f"view: the index of {function.name} is a struct or an array; a view takes integers, so "
+                "leave index= out"
+            )
         local, own = printer.naming.local, function.index_type
         result = function.result
         if result is not None:

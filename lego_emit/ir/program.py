@@ -93,12 +93,6 @@ class Group:
         members = tuple(names.get(n, n) if isinstance(n, str) else n for n in self.members)
         return replace(self, members=members)
 
-    @property
-    def _written(self) -> Sequence[str]:
-        """What its class in Python calls the members."""
-        names = getattr(self.made, "_fields", None)
-        return names or [f.name for f in fields(self.made) if f.init]
-
     def value(self, values: Sequence[Any]) -> Any:
         """Its value in Python, of those of its members. Raises TypeError where its class changes them."""
         if not self.struct:
