@@ -11,6 +11,7 @@ from pathlib import Path
 import fake_cuda
 import pytest
 from click.testing import CliRunner
+from typed import voxel
 
 from lego_emit import ExpandBy, GenP, GroupBy, OrderBy, Padded, RegP, Row, TileBy, generate
 from lego_emit.cli import main
@@ -350,6 +351,16 @@ def test_an_index_that_starts_below_zero_is_timed_on_the_cpu(target, need, monke
     unit = generate(lambda i, j: i * 8 + j, target, name="f", assume=ranges, index_type=index_type)
     found = unit.time(by_hand=(lambda i, j: i * 8 + j, None), repeat=2)
     assert [c.way for c in found.costs] == [LOOP, OURS, BY_HAND, TABLE]
+
+
+@pytest.mark.parametrize("target", ["rust", "julia", "javascript"])
+def test_a_function_of_structs_is_timed_on_the_cpu(target, need, monkeypatch):
+    toolchain = registry.toolchain(target)
+    need(toolchain.program, toolchain.install)
+    monkeypatch.setattr(cpu_timing, "ROUNDS", 500)
+    unit = generate(voxel, target, ranges={f"at.{c}": (0, f"size.{c}") for c in "xyz"})
+    found = unit.time(sizes={"size.x": 4, "size.y": 5, "size.z": 6}, repeat=2)
+    assert [c.way for c in found.costs] == [LOOP, OURS, TABLE]
 
 
 def test_what_is_not_timed_on_the_cpu(need):
