@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import subprocess
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ from lego_emit import Col, GroupBy, LegoError, Row, generate, golden, symbols
 from lego_emit.cli import main
 from lego_emit.emit import registry
 from lego_emit.errors import ToolchainError
+from lego_emit.proofcheck.check import check
 from lego_emit.types import Array
 
 LANGUAGES = "c cpp cuda hip opencl metal rust fortran julia javascript glsl wgsl python numpy triton mlir".split()
@@ -228,6 +231,72 @@ def test_arrays(compiled):
         assert run(compiled, "offset")(X, i) == n
     assert run(compiled, "turned")((7, 8, 9)) == (8, 9, 7)
     assert run(compiled, "elements")((7, 8, 9, 1)) == 7 * 4 + 18
+
+
+@pytest.mark.parametrize("language", ["rust", "julia", "javascript"])
+def test_certificates(language):
+    """Members, elements and what is made of them are read again, and every statement is proved."""
+    M, N = symbols("M N")
+    layout = GroupBy([M, N]).OrderBy(Col(M, N))
+    sized = [f"size.{c} >= 1" for c in "xyz"]
+    bounded = {"n": (0, "size.x*size.y*size.z")}
+    for subject, options in (
+        (voxel, {"ranges": RANGES}),
+        (voxel, {"ranges": RANGES | {f"size.{c}": (1, 1000) for c in "xyz"}}),
+        (voxel, {"ranges": {"at.x": (0, "size.x"), "at.y": (0, 5)}, "sizes": {"size.y": 5}}),
+        (unravel, {"assume": sized, "ranges": bounded}),
+        (offset, {"ranges": ELEMENTS}),
+        *((function, {}) for function in (turned, clipped, elements, single, doubled, few)),
+        (reserved, {"ranges": SMALL}),
+        (swept_pair, {"ranges": {"X[0]": (1, 9), "X[1]": (1, 9)}}),
+        (layout, {"name": "tiles"}),
+    ):
+        unit = generate(subject, language, **options)
+        report = check(json.loads(unit.certificate().json), unit.source, subject)
+        assert report, f"{report}\n{unit.source}"
+
+
+def test_a_certificate_of_usize():
+    small = {f"size.{c}": (1, 100) for c in "xyz"}
+    unit = generate(voxel, "rust", index_type="usize", ranges=RANGES | small)
+    report = check(json.loads(unit.certificate().json), unit.source, voxel)
+    assert report, f"{report}\n{unit.source}"
+
+
+@pytest.mark.parametrize(
+    ("language", "right", "wrong"),
+    [
+        ("rust", "at.x\n", "at.y\n"),
+        ("rust", "pub y: i64,\n    pub z: i64", "pub z: i64,\n    pub y: i64"),
+        ("rust", "size: Coord, at", "at: Coord, size"),
+        ("julia", "at.x\n", "at.y\n"),
+        ("julia", "    y::Int64\n    z::Int64\n", "    z::Int64\n    y::Int64\n"),
+        ("javascript", "at.x;\n", "at.y;\n"),
+        ("javascript", "@property {number} x", "@property {number} u"),
+    ],
+)
+def test_a_text_that_was_changed(language, right, wrong):
+    """No certificate is proved of a text with another member, field or order."""
+    unit = generate(voxel, language, ranges=RANGES)
+    assert right in unit.source
+    text = unit.source.replace(right, wrong)
+    certificate = json.loads(unit.certificate().json)
+    certificate["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    assert not check(certificate, text, voxel)
+
+
+def test_elements_that_were_changed():
+    for language, right, wrong in (
+        ("rust", "X[3]", "X[2]"),
+        ("julia", "X[4]", "X[5]"),
+        ("javascript", "4 elements", "3 elements"),
+    ):
+        unit = generate(offset, language, ranges=ELEMENTS)
+        assert right in unit.source
+        text = unit.source.replace(right, wrong)
+        certificate = json.loads(unit.certificate().json)
+        certificate["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+        assert not check(certificate, text, offset)
 
 
 def test_members_by_columns(compiled):

@@ -20,13 +20,7 @@ from .text import DIVISOR, FITS, HOLDS, SHIFT, TABLE, Function, Text, Unsupporte
 PROVED, ASSUMED, SAMPLED = "proved", "assumed", "sampled"
 REFUTED, OPEN = "refuted", "not proved"
 HELD = (PROVED, ASSUMED)
-WIDTHS = {
-    "int32": "int32",
-    "int64": "int64",
-    "uint32": "uint32",
-    "uint64": "uint64",
-    "usize": "uint64",
-}
+WIDTHS = {t: t for t in ("int32", "int64", "uint32", "uint64")} | {"usize": "uint64"}
 UNSIGNED = {"uint32": 2**32 - 1, "uint64": 2**64 - 1, "usize": 2**64 - 1}
 KINDS = {"fits": (FITS, HOLDS), "divisions": (DIVISOR,), "shifts": (SHIFT, TABLE)}
 
@@ -395,7 +389,9 @@ class _Subject:
         results = list(self.about["results"])
         before = {**of, **{text: old for old, text in renamed(self.function)}}
         allowed = []
-        for names in (list(of), [n for n in of if self.parameters[n]["is"] != "size"], results):
+        spoken = list(dict.fromkeys(map(definition.whole, of)))
+        indices = [n for n in of if self.parameters[n]["is"] != "size"]
+        for names in (list(of), spoken, indices, results):
             allowed += [names, [before.get(n, n) for n in names]]
         for old, text in renamed(self.function):
             if text not in (self.name, *of, *results) or of.get(text, old) != old:
@@ -413,6 +409,7 @@ class _Subject:
         """What the comment promises of the results, which is what the certificate does."""
         values = dict(zip(self.about["results"], self.results, strict=True))
         single = {RESULT: var(self.about["results"][0])}
+        single |= {f"{RESULT}[{k}]": var(n) for k, n in enumerate(self.about["results"])}
         own = [c.put(single) for cs in self.said.results for c in cs]
         theirs = [condition_in_python(by["result"]).put(single) for by in known if by["result"]]
         for name in sorted(set().union(*(c.names() for c in own))):
@@ -460,7 +457,7 @@ class _Subject:
         """What was found, unless a parameter has another type than the certificate says."""
         wanted = WIDTHS.get(str(self.about.get("index type")))
         for name, kind in self.function.params:
-            if wanted is not None and kind.name in WIDTHS and kind.name != wanted:
+            if wanted is not None and WIDTHS.get(kind.name, wanted) != wanted:
                 return OPEN, f"{name} is {kind.name}, and the certificate says {wanted}"
         return found
 
@@ -661,9 +658,12 @@ class _Sizes(_Subject):
         for one in self.of:
             one._read()
             names = {n: p["of"] for n, p in one.parameters.items() if p["is"] == "size"}
-            if missing := {*names.values()} - own.keys():
+            put = {name: own[of] for name, of in names.items() if of in own}
+            types = {*one._types(one.function)}  # which hold of a member that nothing reads
+            conditions = [
+                c for c in one._of_sizes(one.given)[1] if {*put} >= c.names() or c not in types
+            ]
+            if missing := {names[n] for c in conditions for n in c.names()} - own.keys():
                 raise UnsupportedSyntax(f"{self.name} does not ask for {min(missing)}")
-            _, conditions = one._of_sizes(one.given)
-            put = {name: own[of] for name, of in names.items()}
             found += [floored(c).put(put) for c in conditions if c.names()]
         return list(dict.fromkeys(part for c in found for part in exhaustive.parts(c)))

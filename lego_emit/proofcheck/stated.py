@@ -62,6 +62,8 @@ def stated(function: Function, language: str) -> Stated:
     found = Stated()
     seen: list[str] = []
     for kind, text in _items(function.comment, language):
+        if language == "julia":  # comments count elements from 0
+            text = ELEMENT.sub(lambda found: f"{found[1]}[{int(found[2]) + 1}]", text)
         if kind == "assume":
             if UNSEEN.fullmatch(text):
                 found.unseen = True
@@ -100,10 +102,12 @@ def whole(name: str) -> str:
     return re.split(r"[.\[]", name)[0]
 
 
+ELEMENT = re.compile(r"\b(?!result\b)(\w+)\[(\d+)\]")  # of a parameter
+
 # Where a comment lists names: of the parameters, or of the results.
 LISTS = re.compile(
     r"^(?:Physical position of the logical index|Logical index|The index at|The indices at) \(([\w., \[\]]+)\)|"
-    r"^- result: \(([\w, ]+)\);|^@returns \{[\[{](.*?)[\]}]\}|^\w+\(([\w, ]*)\)(?: -> \(;? ?([\w, ]+)\))?$",
+    r"^- result: \(([\w, ]+)\);|^@returns \{[\[{](\w+:.*?)[\]}]\}|^\w+\(([\w, ]*)\)(?: -> \(;? ?([\w, ]+)\))?$",
     re.MULTILINE,
 )
 
@@ -210,7 +214,8 @@ def _listed(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield "result", code[-1] if code and _compares(code[-1]) else ""
         elif item.startswith("- ") and not text.startswith("Renamed"):
             code = re.findall(r"`([^`]*)`", text)
-            yield "param", code[-1] if code and _compares(code[-1]) else ""
+            for part in _separate(code[-1]) if code and _compares(code[-1]) else ():
+                yield "param", part
 
 
 def _lines(lines: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -86,7 +86,8 @@ expression_statement: (assignment_expression | augmented_assignment_expression) 
 lexical_declaration: ('const' | 'let') variable_declarator ';'
 variable_declarator: identifier '=' ($value | new_expression)
 assignment_expression: (subscript_expression '=' (call_expression | member_expression)
-    | identifier '=' $value)
+    | array_pattern '=' call_expression | identifier '=' $value)
+array_pattern: '[' subscript_expression (',' subscript_expression)* ']'
 augmented_assignment_expression: identifier ('+=' | '-=') $value
 for_statement: 'for' '(' lexical_declaration binary_expression ';' augmented_assignment_expression ')'
     statement_block
@@ -114,6 +115,7 @@ number ~ (0x[0-9a-fA-F]+|0|[1-9][0-9]*)n?
 JULIA = r'''
 $value = identifier | integer_literal | call_expression | binary_expression | unary_expression
     | ternary_expression | parenthesized_expression | index_expression | field_expression
+    | broadcast_call_expression
 source_file: module_definition
 module_definition: 'module' identifier export_statement (const_statement | string_literal
     | macrocall_expression | function_definition | assignment | struct_definition)* 'end'
@@ -126,13 +128,13 @@ macro_identifier: '@' identifier
 macro_argument_list: function_definition | call_expression | index_expression | assignment
 function_definition: 'function' signature (assignment | call_expression | if_statement
     | macrocall_expression)* return_statement 'end'
-struct_definition: 'struct' type_head typed_expression+ function_definition 'end'
+struct_definition: 'struct' type_head typed_expression+ function_definition? 'end'
 struct_definition/function_definition: 'function' signature (call_expression | if_statement)*
     return_statement 'end'
-type_head: binary_expression
+type_head: binary_expression | identifier | parametrized_type_expression
 signature: where_expression | call_expression | typed_expression
 where_expression: (call_expression | typed_expression) 'where' curly_expression
-typed_expression: identifier '::' identifier
+typed_expression: identifier '::' (identifier | parametrized_type_expression)
     | call_expression '::' (identifier | parametrized_type_expression)
 parametrized_type_expression: identifier curly_expression
 $parameter = identifier | integer_literal | binary_expression | tuple_expression
@@ -159,6 +161,7 @@ ternary_expression: $value '?' $value ':' $value
 parenthesized_expression: '(' $value ')'
 call_expression: (identifier | field_expression | parametrized_type_expression | operator)
     argument_list
+broadcast_call_expression: identifier '.' argument_list
 field_expression: identifier '.' identifier
 index_expression: (identifier | field_expression) vector_expression
 vector_expression: '[' $value (',' $value)* ','? ']'
@@ -265,7 +268,7 @@ token_tree: '(' (identifier ('::' identifier)? (',' identifier)*)? ')' | '(' int
 macro_invocation/token_tree: '(' (identifier '.' identifier token_tree '>=' identifier
     | identifier '<' identifier | token_tree '.' identifier token_tree) ',' string_literal ')'
 function_item: visibility_modifier function_modifiers 'fn' identifier parameters '->'
-    (primitive_type | tuple_type | type_identifier) block
+    (primitive_type | tuple_type | array_type | type_identifier) block
     | function_modifiers 'fn' identifier parameters '->' primitive_type block
     | visibility_modifier 'fn' identifier parameters '->' bounded_type block
 declaration_list/function_item: visibility_modifier? 'fn' identifier parameters '->'
@@ -273,7 +276,9 @@ declaration_list/function_item: visibility_modifier? 'fn' identifier parameters 
 function_modifiers: 'const'
 visibility_modifier: 'pub'
 parameters: '(' (parameter (',' parameter)* ','? | self_parameter (',' parameter)* ','?)? ')'
-parameter: mutable_specifier? identifier ':' (primitive_type | array_type | type_identifier)
+parameter: mutable_specifier? identifier ':' (primitive_type | array_type | type_identifier
+    | reference_type)
+parameter/reference_type: '&' array_type
 self_parameter: '&' mutable_specifier? self
 tuple_type: '(' primitive_type (',' primitive_type)* ','? ')'
 array_type: '[' (primitive_type ';' integer_literal | type_identifier) ']'
@@ -289,7 +294,8 @@ struct_item: visibility_modifier 'struct' type_identifier type_parameters? field
 type_parameters: '<' type_parameter (',' type_parameter)* '>'
 type_parameter: type_identifier
 field_declaration_list: '{' (field_declaration ',')+ '}'
-field_declaration: visibility_modifier? field_identifier ':' (primitive_type | type_identifier)
+field_declaration: visibility_modifier? field_identifier ':' (primitive_type | type_identifier
+    | array_type)
 impl_item: 'impl' type_parameters (generic_type 'for')? generic_type where_clause declaration_list
 where_clause: 'where' where_predicate ','
 where_predicate: type_identifier trait_bounds
@@ -320,9 +326,10 @@ field_initializer_list: '{' $initializer (',' $initializer)* ','? '}'
 field_initializer: field_identifier ':' $value
 shorthand_field_initializer: identifier
 array_expression: '[' $value (',' $value)* ','? ']'
-reference_expression: '&' (array_expression | call_expression | mutable_specifier? index_expression)
+reference_expression: '&' (array_expression | call_expression | mutable_specifier? index_expression
+    | identifier | field_expression)
 binary_expression: $value $operator $value
-unary_expression: ('-' | '!') $value
+unary_expression: ('-' | '!') $value | '*' identifier
 parenthesized_expression: '(' ($value | range_expression) ')'
 range_expression: $value '..' $value
 type_cast_expression: $value 'as' primitive_type

@@ -27,6 +27,12 @@ from .tree import (
 )
 
 BIG = Type("bigint", None)
+KINDS = {"number": INT53, "bigint": BIG}
+# A struct, and a parameter: its type, or that of the elements of an array, its name, how many elements.
+TYPEDEF = re.compile(
+    r"/\*\*\n \* @typedef \{object\} (\w+)((?:\n \* @property \{(?:number|bigint)\} \w+)+)\n \*/"
+)
+PARAM = re.compile(r"@param \{(?:(\w+)|ArrayLike<(\w+)>)\} (\w+)(?: (\d+) elements?\b)?")
 FRACTION = Type("quotient", None)  # of two Numbers, until it is rounded
 ROOT = Type("root", None)  # of a Number, until it is rounded
 EXACT_ROOTS = 2**52  # up to which the rounded square root of an integer lies above no next integer
@@ -65,9 +71,15 @@ DECLARED = frozenset({"export_statement", "function_declaration", "lexical_decla
 
 class _File(File):
     def collect(self) -> None:
+        self.structs: dict[str, list[tuple[str, Type]]] = {}
         for node in inside(self.root):
             if node.type not in DECLARED:
                 raise unread(node, "a statement outside of the functions")
+        for node in walk(self.root):
+            if node.type == "comment" and (found := TYPEDEF.fullmatch(words(node))):
+                fields = re.findall(r"@property \{(\w+)\} (\w+)", found[2])
+                once = found[1] not in self.structs
+                self.structs[found[1]] = [(f, KINDS[kind]) for kind, f in fields if once]
         for node in walk(self.root):
             if node.type == "function_declaration":
                 name = words(node.child_by_field_name("name"))
@@ -94,15 +106,18 @@ class _File(File):
             self.add_table(name, BIG if array[1].startswith("Big") else INT53, numbers)
 
     def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
-        tags = re.findall(r"@param \{(\w+)\} (\w+)", self.comment(node))
-        types = {name: kind for kind, name in tags}
+        tags = re.findall(PARAM, self.comment(node))
+        types = {name: (kind, element, int(count or 0)) for kind, element, name, count in tags}
         found = []
         for param in inside(node.child_by_field_name("parameters")):
             name = words(param)
-            kind = {"number": INT53, "bigint": BIG}.get(types.get(name, ""))
-            if kind is None and strict:
+            kind, element, count = types.get(name, ("", "", 0))
+            members = [(f"{name}[{k}]", KINDS.get(element)) for k in range(count * bool(element))]
+            members += [(f"{name}.{field}", known) for field, known in self.structs.get(kind, ())]
+            members = members or [(name, KINDS.get(kind))]
+            if strict and None in [known for _, known in members]:
                 raise unread(param, "a parameter that is no Number and no BigInt")
-            found.append((name, kind, False))
+            found += [(member, known, False) for member, known in members]
         return found
 
     def comment(self, node: Any) -> str:
@@ -124,7 +139,8 @@ def _binds(node: Any) -> bool:
 
 
 def _is_set(node: Any) -> bool:
-    return node.parent.type in SETS and node.parent.children[0] == node
+    within = node.parent.type
+    return within == "array_pattern" or (within in SETS and node.parent.children[0] == node)
 
 
 def _is_read(node: Any) -> bool:
@@ -216,6 +232,8 @@ class _Call(Call):
 
     def _return(self, node: Any, value: Any) -> Statement:
         if value.type == "array":
+            if len(inside(value)) == 1 and "@returns {[" not in self.file.comment(self.node):
+                raise unread(value, "an array is returned")
             return Statement("return", node, values=inside(value))
         if value.type == "object":
             names, values = [], []
@@ -263,6 +281,10 @@ class _Call(Call):
                 return self._conditional(node, scope)
             case "member_expression" if words(node) == "Number.MAX_SAFE_INTEGER":
                 return Value(term_of(INT53.highest or 0), INT53)
+            case "member_expression" if words(inside(node)[0]) not in scope:
+                name = ".".join(map(words, inside(node)))
+                if name in scope:
+                    return scope[name]
             case "call_expression":
                 return self._call(node, scope)
             case "subscript_expression":
@@ -429,6 +451,11 @@ class _Call(Call):
 
     def _entry(self, node: Any, scope: Scope) -> Value:
         table = words(node.child_by_field_name("object"))
+        if f"{table}[0]" in scope:
+            name = f"{table}[{words(node.child_by_field_name('index'))}]"
+            if table in scope or name not in scope:
+                raise unread(node, "an element that the array does not have")
+            return scope[name]
         kind, numbers = self.file.table(node, table)
         place = self.value(node.child_by_field_name("index"), scope)
         if table in scope or place.type not in (INT53, BIG):

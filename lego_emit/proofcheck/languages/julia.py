@@ -38,6 +38,7 @@ def read(source: str, language: str) -> Text:
 
 class _File(File):
     def collect(self) -> None:
+        self.structs: dict[str, tuple[str, list[tuple[str, str]]]] = {}
         for part in inside(self.root):
             if part.type not in (*ITEMS, "module_definition"):
                 raise unread(part, "an item that the checker does not know")
@@ -54,6 +55,7 @@ class _File(File):
                 case "struct_definition":
                     if words(inside(node)[0]).partition("{")[0] in KNOWN:
                         raise unread(node, "another meaning of a name")
+                    self._struct(node)
                 case "module_definition":
                     for part in inside(node)[1:]:
                         if part.type not in ITEMS:
@@ -68,6 +70,46 @@ class _File(File):
             raise unread(node, "an item that the checker does not know")
         if call is not None:
             self.functions.setdefault(name, []).append(node)
+
+    def _struct(self, node: Any) -> None:
+        """name{Ti<:Union{..}} or a name alone, and fields of plain types."""
+        head, *fields = inside(node)
+        found = re.fullmatch(r"(\w+)(?:\{(\w+)<:Union\{[\w, ]+\}\})?", words(head))
+        if found is None or any(field.type != "typed_expression" for field in fields):
+            return
+        if found[1] in self.structs:
+            raise unread(node, f"a second struct {found[1]}")
+        parts = [words(field).partition("::") for field in fields]
+        self.structs[found[1]] = found[2] or "", [(name, kind) for name, _, kind in parts]
+
+    def built(self, node: Any) -> list[str]:
+        """The fields of the struct that a call makes by its own constructor; none where it makes none."""
+        if node.type != "call_expression":
+            return []
+        name, _, kind = words(inside(node)[0]).partition("{")
+        parameter, fields = self.structs.get(name, ("", []))
+        other = [known for known in self.functions if known.partition("{")[0] == name]
+        if (
+            not fields
+            or bool(parameter) != bool(kind)
+            or other != [name] * bool(parameter and other)
+        ):
+            return []
+        return [field for field, _ in fields]
+
+    def members(self, node: Any, name: str, kind: str) -> list[tuple[str, Type | None]]:
+        """(what reads it, its type) of each integer of a parameter of a type: of a struct, or of a tuple."""
+        if tuple_of := re.fullmatch(r"NTuple\{(\d+), (\w+)\}", kind):
+            element = self.type_of(node, tuple_of[2])
+            return [(f"{name}[{k + 1}]", element) for k in range(int(tuple_of[1]))]
+        struct = re.fullmatch(r"(\w+)(?:\{(\w+)\})?", kind)
+        parameter, fields = self.structs.get(struct[1], ("", [])) if struct else ("", [])
+        if not struct or not fields or bool(parameter) != bool(struct[2]):
+            return [(name, self.type_of(node, kind))]
+        return [
+            (f"{name}.{field}", self.type_of(node, struct[2] if own == parameter else own))
+            for field, own in fields
+        ]
 
     def _table(self, node: Any) -> None:
         found = re.fullmatch(
@@ -98,10 +140,10 @@ class _File(File):
         found = []
         for param in inside(inside(call)[1]):
             name, _, kind = words(param).partition("::")
-            known = self.type_of(node, kind)
-            if strict and known is None:
+            members = self.members(node, name, kind)
+            if strict and None in [known for _, known in members]:
                 raise unread(param, "a parameter of a type that no index has")
-            found.append((name, known, False))
+            found += [(member, known, False) for member, known in members]
         return found
 
     def type_of(self, node: Any, name: str) -> Type | None:
@@ -161,10 +203,16 @@ class _Call(Call):
         return value if value.type == kind else self.machine.converted(value, kind)
 
     def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
-        head = words(next(n for n in inside(self.node) if n.type == "signature"))
-        result = head.rpartition(")::")[2] if ")::" in head else ""
+        result = self._result()
         if not result:
             return values
+        if result.partition("{")[0] in self.file.structs:
+            members = self.file.members(self.node, "", result)
+            if tuple(name[1:] for name, _ in members) != self.names or len(members) != len(values):
+                raise unread(self.node, "a result of a type that the checker does not know")
+            return tuple(
+                self.implicit(v, k) for v, (_, k) in zip(values, members, strict=True) if k
+            )
         named = re.match(
             r"(?:(NamedTuple\{\((.*?),?\),\s*)?NTuple\{(\d+), (\w+)\}(?(1)\})|(\w+))(?= where|$)",
             result,
@@ -176,6 +224,11 @@ class _Call(Call):
         if kind is None or int(count or 1) != len(values) or given != self.names:
             raise unread(self.node, "a result of a type that the checker does not know")
         return tuple(self.implicit(v, kind) for v in values)
+
+    def _result(self) -> str:
+        """The text of the result's type, "" where none is said."""
+        head = words(next(n for n in inside(self.node) if n.type == "signature"))
+        return head.rpartition(")::")[2].partition(" where ")[0] if ")::" in head else ""
 
     def _assigned(self, value: Value, kind: Type | None) -> Value:
         return value  # a variable has the type of what it is
@@ -195,7 +248,14 @@ class _Call(Call):
                 if target.type == "identifier":
                     return [Statement("set", node, words(target), None, value)]
             case "return_statement":
-                value = inside(node)[0]
+                value, result = inside(node)[0], self._result()
+                if fields := self.file.built(value):
+                    if words(inside(value)[0]) != result:
+                        raise unread(value, "a value of another type than the function's")
+                    parts = inside(inside(value)[1])
+                    return [Statement("return", node, values=parts, names=tuple(fields))]
+                if (value.type == "tuple_expression") != ("NTuple" in result) and result:
+                    raise unread(value, "a value of another type than the function's")
                 if value.type != "tuple_expression":
                     return [Statement("return", node, values=[value])]
                 parts = inside(value)
@@ -230,6 +290,9 @@ class _Call(Call):
                 return self._infix(node, scope)
             case "ternary_expression":
                 return self._conditional(node, scope)
+            case "field_expression" if words(inside(node)[0]) not in scope:
+                if words(node) in scope:
+                    return scope[words(node)]
             case "index_expression":
                 return self._entry(node, scope)
             case "call_expression":
@@ -318,6 +381,10 @@ class _Call(Call):
 
     def _entry(self, node: Any, scope: Scope) -> Value:
         table, index = inside(node)
+        if f"{words(table)}[1]" in scope:
+            if words(table) in scope or words(node) not in scope:
+                raise unread(node, "an element that the tuple does not have")
+            return scope[words(node)]
         kind, numbers = self.file.table(node, words(table))
         if words(table) in scope or len(inside(index)) != 1:
             raise unread(node, "not a place in a table")

@@ -25,6 +25,7 @@ from ..text import (
 )
 from .tree import (
     COMPARISONS,
+    MOST_STEPS,
     Call,
     File,
     Scope,
@@ -117,11 +118,23 @@ class _File(File):
         found = []
         for param in inside(node.child_by_field_name("parameters")):
             pattern, kind = (param.child_by_field_name(f) for f in ("pattern", "type"))
-            known = TYPES.get(words(kind)) if kind is not None else None
-            if known is None and strict:
+            name = words(pattern) if pattern is not None else ""
+            members = self._members(name, kind) if kind is not None else [(name, None)]
+            if None in [known for _, known in members] and strict:
                 raise unread(param, "a parameter of a type that no index has")
-            found.append((words(pattern) if pattern is not None else "", known, False))
+            found += [(member, known, False) for member, known in members]
         return found
+
+    def _members(self, name: str, kind: Any) -> list[tuple[str, Type | None]]:
+        """(what reads it, its type) of each integer of a parameter: of a struct, or of an array."""
+        fields = self.structs.get(words(kind))
+        if fields:
+            return [(f"{name}.{field}", known) for field, known in fields]
+        array = inside(kind)[0] if kind.type == "reference_type" else kind
+        if array.type == "array_type":
+            element, count = array_of(array)
+            return [(f"{name}[{k}]", element) for k in range(count)]
+        return [(name, TYPES.get(words(kind)))]
 
     def comment(self, node: Any) -> str:
         lines = comment_before(node, ("attribute_item",)).splitlines()
@@ -129,6 +142,15 @@ class _File(File):
 
     def call(self, node: Any, machine: Machine) -> Call:
         return _Call(self, node, machine)
+
+
+def array_of(node: Any) -> tuple[Type, int]:
+    """The type of an array's elements, and how many there are."""
+    element, count = (words(node.child_by_field_name(f)) for f in ("element", "length"))
+    found = _number(count)
+    if element not in TYPES or found is None or not 1 <= found[0] <= MOST_STEPS:
+        raise unread(node, "an array that the checker does not know")
+    return TYPES[element], found[0]
 
 
 def _number(text: str) -> tuple[int, Type] | None:
@@ -204,13 +226,14 @@ class _Call(Call):
         raise unread(node, "a statement that the checker does not know")
 
     def _returned(self, node: Any, value: Any) -> Statement:
-        if value.type == "tuple_expression":
+        kind = self.node.child_by_field_name("return_type")
+        if (value.type == "array_expression") != (kind.type == "array_type"):
+            raise unread(value, "a value of another type than the function's")
+        if value.type in ("tuple_expression", "array_expression"):
             return Statement("return", node, values=inside(value))
         if value.type == "struct_expression":
             names, values = [], []
-            if words(value.child_by_field_name("name")) != words(
-                self.node.child_by_field_name("return_type")
-            ):
+            if words(value.child_by_field_name("name")) != words(kind):
                 raise unread(value, "a value of another type than the function's")
             for part in inside(value.child_by_field_name("body")):
                 parts = inside(part)
@@ -233,6 +256,11 @@ class _Call(Call):
         if kind is not None and kind.type == "tuple_type":
             types = [self._type(n) for n in inside(kind)]
             return tuple(self.implicit(v, t) for v, t in zip(values, types, strict=True))
+        if kind is not None and kind.type == "array_type":
+            element, count = array_of(kind)
+            if count != len(values):
+                raise unread(kind, f"a function that returns {len(values)} values of this type")
+            return tuple(self.implicit(v, element) for v in values)
         fields = dict(self.file.structs.get(words(kind), ()))
         types = [fields.get(name) for name in self.names]
         if len(fields) != len(types) or None in types:
@@ -275,6 +303,11 @@ class _Call(Call):
                 return self.machine.converted(value, self._type(node.child_by_field_name("type")))
             case "index_expression":
                 return self._entry(node, scope)
+            case "field_expression":
+                owner, field = (node.child_by_field_name(f) for f in ("value", "field"))
+                name = f"{words(owner)}.{words(field).removeprefix('r#')}"
+                if owner.type == "identifier" and name in scope:
+                    return scope[name]
             case "call_expression":
                 return self._call(node, scope)
             case "scoped_identifier":
@@ -370,6 +403,12 @@ class _Call(Call):
 
     def _entry(self, node: Any, scope: Scope) -> Value:
         table, place = inside(node)
+        if table.type == "identifier" and f"{words(table)}[0]" in scope:
+            found = _number(words(place)) if place.type == "integer_literal" else None
+            name = f"{words(table)}[{found[0]}]" if found else ""
+            if name not in scope:
+                raise unread(node, "an element that the array does not have")
+            return scope[name]
         kind, entries = self.file.table(node, words(table))
         at = self.value(place, scope)
         self.machine.at(node)
