@@ -532,7 +532,7 @@ class Held(NamedTuple):
 
 
 @dataclass(kw_only=True)
-class One:
+class Lone:
     n: int
 
     def __post_init__(self):
@@ -552,8 +552,8 @@ def pair(n: int) -> tuple[int, int]:
     return n, n + 1
 
 
-def next_one(a: One, i: int) -> One:
-    return One(n=a.n + i)
+def next_one(a: Lone, i: int) -> Lone:
+    return Lone(n=a.n + i)
 
 
 @pytest.mark.parametrize("language", ["cpp", "c"])
@@ -563,7 +563,7 @@ def test_types_are_taken_and_given(language, toolchain_of):
     assert run["square"](7) == Held(7, 49) and type(run["square"](7)) is Held
     assert run["turned_held"](Held(1, 2)) == run["turned_held"]([1, 2]) == Held(2, 1)
     assert run["pair"](3) == (3, 4)
-    assert run["next_one"](One(n=3), 4) == run["next_one"]((3,), 4) == One(n=7)
+    assert run["next_one"](Lone(n=3), 4) == run["next_one"]((3,), 4) == Lone(n=7)
     assert run["next_one"](3, 4) == 7
     (found,) = run.columns("next_one", [np.arange(3), 4])
     assert found.tolist() == [4, 5, 6]
