@@ -652,15 +652,43 @@ def const(p: Annotated[Coord, "in cells"]) -> Coord:
     return Coord(p.y, p.x)
 
 
+class Words(NamedTuple):
+    end: int
+    type: int
+
+
+class Wide(NamedTuple):
+    a: int
+    b: int
+    c: int
+    d: int
+    e: int
+
+
+def mixed(words: Words, i: Array[2], wide: Wide) -> Wide:
+    return Wide(words.end, words.type, i[1], i[0], wide.e)
+
+
+def parted(X: Array[2], n: int) -> Array[2]:
+    return n % X[1], n // X[1]
+
+
+def narrowed(wide: Wide) -> Words:
+    return Words(wide.b, wide.d)
+
+
 GROUPED = {
     const: {},
     position: {"at.x": (0, "size.x"), "at.y": (0, "size.y")},
     unravel: {"n": (0, "size.x*size.y"), "size.x": (1, None)},
     rotated: {},
+    mixed: {"wide.e": (0, 9), "words.type": (0, "words.end")},
+    narrowed: {},
+    parted: {"n": (0, "X[0]*X[1]"), "X[1]": (1, None)},
 }
 
 
-@pytest.mark.parametrize("language", ["cpp", "c", "cuda"])
+@pytest.mark.parametrize("language", ["cpp", "c", "cuda", "fortran", "glsl"])
 def test_structs_and_arrays_are_proved(language):
     for function, ranges in GROUPED.items():
         for sizes in ({}, {"size.y": 5}) if "size" in function.__annotations__ else ({},):
@@ -708,6 +736,64 @@ FAULTS = [
     ("cpp", rotated, "array<std::int64_t, 3>", "array<std::int64_t, 4>"),
     ("cpp", rotated, "array<std::int64_t, 3>", "array<std::int32_t, 3>"),
     ("cpp", rotated, "std::array<std::int64_t, 3>", "std::tuple<std::int64_t, 3>"),
+    ("fortran", position, "size_v%x * at%y", "size_v%y * at%y"),
+    ("fortran", position, "+ at%x", "+ at%y"),
+    ("fortran", position, "+ at%x", "+ at%z"),
+    ("fortran", position, "+ at%x", "+ at"),
+    ("fortran", position, "+ at%x", "+ position%x"),
+    ("fortran", position, r"position\(size_v, at\)", "position(at, size_v)"),
+    ("fortran", position, "0 <= at.x < size_v.x", "0 <= at.x < size_v.y"),
+    ("fortran", position, "@param at ", "@param size_v "),
+    ("fortran", position, ":: x, y", ":: y, x"),
+    ("fortran", position, ":: x, y", ":: x, y, z"),
+    ("fortran", position, r"int64\) :: x, y", "int32) :: x, y"),
+    ("fortran", position, r"intent\(in\) :: size_v, at", "intent(out) :: size_v, at"),
+    ("fortran", position, "(  type, public .*\n.*\n.*\n)", r"\1\1"),
+    ("fortran", unravel, r"Coord\((.*), (n / .*)\)", r"Coord(\2, \1)"),
+    ("fortran", unravel, r"Coord\((.*), (n / .*)\)", r"Coord(\2)"),
+    ("fortran", unravel, r"= Coord\((.*), (n / .*)\)", r"= [\1, \2]"),
+    ("fortran", unravel, r"= Coord\(", "= Place("),
+    ("fortran", unravel, r"type\(Coord\) function", "type(Place) function"),
+    ("fortran", unravel, r"type\(Coord\) function", "integer(int64) function"),
+    ("fortran", unravel, r"  unravel = ", "  unravel = size_v\n    unravel = "),
+    ("fortran", rotated, r"\[i\(2\)", "[i(1)"),
+    ("fortran", rotated, r"\[i\(2\)", "[i(4)"),
+    ("fortran", rotated, r"\[i\(2\)", "[i(0)"),
+    ("fortran", rotated, r"\[i\(2\)", "[i(1 + 1)"),
+    ("fortran", rotated, r"\[i\(2\)", "[i"),
+    ("fortran", rotated, r"\[i\(2\)", "[rotated(2)"),
+    ("fortran", rotated, r"\[i\(2\), ", "["),
+    ("fortran", rotated, r"dimension\(3\), intent\(in\)", "dimension(4), intent(in)"),
+    ("fortran", rotated, r"dimension\(3\), intent\(in\)", "dimension(0:2), intent(in)"),
+    ("fortran", rotated, r"dimension\(3\) :: rotated", "dimension(4) :: rotated"),
+    ("fortran", rotated, r"int64\), dimension\(3\), ", "int32), dimension(3), "),
+    ("glsl", position, "size.x \\* at.y", "size.y * at.y"),
+    ("glsl", position, "\\+ at.x;", "+ at.y;"),
+    ("glsl", position, "\\+ at.x;", "+ at.z;"),
+    ("glsl", position, "\\+ at.x;", "+ at;"),
+    ("glsl", position, r"\(ivec2 size, ivec2 at\)", "(ivec2 at, ivec2 size)"),
+    ("glsl", position, r"\(ivec2 size, ivec2 at\)", "(ivec2 size, ivec3 at)"),
+    ("glsl", position, r"\(ivec2 size, ivec2 at\)", "(ivec2 size, uvec2 at)"),
+    ("glsl", position, "0 <= at.x < size.x", "0 <= at.x < size.y"),
+    ("glsl", unravel, r"ivec2\((n % .*), (n / .*)\)", r"ivec2(\2, \1)"),
+    ("glsl", unravel, r"ivec2\((n % .*), (n / .*)\)", r"ivec2(\1)"),
+    ("glsl", unravel, "return ivec2", "return ivec3"),
+    ("glsl", unravel, "ivec2 unravel", "ivec3 unravel"),
+    ("glsl", unravel, "ivec2 unravel", "uvec2 unravel"),
+    ("glsl", rotated, r"3\]\(i\[1\]", "3](i[0]"),
+    ("glsl", rotated, r"3\]\(i\[1\]", "3](i[3]"),
+    ("glsl", rotated, r"3\]\(i\[1\]", "3](i"),
+    ("glsl", rotated, r"int i\[3\]", "int i[4]"),
+    ("glsl", rotated, r"int i\[3\]", "int i"),
+    ("glsl", rotated, r"int\[3\] rotated", "int[4] rotated"),
+    ("glsl", rotated, r"return int\[3\]", "return int[4]"),
+    ("glsl", rotated, r"int\[3\] rotated", "uint[3] rotated"),
+    ("glsl", mixed, "  int a;\n  int b;", "  int b;\n  int a;"),
+    ("glsl", mixed, "words.y, i", "words.x, i"),
+    ("glsl", mixed, "  int e;", "  int e;\n  int f;"),
+    ("glsl", narrowed, "struct Wide", "struct Wider"),
+    ("fortran", parted, r"result\[0\] <", "result[1] <"),
+    ("glsl cpp", parted, r"result\[0\] < X\[1\]", "result[0] < X[0]"),
 ]  # fmt: skip
 
 

@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
+from ..emit.printer import Printer
 from ..errors import VerifyError
 from ..files import write_if_changed
 from ..html import code
@@ -136,6 +137,7 @@ def _role(unit: Any, function: Function) -> str:
 
 
 def _function(unit: Any, function: Function, found: Told, role: str) -> dict[str, Any]:
+    function = function.spoken
     return {
         "name": function.name,
         "of": found.function.name,
@@ -161,7 +163,7 @@ def _parameters(unit: Any, function: Function, role: str) -> list[dict[str, Any]
     for one in function.entries:
         for k, name in enumerate(one.members if isinstance(one, Group) else [one.name]):
             if isinstance(name, int):
-                own = unit.printer.member(one, k)
+                own = Printer.member(unit.printer, cast(Group, one), k)
                 found.append({"name": own, "of": own, "is": "fixed", "base": 0})
             else:
                 p, old = params[name], of.get(name, name)

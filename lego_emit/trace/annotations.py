@@ -81,7 +81,7 @@ def _shape(note: Any, name: str, place: str) -> Group | None:
     if hasattr(note, "__metadata__"):  # Annotated[..]
         return _shape(note.__origin__, name, place)
     if get_origin(note) is tuple:
-        if all(part is int for part in note.__args__):
+        if note.__args__ and all(part is int for part in note.__args__):
             return _array(name, len(note.__args__))
         return None
     if not isinstance(note, type):

@@ -15,7 +15,20 @@ from typing import Any
 
 from ..stated import whole
 from ..terms import FALSE, TRUE, made, term_of
-from ..text import BOOL, DIVISOR, FITS, I32, I64, U32, U64, Machine, Text, Type, Value
+from ..text import (
+    BOOL,
+    DIVISOR,
+    FITS,
+    I32,
+    I64,
+    U32,
+    U64,
+    Machine,
+    Text,
+    Type,
+    Value,
+)
+from .c_glsl import VECTORS, array_result, as_cpp
 from .c_groups import Structs, add_struct, check_guard, parameters, result_types
 from .c_types import (
     FLOATS,
@@ -68,13 +81,6 @@ ASSUME = re.compile(
     r"#\s*define \w+_ASSUME\(holds\) (__builtin_assume\(holds\)|__assume\(holds\)|\(void\)0|"
     r"\(\(holds\) \? \(void\)0 : __builtin_unreachable\(\)\))"
 )
-# Names in GLSL that C++'s grammar keeps for itself; they are marked while it reads them.
-GLSL_NAMES = re.compile(
-    r"\b(alignas|alignof|and|auto|catch|class|concept|constexpr|delete|enum|explicit|export|extern|"
-    r"friend|goto|inline|long|mutable|namespace|new|noexcept|not|nullptr|operator|or|private|"
-    r"protected|public|register|requires|short|signed|sizeof|static|template|this|throw|try|typedef|"
-    r"typename|union|using|virtual|xor)\b"
-)
 
 
 def read(source: str, language: str) -> Text:
@@ -83,21 +89,10 @@ def read(source: str, language: str) -> Text:
     for macro in dict.fromkeys(MACRO.findall(source)):
         plain = re.sub(rf"^(?!\s*#)(.*?)\b{macro}\b", r"\1", plain, flags=re.MULTILINE)
     if language == "glsl":
-        plain = re.sub(r"^(?!\s*//).+", lambda line: _glsl(line[0]), plain, flags=re.MULTILINE)
-        plain = re.sub(rf"= {INT}\[\d*\]\(([^()]*)\)", r"= {\2}", plain)
+        plain = as_cpp(plain)
     else:
         plain = re.sub(r"#ifdef __CUDA_ARCH__\n__device__\n#endif\n", "\n\n\n", plain)
     return _File(parsed(plain, "cpp", language), language).text()
-
-
-INT = r"(u?int(?:32_t|64_t)?)"
-
-
-def _glsl(line: str) -> str:
-    """A line of GLSL as C++."""
-    line = GLSL_NAMES.sub(rf"\1{MARK}", line)
-    line = re.sub(rf"const {INT}\[(\d*)\] (\w+) =", r"const \1 \3[\2] =", line)
-    return re.sub(rf"\bout {INT} (\w+)", r"\1 &\2", line)
 
 
 # What a file is made of; in a preprocessor's branch, too.
@@ -204,9 +199,18 @@ class _File(File):
 
     def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
         kind = node.child_by_field_name("type")
-        if re.fullmatch(r"[iu](64)?vec[234]", words(kind) if kind is not None else ""):
+        alone = len(self.functions.get(_function_name(node), ())) == 1
+        if self.language == "glsl" and alone:
+            return parameters(node, {**self.structs, **VECTORS}, strict)
+        if kind is not None and words(kind) in VECTORS:
             return [("", None, False)]  # the same with vectors, beside the one that is read
         return parameters(node, self.structs, strict)
+
+    def result_types(self, kind: Any) -> tuple[list[Type | None], tuple[str, ...]]:
+        """(the types, the names) of the results of a function that returns this type."""
+        if self.language != "glsl":
+            return result_types(kind, self.structs)
+        return array_result(kind) or result_types(kind, {**self.structs, **VECTORS})
 
     def definition(self, name: str, count: int | None = None) -> Any:
         found = super().definition(name, count)
@@ -241,7 +245,7 @@ class _Call(Call):
     def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         kind = self.node.child_by_field_name("type")
         plain = self.node.child_by_field_name("declarator").type == "function_declarator"
-        types, names = result_types(kind, self.file.structs)
+        types, names = self.file.result_types(kind)
         if not plain or None in types or len(types) != len(values):
             raise unread(kind, f"a function that returns {len(values)} values of this type")
         self.names = names or self.names
@@ -281,6 +285,8 @@ class _Call(Call):
                 if not value:
                     raise unread(node, "it returns nothing")
                 several = value[0].type == "initializer_list"
+                if self.file.language == "glsl" and (parts := self._constructed(value[0])):
+                    return [Statement("return", node, values=parts)]
                 return [Statement("return", node, values=inside(value[0]) if several else value)]
             case "if_statement":
                 (condition, *more) = inside(node.child_by_field_name("condition"))
@@ -310,6 +316,15 @@ class _Call(Call):
             case "preproc_ifdef" | "preproc_if":
                 return self._chosen(node)
         raise unread(node, "a statement that the checker does not know")
+
+    def _constructed(self, node: Any) -> list[Any]:
+        """The members of a vector, a struct or an array of the type that the function returns; none of
+        another value."""
+        kind = words(self.node.child_by_field_name("type"))
+        function = node.child_by_field_name("function") if node.type == "call_expression" else None
+        if function is None or words(function) != kind or kind in TYPES:
+            return []
+        return inside(node.child_by_field_name("arguments"))
 
     def _chosen(self, node: Any) -> list[Statement]:
         """The branches of a helper that is tried: it is run with each of them."""

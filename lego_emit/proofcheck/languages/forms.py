@@ -177,11 +177,11 @@ operator ~ [-+*%&|~!<>=÷⊻]|<<|>>|<=|>=|==|!=|&&|\|\||<:|in
 
 FORTRAN = r"""
 $number = identifier | number_literal | call_expression | math_expression | unary_expression
-    | parenthesized_expression
+    | parenthesized_expression | derived_type_member_expression
 $truth = relational_expression | logical_expression
 translation_unit: module
 module: module_statement use_statement? implicit_statement private_statement public_statement
-    variable_declaration* internal_procedures end_module_statement
+    derived_type_definition* variable_declaration* internal_procedures end_module_statement
 module_statement: 'module' name
 end_module_statement: 'end' 'module' name
 use_statement: 'use' ',' 'intrinsic' '::' module_name included_items
@@ -196,15 +196,22 @@ function: function_statement variable_declaration+ associate_statement*
 subroutine: subroutine_statement variable_declaration+ associate_statement*
     (assignment_statement | do_loop | if_statement)+ end_subroutine_statement
 function_statement/intrinsic_type: 'integer' kind? | 'logical'
-function_statement: procedure_qualifier (intrinsic_type 'function' name parameters
-    | 'function' name (parameters | '(' ')') function_result)
+function_statement: procedure_qualifier ((intrinsic_type | derived_type) 'function' name parameters
+    | 'function' name (parameters | '(' ')') function_result | 'function' name parameters)
+derived_type_definition: derived_type_statement variable_declaration end_type_statement
+derived_type_statement: 'type' ',' access_specifier '::' type_name
+access_specifier: 'public'
+end_type_statement: 'end' 'type' name
+derived_type: 'type' '(' type_name ')'
+derived_type_member_expression: identifier '%' type_member
 subroutine_statement: procedure_qualifier 'subroutine' name parameters
 procedure_qualifier: 'elemental' | 'pure'
 end_function_statement: 'end' 'function' name
 end_subroutine_statement: 'end' 'subroutine' name
 function_result: 'result' '(' identifier ')'
 parameters: '(' (identifier (',' identifier)*)? ')'
-variable_declaration: intrinsic_type ('::' identifier (',' identifier)*
+derived_type_definition/variable_declaration: intrinsic_type '::' identifier (',' identifier)*
+variable_declaration: (intrinsic_type | derived_type) ('::' identifier (',' identifier)*
     | ',' type_qualifier (',' type_qualifier)? '::' (identifier (',' identifier)* | init_declarator))
 intrinsic_type: 'integer' kind?
 kind: '(' identifier ')'
@@ -212,14 +219,13 @@ type_qualifier: 'intent' '(' ('in' | 'out') ')' | 'dimension' argument_list | 'p
 init_declarator: sized_declarator '=' array_literal
 sized_declarator: identifier size
 size: '(' extent_specifier ')'
-extent_specifier: $number ':' $number
-array_literal: '[' (intrinsic_type '::')? (number_literal | unary_expression)
-    (',' (number_literal | unary_expression))* ']'
+extent_specifier: $number ':' $number | ':'
+array_literal: '[' (intrinsic_type '::')? $number (',' $number)* ']'
 associate_statement: 'associate' association_list ';' end_associate_statement
 association_list: '(' association ')'
 association: identifier '=>' identifier
 end_associate_statement: 'end' 'associate'
-assignment_statement: (identifier | call_expression) '=' ($number | $truth)
+assignment_statement: (identifier | call_expression) '=' ($number | $truth | array_literal)
 if_statement: 'if' parenthesized_expression ('then' assignment_statement+ else_clause?
     end_if_statement | assignment_statement)
 else_clause: 'else' assignment_statement+
@@ -240,9 +246,11 @@ logical_expression: ($truth | parenthesized_expression) ('.and.' | '.or.')
     ($truth | parenthesized_expression) | '.not.' ($truth | parenthesized_expression)
 parenthesized_expression: '(' ($number | $truth) ')'
 call_expression: identifier argument_list
-argument_list: '(' (($number | $truth) (',' ($number | $truth))*
-    | extent_specifier (',' extent_specifier)*) ')'
+$argument = $number | $truth | extent_specifier
+argument_list: '(' $argument (',' $argument)* ')'
 number_literal: ~number '_' identifier
+type_name ~ \w+
+type_member ~ \w+
 identifier ~ \w+
 name ~ \w+
 module_name ~ iso_fortran_env|iso_c_binding
@@ -443,13 +451,17 @@ type_descriptor: primitive_type
 """
 
 GLSL = r"""
-preproc_ifdef: $guard (declaration | function_definition)+ $end
+$value = $value | field_expression
+preproc_ifdef: $guard (declaration | function_definition | preproc_ifdef)+ $end
+preproc_ifdef/preproc_ifdef: $guard struct_specifier ';' preproc_elif '#endif'
+struct_specifier: 'struct' type_identifier field_declaration_list
+field_declaration_list: '{' field_declaration+ '}'
+field_declaration: $type field_identifier ';'
 function_definition: $type function_declarator compound_statement
-parameter_declaration: $type (identifier | reference_declarator)
+parameter_declaration: $type (identifier | reference_declarator) | type_qualifier $type array_declarator
 reference_declarator: '&' identifier
 declaration: type_qualifier? $type init_declarator ';' | type_identifier identifier ';'
 call_expression: (identifier | primitive_type) argument_list
-argument_list: '(' (($value | field_expression) (',' ($value | field_expression))*)? ')'
 field_expression: identifier '.' field_identifier
 """
 

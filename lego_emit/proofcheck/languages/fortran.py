@@ -46,6 +46,7 @@ USED = re.compile(
     r"use, *intrinsic *:: *iso_(?:fortran_env|c_binding), *only *: *[\w, ]+", re.IGNORECASE
 )
 DIRECTIVE = re.compile(r"!\w*\$")
+MOST_ELEMENTS = 4096  # of an array
 INTRINSIC = {"int", "merge", "mod", "modulo", "min", "max", "not", "shiftl", "shifta", "shiftr",
              "bit_size", "abs", "huge", *BITS}  # fmt: skip
 
@@ -58,10 +59,13 @@ def read(source: str, language: str) -> Text:
 class _File(File):
     def collect(self) -> None:
         self.starts: dict[str, int] = {}
+        self.structs: dict[str, list[tuple[str, Type | None]]] = {}
         for node in walk(self.root):
             if node.type in ("function", "subroutine") and inside(node):
                 name = words(inside(node)[0].child_by_field_name("name"))
                 self.functions.setdefault(name, []).append(node)
+            elif node.type == "derived_type_definition":
+                self._struct(node)
             elif node.type == "variable_declaration":
                 self._table(node)
                 declared = map(_named, node.children_by_field_name("declarator"))
@@ -73,9 +77,60 @@ class _File(File):
                 raise unread(node, "types of names by their first letters")
             elif node.type == "comment" and DIRECTIVE.match(words(node)):
                 raise unread(node, "a comment that some compilers read")
-        for name in map(str.lower, self.functions):
-            if name in INTRINSIC:
+        functions = {*map(str.lower, self.functions)}
+        for name in (*functions, *self.structs):
+            if name in INTRINSIC or (name in self.structs and name in functions):
                 raise unread(self.root, f"another meaning of {name}")
+
+    def _struct(self, node: Any) -> None:
+        head, *parts, _ = inside(node)
+        name = words(inside(head)[-1]).lower()
+        fields = [
+            (words(field), self.kind(part.child_by_field_name("type")))
+            for part in parts
+            for field in part.children_by_field_name("declarator")
+        ]
+        if name in self.structs or len({field.lower() for field, _ in fields}) != len(fields):
+            raise unread(node, "a second meaning of a name")
+        self.structs[name] = fields
+
+    def shape(self, part: Any) -> list[tuple[str, Type | None]] | None:
+        """(what reads it in a comment, behind the name, its type) of each integer of what a declaration
+        declares, a structure or an array; None where it declares something else."""
+        kind = part.child_by_field_name("type")
+        if kind is not None and kind.type == "derived_type":
+            fields = self.structs.get(words(inside(kind)[0]).lower())
+            plain = "dimension" not in words(part).lower()
+            return [(f".{field}", k) for field, k in fields] if fields and plain else None
+        sizes = re.findall(r"\bdimension *\( *(\d+) *\)", words(part).lower())
+        element = self.kind(kind)
+        if len(sizes) != 1 or element in (None, BOOL) or not 1 <= int(sizes[0]) <= MOST_ELEMENTS:
+            return None
+        return [(f"[{k}]", element) for k in range(int(sizes[0]))]
+
+    def grouped(self, node: Any) -> dict[str, tuple[list[tuple[str, Type | None]], bool]]:
+        """(the members, whether it is a parameter that is only read) of each structure and each array of a
+        procedure, its result included, by small letters."""
+        head, *parts = inside(node)
+        found: dict[str, tuple[list[tuple[str, Type | None]], bool]] = {}
+        for part in parts:
+            if part.type != "variable_declaration" or (shape := self.shape(part)) is None:
+                continue
+            for declarator in part.children_by_field_name("declarator"):
+                if declarator.type == "identifier":
+                    read = re.search(r"\bintent *\( *in *\)", words(part).lower()) is not None
+                    found[words(declarator).lower()] = shape, read
+        of_head = next((n for n in inside(head) if n.type == "derived_type"), None)
+        if of_head is not None:
+            fields = self.structs.get(words(inside(of_head)[0]).lower(), [])
+            found[self.result(node).lower()] = [(f".{f}", k) for f, k in fields], False
+        return found
+
+    def result(self, node: Any) -> str:
+        """The name of a function's result."""
+        head = inside(node)[0]
+        found = re.search(r"result *\( *(\w+) *\)", words(head).lower())
+        return found[1] if found else words(head.child_by_field_name("name"))
 
     def _table(self, node: Any) -> None:
         text = re.sub(r"&\s*\n\s*&?", " ", words(node))
@@ -118,18 +173,24 @@ class _File(File):
 
     def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
         head = inside(node)[0]
-        declared = self.declared(node)
+        declared, grouped = self.declared(node), self.grouped(node)
         listed = head.child_by_field_name("parameters")
-        found = []
+        found: list[tuple[str, Any, bool]] = []
         for param in inside(listed) if listed is not None else ():
+            members, read = grouped.get(words(param).lower(), ([], False))
+            if members and read and None not in [k for _, k in members]:
+                found += [(f"{words(param)}{member}", k, False) for member, k in members]
+                continue
             kind, out = declared.get(words(param).lower(), (None, False))
             if kind is None and strict:
                 raise unread(param, "a parameter of a type that no index has")
             found.append((words(param), kind, out))
         if node.type == "function":
-            name = words(head.child_by_field_name("name"))
-            result = re.search(r"result\((\w+)\)", words(head).lower())
-            name = result[1] if result else name
+            name = self.result(node)
+            members, _ = grouped.get(name.lower(), ([], False))
+            if members:
+                found += [(f"{name}{member}", k, True) for member, k in members]
+                return found
             known = declared.get(name.lower(), (None, False))[0]
             found.append((name, known or self.kind(head.child_by_field_name("type")), True))
         return found
@@ -154,6 +215,7 @@ class _Call(Call):
 
     def body(self) -> list[Statement]:
         self.declared = self.file.declared(self.node)
+        self.grouped = self.file.grouped(self.node)
         self.kinds = {n.lower(): kind for n, kind, _ in self.file.parameters(self.node)}
         self.kinds.update((n, kind) for n, (kind, _) in self.declared.items() if kind)
         return [s for n in inside(self.node)[1:] for s in self._statement(n)]
@@ -179,6 +241,8 @@ class _Call(Call):
                 left, right = (node.child_by_field_name(f) for f in ("left", "right"))
                 if left.type == "identifier":
                     name = words(left).lower()
+                    if name in self.grouped:
+                        return self._aggregate(node, name, right)
                     kind = self.kinds.get(name)
                     if kind is None:
                         raise unread(left, "no integer of the procedure")
@@ -192,6 +256,41 @@ class _Call(Call):
                     then = [s for n in body for s in self._statement(n)]
                     return [Statement("loop", node, value=inside(condition)[0], then=then)]
         raise unread(node, "a statement that the checker does not know")
+
+    def _aggregate(self, node: Any, name: str, value: Any) -> list[Statement]:
+        """The assignment of a structure or an array to the result, as one for each member."""
+        members, _ = self.grouped[name]
+        is_struct = members[0][0][0] == "."
+        parts = None
+        if self.node.type != "function" or name != self.file.result(self.node).lower():
+            raise unread(node, "a structure or an array that is set and is no result")
+        if not is_struct and value.type == "array_literal":
+            parts = inside(value)
+        elif is_struct and value.type == "call_expression":
+            function, arguments = inside(value)
+            own = self.file.structs.get(words(function).lower())
+            if own is not None and [f".{field}" for field, _ in own] == [m for m, _ in members]:
+                parts = inside(arguments)
+                self.names = tuple(field for field, _ in own)
+        if parts is None or len(parts) != len(members):
+            raise unread(node, "what is no constructor of the result")
+        pairs = zip(members, parts, strict=True)
+        return [Statement("set", node, f"{name}{m}".lower(), k, part) for (m, k), part in pairs]
+
+    def _member(self, node: Any, scope: Scope) -> Value:
+        """A component of a parameter, or an element of one, at a number."""
+        owner, *rest = inside(node)
+        name = words(owner).lower()
+        members, read = self.grouped.get(name, ([], False))
+        if node.type == "derived_type_member_expression":
+            key = f".{words(rest[0]).lower()}"
+        else:
+            (place,) = inside(rest[0]) if len(inside(rest[0])) == 1 else (node,)
+            text = words(place)
+            key = f"[{int(text) - 1}]" if text.isdecimal() else ""
+        if not read or key not in [m.lower() for m, _ in members]:
+            raise unread(node, "a member that the parameter has not, or that is read at a variable")
+        return scope[f"{name}{key}"]
 
     def _if(self, node: Any) -> Statement:
         condition, *parts = inside(node)
@@ -227,6 +326,10 @@ class _Call(Call):
                 return self._unary(node, scope)
             case "math_expression" | "relational_expression" | "logical_expression":
                 return self._binary(node, scope)
+            case "derived_type_member_expression":
+                return self._member(node, scope)
+            case "call_expression" if words(inside(node)[0]).lower() in self.grouped:
+                return self._member(node, scope)
             case "call_expression":
                 return self._call(node, scope)
         raise unread(node, "an expression that the checker does not know")
