@@ -62,8 +62,6 @@ def stated(function: Function, language: str) -> Stated:
     found = Stated()
     seen: list[str] = []
     for kind, text in _items(function.comment, language):
-        if language == "julia":  # comments count elements from 0
-            text = ELEMENT.sub(lambda found: f"{found[1]}[{int(found[2]) + 1}]", text)
         if kind == "assume":
             if UNSEEN.fullmatch(text):
                 found.unseen = True
@@ -101,8 +99,6 @@ def whole(name: str) -> str:
     """The struct or the array that a member is of; a name that is none as it is."""
     return re.split(r"[.\[]", name)[0]
 
-
-ELEMENT = re.compile(r"\b(?!result\b)(\w+)\[(\d+)\]")  # of a parameter
 
 # Where a comment lists names: of the parameters, or of the results.
 LISTS = re.compile(

@@ -44,7 +44,7 @@ def check_guard(node: Any) -> None:
         return
     text = words(parts[1]) + ";" * (parts[1].type == "struct_specifier")
     value = parts[0].child_by_field_name("value")
-    if value is None or words(value).strip() != f"0x{crc32(text.encode()):08x}":
+    if value is None or words(value).strip() != f"0x{crc32(text.encode()) & 0x7FFFFFFF:08x}":
         raise unread(parts[1], "a struct whose guard stands for another one")
 
 

@@ -98,10 +98,11 @@ class _File(File):
         return [field for field, _ in fields]
 
     def members(self, node: Any, name: str, kind: str) -> list[tuple[str, Type | None]]:
-        """(what reads it, its type) of each integer of a parameter of a type: of a struct, or of a tuple."""
+        """(its name in Python, its type) of each integer of a parameter of a type: of a struct, or of a
+        tuple, whose elements the code counts from 1."""
         if tuple_of := re.fullmatch(r"NTuple\{(\d+), (\w+)\}", kind):
             element = self.type_of(node, tuple_of[2])
-            return [(f"{name}[{k + 1}]", element) for k in range(int(tuple_of[1]))]
+            return [(f"{name}[{k}]", element) for k in range(int(tuple_of[1]))]
         struct = re.fullmatch(r"(\w+)(?:\{(\w+)\})?", kind)
         parameter, fields = self.structs.get(struct[1], ("", [])) if struct else ("", [])
         if not struct or not fields or bool(parameter) != bool(struct[2]):
@@ -381,10 +382,12 @@ class _Call(Call):
 
     def _entry(self, node: Any, scope: Scope) -> Value:
         table, index = inside(node)
-        if f"{words(table)}[1]" in scope:
-            if words(table) in scope or words(node) not in scope:
+        if f"{words(table)}[0]" in scope:  # what comments and certificates count from 0
+            place = re.fullmatch(r"\[(\d+)\]", words(index))
+            name = f"{words(table)}[{int(place[1]) - 1}]" if place else ""
+            if words(table) in scope or name not in scope:
                 raise unread(node, "an element that the tuple does not have")
-            return scope[words(node)]
+            return scope[name]
         kind, numbers = self.file.table(node, words(table))
         if words(table) in scope or len(inside(index)) != 1:
             raise unread(node, "not a place in a table")
