@@ -116,8 +116,8 @@ def test_brackets_stand_where_an_expression_goes_on_over_lines(target, text, wan
 
 
 def test_common_parts_take_no_declared_name():
-    found = line("{% names p, m_N_div_8 %}{% index m, n = G.inv(p) %}", G=GROUPED)
-    assert "m_N_div_8_2 = N >> 3" in found and " m_N_div_8 =" not in found
+    found = line("{% names p, m_difference %}{% index m, n = G.inv(p) %}", G=GROUPED)
+    assert " m_difference_2 = p - " in found and " m_difference =" not in found
 
 
 def test_a_layout_size_is_a_name():

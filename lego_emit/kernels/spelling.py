@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,8 @@ from .widths import Widths, fits
 
 LARGEST = 2000  # operations of one expression
 EXTREMES = {"min": "lt", "max": "gt"}
+
+OF_TEXT = re.compile(r"^expression_\d+_(div|mod)_\w+")  # a part of a text of the kernel's own
 
 
 class Kernel(Names):
@@ -120,7 +123,8 @@ class Kernel(Names):
                 raise TemplateError(f"{name} is made of another {name}; give it a name of its own")
         own: dict[str, str] = {}
         for name, _ in function.body:
-            own[name] = fresh(f"{names[0]}_{name}", {*self.types, *names, *own.values()})
+            part = OF_TEXT.sub(lambda m: "quotient" if m[1] == "div" else "remainder", name)
+            own[name] = fresh(f"{names[0]}_{part}", {*self.types, *names, *own.values()})
         for _, node in (*view.body, *view.outputs):
             self._check_helpers(node, view, ", ".join(v.said for v in values))
         index_type = function.index_type
