@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from contextlib import suppress
@@ -513,6 +514,8 @@ def test_watch_builds_when_an_input_changes(folder):
                 lines.append(line)
             return "".join(lines)
 
+        guard = threading.Timer(600, watching.kill)  # a change that is missed is waited for
+        guard.start()
         try:
             assert told().endswith("wrote 4 files\n")
             (folder / "sizes.py").write_text("rows = 12\n")
@@ -527,6 +530,7 @@ def test_watch_builds_when_an_input_changes(folder):
             watching.stderr.read()
             assert watching.wait() == 0
         finally:
+            guard.cancel()
             watching.kill()
 
 

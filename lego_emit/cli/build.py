@@ -136,7 +136,7 @@ def _watch(config: Path, load: Callable[[], Project], make: Callable[[Project], 
         try:
             project = load()
             files = inputs(project)
-            seen = _stamps(files)
+            seen = {**_stamps(files), **seen}  # as they were before they were read
             make(project)
             files = inputs(project)  # with what the layout files import
         except LegoError as error:
