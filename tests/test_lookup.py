@@ -199,7 +199,7 @@ def test_the_range_of_a_look_up_is_that_of_its_entries():
     def f(i, k):
         return Lookup([6], [5, 9, 7, 9, 6, 9])[i] * 10 + k // 100 % 10
 
-    unit = generate(f, "cpp")
+    unit = generate(f, "cpp", cost="ops")
     assert "<= the result < 100" in unit.source and unit.functions[0].op_count == 5
     inner = generate(
         lambda i: Lookup([6], [5, 9, 7, 9, 6, 9])[i // 3 + 2], "cpp", ranges={"i": (0, 6)}

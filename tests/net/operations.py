@@ -1,7 +1,7 @@
 """Every operation over every kind of operand, as texts of many functions at once."""
 
 from lego_emit import isqrt
-from lego_emit.trace.calls import call_user_function
+from lego_emit.trace.calls import call_user_function, signature_of
 from lego_emit.trace.follow import TraceOptions, run_trace
 
 RANGES = {"x": (0, 30), "y": (-20, 20), "z": (-9, -1), "u": (1, 7), "v": (-3, 3)}
@@ -34,8 +34,10 @@ def traced(text):
     """(trace, results) of the function, before it is lowered."""
     from lego_emit.arith.expr import Expr
 
+    made = function(text)
     trace, result = run_trace(
-        lambda t: call_user_function(function(text), t), TraceOptions(assume=list(ASSUMED.values()))
+        lambda t: call_user_function(made, t, signature_of(made)),
+        TraceOptions(assume=list(ASSUMED.values())),
     )
     return trace, [Expr.of(r) for r in (result if isinstance(result, tuple) else [result])]
 
