@@ -22,6 +22,11 @@ def some_slow(values, slow):
     return [marked(v, pytest.mark.slow) if v in slow else v for v in values]
 
 
+def some_deep(values, deep):
+    """The values, some of them marked deep."""
+    return [marked(v, pytest.mark.deep) if v in deep else v for v in values]
+
+
 def rest_deep(values, normal=1):
     """The values, those after the first few marked deep."""
     values = list(values)

@@ -154,6 +154,7 @@ def test_bad_input():
         unit.time("gpu", repeat=0)
 
 
+@pytest.mark.deep
 def test_nvcc_takes_the_kernels_of_every_benchmark(need, benchmarks, tmp_path):
     nvcc = need("nvcc", "apt-get install nvidia-cuda-toolkit")
     layouts, _ = benchmarks

@@ -258,6 +258,7 @@ def test_no_parameters_and_parameters_that_are_not_read():
 # -- idiom ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_clang_format_leaves_the_text_alone(need, units, tmp_path):
     """In the style of C++ and CUDA C, but for pointers."""
     formatter = need("clang-format", INSTALL["clang-format"])

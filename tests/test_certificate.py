@@ -13,7 +13,7 @@ from zlib import crc32
 import pytest
 import z3
 from click.testing import CliRunner
-from marks import rest_slow, some_slow
+from marks import rest_slow, some_deep, some_slow
 from net import corpus, foreign
 
 from lego_emit import Col, GenP, GroupBy, RegP, Row, Strided, TileBy, generate, pipeline
@@ -284,7 +284,7 @@ LONG = {
 }
 
 
-@pytest.mark.parametrize("name", some_slow(EMITTED, LONG))
+@pytest.mark.parametrize("name", some_deep(EMITTED, LONG))
 def test_what_was_emitted_once_is_refuted(name):
     case = replace(corpus.read(corpus.FOLDER / f"{name}.toml"), target="cpp")
     case = replace(

@@ -52,6 +52,7 @@ def run(command, folder):
 # -- golden cases --------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(  # tests/test_golden.py has g++ and C++20
     ("compiler", "standard"), [("g++", "c++17"), ("clang++", "c++17"), ("clang++", "c++20")]
 )

@@ -165,6 +165,7 @@ def test_check_notices_a_changed_layout(system, tmp_path, embed):
     example.run(f"! lego-emit build --check {folder}")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("system", ["cmake", "cuda"])
 def test_check_notices_a_changed_layout_below_cmake(system, embed):
     """The module keeps what it asks for in the build tree."""

@@ -79,6 +79,7 @@ def test_every_case_in_every_index_type(runner, monkeypatch, cases):
     assert counts["int32"] == counts["uint32"] == len(cases)
 
 
+@pytest.mark.deep
 def test_no_remainder_meets_a_negative_operand(cases):
     """Every % in the text is one of a mod node, whose operands are proven, of an unsigned
     floormod, of an array form's counter, or of magnitudes, in the helper."""
@@ -146,6 +147,7 @@ def layouts():
         yield GroupBy(symbols("M N")), index_type, {"M": 3, "N": 4}
 
 
+@pytest.mark.deep
 def test_overloads_take_and_give_vectors(runner):
     """A function of scalars that calls them, in each number of indices."""
     for layout, index_type, sizes in layouts():

@@ -78,7 +78,7 @@ def test_committed_files_are_what_is_made_now(all_cases, monkeypatch):
             assert count and not reason, (case.name, reason)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("name", sorted(p.parent.name for p in ROOT.glob("*/layout.py")))
 def test_the_files_of_a_case_are_what_is_made_now(name):
     for path, text in golden.load(ROOT / name).texts(registry.own_targets(), False):
@@ -98,7 +98,7 @@ def ranged(case):
     return [n for name, n in case.table.axes if name == ":"]
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_every_case_with_its_numbers_put_in(toolchain, all_cases):
     if toolchain.name == "triton":  # whose blocks have a power of two of elements
         all_cases = [c for c in all_cases if all(n & (n - 1) == 0 for n in ranged(c))]

@@ -146,6 +146,7 @@ def test_golden_cases(compiled_cases, folder):
     equal_to_its_table(golden.load(folder))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("folder", GOLDEN[::6], ids=lambda p: p.name)
 def test_golden_cases_on_the_stand_in(need, monkeypatch, folder):
     need("g++", "apt-get install g++")

@@ -250,7 +250,7 @@ def test_texts_in_comments(target, text):
             assert source.encode()
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_toolchains_take_any_text_in_comments(toolchain):
     """All texts at once, under the flags that the targets are compiled with."""
     units = []

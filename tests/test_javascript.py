@@ -184,6 +184,7 @@ def test_the_command_line_writes_declarations(tmp_path):
 # -- values --------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 @every_width
 def test_every_case_in_each_index_type(cases, node):
     counts = index_functions.assert_every_width(cases, "javascript", ("int32", "uint32", *BIGINTS))

@@ -112,6 +112,7 @@ def checks(unit, function, module, arguments, kind):
         yield f"check_array({array}, ({', '.join(map(str, scalars))},), {kind}, {result})"
 
 
+@pytest.mark.deep
 @julia
 @every_width
 def test_every_case_in_each_index_type(toolchain, cases):

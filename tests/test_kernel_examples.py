@@ -51,7 +51,7 @@ def test_operations_before_a_placeholder(operations, tmp_path):
     assert operations.in_template(template) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_host_computes_what_the_reference_does(name, harness, need, monkeypatch):
     need("g++", "apt-get install g++")
@@ -149,7 +149,7 @@ def test_the_host_computes_the_same_under_other_layouts(
     assert results and [one for one in results if not one.is_right] == []
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc")
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_nvcc_takes_them_without_a_warning(name, harness, tmp_path):

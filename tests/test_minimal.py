@@ -223,7 +223,7 @@ def numbers(text):
     return [n for run in runs for n in range(int(run[0]), int(run[-1]) + 1)]
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @NO_GCC
 @pytest.mark.parametrize("row", ["reshape chain 12, apply", "skewed banks 32, apply"])
 def test_it_is_shown_again(row, script, tool):

@@ -81,7 +81,7 @@ def test_mlir_opt_takes_every_file_as_it_stands(toolchain, units):
         assert max(map(len, unit.source.splitlines())) <= 100 or "long_long" in unit.source
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_nothing_is_computed_twice(toolchain, cases):
     """Common subexpressions are none, and each constant stands once."""
     for case in cases:
@@ -92,7 +92,7 @@ def test_nothing_is_computed_twice(toolchain, cases):
     assert operations(optimized(toolchain, plain, "--cse")) == operations(plain)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @every_width
 def test_cases_without_a_sign(toolchain, cases):
     counts = index_functions.assert_every_width(cases, "mlir", ["uint32"])

@@ -145,7 +145,7 @@ def test_two_names_that_become_one():
         generate(parameters, "cpp", names="snake_case")
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_they_compile_and_run(toolchain):
     """Strictly, as everything that is emitted; array forms too."""
     target = toolchain.name

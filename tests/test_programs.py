@@ -49,6 +49,7 @@ def test_every_program_computes_its_values(toolchain):
             assert got.reshape(len(points), -1).tolist() == want, (case, function.name)
 
 
+@pytest.mark.deep
 def test_text_is_the_same_every_time(target):
     for _, program in cases_for(target):
         assert emit_program(program, target).source == emit_program(program, target).source

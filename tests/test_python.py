@@ -141,7 +141,7 @@ def points_of(case, unit):
         yield function, given, wanted
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("target", BOTH)
 def test_every_golden_function_takes_integers(target):
     """Of integers, neither language makes an array."""

@@ -221,6 +221,7 @@ def test_every_case_in_each_profile(cases, edition, monkeypatch):
         assert not result.mismatches, "\n".join(result.mismatches)
 
 
+@pytest.mark.deep
 @every_width
 def test_every_case_in_each_index_type(cases, rustc):
     counts = index_functions.assert_every_width(cases, "rust", INDEX_TYPES)

@@ -385,7 +385,7 @@ def assert_same_values(made, again):
             assert f.evaluate(point) == g.evaluate(point)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("target", ["cuda", "fortran"])
 def test_golden_units_come_back_node_by_node(target):
     cases = golden.cases("golden")

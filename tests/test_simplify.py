@@ -611,7 +611,7 @@ def test_a_divisor_that_may_be_zero_is_a_precondition():
 # -- random functions ----------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("printer", [CPP, Eager()], ids=["lazy", "eager"])
 @settings(max_examples=250, deadline=None, derandomize=True)
 @given(expressions)

@@ -89,7 +89,7 @@ def test_the_ends_of_each_index_type(triton, index_type):
     index_functions.assert_border(triton, index_type)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("numbers", [False, True])
 @pytest.mark.parametrize("base", [0, 1])
 @pytest.mark.parametrize("index_type", ["int32", "int64"])

@@ -79,7 +79,7 @@ def test_a_function_of_a_masked_layout_is_refused_as_before():
         generate(lambda i, j: layout[i, j] + 1, "cpp", index_type="uint32")
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("target, index_type", [("c", "uint64"), ("rust", "uint32")])
 def test_the_catalogue_compiled(target, index_type):
     made = []

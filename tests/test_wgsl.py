@@ -98,6 +98,7 @@ def trees():
 # -- golden cases --------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 @every_width
 def test_every_case_in_other_index_types(runner, cases):
     """tests/test_golden.py has the usual one."""
@@ -105,6 +106,7 @@ def test_every_case_in_other_index_types(runner, cases):
     assert counts["int64"] == counts["uint32"] == len(cases)
 
 
+@pytest.mark.deep
 def test_every_unit_in_chrome(dawn, cases):
     units = [c.emit("wgsl", numbers) for c in cases for numbers in (False, True)]
     units += [unit for unit, _, _ in index_functions.array_units("wgsl", INDEX_TYPES[:2])]
