@@ -472,7 +472,13 @@ class _Function:
             return self.machine.least == 0
         Watched.least = 0
         self.want({name: Watched(value) for name, value in values.items()})
-        return Watched.least < 0
+        if Watched.least < 0:
+            return True
+        try:
+            Machine(self.function, eager=True).run(values)
+        except Wrong:  # in a branch that is not taken, too
+            return True
+        return False
 
     def want(self, values):
         """What the reference gives, by the outputs' names; its indices count from 0."""
