@@ -13,6 +13,7 @@ from typing import Annotated, NamedTuple, Tuple  # noqa: UP035
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from marks import rest_slow
 from typed import Box, Coord, clipped, elements, offset, turned, unravel, voxel
 
 from lego_emit import Col, GroupBy, LegoError, Row, generate, golden, symbols
@@ -137,7 +138,7 @@ RANGES = {f"at.{c}": (0, f"size.{c}") for c in "xyz"}
 ELEMENTS = {f"i[{k}]": (0, f"X[{k}]") for k in range(4)}
 
 
-@pytest.fixture(scope="module", params=LANGUAGES)
+@pytest.fixture(scope="module", params=rest_slow(LANGUAGES, 0))
 def compiled(request, toolchain_of):
     """The functions of a language, by name."""
     toolchain = toolchain_of(request.param)
@@ -167,7 +168,7 @@ def rarer(language, checks=True):
     yield generate(together, language, name="all", prefix="all_", assume=assumed)
 
 
-@pytest.fixture(scope="module", params=LANGUAGES)
+@pytest.fixture(scope="module", params=rest_slow(LANGUAGES, 0))
 def special(request, toolchain_of):
     """The same by name, compiled."""
     runs = toolchain_of(request.param).compile([*rarer(request.param)])
@@ -233,6 +234,7 @@ def test_arrays(compiled):
     assert run(compiled, "elements")((7, 8, 9, 1)) == 7 * 4 + 18
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["rust", "julia", "javascript"])
 def test_certificates(language):
     """Members, elements and what is made of them are read again, and every statement is proved."""
@@ -484,6 +486,7 @@ FORMS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("language", "arrays", "results", "text"), FORMS)
 def test_forms(toolchain_of, language, arrays, results, text):
     def two(i: int, n: int):
@@ -556,6 +559,7 @@ def next_one(a: Lone, i: int) -> Lone:
     return Lone(n=a.n + i)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["cpp", "c"])
 def test_types_are_taken_and_given(language, toolchain_of):
     toolchain_of(language)
@@ -688,6 +692,7 @@ class h(NamedTuple):
     h_result: int
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("struct", [result, size_t, int64_t, h])
 @pytest.mark.parametrize("language", ["c", "cpp", "cuda"])
 def test_names_that_the_text_has(language, struct, toolchain_of):
@@ -867,6 +872,7 @@ def tiles(size: Size):
     return GroupBy([size.m, size.n]).OrderBy(Col(size.m, size.n))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["c", "cpp", "rust", "python"])
 def test_layouts(toolchain_of, language):
     """Sizes by annotations or group=, the index by index=."""
@@ -987,7 +993,7 @@ def units(language):
     ]
 
 
-@pytest.fixture(scope="module", params=LANGUAGES)
+@pytest.fixture(scope="module", params=rest_slow(LANGUAGES, 0))
 def more(request, toolchain_of):
     """Those that only these tests have, run together."""
     made = units(request.param)
