@@ -86,6 +86,23 @@ def _group(name: str, value: Any) -> Any:
     return dict(value)
 
 
+def _param_types(name: str, value: Any) -> dict[str, str]:
+    from .ir.index_types import DECLARED
+
+    given = {} if value is None else value
+    if not isinstance(given, Mapping) or not all(isinstance(n, str) for n in given):
+        raise OptionError(
+            f"param_types is {short_repr(value)}; give a dict such as {{'i': 'int16'}}"
+        )
+    for of, kind in given.items():
+        if not isinstance(kind, str) or kind not in DECLARED:
+            raise OptionError(
+                f"param_types: {of} is {short_repr(kind)}; there are {', '.join(DECLARED)}."
+                f"{did_you_mean(str(kind), DECLARED)}"
+            )
+    return dict(given)
+
+
 def _index_types(name: str, value: Any) -> list[str]:
     names = value.split(",") if isinstance(value, str) else value
     names = [*names] if isinstance(names, list | tuple) else []
@@ -263,6 +280,14 @@ class Options(_Checked):
         """Structs and arrays of symbols and free names, as {"size": Coord(M, N, K)}. The parameter size
         takes the place of M, N and K, which are called that in assume, ranges and sizes.""",
         check=_group,
+    )  # fmt: skip
+    param_types: Mapping[str, str] | None = option(
+        None,
+        """The types of parameters and results, as i=int16,return=int64. int8 .. int64, uint8 .. uint64,
+        size or bool, of a struct's member at.x, of all elements of an array X, of the results return;
+        I16 and the others of lego_emit.types say the same in annotations. Values are converted from and
+        to the index type; without index_type, the result's type says which that is.""",
+        ("Named", "i = \"int16\""), check=_param_types,
     )  # fmt: skip
     name: str | None = option(
         None,

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from .arguments import candidates, check_counted, check_views, counted, ranges_of
+from .arguments import (
+    candidates,
+    check_counted,
+    check_types,
+    check_views,
+    counted,
+    ranges_of,
+    result_types,
+)
 from .arith.given import are_formulas
 from .arith.terms import TOO_DEEP
 from .check.emission import check_emission
@@ -123,12 +131,17 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
     check_views(options.view, printer)
     (index_type,) = options.index_type
     dialect = dialect_of(printer, index_type, options.cost, options.effort)
+    if printer.declares and index_type == "auto":
+        dialect = replace(
+            dialect, types=result_types(fn_or_layout, options.param_types, dialect.types, printer)
+        )
     known = TraceOptions(
         options.sizes,
         options.assume,
         counted(options.base),
         ranges_of(options.ranges),
         dialect.is_unsigned,
+        options.param_types or {},
     )
     subject = traced_subject(fn_or_layout, options.name, known, options.view)
     said = [*known.assume, *known.ranges]
@@ -138,6 +151,7 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
 
         program = regrouped(program, options.index, options.group or {})
     check_counted(options.base, program)
+    check_types(options.param_types or {}, program, printer)
     return program
 
 

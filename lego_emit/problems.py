@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -79,7 +79,7 @@ def problem_of(
         Parameters(
             trace.params(), trace.axes, trace.extents, trace.indices,
             placed=trace.placed | trace.indices, unsigned=trace.unsigned,
-            groups=[_numbered(g, trace, doc) for g in trace.groups],
+            groups=[_numbered(g, trace, doc) for g in trace.groups], types=trace.types,
         ),
         Counting(
             trace.base, _axes_base(trace, traced.name),
@@ -93,7 +93,15 @@ def problem_of(
         traced.view,
         traced.by_name,
         traced.group,
+        _declared(traced, len(outputs)),
     )  # fmt: skip
+
+
+def _declared(traced: Traced, count: int) -> Sequence[str]:
+    """What each result is declared as; () where none is."""
+    if kind := traced.trace.types.get("return"):
+        return [kind] * count
+    return () if traced.group is None else traced.group.types
 
 
 def _numbered(group: Group, trace: Trace, doc: Doc) -> Group:

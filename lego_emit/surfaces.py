@@ -103,6 +103,21 @@ class Sizes(Kind):
         return value
 
 
+class Named(Kind):
+    """Texts by name; on the command line i=int16,j=int16."""
+
+    cmake = "table"
+
+    def __init__(self, example: str):
+        self.example = f"{{ {example} }}"
+
+    def of_toml(self, value: Any) -> dict[str, str]:
+        """The texts, none of them empty."""
+        if not isinstance(value, dict) or not all(isinstance(t, str) and t for t in value.values()):
+            raise ValueError(f"give a table of texts such as {self.example}")
+        return value
+
+
 class Types(Kind):
     """An index type, or several; on the command line auto,int32."""
 
@@ -141,7 +156,7 @@ def one_of(value: Any, choices: Sequence[Any]) -> Any:
 
 
 KINDS: dict[str, type[Kind]] = {
-    k.__name__: k for k in (Flag, Text, Choice, Number, Texts, Sizes, Types, Bases)
+    k.__name__: k for k in (Flag, Text, Choice, Number, Texts, Sizes, Named, Types, Bases)
 }
 
 

@@ -14,15 +14,34 @@
 A NamedTuple or a dataclass of integers is a struct, as a parameter and as a result; `Array[n]`, or
 `tuple[int, .., int]`, is an array of n integers. Members are written as in Python wherever they are
 named: `at.x` and `X[0]`.
+
+I8, I16, I32, I64, U8, U16, U32, U64, Size (an unsigned integer as wide as a pointer) and Bool declare one
+integer, as a parameter, a field or a result. Values are converted from and to the index type.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Annotated, Protocol
 
 from .errors import TraceError, short_repr
+from .ir.index_types import BOOL, DECLARED, SIZE
 
+I8 = Annotated[int, DECLARED["int8"]]
+I16 = Annotated[int, DECLARED["int16"]]
+I32 = Annotated[int, DECLARED["int32"]]
+I64 = Annotated[int, DECLARED["int64"]]
+U8 = Annotated[int, DECLARED["uint8"]]
+U16 = Annotated[int, DECLARED["uint16"]]
+U32 = Annotated[int, DECLARED["uint32"]]
+U64 = Annotated[int, DECLARED["uint64"]]
+Size = Annotated[int, SIZE]
+Bool = Annotated[int, BOOL]
+
+SHORT_NAMES = {  # of the types, by what they are declared as
+    "int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64", "uint8": "U8", "uint16": "U16",
+    "uint32": "U32", "uint64": "U64", "size": "Size", "bool": "Bool",
+}  # fmt: skip
 MOST = 4096  # elements of an array
 
 

@@ -40,6 +40,11 @@ class CPrinter(HeaderPrinter):
     names_greatest = True
     types = {"int32": "int32_t", "int64": "int64_t", "uint32": "uint32_t", "uint64": "uint64_t"}
     index_names = {"size_t": ("uint64", "size_t")}
+    declared_types = {
+        "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t",
+        "uint8": "uint8_t", "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t",
+        "size": "size_t", "bool": "bool",
+    }  # fmt: skip
     suffixes = {"int32": "", "int64": "LL", "uint32": "u", "uint64": "ull"}
     ops = {
         **C_OPS,
@@ -106,9 +111,9 @@ class CPrinter(HeaderPrinter):
         first, *members, _ = super().struct(function, result)
         return [f"typedef {first}", *members, f"}} {result};"]
 
-    def struct_lines(self, group, T):
+    def struct_lines(self, group, types):
         """A type of its own."""
-        first, *members, _ = super().struct_lines(group, T)
+        first, *members, _ = super().struct_lines(group, types)
         return [f"typedef {first}", *members, f"}} {group.struct};"]
 
     def several(self, function, result):
@@ -141,8 +146,10 @@ class CPrinter(HeaderPrinter):
     def opening(self, unit, helpers, functions):
         """What the functions include, and the helpers."""
         includes = SIZED if self.sized else "#include <stdint.h>"
-        if any(f.is_condition for f in functions):
+        if any(f.is_condition or "bool" in f.declared for f in functions):
             includes = f"#include <stdbool.h>\n{includes}"
+        if not self.sized and any("size" in f.declared for f in functions):
+            includes = f"#include <stddef.h>\n{includes}"
         if any(f.asserted for f in functions):
             includes = f"#include <assert.h>\n{includes}"
         return "\n\n".join([includes, *helpers])

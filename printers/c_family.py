@@ -71,6 +71,8 @@ def shifted(signed: str, unsigned: str) -> Op:
     return Op(f"static_cast<{signed}>(static_cast<{unsigned}>({{0}}) << {{1}})", ATOM, (0, 13))
 
 
+OVERFLOWING = frozenset({"add", "sub", "mul", "shl", "neg"})
+
 C_KEYWORDS = frozenset(
     """auto break case char const continue default do double else enum extern float for goto if
     inline int long register restrict return short signed sizeof static struct switch typedef
@@ -172,7 +174,7 @@ class HeaderPrinter(Printer):
     head_end = " {"
     constant = "static const"
     array_word = "fill"
-    has_structs = has_arrays = True
+    has_structs = has_arrays = declares = implicit = True
     array_forms = {"": "const {T} {name}[{n}]", "pointer": "const {T} *{name}"}
     result_forms = ("struct", "out")
     # What is written to: an integer or a struct, an array; the text that does so, and for a member.
@@ -277,7 +279,7 @@ class HeaderPrinter(Printer):
 
     def struct(self, function: FunctionView, result: str) -> list[str]:
         """The definition of the struct of several results, which is called result."""
-        members = (f"  {function.T} {name};" for name, _ in function.outputs)
+        members = (f"  {T} {name};" for name, T in function.typed_outputs)
         return [f"struct {result} {{", *members, "};"]
 
     def shared(self, group: Group, lines: list[str]) -> list[str]:
@@ -308,7 +310,7 @@ class HeaderPrinter(Printer):
 
     def outs(self, function: FunctionView) -> list[str]:
         """The parameters that results are written to, where they are."""
-        whole, T = function.aggregate, function.T
+        whole, types = function.aggregate, function.output_types
         if not function.several or not self.writes_results:
             return []
         if function.axes:
@@ -317,10 +319,10 @@ class HeaderPrinter(Printer):
                 "write a parameter for ':'"
             )
         if whole is None:
-            return [self.out_forms[0].format(T=T, name=name) for name, _ in function.outputs]
+            return [self.out_forms[0].format(T=T, name=name) for name, T in function.typed_outputs]
         if whole.struct:
             return [self.out_forms[0].format(T=whole.struct, name=whole.name)]
-        return [self.out_forms[1].format(T=T, name=whole.name, n=len(whole.members))]
+        return [self.out_forms[1].format(T=types[0], name=whole.name, n=len(whole.members))]
 
     def writes(self, function: FunctionView) -> list[str]:
         """The statements that write results where they go. Where the function reads an array, which may
@@ -338,8 +340,8 @@ class HeaderPrinter(Printer):
             taken = {*function.inputs, *(name for name, _ in function.body), *names}
             taken |= set() if whole is None else {whole.name}
             own = [free(f"value_{k}", taken) for k in range(len(names))]
-            for name, text in zip(own, texts, strict=True):
-                lines.append(self.line(f"const {function.T} {name} = {text};", 2))
+            for name, T, text in zip(own, function.output_types, texts, strict=True):
+                lines.append(self.line(f"const {T} {name} = {text};", 2))
             texts = own
         pairs = zip(places, texts, strict=True)
         return lines + [self.line(f"{place} = {text};", 2) for place, text in pairs]
@@ -418,18 +420,30 @@ class HeaderPrinter(Printer):
     def op(self, node, view):
         """C's spelling; an int that would overflow before it is widened is cast first."""
         op = super().op(node, view)
-        if view.index_type == "int64" and node.op in ("add", "sub", "mul", "shl", "neg"):
-            if not self.brings_type(node):
-                text = op.text.replace("{0}", self.cast)
-                return replace(op, text=text, needs=(cast_need(self.cast), *op.needs[1:]))
+        if view.index_type == "int64" and node.op in OVERFLOWING:
+            if not any(map(self.brings_type, node.args[:1] if node.op == "shl" else node.args)):
+                k = int(node.op != "shl" and node.args[0].op == "const" and len(node.args) > 1)
+                text = op.text.replace(f"{{{k}}}", self.cast.replace("0", str(k)))
+                need = cast_need(self.cast)
+                return replace(op, text=text, needs=(*op.needs[:k], need, *op.needs[k + 1 :]))
         return op
 
+    def conversion(self, kind: str) -> Op:
+        """A cast of the language."""
+        need = cast_need(self.cast)
+        return Op(self.cast, UNARY if need else ATOM, (need,))
+
     def brings_type(self, node: Node) -> bool:
-        """Whether the text has the index type: only a literal, however combined, is an int."""
+        """Whether the text has the index type: a literal, however combined, is an int, and a parameter of
+        a narrower type is no more."""
+        if node.op == "cast":
+            return bool(node.value)
         if node.op in ("const", "var"):
             return node.op == "var"
         if node.op in ("int", "min", "max", "floordiv", "floormod", "isqrt", "lookup"):
             return True
+        if node.op in OVERFLOWING:
+            return True  # op() sees to it
         value_args = {"shl": node.args[:1], "shr": node.args[:1], "select": node.args[1:]}
         return any(self.brings_type(a) for a in value_args.get(node.op, node.args))
 

@@ -108,6 +108,10 @@ class CudaPrinter(FillPrinter, CxxPrinter):
         "uint64": "unsigned long long",
     }
     index_names = {"size_t": ("uint64", "size_t")}
+    declared_types = {
+        "int8": "signed char", "int16": "short", **types, "uint8": "unsigned char",
+        "uint16": "unsigned short", "size": "size_t", "bool": "bool",
+    }  # fmt: skip
     suffixes = {"int32": "", "int64": "LL", "uint32": "u", "uint64": "ull"}
     ops = {
         **C_OPS,

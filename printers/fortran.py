@@ -7,7 +7,8 @@ https://gcc.gnu.org/onlinedocs/gfortran/Intrinsic-Procedures.html
 import re
 import textwrap
 from dataclasses import replace
-from itertools import takewhile
+from itertools import groupby, takewhile
+from operator import itemgetter
 
 from lego_emit.emit.printer import BREAK, Op, Printer, call, infix
 from lego_emit.ir.index_types import INT32, IndexType
@@ -126,6 +127,11 @@ class FortranPrinter(Printer):
     )
     truths = (".false.", ".true.")
     types = {"int32": "int32", "int64": "int64", INTEGER: DEFAULT}
+    declares = True
+    declared_types = {
+        **{kind: kind for kind in ("int8", "int16", "int32", "int64")},
+        "bool": "logical",
+    }
     ops = {
         "mul": infix("*", 13),
         "div": infix("/", 13),
@@ -212,12 +218,14 @@ class FortranPrinter(Printer):
         together = f",{BREAK}".join(texts)
         return f"{group.struct}({together})" if group.struct else f"[{together}]"
 
-    def struct_lines(self, group, T):
-        """The definition of a derived type."""
-        fields = f",{BREAK}".join(group.fields)
+    def struct_lines(self, group, types):
+        """The definition of a derived type: neighbors of one type together."""
+        pairs = groupby(zip(types, group.fields, strict=True), key=itemgetter(0))
+        found = [(T, [name for _, name in own]) for T, own in pairs]
+        lines = (f"{self.declared(T)} :: {f',{BREAK}'.join(own)}" for T, own in found)
         return [
             f"  type, public :: {group.struct}",
-            f"    {self.line(f'{self.declared(T)} :: {fields}', 4)}",
+            *(f"    {self.line(line, 4)}" for line in lines),
             f"  end type {group.struct}",
         ]
 
@@ -226,9 +234,23 @@ class FortranPrinter(Printer):
         found = {}
         for one in f.entries:
             if one.name in names:
-                kind = self.group_type(one, f.T) if isinstance(one, Group) else self.declared(f.T)
+                if isinstance(one, Group):
+                    kind = self.group_type(one, self.member_types(one, f.index_type)[0])
+                else:
+                    kind = self.declared(f.type_of(one))
                 found.setdefault(kind, []).append(one.name)
         texts = (f"{kind}, intent(in) :: {f',{BREAK}'.join(own)}" for kind, own in found.items())
+        return [self.line(text, 4) for text in texts]
+
+    def output_lines(self, f):
+        """The lines that declare several results."""
+        found = {}
+        for name, T in f.typed_outputs:
+            found.setdefault(T, []).append(name)
+        texts = (
+            f"{self.declared(T)}, intent(out) :: {f',{BREAK}'.join(own)}"
+            for T, own in found.items()
+        )
         return [self.line(text, 4) for text in texts]
 
     def head(self, f):
@@ -237,7 +259,7 @@ class FortranPrinter(Printer):
         names, whole = [*f.inputs, *(t.name for t in f.tables)], f.aggregate
         arrays = [g for g in (*f.groups, whole) if g is not None and g.whole and not g.struct]
         pure = "pure" if f.tables or arrays or not (names or f.several) else "elemental"
-        kind = "function" if whole in arrays else f"{self.declared(f.T)} function"
+        kind = "function" if whole in arrays else f"{self.declared(f.output_types[0])} function"
         if whole is not None and whole.struct:
             kind = f"type({whole.struct}) function"
         elif whole is None and f.several:
@@ -274,12 +296,23 @@ class FortranPrinter(Printer):
 
     def declared(self, T):
         """The type of that kind."""
-        return "integer" if T == DEFAULT else f"integer({T})"
+        return "integer" if T == DEFAULT else T if T == "logical" else f"integer({T})"
 
     def imported(self, functions):
         """The statement that brings the kinds; none for default integers alone."""
-        kinds = sorted({f.T for f in functions} - {DEFAULT})
+        kinds = {f.T for f in functions}.union(*(f.declared for f in functions))
+        kinds = sorted(kinds - {DEFAULT, "bool"})
         return f"use, intrinsic :: iso_fortran_env, only: {', '.join(kinds)}" if kinds else ""
+
+    def conversion(self, kind):
+        """int(), of default kind where it says no other."""
+        return call("int({0})" if kind == INTEGER else "int({0}, {T})", 1)
+
+    def given(self, kind, text):
+        """A conversion, or a comparison."""
+        if kind == "bool":
+            return f"({text} /= 0)"
+        return self.conversion(kind).text.format(text, T=self.spelled(kind))
 
     def limit(self, number, function):
         """huge() of the function's own kind, which a file of default integers imports no other of."""

@@ -115,6 +115,7 @@ class GlslPrinter(ShaderPrinter):
     extension = ".glsl"
     declaration = "{T} {name} = {expr};"
     types = {"int32": "int", "int64": "int64_t", "uint32": "uint", "uint64": "uint64_t"}
+    declared_types = {**types, "bool": "bool"}
     ops = SHADER_OPS
     helpers = {"floor_div": FLOOR_DIV, "floor_mod": FLOOR_MOD, "isqrt": ISQRT}
     template = "glsl.jinja"
@@ -182,7 +183,7 @@ class GlslPrinter(ShaderPrinter):
         parameters = self.parameters_of(f, "{T} {name}", array)
         several = self.gives_several(f)
         if several:
-            parameters += [f"out {f.T} {name}" for name, _ in f.outputs]
+            parameters += [f"out {T} {name}" for name, T in f.typed_outputs]
         name = self.array_name(f.name) if array else f.name
         return f"{'void' if several else f.result_type} {name}({f',{BREAK}'.join(parameters)})"
 

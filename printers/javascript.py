@@ -361,9 +361,10 @@ class JavaScriptPrinter(Printer):
             return [None]
         return [*range(len(function.outputs))]
 
-    def struct_lines(self, group: Group, T: str) -> list[str]:
+    def struct_lines(self, group: Group, types: Sequence[str]) -> list[str]:
         """The type, for those who read comments."""
-        fields = (f" * @property {{{T}}} {name}" for name in group.fields)
+        pairs = zip(types, group.fields, strict=True)
+        fields = (f" * @property {{{T}}} {name}" for T, name in pairs)
         return ["/**", f" * @typedef {{object}} {group.struct}", *fields, " */"]
 
     def interface(self, group: Group, index_type: str) -> list[str]:

@@ -27,6 +27,10 @@ class OpenClPrinter(FillPrinter, CPrinter):
     names_greatest = True
     types = {"int32": "int", "int64": "long", "uint32": "uint", "uint64": "ulong"}
     index_names = {}
+    declared_types = {
+        "int8": "char", "int16": "short", **types, "uint8": "uchar", "uint16": "ushort",
+        "size": "size_t", "bool": "bool",
+    }  # fmt: skip
     suffixes = {"int32": "", "int64": "L", "uint32": "u", "uint64": "ul"}
     ops = {
         **CPrinter.ops,

@@ -194,11 +194,11 @@ class PythonPrinter(Printer):
             *self._fields((name for name, _ in f.outputs), f.T),
         ]
 
-    def struct_lines(self, group: Group, T: str) -> list[str]:
+    def struct_lines(self, group: Group, types: Sequence[str]) -> list[str]:
         """The lines of the class of a struct."""
         docs = self._docstring(f"The integers {', '.join(group.fields)}.", [], [])
         lines = (f"    {line}" for line in docs)
-        return [f"class {group.struct}(NamedTuple):", *lines, "", *self._fields(group.fields, T)]
+        return [f"class {group.struct}(NamedTuple):", *lines, "", *self._fields(group.fields, types[0])]
 
     def _fields(self, names: Iterable[str], T: str) -> list[str]:
         ignored = "  # type: ignore[assignment]"  # a tuple has methods of these names

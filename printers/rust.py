@@ -134,6 +134,11 @@ class RustPrinter(Printer):
     names_greatest = names_limits = has_fits = has_checks = True
     has_structs = has_arrays = gives_arrays = True
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", USIZE: "usize"}
+    declares = True
+    declared_types = {
+        "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16",
+        "uint32": "u32", "uint64": "u64", "size": "usize", "bool": "bool",
+    }  # fmt: skip
     # Comparisons do not chain. Operands of shifts and bit operations, and && inside ||, are
     # bracketed as clippy::precedence asks.
     ops = {
@@ -200,6 +205,18 @@ class RustPrinter(Printer):
         if node.op == "lt" and _last(node.args[0]).op == "int":
             return replace(op, needs=(UNARY, op.needs[1]))  # `as i32 <` would open generics
         return op
+
+    def conversion(self, kind: str) -> Op:
+        """An `as`."""
+        return self.ops["int"]
+
+    def given(self, kind: str, text: str) -> str:
+        """An `as`, or a comparison."""
+        return f"{text} != 0" if kind == "bool" else f"{text} as {self.spelled(kind)}"
+
+    def converted_name(self, name: str, index: IndexType, taken: set[str]) -> str:
+        """The parameter's own, which it shadows; of a member another."""
+        return name if name.isidentifier() else super().converted_name(name, index, taken)
 
     def notation_of(self, index_type: str) -> Notation:
         """usize has a greatest number of its own."""
@@ -271,7 +288,7 @@ class RustPrinter(Printer):
             return view.result_type
         if view.named:
             return type_name(view.name, "Result")
-        types = ", ".join(view.T for _ in view.outputs)
+        types = ", ".join(view.output_types)
         return f"({types})" if len(view.outputs) > 1 else types
 
     def tail(self, view: FunctionView) -> str:
@@ -322,14 +339,14 @@ class RustPrinter(Printer):
             return f"{module}::{type_name(function.name, 'Result')} {{ {', '.join(fields)} }}"
         return f"({', '.join(names)})" if names[1:] else names[0]
 
-    def struct_lines(self, group: Group, T: str) -> list[str]:
+    def struct_lines(self, group: Group, types: Sequence[str]) -> list[str]:
         """The definition, below the lints that its names would set off."""
         lines = ["// Not every program reads all of its fields.", "#[allow(dead_code)]"]
         names = _allow("", [name for name in group.fields if name != name.lower()], 0, False)
         if not CAMEL.fullmatch(group.struct):
             names = [*(names or [f"// {NAMED}"]), "#[allow(non_camel_case_types)]"]
         lines += [*names, "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]"]
-        fields = (f"    pub {name}: {T}," for name in group.fields)
+        fields = (f"    pub {n}: {T}," for n, T in zip(group.fields, types, strict=True))
         return [*lines, f"pub struct {group.struct} {{", *fields, "}"]
 
     # -- the array form: an iterator over the ':' axes -----------------------------------------

@@ -41,7 +41,7 @@ class ShaderPrinter(Printer):
     array_word = "at"
     workers = ""  # who calls the array form, in its plural
 
-    has_structs = has_arrays = gives_arrays = True
+    has_structs = has_arrays = gives_arrays = declares = True
     vectors: Mapping[
         str, str
     ] = {}  # index type -> a vector's type, with {n} for how many there are

@@ -104,6 +104,7 @@ class WgslPrinter(ShaderPrinter):
     workers = "invocations of a workgroup"
     declaration = "let {name}: {T} = {expr};"
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64"}
+    declared_types = {**types, "bool": "bool"}
     ops = {
         **SHADER_OPS,
         **{op: infix(sign, 11, UNARY, UNARY) for op, sign in (("shl", "<<"), ("shr", ">>"))},
@@ -136,9 +137,10 @@ class WgslPrinter(ShaderPrinter):
         """The name of a struct or a vector, or the array."""
         return group.struct or f"array<{T}, {len(group.members)}>"
 
-    def struct_lines(self, group, T):
+    def struct_lines(self, group, types):
         """The definition of a struct."""
-        return [f"struct {group.struct} {{", *(f"  {name}: {T}," for name in group.fields), "}"]
+        fields = (f"  {name}: {T}," for name, T in zip(group.fields, types, strict=True))
+        return [f"struct {group.struct} {{", *fields, "}"]
 
     def fit(self, node, function):
         """An unsigned number has no minus."""

@@ -45,23 +45,26 @@ def called(
 ) -> tuple[list[str], list[str]]:
     """(the statements of a call, the texts of the outputs after them). variable: what it makes. An array
     is a variable as well: in OpenCL C a literal is in no address space."""
-    T, lines, whole = printer.types[function.index_type], list[str](), function.aggregate
+    lines, whole = list[str](), function.aggregate
+    kinds = [printer.type_of(kind, function.index_type) for kind in function.output_types]
 
     def group(one: Group, texts: list[str]) -> str:
         inner = f"{{{', '.join(texts)}}}"
         if one.struct:
             return f"({one.struct}){inner}"
-        lines.append(f"const {T} {variable}_{len(lines)}[{len(texts)}] = {inner};")
+        own = printer.member_types(one, function.index_type)[0]
+        lines.append(f"const {own} {variable}_{len(lines)}[{len(texts)}] = {inner};")
         return f"{variable}_{len(lines) - 1}"
 
-    arguments, count = call_arguments(function, values, group), len(function.outputs)
+    arguments = call_arguments(function, values, group, printer.given)
+    count = len(function.outputs)
     if not printer.writes_results or (whole is None and count == 1):
         call = f"{function.name}({', '.join(arguments)})"
         lines.append(f"const {result(function, printer)} {variable} = {call};")
         return lines, outputs_of(function, variable)
     if whole is None:
         texts = [f"{variable}_out{k}" for k in range(count)]
-        lines += [f"{T} {text};" for text in texts]
+        lines += [f"{T} {text};" for T, text in zip(kinds, texts, strict=True)]
         arguments += [f"&{text}" for text in texts]
     elif whole.struct:
         texts = outputs_of(function, variable)
@@ -69,7 +72,7 @@ def called(
         arguments.append(f"&{variable}")
     else:
         texts = [f"{variable}[{k}]" for k in range(count)]
-        lines.append(f"{T} {variable}[{count}];")
+        lines.append(f"{kinds[0]} {variable}[{count}];")
         arguments.append(variable)
     return [*lines, f"{function.name}({', '.join(arguments)});"], texts
 
@@ -100,8 +103,9 @@ def result(function: Function, printer: Printer) -> str:
     """The type of a function's result."""
     if function.aggregate is not None:
         return function.aggregate.struct
-    several = len(function.outputs) > 1
-    return printer.result_name(function.name) if several else printer.types[function.index_type]
+    if len(function.outputs) > 1:
+        return printer.result_name(function.name)
+    return printer.type_of(function.output_types[0], function.index_type)
 
 
 def stores(function: Function, value: str) -> str:

@@ -50,16 +50,18 @@ def outside(units: Sequence[Unit]) -> str:
 def called(function: Function, printer: Printer, values: Sequence[str], scope: str) -> str:
     """A call as an expression; scope: what stands before the function's name. Where results are written
     to parameters its value is a struct of what was written."""
-    T, before, arrays = printer.types[function.index_type], list[str](), printer.naming.arrays
+    before, arrays, index = list[str](), printer.naming.arrays, function.index_type
 
     def group(one: Group, texts: list[str]) -> str:
         inner = f"{{{', '.join(texts)}}}"
         if one.struct or arrays != "pointer":
             return inner
+        T = printer.member_types(one, index)[0]
         before.append(f"const {T} a{len(before)}[{len(texts)}] = {inner};")
         return f"a{len(before) - 1}"
 
-    arguments, whole = call_arguments(function, values, group), function.aggregate
+    arguments = call_arguments(function, values, group, printer.given)
+    whole = function.aggregate
     name, names = f"{scope}{function.name}", [n for n, _ in function.outputs]
     if not printer.writes_results or (whole is None and len(names) == 1):
         call = f"{name}({', '.join(arguments)})"
@@ -68,8 +70,10 @@ def called(function: Function, printer: Printer, values: Sequence[str], scope: s
         before.append(f"{scope}{whole.struct} lego_r{{}};")
         arguments.append("lego_r")
     else:
-        members = ", ".join(f"{n}" for n in names) if whole is None else f"v[{len(names)}]"
-        before.append(f"struct {{ {T} {members}; }} lego_r{{}};")
+        kinds = [printer.type_of(kind, index) for kind in function.output_types]
+        members = [f"{T} {n};" for T, n in zip(kinds, names, strict=True)]
+        members = members if whole is None else [f"{kinds[0]} v[{len(names)}];"]
+        before.append(f"struct {{ {' '.join(members)} }} lego_r{{}};")
         arguments += ["lego_r.v"] if whole is not None else [f"lego_r.{n}" for n in names]
     return f"[&] {{ {' '.join(before)} {name}({', '.join(arguments)}); return lego_r; }}()"
 

@@ -12,9 +12,9 @@ def element(printer: Printer, function: Function, scope: str) -> str:
     """The type of one result."""
     if function.aggregate is not None:
         return f"{scope}{function.aggregate.struct}"
-    several = len(function.outputs) > 1
-    name = printer.result_name(function.name)
-    return f"{scope}{name}" if several else printer.types[function.index_type]
+    if len(function.outputs) > 1:
+        return f"{scope}{printer.result_name(function.name)}"
+    return printer.type_of(function.output_types[0], function.index_type)
 
 
 class HostTarget(CppTarget):

@@ -11,6 +11,7 @@ from lego_emit.printers.fortran import FortranPrinter
 from lego_emit.run.devices import Rivals, Timer
 from lego_emit.run.target import Library, NativeTarget, array_symbol, call_arguments, symbol
 
+PRINTER = FortranPrinter()
 FLAGS = ("-std=f2018", "-Wall", "-Wextra", "-Werror", "-fcheck=all")
 
 
@@ -20,12 +21,15 @@ def wrapper(unit: int, position: int, function: Function, module: str) -> str:
     name, kind = symbol(unit, position), FortranPrinter.types[function.index_type]
     inputs = [f"in{k}" for k in range(len(function.params))]
     outputs = [f"out{k}" for k in range(len(function.outputs))]
-    values = [f"int({x}, {kind})" for x in inputs]
+    values = [
+        PRINTER.given(p.type or function.index_type, x)
+        for p, x in zip(function.params, inputs, strict=True)
+    ]
     types = _Types(function)
     lines = [
         f"subroutine {name}({', '.join(['n', *inputs, *outputs])}) bind(C)",
         "  use, intrinsic :: iso_c_binding, only: c_int64_t",
-        *_imported(kind),
+        *_imported(kind, *sorted(function.declared)),
         f"  use {module}, only: {', '.join([f'emitted => {function.name}', *types.used])}",
         "  implicit none",
         "  integer(c_int64_t), value :: n",
@@ -35,20 +39,22 @@ def wrapper(unit: int, position: int, function: Function, module: str) -> str:
     if function.aggregate is not None or any(g.whole for g in function.groups):
         # An elemental procedure has no arrays, a structure constructor none of structures.
         own = [f"int({x}(i), {kind})" for x in inputs]
-        arguments = call_arguments(function, own, types.constructor)
+        arguments = call_arguments(function, own, types.constructor, PRINTER.given)
         lines += [f"  {types.result()}", "  integer(c_int64_t) :: i", "  do i = 1, n"]
         lines += types.called(arguments)
-        parts = zip(outputs, types.parts("result"), strict=True)
+        parts = zip(outputs, types.read(types.parts("result")), strict=True)
         lines += [*(f"    {x}(i) = int({part}, c_int64_t)" for x, part in parts), "  end do"]
     elif len(outputs) == 1:
         result = f"emitted({', '.join(values)})"
+        (result,) = types.read([result])
         result = f"merge(1, 0, {result})" if function.is_condition else result
         lines += [f"  out0 = int({result}, c_int64_t)"]
     else:
         results = [f"result{k}" for k in range(len(outputs))]
-        lines += [f"  integer({kind}) :: {x}(n)" for x in results]
+        lines += [f"  {T} :: {x}(n)" for T, x in zip(types.outputs, results, strict=True)]
         lines += [f"  call emitted({', '.join([*values, *results])})"]
-        lines += [f"  {x} = int({r}, c_int64_t)" for x, r in zip(outputs, results, strict=True)]
+        pairs = zip(outputs, types.read(results), strict=True)
+        lines += [f"  {x} = int({r}, c_int64_t)" for x, r in pairs]
     return _procedure(name, lines)
 
 
@@ -105,16 +111,32 @@ class _Types:
         together = ", ".join(values)
         if group.struct:
             return f"{self.names[group.struct]}({together})"
-        return f"[integer({self._kind}) :: {together}]"
+        own = PRINTER.member_types(group, self._function.index_type)[0]
+        return f"[{PRINTER.declared(own)} :: {together}]"
+
+    @property
+    def outputs(self) -> list[str]:
+        """What each output is declared as."""
+        index = self._function.index_type
+        kinds = self._function.output_types
+        return [PRINTER.declared(PRINTER.type_of(kind, index)) for kind in kinds]
+
+    def read(self, texts: Sequence[str]) -> list[str]:
+        """The integers that the outputs are."""
+        kinds = zip(self.outputs, texts, strict=True)
+        return [f"merge(1, 0, {x})" if T == "logical" else x for T, x in kinds]
 
     def result(self, count: str = "") -> str:
         """The declaration of what holds the results of a call, or of so many calls."""
         whole, outputs = self._function.aggregate, self._function.outputs
         struct = whole is not None and whole.struct
+        if whole is None and len(outputs) > 1:
+            pairs = enumerate(self.outputs)
+            return "\n".join(f"  {T} :: result{k}" for k, T in pairs).strip()
         sizes = [] if struct or (whole is None and len(outputs) == 1) else [str(len(outputs))]
         sizes += [count] if count else []
         dimension = f"({', '.join(sizes)})" if sizes else ""
-        type_name = f"type({self.names[struct]})" if struct else f"integer({self._kind})"
+        type_name = f"type({self.names[struct]})" if struct else self.outputs[0]
         return f"{type_name} :: result{dimension}"
 
     def called(self, arguments: list[str]) -> list[str]:
@@ -130,12 +152,15 @@ class _Types:
             return [f"{result}%{name}" for name, _ in outputs]
         if whole is None and len(outputs) == 1:
             return [result]
+        if whole is None:
+            return [f"{result}{k}" for k in range(len(outputs))]
         after = f", {place}" if place else ""
         return [f"{result}({k + 1}{after})" for k in range(len(outputs))]
 
 
-def _imported(kind: str) -> list[str]:
-    return [] if "(" in kind else [f"  use, intrinsic :: iso_fortran_env, only: {kind}"]
+def _imported(*kinds: str) -> list[str]:
+    found = [k for k in dict.fromkeys(kinds) if "(" not in k and k != "bool"]
+    return [f"  use, intrinsic :: iso_fortran_env, only: {', '.join(found)}"] if found else []
 
 
 def _procedure(name: str, lines: list[str]) -> str:

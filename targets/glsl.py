@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from lego_emit.emit.printer import Printer
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Function, Group
@@ -48,7 +49,7 @@ class GlslShader(Shader):
         """The text of the compute shader that calls every function."""
         word = "int64_t" if self.wide else "int"
         extension = "#extension GL_ARB_gpu_shader_int64 : require\n" if self.wide else ""
-        cases = [case(k, f, T, word) for k, (f, T) in enumerate(self.calls)]
+        cases = [case(k, f, printer, word) for k, (f, printer) in enumerate(self.calls)]
         return SHADER.format(
             extension=extension,
             group=GROUP,
@@ -58,24 +59,28 @@ class GlslShader(Shader):
         )
 
 
-def case(number: int, function: Function, T: str, word: str) -> str:
+def case(number: int, function: Function, printer: Printer, word: str) -> str:
     """The branch of a shader that calls a function over columns of arguments."""
-    columns, count = range(len(function.params)), len(function.outputs)
+    columns, count, given = range(len(function.params)), len(function.outputs), printer.given
+    types = [printer.type_of(kind, function.index_type) for kind in function.output_types]
+    T = printer.types[function.index_type]
     values = [f"{T}(lego_run_in[{k} * lego_run_count + lego_run_i])" for k in columns]
 
     def made(group: Group, texts: list[str]) -> str:
-        together = ", ".join(f"{T}({text})" for text in texts)  # a member may be a plain number
-        return f"{group.struct or f'{T}[{len(texts)}]'}({together})"
+        own = printer.member_types(group, function.index_type)
+        # A member may be a plain number.
+        members = ", ".join(f"{T}({x})" for T, x in zip(own, texts, strict=True))
+        return f"{group.struct or f'{own[0]}[{len(texts)}]'}({members})"
 
-    arguments = call_arguments(function, values, made)
+    arguments = call_arguments(function, values, made, given)
     if count == 1 or function.aggregate is not None:
         whole = function.aggregate
-        kind = T if whole is None else whole.struct or f"{T}[{count}]"
+        kind = types[0] if whole is None else whole.struct or f"{types[0]}[{count}]"
         body = [f"{kind} lego_run_r = {function.name}({', '.join(arguments)});"]
         results = outputs_of(function, "lego_run_r")
     else:
         results = [f"lego_run_{k}" for k in range(count)]
-        body = [f"{T} {', '.join(results)};"]
+        body = [f"{T} {x};" for T, x in zip(types, results, strict=True)]
         body += [f"{function.name}({', '.join([*arguments, *results])});"]
     body += [
         f"lego_run_out[{k} * lego_run_count + lego_run_i] = {word}({r});"

@@ -28,7 +28,8 @@ def rust_wrapper(unit: int, position: int, function: Function, printer: RustPrin
     parameters = ", ".join(["n: i64", *pointers])
     T, module = printer.types[function.index_type], f"unit_{unit}"
     values = [f"*in{k}.add(i) as {T}" for k in inputs]
-    arguments = ", ".join(call_arguments(function, values, printer.argument(module)))
+    made = printer.argument(module)
+    arguments = ", ".join(call_arguments(function, values, made, printer.given))
     stores = " ".join(f"*out{k}.add(i) = r{k} as i64;" for k in outputs)
     return (
         f"// {c_declaration(unit, position, function)}\n"

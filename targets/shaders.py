@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from lego_emit.emit.printer import Printer
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError, WidthError
 from lego_emit.ir.program import Function
@@ -34,7 +35,7 @@ CALLS = 16  # in one shader: every shader and every pipeline costs a start
 
 def wide(function: Function) -> bool:
     """Whether the function's integers have 64 bits."""
-    return function.index_type.endswith("64")
+    return any("64" in kind for kind in (function.index_type, *function.declared))
 
 
 @dataclass
@@ -46,7 +47,7 @@ class Shader:
     path: Path
     names: set[str] = field(default_factory=set)
     units: list[Unit] = field(default_factory=list)
-    calls: list[tuple[Function, str]] = field(default_factory=list)  # (function, its type)
+    calls: list[tuple[Function, Printer]] = field(default_factory=list)
 
     suffix = ""
 
@@ -98,7 +99,7 @@ def shaders(language: type[Shader], units: Sequence[Unit], folder: Path) -> Plac
         shader.units.append(unit)
         for f in calls:
             places[u, f.name] = shader.path, len(shader.calls)
-            shader.calls.append((f, unit.printer.types[f.index_type]))
+            shader.calls.append((f, unit.printer))
     for shader in made:
         shader.path.write_text(shader.text())
     return places

@@ -58,7 +58,9 @@ class FortranProgram(CpuProgram):
         """A function's value, or a subroutine's out arguments put together."""
         function = side.function
         name, outputs, printer = function.name, function.outputs, unit.printer
-        arguments = call_arguments(function, arguments, partial(printer.aggregate, T="ik"))
+        arguments = call_arguments(
+            function, arguments, partial(printer.aggregate, T="ik"), printer.given
+        )
         call = f"{name}({', '.join(arguments)})".replace(BREAK, " ")
         if (whole := function.aggregate) is not None:
             own = replace(whole, name="result")

@@ -43,7 +43,7 @@ class RustProgram(CpuProgram):
     def ours(self, unit: Unit, side: Side, arguments: Sequence[str]) -> list[str]:
         """A call; of several results what they are together, put together."""
         function, printer = side.function, cast(RustPrinter, unit.printer)
-        given = call_arguments(function, arguments, printer.argument("unit"))
+        given = call_arguments(function, arguments, printer.argument("unit"), printer.given)
         call = f"unit::{function.name}({', '.join(given)})"
         if len(function.outputs) == 1 and function.aggregate is None:
             return [call]

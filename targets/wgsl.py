@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from lego_emit.emit.printer import Printer
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import WidthError
 from lego_emit.ir.program import Function, Group
@@ -49,19 +50,20 @@ class WgslShader(Shader):
     def text(self):
         """The text of the compute shader that calls every function."""
         word = "i64" if self.wide else "i32"
-        cases = [case(k, f, T, word) for k, (f, T) in enumerate(self.calls)]
+        cases = [case(k, f, printer, word) for k, (f, printer) in enumerate(self.calls)]
         return SHADER.format(group=GROUP, word=word, sources=self.sources, cases="\n".join(cases))
 
 
-def case(number: int, function: Function, T: str, word: str) -> str:
+def case(number: int, function: Function, printer: Printer, word: str) -> str:
     """The branch of a shader that calls a function over columns of arguments."""
-    columns = range(len(function.params))
+    columns, T = range(len(function.params)), printer.types[function.index_type]
     values = [f"{T}(lego_run_in.columns[{k} * lego_run_count + i])" for k in columns]
 
     def made(group: Group, texts: list[str]) -> str:
-        return f"{group.struct or f'array<{T}, {len(texts)}>'}({', '.join(texts)})"
+        own = printer.member_types(group, function.index_type)[0]
+        return f"{group.struct or f'array<{own}, {len(texts)}>'}({', '.join(texts)})"
 
-    arguments = call_arguments(function, values, made)
+    arguments = call_arguments(function, values, made, printer.given)
     body = [f"let lego_run_result = {function.name}({', '.join(arguments)});"]
     body += [
         f"lego_run_out[{k} * lego_run_count + i] = {word}({text});"

@@ -176,6 +176,13 @@ class Analyzer:
             self.facts.ranges[name] = replace(known, least=0)
             self._forget()
 
+    def learn_type(self, name: str, least: int, most: int) -> None:
+        """least <= name <= most, beside what its range says: what its declared type holds."""
+        known = self.facts.ranges.get(name, Range()).copy()
+        known.add(Expr.of(least), Expr.of(most))
+        self.facts.ranges[name] = known
+        self._forget()
+
     def learn_equal(self, name: str, value: Expr) -> None:
         """name == value, a product of other symbols or a number: the symbol is written so from now on."""
         facts = self.facts

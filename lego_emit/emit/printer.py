@@ -18,7 +18,7 @@ from typing import Self
 
 from ..errors import TargetError, short_repr
 from ..ir.cost import LATENCY, Cost
-from ..ir.index_types import IndexType, by_name
+from ..ir.index_types import BOOL, IndexType, by_name
 from ..ir.nodes import Node
 from ..ir.program import Function, Group, Program
 from ..notation import PYTHON, Notation
@@ -130,6 +130,9 @@ class Printer:
         checksum: what a template writes around what is to be summed; there is the sum then.
         has_structs, has_arrays, gives_arrays: whether a parameter or a result can be a struct, a
             parameter or a result an array; else their members stand by themselves.
+        declares: whether parameters and results can have types beside the index type; declared_types: what
+            those are called, beside `types`. implicit: whether an integer becomes one of a wider type
+            without a word.
         array_forms: parameters that are arrays, by what arrays= may be, "" for the usual one; with {T},
             {name} and {n}. result_forms: what results= may be.
     """
@@ -179,6 +182,8 @@ class Printer:
     naming = AS_WRITTEN
     checksum = CHECKSUM
     has_structs = has_arrays = gives_arrays = False
+    declares = implicit = False
+    declared_types: Mapping[str, str] = {}
     array_forms: Mapping[str, str] = {}
     result_forms: tuple[str, ...] = ()
 
@@ -367,9 +372,51 @@ class Printer:
     def fitted_views(self, program: Program, fits: bool = False) -> list[FunctionView]:
         """The program's functions, or its conditions on sizes, fitted, as a template sees them."""
         return [
-            FunctionView(self, self.fitted(f), program.name, self.counter(f))
+            FunctionView(self, self._converted(self.fitted(f)), program.name, self.counter(f))
             for f in (program.fits if fits else program.functions)
         ]
+
+    def _converted(self, function: Function) -> Function:
+        if not self.declares or not function.declared:
+            return function
+        from .borders import converted
+
+        return converted(function, self)
+
+    def spelled(self, kind: str) -> str:
+        """The name of a type: an index type, or one that parameters and results can be declared as."""
+        return self.types.get(kind) or self.declared_types[kind]
+
+    def given(self, kind: str, text: str) -> str:
+        """The text of an integer as an argument of a type."""
+        T = self.spelled(kind)
+        if kind == BOOL:
+            return f"({text} != 0)"
+        return (self.cast or "{T}({0})").format(text, T=T)
+
+    def type_of(self, kind: str, index_type: str) -> str:
+        """What a parameter or a result is declared as: kind, or "" for the index type."""
+        if not kind or not self.declares:
+            return self.types[index_type]
+        return self.spelled(kind)
+
+    def promotes(self, kind: IndexType, index: IndexType) -> bool:
+        """Whether a parameter of a type may stand among values of the index type as it is."""
+        narrow = kind.least < 0 or kind.width < 32
+        inside = index.least <= kind.least and kind.most <= index.most
+        return self.implicit and index.least < 0 and narrow and inside
+
+    def converted_name(self, name: str, index: IndexType, taken: set[str]) -> str:
+        """What a converted parameter is called, of which the names are taken."""
+        from .naming import fresh, keys_of
+
+        mark = index.replace("uint", "u").replace("int", "i")
+        keys = {key for n in taken for key in keys_of(n, self)}
+        return fresh(f"{self.legal_name(name)}_{mark}", self, keys)
+
+    def conversion(self, kind: str) -> Op:
+        """How an integer is converted to a type, which is spelled {T}."""
+        return call(self.cast or "{T}({0})", 1)
 
     def literal(self, value: int, index_type: str) -> str:
         """An integer literal of the index type, without parentheses."""
@@ -408,6 +455,12 @@ class Printer:
                 text = self.greatest(view.index_type)
         elif node.op in ("var", "table"):
             text, prec = str(node.value), ATOM
+        elif node.op == "cast":
+            if not node.value:
+                return self.expression(node.args[0], view, need)
+            op = self.conversion(node.value)
+            text = self.expression(node.args[0], view, op.needs[0])
+            text, prec = op.text.format(text, T=self.spelled(node.value)), op.prec
         else:
             op = self.op(node, view)
             needs = op.needs
@@ -477,9 +530,15 @@ class Printer:
         """The text that makes a struct, or an array, of its members' texts."""
         return f"{self.group_type(group, T)}{{{', '.join(texts)}}}"
 
-    def struct_lines(self, group: Group, T: str) -> list[str]:
-        """The definition of a struct of integers of the index type T."""
-        return [f"struct {group.struct} {{", *(f"  {T} {name};" for name in group.fields), "};"]
+    def member_types(self, group: Group, index_type: str) -> list[str]:
+        """What each member of a struct or an array is declared as."""
+        kinds = group.types or ("",) * len(group.members)
+        return [self.type_of(kind, index_type) for kind in kinds]
+
+    def struct_lines(self, group: Group, types: Sequence[str]) -> list[str]:
+        """The definition of a struct, by the types of its fields."""
+        fields = (f"  {T} {name};" for T, name in zip(types, group.fields, strict=True))
+        return [f"struct {group.struct} {{", *fields, "};"]
 
     def entry_lines(self, entries: Entries, index_type: str, indent: int) -> str:
         """The entries as literals, as many on a line as it holds."""
@@ -562,7 +621,9 @@ class Printer:
                 functions=functions,
                 fits=fits,
                 tables=[self.table(*one) for one in program.tables],
-                structs=[(g, self.struct_lines(g, self.types[t])) for g, t in program.structs],
+                structs=[
+                    (g, self.struct_lines(g, self.member_types(g, t))) for g, t in program.structs
+                ],
                 helpers=self._helpers(program.name, functions + fits),
                 printer=self,
             )
@@ -586,7 +647,11 @@ class Printer:
         for view in functions:
             outside = [e for _, e in view.axes] + [*(view.view.values if view.view else ())]
             for node in (*view.nodes(), *(n for e in outside for n in e.walk())):
-                if node.op not in OPERANDS and (helper := self.op(node, view).helper):
+                if (
+                    node.op not in OPERANDS
+                    and node.op != "cast"
+                    and (helper := self.op(node, view).helper)
+                ):
                     used.add((helper, view.index_type))
         if missing := {name for name, _ in used} - self.helpers.keys():
             raise TargetError(

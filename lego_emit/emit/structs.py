@@ -30,9 +30,10 @@ class Structs:
                 f"two structs are named {name}: one of {', '.join(self._fields[name])}, one of "
                 f"{', '.join(group.fields)}; rename one of them"
             )
-        if vector := printer.vector(group, index_type):
+        kinds = {kind or index_type for kind in group.types or ("",)}
+        if len(kinds) == 1 and (vector := printer.vector(group, *kinds)):
             return replace(group, struct=vector, fields=("x", "y", "z", "w")[: len(group.fields)])
-        key = name, index_type
+        key = name, "" if all(group.types or ("",)) else index_type
         if key not in self._names:
             more = "" if all(known != name for known, _ in self._names) else f"_{index_type}"
             wanted = printer.naming.type(f"{name}{more}")

@@ -81,10 +81,21 @@ class FunctionView:
         for one in self.entries:
             own = form if self.is_read(one) else unused or form
             if isinstance(one, Group):
-                texts.append(self._printer.group_parameter(own, one, self.T))
+                T = self._printer.member_types(one, self.index_type)[0]
+                texts.append(self._printer.group_parameter(own, one, T))
             else:
-                texts.append(own.format(name=one.name, T=self.T))
+                texts.append(own.format(name=one.name, T=self.type_of(one)))
         return texts
+
+    def type_of(self, one: Param) -> str:
+        """What a parameter is declared as."""
+        return self._printer.type_of(one.type, self.index_type)
+
+    @property
+    def output_types(self) -> list[str]:
+        """What each output is declared as."""
+        f = self._function
+        return [self._printer.type_of(kind, f.index_type) for kind in f.output_types]
 
     @property
     def entries(self) -> list[Param | Group]:
@@ -107,12 +118,17 @@ class FunctionView:
         return len(self._function.outputs) > 1 or self._function.aggregate is not None
 
     @property
+    def typed_outputs(self) -> list[tuple[str, str]]:
+        """The name of each output, and what it is declared as."""
+        return [(n, T) for (n, _), T in zip(self.outputs, self.output_types, strict=True)]
+
+    @property
     def result_type(self) -> str:
         """The type of what it gives, where that has a name."""
         f, printer = self._function, self._printer
         if f.aggregate is not None:
-            return printer.group_type(f.aggregate, self.T)
-        return printer.result_name(f.name) if len(f.outputs) > 1 else self.T
+            return printer.group_type(f.aggregate, self.output_types[0])
+        return printer.result_name(f.name) if len(f.outputs) > 1 else self.output_types[0]
 
     def given_tables(self, form: str) -> list[str]:
         """The parameters that are tables; form as in signature()."""

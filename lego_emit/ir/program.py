@@ -27,7 +27,7 @@ class Param:
     """A parameter. range: what the header says of it; lo and hi are its proven inclusive bounds
     where they are numbers. axis: a ':' or an index of a layout; size: a layout's
     size, which a caller fixes once for many indices; base: what an index of 0 is called; meaning:
-    what the user says it is."""
+    what the user says it is; type: what it is declared as, "" where it has the index type."""
 
     name: str
     range: Range = OPEN
@@ -37,6 +37,7 @@ class Param:
     size: bool = False
     base: int = 0
     meaning: str = ""
+    type: str = ""
 
     @property
     def range_text(self) -> str:
@@ -54,7 +55,8 @@ class Group:
     name: the parameter's, "" of a result; members: the parameters or results, in order, and numbers for
     those that sizes= fixes; struct: the struct's name, "" of an array; fields: what the struct calls its
     members; meaning: what the user says of it; whole: whether it is one in the language at hand, too;
-    own: what its class in Python calls the members; made: that class."""
+    own: what its class in Python calls the members; made: that class; types: what the members are
+    declared as, () where all have the index type."""
 
     name: str
     members: tuple[str | int, ...]
@@ -64,6 +66,7 @@ class Group:
     whole: bool = True
     own: tuple[str, ...] = ()
     made: Any = field(default=None, compare=False, repr=False)
+    types: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -181,6 +184,7 @@ class Function:
     # (at how many points it was compared with its definition, why at none)
     checked: tuple[int, str] = field(default=(0, "it was not compared"), compare=False)
     asserted: tuple[Node, ...] = ()  # what debug builds assert of the parameters, in order
+    types: tuple[str, ...] = ()  # what each output is declared as, () where all have the index type
     groups: tuple[Group, ...] = ()  # of parameters that are one to a caller
     result: Group | None = None  # what the outputs are together to a caller
     # how it came about (lego_emit.lower.function.Record), to be explained
@@ -220,6 +224,18 @@ class Function:
     def aggregate(self) -> Group | None:
         """The struct or the array that the outputs are in the language at hand."""
         return self.result if self.result is not None and self.result.whole else None
+
+    @property
+    def declared(self) -> set[str]:
+        """The types that its parameters and results are declared as, beside the index type."""
+        groups = [g for g in (*self.groups, self.result) if g is not None]
+        found = {*self.types, *(p.type for p in self.params), *(t for g in groups for t in g.types)}
+        return found - {""}
+
+    @property
+    def output_types(self) -> tuple[str, ...]:
+        """What each output is declared as, "" where it has the index type."""
+        return self.types or ("",) * len(self.outputs)
 
     @property
     def starts(self) -> tuple[int, ...]:

@@ -15,6 +15,8 @@ from ..table_lookup import Entries
 from .problem import Problem
 from .relations import condition, value
 
+LARGE = 2**31 - 1  # an end from here on is a type's, of which a header says nothing
+
 
 def param(name: str, problem: Problem) -> Param:
     """A parameter, with what its header says of it."""
@@ -42,6 +44,7 @@ def param(name: str, problem: Problem) -> Param:
         analyzer.facts.is_size(name),
         base,
         said,
+        problem.parameters.types.get(name, ""),
     )
 
 
@@ -85,14 +88,20 @@ def promised(
     span: tuple[int, Expr] | None,
     base: int,
     masked: int | None = None,
+    typed: bool = False,
 ) -> Range:
     """The range of a result. span: bounds that are known to hold, counted from 0; masked: the number
-    beyond that stands for what is masked, or None."""
+    beyond that stands for what is masked, or None; typed: numbers that bound it may come of types, and
+    are said where they are small and nothing else is."""
     if masked is not None:
         bounds = (None, None) if span is None else (const(0), value(span[1], analyzer))
         return Range(*bounds, greatest(masked))
     lo, hi = analyzer.interval(e)
     size = None
+    if typed:
+        lo, hi = (end if end is not None and abs(end) < LARGE else None for end in (lo, hi))
+        top = analyzer.prover.proofs.upper(e)
+        hi = None if top is not None and top.constant is None else hi
     if span is not None:
         least, size = span[0] + base, span[1] + base
         lo = least if lo is None else max(lo, least)
@@ -106,6 +115,8 @@ def promised(
     top = analyzer.prover.proofs.upper(e)
     if size is not None and (top is None or not analyzer.nonneg(size - 1 - top)):
         top = size - 1
+    if typed and top is not None and any(abs(c) >= LARGE for c in top.terms.values()):
+        top = None
     if top is None and hi is not None:
         top = Expr.of(hi)
     if hi is not None and top is not None and top.constant is not None:

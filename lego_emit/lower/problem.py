@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..arith.analyzer import Analyzer
@@ -45,7 +45,8 @@ class Parameters:
 
     names: in order; axes: those that the caller ranges over; extents: how far, by name; indices: those
     that count from Counting.index; placed: those that are indices of a layout; unsigned: those of
-    which nothing but their type says that they are at least 0; groups: those that are one to a caller.
+    which nothing but their type says that they are at least 0; groups: those that are one to a caller;
+    types: what they are declared as, those that have not the index type.
     """
 
     names: Sequence[str]
@@ -55,6 +56,7 @@ class Parameters:
     placed: Collection[str]
     unsigned: Collection[str]
     groups: Sequence[Group] = ()
+    types: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,8 @@ class Problem:
     that is not asked for; steps: what gives the same with the result of each step of a user's function
     kept, None where there is none; looked_up: the same with tables that have a formula looked up, None
     where there are none; view: what a view of the layout has to know; by_name: whether the outputs are a
-    dict's; group: what they are together to a caller.
+    dict's; group: what they are together to a caller; types: what each is declared as, () for the index
+    type.
     """
 
     name: str
@@ -126,6 +129,7 @@ class Problem:
     view: View[Expr] | None
     by_name: bool
     group: Group | None = None
+    types: Sequence[str] = ()
 
 
 class Kept(Protocol):

@@ -150,7 +150,7 @@ class _Needs:
         self.analyzer, self.index_type = lowering.analyzer, index_type
         self.least, self.most = index_type.ends
         self.placed, self.params = problem.parameters.placed, problem.parameters.names
-        self.stand_ins = problem.conditions.stand_ins
+        self.stand_ins, self.typed = problem.conditions.stand_ins, problem.parameters.types.keys()
         self.open = self._beyond()
         self.paths = self._branches() if lowering.lazy else dict.fromkeys(program, NONE)
         self.covered = self._covered()
@@ -228,6 +228,8 @@ class _Needs:
         node, analyzer = self.nodes[k], self.analyzer
         numbers = [end for end in (node.lo if low else None, node.hi if high else None) if end]
         value = self.lowering.value(k)
+        if value is not None and not value.symbols().isdisjoint(self.typed):
+            numbers = []  # they come of types, and say nothing of sizes
         if value is None or (numbers and self._is_fixed(value)):
             if numbers:
                 raise self._misfit(k)

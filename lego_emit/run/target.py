@@ -294,13 +294,19 @@ class NativeTarget(Target):
 
 
 def call_arguments(
-    function: Function, values: Sequence[str], make: Callable[[Group, list[str]], str]
+    function: Function,
+    values: Sequence[str],
+    make: Callable[[Group, list[str]], str],
+    given: Callable[[str, str], str] | None = None,
 ) -> list[str]:
     """The arguments of a call by the texts of its parameters' values, or of those that are no axes;
-    make: the text of a struct or an array, of its members'."""
+    make: the text of a struct or an array, of its members'; given: that of a value as a declared type."""
     axes = {n for n, _ in function.axes} if len(values) < len(function.params) else set[str]()
-    names = (p.name for p in function.params if p.name not in axes)
+    names = [p.name for p in function.params if p.name not in axes]
     known = dict(zip(names, values, strict=True))
+    if given is not None:
+        kinds = {p.name: p.type for p in function.params if p.type}
+        known |= {n: given(kinds[n], known[n]) for n in names if n in kinds}
     return [
         make(one, [known[n] if isinstance(n, str) else str(n) for n in one.members])
         if isinstance(one, Group)

@@ -10,12 +10,14 @@ import builtins
 import dataclasses
 import inspect
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from inspect import Parameter
 from typing import Any, get_origin
 
 from ..arith.expr import Expr
 from ..errors import TraceError, did_you_mean, short_repr
+from ..ir.index_types import IndexType
 from ..ir.program import Function, Group, Program
 from ..numeric import is_symbolic
 from ..types import Array, ArrayType
@@ -25,24 +27,35 @@ NAME = re.compile(r"[^\W\d]\w*")
 
 def groups_of(
     fn: Any, notes: Mapping[str, Any], parameters: Mapping[str, Parameter]
-) -> tuple[dict[str, Group], Group | None]:
-    """(the parameters that are structs or arrays, what the result is). notes: the annotations of fn.
-    Raises TraceError for a struct or an array that none can be made of."""
+) -> tuple[dict[str, Group], Group | None, dict[str, str]]:
+    """(the parameters that are structs or arrays, what the result is, the types that parameters and their
+    members are declared as, and "return", one result). notes: the annotations of fn. Raises
+    TraceError for a struct or an array that none can be made of."""
     unit = getattr(fn, "__name__", "the function")
     around = inspect.unwrap(fn)
     names = {**vars(builtins), **getattr(around, "__globals__", {}), **_closure(around)}
-    found = {}
+    found, types = {}, dict[str, str]()
     for name, note in notes.items():
         place = f"{unit}: the annotation of {name}" if name != "return" else f"{unit}: its result's"
         if name in parameters or name == "return":
-            shape = _shape(_evaluated(note, names, place), name, place)
+            value = _evaluated(note, names, place)
+            shape = _shape(value, name, place)
             if shape is not None:
                 found[name] = shape
+                types |= {m: t for m, t in zip(shape.names, shape.types, strict=False) if t}
+            elif kind := scalar(value):
+                types[name] = kind
     result = found.pop("return", None)
     if result is not None:
         members = result.fields or tuple(f"out{k}" for k in range(len(result.members)))
         result = dataclasses.replace(result, name="", members=members)
-    return found, result
+    return found, result, types
+
+
+def scalar(note: Any) -> str:
+    """The name of the type that an annotation declares an integer as; "" for the index type."""
+    marks = getattr(note, "__metadata__", ())
+    return next((str(mark) for mark in marks if isinstance(mark, IndexType)), "")
 
 
 def _closure(fn: Any) -> dict[str, Any]:
@@ -81,25 +94,29 @@ def _shape(note: Any, name: str, place: str) -> Group | None:
     if hasattr(note, "__metadata__"):  # Annotated[..]
         return _shape(note.__origin__, name, place)
     if get_origin(note) is tuple:
-        if note.__args__ and all(part is int for part in note.__args__):
-            return _array(name, len(note.__args__))
+        kinds = [scalar(part) for part in note.__args__]
+        if kinds and all(k or part is int for k, part in zip(kinds, note.__args__, strict=True)):
+            if len({*kinds}) > 1:
+                raise TraceError(f"{place} has elements of several types; an array has one type")
+            return _array(name, len(kinds), kinds[0])
         return None
     if not isinstance(note, type):
         return None
     if note is Array:
         raise TraceError(f"{place} is Array; say how many elements it has, as Array[4]")
     if issubclass(note, tuple) and hasattr(note, "_fields"):
-        kinds = getattr(note, "__annotations__", {})
+        kinds = _of_fields(note)
         fields = {field: kinds.get(field, int) for field in note._fields}  # pyright: ignore[reportAttributeAccessIssue]
     elif dataclasses.is_dataclass(note):
-        fields = {f.name: f.type for f in dataclasses.fields(note) if f.init}
+        kinds = _of_fields(note)
+        fields = {f.name: kinds.get(f.name, f.type) for f in dataclasses.fields(note) if f.init}
     else:
         return None
     if not fields:
         raise TraceError(f"{place} is {note.__name__}, a struct without fields; give it integers")
     for field, kind in fields.items():
         kind = getattr(kind, "__forward_arg__", kind)
-        if kind not in (int, "int"):
+        if kind not in (int, "int") and not scalar(kind):
             text = kind if isinstance(kind, str) else getattr(kind, "__name__", short_repr(kind))
             raise TraceError(
                 f"{place} is {note.__name__}, whose field {field} is {text}; a struct holds integers: "
@@ -107,7 +124,25 @@ def _shape(note: Any, name: str, place: str) -> Group | None:
             )
     members = tuple(f"{name}.{field}" for field in fields)
     own = tuple(fields)
-    return Group(name, members, note.__name__, own, own=own, made=note)
+    types = tuple(map(scalar, fields.values()))
+    types = types if any(types) else ()
+    return Group(name, members, note.__name__, own, own=own, made=note, types=types)
+
+
+def _of_fields(kind: type) -> dict[str, Any]:
+    """The annotations of a class; one that is text as its module reads it, where it can."""
+    around = {**vars(builtins), **vars(sys.modules.get(kind.__module__, builtins))}
+    found = {}
+    for base in reversed(kind.__mro__):
+        for name, note in vars(base).get("__annotations__", {}).items():
+            note = getattr(note, "__forward_arg__", note)
+            if isinstance(note, str) and note != "int":
+                try:
+                    note = eval(note, around)
+                except Exception:  # it is said with the field
+                    pass
+            found[name] = note
+    return found
 
 
 def regrouped(program: Program, index: Any, groups: Mapping[str, Any]) -> Program:
@@ -197,8 +232,9 @@ def _of_symbols(name: str, value: Any) -> Group:
     return dataclasses.replace(shape, members=tuple(members))
 
 
-def _array(name: str, count: int) -> Group:
-    return Group(name, tuple(f"{name}[{k}]" for k in range(count)))
+def _array(name: str, count: int, kind: str = "") -> Group:
+    types = (kind,) * count if kind else ()
+    return Group(name, tuple(f"{name}[{k}]" for k in range(count)), types=types)
 
 
 class Elements(tuple):

@@ -8,13 +8,14 @@ called the first time alone: after that it is its tape that is played.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Cond, Expr
 from ..arith.given import GivenRange
 from ..errors import LONGEST, AssumptionError, TraceError, did_you_mean, short_repr
+from ..ir.index_types import DECLARED
 from ..numeric import apart, as_integer
 from .learn import learn_equations, learn_signs
 from .paths import MAX_PATHS
@@ -45,13 +46,15 @@ def check_sizes(sizes: Any) -> dict[str, int]:
 @dataclass(frozen=True)
 class TraceOptions:
     """What is said of a function beforehand: sizes that are numbers, assumptions, what counts from 1,
-    ranges of parameters; unsigned: parameters are of a type without negative numbers."""
+    ranges of parameters, types that they and "return", the results, are declared as; unsigned: parameters
+    are of a type without negative numbers."""
 
     sizes: Any = None
     assume: Sequence[Any] = ()
     base: Base = 0
     ranges: Sequence[GivenRange] = ()
     unsigned: bool = False
+    types: Mapping[str, str] = field(default_factory=dict)
 
     def numbers(self) -> dict[str, int]:
         """sizes, checked. Raises TraceError."""
@@ -84,9 +87,11 @@ def run_trace(
     fixed, base, known = options.numbers(), options.base, Analyzer(use_z3=False)
     if options.assume or options.ranges:
         _learn_said(known, options)
+    _learn_types(known, options)
     start = Trace(
         known, fixed, function, base=int(bool(base)), tape=tape, is_unsigned=options.unsigned
     )
+    start.types = options.types
     start.most = most
     if isinstance(base, frozenset):
         start.named, start.indices = base, {*base}
@@ -110,6 +115,19 @@ def _learn_said(known: Analyzer, options: TraceOptions) -> None:
     learn(known, [(c.rebuild(numbered), source) for c, source in options.conditions()])
     learn_ranges(known, options.ranges, fixed)
     known.learn_numbers([given.name for given in options.ranges])
+
+
+def _learn_types(known: Analyzer, options: TraceOptions) -> None:
+    """Parameters hold no more than the types that they are declared as. Of a type with a sign that becomes
+    one without, a caller has to know that they are not negative."""
+    for name, kind in options.types.items():
+        if name == "return" or name in options.numbers():
+            continue
+        t = DECLARED[kind]
+        if options.unsigned and t.least < 0:
+            known.learn_range(name, Expr.of(0), None)
+        if t.width < 64:
+            known.learn_type(name, *t.ends)
 
 
 def check_known(traces: Sequence[Trace], options: TraceOptions) -> None:

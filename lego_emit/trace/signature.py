@@ -17,19 +17,22 @@ class Signature:
     """The parameters of a function, and what annotations say of them.
 
     parameters: by name; groups: those that are structs or arrays; result: what the result is together,
-    None where nothing says so. Raises TypeError or ValueError where Python can read no signature, and
+    None where nothing says so; types: what parameters, their
+    members and "return", one result, are declared as. Raises TypeError or ValueError where Python can read no signature, and
     TraceError for an annotation that is wrong."""
 
     def __init__(self, fn: Any):
         self.parameters: Mapping[str, inspect.Parameter] = inspect.signature(fn).parameters
         self.groups: dict[str, Group] = {}
         self.result: Group | None = None
+        self.types: dict[str, str] = {}
         holder = _annotated(fn)
         notes = getattr(holder, "__annotations__", {})
         if any(all(note is not known for known in _SCALARS) for note in notes.values()):
             from .annotations import groups_of
 
-            self.groups, self.result = groups_of(holder, notes, self.parameters)
+            found = groups_of(holder, notes, self.parameters)
+            self.groups, self.result, self.types = found
 
     @property
     def groups_and_result(self) -> list[Group]:
@@ -40,6 +43,13 @@ class Signature:
         """The names that a parameter has in what is emitted: its members', or its own."""
         group = self.groups.get(name)
         return [name] if group is None else group.names
+
+    def declared(self, given: Mapping[str, str]) -> dict[str, str]:
+        """types, with those that are given by name; a struct's or an array's is each member's."""
+        found = {**self.types}
+        for name, kind in given.items():
+            found |= dict.fromkeys(self.members(name), kind)
+        return found
 
     def taken(self, given: Collection[str]) -> list[str]:
         """The parameters that a caller gives: those without a default, or of which a name is given."""

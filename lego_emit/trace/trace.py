@@ -32,6 +32,9 @@ class Trace:
     undefined: list[str] = field(default_factory=list)  # those that are names nobody defined
     axes: list[str] = field(default_factory=list)
     groups: list[Group] = field(default_factory=list)  # parameters that are one to a caller
+    types: Mapping[str, str] = field(
+        default_factory=dict
+    )  # that parameters and results are declared as
     preconditions: list[Cond] = field(default_factory=list)
     extents: dict[str, Expr] = field(default_factory=dict)  # of the axes
     base: int = 0  # what the first index is called: 0 or 1

@@ -1,0 +1,91 @@
+"""Parameters and results that are declared as other types: converted from and to the index type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from ..errors import TargetError
+from ..ir.index_types import BOOL, DECLARED, IndexType
+from ..ir.nodes import Node
+from ..ir.program import Function
+
+SAME_TYPED = frozenset({"min", "max"})  # calls whose arguments have one type
+
+
+def converted(function: Function, printer: Any) -> Function:
+    """A fitted function whose body reads converted parameters, and whose results are converted. One that
+    is read more than once is converted once, in a statement of its own. Raises TargetError where an array
+    form or a view would need the index type."""
+    own = {p.name: DECLARED[p.type] for p in function.params if p.type}
+    if not own and not any(function.types):
+        return function
+    what = "an array form" if function.axes else "a view" if function.view is not None else ""
+    if what:
+        raise TargetError(
+            f"{function.name}: it has {what}, whose parameters have the index type; leave the types of "
+            "parameters and results out"
+        )
+    index = function.index_type
+    mixes = not any(n.op in SAME_TYPED for n in function.nodes())
+    reads: dict[str, int] = {}
+    for node in (*function.nodes(), *(n for c in function.asserted for n in c.walk())):
+        if node.op == "var":
+            reads[node.value] = reads.get(node.value, 0) + 1
+    taken = {*own, *reads, *(n for n, _ in (*function.body, *function.outputs))}
+    found, body = dict[str, Node](), list[tuple[str, Node]]()
+    for name, kind in own.items():
+        if name not in reads or kind == index:
+            continue
+        node = Node("var", (), name)
+        if mixes and printer.promotes(kind, index):
+            found[name] = Node("cast", (node,), "")
+            continue
+        node = Node("int", (node,)) if kind is BOOL else Node("cast", (node,), str(index))
+        if reads[name] > 1:
+            local = printer.converted_name(name, index, taken)
+            taken.add(local)
+            body.append((local, node))
+            node = Node("var", (), local)
+        found[name] = node
+
+    def whole(node: Node) -> Node:
+        if node.op == "var":
+            return found.get(node.value, node)
+        return replace(node, args=tuple(map(whole, node.args))) if node.args else node
+
+    outputs = [
+        (name, _given(whole(node), DECLARED[kind], index, printer) if kind else whole(node))
+        for (name, node), kind in zip(function.outputs, function.output_types, strict=True)
+    ]
+    return replace(
+        function,
+        body=(*body, *((name, whole(node)) for name, node in function.body)),
+        outputs=tuple(outputs),
+        asserted=tuple(map(whole, function.asserted)),
+    )
+
+
+def _given(node: Node, kind: IndexType, index: IndexType, printer: Any) -> Node:
+    """A result as the type that it is declared as."""
+    if kind is BOOL:
+        return node.args[0] if node.op == "int" else Node("ne", (node, Node("const", (), 0)))
+    if kind == index or (printer.implicit and holds(kind, index)):
+        return node
+    return Node("cast", (node,), str(kind))
+
+
+def holds(wide: IndexType, narrow: IndexType) -> bool:
+    """Whether a type holds every integer of another."""
+    return wide.least <= narrow.least and narrow.most <= wide.most
+
+
+def check_declared(kinds: Iterable[str], printer: Any) -> None:
+    """Raise TargetError for a type that the language has not."""
+    for kind in filter(None, kinds):
+        if printer.declares and kind not in printer.declared_types:
+            raise TargetError(
+                f"{printer.title} has no {kind}; parameters and results can be "
+                f"{', '.join(printer.declared_types)}"
+            )
