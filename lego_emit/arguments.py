@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from .arith.given import GivenRange
 from .emit import registry
 from .emit.printer import Printer
 from .errors import TargetError, did_you_mean, short_repr
-from .ir.index_types import DECLARED, INDEX_TYPES, IndexType
+from .ir.index_types import INDEX_TYPES, IndexType
 from .ir.program import Program
 from .trace.follow import Base
 
@@ -66,39 +66,3 @@ def check_views(view: bool, printer: Printer) -> None:
     if view and not printer.has_views:
         known = [n for n, other in registry.working().items() if other.has_views]
         raise TargetError(f"{printer.title} has no views of layouts; {', '.join(known)} have")
-
-
-def result_types(
-    subject: Any, given: Mapping[str, str] | None, types: Sequence[IndexType], printer: Printer
-) -> Sequence[IndexType]:
-    """The index types to choose from where a result's type is declared: those of its sign that are no
-    wider, at least 32 bits. given: param_types."""
-    kind = (given or {}).get("return", "")
-    if not kind and callable(subject):
-        from .trace.calls import signature_of
-
-        kind = signature_of(subject).types.get("return", "")
-    if not kind or kind == "bool":
-        return types
-    t, own = DECLARED[kind], printer.index_types
-    names = ("int32", "int64") if t.least < 0 or t.width < 32 else ("uint32", "uint64")
-    found = [own[n] for n in names if n in own and own[n].width <= max(32, t.width)]
-    return found or types
-
-
-def check_types(given: Mapping[str, str], program: Program, printer: Printer) -> None:
-    """Raise TargetError for a name of param_types that nothing has, and for a type that the language
-    has not."""
-    known = {"return", *(p.name for f in program.functions for p in f.params)}
-    known |= {g.name for f in program.functions for g in f.groups}
-    for name in given:
-        if name not in known:
-            raise TargetError(
-                f"param_types names {name}, which is no parameter; there are "
-                f"{', '.join(sorted(known))}.{did_you_mean(name, known)}"
-            )
-    if any(f.declared for f in program.functions):
-        from .emit.borders import check_declared
-
-        for f in program.functions:
-            check_declared(sorted(f.declared), printer)

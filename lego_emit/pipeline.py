@@ -7,15 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from .arguments import (
-    candidates,
-    check_counted,
-    check_types,
-    check_views,
-    counted,
-    ranges_of,
-    result_types,
-)
+from .algebra.block import Block
+from .arguments import candidates, check_counted, check_views, counted, ranges_of
 from .arith.given import are_formulas
 from .arith.terms import TOO_DEEP
 from .check.emission import check_emission
@@ -131,17 +124,19 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
     check_views(options.view, printer)
     (index_type,) = options.index_type
     dialect = dialect_of(printer, index_type, options.cost, options.effort)
-    if printer.declares and index_type == "auto":
-        dialect = replace(
-            dialect, types=result_types(fn_or_layout, options.param_types, dialect.types, printer)
-        )
+    given = options.param_types or {}
+    if printer.declares and index_type == "auto" and (given or _is_annotated(fn_or_layout)):
+        from .declared import result_types
+
+        types = result_types(fn_or_layout, given, dialect.types, printer)
+        dialect = replace(dialect, types=types)
     known = TraceOptions(
         options.sizes,
         options.assume,
         counted(options.base),
         ranges_of(options.ranges),
         dialect.is_unsigned,
-        options.param_types or {},
+        given,
     )
     subject = traced_subject(fn_or_layout, options.name, known, options.view)
     said = [*known.assume, *known.ranges]
@@ -151,8 +146,21 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
 
         program = regrouped(program, options.index, options.group or {})
     check_counted(options.base, program)
-    check_types(options.param_types or {}, program, printer)
+    if given or any(f.declared for f in program.functions):
+        from .declared import check_types
+
+        check_types(given, program, printer)
     return program
+
+
+def _is_annotated(subject: Any) -> bool:
+    """Whether annotations of a function may say more than that a parameter is an integer."""
+    if not callable(subject) or isinstance(subject, Block):
+        return False
+    from .trace.signature import annotated
+
+    notes = getattr(annotated(subject), "__annotations__", {}).values()
+    return any(note not in (int, "int", None) for note in notes)
 
 
 def dialect_of(

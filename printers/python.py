@@ -198,7 +198,12 @@ class PythonPrinter(Printer):
         """The lines of the class of a struct."""
         docs = self._docstring(f"The integers {', '.join(group.fields)}.", [], [])
         lines = (f"    {line}" for line in docs)
-        return [f"class {group.struct}(NamedTuple):", *lines, "", *self._fields(group.fields, types[0])]
+        return [
+            f"class {group.struct}(NamedTuple):",
+            *lines,
+            "",
+            *self._fields(group.fields, types[0]),
+        ]
 
     def _fields(self, names: Iterable[str], T: str) -> list[str]:
         ignored = "  # type: ignore[assignment]"  # a tuple has methods of these names

@@ -13,7 +13,7 @@ from textwrap import wrap
 
 from lego_emit.emit.arrays import coordinates, count, counter
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, unsigned_fit
-from lego_emit.ir.index_types import UINT32, UINT64, IndexType
+from lego_emit.ir.index_types import DECLARED, UINT32, UINT64, IndexType
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Group, Program
 from lego_emit.notation import C, Notation
@@ -134,7 +134,7 @@ class RustPrinter(Printer):
     names_greatest = names_limits = has_fits = has_checks = True
     has_structs = has_arrays = gives_arrays = True
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", USIZE: "usize"}
-    declares = True
+    declares = shadows = True
     declared_types = {
         "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16",
         "uint32": "u32", "uint64": "u64", "size": "usize", "bool": "bool",
@@ -202,21 +202,17 @@ class RustPrinter(Printer):
     def op(self, node: Node, view: FunctionView) -> Op:
         """The spelling; an `as` before < is bracketed."""
         op = super().op(node, view)
-        if node.op == "lt" and _last(node.args[0]).op == "int":
+        if node.op == "lt" and _last(node.args[0]).op in ("int", "cast"):
             return replace(op, needs=(UNARY, op.needs[1]))  # `as i32 <` would open generics
         return op
 
     def conversion(self, kind: str) -> Op:
-        """An `as`."""
+        """An `as` of the value."""
         return self.ops["int"]
 
     def given(self, kind: str, text: str) -> str:
         """An `as`, or a comparison."""
         return f"{text} != 0" if kind == "bool" else f"{text} as {self.spelled(kind)}"
-
-    def converted_name(self, name: str, index: IndexType, taken: set[str]) -> str:
-        """The parameter's own, which it shadows; of a member another."""
-        return name if name.isidentifier() else super().converted_name(name, index, taken)
 
     def notation_of(self, index_type: str) -> Notation:
         """usize has a greatest number of its own."""
@@ -500,10 +496,14 @@ class RustPrinter(Printer):
         """The lints that the number and the names of the parameters would set off, below the
         reason why they stand as they are. optional: there are other functions to choose from."""
         names = [one.name for one in (*view.entries, *view.tables)]
-        lines = _allow(view.name, [*names, *(n for n, _ in view.body)], len(names), optional)
-        lints = _place_lints(view)
-        reason = "// A place in a table is not negative, and fits."
-        return [*lines, reason, *(f"#[allow(clippy::{x})]" for x in lints)] if lints else lines
+        known = dict.fromkeys([*names, *(n for n, _ in view.body)])
+        lines = _allow(view.name, [*known], len(names), optional)
+        for reason, lints in (
+            ("A place in a table is not negative, and fits.", _place_lints(view)),
+            ("What is converted fits.", _cast_lints(view)),
+        ):
+            lines += [f"// {reason}", *(f"#[allow(clippy::{x})]" for x in lints)] if lints else []
+        return lines
 
 
 def _head(start: str, parameters: list[str], result: str, indent: int = 0) -> str:
@@ -565,6 +565,23 @@ def _place_lints(view: FunctionView) -> list[str]:
     wide = "64" in view.index_type and not seen
     signed = places and not view.index_type.startswith("u")
     return ["cast_possible_truncation"] * wide + ["cast_sign_loss"] * bool(signed)
+
+
+def _cast_lints(view: FunctionView) -> list[str]:
+    """The lints that conversions of parameters and results set off."""
+    own, index, found = {p.name: p.type for p in view.params}, view.index_type, set[str]()
+    for node in view.nodes():
+        if node.op == "cast":
+            kind = own.get(node.args[0].value, "") if node.args[0].op == "var" else ""
+            source = DECLARED[kind] if kind else index
+            target = DECLARED[node.value] if node.value in DECLARED else index
+            if source.least == 0 and target.least < 0 and target.width <= source.width:
+                found.add("cast_possible_wrap")
+            if target.width < source.width or ("size" in (kind, node.value) and kind != node.value):
+                found.add("cast_possible_truncation")
+            if source.least < 0 and target.least == 0:
+                found.add("cast_sign_loss")
+    return sorted(found)
 
 
 def _last(node: Node) -> Node:

@@ -12,6 +12,8 @@ STAND_IN = """#pragma once
 #define constant const
 #define device
 #define thread
+using uchar = unsigned char;
+using ushort = unsigned short;
 using uint = unsigned int;
 using ulong = unsigned long;
 namespace metal {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from lego_emit import Emitted, generate
-from lego_emit.types import Array
+from lego_emit.types import I16, I64, U32, Array, Bool, Size
 
 
 class Coord(NamedTuple):
@@ -41,6 +41,15 @@ def turned(i: tuple[int, int, int]) -> tuple[int, int, int]:
 
 def clipped(box: Box, n: int) -> Box:
     return Box(min(box.low, n), max(box.high, n))
+
+
+class Cell(NamedTuple):
+    x: I16
+    y: U32
+
+
+def declared(at: Cell, X: tuple[I16, I16], n: Size, flag: Bool) -> I64:
+    return (at.x * X[0] + at.y // X[1]) * n + flag
 
 
 def elements(X: Array[4]) -> int:

@@ -9,7 +9,20 @@ import click
 
 from ..notation import is_name
 from ..options import options_of
-from ..surfaces import Bases, Choice, Flag, Kind, Number, Sizes, Text, Texts, Types, flags, kind_of
+from ..surfaces import (
+    Bases,
+    Choice,
+    Flag,
+    Kind,
+    Named,
+    Number,
+    Sizes,
+    Text,
+    Texts,
+    Types,
+    flags,
+    kind_of,
+)
 from .root import numbers_by_name
 
 
@@ -61,6 +74,12 @@ def _settings(kind: Kind | None, default: Any) -> dict[str, Any]:
                 "metavar": "0|1|NAME=1,..",
                 "callback": lambda context, option, texts: _base(texts),
             }
+        case Named():
+            return {
+                "multiple": True,
+                "metavar": "NAME=TEXT,..",
+                "callback": lambda context, option, texts: _named_texts(texts),
+            }
         case Text(metavar=metavar):
             return {"metavar": metavar}
         case _:
@@ -94,4 +113,17 @@ def _named_bases(texts: Sequence[str]) -> dict[str, int]:
                     f"{name[:60]} is given more than once; name each once, of the form g=1,local=1"
                 )
             found[name] = int(number)
+    return found
+
+
+def _named_texts(texts: Sequence[str]) -> dict[str, str]:
+    """Texts by name, as i=int16,j=int8, of names and members as at.x. Raises BadParameter."""
+    found: dict[str, str] = {}
+    for part in (part for text in texts for part in text.split(",")):
+        name, equals, text = (x.strip() for x in part.partition("="))
+        if not name or not equals or not text:
+            raise click.BadParameter(f"{part[:60]!r} is not of the form i=int16")
+        if name in found:
+            raise click.BadParameter(f"{name[:60]} is given more than once; name each once")
+        found[name] = text
     return found

@@ -10,6 +10,7 @@ from ..errors import TargetError
 from ..ir.index_types import BOOL, DECLARED, IndexType
 from ..ir.nodes import Node
 from ..ir.program import Function
+from .naming import fresh, keys_of
 
 SAME_TYPED = frozenset({"min", "max"})  # calls whose arguments have one type
 
@@ -30,30 +31,34 @@ def converted(function: Function, printer: Any) -> Function:
     index = function.index_type
     mixes = not any(n.op in SAME_TYPED for n in function.nodes())
     reads: dict[str, int] = {}
-    for node in (*function.nodes(), *(n for c in function.asserted for n in c.walk())):
+    for node in function.nodes():
         if node.op == "var":
             reads[node.value] = reads.get(node.value, 0) + 1
     taken = {*own, *reads, *(n for n, _ in (*function.body, *function.outputs))}
-    found, body = dict[str, Node](), list[tuple[str, Node]]()
+    each, body = dict[str, Node](), list[tuple[str, Node]]()
     for name, kind in own.items():
-        if name not in reads or kind == index:
+        if kind == index:
             continue
         node = Node("var", (), name)
-        if mixes and printer.promotes(kind, index):
-            found[name] = Node("cast", (node,), "")
-            continue
-        node = Node("int", (node,)) if kind is BOOL else Node("cast", (node,), str(index))
-        if reads[name] > 1:
-            local = printer.converted_name(name, index, taken)
+        if mixes and printer.implicit and promotes(kind, index):
+            each[name] = Node("cast", (node,), "")
+        else:
+            cast = Node("cast", (node,), str(index))
+            each[name] = Node("int", (node,)) if kind is BOOL else cast
+    found = {**each}
+    for name, node in each.items():
+        if reads.get(name, 0) > 1 and node.value != "":
+            local = _local(name, index, taken, printer)
             taken.add(local)
             body.append((local, node))
-            node = Node("var", (), local)
-        found[name] = node
+            found[name] = Node("var", (), local)
 
-    def whole(node: Node) -> Node:
+    def whole(node: Node, known: dict[str, Node] = found) -> Node:
         if node.op == "var":
-            return found.get(node.value, node)
-        return replace(node, args=tuple(map(whole, node.args))) if node.args else node
+            return known.get(node.value, node)
+        if not node.args:
+            return node
+        return replace(node, args=tuple(whole(a, known) for a in node.args))
 
     outputs = [
         (name, _given(whole(node), DECLARED[kind], index, printer) if kind else whole(node))
@@ -63,7 +68,7 @@ def converted(function: Function, printer: Any) -> Function:
         function,
         body=(*body, *((name, whole(node)) for name, node in function.body)),
         outputs=tuple(outputs),
-        asserted=tuple(map(whole, function.asserted)),
+        asserted=tuple(whole(c, each) for c in function.asserted),  # before all statements
     )
 
 
@@ -74,6 +79,22 @@ def _given(node: Node, kind: IndexType, index: IndexType, printer: Any) -> Node:
     if kind == index or (printer.implicit and holds(kind, index)):
         return node
     return Node("cast", (node,), str(kind))
+
+
+def promotes(kind: IndexType, index: IndexType) -> bool:
+    """Whether a parameter of a type may stand among values of the index type as it is, in languages that
+    convert without a word."""
+    narrow = kind.least < 0 or kind.width < 32
+    return index.least < 0 and narrow and holds(index, kind)
+
+
+def _local(name: str, index: IndexType, taken: set[str], printer: Any) -> str:
+    """What a converted parameter is called, of which the names are taken: its own, where that may be."""
+    if printer.shadows and name.isidentifier():
+        return name
+    mark = index.replace("uint", "u").replace("int", "i")
+    keys = {key for n in taken for key in keys_of(n, printer)}
+    return fresh(f"{printer.legal_name(name)}_{mark}", printer, keys)
 
 
 def holds(wide: IndexType, narrow: IndexType) -> bool:

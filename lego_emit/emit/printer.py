@@ -132,7 +132,7 @@ class Printer:
             parameter or a result an array; else their members stand by themselves.
         declares: whether parameters and results can have types beside the index type; declared_types: what
             those are called, beside `types`. implicit: whether an integer becomes one of a wider type
-            without a word.
+            without a word; shadows: whether a variable may have a parameter's name.
         array_forms: parameters that are arrays, by what arrays= may be, "" for the usual one; with {T},
             {name} and {n}. result_forms: what results= may be.
     """
@@ -182,7 +182,7 @@ class Printer:
     naming = AS_WRITTEN
     checksum = CHECKSUM
     has_structs = has_arrays = gives_arrays = False
-    declares = implicit = False
+    declares = implicit = shadows = False
     declared_types: Mapping[str, str] = {}
     array_forms: Mapping[str, str] = {}
     result_forms: tuple[str, ...] = ()
@@ -399,20 +399,6 @@ class Printer:
         if not kind or not self.declares:
             return self.types[index_type]
         return self.spelled(kind)
-
-    def promotes(self, kind: IndexType, index: IndexType) -> bool:
-        """Whether a parameter of a type may stand among values of the index type as it is."""
-        narrow = kind.least < 0 or kind.width < 32
-        inside = index.least <= kind.least and kind.most <= index.most
-        return self.implicit and index.least < 0 and narrow and inside
-
-    def converted_name(self, name: str, index: IndexType, taken: set[str]) -> str:
-        """What a converted parameter is called, of which the names are taken."""
-        from .naming import fresh, keys_of
-
-        mark = index.replace("uint", "u").replace("int", "i")
-        keys = {key for n in taken for key in keys_of(n, self)}
-        return fresh(f"{self.legal_name(name)}_{mark}", self, keys)
 
     def conversion(self, kind: str) -> Op:
         """How an integer is converted to a type, which is spelled {T}."""

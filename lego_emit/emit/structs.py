@@ -17,6 +17,7 @@ class Structs:
     def __init__(self, printer: Printer, taken: set[str]):
         self._printer, self._taken = printer, taken
         self._fields: dict[str, tuple[str, ...]] = {}
+        self._types: dict[str, tuple[str, ...]] = {}
         self._names: dict[tuple[str, str], str] = {}
 
     def legal(self, group: Group, index_type: str) -> Group:
@@ -29,6 +30,10 @@ class Structs:
             raise TargetError(
                 f"two structs are named {name}: one of {', '.join(self._fields[name])}, one of "
                 f"{', '.join(group.fields)}; rename one of them"
+            )
+        if self._types.setdefault(name, group.types) != group.types:
+            raise TargetError(
+                f"two structs are named {name}, and their fields have other types; give both the same"
             )
         kinds = {kind or index_type for kind in group.types or ("",)}
         if len(kinds) == 1 and (vector := printer.vector(group, *kinds)):

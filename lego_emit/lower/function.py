@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..arith.expr import Cond, Expr
@@ -10,12 +10,11 @@ from ..errors import TraceError, WidthError
 from ..ir.index_types import DECLARED, IndexType
 from ..ir.nodes import Node
 from ..ir.program import Function, Param, View
-from ..ir.relations import const, greatest
+from ..ir.relations import Range
 from . import header
 from .lower import Lowered, lower
 from .lowering import Attempt, Lowering
 from .problem import Dialect, Problem
-from .relations import value
 from .widths import Width, choose_type, holds_argument
 
 
@@ -58,7 +57,11 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
     params = tuple(header.param(n, problem) for n in problem.parameters.names)
     chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem)
     width = _with_params(problem.name, params, chosen, types)
-    needed = [*width.needed, *_converted(problem, params, width.index_type)]
+    needed = width.needed
+    if problem.types or problem.parameters.types:
+        from .declared import converted
+
+        needed = (*needed, *converted(problem, params, width.index_type))
     spans: Sequence[tuple[int, Expr] | None] = problem.conditions.spans or [None] * len(
         problem.outputs
     )
@@ -84,7 +87,9 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
         result=problem.group,
         types=tuple(problem.types),
         promises=tuple(
-            header.promised(
+            Range()
+            if kind == "bool"
+            else header.promised(
                 e,
                 analyzer,
                 span,
@@ -92,8 +97,12 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
                 problem.conditions.masked.get(name),
                 not e.symbols().isdisjoint(problem.parameters.types),
             )
-            for (name, e), span, base in zip(
-                problem.outputs, spans, problem.counting.results, strict=True
+            for (name, e), span, base, kind in zip(
+                problem.outputs,
+                spans,
+                problem.counting.results,
+                problem.types or [""] * len(problem.outputs),
+                strict=True,
             )
         ),
     )
@@ -146,32 +155,6 @@ def _spelled(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[Cond]]
     return as_written(problem, lowering)
 
 
-def _converted(problem: Problem, params: Sequence[Param], index: IndexType) -> Iterator[Node]:
-    """What must hold for values to stay as they are when they are converted: parameters to the index type,
-    results from it. Raises WidthError where a result never fits."""
-    for p in params:
-        if (p.type and p.hi is None) or (p.hi is not None and p.hi > index.most):
-            kind = DECLARED[p.type] if p.type else index
-            if kind.most > index.most:
-                yield Node("le", (Node("var", (), p.name), greatest(index.most)))
-    for (name, e), kind in zip(problem.outputs, problem.types, strict=False):
-        least, most = DECLARED[kind].ends if kind else index.ends
-        if (kind == "bool" and not isinstance(e.constant, int)) or (least, most) == index.ends:
-            continue
-        lo, hi = problem.analyzer.interval(e)
-        if (lo is not None and lo > most) or (hi is not None and hi < least):
-            raise WidthError(
-                f"{problem.name}: {name} is never in {least}..{most}, as {kind} holds; declare it as a wider type"
-            )
-        if hi is None or hi > most:
-            top = problem.analyzer.prover.proofs.upper(e)
-            known = top is not None and not problem.analyzer.nonneg(Expr.of(most) - top)
-            if top is None or known:
-                yield Node("le", (value(e if top is None else top, problem.analyzer), const(most)))
-        if (lo is None or lo < least) and not problem.analyzer.nonneg(e - least):
-            yield Node("le", (const(least), value(e, problem.analyzer)))
-
-
 def _with_params(
     name: str,
     params: Sequence[Param],
@@ -180,13 +163,18 @@ def _with_params(
 ) -> Width:
     """The narrowest candidate, from the one that is chosen on, that holds every argument's proven
     range too."""
-    own = [p for p in params if not p.type]  # others are converted
-    ends = [(p, end) for p in own for end in (p.lo, p.hi) if end is not None]
+    own = [p for p in params if not p.type]
+    ends = [end for p in own for end in (p.lo, p.hi) if end is not None]
+    for p in params:
+        if p.type and p.type != "bool":
+            least, most = DECLARED[p.type].ends
+            ends += [least if p.lo is None else p.lo, most if p.hi is None else p.hi]
     rest = candidates[candidates.index(chosen.index_type) :]
     for candidate in rest:
         least, most = candidate.ends
-        if all(least <= end <= most for _, end in ends):
+        if all(least <= end <= most for end in ends):
             return replace(chosen, index_type=candidate)
+    # One that is declared is converted, and has to fit.
     culprit = next((p for p in own if not holds_argument(p, rest[-1])), None)
     if culprit is None:
         return replace(chosen, index_type=rest[-1])

@@ -8,6 +8,7 @@ from ..arith.analyzer import Analyzer
 from ..arith.divisors import nonzero
 from ..arith.expr import Cond, Expr, any_of
 from ..intervals import tighter
+from ..ir.index_types import DECLARED
 from ..ir.nodes import Node, evaluate
 from ..ir.program import Param
 from ..ir.relations import Range, between, const, greatest, in_one_form, names_in, parts
@@ -29,7 +30,9 @@ def param(name: str, problem: Problem) -> Param:
     else:
         least, end = known.lo, None if known.hi is None else known.hi + 1
         found = Range(*(None if e is None else value(e, analyzer) for e in (least, end)))
-        if name in problem.parameters.unsigned:
+        kind = problem.parameters.types.get(name)
+        is_unsigned = kind is not None and DECLARED[kind].least == 0 and found.least == const(0)
+        if is_unsigned or name in problem.parameters.unsigned:
             found = Range(None, found.end)
     if analyzer.facts.constraints:  # not in its range, which is said beside them
         hi = tighter(min, hi, analyzer.estimates.greatest(analyzer.symbol(name)))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..algebra.paper_definitions import reference_unravel
 from ..emit.unit import Unit
 from ..errors import AssumptionError, VerifyError, did_you_mean, short_repr
+from ..ir.index_types import DECLARED
 from ..ir.nodes import Node, evaluate
 from ..ir.program import Function
 from ..ir.relations import OPEN, all_of, bounds, names_in, parts, says
@@ -181,8 +182,13 @@ def space_of(
         if param.name in fixed:
             continue
         lo, hi = param.range.at(fixed)
-        lo = param.lo if lo is None else lo
-        hi = param.hi if hi is None else hi
+        wide = param.type != "" and DECLARED[param.type].width >= 32  # its ends are no range
+        lo = (
+            param.lo
+            if lo is None and not (wide and param.lo == DECLARED[param.type].least < 0)
+            else lo
+        )
+        hi = param.hi if hi is None and not (wide and param.hi == DECLARED[param.type].most) else hi
         if param.name in runs:
             lo = param.base if lo is None else lo
             hi = lo + runs[param.name] - 1 if hi is None else min(hi, lo + runs[param.name] - 1)

@@ -183,8 +183,16 @@ def _of_index(f: Function, shape: Group, inverse: bool) -> Function:
         )
     f = dataclasses.replace(f, summary=f.summary.replace(f" ({', '.join(names)})", ""))
     if inverse:
-        return dataclasses.replace(f, result=dataclasses.replace(shape, name="", members=names))
-    return dataclasses.replace(f, groups=(*f.groups, dataclasses.replace(shape, members=names)))
+        result = dataclasses.replace(shape, name="", members=names)
+        return dataclasses.replace(f, result=result, types=shape.types or f.types)
+    return _typed(f, dataclasses.replace(shape, members=names))
+
+
+def _typed(f: Function, group: Group) -> Function:
+    """A function with one struct or array more, whose members are declared as it says."""
+    kinds = dict(zip(group.members, group.types, strict=False))
+    params = (dataclasses.replace(p, type=kinds.get(p.name) or p.type) for p in f.params)
+    return dataclasses.replace(f, params=tuple(params), groups=(*f.groups, group))
 
 
 def _with_groups(f: Function, groups: Sequence[Group]) -> Function:
@@ -203,7 +211,9 @@ def _with_groups(f: Function, groups: Sequence[Group]) -> Function:
                 f"{f.name} has a parameter {group.name} beside the struct or array of that name; "
                 "rename one"
             )
-    return dataclasses.replace(f, groups=tuple(groups))
+    for group in found:
+        f = _typed(f, group)
+    return f
 
 
 def _of_symbols(name: str, value: Any) -> Group:

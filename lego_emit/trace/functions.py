@@ -19,7 +19,6 @@ from ..ends import may_not_end
 from ..errors import TraceError, a_type, short_repr
 from ..ir.program import Doc, Group
 from ..numeric import is_symbolic, is_sympy
-from ..types import SHORT_NAMES
 from .calls import call_user_function, signature_of
 from .definition import FEW, POINTS, Values, symbols_in
 from .diagnostics import diagnostics
@@ -80,7 +79,8 @@ def trace_function(
     own, names = numbered(fn, options.numbers())
     signature = signature_of(fn)
     if signature.types or options.types:
-        options = replace(options, types=signature.declared(options.types))
+        signature.declare(options.types)
+        options = replace(options, types=signature.types)
     call = partial(_called_with, names, signature)
     tape, joined = Tape(), None
     try:
@@ -111,8 +111,11 @@ def _title(fn: Any, unit: str, signature: Signature) -> str:
     try:
         if not _is_object(fn):
             text = re.sub(r"(: |-> )'([^']+)'", r"\1\2", f"{unit}{inspect.signature(fn)}")
-            for kind, name in SHORT_NAMES.items():
-                text = text.replace(f"typing.Annotated[int, '{kind}']", name)
+            if "typing.Annotated" in text:
+                from ..types import SHORT_NAMES
+
+                for kind, name in SHORT_NAMES.items():
+                    text = text.replace(f"typing.Annotated[int, '{kind}']", name)
             for group in signature.groups_and_result:
                 kind = group.made
                 if kind is not None:

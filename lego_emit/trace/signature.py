@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import partial
 from types import FunctionType
 from typing import Any
@@ -26,7 +27,7 @@ class Signature:
         self.groups: dict[str, Group] = {}
         self.result: Group | None = None
         self.types: dict[str, str] = {}
-        holder = _annotated(fn)
+        holder = annotated(fn)
         notes = getattr(holder, "__annotations__", {})
         if any(all(note is not known for known in _SCALARS) for note in notes.values()):
             from .annotations import groups_of
@@ -44,12 +45,16 @@ class Signature:
         group = self.groups.get(name)
         return [name] if group is None else group.names
 
-    def declared(self, given: Mapping[str, str]) -> dict[str, str]:
-        """types, with those that are given by name; a struct's or an array's is each member's."""
-        found = {**self.types}
+    def declare(self, given: Mapping[str, str]) -> None:
+        """Add types that are given by name; a struct's or an array's is each member's."""
         for name, kind in given.items():
-            found |= dict.fromkeys(self.members(name), kind)
-        return found
+            self.types |= dict.fromkeys(self.members(name), kind)
+        for name, group in self.groups.items():
+            kinds = tuple(self.types.get(n, "") for n in group.names)
+            self.groups[name] = replace(group, types=kinds if any(kinds) else ())
+        if self.result is not None and "return" in given:
+            kinds = (given["return"],) * len(self.result.members)
+            self.result = replace(self.result, types=kinds)
 
     def taken(self, given: Collection[str]) -> list[str]:
         """The parameters that a caller gives: those without a default, or of which a name is given."""
@@ -76,7 +81,7 @@ class Signature:
         return positional, keywords
 
 
-def _annotated(fn: Any) -> Any:
+def annotated(fn: Any) -> Any:
     """What has the annotations of something that can be called."""
     while isinstance(fn, partial):
         fn = fn.func

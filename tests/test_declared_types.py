@@ -1,0 +1,403 @@
+"""Parameters, members and results that are declared as other integer types than the index type."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from click.testing import CliRunner
+
+from lego_emit import Col, GroupBy, LegoError, generate, symbols
+from lego_emit.cli import main
+from lego_emit.errors import ToolchainError
+from lego_emit.ir.index_types import DECLARED
+from lego_emit.run import registry as toolchains
+from lego_emit.types import I8, I16, I32, I64, U8, U16, U32, U64, Array, Bool, Size
+
+C_FAMILY = "c cpp cuda hip metal opencl".split()
+COMPILED = [*C_FAMILY, "rust", "fortran", "glsl", "wgsl"]
+UNSIGNED = [*C_FAMILY, "rust"]  # languages that have all types
+
+
+class Small(NamedTuple):
+    x: I16
+    y: I16
+
+
+class Mixed(NamedTuple):
+    a: I64
+    b: Bool
+    c: I16
+
+
+class Plain(NamedTuple):
+    x: I32
+    y: I32
+
+
+def voxel(size: Small, at: Small, n: I32, b: Bool) -> I64:
+    return ((at.y * size.x + at.x) * n + n % 3) * 2 + b
+
+
+def taken_apart(n: I64, w: I16) -> Mixed:
+    return Mixed(n // w, n % w == 0, n % w)
+
+
+def narrow(i: I8, j: I16) -> I16:
+    return i * 3 + j
+
+
+def elements(X: tuple[I16, I16], i: I8) -> tuple[I32, I32]:
+    return X[0] * i, X[1] * i - X[0]
+
+
+def less(i: I16, j: I32) -> Bool:
+    return i < j
+
+
+def named(i: I16, j: I16):
+    return {"product": i * j * i, "difference": i - j}
+
+
+def read_twice(i: I32, j: I32) -> I64:
+    return i * j + (i + j) // 7 + min(i, j)
+
+
+def chosen(flag: Bool, i: I16, j: I16) -> I32:
+    return i * 2 if flag else j - i
+
+
+def words(i: U8, j: U16, n: U32, most: Size) -> U64:
+    return (i * n + j) % most + (i ^ j) + (n >> 3)
+
+
+def negated(i: U16, n: U32, k: I64) -> I64:
+    return k - n * 3 + (-i) // 4 - (n - i)
+
+
+def plain(size: Plain, at: Plain) -> I64:
+    return at.y * size.x + at.x
+
+
+def plain_inverse(w: I32, n: I32) -> Plain:
+    return Plain(n % w, n // w)
+
+
+SIGNED = {
+    "voxel": (voxel, {"at.x": (0, "size.x"), "at.y": (0, "size.y")}),
+    "taken_apart": (taken_apart, {"n": (0, 10**6), "w": (1, 300)}),
+    "narrow": (narrow, {"i": (0, 5), "j": (0, 50)}),
+    "elements": (elements, {"i": (-5, 8)}),
+    "less": (less, None),
+    "named": (named, None),
+    "read_twice": (read_twice, None),
+    "chosen": (chosen, None),
+}
+ALL = {
+    **SIGNED,
+    "words": (words, {"most": (1, 10**6)}),
+    "negated": (negated, {"k": (0, 1000)}),
+}
+SHADERS = {
+    "plain": (plain, {"at.x": (0, "size.x"), "at.y": (0, "size.y")}),
+    "plain_inverse": (plain_inverse, {"n": (0, 1000), "w": (1, 30)}),
+    "read_twice": (read_twice, {"i": (0, 100), "j": (0, 100)}),
+}
+CASES = [
+    *((t, n, ALL[n]) for t in UNSIGNED for n in ALL),
+    *(("fortran", n, SIGNED[n]) for n in SIGNED),
+    *((t, n, SHADERS[n]) for t in ("glsl", "wgsl") for n in SHADERS),
+]
+
+
+def points(function, count=60):
+    """Values of the parameters in their ranges, the ends of small types among them."""
+    numbers = random.Random(function.name)
+    for _ in range(count):
+        values = {}
+        for p in function.params:
+            least = max(p.lo if p.lo is not None else -300, -40_000)
+            most = min(p.hi if p.hi is not None else 300, 70_000)
+            for name in p.range.names():  # at.x < size.x
+                most = min(most, values[name] - 1)
+            if p.size and most > 300:
+                most = 300
+            values[p.name] = numbers.choice([least, most, *(numbers.randint(least, most),) * 3])
+        yield values
+
+
+def held(function, values):
+    """Whether the results fit what they are declared as."""
+    found = zip(function.evaluate(values).values(), function.output_types, strict=True)
+    kinds = ((v, DECLARED[kind or str(function.index_type)]) for v, kind in found)
+    return all(t.least <= v <= t.most for v, t in kinds)
+
+
+@pytest.mark.parametrize("target", COMPILED)
+def test_values_are_those_of_the_definition(target):
+    own = [(name, case) for t, name, case in CASES if t == target]
+    units = [generate(fn, target, ranges=ranges) for _, (fn, ranges) in own]
+    toolchain = toolchains.toolchain(target)
+    try:
+        toolchain.find()
+    except ToolchainError as error:
+        pytest.skip(str(error))
+    compiled = toolchain.compile(units)
+    for (name, _), unit, run in zip(own, units, compiled, strict=True):
+        (f,) = unit.functions
+        rows = [v for v in points(f) if held(f, v)]
+        assert len(rows) > 20, name
+        for values in rows:
+            found = run.columns(f.name, [values[p.name] for p in f.params])
+            assert [int(v) for v in found] == list(f.evaluate(values).values()), (name, values)
+
+
+@pytest.mark.parametrize("options", [{"arrays": "pointer"}, {"results": "out"}], ids=str)
+@pytest.mark.parametrize("target", ["c", "cpp", "cuda"])
+def test_forms_of_arrays_and_results_have_the_types(target, options):
+    for name in ("elements", "taken_apart", "named"):
+        fn, ranges = ALL[name]
+        unit = generate(fn, target, ranges=ranges, **options)
+        (f,), run = unit.functions, unit.compile()
+        for values in filter(lambda v: held(f, v), points(f, 20)):
+            found = run.columns(f.name, [values[p.name] for p in f.params])
+            assert [int(v) for v in found] == list(f.evaluate(values).values()), (name, values)
+
+
+def line(unit, text):
+    """The line of the unit that has a text."""
+    (found,) = (x.strip() for x in unit.source.splitlines() if text in x)
+    return found
+
+
+def test_c_promotes_and_casts_where_it_must():
+    unit = generate(read_twice, "c")
+    assert "const int64_t i_i64 = (int64_t)i;" in unit.source  # min takes one type
+    unit = generate(plain, "c", ranges=SHADERS["plain"][1])
+    assert "return (int64_t)size.x * at.y + at.x;" in unit.source
+    unit = generate(narrow, "c", ranges=SIGNED["narrow"][1])
+    assert "return (int16_t)(3 * i + j);" in unit.source
+    assert "int16_t narrow(int8_t i, int16_t j) {" in unit.source
+
+
+def test_rust_shadows_what_is_read_more_than_once():
+    source = generate(read_twice, "rust").source
+    assert "let i = i as i64;" in source
+    assert "pub const fn read_twice(i: i32, j: i32) -> i64 {" in source
+
+
+def test_fortran_declares_kinds_and_logicals():
+    source = generate(taken_apart, "fortran", ranges=SIGNED["taken_apart"][1]).source
+    assert "integer(int64) :: a\n    logical :: b\n    integer(int16) :: c" in source
+    assert "only: int16, int32, int64" in source
+
+
+@pytest.mark.parametrize("target", ["python", "numpy", "julia", "javascript", "triton", "mlir"])
+def test_languages_without_such_types_have_the_index_type(target):
+    typed = generate(narrow, target, ranges=SIGNED["narrow"][1])
+
+    def same(i, j):
+        return i * 3 + j
+
+    bare = generate(same, target, name="narrow", ranges=SIGNED["narrow"][1])
+    assert typed.source.split("narrow(i: I8")[0] == bare.source.split("narrow(i, j)")[0]
+    assert "I16" not in typed.source.split("-> I16")[-1]
+
+
+def test_the_results_type_says_which_index_type():
+    def product(i: I32, j: I32) -> I64:
+        return i * j
+
+    def short(i: I32, j: I32) -> I32:
+        return i * j
+
+    def remainder(i: I64) -> I64:
+        return i % 8
+
+    small = {"i": (0, 9), "j": (0, 9)}
+    types = {
+        fn.__name__: generate(fn, "cpp").functions[0].index_type
+        for fn in (product, short, remainder)
+    }
+    assert types == {"product": "int64", "short": "int32", "remainder": "int64"}
+    assert generate(product, "cpp", ranges=small).functions[0].index_type == "int32"
+    assert generate(product, "cpp", index_type="int64", ranges=small).functions[0].index_type == (
+        "int64"
+    )
+
+
+def test_options_say_the_same_as_annotations():
+    def bare(X, i):
+        return X * 2 + i
+
+    def typed(X: I16, i: U8) -> I32:
+        return X * 2 + i
+
+    bare.__name__ = typed.__name__ = "f"
+    given = {"X": "int16", "i": "uint8", "return": "int32"}
+    a, b = generate(bare, "cpp", param_types=given), generate(typed, "cpp")
+    assert a.source.split("namespace lego {")[1] == b.source.split("namespace lego {")[1]
+
+
+def test_a_struct_has_the_types_of_its_fields_whoever_says_them():
+    class Pair(NamedTuple):
+        x: int
+        y: int
+
+    def apart(at: Pair, X: Array[2]) -> Pair:
+        return Pair(at.x + X[0], at.y + X[1])
+
+    source = generate(
+        apart, "c", param_types={"at": "int16", "X": "int8", "return": "int16"}
+    ).source
+    assert "  int16_t x;\n  int16_t y;\n" in source
+    assert "apart(Pair at, const int8_t X[2]) {" in source
+    with pytest.raises(
+        LegoError, match="two structs are named Pair, and their fields have other types"
+    ):
+        generate(apart, "c", param_types={"at": "int16"})
+
+
+def test_layouts_take_and_give_declared_types():
+    class Place(NamedTuple):
+        row: U16
+        col: U16
+
+    class Extent(NamedTuple):
+        m: U32
+        n: U32
+
+    M, N = symbols("M N")
+    layout = GroupBy([M, N]).OrderBy(Col(M, N))
+    unit = generate(layout, "cpp", index=Place, group={"size": Extent(M, N)})
+    assert "layout_apply(Extent size, Place index) noexcept" in unit.source
+    assert "static_cast<std::uint16_t>(flat % size_m_i64)" in unit.source
+    assert unit.verify(sizes={"M": 5, "N": 7})
+    fixed = generate(
+        layout, "c", sizes={"M": 5, "N": 7}, param_types={"i": "uint8", "flat": "uint16"}
+    )
+    assert "int32_t layout_apply(uint8_t i, int32_t j)" in fixed.source
+    assert fixed.verify()
+
+
+def test_narrow_types_are_known_ranges():
+    def product(i: I16, j: I16):
+        return i * j
+
+    (f,) = generate(product, "cpp").functions
+    assert (f.index_type, f.assumptions) == ("int32", ())
+
+    def wide(i: U32):
+        return i + 1
+
+    (f,) = generate(wide, "cpp").functions
+    assert f.index_type == "int64"
+
+
+def test_what_a_conversion_needs_is_a_precondition():
+    def f(n: Size, i: I64):
+        return n * 2 + i
+
+    (given,) = generate(f, "cpp", index_type="int32").functions
+    assert {"n <= 2**31 - 1", "i <= 2**31 - 1", "-2147483648 <= i"} <= {*given.assumptions}
+
+    def halved(i: I32, j: I32) -> I16:
+        return i + j
+
+    (given,) = generate(halved, "cpp", ranges={"i": (0, 100)}).functions
+    assert any("<= 32767" in a for a in given.assumptions)
+    assert any("-32768 <=" in a for a in given.assumptions)
+
+
+def test_a_sign_that_is_lost_is_a_range():
+    def f(i: I32, j: U32) -> U32:
+        return i + j
+
+    (given,) = generate(f, "cpp").functions
+    assert given.ranges["i"] == "i >= 0"
+    assert given.ranges["j"] == ""
+
+
+def test_unsigned_parameters_are_not_compared_with_zero(tmp_path):
+    """Compilers warn of that."""
+
+    def f(i: U8, n: Size, m: I64):
+        return i * n + m
+
+    unit = generate(f, "cpp", ranges={"i": (0, "m")}, checks=True, hints=True)
+    assert "i >= 0" not in unit.source and "0 <= i" not in unit.source
+    (tmp_path / "f.hpp").write_text(unit.source)
+    (tmp_path / "main.cpp").write_text(
+        '#include "f.hpp"\nint main() { return int(lego::f(1, 2, 3) - 5); }\n'
+    )
+    flags = "-std=c++17 -Wall -Wextra -Wconversion -Wsign-conversion -Werror".split()
+    done = subprocess.run(
+        ["g++", *flags, "main.cpp", "-o", "main"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert subprocess.run([tmp_path / "main"]).returncode == 0
+
+
+def f_axis(n: I32, N: I32):
+    return GroupBy([N, 4])[:, 1] + n
+
+
+def f_never(i: I8) -> I8:
+    return i + 300
+
+
+def f_mixed(X: tuple[I16, I32]):
+    return X[0]
+
+
+@pytest.mark.parametrize(
+    ("fn", "target", "options", "message"),
+    [
+        (f_axis, "cpp", {}, "f_axis: it has an array form, whose parameters have the index type"),
+        (f_never, "cpp", {}, "f_never: result is never in -128..127, as int8 holds; declare it"),
+        (f_mixed, "cpp", {}, "the annotation of X has elements of several types"),
+        (narrow, "glsl", {}, "GLSL has no int16; parameters and results can be int32, int64"),
+        (words, "fortran", {}, "Fortran has no size; parameters and results can be int8, int16"),
+        (
+            narrow,
+            "cpp",
+            {"param_types": {"k": "int8"}},
+            "param_types names k, which is no parameter",
+        ),
+        (narrow, "cpp", {"param_types": {"i": "int9"}}, "param_types: i is 'int9'; there are int8"),
+        (narrow, "cpp", {"param_types": ["i"]}, "give a dict such as"),
+    ],
+)
+def test_errors_name_the_place_and_the_way_out(fn, target, options, message):
+    with pytest.raises(LegoError, match=message.replace("(", r"\(").replace("..", r"\.\.")):
+        generate(fn, target, **options)
+
+
+def test_command_line_and_toml_take_types(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("f.py").write_text("def f(i, j):\n    return i * 4 + j\n")
+    command = ["generate", "f.py:f", "-t", "c", "--param-types", "i=int16,return=int64"]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+    assert (
+        "int64_t f(int16_t i, int64_t j) {" in done.output or "int64_t f(int16_t i," in done.output
+    )
+
+
+def test_clippy_and_rustfmt_find_nothing(tmp_path):
+    for program in ("clippy-driver", "rustfmt"):
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is missing")
+    for name, (fn, ranges) in ALL.items():
+        path = tmp_path / f"{name}.rs"
+        path.write_text(generate(fn, "rust", ranges=ranges).source)
+        lints = ["-D", "warnings", "-W", "clippy::pedantic", "--edition", "2021"]
+        command = ["clippy-driver", *lints, "--crate-type", "lib", "-o", tmp_path / "out", path]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, (name, done.stderr)
+        done = subprocess.run(["rustfmt", "--check", path], capture_output=True, text=True)
+        assert done.returncode == 0, (name, done.stdout)
