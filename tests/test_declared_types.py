@@ -13,8 +13,10 @@ from click.testing import CliRunner
 
 from lego_emit import Col, GroupBy, LegoError, generate, symbols
 from lego_emit.cli import main
+from lego_emit.emit import registry
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.index_types import DECLARED
+from lego_emit.ir.nodes import evaluate
 from lego_emit.run import registry as toolchains
 from lego_emit.types import I8, I16, I32, I64, U8, U16, U32, U64, Array, Bool, Size
 
@@ -401,3 +403,124 @@ def test_clippy_and_rustfmt_find_nothing(tmp_path):
         assert done.returncode == 0, (name, done.stderr)
         done = subprocess.run(["rustfmt", "--check", path], capture_output=True, text=True)
         assert done.returncode == 0, (name, done.stdout)
+
+
+# -- random functions of random types --------------------------------------------------------------
+
+OPERATORS = [
+    "+",
+    "-",
+    "*",
+    "+",
+    "-",
+    "*",
+    "//",
+    "%",
+    "&",
+    "|",
+    "^",
+    "<<",
+    ">>",
+    "min",
+    "if",
+    "~",
+    "neg",
+]
+
+
+def expression(numbers, names, depth):
+    """A random expression of the names, as text."""
+    if depth == 0 or numbers.random() < 0.15:
+        constant = str(numbers.choice([0, 1, 2, 3, 7, 16, 100, 255, -1, -3, 1000]))
+        return numbers.choice(names) if numbers.random() < 0.8 else constant
+    op = numbers.choice(OPERATORS)
+    a, b, c, d = (expression(numbers, names, depth - 1) for _ in range(4))
+    return {
+        "//": f"(({a}) // {numbers.choice([2, 3, 7, 8, 10])})",
+        "%": f"(({a}) % {numbers.choice([2, 3, 7, 8, 10])})",
+        "<<": f"(({a}) << {numbers.choice([1, 2, 5])})",
+        ">>": f"(({a}) >> {numbers.choice([1, 2, 5])})",
+        "min": f"min({a}, {b})",
+        "if": f"(({a}) if ({c}) {numbers.choice(['<', '>=', '==', '!='])} ({d}) else ({b}))",
+        "~": f"(~({a}))",
+        "neg": f"(-({a}))",
+    }.get(op, f"(({a}) {op} ({b}))")
+
+
+def random_function(seed, kinds):
+    """(a random function, its types, ranges and options)."""
+    numbers = random.Random(seed)
+    names = [f"p{k}" for k in range(numbers.randint(1, 4))]
+    types = {name: numbers.choice(kinds) for name in names if numbers.random() < 0.8}
+    space = {}
+    text = expression(numbers, names, numbers.randint(1, 4))
+    exec(f"def f{seed}({', '.join(names)}):\n    return {text}\n", space)
+    if numbers.random() < 0.8:
+        types["return"] = numbers.choice([k for k in kinds if k != "bool"])
+    own = [t for t in ("int32", "int64", "uint32", "uint64") if t in kinds]
+    options = {"index_type": numbers.choice(own)} if numbers.random() < 0.3 else {}
+    ranges = {n: (0, numbers.choice([2, 10, 100])) for n in names if numbers.random() < 0.4}
+    return space[f"f{seed}"], {"param_types": types, "ranges": ranges or None, **options}
+
+
+def all_values_fit(function, values):
+    """Whether every value on the way fits the index type, which the header asks for."""
+    known, ends = dict(values), function.index_type.ends
+    for name, node in (*function.body, *function.outputs):
+        inner = (evaluate(n, known) for n in node.walk() if not n.is_bool)
+        if not all(ends[0] <= value <= ends[1] for value in inner):
+            return False
+        known[name] = evaluate(node, known)
+    return held(function, values)
+
+
+def drawn(function, numbers):
+    """Values of the parameters: ends of their types, small ones, others."""
+    values = {}
+    for p in function.params:
+        kind, index = DECLARED[p.type or str(function.index_type)], function.index_type
+        least = max(-(2**62), kind.least, index.least, *([p.lo] if p.lo is not None else []))
+        most = min(2**62, kind.most, index.most, *([p.hi] if p.hi is not None else []))
+        small = min(most, max(least, numbers.randint(-20, 20)))
+        values[p.name] = numbers.choice([least, most, small, small, numbers.randint(least, most)])
+    return values
+
+
+@pytest.mark.parametrize(
+    ("target", "first", "count"),
+    [
+        ("cpp", 1, 60),
+        ("rust", 1, 60),
+        *(
+            pytest.param(t, 100, 200, marks=pytest.mark.deep)
+            for t in [*C_FAMILY, "rust", "fortran"]
+        ),
+    ],
+)
+def test_random_functions_of_random_types(target, first, count):
+    toolchain = toolchains.toolchain(target)
+    try:
+        toolchain.find()
+    except ToolchainError as error:
+        pytest.skip(str(error))
+    kinds = [k for k in DECLARED if k in registry.printer(target).declared_types]
+    units, functions = [], []
+    for seed in range(first, first + count):
+        fn, options = random_function(seed, kinds)
+        try:
+            units.append(generate(fn, target, **options))
+            functions.append(fn)
+        except LegoError:  # a value that never fits
+            continue
+    assert len(units) > count * 0.8
+    compared = 0
+    for fn, unit, run in zip(functions, units, toolchain.compile(units), strict=True):
+        (f,), numbers = unit.functions, random.Random(fn.__name__)
+        for values in (drawn(f, numbers) for _ in range(40)):
+            if not all_values_fit(f, values):
+                continue
+            arguments = [values[p.name] for p in f.params]
+            (found,) = run.columns(f.name, arguments)
+            assert (int(found) - int(fn(*arguments))) % 2**64 == 0, (unit.source, values)
+            compared += 1
+    assert compared > 15 * count

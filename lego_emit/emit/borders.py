@@ -47,7 +47,9 @@ def converted(function: Function, printer: Any) -> Function:
             each[name] = Node("int", (node,)) if kind is BOOL else cast
     found = {**each}
     for name, node in each.items():
-        if reads.get(name, 0) > 1 and node.value != "":
+        # GCC warns of a cast that takes a sign away, beside a literal of another type of that width.
+        signs = printer.implicit and own[name].least < 0 == index.least
+        if reads.get(name, 0) > (not signs) and node.value != "":
             local = _local(name, index, taken, printer)
             taken.add(local)
             body.append((local, node))
