@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .emit.borders import check_declared
 from .emit.printer import Printer
 from .errors import TargetError, did_you_mean
 from .ir.index_types import DECLARED, IndexType
-from .ir.program import Program
+from .ir.program import Function, Program
 from .trace.calls import signature_of
 
 
@@ -42,3 +44,53 @@ def check_types(given: Mapping[str, str], program: Program, printer: Printer) ->
             )
     for f in program.functions:
         check_declared(sorted(f.declared), printer)
+
+
+def bound(program: Program, texts: Mapping[str, str], printer: Printer) -> Program:
+    """A program in which texts stand in the place of parameters, structs and arrays. Raises TargetError for
+    a name that nothing has, for a part of a struct, and where an array form or a view takes it."""
+    known = dict.fromkeys(one.name for f in program.functions for one in f.arguments)
+    for name in texts:
+        if name not in known:
+            raise TargetError(
+                f"bind names {name}, which is no parameter; there are {', '.join(known)}."
+                f"{did_you_mean(name, known)}"
+            )
+    return replace(program, functions=tuple(_bound(f, texts, printer) for f in program.functions))
+
+
+def _bound(f: Function, texts: Mapping[str, str], printer: Printer) -> Function:
+    own = {one.name: _operand(texts[one.name]) for one in f.arguments if one.name in texts}
+    what = "an array form" if f.axes else "a view" if f.view is not None else ""
+    if own and what:
+        raise TargetError(
+            f"bind: {f.name} has {what}, which takes all parameters; leave {min(own)} out"
+        )
+    groups, apart = [], dict[str, str]()
+    for group in f.groups:
+        if group.name in own:
+            if not printer.has(group):
+                raise TargetError(
+                    f"bind: {group.name} is a struct or an array, and {printer.title} has its members "
+                    f"by themselves; bind those"
+                )
+            group = replace(group, bound=own[group.name])
+            apart |= dict.fromkeys(group.names, "")
+        groups.append(group)
+    params = tuple(
+        replace(p, bound=own.get(p.name, ""), apart=True) if p.name in own or p.name in apart else p
+        for p in f.params
+    )
+    return replace(f, params=params, groups=tuple(groups))
+
+
+def _operand(text: str) -> str:
+    """A text as it may stand among operators: in brackets where it has some of its own."""
+    rest = text.strip()
+    for _ in range(len(rest)):
+        shorter = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", rest)
+        if shorter == rest:
+            break
+        rest = shorter
+    plain = re.fullmatch(r"[^\W\d]\w*((\.|->|::|%)\w+)*|\d+", rest)
+    return text.strip() if plain else f"({text.strip()})"

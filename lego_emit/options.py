@@ -103,6 +103,18 @@ def _param_types(name: str, value: Any) -> dict[str, str]:
     return dict(given)
 
 
+def _bind(name: str, value: Any) -> dict[str, str]:
+    given = {} if value is None else value
+    if not isinstance(given, Mapping) or not all(isinstance(n, str) for n in given):
+        raise OptionError(f"bind is {short_repr(value)}; give a dict such as {{'z': 'blockIdx.z'}}")
+    for of, text in given.items():
+        if not isinstance(text, str) or not text.strip() or "\n" in text:
+            raise OptionError(
+                f"bind: {of} is {short_repr(text)}; give a text on one line, as 'blockIdx.z'"
+            )
+    return dict(given)
+
+
 def _index_types(name: str, value: Any) -> list[str]:
     names = value.split(",") if isinstance(value, str) else value
     names = [*names] if isinstance(names, list | tuple) else []
@@ -288,6 +300,13 @@ class Options(_Checked):
         I16 and the others of lego_emit.types say the same in annotations. Values are converted from and
         to the index type; without index_type, the result's type says which that is.""",
         ("Named", "i = \"int16\""), check=_param_types,
+    )  # fmt: skip
+    bind: Mapping[str, str] | None = option(
+        None,
+        """Texts that stand in the place of parameters, as size=params.screen_size,z=blockIdx.z. The
+        function has no such parameter then: it is what the text is where the file is used. A struct's
+        text is one with its members.""",
+        ("Named", "z = \"blockIdx.z\""), check=_bind,
     )  # fmt: skip
     name: str | None = option(
         None,

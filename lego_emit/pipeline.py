@@ -150,6 +150,10 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
         from .declared import check_types
 
         check_types(given, program, printer)
+    if options.bind:
+        from .declared import bound
+
+        program = bound(program, options.bind, printer)
     return program
 
 

@@ -170,12 +170,6 @@ def test_forms_of_arrays_and_results_have_the_types(target, options):
             assert [int(v) for v in found] == list(f.evaluate(values).values()), (name, values)
 
 
-def line(unit, text):
-    """The line of the unit that has a text."""
-    (found,) = (x.strip() for x in unit.source.splitlines() if text in x)
-    return found
-
-
 def test_c_promotes_and_casts_where_it_must():
     unit = generate(read_twice, "c")
     assert "const int64_t i_i64 = (int64_t)i;" in unit.source  # min takes one type
@@ -403,6 +397,101 @@ def test_clippy_and_rustfmt_find_nothing(tmp_path):
         assert done.returncode == 0, (name, done.stderr)
         done = subprocess.run(["rustfmt", "--check", path], capture_output=True, text=True)
         assert done.returncode == 0, (name, done.stdout)
+
+
+def test_declared_types_cost_no_operations():
+    def cluster(w, h, x, y, z, slices):
+        return (y * w + x) * slices + z
+
+    ranges = {"x": (0, "w"), "y": (0, "h"), "z": (0, "slices")}
+    bare = generate(cluster, "cuda", ranges=ranges).functions[0]
+    for kind in ("uint32", "int64", "int16"):
+        types = dict.fromkeys("w h x y z slices return".split(), kind)
+        typed = generate(cluster, "cuda", ranges=ranges, param_types=types).functions[0]
+        assert (typed.op_count, typed.cost) == (bare.op_count, bare.cost), kind
+
+
+# -- texts in the place of parameters --------------------------------------------------------------
+
+
+class Extent(NamedTuple):
+    x: U32
+    y: U32
+
+
+def cluster(size: Extent, at: Extent, z: U32, slices: U32) -> U32:
+    return (at.y * size.x + at.x) * slices + z
+
+
+INSIDE = {"at.x": (0, "size.x"), "at.y": (0, "size.y"), "z": (0, "slices")}
+
+
+def test_a_text_stands_in_the_place_of_a_parameter(tmp_path):
+    bind = {"size": "params.screen", "z": "block.z", "slices": "16u + 8u"}
+    unit = generate(cluster, "cpp", ranges=INSIDE, bind=bind, namespace="acme")
+    assert "cluster(Extent at) noexcept {" in unit.source
+    returned = "return (16u + 8u) * (params.screen.x * at.y + at.x) + block.z;"
+    assert returned in unit.source
+    assert "/// @pre block.z < (16u + 8u)" in unit.source
+    (tmp_path / "cluster.hpp").write_text(unit.source)
+    (tmp_path / "main.cpp").write_text(
+        "#include <cstdint>\n"
+        "namespace acme { struct Extent; }\n"
+        "constexpr struct { struct { std::uint32_t x, y; } screen; } params{{10u, 20u}};\n"
+        "constexpr struct { std::uint32_t z; } block{3u};\n"
+        '#include "cluster.hpp"\n'
+        "static_assert(acme::cluster({4u, 5u}) == 24u * (5u * 10u + 4u) + 3u);\n"
+        "int main() {}\n"
+    )
+    command = "g++ -std=c++17 -Wall -Wextra -Werror -Wconversion main.cpp -o main".split()
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("target", "returned"),
+    [
+        ("wgsl", "return slices * (params.screen.x * at.y + at.x) + u32(id.z);"),
+        ("glsl", "return slices * (params.screen.x * at.y + at.x) + u32(id.z);"),
+        ("rust", "slices * (params.screen.x * at.y + at.x) + u32(id.z)"),
+        ("c", "return slices * (params.screen.x * at.y + at.x) + u32(id.z);"),
+    ],
+)
+def test_texts_stand_in_every_language(target, returned):
+    bind = {"size": "params.screen", "z": "u32(id.z)"}
+    unit = generate(cluster, target, ranges=INSIDE, bind=bind)
+    assert returned in unit.source
+    with pytest.raises(
+        LegoError, match=r"cluster reads (params\.screen|u32\(id\.z\)), which nobody"
+    ):
+        unit.compile()
+
+
+def test_a_struct_that_a_text_stands_for_is_not_defined():
+    def flat(size: Extent, i: int, j: int) -> int:
+        return j * size.x + i
+
+    unit = generate(flat, "cpp", bind={"size": "self.size"})
+    assert "struct Extent" not in unit.source
+    assert "static_cast<std::int64_t>(self.size.x)" in unit.source
+
+
+@pytest.mark.parametrize(
+    ("bind", "target", "message"),
+    [
+        ({"sizes": "s"}, "cpp", r"bind names sizes, which is no parameter; .* Did you mean 'size'"),
+        ({"size": ""}, "cpp", "bind: size is ''; give a text on one line"),
+        (
+            {"size": "s"},
+            "numpy",
+            "size is a struct or an array, and NumPy has its members by themselves",
+        ),
+        (["size"], "cpp", "give a dict such as"),
+    ],
+)
+def test_wrong_texts_are_refused(bind, target, message):
+    with pytest.raises(LegoError, match=message):
+        generate(cluster, target, ranges=INSIDE, bind=bind)
 
 
 # -- random functions of random types --------------------------------------------------------------

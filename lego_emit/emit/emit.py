@@ -97,7 +97,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
             grouped = structs.named(function, scope, names)
         for one in function.params:
             if one.name not in names:
-                names[one.name] = fresh(naming.local(one.name), printer, scope)
+                names[one.name] = one.bound or fresh(naming.local(one.name), printer, scope)
         groups, result = grouped
         spoken = {n: said for group in groups for n, said in group.spoken.items()}
         called = {n: spoken.get(text, text) for n, text in names.items()}
@@ -113,7 +113,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
         own = {t: named for (t, index), named in tables.items() if index == function.index_type}
         legal = partial(_legal, names=names, tables=own | given)
         user_names = {
-            **{p.name: names[p.name] for p in function.params},
+            **{p.name: names[p.name] for p in function.params if not p.apart},
             **{old.name: new.name for old, new in given.items()},
             function.name: name,
         }

@@ -66,12 +66,13 @@ class Structs:
         if result is not None:
             has = printer.has(result)
             result = self.legal(result, own) if has else replace(result, whole=False)
-        groups = [one for one in function.entries if isinstance(one, Group)]
+        groups = [one for one in function.arguments if isinstance(one, Group) and one.whole]
         legals = {one.name: self.legal(one, own) for one in groups if printer.has(one)}
         scope |= self._taken  # with their types
         for one in groups:
             if one.name in legals:
-                legal = replace(legals[one.name], name=fresh(local(one.name), printer, scope))
+                named = one.bound or fresh(local(one.name), printer, scope)
+                legal = replace(legals[one.name], name=named)
                 members = {n: printer.member(legal, k) for k, n in one.places}
             else:
                 legal = replace(one, whole=False)

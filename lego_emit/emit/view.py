@@ -158,6 +158,8 @@ class FunctionView:
         lines = [f.summary] if f.summary else []
         lines += [f"{mark(g.name)}: {g.meaning}" for g in f.groups if g.meaning and g.whole]
         for p in f.params:
+            if p.apart:
+                continue
             told = [f"{mark(p.name)}: {p.meaning}"] if p.meaning else []
             told += [mark(said)] if (said := header.ranges[p.name]) else []
             lines += ["; ".join(told)] if told else []
@@ -166,6 +168,7 @@ class FunctionView:
         result = [f.returns] if f.returns else []
         result += [mark(promised)] if (promised := header.promised()) else []
         lines += [f"Result: {'; '.join(result)}"] if result else []
+        lines += [f"Assumes {mark(said)}" for said in header.of_bound]
         lines += [f"Assumes {mark(header.said(c))}" for c in f.assumed]
         lines += [f"Assumes {a}" for a in header.unseen]
         lines += [f"Renamed: {mark(old)} is {mark(new)} here" for old, new in self.renamed]

@@ -27,7 +27,8 @@ class Param:
     """A parameter. range: what the header says of it; lo and hi are its proven inclusive bounds
     where they are numbers. axis: a ':' or an index of a layout; size: a layout's
     size, which a caller fixes once for many indices; base: what an index of 0 is called; meaning:
-    what the user says it is; type: what it is declared as, "" where it has the index type."""
+    what the user says it is; type: what it is declared as, "" where it has the index type; bound: the text
+    that stands in its place; apart: whether the language has it beside the arguments of a call."""
 
     name: str
     range: Range = OPEN
@@ -38,6 +39,8 @@ class Param:
     base: int = 0
     meaning: str = ""
     type: str = ""
+    bound: str = ""
+    apart: bool = False
 
     @property
     def range_text(self) -> str:
@@ -56,7 +59,7 @@ class Group:
     those that sizes= fixes; struct: the struct's name, "" of an array; fields: what the struct calls its
     members; meaning: what the user says of it; whole: whether it is one in the language at hand, too;
     own: what its class in Python calls the members; made: that class; types: what the members are
-    declared as, () where all have the index type."""
+    declared as, () where all have the index type; bound: the text that stands in its place."""
 
     name: str
     members: tuple[str | int, ...]
@@ -67,6 +70,7 @@ class Group:
     own: tuple[str, ...] = ()
     made: Any = field(default=None, compare=False, repr=False)
     types: tuple[str, ...] = ()
+    bound: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -208,8 +212,10 @@ class Function:
 
     @property
     def entries(self) -> list[Param | Group]:
-        """The parameters as the language has them: structs and arrays in the place of their members."""
-        return self._entries([group for group in self.groups if group.whole])
+        """The parameters as the language has them: structs and arrays in the place of their members,
+        without what a text stands for."""
+        found = self._entries([group for group in self.groups if group.whole])
+        return [one for one in found if not (one.bound or (isinstance(one, Param) and one.apart))]
 
     @property
     def arguments(self) -> list[Param | Group]:
@@ -463,7 +469,16 @@ class Header:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What is assumed of the parameters."""
-        return (*map(self.said, self.function.assumed), *self.unseen)
+        return (*self.of_bound, *map(self.said, self.function.assumed), *self.unseen)
+
+    @property
+    def of_bound(self) -> list[str]:
+        """The ranges of what texts stand for."""
+        f = self.function
+        names = {p.name for p in f.params if p.bound} | {
+            n for g in f.groups if g.bound for n in g.names
+        }
+        return [said for n, said in self.ranges.items() if n in names and said]
 
     @property
     def unseen(self) -> tuple[str, ...]:
@@ -522,7 +537,7 @@ class Program:
         found: dict[str, tuple[Group, IndexType]] = {}
         for f in self.functions:
             for group in filter(None, [*f.groups, f.result]):
-                if group.struct and group.whole:
+                if group.struct and group.whole and not group.bound:
                     found.setdefault(group.struct, (group, f.index_type))
         return [*found.values()]
 

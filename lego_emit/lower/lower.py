@@ -93,9 +93,9 @@ def lower(problem: Problem, lowering: Lowering) -> Lowered:
         # a form that needs wider values on the way than its results are is no good one
         others = sorted((t.candidate for t in lowering.attempts), key=price)
         best = next((found for found in others if is_narrow(lowering, found)), best)
-    elif not holds(lowering, best):
+    elif not holds(lowering, best, typed := bool(problem.parameters.types)):
         others = sorted((t.candidate for t in lowering.attempts if t.cost < inf), key=price)
-        best = next((found for found in others if holds(lowering, found)), best)
+        best = next((found for found in others if holds(lowering, found, typed)), best)
     roots = best.roots if lowering.signed else _without_signs(lowering, best.roots)
     return finished(problem, lowering, roots)
 
@@ -182,14 +182,17 @@ def is_narrow(lowering: Lowering, candidate: Candidate) -> bool:
     )
 
 
-def holds(lowering: Lowering, candidate: Candidate) -> bool:
+def holds(lowering: Lowering, candidate: Candidate, typed: bool = False) -> bool:
     """Whether the widest type holds every value on the way, as far as they have bounds that are
-    numbers; an unsigned one holds none that may be negative."""
+    numbers; an unsigned one holds none that may be negative. typed: numbers that bound values are those of
+    their types, and do not count."""
     least, most = lowering.types[-1].ends if lowering.types else (-inf, inf)
     if most == inf:
         return True
     if least == 0 and not lowering.never_negative(candidate.roots):
         return False
+    if typed:
+        return True
     ranges = lowering.ranges.program(candidate.roots).values()
     return all((lo is None or lo <= most) and (hi is None or hi <= most) for lo, hi in ranges) and (
         least == 0 or all(end is None or end >= least for ends in ranges for end in ends)

@@ -141,7 +141,15 @@ class Target:
 
 
 def check_given(unit: Unit) -> None:
-    """Raise VerifyError where a function is given a table, which nobody knows here."""
+    """Raise VerifyError where a function is given a table, which nobody knows here, or reads what a text
+    stands for."""
+    for function in unit.functions:
+        for one in (*function.params, *function.groups):
+            if one.bound:
+                raise VerifyError(
+                    f"{function.name} reads {one.bound}, which nobody knows here: it cannot be run without; "
+                    "verify the same without bind="
+                )
     for function in unit.functions:
         for table in function.tables:
             raise VerifyError(
