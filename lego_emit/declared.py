@@ -78,7 +78,9 @@ def _bound(f: Function, texts: Mapping[str, str], printer: Printer) -> Function:
             apart |= dict.fromkeys(group.names, "")
         groups.append(group)
     params = tuple(
-        replace(p, bound=own.get(p.name, ""), apart=True) if p.name in own or p.name in apart else p
+        replace(p, bound=own.get(p.name, ""), apart=True, static=False)
+        if p.name in own or p.name in apart
+        else p
         for p in f.params
     )
     return replace(f, params=params, groups=tuple(groups))

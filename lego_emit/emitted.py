@@ -239,5 +239,7 @@ def emit_program(
 ) -> Emitted:
     """Print a lowered program for a target. subject: the function or layout that it is made of;
     sizes: the parameters that are numbers in it; naming, index_types: as emit() takes them."""
-    unit = emit(program, target, sizes, naming, index_types)
+    static = {p.name for f in program.functions for p in f.static}
+    fixed = {n: v for n, v in (sizes or {}).items() if n not in static}
+    unit = emit(program, target, fixed, naming, index_types)
     return Emitted(unit.source, unit.program, unit.printer, unit.fixed, subject, program)

@@ -267,7 +267,8 @@ class Options(_Checked):
     sizes: Mapping[str, Any] | None = option(
         None,
         """Fix sizes, as M=6,N=8. In Python {"M": 6}: parameters that are numbers in the text; of a struct
-        or an array member by member, {"size.x": 4}, or whole, {"size": Coord(4, 5)}.""",
+        or an array member by member, {"size.x": 4}, or whole, {"size": Coord(4, 5)}. Of a static size,
+        `Static[int]`, the number stays a default.""",
         ("Sizes",), check=_sizes, flags=("--size", "-s"),
     )  # fmt: skip
     assume: Sequence[Any] = _field_of_assume()

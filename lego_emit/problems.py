@@ -80,6 +80,7 @@ def problem_of(
             trace.params(), trace.axes, trace.extents, trace.indices,
             placed=trace.placed | trace.indices, unsigned=trace.unsigned,
             groups=[_numbered(g, trace, doc) for g in trace.groups], types=trace.types,
+            static=trace.static,
         ),
         Counting(
             trace.base, _axes_base(trace, traced.name),

@@ -17,12 +17,15 @@ named: `at.x` and `X[0]`.
 
 I8, I16, I32, I64, U8, U16, U32, U64, Size (an unsigned integer as wide as a pointer) and Bool declare one
 integer, as a parameter, a field or a result. Values are converted from and to the index type.
+
+`Static[int]`, or `Static[I32]`, is a size that is known when the emitted text is compiled: a template
+parameter, a macro or a constant, as the language has it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Protocol
+from typing import Annotated, Protocol, TypeVar
 
 from .errors import TraceError, short_repr
 from .ir.index_types import BOOL, DECLARED, SIZE
@@ -37,6 +40,20 @@ U32 = Annotated[int, DECLARED["uint32"]]
 U64 = Annotated[int, DECLARED["uint64"]]
 Size = Annotated[int, SIZE]
 Bool = Annotated[int, BOOL]
+
+
+class StaticMark:
+    """What Static[..] adds to an annotation."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "Static"
+
+
+STATIC = StaticMark()
+T = TypeVar("T", bound=int)
+Static = Annotated[T, STATIC]
 
 SHORT_NAMES = {  # of the types, by what they are declared as
     "int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64", "uint8": "U8", "uint16": "U16",

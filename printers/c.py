@@ -70,6 +70,7 @@ class CPrinter(HeaderPrinter):
     reserved_functions = frozenset(FUNCTIONS)
     qualifiers = host = "static inline"
     has_hints = has_fits = has_checks = True
+    static = "macro"
     names_limits = True
 
     def fit(self, node, function):

@@ -25,7 +25,7 @@ from lego_emit.emit.printer import (
 )
 from lego_emit.errors import TargetError
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import Group
+from lego_emit.ir.program import Group, Program
 from lego_emit.ir.relations import Range, const
 from lego_emit.notation import C
 from lego_emit.printers.c_lines import UNARY, broken, cast_need, free, guard
@@ -235,6 +235,8 @@ class HeaderPrinter(Printer):
         """Each parameter's range as a condition, as far as numbers and other parameters bound it."""
         found = []
         for p in function.params:
+            if p.static:  # the compiler knows it
+                continue
             least, end = (
                 bound if bound is not None and bound.op in ("const", "var") else None
                 for bound in (p.range.least, p.range.end)
@@ -345,6 +347,31 @@ class HeaderPrinter(Printer):
             texts = own
         pairs = zip(places, texts, strict=True)
         return lines + [self.line(f"{place} = {text};", 2) for place, text in pairs]
+
+    def template_lines(self, function: FunctionView) -> list[str]:
+        """The head of a template, of static sizes."""
+        if not function.template:
+            return []
+        from lego_emit.printers.c_static import template_head
+
+        return template_head(function.template, self.line_width)
+
+    def static_macros(self, program: Program) -> list[str]:
+        """The texts of the macros that static sizes are."""
+        if not program.constants:
+            return []
+        from lego_emit.emit.static import said_of
+        from lego_emit.printers.c_static import macro
+
+        return [macro(p, self.comment(said_of(p, self))) for p in program.constants]
+
+    def instance(self, function):
+        """A template with its arguments."""
+        if self.static != "template" or not function.static:
+            return function.name
+        from lego_emit.printers.c_static import argument
+
+        return f"{function.name}<{', '.join(argument(p.default or 0) for p in function.static)}>"
 
     def several(self, function: FunctionView, result: str) -> list[str]:
         """The statements that return several results as the struct result."""
@@ -462,6 +489,7 @@ class CxxPrinter(HeaderPrinter):
     """What C++ and CUDA C share beyond C."""
 
     attributes = "[[nodiscard]] "
+    static = "template"
     head_end = " noexcept {"
     cast = "static_cast<{T}>({0})"
     angles = True

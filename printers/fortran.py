@@ -11,8 +11,9 @@ from itertools import groupby, takewhile
 from operator import itemgetter
 
 from lego_emit.emit.printer import BREAK, Op, Printer, call, infix
+from lego_emit.emit.static import said_of
 from lego_emit.ir.index_types import INT32, IndexType
-from lego_emit.ir.nodes import const
+from lego_emit.ir.nodes import Node, const
 from lego_emit.ir.program import Group
 from lego_emit.ir.relations import all_of, conjuncts
 from lego_emit.notation import Notation
@@ -178,6 +179,7 @@ class FortranPrinter(Printer):
     outputs_are_variables = True
     has_fits = has_checks = names_limits = True
     has_structs = has_arrays = gives_arrays = True
+    static = "constant"
     lazy_logic = False
     namespaces = ""
 
@@ -196,6 +198,16 @@ class FortranPrinter(Printer):
     def companions(self, name):
         """The array form's name."""
         return {self.array_name(name).lower()}
+
+    def constant_lines(self, program):
+        """The constants that static sizes are."""
+        lines = []
+        for p in program.constants:
+            integer = self.declared(self.spelled(p.type))
+            lines += ["", *self.wrapped(said_of(p, self), "  !> ")]
+            value = self.literal(p.default, p.type)
+            lines.append(f"  {integer}, parameter, public :: {p.name} = {value}")
+        return [*lines, ""] if lines else []
 
     def public(self, functions):
         """The names that a user of the module sees."""
@@ -324,6 +336,10 @@ class FortranPrinter(Printer):
         which compilers warn."""
         if node.op == "div" and node.lo is not None and node.lo == node.hi:
             return const(node.lo)
+        if node.op == "div" and function.static and _is_constant(node, function):
+            num, den = node.args  # exact, of which no compiler warns
+            rest = Node("mod", node.args, lo=0)
+            return replace(node, args=(Node("sub", (num, rest), lo=0), den))
         if node.op == "floormod" and _may_trap(node, function.index_type):
             return replace(node, op="floormod.careful")
         return node
@@ -453,6 +469,12 @@ class FortranPrinter(Printer):
                 f"The first axis is the fastest in memory; the row-major order, last axis fastest, "
                 f"is reshape({values[0]}, [{', '.join(shape)}], order=[{', '.join(order)}])"
             )
+
+
+def _is_constant(node, function):
+    """Whether a value is known when the file is compiled: one of static sizes."""
+    static = {p.name for p in function.static}
+    return all(n.value in static for n in node.walk() if n.op == "var")
 
 
 def _constant(integer, declared, lines):

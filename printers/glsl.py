@@ -119,6 +119,7 @@ class GlslPrinter(ShaderPrinter):
     ops = SHADER_OPS
     helpers = {"floor_div": FLOOR_DIV, "floor_mod": FLOOR_MOD, "isqrt": ISQRT}
     template = "glsl.jinja"
+    constant = "const {T} {name} = {value};"
     reserved = (
         frozenset(KEYWORDS.split())
         | {"min", "max"}  # a parameter of that name would hide what the text calls
@@ -217,16 +218,16 @@ class GlslPrinter(ShaderPrinter):
         """(names, head, lines) of the overload that takes two to four indices as one vector, or gives
         them; None where there is none. names: of what is a vector."""
         f, vector = function, VECTOR_TYPES[function.index_type]
-        indices = [p.name for p in f.params if p.axis]
-        first = [p.name for p in f.params if not p.axis]
+        indices = [p.name for p in f.passed if p.axis]
+        first = [p.name for p in f.passed if not p.axis]
         results = [name for name, _ in f.outputs]
-        gathers = len(indices) in VECTOR_SIZES and [p.name for p in f.params] == first + indices
+        gathers = len(indices) in VECTOR_SIZES and [p.name for p in f.passed] == first + indices
         gives = len(results) in VECTOR_SIZES and not f.named
         if any(g.whole for g in f.groups) or f.aggregate is not None:
             return None
         if f.axes or f.tables or not (gathers or gives) or not (gives or len(results) == 1):
             return None
-        taken = {p.name for p in f.params}
+        taken = {p.name for p in f.passed}
         names, parameters, arguments = [], [f"{f.T} {name}" for name in first], [*first]
         if gathers:
             index = free("index", taken)

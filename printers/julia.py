@@ -11,6 +11,7 @@ import textwrap
 from dataclasses import replace
 
 from lego_emit.emit.printer import ATOM, BREAK, Op, Printer, call, infix
+from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Group
 from lego_emit.notation import Notation
 from lego_emit.printers.julia_view import JuliaView
@@ -125,6 +126,7 @@ class JuliaPrinter(Printer):
         },
     )
     template = "julia.jinja"
+    static = "argument"
     reserved = KEYWORDS | USED
     not_exported = BASE_EXPORTS | TAKEN_MODULES
     builtins = BASE_EXPORTS | TAKEN_MODULES | KERNEL_WORDS
@@ -220,13 +222,43 @@ class JuliaPrinter(Printer):
         """Name, arguments, result and type parameter."""
         return self._signature(f, f.name, f.inputs, self._element(f), f.given_tables(""))
 
+    def static_parameter(self, form, one, T):
+        """Its value is known of its type."""
+        return f"::Val{{{one.name}}}"
+
+    def fitted(self, function):
+        """The number of a static size, which is an Int64 mostly, is made one of the index type."""
+        fitted = super().fitted(function)
+        static = {p.name for p in function.static}
+        if not static or function.index_type == "int64":
+            return fitted
+
+        def whole(node):
+            if node.op == "var" and node.value in static:
+                return Node("cast", (node,), function.index_type)
+            return replace(node, args=tuple(map(whole, node.args))) if node.args else node
+
+        return replace(
+            fitted,
+            body=tuple((name, whole(node)) for name, node in fitted.body),
+            outputs=tuple((name, whole(node)) for name, node in fitted.outputs),
+            asserted=tuple(map(whole, fitted.asserted)),
+        )
+
+    def arguments_of(self, f):
+        """The arguments as a docstring names them."""
+        static = {p.name for p in f.static}
+        return [f"Val({n})" if n in static else n for n in f.inputs]
+
     def _signature(self, f, name, names, result, tables=()):
         wide = WIDER.get(f.index_type)
         texts = dict(zip(f.inputs, f.parameters("{name}::{T}"), strict=True))
         arguments = f",{BREAK}".join([*(texts[n] for n in names), *tables])
-        if wide and not names:
-            arguments = f"::Type{{Ti}} = {wide[0]}"
-        where = f" where {{Ti<:Union{{{', '.join(wide)}}}}}" if wide else ""
+        static = [p.name for p in f.static]
+        if wide and len(names) == len(static):
+            arguments += f",{BREAK}" * bool(names) + f"::Type{{Ti}} = {wide[0]}"
+        where = [*static, *([f"Ti<:Union{{{', '.join(wide)}}}"] if wide else [])]
+        where = f" where {{{', '.join(where)}}}" if where else ""
         return f"{name}({arguments})::{result}{where}"
 
     def _element(self, f):
@@ -249,7 +281,9 @@ class JuliaPrinter(Printer):
     def _promoted(self, f, name, names, tables=()):
         entries = [one for one in f.entries if one.name in names]
         structs = [one for one in entries if isinstance(one, Group) and one.struct]
-        if len(entries) == len(structs) and (len(structs) < 2 or f.index_type not in WIDER):
+        if len(entries) == len(structs) + len(f.static) and (
+            len(structs) < 2 or f.index_type not in WIDER
+        ):
             return ""
         wide = WIDER.get(f.index_type, (self.types[f.index_type],))[-1]
         given = [t.name for t in tables]
@@ -265,6 +299,8 @@ class JuliaPrinter(Printer):
 
     def widened(self, one, wide, f):
         """(a parameter of any type of integers, it in the widest one)."""
+        if not isinstance(one, Group) and one.static:
+            return f"{one.name}::Val", one.name
         if not isinstance(one, Group):
             return f"{one.name}::Integer", f"{wide}({one.name})"
         if not one.struct:
@@ -343,14 +379,15 @@ class JuliaPrinter(Printer):
         )
         lines += [f"Here `{n}[0]` is the first element of `{n}`, as in Python" for n in arrays[:1]]
         text = [*summary, *(f"- {x}" for x in lines)]
-        names = f.inputs + [t.name for t in f.tables]
+        names = self.arguments_of(f) + [t.name for t in f.tables]
         return self.docstring_lines(f, f.name, names, results, text)
 
     def docstring_lines(self, f, name, names, results, text):
         """The lines of a docstring: the call, and a text."""
         arguments = ", ".join(names)
-        if f.index_type in WIDER and not names:
-            arguments = f"Ti = {WIDER[f.index_type][0]}"
+        if f.index_type in WIDER and len(names) == len(f.static):
+            arguments += ", " * bool(names)
+            arguments += f"Ti = {WIDER[f.index_type][0]}"
         wrapped = [
             part
             for line in text

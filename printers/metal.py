@@ -18,6 +18,7 @@ class MetalPrinter(OpenClPrinter):
     title = "Metal"
     namespaces = ""  # C++14 has no a::b
     has_hints = has_fits = has_checks = False
+    static = "template"
     extension = ".metal"
     ops = {
         **OpenClPrinter.ops,

@@ -132,6 +132,7 @@ class RustPrinter(Printer):
     cast = "({0} as {T})"
     declaration = "let {name}: {T} = {expr};"
     names_greatest = names_limits = has_fits = has_checks = True
+    static = "template"
     has_structs = has_arrays = gives_arrays = True
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", USIZE: "usize"}
     declares = shadows = True
@@ -266,7 +267,14 @@ class RustPrinter(Printer):
     def head(self, view: FunctionView) -> str:
         """The line or lines from `pub` to the brace."""
         parameters = view.signature("{name}: {T}", None, BREAK).split(BREAK)
-        return _head(f"pub const fn {view.name}", parameters, self.item(view))
+        sizes = ", ".join(f"const {p.name}: {T}" for p, T in view.template)
+        start = f"pub const fn {view.name}" + (f"<{sizes}>" if sizes else "")
+        return _head(start, [p for p in parameters if p], self.item(view))
+
+    def instance(self, function: Function) -> str:
+        """With the arguments of its const generics."""
+        values = ", ".join(f"{p.default}" for p in function.static)
+        return f"{function.name}::<{values}>" if values else function.name
 
     def unused(self, view: FunctionView) -> list[str]:
         """The statement that reads the parameters of which nothing depends."""
@@ -470,7 +478,7 @@ class RustPrinter(Printer):
         paragraphs = [[mark(view.summary)]] if view.summary else []
         header = view.header
         ranges = []
-        for one in header.function.entries:
+        for one in (*(p for p, _ in view.template), *header.function.entries):
             told = [f"`{one.name}`: {mark(one.meaning)}"] if one.meaning else []
             members = one.names if isinstance(one, Group) else [one.name]
             said = [header.ranges[n] for n in members if header.ranges[n]]
@@ -498,6 +506,9 @@ class RustPrinter(Printer):
         names = [one.name for one in (*view.entries, *view.tables)]
         known = dict.fromkeys([*names, *(n for n, _ in view.body)])
         lines = _allow(view.name, [*known], len(names), optional)
+        if any(p.name != p.name.upper() for p, _ in view.template):
+            lines += [] if f"// {NAMED}" in lines else [f"// {NAMED}"]
+            lines.append("#[allow(non_upper_case_globals)]")
         for reason, lints in (
             ("A place in a table is not negative, and fits.", _place_lints(view)),
             ("What is converted fits.", _cast_lints(view)),

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from lego_emit.emit.arrays import count, number
 from lego_emit.emit.printer import BREAK, FunctionView, Printer, call, unsigned_fit
-from lego_emit.ir.program import Function, Group
+from lego_emit.emit.static import said_of
+from lego_emit.ir.program import Function, Group, Program
 from lego_emit.notation import C
 from lego_emit.printers.c_array import ArrayForm
 from lego_emit.printers.c_family import C_OPS, wrapped
@@ -39,9 +40,11 @@ class ShaderPrinter(Printer):
     default_index = ("int32",)
     doc = "//"  # what begins a line of a function's comment
     array_word = "at"
+    constant = ""  # a static size as one, with {name}, {T} and {value}
     workers = ""  # who calls the array form, in its plural
 
     has_structs = has_arrays = gives_arrays = declares = True
+    static = "constant"
     vectors: Mapping[
         str, str
     ] = {}  # index type -> a vector's type, with {n} for how many there are
@@ -65,6 +68,15 @@ class ShaderPrinter(Printer):
     def own_structs(self, structs: list[tuple[Group, list[str]]]) -> list[tuple[Group, list[str]]]:
         """Those that the file defines."""
         return [(group, lines) for group, lines in structs if not self.is_vector(group)]
+
+    def constant_lines(self, program: Program) -> list[str]:
+        """The constants that static sizes are."""
+        lines = list[str]()
+        for p in program.constants:
+            lines += ["", *(f"{self.doc} {line}" for line in self.comment(said_of(p, self)))]
+            value = self.literal(p.default or 0, p.type)
+            lines.append(self.constant.format(name=p.name, T=self.spelled(p.type), value=value))
+        return lines
 
     def docs(self, function: FunctionView) -> list[str]:
         """The paragraphs of a function's comment; of vectors which member is which, too."""

@@ -13,7 +13,7 @@ from lego_emit.emit.arrays import number
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, call, infix
 from lego_emit.errors import TargetError
 from lego_emit.ir.nodes import Node
-from lego_emit.ir.program import Function, Program
+from lego_emit.ir.program import Function, Param, Program
 from lego_emit.printers.numpy import NumpyPrinter
 from lego_emit.printers.python import KEYWORDS, PYTHON_OPS
 from lego_emit.table_lookup import Entries
@@ -94,6 +94,7 @@ class TritonPrinter(NumpyPrinter):
     broadcast = "tl.broadcast_to"
     has_fits = has_checks = False
     kernel_types = ()
+    static = "argument"
     cast = "tl.cast({0}, {T})"
     declaration = "{name} = {expr}"
     infers = widens = True
@@ -170,9 +171,13 @@ class TritonPrinter(NumpyPrinter):
 
     def statements(self, f: FunctionView) -> list[str]:
         """The function's statements; of 64 bits what is read is as wide first."""
-        wide = [p.name for p in f.params if p.name in f.used] * (f.index_type == "int64")
+        wide = [p.name for p in f.passed if p.name in f.used] * (f.index_type == "int64")
         casts = [f"{name} = tl.cast({name}, {f.T})" for name in wide]
         return [*casts, *super().statements(f)]
+
+    def static_parameter(self, form: str, one: Param, T: str) -> str:
+        """One that the compiler knows."""
+        return f"{one.name}: tl.constexpr"
 
     def values(self, f: FunctionView) -> list[str]:
         """The expressions of the results, in order."""

@@ -128,6 +128,7 @@ class WgslPrinter(ShaderPrinter):
         for name, text in (("floor_div", FLOOR_DIV), ("floor_mod", FLOOR_MOD), ("isqrt", ISQRT))
     }
     template = "wgsl.jinja"
+    constant = "const {name}: {T} = {value};"
     reserved = frozenset(KEYWORDS.split()) | frozenset(RESERVED.split()) | USED
     reserved_functions = PREDECLARED | VECTORS | MATRICES
     angles = True

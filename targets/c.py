@@ -31,7 +31,7 @@ def wrapper(unit: int, position: int, function: Function, printer: Printer) -> s
     """The loop around a function."""
     T = printer.types[function.index_type]
     lines, texts = called(
-        function, printer, [f"({T})in{k}[i]" for k in range(len(function.params))]
+        function, printer, [f"({T})in{k}[i]" for k in range(len(function.passed))]
     )
     lines += [f"out{k}[i] = (int64_t){text};" for k, text in enumerate(texts)]
     return (
@@ -86,7 +86,7 @@ def literal(group: Group, values: list[str], T: str) -> str:
 def array_wrapper(unit: int, position: int, function: Function, printer: Printer) -> str:
     """The call of a function's array form, which fills an array of its results."""
     T = printer.types[function.index_type]
-    values = [f"({T})s{k}" for k in range(len(function.params) - len(function.axes))]
+    values = [f"({T})s{k}" for k in range(len(function.passed) - len(function.axes))]
     scalars = call_arguments(function, values, partial(literal, T=T))
     kind = result(function, printer)
     return (

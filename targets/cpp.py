@@ -62,7 +62,7 @@ def called(function: Function, printer: Printer, values: Sequence[str], scope: s
 
     arguments = call_arguments(function, values, group, printer.given)
     whole = function.aggregate
-    name, names = f"{scope}{function.name}", [n for n, _ in function.outputs]
+    name, names = f"{scope}{printer.instance(function)}", [n for n, _ in function.outputs]
     if not printer.writes_results or (whole is None and len(names) == 1):
         call = f"{name}({', '.join(arguments)})"
         return f"[&] {{ {' '.join(before)} return {call}; }}()" if before else call
@@ -81,7 +81,7 @@ def called(function: Function, printer: Printer, values: Sequence[str], scope: s
 def c_wrapper(unit: int, position: int, function: Function, printer: Printer, scope: str) -> str:
     """The extern "C" loop around one C++ or CUDA C function (scope: what stands before its name)."""
     T = printer.types[function.index_type]
-    values = [f"static_cast<{T}>(in{k}[i])" for k in range(len(function.params))]
+    values = [f"static_cast<{T}>(in{k}[i])" for k in range(len(function.passed))]
     body = f"const auto r = {called(function, printer, values, scope)}; {c_stores(function, 'r')}"
     return (
         f'extern "C" {c_declaration(unit, position, function)} {{\n'
@@ -102,16 +102,19 @@ def c_stores(function: Function, result: str) -> str:
 
 def c_scalars(function: Function, type_name: str) -> list[str]:
     """The arguments of an array form, from an array wrapper's parameters."""
-    count = len(function.params) - len(function.axes)
+    count = len(function.passed) - len(function.axes)
     values = [f"static_cast<{type_name}>(s{k})" for k in range(count)]
     return call_arguments(function, values, braced)
 
 
 def grouped(units: Sequence[Unit]) -> list[list[int]]:
     """The units' numbers by the namespace that they can share: units of one name have one include
-    guard, functions of one name would be one to the linker, too, and a struct has one content."""
+    guard, functions of one name would be one to the linker, too, and a struct has one content. One
+    that defines macros stands alone."""
     groups: list[tuple[dict[str, Any], list[int]]] = []
     for u, unit in enumerate(units):
+        if unit.program.constants:
+            continue
         names: dict[str, Any] = {f.name: u for f in unit.program.callable}
         names[unit.program.name] = u
         names |= {s.struct: (s.fields, T) for s, T in unit.program.structs}
@@ -122,7 +125,8 @@ def grouped(units: Sequence[Unit]) -> list[list[int]]:
             groups.append(group := ({}, []))
         group[0].update(names)
         group[1].append(u)
-    return [numbers for _, numbers in groups]
+    alone = [[u] for u, unit in enumerate(units) if unit.program.constants]
+    return [numbers for _, numbers in groups] + alone
 
 
 def undefined(units: Sequence[Unit]) -> str:
@@ -182,7 +186,7 @@ class CppTarget(NativeTarget):
         views it leaves the arrays as they are."""
         scalars = c_scalars(function, printer.types[function.index_type])
         view = f"{scope}{printer.array_name(function.name)}"
-        count = len(function.params) - len(function.axes)
+        count = len(function.passed) - len(function.axes)
         unused = "".join(f"(void)s{k}; " for k in range(count))
         unused += "".join(f"(void)out{k}; " for k in range(len(function.outputs)))
         return (

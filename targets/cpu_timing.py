@@ -205,8 +205,8 @@ class CpuTimer:
         literal = program.language.number
         given = dict(zip((a.name for a in side.space.axes), names, strict=True))
         arguments = [
-            given.get(n) or literal.format(side.space.fixed[n], T=program.T(side))
-            for n in side.space.names
+            given.get(p.name) or literal.format(side.space.fixed[p.name], T=program.T(side))
+            for p in side.function.passed
         ]
         pad = program.language.indent
         own = [f"{pad}{line}" for line in program.ours(self.unit, side, arguments)]

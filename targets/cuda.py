@@ -11,7 +11,7 @@ from lego_emit.emit.printer import Printer
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Function
-from lego_emit.run.target import Compiled, call_arguments, outputs_of
+from lego_emit.run.target import Compiled, call_arguments, check_given, outputs_of
 from lego_emit.targets.cpp import braced, called, grouped
 from lego_emit.targets.cpp_host import HostTarget, element
 
@@ -25,9 +25,9 @@ NVCC_FLAGS = ("-std=c++17", "-Werror", "all-warnings")
 def kernel(number: str, function: Function, printer: Printer, scope: str) -> str:
     """A __global__ function that calls one emitted function; scope: what stands before its name."""
     type_name = printer.types[function.index_type]
-    inputs = [f"const {type_name} *in{k}" for k in range(len(function.params))]
+    inputs = [f"const {type_name} *in{k}" for k in range(len(function.passed))]
     outputs = [f"{type_name} *out{k}" for k in range(len(function.outputs))]
-    values = [f"in{k}[i]" for k in range(len(function.params))]
+    values = [f"in{k}[i]" for k in range(len(function.passed))]
     stores = (f"out{k}[i] = {text};" for k, text in enumerate(outputs_of(function, "r")))
     body = " ".join([f"const auto r = {called(function, printer, values, scope)};", *stores])
     return (
@@ -39,7 +39,7 @@ def kernel(number: str, function: Function, printer: Printer, scope: str) -> str
 def fill_kernel(number: str, function: Function, printer: Printer, scope: str) -> str:
     """A __global__ function in which a block fills an array by the array form of a function."""
     type_name = printer.types[function.index_type]
-    scalars = range(len(function.params) - len(function.axes))
+    scalars = range(len(function.passed) - len(function.axes))
     own = (f"static_cast<{type_name}>({x})" for x in ("threadIdx.x", "blockDim.x"))
     given = call_arguments(function, [f"s{k}" for k in scalars], braced)
     arguments = [*given, "out", *own]
@@ -55,6 +55,8 @@ def kernel_sources(units: Sequence[Unit], folder: Path, extension: str) -> list[
     """Write files of kernels that call every function and array form of the units, one for each set
     of units that share no name."""
     sources = []
+    for unit in units:
+        check_given(unit)
     for g, group in enumerate(grouped(units)):
         text = ""
         for u in group:

@@ -19,11 +19,11 @@ def wrapper(unit: int, position: int, function: Function, module: str) -> str:
     """The bind(C) procedure that applies one elemental procedure to whole arrays: an elemental
     procedure has no C interface of its own."""
     name, kind = symbol(unit, position), FortranPrinter.types[function.index_type]
-    inputs = [f"in{k}" for k in range(len(function.params))]
+    inputs = [f"in{k}" for k in range(len(function.passed))]
     outputs = [f"out{k}" for k in range(len(function.outputs))]
     values = [
         PRINTER.given(p.type or function.index_type, x)
-        for p, x in zip(function.params, inputs, strict=True)
+        for p, x in zip(function.passed, inputs, strict=True)
     ]
     types = _Types(function)
     lines = [
@@ -61,7 +61,7 @@ def wrapper(unit: int, position: int, function: Function, module: str) -> str:
 def array_wrapper(unit: int, position: int, function: Function, module: str, array: str) -> str:
     """The bind(C) procedure that runs an array form; its elements leave in Fortran's order."""
     name, kind = array_symbol(unit, position), FortranPrinter.types[function.index_type]
-    scalars = [f"s{k}" for k in range(len(function.params) - len(function.axes))]
+    scalars = [f"s{k}" for k in range(len(function.passed) - len(function.axes))]
     outputs = [f"out{k}" for k in range(len(function.outputs))]
     types = _Types(function)
     values = [f"int({x}, {kind})" for x in scalars]

@@ -61,7 +61,7 @@ class GlslShader(Shader):
 
 def case(number: int, function: Function, printer: Printer, word: str) -> str:
     """The branch of a shader that calls a function over columns of arguments."""
-    columns, count, given = range(len(function.params)), len(function.outputs), printer.given
+    columns, count, given = range(len(function.passed)), len(function.outputs), printer.given
     types = [printer.type_of(kind, function.index_type) for kind in function.output_types]
     T = printer.types[function.index_type]
     values = [f"{T}(lego_run_in[{k} * lego_run_count + lego_run_i])" for k in columns]

@@ -21,7 +21,7 @@ from lego_emit.emit.unit import Unit
 from lego_emit.errors import DeviceError, LegoError, TargetError
 from lego_emit.ir.program import Function
 from lego_emit.packages import numpy as np
-from lego_emit.run.target import Compiled, call_arguments, outputs_of
+from lego_emit.run.target import Compiled, call_arguments, check_given, check_static, outputs_of
 from lego_emit.targets.cpp import braced, called
 from lego_emit.targets.cpp_host import element
 from lego_emit.templates import environment, named
@@ -323,7 +323,8 @@ KERNELS = Kernels("gpu.jinja")
 
 
 def in_the_open(unit: Unit) -> str:
-    """A unit's text, its functions to be found at global scope."""
+    """A unit's text, its functions to be found at global scope. Raises as check_given() does."""
+    check_given(unit)
     namespace = unit.printer.namespace
     return f"{unit.source}\nusing namespace {namespace};\n" if namespace else unit.source
 
@@ -334,7 +335,7 @@ def call_text(unit: Unit) -> str:
     types, text = printer.types, in_the_open(unit)
     for position, function in enumerate(unit.functions):
         T = types[function.index_type]
-        count = len(function.params)
+        count = len(function.passed)
         values = [f"static_cast<{T}>(in{k}[i * step{k}])" for k in range(count)]
         call = called(function, printer, values, "::")
         text += KERNELS("call", position, function, call, outputs_of(function, "r"))
@@ -391,6 +392,9 @@ class GpuCompiled(Compiled):
         for param, value in zip(function.params, arguments, strict=True):
             on_device = hasattr(value, "gpudata")
             array = value if on_device else np.asarray(value)
+            if param.static:
+                check_static(function, param, value.get() if on_device else array)
+                continue
             if array.dtype.kind not in "iub":
                 raise TypeError(
                     f"{function.name}: {param.name} must be integers, not {array.dtype}"
@@ -436,7 +440,7 @@ class GpuLibrary:
         from pycuda import gpuarray  # pyright: ignore[reportMissingImports]
 
         device, n = self.module.device, len(inputs[0])
-        given = inputs[: len(function.params)]
+        given = inputs[: len(function.passed)]
         outputs = [np.full(n, POISON, np.int64) for _ in function.outputs]
         if n == 0:
             return outputs

@@ -65,7 +65,8 @@ class Text:
         """A call at an index; the sizes stand in it as numbers."""
         values = dict(zip((a.name for a in space.axes), axes, strict=True))
         texts = [
-            values.get(name) or self.number(space.fixed[name], function) for name in space.names
+            values.get(p.name) or self.number(space.fixed[p.name], function)
+            for p in function.passed
         ]
         return called(function, self.printer, texts, scope)
 

@@ -64,8 +64,9 @@ serve()
 def runner(unit: int, position: int, function: Function, scope: str, printer: JuliaPrinter) -> str:
     """The loop that applies one emitted function to arrays."""
     kind = INDEX_TYPES[function.index_type]
-    values = [f"inputs[{k + 1}][i] % {kind}" for k in range(len(function.params))]
-    arguments = ", ".join(call_arguments(function, values, printer.argument(scope)))
+    values = [f"inputs[{k + 1}][i] % {kind}" for k in range(len(function.passed))]
+    made = printer.argument(scope)
+    arguments = ", ".join(call_arguments(function, values, made, static="Val({})".format))
     stores = [
         f"outputs[{k + 1}][i] = {text} % Int64"
         for k, text in enumerate(printer.parts(function, "result"))
@@ -89,7 +90,7 @@ def array_runner(
     """The call of an array form, its elements put in row-major order."""
     kind, rank = INDEX_TYPES[function.index_type], len(function.axes)
     array = printer.array_name(function.name)
-    scalars = range(len(function.params) - rank)
+    scalars = range(len(function.passed) - rank)
     given = [f"inputs[{k + 1}][1] % {kind}" for k in scalars]
     arguments = ", ".join(call_arguments(function, given, printer.argument(scope)))
     if not scalars and "32" in kind:
@@ -166,7 +167,7 @@ class _JuliaLibrary:
         self._process, self._number, self._positions = process, number, positions
 
     def call(self, unit: int, function: Function, inputs: list) -> list:
-        given = inputs[: len(function.params)]
+        given = inputs[: len(function.passed)]
         n, outputs = len(inputs[0]), len(function.outputs)
         position = self._positions[unit][function.name]
         return self._process.call(self._number, position, n, given, outputs)

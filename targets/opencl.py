@@ -64,7 +64,7 @@ class Arrays:
 def call(number: int, function: Function, printer: OpenClPrinter) -> str:
     """The branch that calls a function over columns of arguments."""
     T = printer.types[function.index_type]
-    columns = range(len(function.params))
+    columns = range(len(function.passed))
     values = [f"({T})lego_run_in[{k} * lego_run_n + lego_run_i]" for k in columns]
     lines, texts = called(function, printer, values)
     lines += [f"lego_run_out[{k} * lego_run_n + lego_run_i] = {t};" for k, t in enumerate(texts)]
@@ -73,7 +73,7 @@ def call(number: int, function: Function, printer: OpenClPrinter) -> str:
 
 def fill(number: int, function: Function, T: str, kind: str, name: str) -> str:
     """The branch that calls an array form."""
-    scalars = range(len(function.params) - len(function.axes))
+    scalars = range(len(function.passed) - len(function.axes))
     arrays = Arrays(T)
     values = [f"({T})lego_run_in[{k}]" for k in scalars]
     arguments = call_arguments(function, values, arrays.literal)

@@ -22,7 +22,7 @@ FLAGS = ("-D", "warnings", "-C", "panic=abort", "-C", "opt-level=1")
 
 def rust_wrapper(unit: int, position: int, function: Function, printer: RustPrinter) -> str:
     """The extern "C" loop around one function of the module unit_<unit>."""
-    inputs = range(len(function.params))
+    inputs = range(len(function.passed))
     outputs = range(len(function.outputs))
     pointers = [f"in{k}: *const i64" for k in inputs] + [f"out{k}: *mut i64" for k in outputs]
     parameters = ", ".join(["n: i64", *pointers])
@@ -36,7 +36,7 @@ def rust_wrapper(unit: int, position: int, function: Function, printer: RustPrin
         "#[no_mangle]\n"
         f'pub unsafe extern "C" fn {symbol(unit, position)}({parameters}) {{\n'
         "    for i in 0..n as usize {\n"
-        f"        let {printer.pattern(function, module)} = {module}::{function.name}({arguments});\n"
+        f"        let {printer.pattern(function, module)} = {module}::{printer.instance(function)}({arguments});\n"
         f"        {stores}\n"
         "    }\n}\n"
     )
@@ -44,7 +44,7 @@ def rust_wrapper(unit: int, position: int, function: Function, printer: RustPrin
 
 def rust_array_wrapper(unit: int, position: int, function: Function, printer: RustPrinter) -> str:
     """The same around an iterator. Results beyond the n that are wanted spoil the first one."""
-    scalars = range(len(function.params) - len(function.axes))
+    scalars = range(len(function.passed) - len(function.axes))
     outputs = range(len(function.outputs))
     pointers = [f"out{k}: *mut i64" for k in outputs]
     parameters = ", ".join(["n: i64", *(f"s{k}: i64" for k in scalars), *pointers])

@@ -88,7 +88,10 @@ def shaders(language: type[Shader], units: Sequence[Unit], folder: Path) -> Plac
             (
                 x
                 for x in made
-                if x.wide == extended and not x.names & names and len(x.calls) < CALLS
+                if x.wide == extended
+                and not x.names & names
+                and len(x.calls) < CALLS
+                and not any(one.program.constants for one in (unit, *x.units))
             ),
             None,
         )
@@ -145,7 +148,7 @@ class Shaders(Library):
                     f"{function.name}: {param.name} reaches from {column.min()} to {column.max()}, "
                     f"which does not fit {function.index_type}; emit with a wider index_type"
                 )
-        columns = [c.astype(word).tobytes() for c in inputs[: len(function.params)]]
+        columns = [c.astype(word).tobytes() for c in inputs[: len(function.passed)]]
         data = np.array([n, which], np.int32).tobytes() + (b"".join(columns) or bytes(8))
         if path not in self._pipelines:
             self._pipelines[path] = self._device.pipeline(path)

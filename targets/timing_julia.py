@@ -47,7 +47,8 @@ class JuliaProgram(CpuProgram):
         """A call; of several results the tuple's elements, put together."""
         printer = cast(JuliaPrinter, unit.printer)
         module = printer.module_name(unit.program.name)
-        given = call_arguments(side.function, arguments, printer.argument(module))
+        made = printer.argument(module)
+        given = call_arguments(side.function, arguments, made, static="Val({})".format)
         call = f"{module}.{side.function.name}({', '.join(given)})"
         if len(side.function.outputs) == 1 and side.function.aggregate is None:
             return [f"return {call}"]

@@ -44,7 +44,7 @@ class RustProgram(CpuProgram):
         """A call; of several results what they are together, put together."""
         function, printer = side.function, cast(RustPrinter, unit.printer)
         given = call_arguments(function, arguments, printer.argument("unit"), printer.given)
-        call = f"unit::{function.name}({', '.join(given)})"
+        call = f"unit::{printer.instance(function)}({', '.join(given)})"
         if len(function.outputs) == 1 and function.aggregate is None:
             return [call]
         names = [f"r{k}" for k in range(len(function.outputs))]

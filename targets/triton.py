@@ -74,7 +74,7 @@ class _TritonLibrary:
         """All indices in as few blocks as hold them; as narrow as its values is each input."""
         count = len(inputs[0])
         block = min(1 << max(count - 1, 0).bit_length(), BLOCK)
-        given = [_narrowed(a) for a in inputs[: len(function.params)]]
+        given = [_narrowed(a) for a in inputs[: len(function.passed)]]
         blocks = -(-count // block)
         return self._run(unit, "run", function, count, blocks, given, [count - 1, block])
 
@@ -247,14 +247,19 @@ def loaded(path: Path) -> ModuleType:
 
 def _kernels(function: Function, array: str) -> str:
     """The kernels that call a function and its array form, which is called array."""
-    names = [p.name for p in function.params]
+    names = [p.name for p in function.passed]
+    numbers = iter(range(len(names)))
+    loads = [
+        str(p.default) if p.static else f"tl.load(in_{next(numbers)} + place)"
+        for p in function.params
+    ]
     results = [f"result_{k}" for k, _ in enumerate(function.outputs)]
     outputs = [f"out_{k}" for k, _ in enumerate(function.outputs)]
     parts = {"name": function.name, "results": ", ".join(results)}
     pairs = [*zip(outputs, results, strict=True)]
     text = CALL.format(
         pointers=", ".join([*(f"in_{k}" for k, _ in enumerate(names)), *outputs]),
-        arguments=", ".join(f"tl.load(in_{k} + place)" for k, _ in enumerate(names)),
+        arguments=", ".join(loads),
         **parts,
     )
     for output, result in pairs:

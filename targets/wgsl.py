@@ -56,7 +56,7 @@ class WgslShader(Shader):
 
 def case(number: int, function: Function, printer: Printer, word: str) -> str:
     """The branch of a shader that calls a function over columns of arguments."""
-    columns, T = range(len(function.params)), printer.types[function.index_type]
+    columns, T = range(len(function.passed)), printer.types[function.index_type]
     values = [f"{T}(lego_run_in.columns[{k} * lego_run_count + i])" for k in columns]
 
     def made(group: Group, texts: list[str]) -> str:

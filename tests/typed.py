@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from lego_emit import Emitted, generate
-from lego_emit.types import I16, I64, U32, Array, Bool, Size
+from lego_emit.types import I16, I32, I64, U32, Array, Bool, Size, Static
 
 
 class Coord(NamedTuple):
@@ -55,6 +55,14 @@ def declared(at: Cell, X: tuple[I16, I16], n: Size, flag: Bool) -> I64:
 def elements(X: Array[4]) -> int:
     first, *others = X
     return first * len(X) + sum(others)
+
+
+def tile(BM: Static[int], BN: Static[int], M: int, N: int, i: int, j: int) -> int:
+    return i // BM * BM * N + j // BN * BM * BN + i % BM * BN + j % BN
+
+
+def halved(n: Static[I32], i: int) -> int:
+    return tile(n, 2, n, n * 2, i, max(i, n))
 
 
 def four_by_five() -> Emitted:

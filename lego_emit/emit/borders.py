@@ -35,6 +35,7 @@ def converted(function: Function, printer: Any) -> Function:
         if node.op == "var":
             reads[node.value] = reads.get(node.value, 0) + 1
     taken = {*own, *reads, *(n for n, _ in (*function.body, *function.outputs))}
+    static = {p.name for p in function.static}
     each, body = dict[str, Node](), list[tuple[str, Node]]()
     for name, kind in own.items():
         if kind == index:
@@ -49,8 +50,9 @@ def converted(function: Function, printer: Any) -> Function:
     for name, node in each.items():
         # GCC warns of a cast that takes a sign away, beside a literal of another type of that width.
         signs = printer.implicit and own[name].least < 0 == index.least
-        if reads.get(name, 0) > (not signs) and node.value != "":
-            local = _local(name, index, taken, printer)
+        named = reads.get(name, 0) > (not signs) and not function.is_condition  # without statements
+        if named and node.value != "":
+            local = _local(name, index, taken, printer, name in static)
             taken.add(local)
             body.append((local, node))
             found[name] = Node("var", (), local)
@@ -90,9 +92,10 @@ def promotes(kind: IndexType, index: IndexType) -> bool:
     return index.least < 0 and narrow and holds(index, kind)
 
 
-def _local(name: str, index: IndexType, taken: set[str], printer: Any) -> str:
-    """What a converted parameter is called, of which the names are taken: its own, where that may be."""
-    if printer.shadows and name.isidentifier():
+def _local(name: str, index: IndexType, taken: set[str], printer: Any, static: bool) -> str:
+    """What a converted parameter is called, of which the names are taken: its own, where that may be,
+    and it is no static size."""
+    if printer.shadows and name.isidentifier() and not static:
         return name
     mark = index.replace("uint", "u").replace("int", "i")
     keys = {key for n in taken for key in keys_of(n, printer)}

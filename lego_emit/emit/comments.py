@@ -44,5 +44,10 @@ def in_comments(program: Program, naming: Naming) -> Program:
         )
         for f in program.functions
     )
-    header = tuple(map(commented, program.header))
-    return replace(program, title=commented(program.title), header=header, functions=functions)
+    return replace(
+        program,
+        title=commented(program.title),
+        header=tuple(map(commented, program.header)),
+        functions=functions,
+        constants=tuple(replace(p, meaning=commented(p.meaning)) for p in program.constants),
+    )

@@ -46,6 +46,10 @@ def emit(
                 f"{MOST_ENTRIES} of each. Give the positions by a formula, as a GenP, or name a "
                 'table that is known at run time only: Lookup(dims, "name")'
             )
+    if any(f.static for f in program.functions):
+        from .static import placed
+
+        program = placed(program, printer)
     legal = _legalize(program, printer)
     source = printer.emit(legal)
     for function in legal.functions:
@@ -66,6 +70,11 @@ def _legalize(program: Program, printer: Printer) -> Program:
     taken = {h.lower() if printer.case_insensitive else h for h in helpers}
     taken |= printer.unit_scope(unit)
     naming.check_apart([f.name for f in program.functions], naming.public)
+    constants: dict[str, str] = {}
+    if program.constants:
+        from .static import names_of
+
+        constants = names_of(program, printer, taken)
     tables = _tables(program, printer, unit, taken)
     structs: Structs | None = None
     functions: list[Function] = []
@@ -87,13 +96,13 @@ def _legalize(program: Program, printer: Printer) -> Program:
                 view, name=fresh(naming.public(view.name), printer, taken, printer.view_names)
             )
         scope = set(taken)
-        names: dict[str, str] = {}
+        names = {p.name: constants[p.name] for p in function.static if p.name in constants}
         grouped = (function.groups, function.result)
         if grouped != ((), None):
             if structs is None:
                 from .structs import Structs
 
-                structs = Structs(printer, taken)
+                structs = Structs(printer, taken, constants.values())
             grouped = structs.named(function, scope, names)
         for one in function.params:
             if one.name not in names:
@@ -106,6 +115,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
             names[local] = fresh(naming.local(local), printer, scope)
         variables = printer.outputs_are_variables or printer.writes_results
         outputs, output_scope = {}, scope if variables else printer.companions(name)
+        output_scope.update(*(keys_of(n, printer) for n in constants.values()))
         for k, (output, _) in enumerate(function.outputs):
             field = result.fields[k] if result and result.whole and result.fields else None
             outputs[output] = field or fresh(naming.local(output), printer, output_scope)
@@ -134,16 +144,23 @@ def _legalize(program: Program, printer: Printer) -> Program:
                 renamed=tuple((old, new) for old, new in user_names.items() if old != new),
             )
         )
-    fits = _fits(program, printer, taken) if printer.has_fits else ()
+    fits = _fits(program, printer, taken, constants) if printer.has_fits else ()
     if program.checks:
         from .fits import checked
 
         functions = checked(functions, printer)
-    return replace(program, name=unit, functions=tuple(functions), fits=fits)
+    named = tuple(
+        replace(p, name=constants[p.name], range=p.range.map(lambda n: renamed(n, constants)))
+        for p in program.constants
+    )
+    return replace(program, name=unit, functions=tuple(functions), fits=fits, constants=named)
 
 
-def _fits(program: Program, printer: Printer, taken: set[str]) -> tuple[Function, ...]:
-    """The conditions on the sizes of the subjects that assume something of them."""
+def _fits(
+    program: Program, printer: Printer, taken: set[str], constants: Mapping[str, str]
+) -> tuple[Function, ...]:
+    """The conditions on the sizes of the subjects that assume something of them. constants: how static
+    sizes are called that the file defines."""
     if not any(p.size for f in program.functions for p in f.params):
         return ()
     from .fits import fits, stem
@@ -159,9 +176,13 @@ def _fits(program: Program, printer: Printer, taken: set[str]) -> tuple[Function
         scope = {*taken}
         apart = {n: name for f in functions for g in f.groups for n, name in g.apart.items()}
         own = {
-            p.name: fresh(naming.local(apart.get(p.name, p.name)), printer, scope)
+            p.name: constants.get(p.name)
+            or fresh(naming.local(apart.get(p.name, p.name)), printer, scope)
             for p in made.params
         }
+        kinds = {p.name: p.type for p in program.constants if p.type != made.index_type}
+        params = tuple(replace(p, type=kinds.get(p.name, "")) for p in made.params)
+        made = replace(made, params=params)
         found.append(
             replace(
                 made.renamed_params(own),

@@ -81,7 +81,10 @@ def fits(
         return None
     if not tests.found:
         return None
-    own = tuple(Param(p.name, size=True) for p in params.values())
+    own = tuple(
+        Param(p.name, size=True, static=p.static, default=p.default, apart=p.static and p.apart)
+        for p in params.values()
+    )
     outputs = (("fits", all_of(tests.found)),)
     return Function(f"{stem(functions)}_fits", own, (), outputs, kind, is_condition=True)
 

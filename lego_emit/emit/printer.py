@@ -133,6 +133,8 @@ class Printer:
         declares: whether parameters and results can have types beside the index type; declared_types: what
             those are called, beside `types`. implicit: whether an integer becomes one of a wider type
             without a word; shadows: whether a variable may have a parameter's name.
+        static: what a static size is: "" an ordinary parameter, "template" a parameter before the others,
+            "argument" one in its place (which static_parameter spells), "macro" and "constant" the file's own.
         array_forms: parameters that are arrays, by what arrays= may be, "" for the usual one; with {T},
             {name} and {n}. result_forms: what results= may be.
     """
@@ -182,6 +184,7 @@ class Printer:
     naming = AS_WRITTEN
     checksum = CHECKSUM
     has_structs = has_arrays = gives_arrays = False
+    static = ""
     declares = implicit = shadows = False
     declared_types: Mapping[str, str] = {}
     array_forms: Mapping[str, str] = {}
@@ -511,6 +514,10 @@ class Printer:
     def group_parameter(self, form: str, group: Group, T: str) -> str:
         """A parameter that is a struct or an array; form: an integer's, with {name} and {T}."""
         return form.format(name=group.name, T=self.group_type(group, T))
+
+    def instance(self, function: Function) -> str:
+        """How a call names a function: with the numbers of its static sizes, where it is a template."""
+        return function.name
 
     def aggregate(self, group: Group, texts: Sequence[str], T: str) -> str:
         """The text that makes a struct, or an array, of its members' texts."""

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ..errors import TargetError
 from ..ir.program import Function, Group
-from .naming import fresh
+from .naming import fresh, keys_of
 from .printer import Printer
 
 
 class Structs:
     """The structs of a file by their names in Python, and how they are called in it. taken: the names
-    that the file has."""
+    that the file has; others: those that no field has either."""
 
-    def __init__(self, printer: Printer, taken: set[str]):
+    def __init__(self, printer: Printer, taken: set[str], others: Iterable[str] = ()):
         self._printer, self._taken = printer, taken
+        self._others = {key for name in others for key in keys_of(name, printer)}
         self._fields: dict[str, tuple[str, ...]] = {}
         self._types: dict[str, tuple[str, ...]] = {}
         self._names: dict[tuple[str, str], str] = {}
@@ -45,7 +47,7 @@ class Structs:
             if wanted in printer.reserved_functions | printer.builtins:
                 wanted = f"{wanted}_v"
             self._names[key] = fresh(wanted, printer, self._taken)
-        local, scope = printer.naming.local, set[str]()
+        local, scope = printer.naming.local, {*self._others}
         fields = tuple(fresh(local(field), printer, scope) for field in group.fields)
         return replace(group, struct=self._names[key], fields=fields)
 

@@ -83,6 +83,8 @@ class FunctionView:
             if isinstance(one, Group):
                 T = self._printer.member_types(one, self.index_type)[0]
                 texts.append(self._printer.group_parameter(own, one, T))
+            elif one.static and self._printer.static == "argument":
+                texts.append(self._printer.static_parameter(own, one, self.type_of(one)))
             else:
                 texts.append(own.format(name=one.name, T=self.type_of(one)))
         return texts
@@ -90,6 +92,12 @@ class FunctionView:
     def type_of(self, one: Param) -> str:
         """What a parameter is declared as."""
         return self._printer.type_of(one.type, self.index_type)
+
+    @property
+    def template(self) -> list[tuple[Param, str]]:
+        """(a static size before the parameters, what it is declared as)."""
+        own = self._function.static if self._printer.static == "template" else []
+        return [(p, self.type_of(p)) for p in own]
 
     @property
     def output_types(self) -> list[str]:
@@ -180,6 +188,9 @@ class FunctionView:
         header = self.header
         f = header.function
         lines = [f.summary] if f.summary else []
+        sizes = header.params if self.template else {}
+        told = {p.name: sizes[p.name] for p in f.static if sizes}
+        lines += [f"@tparam {name} {said}" for name, said in told.items() if said]
         told = {**header.entries, **header.tables}
         lines += [f"@param {name} {said}" for name, said in told.items() if said]
         lines += [f"@return {result}"] if (result := header.result()) else []

@@ -28,7 +28,8 @@ class Param:
     where they are numbers. axis: a ':' or an index of a layout; size: a layout's
     size, which a caller fixes once for many indices; base: what an index of 0 is called; meaning:
     what the user says it is; type: what it is declared as, "" where it has the index type; bound: the text
-    that stands in its place; apart: whether the language has it beside the arguments of a call."""
+    that stands in its place; static: whether it is known when the text is compiled; default: its number
+    there, where sizes= has one; apart: whether the language has it beside the arguments of a call."""
 
     name: str
     range: Range = OPEN
@@ -40,6 +41,8 @@ class Param:
     meaning: str = ""
     type: str = ""
     bound: str = ""
+    static: bool = False
+    default: int | None = None
     apart: bool = False
 
     @property
@@ -213,7 +216,7 @@ class Function:
     @property
     def entries(self) -> list[Param | Group]:
         """The parameters as the language has them: structs and arrays in the place of their members,
-        without what a text stands for."""
+        without what a text stands for and static sizes that it has beside them."""
         found = self._entries([group for group in self.groups if group.whole])
         return [one for one in found if not (one.bound or (isinstance(one, Param) and one.apart))]
 
@@ -225,6 +228,16 @@ class Function:
     def _entries(self, groups: Iterable[Group]) -> list[Param | Group]:
         found = {n: group for group in groups for n in group.names}
         return [*dict.fromkeys(found.get(p.name, p) for p in self.params)]
+
+    @property
+    def passed(self) -> list[Param]:
+        """The parameters whose values a call gives when it runs: no static sizes."""
+        return [p for p in self.params if not p.static]
+
+    @property
+    def static(self) -> list[Param]:
+        """The static sizes, in order."""
+        return [p for p in self.params if p.static]
 
     @property
     def aggregate(self) -> Group | None:
@@ -514,6 +527,7 @@ class Program:
     hints: bool = False  # whether the compiler is told the ranges of the parameters
     checks: bool = False  # whether debug builds assert ranges and preconditions
     fits: tuple[Function, ...] = ()  # conditions on the sizes of each subject
+    constants: tuple[Param, ...] = ()  # static sizes that the file defines, in the language at hand
 
     def check(self) -> None:
         """Check every function's nodes, names and ranges. Raises InternalError."""

@@ -106,6 +106,10 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
             )
         ),
     )
+    if function.static:
+        from .static import check_static
+
+        check_static(function)
     sizes = tuple(header.table_sizes(t, analyzer) for t in function.tables)
     function = replace(function, table_sizes=sizes) if sizes else function
     record.function = replace(

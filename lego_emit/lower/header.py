@@ -48,6 +48,8 @@ def param(name: str, problem: Problem) -> Param:
         base,
         said,
         problem.parameters.types.get(name, ""),
+        name in problem.parameters.static,
+        problem.parameters.static.get(name),
     )
 
 

@@ -46,7 +46,8 @@ class Parameters:
     names: in order; axes: those that the caller ranges over; extents: how far, by name; indices: those
     that count from Counting.index; placed: those that are indices of a layout; unsigned: those of
     which nothing but their type says that they are at least 0; groups: those that are one to a caller;
-    types: what they are declared as, those that have not the index type.
+    types: what they are declared as, those that have not the index type; static: static sizes, and the
+    numbers of those that have one.
     """
 
     names: Sequence[str]
@@ -57,6 +58,7 @@ class Parameters:
     unsigned: Collection[str]
     groups: Sequence[Group] = ()
     types: Mapping[str, str] = field(default_factory=dict)
+    static: Mapping[str, int | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

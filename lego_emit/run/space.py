@@ -163,7 +163,15 @@ def space_of(
     numbers break what the function assumes, or do not fit its index type.
     """
     emitted = dict(function.renamed)
-    given = {emitted.get(name, name): value for name, value in sizes.items()}
+    given = {p.name: p.default for p in function.params if p.default is not None}
+    for name, value in sizes.items():
+        own = emitted.get(name, name)
+        if value != given.get(own, value) and any(p.name == own for p in function.static):
+            raise VerifyError(
+                f"{function.name} is compiled for {name} = {given[own]}, and cannot be verified with {value}; "
+                f"give generate() sizes={{'{name}': {value}}} for that"
+            )
+        given[own] = value
     runs = {emitted.get(name, name): count for name, count in (domain or {}).items()}
     needed = [p.name for p in function.params if _is_size(p.name, function) and p.name not in runs]
     missing = [n for n in needed if n not in given]

@@ -142,7 +142,16 @@ class Target:
 
 def check_given(unit: Unit) -> None:
     """Raise VerifyError where a function is given a table, which nobody knows here, or reads what a text
-    stands for."""
+    stands for, and TargetError for a static size without a number."""
+    for function in unit.program.callable:
+        back = {new: old for old, new in function.renamed}
+        missing = [back.get(p.name, p.name) for p in function.static if p.default is None]
+        if missing:
+            given = ", ".join(f"'{name}': 32" for name in missing)
+            raise TargetError(
+                f"{function.name} is compiled for numbers of its static sizes: give generate() "
+                f"sizes={{{given}}}"
+            )
     for function in unit.functions:
         for one in (*function.params, *function.groups):
             if one.bound:
@@ -156,6 +165,17 @@ def check_given(unit: Unit) -> None:
                 f"{function.name} is given the table {table.name} at run time: it cannot be run here "
                 "without; verify the same with entries, as Lookup(dims, [..])"
             )
+
+
+def check_static(function: Function, param: Param, given: np.ndarray) -> None:
+    """Raise TargetError where a static size is not the number that the function is compiled for."""
+    other = given[given != param.default].tolist() if given.ndim else [int(given)]
+    if [n for n in other if n != param.default]:
+        name = {new: old for old, new in function.renamed}.get(param.name, param.name)
+        raise TargetError(
+            f"{function.name} is compiled for {name} = {param.default}, and cannot be called with "
+            f"{other[0]}; give generate() sizes={{'{name}': {other[0]}}} for that"
+        )
 
 
 class Compiled(Mapping):
@@ -242,12 +262,16 @@ class Compiled(Mapping):
                 raise TypeError(
                     f"{function.name}: {param.name} must be integers, not {array.dtype}"
                 )
+            if param.static:
+                check_static(function, param, array)
         shape = np.broadcast_shapes(*(a.shape for a in arrays))
-        flat = [np.ascontiguousarray(np.broadcast_to(a, shape), np.int64).ravel() for a in arrays]
-        if not flat:
-            flat_outputs = self._library.call(self._position, function, [np.zeros(1, np.int64)])
-        else:
-            flat_outputs = self._library.call(self._position, function, flat)
+        flat = [
+            np.ascontiguousarray(np.broadcast_to(a, shape), np.int64).ravel()
+            for a, param in zip(arrays, function.params, strict=True)
+            if not param.static
+        ]
+        flat = flat or [np.zeros(shape, np.int64).ravel()]
+        flat_outputs = self._library.call(self._position, function, flat)
         outputs = tuple(o.reshape(shape) for o in flat_outputs)
         if all(not isinstance(a, np.ndarray) for a in arguments):
             if shape == ():
@@ -306,15 +330,18 @@ def call_arguments(
     values: Sequence[str],
     make: Callable[[Group, list[str]], str],
     given: Callable[[str, str], str] | None = None,
+    static: Callable[[int], str] = str,
 ) -> list[str]:
-    """The arguments of a call by the texts of its parameters' values, or of those that are no axes;
-    make: the text of a struct or an array, of its members'; given: that of a value as a declared type."""
-    axes = {n for n, _ in function.axes} if len(values) < len(function.params) else set[str]()
-    names = [p.name for p in function.params if p.name not in axes]
+    """The arguments of a call by the texts of the values of the parameters that it passes, or of those
+    that are no axes; make: the text of a struct or an array, of its members'; given: that of a value as a
+    declared type; static: that of a static size in its place."""
+    axes = {n for n, _ in function.axes} if len(values) < len(function.passed) else set[str]()
+    names = [p.name for p in function.passed if p.name not in axes]
     known = dict(zip(names, values, strict=True))
     if given is not None:
-        kinds = {p.name: p.type for p in function.params if p.type}
+        kinds = {p.name: p.type for p in function.passed if p.type}
         known |= {n: given(kinds[n], known[n]) for n in names if n in kinds}
+    known |= {p.name: static(p.default) for p in function.static if p.default is not None}
     return [
         make(one, [known[n] if isinstance(n, str) else str(n) for n in one.members])
         if isinstance(one, Group)
@@ -354,7 +381,7 @@ def c_array_declaration(unit: int, position: int, function: Function) -> str:
 
 def c_declaration(unit: int, position: int, function: Function) -> str:
     """The wrapper's C declaration (what cffi reads)."""
-    inputs = [f"const int64_t *in{k}" for k in range(len(function.params))]
+    inputs = [f"const int64_t *in{k}" for k in range(len(function.passed))]
     outputs = [f"int64_t *out{k}" for k in range(len(function.outputs))]
     return f"void {symbol(unit, position)}({', '.join(['int64_t n', *inputs, *outputs])})"
 
@@ -381,7 +408,7 @@ class _NativeLibrary:
         from ..packages import numpy as np
 
         n = len(inputs[0])
-        given = inputs[: len(function.params)]
+        given = inputs[: len(function.passed)]
         outputs = [np.full(n, np.iinfo(np.int64).min, np.int64) for _ in function.outputs]
         pointers = [self._ffi.cast("int64_t *", a.ctypes.data) for a in (*given, *outputs)]
         name = symbol(unit, self._positions[unit][function.name])

@@ -20,25 +20,28 @@ from ..errors import TraceError, did_you_mean, short_repr
 from ..ir.index_types import IndexType
 from ..ir.program import Function, Group, Program
 from ..numeric import is_symbolic
-from ..types import Array, ArrayType
+from ..types import STATIC, Array, ArrayType, T
 
 NAME = re.compile(r"[^\W\d]\w*")
 
 
 def groups_of(
     fn: Any, notes: Mapping[str, Any], parameters: Mapping[str, Parameter]
-) -> tuple[dict[str, Group], Group | None, dict[str, str]]:
+) -> tuple[dict[str, Group], Group | None, dict[str, str], set[str]]:
     """(the parameters that are structs or arrays, what the result is, the types that parameters and their
-    members are declared as, and "return", one result). notes: the annotations of fn. Raises
-    TraceError for a struct or an array that none can be made of."""
+    members are declared as, and "return", one result, the parameters that are static sizes). notes: the
+    annotations of fn. Raises TraceError for a struct, an array or a static size that none can be made of."""
     unit = getattr(fn, "__name__", "the function")
     around = inspect.unwrap(fn)
     names = {**vars(builtins), **getattr(around, "__globals__", {}), **_closure(around)}
-    found, types = {}, dict[str, str]()
+    found, types, static = {}, dict[str, str](), set[str]()
     for name, note in notes.items():
         place = f"{unit}: the annotation of {name}" if name != "return" else f"{unit}: its result's"
         if name in parameters or name == "return":
             value = _evaluated(note, names, place)
+            if is_static(value):
+                _check_static(value, name, place)
+                static.add(name)
             shape = _shape(value, name, place)
             if shape is not None:
                 found[name] = shape
@@ -49,7 +52,24 @@ def groups_of(
     if result is not None:
         members = result.fields or tuple(f"out{k}" for k in range(len(result.members)))
         result = dataclasses.replace(result, name="", members=members)
-    return found, result, types
+    return found, result, types, static
+
+
+def is_static(note: Any) -> bool:
+    """Whether an annotation is Static[..]."""
+    return any(mark is STATIC for mark in getattr(note, "__metadata__", ()))
+
+
+def _check_static(note: Any, name: str, place: str) -> None:
+    if name == "return":
+        raise TraceError(f"{place} is Static; a result is no size: write int")
+    if scalar(note) == "bool" or note.__origin__ not in (int, T):
+        said = (
+            "Bool" if scalar(note) == "bool" else getattr(note.__origin__, "__name__", "no integer")
+        )
+        raise TraceError(
+            f"{place} is Static[{said}]; a static size is one integer: write Static[int]"
+        )
 
 
 def scalar(note: Any) -> str:
@@ -116,6 +136,11 @@ def _shape(note: Any, name: str, place: str) -> Group | None:
         raise TraceError(f"{place} is {note.__name__}, a struct without fields; give it integers")
     for field, kind in fields.items():
         kind = getattr(kind, "__forward_arg__", kind)
+        if is_static(kind):
+            raise TraceError(
+                f"{place} is {note.__name__}, whose field {field} is Static; a static size is a parameter "
+                f"of its own: write {field}: int"
+            )
         if kind not in (int, "int") and not scalar(kind):
             text = kind if isinstance(kind, str) else getattr(kind, "__name__", short_repr(kind))
             raise TraceError(
@@ -155,8 +180,13 @@ def regrouped(program: Program, index: Any, groups: Mapping[str, Any]) -> Progra
         )
     made = [_of_symbols(name, value) for name, value in groups.items()]
     known = {p.name for f in program.functions for p in f.params}
+    static = {p.name for f in program.functions for p in f.params if p.static}
     for group in made:
         for n in group.names:
+            if n in static:
+                raise TraceError(
+                    f"group: {group.name} has {n}, a static size, which is a parameter of its own"
+                )
             if n not in known:
                 raise TraceError(
                     f"group: {group.name} has {n}, which is not a parameter; parameters: "

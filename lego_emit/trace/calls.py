@@ -87,7 +87,7 @@ def call_user_function(fn: Callable[..., Any], trace: Trace, signature: Signatur
     """The result of fn with its parameters as symbols; undefined names are parameters too. signature:
     how it is called."""
     name = getattr(fn, "__name__", repr(fn))
-    given = signature.taken(trace.sizes)
+    given = signature.taken({*trace.sizes, *trace.static})
     trace.signature = [n for p in given for n in signature.members(p)]
     trace.groups = [signature.groups[p] for p in given if p in signature.groups]
 

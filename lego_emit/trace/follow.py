@@ -7,8 +7,8 @@ called the first time alone: after that it is its tape that is played.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..arith.analyzer import Analyzer
@@ -47,7 +47,8 @@ def check_sizes(sizes: Any) -> dict[str, int]:
 class TraceOptions:
     """What is said of a function beforehand: sizes that are numbers, assumptions, what counts from 1,
     ranges of parameters, types that they and "return", the results, are declared as; unsigned: parameters
-    are of a type without negative numbers."""
+    are of a type without negative numbers; static: static sizes, with their numbers, None where sizes
+    has none."""
 
     sizes: Any = None
     assume: Sequence[Any] = ()
@@ -55,6 +56,13 @@ class TraceOptions:
     ranges: Sequence[GivenRange] = ()
     unsigned: bool = False
     types: Mapping[str, str] = field(default_factory=dict)
+    static: Mapping[str, int | None] = field(default_factory=dict)
+
+    def with_static(self, names: Iterable[str]) -> TraceOptions:
+        """The same where names are static sizes, which stay symbols."""
+        numbers = self.numbers()
+        static = {name: numbers.pop(name, None) for name in names}
+        return replace(self, sizes=numbers, static=static)
 
     def numbers(self) -> dict[str, int]:
         """sizes, checked. Raises TraceError."""
@@ -88,10 +96,12 @@ def run_trace(
     if options.assume or options.ranges:
         _learn_said(known, options)
     _learn_types(known, options)
+    for name in options.static:
+        known.learn_size(name)
     start = Trace(
         known, fixed, function, base=int(bool(base)), tape=tape, is_unsigned=options.unsigned
     )
-    start.types = options.types
+    start.types, start.static = options.types, options.static
     start.most = most
     if isinstance(base, frozenset):
         start.named, start.indices = base, {*base}

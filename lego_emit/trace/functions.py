@@ -76,8 +76,12 @@ def trace_function(
     fn: Callable[..., Any], unit: str, options: TraceOptions, alone: bool
 ) -> TracedFunction:
     """A user's function, followed; see follow()."""
-    own, names = numbered(fn, options.numbers())
     signature = signature_of(fn)
+    if signature.static:
+        options = options.with_static(
+            signature.static.intersection(signature.taken(options.numbers()))
+        )
+    own, names = numbered(fn, options.numbers())
     if signature.types or options.types:
         signature.declare(options.types)
         options = replace(options, types=signature.types)
@@ -114,6 +118,8 @@ def _title(fn: Any, unit: str, signature: Signature) -> str:
             if "typing.Annotated" in text:
                 from ..types import SHORT_NAMES
 
+                text = re.sub(r"typing\.Annotated\[int, (?:('\w+'), )?Static\]", _static, text)
+                text = text.replace("typing.Annotated[~T, Static]", "Static")
                 for kind, name in SHORT_NAMES.items():
                     text = text.replace(f"typing.Annotated[int, '{kind}']", name)
             for group in signature.groups_and_result:
@@ -125,6 +131,11 @@ def _title(fn: Any, unit: str, signature: Signature) -> str:
         return f"{unit}({', '.join(inspect.signature(fn).parameters)}){kind}"
     except (TypeError, ValueError):
         return unit
+
+
+def _static(found: re.Match[str]) -> str:
+    """How an annotation that is a static size is written."""
+    return f"Static[typing.Annotated[int, {found[1]}]]" if found[1] else "Static[int]"
 
 
 def _is_object(fn: Any) -> bool:

@@ -18,22 +18,23 @@ class Signature:
     """The parameters of a function, and what annotations say of them.
 
     parameters: by name; groups: those that are structs or arrays; result: what the result is together,
-    None where nothing says so; types: what parameters, their
-    members and "return", one result, are declared as. Raises TypeError or ValueError where Python can read no signature, and
-    TraceError for an annotation that is wrong."""
+    None where nothing says so; types: what parameters, their members and "return", one result, are
+    declared as; static: the static sizes. Raises TypeError or ValueError where Python can read no
+    signature, and TraceError for an annotation that is wrong."""
 
     def __init__(self, fn: Any):
         self.parameters: Mapping[str, inspect.Parameter] = inspect.signature(fn).parameters
         self.groups: dict[str, Group] = {}
         self.result: Group | None = None
         self.types: dict[str, str] = {}
+        self.static: set[str] = set()
         holder = annotated(fn)
         notes = getattr(holder, "__annotations__", {})
         if any(all(note is not known for known in _SCALARS) for note in notes.values()):
             from .annotations import groups_of
 
             found = groups_of(holder, notes, self.parameters)
-            self.groups, self.result, self.types = found
+            self.groups, self.result, self.types, self.static = found
 
     @property
     def groups_and_result(self) -> list[Group]:

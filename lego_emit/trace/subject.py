@@ -101,7 +101,10 @@ def _of_several(subject: Any, name: str | None, options: TraceOptions, view: boo
             )
     check_known([f.trace for f in functions], options)
     title = "; ".join(part.title for part in parts)
-    title += options.in_title("; with ")
+    own = [f.trace for f in functions]
+    folded = {n for t in own for n in (*t.signature, *t.free) if n not in t.static}
+    static = {n for t in own for n in t.static} - folded
+    title += options.with_static(static).in_title("; with ")
 
     def told() -> tuple[str, ...]:
         return tuple(dict.fromkeys(text for part in parts for text in part.diagnostics()))
@@ -122,7 +125,8 @@ def _of_one_subject(
 
     unit = name or _own_name(subject)
     found = trace_function(subject, unit, options, alone)
-    title = found.title + (options.in_title(" with ") if alone else "")
+    numbers = replace(options, sizes=found.trace.sizes)
+    title = found.title + (numbers.in_title(" with ") if alone else "")
     if isinstance(found.result, Block):
         functions = _layout_functions(
             unit, found.result, found.trace, view, found.doc, found.definition

@@ -35,6 +35,9 @@ class Trace:
     types: Mapping[str, str] = field(
         default_factory=dict
     )  # that parameters and results are declared as
+    static: Mapping[str, int | None] = field(
+        default_factory=dict
+    )  # static sizes, and their numbers where they have one
     preconditions: list[Cond] = field(default_factory=list)
     extents: dict[str, Expr] = field(default_factory=dict)  # of the axes
     base: int = 0  # what the first index is called: 0 or 1
