@@ -115,6 +115,15 @@ def _bind(name: str, value: Any) -> dict[str, str]:
     return dict(given)
 
 
+def _types(name: str, value: Any) -> dict[str, Any]:
+    """By the names of structs a NativeType each. Raises OptionError."""
+    if value is None or value == {}:
+        return {}
+    from .types import natives
+
+    return natives(value)
+
+
 def _index_types(name: str, value: Any) -> list[str]:
     names = value.split(",") if isinstance(value, str) else value
     names = [*names] if isinstance(names, list | tuple) else []
@@ -309,6 +318,14 @@ class Options(_Checked):
         text is one with its members.""",
         ("Named", "z = \"blockIdx.z\""), check=_bind,
     )  # fmt: skip
+    types: Mapping[str, Any] | None = option(
+        None,
+        """Structs that the code base has already, by their names in Python, as Coord=Vector3i. They are not
+        defined in the file then. A name has members .x and is made of them in braces, or as the language
+        does it; in Python a NativeType (lego_emit.types) says otherwise. In C, OpenCL C, C++, CUDA C, HIP,
+        Metal, Rust, Fortran and Julia.""",
+        ("Named", "Coord = \"Vector3i\""), check=_types,
+    )  # fmt: skip
     name: str | None = option(
         None,
         """Name of the unit and its functions. Default: the function's name, "layout" for a layout,
@@ -379,9 +396,10 @@ class Options(_Checked):
     )  # fmt: skip
     results: str | None = option(
         None,
-        """The form of a result of more than one integer: struct, array or out. struct gives an array's
-        elements as a struct NAME_result; out takes parameters that it writes to, the last ones, in C,
-        OpenCL C, C++, CUDA C, HIP and Metal.""",
+        """The form of a result of more than one integer: struct, array, out or inout. struct gives an
+        array's elements as a struct NAME_result. In C, OpenCL C, C++, CUDA C, HIP and Metal, out takes
+        parameters that it writes to, the last ones, and inout writes to the first parameter that has the
+        type of the result.""",
         ("Choice", *RESULTS),
     )  # fmt: skip
     hints: bool = option(

@@ -130,6 +130,8 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
 
         types = result_types(fn_or_layout, given, dialect.types, printer)
         dialect = replace(dialect, types=types)
+    if options.types and printer.native_index and index_type == "auto":
+        dialect = replace(dialect, types=[printer.index_types[printer.native_index[0]]])
     known = TraceOptions(
         options.sizes,
         options.assume,
@@ -137,6 +139,7 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
         ranges_of(options.ranges),
         dialect.is_unsigned,
         given,
+        {of: native.member_type for of, native in (options.types or {}).items()},
     )
     subject = traced_subject(fn_or_layout, options.name, known, options.view)
     said = [*known.assume, *known.ranges]
@@ -145,6 +148,10 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
         from .trace.annotations import regrouped
 
         program = regrouped(program, options.index, options.group or {})
+    if options.types:
+        from .emit.natives import with_natives
+
+        program = with_natives(program, options.types, printer)
     check_counted(options.base, program)
     if given or any(f.declared for f in program.functions):
         from .declared import check_types

@@ -15,6 +15,8 @@ A NamedTuple or a dataclass of integers is a struct, as a parameter and as a res
 `tuple[int, .., int]`, is an array of n integers. Members are written as in Python wherever they are
 named: `at.x` and `X[0]`.
 
+A struct can be a type that a code base has already, by types= of generate(): see NativeType.
+
 I8, I16, I32, I64, U8, U16, U32, U64, Size (an unsigned integer as wide as a pointer) and Bool declare one
 integer, as a parameter, a field or a result. Values are converted from and to the index type.
 
@@ -24,10 +26,12 @@ parameter, a macro or a constant, as the language has it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from string import Formatter
 from typing import Annotated, Protocol, TypeVar
 
-from .errors import TraceError, short_repr
+from .errors import OptionError, TraceError, did_you_mean, short_repr
 from .ir.index_types import BOOL, DECLARED, SIZE
 
 I8 = Annotated[int, DECLARED["int8"]]
@@ -102,3 +106,104 @@ class Array(Protocol):
     def __len__(self) -> int:
         """How many integers it has, n."""
         ...
+
+
+@dataclass(frozen=True)
+class NativeType:
+    """A struct of a code base, in the place of one that would be defined: a value of types= of generate().
+
+    name: how the language calls it, "glm::ivec3", "struct coord" or "crate::geometry::Coord"; in Fortran
+        "module::type" brings a use statement.
+    members: the text that reads a member. {} is the field, {k} its number, counted as the language counts,
+        and {name} the parameter; without {name} the text stands behind it: ".{}", ".{}()", "[{k}]", "%{}",
+        "->{}", "GET_X({name})". One for all, a list with one for each field, or a dict by field.
+        Default: the language's own, ".{}", in Fortran "%{}".
+    make: the text that makes one. {type} is the name, {} all members with commas between them, {x} the
+        member x: "{type}({})", "{type}{{{}}}", "make_coord({x}, {y})". Default: the language's own, which
+        needs a struct with the fields of the NamedTuple, in its order, and no others.
+    include: a line of the file: "<glm/vec3.hpp>" or "coord.h" in the languages of C; elsewhere a line as
+        it stands, "use crate::geometry::Coord;".
+    member_type: what the members are declared as: int8 .. int64, uint8 .. uint64, size or bool. Default:
+        what the annotations of the fields say, else the index type.
+    passing: a parameter, where it is not passed by value: "const {type} &{name}", "{type} *{name}" (with
+        "->{}"), in Rust "{name}: &{type}".
+
+    Braces are doubled, {{ and }}, where they are no place. Raises OptionError for another form.
+
+        >>> NativeType("glm::ivec3", make="{type}({})", include="<glm/vec3.hpp>").name
+        'glm::ivec3'
+    """
+
+    name: str
+    members: str | Sequence[str] | Mapping[str, str] = field(default="", hash=False)
+    make: str = ""
+    include: str = ""
+    member_type: str = ""
+    passing: str = ""
+
+    def __post_init__(self) -> None:
+        for what in ("name", "make", "include", "member_type", "passing"):
+            text = getattr(self, what)
+            if not isinstance(text, str) or len(text.splitlines()) > 1:
+                raise self._error(what, text, "give a text of one line")
+        if not self.name.strip():
+            raise self._error("name", self.name, "give the name of a type, such as 'glm::ivec3'")
+        if self.member_type and self.member_type not in DECLARED:
+            known = f"there are {', '.join(DECLARED)}.{did_you_mean(self.member_type, DECLARED)}"
+            raise self._error("member_type", self.member_type, known)
+        members = self.members
+        if not isinstance(members, str | Mapping):
+            if not isinstance(members, Sequence):
+                raise self._error("members", members, "give a text, a list or a dict of texts")
+            object.__setattr__(self, "members", tuple(members))
+        for text in self._texts():
+            if not isinstance(text, str) or len(text.splitlines()) > 1 or not text:
+                raise self._error("members", text, "give a text such as '.{}'")
+            self._check("members", text, ("", "k", "name"))
+        self._check("passing", self.passing, ("type", "name"))
+        if self.passing and not {"type", "name"} <= {p for _, p in parts(self.passing)}:
+            raise self._error("passing", self.passing, "write {type} and {name} in it")
+        self._check("make", self.make, None)
+
+    def _texts(self) -> list[str]:
+        if isinstance(self.members, str):
+            return [self.members] if self.members else []
+        return [*(self.members.values() if isinstance(self.members, Mapping) else self.members)]
+
+    def _check(self, what: str, text: str, places: Sequence[str] | None) -> None:
+        """Raise OptionError for a text with other places; of None any name is one."""
+        try:
+            found = [place for _, place in parts(text) if place is not None]
+        except ValueError as error:
+            raise self._error(what, text, f"{error}; double a brace that is no place") from None
+        for place in found:
+            if place not in places if places is not None else place and not place.isidentifier():
+                has = ", ".join(f"{{{known}}}" for known in places or ("type", "", "x"))
+                raise self._error(what, text, f"it has no place {{{place}}}; there are {has}")
+
+    def _error(self, what: str, value: object, hint: str) -> OptionError:
+        return OptionError(f"NativeType: {what} is {short_repr(value)}; {hint}")
+
+
+def natives(value: object) -> dict[str, NativeType]:
+    """types= of generate(), by the names of structs. Raises OptionError."""
+    if not isinstance(value, Mapping) or not all(isinstance(n, str) for n in value):
+        raise OptionError(
+            f"types is {short_repr(value)}; give a dict such as {{'Coord': 'Vector3i'}}"
+        )
+    for of, kind in value.items():
+        if not isinstance(kind, str | NativeType):
+            raise OptionError(
+                f"types: {of} is {short_repr(kind)}; give the name of a type, or a NativeType"
+            )
+    return {of: NativeType(kind) if isinstance(kind, str) else kind for of, kind in value.items()}
+
+
+def parts(text: str) -> list[tuple[str, str | None]]:
+    """(a text, the place after it, None at the end) of a text with places in braces. Raises ValueError."""
+    found = list[tuple[str, str | None]]()
+    for before, place, form, change in Formatter().parse(text):
+        if form or change:
+            raise ValueError(f"a place has no form, as {{{place}}} has")
+        found.append((before, place))
+    return found

@@ -23,12 +23,11 @@ from lego_emit.emit.printer import (
     infix,
     unsigned_fit,
 )
-from lego_emit.errors import TargetError
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Group, Program
 from lego_emit.ir.relations import Range, const
 from lego_emit.notation import C
-from lego_emit.printers.c_lines import UNARY, broken, cast_need, free, guard
+from lego_emit.printers.c_lines import UNARY, broken, cast_need, guard
 from lego_emit.table_lookup import Entries
 
 if TYPE_CHECKING:
@@ -176,7 +175,11 @@ class HeaderPrinter(Printer):
     array_word = "fill"
     has_structs = has_arrays = declares = implicit = True
     array_forms = {"": "const {T} {name}[{n}]", "pointer": "const {T} *{name}"}
-    result_forms = ("struct", "out")
+    result_forms = ("struct", "out", "inout")
+    native_member = ".{}"
+    # whether it has static_assert; the qualifiers of a function with a type of a code base, where those are
+    # others: what it calls may be no constant
+    asserts, own_qualifiers = False, ""
     # What is written to: an integer or a struct, an array; the text that does so, and for a member.
     out_forms = ("{T} *{name}", "{T} {name}[{n}]", "*{name}", "->")
     unused: str | None = None
@@ -303,8 +306,26 @@ class HeaderPrinter(Printer):
         scope = self.namespace.replace("::", "_")
         return "_".join(filter(None, ["LEGO_STRUCT", scope, group.struct]))
 
+    def member(self, group, place):
+        """Of what is written to in C, through a pointer."""
+        if group.native is not None:
+            from lego_emit.printers import c_natives
+
+            return c_natives.member(self, group, place)
+        if group.written and group.struct:
+            return f"{group.name}{self.out_forms[3]}{group.fields[place]}"
+        return super().member(group, place)
+
     def group_parameter(self, form, group, T):
         """An array is an array of constants, of which its elements are read."""
+        if group.written:
+            from lego_emit.printers import c_results
+
+            return c_results.target(self, group, T)
+        if group.native is not None and group.native.passing:
+            from lego_emit.printers import c_natives
+
+            return form.replace("{T} {name}", c_natives.passed(group, group.native.passing))
         if group.struct:
             return super().group_parameter(form, group, T)
         form = form.replace("{T} {name}", self.array_forms[self.naming.arrays])
@@ -312,41 +333,47 @@ class HeaderPrinter(Printer):
 
     def outs(self, function: FunctionView) -> list[str]:
         """The parameters that results are written to, where they are."""
-        whole, types = function.aggregate, function.output_types
-        if not function.several or not self.writes_results:
+        if not self.writes(function):
             return []
-        if function.axes:
-            raise TargetError(
-                f"{function.name}: results is 'out', and it has an array form, which needs what it returns; "
-                "write a parameter for ':'"
-            )
-        if whole is None:
-            return [self.out_forms[0].format(T=T, name=name) for name, T in function.typed_outputs]
-        if whole.struct:
-            return [self.out_forms[0].format(T=whole.struct, name=whole.name)]
-        return [self.out_forms[1].format(T=types[0], name=whole.name, n=len(whole.members))]
+        from lego_emit.printers import c_results
 
-    def writes(self, function: FunctionView) -> list[str]:
-        """The statements that write results where they go. Where the function reads an array, which may
-        be the one that it writes, all are computed before the first is written."""
-        whole, names = function.aggregate, [name for name, _ in function.outputs]
-        if whole is None:
-            places = [self.out_forms[2].format(name=name) for name in names]
-        elif whole.struct:
-            places = [f"{whole.name}{self.out_forms[3]}{name}" for name in names]
-        else:
-            places = [f"{whole.name}[{k}]" for k in range(len(names))]
-        texts = function.texts()
-        lines = list[str]()
-        if any(not g.struct for g in function.groups) and not (whole and whole.struct):
-            taken = {*function.inputs, *(name for name, _ in function.body), *names}
-            taken |= set() if whole is None else {whole.name}
-            own = [free(f"value_{k}", taken) for k in range(len(names))]
-            for name, T, text in zip(own, function.output_types, texts, strict=True):
-                lines.append(self.line(f"const {T} {name} = {text};", 2))
-            texts = own
-        pairs = zip(places, texts, strict=True)
-        return lines + [self.line(f"{place} = {text};", 2) for place, text in pairs]
+        return c_results.outs(self, function)
+
+    def writes(self, function: FunctionView) -> bool:
+        """Whether results are written to parameters."""
+        if not function.several or not self.writes_results:
+            return False
+        from lego_emit.printers import c_results
+
+        c_results.check(function, self.naming.results)
+        return True
+
+    def written(self, function: FunctionView) -> list[str]:
+        """The statements that write results where they go."""
+        from lego_emit.printers import c_results
+
+        return c_results.statements(self, function)
+
+    def returned(self, function: FunctionView, result: str) -> list[str]:
+        """The statements that return several results."""
+        whole = function.aggregate
+        if whole is not None and whole.native is not None and whole.native.make:
+            from lego_emit.printers import c_natives
+
+            return [self.line(f"return {c_natives.value(function)};", 2)]
+        return self.several(function, result)
+
+    def included(self, program: Program) -> list[str]:
+        """The lines that include what types of a code base need."""
+        from lego_emit.printers import c_natives
+
+        return c_natives.included(program)
+
+    def checked(self, function: FunctionView) -> list[str]:
+        """The statements that check the types of a code base."""
+        from lego_emit.printers import c_natives
+
+        return c_natives.checked(self, function)
 
     def template_lines(self, function: FunctionView) -> list[str]:
         """The head of a template, of static sizes."""
@@ -477,11 +504,10 @@ class HeaderPrinter(Printer):
     def doxygen(self, function: FunctionView) -> list[str]:
         """The doc comment's lines."""
         told = function.doxygen
-        if self.outs(function):
-            whole = function.aggregate
-            names = [n for n, _ in function.outputs] if whole is None else [whole.name]
-            mark = f"@param[out] {','.join(names)}"
-            told = [line.replace("@return", mark, 1) for line in told]
+        if self.writes(function):
+            from lego_emit.printers import c_results
+
+            told = c_results.told(function)
         return [part for line in told for part in self.comment(line, "///")]
 
 
@@ -491,6 +517,7 @@ class CxxPrinter(HeaderPrinter):
     attributes = "[[nodiscard]] "
     static = "template"
     head_end = " noexcept {"
+    asserts = True
     cast = "static_cast<{T}>({0})"
     angles = True
     constant = "static constexpr"

@@ -78,11 +78,11 @@ class CppPrinter(CxxPrinter):
     template = "cpp.jinja"
     views = VIEWS
     array_forms = {**CxxPrinter.array_forms, "std::array": "const std::array<{T}, {n}> &{name}"}
-    result_forms = ("struct", "array", "out")
+    result_forms = ("struct", "array", "out", "inout")
     reserved = CPP_KEYWORDS | MACROS | STDINT | {"typeof"}
     reserved_functions = frozenset({"assert", "offsetof"})
     builtins = frozenset({"size_t", "ptrdiff_t", "abs", "div"})
-    qualifiers = "constexpr"
+    qualifiers, own_qualifiers = "constexpr", "inline"
     has_hints = has_fits = has_checks = gives_arrays = True
     names_limits = True
 

@@ -131,7 +131,7 @@ class CudaPrinter(FillPrinter, CxxPrinter):
     reserved = CPP_KEYWORDS | CUDA_WORDS | STDINT
     reserved_functions = CUDA_FUNCTIONS
     builtins = INTRINSICS
-    qualifiers = "LEGO_HOST_DEVICE constexpr"
+    qualifiers, own_qualifiers = "LEGO_HOST_DEVICE constexpr", "LEGO_HOST_DEVICE"
     macros = OPENING
     has_hints = has_fits = has_checks = True
     device_macro = "__CUDA_ARCH__"

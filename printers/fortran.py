@@ -180,6 +180,7 @@ class FortranPrinter(Printer):
     has_fits = has_checks = names_limits = True
     has_structs = has_arrays = gives_arrays = True
     static = "constant"
+    native_member, first = "%{}", 1
     lazy_logic = False
     namespaces = ""
 
@@ -215,9 +216,30 @@ class FortranPrinter(Printer):
 
     def member(self, group, place):
         """A component, or an element: they count from 1."""
+        if group.native is not None:
+            return super().member(group, place)
         return (
             f"{group.name}%{group.fields[place]}" if group.struct else f"{group.name}({place + 1})"
         )
+
+    def native_type(self, name):
+        """The part of module::type behind the module, which is used."""
+        return name.rpartition("::")[2]
+
+    def included(self, program):
+        """The use statements of types of a code base."""
+        own = [n.name.rpartition("::")[::2] for n in program.natives if "::" in n.name]
+        return [*program.included, *dict.fromkeys(f"use {m}, only: {name}" for m, name in own)]
+
+    def fitted(self, function):
+        """Members of a type of a code base are converted unless it says what they are."""
+        made = super().fitted(function)
+        if all(g.native is None for g in function.groups):
+            return made
+        from lego_emit.emit.natives import converted
+
+        index = str(function.index_type)
+        return converted(made, lambda node: Node("cast", (node,), index))
 
     def group_type(self, group, T):
         """The type of a variable."""
@@ -227,6 +249,10 @@ class FortranPrinter(Printer):
 
     def aggregate(self, group, texts, T):
         """The constructor of a structure or of an array with the texts of its members."""
+        if group.native is not None and group.native.make:
+            from lego_emit.emit.natives import made
+
+            return made(group, texts, f",{BREAK}".join)
         together = f",{BREAK}".join(texts)
         return f"{group.struct}({together})" if group.struct else f"[{together}]"
 
@@ -243,16 +269,25 @@ class FortranPrinter(Printer):
 
     def parameter_lines(self, f, names):
         """The lines that declare parameters: those of one type together."""
-        found = {}
+        found, other = {}, []
         for one in f.entries:
             if one.name in names:
+                if isinstance(one, Group) and one.native is not None and one.native.passing:
+                    other.append(self.passed(one))
+                    continue
                 if isinstance(one, Group):
                     kind = self.group_type(one, self.member_types(one, f.index_type)[0])
                 else:
                     kind = self.declared(f.type_of(one))
                 found.setdefault(kind, []).append(one.name)
         texts = (f"{kind}, intent(in) :: {f',{BREAK}'.join(own)}" for kind, own in found.items())
-        return [self.line(text, 4) for text in texts]
+        return [self.line(text, 4) for text in (*texts, *other)]
+
+    def passed(self, group):
+        """The declaration of a parameter of a type of a code base, as that says."""
+        from lego_emit.emit.natives import filled
+
+        return filled(group.native.passing, {"type": group.struct, "name": group.name})
 
     def output_lines(self, f):
         """The lines that declare several results."""

@@ -11,6 +11,7 @@ import textwrap
 from dataclasses import replace
 
 from lego_emit.emit.printer import ATOM, BREAK, Op, Printer, call, infix
+from lego_emit.ir.index_types import DECLARED
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Group
 from lego_emit.notation import Notation
@@ -132,6 +133,7 @@ class JuliaPrinter(Printer):
     builtins = BASE_EXPORTS | TAKEN_MODULES | KERNEL_WORDS
     has_fits = has_checks = names_limits = widens = True
     has_structs = has_arrays = gives_arrays = True
+    native_member, first, native_index = ".{}", 1, ("int64", "uint64")
     break_after = True
     line_width = 92  # as JuliaFormatter has it; lines are broken as in its SciMLStyle
 
@@ -227,8 +229,14 @@ class JuliaPrinter(Printer):
         return f"::Val{{{one.name}}}"
 
     def fitted(self, function):
-        """The number of a static size, which is an Int64 mostly, is made one of the index type."""
+        """The number of a static size, which is an Int64 mostly, is made one of the index type, and
+        members of a type of a code base are converted unless it says that they have that."""
         fitted = super().fitted(function)
+        if any(g.native is not None for g in function.groups):
+            from lego_emit.emit.natives import converted
+
+            others = ("", *DECLARED.keys() - {str(function.index_type)})
+            fitted = converted(fitted, lambda node: Node("int", (node,)), others)
         static = {p.name for p in function.static}
         if not static or function.index_type == "int64":
             return fitted
@@ -303,6 +311,8 @@ class JuliaPrinter(Printer):
             return f"{one.name}::Val", one.name
         if not isinstance(one, Group):
             return f"{one.name}::Integer", f"{wide}({one.name})"
+        if one.native is not None:
+            return self.group_parameter("{name}::{T}", one, ""), one.name
         if not one.struct:
             return f"{one.name}::NTuple{{{len(one.members)}, Integer}}", f"{wide}.({one.name})"
         fields = f",{BREAK}".join(f"{one.name}.{field}" for field in one.fields)
@@ -315,6 +325,14 @@ class JuliaPrinter(Printer):
         """Elements count from 1."""
         return super().member(group, place if group.struct else place + 1)
 
+    def group_parameter(self, form, group, T):
+        """A parameter; of a type of a code base as that says."""
+        if group.native is not None and group.native.passing:
+            from lego_emit.emit.natives import filled
+
+            return filled(group.native.passing, {"type": group.struct, "name": group.name})
+        return super().group_parameter(form, group, T)
+
     def group_type(self, group, T):
         """A struct, of a type parameter where the function has one, or a tuple."""
         if not group.struct:
@@ -323,19 +341,35 @@ class JuliaPrinter(Printer):
 
     def aggregate(self, group, texts, T):
         """A call of the struct's constructor, or a tuple."""
+        if group.native is not None and group.native.make:
+            from lego_emit.emit.natives import made
+
+            return made(group, texts, f",{BREAK}".join)
         end = "," * (len(texts) == 1 and not group.struct)
         kind = self.group_type(group, T) if group.struct else ""
         return f"{kind}({f',{BREAK}'.join(texts)}{end})"
 
     def argument(self, module):
         """What gives the text of a struct of a module, or of a tuple, as an argument."""
-        return lambda group, texts: (
-            f"{module}." * bool(group.struct) + self.inline(self.aggregate(group, texts, ""))
-        )
+
+        def argument(group, texts):
+            if group.native is not None and not group.native.make:
+                from lego_emit.emit.natives import is_plain, unmade
+
+                if not is_plain(group, self.native_member):
+                    raise unmade(group)
+            text = self.inline(self.aggregate(group, texts, ""))
+            return f"{module}." * bool(group.struct and module) + text
+
+        return argument
 
     def parts(self, function, value):
         """The texts of the outputs in the value of a call."""
         whole = function.aggregate
+        if whole is not None and whole.native is not None:
+            from lego_emit.emit.natives import of_value
+
+            return of_value(whole, value, self)
         if whole is not None and whole.struct:
             return [f"{value}.{name}" for name in whole.fields]
         return [f"{value}[{k + 1}]" for k in range(len(function.outputs))]

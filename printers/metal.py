@@ -29,6 +29,7 @@ class MetalPrinter(OpenClPrinter):
     }
     cast = "{T}({0})"
     typed_ops = {}
+    asserts = True
     reserved = CPP_KEYWORDS | WORDS
     reserved_functions = FUNCTIONS
     angles = True

@@ -17,7 +17,7 @@ from lego_emit.ir.index_types import DECLARED, UINT32, UINT64, IndexType
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Group, Program
 from lego_emit.notation import C, Notation
-from lego_emit.printers import rust_layout
+from lego_emit.printers import rust_layout, rust_natives
 from lego_emit.printers.c_array import free
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR
 from lego_emit.printers.rust_view import RustView, type_name
@@ -134,6 +134,7 @@ class RustPrinter(Printer):
     names_greatest = names_limits = has_fits = has_checks = True
     static = "template"
     has_structs = has_arrays = gives_arrays = True
+    native_member = ".{}"
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", USIZE: "usize"}
     declares = shadows = True
     declared_types = {
@@ -268,7 +269,8 @@ class RustPrinter(Printer):
         """The line or lines from `pub` to the brace."""
         parameters = view.signature("{name}: {T}", None, BREAK).split(BREAK)
         sizes = ", ".join(f"const {p.name}: {T}" for p, T in view.template)
-        start = f"pub const fn {view.name}" + (f"<{sizes}>" if sizes else "")
+        const = "" if view.natives else "const "  # a member may be a call
+        start = f"pub {const}fn {view.name}" + (f"<{sizes}>" if sizes else "")
         return _head(start, [p for p in parameters if p], self.item(view))
 
     def instance(self, function: Function) -> str:
@@ -299,6 +301,8 @@ class RustPrinter(Printer):
         """The expression that ends the block, laid out as rustfmt does."""
         texts = [self.expression(node, view) for _, node in view.outputs]
         whole = view.aggregate
+        if whole is not None and whole.native is not None and whole.native.make:
+            return rust_layout.function_result(rust_natives.value(whole, texts), 4)
         if view.named or (whole is not None and whole.struct):
             fields = [
                 (name, rust_layout.parse(text))
@@ -317,6 +321,8 @@ class RustPrinter(Printer):
 
     def group_parameter(self, form: str, group: Group, T: str) -> str:
         """A struct by value, which is copied, and a reference to an array."""
+        if group.native is not None and group.native.passing:
+            return rust_natives.parameter(group)
         reference = "" if group.struct else "&"
         return form.format(name=group.name, T=f"{reference}{self.group_type(group, T)}")
 
@@ -324,19 +330,24 @@ class RustPrinter(Printer):
         """A struct's or an array's value, or the pattern that takes it apart, on one line."""
         if not group.struct:
             return f"[{', '.join(texts)}]"
-        fields = (f"{name}: {text}" for name, text in zip(group.fields, texts, strict=True))
-        return f"{group.struct} {{ {', '.join(fields)} }}"
+        return rust_natives.literal(group, texts)
 
     def argument(self, module: str) -> Callable[[Group, list[str]], str]:
         """What gives the text of a struct of a module, or of a reference to an array, as an argument."""
-        return lambda group, texts: (
-            (f"{module}::" * bool(group.struct) or "&") + self.aggregate(group, texts, "")
-        )
+
+        def argument(group: Group, texts: list[str]) -> str:
+            if group.native is not None:
+                return rust_natives.argument(group, texts)
+            return (f"{module}::" * bool(group.struct) or "&") + self.aggregate(group, texts, "")
+
+        return argument
 
     def pattern(self, function: Function, module: str) -> str:
         """What takes the results of a function of a module apart, as r0, r1 .."""
         names = [f"r{k}" for k in range(len(function.outputs))]
-        if (whole := function.aggregate) is not None:
+        if (whole := function.aggregate) is not None and whole.native is not None:
+            return "r"  # see rust_natives.results
+        if whole is not None:
             return f"{module}::" * bool(whole.struct) + self.aggregate(whole, names, "")
         if function.named:
             fields = (f"{n}: {r}" for (n, _), r in zip(function.outputs, names, strict=True))

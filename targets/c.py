@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from lego_emit.emit.natives import variable as made
 from lego_emit.emit.printer import Printer
 from lego_emit.emit.unit import Unit
 from lego_emit.ir.program import Function, Group
@@ -25,6 +26,8 @@ FLAGS = (
     "-Wshadow",
     "-Werror",
 )
+
+VARIABLE = "{T} {name} = {value};", "{T} {name} = {{0}};", "{} = {};"  # forms of natives.variable()
 
 
 def wrapper(unit: int, position: int, function: Function, printer: Printer) -> str:
@@ -50,11 +53,20 @@ def called(
 
     def group(one: Group, texts: list[str]) -> str:
         inner = f"{{{', '.join(texts)}}}"
+        name = variable if one.written else f"{variable}_{len(lines)}"
+        if one.native is not None:
+            from lego_emit.printers.c_natives import is_pointer
+
+            lines.extend(made(one, texts, name, VARIABLE))
+            return f"&{name}" if one.written or is_pointer(one) else name
         if one.struct:
-            return f"({one.struct}){inner}"
+            if one.written:
+                lines.append(f"{one.struct} {name} = {inner};")
+            return f"&{name}" if one.written else f"({one.struct}){inner}"
         own = printer.member_types(one, function.index_type)[0]
-        lines.append(f"const {own} {variable}_{len(lines)}[{len(texts)}] = {inner};")
-        return f"{variable}_{len(lines) - 1}"
+        const = "" if one.written else "const "
+        lines.append(f"{const}{own} {name}[{len(texts)}] = {inner};")
+        return name
 
     arguments = call_arguments(function, values, group, printer.given)
     count = len(function.outputs)
@@ -62,7 +74,10 @@ def called(
         call = f"{function.name}({', '.join(arguments)})"
         lines.append(f"const {result(function, printer)} {variable} = {call};")
         return lines, outputs_of(function, variable)
-    if whole is None:
+    if whole is not None and whole.written:
+        texts = [f"{variable}[{k}]" for k in range(count)]
+        texts = outputs_of(function, variable) if whole.struct else texts
+    elif whole is None:
         texts = [f"{variable}_out{k}" for k in range(count)]
         lines += [f"{T} {text};" for T, text in zip(kinds, texts, strict=True)]
         arguments += [f"&{text}" for text in texts]

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from lego_emit.emit.natives import variable as made
 from lego_emit.emit.printer import Printer
 from lego_emit.emit.unit import Unit
 from lego_emit.ir.program import Function, Group
 from lego_emit.printers.c_family import HeaderPrinter
+from lego_emit.printers.c_natives import is_pointer
 from lego_emit.printers.cpp import VIEWS
 from lego_emit.run.devices import Rivals, Timer
 from lego_emit.run.target import (
@@ -28,6 +30,8 @@ FLAGS = (
     "-Werror",
 )
 
+VARIABLE = "{T} {name} = {value};", "{T} {name}{{}};", "{} = {};"  # forms of natives.variable()
+
 # What the wrappers need.
 INCLUDES = """#include <cstddef>
 #include <cstdint>
@@ -40,7 +44,7 @@ def outside(units: Sequence[Unit]) -> str:
     header can take the compiler longer than the units."""
     lines = (line for unit in units for line in unit.source.splitlines())
     text = ""
-    for line in dict.fromkeys(line for line in lines if line.startswith("#include <")):
+    for line in dict.fromkeys(line for line in lines if line.startswith("#include ")):
         text += (
             f"#if __cplusplus >= 202002L\n{line}\n#endif\n" if "<ranges>" in line else f"{line}\n"
         )
@@ -54,11 +58,21 @@ def called(function: Function, printer: Printer, values: Sequence[str], scope: s
 
     def group(one: Group, texts: list[str]) -> str:
         inner = f"{{{', '.join(texts)}}}"
+        name = "lego_r" if one.written else f"a{len(before)}"
+        T = printer.member_types(one, index)[0]
+        if one.native is not None:
+            before.extend(made(one, texts, name, VARIABLE))
+            return f"&{name}" if is_pointer(one) else name
+        if one.written and not one.struct:
+            before.append(f"struct {{ {T} v[{len(texts)}]; }} {name}{{{inner}}};")
+            return f"{name}.v"
+        if one.written:
+            before.append(f"{scope}{one.struct} {name}{inner};")
+            return name
         if one.struct or arrays != "pointer":
             return inner
-        T = printer.member_types(one, index)[0]
-        before.append(f"const {T} a{len(before)}[{len(texts)}] = {inner};")
-        return f"a{len(before) - 1}"
+        before.append(f"const {T} {name}[{len(texts)}] = {inner};")
+        return name
 
     arguments = call_arguments(function, values, group, printer.given)
     whole = function.aggregate
@@ -66,9 +80,11 @@ def called(function: Function, printer: Printer, values: Sequence[str], scope: s
     if not printer.writes_results or (whole is None and len(names) == 1):
         call = f"{name}({', '.join(arguments)})"
         return f"[&] {{ {' '.join(before)} return {call}; }}()" if before else call
-    if whole is not None and whole.struct:
-        before.append(f"{scope}{whole.struct} lego_r{{}};")
-        arguments.append("lego_r")
+    if whole is not None and whole.written:
+        pass
+    elif whole is not None and whole.struct:
+        before.append(f"{scope * (whole.native is None)}{whole.struct} lego_r{{}};")
+        arguments.append(f"{'&' * (whole.native is not None and is_pointer(whole))}lego_r")
     else:
         kinds = [printer.type_of(kind, index) for kind in function.output_types]
         members = [f"{T} {n};" for T, n in zip(kinds, names, strict=True)]

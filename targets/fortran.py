@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
+from lego_emit.emit.natives import is_plain, of_value, unmade
+from lego_emit.emit.printer import BREAK
 from lego_emit.emit.unit import Unit
 from lego_emit.ir.program import Function, Group
 from lego_emit.printers.fortran import FortranPrinter
@@ -15,7 +17,9 @@ PRINTER = FortranPrinter()
 FLAGS = ("-std=f2018", "-Wall", "-Wextra", "-Werror", "-fcheck=all")
 
 
-def wrapper(unit: int, position: int, function: Function, module: str) -> str:
+def wrapper(
+    unit: int, position: int, function: Function, module: str, included: Sequence[str] = ()
+) -> str:
     """The bind(C) procedure that applies one elemental procedure to whole arrays: an elemental
     procedure has no C interface of its own."""
     name, kind = symbol(unit, position), FortranPrinter.types[function.index_type]
@@ -31,6 +35,7 @@ def wrapper(unit: int, position: int, function: Function, module: str) -> str:
         "  use, intrinsic :: iso_c_binding, only: c_int64_t",
         *_imported(kind, *sorted(function.declared)),
         f"  use {module}, only: {', '.join([f'emitted => {function.name}', *types.used])}",
+        *(f"  {line}" for line in included),
         "  implicit none",
         "  integer(c_int64_t), value :: n",
         *(f"  integer(c_int64_t), intent(in) :: {x}(n)" for x in inputs),
@@ -98,17 +103,22 @@ class _Types:
     def __init__(self, function: Function):
         self._function, self._kind = function, FortranPrinter.types[function.index_type]
         groups = [g for g in (*function.groups, function.aggregate) if g is not None and g.whole]
-        structs = dict.fromkeys(g.struct for g in groups if g.struct)
-        self.names = {struct: f"type{k}" for k, struct in enumerate(structs)}
+        structs = dict.fromkeys(g.struct for g in groups if g.struct and g.native is None)
+        self._own = {struct: f"type{k}" for k, struct in enumerate(structs)}
+        self.names = {g.struct: g.struct for g in groups} | self._own
 
     @property
     def used(self) -> list[str]:
         """What a use statement says of them."""
-        return [f"{name} => {struct}" for struct, name in self.names.items()]
+        return [f"{name} => {struct}" for struct, name in self._own.items()]
 
     def constructor(self, group: Group, values: list[str]) -> str:
         """A structure, or an array, as an argument."""
         together = ", ".join(values)
+        if group.native is not None and not group.native.make and not is_plain(group, "%{}"):
+            raise unmade(group)
+        if group.native is not None:
+            return PRINTER.aggregate(group, values, "").replace(BREAK, " ")
         if group.struct:
             return f"{self.names[group.struct]}({together})"
         own = PRINTER.member_types(group, self._function.index_type)[0]
@@ -148,6 +158,8 @@ class _Types:
     def parts(self, result: str, place: str = "") -> list[str]:
         """Each of the results of a call, or of all calls where place is a ':'."""
         whole, outputs = self._function.aggregate, self._function.outputs
+        if whole is not None and whole.native is not None:
+            return of_value(whole, result, PRINTER)
         if whole is not None and whole.struct:
             return [f"{result}%{name}" for name, _ in outputs]
         if whole is None and len(outputs) == 1:
@@ -210,12 +222,13 @@ class FortranTarget(NativeTarget):
             taken.add(module.lower())
             texts.append(text)
             for p, f in enumerate(unit.program.callable):
-                wrappers.append(wrapper(u, p, f, module))
+                own = printer.included(unit.program)
+                wrappers.append(wrapper(u, p, f, module, own))
                 if f.axes:
                     wrappers.append(array_wrapper(u, p, f, module, printer.array_name(f.name)))
         # One source file: gfortran starts its compiler anew for each.
         source = folder / "units.f90"
-        source.write_text("\n".join([*texts, *wrappers]), encoding="utf-8")
+        source.write_text("\n".join([self.prelude, *texts, *wrappers]), encoding="utf-8")
         checks = ["-cpp"] * any(unit.program.checks for unit in units)
         command = [self.path(), *self.flags, *checks, "-O1", "-fPIC", "-shared", "-o", str(library)]
         self.execute([*command, source.name], cwd=folder)

@@ -125,13 +125,18 @@ class JuliaTarget(Target):
         for u, unit in enumerate(units):
             source = folder / f"unit_{u}{unit.printer.extension}"
             source.write_text(unit.source, encoding="utf-8")
-            modules.append(f'module Unit{u}\ninclude("{source.name}")\nend\n')
+            modules.append(f'module Unit{u}\n{self.prelude}\ninclude("{source.name}")\nend\n')
             printer = cast(JuliaPrinter, unit.printer)
             scope = f"Unit{u}.{printer.module_name(unit.program.name)}"
             positions.append({})
             for p, function in enumerate(unit.program.callable):
-                runners.append(runner(u, p, function, scope, printer))
-                names.append(f"run_{u}_{p}")
+                if unit.program.natives:  # what a type is called is known in the module
+                    text = runner(u, p, function, scope.partition(".")[2], printer)
+                    runners.append(f"Core.eval({scope}, quote\n{text}end)\n")
+                    names.append(f"{scope}.run_{u}_{p}")
+                else:
+                    runners.append(runner(u, p, function, scope, printer))
+                    names.append(f"run_{u}_{p}")
                 positions[u][function.name] = len(names)
                 if function.axes:
                     runners.append(array_runner(u, p, function, scope, printer))

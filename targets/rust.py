@@ -6,6 +6,7 @@ from typing import cast
 
 from lego_emit.emit.unit import Unit
 from lego_emit.ir.program import Function
+from lego_emit.printers import rust_natives
 from lego_emit.printers.rust import RustPrinter
 from lego_emit.run.devices import Rivals, Timer
 from lego_emit.run.target import (
@@ -17,20 +18,24 @@ from lego_emit.run.target import (
     symbol,
 )
 
+NO_MANGLE = "#[unsafe(no_mangle)]"  # from edition 2024 on
 FLAGS = ("-D", "warnings", "-C", "panic=abort", "-C", "opt-level=1")
 
 
-def rust_wrapper(unit: int, position: int, function: Function, printer: RustPrinter) -> str:
-    """The extern "C" loop around one function of the module unit_<unit>."""
+def rust_wrapper(
+    unit: int, position: int, function: Function, printer: RustPrinter, within: bool
+) -> str:
+    """The extern "C" loop around one function of the module unit_<unit>; within: it is in that."""
     inputs = range(len(function.passed))
     outputs = range(len(function.outputs))
     pointers = [f"in{k}: *const i64" for k in inputs] + [f"out{k}: *mut i64" for k in outputs]
     parameters = ", ".join(["n: i64", *pointers])
-    T, module = printer.types[function.index_type], f"unit_{unit}"
+    T, module = printer.types[function.index_type], "self" if within else f"unit_{unit}"
     values = [f"*in{k}.add(i) as {T}" for k in inputs]
     made = printer.argument(module)
     arguments = ", ".join(call_arguments(function, values, made, printer.given))
-    stores = " ".join(f"*out{k}.add(i) = r{k} as i64;" for k in outputs)
+    results = enumerate(rust_natives.results(function))
+    stores = " ".join(f"*out{k}.add(i) = {result} as i64;" for k, result in results)
     return (
         f"// {c_declaration(unit, position, function)}\n"
         "#[no_mangle]\n"
@@ -80,16 +85,22 @@ class RustTarget(NativeTarget):
         """One crate with each unit as a module."""
         parts = []
         for u, unit in enumerate(units):
-            (folder / f"unit_{u}{unit.printer.extension}").write_text(unit.source)
             parts.append(f"mod unit_{u};\n")
-            printer = cast(RustPrinter, unit.printer)
+            printer, inner = cast(RustPrinter, unit.printer), [unit.source]
             for p, f in enumerate(unit.program.callable):
-                parts.append(rust_wrapper(u, p, f, printer))
+                # What a type of a code base is called is known in the module.
+                within = bool(unit.program.natives)
+                (inner if within else parts).append(rust_wrapper(u, p, f, printer, within))
                 if f.axes:
                     parts.append(rust_array_wrapper(u, p, f, printer))
-        text = "\n".join(parts)
+            (folder / f"unit_{u}{unit.printer.extension}").write_text(
+                "\n".join(inner).replace(
+                    "#[no_mangle]", NO_MANGLE if self.edition >= "2024" else "#[no_mangle]"
+                )
+            )
+        text = "\n".join([self.prelude, *parts])
         if self.edition >= "2024":
-            text = text.replace("#[no_mangle]", "#[unsafe(no_mangle)]")
+            text = text.replace("#[no_mangle]", NO_MANGLE)
             text = f"#![allow(unsafe_op_in_unsafe_fn)]\n\n{text}"
         (folder / "units.rs").write_text(text)
         command = [self.path(), "--edition", self.edition, *self.flags]

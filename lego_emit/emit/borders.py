@@ -37,6 +37,7 @@ def converted(function: Function, printer: Any) -> Function:
     taken = {*own, *reads, *(n for n, _ in (*function.body, *function.outputs))}
     static = {p.name for p in function.static}
     each, body = dict[str, Node](), list[tuple[str, Node]]()
+    said = {text: name for g in function.groups if g.native for text, name in g.spoken.items()}
     for name, kind in own.items():
         if kind == index:
             continue
@@ -52,7 +53,7 @@ def converted(function: Function, printer: Any) -> Function:
         signs = printer.implicit and own[name].least < 0 == index.least
         named = reads.get(name, 0) > (not signs) and not function.is_condition  # without statements
         if named and node.value != "":
-            local = _local(name, index, taken, printer, name in static)
+            local = _local(said.get(name, name), index, taken, printer, name in static)
             taken.add(local)
             body.append((local, node))
             found[name] = Node("var", (), local)

@@ -69,6 +69,10 @@ def _legalize(program: Program, printer: Printer) -> Program:
     helpers = (f"{unit}_{helper}" for helper in printer.helpers)
     taken = {h.lower() if printer.case_insensitive else h for h in helpers}
     taken |= printer.unit_scope(unit)
+    if program.natives:
+        from .natives import words
+
+        taken |= {key for word in words(program) for key in keys_of(word, printer)}
     naming.check_apart([f.name for f in program.functions], naming.public)
     constants: dict[str, str] = {}
     if program.constants:

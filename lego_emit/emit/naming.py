@@ -11,7 +11,7 @@ from ..errors import TargetError, did_you_mean, short_repr
 
 STYLES = ("snake_case", "camelCase", "PascalCase")
 ARRAYS = ("pointer", "reference", "std::array")
-RESULTS = ("struct", "array", "out")
+RESULTS = ("struct", "array", "out", "inout")
 
 WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[^_][^A-Z_]*")  # capitals in a row are one
 

@@ -135,6 +135,8 @@ class Printer:
             without a word; shadows: whether a variable may have a parameter's name.
         static: what a static size is: "" an ordinary parameter, "template" a parameter before the others,
             "argument" one in its place (which static_parameter spells), "macro" and "constant" the file's own.
+        native_member: what reads a member of a type of a code base, "" where there are none; first: the
+            number of its first one; native_index: the index types beside such, where not all are.
         array_forms: parameters that are arrays, by what arrays= may be, "" for the usual one; with {T},
             {name} and {n}. result_forms: what results= may be.
     """
@@ -187,6 +189,8 @@ class Printer:
     static = ""
     declares = implicit = shadows = False
     declared_types: Mapping[str, str] = {}
+    native_member, first = "", 0
+    native_index: tuple[str, ...] = ()
     array_forms: Mapping[str, str] = {}
     result_forms: tuple[str, ...] = ()
 
@@ -496,11 +500,19 @@ class Printer:
     @property
     def writes_results(self) -> bool:
         """Whether results of more than one integer are parameters that are written to."""
-        return self.naming.results == "out"
+        return self.naming.results in ("out", "inout")
 
     def member(self, group: Group, place: int) -> str:
         """The text that reads a member of a parameter, whose names are legal here."""
+        if group.native is not None:
+            from .natives import read
+
+            return read(group, place, own=self)
         return f"{group.name}.{group.fields[place]}" if group.struct else f"{group.name}[{place}]"
+
+    def native_type(self, name: str) -> str:
+        """What code calls a type of a code base."""
+        return name
 
     def vector(self, group: Group, index_type: str) -> str:
         """The type that the language has for a struct of so many integers, with members x, y .. w; "" where

@@ -37,6 +37,8 @@ class Structs:
             raise TargetError(
                 f"two structs are named {name}, and their fields have other types; give both the same"
             )
+        if group.native is not None:
+            return replace(group, struct=printer.native_type(group.native.name))
         kinds = {kind or index_type for kind in group.types or ("",)}
         if len(kinds) == 1 and (vector := printer.vector(group, *kinds)):
             return replace(group, struct=vector, fields=("x", "y", "z", "w")[: len(group.fields)])
@@ -68,13 +70,20 @@ class Structs:
         if result is not None:
             has = printer.has(result)
             result = self.legal(result, own) if has else replace(result, whole=False)
+            if result.native is not None:
+                from .natives import check_made
+
+                check_made(function, result, printer)
         groups = [one for one in function.arguments if isinstance(one, Group) and one.whole]
+        target = ""
+        if printer.naming.results == "inout" and function.result is not None:
+            target = written_to(function, function.result)
         legals = {one.name: self.legal(one, own) for one in groups if printer.has(one)}
         scope |= self._taken  # with their types
         for one in groups:
             if one.name in legals:
                 named = one.bound or fresh(local(one.name), printer, scope)
-                legal = replace(legals[one.name], name=named)
+                legal = replace(legals[one.name], name=named, written=one.name == target)
                 members = {n: printer.member(legal, k) for k, n in one.places}
             else:
                 legal = replace(one, whole=False)
@@ -82,5 +91,20 @@ class Structs:
             found.append(legal.renamed(members))
             names |= members
         if result is not None and printer.writes_results and result.whole:
-            result = replace(result, name=fresh("result", printer, scope))
+            own = next((g.name for g in found if g.written), "")
+            result = replace(result, name=own or fresh("result", printer, scope), written=bool(own))
         return tuple(found), result
+
+
+def written_to(function: Function, result: Group) -> str:
+    """The parameter that a function's result is written to, the first one of its type. Raises TargetError
+    where there is none."""
+    for one in function.groups:
+        alike = (one.struct, one.fields, one.types) == (result.struct, result.fields, result.types)
+        if alike and not one.bound and len(one.members) == len(result.members):
+            return one.name
+    what = result.struct or f"an array of {len(result.members)}"
+    raise TargetError(
+        f"{function.name}: results is 'inout', and no parameter has the type of its result, {what}; add "
+        "one, or write results='out'"
+    )

@@ -118,7 +118,14 @@ class FunctionView:
     def is_read(self, entry: Param | Group) -> bool:
         """Whether the function reads a parameter, or a member of it."""
         names = entry.names if isinstance(entry, Group) else [entry.name]
-        return not self.used.isdisjoint(names)
+        written = isinstance(entry, Group) and entry.written
+        return written or not self.used.isdisjoint(names)
+
+    @property
+    def natives(self) -> bool:
+        """Whether it takes or gives a type of a code base."""
+        f = self._function
+        return any(g is not None and g.native is not None for g in (*f.groups, f.aggregate))
 
     @property
     def several(self) -> bool:

@@ -62,7 +62,9 @@ class Group:
     those that sizes= fixes; struct: the struct's name, "" of an array; fields: what the struct calls its
     members; meaning: what the user says of it; whole: whether it is one in the language at hand, too;
     own: what its class in Python calls the members; made: that class; types: what the members are
-    declared as, () where all have the index type; bound: the text that stands in its place."""
+    declared as, () where all have the index type; bound: the text that stands in its place; native: the
+    type of a code base (NativeType) that it is there; written: whether the function writes its result to
+    it."""
 
     name: str
     members: tuple[str | int, ...]
@@ -74,6 +76,8 @@ class Group:
     made: Any = field(default=None, compare=False, repr=False)
     types: tuple[str, ...] = ()
     bound: str = ""
+    native: Any = None
+    written: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -547,13 +551,25 @@ class Program:
 
     @property
     def structs(self) -> list[tuple[Group, IndexType]]:
-        """(struct, index type) of all structs of parameters and results, each once."""
+        """(struct, index type) of all structs that the file defines, each once."""
         found: dict[str, tuple[Group, IndexType]] = {}
         for f in self.functions:
             for group in filter(None, [*f.groups, f.result]):
-                if group.struct and group.whole and not group.bound:
+                own = group.struct and not group.bound and group.native is None
+                if own and group.whole:
                     found.setdefault(group.struct, (group, f.index_type))
         return [*found.values()]
+
+    @property
+    def natives(self) -> list[Any]:
+        """The types of a code base (NativeType) that its functions have, each once."""
+        groups = (g for f in self.functions for g in (*f.groups, f.result) if g is not None)
+        return list(dict.fromkeys(g.native for g in groups if g.native is not None))
+
+    @property
+    def included(self) -> list[str]:
+        """What those want at the beginning of the file."""
+        return list(dict.fromkeys(n.include for n in self.natives if n.include))
 
     @property
     def tables(self) -> list[tuple[Entries, str]]:

@@ -47,12 +47,14 @@ class Library(Protocol):
 
 
 class Target:
-    """Base of all toolchains. A subclass sets name, program, install and writes build()."""
+    """Base of all toolchains. A subclass sets name, program, install and writes build(). prelude: what stands
+    before the units in Fortran, Julia and Rust, such as a module that they use."""
 
     name = ""
     program = ""  # the executable that is looked for on PATH
     version_args: tuple[str, ...] = ("--version",)
     install = ""  # the command that installs it on Debian
+    prelude = ""
 
     def path(self) -> str:
         """The program's path, or a ToolchainError that says what is missing and how to get it."""
@@ -354,6 +356,10 @@ def call_arguments(
 def outputs_of(function: Function, result: str) -> list[str]:
     """The texts of the outputs in the result of a call in a language with C's operators."""
     whole = function.aggregate
+    if whole is not None and whole.native is not None:
+        from ..emit.natives import of_value
+
+        return of_value(whole, result)
     if whole is not None and not whole.struct:
         array = f"{result}.v" if whole.name else result  # a wrapper's struct where it is written to
         return [f"{array}[{k}]" for k in range(len(function.outputs))]

@@ -46,9 +46,9 @@ def check_sizes(sizes: Any) -> dict[str, int]:
 @dataclass(frozen=True)
 class TraceOptions:
     """What is said of a function beforehand: sizes that are numbers, assumptions, what counts from 1,
-    ranges of parameters, types that they and "return", the results, are declared as; unsigned: parameters
-    are of a type without negative numbers; static: static sizes, with their numbers, None where sizes
-    has none."""
+    ranges of parameters, types that they and "return", the results, are declared as, and, by the name of a
+    struct, its members; unsigned: parameters are of a type without negative numbers; static: static sizes,
+    with their numbers, None where sizes has none."""
 
     sizes: Any = None
     assume: Sequence[Any] = ()
@@ -56,6 +56,7 @@ class TraceOptions:
     ranges: Sequence[GivenRange] = ()
     unsigned: bool = False
     types: Mapping[str, str] = field(default_factory=dict)
+    structs: Mapping[str, str] = field(default_factory=dict)
     static: Mapping[str, int | None] = field(default_factory=dict)
 
     def with_static(self, names: Iterable[str]) -> TraceOptions:

@@ -82,8 +82,8 @@ def trace_function(
             signature.static.intersection(signature.taken(options.numbers()))
         )
     own, names = numbered(fn, options.numbers())
-    if signature.types or options.types:
-        signature.declare(options.types)
+    if signature.types or options.types or options.structs:
+        signature.declare(options.types, options.structs)
         options = replace(options, types=signature.types)
     call = partial(_called_with, names, signature)
     tape, joined = Tape(), None

@@ -46,8 +46,14 @@ class Signature:
         group = self.groups.get(name)
         return [name] if group is None else group.names
 
-    def declare(self, given: Mapping[str, str]) -> None:
-        """Add types that are given by name; a struct's or an array's is each member's."""
+    def declare(self, given: Mapping[str, str], structs: Mapping[str, str]) -> None:
+        """Add types that are given by name; a struct's or an array's is each member's. structs: those of all
+        members of a struct, by its name."""
+        for group in self.groups.values():
+            if kind := structs.get(group.struct):
+                self.types |= dict.fromkeys(group.names, kind)
+        if self.result is not None and (kind := structs.get(self.result.struct)):
+            self.result = replace(self.result, types=(kind,) * len(self.result.members))
         for name, kind in given.items():
             self.types |= dict.fromkeys(self.members(name), kind)
         for name, group in self.groups.items():
