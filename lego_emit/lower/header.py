@@ -48,8 +48,8 @@ def param(name: str, problem: Problem) -> Param:
         base,
         said,
         problem.parameters.types.get(name, ""),
-        name in problem.parameters.static,
-        problem.parameters.static.get(name),
+        static=name in problem.parameters.static,
+        default=problem.parameters.static.get(name),
     )
 
 
