@@ -76,6 +76,15 @@ class Case:
         return own if own != "kernel" and own.isidentifier() else self.name
 
     @cached_property
+    def reference(self) -> Any:
+        """What gives the table: the subject, its arithmetic wrapping where the case says so."""
+        if not self.options.wrapping:
+            return self.subject
+        from .trace.modular import references
+
+        return references(self.subject, self.options.index_type, False)
+
+    @cached_property
     def layout(self) -> Block | None:
         """The layout with its numbers put in; None for an index function."""
         if isinstance(self.subject, Block):
@@ -128,9 +137,10 @@ class Case:
                     assume=self.options.assume,
                     index_type=index_type,
                     view=view,
+                    wrapping=self.options.wrapping,
                 )
             program = self._programs[key]
-            return emit_program(program, target, subject=self.subject, sizes=sizes)
+            return emit_program(program, target, subject=self.reference, sizes=sizes)
         except LegoError as error:
             raise GoldenError(f"{self.folder}: {target}: {error}") from error
 
@@ -179,7 +189,7 @@ class Case:
         """The user's function on integers; names that nobody defined are those of the domain."""
         source = self.folder / SOURCE
         name, said = f"{source}: {self.unit}", partial(described, file=source)
-        return called_at(self.subject, self._numbers, point, name, said, GoldenError)
+        return called_at(self.reference, self._numbers, point, name, said, GoldenError)
 
     def _function_table(self) -> Table:
         axes = list(self.domain.items())

@@ -9,7 +9,7 @@ the documentation. To add an option, add a field, and use its value where it mat
     >>> Options(effort=4).effort
     4
     >>> beside()
-    ['assume', 'index_type', 'view']
+    ['assume', 'index_type', 'wrapping', 'view']
 """
 
 from __future__ import annotations
@@ -331,6 +331,12 @@ class Options(_Checked):
         """Name of the unit and its functions. Default: the function's name, "layout" for a layout,
         "index" for an expression; of several the unit's alone, by default the first one's.""",
         ("Text", "index"),
+    )  # fmt: skip
+    wrapping: bool = option(
+        False,
+        """Take every operation modulo 2**32 or 2**64, as a hash does. index_type is uint32 or uint64, which
+        says which; the subject is a function of integers that returns integers.""",
+        ("Flag",), check=_flag, beside=True,
     )  # fmt: skip
     cost: str | Cost | None = option(
         None,

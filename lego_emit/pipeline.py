@@ -67,7 +67,11 @@ def generate(fn_or_layout: Any, target: str, **given: Any) -> Emitted:
     for text in program.diagnostics:
         warnings.warn(text, LegoWarning, stacklevel=2)
     subject = subjects if program.parts else fn_or_layout
-    if are_formulas(fn_or_layout):
+    if options.wrapping:
+        from .trace.modular import references
+
+        subject = references(subject, options.index_type, bool(program.parts))
+    elif are_formulas(fn_or_layout):
         from .trace.formulas import reference
 
         subject = reference(fn_or_layout, program.functions)
@@ -141,6 +145,10 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
         given,
         {of: native.member_type for of, native in (options.types or {}).items()},
     )
+    if options.wrapping:
+        from .trace.modular import checked
+
+        known = checked(fn_or_layout, known, options, printer)
     subject = traced_subject(fn_or_layout, options.name, known, options.view)
     said = [*known.assume, *known.ranges]
     program = lowered_program(subject, printer, dialect, said, options.rewrite)

@@ -32,7 +32,10 @@ def problem_of(
     its flat positions kept whole, and where it has several paths with its branches joined where they
     meet. assume: assumptions, and ranges of parameters. cached: whether tables are as near as a CPU's:
     also with look-ups where a formula is known."""
-    trace, (outputs, log) = traced.trace, traced.outputs()
+    trace = traced.trace
+    if trace.words is not None:
+        trace.words.outputs = traced.named(traced.result)
+    outputs, log = traced.outputs()
     doc, masked = traced.doc, dict[str, int]()
     params = {*trace.params()}
 
@@ -95,6 +98,7 @@ def problem_of(
         traced.by_name,
         traced.group,
         _declared(traced, len(outputs)),
+        trace.words,
     )  # fmt: skip
 
 

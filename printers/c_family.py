@@ -176,6 +176,7 @@ class HeaderPrinter(Printer):
     has_structs = has_arrays = declares = implicit = True
     array_forms = {"": "const {T} {name}[{n}]", "pointer": "const {T} *{name}"}
     result_forms = ("struct", "out", "inout")
+    wrapping = {"uint32": "wraps", "uint64": "wraps"}
     native_member = ".{}"
     # whether it has static_assert; the qualifiers of a function with a type of a code base, where those are
     # others: what it calls may be no constant

@@ -211,6 +211,7 @@ class JavaScriptPrinter(Printer):
     reserved = RESERVED | frozenset(helpers) | {"CHECKS"}
     builtins = frozenset("globalThis isFinite isNaN parseInt parseFloat Boolean String".split())
     default_index = (INT53,)
+    wrapping = {"uint32": "wraps", "uint64": "mask"}
     has_fits = has_checks = names_limits = True
     has_structs = has_arrays = gives_arrays = True
     holds_sizes = False
@@ -243,7 +244,8 @@ class JavaScriptPrinter(Printer):
         """Without a -0, where Numbers might give one."""
         if self.types[function.index_type] == "number" and not function.is_condition:
             function = numbers.without_minus_zero(function)
-        return super().fitted(function)
+        found = super().fitted(function)
+        return numbers.without_signs_cast(found) if found.wrapping else found
 
     def fit(self, node: Node, function: Function) -> Node:
         """As Numbers compute it; a BigInt has every operation."""

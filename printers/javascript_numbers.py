@@ -19,6 +19,13 @@ from lego_emit.printers.c_family import C_OPS
 QUOTIENT = (13, 14)  # what the operands of a / must bind
 
 LOW, HIGH = INT32.ends
+# What makes its result unsigned -> the same without; sums stay as they are, which grow.
+CASTS = {
+    "mul.wrapping": "mul.int32", "not.wrapping": "not", "shl.wrapping": "shl", "and.unsigned": "and",
+    "or.unsigned": "or", "xor.unsigned": "xor", "add.wrapping": "add.wrapping",
+    "sub.wrapping": "sub.wrapping",
+}  # fmt: skip
+TAKE_BITS = {*CASTS, *CASTS.values(), "shr.unsigned"}
 
 # Numbers take these where the ranges allow or ask for it; fit() chooses.
 OWN_OPS = {
@@ -30,6 +37,14 @@ OWN_OPS = {
     "mul.power": Op("{0} * {1}", 13, QUOTIENT),
     "floordiv.power": Op("Math.floor({0} / {1})", ATOM, QUOTIENT),
     "mod.power": Op("{0} % {1}", 13, (13, 13)),
+    "mul.int32": call("Math.imul({0}, {1})", 2),
+    "mul.wrapping": Op("Math.imul({0}, {1}) >>> 0", 11, (0, 0)),
+    "shr.unsigned": Op("{0} >>> {1}", 11, C_OPS["shr"].needs),
+    "not.wrapping": Op("~{0} >>> 0", 11, C_OPS["not"].needs),
+    **{
+        f"{op}.wrapping": Op(f"({C_OPS[op].text}) >>> 0", 11, C_OPS[op].needs)
+        for op in ("add", "sub", "shl")
+    },
     **{
         f"{op}.unsigned": Op(f"({C_OPS[op].text}) >>> 0", 11, C_OPS[op].needs)
         for op in ("and", "or", "xor")
@@ -52,9 +67,28 @@ def without_minus_zero(function: Function) -> Function:
     )
 
 
+def without_signs_cast(function: Function) -> Function:
+    """A fitted function whose arithmetic wraps: what a bit operation or a product gives is made unsigned
+    only where that is seen, as all that wraps takes 32 bits of any sign."""
+
+    def plain(node: Node) -> Node:
+        args = node.args
+        if node.op in TAKE_BITS:
+            args = tuple(replace(a, op=CASTS.get(a.op, a.op)) for a in args)
+        return replace(node, args=tuple(map(plain, args)))
+
+    return replace(
+        function,
+        body=tuple((name, plain(node)) for name, node in function.body),
+        outputs=tuple((name, plain(node)) for name, node in function.outputs),
+    )
+
+
 def fit(node: Node, function: Function) -> Node:
     """A node as Numbers compute it: bit operations on more than 32 bits become arithmetic. Raises
     TargetError where there is none."""
+    if node.op == "shr" and function.wrapping:
+        return replace(node, op="shr.unsigned")
     if node.op in ("shl", "shr"):
         return _shift(node, function)
     if node.op in ("and", "or", "xor", "not"):

@@ -111,6 +111,7 @@ class JuliaPrinter(Printer):
         "int": call("{T}({0})", 1),
     }
     typed_ops = {t: {"lookup": Op("{0}[{1} + 1]", ATOM, (0, 12))} for t in ("int64", "uint64")}
+    wrapping = {"uint32": "mask", "uint64": "wraps"}  # an argument may be wider than UInt32
     kernel_types = ("int64",)  # narrower ones are made as wide by whatever they meet
     declaration = "{name} = {expr}"
     comments = ("#",)
@@ -211,6 +212,8 @@ class JuliaPrinter(Printer):
         op = super().op(node, view)
         if node.op == "lookup" and node.args[0].value.given:
             op = self.ops["lookup"]  # of any type of integers
+        if node.op == "and" and node.args[1].value == 2**32 - 1:
+            op = replace(op, text=op.text.replace("{1}", "0xffffffff"))
         positions = {"shl": (1,), "shr": (1,)}.get(node.op, (0, 1) if op.prec == 10 else ())
         for k in positions:
             # Distances and comparisons take any integer type: a plain literal widens nothing.

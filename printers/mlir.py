@@ -171,6 +171,7 @@ class MlirPrinter(Printer):
     extension = ".mlir"
     array_word = "fill"
     types = {"int32": "i32", "int64": "i64", "uint32": "i32", "uint64": "i64"}
+    wrapping = {"uint32": "wraps", "uint64": "wraps"}
     ops = SIGNED
     typed_ops = {"uint32": UNSIGNED, "uint64": UNSIGNED}
     helpers = {"floor_div": FLOOR_DIV, "floor_mod": FLOOR_MOD, "isqrt": ISQRT}

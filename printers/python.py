@@ -25,6 +25,7 @@ from lego_emit.table_lookup import Entries
 UNARY = 12
 ANY, MANY = "any integer", "any integers"
 INT = IndexType("int", cast(int, -inf), cast(int, inf))  # without bounds
+WORDS = (2**32 - 1, 2**64 - 1)
 TUPLE_METHODS = ("count", "index")
 
 KEYWORDS = frozenset(
@@ -69,6 +70,7 @@ class PythonPrinter(Printer):
     extension = ".py"
     types = {t: "int" for t in (INT, "int32", "int64", "uint32", "uint64")}
     default_index = (INT,)
+    wrapping = {"uint32": "mask", "uint64": "mask"}
     ops = {
         **PYTHON_OPS,
         "lnot": Op("not {0}", 4, (4,)),
@@ -105,7 +107,8 @@ class PythonPrinter(Printer):
 
     def mask(self, value: int, index_type: str) -> str:
         """Hexadecimal digits as Black writes them."""
-        return super().mask(value, index_type).upper().replace("X", "x")
+        text = hex(value) if value in WORDS else super().mask(value, index_type)
+        return text.upper().replace("X", "x")
 
     def table_name(self, name: str, unit: str) -> str:
         """In capitals, as constants are."""

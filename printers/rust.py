@@ -137,6 +137,7 @@ class RustPrinter(Printer):
     native_member = ".{}"
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", USIZE: "usize"}
     declares = shadows = True
+    wrapping = {"uint32": "wraps", "uint64": "wraps"}
     declared_types = {
         "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16",
         "uint32": "u32", "uint64": "u64", "size": "usize", "bool": "bool",
@@ -172,6 +173,12 @@ class RustPrinter(Printer):
         "floordiv": helper_call("floor_div", 2),
         "floormod": helper_call("floor_mod", 2),
         "isqrt": helper_call("isqrt", 1),
+        **{
+            f"{op}.wrapping": Op(
+                f"{{T}}::wrapping_{op}({LIST}{{0}}{BREAK}{{1}}{END})", ATOM, (0, 0)
+            )
+            for op in ("add", "sub", "mul")
+        },
         "lookup": Op(f"{{0}}[{PAIR}{{1}}{BREAK}as{BREAK}usize{END}]", ATOM, (0, CAST)),
     }
     typed_ops = {"usize": {"lookup": Op("{0}[{1}]", ATOM, (0, 0))}}
@@ -206,6 +213,13 @@ class RustPrinter(Printer):
         op = super().op(node, view)
         if node.op == "lt" and _last(node.args[0]).op in ("int", "cast"):
             return replace(op, needs=(UNARY, op.needs[1]))  # `as i32 <` would open generics
+        if view.wrapping and node.op in ("shl", "shr", "select"):
+            # In a shift's distance nothing else would say that a number is no i32.
+            places = (1, 2) if node.op == "select" else (0,)
+            most = view.index_type.most  # which is u32::MAX
+            if all(a.op == "const" and a.value != most for a in (node.args[k] for k in places)):
+                typed = {f"{{{k}}}": f"{{{k}}}_{{T}}" for k in places}
+                return replace(op, text=re.sub(r"{\d}", lambda m: typed.get(m[0], m[0]), op.text))
         return op
 
     def conversion(self, kind: str) -> Op:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..algebra.block import Block
 from ..errors import LegoError
+from ..trace.modular import Wrapped
 from ..trace.signature import Signature
 
 
@@ -22,6 +23,8 @@ def called(fn: Any, values: Mapping[str, Any]) -> Any:
     """fn at values of its parameters; names that it uses and nobody defined are values, too. Raises
     whatever it raises."""
     target = fn
+    if isinstance(fn, Wrapped):
+        return fn(values)
     if isinstance(fn, FunctionType):
         names = {**values, **fn.__globals__}
         target = FunctionType(fn.__code__, names, fn.__name__, fn.__defaults__, fn.__closure__)

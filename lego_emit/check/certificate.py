@@ -93,6 +93,11 @@ class Certificate:
 
 def certificate(unit: Any, name: str | None = None) -> Certificate:
     """The certificate of a unit, or of one of its functions, as Emitted.certificate returns it."""
+    if any(f.wrapping for f in unit.program.functions):
+        raise VerifyError(
+            f"{unit.program.name} wraps, and a certificate proves that nothing does; verify() and "
+            "self_check compare it with its definition"
+        )
     if unit.program.parts:
         raise VerifyError(
             f"{unit.program.name} holds several subjects; a certificate is made of one: generate it alone"

@@ -174,6 +174,8 @@ class Checks:
         for (name, _), (lo, hi), (least, most) in zip(
             function.outputs, found, space.promised, strict=True
         ):
+            if function.wrapping and most is not None and most >= 2**63:
+                continue  # they have the bits of an int64
             if least is not None and lo < least:
                 value = lo
             elif most is not None and hi > most:

@@ -194,6 +194,8 @@ def _integers(values: list[int]) -> np.ndarray:
     try:
         return np.array(values, np.int64)
     except OverflowError:
+        if 0 <= min(values) and max(values) < 2**64:  # as an int64 has them, which a run gives
+            return np.array(values, np.uint64).astype(np.int64)
         return np.array(values, object)
 
 

@@ -137,6 +137,8 @@ class Printer:
             "argument" one in its place (which static_parameter spells), "macro" and "constant" the file's own.
         native_member: what reads a member of a type of a code base, "" where there are none; first: the
             number of its first one; native_index: the index types beside such, where not all are.
+        wrapping: the unsigned index types whose arithmetic may wrap: "wraps" where the language's own does,
+            "mask" where what an operation gives is masked.
         array_forms: parameters that are arrays, by what arrays= may be, "" for the usual one; with {T},
             {name} and {n}. result_forms: what results= may be.
     """
@@ -191,6 +193,7 @@ class Printer:
     declared_types: Mapping[str, str] = {}
     native_member, first = "", 0
     native_index: tuple[str, ...] = ()
+    wrapping: Mapping[str, str] = {}
     array_forms: Mapping[str, str] = {}
     result_forms: tuple[str, ...] = ()
 
@@ -319,6 +322,11 @@ class Printer:
         """A function in operations that the language has a spelling for: what is printed, and never
         seen outside a printer. Raises TargetError where one has none. Ranges are not read later."""
         typed = self.typed_ops.get(function.index_type, {})
+        if function.wrapping:
+            from .wrapping import without_masks
+
+            keeps = self.wrapping[function.index_type] == "mask"
+            function = without_masks(function, keeps, self.ops)
 
         def whole(node: Node, named: bool = function.is_condition) -> Node:
             node = self.fit(node, function)

@@ -195,6 +195,7 @@ class Function:
     # (at how many points it was compared with its definition, why at none)
     checked: tuple[int, str] = field(default=(0, "it was not compared"), compare=False)
     asserted: tuple[Node, ...] = ()  # what debug builds assert of the parameters, in order
+    wrapping: bool = False  # where & most stands, the operation is one that wraps
     types: tuple[str, ...] = ()  # what each output is declared as, () where all have the index type
     groups: tuple[Group, ...] = ()  # of parameters that are one to a caller
     result: Group | None = None  # what the outputs are together to a caller
@@ -343,7 +344,11 @@ class Function:
     def op_count(self) -> int:
         """Operations: + - * / % & | ^ << >> ~, comparisons, selects, min, max, square roots
         and look-ups; each once, as emitted."""
-        return sum(node.op not in FREE for node in self.nodes())
+        return sum(node.op not in FREE and not self.masks(node) for node in self.nodes())
+
+    def masks(self, node: Node) -> bool:
+        """Whether a node does no more than take what an operation gives modulo 2**bits."""
+        return self.wrapping and node.op == "and" and node.args[1].value == self.index_type.most
 
     @property
     def op_count_hoisted(self) -> int:
@@ -356,7 +361,10 @@ class Function:
         for name, node in self.body:
             if fixed(node):
                 sizes.add(name)
-        return sum(node.op not in FREE and not fixed(node) for node in self.nodes())
+        return sum(
+            node.op not in FREE and not fixed(node) and not self.masks(node)
+            for node in self.nodes()
+        )
 
     def evaluate(self, values: Mapping[str, int]) -> dict[str, int]:
         """The outputs for given parameter values, in exact Python integers."""

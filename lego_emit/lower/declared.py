@@ -19,7 +19,7 @@ def converted(problem: Problem, params: Sequence[Param], index: IndexType) -> It
     results from it. Raises WidthError where a result never fits."""
     read = set[str]().union(*(e.symbols() for _, e in problem.outputs))
     for p in params:
-        if not p.type or p.name not in read:
+        if not p.type or (p.name not in read and problem.words is None):
             continue
         symbol, (least, most) = Node("var", (), p.name), DECLARED[p.type].ends
         if most > index.most and (p.hi is None or p.hi > index.most):

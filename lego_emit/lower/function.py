@@ -34,7 +34,12 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
     """The cheapest program for a problem."""
     analyzer, types = problem.analyzer, dialect.types
     lowering = Lowering(analyzer, dialect)
-    if problem.written.form is None:
+    promises: Sequence[Range] = ()
+    if problem.words is not None:
+        from .wrapped import wrapped
+
+        found, promises = wrapped(problem, lowering)
+    elif problem.written.form is None:
         try:
             found = lower(problem, lowering)
         except TraceError as error:
@@ -55,7 +60,10 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
         )
     _check_masked(problem)
     params = tuple(header.param(n, problem) for n in problem.parameters.names)
-    chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem)
+    if problem.words is None:
+        chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem)
+    else:
+        chosen = Width(types[0])
     width = _with_params(problem.name, params, chosen, types)
     needed = width.needed
     if problem.types or problem.parameters.types:
@@ -110,6 +118,8 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
         from .static import check_static
 
         check_static(function)
+    if problem.words is not None:
+        function = replace(function, wrapping=True, promises=tuple(promises))
     sizes = tuple(header.table_sizes(t, analyzer) for t in function.tables)
     function = replace(function, table_sizes=sizes) if sizes else function
     record.function = replace(
@@ -136,6 +146,9 @@ def _summary(problem: Problem, params: Sequence[Param]) -> str:
         indices = ", ".join(p.name for p in params if not p.size)
         what = "The index" if len(problem.outputs) == 1 else "The indices"
         said = f"{what} at ({indices})." if indices else f"{what} of {problem.name}."
+    if problem.words is not None:
+        bits = problem.words.bits
+        return f"{said} All arithmetic is modulo 2^{bits}, of arguments from 0 to 2^{bits} - 1."
     found = dict.fromkeys(p.name for p in params if p.base)
     found |= dict.fromkeys(
         n for (n, _), b in zip(problem.outputs, problem.counting.results, strict=True) if b

@@ -112,7 +112,7 @@ class Problem:
     kept, None where there is none; looked_up: the same with tables that have a formula looked up, None
     where there are none; view: what a view of the layout has to know; by_name: whether the outputs are a
     dict's; group: what they are together to a caller; types: what each is declared as, () for the index
-    type.
+    type; words: of a function whose arithmetic wraps, its operations (lego_emit.trace.words).
     """
 
     name: str
@@ -132,6 +132,7 @@ class Problem:
     by_name: bool
     group: Group | None = None
     types: Sequence[str] = ()
+    words: Any = None
 
 
 class Kept(Protocol):

@@ -23,6 +23,7 @@ from .trace import Trace
 
 if TYPE_CHECKING:
     from .tape import Tape
+    from .words import Words
 
 Base = int | frozenset[str]  # what the first index is called, or what counts from 1
 
@@ -48,7 +49,8 @@ class TraceOptions:
     """What is said of a function beforehand: sizes that are numbers, assumptions, what counts from 1,
     ranges of parameters, types that they and "return", the results, are declared as, and, by the name of a
     struct, its members; unsigned: parameters are of a type without negative numbers; static: static sizes,
-    with their numbers, None where sizes has none."""
+    with their numbers, None where sizes has none; most: the last number of the type, where arithmetic
+    wraps."""
 
     sizes: Any = None
     assume: Sequence[Any] = ()
@@ -58,6 +60,7 @@ class TraceOptions:
     types: Mapping[str, str] = field(default_factory=dict)
     structs: Mapping[str, str] = field(default_factory=dict)
     static: Mapping[str, int | None] = field(default_factory=dict)
+    most: int = 0
 
     def with_static(self, names: Iterable[str]) -> TraceOptions:
         """The same where names are static sizes, which stay symbols."""
@@ -89,10 +92,11 @@ def run_trace(
     alone: bool = True,
     tape: Tape | None = None,
     most: int = MAX_PATHS,
+    words: Words | None = None,
 ) -> tuple[Trace, Any]:
     """Run function(trace) until nothing new is learned; the last trace and its result. alone: all
     names in the options must be its parameters; else see check_known. tape: for what a user's function
-    does in it. most: paths that are followed."""
+    does in it. most: paths that are followed. words: where arithmetic wraps."""
     fixed, base, known = options.numbers(), options.base, Analyzer(use_z3=False)
     if options.assume or options.ranges:
         _learn_said(known, options)
@@ -102,7 +106,7 @@ def run_trace(
     start = Trace(
         known, fixed, function, base=int(bool(base)), tape=tape, is_unsigned=options.unsigned
     )
-    start.types, start.static = options.types, options.static
+    start.types, start.static, start.words = options.types, options.static, words
     start.most = most
     if isinstance(base, frozenset):
         start.named, start.indices = base, {*base}

@@ -16,7 +16,7 @@ from ..arith.analyzer import Analyzer
 from ..arith.evaluate import evaluate
 from ..arith.expr import Cond, Expr
 from ..ends import may_not_end
-from ..errors import TraceError, a_type, short_repr
+from ..errors import LegoError, TraceError, a_type, short_repr
 from ..ir.program import Doc, Group
 from ..numeric import is_symbolic, is_sympy
 from .calls import call_user_function, signature_of
@@ -48,7 +48,7 @@ class TracedFunction:
     trace: Trace
     result: Any
     doc: Doc
-    definition: OfFunction
+    definition: Any
     joined: Callable[[Traced, Outputs], Kept | None] | None = None
     group: Group | None = None
 
@@ -86,6 +86,13 @@ def trace_function(
         signature.declare(options.types, options.structs)
         options = replace(options, types=signature.types)
     call = partial(_called_with, names, signature)
+    if options.most:
+        from .modular import Wrapped
+
+        trace, result = _wrapping(own, call, options, alone)
+        definition = Wrapped(fn, options.most, unit, options.numbers(), trace.words)
+        title, doc = _title(fn, unit, signature), doc_of(fn)
+        return TracedFunction(unit, title, trace, result, doc, definition, None, signature.result)
     tape, joined = Tape(), None
     try:
         trace, result = run_trace(partial(call, own), options, alone, tape, FEW_PATHS)
@@ -102,6 +109,29 @@ def trace_function(
     definition = OfFunction(fn, trace, unit, signature)
     title, doc = _title(fn, unit, signature), doc_of(fn)
     return TracedFunction(unit, title, trace, result, doc, definition, joined, signature.result)
+
+
+def _wrapping(
+    own: Any, call: Callable[..., Any], options: TraceOptions, alone: bool
+) -> tuple[Trace, Any]:
+    """run_trace() of a function whose arithmetic wraps: with branches joined where they meet, if it has
+    several and they can be; else along all paths."""
+    from .words import Words
+
+    try:
+        return run_trace(partial(call, own), options, alone, None, LEAST_PATHS, Words(options.most))
+    except TraceError as error:
+        if not error.many_paths:
+            raise
+    from .joined import Joined
+
+    made = Joined().function(own)
+    if made is not None:
+        try:
+            return run_trace(partial(call, made), options, alone, words=Words(options.most))
+        except LegoError:
+            pass  # a path says better what is wrong, and may know more
+    return run_trace(partial(call, own), options, alone, words=Words(options.most))
 
 
 def index_of(trace: Trace, result: Any) -> Subject:
@@ -145,6 +175,8 @@ def _is_object(fn: Any) -> bool:
 
 def _called(fn: Callable[..., Any], trace: Trace, signature: Signature) -> Any:
     result = call_user_function(fn, trace, signature)
+    if trace.words is not None:
+        return trace.words.result(result)
     if isinstance(result, Block):
         learn_layout(result, trace.running())
     return result

@@ -214,7 +214,9 @@ class Joined:
 
         self._strict = True
         try:
-            return _open(explore(alone, now, joined=_selected), known)
+            words = trace and trace.words
+            joined = partial(_selected, chosen=words and words.chosen)
+            return _open(explore(alone, now, joined=joined), (words or known).bind)
         except Unjoined:
             self._strict = strict
             return run()
@@ -299,20 +301,20 @@ def _boxed(value: Any, simpler: Callable[[Expr], Expr], others: dict[int, _Other
     return others.setdefault(id(value), _Other(value))
 
 
-def _open(value: Any, known: Analyzer) -> Any:
+def _open(value: Any, bind: Callable[[Any], Any]) -> Any:
     if isinstance(value, tuple):
-        return tuple(_open(v, known) for v in value)
-    return value.value if isinstance(value, _Other) else known.bind(value)
+        return tuple(_open(v, bind) for v in value)
+    return value.value if isinstance(value, _Other) else bind(value)
 
 
-def _selected(condition: Cond, a: Any, b: Any, known: Analyzer) -> Any:
+def _selected(condition: Cond, a: Any, b: Any, known: Analyzer, chosen: Any = None) -> Any:
     """join(), of numbers and tuples of them. Raises Unjoined for all else that is not the same."""
     if a is Impossible or b is Impossible:
         return b if a is Impossible else a
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
-        return tuple(_selected(condition, x, y, known) for x, y in zip(a, b, strict=True))
+        return tuple(_selected(condition, x, y, known, chosen) for x, y in zip(a, b, strict=True))
     if a is b or (isinstance(a, str) and isinstance(b, str) and a == b):
         return a
     if not all(isinstance(v, int | Expr | Cond) for v in (a, b)):
         raise Unjoined
-    return join(condition, a, b, known)
+    return join(condition, a, b, known, chosen)

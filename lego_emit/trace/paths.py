@@ -296,22 +296,24 @@ def explore(
     )
 
 
-def join(condition: Cond, a: Any, b: Any, known: Analyzer) -> Any:
-    """a where the condition holds, else b: results, element by element. Raises TraceError where they
-    cannot be joined."""
+def join(condition: Cond, a: Any, b: Any, known: Analyzer, chosen: Any = None) -> Any:
+    """a where the condition holds, else b: results, element by element. chosen: what joins two values, else
+    a select. Raises TraceError where they cannot be joined."""
     if a is Impossible or b is Impossible:
         return b if a is Impossible else a
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and len(a) == len(b):
-        joined = [join(condition, x, y, known) for x, y in zip(a, b, strict=True)]
+        joined = [join(condition, x, y, known, chosen) for x, y in zip(a, b, strict=True)]
         return getattr(type(a), "_make", type(a))(joined)  # a named tuple, too
     if isinstance(a, dict) and isinstance(b, dict) and list(a) == list(b):
-        return {k: join(condition, a[k], b[k], known) for k in a}
+        return {k: join(condition, a[k], b[k], known, chosen) for k in a}
     if a is b or (isinstance(a, int | str) and type(a) is type(b) and a == b):
         return a
     from .mirrored import mirrored
 
     try:
         a, b = plain(a), plain(b)
+        if chosen is not None:
+            return chosen(condition, a, b)
         return known.simplifier.select(condition, *mirrored(condition, a, b, known))
     except TraceError:
         raise TraceError(

@@ -18,6 +18,7 @@ from .paths import MAX_PATHS, Running, explore, running
 
 if TYPE_CHECKING:
     from .tape import Tape
+    from .words import Words
 
 
 @dataclass
@@ -69,6 +70,7 @@ class Trace:
     has_tables: dict[Entries, None] = field(default_factory=dict)  # such tables
     tape: Tape | None = None  # what a user's function did
     most: int = MAX_PATHS  # paths that are followed
+    words: Words | None = None  # of a function whose arithmetic wraps
     has_genp: bool = False  # a GenP of sizes that are no numbers is applied or inverted
 
     def run(self) -> Any:
@@ -82,7 +84,8 @@ class Trace:
 
         tape = self.tape
         if tape is None or not tape.stale:
-            return explore(start, self.running(), self.asked, most=self.most)
+            joined = self.words and self.words.joined
+            return explore(start, self.running(), self.asked, most=self.most, joined=joined)
         with tape.written():
             return explore(start, self.running(), self.asked, tape.on_decision, self.most)
 
@@ -141,11 +144,14 @@ class Trace:
 
     def argument(self, name: str) -> Expr | int:
         """What a user's function is given for a parameter: a number where sizes= fixes it."""
+        if self.words is not None:
+            return self.words.argument(name, self.sizes.get(name), self.analyzer)
         return self.sizes[name] if name in self.sizes else step(_symbol, name)
 
     def add_parameter(self, name: str) -> None:
         """Take a symbol for a parameter, if it is none yet."""
         known = name in self.signature or name in self.free or name in self.axes
+        known = known or (self.words is not None and name in self.words.rows)
         if not known and name not in self.sizes and name not in self.analyzer.facts.quotients:
             self.free.append(name)
 
