@@ -4,69 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import LegoError, short_repr
 from . import definition, exhaustive, sampling
 from .definition import Known
 from .exhaustive import Failure
+from .given import CertificateError, check_form
 from .languages import read
 from .provers import Proof, prove
+from .report import ASSUMED, HELD, OPEN, PROVED, REFUTED, SAMPLED, Line, Report
 from .stated import RESULT, UNSEEN, condition_in_python, floored, listed_names, renamed, stated
 from .terms import Term, both, made, var
 from .text import DIVISOR, FITS, HOLDS, SHIFT, TABLE, Function, Text, UnsupportedSyntax
 
-PROVED, ASSUMED, SAMPLED = "proved", "assumed", "sampled"
-REFUTED, OPEN = "refuted", "not proved"
-HELD = (PROVED, ASSUMED)
 WIDTHS = {t: t for t in ("int32", "int64", "uint32", "uint64")} | {"usize": "uint64"}
 UNSIGNED = {"uint32": 2**32 - 1, "uint64": 2**64 - 1, "usize": 2**64 - 1}
 KINDS = {"fits": (FITS, HOLDS), "divisions": (DIVISOR,), "shifts": (SHIFT, TABLE)}
-
-
-class CertificateError(LegoError):
-    """A certificate that is none, or is of another text."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """What came of one statement of one function. verdict: PROVED, ASSUMED (the text's comment says
-    so), SAMPLED, REFUTED or OPEN; how: by which means, or why not."""
-
-    function: str
-    says: str
-    verdict: str
-    how: str
-
-
-@dataclass
-class Report:
-    """All that was found. others: functions of the text that the certificate says nothing of; trusted:
-    what the proofs rest on beside the text."""
-
-    lines: list[Line] = field(default_factory=list)
-    others: list[str] = field(default_factory=list)
-    trusted: list[str] = field(default_factory=list)
-
-    def __bool__(self) -> bool:
-        """Whether every statement was proved, or is assumed in the text's own comment."""
-        return bool(self.lines) and all(line.verdict in HELD for line in self.lines)
-
-    def __str__(self) -> str:
-        found: list[str] = []
-        names = dict.fromkeys(line.function for line in self.lines)
-        for name in names:
-            own = [line for line in self.lines if line.function == name]
-            if len({(line.verdict, line.how) for line in own}) == 1:
-                found.append(f"{name}: {own[0].verdict}; {own[0].how}")
-                continue
-            found.append(name)
-            found += [f"  {line.says}: {line.verdict}; {line.how}" for line in own]
-        if self.others:
-            found.append(f"not certified: {', '.join(self.others)}")
-        found += [f"rests on: {what}" for what in self.trusted]
-        return "\n".join(found) + "\n"
 
 
 def check(certificate: Mapping[str, Any], source: str, subject: Any, *, all: bool = True) -> Report:
@@ -75,7 +29,7 @@ def check(certificate: Mapping[str, Any], source: str, subject: Any, *, all: boo
 
     Raises CertificateError where the certificate is of another text.
     """
-    _whole(certificate)
+    check_form(certificate)
     if hashlib.sha256(source.encode(errors="surrogatepass")).hexdigest() != certificate["sha256"]:
         raise CertificateError(
             f"the certificate of {certificate['subject']} is of another text, or the text was edited: "
@@ -112,42 +66,6 @@ def check(certificate: Mapping[str, Any], source: str, subject: Any, *, all: boo
         report.trusted += one.trusted
     report.trusted = list(dict.fromkeys(report.trusted))
     return report
-
-
-def _whole(certificate: Mapping[str, Any]) -> None:
-    if not isinstance(certificate, Mapping) or certificate.get("certificate") != "lego-emit":
-        raise CertificateError(
-            "this is no certificate: `lego-emit generate --certificate` makes one"
-        )
-    if certificate.get("format") != 1:
-        raise CertificateError(
-            f"a certificate of format {short_repr(certificate.get('format'))}; this checker knows format 1"
-        )
-    _formed(certificate, {"language": str, "sha256": str, "subject": str, "fixed": dict})
-    for function in _formed(certificate, {"functions": list})["functions"]:
-        _formed(function, {"name": str, "role": str, "base": (int, list), "parameters": list})
-        _formed(function, {"results": list, "given": list, "statements": list})
-        for param in function["parameters"]:
-            _formed(param, {"name": str, "of": str, "is": str, "base": int})
-        for statement in function["statements"]:
-            for by in _formed(statement, {"says": str, "known": list})["known"]:
-                _formed(by, {"by": str, "result": str} if statement["says"] == "range" else {})
-        texts = [*function["results"], *function["given"]]
-        if not all(isinstance(text, str) for text in texts):
-            raise CertificateError(
-                f"the certificate of {function['name']} holds {short_repr(texts)}"
-            )
-
-
-def _formed(part: Any, wanted: Mapping[str, type | tuple[type, ...]]) -> Any:
-    """A part of a certificate. Raises CertificateError where something in it is missing or of another
-    type."""
-    for key, kind in wanted.items():
-        if not isinstance(part, Mapping) or key not in part:
-            raise CertificateError(f"the certificate says nothing of {key!r}")
-        if not isinstance(part[key], kind) or isinstance(part[key], bool):
-            raise CertificateError(f"the certificate's {key!r} is {short_repr(part[key])}")
-    return part
 
 
 class _Subject:
