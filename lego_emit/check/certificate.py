@@ -151,6 +151,7 @@ def _function(unit: Any, function: Function, found: Told, role: str) -> dict[str
         "base": _base(function),
         "parameters": _parameters(unit, function, role),
         "results": [name for name, _ in function.outputs],
+        **_result_types(unit, function),
         "given": [*filter(None, function.ranges.values()), *function.assumptions],
         "statements": [
             {"says": key, "text": text, "known": made}
@@ -168,13 +169,22 @@ def _parameters(unit: Any, function: Function, role: str) -> list[dict[str, Any]
     for one in function.entries:
         for k, name in enumerate(one.members if isinstance(one, Group) else [one.name]):
             if isinstance(name, int):
-                own = Printer.member(unit.printer, cast(Group, one), k)
-                found.append({"name": own, "of": own, "is": "fixed", "base": 0})
+                group = cast(Group, one)
+                own = Printer.member(unit.printer, group, k)
+                made = {"name": own, "of": own, "is": "fixed", "base": 0}
+                kind = group.types[k] if group.types else ""
             else:
                 p, old = params[name], of.get(name, name)
-                kind = _kind(p, function, role)
-                found.append({"name": name, "of": old, "is": kind, "base": p.base})
+                made = {"name": name, "of": old, "is": _kind(p, function, role), "base": p.base}
+                kind = p.type
+            found.append({**made, "type": kind} if kind and unit.printer.declares else made)
     return found
+
+
+def _result_types(unit: Any, function: Function) -> dict[str, list[str]]:
+    """What the results are declared as, "" for the index type, where one is."""
+    stated = any(function.types) and unit.printer.declares
+    return {"types": list(function.types)} if stated else {}
 
 
 def _condition(fits: Function, functions: list[dict[str, Any]]) -> dict[str, Any]:

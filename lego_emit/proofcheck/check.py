@@ -16,9 +16,13 @@ from .provers import Proof, prove
 from .report import ASSUMED, HELD, OPEN, PROVED, REFUTED, SAMPLED, Line, Report
 from .stated import RESULT, UNSEEN, condition_in_python, floored, listed_names, renamed, stated
 from .terms import Term, both, made, var
-from .text import DIVISOR, FITS, HOLDS, SHIFT, TABLE, Function, Text, UnsupportedSyntax
+from .text import BOOL, DIVISOR, FITS, HOLDS, SHIFT, TABLE, Function, Text, UnsupportedSyntax
 
-WIDTHS = {t: t for t in ("int32", "int64", "uint32", "uint64")} | {"usize": "uint64"}
+# The types that a parameter or a result can be stated to have.
+WIDTHS = {
+    **{t: t for t in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")},
+    "bool": "bool", "size": "uint64", "usize": "uint64",
+}  # fmt: skip
 UNSIGNED = {"uint32": 2**32 - 1, "uint64": 2**64 - 1, "usize": 2**64 - 1}
 KINDS = {"fits": (FITS, HOLDS), "divisions": (DIVISOR,), "shifts": (SHIFT, TABLE)}
 
@@ -91,7 +95,7 @@ class _Subject:
         types = self._types(function)
         ranges = [c for conditions in said.params.values() for c in conditions]
         self.given: list[Term] = [*ranges, *said.assumptions, *types]
-        values = [value.term for value in function.results]
+        values = [value.number for value in function.results]
         if function.names:
             if list(function.names) != list(self.about["results"]):
                 raise UnsupportedSyntax(
@@ -111,12 +115,15 @@ class _Subject:
 
     def _read_function(self) -> Function:
         """Raises UnsupportedSyntax where its parameters are not those of the certificate."""
-        function = self.text.read(self.name)
+        given = self.about["parameters"]
+        function = self.text.read(self.name, [p["name"] for p in given])
         if function is None:
             raise UnsupportedSyntax(f"the text has no function {self.name}")
         self.function: Function = function
         self.trusted = list(function.trusted)
-        given, names = self.about["parameters"], [name for name, _ in function.params]
+        if "size" in {*(p.get("type") for p in given), *self.about.get("types", ())}:
+            self.trusted.append("size_t and usize of 64 bits")
+        names = [name for name, _ in function.params]
         self.parameters = {p["name"]: p for p in given if p["is"] != "fixed"}
         if names != (said := [p["name"] for p in given]):
             raise UnsupportedSyntax(
@@ -196,13 +203,19 @@ class _Subject:
                 f"{self.name} gives {len(self.results)} results, the definition {len(found.results)}"
             )
         self.within = found.within
-        bases = zip(found.results, self._bases(len(found.results)), self._masked(), strict=True)
-        return [
-            made("add", value, base)
-            if masked == base - 1
-            else definition.where_masked(value, masked)
-            for value, base, masked in bases
-        ]
+        starts, masks = self._bases(len(found.results)), self._masked()
+        types = self.about.get("types") or [""] * len(starts)
+        values = zip(found.results, starts, masks, types, strict=True)
+        return [self._converted(*one) for one in values]
+
+    @staticmethod
+    def _converted(value: Term, base: int, masked: int, kind: str) -> Term:
+        """A result of the definition as the text gives it. kind: the type that it is declared as."""
+        if kind == "bool":
+            return value if value.is_choice else made("select", made("ne", value, 0), 1, 0)
+        if masked == base - 1:
+            return made("add", value, base)
+        return definition.where_masked(value, masked)
 
     def _masked(self) -> list[int]:
         """What each result is where the definition's is -1 for what is masked: one less than its 0 is
@@ -347,10 +360,12 @@ class _Subject:
         if key in KINDS:
             demands = [d for d in self.function.demands if d.kind in KINDS[key]]
             if key == "fits" and self.said.unseen:
-                return ASSUMED, "the comment says so: a parameter has no known bound"
+                return self._as_stated(
+                    (ASSUMED, "the comment says so: a parameter has no known bound")
+                )
             goals = [(d.holds, f"line {d.line}: {d.text}") for d in demands]
             found = self._shown(goals)
-            return found if key != "fits" or found[0] not in HELD else self._as_wide(found)
+            return found if key != "fits" or found[0] not in HELD else self._as_stated(found)
         if key == "range":
             return self._range(self._statement(key)["known"])
         if key == "definition":
@@ -371,13 +386,32 @@ class _Subject:
             return self._shown(goals, free)
         return self._round_trip()
 
-    def _as_wide(self, found: tuple[str, str]) -> tuple[str, str]:
-        """What was found, unless a parameter has another type than the certificate says."""
-        wanted = WIDTHS.get(str(self.about.get("index type")))
-        for name, kind in self.function.params:
-            if wanted is not None and WIDTHS.get(kind.name, wanted) != wanted:
-                return OPEN, f"{name} is {kind.name}, and the certificate says {wanted}"
+    def _as_stated(self, found: tuple[str, str]) -> tuple[str, str]:
+        """What was found, unless a parameter or a result has another type than the certificate says."""
+        stated = [*self._stated_types()]
+        if len(stated) != len(self.function.params) + len(self.function.results):
+            return OPEN, "the certificate does not say a type of each result"
+        results = self.about["results"]
+        own_types = zip(results, (v.type for v in self.function.results), strict=True)
+        pairs = zip((*self.function.params, *own_types), stated, strict=True)
+        for (name, kind), (said, plain) in pairs:
+            wanted = WIDTHS.get(said or plain)
+            if said and wanted is None:
+                return OPEN, f"the certificate says {short_repr(said)} of {name}, which is no type"
+            # What computes is as wide as the certificate says, or has no width of a machine's.
+            own = wanted if not said and kind is BOOL and name in results else WIDTHS.get(kind.name)
+            if wanted is not None and own != wanted and (said or own is not None):
+                return OPEN, f"{name} is {kind.name}, and the certificate says {said or plain}"
         return found
+
+    def _stated_types(self) -> Iterator[tuple[str, str]]:
+        """(the declared type, "" for none, the index type) of each parameter and each result, as the
+        certificate says."""
+        plain = str(self.about.get("index type"))
+        for p in self.about["parameters"]:
+            yield p.get("type", ""), plain
+        for said in self.about.get("types") or [""] * len(self.about["results"]):
+            yield said, plain
 
     def _shown(
         self,
@@ -499,6 +533,9 @@ class _Subject:
                 hidden = made("eq", inner.results[0], inner._masked()[0])
                 goal = made("lor", hidden, goal)
             goals.append((goal, "the round trip"))
+        narrow = {n for n in names if outer.parameters[n].get("type")}
+        typed = [c for c in outer._types(outer.function) if c.names() <= narrow]
+        goals += [(c.put(values), f"a type of {outer.name}") for c in typed]
         supposed = []
         for c in outer.said.assumptions:
             if c.names() <= {*sizes}:

@@ -28,10 +28,12 @@ def check_form(certificate: Mapping[str, Any]) -> None:
         _formed(function, {"results": list, "given": list, "statements": list})
         for param in function["parameters"]:
             _formed(param, {"name": str, "of": str, "is": str, "base": int})
+            _formed(param, {"type": str} if "type" in param else {})
         for statement in function["statements"]:
             for by in _formed(statement, {"says": str, "known": list})["known"]:
                 _formed(by, {"by": str, "result": str} if statement["says"] == "range" else {})
-        texts = [*function["results"], *function["given"]]
+        kinds = _formed(function, {"types": list})["types"] if "types" in function else []
+        texts = [*function["results"], *function["given"], *kinds]
         if not all(isinstance(text, str) for text in texts):
             raise CertificateError(
                 f"the certificate of {function['name']} holds {short_repr(texts)}"

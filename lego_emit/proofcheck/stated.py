@@ -97,13 +97,13 @@ def stated(function: Function, language: str) -> Stated:
 
 def whole(name: str) -> str:
     """The struct or the array that a member is of; a name that is none as it is."""
-    return re.split(r"[.\[]", name)[0]
+    return re.split(r"[.\[]|->", name.lstrip("*"))[0]
 
 
 # Where a comment lists names: of the parameters, or of the results.
 LISTS = re.compile(
     r"^(?:Physical position of the logical index|Logical index|The index at|The indices at) \(([\w., \[\]]+)\)|"
-    r"^- result: \(([\w, ]+)\);|^@returns \{[\[{](\w+:.*?)[\]}]\}|^\w+\(([\w, ]*)\)(?: -> \(;? ?([\w, ]+)\))?$",
+    r"^- result: \(([\w, ]+)\);|^@returns \{[\[{](\w+:.*?)[\]}]\}|^@param\[out\] (\w+(?:,\w+)+)(?: |$)|^\w+\(([\w, ]*)\)(?: -> \(;? ?([\w, ]+)\))?$",
     re.MULTILINE,
 )
 
@@ -184,6 +184,8 @@ def _tagged(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield "tagged", rest
         elif tag in ("@return", "@returns"):
             yield "result", rest
+        elif tag == "@param[out]":
+            yield "result", rest.partition(" ")[2]
         elif tag == "@pre":
             yield "assume", rest
         elif tag == "Assumes":

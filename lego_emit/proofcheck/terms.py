@@ -97,6 +97,11 @@ class Term:
         """Whether its value is a truth value, be it that of a select."""
         return self.args[1].is_truth if self.op == "select" else self.is_condition
 
+    @property
+    def is_choice(self) -> bool:
+        """Whether it is 1 where a condition holds, else 0."""
+        return self.op == "select" and [a.constant for a in self.args[1:]] == [1, 0]
+
     def walk(self) -> Iterator[Term]:
         """Every term in it once, operands first."""
         seen: set[Term] = set()

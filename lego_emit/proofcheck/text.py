@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import LegoError
-from .terms import FARTHEST, TRUE, Term, made, term_of
+from .terms import FARTHEST, TRUE, Term, made, term_of, var
 
 
 class UnsupportedSyntax(LegoError):
@@ -49,6 +49,8 @@ class Type:
 BOOL = Type("bool", 1, False)
 I32, I64 = Type("int32", 32), Type("int64", 64)
 U32, U64 = Type("uint32", 32, False), Type("uint64", 64, False)
+I8, I16 = Type("int8", 8), Type("int16", 16)
+U8, U16 = Type("uint8", 8, False), Type("uint16", 16, False)
 INT53 = Type("int53", 54)
 LITERAL = Type("literal", None)  # a number that takes the type of what it meets (Rust, Julia, JS)
 
@@ -59,6 +61,16 @@ class Value:
 
     term: Term
     type: Type
+
+    @classmethod
+    def of(cls, name: str, kind: Type) -> Value:
+        """That of a parameter: a truth value is a number of 0 or 1, which is not 0."""
+        return cls(made("ne", var(name), 0) if kind is BOOL else var(name), kind)
+
+    @property
+    def number(self) -> Term:
+        """The term; of a truth value 1 or 0."""
+        return made("select", self.term, 1, 0) if self.type is BOOL else self.term
 
 
 FITS, DIVISOR, SHIFT, TABLE, HOLDS = "fits", "divisor", "shift", "table", "holds"
@@ -187,9 +199,10 @@ class Machine:
 
 @dataclass
 class Text:
-    """A file. names: of all functions in it, one for each definition; read: one of them, None where
-    there is none (it raises UnsupportedSyntax for what it does not understand)."""
+    """A file. names: of all functions in it, one for each definition; read: one of them by its name and
+    those of what it takes, None where there is none (it raises UnsupportedSyntax for what it does not
+    understand)."""
 
     language: str
     names: Sequence[str]
-    read: Callable[[str], Function | None]
+    read: Callable[..., Function | None]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..stated import whole
@@ -25,6 +25,7 @@ from ..text import (
     Type,
     Value,
 )
+from .c_groups import own_name
 from .c_types import (
     FLOATS,
     GREATEST,
@@ -43,6 +44,7 @@ from .tree import (
     Statement,
     inside,
     unread,
+    walk,
 )
 
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul"}
@@ -67,14 +69,39 @@ class CallOfC(Call):
 
     def body(self) -> list[Statement]:
         """The statements of the function that is called."""
-        return self._body(self.node.child_by_field_name("body"))
+        found = self._body(self.node.child_by_field_name("body"))
+        if self.outs and self.file.language != "glsl":
+            self._check_written(found)
+        return found
+
+    def _check_written(self, body: Sequence[Statement]) -> None:
+        """Raises UnsupportedSyntax unless each result is written once, the last of all, and no element is read
+        after that: the array that is written to may be the one that is read."""
+        places = {*map(self.place, self.outs)}
+        last = body[len(body) - len(places) :]
+        if {s.target for s in last if s.kind == "set"} != places:
+            raise unread(self.node, "results that are not each written once, at the end")
+        if any(s.target in places for s in _every(body[: len(body) - len(places)])):
+            raise unread(self.node, "a result that is written twice")
+        for s in last[1:]:
+            for n in walk(s.value):
+                if n.type == "subscript_expression" and _array(n) in self.groups:
+                    raise unread(n, "an element that is read after a result was written")
 
     def run(self, arguments: Sequence[Value]) -> tuple[Value, ...]:
         """The results of the function for these arguments."""
         params = self.file.parameters(self.node)
-        self.names = tuple(name for name, _, out in params if out)
-        self.groups = {whole(name) for name, _, _ in params if whole(name) != name}
+        self.outs = [name for name, _, out in params if out]
+        self.names = tuple(filter(None, map(own_name, self.outs)))
+        self.groups = {whole(name) for name, _, out in params if whole(name) != name and not out}
+        self.taken = self.groups | {*map(whole, self.outs)}
+        if self.outs and words(self.node.child_by_field_name("type")) != "void":
+            raise unread(self.node, "results that are returned and others that are written")
         return super().run(arguments)
+
+    def place(self, name: str) -> str:
+        """What a result's name is looked up by: nothing that the text can read, but in GLSL."""
+        return name if self.file.language == "glsl" else f"-> {name}"
 
     def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         """What is returned, in the function's type."""
@@ -212,7 +239,7 @@ class CallOfC(Call):
             if declarator.type != "init_declarator":
                 continue
             target = words(declarator.child_by_field_name("declarator"))
-            if target in self.groups:
+            if target in self.taken:
                 raise unread(node, "a second variable of this name")
             value = declarator.child_by_field_name("value")
             made_.append(Statement("set", node, target, kind, value, declares=True))
@@ -234,10 +261,15 @@ class CallOfC(Call):
             raise unread(node, "an expression whose value is not used")
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         operator = words(node.child_by_field_name("operator"))
-        if left.type != "identifier" or words(left) in self.groups:
+        target = "".join(words(left).split())
+        if target in self.outs:
+            if operator != "=":
+                raise unread(node, "a result that is read")
+            return [Statement("set", node, self.place(target), None, right)]
+        if left.type != "identifier" or target in self.taken:
             raise unread(left, "what is set is not a variable")
         value: Any = right if operator == "=" else (operator[:-1], left, right, node)
-        return [Statement("set", node, words(left), None, value)]
+        return [Statement("set", node, target, None, value)]
 
     # -- expressions -------------------------------------------------------------------------------
 
@@ -284,7 +316,7 @@ class CallOfC(Call):
     def _promoted(self, value: Value) -> Value:
         if value.type in NO_INTEGERS:
             raise unread(self.node, "a number that is no integer")
-        return self.implicit(value, I32) if value.type == BOOL else value
+        return self.implicit(value, I32) if (value.type.bits or 0) < 32 else value
 
     def _common(self, a: Value, b: Value) -> tuple[Value, Value, Type]:
         """The usual arithmetic conversions."""
@@ -385,7 +417,7 @@ class CallOfC(Call):
             return None
         if unsigned is None or unsigned.signed or unsigned.bits != kind.bits or not kind.signed:
             return None
-        a = self.value(inner, scope)
+        a = self._promoted(self.value(inner, scope))
         b = self._promoted(self.value(node.child_by_field_name("right"), scope))
         self.machine.at(node)
         return self.machine.shifted("shl", a, b, kind) if a.type == kind else None
@@ -437,7 +469,7 @@ class CallOfC(Call):
         return self.helper(node, name.rsplit("::", 1)[-1], values)
 
     def _entry(self, node: Any, scope: Scope) -> Value:
-        array, at = words(node.child_by_field_name("argument")), node.child_by_field_name("indices")
+        array, at = _array(node), node.child_by_field_name("indices")
         if array in self.groups:
             if words(node) not in scope:
                 raise unread(
@@ -448,6 +480,18 @@ class CallOfC(Call):
         place = self._promoted(self.value(_single(at), scope))
         self.machine.at(node)
         return self.machine.looked_up(numbers, place, kind)
+
+
+def _array(node: Any) -> str:
+    """What a subscript is of."""
+    return words(node.child_by_field_name("argument"))
+
+
+def _every(statements: Sequence[Statement]) -> Iterator[Statement]:
+    """The statements and those inside of them."""
+    for s in statements:
+        yield s
+        yield from _every((*s.then, *s.otherwise))
 
 
 def _single_precision(number: float) -> float:

@@ -174,10 +174,10 @@ class _File(FileOfC):
         kind = node.child_by_field_name("type")
         alone = len(self.functions.get(_function_name(node), ())) == 1
         if self.language == "glsl" and alone:
-            return parameters(node, {**self.structs, **VECTORS}, strict)
+            return parameters(node, {**self.structs, **VECTORS}, self.language, self.counts, strict)
         if kind is not None and words(kind) in VECTORS:
             return [("", None, False)]  # the same with vectors, beside the one that is read
-        return parameters(node, self.structs, strict)
+        return parameters(node, self.structs, self.language, self.counts, strict)
 
     def result_types(self, kind: Any) -> tuple[list[Type | None], tuple[str, ...]]:
         """(the types, the names) of the results of a function that returns this type."""

@@ -15,7 +15,7 @@ GLSL_NAMES = re.compile(
     r"protected|public|register|requires|short|signed|sizeof|static|template|this|throw|try|typedef|"
     r"typename|union|using|virtual|xor)\b"
 )
-INT = r"(u?int(?:32_t|64_t)?)"
+INT = r"(u?int(?:32_t|64_t)?|bool)"
 # GLSL's vectors by their names, as structs.
 VECTORS = {
     f"{prefix}vec{n}": [(field, kind) for field in "xyzw"[:n]]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from zlib import crc32
 
-from ..text import BOOL, Type
+from ..text import Type
 from .c_types import TYPES, known_type, literal, words
 from .tree import inside, unread
 
@@ -49,11 +49,15 @@ def check_guard(node: Any) -> None:
 
 
 def parameters(
-    node: Any, structs: Mapping[str, Sequence[tuple[str, Type | None]]], strict: bool = False
+    node: Any,
+    structs: Mapping[str, Sequence[tuple[str, Type | None]]],
+    language: str,
+    counts: Mapping[str, int],
+    strict: bool = False,
 ) -> list[tuple[str, Any, bool]]:
     """(name, type, whether it is for a result) of each parameter of a definition, of a struct or an array
-    those of its members; the type None where it is no integer: with strict, UnsupportedSyntax is raised
-    there."""
+    those of its members; that of a result is what the text writes to. The type is None where it is no
+    integer: with strict, UnsupportedSyntax is raised there. counts: how many elements a pointer is to."""
     declarator = node.child_by_field_name("declarator")
     while declarator is not None and declarator.type != "function_declarator":
         declarator = declarator.child_by_field_name("declarator")
@@ -61,36 +65,64 @@ def parameters(
         return [("", None, False)]
     found: list[tuple[str, Any, bool]] = []
     for param in inside(declarator.child_by_field_name("parameters")):
-        named, kind = param.child_by_field_name("declarator"), param.child_by_field_name("type")
-        shape = named.type if named is not None else ""
-        known = known_type(kind)
-        if shape == "identifier" and known is None and words(kind) in structs:
-            own = [(f"{words(named)}.{f}", k, False) for f, k in structs[words(kind)]]
-        elif shape == "array_declarator":
-            own = _elements(param, named, known)
-        else:
-            out = shape == "reference_declarator"
-            plain = out or shape == "identifier"
-            name = words(inside(named)[0] if out else named) if named is not None else ""
-            own = [(name, known if plain else None, out)]
-        grouped = len(own) != 1 or own[0][0] != words(named)
-        if strict and any(k is None or (grouped and k is BOOL) for _, k, _ in own):
+        own = _members(param, structs, language, counts)
+        if strict and any(k is None for _, k, _ in own):
             raise unread(param, "a parameter of a type that no index has")
         found += own
     return found
 
 
-def _elements(param: Any, named: Any, kind: Type | None) -> list[tuple[str, Any, bool]]:
-    """The elements of an array that a function reads: of a reference to one in C++, of a pointer to its
-    first in C."""
+def _members(
+    param: Any,
+    structs: Mapping[str, Sequence[tuple[str, Type | None]]],
+    language: str,
+    counts: Mapping[str, int],
+) -> list[tuple[str, Any, bool]]:
+    """What parameters() finds of one parameter."""
+    named, kind = param.child_by_field_name("declarator"), param.child_by_field_name("type")
+    if named is None:
+        return [("", None, False)]
+    known, fields = known_type(kind), structs.get(words(kind))
+    constant = "const" in [words(n) for n in param.children if n.type == "type_qualifier"]
+    shape = named.type
+    if shape == "identifier":
+        name = words(named)
+        if known is None and fields is not None:
+            return [(f"{name}.{field}", k, False) for field, k in fields]
+        return [(name, known, False)]
+    if shape == "array_declarator":
+        return _elements(named, known, not constant)
+    if shape not in ("reference_declarator", "pointer_declarator"):
+        return [(words(named), None, False)]
+    inner, to_one = inside(named)[0], shape == "reference_declarator"
+    name = words(inner)
+    if shape == "pointer_declarator" and constant:  # an array's first element
+        return [(f"{name}[{k}]", known, False) for k in range(counts.get(name, 0))] or [
+            (name, None, False)
+        ]
+    plain = inner.type == "identifier" and not constant
+    if not plain or to_one == (language == "c"):
+        return [(name, None, False)]
+    if known is None and fields is not None and language != "glsl":
+        return [(f"{name}{'.' if to_one else '->'}{field}", k, True) for field, k in fields]
+    return [(name if to_one else f"*{name}", known, True)]
+
+
+def own_name(place: str) -> str:
+    """What a result is called that is written to this place; "" of an element of an array."""
+    return "" if place.endswith("]") else re.split(r"\.|->|\*", place)[-1]
+
+
+def _elements(named: Any, kind: Type | None, out: bool) -> list[tuple[str, Any, bool]]:
+    """The elements of an array that a function reads or writes: of a reference to one in C++, of a pointer
+    to its first in C."""
     inner = named.child_by_field_name("declarator")
     while inner.type in ("parenthesized_declarator", "reference_declarator"):
         (inner,) = inside(inner)
     count, _ = literal(named.child_by_field_name("size"), "c")
-    constant = "const" in [words(n) for n in param.children if n.type == "type_qualifier"]
-    if inner.type != "identifier" or not constant or count < 1 or kind is BOOL:
+    if inner.type != "identifier" or count < 1:
         return [(words(named), None, False)]
-    return [(f"{words(inner)}[{k}]", kind, False) for k in range(count)]
+    return [(f"{words(inner)}[{k}]", kind, out) for k in range(count)]
 
 
 def result_types(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..text import BOOL, I32, I64, U32, U64, Type
+from ..text import BOOL, I8, I16, I32, I64, U8, U16, U32, U64, Type
 from . import tree
 from .tree import unread
 
@@ -13,7 +13,9 @@ TYPES = {
     "int": I32, "int32_t": I32, "std::int32_t": I32, "unsigned": U32, "unsigned int": U32,
     "uint": U32, "uint32_t": U32, "std::uint32_t": U32, "long long": I64, "int64_t": I64,
     "std::int64_t": I64, "unsigned long long": U64, "uint64_t": U64, "std::uint64_t": U64,
-    "size_t": U64, "std::size_t": U64, "bool": BOOL,
+    "size_t": U64, "std::size_t": U64, "bool": BOOL, "signed char": I8, "int8_t": I8,
+    "std::int8_t": I8, "short": I16, "int16_t": I16, "std::int16_t": I16, "unsigned char": U8,
+    "uint8_t": U8, "std::uint8_t": U8, "unsigned short": U16, "uint16_t": U16, "std::uint16_t": U16,
 }  # fmt: skip
 # The standard's macros; a text that defines one is not read.
 GREATEST = {

@@ -195,10 +195,9 @@ function: function_statement variable_declaration+ associate_statement*
     (assignment_statement | do_loop | if_statement)+ end_function_statement
 subroutine: subroutine_statement variable_declaration+ associate_statement*
     (assignment_statement | do_loop | if_statement)+ end_subroutine_statement
-function_statement/intrinsic_type: 'integer' kind? | 'logical'
 function_statement: procedure_qualifier ((intrinsic_type | derived_type) 'function' name parameters
     | 'function' name (parameters | '(' ')') function_result | 'function' name parameters)
-derived_type_definition: derived_type_statement variable_declaration end_type_statement
+derived_type_definition: derived_type_statement variable_declaration+ end_type_statement
 derived_type_statement: 'type' ',' access_specifier '::' type_name
 access_specifier: 'public'
 end_type_statement: 'end' 'type' name
@@ -213,13 +212,14 @@ parameters: '(' (identifier (',' identifier)*)? ')'
 derived_type_definition/variable_declaration: intrinsic_type '::' identifier (',' identifier)*
 variable_declaration: (intrinsic_type | derived_type) ('::' identifier (',' identifier)*
     | ',' type_qualifier (',' type_qualifier)? '::' (identifier (',' identifier)* | init_declarator))
-intrinsic_type: 'integer' kind?
+intrinsic_type: 'integer' kind? | 'logical'
 kind: '(' identifier ')'
 type_qualifier: 'intent' '(' ('in' | 'out') ')' | 'dimension' argument_list | 'parameter'
 init_declarator: sized_declarator '=' array_literal
 sized_declarator: identifier size
 size: '(' extent_specifier ')'
 extent_specifier: $number ':' $number | ':'
+array_literal/intrinsic_type: 'integer' kind?
 array_literal: '[' (intrinsic_type '::')? $number (',' $number)* ']'
 associate_statement: 'associate' association_list ';' end_associate_statement
 association_list: '(' association ')'
@@ -352,8 +352,8 @@ string_literal: '"' string_content '"'
 identifier ~ (r#)?\w+
 field_identifier ~ (r#)?\w+
 type_identifier ~ (r#)?\w+
-primitive_type ~ i32|i64|u32|u64|usize|bool
-integer_literal ~ (0x[0-9a-f_]+|[0-9][0-9_]*?)_?(i32|i64|u32|u64|usize)?
+primitive_type ~ [iu](8|16|32|64)|usize|bool
+integer_literal ~ (0x[0-9a-f_]+|[0-9][0-9_]*?)_?([iu](8|16|32|64)|usize)?
 mutable_specifier ~ mut
 self ~ self
 string_content ~ [\w ]+
@@ -405,7 +405,7 @@ type_qualifier: 'const'
 identifier ~ \w+
 type_identifier ~ \w+
 field_identifier ~ \w+
-primitive_type ~ void|u?int(32|64)_t|int|bool|size_t
+primitive_type ~ void|u?int(8|16|32|64)_t|int|bool|size_t
 number_literal ~ -?(0x[0-9a-fA-F]+|[0-9]+)[uU]?([lL]|ll|LL)?
 """
 
@@ -435,18 +435,21 @@ field_declaration_list: '{' field_declaration+ '}'
 field_declaration: $type field_identifier ';'
 function_definition: storage_class_specifier storage_class_specifier $type function_declarator
     compound_statement
-parameter_declaration: $type (identifier | pointer_declarator) | type_qualifier $type array_declarator
+parameter_declaration: $type (identifier | pointer_declarator | array_declarator)
+    | type_qualifier $type (array_declarator | pointer_declarator)
 pointer_declarator: '*' identifier
-field_expression: identifier '.' field_identifier
+field_expression: identifier ('.' | '->') field_identifier
 storage_class_specifier: 'static' | 'inline'
 declaration: storage_class_specifier? type_qualifier? $type init_declarator ';'
 init_declarator: identifier '=' ($value | initializer_list) | array_declarator '=' initializer_list
 expression_statement: (assignment_expression | call_expression | cast_expression) ';'
 assignment_expression: (identifier ('=' | '+=' | '-=' | '>>=') $value
-    | pointer_expression '=' call_expression)
-pointer_expression: '*' update_expression
+    | pointer_expression '=' call_expression
+    | (pointer_expression | subscript_expression | field_expression) '=' $value)
+pointer_expression: '*' (update_expression | identifier)
 update_expression: '++' identifier | identifier '++'
-cast_expression: '(' type_descriptor ')' (identifier | parenthesized_expression)
+cast_expression: '(' type_descriptor ')' (identifier | parenthesized_expression | field_expression
+    | subscript_expression | cast_expression | call_expression)
 type_descriptor: primitive_type
 """
 
@@ -463,6 +466,7 @@ reference_declarator: '&' identifier
 declaration: type_qualifier? $type init_declarator ';' | type_identifier identifier ';'
 call_expression: (identifier | primitive_type) argument_list
 field_expression: identifier '.' field_identifier
+primitive_type ~ void|u?int(32|64)_t|int|bool
 """
 
 # C++ and CUDA C: with views.
@@ -533,7 +537,8 @@ placeholder_type_specifier: auto
 init_declarator: identifier '=' ($value | lambda_expression) | array_declarator '=' initializer_list
 array_declarator: identifier '[' number_literal? ']'
 assignment_expression: (identifier ('=' | '+=' | '-=' | '>>=') $value
-    | (subscript_expression | pointer_expression) '=' call_expression)
+    | pointer_expression '=' call_expression
+    | (subscript_expression | field_expression) '=' $value)
 return_statement: 'return' ($value | initializer_list) ';'
 call_expression: (identifier | primitive_type | qualified_identifier | template_function
     | parenthesized_expression) argument_list
@@ -556,10 +561,12 @@ type_descriptor: ($type | dependent_type) abstract_pointer_declarator?
 dependent_type: 'typename' qualified_identifier
 qualified_identifier: namespace_identifier '::' (type_identifier | identifier | qualified_identifier
     | template_function)
-sized_type_specifier: 'long' 'long' | 'unsigned' ('long' 'long')?
+sized_type_specifier: 'long' 'long' | 'unsigned' ('long' 'long' | 'short' | primitive_type)? | 'short'
+    | 'signed' primitive_type
+sized_type_specifier/primitive_type ~ char
 storage_class_specifier: 'static'
 type_qualifier: 'const' | 'constexpr'
-primitive_type ~ void|u?int(32|64)_t|int|bool|size_t|double|float
+primitive_type ~ void|u?int(8|16|32|64)_t|int|bool|size_t|double|float
 namespace_identifier ~ \w+
 auto ~ auto
 this ~ this

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from ..terms import FALSE, TRUE, made, term_of
-from ..text import BOOL, FITS, I32, I64, Machine, Text, Type, Value
+from ..text import BOOL, FITS, I8, I16, I32, I64, Machine, Text, Type, Value
 from .tree import (
     COMPARISONS,
     Call,
@@ -25,7 +25,7 @@ from .tree import (
     words,
 )
 
-KINDS = {"int32": I32, "int64": I64, "kind(1)": I32, "": I32}
+KINDS = {"int8": I8, "int16": I16, "int32": I32, "int64": I64, "kind(1)": I32, "": I32}
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul"}
 BITS = {"iand": "and", "ior": "or", "ieor": "xor"}
 RELATIONS = {
@@ -104,7 +104,7 @@ class _File(File):
             return [(f".{field}", k) for field, k in fields] if fields and plain else None
         sizes = re.findall(r"\bdimension *\( *(\d+) *\)", words(part).lower())
         element = self.kind(kind)
-        if len(sizes) != 1 or element in (None, BOOL) or not 1 <= int(sizes[0]) <= MOST_ELEMENTS:
+        if len(sizes) != 1 or element is None or not 1 <= int(sizes[0]) <= MOST_ELEMENTS:
             return None
         return [(f"[{k}]", element) for k in range(int(sizes[0]))]
 

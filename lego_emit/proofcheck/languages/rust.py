@@ -8,14 +8,19 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..stated import whole
 from ..terms import FALSE, TRUE, made, term_of
 from ..text import (
     BOOL,
     DIVISOR,
     FITS,
+    I8,
+    I16,
     I32,
     I64,
     LITERAL,
+    U8,
+    U16,
     U32,
     U64,
     Machine,
@@ -39,6 +44,10 @@ from .tree import (
 )
 
 TYPES = {
+    "i8": I8,
+    "i16": I16,
+    "u8": U8,
+    "u16": U16,
     "i32": I32,
     "i64": I64,
     "u32": U32,
@@ -51,7 +60,7 @@ DIVISIONS = {"/": "tdiv", "%": "tmod"}
 SHIFTS = {"<<": "shl", ">>": "shr"}
 BITS = {"&": "and", "|": "or", "^": "xor"}
 NUMBER = re.compile(
-    r"(- *)?(0x[\da-fA-F_]+|0o[0-7_]+|0b[01_]+|\d[\d_]*?)_*(i32|i64|u32|u64|usize)?"
+    r"(- *)?(0x[\da-fA-F_]+|0o[0-7_]+|0b[01_]+|\d[\d_]*?)_*([iu](?:8|16|32|64)|usize)?"
 )
 
 
@@ -72,6 +81,7 @@ ATTRIBUTE = re.compile(
 class _File(File):
     def collect(self) -> None:
         self.structs: dict[str, list[tuple[str, Type | None]]] = {}
+        self.narrowest = self._narrowest()
         for node in inside(self.root):
             if node.type not in ITEMS and words(node) not in USED:
                 raise unread(node, "an item that the checker does not know")
@@ -88,6 +98,20 @@ class _File(File):
                     self._struct(node)
             elif node.type == "attribute_item" and not ATTRIBUTE.fullmatch(words(node)):
                 raise unread(node, "an attribute that the checker does not know")
+
+    def _narrowest(self) -> Type:
+        """What every type of the text holds that a number without a type may take; usize is none where
+        values are but cast to it."""
+        named = {
+            words(n)
+            for n in walk(self.root)
+            if n.type == "primitive_type"
+            and (words(n) != "usize" or n.parent.type != "type_cast_expression")
+        }
+        kinds = [TYPES[name] for name in named - {"bool"} if name in TYPES]
+        bits = min((kind.bits or 32 for kind in kinds), default=32)
+        signed = all(kind.signed for kind in kinds)
+        return Type("literal of a type", min(bits, 32) - (not signed), signed)
 
     def _struct(self, node: Any) -> None:
         name = words(node.child_by_field_name("name"))
@@ -166,7 +190,15 @@ class _Call(Call):
     file: _File  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def body(self) -> list[Statement]:
-        return self._block(self.node.child_by_field_name("body"), True)
+        found = self._block(self.node.child_by_field_name("body"), True)
+        groups = {whole(name) for name, _, _ in self.file.parameters(self.node)} - {
+            name for name, _, _ in self.file.parameters(self.node)
+        }
+        for s in found:
+            if s.declares and s.target in groups:
+                raise unread(s.node, "a second variable of this name")
+            s.hides = s.declares
+        return found
 
     def implicit(self, value: Value, kind: Type) -> Value:
         if value.type in (kind, LITERAL) and kind != BOOL:
@@ -299,8 +331,10 @@ class _Call(Call):
                 return self._if(node, scope)
             case "type_cast_expression":
                 value = self.value(node.child_by_field_name("value"), scope)
+                kind = self._type(node.child_by_field_name("type"))
                 self.machine.at(node)
-                return self.machine.converted(value, self._type(node.child_by_field_name("type")))
+                if kind is not BOOL:
+                    return self.machine.converted(value, kind)
             case "index_expression":
                 return self._entry(node, scope)
             case "field_expression":
@@ -354,10 +388,9 @@ class _Call(Call):
         self.machine.at(node)
         if a.type == LITERAL and (b.type == LITERAL or sign in SHIFTS):
             # The type is found from what is around it. Of numbers the compiler says whether they
-            # overflow; of what is not known before it runs, the narrowest type must do.
-            kind = Type(
-                "literal of a type", None if None not in (a.term.constant, b.term.constant) else 32
-            )
+            # overflow; of what is not known before it runs, the narrowest type of the text must do.
+            known = None not in (a.term.constant, b.term.constant)
+            kind = Type("literal of a type", None) if known else self.file.narrowest
             a, b = (self.machine.fits(v.term, kind) if v.type == LITERAL else v for v in (a, b))
             found = self._binary(node, sign, a, b)
             return Value(found.term, LITERAL) if found.type == kind else found

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from math import isqrt
 from typing import Any, TypeVar
 
 from ...errors import LegoError, MissingPackageError
+from ..stated import whole
 from ..terms import TRUE, Term, made, term_of, var
 from ..text import BOOL, FITS, HOLDS, Function, Machine, Text, Type, UnsupportedSyntax, Value
 from .forms import FORMS, Forms
@@ -142,7 +144,7 @@ Scope = dict[str, Value]
 @dataclass
 class Statement:
     """One statement, as all languages have it. kind: "set" (target, value; declares: a new name, which
-    may not hide another one), "end" (of names), "if" (value, then, otherwise), "loop" (value: as long as it holds;
+    may not hide another one, unless it hides: of the function itself, not of a block), "end" (of names), "if" (value, then, otherwise), "loop" (value: as long as it holds;
     then: the body with its step), "block" (then), "return" (values), "demand" (value: what must
     hold there)."""
 
@@ -156,6 +158,7 @@ class Statement:
     otherwise: Sequence[Statement] = ()
     names: tuple[str, ...] = ()  # of the values
     declares: bool = False
+    hides: bool = False
 
     @property
     def returns(self) -> bool:
@@ -186,10 +189,10 @@ class Runner:
             elif s.kind == "demand":
                 self.machine.demand(HOLDS, self.expression(s.value, scope).term)
             elif s.kind == "set":
-                if s.declares and s.target in scope:
+                if s.declares and not s.hides and s.target in scope:
                     raise unread(s.node, "a second variable of this name")
                 value = self.expression(s.value, scope)
-                known = scope.get(s.target)
+                known = None if s.hides else scope.get(s.target)
                 kind = s.type or (known.type if known is not None else None)
                 scope[s.target] = self.assigned(value, kind)
             elif s.kind in ("loop", "block"):
@@ -293,6 +296,7 @@ class File:
     roots: dict[str, str] = field(default_factory=dict)  # helpers that give square roots
     branch: bool | None = None  # while a helper is run: which way what the machine decides goes
     branched: bool = False  # whether it decided anything
+    counts: Mapping[str, int] = field(default_factory=dict)  # of elements, by array
 
     def __post_init__(self) -> None:
         understood(self.root, self.collect)
@@ -342,8 +346,10 @@ class File:
             raise unread(found[1], f"a second function {name}")
         return found[0] if found else None
 
-    def read(self, name: str) -> Function | None:
-        """A function as terms."""
+    def read(self, name: str, params: Sequence[str] = ()) -> Function | None:
+        """A function as terms. params: the names of what it takes, for an array of which the text does not
+        say how many elements it has."""
+        self.counts = Counter(whole(param) for param in params if param[-1:] == "]")
         return understood(self.root, lambda: self._read(name))
 
     def _read(self, name: str) -> Function | None:
@@ -355,7 +361,7 @@ class File:
         params = [(n, kind) for n, kind, out in self.parameters(node) if not out]
         machine = Machine()
         call = self.call(node, machine)
-        found = call.run([Value(var(n), kind) for n, kind in params])
+        found = call.run([Value.of(n, kind) for n, kind in params])
         terms = [*(value.term for value in found), *(d.holds for d in machine.demands)]
         if not frozenset().union(*(t.names() for t in terms)) <= {n for n, _ in params}:
             raise unread(node, "a result is used before it is set")
@@ -427,6 +433,10 @@ class Call:
         """What a name is looked up by."""
         return name
 
+    def place(self, name: str) -> str:
+        """What a result that is written to is looked up by."""
+        return self.key(name)
+
     def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         """What is returned, in the function's type."""
         return values
@@ -441,7 +451,7 @@ class Call:
             self.key(n): self.implicit(a, kind)
             for (n, kind), a in zip(given, arguments, strict=True)
         }
-        results = [(self.key(n), kind) for n, kind, out in params if out]
+        results = [(self.place(n), kind) for n, kind, out in params if out]
         for name, kind in results:
             scope[name] = Value(var(f"{name} before it is set"), kind)
         runner = Runner(self.machine, self.value, self._finish, self._assigned)
