@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 RANGES = {(bits, signed): (-(2 ** (bits - 1)) if signed else 0, 2 ** (bits - signed) - 1)
-          for bits in (32, 64) for signed in (True, False)}  # fmt: skip
+          for bits in (1, 8, 16, 32, 64) for signed in (True, False)}  # fmt: skip
 EDGES = [0, 1, 2, 3, 5, 7, 8, 15, 31, 32, 33, 63, 64, 100, 255, 2**15, 2**16, 46340, 2**26]
 EDGES += [2**k + d for k in (31, 32, 52, 53, 62, 63, 64) for d in (-1, 0, 1)]
 
@@ -488,13 +488,13 @@ class Fortran(Writer):
 
     @staticmethod
     def whole(cases):
-        return "\n".join(["module m", "use, intrinsic :: iso_fortran_env, only: int32, int64",
+        return "\n".join(["module m", "use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64",
                           "implicit none", "contains", *(c.text for c in cases), "end module m", ""])  # fmt: skip
 
     @staticmethod
     def program(cases):
         lines = [Fortran.whole(cases), "program p", "use m",
-                 "use, intrinsic :: iso_fortran_env, only: int32, int64", "implicit none"]  # fmt: skip
+                 "use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64", "implicit none"]  # fmt: skip
         for c in cases:
             for row in c.rows:
                 given = ", ".join(f"{v}_{t}" for v, t in zip(row, c.params, strict=True))
@@ -575,7 +575,7 @@ class Cpp(Writer):
         for c in cases:
             for row in c.rows:
                 given = [f"({t})({v % 2**64}ULL)" for v, t in zip(row, c.params, strict=True)]
-                lines.append(f"std::cout << {c.name}({', '.join(given)}) << '\\n';")
+                lines.append(f"std::cout << +{c.name}({', '.join(given)}) << '\\n';")
         return "\n".join([*lines, "}", ""])
 
     @staticmethod
@@ -585,6 +585,44 @@ class Cpp(Writer):
         return output(["g++", *flags, "-o", "p", "p.cpp"], ["./p"], folder)
 
 
+class TypedRust(Rust):
+    TYPES = {"i8": (8, True), "i16": (16, True), "u8": (8, False), "u16": (16, False),
+             "i32": (32, True), "u32": (32, False), "usize": (64, False)}  # fmt: skip
+
+    def written(self, params, result):
+        """A parameter may be hidden by what it is converted to."""
+        name, kind = self.draw.choice(list(params)), self.kind()
+        self.scope[name] = kind
+        head, _, rest = super().written(params, result).partition("\n")
+        return f"{head}\n    let {name} = {name} as {kind};\n{rest}"
+
+
+class TypedFortran(Fortran):
+    TYPES = {"int8": (8, True), "int16": (16, True), "int32": (32, True), "int64": (64, True)}
+
+    def literal(self, kind, number):
+        number = min(number, RANGES[self.TYPES[kind]][1])
+        return str(number) if kind == "int32" and self.likely(0.3) else f"{number}_{kind}"
+
+
+class TypedCpp(Cpp):
+    TYPES = {"signed char": (8, True), "short": (16, True), "unsigned char": (8, False),
+             "unsigned short": (16, False), "int": (32, True), "unsigned": (32, False),
+             "long long": (64, True), "bool": (1, False)}  # fmt: skip
+
+    def kind(self):
+        return self.draw.choice(list(self.TYPES))
+
+    def literal(self, kind, number):
+        if kind == "bool" and self.likely(0.5):
+            return self.draw.choice(("true", "false"))
+        return f"{number}{'LL' if kind == 'long long' or number > 2**31 - 1 else ''}"
+
+    def cast(self, kind, depth):
+        return f"static_cast<{kind}>({self.value(self.kind(), depth)})"
+
+
+TYPED = {"rust": TypedRust, "fortran": TypedFortran, "cpp": TypedCpp}  # with narrow types
 WRITERS = {
     "rust": Rust, "javascript": JavaScript, "julia": Julia, "fortran": Fortran, "cpp": Cpp,
 }  # fmt: skip

@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from machines import EDGES, RANGES, WRITERS
+from machines import EDGES, RANGES, TYPED, WRITERS
 
 from lego_emit.proofcheck import exhaustive
 from lego_emit.proofcheck.languages import read, tree
@@ -85,11 +85,11 @@ def changed(draw, text):
     return "".join(parts)
 
 
-def case_of(language, seed, number, seen, strange=False):
+def case_of(language, seed, number, seen, strange=False, writers=WRITERS):
     """A random case, changed where it is strange; None where the checker does not read it, or nowhere
     takes it to be defined."""
     draw = Random(f"{language} {seed} {number}")
-    writer = WRITERS[language](draw, number)
+    writer = writers[language](draw, number)
     text, params, _ = writer.function()
     if strange:
         head = next(line for line in text.splitlines() if re.search(rf"\b{writer.name}\(", line))
@@ -157,10 +157,10 @@ def compared(language, cases, seen):
     return wrong
 
 
-def differences(language, seed, count, strange=False):
+def differences(language, seed, count, strange=False, writers=WRITERS):
     """(what differs, how much was tried)."""
     seen = Counter()
-    made = (case_of(language, seed, n, seen, strange) for n in range(count))
+    made = (case_of(language, seed, n, seen, strange, writers) for n in range(count))
     return compared(language, [case for case in made if case is not None], seen), seen
 
 
@@ -170,6 +170,16 @@ def differences(language, seed, count, strange=False):
 def test_random_functions_compute_what_the_checker_reads(language, need):
     need(*PROGRAMS[language])
     wrong, seen = differences(language, 1, 100)
+    assert not wrong, wrong[0]
+    assert seen["points"] > 300
+
+
+@pytest.mark.deep
+@pytest.mark.usefixtures("any_form")
+@pytest.mark.parametrize("language", TYPED)
+def test_random_functions_of_narrow_types(language, need):
+    need(*PROGRAMS[language])
+    wrong, seen = differences(language, 3, 300, writers=TYPED)
     assert not wrong, wrong[0]
     assert seen["points"] > 300
 
