@@ -407,3 +407,69 @@ def test_a_result_that_is_written_wrong_is_refuted_or_refused(language, function
     unit = emitted(language, function, out=True)
     text = changed(unit.source, right, wrong)
     assert not checked(unit, function, text), text
+
+
+# -- parameters that are known when a caller is compiled -------------------------------------------
+
+
+def tile(BM, M, i, j):
+    return (i // BM * M + j) * BM + i % BM
+
+
+# (language, the head with BM among the others, the head of a function that is compiled for BM)
+HEADS = [
+    ("cpp", r"(\[\[nodiscard\]\] constexpr std::int64_t tile\(\s*)std::int64_t BM, ",
+     r"template <std::int64_t BM>\n\1"),
+    ("cuda", r"(\[\[nodiscard\]\] LEGO_HOST_DEVICE constexpr long long tile\(\s*)long long BM, ",
+     r"template <long long BM>\n\1"),
+    ("rust", r"pub const fn tile\((\s*)BM: i64, ", r"pub const fn tile<const BM: i64>(\1"),
+]  # fmt: skip
+RANGES = {"i": (0, None), "j": (0, "M"), "BM": (1, None)}
+
+
+def compiled_for(language, right, wrong, static=("BM",)):
+    """(the certificate, the text) of a function whose parameter stands in its head."""
+    unit = generate(tile, language, index_type="int64", ranges=RANGES)
+    text = changed(unit.source, right, wrong)
+    data = json.loads(unit.certificate().json)
+    for p in data["functions"][0]["parameters"]:
+        if p["name"] in static:
+            p["static"] = True
+    return data, text
+
+
+def proved(data, text):
+    data["sha256"] = sha256(text.encode()).hexdigest()
+    return check(data, text, tile)
+
+
+@pytest.mark.parametrize(("language", "right", "wrong"), HEADS)
+def test_a_function_that_is_compiled_for_a_number_is_proved(language, right, wrong):
+    data, text = compiled_for(language, right, wrong)
+    assert proved(data, text), f"{proved(data, text)}\n{text}"
+
+
+@pytest.mark.parametrize(("language", "right", "wrong"), HEADS)
+def test_a_head_that_is_wrong_is_refuted_or_refused(language, right, wrong):
+    data, text = compiled_for(language, right, wrong, ())
+    assert not proved(data, text) and "is compiled for BM" in str(proved(data, text))
+    data, text = compiled_for(language, right, wrong, ("BM", "M"))
+    assert not proved(data, text)
+    data, text = compiled_for(language, right, wrong)
+    for one, other in (
+        (r"(template <.*|<const )BM", r"\1M"),
+        (r"(template <.*) BM>", r"\1 BM, int N>"),
+        (r"template <.*>", "template <int BM>"),
+        (r"template <.*>", "template <class BM>"),
+        (r"template <.*>", "template <long long ...BM>"),
+        (r"template <.*\n", ""),
+        (r"<const BM: i64>", "<const BM: i32>"),
+        (r"<const BM: i64>", "<const BM: i64, const N: i64>"),
+        (r"<const BM: i64>", "<BM>"),
+        (r"<const BM: i64>", ""),
+        (r"BM \+ ", "M + "),
+        (r"% BM", "% M"),
+    ):
+        if re.search(one, text):
+            broken = changed(text, one, other)
+            assert not proved(data, broken), broken

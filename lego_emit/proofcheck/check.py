@@ -125,7 +125,14 @@ class _Subject:
             self.trusted.append("size_t and usize of 64 bits")
         names = [name for name, _ in function.params]
         self.parameters = {p["name"]: p for p in given if p["is"] != "fixed"}
-        if names != (said := [p["name"] for p in given]):
+        static = [p["name"] for p in given if p.get("static")]
+        said = static + [p["name"] for p in given if p["name"] not in static]
+        if list(function.static) != static:
+            raise UnsupportedSyntax(
+                f"{self.name} is compiled for {', '.join(function.static) or 'no parameter'}, and the "
+                f"certificate says {', '.join(static) or 'none'}"
+            )
+        if names != said:
             raise UnsupportedSyntax(
                 f"{self.name} takes {', '.join(names)}, and the certificate says {', '.join(said)}"
             )

@@ -94,7 +94,8 @@ class Function:
     """A function of the text. params: (name, type) in order, run-time sizes included; results: of
     each output the term, in order; names: of the outputs where the text names them, else ();
     comment: what stands before it
-    (lego_emit.proofcheck.stated parses it); trusted: what the terms rest on beside the text."""
+    (lego_emit.proofcheck.stated parses it); trusted: what the terms rest on beside the text; static:
+    the parameters that are known when a caller is compiled, the first ones."""
 
     name: str
     params: tuple[tuple[str, Type], ...]
@@ -104,6 +105,7 @@ class Function:
     names: tuple[str, ...] = ()
     line: int = 0
     trusted: tuple[str, ...] = ()
+    static: tuple[str, ...] = ()
 
     @property
     def read(self) -> frozenset[str]:

@@ -15,7 +15,7 @@ from ..text import (
 )
 from .c_call import CallOfC, FileOfC
 from .c_glsl import VECTORS, array_result, as_cpp
-from .c_groups import Structs, add_struct, check_guard, parameters, result_types
+from .c_groups import Structs, add_struct, check_guard, parameters, result_types, static_parameters
 from .c_types import (
     MARK,
     TYPES,
@@ -179,6 +179,9 @@ class _File(FileOfC):
             return [("", None, False)]  # the same with vectors, beside the one that is read
         return parameters(node, self.structs, self.language, self.counts, strict)
 
+    def static(self, node: Any) -> tuple[str, ...]:
+        return tuple(name for name, _ in static_parameters(node))
+
     def result_types(self, kind: Any) -> tuple[list[Type | None], tuple[str, ...]]:
         """(the types, the names) of the results of a function that returns this type."""
         if self.language != "glsl":
@@ -196,7 +199,8 @@ class _File(FileOfC):
         return found
 
     def comment(self, node: Any) -> str:
-        return comment_before(node).replace(MARK, "")
+        whole = node.parent if node.parent.type == "template_declaration" else node
+        return comment_before(whole).replace(MARK, "")
 
     def call(self, node: Any, machine: Machine) -> Call:
         return CallOfC(self, node, machine)

@@ -63,12 +63,27 @@ def parameters(
         declarator = declarator.child_by_field_name("declarator")
     if declarator is None:
         return [("", None, False)]
-    found: list[tuple[str, Any, bool]] = []
+    found = [(name, kind, False) for name, kind in static_parameters(node)]
     for param in inside(declarator.child_by_field_name("parameters")):
         own = _members(param, structs, language, counts)
         if strict and any(k is None for _, k, _ in own):
             raise unread(param, "a parameter of a type that no index has")
         found += own
+    return found
+
+
+def static_parameters(node: Any) -> list[tuple[str, Type | None]]:
+    """(name, type) of each parameter of the template that a definition is; the type None where it is no
+    integer."""
+    head = node.parent.child_by_field_name("parameters")
+    if node.parent.type != "template_declaration" or head is None:
+        return []
+    found: list[tuple[str, Type | None]] = []
+    for param in inside(head):
+        named = param.child_by_field_name("declarator")
+        plain = param.type == "parameter_declaration" and named is not None
+        kind = known_type(param.child_by_field_name("type")) if plain else None
+        found.append((words(named) if plain else words(param), kind))
     return found
 
 

@@ -275,7 +275,9 @@ token_tree: '(' (identifier ('::' identifier)? (',' identifier)*)? ')' | '(' int
     '*' identifier ')'
 macro_invocation/token_tree: '(' (identifier '.' identifier token_tree '>=' identifier
     | identifier '<' identifier | token_tree '.' identifier token_tree) ',' string_literal ')'
-function_item: visibility_modifier function_modifiers 'fn' identifier parameters '->'
+function_item/type_parameters: '<' const_parameter (',' const_parameter)* ','? '>'
+const_parameter: 'const' identifier ':' primitive_type
+function_item: visibility_modifier function_modifiers 'fn' identifier type_parameters? parameters '->'
     (primitive_type | tuple_type | array_type | type_identifier) block
     | function_modifiers 'fn' identifier parameters '->' primitive_type block
     | visibility_modifier 'fn' identifier parameters '->' bounded_type block
@@ -494,7 +496,8 @@ string_content ~ [\w ]+
 template_declaration: 'template' template_parameter_list (class_specifier ';' | function_definition
     | friend_declaration)
 template_parameter_list: '<' (type_parameter_declaration (',' optional_type_parameter_declaration)?
-    | variadic_type_parameter_declaration) '>'
+    | variadic_type_parameter_declaration | parameter_declaration (',' parameter_declaration)*) '>'
+template_parameter_list/parameter_declaration: $type identifier
 type_parameter_declaration: 'class' type_identifier?
 optional_type_parameter_declaration: 'class' '=' decltype
 variadic_type_parameter_declaration: 'class' '...' type_identifier
@@ -505,7 +508,7 @@ function_definition: (attribute_declaration? type_qualifier)? $type function_dec
 field_declaration_list/function_definition: (attribute_declaration storage_class_specifier?
     type_qualifier+ $type $declarator | type_qualifier explicit_function_specifier?
     function_declarator field_initializer_list) compound_statement
-template_declaration/function_definition: (attribute_declaration type_qualifier $type
+template_declaration/function_definition: (attribute_declaration? type_qualifier $type
     function_declarator | type_qualifier explicit_function_specifier? function_declarator
     field_initializer_list) compound_statement
 function_declarator: identifier parameter_list noexcept?

@@ -139,7 +139,7 @@ class _File(File):
             self.add_table(name, TYPES[found[1]], [n[0] for n in numbers if n])
 
     def parameters(self, node: Any, strict: bool = False) -> list[tuple[str, Any, bool]]:
-        found = []
+        found = [(name, kind, False) for name, kind in self._head(node)]
         for param in inside(node.child_by_field_name("parameters")):
             pattern, kind = (param.child_by_field_name(f) for f in ("pattern", "type"))
             name = words(pattern) if pattern is not None else ""
@@ -147,6 +147,20 @@ class _File(File):
             if None in [known for _, known in members] and strict:
                 raise unread(param, "a parameter of a type that no index has")
             found += [(member, known, False) for member, known in members]
+        return found
+
+    def static(self, node: Any) -> tuple[str, ...]:
+        return tuple(name for name, _ in self._head(node))
+
+    def _head(self, node: Any) -> list[tuple[str, Type | None]]:
+        """(name, type) of each constant that a function is generic in."""
+        head = node.child_by_field_name("type_parameters")
+        found: list[tuple[str, Type | None]] = []
+        for param in inside(head) if head is not None else ():
+            plain = param.type == "const_parameter"
+            kind = TYPES.get(words(param.child_by_field_name("type"))) if plain else None
+            name = param.child_by_field_name("name")
+            found.append((words(param) if name is None else words(name), kind))
         return found
 
     def _members(self, name: str, kind: Any) -> list[tuple[str, Type | None]]:

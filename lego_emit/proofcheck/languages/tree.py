@@ -310,6 +310,10 @@ class File:
         where it is no plain integer: with strict, UnsupportedSyntax is raised there."""
         raise NotImplementedError
 
+    def static(self, node: Any) -> tuple[str, ...]:
+        """The parameters, the first ones, that are known when a caller of a definition is compiled."""
+        return ()
+
     def comment(self, node: Any) -> str:
         """What stands before a definition."""
         raise NotImplementedError
@@ -344,6 +348,8 @@ class File:
                 found.append(node)
         if len(found) > 1:
             raise unread(found[1], f"a second function {name}")
+        if found and count is not None and self.static(found[0]):
+            raise unread(found[0], "a call of a function that is compiled for a number")
         return found[0] if found else None
 
     def read(self, name: str, params: Sequence[str] = ()) -> Function | None:
@@ -374,6 +380,7 @@ class File:
             call.names,
             node.start_point[0] + 1,
             tuple(sorted(machine.trusted)),
+            self.static(node),
         )
 
     def text(self) -> Text:
