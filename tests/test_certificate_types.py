@@ -9,7 +9,7 @@ from zlib import crc32
 import pytest
 
 from lego_emit import Col, GroupBy, generate
-from lego_emit.proofcheck.check import check
+from lego_emit.proofcheck.check import CertificateError, check
 from lego_emit.types import I8, I16, I32, I64, U8, U16, U32, Array, Bool, Size
 
 pytest.importorskip("tree_sitter")
@@ -407,6 +407,34 @@ def test_a_result_that_is_written_wrong_is_refuted_or_refused(language, function
     unit = emitted(language, function, out=True)
     text = changed(unit.source, right, wrong)
     assert not checked(unit, function, text), text
+
+
+@pytest.mark.parametrize(
+    ("function", "change", "why"),
+    [
+        (square, lambda f: f["parameters"][0].update(type="int32"), "i is int16"),
+        (square, lambda f: f["parameters"][0].update(type="int17"), "which is no type"),
+        (square, lambda f: f["parameters"][0].pop("type"), "i is int16"),
+        (square, lambda f: f.update(types=["int64"]), "is int32"),
+        (turned, lambda f: f.pop("types"), "is int8"),
+        (turned, lambda f: f["parameters"][1].pop("type"), "b is bool"),
+        (far, lambda f: f["parameters"][0].update(type="uint32"), "i is int32"),
+        (picked, lambda f: f.update(types=["", ""]), "odd is bool"),
+        (picked, lambda f: f.update(types=["bool"]), None),
+        (square, lambda f: f.update(types=[8]), None),
+        (square, lambda f: f["parameters"][0].update(type=16), None),
+    ],
+)  # fmt: skip
+def test_a_certificate_that_states_another_type(function, change, why):
+    unit = emitted("c", function)
+    data = json.loads(unit.certificate().json)
+    change(data["functions"][0])
+    if why is None:
+        with pytest.raises(CertificateError):
+            check(data, unit.source, function)
+    else:
+        report = check(data, unit.source, function)
+        assert not report and why in str(report), str(report)
 
 
 # -- parameters that are known when a caller is compiled -------------------------------------------

@@ -396,8 +396,6 @@ class _Subject:
     def _as_stated(self, found: tuple[str, str]) -> tuple[str, str]:
         """What was found, unless a parameter or a result has another type than the certificate says."""
         stated = [*self._stated_types()]
-        if len(stated) != len(self.function.params) + len(self.function.results):
-            return OPEN, "the certificate does not say a type of each result"
         results = self.about["results"]
         own_types = zip(results, (v.type for v in self.function.results), strict=True)
         pairs = zip((*self.function.params, *own_types), stated, strict=True)
@@ -406,7 +404,8 @@ class _Subject:
             if said and wanted is None:
                 return OPEN, f"the certificate says {short_repr(said)} of {name}, which is no type"
             # What computes is as wide as the certificate says, or has no width of a machine's.
-            own = wanted if not said and kind is BOOL and name in results else WIDTHS.get(kind.name)
+            truth = kind is BOOL and name in results and "types" not in self.about
+            own = wanted if truth else WIDTHS.get(kind.name)
             if wanted is not None and own != wanted and (said or own is not None):
                 return OPEN, f"{name} is {kind.name}, and the certificate says {said or plain}"
         return found

@@ -33,6 +33,11 @@ def check_form(certificate: Mapping[str, Any]) -> None:
             for by in _formed(statement, {"says": str, "known": list})["known"]:
                 _formed(by, {"by": str, "result": str} if statement["says"] == "range" else {})
         kinds = _formed(function, {"types": list})["types"] if "types" in function else []
+        if len(kinds) not in (0, len(function["results"])):
+            raise CertificateError(
+                f"the certificate of {function['name']} says {len(kinds)} types of "
+                f"{len(function['results'])} results"
+            )
         texts = [*function["results"], *function["given"], *kinds]
         if not all(isinstance(text, str) for text in texts):
             raise CertificateError(

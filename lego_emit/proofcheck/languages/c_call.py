@@ -316,6 +316,8 @@ class CallOfC(Call):
     def _promoted(self, value: Value) -> Value:
         if value.type in NO_INTEGERS:
             raise unread(self.node, "a number that is no integer")
+        if value.type == BOOL and self.file.language == "glsl":
+            raise unread(self.node, "a truth value where a number is expected")
         return self.implicit(value, I32) if (value.type.bits or 0) < 32 else value
 
     def _common(self, a: Value, b: Value) -> tuple[Value, Value, Type]:
