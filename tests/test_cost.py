@@ -142,6 +142,32 @@ def test_a_product_by_2_4_or_8_costs_nothing_in_a_sum():
     assert graph.price([graph.op("or", y, times(4))])[0] == 2
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_a_sum_of_a_shifted_value_and_its_multiple_is_not_always_one_instruction(compiler, need):
+    """gcc computes 9*(x >> 3) as (x & ~7) + (x >> 3), so that its price lies between an addition and a product."""
+    need(compiler, f"apt-get install {compiler}")
+    graph = Graph(COSTS["latency"], ())
+    x = graph.var("x", nonnegative=True)
+    for factor in (3, 5, 9):
+        for by in (1, 2, 3, 4):
+            shifted = [
+                graph.op("shr", x, graph.const(by)),
+                graph.op("div", x, graph.const(1 << by)),
+            ]
+            prices = {
+                graph.price([graph.op("mul", graph.const(factor), s)])[0] - graph.price([s])[0]
+                for s in shifted
+            }
+            split = factor - 1 == 1 << by
+            assert prices == {1.25 if split else 1}
+            text = with_ranges(f"y ^ {factor}*(x >> {by})", {"x": 64, "y": 64})
+            more = compiled.counted(text, compiler, "-O2") - compiled.counted(
+                with_ranges(f"y ^ (x >> {by})", {"x": 64, "y": 64}), compiler, "-O2"
+            )
+            assert more >= 3 if split and compiler == "gcc" else more == 1
+
+
 def test_a_remainder_costs_its_quotient_a_product_and_a_difference():
     for n in (3, 5, 7, 9, 10, 12, 14, 121):
         graph = Graph(COSTS["latency"], ())

@@ -2,7 +2,7 @@
 //
 // Linear({'x': [(9,), (18,), (36,), (1,), (2,), (4,)]}, out={'y': 64}, offset={'y': 21})
 #ifndef LEGO_LINEAR_AFFINE_CL
-#define LEGO_LINEAR_AFFINE_CL 0x25b328c6
+#define LEGO_LINEAR_AFFINE_CL 0x53eb4889
 
 /// (y) of (x).
 /// @param x 0 <= x < 64
@@ -15,9 +15,9 @@ static inline int linear_affine_apply(int x) {
 /// @param y 0 <= y < 64
 /// @return 0 <= the result < 64
 static inline int linear_affine_inv(int y) {
-  return 0x3a ^ 9 * (y >> 3) ^ 8 * (y & 7);
+  return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }
 
-#elif LEGO_LINEAR_AFFINE_CL != 0x25b328c6
+#elif LEGO_LINEAR_AFFINE_CL != 0x53eb4889
 #error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_CL

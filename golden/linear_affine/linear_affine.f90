@@ -21,7 +21,7 @@ contains
   !> @return 0 <= the result < 64
   elemental integer(int32) function linear_affine_inv(y)
     integer(int32), intent(in) :: y
-    linear_affine_inv = ieor(ieor(58_int32, 9_int32 * shifta(y, 3)), 8_int32 * iand(y, 7_int32))
+    linear_affine_inv = ieor(ior(iand(ieor(shiftl(y, 3), y), 56_int32), shifta(y, 3)), 58_int32)
   end function linear_affine_inv
 
 end module linear_affine_mod

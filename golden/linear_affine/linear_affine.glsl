@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_AFFINE_GLSL
-#define LEGO_LINEAR_AFFINE_GLSL 0x7d2bf42c
+#define LEGO_LINEAR_AFFINE_GLSL 0x65a1b060
 
 // (y) of (x).
 // 0 <= x < 64
@@ -18,9 +18,9 @@ int linear_affine_apply(int x) {
 // 0 <= y < 64
 // Result: 0 <= the result < 64
 int linear_affine_inv(int y) {
-  return 0x3a ^ 9 * (y >> 3) ^ 8 * (y & 7);
+  return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }
 
-#elif LEGO_LINEAR_AFFINE_GLSL != 0x7d2bf42c
+#elif LEGO_LINEAR_AFFINE_GLSL != 0x65a1b060
 #error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_GLSL

@@ -2,7 +2,7 @@
 //
 // Linear({'x': [(9,), (18,), (36,), (1,), (2,), (4,)]}, out={'y': 64}, offset={'y': 21})
 #ifndef LEGO_LINEAR_AFFINE_H
-#define LEGO_LINEAR_AFFINE_H 0x3e7c90c5
+#define LEGO_LINEAR_AFFINE_H 0x5515f606
 
 #include <stdint.h>
 
@@ -17,9 +17,9 @@ static inline int32_t linear_affine_apply(int32_t x) {
 /// @param y 0 <= y < 64
 /// @return 0 <= the result < 64
 static inline int32_t linear_affine_inv(int32_t y) {
-  return 0x3a ^ 9 * (y >> 3) ^ 8 * (y & 7);
+  return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }
 
-#elif LEGO_LINEAR_AFFINE_H != 0x3e7c90c5
+#elif LEGO_LINEAR_AFFINE_H != 0x5515f606
 #error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_H

@@ -2,7 +2,7 @@
 //
 // Linear({'x': [(9,), (18,), (36,), (1,), (2,), (4,)]}, out={'y': 64}, offset={'y': 21})
 #ifndef LEGO_LINEAR_AFFINE_HIP_H
-#define LEGO_LINEAR_AFFINE_HIP_H 0x2a3b63c7
+#define LEGO_LINEAR_AFFINE_HIP_H 0x58598faa
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -23,9 +23,9 @@
 /// @param y 0 <= y < 64
 /// @return 0 <= the result < 64
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int linear_affine_inv(int y) noexcept {
-  return 0x3a ^ 9 * (y >> 3) ^ 8 * (y & 7);
+  return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }
 
-#elif LEGO_LINEAR_AFFINE_HIP_H != 0x2a3b63c7
+#elif LEGO_LINEAR_AFFINE_HIP_H != 0x58598faa
 #error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_HIP_H

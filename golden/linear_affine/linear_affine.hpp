@@ -2,7 +2,7 @@
 //
 // Linear({'x': [(9,), (18,), (36,), (1,), (2,), (4,)]}, out={'y': 64}, offset={'y': 21})
 #ifndef LEGO_LINEAR_AFFINE_HPP
-#define LEGO_LINEAR_AFFINE_HPP 0x75a5a6fe
+#define LEGO_LINEAR_AFFINE_HPP 0x76d66769
 
 #include <cstdint>
 
@@ -19,11 +19,11 @@ namespace lego {
 /// @param y 0 <= y < 64
 /// @return 0 <= the result < 64
 [[nodiscard]] constexpr std::int32_t linear_affine_inv(std::int32_t y) noexcept {
-  return 0x3a ^ 9 * (y >> 3) ^ 8 * (y & 7);
+  return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_AFFINE_HPP != 0x75a5a6fe
+#elif LEGO_LINEAR_AFFINE_HPP != 0x76d66769
 #error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_HPP

@@ -28,7 +28,7 @@ linear_affine_apply(x::Integer) = linear_affine_apply(Int64(x))
 - Result: `0 <= the result < 64`
 """
 @inline function linear_affine_inv(y::Ti)::Ti where {Ti<:Union{Int32, Int64}}
-    return xor(xor(Ti(58), Ti(9) * (y >> 3)), Ti(8) * (y & Ti(7)))
+    return xor((xor(y << 3, y) & Ti(56)) | (y >> 3), Ti(58))
 end
 
 linear_affine_inv(y::Integer) = linear_affine_inv(Int64(y))

@@ -2,7 +2,7 @@
 //
 // Linear({'x': [(9,), (18,), (36,), (1,), (2,), (4,)]}, out={'y': 64}, offset={'y': 21})
 #ifndef LEGO_LINEAR_AFFINE_METAL
-#define LEGO_LINEAR_AFFINE_METAL 0x2bb86a8b
+#define LEGO_LINEAR_AFFINE_METAL 0x3b2072b1
 
 #include <metal_stdlib>
 
@@ -17,9 +17,9 @@ static inline int linear_affine_apply(int x) {
 /// @param y 0 <= y < 64
 /// @return 0 <= the result < 64
 static inline int linear_affine_inv(int y) {
-  return 0x3a ^ 9 * (y >> 3) ^ 8 * (y & 7);
+  return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }
 
-#elif LEGO_LINEAR_AFFINE_METAL != 0x2bb86a8b
+#elif LEGO_LINEAR_AFFINE_METAL != 0x3b2072b1
 #error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_METAL

@@ -19,5 +19,5 @@ export function linear_affine_apply(x) {
  * @returns {number} 0 <= the result < 64
  */
 export function linear_affine_inv(y) {
-  return 0x3a ^ 9 * (y >> 3) ^ 8 * (y & 7);
+  return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }

@@ -23,15 +23,13 @@ func.func @linear_affine_apply(%x: i32) -> i32 {
 // Result: 0 <= the result < 64
 func.func @linear_affine_inv(%y: i32) -> i32 {
   %c3_i32 = arith.constant 3 : i32
-  %c9_i32 = arith.constant 9 : i32
+  %c56_i32 = arith.constant 56 : i32
   %c58_i32 = arith.constant 58 : i32
-  %c7_i32 = arith.constant 7 : i32
-  %c8_i32 = arith.constant 8 : i32
-  %0 = arith.shrsi %y, %c3_i32 : i32
-  %1 = arith.muli %0, %c9_i32 : i32
-  %2 = arith.xori %1, %c58_i32 : i32
-  %3 = arith.andi %y, %c7_i32 : i32
-  %4 = arith.muli %3, %c8_i32 : i32
-  %5 = arith.xori %2, %4 : i32
+  %0 = arith.shli %y, %c3_i32 : i32
+  %1 = arith.xori %0, %y : i32
+  %2 = arith.andi %1, %c56_i32 : i32
+  %3 = arith.shrsi %y, %c3_i32 : i32
+  %4 = arith.ori %2, %3 : i32
+  %5 = arith.xori %4, %c58_i32 : i32
   return %5 : i32
 }

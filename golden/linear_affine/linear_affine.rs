@@ -23,5 +23,5 @@ pub const fn linear_affine_apply(x: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn linear_affine_inv(y: i32) -> i32 {
-    0x3a ^ (9 * (y >> 3)) ^ (8 * (y & 7))
+    ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a
 }

@@ -15,5 +15,5 @@ fn linear_affine_apply(x: i32) -> i32 {
 /// 0 <= y < 64
 /// Result: 0 <= the result < 64
 fn linear_affine_inv(y: i32) -> i32 {
-  return 0x3a ^ (9 * (y >> 3u)) ^ (8 * (y & 7));
+  return ((((y << 3u) ^ y) & 0x38) | (y >> 3u)) ^ 0x3a;
 }

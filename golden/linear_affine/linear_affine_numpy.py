@@ -28,4 +28,4 @@ def linear_affine_inv(y):
     Returns:
         0 <= the result < 64
     """
-    return 0x3A ^ (9 * (y >> 3)) ^ (8 * (y & 7))
+    return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3A

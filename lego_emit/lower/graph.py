@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -41,10 +42,8 @@ class Graph:
         # the value is used
         self.quotients: list[Node] = []  # by numbers
         self._known: dict[tuple, Node] = {}
-        self._remainders: dict[
-            Node, tuple
-        ] = {}  # modulo -> (its quotient's key, what it costs less
-        # where that is there)
+        # modulo -> (its quotient's key, what it costs less where that is there)
+        self._remainders: dict[Node, tuple] = {}
         self._scaled: dict[Node, Node] = {}  # sum -> a product that it computes besides
         self._prices: dict[Node, tuple[float, int]] = {}  # of single roots
 
@@ -132,24 +131,22 @@ class Graph:
             price = cost.prices.get(row.shift, 1)  # every compiler's
         elif op == "add" and cost.scaled and (products := [*filter(_is_scaled, args)]):
             self._scaled[node] = products[0]
-        if row.floored and args[1].op != "const":
-            price += cost.symbolic
-        elif row.floored and long_reciprocal(args[1].value):
-            price += cost.long
+        if row.floored:
+            by = args[1]
+            price += cost.long * long_reciprocal(by.value) if by.op == "const" else cost.symbolic
         if row.quotient and cost.remainder is not None and price > cost.remainder:
             self._remainders[node] = (row.quotient, *args), price - cost.remainder
         if cost.scaled and any(x - 1 in SCALES for x in numbers) and (op == "mul" or row.quotient):
             product, scaled, total = (cost.prices.get(o, 1) for o in ("mul", "shl", "add"))
-            price -= max(0, product - scaled - total + cost.scaled)  # a modulo's product, too
+            saved = max(0, product - scaled - total + cost.scaled)  # of a modulo's product, too
+            price -= saved / 2 if op == "mul" and _is_split(*args) else saved
         return price * cost.hoisted if node in self.hoisted else price
 
     def _flag(self, condition: Node, wanted: bool) -> Node:
         """1 where a condition has the wanted value, else 0."""
         if not wanted:
-            if opposite := condition.row.opposite:
-                condition = self.op(opposite, *condition.args)
-            else:
-                condition = self.op("lnot", condition)
+            opposite = condition.row.opposite
+            condition = self.op(opposite or "lnot", *(condition.args if opposite else (condition,)))
         return self.op("int", condition)
 
     def _neutral(self, row: Operation, args: tuple[Node, ...]) -> Node | None:
@@ -276,11 +273,9 @@ class Graph:
 
     def uses(self, roots: Iterable[Node]) -> Iterator[tuple[Node, int]]:
         """(node, how often it stands in what the roots need), those that are computed."""
-        counts: dict[Node, int] = {}
         reached, roots = self.reached(roots), list(roots)
         users = (n for n in reached if n.op != "within")
-        for node in map(self.plain, [a for n in users for a in n.args] + roots):
-            counts[node] = counts.get(node, 0) + 1
+        counts = Counter(map(self.plain, [a for n in users for a in n.args] + roots))
         for node in reached:
             if node.op == "within":
                 counts[node] = counts[self.plain(node)]
@@ -292,6 +287,15 @@ def _is_scaled(node: Node) -> bool:
     if node.op == "shl":
         return node.args[1].op == "const" and node.args[1].value in SHIFTS
     return node.op == "mul" and any(a.op == "const" and a.value in SCALES for a in node.args)
+
+
+def _is_split(factor: Node, value: Node) -> bool:
+    """Whether they are 2**k + 1 and x >> k, such as those of 9*(x >> 3): one instruction beside the shift by
+    clang, three by gcc, which computes (x & ~7) + (x >> 3)."""
+    if value.op not in ("shr", "div", "floordiv") or value.args[1].op != "const":
+        return False
+    by = value.args[1].value
+    return factor.value - 1 == (1 << by if value.op == "shr" else by)
 
 
 def apart(inputs: Inputs, x: Any) -> dict[Node, Any]:
