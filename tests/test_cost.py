@@ -142,30 +142,36 @@ def test_a_product_by_2_4_or_8_costs_nothing_in_a_sum():
     assert graph.price([graph.op("or", y, times(4))])[0] == 2
 
 
+SPLIT = [(f, k, "gcc") for f in (3, 5, 9) for k in range(1, 5) if f - 1 == 1 << k]
+SPLIT += [(f, k, "clang") for f in (2, 4, 8) for k in range(1, 7) if f < 1 << k]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_a_sum_of_a_shifted_value_and_its_multiple_is_not_always_one_instruction(compiler, need):
-    """gcc computes 9*(x >> 3) as (x & ~7) + (x >> 3), so that its price lies between an addition and a product."""
+@pytest.mark.parametrize("factor", [2, 3, 4, 5, 8, 9])
+def test_what_one_compiler_takes_apart_saves_half_as_much(compiler, factor, need):
+    """gcc computes 9*(x >> 3) as (x & ~7) + (x >> 3), clang 4*(x >> 6) as (x >> 4) & ~3."""
     need(compiler, f"apt-get install {compiler}")
-    graph = Graph(COSTS["latency"], ())
-    x = graph.var("x", nonnegative=True)
-    for factor in (3, 5, 9):
-        for by in (1, 2, 3, 4):
-            shifted = [
-                graph.op("shr", x, graph.const(by)),
-                graph.op("div", x, graph.const(1 << by)),
-            ]
-            prices = {
-                graph.price([graph.op("mul", graph.const(factor), s)])[0] - graph.price([s])[0]
-                for s in shifted
-            }
-            split = factor - 1 == 1 << by
-            assert prices == {1.25 if split else 1}
-            text = with_ranges(f"y ^ {factor}*(x >> {by})", {"x": 64, "y": 64})
-            more = compiled.counted(text, compiler, "-O2") - compiled.counted(
-                with_ranges(f"y ^ (x >> {by})", {"x": 64, "y": 64}), compiler, "-O2"
+    whole, half = (1, 0.5) if factor in (2, 4, 8) else (2, 0.25)  # with a sum
+    for k in range(1, 7):
+        split = [c for f, by, c in SPLIT if (f, by) == (factor, k)]
+        graph = Graph(COSTS["latency"], ())
+        x, y = graph.var("x", nonnegative=True), graph.var("y")
+        for op, number in (("shr", k), ("div", 1 << k)):
+            shifted = graph.op(op, x, graph.const(number))
+            product = graph.op("mul", graph.const(factor), shifted)
+            price = graph.price([graph.op("add", product, y)])[0] - graph.price([shifted])[0]
+            assert price == whole + half * bool(split)
+        more, less = (
+            compiled.counted(
+                "int position(int, int);\n"
+                f"int position(int x, int y) {{ return {factor_of}(x >> {k}) + y; }}\n",
+                compiler,
+                "-O2",
             )
-            assert more >= 3 if split and compiler == "gcc" else more == 1
+            for factor_of in (f"{factor}*", "")
+        )
+        assert (more - less >= whole) == (compiler in split)
 
 
 def test_a_remainder_costs_its_quotient_a_product_and_a_difference():

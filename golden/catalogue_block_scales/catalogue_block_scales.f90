@@ -18,8 +18,9 @@ contains
   elemental integer(int64) function catalogue_block_scales_apply(M, K, i, j)
     integer(int64), intent(in) :: M, K, i, j
     associate (unused => M); end associate
-    catalogue_block_scales_apply = shifta(i, 7) * (512_int64 * shifta(K - 1_int64, 2) + 496_int64) &
-        + 508_int64 * shifta(j, 2) + 16_int64 * iand(i, 31_int64) + 4_int64 * shifta(i, 5) + j
+    catalogue_block_scales_apply = 512_int64 &
+            * (shifta(i, 7) * shifta(K + 3_int64, 2) + shifta(j, 2)) &
+        + 16_int64 * iand(i, 31_int64) + iand(shifta(i, 3), 12_int64) + iand(j, 3_int64)
   end function catalogue_block_scales_apply
 
   !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_GLSL
-#define LEGO_CATALOGUE_BLOCK_SCALES_GLSL 0x1ebc2f54
+#define LEGO_CATALOGUE_BLOCK_SCALES_GLSL 0x554b5ebd
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -15,8 +15,7 @@
 // Result: 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
 // Assumes (K + 3)*(M + 127) - 1 <= 2^31 - 1
 int catalogue_block_scales_apply(int M, int K, int i, int j) {
-  return (i >> 7) * (512 * ((K - 1) >> 2) + 496) + 508 * (j >> 2) + 16 * (i & 31) + 4 * (i >> 5)
-      + j;
+  return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
 }
 
 // The same with (i, j) as a vector.
@@ -46,6 +45,6 @@ ivec2 catalogue_block_scales_inv(int M, int K, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_GLSL != 0x1ebc2f54
+#elif LEGO_CATALOGUE_BLOCK_SCALES_GLSL != 0x554b5ebd
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_H
-#define LEGO_CATALOGUE_BLOCK_SCALES_H 0x14aafdcb
+#define LEGO_CATALOGUE_BLOCK_SCALES_H 0x3ffc8e47
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,8 +16,7 @@
 /// @pre (K + 3)*(M + 127) - 1 <= INT64_MAX
 static inline int64_t catalogue_block_scales_apply(int64_t M, int64_t K, int64_t i, int64_t j) {
   (void)M;
-  return (i >> 7) * (512 * ((K - 1) >> 2) + 496) + 508 * (j >> 2) + 16 * (i & 31) + 4 * (i >> 5)
-      + j;
+  return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
 }
 
 /// The result of catalogue_block_scales_inv.
@@ -50,6 +49,6 @@ static inline bool catalogue_block_scales_fits(int64_t M, int64_t K) {
       && K <= (INT64_MAX - 380 - 127 * K - 3 * M) / M && K <= (INT64_MAX - 384) / 128;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_H != 0x14aafdcb
+#elif LEGO_CATALOGUE_BLOCK_SCALES_H != 0x3ffc8e47
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_H

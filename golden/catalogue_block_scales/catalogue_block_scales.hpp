@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_HPP
-#define LEGO_CATALOGUE_BLOCK_SCALES_HPP 0x42a548e1
+#define LEGO_CATALOGUE_BLOCK_SCALES_HPP 0x7edaf9cb
 
 #include <cstdint>
 
@@ -17,8 +17,7 @@ namespace lego {
 /// @pre (K + 3)*(M + 127) - 1 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_block_scales_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t K, std::int64_t i, std::int64_t j) noexcept {
-  return (i >> 7) * (512 * ((K - 1) >> 2) + 496) + 508 * (j >> 2) + 16 * (i & 31) + 4 * (i >> 5)
-      + j;
+  return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
 }
 
 /// The result of catalogue_block_scales_inv.
@@ -49,6 +48,6 @@ struct catalogue_block_scales_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_HPP != 0x42a548e1
+#elif LEGO_CATALOGUE_BLOCK_SCALES_HPP != 0x7edaf9cb
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_HPP

@@ -18,8 +18,8 @@ Physical position of the logical index (i, j).
 - Assumes `(K + 3)*(M + 127) - 1 <= typemax(Int64)`
 """
 @inline function catalogue_block_scales_apply(M::Int64, K::Int64, i::Int64, j::Int64)::Int64
-    return (i >> 7) * (512 * ((K - 1) >> 2) + 496) + 508 * (j >> 2) + 16 * (i & 31) +
-        4 * (i >> 5) + j
+    return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) +
+        (j & 3)
 end
 
 function catalogue_block_scales_apply(M::Integer, K::Integer, i::Integer, j::Integer)

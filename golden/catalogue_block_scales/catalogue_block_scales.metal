@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_METAL
-#define LEGO_CATALOGUE_BLOCK_SCALES_METAL 0x1ec01a33
+#define LEGO_CATALOGUE_BLOCK_SCALES_METAL 0x32529b3e
 
 #include <metal_stdlib>
 
@@ -15,8 +15,7 @@
 /// @pre (K + 3)*(M + 127) - 1 <= LONG_MAX
 static inline long catalogue_block_scales_apply(long M, long K, long i, long j) {
   (void)M;
-  return (i >> 7) * (512 * ((K - 1) >> 2) + 496) + 508 * (j >> 2) + 16 * (i & 31) + 4 * (i >> 5)
-      + j;
+  return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
 }
 
 /// The result of catalogue_block_scales_inv.
@@ -39,6 +38,6 @@ static inline catalogue_block_scales_inv_result catalogue_block_scales_inv(
   return {total < M && total_2 < K ? total : -1, total < M && total_2 < K ? total_2 : -1};
 }
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_METAL != 0x1ec01a33
+#elif LEGO_CATALOGUE_BLOCK_SCALES_METAL != 0x32529b3e
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_METAL

@@ -16,8 +16,8 @@
  * @returns {number} 0 <= the result < 512*(Math.floor((K - 1) / 4) + 1)*(Math.floor((M - 1) / 128) + 1)
  */
 export function catalogue_block_scales_apply(M, K, i, j) {
-  return Math.floor(i / 128) * (512 * Math.floor((K - 1) / 4) + 496) + 508 * Math.floor(j / 4)
-      + 16 * (i & 31) + 4 * Math.floor(i / 32) + j;
+  return 512 * (Math.floor(i / 128) * Math.floor((K + 3) / 4) + Math.floor(j / 4)) + 16 * (i & 31)
+      + (Math.floor(i / 8) & 12) + (j & 3);
 }
 
 /**

@@ -11,32 +11,28 @@
 // Assumes (K + 3)*(M + 127) - 1 <= 2^63 - 1
 func.func @catalogue_block_scales_apply(%M: i64, %K: i64, %i: i64, %j: i64) -> i64 {
   %c7_i64 = arith.constant 7 : i64
-  %c1_i64 = arith.constant 1 : i64
+  %c3_i64 = arith.constant 3 : i64
   %c2_i64 = arith.constant 2 : i64
   %c512_i64 = arith.constant 512 : i64
-  %c496_i64 = arith.constant 496 : i64
-  %c508_i64 = arith.constant 508 : i64
   %c31_i64 = arith.constant 31 : i64
   %c16_i64 = arith.constant 16 : i64
-  %c5_i64 = arith.constant 5 : i64
-  %c4_i64 = arith.constant 4 : i64
+  %c12_i64 = arith.constant 12 : i64
   %0 = arith.shrsi %i, %c7_i64 : i64
-  %1 = arith.subi %K, %c1_i64 : i64
+  %1 = arith.addi %K, %c3_i64 : i64
   %2 = arith.shrsi %1, %c2_i64 : i64
-  %3 = arith.muli %2, %c512_i64 : i64
-  %4 = arith.addi %3, %c496_i64 : i64
-  %5 = arith.muli %0, %4 : i64
-  %6 = arith.shrsi %j, %c2_i64 : i64
-  %7 = arith.muli %6, %c508_i64 : i64
-  %8 = arith.addi %5, %7 : i64
-  %9 = arith.andi %i, %c31_i64 : i64
-  %10 = arith.muli %9, %c16_i64 : i64
-  %11 = arith.addi %8, %10 : i64
-  %12 = arith.shrsi %i, %c5_i64 : i64
-  %13 = arith.muli %12, %c4_i64 : i64
-  %14 = arith.addi %11, %13 : i64
-  %15 = arith.addi %14, %j : i64
-  return %15 : i64
+  %3 = arith.muli %0, %2 : i64
+  %4 = arith.shrsi %j, %c2_i64 : i64
+  %5 = arith.addi %3, %4 : i64
+  %6 = arith.muli %5, %c512_i64 : i64
+  %7 = arith.andi %i, %c31_i64 : i64
+  %8 = arith.muli %7, %c16_i64 : i64
+  %9 = arith.addi %6, %8 : i64
+  %10 = arith.shrsi %i, %c3_i64 : i64
+  %11 = arith.andi %10, %c12_i64 : i64
+  %12 = arith.addi %9, %11 : i64
+  %13 = arith.andi %j, %c3_i64 : i64
+  %14 = arith.addi %12, %13 : i64
+  return %14 : i64
 }
 
 // Logical index (i, j) of a physical position; (-1, -1) where it is masked.

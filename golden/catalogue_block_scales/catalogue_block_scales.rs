@@ -19,7 +19,7 @@
 #[inline]
 pub const fn catalogue_block_scales_apply(M: i64, K: i64, i: i64, j: i64) -> i64 {
     let _ = M;
-    (i >> 7) * (512 * ((K - 1) >> 2) + 496) + 508 * (j >> 2) + 16 * (i & 0x1f) + 4 * (i >> 5) + j
+    512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 0x1f) + ((i >> 3) & 0xc) + (j & 3)
 }
 
 /// Logical index `(i, j)` of a physical position; (-1, -1) where it is masked.

@@ -12,8 +12,8 @@
 /// Result: 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
 /// Assumes (K + 3)*(M + 127) - 1 <= 2^31 - 1
 fn catalogue_block_scales_apply(M: i32, K: i32, i: i32, j: i32) -> i32 {
-  return (i >> 7u) * (512 * ((K - 1) >> 2u) + 496) + 508 * (j >> 2u) + 16 * (i & 31) + 4 * (i >> 5u)
-      + j;
+  return 512 * ((i >> 7u) * ((K + 3) >> 2u) + (j >> 2u)) + 16 * (i & 31) + ((i >> 3u) & 12)
+      + (j & 3);
 }
 
 /// The result of catalogue_block_scales_inv.

@@ -26,9 +26,7 @@ def catalogue_block_scales_apply(M, K, i, j):
     K = tl.cast(K, tl.int64)
     i = tl.cast(i, tl.int64)
     j = tl.cast(j, tl.int64)
-    return (
-        (i >> 7) * (512 * ((K - 1) >> 2) + 496) + 508 * (j >> 2) + 16 * (i & 31) + 4 * (i >> 5) + j
-    )
+    return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3)
 
 
 @triton.jit

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0), (16, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 32, 'dim1': 8})
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_CUH
-#define LEGO_LINEAR_LDMATRIX_TRANS_CUH 0x14efddfd
+#define LEGO_LINEAR_LDMATRIX_TRANS_CUH 0x5c033b11
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -42,9 +42,10 @@ struct linear_ldmatrix_trans_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_ldmatrix_trans_inv_result linear_ldmatrix_trans_inv(
     int dim0, int dim1) noexcept {
-  return {2 * (dim0 >> 3) + (dim0 & 1), 4 * dim1 + ((dim0 >> 1) & 3)};
+  const int dim0_div_2 = dim0 >> 1;
+  return {2 * ((dim0 >> 3) - dim0_div_2) + dim0, 4 * dim1 + (dim0_div_2 & 3)};
 }
 
-#elif LEGO_LINEAR_LDMATRIX_TRANS_CUH != 0x14efddfd
+#elif LEGO_LINEAR_LDMATRIX_TRANS_CUH != 0x5c033b11
 #error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_CUH

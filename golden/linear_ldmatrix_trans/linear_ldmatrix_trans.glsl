@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_GLSL
-#define LEGO_LINEAR_LDMATRIX_TRANS_GLSL 0x2905fcb1
+#define LEGO_LINEAR_LDMATRIX_TRANS_GLSL 0x7c83339b
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 8
@@ -29,8 +29,9 @@ ivec2 linear_ldmatrix_trans_apply(ivec2 index) {
 // 0 <= dim1 < 8
 // Result: 0 <= register < 8, 0 <= lane < 32
 void linear_ldmatrix_trans_inv(int dim0, int dim1, out int register, out int lane) {
-  register = 2 * (dim0 >> 3) + (dim0 & 1);
-  lane = 4 * dim1 + ((dim0 >> 1) & 3);
+  int dim0_div_2 = dim0 >> 1;
+  register = 2 * ((dim0 >> 3) - dim0_div_2) + dim0;
+  lane = 4 * dim1 + (dim0_div_2 & 3);
 }
 
 // The same with (dim0, dim1) and (register, lane) as vectors.
@@ -40,6 +41,6 @@ ivec2 linear_ldmatrix_trans_inv(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_LDMATRIX_TRANS_GLSL != 0x2905fcb1
+#elif LEGO_LINEAR_LDMATRIX_TRANS_GLSL != 0x7c83339b
 #error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_GLSL

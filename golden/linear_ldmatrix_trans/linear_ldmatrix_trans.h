@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0), (16, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 32, 'dim1': 8})
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_H
-#define LEGO_LINEAR_LDMATRIX_TRANS_H 0x76b8babe
+#define LEGO_LINEAR_LDMATRIX_TRANS_H 0x123f2251
 
 #include <stdint.h>
 
@@ -40,13 +40,14 @@ typedef struct linear_ldmatrix_trans_inv_result {
 /// @note Renamed: register is register_v here
 static inline linear_ldmatrix_trans_inv_result linear_ldmatrix_trans_inv(
     int32_t dim0, int32_t dim1) {
+  const int32_t dim0_div_2 = dim0 >> 1;
   const linear_ldmatrix_trans_inv_result result = {
-      2 * (dim0 >> 3) + (dim0 & 1),
-      4 * dim1 + ((dim0 >> 1) & 3),
+      2 * ((dim0 >> 3) - dim0_div_2) + dim0,
+      4 * dim1 + (dim0_div_2 & 3),
   };
   return result;
 }
 
-#elif LEGO_LINEAR_LDMATRIX_TRANS_H != 0x76b8babe
+#elif LEGO_LINEAR_LDMATRIX_TRANS_H != 0x123f2251
 #error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_H

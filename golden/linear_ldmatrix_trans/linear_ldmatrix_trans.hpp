@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0), (16, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 32, 'dim1': 8})
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_HPP
-#define LEGO_LINEAR_LDMATRIX_TRANS_HPP 0x5edb689f
+#define LEGO_LINEAR_LDMATRIX_TRANS_HPP 0x7f9a08c9
 
 #include <cstdint>
 
@@ -38,11 +38,12 @@ struct linear_ldmatrix_trans_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_ldmatrix_trans_inv_result linear_ldmatrix_trans_inv(
     std::int32_t dim0, std::int32_t dim1) noexcept {
-  return {2 * (dim0 >> 3) + (dim0 & 1), 4 * dim1 + ((dim0 >> 1) & 3)};
+  const std::int32_t dim0_div_2 = dim0 >> 1;
+  return {2 * ((dim0 >> 3) - dim0_div_2) + dim0, 4 * dim1 + (dim0_div_2 & 3)};
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_LDMATRIX_TRANS_HPP != 0x5edb689f
+#elif LEGO_LINEAR_LDMATRIX_TRANS_HPP != 0x7f9a08c9
 #error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_HPP

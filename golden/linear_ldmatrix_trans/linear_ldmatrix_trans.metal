@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0), (16, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 32, 'dim1': 8})
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_METAL
-#define LEGO_LINEAR_LDMATRIX_TRANS_METAL 0x147058d4
+#define LEGO_LINEAR_LDMATRIX_TRANS_METAL 0x55a196bf
 
 #include <metal_stdlib>
 
@@ -35,9 +35,10 @@ struct linear_ldmatrix_trans_inv_result {
 /// @return 0 <= register_v < 8, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline linear_ldmatrix_trans_inv_result linear_ldmatrix_trans_inv(int dim0, int dim1) {
-  return {2 * (dim0 >> 3) + (dim0 & 1), 4 * dim1 + ((dim0 >> 1) & 3)};
+  const int dim0_div_2 = dim0 >> 1;
+  return {2 * ((dim0 >> 3) - dim0_div_2) + dim0, 4 * dim1 + (dim0_div_2 & 3)};
 }
 
-#elif LEGO_LINEAR_LDMATRIX_TRANS_METAL != 0x147058d4
+#elif LEGO_LINEAR_LDMATRIX_TRANS_METAL != 0x55a196bf
 #error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_METAL

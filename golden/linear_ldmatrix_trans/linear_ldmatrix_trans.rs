@@ -25,5 +25,9 @@ pub const fn linear_ldmatrix_trans_apply(register: i32, lane: i32) -> (i32, i32)
 #[must_use]
 #[inline]
 pub const fn linear_ldmatrix_trans_inv(dim0: i32, dim1: i32) -> (i32, i32) {
-    (2 * (dim0 >> 3) + (dim0 & 1), 4 * dim1 + ((dim0 >> 1) & 3))
+    let dim0_div_2 = dim0 >> 1;
+    (
+        2 * ((dim0 >> 3) - dim0_div_2) + dim0,
+        4 * dim1 + (dim0_div_2 & 3),
+    )
 }

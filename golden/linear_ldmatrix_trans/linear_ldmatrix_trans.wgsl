@@ -33,6 +33,7 @@ struct linear_ldmatrix_trans_inv_result {
 /// Result: 0 <= register_v < 8, 0 <= lane < 32
 /// Renamed: register is register_v here
 fn linear_ldmatrix_trans_inv(dim0: i32, dim1: i32) -> linear_ldmatrix_trans_inv_result {
+  let dim0_div_2 = dim0 >> 1u;
   return linear_ldmatrix_trans_inv_result(
-      2 * (dim0 >> 3u) + (dim0 & 1), 4 * dim1 + ((dim0 >> 1u) & 3));
+      2 * ((dim0 >> 3u) - dim0_div_2) + dim0, 4 * dim1 + (dim0_div_2 & 3));
 }

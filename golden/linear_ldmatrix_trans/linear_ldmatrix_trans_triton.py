@@ -34,4 +34,5 @@ def linear_ldmatrix_trans_inv(dim0, dim1):
     Returns:
         0 <= register < 8, 0 <= lane < 32
     """
-    return 2 * (dim0 >> 3) + (dim0 & 1), 4 * dim1 + ((dim0 >> 1) & 3)
+    dim0_div_2 = dim0 >> 1
+    return 2 * ((dim0 >> 3) - dim0_div_2) + dim0, 4 * dim1 + (dim0_div_2 & 3)

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_B_CL
-#define LEGO_LINEAR_MMA_B_CL 0x618ffbaa
+#define LEGO_LINEAR_MMA_B_CL 0x1cc190e9
 
 /// The result of linear_mma_b_apply.
 typedef struct linear_mma_b_apply_result {
@@ -34,13 +34,14 @@ typedef struct linear_mma_b_inv_result {
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline linear_mma_b_inv_result linear_mma_b_inv(int dim0, int dim1) {
+  const int dim0_div_2 = dim0 >> 1;
   const linear_mma_b_inv_result result = {
-      2 * (dim0 >> 3) + (dim0 & 1),
-      4 * dim1 + ((dim0 >> 1) & 3),
+      2 * ((dim0 >> 3) - dim0_div_2) + dim0,
+      4 * dim1 + (dim0_div_2 & 3),
   };
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_B_CL != 0x618ffbaa
+#elif LEGO_LINEAR_MMA_B_CL != 0x1cc190e9
 #error two different units are named linear_mma_b; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_B_CL

@@ -28,8 +28,10 @@ contains
   elemental subroutine linear_mma_b_inv(dim0, dim1, register, lane)
     integer(int32), intent(in) :: dim0, dim1
     integer(int32), intent(out) :: register, lane
-    register = 2_int32 * shifta(dim0, 3) + iand(dim0, 1_int32)
-    lane = 4_int32 * dim1 + iand(shifta(dim0, 1), 3_int32)
+    integer(int32) :: dim0_div_2
+    dim0_div_2 = shifta(dim0, 1)
+    register = 2_int32 * (shifta(dim0, 3) - dim0_div_2) + dim0
+    lane = 4_int32 * dim1 + iand(dim0_div_2, 3_int32)
   end subroutine linear_mma_b_inv
 
 end module linear_mma_b_mod

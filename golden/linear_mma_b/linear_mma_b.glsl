@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_MMA_B_GLSL
-#define LEGO_LINEAR_MMA_B_GLSL 0x288609f1
+#define LEGO_LINEAR_MMA_B_GLSL 0x236505d4
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 4
@@ -30,8 +30,9 @@ ivec2 linear_mma_b_apply(ivec2 index) {
 // 0 <= dim1 < 8
 // Result: 0 <= register < 4, 0 <= lane < 32
 void linear_mma_b_inv(int dim0, int dim1, out int register, out int lane) {
-  register = 2 * (dim0 >> 3) + (dim0 & 1);
-  lane = 4 * dim1 + ((dim0 >> 1) & 3);
+  int dim0_div_2 = dim0 >> 1;
+  register = 2 * ((dim0 >> 3) - dim0_div_2) + dim0;
+  lane = 4 * dim1 + (dim0_div_2 & 3);
 }
 
 // The same with (dim0, dim1) and (register, lane) as vectors.
@@ -41,6 +42,6 @@ ivec2 linear_mma_b_inv(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_B_GLSL != 0x288609f1
+#elif LEGO_LINEAR_MMA_B_GLSL != 0x236505d4
 #error two different units are named linear_mma_b; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_B_GLSL

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_B_HIP_H
-#define LEGO_LINEAR_MMA_B_HIP_H 0x007584b1
+#define LEGO_LINEAR_MMA_B_HIP_H 0x5ed22f66
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -43,9 +43,10 @@ struct linear_mma_b_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_mma_b_inv_result linear_mma_b_inv(
     int dim0, int dim1) noexcept {
-  return {2 * (dim0 >> 3) + (dim0 & 1), 4 * dim1 + ((dim0 >> 1) & 3)};
+  const int dim0_div_2 = dim0 >> 1;
+  return {2 * ((dim0 >> 3) - dim0_div_2) + dim0, 4 * dim1 + (dim0_div_2 & 3)};
 }
 
-#elif LEGO_LINEAR_MMA_B_HIP_H != 0x007584b1
+#elif LEGO_LINEAR_MMA_B_HIP_H != 0x5ed22f66
 #error two different units are named linear_mma_b; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_B_HIP_H

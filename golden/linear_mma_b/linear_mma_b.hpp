@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_B_HPP
-#define LEGO_LINEAR_MMA_B_HPP 0x026ff580
+#define LEGO_LINEAR_MMA_B_HPP 0x444a5b38
 
 #include <cstdint>
 
@@ -39,11 +39,12 @@ struct linear_mma_b_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_mma_b_inv_result linear_mma_b_inv(
     std::int32_t dim0, std::int32_t dim1) noexcept {
-  return {2 * (dim0 >> 3) + (dim0 & 1), 4 * dim1 + ((dim0 >> 1) & 3)};
+  const std::int32_t dim0_div_2 = dim0 >> 1;
+  return {2 * ((dim0 >> 3) - dim0_div_2) + dim0, 4 * dim1 + (dim0_div_2 & 3)};
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_MMA_B_HPP != 0x026ff580
+#elif LEGO_LINEAR_MMA_B_HPP != 0x444a5b38
 #error two different units are named linear_mma_b; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_B_HPP

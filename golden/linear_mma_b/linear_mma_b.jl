@@ -35,7 +35,8 @@ end
 """
 @inline function linear_mma_b_inv(dim0::Ti,
     dim1::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    return (Ti(2) * (dim0 >> 3) + (dim0 & Ti(1)), Ti(4) * dim1 + ((dim0 >> 1) & Ti(3)))
+    dim0_div_2 = dim0 >> 1
+    return (Ti(2) * ((dim0 >> 3) - dim0_div_2) + dim0, Ti(4) * dim1 + (dim0_div_2 & Ti(3)))
 end
 
 linear_mma_b_inv(dim0::Integer, dim1::Integer) = linear_mma_b_inv(Int64(dim0), Int64(dim1))

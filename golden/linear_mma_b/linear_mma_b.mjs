@@ -21,5 +21,6 @@ export function linear_mma_b_apply(register, lane) {
  * @returns {[register: number, lane: number]} 0 <= register < 4, 0 <= lane < 32
  */
 export function linear_mma_b_inv(dim0, dim1) {
-  return [2 * (dim0 >> 3) + (dim0 & 1), 4 * dim1 + ((dim0 >> 1) & 3)];
+  const dim0_div_2 = dim0 >> 1;
+  return [2 * ((dim0 >> 3) - dim0_div_2) + dim0, 4 * dim1 + (dim0_div_2 & 3)];
 }

@@ -26,17 +26,17 @@ func.func @linear_mma_b_apply(%register: i32, %lane: i32) -> (i32, i32) {
 // 0 <= dim1 < 8
 // Result: 0 <= register < 4, 0 <= lane < 32
 func.func @linear_mma_b_inv(%dim0: i32, %dim1: i32) -> (i32, i32) {
+  %c1_i32 = arith.constant 1 : i32
   %c3_i32 = arith.constant 3 : i32
   %c2_i32 = arith.constant 2 : i32
-  %c1_i32 = arith.constant 1 : i32
   %c4_i32 = arith.constant 4 : i32
+  %dim0_div_2 = arith.shrsi %dim0, %c1_i32 : i32
   %0 = arith.shrsi %dim0, %c3_i32 : i32
-  %1 = arith.muli %0, %c2_i32 : i32
-  %2 = arith.andi %dim0, %c1_i32 : i32
-  %3 = arith.addi %1, %2 : i32
+  %1 = arith.subi %0, %dim0_div_2 : i32
+  %2 = arith.muli %1, %c2_i32 : i32
+  %3 = arith.addi %2, %dim0 : i32
   %4 = arith.muli %dim1, %c4_i32 : i32
-  %5 = arith.shrsi %dim0, %c1_i32 : i32
-  %6 = arith.andi %5, %c3_i32 : i32
-  %7 = arith.addi %4, %6 : i32
-  return %3, %7 : i32, i32
+  %5 = arith.andi %dim0_div_2, %c3_i32 : i32
+  %6 = arith.addi %4, %5 : i32
+  return %3, %6 : i32, i32
 }

@@ -33,5 +33,7 @@ struct linear_mma_b_inv_result {
 /// Result: 0 <= register_v < 4, 0 <= lane < 32
 /// Renamed: register is register_v here
 fn linear_mma_b_inv(dim0: i32, dim1: i32) -> linear_mma_b_inv_result {
-  return linear_mma_b_inv_result(2 * (dim0 >> 3u) + (dim0 & 1), 4 * dim1 + ((dim0 >> 1u) & 3));
+  let dim0_div_2 = dim0 >> 1u;
+  return linear_mma_b_inv_result(
+      2 * ((dim0 >> 3u) - dim0_div_2) + dim0, 4 * dim1 + (dim0_div_2 & 3));
 }

@@ -27,8 +27,10 @@ contains
   elemental subroutine linear_mma_c_inv(dim0, dim1, register, lane)
     integer(int32), intent(in) :: dim0, dim1
     integer(int32), intent(out) :: register, lane
-    register = 2_int32 * shifta(dim0, 3) + iand(dim1, 1_int32)
-    lane = 4_int32 * iand(dim0, 7_int32) + shifta(dim1, 1)
+    integer(int32) :: dim1_div_2
+    dim1_div_2 = shifta(dim1, 1)
+    register = 2_int32 * (shifta(dim0, 3) - dim1_div_2) + dim1
+    lane = 4_int32 * iand(dim0, 7_int32) + dim1_div_2
   end subroutine linear_mma_c_inv
 
 end module linear_mma_c_mod

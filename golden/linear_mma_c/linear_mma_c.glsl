@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_MMA_C_GLSL
-#define LEGO_LINEAR_MMA_C_GLSL 0x25c391f3
+#define LEGO_LINEAR_MMA_C_GLSL 0x47d480e5
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 4
@@ -29,8 +29,9 @@ ivec2 linear_mma_c_apply(ivec2 index) {
 // 0 <= dim1 < 8
 // Result: 0 <= register < 4, 0 <= lane < 32
 void linear_mma_c_inv(int dim0, int dim1, out int register, out int lane) {
-  register = 2 * (dim0 >> 3) + (dim1 & 1);
-  lane = 4 * (dim0 & 7) + (dim1 >> 1);
+  int dim1_div_2 = dim1 >> 1;
+  register = 2 * ((dim0 >> 3) - dim1_div_2) + dim1;
+  lane = 4 * (dim0 & 7) + dim1_div_2;
 }
 
 // The same with (dim0, dim1) and (register, lane) as vectors.
@@ -40,6 +41,6 @@ ivec2 linear_mma_c_inv(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_C_GLSL != 0x25c391f3
+#elif LEGO_LINEAR_MMA_C_GLSL != 0x47d480e5
 #error two different units are named linear_mma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_C_GLSL

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_C_H
-#define LEGO_LINEAR_MMA_C_H 0x4b1c8cdd
+#define LEGO_LINEAR_MMA_C_H 0x5b67bacf
 
 #include <stdint.h>
 
@@ -38,13 +38,14 @@ typedef struct linear_mma_c_inv_result {
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline linear_mma_c_inv_result linear_mma_c_inv(int32_t dim0, int32_t dim1) {
+  const int32_t dim1_div_2 = dim1 >> 1;
   const linear_mma_c_inv_result result = {
-      2 * (dim0 >> 3) + (dim1 & 1),
-      4 * (dim0 & 7) + (dim1 >> 1),
+      2 * ((dim0 >> 3) - dim1_div_2) + dim1,
+      4 * (dim0 & 7) + dim1_div_2,
   };
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_C_H != 0x4b1c8cdd
+#elif LEGO_LINEAR_MMA_C_H != 0x5b67bacf
 #error two different units are named linear_mma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_C_H

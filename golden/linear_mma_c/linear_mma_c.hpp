@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_C_HPP
-#define LEGO_LINEAR_MMA_C_HPP 0x0409ee16
+#define LEGO_LINEAR_MMA_C_HPP 0x0570886d
 
 #include <cstdint>
 
@@ -38,11 +38,12 @@ struct linear_mma_c_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_mma_c_inv_result linear_mma_c_inv(
     std::int32_t dim0, std::int32_t dim1) noexcept {
-  return {2 * (dim0 >> 3) + (dim1 & 1), 4 * (dim0 & 7) + (dim1 >> 1)};
+  const std::int32_t dim1_div_2 = dim1 >> 1;
+  return {2 * ((dim0 >> 3) - dim1_div_2) + dim1, 4 * (dim0 & 7) + dim1_div_2};
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_MMA_C_HPP != 0x0409ee16
+#elif LEGO_LINEAR_MMA_C_HPP != 0x0570886d
 #error two different units are named linear_mma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_C_HPP

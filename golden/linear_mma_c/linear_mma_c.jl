@@ -35,7 +35,8 @@ end
 """
 @inline function linear_mma_c_inv(dim0::Ti,
     dim1::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
-    return (Ti(2) * (dim0 >> 3) + (dim1 & Ti(1)), Ti(4) * (dim0 & Ti(7)) + (dim1 >> 1))
+    dim1_div_2 = dim1 >> 1
+    return (Ti(2) * ((dim0 >> 3) - dim1_div_2) + dim1, Ti(4) * (dim0 & Ti(7)) + dim1_div_2)
 end
 
 linear_mma_c_inv(dim0::Integer, dim1::Integer) = linear_mma_c_inv(Int64(dim0), Int64(dim1))

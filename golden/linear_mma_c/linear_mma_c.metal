@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_C_METAL
-#define LEGO_LINEAR_MMA_C_METAL 0x49e0dc5f
+#define LEGO_LINEAR_MMA_C_METAL 0x7c8eee4e
 
 #include <metal_stdlib>
 
@@ -34,9 +34,10 @@ struct linear_mma_c_inv_result {
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline linear_mma_c_inv_result linear_mma_c_inv(int dim0, int dim1) {
-  return {2 * (dim0 >> 3) + (dim1 & 1), 4 * (dim0 & 7) + (dim1 >> 1)};
+  const int dim1_div_2 = dim1 >> 1;
+  return {2 * ((dim0 >> 3) - dim1_div_2) + dim1, 4 * (dim0 & 7) + dim1_div_2};
 }
 
-#elif LEGO_LINEAR_MMA_C_METAL != 0x49e0dc5f
+#elif LEGO_LINEAR_MMA_C_METAL != 0x7c8eee4e
 #error two different units are named linear_mma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_C_METAL

@@ -21,5 +21,6 @@ export function linear_mma_c_apply(register, lane) {
  * @returns {[register: number, lane: number]} 0 <= register < 4, 0 <= lane < 32
  */
 export function linear_mma_c_inv(dim0, dim1) {
-  return [2 * (dim0 >> 3) + (dim1 & 1), 4 * (dim0 & 7) + (dim1 >> 1)];
+  const dim1_div_2 = dim1 >> 1;
+  return [2 * ((dim0 >> 3) - dim1_div_2) + dim1, 4 * (dim0 & 7) + dim1_div_2];
 }

@@ -28,5 +28,9 @@ pub const fn linear_mma_c_apply(register: i32, lane: i32) -> (i32, i32) {
 #[must_use]
 #[inline]
 pub const fn linear_mma_c_inv(dim0: i32, dim1: i32) -> (i32, i32) {
-    (2 * (dim0 >> 3) + (dim1 & 1), 4 * (dim0 & 7) + (dim1 >> 1))
+    let dim1_div_2 = dim1 >> 1;
+    (
+        2 * ((dim0 >> 3) - dim1_div_2) + dim1,
+        4 * (dim0 & 7) + dim1_div_2,
+    )
 }

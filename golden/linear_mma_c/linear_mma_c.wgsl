@@ -33,5 +33,7 @@ struct linear_mma_c_inv_result {
 /// Result: 0 <= register_v < 4, 0 <= lane < 32
 /// Renamed: register is register_v here
 fn linear_mma_c_inv(dim0: i32, dim1: i32) -> linear_mma_c_inv_result {
-  return linear_mma_c_inv_result(2 * (dim0 >> 3u) + (dim1 & 1), 4 * (dim0 & 7) + (dim1 >> 1u));
+  let dim1_div_2 = dim1 >> 1u;
+  return linear_mma_c_inv_result(
+      2 * ((dim0 >> 3u) - dim1_div_2) + dim1, 4 * (dim0 & 7) + dim1_div_2);
 }

@@ -31,4 +31,5 @@ def linear_mma_c_inv(dim0, dim1):
     Returns:
         0 <= register < 4, 0 <= lane < 32
     """
-    return 2 * (dim0 >> 3) + (dim1 & 1), 4 * (dim0 & 7) + (dim1 >> 1)
+    dim1_div_2 = dim1 >> 1
+    return 2 * ((dim0 >> 3) - dim1_div_2) + dim1, 4 * (dim0 & 7) + dim1_div_2

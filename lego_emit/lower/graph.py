@@ -139,7 +139,7 @@ class Graph:
         if cost.scaled and any(x - 1 in SCALES for x in numbers) and (op == "mul" or row.quotient):
             product, scaled, total = (cost.prices.get(o, 1) for o in ("mul", "shl", "add"))
             saved = max(0, product - scaled - total + cost.scaled)  # of a modulo's product, too
-            price -= saved / 2 if op == "mul" and _is_split(*args) else saved
+            price -= saved / 2 if op == "mul" and numbers[0] - 1 == _divisor(args[1]) else saved
         return price * cost.hoisted if node in self.hoisted else price
 
     def _flag(self, condition: Node, wanted: bool) -> Node:
@@ -230,7 +230,10 @@ class Graph:
                     found.add(arg)
                     stack.append(arg)
         for product in scaled:
-            total -= min(prices[product][0], self.cost.scaled)
+            a, b = product.args
+            value, scale = (a, 1 << b.value) if product.op == "shl" else (b, a.value)
+            saved = min(prices[product][0], self.cost.scaled)
+            total -= saved / 2 if _divisor(value) > scale else saved
         if self.cost.remainder is not None:
             for node, (quotient, saved) in self._remainders.items():
                 if node in found and self._known.get(quotient) in found:
@@ -286,16 +289,16 @@ def _is_scaled(node: Node) -> bool:
     """Whether it is a product by 2, 4 or 8."""
     if node.op == "shl":
         return node.args[1].op == "const" and node.args[1].value in SHIFTS
-    return node.op == "mul" and any(a.op == "const" and a.value in SCALES for a in node.args)
+    return node.op == "mul" and node.args[0].op == "const" and node.args[0].value in SCALES
 
 
-def _is_split(factor: Node, value: Node) -> bool:
-    """Whether they are 2**k + 1 and x >> k, such as those of 9*(x >> 3): one instruction beside the shift by
-    clang, three by gcc, which computes (x & ~7) + (x >> 3)."""
-    if value.op not in ("shr", "div", "floordiv") or value.args[1].op != "const":
-        return False
-    by = value.args[1].value
-    return factor.value - 1 == (1 << by if value.op == "shr" else by)
+def _divisor(node: Node) -> int:
+    """2**k of x >> k, 0 of everything else. Of products of it that lea computes and adds gcc computes 9*(x >> 3)
+    as (x & ~7) + (x >> 3), and clang 4*(x >> 6) as (x >> 4) & ~3: they save half as much."""
+    if node.op not in ("shr", "div", "floordiv") or node.args[1].op != "const":
+        return 0
+    by = 1 << node.args[1].value if node.op == "shr" else node.args[1].value
+    return 0 if by & (by - 1) else by
 
 
 def apart(inputs: Inputs, x: Any) -> dict[Node, Any]:
