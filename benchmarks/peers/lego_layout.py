@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from rows import Formula
 from timing import TooLong
 from tree import Tree, Unsupported, parsed, text, variable
 
@@ -76,6 +77,8 @@ class Remote:
 
 def attempts(problem):
     found()
+    if isinstance(problem.layout, Formula):
+        raise Unsupported("no layout gives this formula")
     return {TITLE: [Remote(name, problem) for name in ("as it comes", "simplify")]}
 
 
