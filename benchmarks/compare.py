@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from peers.ours import OPERATIONS
 from problem import Problem, WrongAnswer
 from table import milliseconds
 from timing import TooLong
 from tree import Tree, Unsupported, count, text, walk
 
 from lego_emit.ir.cost import LATENCY
+from lego_emit.lower.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -100,24 +102,26 @@ def _rank(o: Outcome, model: str) -> tuple:
 
 
 def latency(trees: tuple[Tree, ...]) -> float:
-    """The price of the operations by lego_emit's model of that name, whoever made them."""
-    total = 0.0
-    reached = {t for t in walk(trees) if t.args and not t.sized}
+    """The price of the operations by lego_emit's model of that name, whoever made them; of those on
+    sizes alone nothing."""
+    reached = [*walk(trees)]
+    graph = Graph(
+        replace(LATENCY, hoisted=0), {t.value for t in reached if t.sized and t.op == "var"}
+    )
+    nodes = {}
     for t in reached:
-        price = LATENCY.prices.get(PRICED.get(t.op, t.op), 1)
-        numbers = [a.constant for a in t.args if a.constant]
-        if t.op in ("*", "//", "%"):
-            if any(n > 0 and n & (n - 1) == 0 for n in numbers):
-                price = 1
-            elif t.op != "*" and t.args[1].constant is None:
-                price += LATENCY.symbolic
-        if t.op == "%" and LATENCY.remainder is not None and price > LATENCY.remainder:
-            price = LATENCY.remainder if Tree("//", t.args) in reached else price
-        total += price
-    return total
+        args = [nodes[a] for a in t.args]
+        if t.op == "*" and t.args[1].op == "const":
+            args.reverse()
+        if t.op == "var":
+            nodes[t] = graph.var(t.value, nonnegative=True)
+        else:
+            name = NAMES.get(t.op, t.op)
+            nodes[t] = graph.op(name, *args) if args else graph.const(t.value)
+    return graph.price([nodes[t] for t in trees])[0]
 
 
-PRICED = {"*": "mul", "//": "div", "%": "mod"}
+NAMES = {sign: op for op, sign in reversed(OPERATIONS.items())}  # of those that floor the plain one
 
 
 def _outcome(attempt: Any, problem: Problem, limit: float) -> Outcome:
