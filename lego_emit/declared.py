@@ -7,28 +7,67 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from .algebra.block import Block
 from .emit.borders import check_declared
 from .emit.printer import Printer
 from .errors import TargetError, did_you_mean
 from .ir.index_types import DECLARED, IndexType
-from .ir.program import Function, Program
+from .ir.program import Function, Param, Program
+from .ir.relations import const
 from .trace.calls import signature_of
 
 
 def result_types(
     subject: Any, given: Mapping[str, str] | None, types: Sequence[IndexType], printer: Printer
 ) -> Sequence[IndexType]:
-    """The index types to choose from where a result's type is declared: those of its sign that are no
-    wider, at least 32 bits. given: param_types."""
-    kind = (given or {}).get("return", "")
-    if not kind and callable(subject):
-        kind = signature_of(subject).types.get("return", "")
-    if not kind or kind == "bool":
+    """The index types to choose from where a result's type is declared, or all parameters are unsigned:
+    of at least 32 bits and as many as the results have; unsigned where all results are and no parameter has
+    a sign. given: param_types."""
+    names, results = dict(given or {}), [(given or {}).get("return", "")]
+    whole = False
+    if callable(subject) and not isinstance(subject, Block):
+        signature = signature_of(subject)
+        signature.declare(names, {})
+        names = signature.types
+        members = (n for p in signature.parameters for n in signature.members(p))
+        whole = all(n in names for n in members)
+        results = [names.get("return", "")]
+        results = [*signature.result.types] if signature.result is not None else results
+    params = [DECLARED[kind] for n, kind in names.items() if n != "return" and kind != "bool"]
+    known = [DECLARED[kind] for kind in results if kind and kind != "bool"]
+    own = printer.index_types
+    if not known and whole and params and all(t.least == 0 and t.width >= 32 for t in params):
+        known = params
+    if not known:
         return types
-    t, own = DECLARED[kind], printer.index_types
-    names = ("int32", "int64") if t.least < 0 or t.width < 32 else ("uint32", "uint64")
-    found = [own[n] for n in names if n in own and own[n].width <= max(32, t.width)]
-    return found or types
+    wide = [t for t in known if t.least == 0 and t.width >= 32]
+    unsigned = len(wide) == len(known) and all(t.least == 0 for t in params)
+    if unsigned and printer.size_index and all(t == "size" for t in known):
+        return [own[printer.size_index]]
+    kinds = ("uint32", "uint64") if unsigned else ("int32", "int64")
+    most = max(32, *(t.width for t in known), 64 if wide and not unsigned else 0)
+    return [own[n] for n in kinds if n in own and own[n].width <= most] or types
+
+
+def said(program: Program, printer: Printer) -> Program:
+    """A program whose header says the ranges of types that the language does not declare."""
+
+    def of(p: Param) -> Param:
+        if not p.type or (printer.declares and p.type in printer.declared_types):
+            return p
+        t, r = DECLARED[p.type], p.range
+        if t.width >= 64:
+            return (
+                p
+                if t.least < 0 or r.least is not None
+                else replace(p, range=replace(r, least=const(0)))
+            )
+        least = const(t.least) if r.least is None else r.least
+        end = const(t.most + 1) if r.end is None else r.end
+        return replace(p, range=replace(r, least=least, end=end))
+
+    functions = (replace(f, params=tuple(map(of, f.params))) for f in program.functions)
+    return replace(program, functions=tuple(functions))
 
 
 def check_types(given: Mapping[str, str], program: Program, printer: Printer) -> None:
@@ -56,11 +95,18 @@ def bound(program: Program, texts: Mapping[str, str], printer: Printer) -> Progr
                 f"bind names {name}, which is no parameter; there are {', '.join(known)}."
                 f"{did_you_mean(name, known)}"
             )
+    if not printer.binds:
+        raise TargetError(
+            f"bind: a function in {printer.title} has no texts for parameters; leave it out"
+        )
     return replace(program, functions=tuple(_bound(f, texts, printer) for f in program.functions))
 
 
 def _bound(f: Function, texts: Mapping[str, str], printer: Printer) -> Function:
-    own = {one.name: _operand(texts[one.name]) for one in f.arguments if one.name in texts}
+    own = {one.name: _operand(texts[one.name], printer) for one in f.arguments if one.name in texts}
+    for name, text in own.items():
+        if any(text == p.name for p in f.params):
+            raise TargetError(f"bind: {name} is {text!r}, which is a parameter; give another text")
     what = "an array form" if f.axes else "a view" if f.view is not None else ""
     if own and what:
         raise TargetError(
@@ -86,11 +132,23 @@ def _bound(f: Function, texts: Mapping[str, str], printer: Printer) -> Function:
     return replace(f, params=params, groups=tuple(groups))
 
 
-def _operand(text: str) -> str:
-    """A text as it may stand among operators: in brackets where it has some of its own."""
+def _operand(text: str, printer: Printer) -> str:
+    """A text as it may stand among operators: in brackets where it has some of its own. Raises
+    TargetError for brackets without a partner, and for a comment."""
+    open_ = []
+    for char in text:
+        if char in "([{":
+            open_.append(char)
+        elif char in ")]}" and (not open_ or open_.pop() + char not in ("()", "[]", "{}")):
+            open_ = [char]
+            break
+    mark = next((m for m in printer.comments if m in text), "")
+    if open_ or mark:
+        what = f"a comment, {mark}" if mark else f"a bracket without a partner, {open_[0]}"
+        raise TargetError(f"bind: {text!r} has {what}; give an expression")
     rest = text.strip()
     for _ in range(len(rest)):
-        shorter = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", rest)
+        shorter = re.sub(r"\([^()]*\)|\[[^\[\]]*\]|<[^<>()]*>", "", rest)
         if shorter == rest:
             break
         rest = shorter

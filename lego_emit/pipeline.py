@@ -162,9 +162,10 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
         program = with_natives(program, options.types, printer)
     check_counted(options.base, program)
     if given or any(f.declared for f in program.functions):
-        from .declared import check_types
+        from .declared import check_types, said
 
         check_types(given, program, printer)
+        program = said(program, printer)
     if options.bind:
         from .declared import bound
 

@@ -153,7 +153,7 @@ class CudaPrinter(FillPrinter, CxxPrinter):
     def opening(self, unit, helpers, functions):
         """The macro for host and device, the namespace's head and the helpers."""
         included = [ASSERT] if any(f.asserted for f in functions) else []
-        included += [SIZED] if self.sized else []
+        included += [SIZED] if self.sized or any("size" in f.declared for f in functions) else []
         return "\n\n".join([*included, self.macros, *self.namespace_head(), *helpers])
 
     def limit(self, number, function):

@@ -250,7 +250,7 @@ class GlslPrinter(ShaderPrinter):
 
     def extensions(self, functions) -> str:
         """What the header says of 64-bit integers, where there are any."""
-        if not any("64" in f.index_type for f in functions):
+        if not any("64" in kind for f in functions for kind in (f.index_type, *f.declared)):
             return ""
         return (
             " and\n// #extension GL_ARB_gpu_shader_int64 : require"

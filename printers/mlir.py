@@ -165,6 +165,7 @@ CONSTANT = re.compile(r"c\d+_i(32|64)")  # what constants are called
 class MlirPrinter(Printer):
     """MLIR's operations, one a line, each result with a name."""
 
+    binds = False
     name = "mlir"
     title = "MLIR"
     notation = C

@@ -34,6 +34,7 @@ def _isqrt(n):
 class NumpyPrinter(PythonPrinter):
     """NumPy's spellings. Unsigned types are left out: with a signed one they make floats."""
 
+    binds = False
     name = "numpy"
     cost = LATENCY
     aliases = ("np",)

@@ -8,18 +8,18 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
 from textwrap import wrap
 
 from lego_emit.emit.arrays import coordinates, count, counter
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, unsigned_fit
-from lego_emit.ir.index_types import DECLARED, UINT32, UINT64, IndexType
+from lego_emit.ir.index_types import UINT32, UINT64, IndexType
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Group, Program
 from lego_emit.notation import C, Notation
 from lego_emit.printers import rust_layout, rust_natives
 from lego_emit.printers.c_array import free
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR
+from lego_emit.printers.rust_lints import NAMED, allowed, of_casts, of_places
 from lego_emit.printers.rust_view import RustView, type_name
 from lego_emit.table_lookup import Entries
 
@@ -49,7 +49,6 @@ RESERVED = frozenset(
 CODE = re.compile(r"\w\(|^\(\w+,$|[][{}<>=*%_/]|[a-z][A-Z]|\w\.\w|[A-Z]{2}|\w\d")
 
 CAMEL = re.compile(r"[^\W\d_a-z](?:[^\W_]|\d_(?=\d))*_*")  # what rustc takes for a type's name
-NAMED = "The names are those of the definition."
 
 TYPES = ("i32", "i64", "u32", "u64", "usize")
 
@@ -137,6 +136,7 @@ class RustPrinter(Printer):
     native_member = ".{}"
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", USIZE: "usize"}
     declares = shadows = True
+    size_index = "usize"
     wrapping = {"uint32": "wraps", "uint64": "wraps"}
     declared_types = {
         "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16",
@@ -283,7 +283,7 @@ class RustPrinter(Printer):
         """The line or lines from `pub` to the brace."""
         parameters = view.signature("{name}: {T}", None, BREAK).split(BREAK)
         sizes = ", ".join(f"const {p.name}: {T}" for p, T in view.template)
-        const = "" if view.natives else "const "  # a member may be a call
+        const = "" if view.calls_others else "const "
         start = f"pub {const}fn {view.name}" + (f"<{sizes}>" if sizes else "")
         return _head(start, [p for p in parameters if p], self.item(view))
 
@@ -371,7 +371,7 @@ class RustPrinter(Printer):
     def struct_lines(self, group: Group, types: Sequence[str]) -> list[str]:
         """The definition, below the lints that its names would set off."""
         lines = ["// Not every program reads all of its fields.", "#[allow(dead_code)]"]
-        names = _allow("", [name for name in group.fields if name != name.lower()], 0, False)
+        names = allowed("", [name for name in group.fields if name != name.lower()], 0, False)
         if not CAMEL.fullmatch(group.struct):
             names = [*(names or [f"// {NAMED}"]), "#[allow(non_camel_case_types)]"]
         lines += [*names, "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]"]
@@ -451,7 +451,7 @@ class RustPrinter(Printer):
     def iterator_attributes(self, view: FunctionView) -> list[str]:
         """The lints that would be set off, as attributes()."""
         names = [*_scalars(view), self._number(view)]
-        lines = _allow(view.name, names, len(_scalars(view)), optional=True)
+        lines = allowed(view.name, names, len(_scalars(view)), optional=True)
         if not _scalars(view) and "\n" in self.iterator_head(view):
             lines += ["// Its editions break the line at two places.", "#[rustfmt::skip]"]
         casts = _iterator_casts(view)
@@ -476,21 +476,23 @@ class RustPrinter(Printer):
 
     def field_attributes(self, view: RustView) -> list[str]:
         """The lints that the fields would set off."""
-        return _allow("", view.sizes, 0, optional=False)
+        return allowed("", view.sizes, 0, optional=False)
 
     def view_attributes(self, view: RustView) -> list[str]:
         """The lints that the methods would set off."""
-        made = _allow("", view.sizes, len(view.parameters), optional=False)
-        made += _allow("", view.indices, 0, optional=False)
+        made = allowed("", view.sizes, len(view.parameters), optional=False)
+        made += allowed("", view.indices, 0, optional=False)
         return list(dict.fromkeys(made))
 
     def result_attributes(self, view: FunctionView) -> list[str]:
         """The lints that the names of several results would set off."""
-        return _allow("", [name for name, _ in view.outputs if name != name.lower()], 0, False)
+        return allowed("", [name for name, _ in view.outputs if name != name.lower()], 0, False)
 
     def needs_wide(self, program: Program) -> bool:
         """Whether what is proven of a usize holds for one of 64 bits alone."""
         most = UINT32.most
+        if any("size" in f.declared and f.index_type.width == 64 for f in program.functions):
+            return True
         values = (n for f in program.functions if f.index_type == "usize" for n in f.nodes())
         return any((n.hi is None or n.hi > most) for n in values if not n.is_bool)
 
@@ -530,13 +532,13 @@ class RustPrinter(Printer):
         reason why they stand as they are. optional: there are other functions to choose from."""
         names = [one.name for one in (*view.entries, *view.tables)]
         known = dict.fromkeys([*names, *(n for n, _ in view.body)])
-        lines = _allow(view.name, [*known], len(names), optional)
+        lines = allowed(view.name, [*known], len(names), optional)
         if any(p.name != p.name.upper() for p, _ in view.template):
             lines += [] if f"// {NAMED}" in lines else [f"// {NAMED}"]
             lines.append("#[allow(non_upper_case_globals)]")
         for reason, lints in (
-            ("A place in a table is not negative, and fits.", _place_lints(view)),
-            ("What is converted fits.", _cast_lints(view)),
+            ("A place in a table is not negative, and fits.", of_places(view)),
+            ("What is converted fits.", of_casts(view)),
         ):
             lines += [f"// {reason}", *(f"#[allow(clippy::{x})]" for x in lints)] if lints else []
         return lines
@@ -572,52 +574,6 @@ def _iterator_casts(view: FunctionView) -> list[str]:
         *["cast_possible_wrap"] * signed,
         *["cast_sign_loss"] * (signed and not fixed),
     ]
-
-
-def _allow(function: str, names: list[str], arguments: int, optional: bool) -> list[str]:
-    """names: those of parameters and of what is bound in the text."""
-    named = ["non_snake_case"] if any(n != n.lower() for n in (function, *names)) else []
-    if sum(len(name) == 1 and name.islower() for name in names) > 4:
-        named.append("clippy::many_single_char_names")
-    if any(_similar(a, b) for a, b in combinations(names, 2)):
-        named.append("clippy::similar_names")
-    reasons = {
-        "Not every program needs this one.": ["dead_code"] if optional else [],
-        "One argument for each index and size.": ["clippy::too_many_arguments"]
-        if arguments > 7
-        else [],
-        NAMED: named,
-    }
-    lines = []
-    for reason, lints in reasons.items():
-        lines += [f"// {reason}", *(f"#[allow({lint})]" for lint in lints)] if lints else []
-    return lines
-
-
-def _place_lints(view: FunctionView) -> list[str]:
-    """The lints that a look-up's `as usize` sets off."""
-    places = [node.args[1] for node in view.nodes() if node.op == "lookup"]
-    seen = all(p.op in ("mod", "and") and p.args[1].op == "const" for p in places)  # by clippy, too
-    wide = "64" in view.index_type and not seen
-    signed = places and not view.index_type.startswith("u")
-    return ["cast_possible_truncation"] * wide + ["cast_sign_loss"] * bool(signed)
-
-
-def _cast_lints(view: FunctionView) -> list[str]:
-    """The lints that conversions of parameters and results set off."""
-    own, index, found = {p.name: p.type for p in view.params}, view.index_type, set[str]()
-    for node in view.nodes():
-        if node.op == "cast":
-            kind = own.get(node.args[0].value, "") if node.args[0].op == "var" else ""
-            source = DECLARED[kind] if kind else index
-            target = DECLARED[node.value] if node.value in DECLARED else index
-            if source.least == 0 and target.least < 0 and target.width <= source.width:
-                found.add("cast_possible_wrap")
-            if target.width < source.width or ("size" in (kind, node.value) and kind != node.value):
-                found.add("cast_possible_truncation")
-            if source.least < 0 and target.least == 0:
-                found.add("cast_sign_loss")
-    return sorted(found)
 
 
 def _last(node: Node) -> Node:
@@ -668,17 +624,3 @@ def _marked(text: str, names: set[str]) -> str:
             words.append(token)
     close()
     return " ".join(words)
-
-
-def _similar(a: str, b: str) -> bool:
-    """What clippy::similar_names finds too alike: three letters or more, one changed or put in.
-    Digits may differ, a letter beside an underscore at an end may (i_x, i_y), one may be added."""
-    if min(len(a), len(b)) < 3 or abs(len(a) - len(b)) > 1 or not (a + b).islower():
-        return False
-    if len(a) == len(b):
-        pairs = enumerate(zip(a, b, strict=True))
-        changed = [k for k, (x, y) in pairs if x != y and not (x.isdigit() and y.isdigit())]
-        beside = {0: a[1], len(a) - 1: a[-2]}
-        return len(changed) == 1 and beside.get(changed[0]) != "_"
-    short, long = sorted((a, b), key=len)
-    return any(long[:k] + long[k + 1 :] == short for k in range(len(short)))

@@ -66,6 +66,7 @@ class TritonPrinter(NumpyPrinter):
     """Triton's spellings. A number's own type is as narrow as its value: what is computed in 64 bits
     is cast first."""
 
+    binds = False
     name = "triton"
     aliases = ()
     title = "Triton"

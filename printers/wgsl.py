@@ -203,5 +203,5 @@ class WgslPrinter(ShaderPrinter):
 
     def features(self, functions) -> str:
         """What the header says of 64-bit integers, where there are any."""
-        wide = any("64" in f.index_type for f in functions)
+        wide = any("64" in kind for f in functions for kind in (f.index_type, *f.declared))
         return " i64 and u64 are wgpu's own (SHADER_INT64): browsers have neither." * wide

@@ -135,7 +135,7 @@ def points(function, count=60):
 def held(function, values):
     """Whether the results fit what they are declared as."""
     found = zip(function.evaluate(values).values(), function.output_types, strict=True)
-    kinds = ((v, DECLARED[kind or str(function.index_type)]) for v, kind in found)
+    kinds = ((v, DECLARED[kind] if kind else function.index_type) for v, kind in found)
     return all(t.least <= v <= t.most for v, t in kinds)
 
 
@@ -291,6 +291,12 @@ def test_narrow_types_are_known_ranges():
         return i + 1
 
     (f,) = generate(wide, "cpp").functions
+    assert f.index_type == "uint32"
+
+    def beside(i: U32, j: I8):
+        return i + j
+
+    (f,) = generate(beside, "cpp").functions
     assert f.index_type == "int64"
 
 
@@ -314,8 +320,12 @@ def test_a_sign_that_is_lost_is_a_range():
         return i + j
 
     (given,) = generate(f, "cpp").functions
-    assert given.ranges["i"] == "i >= 0"
-    assert given.ranges["j"] == ""
+    assert (given.index_type, given.ranges) == ("int64", {"i": "", "j": ""})
+    assert given.assumptions == ("i + j <= 4294967295", "0 <= i + j")
+    (given,) = generate(f, "cpp", index_type="uint32").functions
+    assert given.ranges == {"i": "i >= 0", "j": ""}
+    with pytest.raises(LegoError, match="the range of i has negative numbers"):
+        generate(f, "cpp", index_type="uint32", ranges={"i": (-8, 8)})
 
 
 def test_unsigned_parameters_are_not_compared_with_zero(tmp_path):
@@ -411,6 +421,91 @@ def test_declared_types_cost_no_operations():
         assert (typed.op_count, typed.cost) == (bare.op_count, bare.cost), kind
 
 
+def test_truths_are_joined_as_a_programmer_would():
+    def inside(p: Plain, low: Plain, high: Plain) -> Bool:
+        return low.x <= p.x and p.x < high.x and (p.y < high.y or low.y == p.y)
+
+    cpp, fortran, wgsl = (generate(inside, t).source for t in ("cpp", "fortran", "wgsl"))
+    expected = "return low.x <= p.x && (p.x < high.x && (p.y < high.y || p.y == low.y));"
+    assert expected in cpp and expected in wgsl
+    assert ".and." in fortran and "merge(" not in fortran
+    unit = generate(inside, "cpp")
+    run = unit.compile()["inside"]
+    for x in range(-1, 4):
+        for y in range(-1, 4):
+            at = Plain(x, y), Plain(0, 0), Plain(3, 2)
+            assert bool(run(*at)) == inside(*at)
+
+    def number(a: I8) -> Bool:
+        return a
+
+    with pytest.raises(LegoError, match="may be another number than 0 and 1"):
+        generate(number, "cpp")
+
+
+def test_unsigned_structs_are_computed_without_signs():
+    class Tile(NamedTuple):
+        x: U32
+        y: U32
+
+    def tile(dims: Tile, index: U32) -> Tile:
+        return Tile(index % dims.x, index // dims.x)
+
+    assert "return vec2<u32>(index % dims.x, index / dims.x);" in generate(tile, "wgsl").source
+    assert "return {index % dims.x, index / dims.x};" in generate(tile, "cpp").source
+
+
+def test_signed_parameters_of_an_unsigned_result_keep_their_signs():
+    def clamped(p: I32, n: I32) -> Size:
+        return min(max(p, 0), n - 1)
+
+    unit = generate(clamped, "cpp")
+    assert unit.functions[0].index_type == "int64"
+    assert unit.compile()["clamped"](-5, 7) == 0
+    assert "/// @return 0 <= the result" in unit.source
+
+
+def test_an_index_that_a_struct_cannot_hold_is_refused():
+    class Byte(NamedTuple):
+        a: I8
+        b: I8
+
+    class Word(NamedTuple):
+        a: U16
+        b: U16
+
+    with pytest.raises(LegoError, match="w_inv: i reaches 999, and Byte has int8, which holds 127"):
+        generate(GroupBy([1000, 2]), "cpp", index=Byte, name="w")
+    M, N = symbols("M N")
+    inverse = generate(GroupBy([M, N]), "cpp", index=Word, name="w").functions[1]
+    assert {"M <= 65536", "N <= 65536"} <= {*inverse.assumptions}
+
+
+def test_languages_without_the_types_say_their_ranges():
+    def f(x: U8):
+        return x % 256
+
+    assert "x: 0 <= x < 256" in generate(f, "python").source
+    assert (
+        "x" in generate(f, "cpp").functions[0].ranges
+        and not generate(f, "cpp").functions[0].ranges["x"]
+    )
+
+
+def test_debug_builds_assert_what_a_conversion_loses():
+    def f(n: Size, i: U32) -> Size:
+        return n * 2 + i
+
+    source = generate(f, "c", index_type="int32", checks=True).source
+    assert "assert(n <= 2147483647);" in source and "assert(i <= 2147483647u);" in source
+
+    def g(x: I8, y: I16) -> U32:
+        return x * 3 + y
+
+    source = generate(g, "c", index_type="uint32", checks=True).source
+    assert "assert(x >= 0);" in source and "assert(y >= 0);" in source
+
+
 # -- texts in the place of parameters --------------------------------------------------------------
 
 
@@ -429,7 +524,7 @@ INSIDE = {"at.x": (0, "size.x"), "at.y": (0, "size.y"), "z": (0, "slices")}
 def test_a_text_stands_in_the_place_of_a_parameter(tmp_path):
     bind = {"size": "params.screen", "z": "block.z", "slices": "16u + 8u"}
     unit = generate(cluster, "cpp", ranges=INSIDE, bind=bind, namespace="acme")
-    assert "cluster(Extent at) noexcept {" in unit.source
+    assert "inline std::uint32_t cluster(Extent at) {" in unit.source  # the text may be no constant
     returned = "return (16u + 8u) * (params.screen.x * at.y + at.x) + block.z;"
     assert returned in unit.source
     assert "/// @pre block.z < (16u + 8u)" in unit.source
@@ -437,15 +532,26 @@ def test_a_text_stands_in_the_place_of_a_parameter(tmp_path):
     (tmp_path / "main.cpp").write_text(
         "#include <cstdint>\n"
         "namespace acme { struct Extent; }\n"
-        "constexpr struct { struct { std::uint32_t x, y; } screen; } params{{10u, 20u}};\n"
-        "constexpr struct { std::uint32_t z; } block{3u};\n"
+        "struct { struct { std::uint32_t x, y; } screen; } params{{10u, 20u}};\n"
+        "struct { std::uint32_t z; } block{3u};\n"
         '#include "cluster.hpp"\n'
-        "static_assert(acme::cluster({4u, 5u}) == 24u * (5u * 10u + 4u) + 3u);\n"
-        "int main() {}\n"
+        "int main() { return acme::cluster({4u, 5u}) != 24u * (5u * 10u + 4u) + 3u; }\n"
     )
     command = "g++ -std=c++17 -Wall -Wextra -Werror -Wconversion main.cpp -o main".split()
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert subprocess.run([tmp_path / "main"]).returncode == 0
+
+
+def test_a_text_of_any_type_is_converted():
+    """blockIdx.z is unsigned: a difference would be, too."""
+
+    def halved(x: int, z: int) -> int:
+        return (x - z) // 2 + 5
+
+    ranges, bind = {"x": (0, 10), "z": (0, 10)}, {"z": "blockIdx.z"}
+    source = generate(halved, "cuda", ranges=ranges, bind=bind).source
+    assert "return ((x - static_cast<int>(blockIdx.z)) >> 1) + 5;" in source
 
 
 @pytest.mark.parametrize(
@@ -481,11 +587,10 @@ def test_a_struct_that_a_text_stands_for_is_not_defined():
     [
         ({"sizes": "s"}, "cpp", r"bind names sizes, which is no parameter; .* Did you mean 'size'"),
         ({"size": ""}, "cpp", "bind: size is ''; give a text on one line"),
-        (
-            {"size": "s"},
-            "numpy",
-            "size is a struct or an array, and NumPy has its members by themselves",
-        ),
+        ({"size": "s"}, "numpy", "bind: a function in NumPy has no texts for parameters"),
+        ({"z": "size.x)"}, "c", "'size.x\\)' has a bracket without a partner"),
+        ({"z": "a // b"}, "c", "'a // b' has a comment, //; give an expression"),
+        ({"z": "slices"}, "c", "bind: z is 'slices', which is a parameter"),
         (["size"], "cpp", "give a dict such as"),
     ],
 )
@@ -567,7 +672,8 @@ def drawn(function, numbers):
     """Values of the parameters: ends of their types, small ones, others."""
     values = {}
     for p in function.params:
-        kind, index = DECLARED[p.type or str(function.index_type)], function.index_type
+        index = function.index_type
+        kind = DECLARED[p.type] if p.type else index
         least = max(-(2**62), kind.least, index.least, *([p.lo] if p.lo is not None else []))
         most = min(2**62, kind.most, index.most, *([p.hi] if p.hi is not None else []))
         small = min(most, max(least, numbers.randint(-20, 20)))

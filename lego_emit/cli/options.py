@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -119,7 +120,7 @@ def _named_bases(texts: Sequence[str]) -> dict[str, int]:
 def _named_texts(texts: Sequence[str]) -> dict[str, str]:
     """Texts by name, as i=int16,j=int8, of names and members as at.x. Raises BadParameter."""
     found: dict[str, str] = {}
-    for part in (part for text in texts for part in text.split(",")):
+    for part in (part for text in texts for part in re.split(r",(?=[^,=]*=)", text)):
         name, equals, text = (x.strip() for x in part.partition("="))
         if not name or not equals or not text:
             raise click.BadParameter(f"{part[:60]!r} is not of the form i=int16")

@@ -10,16 +10,24 @@ from ..errors import TargetError
 from ..ir.index_types import BOOL, DECLARED, IndexType
 from ..ir.nodes import Node
 from ..ir.program import Function
+from ..operations import OPS
 from .naming import fresh, keys_of
 
+ANY_TYPE = IndexType("any", 0, 1)  # of a text of which nothing is said
 SAME_TYPED = frozenset({"min", "max"})  # calls whose arguments have one type
 
 
-def converted(function: Function, printer: Any) -> Function:
+def converted(function: Function, printer: Any, checks: bool = False) -> Function:
     """A fitted function whose body reads converted parameters, and whose results are converted. One that
-    is read more than once is converted once, in a statement of its own. Raises TargetError where an array
+    is read more than once is converted once, in a statement of its own. checks: what conversions lose is
+    asserted. Raises TargetError where an array
     form or a view would need the index type."""
     own = {p.name: DECLARED[p.type] for p in function.params if p.type}
+    bound = set[str]()
+    if printer.implicit:  # a text may be of any type
+        inside = {n for g in function.groups if g.bound and g.native is None for n in g.names}
+        bound = {p.name for p in function.params if p.bound} | inside
+        own |= {name: own.get(name, ANY_TYPE) for name in bound}
     if not own and not any(function.types):
         return function
     what = "an array form" if function.axes else "a view" if function.view is not None else ""
@@ -39,10 +47,10 @@ def converted(function: Function, printer: Any) -> Function:
     each, body = dict[str, Node](), list[tuple[str, Node]]()
     said = {text: name for g in function.groups if g.native for text, name in g.spoken.items()}
     for name, kind in own.items():
-        if kind == index:
+        if _same(kind, index, printer):
             continue
         node = Node("var", (), name)
-        if mixes and printer.implicit and promotes(kind, index):
+        if mixes and printer.implicit and promotes(kind, index) and name not in bound:
             each[name] = Node("cast", (node,), "")
         else:
             cast = Node("cast", (node,), str(index))
@@ -65,6 +73,11 @@ def converted(function: Function, printer: Any) -> Function:
             return node
         return replace(node, args=tuple(whole(a, known) for a in node.args))
 
+    # What a conversion would hide from them.
+    met = {n.value for c in function.asserted for n in c.walk() if n.op == "var"} | reads.keys()
+    lost = [
+        c for name in each if checks and name in met for c in _kept(name, own[name], index, printer)
+    ]
     outputs = [
         (name, _given(whole(node), DECLARED[kind], index, printer) if kind else whole(node))
         for (name, node), kind in zip(function.outputs, function.output_types, strict=True)
@@ -73,17 +86,65 @@ def converted(function: Function, printer: Any) -> Function:
         function,
         body=(*body, *((name, whole(node)) for name, node in function.body)),
         outputs=tuple(outputs),
-        asserted=tuple(whole(c, each) for c in function.asserted),  # before all statements
+        asserted=(*lost, *(whole(c, each) for c in function.asserted)),  # before all statements
     )
+
+
+def _kept(name: str, kind: IndexType, index: IndexType, printer: Any) -> list[Node]:
+    """The conditions, in a parameter's own type, that the index type holds it."""
+
+    def number(value: int) -> Node:
+        known = str(kind) in printer.types
+        return Node("var", (), printer.literal(value, str(kind)) if known else str(value))
+
+    symbol, found = Node("var", (), name), list[Node]()
+    if kind.most > index.most:
+        found.append(Node("le", (symbol, number(index.most))))
+    if kind.least < index.least:
+        found.append(Node("ge", (symbol, number(index.least))))
+    return [] if kind is ANY_TYPE else found
 
 
 def _given(node: Node, kind: IndexType, index: IndexType, printer: Any) -> Node:
     """A result as the type that it is declared as."""
     if kind is BOOL:
-        return node.args[0] if node.op == "int" else Node("ne", (node, Node("const", (), 0)))
-    if kind == index or (printer.implicit and holds(kind, index)):
+        return _truth(node)
+    if _same(kind, index, printer) or (printer.implicit and holds(kind, index)):
         return node
     return Node("cast", (node,), str(kind))
+
+
+def _truth(node: Node) -> Node:
+    """The condition that an integer is not 0."""
+    if node.op == "int":
+        return node.args[0]
+    if node.op == "select":
+        condition, then, other = node.args
+        same = Node("int", (condition,))  # what `a and b` gives where a does not hold
+        then = Node("const", (), 1) if then == same else then
+        other = Node("const", (), 0) if other == same else other
+        for joins, one, rest, end in (("land", then, other, 0), ("lor", other, then, 1)):
+            if rest.op == "const" and rest.value == end:  # c ? x : 0, c ? 1 : x
+                return Node(joins, (condition, _truth(one)))
+            if one.op == "const" and one.value == end:  # c ? 0 : x, c ? x : 1
+                return Node(joins, (_opposite(condition), _truth(rest)))
+    return Node("ne", (node, Node("const", (), 0)))
+
+
+def _opposite(condition: Node) -> Node:
+    row = OPS.get(condition.op)
+    if condition.op == "lnot":
+        return condition.args[0]
+    if row is not None and row.opposite:
+        return replace(condition, op=row.opposite)
+    return Node("lnot", (condition,))
+
+
+def _same(kind: IndexType, index: IndexType, printer: Any) -> bool:
+    """Whether two types are one in the language."""
+    if kind is ANY_TYPE:
+        return False
+    return kind == index or printer.spelled(str(kind)) == printer.types[index]
 
 
 def promotes(kind: IndexType, index: IndexType) -> bool:
@@ -98,7 +159,8 @@ def _local(name: str, index: IndexType, taken: set[str], printer: Any, static: b
     and it is no static size."""
     if printer.shadows and name.isidentifier() and not static:
         return name
-    mark = index.replace("uint", "u").replace("int", "i")
+    digits = "".join(filter(str.isdigit, index))
+    mark = f"{index[0]}{digits}" if digits else "index"
     keys = {key for n in taken for key in keys_of(n, printer)}
     return fresh(f"{printer.legal_name(name)}_{mark}", printer, keys)
 

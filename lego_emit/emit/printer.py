@@ -11,7 +11,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Self
@@ -27,42 +27,20 @@ from ..table_lookup import Entries
 from ..templates import ENDING, environment, named
 from .comments import in_comments
 from .naming import AS_WRITTEN, Naming
+from .ops import ATOM, BREAK, Op, call
+from .ops import infix as infix
 from .planned import PlanPrinter
 from .view import FunctionView
 
-ATOM = 100  # binds tighter than any operator
 MASKING = frozenset({"and", "or", "xor"})
 SHIFTING = frozenset({"shl", "shr", *MASKING})
 OPERANDS = frozenset({"const", "var", "table"})
 CHECKSUM = "\0"  # in a file's text: where its checksum stands
-BREAK = "\v"  # inside an op's text: a blank where a long line may be broken
 
 
 def kind(op: str) -> str:
     """What an operation is a variant of: "and.unsigned" is an `and`; itself where it is none."""
     return op.partition(".")[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Op:
-    """A spelling. text has {0}, {1}.. for the operands, {T} for the index type's name and {unit}
-    for the unit's; prec is how tightly the whole binds, needs the least binding that each operand
-    must have to stand without parentheses."""
-
-    text: str
-    prec: int
-    needs: tuple[int, ...]
-    helper: str | None = None  # the helper function that the text calls
-
-
-def infix(symbol: str, prec: int, left: int | None = None, right: int | None = None) -> Op:
-    """A left-associative binary operator; left and right override the operands' least binding."""
-    return Op(f"{{0}}{BREAK}{symbol} {{1}}", prec, (left or prec, right or prec + 1))
-
-
-def call(text: str, arity: int, helper: str | None = None) -> Op:
-    """A call or anything else that brackets its operands itself."""
-    return Op(text, ATOM, (0,) * arity, helper)
 
 
 def unsigned_fit(node: Node, function: Function) -> Node:
@@ -132,7 +110,8 @@ class Printer:
             parameter or a result an array; else their members stand by themselves.
         declares: whether parameters and results can have types beside the index type; declared_types: what
             those are called, beside `types`. implicit: whether an integer becomes one of a wider type
-            without a word; shadows: whether a variable may have a parameter's name.
+            without a word; shadows: whether a variable may have a parameter's name; binds: whether a text may
+            stand in the place of a parameter; size_index: the index type that is as wide as a pointer.
         static: what a static size is: "" an ordinary parameter, "template" a parameter before the others,
             "argument" one in its place (which static_parameter spells), "macro" and "constant" the file's own.
         native_member: what reads a member of a type of a code base, "" where there are none; first: the
@@ -190,6 +169,8 @@ class Printer:
     has_structs = has_arrays = gives_arrays = False
     static = ""
     declares = implicit = shadows = False
+    binds = True
+    size_index = ""
     declared_types: Mapping[str, str] = {}
     native_member, first = "", 0
     native_index: tuple[str, ...] = ()
@@ -387,16 +368,19 @@ class Printer:
     def fitted_views(self, program: Program, fits: bool = False) -> list[FunctionView]:
         """The program's functions, or its conditions on sizes, fitted, as a template sees them."""
         return [
-            FunctionView(self, self._converted(self.fitted(f)), program.name, self.counter(f))
+            FunctionView(
+                self, self._converted(self.fitted(f), program.checks), program.name, self.counter(f)
+            )
             for f in (program.fits if fits else program.functions)
         ]
 
-    def _converted(self, function: Function) -> Function:
-        if not self.declares or not function.declared:
+    def _converted(self, function: Function, checks: bool) -> Function:
+        bound = any(one.bound for one in (*function.params, *function.groups))
+        if not self.declares or not (function.declared or bound):
             return function
         from .borders import converted
 
-        return converted(function, self)
+        return converted(function, self, checks)
 
     def spelled(self, kind: str) -> str:
         """The name of a type: an index type, or one that parameters and results can be declared as."""

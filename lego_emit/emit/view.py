@@ -122,6 +122,12 @@ class FunctionView:
         return written or not self.used.isdisjoint(names)
 
     @property
+    def calls_others(self) -> bool:
+        """Whether it reads what may be no constant: members of a type of a code base, texts."""
+        f = self._function
+        return self.natives or any(one.bound for one in (*f.params, *f.groups))
+
+    @property
     def natives(self) -> bool:
         """Whether it takes or gives a type of a code base."""
         f = self._function

@@ -10,6 +10,7 @@ from ..ir.index_types import DECLARED, IndexType
 from ..ir.nodes import Node
 from ..ir.program import Param
 from ..ir.relations import const, greatest
+from .header import LARGE
 from .problem import Problem
 from .relations import value
 
@@ -28,17 +29,31 @@ def converted(problem: Problem, params: Sequence[Param], index: IndexType) -> It
             yield Node("le", (const(index.least), symbol))
     for (name, e), kind in zip(problem.outputs, problem.types, strict=False):
         least, most = DECLARED[kind].ends if kind else index.ends
-        if (kind == "bool" and not isinstance(e.constant, int)) or (least, most) == index.ends:
+        if (least, most) == index.ends:
             continue
         lo, hi = problem.analyzer.interval(e)
+        if kind == "bool" and (lo is None or lo < 0 or hi is None or hi > 1):
+            raise WidthError(
+                f"{problem.name}: {name} may be another number than 0 and 1, and is declared as a truth value; "
+                "write != 0"
+            )
         if (lo is not None and lo > most) or (hi is not None and hi < least):
             raise WidthError(
                 f"{problem.name}: {name} is never in {least}..{most}, as {kind} holds; declare it as a wider type"
             )
-        if hi is None or hi > most:
+        if index.most > most and (hi is None or hi > most):
             top = problem.analyzer.prover.proofs.upper(e)
-            top = e if top is None or top.constant is not None else top
+            if (
+                top is None
+                or top.constant is not None
+                or max(map(abs, top.terms.values())) >= LARGE
+            ):
+                top = e  # what types say of it is no condition
             if not problem.analyzer.nonneg(Expr.of(most) - top):
                 yield Node("le", (value(top, problem.analyzer), const(most)))
-        if (lo is None or lo < least) and not problem.analyzer.nonneg(e - least):
+        if (
+            index.least < least
+            and (lo is None or lo < least)
+            and not problem.analyzer.nonneg(e - least)
+        ):
             yield Node("le", (const(least), value(e, problem.analyzer)))

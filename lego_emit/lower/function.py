@@ -95,15 +95,14 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
         result=problem.group,
         types=tuple(problem.types),
         promises=tuple(
-            Range()
-            if kind == "bool"
-            else header.promised(
+            header.promised(
                 e,
                 analyzer,
                 span,
                 base,
                 problem.conditions.masked.get(name),
                 not e.symbols().isdisjoint(problem.parameters.types),
+                kind,
             )
             for (name, e), span, base, kind in zip(
                 problem.outputs,

@@ -94,15 +94,20 @@ def promised(
     base: int,
     masked: int | None = None,
     typed: bool = False,
+    kind: str = "",
 ) -> Range:
     """The range of a result. span: bounds that are known to hold, counted from 0; masked: the number
     beyond that stands for what is masked, or None; typed: numbers that bound it may come of types, and
-    are said where they are small and nothing else is."""
+    are said where they are small and nothing else is; kind: what it is declared as."""
+    if kind == "bool":
+        return Range()
     if masked is not None:
         bounds = (None, None) if span is None else (const(0), value(span[1], analyzer))
         return Range(*bounds, greatest(masked))
     lo, hi = analyzer.interval(e)
     size = None
+    if kind and lo is not None:
+        lo = max(lo, DECLARED[kind].least)  # a precondition says so
     if typed:
         lo, hi = (end if end is not None and abs(end) < LARGE else None for end in (lo, hi))
         top = analyzer.prover.proofs.upper(e)

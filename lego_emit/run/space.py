@@ -190,7 +190,7 @@ def space_of(
         if param.name in fixed:
             continue
         lo, hi = param.range.at(fixed)
-        wide = param.type != "" and DECLARED[param.type].width >= 32  # its ends are no range
+        wide = param.type != "" and DECLARED[param.type].width >= 16  # its ends are no range
         lo = (
             param.lo
             if lo is None and not (wide and param.lo == DECLARED[param.type].least < 0)

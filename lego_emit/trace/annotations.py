@@ -11,14 +11,16 @@ import dataclasses
 import inspect
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from inspect import Parameter
 from typing import Any, get_origin
 
 from ..arith.expr import Expr
-from ..errors import TraceError, did_you_mean, short_repr
-from ..ir.index_types import IndexType
+from ..errors import TraceError, WidthError, did_you_mean, short_repr
+from ..ir.index_types import DECLARED, IndexType
+from ..ir.nodes import Node
 from ..ir.program import Function, Group, Program
+from ..ir.relations import const
 from ..numeric import is_symbolic
 from ..types import STATIC, Array, ArrayType, T
 
@@ -214,8 +216,26 @@ def _of_index(f: Function, shape: Group, inverse: bool) -> Function:
     f = dataclasses.replace(f, summary=f.summary.replace(f" ({', '.join(names)})", ""))
     if inverse:
         result = dataclasses.replace(shape, name="", members=names)
-        return dataclasses.replace(f, result=result, types=shape.types or f.types)
+        assumed = [*f.assumed, *_kept(f, shape)]
+        return dataclasses.replace(
+            f, result=result, types=shape.types or f.types, assumed=tuple(assumed)
+        )
     return _typed(f, dataclasses.replace(shape, members=names))
+
+
+def _kept(f: Function, shape: Group) -> Iterator[Node]:
+    """What must hold for the members of a result to hold the index. Raises WidthError where none does."""
+    for promise, (name, _), kind in zip(f.promises, f.outputs, shape.types, strict=False):
+        most, end = DECLARED[kind].most if kind else None, promise.end
+        if most is None or end is None:
+            continue
+        if end.op != "const":
+            yield Node("le", (end, const(most + 1)))
+        elif end.value > most + 1:
+            raise WidthError(
+                f"{f.name}: {name} reaches {end.value - 1}, and {shape.struct or 'the array'} has {kind}, which "
+                f"holds {most}; declare a wider type"
+            )
 
 
 def _typed(f: Function, group: Group) -> Function:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Cond, Expr
 from ..arith.given import GivenRange
-from ..errors import LONGEST, AssumptionError, TraceError, did_you_mean, short_repr
+from ..errors import LONGEST, AssumptionError, TraceError, WidthError, did_you_mean, short_repr
 from ..ir.index_types import DECLARED
 from ..numeric import apart, as_integer
-from .learn import learn_equations, learn_signs
+from .learn import learn_divisors, learn_equations, learn_signs
 from .paths import MAX_PATHS
 from .trace import Trace
 
@@ -136,10 +136,20 @@ def _learn_types(known: Analyzer, options: TraceOptions) -> None:
     """Parameters hold no more than the types that they are declared as. Of a type with a sign that becomes
     one without, a caller has to know that they are not negative."""
     for name, kind in options.types.items():
-        if name == "return" or name in options.numbers():
+        t, number = DECLARED[kind], options.numbers().get(name)
+        if number is not None and not t.least <= number <= t.most:
+            raise WidthError(
+                f"sizes: {name} is {number}, which {kind} does not hold; declare a wider type"
+            )
+        if name == "return" or number is not None:
             continue
-        t = DECLARED[kind]
         if options.unsigned and t.least < 0:
+            least = known.interval(known.symbol(name))[0]
+            if least is not None and least < 0:
+                raise WidthError(
+                    f"the range of {name} has negative numbers, and the index type has none; choose a signed "
+                    "index_type"
+                )
             known.learn_range(name, Expr.of(0), None)
         if t.width < 64:
             known.learn_type(name, *t.ends)
@@ -207,6 +217,8 @@ def _settled(start: Trace, function: Callable[[Trace], Any], learning: bool) -> 
             trace.analyzer.learn_range(name, Expr.of(base), size - 1 + base)
         if trace.is_unsigned:
             learn_signs(trace, result)
+        elif trace.types:
+            learn_divisors(trace, result)
         if trace.state() == state:
             break
         state = trace.state()

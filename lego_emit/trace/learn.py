@@ -194,6 +194,12 @@ def learn_signs(trace: Trace, result: Any) -> None:
         else:
             known.learn_unsigned(name)
     known.learn_ends()
+    learn_divisors(trace, result)
+
+
+def learn_divisors(trace: Trace, result: Any) -> None:
+    """A parameter that is not negative and divides, whatever branch is taken, is not 0 either."""
+    known = trace.analyzer
     values = [*result.values()] if isinstance(result, Mapping) else result
     values = values if isinstance(values, tuple | list) else [values]
     for divisor, branch in nonzero((v for v in values if isinstance(v, Expr)), known):

@@ -1,0 +1,68 @@
+"""The lints of rustc and clippy that an emitted function would set off, and why it stands as it is."""
+
+from itertools import combinations
+
+from lego_emit.emit.printer import FunctionView
+from lego_emit.ir.index_types import DECLARED
+
+NAMED = "The names are those of the definition."
+
+
+def allowed(function: str, names: list[str], arguments: int, optional: bool) -> list[str]:
+    """names: those of parameters and of what is bound in the text."""
+    named = ["non_snake_case"] if any(n != n.lower() for n in (function, *names)) else []
+    if sum(len(name) == 1 and name.islower() for name in names) > 4:
+        named.append("clippy::many_single_char_names")
+    if any(similar(a, b) for a, b in combinations(names, 2)):
+        named.append("clippy::similar_names")
+    reasons = {
+        "Not every program needs this one.": ["dead_code"] if optional else [],
+        "One argument for each index and size.": ["clippy::too_many_arguments"]
+        if arguments > 7
+        else [],
+        NAMED: named,
+    }
+    lines = []
+    for reason, lints in reasons.items():
+        lines += [f"// {reason}", *(f"#[allow({lint})]" for lint in lints)] if lints else []
+    return lines
+
+
+def of_places(view: FunctionView) -> list[str]:
+    """The lints that a look-up's `as usize` sets off."""
+    places = [node.args[1] for node in view.nodes() if node.op == "lookup"]
+    seen = all(p.op in ("mod", "and") and p.args[1].op == "const" for p in places)  # by clippy, too
+    wide = "64" in view.index_type and not seen
+    signed = places and not view.index_type.startswith("u")
+    return ["cast_possible_truncation"] * wide + ["cast_sign_loss"] * bool(signed)
+
+
+def of_casts(view: FunctionView) -> list[str]:
+    """The lints that conversions of parameters and results set off."""
+    own, index, found = {p.name: p.type for p in view.params}, view.index_type, set[str]()
+    for node in view.nodes():
+        if node.op == "cast":
+            kind = own.get(node.args[0].value, "") if node.args[0].op == "var" else ""
+            source = DECLARED[kind] if kind else index
+            target = DECLARED[node.value] if node.value in DECLARED else index
+            if source.least == 0 and target.least < 0 and target.width <= source.width:
+                found.add("cast_possible_wrap")
+            if target.width < source.width or ("size" in (kind, node.value) and kind != node.value):
+                found.add("cast_possible_truncation")
+            if source.least < 0 and target.least == 0:
+                found.add("cast_sign_loss")
+    return sorted(found)
+
+
+def similar(a: str, b: str) -> bool:
+    """What clippy::similar_names finds too alike: three letters or more, one changed or put in.
+    Digits may differ, a letter beside an underscore at an end may (i_x, i_y), one may be added."""
+    if min(len(a), len(b)) < 3 or abs(len(a) - len(b)) > 1 or not (a + b).islower():
+        return False
+    if len(a) == len(b):
+        pairs = enumerate(zip(a, b, strict=True))
+        changed = [k for k, (x, y) in pairs if x != y and not (x.isdigit() and y.isdigit())]
+        beside = {0: a[1], len(a) - 1: a[-2]}
+        return len(changed) == 1 and beside.get(changed[0]) != "_"
+    short, long = sorted((a, b), key=len)
+    return any(long[:k] + long[k + 1 :] == short for k in range(len(short)))
