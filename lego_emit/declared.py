@@ -105,7 +105,7 @@ def bound(program: Program, texts: Mapping[str, str], printer: Printer) -> Progr
 def _bound(f: Function, texts: Mapping[str, str], printer: Printer) -> Function:
     own = {one.name: _operand(texts[one.name], printer) for one in f.arguments if one.name in texts}
     for name, text in own.items():
-        if any(text == p.name for p in f.params):
+        if any(text == p.name != name for p in f.params):
             raise TargetError(f"bind: {name} is {text!r}, which is a parameter; give another text")
     what = "an array form" if f.axes else "a view" if f.view is not None else ""
     if own and what:

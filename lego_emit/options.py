@@ -306,7 +306,7 @@ class Options(_Checked):
     param_types: Mapping[str, str] | None = option(
         None,
         """The types of parameters and results, as i=int16,return=int64. int8 .. int64, uint8 .. uint64,
-        size or bool, of a struct's member at.x, of all elements of an array X, of the results return;
+        size, ssize or bool, of a struct's member at.x, of all elements of an array X, of the results return;
         I16 and the others of lego_emit.types say the same in annotations. Values are converted from and
         to the index type; without index_type, the result's type says which that is.""",
         ("Named", "i = \"int16\""), check=_param_types,

@@ -17,7 +17,7 @@ named: `at.x` and `X[0]`.
 
 A struct can be a type that a code base has already, by types= of generate(): see NativeType.
 
-I8, I16, I32, I64, U8, U16, U32, U64, Size (an unsigned integer as wide as a pointer) and Bool declare one
+I8, I16, I32, I64, U8, U16, U32, U64, Size (an unsigned integer as wide as a pointer), SSize (one with a sign) and Bool declare one
 integer, as a parameter, a field or a result. Values are converted from and to the index type.
 
 `Static[int]`, or `Static[I32]`, is a size that is known when the emitted text is compiled: a template
@@ -32,7 +32,7 @@ from string import Formatter
 from typing import Annotated, Protocol, TypeVar
 
 from .errors import OptionError, TraceError, did_you_mean, short_repr
-from .ir.index_types import BOOL, DECLARED, SIZE
+from .ir.index_types import BOOL, DECLARED, SIZE, SSIZE
 
 I8 = Annotated[int, DECLARED["int8"]]
 I16 = Annotated[int, DECLARED["int16"]]
@@ -43,6 +43,7 @@ U16 = Annotated[int, DECLARED["uint16"]]
 U32 = Annotated[int, DECLARED["uint32"]]
 U64 = Annotated[int, DECLARED["uint64"]]
 Size = Annotated[int, SIZE]
+SSize = Annotated[int, SSIZE]
 Bool = Annotated[int, BOOL]
 
 
@@ -61,7 +62,7 @@ Static = Annotated[T, STATIC]
 
 SHORT_NAMES = {  # of the types, by what they are declared as
     "int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64", "uint8": "U8", "uint16": "U16",
-    "uint32": "U32", "uint64": "U64", "size": "Size", "bool": "Bool",
+    "uint32": "U32", "uint64": "U64", "size": "Size", "ssize": "SSize", "bool": "Bool",
 }  # fmt: skip
 MOST = 4096  # elements of an array
 

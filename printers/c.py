@@ -43,7 +43,7 @@ class CPrinter(HeaderPrinter):
     declared_types = {
         "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t",
         "uint8": "uint8_t", "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t",
-        "size": "size_t", "bool": "bool",
+        "size": "size_t", "ssize": "ptrdiff_t", "bool": "bool",
     }  # fmt: skip
     suffixes = {"int32": "", "int64": "LL", "uint32": "u", "uint64": "ull"}
     ops = {
@@ -149,7 +149,7 @@ class CPrinter(HeaderPrinter):
         includes = SIZED if self.sized else "#include <stdint.h>"
         if any(f.is_condition or "bool" in f.declared for f in functions):
             includes = f"#include <stdbool.h>\n{includes}"
-        if not self.sized and any("size" in f.declared for f in functions):
+        if not self.sized and any({"size", "ssize"} & f.declared for f in functions):
             includes = f"#include <stddef.h>\n{includes}"
         if any(f.asserted for f in functions):
             includes = f"#include <assert.h>\n{includes}"

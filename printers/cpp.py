@@ -57,7 +57,7 @@ class CppPrinter(CxxPrinter):
     declared_types = {
         "int8": "std::int8_t", "int16": "std::int16_t", "int32": "std::int32_t", "int64": "std::int64_t",
         "uint8": "std::uint8_t", "uint16": "std::uint16_t", "uint32": "std::uint32_t", "uint64": "std::uint64_t",
-        "size": "std::size_t", "bool": "bool",
+        "size": "std::size_t", "ssize": "std::ptrdiff_t", "bool": "bool",
     }  # fmt: skip
     suffixes = {"int32": "", "int64": "LL", "uint32": "u", "uint64": "ull"}
     ops = {
@@ -148,7 +148,7 @@ class CppPrinter(CxxPrinter):
         given = any(f.aggregate is not None and not f.aggregate.struct for f in functions)
         if (arrays and self.naming.arrays == "std::array") or (given and not self.writes_results):
             lines.insert(lines.index("#include <cstdint>"), "#include <array>")
-        if self.sized or any("size" in f.declared for f in functions):
+        if self.sized or any({"size", "ssize"} & f.declared for f in functions):
             lines.insert(lines.index("#include <cstdint>"), "#include <cstddef>")
         if self.sized:
             lines += ["", 'static_assert(sizeof(std::size_t) == 8, "size_t must have 64 bits");']

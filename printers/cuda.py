@@ -110,7 +110,7 @@ class CudaPrinter(FillPrinter, CxxPrinter):
     index_names = {"size_t": ("uint64", "size_t")}
     declared_types = {
         "int8": "signed char", "int16": "short", **types, "uint8": "unsigned char",
-        "uint16": "unsigned short", "size": "size_t", "bool": "bool",
+        "uint16": "unsigned short", "size": "size_t", "ssize": "ptrdiff_t", "bool": "bool",
     }  # fmt: skip
     suffixes = {"int32": "", "int64": "LL", "uint32": "u", "uint64": "ull"}
     ops = {
@@ -153,7 +153,9 @@ class CudaPrinter(FillPrinter, CxxPrinter):
     def opening(self, unit, helpers, functions):
         """The macro for host and device, the namespace's head and the helpers."""
         included = [ASSERT] if any(f.asserted for f in functions) else []
-        included += [SIZED] if self.sized or any("size" in f.declared for f in functions) else []
+        included += (
+            [SIZED] if self.sized or any({"size", "ssize"} & f.declared for f in functions) else []
+        )
         return "\n\n".join([*included, self.macros, *self.namespace_head(), *helpers])
 
     def limit(self, number, function):

@@ -29,7 +29,7 @@ class OpenClPrinter(FillPrinter, CPrinter):
     index_names = {}
     declared_types = {
         "int8": "char", "int16": "short", **types, "uint8": "uchar", "uint16": "ushort",
-        "size": "size_t", "bool": "bool",
+        "size": "size_t", "ssize": "ptrdiff_t", "bool": "bool",
     }  # fmt: skip
     suffixes = {"int32": "", "int64": "L", "uint32": "u", "uint64": "ul"}
     ops = {

@@ -140,7 +140,7 @@ class RustPrinter(Printer):
     wrapping = {"uint32": "wraps", "uint64": "wraps"}
     declared_types = {
         "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16",
-        "uint32": "u32", "uint64": "u64", "size": "usize", "bool": "bool",
+        "uint32": "u32", "uint64": "u64", "size": "usize", "ssize": "isize", "bool": "bool",
     }  # fmt: skip
     # Comparisons do not chain. Operands of shifts and bit operations, and && inside ||, are
     # bracketed as clippy::precedence asks.
@@ -491,7 +491,9 @@ class RustPrinter(Printer):
     def needs_wide(self, program: Program) -> bool:
         """Whether what is proven of a usize holds for one of 64 bits alone."""
         most = UINT32.most
-        if any("size" in f.declared and f.index_type.width == 64 for f in program.functions):
+        if any(
+            {"size", "ssize"} & f.declared and f.index_type.width == 64 for f in program.functions
+        ):
             return True
         values = (n for f in program.functions if f.index_type == "usize" for n in f.nodes())
         return any((n.hi is None or n.hi > most) for n in values if not n.is_bool)

@@ -47,7 +47,9 @@ def of_casts(view: FunctionView) -> list[str]:
             target = DECLARED[node.value] if node.value in DECLARED else index
             if source.least == 0 and target.least < 0 and target.width <= source.width:
                 found.add("cast_possible_wrap")
-            if target.width < source.width or ("size" in (kind, node.value) and kind != node.value):
+            if target.width < source.width or (
+                kind != node.value and {"size", "ssize"} & {kind, node.value}
+            ):
                 found.add("cast_possible_truncation")
             if source.least < 0 and target.least == 0:
                 found.add("cast_sign_loss")

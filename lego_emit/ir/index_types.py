@@ -53,13 +53,14 @@ UINT64 = IndexType("uint64", 0, 2**64 - 1)
 INDEX_TYPES: dict[str, IndexType] = {t: t for t in (INT32, INT64, UINT32, UINT64)}
 
 # What a parameter or a result can be declared as beside them: it is converted from and to the index type.
-SIZE, BOOL = IndexType("size", *UINT64.ends), IndexType("bool", 0, 1)
+SIZE, SSIZE = IndexType("size", *UINT64.ends), IndexType("ssize", *INT64.ends)
+BOOL = IndexType("bool", 0, 1)
 DECLARED: dict[str, IndexType] = {
     t: t
     for t in (
         IndexType("int8", -(2**7), 2**7 - 1), IndexType("int16", -(2**15), 2**15 - 1), INT32, INT64,
         IndexType("uint8", 0, 2**8 - 1), IndexType("uint16", 0, 2**16 - 1), UINT32, UINT64,
-        SIZE, BOOL,
+        SIZE, SSIZE, BOOL,
     )
 }  # fmt: skip
 
