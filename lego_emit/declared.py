@@ -49,7 +49,7 @@ def result_types(
     return [own[n] for n in kinds if n in own and own[n].width <= most] or types
 
 
-def said(program: Program, printer: Printer) -> Program:
+def with_ranges(program: Program, printer: Printer) -> Program:
     """A program whose header says the ranges of types that the language does not declare."""
 
     def of(p: Param) -> Param:

@@ -57,6 +57,10 @@ def generate(fn_or_layout: Any, target: str, **given: Any) -> Emitted:
     range, an unknown target, a value that provably does not fit.
     """
     options = Options.of(given)
+    if options.group and options.sizes:
+        from .trace.annotations import in_symbols
+
+        options = options.replace(sizes=in_symbols(options.sizes, options.group))
     printer = registry.printer(target).spelling(options.naming, options.index_type)
     program, subjects = _in_each(fn_or_layout, printer, options)
     program = replace(
@@ -155,17 +159,17 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
     if options.index is not None or options.group:
         from .trace.annotations import regrouped
 
-        program = regrouped(program, options.index, options.group or {})
+        program = regrouped(program, options.index, options.group or {}, options.sizes or {}, given)
     if options.types:
         from .emit.natives import with_natives
 
         program = with_natives(program, options.types, printer)
     check_counted(options.base, program)
     if given or any(f.declared for f in program.functions):
-        from .declared import check_types, said
+        from .declared import check_types, with_ranges
 
         check_types(given, program, printer)
-        program = said(program, printer)
+        program = with_ranges(program, printer)
     if options.bind:
         from .declared import bound
 

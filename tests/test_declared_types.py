@@ -280,6 +280,34 @@ def test_layouts_take_and_give_declared_types():
     assert fixed.verify()
 
 
+def test_structs_of_symbols_take_numbers_and_types():
+    class Dims(NamedTuple):
+        R: int
+        C: int
+
+    M, N = symbols("M N")
+    layout, dims = GroupBy([M, N]).OrderBy(Col(M, N)), {"dims": Dims(M, N)}
+    for sizes in ({"M": 6}, {"dims.R": 6}):
+        unit = generate(layout, "cpp", group=dims, sizes=sizes)
+        assert "layout_apply(" in unit.source and "return 6 * j + i;" in unit.source
+        assert unit.verify(sizes={"N": 4})
+    assert (
+        "return 6 * j + i;" in generate(layout, "c", group=dims, sizes={"dims": Dims(6, 4)}).source
+    )
+
+    class Place(NamedTuple):
+        row: int
+        column: int
+
+    types = {"index": "int16", "dims": "uint8"}
+    source = generate(layout, "cpp", group=dims, index=Place, param_types=types).source
+    assert "std::uint8_t R;" in source and "std::int16_t row;" in source
+    with pytest.raises(LegoError, match="group: dims has M twice"):
+        generate(layout, "cpp", group={"dims": Dims(M, M)})
+    with pytest.raises(LegoError, match="group has index, which is what index= calls the index"):
+        generate(layout, "cpp", group={"index": Dims(M, N)}, index=Dims)
+
+
 def test_narrow_types_are_known_ranges():
     def product(i: I16, j: I16):
         return i * j

@@ -71,6 +71,10 @@ def converted(function: Function, printer: Any, checks: bool = False) -> Functio
             return known.get(node.value, node)
         if not node.args:
             return node
+        if node.op in ("eq", "ne") and own.get(node.args[0].value) is BOOL:  # flag == 0
+            flag, number = node.args
+            if number.op == "const" and number.value in (0, 1):
+                return flag if (node.op == "eq") == number.value else Node("lnot", (flag,))
         return replace(node, args=tuple(whole(a, known) for a in node.args))
 
     # What a conversion would hide from them.
@@ -123,6 +127,8 @@ def _truth(node: Node) -> Node:
         same = Node("int", (condition,))  # what `a and b` gives where a does not hold
         then = Node("const", (), 1) if then == same else then
         other = Node("const", (), 0) if other == same else other
+        if (then.value, other.value) == (1, 0) and then.op == other.op == "const":
+            return condition
         for joins, one, rest, end in (("land", then, other, 0), ("lor", other, then, 1)):
             if rest.op == "const" and rest.value == end:  # c ? x : 0, c ? 1 : x
                 return Node(joins, (condition, _truth(one)))

@@ -172,15 +172,30 @@ def _of_fields(kind: type) -> dict[str, Any]:
     return found
 
 
-def regrouped(program: Program, index: Any, groups: Mapping[str, Any]) -> Program:
+def regrouped(
+    program: Program,
+    index: Any,
+    groups: Mapping[str, Any],
+    sizes: Mapping[str, int],
+    types: Mapping[str, str],
+) -> Program:
     """A program in which the index of a layout is the struct or the array that a type says, and symbols
-    are members of those that are given by name. Raises TraceError where they do not fit."""
+    are members of those that are given by name. sizes: members that are numbers; types: what all members
+    of one are declared as, by its name. Raises TraceError where they do not fit."""
     shape = None if index is None else _shape(index, "index", "index")
     if index is not None and shape is None:
         raise TraceError(
             f"index is {short_repr(index)}; give a NamedTuple's class or Array[n] for the index of a layout"
         )
     made = [_of_symbols(name, value) for name, value in groups.items()]
+    if shape is not None and "index" in groups:
+        raise TraceError("group has index, which is what index= calls the index; name it otherwise")
+    if shape is not None and "index" in types:
+        shape = dataclasses.replace(shape, types=(types["index"],) * len(shape.members))
+    for k, group in enumerate(made):
+        kinds = (types[group.name],) * len(group.members) if group.name in types else group.types
+        members = tuple(sizes.get(str(n), n) for n in group.members)
+        made[k] = dataclasses.replace(group, members=members, types=kinds)
     known = {p.name for f in program.functions for p in f.params}
     static = {p.name for f in program.functions for p in f.params if p.static}
     for group in made:
@@ -200,8 +215,9 @@ def regrouped(program: Program, index: Any, groups: Mapping[str, Any]) -> Progra
     functions = []
     for part in program.subjects:
         for k, f in enumerate(part):
-            own = _of_index(f, shape, inverse=k > 0) if shape and part in layouts else f
-            functions.append(_with_groups(own, made))
+            own = _with_groups(f, made)
+            own = _of_index(own, shape, inverse=k > 0) if shape and part in layouts else own
+            functions.append(own)
     return dataclasses.replace(program, functions=tuple(functions))
 
 
@@ -229,6 +245,9 @@ def _kept(f: Function, shape: Group) -> Iterator[Node]:
         most, end = DECLARED[kind].most if kind else None, promise.end
         if most is None or end is None:
             continue
+        size = next((p for p in f.params if end.op == "var" and p.name == end.value), None)
+        if size is not None and size.type and DECLARED[size.type].most <= most + 1:
+            continue
         if end.op != "const":
             yield Node("le", (end, const(most + 1)))
         elif end.value > most + 1:
@@ -251,7 +270,7 @@ def _with_groups(f: Function, groups: Sequence[Group]) -> Function:
     found = []
     for group in groups:
         if not own.isdisjoint(group.names):
-            members = tuple(n if n in own else 0 for n in group.members)
+            members = tuple(n if isinstance(n, int) or n in own else 0 for n in group.members)
             found.append(dataclasses.replace(group, members=members))
     groups = (*f.groups, *found)
     apart = own - {n for group in groups for n in group.names}
@@ -288,8 +307,20 @@ def _of_symbols(name: str, value: Any) -> Group:
             raise TraceError(
                 f"group: {name} has {short_repr(member)}; its members are symbols, or names of parameters"
             )
+        if text in members:
+            raise TraceError(f"group: {name} has {text} twice; a member is one symbol")
         members.append(text)
     return dataclasses.replace(shape, members=tuple(members))
+
+
+def in_symbols(sizes: Mapping[str, int], groups: Mapping[str, Any]) -> dict[str, int]:
+    """sizes= of a layout whose symbols are members of structs and arrays, by the symbols' names."""
+    names: dict[str, str | int] = {}
+    for name, value in groups.items():
+        group = _of_symbols(name, value)
+        own = [f".{f}" for f in group.fields] or [f"[{k}]" for k in range(len(group.members))]
+        names |= {f"{name}{text}": n for text, n in zip(own, group.members, strict=True)}
+    return {str(names.get(name, name)): number for name, number in sizes.items()}
 
 
 def _array(name: str, count: int, kind: str = "") -> Group:
