@@ -542,7 +542,8 @@ class RustPrinter(Printer):
             ("A place in a table is not negative, and fits.", of_places(view)),
             ("What is converted fits.", of_casts(view)),
         ):
-            lines += [f"// {reason}", *(f"#[allow(clippy::{x})]" for x in lints)] if lints else []
+            own = [line for x in lints if (line := f"#[allow(clippy::{x})]") not in lines]
+            lines += [f"// {reason}", *own] if own else []
         return lines
 
 
