@@ -492,9 +492,9 @@ class RustPrinter(Printer):
         """Whether what is proven of a usize holds for one of 64 bits alone."""
         most = UINT32.most
         if any(
-            {"size", "ssize"} & f.declared and f.index_type.width == 64 for f in program.functions
+            {"size", "ssize"} & {*f.types} and f.index_type.width == 64 for f in program.functions
         ):
-            return True
+            return True  # a result would be cut
         values = (n for f in program.functions if f.index_type == "usize" for n in f.nodes())
         return any((n.hi is None or n.hi > most) for n in values if not n.is_bool)
 

@@ -610,7 +610,7 @@ def never_strict(self, value):
 
 JOIN = joined.join
 FAULTS = {
-    "swapped": (joined, "join", lambda c, a, b, known: JOIN(c, b, a, known), "elif"),
+    "swapped": (joined, "join", lambda c, a, b, *known: JOIN(c, b, a, *known), "elif"),
     "held": (branches, "_held", nothing_held, "what a function inside reads"),
     "called": (joined, "_is_harmless", lambda f: True, "calls that change what is around"),
     "in place": (joined.Joined, "_changed", never_strict, "a list is added to in its place"),

@@ -25,6 +25,7 @@ EXAMPLES = [
 ]
 SHOWN = "body[data-state=shown]"
 PATIENCE = 0  # without a limit: how long it takes says nothing of the page
+TURNS = 15_000  # that a file is waited for: one that is lost ends the test
 
 
 class Server(SimpleHTTPRequestHandler):
@@ -102,8 +103,11 @@ def downloaded(page, count=1):
 
     page.on("download", take)
     page.click("#download")
-    while len(found) < count:
+    for _ in range(TURNS):
+        if len(found) >= count:
+            break
         page.wait_for_timeout(20)
+    assert len(found) >= count, f"{len(found)} of {count} files in {TURNS} turns: one was lost"
     page.remove_listener("download", take)
     return {one.suggested_filename: Path(one.path()).read_text() for one in found}
 

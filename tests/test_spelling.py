@@ -19,7 +19,7 @@ from lego_emit.emit.printer import BREAK, FunctionView
 from lego_emit.errors import TargetError
 from lego_emit.ir.program import Program
 from lego_emit.operations import OPS
-from lego_emit.printers import rust, rust_layout
+from lego_emit.printers import rust, rust_layout, rust_lints
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR, Expr
 from lego_emit.table_lookup import Entries
 
@@ -339,7 +339,7 @@ def test_rust_s_iterator_names_the_casts_lints():
     ],
 )
 def test_names_that_clippy_finds_similar(a, b, similar):
-    assert rust._similar(a, b) is rust._similar(b, a) is similar
+    assert rust_lints.similar(a, b) is rust_lints.similar(b, a) is similar
 
 
 def test_places_of_a_view_are_products_and_quotients_without_ones():

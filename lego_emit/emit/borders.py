@@ -45,7 +45,7 @@ def converted(function: Function, printer: Any, checks: bool = False) -> Functio
     taken = {*own, *reads, *(n for n, _ in (*function.body, *function.outputs))}
     static = {p.name for p in function.static}
     each, body = dict[str, Node](), list[tuple[str, Node]]()
-    said = {text: name for g in function.groups if g.native for text, name in g.spoken.items()}
+    said = {text: name for g in function.groups for text, name in g.spoken.items()}
     for name, kind in own.items():
         if _same(kind, index, printer):
             continue
@@ -75,6 +75,9 @@ def converted(function: Function, printer: Any, checks: bool = False) -> Functio
             flag, number = node.args
             if number.op == "const" and number.value in (0, 1):
                 return flag if (node.op == "eq") == number.value else Node("lnot", (flag,))
+        if node.op == "select" and (condition := whole(node.args[0], known)).op == "lnot":
+            then, other = (whole(a, known) for a in node.args[1:])
+            return replace(node, args=(condition.args[0], other, then))
         return replace(node, args=tuple(whole(a, known) for a in node.args))
 
     # What a conversion would hide from them.

@@ -404,8 +404,9 @@ class _Call(Call):
         if name == "merge" and len(values) == 3 and values[2].type == BOOL:
             if first.type == values[1].type == BOOL:
                 return Value(made("select", values[2].term, first.term, values[1].term), BOOL)
-            a, b, kind = self._common(first, values[1])
-            return self.machine.chosen(values[2], a, b, kind)
+            if first.type != values[1].type:
+                raise unread(node, "a choice between integers of two kinds")
+            return self.machine.chosen(values[2], first, values[1], first.type)
         if any(v.type == BOOL for v in values):
             raise unread(node, "a truth value where a number is expected")
         if name in ("mod", "modulo", "min", "max", *BITS) and len(values) == 2:
