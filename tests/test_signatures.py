@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple, Tuple  # noqa: UP035
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from marks import rest_slow
+from marks import marked, rest_slow
 from typed import Box, Coord, clipped, elements, offset, turned, unravel, voxel
 
 from lego_emit import Col, GroupBy, LegoError, Row, generate, golden, symbols
@@ -25,6 +25,8 @@ from lego_emit.types import Array
 
 LANGUAGES = "c cpp cuda hip opencl metal rust fortran julia javascript glsl wgsl python numpy triton mlir".split()
 C_FAMILY = "c cpp cuda hip metal opencl".split()
+DAILY = "cpp rust fortran javascript wgsl python".split()
+RARER = [marked(t, pytest.mark.slow if t in DAILY else pytest.mark.deep) for t in LANGUAGES]
 
 
 class Odd(NamedTuple):
@@ -168,7 +170,7 @@ def rarer(language, checks=True):
     yield generate(together, language, name="all", prefix="all_", assume=assumed)
 
 
-@pytest.fixture(scope="module", params=rest_slow(LANGUAGES, 0))
+@pytest.fixture(scope="module", params=RARER)
 def special(request, toolchain_of):
     """The same by name, compiled."""
     runs = toolchain_of(request.param).compile([*rarer(request.param)])
@@ -234,7 +236,7 @@ def test_arrays(compiled):
     assert run(compiled, "elements")((7, 8, 9, 1)) == 7 * 4 + 18
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("language", ["rust", "julia", "javascript"])
 def test_certificates(language):
     """Members, elements and what is made of them are read again, and every statement is proved."""
@@ -993,7 +995,7 @@ def units(language):
     ]
 
 
-@pytest.fixture(scope="module", params=rest_slow(LANGUAGES, 0))
+@pytest.fixture(scope="module", params=RARER)
 def more(request, toolchain_of):
     """Those that only these tests have, run together."""
     made = units(request.param)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from marks import rest_slow, some_slow
+from marks import rest_deep, some_slow
 
 from lego_emit import GroupBy, LegoError, Row, generate, golden, symbols
 from lego_emit.errors import AssumptionError, TargetError, TraceError, VerifyError, WidthError
@@ -311,7 +311,7 @@ def points(seed, bits, count):
 
 
 @pytest.mark.parametrize("language", some_slow(RUN, RUN[3:]))
-@pytest.mark.parametrize("seed, bits", rest_slow([(1, 32), (2, 64), (3, 32), (4, 64), (5, 32)], 2))
+@pytest.mark.parametrize("seed, bits", rest_deep([(1, 32), (2, 64), (3, 32), (4, 64), (5, 32)], 1))
 def test_random_functions_wrap(seed, bits, language):
     if language == "glsl" and bits == 64:
         pytest.skip("not every OpenGL has 64-bit integers")
@@ -481,6 +481,7 @@ def test_languages_without_it_say_so(language):
         generate(ngp, language, **WRAP32)
 
 
+@pytest.mark.slow
 def test_views_and_certificates_are_of_what_does_not_wrap():
     with pytest.raises(TraceError, match="together with view"):
         generate(LAYOUT, "cpp", view=True, **WRAP32)
@@ -488,6 +489,7 @@ def test_views_and_certificates_are_of_what_does_not_wrap():
         generate(ngp, "cpp", **WRAP32).certificate()
 
 
+@pytest.mark.deep
 def test_nothing_else_changes():
     """The ordinary path: the same function, where values must fit."""
     with pytest.raises(LegoError):
