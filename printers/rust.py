@@ -612,16 +612,25 @@ def _marked(text: str, names: set[str]) -> str:
             words.append(f"`{run[: len(run) - len(end)]}`{end}")
             code.clear()
 
-    tokens = text.split(" ")
+    tokens = re.split(r" (?=(?:[^`]*`[^`]*`)*[^`]*$)", text)  # what is marked already is one
     operators = [bool(re.fullmatch(r"[-+*/%<>=!&|^]+", token)) for token in tokens]
     for k, token in enumerate(tokens):
         beside = any(operators[max(k - 1, 0) : k + 2])
         named = token.strip(".,:;") in names
+        if "`" in token:
+            close()
+            words.append(token)
+            continue
         if depth or beside or named or CODE.search(token):
             if code and code[-1][-1] in ".,:;" and not depth:
                 close()
             code.append(token)
             depth += sum(token.count(c) for c in "([{") - sum(token.count(c) for c in ")]}")
+            # Generics: Vec<u32, A>.
+            ends = len(re.findall(r"(?<![-=])>(?!=)", token))
+            starts = len(re.findall(r"(?<=\w)<(?![=<])", token))
+            more = re.search(r"\w>", " ".join(tokens[k + 1 :]))
+            depth = max(0, depth + (starts if more or ends else 0) - min(ends, depth + starts))
         else:
             close()
             words.append(token)

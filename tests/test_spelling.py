@@ -483,3 +483,19 @@ def test_an_array_form(target, made, options, text):
 def test_a_shader_has_no_array_form_of_more_elements_than_its_integers_count():
     for target in ("glsl", "wgsl"):
         assert "f_at" not in generate(lambda: GroupBy([2**16, 2**16])[:, :] // 4096, target).source
+
+
+@pytest.mark.parametrize(
+    "text, marked",
+    [
+        (
+            "RuntimeShape<u32, 3>::linearize of a shape.",
+            "`RuntimeShape<u32, 3>::linearize` of a shape.",
+        ),
+        ("A `Vec<u8>` of i, by offset(i, j).", "A `Vec<u8>` of `i`, by `offset(i, j)`."),
+        ("Where i < n holds, a<b as well.", "Where `i < n` holds, `a<b` as well."),
+        ("Of Vec<Vec<u32, A>, B>::x and x->y.", "Of `Vec<Vec<u32, A>, B>::x` and `x->y`."),
+    ],
+)
+def test_rustdoc_marks_code_once(text, marked):
+    assert rust._marked(text, {"i", "n"}) == marked
