@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
@@ -14,10 +13,8 @@ from click.testing import CliRunner
 from lego_emit import Col, GroupBy, LegoError, generate, symbols
 from lego_emit.cli import main
 from lego_emit.emit import registry
-from lego_emit.errors import ToolchainError
 from lego_emit.ir.index_types import DECLARED
 from lego_emit.ir.nodes import evaluate
-from lego_emit.run import registry as toolchains
 from lego_emit.types import I8, I16, I32, I64, U8, U16, U32, U64, Array, Bool, Size
 
 C_FAMILY = "c cpp cuda hip metal opencl".split()
@@ -140,14 +137,10 @@ def held(function, values):
 
 
 @pytest.mark.parametrize("target", COMPILED)
-def test_values_are_those_of_the_definition(target):
+def test_values_are_those_of_the_definition(target, toolchain_of):
     own = [(name, case) for t, name, case in CASES if t == target]
     units = [generate(fn, target, ranges=ranges) for _, (fn, ranges) in own]
-    toolchain = toolchains.toolchain(target)
-    try:
-        toolchain.find()
-    except ToolchainError as error:
-        pytest.skip(str(error))
+    toolchain = toolchain_of(target)
     compiled = toolchain.compile(units)
     for (name, _), unit, run in zip(own, units, compiled, strict=True):
         (f,) = unit.functions
@@ -422,10 +415,9 @@ def test_command_line_and_toml_take_types(tmp_path: Path, monkeypatch):
     )
 
 
-def test_clippy_and_rustfmt_find_nothing(tmp_path):
-    for program in ("clippy-driver", "rustfmt"):
-        if shutil.which(program) is None:
-            pytest.skip(f"{program} is missing")
+def test_clippy_and_rustfmt_find_nothing(tmp_path, need):
+    need("clippy-driver", "apt-get install rust-clippy")
+    need("rustfmt", "apt-get install rustfmt")
     for name, (fn, ranges) in ALL.items():
         path = tmp_path / f"{name}.rs"
         path.write_text(generate(fn, "rust", ranges=ranges).source)
@@ -720,12 +712,8 @@ def drawn(function, numbers):
         ),
     ],
 )
-def test_random_functions_of_random_types(target, first, count):
-    toolchain = toolchains.toolchain(target)
-    try:
-        toolchain.find()
-    except ToolchainError as error:
-        pytest.skip(str(error))
+def test_random_functions_of_random_types(target, first, count, toolchain_of):
+    toolchain = toolchain_of(target)
     kinds = [k for k in DECLARED if k in registry.printer(target).declared_types]
     units, functions = [], []
     for seed in range(first, first + count):

@@ -339,6 +339,9 @@ class _Tests:
                     if factor.op == "var":
                         end = _root(-bound // c, power)
                         self.ends[factor.value] = both(self.ends[factor.value], (None, end))
+        for lo, hi in self.ends.values():
+            if lo is not None and hi is not None and lo > hi:
+                raise _Unsaid  # no sizes satisfy what is assumed
 
     def _follows(self, p: Poly) -> bool:
         """Whether p <= 0 is known."""

@@ -145,13 +145,14 @@ def _title(fn: Any, unit: str, signature: Signature) -> str:
     try:
         if not _is_object(fn):
             text = re.sub(r"(: |-> )'([^']+)'", r"\1\2", f"{unit}{inspect.signature(fn)}")
-            if "typing.Annotated" in text:
+            if "Annotated[" in text:  # with its module before it, from Python 3.12 on without
                 from ..types import SHORT_NAMES
 
-                text = re.sub(r"typing\.Annotated\[int, (?:('\w+'), )?Static\]", _static, text)
-                text = text.replace("typing.Annotated[~T, Static]", "Static")
+                text = text.replace("typing.Annotated[", "Annotated[")
+                text = re.sub(r"Annotated\[int, (?:('\w+'), )?Static\]", _static, text)
+                text = text.replace("Annotated[~T, Static]", "Static")
                 for kind, name in SHORT_NAMES.items():
-                    text = text.replace(f"typing.Annotated[int, '{kind}']", name)
+                    text = text.replace(f"Annotated[int, '{kind}']", name)
             for group in signature.groups_and_result:
                 kind = group.made
                 if kind is not None:
@@ -165,7 +166,7 @@ def _title(fn: Any, unit: str, signature: Signature) -> str:
 
 def _static(found: re.Match[str]) -> str:
     """How an annotation that is a static size is written."""
-    return f"Static[typing.Annotated[int, {found[1]}]]" if found[1] else "Static[int]"
+    return f"Static[Annotated[int, {found[1]}]]" if found[1] else "Static[int]"
 
 
 def _is_object(fn: Any) -> bool:

@@ -7,7 +7,6 @@ function is said to do.
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -477,15 +476,15 @@ COMPILERS = {
     "c": ["gcc", "-std=c99", *STRICT, "main.c", "-o", "main"],
     "rust": ["rustc", "--edition", "2021", "-D", "warnings", "-A", "dead_code", "main.rs"],
 }
+PACKAGES = {"cpp": "g++", "c": "gcc", "rust": "rustc"}
 SUFFIX = {"cpp": "cpp", "c": "c", "rust": "rs"}
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_body_of_a_real_function_is_the_emitted_text(name, tmp_path):
+def test_the_body_of_a_real_function_is_the_emitted_text(name, tmp_path, need):
     case = CASES[name]
     command = COMPILERS[case.target]
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"{command[0]} is missing")
+    need(command[0], f"apt-get install {PACKAGES[case.target]}")
     unit = generate(case.fn, case.target, **case.options)
     text = case.text.replace("BODY", body(unit.source, case.fn.__name__))
     helpers = re.findall(
@@ -567,9 +566,8 @@ end program main
 """
 
 
-def test_a_derived_type_and_a_logical_of_quantum_espresso(tmp_path):
-    if shutil.which("gfortran") is None:
-        pytest.skip("gfortran is missing")
+def test_a_derived_type_and_a_logical_of_quantum_espresso(tmp_path, need):
+    need("gfortran", "apt-get install gfortran")
     given = {
         "types": {"Dfft": NativeType("fft_type_descriptor")},
         "ranges": {"ir": (1, None), "dfft.nr1x": (1, None), "dfft.my_nr2p": (1, None)},
@@ -615,9 +613,8 @@ def pixel(size: Pixel, at: Pixel) -> U32:
     return at.y * size.x + at.x
 
 
-def test_push_constants_of_godot(tmp_path):
-    if shutil.which("glslangValidator") is None:
-        pytest.skip("glslangValidator is missing")
+def test_push_constants_of_godot(tmp_path, need):
+    need("glslangValidator", "apt-get install glslang-tools")
     inside = {"at.x": (0, "size.x"), "at.y": (0, "size.y")}
     unit = generate(pixel, "glsl", ranges=inside, bind={"size": "params.size"})
     statements = body(unit.source, "pixel")
@@ -630,13 +627,15 @@ def test_push_constants_of_godot(tmp_path):
     )  # whose values are compared elsewhere
 
 
-def test_uniforms_of_bevy_in_wgsl():
+def test_uniforms_of_bevy_in_wgsl(toolchain_of):
     unit = generate(cluster, "wgsl", ranges=AT, bind={"dims": "lights.cluster_dimensions"})
     statements = body(unit.source, "cluster")
     assert statements == (
         "  return lights.cluster_dimensions.z * (lights.cluster_dimensions.x * at.y + at.x) + at.z;"
     )
-    wgpu = pytest.importorskip("wgpu")
+    toolchain_of("wgsl")
+    import wgpu
+
     text = f"""
 struct Lights {{ cluster_dimensions: vec4<u32>, }}
 @group(0) @binding(0) var<uniform> lights: Lights;
