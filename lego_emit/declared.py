@@ -9,12 +9,15 @@ from typing import Any
 
 from .algebra.block import Block
 from .emit.borders import check_declared
+from .emit.natives import is_atom
 from .emit.printer import Printer
 from .errors import TargetError, did_you_mean
 from .ir.index_types import DECLARED, IndexType
 from .ir.program import Function, Param, Program
 from .ir.relations import const
 from .trace.calls import signature_of
+
+GENERICS = re.compile(r"<[^<>()]*>")
 
 
 def result_types(
@@ -56,14 +59,9 @@ def with_ranges(program: Program, printer: Printer) -> Program:
         if not p.type or (printer.declares and p.type in printer.declared_types):
             return p
         t, r = DECLARED[p.type], p.range
-        if t.width >= 64:
-            return (
-                p
-                if t.least < 0 or r.least is not None
-                else replace(p, range=replace(r, least=const(0)))
-            )
-        least = const(t.least) if r.least is None else r.least
-        end = const(t.most + 1) if r.end is None else r.end
+        narrow = t.width < 64
+        least = const(t.least) if r.least is None and (narrow or t.least == 0) else r.least
+        end = const(t.most + 1) if r.end is None and narrow else r.end
         return replace(p, range=replace(r, least=least, end=end))
 
     functions = (replace(f, params=tuple(map(of, f.params))) for f in program.functions)
@@ -146,11 +144,5 @@ def _operand(text: str, printer: Printer) -> str:
     if open_ or mark:
         what = f"a comment, {mark}" if mark else f"a bracket without a partner, {open_[0]}"
         raise TargetError(f"bind: {text!r} has {what}; give an expression")
-    rest = text.strip()
-    for _ in range(len(rest)):
-        shorter = re.sub(r"\([^()]*\)|\[[^\[\]]*\]|<[^<>()]*>", "", rest)
-        if shorter == rest:
-            break
-        rest = shorter
-    plain = re.fullmatch(r"[^\W\d]\w*((\.|->|::|%)\w+)*|\d+", rest)
-    return text.strip() if plain else f"({text.strip()})"
+    own = text.strip()
+    return own if is_atom(GENERICS.sub("", own), percent=True) else f"({own})"

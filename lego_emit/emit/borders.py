@@ -20,8 +20,7 @@ SAME_TYPED = frozenset({"min", "max"})  # calls whose arguments have one type
 def converted(function: Function, printer: Any, checks: bool = False) -> Function:
     """A fitted function whose body reads converted parameters, and whose results are converted. One that
     is read more than once is converted once, in a statement of its own. checks: what conversions lose is
-    asserted. Raises TargetError where an array
-    form or a view would need the index type."""
+    asserted. Raises TargetError where an array form or a view would need the index type."""
     own = {p.name: DECLARED[p.type] for p in function.params if p.type}
     bound = set[str]()
     if printer.implicit:  # a text may be of any type
