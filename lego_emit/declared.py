@@ -35,7 +35,9 @@ def result_types(
         members = (n for p in signature.parameters for n in signature.members(p))
         whole = all(n in names for n in members)
         results = [names.get("return", "")]
-        results = [*signature.result.types] if signature.result is not None else results
+        results = (
+            [k for _, k in signature.result.results] if signature.result is not None else results
+        )
     params = [DECLARED[kind] for n, kind in names.items() if n != "return" and kind != "bool"]
     known = [DECLARED[kind] for kind in results if kind and kind != "bool"]
     own = printer.index_types

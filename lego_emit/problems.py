@@ -106,7 +106,8 @@ def _declared(traced: Traced, count: int) -> Sequence[str]:
     """What each result is declared as; () where none is."""
     if kind := traced.trace.types.get("return"):
         return [kind] * count
-    return () if traced.group is None else traced.group.types
+    kinds = () if traced.group is None else [kind for _, kind in traced.group.results]
+    return kinds if any(kinds) else ()
 
 
 def _numbered(group: Group, trace: Trace, doc: Doc) -> Group:

@@ -349,6 +349,10 @@ class HeaderPrinter(Printer):
         c_results.check(function, self.naming.results)
         return True
 
+    def own_type(self, function: FunctionView) -> str:
+        """The type of what is returned where results are written to parameters."""
+        return function.output_types[-1] if function.beside else "void"
+
     def written(self, function: FunctionView) -> list[str]:
         """The statements that write results where they go."""
         from lego_emit.printers import c_results

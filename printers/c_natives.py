@@ -70,7 +70,8 @@ def member(printer: Any, group: Group, place: int) -> str:
 
 def places(printer: Any, function: FunctionView) -> list[str]:
     """What each result is written to; [] where the members are no places, and all is written at once."""
-    whole, count = function.aggregate, range(len(function.outputs))
+    whole = function.aggregate
+    count = range(len(whole.members))
     own = through(printer, whole)
     found = [read(whole, k, through=own, plain=True) for k in count]
     return found if all(map(is_place, found)) else []
@@ -85,4 +86,5 @@ def whole(printer: Any, function: FunctionView) -> str:
 
 def value(function: FunctionView) -> str:
     """The text that makes the result."""
-    return made(function.aggregate, function.texts(), f",{BREAK}".join)
+    group = function.aggregate
+    return made(group, function.texts()[: len(group.members)], f",{BREAK}".join)

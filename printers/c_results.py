@@ -46,30 +46,34 @@ def statements(printer: Any, function: FunctionView) -> list[str]:
     """The statements that write results where they go. Where the function may read what it writes, all are
     computed before the first is written."""
     whole, names = function.aggregate, [name for name, _ in function.outputs]
-    texts = function.texts()
+    texts, at_once = function.texts(), ""
     if whole is None:
         places = [printer.out_forms[2].format(name=name) for name in names]
     elif whole.native is not None:
         from lego_emit.printers import c_natives
 
         places = c_natives.places(printer, function)
-        if not places:
-            return [printer.line(c_natives.whole(printer, function), 2)]
+        at_once = "" if places else c_natives.whole(printer, function)
     elif whole.struct:
-        places = [f"{whole.name}{printer.out_forms[3]}{name}" for name in names]
+        places = [f"{whole.name}{printer.out_forms[3]}{name}" for name in whole.names]
     else:
-        places = [f"{whole.name}[{k}]" for k in range(len(names))]
+        places = [f"{whole.name}[{k}]" for k in range(len(whole.members))]
     lines = list[str]()
+    own = whole is not None and whole.beside is not None
     if _may_share(function):
         bound = {name for name, _ in function.body}
         taken = {*function.inputs, *bound, *names}
         taken |= set() if whole is None else {whole.name}
         for k, (T, text) in enumerate(zip(function.output_types, texts, strict=True)):
-            if function.outputs[k][1].op != "const" and text not in bound:
+            kept = not at_once or (own and k == len(texts) - 1)
+            if kept and function.outputs[k][1].op != "const" and text not in bound:
                 texts[k] = free(f"value_{k}", taken)
                 lines.append(printer.line(f"const {T} {texts[k]} = {text};", 2))
-    pairs = zip(places, texts, strict=True)
-    return lines + [printer.line(f"{place} = {text};", 2) for place, text in pairs]
+    if at_once:
+        lines.append(printer.line(at_once, 2))
+    pairs = zip(places, texts, strict=False)
+    lines += [printer.line(f"{place} = {text};", 2) for place, text in pairs]
+    return [*lines, *([printer.line(f"return {texts[-1]};", 2)] if own else [])]
 
 
 def _may_share(function: FunctionView) -> bool:
@@ -83,15 +87,29 @@ def _may_share(function: FunctionView) -> bool:
 
 def told(function: FunctionView) -> list[str]:
     """The doc comment's lines."""
-    whole, lines = function.aggregate, function.doxygen
-    if whole is None or not whole.written:
-        names = [n for n, _ in function.outputs] if whole is None else [whole.name]
-        return [line.replace("@return", f"@param[out] {','.join(names)}", 1) for line in lines]
-    own, result = function.header.entries[whole.name], function.header.result()
-    said = "; ".join(filter(None, [own, result and f"afterwards {result}"]))
-    made = [f"@param[in,out] {whole.name} {said}"] if said else []
-    kept = [x for x in lines if not x.startswith(("@return ", f"@param {whole.name} "))]
+    whole, lines, header = function.aggregate, function.doxygen, function.header
+    returns, promised = header.function.returns, header.promised()
+    last = list[str]()
+    if whole is not None and whole.beside is not None:  # what is said of the results is said of it
+        said = "; ".join(filter(None, [returns, header.promised(part=slice(-1, None))]))
+        last = [f"@return {said}"] if said else []
+        returns, promised = "", header.promised(part=slice(-1))
+    result = "; ".join(filter(None, [returns, promised]))
+    if whole is not None and whole.written:
+        own = header.entries[whole.name]
+        said = "; ".join(filter(None, [own, result and f"afterwards {result}"]))
+        made = [f"@param[in,out] {whole.name} {said}"] if said else []
+        kept = [x for x in lines if not x.startswith(("@return ", f"@param {whole.name} "))]
+        at = next(
+            (k for k, x in enumerate(kept) if x.startswith(("@param", "@pre", "@note"))), len(kept)
+        )
+        lines = [*kept[:at], *made, *kept[at:]]
+        at = next((k for k, x in enumerate(lines) if x.startswith(("@pre", "@note"))), len(lines))
+        return [*lines[:at], *last, *lines[at:]]
+    names = [n for n, _ in function.outputs] if whole is None else [whole.name]
+    written = [f"@param[out] {','.join(names)} {result}"] if result else []
     at = next(
-        (k for k, x in enumerate(kept) if x.startswith(("@param", "@pre", "@note"))), len(kept)
+        (k for k, x in enumerate(lines) if x.startswith(("@return ", "@pre", "@note"))), len(lines)
     )
-    return [*kept[:at], *made, *kept[at:]]
+    rest = [x for x in lines[at:] if not x.startswith("@return ")]
+    return [*lines[:at], *written, *last, *rest]

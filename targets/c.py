@@ -13,6 +13,7 @@ from lego_emit.run.target import (
     c_array_declaration,
     c_declaration,
     call_arguments,
+    members_of,
     outputs_of,
 )
 
@@ -69,27 +70,30 @@ def called(
         return name
 
     arguments = call_arguments(function, values, group, printer.given)
-    count = len(function.outputs)
+    count = len(function.outputs) if whole is None else len(whole.members)
     if not printer.writes_results or (whole is None and count == 1):
         call = f"{function.name}({', '.join(arguments)})"
         lines.append(f"const {result(function, printer)} {variable} = {call};")
         return lines, outputs_of(function, variable)
     if whole is not None and whole.written:
         texts = [f"{variable}[{k}]" for k in range(count)]
-        texts = outputs_of(function, variable) if whole.struct else texts
+        texts = members_of(whole, variable) if whole.struct else texts
     elif whole is None:
         texts = [f"{variable}_out{k}" for k in range(count)]
         lines += [f"{T} {text};" for T, text in zip(kinds, texts, strict=True)]
         arguments += [f"&{text}" for text in texts]
     elif whole.struct:
-        texts = outputs_of(function, variable)
+        texts = members_of(whole, variable)
         lines.append(f"{whole.struct} {variable};")
         arguments.append(f"&{variable}")
     else:
         texts = [f"{variable}[{k}]" for k in range(count)]
         lines.append(f"{kinds[0]} {variable}[{count}];")
         arguments.append(variable)
-    return [*lines, f"{function.name}({', '.join(arguments)});"], texts
+    call = f"{function.name}({', '.join(arguments)});"
+    if whole is not None and whole.beside is not None:
+        call, texts = f"const {kinds[-1]} {variable}_own = {call}", [*texts, f"{variable}_own"]
+    return [*lines, call], texts
 
 
 def literal(group: Group, values: list[str], T: str) -> str:

@@ -88,10 +88,15 @@ def called(function: Function, printer: Printer, values: Sequence[str], scope: s
     else:
         kinds = [printer.type_of(kind, index) for kind in function.output_types]
         members = [f"{T} {n};" for T, n in zip(kinds, names, strict=True)]
-        members = members if whole is None else [f"{kinds[0]} v[{len(names)}];"]
+        members = members if whole is None else [f"{kinds[0]} v[{len(whole.members)}];"]
         before.append(f"struct {{ {' '.join(members)} }} lego_r{{}};")
         arguments += ["lego_r.v"] if whole is not None else [f"lego_r.{n}" for n in names]
-    return f"[&] {{ {' '.join(before)} {name}({', '.join(arguments)}); return lego_r; }}()"
+    call, given = f"{name}({', '.join(arguments)});", "lego_r"
+    if whole is not None and whole.beside is not None:
+        own = printer.type_of(function.output_types[-1], index)
+        call = f"const {own} lego_own = {call} struct {{ decltype(lego_r) r; {own} own; }} lego_both{{lego_r, lego_own}};"
+        given = "lego_both"
+    return f"[&] {{ {' '.join(before)} {call} return {given}; }}()"
 
 
 def c_wrapper(unit: int, position: int, function: Function, printer: Printer, scope: str) -> str:

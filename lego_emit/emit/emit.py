@@ -121,7 +121,8 @@ def _legalize(program: Program, printer: Printer) -> Program:
         outputs, output_scope = {}, scope if variables else printer.companions(name)
         output_scope.update(*(keys_of(n, printer) for n in constants.values()))
         for k, (output, _) in enumerate(function.outputs):
-            field = result.fields[k] if result and result.whole and result.fields else None
+            fields = result.fields if result and result.whole else ()
+            field = fields[k] if k < len(fields) else None
             outputs[output] = field or fresh(naming.local(output), printer, output_scope)
 
         own = {t: named for (t, index), named in tables.items() if index == function.index_type}

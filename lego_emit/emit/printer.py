@@ -483,6 +483,8 @@ class Printer:
 
     def has(self, group: Group) -> bool:
         """Whether a struct or an array is one parameter in the language, or, without a name, one result."""
+        if group.beside is not None:
+            return self.writes_results
         if group.struct:
             return self.has_structs
         if group.name:

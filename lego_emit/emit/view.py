@@ -139,6 +139,12 @@ class FunctionView:
         return len(self._function.outputs) > 1 or self._function.aggregate is not None
 
     @property
+    def beside(self) -> bool:
+        """Whether it writes a struct or an array and returns an integer."""
+        whole = self._function.aggregate
+        return whole is not None and whole.beside is not None
+
+    @property
     def typed_outputs(self) -> list[tuple[str, str]]:
         """The name of each output, and what it is declared as."""
         return [(n, T) for (n, _), T in zip(self.outputs, self.output_types, strict=True)]

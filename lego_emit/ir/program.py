@@ -64,7 +64,8 @@ class Group:
     own: what its class in Python calls the members; made: that class; types: what the members are
     declared as, () where all have the index type; bound: the text that stands in its place; native: the
     type of a code base (NativeType) that it is there; written: whether the function writes its result to
-    it."""
+    it; beside: of a result, (the name, the declared type) of one integer more that the function gives
+    after it."""
 
     name: str
     members: tuple[str | int, ...]
@@ -78,6 +79,14 @@ class Group:
     bound: str = ""
     native: Any = None
     written: bool = False
+    beside: tuple[str, str] | None = None
+
+    @property
+    def results(self) -> list[tuple[str, str]]:
+        """(the name, the declared type) of each output of a result that it is."""
+        types = self.types or ("",) * len(self.members)
+        last = [] if self.beside is None else [self.beside]
+        return [*zip(self.names, types, strict=True), *last]
 
     @property
     def names(self) -> list[str]:
@@ -105,10 +114,13 @@ class Group:
     def renamed(self, names: Mapping[str, str]) -> Group:
         """The group with other names for its members."""
         members = tuple(names.get(n, n) if isinstance(n, str) else n for n in self.members)
-        return replace(self, members=members)
+        beside = self.beside and (names.get(self.beside[0], self.beside[0]), self.beside[1])
+        return replace(self, members=members, beside=beside)
 
     def value(self, values: Sequence[Any]) -> Any:
         """Its value in Python, of those of its members. Raises TypeError where its class changes them."""
+        if self.beside is not None:
+            return replace(self, beside=None).value(values[:-1]), values[-1]
         if not self.struct:
             return tuple(values)
         given = dict(zip(self.own, values, strict=True))
@@ -121,6 +133,10 @@ class Group:
 
     def split(self, value: Any) -> list[Any]:
         """The values of its members, of an instance of its class, or of a sequence. Raises TypeError."""
+        if self.beside is not None:
+            if not isinstance(value, tuple | list) or len(value) != 2:
+                raise TypeError(f"the result is a pair, not {value!r}")
+            return [*replace(self, beside=None).split(value[0]), value[1]]
         if self.struct and isinstance(value, self.made):
             return [getattr(value, name) for name in self.own]
         found = list(value) if hasattr(value, "__iter__") else [value]
@@ -511,14 +527,16 @@ class Header:
         f = self.function
         return (f"every intermediate value fits {f.index_type}",) if f.unseen else ()
 
-    def promised(self, single: str = "the result") -> str:
-        """The ranges of the results; single: what a lone one is called."""
+    def promised(self, single: str = "the result", part: slice = slice(None)) -> str:
+        """The ranges of the results, or of a part of them; single: what a lone one is called."""
         f = self.function
         names = [single if len(f.outputs) == 1 else name for name, _ in f.outputs]
-        if f.aggregate is not None and not f.aggregate.struct:
-            names = [f"result[{k}]" for k in range(len(f.outputs))]
+        if (whole := f.aggregate) is not None:
+            if not whole.struct:
+                names[: len(whole.members)] = [f"result[{k}]" for k in range(len(whole.members))]
+            names[len(whole.members) :] = [single] * (whole.beside is not None)
         texts = (r.says(n, self.said) for n, r in zip(names, f.promises, strict=False))
-        return ", ".join(filter(None, texts))
+        return ", ".join(filter(None, [*texts][part]))
 
     def result(self, single: str = "the result") -> str:
         """What the user says of the result, and its range."""

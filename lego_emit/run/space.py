@@ -177,13 +177,16 @@ def space_of(
     missing = [n for n in needed if n not in given]
     if missing:
         first = next(p for p in function.params if p.name == missing[0])
-        way = f"sizes={_given(first.name, '..')}, on the command line --size {first.name}=.."
+        said = {own: name for name, own in function.renamed}  # as in Python
+        name = said.get(first.name, first.name)
+        way = f"sizes={_given(name, '..')}, on the command line --size {name}=.."
         if not first.size and first.range.end is None and first.hi is None:
             way = (
-                f"domain={_given(first.name, '8')}, on the command line --domain {first.name}=8, for an "
+                f"domain={_given(name, '8')}, on the command line --domain {name}=8, for an "
                 f"index; {way} for a size"
             )
-        raise VerifyError(f"{function.name} needs a number for {', '.join(missing)}: {way}")
+        names = ", ".join(said.get(n, n) for n in missing)
+        raise VerifyError(f"{function.name} needs a number for {names}: {way}")
     fixed = {p.name: int(given[p.name]) for p in function.params if p.name in given}
     axes = []
     for param in function.params:

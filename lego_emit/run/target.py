@@ -356,16 +356,25 @@ def call_arguments(
 def outputs_of(function: Function, result: str) -> list[str]:
     """The texts of the outputs in the result of a call in a language with C's operators."""
     whole = function.aggregate
-    if whole is not None and whole.native is not None:
+    if whole is not None and whole.beside is not None:
+        return [*members_of(whole, f"{result}.r"), f"{result}.own"]
+    if whole is not None:
+        return members_of(whole, result)
+    if len(function.outputs) == 1:
+        return [result]
+    return [f"{result}.{name}" for name, _ in function.outputs]
+
+
+def members_of(whole: Group, result: str) -> list[str]:
+    """The texts of the members of a struct or an array that a function gives."""
+    if whole.native is not None:
         from ..emit.natives import of_value
 
         return of_value(whole, result)
-    if whole is not None and not whole.struct:
-        array = f"{result}.v" if whole.name else result  # a wrapper's struct where it is written to
-        return [f"{array}[{k}]" for k in range(len(function.outputs))]
-    if len(function.outputs) == 1 and whole is None:
-        return [result]
-    return [f"{result}.{name}" for name, _ in function.outputs]
+    if whole.struct:
+        return [f"{result}.{name}" for name in whole.names]
+    array = f"{result}.v" if whole.name else result  # a wrapper's struct where it is written to
+    return [f"{array}[{k}]" for k in range(len(whole.members))]
 
 
 def symbol(unit: int, position: int) -> str:

@@ -45,6 +45,8 @@ def groups_of(
                 _check_static(value, name, place)
                 static.add(name)
             shape = _shape(value, name, place)
+            if name == "return" and shape is None:
+                shape = _beside(value, place)
             if shape is not None:
                 found[name] = shape
                 types |= {m: t for m, t in zip(shape.names, shape.types, strict=False) if t}
@@ -52,7 +54,7 @@ def groups_of(
                 types[name] = kind
     result = found.pop("return", None)
     if result is not None:
-        members = result.fields or tuple(f"out{k}" for k in range(len(result.members)))
+        members = result.fields or _numbered(len(result.members))
         result = dataclasses.replace(result, name="", members=members)
     return found, result, types, static
 
@@ -154,6 +156,24 @@ def _shape(note: Any, name: str, place: str) -> Group | None:
     types = tuple(map(scalar, fields.values()))
     types = types if any(types) else ()
     return Group(name, members, note.__name__, own, own=own, made=note, types=types)
+
+
+def _beside(note: Any, place: str) -> Group | None:
+    """A result that is a struct or an array, and one integer after it; None where it is no such pair."""
+    parts = note.__args__ if get_origin(note) is tuple else ()
+    if len(parts) != 2 or not (parts[1] is int or scalar(parts[1])):
+        return None
+    shape = _shape(parts[0], "return", place)
+    if shape is None:
+        return None
+    names = _numbered(len(shape.members) + 1)
+    last = next(n for n in (names[-1], "result") if n not in shape.fields)
+    return dataclasses.replace(shape, beside=(last, scalar(parts[1])))
+
+
+def _numbered(count: int) -> tuple[str, ...]:
+    """What results without names are called."""
+    return tuple(f"out{k}" for k in range(count))
 
 
 def _of_fields(kind: type) -> dict[str, Any]:

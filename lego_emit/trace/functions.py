@@ -199,7 +199,7 @@ def _outputs(result: Any, unit: str, group: Group | None = None) -> list[tuple[s
                     f"{unit} returns {short_repr(k)}, which is not a name for a result"
                 )
     elif group is not None:
-        named = [*zip(group.names, result, strict=True)]
+        named = [*zip((n for n, _ in group.results), result, strict=True)]
     elif isinstance(result, (tuple, list)):
         named = (
             [(f"out{k}", v) for k, v in enumerate(result)]

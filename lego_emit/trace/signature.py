@@ -60,8 +60,10 @@ class Signature:
             kinds = tuple(self.types.get(n, "") for n in group.names)
             self.groups[name] = replace(group, types=kinds if any(kinds) else ())
         if self.result is not None and "return" in given:
-            kinds = (given["return"],) * len(self.result.members)
-            self.result = replace(self.result, types=kinds)
+            kind, beside = given["return"], self.result.beside
+            kinds = (kind,) * len(self.result.members)
+            beside = beside and (beside[0], kind)
+            self.result = replace(self.result, types=kinds, beside=beside)
 
     def taken(self, given: Collection[str]) -> list[str]:
         """The parameters that a caller gives: those without a default, or of which a name is given."""
