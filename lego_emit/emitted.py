@@ -242,4 +242,6 @@ def emit_program(
     static = {p.name for f in program.functions for p in f.static}
     fixed = {n: v for n, v in (sizes or {}).items() if n not in static}
     unit = emit(program, target, fixed, naming, index_types)
-    return Emitted(unit.source, unit.program, unit.printer, unit.fixed, subject, program)
+    return Emitted(
+        unit.source, unit.program, unit.printer, unit.fixed, unit.known, subject, program
+    )

@@ -433,9 +433,9 @@ def verify(cases: Sequence[Case], target: str, numbers: bool = False) -> Verifie
     if not units:
         return result
     for case, unit, run in zip(cases, units, toolchain.compile(units), strict=True):
-        for position, function in enumerate(unit.functions):
+        for position, function in enumerate(unit.program.functions):
             asked = query_of(case, function, inverse=position == 1)
-            outputs = run.columns(function.name, asked.given)
+            outputs = run.columns(function, asked.given)
             if len(outputs) != len(asked.wanted):
                 raise GoldenError(f"{case.folder}: {function.name} has {len(outputs)} results")
             result.functions += 1

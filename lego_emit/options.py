@@ -389,8 +389,9 @@ class Options(_Checked):
     names: str | None = option(
         None,
         """The style of functions, types, parameters and results: snake_case, camelCase or PascalCase.
-        In PascalCase, parameters and results are in camelCase. The prefix is a word of them then. Names
-        without small letters stay; two that are one in the style are refused.""",
+        camelCase in JavaScript, GLSL, WGSL and Metal, elsewhere as in Python. In PascalCase, parameters and
+        results are in camelCase. The prefix is a word of them then. Names without small letters stay; two
+        that are one in the style are refused.""",
         ("Choice", *STYLES),
     )  # fmt: skip
     arrays: str | None = option(

@@ -211,6 +211,7 @@ class JavaScriptPrinter(Printer):
     reserved = RESERVED | frozenset(helpers) | {"CHECKS"}
     builtins = frozenset("globalThis isFinite isNaN parseInt parseFloat Boolean String".split())
     default_index = (INT53,)
+    style = "camelCase"
     wrapping = {"uint32": "wraps", "uint64": "mask"}
     has_fits = has_checks = names_limits = True
     has_structs = has_arrays = gives_arrays = True

@@ -19,6 +19,7 @@ class MetalPrinter(OpenClPrinter):
     namespaces = ""  # C++14 has no a::b
     has_hints = has_fits = has_checks = False
     static = "template"
+    style = "camelCase"
     extension = ".metal"
     ops = {
         **OpenClPrinter.ops,

@@ -38,6 +38,7 @@ class ShaderPrinter(Printer):
     remark = "//"
     cast = "{T}({0})"
     default_index = ("int32",)
+    style = "camelCase"
     wrapping = {"uint32": "wraps", "uint64": "wraps"}
     doc = "//"  # what begins a line of a function's comment
     array_word = "at"

@@ -178,7 +178,7 @@ class CpuTimer:
         )
 
     def _sides(self) -> list[Side]:
-        functions = self.unit.functions
+        functions = self.unit.program.functions
         spaces = self.rivals.spaces
         if not self.unit.is_pair:
             return [Side("apply", functions[0], spaces[functions[0].name], None)]
@@ -230,7 +230,7 @@ class CpuTimer:
         dtype = np.dtype(kind or side.function.index_type)
         total = side.space.total if side.space.total <= TABLE_LIMIT else 1
         compiled = self.target.compile([self.unit])[0]
-        outputs = compiled.columns(side.function.name, side.space.at(np.arange(total)).arguments)
+        outputs = compiled.columns(side.function, side.space.at(np.arange(total)).arguments)
         value = np.zeros(total, np.int64)
         axes = side.results.axes if side.results else [None]
         for output, axis in zip(outputs, axes, strict=True):

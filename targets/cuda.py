@@ -65,7 +65,7 @@ def kernel_sources(units: Sequence[Unit], folder: Path, extension: str) -> list[
             header = f"unit_{u}{units[u].printer.extension}"
             (folder / header).write_text(units[u].source)
             text += f'#include "{header}"\n\n'
-            for p, f in enumerate(units[u].functions):
+            for p, f in enumerate(units[u].program.functions):
                 text += kernel(f"{u}_{p}", f, printer, scope)
                 if f.axes:
                     text += fill_kernel(f"{u}_{p}", f, printer, scope)

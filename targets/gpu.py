@@ -333,7 +333,7 @@ def call_text(unit: Unit) -> str:
     """A unit with the kernels that run its functions over arrays."""
     printer = unit.printer
     types, text = printer.types, in_the_open(unit)
-    for position, function in enumerate(unit.functions):
+    for position, function in enumerate(unit.program.functions):
         T = types[function.index_type]
         count = len(function.passed)
         values = [f"static_cast<{T}>(in{k}[i * step{k}])" for k in range(count)]
@@ -363,12 +363,12 @@ class GpuCompiled(Compiled):
     arguments have one shape, and the others broadcast to it."""
 
     def __init__(self, unit: Unit, device: Device, text: str):
-        positions = {f.name: k for k, f in enumerate(unit.functions)}
+        positions = {f.name: k for k, f in enumerate(unit.program.functions)}
         self.device = device
         module = Module(device, text, f"{unit.program.name}.cuh")
         self.library = GpuLibrary(module, positions, unit.printer.types)
         super().__init__(unit, self.library, 0, None)
-        self._functions = {f.name: f for f in unit.functions}  # the host asks what fits
+        self._functions = {f.name: f for f in unit.program.functions}  # the host asks what fits
 
     def _run(self, function: Function, arguments: tuple) -> Any:
         if not any(hasattr(a, "gpudata") for a in arguments):

@@ -70,7 +70,7 @@ class _Side:
 
 
 def _sides(unit: Unit, rivals: Rivals) -> list[_Side]:
-    functions = unit.functions
+    functions = unit.program.functions
     if not unit.is_pair:
         (function,) = functions
         return [_Side("apply", function, rivals.spaces[function.name], None)]

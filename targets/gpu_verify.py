@@ -111,7 +111,7 @@ def verify_text(unit: Unit, spaces: Mapping[str, Space]) -> str:
         for k, trip in enumerate(round_trips(unit, spaces)):
             source += _round_trip(text, f"lego_round_trip_{k}", trip)
         return source
-    for k, function in enumerate(unit.functions):
+    for k, function in enumerate(unit.program.functions):
         space = spaces[function.name]
         at = _at(text, function, space)
         wide = "unsigned long long" if at["T"].startswith("unsigned") else "long long"
@@ -128,7 +128,7 @@ class GpuChecker:
         self.device = ready(device)
         self.what = describe(device)
         self.kernel_ms: float | None = 0.0
-        self._positions = {f.name: k for k, f in enumerate(unit.functions)}
+        self._positions = {f.name: k for k, f in enumerate(unit.program.functions)}
         self._compiled = GpuCompiled(unit, self.device, verify_text(unit, spaces))
         self._module: Module = self._compiled.library.module
 

@@ -136,7 +136,7 @@ class _Programs(Library):
         self._device = device
         self._places: dict[tuple[int, str], tuple[Any, Any, int]] = {}
         for group in grouped(units):
-            functions = [(u, f) for u in group for f in units[u].functions]
+            functions = [(u, f) for u in group for f in units[u].program.functions]
             source = program([units[u] for u in group], [(units[u], f) for u, f in functions])
             built = device.build(source)
             kernels = built.lego_run_calls, built.lego_run_fills

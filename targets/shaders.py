@@ -77,11 +77,11 @@ def shaders(language: type[Shader], units: Sequence[Unit], folder: Path) -> Plac
     for u, unit in enumerate(units):
         printer = cast(ShaderPrinter, unit.printer)
         calls = [
-            *unit.functions,
-            *(array_form(unit, f) for f in unit.functions if printer.counts(f)),
+            *unit.program.functions,
+            *(array_form(unit, f) for f in unit.program.functions if printer.counts(f)),
         ]
         names = {unit.program.name, *(f.name for f in calls)}
-        names.update(*(unit.printer.companions(f.name) for f in unit.functions))
+        names.update(*(unit.printer.companions(f.name) for f in unit.program.functions))
         names |= {s.struct for s, _ in unit.program.structs if not printer.is_vector(s)}
         extended = any(wide(f) for f in calls)
         shader = next(
@@ -136,7 +136,7 @@ class Shaders(Library):
 
         path, which = self._places[unit, function.name]
         # A shader with any 64-bit function keeps all its columns in 64 bits.
-        extended = any(wide(f) for f in self._units[unit].functions)
+        extended = any(wide(f) for f in self._units[unit].program.functions)
         word: Any = np.int64 if extended else np.int32
         low, high = function.index_type.ends
         n = len(inputs[0])

@@ -95,7 +95,7 @@ class WgslTarget(Target):
         has none."""
         device = self._device()
         for unit in units:
-            for f in unit.functions:
+            for f in unit.program.functions:
                 if wide(f) and not device.wide:
                     raise WidthError(
                         f"{f.name}: {device.name} has no 64-bit integers; emit with "

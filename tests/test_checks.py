@@ -167,9 +167,9 @@ end program main
     "julia": ("tile.jl", "main.jl", """include("tile.jl")
 print(Tile.tile_apply(parse(Int, ARGS[1]), 16, parse(Int, ARGS[2]), 1, 0, 0))
 """),
-    "javascript": ("tile.mjs", "main.mjs", """import { tile_apply } from "./tile.mjs";
+    "javascript": ("tile.mjs", "main.mjs", """import { tileApply } from "./tile.mjs";
 const [M, i] = process.argv.slice(2).map(Number);
-process.stdout.write(String(tile_apply(M, 16, i, 1, 0, 0)));
+process.stdout.write(String(tileApply(M, 16, i, 1, 0, 0)));
 """),
     "python": ("tile.py", "main.py", SCRIPT),
     "numpy": ("tile.py", "main.py", SCRIPT),

@@ -265,7 +265,7 @@ def test_fpm(embed):
 def test_types_of_the_npm_package(embed):
     example = embed("npm", "tsc")
     example.folder.joinpath("use.ts").write_text(
-        'import { tiled_apply } from "tiled-matrix";\nexport const at: number = tiled_apply(1, 2, 0, 3);\n'
+        'import { tiledApply } from "tiled-matrix";\nexport const at: number = tiledApply(1, 2, 0, 3);\n'
     )
     example.run("lego-emit build")
     example.run("tsc --noEmit --strict --module nodenext --moduleResolution nodenext use.ts")

@@ -89,7 +89,7 @@ def test_a_precondition_of_the_width_that_is_assumed_stands_once(assume, left, i
 
 def test_the_readme_example(target):
     unit = generate(index_kernel, target=target)
-    found = unit.functions[0]
+    found = unit.program.functions[0]
     assert len(unit.functions) == 1
     assert len(found.params) == 8
     given = dict(found.renamed)

@@ -158,10 +158,10 @@ def test_overloads_take_and_give_vectors(runner):
         given, own = "".join(f"{n}, " for n in sizes), "".join(f"{T} {n}, " for n in sizes)
         index = f"{vector}{rank}({', '.join(names)})"
         declared = own + ", ".join(f"{T} {n}" for n in names)
-        again = f"t_inv({given}t_apply({given}{index}))"
+        again = f"tInv({given}tApply({given}{index}))"
         text = f"bool back({declared}) {{ return {again} == {index}; }}\n"
         text += f"{T} place({declared}) {{ return back({given}{', '.join(names)}) ? "
-        text += f"t_apply({given}{index}) : {T}(-1); }}\n"
+        text += f"tApply({given}{index}) : {T}(-1); }}\n"
         source = unit.source.replace("\n#elif", f"\n{text}\n#elif")
         place = replace(apply, name="place")
         probe = Emitted(source, replace(unit.program, functions=(place,)), unit.printer)

@@ -61,7 +61,7 @@ def test_a_table_of_the_device_and_of_the_host():
     assert "CUDA" not in hip and "__forceinline__" not in hip and "sqrt(" not in hip
     assert "static constant int t_table[11] = {" in generate(layout, "metal", name="t").source
     given = generate(Lookup([6], "perm"), "metal", name="given").source
-    assert "given_apply(int i, device const int* perm)" in given
+    assert "givenApply(int i, device const int* perm)" in given
 
 
 def test_names(target):

@@ -128,11 +128,11 @@ def test_a_mistake_in_the_declarations_is_found(tsc, tmp_path, right, wrong):
 
 
 USE = """
-import { tile, tile_array } from "./tile.mjs";
-import { tile as wide, tile_array as wide_array } from "./wide.js";
+import { tile, tileArray } from "./tile.mjs";
+import { tile as wide, tileArray as wide_array } from "./wide.js";
 
 const position: number = tile(12, 20, 3, 5, 2, 1, 0, 4);
-const positions: Float64Array = tile_array(12, 20, 3, 5, 2, 1);
+const positions: Float64Array = tileArray(12, 20, 3, 5, 2, 1);
 const wide_position: bigint = wide(12n, 20n, 3n, 5n, 2n, 1n, 0n, 4n);
 const wide_positions: BigInt64Array = wide_array(12n, 20n, 3n, 5n, 2n, 1n);
 console.log(position, positions.join(), wide_position, wide_positions.join());
@@ -242,8 +242,8 @@ def test_the_array_holds_the_index_type(node, index_type, kind, tmp_path):
     generate(index_functions.pair, "javascript", index_type=auto).save(tmp_path / "pair.mjs")
     sizes = "3n, 5n" if index_type in BIGINTS else "3, 5"
     (tmp_path / "use.mjs").write_text(
-        'import { pair_array } from "./pair.mjs";\n'
-        f"const arrays = Object.values(pair_array({sizes}));\n"
+        'import { pairArray } from "./pair.mjs";\n'
+        f"const arrays = Object.values(pairArray({sizes}));\n"
         "console.log(arrays.map((a) => `${a.constructor.name} ${a}`).join());\n"
     )
     a, b = "4,4,4,5,5,5,6,6,6,7,7,7", "6,7,8,6,7,8,6,7,8,6,7,8"
@@ -319,7 +319,7 @@ def test_a_mistake_in_the_array_is_found(mistake, node):
 def test_names_beside_an_array(node):
     """A function that is called like another one's array form, and parameters and results that
     are called like what the array form names."""
-    names = ["i_end", "tile_array", "results", "position", "length", "Float64Array", "i"]
+    names = ["i_end", "tileArray", "results", "position", "length", "Float64Array", "i"]
     extent = programs.node("div", programs.var("i_end", 0, 50), programs.const(2))
     total = programs.var("i", 0, 50)
     for name in names[1:-1]:

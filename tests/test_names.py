@@ -84,6 +84,32 @@ def test_styles_in_the_text(target):
     assert unit.source.count("Renamed") == emitted(target).source.count("Renamed")
 
 
+def test_the_style_of_a_language(target):
+    """It is that of the text; Python has the names of the definition."""
+    unit, camel = emitted(target), emitted(target, names="camelCase")
+    names = ["turned_apply", "turned_inv", "tile_pos"]
+    assert [f.name for f in unit.functions] == names
+    assert [p.name for p in unit.functions[2].params][2:5] == ["pid_m", "BM", "last_M"]
+    own = target in ("javascript", "glsl", "wgsl", "metal")
+    assert (unit.source == camel.source) is own
+    assert [f.name for f in unit.program.functions] == (
+        [f.name for f in camel.functions] if own else names
+    )
+    assert "tilePos" not in emitted(target, names="snake_case").source
+
+
+def test_names_that_are_one_in_the_style_of_a_language():
+    def place(tile_m, tileM):
+        return {"at_m": 8 * tile_m + tileM, "atM": 8 * tileM + tile_m}
+
+    unit = generate(place, "javascript")
+    assert "place(tileM, tileM_2)" in unit.source
+    found = unit.compile()["place"]
+    assert found(1, 2) == (10, 17) and found.__name__ == "place"
+    with pytest.raises(KeyError, match="this unit has two_words"):
+        generate(lambda i: i + 1, "javascript", name="two_words").compile()["twoWords"]
+
+
 @pytest.mark.parametrize(
     ("target", "namespace", "line"),
     [

@@ -279,7 +279,7 @@ def test_fortran_s_array_of_two_results_is_a_subroutine():
 def test_typescript_has_its_types_in_the_signature_alone():
     unit = generate(lambda A: GroupBy([3, 4])[:, :] + A, "javascript", name="f")
     declared = unit.printer.declarations(unit.program)
-    assert "function f_array(A: number): Float64Array;" in declared
+    assert "function fArray(A: number): Float64Array;" in declared
     assert "@returns" not in declared and "{number}" not in declared
     assert "@returns {Float64Array}" in unit.source
 
@@ -471,8 +471,8 @@ def test_brackets():
         ("cuda", lambda: GroupBy([2**16, 2**16])[:, :] // 4096, {}, "long long n = rank; n < 4294967296;"),
         ("cuda", lambda: GroupBy([2**15, 2**14])[:, :] // 4096, {}, "int n = rank; n < 536870912;"),
         ("fortran", lambda k: {"n": GroupBy([4, 6])[k, :], "m": k}, {}, "dimension(0:5), intent(out) :: n, m"),
-        ("glsl", lambda: GroupBy([2**16, 2**15 - 1])[:, :] // 4096, {}, "int f_at(int n)"),
-        ("glsl", lambda k: {"n": GroupBy([4, 6])[k, :], "m": k}, {}, "f_at(int k, int n_2, out int n,"),
+        ("glsl", lambda: GroupBy([2**16, 2**15 - 1])[:, :] // 4096, {}, "int fAt(int n)"),
+        ("glsl", lambda k: {"n": GroupBy([4, 6])[k, :], "m": k}, {}, "fAt(int k, int n_2, out int n,"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip

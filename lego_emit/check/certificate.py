@@ -106,13 +106,13 @@ def certificate(unit: Any, name: str | None = None) -> Certificate:
     chosen = {found.function.name for found in told(unit, name)}
     pair = unit.is_pair
     functions = []
-    for position, function in enumerate(unit.functions):
+    for position, function in enumerate(unit.program.functions):
         found = known.get(_own_name(function, known))
         if found is None or found.function.name not in chosen:
             continue
         role = ("apply", "inv")[position] if pair else _role(unit, function)
         functions.append(_function(unit, function, found, role))
-    if len(functions) == len(unit.functions):
+    if len(functions) == len(unit.program.functions):
         functions += [_condition(f, functions) for f in unit.program.fits]
     return Certificate(
         {
@@ -137,7 +137,7 @@ def _own_name(function: Function, known: Mapping[str, Told]) -> str:
 
 def _role(unit: Any, function: Function) -> str:
     """Whether it is the apply of a layout without inverse, or a function that the user wrote."""
-    alone = len(unit.functions) == 1 and not function.axes
+    alone = len(unit.program.functions) == 1 and not function.axes
     return "apply" if alone and any(p.axis for p in function.params) else "function"
 
 
@@ -251,7 +251,7 @@ def _known(key: str, unit: Any, function: Function, found: Told, role: str) -> l
                 for (name, _), promise in zip(function.outputs, function.promises, strict=True)
             ]
         case "round trip":
-            if role not in ("apply", "inv") or len(unit.functions) != 2:
+            if role not in ("apply", "inv") or len(unit.program.functions) != 2:
                 return []
             by = "both are the definition's, a bijection but for masked indices (Figs. 4, 5, 7 and 9)"
             return [{"by": by}]

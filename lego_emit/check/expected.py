@@ -63,7 +63,7 @@ def expected(
     found = []
     try:
         layout = _layout(unit, spaces, subject, numbers)
-        for position, function in enumerate(unit.functions):
+        for position, function in enumerate(unit.program.functions):
             space = spaces[function.name]
             if layout is not None:
                 found.append(_by_layout(layout, function, space, samples, inverse=position == 1))
@@ -74,7 +74,7 @@ def expected(
     except LegoError as error:
         if not own:
             raise VerifyError(f"the reference {error}") from None
-        missing = len(unit.functions) - len(found)
+        missing = len(unit.program.functions) - len(found)
         found += [Expected(note=f"not compared: {error}")] * missing
     return found
 
@@ -87,12 +87,12 @@ def _layout(
 ) -> Block | None:
     """The layout of integer sizes that a unit was made of; None for an index function."""
     values = dict(numbers)
-    for function in unit.functions:
+    for function in unit.program.functions:
         back = {new: old for old, new in function.renamed}
         values |= {back.get(n, n): v for n, v in spaces[function.name].fixed.items()}
     given = subject
     if not isinstance(subject, Block):
-        if any(function.axes for function in unit.functions):
+        if any(function.axes for function in unit.program.functions):
             return None
         try:
             given = _called(subject, values, {})

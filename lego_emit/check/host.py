@@ -193,9 +193,9 @@ class CpuChecker(HostChecker):
         given = list(arguments) if function.params else []
         if not given:
             size = len(arguments[0]) if len(arguments) else 1
-            values = self._compiled.columns(function.name, ())
+            values = self._compiled.columns(function, ())
             return tuple(np.full(size, v % 2**64, np.uint64).astype(np.int64) for v in values)
-        return self._compiled.columns(function.name, given)
+        return self._compiled.columns(function, given)
 
 
 def checker_of(target: Target, unit: Unit, on: str, spaces: Mapping[str, Space]) -> Checker:

@@ -154,13 +154,13 @@ def verify(
             for space in spaces.values():
                 checks.results(space, claim)
         if case is not None:
-            for position, function in enumerate(unit.functions):
+            for position, function in enumerate(unit.program.functions):
                 checks.table(query_of(case, function, inverse=position == 1))
         if waiting is not None:
             waited = time.perf_counter()
             parts = waiting.result()
             waited = (time.perf_counter() - waited) / len(parts)
-            for function, part in zip(unit.functions, parts, strict=True):
+            for function, part in zip(unit.program.functions, parts, strict=True):
                 checks.reference(function, part, waited)
     return Verification(
         unit.program.name,
@@ -187,12 +187,12 @@ def verify_each(
     references = [None] * len(parts) if references is None else references
     if not isinstance(references, list | tuple) or len(references) != len(parts):
         raise VerifyError(f"reference is {short_repr(references)}; give a list of {len(parts)}")
-    check_names(unit.functions, sizes or {})
-    check_names(unit.functions, domain or {})
+    check_names(unit.program.functions, sizes or {})
+    check_names(unit.program.functions, domain or {})
     found = []
     for part, subject, reference in zip(parts, subjects, references, strict=True):
-        known = {p.name for f in part.functions for p in f.params}
-        known |= {old for f in part.functions for old, _ in f.renamed}
+        known = {p.name for f in part.program.functions for p in f.params}
+        known |= {old for f in part.program.functions for old, _ in f.renamed}
         given = {n: v for n, v in (sizes or {}).items() if n in known}
         runs = {n: v for n, v in (domain or {}).items() if n in known and not part.is_pair}
         found.append(
@@ -212,8 +212,9 @@ def _parts(unit: Unit) -> list[Unit]:
     """A unit's subjects, each with its functions and the whole text."""
     found, start = [], 0
     for count in unit.program.parts:
-        functions = unit.functions[start : start + count]
-        found.append(replace(unit, program=replace(unit.program, functions=functions, parts=())))
+        functions = unit.program.functions[start : start + count]
+        own = replace(unit.program, functions=functions, parts=())
+        found.append(replace(unit, program=own, known=own))
         start += count
     return found
 

@@ -58,7 +58,10 @@ def emit(
                 f"{printer.title}: the file has no function {function.name}; let the template of "
                 f"{type(printer).__name__} print each of functions"
             )
-    return Unit(source, legal, printer, dict(sizes or {}))
+    known, plain = legal, printer.as_written
+    if plain is not printer:
+        known = _legalize(program, plain)
+    return Unit(source, legal, printer, dict(sizes or {}), known)
 
 
 def _legalize(program: Program, printer: Printer) -> Program:

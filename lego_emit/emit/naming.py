@@ -24,6 +24,7 @@ class Naming:
     prefix: what all public names begin with.
     style: one of STYLES, of functions and types; parameters and results are then in camelCase
         where those are in PascalCase. A name without small letters stays: BM is a size.
+    usual: whether the style is the language's own, and not the user's.
     arrays, results: the forms of parameters that are arrays, and of what is more than one integer.
 
     Raises TargetError where one of them is not of that kind.
@@ -34,6 +35,7 @@ class Naming:
     style: str = ""
     arrays: str = ""
     results: str = ""
+    usual: bool = False
 
     def __post_init__(self) -> None:
         for option in ("namespace", "prefix"):
@@ -91,8 +93,8 @@ class Naming:
 
     def check_apart(self, names: Iterable[str], spelled: Callable[[str], str]) -> None:
         """Raise TargetError where two names are one in this style; spelled: public or local."""
-        if not self.style:
-            return
+        if not self.style or self.usual:
+            return  # fresh() numbers them
         found: dict[str, str] = {}
         for name in names:
             other = found.setdefault(spelled(name), name)

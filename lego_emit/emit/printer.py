@@ -104,7 +104,8 @@ class Printer:
         index_names: what an index type is called beside its own name: name -> (index type, its
             spelling), as {"size_t": ("uint64", "size_t")}.
         default_namespace: of a file without one of its own; taken_namespaces: names that none has.
-        naming: how names are spelled in the file at hand (spelling()).
+        style: of names where the user asks for none, "" where they stay as they are; naming: how names
+            are spelled in the file at hand (spelling()).
         checksum: what a template writes around what is to be summed; there is the sum then.
         has_structs, has_arrays, gives_arrays: whether a parameter or a result can be a struct, a
             parameter or a result an array; else their members stand by themselves.
@@ -165,6 +166,7 @@ class Printer:
     taken_namespaces: frozenset[str] = frozenset()
     array_word = "array"
     naming = AS_WRITTEN
+    style = ""
     checksum = CHECKSUM
     has_structs = has_arrays = gives_arrays = False
     static = ""
@@ -198,6 +200,8 @@ class Printer:
         TargetError where the language has no such namespace or prefix."""
         if naming.namespace == self.default_namespace:
             naming = replace(naming, namespace="")
+        if self.style and not naming.style:
+            naming = replace(naming, style=self.style, usual=True)
         if naming.namespace:
             self._check_namespace(naming.namespace)
         if not self.legal_name(f"{naming.prefix}x").startswith(naming.prefix):
@@ -214,6 +218,15 @@ class Printer:
             return self
         made = copy(self)
         made.naming, made.types = naming, {**self.types, **spelled}
+        return made
+
+    @property
+    def as_written(self) -> Self:
+        """This printer, without the language's own style of names."""
+        if not self.naming.usual:
+            return self
+        made = copy(self)
+        made.naming = replace(self.naming, style="", usual=False)
         return made
 
     def array_name(self, name: str) -> str:

@@ -19,12 +19,14 @@ _told: set[tuple[str, str]] = set()  # (include guard, name of a file) that were
 @dataclass(frozen=True, repr=False)
 class Unit:
     """One emitted unit: the text, the program that it spells, and its printer. fixed: the parameters
-    that are numbers in it."""
+    that are numbers in it; known: the program by the names that Python knows it by, which are not in
+    the language's own style."""
 
     source: str
     program: Program
     printer: Printer
     fixed: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+    known: Program | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return self.source
@@ -53,7 +55,7 @@ class Unit:
         lines = self.source.splitlines(keepends=True)
         marks = tuple(mark for mark in (*self.printer.comments, self.printer.remark) if mark)
         at = next((k for k, text in enumerate(lines) if not text.startswith(marks)), len(lines))
-        name = re.compile(rf"\b{re.escape(self.functions[0].name)}\b")
+        name = re.compile(rf"\b{re.escape(self.program.functions[0].name)}\b")
         for k in range(at, len(lines)):
             if name.search(lines[k]) and lines[k].strip() != self.program.title:
                 while k > at and lines[k - 1].strip():
@@ -63,8 +65,9 @@ class Unit:
 
     @property
     def functions(self) -> tuple[Function, ...]:
-        """The emitted functions: name, params, outputs, index_type, op_count, assumptions."""
-        return self.program.functions
+        """The emitted functions: name, params, outputs, index_type, op_count, assumptions. Names are as in
+        Python where the text has the language's own style."""
+        return (self.known or self.program).functions
 
     def files(self, path: str | PathLike[str]) -> dict[Path, str]:
         """What save() writes: the unit at path and, for JavaScript, its declarations beside it, where
@@ -101,7 +104,7 @@ class Unit:
         given = stem if stem.isidentifier() else "..."
         warnings.warn(
             f"{path.name} holds the unit {name}: its include guard is {guard}, and its functions are "
-            f"{', '.join(f.name for f in self.functions)}. No other unit of that name can be included "
+            f"{', '.join(f.name for f in self.program.functions)}. No other unit of that name can be included "
             f"beside it; generate(.., name={given!r}) names it as the file",
             LegoWarning,
             stacklevel=3,
@@ -110,8 +113,8 @@ class Unit:
     @property
     def is_pair(self) -> bool:
         """Whether it is a layout's apply and inv, and not one index function."""
-        if len(self.functions) != 2 or len(self.program.parts) > 1:
+        if len(self.program.functions) != 2 or len(self.program.parts) > 1:
             return False
-        apply, inv = self.functions
+        apply, inv = self.program.functions
         there, back = ([p for p in f.params if p.axis] for f in (apply, inv))
         return len(apply.outputs) == len(back) and len(inv.outputs) == len(there)

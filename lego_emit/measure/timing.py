@@ -261,17 +261,19 @@ def measure(
         raise VerifyError(f"repeat is {repeat} and bytes {bytes}; give at least 1 and 4")
     check_given(unit)
     spaces, _ = spaces_of(unit, sizes or {}, {})
-    if not unit.is_pair and len(unit.functions) != 1:
+    if not unit.is_pair and len(unit.program.functions) != 1:
         raise VerifyError(f"{unit.program.name} is neither a layout nor one index function")
-    if any(len(f.outputs) != 1 for f in unit.functions[:1]):
-        raise VerifyError(f"{unit.functions[0].name} returns several indices; time them one by one")
+    if any(len(f.outputs) != 1 for f in unit.program.functions[:1]):
+        raise VerifyError(
+            f"{unit.program.functions[0].name} returns several indices; time them one by one"
+        )
     ways = []
     if by_hand is not None:
         ways.append(Way(BY_HAND, *by_hand))
-    if layout is not None and layout.is_concrete and not _counts_from_1(unit.functions[0]):
+    if layout is not None and layout.is_concrete and not _counts_from_1(unit.program.functions[0]):
         try:
             ways.append(Way(NAIVE, *naive(layout)))
-            _tried(ways[-1], spaces[unit.functions[0].name])
+            _tried(ways[-1], spaces[unit.program.functions[0].name])
         except LegoError:
             ways.pop()
     rivals = Rivals(spaces, tuple(ways), bytes, repeat)

@@ -55,7 +55,7 @@ class Trip:
 def round_trips(unit: Unit, spaces: Mapping[str, Space]) -> list[Trip]:
     """The round trips of a layout: over the indices and, where some have no position or some
     positions no index, over the positions."""
-    a, b = (spaces[function.name] for function in unit.functions)
+    a, b = (spaces[function.name] for function in unit.program.functions)
     masked = _masks(a)
     found = [_trip(a, b, masked)]
     if masked or a.total != b.total:

@@ -321,14 +321,14 @@ def spaces_of(
         if name not in unit.fixed or name in others:
             given[name] = value
     if case is not None:
-        known = {p.name for f in unit.functions for p in f.params}
-        known |= {old for f in unit.functions for old, _ in f.renamed}
+        known = {p.name for f in unit.program.functions for p in f.params}
+        known |= {old for f in unit.program.functions for old, _ in f.renamed}
         own = {**case.sizes, **case.fixed}
         given = {**{n: v for n, v in own.items() if n in known}, **given}
         domain = {**case.domain, **domain}
-    check_names(unit.functions, [name for name in given if name not in others])
-    check_names(unit.functions, domain)
-    spaces = {f.name: space_of(f, given, domain) for f in unit.functions}
+    check_names(unit.program.functions, [name for name in given if name not in others])
+    check_names(unit.program.functions, domain)
+    spaces = {f.name: space_of(f, given, domain) for f in unit.program.functions}
     for name, space in spaces.items():
         if not 0 < space.total <= MOST:
             raise VerifyError(

@@ -154,14 +154,14 @@ def check_given(unit: Unit) -> None:
                 f"{function.name} is compiled for numbers of its static sizes: give generate() "
                 f"sizes={{{given}}}"
             )
-    for function in unit.functions:
+    for function in unit.program.functions:
         for one in (*function.params, *function.groups):
             if one.bound:
                 raise VerifyError(
                     f"{function.name} reads {one.bound}, which nobody knows here: it cannot be run without; "
                     "verify the same without bind="
                 )
-    for function in unit.functions:
+    for function in unit.program.functions:
         for table in function.tables:
             raise VerifyError(
                 f"{function.name} is given the table {table.name} at run time: it cannot be run here "
@@ -188,7 +188,8 @@ class Compiled(Mapping):
 
     def __init__(self, unit: Unit, library: Library, position: int, holder: object):
         self.unit, self._library, self._position, self._holder = unit, library, position, holder
-        self._functions = {f.name: f for f in unit.program.callable}
+        known, emitted = (unit.known or unit.program).callable, unit.program.callable
+        self._functions = {f.name: of for f, of in zip(known, emitted, strict=True)}
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
         if name not in self._functions:
@@ -202,13 +203,14 @@ class Compiled(Mapping):
                 return found
             return function.result.value(found if len(function.outputs) > 1 else (found,))
 
-        run.__name__ = run.__qualname__ = function.name
+        run.__name__ = run.__qualname__ = name
         return run
 
-    def columns(self, name: str, arguments: Sequence[Any]) -> tuple[Any, ...]:
-        """The results of a function at arrays of its parameters' values, structs and arrays member by
-        member on both sides."""
-        found = self._run(self._functions[name], tuple(arguments))
+    def columns(self, of: str | Function, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """The results of a function, or of the one of that name, at arrays of its parameters' values,
+        structs and arrays member by member on both sides."""
+        function = self._functions[of] if isinstance(of, str) else of
+        found = self._run(function, tuple(arguments))
         return found if isinstance(found, tuple) else (found,)
 
     def array(self, name: str) -> Callable[..., Any]:

@@ -8,5 +8,5 @@ layout(std430, binding = 0) buffer Matrix { float values[]; };
 void main() {
   ivec2 tile = ivec2(gl_WorkGroupID.yx);
   ivec2 inside = ivec2(gl_LocalInvocationID.yx);
-  values[tiled_apply(tile.x, tile.y, inside.x, inside.y)] = 1.0;
+  values[tiledApply(tile.x, tile.y, inside.x, inside.y)] = 1.0;
 }

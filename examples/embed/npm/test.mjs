@@ -1,3 +1,3 @@
-import { tiled_apply } from "tiled-matrix";
+import { tiledApply } from "tiled-matrix";
 
-console.log(String(tiled_apply(1, 2, 0, 3)));
+console.log(String(tiledApply(1, 2, 0, 3)));
