@@ -5,37 +5,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ANTIDIAG_1_GLSL
-#define LEGO_ANTIDIAG_1_GLSL 0x52dbbc17
+#define LEGO_ANTIDIAG_1_GLSL 0x3ffab088
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 1
 // 0 <= j < 1
 // Result: 0 <= the result < 1
-int antidiag_1_apply(int i, int j) {
+int antidiag1Apply(int i, int j) {
   return 0;
 }
 
 // The same with (i, j) as a vector.
-int antidiag_1_apply(ivec2 index) {
-  return antidiag_1_apply(index.x, index.y);
+int antidiag1Apply(ivec2 index) {
+  return antidiag1Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 1
 // Result: 0 <= i < 1, 0 <= j < 1
 // Renamed: flat is flat_v here
-void antidiag_1_inv(int flat_v, out int i, out int j) {
+void antidiag1Inv(int flat_v, out int i, out int j) {
   i = 0;
   j = 0;
 }
 
 // The same with (i, j) as a vector.
-ivec2 antidiag_1_inv(int flat_v) {
+ivec2 antidiag1Inv(int flat_v) {
   ivec2 result;
-  antidiag_1_inv(flat_v, result.x, result.y);
+  antidiag1Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_ANTIDIAG_1_GLSL != 0x52dbbc17
+#elif LEGO_ANTIDIAG_1_GLSL != 0x3ffab088
 #error two different units are named antidiag_1; give name= to one of them
 #endif  // LEGO_ANTIDIAG_1_GLSL

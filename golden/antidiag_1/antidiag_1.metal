@@ -2,7 +2,7 @@
 //
 // GroupBy([1, 1]).OrderBy(GenP([1, 1], partial(antidiag, 1), partial(antidiag_inv, 1)))
 #ifndef LEGO_ANTIDIAG_1_METAL
-#define LEGO_ANTIDIAG_1_METAL 0x658d847d
+#define LEGO_ANTIDIAG_1_METAL 0x7d5c2771
 
 #include <metal_stdlib>
 
@@ -10,14 +10,14 @@
 /// @param i 0 <= i < 1
 /// @param j 0 <= j < 1
 /// @return 0 <= the result < 1
-static inline int antidiag_1_apply(int i, int j) {
+static inline int antidiag1Apply(int i, int j) {
   (void)i;
   (void)j;
   return 0;
 }
 
-/// The result of antidiag_1_inv.
-struct antidiag_1_inv_result {
+/// The result of antidiag1Inv.
+struct Antidiag1InvResult {
   int i;
   int j;
 };
@@ -25,11 +25,11 @@ struct antidiag_1_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 1
 /// @return 0 <= i < 1, 0 <= j < 1
-static inline antidiag_1_inv_result antidiag_1_inv(int flat) {
+static inline Antidiag1InvResult antidiag1Inv(int flat) {
   (void)flat;
   return {0, 0};
 }
 
-#elif LEGO_ANTIDIAG_1_METAL != 0x658d847d
+#elif LEGO_ANTIDIAG_1_METAL != 0x7d5c2771
 #error two different units are named antidiag_1; give name= to one of them
 #endif  // LEGO_ANTIDIAG_1_METAL

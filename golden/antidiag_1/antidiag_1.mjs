@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 1
  * @returns {number} 0 <= the result < 1
  */
-export function antidiag_1_apply(i, j) {
+export function antidiag1Apply(i, j) {
   return 0;
 }
 
@@ -19,6 +19,6 @@ export function antidiag_1_apply(i, j) {
  * @param {number} flat 0 <= flat < 1
  * @returns {[i: number, j: number]} 0 <= i < 1, 0 <= j < 1
  */
-export function antidiag_1_inv(flat) {
+export function antidiag1Inv(flat) {
   return [0, 0];
 }

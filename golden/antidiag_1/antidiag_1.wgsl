@@ -8,12 +8,12 @@
 /// 0 <= i < 1
 /// 0 <= j < 1
 /// Result: 0 <= the result < 1
-fn antidiag_1_apply(i: i32, j: i32) -> i32 {
+fn antidiag1Apply(i: i32, j: i32) -> i32 {
   return 0;
 }
 
-/// The result of antidiag_1_inv.
-struct antidiag_1_inv_result {
+/// The result of antidiag1Inv.
+struct Antidiag1InvResult {
   i: i32,
   j: i32,
 }
@@ -21,6 +21,6 @@ struct antidiag_1_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 1
 /// Result: 0 <= i < 1, 0 <= j < 1
-fn antidiag_1_inv(flat: i32) -> antidiag_1_inv_result {
-  return antidiag_1_inv_result(0, 0);
+fn antidiag1Inv(flat: i32) -> Antidiag1InvResult {
+  return Antidiag1InvResult(0, 0);
 }

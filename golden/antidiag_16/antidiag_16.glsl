@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ANTIDIAG_16_GLSL
-#define LEGO_ANTIDIAG_16_GLSL 0x26002ce6
+#define LEGO_ANTIDIAG_16_GLSL 0x42fe129b
 
 // The square root rounded down, two bits of n at a time.
 int antidiag_16_isqrt(int n) {
@@ -25,7 +25,7 @@ int antidiag_16_isqrt(int n) {
 // 0 <= i < 16
 // 0 <= j < 16
 // Result: 0 <= the result < 256
-int antidiag_16_apply(int i, int j) {
+int antidiag16Apply(int i, int j) {
   int total = i + j;
   int choice = total <= 15 ? total : 30 - total;
   int quotient = choice * (choice + 1) >> 1;
@@ -33,31 +33,31 @@ int antidiag_16_apply(int i, int j) {
 }
 
 // The same with (i, j) as a vector.
-int antidiag_16_apply(ivec2 index) {
-  return antidiag_16_apply(index.x, index.y);
+int antidiag16Apply(ivec2 index) {
+  return antidiag16Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 256
 // Result: 0 <= i < 16, 0 <= j < 16
 // Renamed: flat is flat_v here
-void antidiag_16_inv(int flat_v, out int i, out int j) {
+void antidiag16Inv(int flat_v, out int i, out int j) {
   int choice = flat_v <= 135 ? flat_v : 255 - flat_v;
   int root = antidiag_16_isqrt(2 * choice);
   int total = int(root * (root + 1) >> 1 <= choice) + root;
   int quotient = total * (total - 1) >> 1;
-  int total_2 = total + quotient;
+  int total2 = total + quotient;
   i = flat_v <= 135 ? choice - quotient : quotient - choice + 15;
-  j = flat_v <= 135 ? total_2 - choice - 1 : choice - total_2 + 16;
+  j = flat_v <= 135 ? total2 - choice - 1 : choice - total2 + 16;
 }
 
 // The same with (i, j) as a vector.
-ivec2 antidiag_16_inv(int flat_v) {
+ivec2 antidiag16Inv(int flat_v) {
   ivec2 result;
-  antidiag_16_inv(flat_v, result.x, result.y);
+  antidiag16Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_ANTIDIAG_16_GLSL != 0x26002ce6
+#elif LEGO_ANTIDIAG_16_GLSL != 0x42fe129b
 #error two different units are named antidiag_16; give name= to one of them
 #endif  // LEGO_ANTIDIAG_16_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([16, 16]).OrderBy(GenP([16, 16], partial(antidiag, 16), partial(antidiag_inv, 16)))
 #ifndef LEGO_ANTIDIAG_16_METAL
-#define LEGO_ANTIDIAG_16_METAL 0x2f9a3eda
+#define LEGO_ANTIDIAG_16_METAL 0x19cac7f2
 
 #include <metal_stdlib>
 
@@ -24,15 +24,15 @@ static inline int antidiag_16_isqrt_i32(int n) {
 /// @param i 0 <= i < 16
 /// @param j 0 <= j < 16
 /// @return 0 <= the result < 256
-static inline int antidiag_16_apply(int i, int j) {
+static inline int antidiag16Apply(int i, int j) {
   const int total = i + j;
   const int choice = total <= 15 ? total : 30 - total;
   const int quotient = choice * (choice + 1) >> 1;
   return (total <= 15 ? quotient : 240 - quotient) + i;
 }
 
-/// The result of antidiag_16_inv.
-struct antidiag_16_inv_result {
+/// The result of antidiag16Inv.
+struct Antidiag16InvResult {
   int i;
   int j;
 };
@@ -40,18 +40,18 @@ struct antidiag_16_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 256
 /// @return 0 <= i < 16, 0 <= j < 16
-static inline antidiag_16_inv_result antidiag_16_inv(int flat) {
+static inline Antidiag16InvResult antidiag16Inv(int flat) {
   const int choice = flat <= 135 ? flat : 255 - flat;
   const int root = antidiag_16_isqrt_i32(2 * choice);
   const int total = int(root * (root + 1) >> 1 <= choice) + root;
   const int quotient = total * (total - 1) >> 1;
-  const int total_2 = total + quotient;
+  const int total2 = total + quotient;
   return {
       flat <= 135 ? choice - quotient : quotient - choice + 15,
-      flat <= 135 ? total_2 - choice - 1 : choice - total_2 + 16,
+      flat <= 135 ? total2 - choice - 1 : choice - total2 + 16,
   };
 }
 
-#elif LEGO_ANTIDIAG_16_METAL != 0x2f9a3eda
+#elif LEGO_ANTIDIAG_16_METAL != 0x19cac7f2
 #error two different units are named antidiag_16; give name= to one of them
 #endif  // LEGO_ANTIDIAG_16_METAL

@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 16
  * @returns {number} 0 <= the result < 256
  */
-export function antidiag_16_apply(i, j) {
+export function antidiag16Apply(i, j) {
   const total = i + j;
   const choice = total <= 15 ? total : 30 - total;
   const quotient = choice * (choice + 1) >> 1;
@@ -22,14 +22,14 @@ export function antidiag_16_apply(i, j) {
  * @param {number} flat 0 <= flat < 256
  * @returns {[i: number, j: number]} 0 <= i < 16, 0 <= j < 16
  */
-export function antidiag_16_inv(flat) {
+export function antidiag16Inv(flat) {
   const choice = flat <= 135 ? flat : 255 - flat;
   const root = Math.floor(Math.sqrt(2 * choice));
   const total = Number(root * (root + 1) >> 1 <= choice) + root;
   const quotient = total * (total - 1) >> 1;
-  const total_2 = total + quotient;
+  const total2 = total + quotient;
   return [
     flat <= 135 ? choice - quotient : quotient - choice + 15,
-    flat <= 135 ? total_2 - choice - 1 : choice - total_2 + 16,
+    flat <= 135 ? total2 - choice - 1 : choice - total2 + 16,
   ];
 }

@@ -23,15 +23,15 @@ fn antidiag_16_isqrt_i32(n: i32) -> i32 {
 /// 0 <= i < 16
 /// 0 <= j < 16
 /// Result: 0 <= the result < 256
-fn antidiag_16_apply(i: i32, j: i32) -> i32 {
+fn antidiag16Apply(i: i32, j: i32) -> i32 {
   let total = i + j;
   let choice = select(30 - total, total, total <= 15);
   let quotient = (choice * (choice + 1)) >> 1u;
   return select(240 - quotient, quotient, total <= 15) + i;
 }
 
-/// The result of antidiag_16_inv.
-struct antidiag_16_inv_result {
+/// The result of antidiag16Inv.
+struct Antidiag16InvResult {
   i: i32,
   j: i32,
 }
@@ -39,13 +39,13 @@ struct antidiag_16_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 256
 /// Result: 0 <= i < 16, 0 <= j < 16
-fn antidiag_16_inv(flat: i32) -> antidiag_16_inv_result {
+fn antidiag16Inv(flat: i32) -> Antidiag16InvResult {
   let choice = select(255 - flat, flat, flat <= 135);
   let root = antidiag_16_isqrt_i32(2 * choice);
   let total = i32(((root * (root + 1)) >> 1u) <= choice) + root;
   let quotient = (total * (total - 1)) >> 1u;
-  let total_2 = total + quotient;
-  return antidiag_16_inv_result(
+  let total2 = total + quotient;
+  return Antidiag16InvResult(
       select(quotient - choice + 15, choice - quotient, flat <= 135),
-      select(choice - total_2 + 16, total_2 - choice - 1, flat <= 135));
+      select(choice - total2 + 16, total2 - choice - 1, flat <= 135));
 }

@@ -5,37 +5,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ANTIDIAG_2_GLSL
-#define LEGO_ANTIDIAG_2_GLSL 0x52b62a0b
+#define LEGO_ANTIDIAG_2_GLSL 0x52ab7f6b
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 2
 // 0 <= j < 2
 // Result: 0 <= the result < 4
-int antidiag_2_apply(int i, int j) {
+int antidiag2Apply(int i, int j) {
   return 2 * i + j;
 }
 
 // The same with (i, j) as a vector.
-int antidiag_2_apply(ivec2 index) {
-  return antidiag_2_apply(index.x, index.y);
+int antidiag2Apply(ivec2 index) {
+  return antidiag2Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 4
 // Result: 0 <= i < 2, 0 <= j < 2
 // Renamed: flat is flat_v here
-void antidiag_2_inv(int flat_v, out int i, out int j) {
+void antidiag2Inv(int flat_v, out int i, out int j) {
   i = flat_v >> 1;
   j = flat_v & 1;
 }
 
 // The same with (i, j) as a vector.
-ivec2 antidiag_2_inv(int flat_v) {
+ivec2 antidiag2Inv(int flat_v) {
   ivec2 result;
-  antidiag_2_inv(flat_v, result.x, result.y);
+  antidiag2Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_ANTIDIAG_2_GLSL != 0x52b62a0b
+#elif LEGO_ANTIDIAG_2_GLSL != 0x52ab7f6b
 #error two different units are named antidiag_2; give name= to one of them
 #endif  // LEGO_ANTIDIAG_2_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 2]).OrderBy(GenP([2, 2], partial(antidiag, 2), partial(antidiag_inv, 2)))
 #ifndef LEGO_ANTIDIAG_2_METAL
-#define LEGO_ANTIDIAG_2_METAL 0x08357352
+#define LEGO_ANTIDIAG_2_METAL 0x033abccf
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 2
 /// @param j 0 <= j < 2
 /// @return 0 <= the result < 4
-static inline int antidiag_2_apply(int i, int j) {
+static inline int antidiag2Apply(int i, int j) {
   return 2 * i + j;
 }
 
-/// The result of antidiag_2_inv.
-struct antidiag_2_inv_result {
+/// The result of antidiag2Inv.
+struct Antidiag2InvResult {
   int i;
   int j;
 };
@@ -23,10 +23,10 @@ struct antidiag_2_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 4
 /// @return 0 <= i < 2, 0 <= j < 2
-static inline antidiag_2_inv_result antidiag_2_inv(int flat) {
+static inline Antidiag2InvResult antidiag2Inv(int flat) {
   return {flat >> 1, flat & 1};
 }
 
-#elif LEGO_ANTIDIAG_2_METAL != 0x08357352
+#elif LEGO_ANTIDIAG_2_METAL != 0x033abccf
 #error two different units are named antidiag_2; give name= to one of them
 #endif  // LEGO_ANTIDIAG_2_METAL

@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 2
  * @returns {number} 0 <= the result < 4
  */
-export function antidiag_2_apply(i, j) {
+export function antidiag2Apply(i, j) {
   return 2 * i + j;
 }
 
@@ -19,6 +19,6 @@ export function antidiag_2_apply(i, j) {
  * @param {number} flat 0 <= flat < 4
  * @returns {[i: number, j: number]} 0 <= i < 2, 0 <= j < 2
  */
-export function antidiag_2_inv(flat) {
+export function antidiag2Inv(flat) {
   return [flat >> 1, flat & 1];
 }

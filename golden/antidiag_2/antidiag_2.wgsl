@@ -8,12 +8,12 @@
 /// 0 <= i < 2
 /// 0 <= j < 2
 /// Result: 0 <= the result < 4
-fn antidiag_2_apply(i: i32, j: i32) -> i32 {
+fn antidiag2Apply(i: i32, j: i32) -> i32 {
   return 2 * i + j;
 }
 
-/// The result of antidiag_2_inv.
-struct antidiag_2_inv_result {
+/// The result of antidiag2Inv.
+struct Antidiag2InvResult {
   i: i32,
   j: i32,
 }
@@ -21,6 +21,6 @@ struct antidiag_2_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 4
 /// Result: 0 <= i < 2, 0 <= j < 2
-fn antidiag_2_inv(flat: i32) -> antidiag_2_inv_result {
-  return antidiag_2_inv_result(flat >> 1u, flat & 1);
+fn antidiag2Inv(flat: i32) -> Antidiag2InvResult {
+  return Antidiag2InvResult(flat >> 1u, flat & 1);
 }

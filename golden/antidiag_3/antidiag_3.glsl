@@ -5,13 +5,13 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ANTIDIAG_3_GLSL
-#define LEGO_ANTIDIAG_3_GLSL 0x6f63d269
+#define LEGO_ANTIDIAG_3_GLSL 0x517e0946
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 3
 // 0 <= j < 3
 // Result: 0 <= the result < 9
-int antidiag_3_apply(int i, int j) {
+int antidiag3Apply(int i, int j) {
   int total = i + j;
   int choice = total <= 2 ? total : 4 - total;
   int quotient = choice * (choice + 1) >> 1;
@@ -19,26 +19,26 @@ int antidiag_3_apply(int i, int j) {
 }
 
 // The same with (i, j) as a vector.
-int antidiag_3_apply(ivec2 index) {
-  return antidiag_3_apply(index.x, index.y);
+int antidiag3Apply(ivec2 index) {
+  return antidiag3Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 9
 // Result: 0 <= i < 3, 0 <= j < 3
 // Renamed: flat is flat_v here
-void antidiag_3_inv(int flat_v, out int i, out int j) {
+void antidiag3Inv(int flat_v, out int i, out int j) {
   i = 3 * flat_v / 5 - flat_v / 3;
   j = (119 * flat_v >> 6) % 3;
 }
 
 // The same with (i, j) as a vector.
-ivec2 antidiag_3_inv(int flat_v) {
+ivec2 antidiag3Inv(int flat_v) {
   ivec2 result;
-  antidiag_3_inv(flat_v, result.x, result.y);
+  antidiag3Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_ANTIDIAG_3_GLSL != 0x6f63d269
+#elif LEGO_ANTIDIAG_3_GLSL != 0x517e0946
 #error two different units are named antidiag_3; give name= to one of them
 #endif  // LEGO_ANTIDIAG_3_GLSL

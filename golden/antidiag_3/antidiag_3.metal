@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 3]).OrderBy(GenP([3, 3], partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_ANTIDIAG_3_METAL
-#define LEGO_ANTIDIAG_3_METAL 0x05f0c74f
+#define LEGO_ANTIDIAG_3_METAL 0x77c77207
 
 #include <metal_stdlib>
 
@@ -10,15 +10,15 @@
 /// @param i 0 <= i < 3
 /// @param j 0 <= j < 3
 /// @return 0 <= the result < 9
-static inline int antidiag_3_apply(int i, int j) {
+static inline int antidiag3Apply(int i, int j) {
   const int total = i + j;
   const int choice = total <= 2 ? total : 4 - total;
   const int quotient = choice * (choice + 1) >> 1;
   return (total <= 2 ? quotient : 6 - quotient) + i;
 }
 
-/// The result of antidiag_3_inv.
-struct antidiag_3_inv_result {
+/// The result of antidiag3Inv.
+struct Antidiag3InvResult {
   int i;
   int j;
 };
@@ -26,10 +26,10 @@ struct antidiag_3_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 9
 /// @return 0 <= i < 3, 0 <= j < 3
-static inline antidiag_3_inv_result antidiag_3_inv(int flat) {
+static inline Antidiag3InvResult antidiag3Inv(int flat) {
   return {3 * flat / 5 - flat / 3, (119 * flat >> 6) % 3};
 }
 
-#elif LEGO_ANTIDIAG_3_METAL != 0x05f0c74f
+#elif LEGO_ANTIDIAG_3_METAL != 0x77c77207
 #error two different units are named antidiag_3; give name= to one of them
 #endif  // LEGO_ANTIDIAG_3_METAL

@@ -11,7 +11,7 @@
  * @param {number} j 0 <= j < 3
  * @returns {number} 0 <= the result < 9
  */
-export function antidiag_3_apply(i, j) {
+export function antidiag3Apply(i, j) {
   const total = i + j;
   const choice = total <= 2 ? total : 4 - total;
   const quotient = choice * (choice + 1) >> 1;
@@ -24,6 +24,6 @@ export function antidiag_3_apply(i, j) {
  * @param {number} flat 0 <= flat < 9
  * @returns {[i: number, j: number]} 0 <= i < 3, 0 <= j < 3
  */
-export function antidiag_3_inv(flat) {
+export function antidiag3Inv(flat) {
   return [Math.trunc(3 * flat / 5) - Math.trunc(flat / 3), (119 * flat >> 6) % 3];
 }

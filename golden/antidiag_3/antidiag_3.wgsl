@@ -8,15 +8,15 @@
 /// 0 <= i < 3
 /// 0 <= j < 3
 /// Result: 0 <= the result < 9
-fn antidiag_3_apply(i: i32, j: i32) -> i32 {
+fn antidiag3Apply(i: i32, j: i32) -> i32 {
   let total = i + j;
   let choice = select(4 - total, total, total <= 2);
   let quotient = (choice * (choice + 1)) >> 1u;
   return select(6 - quotient, quotient, total <= 2) + i;
 }
 
-/// The result of antidiag_3_inv.
-struct antidiag_3_inv_result {
+/// The result of antidiag3Inv.
+struct Antidiag3InvResult {
   i: i32,
   j: i32,
 }
@@ -24,6 +24,6 @@ struct antidiag_3_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 9
 /// Result: 0 <= i < 3, 0 <= j < 3
-fn antidiag_3_inv(flat: i32) -> antidiag_3_inv_result {
-  return antidiag_3_inv_result(3 * flat / 5 - flat / 3, ((119 * flat) >> 6u) % 3);
+fn antidiag3Inv(flat: i32) -> Antidiag3InvResult {
+  return Antidiag3InvResult(3 * flat / 5 - flat / 3, ((119 * flat) >> 6u) % 3);
 }

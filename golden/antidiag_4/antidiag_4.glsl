@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ANTIDIAG_4_GLSL
-#define LEGO_ANTIDIAG_4_GLSL 0x597724ea
+#define LEGO_ANTIDIAG_4_GLSL 0x34eca31e
 
 // The square root rounded down, two bits of n at a time.
 int antidiag_4_isqrt(int n) {
@@ -25,7 +25,7 @@ int antidiag_4_isqrt(int n) {
 // 0 <= i < 4
 // 0 <= j < 4
 // Result: 0 <= the result < 16
-int antidiag_4_apply(int i, int j) {
+int antidiag4Apply(int i, int j) {
   int total = i + j;
   int choice = total <= 3 ? total : 6 - total;
   int quotient = choice * (choice + 1) >> 1;
@@ -33,31 +33,31 @@ int antidiag_4_apply(int i, int j) {
 }
 
 // The same with (i, j) as a vector.
-int antidiag_4_apply(ivec2 index) {
-  return antidiag_4_apply(index.x, index.y);
+int antidiag4Apply(ivec2 index) {
+  return antidiag4Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 16
 // Result: 0 <= i < 4, 0 <= j < 4
 // Renamed: flat is flat_v here
-void antidiag_4_inv(int flat_v, out int i, out int j) {
+void antidiag4Inv(int flat_v, out int i, out int j) {
   int choice = flat_v <= 9 ? flat_v : 15 - flat_v;
   int root = antidiag_4_isqrt(2 * choice);
   int total = int(root * (root + 1) >> 1 <= choice) + root;
   int quotient = total * (total - 1) >> 1;
-  int total_2 = total + quotient;
+  int total2 = total + quotient;
   i = flat_v <= 9 ? choice - quotient : quotient - choice + 3;
-  j = flat_v <= 9 ? total_2 - choice - 1 : choice - total_2 + 4;
+  j = flat_v <= 9 ? total2 - choice - 1 : choice - total2 + 4;
 }
 
 // The same with (i, j) as a vector.
-ivec2 antidiag_4_inv(int flat_v) {
+ivec2 antidiag4Inv(int flat_v) {
   ivec2 result;
-  antidiag_4_inv(flat_v, result.x, result.y);
+  antidiag4Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_ANTIDIAG_4_GLSL != 0x597724ea
+#elif LEGO_ANTIDIAG_4_GLSL != 0x34eca31e
 #error two different units are named antidiag_4; give name= to one of them
 #endif  // LEGO_ANTIDIAG_4_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(GenP([4, 4], partial(antidiag, 4), partial(antidiag_inv, 4)))
 #ifndef LEGO_ANTIDIAG_4_METAL
-#define LEGO_ANTIDIAG_4_METAL 0x51a5df78
+#define LEGO_ANTIDIAG_4_METAL 0x40834b2c
 
 #include <metal_stdlib>
 
@@ -24,15 +24,15 @@ static inline int antidiag_4_isqrt_i32(int n) {
 /// @param i 0 <= i < 4
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 16
-static inline int antidiag_4_apply(int i, int j) {
+static inline int antidiag4Apply(int i, int j) {
   const int total = i + j;
   const int choice = total <= 3 ? total : 6 - total;
   const int quotient = choice * (choice + 1) >> 1;
   return (total <= 3 ? quotient : 12 - quotient) + i;
 }
 
-/// The result of antidiag_4_inv.
-struct antidiag_4_inv_result {
+/// The result of antidiag4Inv.
+struct Antidiag4InvResult {
   int i;
   int j;
 };
@@ -40,18 +40,18 @@ struct antidiag_4_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 16
 /// @return 0 <= i < 4, 0 <= j < 4
-static inline antidiag_4_inv_result antidiag_4_inv(int flat) {
+static inline Antidiag4InvResult antidiag4Inv(int flat) {
   const int choice = flat <= 9 ? flat : 15 - flat;
   const int root = antidiag_4_isqrt_i32(2 * choice);
   const int total = int(root * (root + 1) >> 1 <= choice) + root;
   const int quotient = total * (total - 1) >> 1;
-  const int total_2 = total + quotient;
+  const int total2 = total + quotient;
   return {
       flat <= 9 ? choice - quotient : quotient - choice + 3,
-      flat <= 9 ? total_2 - choice - 1 : choice - total_2 + 4,
+      flat <= 9 ? total2 - choice - 1 : choice - total2 + 4,
   };
 }
 
-#elif LEGO_ANTIDIAG_4_METAL != 0x51a5df78
+#elif LEGO_ANTIDIAG_4_METAL != 0x40834b2c
 #error two different units are named antidiag_4; give name= to one of them
 #endif  // LEGO_ANTIDIAG_4_METAL

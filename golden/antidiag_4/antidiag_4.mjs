@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 4
  * @returns {number} 0 <= the result < 16
  */
-export function antidiag_4_apply(i, j) {
+export function antidiag4Apply(i, j) {
   const total = i + j;
   const choice = total <= 3 ? total : 6 - total;
   const quotient = choice * (choice + 1) >> 1;
@@ -22,14 +22,14 @@ export function antidiag_4_apply(i, j) {
  * @param {number} flat 0 <= flat < 16
  * @returns {[i: number, j: number]} 0 <= i < 4, 0 <= j < 4
  */
-export function antidiag_4_inv(flat) {
+export function antidiag4Inv(flat) {
   const choice = flat <= 9 ? flat : 15 - flat;
   const root = Math.floor(Math.sqrt(2 * choice));
   const total = Number(root * (root + 1) >> 1 <= choice) + root;
   const quotient = total * (total - 1) >> 1;
-  const total_2 = total + quotient;
+  const total2 = total + quotient;
   return [
     flat <= 9 ? choice - quotient : quotient - choice + 3,
-    flat <= 9 ? total_2 - choice - 1 : choice - total_2 + 4,
+    flat <= 9 ? total2 - choice - 1 : choice - total2 + 4,
   ];
 }

@@ -23,15 +23,15 @@ fn antidiag_4_isqrt_i32(n: i32) -> i32 {
 /// 0 <= i < 4
 /// 0 <= j < 4
 /// Result: 0 <= the result < 16
-fn antidiag_4_apply(i: i32, j: i32) -> i32 {
+fn antidiag4Apply(i: i32, j: i32) -> i32 {
   let total = i + j;
   let choice = select(6 - total, total, total <= 3);
   let quotient = (choice * (choice + 1)) >> 1u;
   return select(12 - quotient, quotient, total <= 3) + i;
 }
 
-/// The result of antidiag_4_inv.
-struct antidiag_4_inv_result {
+/// The result of antidiag4Inv.
+struct Antidiag4InvResult {
   i: i32,
   j: i32,
 }
@@ -39,13 +39,13 @@ struct antidiag_4_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 16
 /// Result: 0 <= i < 4, 0 <= j < 4
-fn antidiag_4_inv(flat: i32) -> antidiag_4_inv_result {
+fn antidiag4Inv(flat: i32) -> Antidiag4InvResult {
   let choice = select(15 - flat, flat, flat <= 9);
   let root = antidiag_4_isqrt_i32(2 * choice);
   let total = i32(((root * (root + 1)) >> 1u) <= choice) + root;
   let quotient = (total * (total - 1)) >> 1u;
-  let total_2 = total + quotient;
-  return antidiag_4_inv_result(
+  let total2 = total + quotient;
+  return Antidiag4InvResult(
       select(quotient - choice + 3, choice - quotient, flat <= 9),
-      select(choice - total_2 + 4, total_2 - choice - 1, flat <= 9));
+      select(choice - total2 + 4, total2 - choice - 1, flat <= 9));
 }

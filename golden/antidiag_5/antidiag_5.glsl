@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ANTIDIAG_5_GLSL
-#define LEGO_ANTIDIAG_5_GLSL 0x748e6ffa
+#define LEGO_ANTIDIAG_5_GLSL 0x70f17fca
 
 // The square root rounded down, two bits of n at a time.
 int antidiag_5_isqrt(int n) {
@@ -25,7 +25,7 @@ int antidiag_5_isqrt(int n) {
 // 0 <= i < 5
 // 0 <= j < 5
 // Result: 0 <= the result < 25
-int antidiag_5_apply(int i, int j) {
+int antidiag5Apply(int i, int j) {
   int total = i + j;
   int choice = total <= 4 ? total : 8 - total;
   int quotient = choice * (choice + 1) >> 1;
@@ -33,31 +33,31 @@ int antidiag_5_apply(int i, int j) {
 }
 
 // The same with (i, j) as a vector.
-int antidiag_5_apply(ivec2 index) {
-  return antidiag_5_apply(index.x, index.y);
+int antidiag5Apply(ivec2 index) {
+  return antidiag5Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 25
 // Result: 0 <= i < 5, 0 <= j < 5
 // Renamed: flat is flat_v here
-void antidiag_5_inv(int flat_v, out int i, out int j) {
+void antidiag5Inv(int flat_v, out int i, out int j) {
   int choice = flat_v <= 14 ? flat_v : 24 - flat_v;
   int root = antidiag_5_isqrt(2 * choice);
   int total = int(root * (root + 1) >> 1 <= choice) + root;
   int quotient = total * (total - 1) >> 1;
-  int total_2 = total + quotient;
+  int total2 = total + quotient;
   i = flat_v <= 14 ? choice - quotient : quotient - choice + 4;
-  j = flat_v <= 14 ? total_2 - choice - 1 : choice - total_2 + 5;
+  j = flat_v <= 14 ? total2 - choice - 1 : choice - total2 + 5;
 }
 
 // The same with (i, j) as a vector.
-ivec2 antidiag_5_inv(int flat_v) {
+ivec2 antidiag5Inv(int flat_v) {
   ivec2 result;
-  antidiag_5_inv(flat_v, result.x, result.y);
+  antidiag5Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_ANTIDIAG_5_GLSL != 0x748e6ffa
+#elif LEGO_ANTIDIAG_5_GLSL != 0x70f17fca
 #error two different units are named antidiag_5; give name= to one of them
 #endif  // LEGO_ANTIDIAG_5_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([5, 5]).OrderBy(GenP([5, 5], partial(antidiag, 5), partial(antidiag_inv, 5)))
 #ifndef LEGO_ANTIDIAG_5_METAL
-#define LEGO_ANTIDIAG_5_METAL 0x0faf8544
+#define LEGO_ANTIDIAG_5_METAL 0x5416004f
 
 #include <metal_stdlib>
 
@@ -24,15 +24,15 @@ static inline int antidiag_5_isqrt_i32(int n) {
 /// @param i 0 <= i < 5
 /// @param j 0 <= j < 5
 /// @return 0 <= the result < 25
-static inline int antidiag_5_apply(int i, int j) {
+static inline int antidiag5Apply(int i, int j) {
   const int total = i + j;
   const int choice = total <= 4 ? total : 8 - total;
   const int quotient = choice * (choice + 1) >> 1;
   return (total <= 4 ? quotient : 20 - quotient) + i;
 }
 
-/// The result of antidiag_5_inv.
-struct antidiag_5_inv_result {
+/// The result of antidiag5Inv.
+struct Antidiag5InvResult {
   int i;
   int j;
 };
@@ -40,18 +40,18 @@ struct antidiag_5_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 25
 /// @return 0 <= i < 5, 0 <= j < 5
-static inline antidiag_5_inv_result antidiag_5_inv(int flat) {
+static inline Antidiag5InvResult antidiag5Inv(int flat) {
   const int choice = flat <= 14 ? flat : 24 - flat;
   const int root = antidiag_5_isqrt_i32(2 * choice);
   const int total = int(root * (root + 1) >> 1 <= choice) + root;
   const int quotient = total * (total - 1) >> 1;
-  const int total_2 = total + quotient;
+  const int total2 = total + quotient;
   return {
       flat <= 14 ? choice - quotient : quotient - choice + 4,
-      flat <= 14 ? total_2 - choice - 1 : choice - total_2 + 5,
+      flat <= 14 ? total2 - choice - 1 : choice - total2 + 5,
   };
 }
 
-#elif LEGO_ANTIDIAG_5_METAL != 0x0faf8544
+#elif LEGO_ANTIDIAG_5_METAL != 0x5416004f
 #error two different units are named antidiag_5; give name= to one of them
 #endif  // LEGO_ANTIDIAG_5_METAL

@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 5
  * @returns {number} 0 <= the result < 25
  */
-export function antidiag_5_apply(i, j) {
+export function antidiag5Apply(i, j) {
   const total = i + j;
   const choice = total <= 4 ? total : 8 - total;
   const quotient = choice * (choice + 1) >> 1;
@@ -22,14 +22,14 @@ export function antidiag_5_apply(i, j) {
  * @param {number} flat 0 <= flat < 25
  * @returns {[i: number, j: number]} 0 <= i < 5, 0 <= j < 5
  */
-export function antidiag_5_inv(flat) {
+export function antidiag5Inv(flat) {
   const choice = flat <= 14 ? flat : 24 - flat;
   const root = Math.floor(Math.sqrt(2 * choice));
   const total = Number(root * (root + 1) >> 1 <= choice) + root;
   const quotient = total * (total - 1) >> 1;
-  const total_2 = total + quotient;
+  const total2 = total + quotient;
   return [
     flat <= 14 ? choice - quotient : quotient - choice + 4,
-    flat <= 14 ? total_2 - choice - 1 : choice - total_2 + 5,
+    flat <= 14 ? total2 - choice - 1 : choice - total2 + 5,
   ];
 }

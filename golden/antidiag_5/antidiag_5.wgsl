@@ -23,15 +23,15 @@ fn antidiag_5_isqrt_i32(n: i32) -> i32 {
 /// 0 <= i < 5
 /// 0 <= j < 5
 /// Result: 0 <= the result < 25
-fn antidiag_5_apply(i: i32, j: i32) -> i32 {
+fn antidiag5Apply(i: i32, j: i32) -> i32 {
   let total = i + j;
   let choice = select(8 - total, total, total <= 4);
   let quotient = (choice * (choice + 1)) >> 1u;
   return select(20 - quotient, quotient, total <= 4) + i;
 }
 
-/// The result of antidiag_5_inv.
-struct antidiag_5_inv_result {
+/// The result of antidiag5Inv.
+struct Antidiag5InvResult {
   i: i32,
   j: i32,
 }
@@ -39,13 +39,13 @@ struct antidiag_5_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 25
 /// Result: 0 <= i < 5, 0 <= j < 5
-fn antidiag_5_inv(flat: i32) -> antidiag_5_inv_result {
+fn antidiag5Inv(flat: i32) -> Antidiag5InvResult {
   let choice = select(24 - flat, flat, flat <= 14);
   let root = antidiag_5_isqrt_i32(2 * choice);
   let total = i32(((root * (root + 1)) >> 1u) <= choice) + root;
   let quotient = (total * (total - 1)) >> 1u;
-  let total_2 = total + quotient;
-  return antidiag_5_inv_result(
+  let total2 = total + quotient;
+  return Antidiag5InvResult(
       select(quotient - choice + 4, choice - quotient, flat <= 14),
-      select(choice - total_2 + 5, total_2 - choice - 1, flat <= 14));
+      select(choice - total2 + 5, total2 - choice - 1, flat <= 14));
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ANTIDIAG_8_GLSL
-#define LEGO_ANTIDIAG_8_GLSL 0x4541aeac
+#define LEGO_ANTIDIAG_8_GLSL 0x407e5af2
 
 // The square root rounded down, two bits of n at a time.
 int antidiag_8_isqrt(int n) {
@@ -25,7 +25,7 @@ int antidiag_8_isqrt(int n) {
 // 0 <= i < 8
 // 0 <= j < 8
 // Result: 0 <= the result < 64
-int antidiag_8_apply(int i, int j) {
+int antidiag8Apply(int i, int j) {
   int total = i + j;
   int choice = total <= 7 ? total : 14 - total;
   int quotient = choice * (choice + 1) >> 1;
@@ -33,31 +33,31 @@ int antidiag_8_apply(int i, int j) {
 }
 
 // The same with (i, j) as a vector.
-int antidiag_8_apply(ivec2 index) {
-  return antidiag_8_apply(index.x, index.y);
+int antidiag8Apply(ivec2 index) {
+  return antidiag8Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 64
 // Result: 0 <= i < 8, 0 <= j < 8
 // Renamed: flat is flat_v here
-void antidiag_8_inv(int flat_v, out int i, out int j) {
+void antidiag8Inv(int flat_v, out int i, out int j) {
   int choice = flat_v <= 35 ? flat_v : 63 - flat_v;
   int root = antidiag_8_isqrt(2 * choice);
   int total = int(root * (root + 1) >> 1 <= choice) + root;
   int quotient = total * (total - 1) >> 1;
-  int total_2 = total + quotient;
+  int total2 = total + quotient;
   i = flat_v <= 35 ? choice - quotient : quotient - choice + 7;
-  j = flat_v <= 35 ? total_2 - choice - 1 : choice - total_2 + 8;
+  j = flat_v <= 35 ? total2 - choice - 1 : choice - total2 + 8;
 }
 
 // The same with (i, j) as a vector.
-ivec2 antidiag_8_inv(int flat_v) {
+ivec2 antidiag8Inv(int flat_v) {
   ivec2 result;
-  antidiag_8_inv(flat_v, result.x, result.y);
+  antidiag8Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_ANTIDIAG_8_GLSL != 0x4541aeac
+#elif LEGO_ANTIDIAG_8_GLSL != 0x407e5af2
 #error two different units are named antidiag_8; give name= to one of them
 #endif  // LEGO_ANTIDIAG_8_GLSL

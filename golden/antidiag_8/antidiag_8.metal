@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 8]).OrderBy(GenP([8, 8], partial(antidiag, 8), partial(antidiag_inv, 8)))
 #ifndef LEGO_ANTIDIAG_8_METAL
-#define LEGO_ANTIDIAG_8_METAL 0x21c45aca
+#define LEGO_ANTIDIAG_8_METAL 0x0b5fa04c
 
 #include <metal_stdlib>
 
@@ -24,15 +24,15 @@ static inline int antidiag_8_isqrt_i32(int n) {
 /// @param i 0 <= i < 8
 /// @param j 0 <= j < 8
 /// @return 0 <= the result < 64
-static inline int antidiag_8_apply(int i, int j) {
+static inline int antidiag8Apply(int i, int j) {
   const int total = i + j;
   const int choice = total <= 7 ? total : 14 - total;
   const int quotient = choice * (choice + 1) >> 1;
   return (total <= 7 ? quotient : 56 - quotient) + i;
 }
 
-/// The result of antidiag_8_inv.
-struct antidiag_8_inv_result {
+/// The result of antidiag8Inv.
+struct Antidiag8InvResult {
   int i;
   int j;
 };
@@ -40,18 +40,18 @@ struct antidiag_8_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 64
 /// @return 0 <= i < 8, 0 <= j < 8
-static inline antidiag_8_inv_result antidiag_8_inv(int flat) {
+static inline Antidiag8InvResult antidiag8Inv(int flat) {
   const int choice = flat <= 35 ? flat : 63 - flat;
   const int root = antidiag_8_isqrt_i32(2 * choice);
   const int total = int(root * (root + 1) >> 1 <= choice) + root;
   const int quotient = total * (total - 1) >> 1;
-  const int total_2 = total + quotient;
+  const int total2 = total + quotient;
   return {
       flat <= 35 ? choice - quotient : quotient - choice + 7,
-      flat <= 35 ? total_2 - choice - 1 : choice - total_2 + 8,
+      flat <= 35 ? total2 - choice - 1 : choice - total2 + 8,
   };
 }
 
-#elif LEGO_ANTIDIAG_8_METAL != 0x21c45aca
+#elif LEGO_ANTIDIAG_8_METAL != 0x0b5fa04c
 #error two different units are named antidiag_8; give name= to one of them
 #endif  // LEGO_ANTIDIAG_8_METAL

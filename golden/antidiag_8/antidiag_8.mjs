@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 8
  * @returns {number} 0 <= the result < 64
  */
-export function antidiag_8_apply(i, j) {
+export function antidiag8Apply(i, j) {
   const total = i + j;
   const choice = total <= 7 ? total : 14 - total;
   const quotient = choice * (choice + 1) >> 1;
@@ -22,14 +22,14 @@ export function antidiag_8_apply(i, j) {
  * @param {number} flat 0 <= flat < 64
  * @returns {[i: number, j: number]} 0 <= i < 8, 0 <= j < 8
  */
-export function antidiag_8_inv(flat) {
+export function antidiag8Inv(flat) {
   const choice = flat <= 35 ? flat : 63 - flat;
   const root = Math.floor(Math.sqrt(2 * choice));
   const total = Number(root * (root + 1) >> 1 <= choice) + root;
   const quotient = total * (total - 1) >> 1;
-  const total_2 = total + quotient;
+  const total2 = total + quotient;
   return [
     flat <= 35 ? choice - quotient : quotient - choice + 7,
-    flat <= 35 ? total_2 - choice - 1 : choice - total_2 + 8,
+    flat <= 35 ? total2 - choice - 1 : choice - total2 + 8,
   ];
 }

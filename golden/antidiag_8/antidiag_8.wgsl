@@ -23,15 +23,15 @@ fn antidiag_8_isqrt_i32(n: i32) -> i32 {
 /// 0 <= i < 8
 /// 0 <= j < 8
 /// Result: 0 <= the result < 64
-fn antidiag_8_apply(i: i32, j: i32) -> i32 {
+fn antidiag8Apply(i: i32, j: i32) -> i32 {
   let total = i + j;
   let choice = select(14 - total, total, total <= 7);
   let quotient = (choice * (choice + 1)) >> 1u;
   return select(56 - quotient, quotient, total <= 7) + i;
 }
 
-/// The result of antidiag_8_inv.
-struct antidiag_8_inv_result {
+/// The result of antidiag8Inv.
+struct Antidiag8InvResult {
   i: i32,
   j: i32,
 }
@@ -39,13 +39,13 @@ struct antidiag_8_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 64
 /// Result: 0 <= i < 8, 0 <= j < 8
-fn antidiag_8_inv(flat: i32) -> antidiag_8_inv_result {
+fn antidiag8Inv(flat: i32) -> Antidiag8InvResult {
   let choice = select(63 - flat, flat, flat <= 35);
   let root = antidiag_8_isqrt_i32(2 * choice);
   let total = i32(((root * (root + 1)) >> 1u) <= choice) + root;
   let quotient = (total * (total - 1)) >> 1u;
-  let total_2 = total + quotient;
-  return antidiag_8_inv_result(
+  let total2 = total + quotient;
+  return Antidiag8InvResult(
       select(quotient - choice + 7, choice - quotient, flat <= 35),
-      select(choice - total_2 + 8, total_2 - choice - 1, flat <= 35));
+      select(choice - total2 + 8, total2 - choice - 1, flat <= 35));
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_GLSL
-#define LEGO_BRICK_GLSL 0x35d5b513
+#define LEGO_BRICK_GLSL 0x70513160
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // N >= 1
@@ -19,7 +19,7 @@
 // Result: 0 <= the result < N*N*N
 // Assumes N % B == 0
 // Assumes N*N*N <= 2^31 - 1
-int brick_apply(int N, int B, int i, int j, int k, int l, int m, int n) {
+int brickApply(int N, int B, int i, int j, int k, int l, int m, int n) {
   return B * (B * (B * k + N * j + l) + N * N * i + m) + n;
 }
 
@@ -31,19 +31,19 @@ int brick_apply(int N, int B, int i, int j, int k, int l, int m, int n) {
 // Assumes N % B == 0
 // Assumes B*N*N <= 2^31 - 1
 // Renamed: flat is flat_v here
-void brick_inv(
+void brickInv(
     int N, int B, int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
-  int flat_div_B = flat_v / B;
+  int flatDivB = flat_v / B;
   int scaled = B * B;
-  int scaled_2 = scaled * N;
-  i = flat_div_B / (N * N);
-  j = flat_v % (B * N * N) / scaled_2;
-  k = flat_v % scaled_2 / (scaled * B);
-  l = flat_div_B / B % B;
-  m = flat_div_B % B;
+  int scaled2 = scaled * N;
+  i = flatDivB / (N * N);
+  j = flat_v % (B * N * N) / scaled2;
+  k = flat_v % scaled2 / (scaled * B);
+  l = flatDivB / B % B;
+  m = flatDivB % B;
   n = flat_v % B;
 }
 
-#elif LEGO_BRICK_GLSL != 0x35d5b513
+#elif LEGO_BRICK_GLSL != 0x70513160
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_GLSL

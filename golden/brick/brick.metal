@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_METAL
-#define LEGO_BRICK_METAL 0x7042c3ce
+#define LEGO_BRICK_METAL 0x1f88e6dd
 
 #include <metal_stdlib>
 
@@ -18,12 +18,12 @@
 /// @return 0 <= the result < N*N*N
 /// @pre N % B == 0
 /// @pre N*N*N <= LONG_MAX
-static inline long brick_apply(long N, long B, long i, long j, long k, long l, long m, long n) {
+static inline long brickApply(long N, long B, long i, long j, long k, long l, long m, long n) {
   return B * (B * (B * k + N * j + l) + N * N * i + m) + n;
 }
 
-/// The result of brick_inv.
-struct brick_inv_result {
+/// The result of brickInv.
+struct BrickInvResult {
   long i;
   long j;
   long k;
@@ -39,20 +39,20 @@ struct brick_inv_result {
 /// @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// @pre N % B == 0
 /// @pre B*N*N <= LONG_MAX
-static inline brick_inv_result brick_inv(long N, long B, long flat) {
-  const long flat_div_B = flat / B;
+static inline BrickInvResult brickInv(long N, long B, long flat) {
+  const long flatDivB = flat / B;
   const long scaled = B * B;
-  const long scaled_2 = scaled * N;
+  const long scaled2 = scaled * N;
   return {
-      flat_div_B / (N * N),
-      flat % (B * N * N) / scaled_2,
-      flat % scaled_2 / (scaled * B),
-      flat_div_B / B % B,
-      flat_div_B % B,
+      flatDivB / (N * N),
+      flat % (B * N * N) / scaled2,
+      flat % scaled2 / (scaled * B),
+      flatDivB / B % B,
+      flatDivB % B,
       flat % B,
   };
 }
 
-#elif LEGO_BRICK_METAL != 0x7042c3ce
+#elif LEGO_BRICK_METAL != 0x1f88e6dd
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_METAL

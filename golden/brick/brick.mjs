@@ -20,7 +20,7 @@
  * @param {number} n 0 <= n < B
  * @returns {number} 0 <= the result < N*N*N
  */
-export function brick_apply(N, B, i, j, k, l, m, n) {
+export function brickApply(N, B, i, j, k, l, m, n) {
   return B * (B * (B * k + N * j + l) + N * N * i + m) + n;
 }
 
@@ -35,16 +35,16 @@ export function brick_apply(N, B, i, j, k, l, m, n) {
  * @param {number} flat 0 <= flat < N*N*N
  * @returns {[i: number, j: number, k: number, l: number, m: number, n: number]} 0 <= i < Math.floor(N / B), 0 <= j < Math.floor(N / B), 0 <= k < Math.floor(N / B), 0 <= l < B, 0 <= m < B, 0 <= n < B
  */
-export function brick_inv(N, B, flat) {
-  const flat_div_B = Math.trunc(flat / B);
+export function brickInv(N, B, flat) {
+  const flatDivB = Math.trunc(flat / B);
   const scaled = B * B;
-  const scaled_2 = scaled * N;
+  const scaled2 = scaled * N;
   return [
-    Math.trunc(flat_div_B / (N * N)),
-    Math.trunc(flat % (B * N * N) / scaled_2),
-    Math.trunc(flat % scaled_2 / (scaled * B)),
-    Math.trunc(flat_div_B / B) % B,
-    flat_div_B % B,
+    Math.trunc(flatDivB / (N * N)),
+    Math.trunc(flat % (B * N * N) / scaled2),
+    Math.trunc(flat % scaled2 / (scaled * B)),
+    Math.trunc(flatDivB / B) % B,
+    flatDivB % B,
     flat % B,
   ];
 }
@@ -56,7 +56,7 @@ export function brick_inv(N, B, flat) {
  * @param {number} B
  * @returns {boolean}
  */
-export function brick_fits(N, B) {
+export function brickFits(N, B) {
   return N >= 1 && B >= 1 && N % B === 0
       && N <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / N) / N)
       && B <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / N) / N);

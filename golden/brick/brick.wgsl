@@ -16,12 +16,12 @@
 /// Result: 0 <= the result < N*N*N
 /// Assumes N % B == 0
 /// Assumes N*N*N <= 2^31 - 1
-fn brick_apply(N: i32, B: i32, i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
+fn brickApply(N: i32, B: i32, i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
   return B * (B * (B * k + N * j + l) + N * N * i + m) + n;
 }
 
-/// The result of brick_inv.
-struct brick_inv_result {
+/// The result of brickInv.
+struct BrickInvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -37,15 +37,15 @@ struct brick_inv_result {
 /// Result: 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// Assumes N % B == 0
 /// Assumes B*N*N <= 2^31 - 1
-fn brick_inv(N: i32, B: i32, flat: i32) -> brick_inv_result {
-  let flat_div_B = flat / B;
+fn brickInv(N: i32, B: i32, flat: i32) -> BrickInvResult {
+  let flatDivB = flat / B;
   let scaled = B * B;
-  let scaled_2 = scaled * N;
-  return brick_inv_result(
-      flat_div_B / (N * N),
-      flat % (B * N * N) / scaled_2,
-      flat % scaled_2 / (scaled * B),
-      flat_div_B / B % B,
-      flat_div_B % B,
+  let scaled2 = scaled * N;
+  return BrickInvResult(
+      flatDivB / (N * N),
+      flat % (B * N * N) / scaled2,
+      flat % scaled2 / (scaled * B),
+      flatDivB / B % B,
+      flatDivB % B,
       flat % B);
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_384_GLSL
-#define LEGO_BRICK_384_GLSL 0x7d596872
+#define LEGO_BRICK_384_GLSL 0x270a4451
 
 // The index at (bx, by, bz, i, j, k).
 // 0 <= bx < 48
@@ -15,19 +15,19 @@
 // 0 <= j < 8
 // 0 <= k < 8
 // Result: 0 <= the result < 56623104
-int brick_384(int bx, int by, int bz, int i, int j, int k) {
+int brick384(int bx, int by, int bz, int i, int j, int k) {
   return 1179648 * bx + 24576 * by + 512 * bz + 64 * i + 8 * j + k;
 }
 
-// Element n of the results of brick_384 over its ':' axes (i, j, k) in row-major order, k fastest;
+// Element n of the results of brick384 over its ':' axes (i, j, k) in row-major order, k fastest;
 // 0 <= n < 512. The work items of a group fill an array together:
 //   const int stride = int(gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z);
 //   for (int n = int(gl_LocalInvocationIndex); n < 512; n += stride)
-//     results[n] = brick_384_at(bx, by, bz, n);
-int brick_384_at(int bx, int by, int bz, int n) {
-  return brick_384(bx, by, bz, n >> 6, (n >> 3) & 7, n & 7);
+//     results[n] = brick384At(bx, by, bz, n);
+int brick384At(int bx, int by, int bz, int n) {
+  return brick384(bx, by, bz, n >> 6, (n >> 3) & 7, n & 7);
 }
 
-#elif LEGO_BRICK_384_GLSL != 0x7d596872
+#elif LEGO_BRICK_384_GLSL != 0x270a4451
 #error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_GLSL

@@ -13,26 +13,26 @@
  * @param {number} k 0 <= k < 8
  * @returns {number} 0 <= the result < 56623104
  */
-export function brick_384(bx, by, bz, i, j, k) {
+export function brick384(bx, by, bz, i, j, k) {
   return 1179648 * bx + 24576 * by + 512 * bz + 64 * i + 8 * j + k;
 }
 
 /**
- * The results of brick_384 for all 0 <= i < 8, 0 <= j < 8 and 0 <= k < 8, in row-major order: k
- * runs fastest.
+ * The results of brick384 for all 0 <= i < 8, 0 <= j < 8 and 0 <= k < 8, in row-major order: k runs
+ * fastest.
  *
  * @param {number} bx 0 <= bx < 48
  * @param {number} by 0 <= by < 48
  * @param {number} bz 0 <= bz < 48
  * @returns {Int32Array}
  */
-export function brick_384_array(bx, by, bz) {
+export function brick384Array(bx, by, bz) {
   const results = new Int32Array(512);
   let position = 0;
   for (let i = 0; i < 8; i += 1) {
     for (let j = 0; j < 8; j += 1) {
       for (let k = 0; k < 8; k += 1) {
-        results[position] = brick_384(bx, by, bz, i, j, k);
+        results[position] = brick384(bx, by, bz, i, j, k);
         position += 1;
       }
     }

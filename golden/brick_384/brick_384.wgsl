@@ -12,15 +12,15 @@
 /// 0 <= j < 8
 /// 0 <= k < 8
 /// Result: 0 <= the result < 56623104
-fn brick_384(bx: i32, by: i32, bz: i32, i: i32, j: i32, k: i32) -> i32 {
+fn brick384(bx: i32, by: i32, bz: i32, i: i32, j: i32, k: i32) -> i32 {
   return 1179648 * bx + 24576 * by + 512 * bz + 64 * i + 8 * j + k;
 }
 
-/// Element n of the results of brick_384 over its ':' axes (i, j, k) in row-major order, k fastest;
+/// Element n of the results of brick384 over its ':' axes (i, j, k) in row-major order, k fastest;
 /// 0 <= n < 512. The invocations of a workgroup fill an array together:
 ///   for (var n = i32(local_index); n < 512; n += workgroup_size) {
-///     results[n] = brick_384_at(bx, by, bz, n);
+///     results[n] = brick384At(bx, by, bz, n);
 ///   }
-fn brick_384_at(bx: i32, by: i32, bz: i32, n: i32) -> i32 {
-  return brick_384(bx, by, bz, n >> 6u, (n >> 3u) & 7, n & 7);
+fn brick384At(bx: i32, by: i32, bz: i32, n: i32) -> i32 {
+  return brick384(bx, by, bz, n >> 6u, (n >> 3u) & 7, n & 7);
 }

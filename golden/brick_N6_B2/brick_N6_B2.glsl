@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_N6_B2_GLSL_240
-#define LEGO_BRICK_N6_B2_GLSL_240 0x7ae28516
+#define LEGO_BRICK_N6_B2_GLSL_240 0x3f455c56
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // 0 <= i < 3
@@ -15,7 +15,7 @@
 // 0 <= m < 2
 // 0 <= n < 2
 // Result: 0 <= the result < 216
-int brick_N6_B2_apply(int i, int j, int k, int l, int m, int n) {
+int brickN6B2Apply(int i, int j, int k, int l, int m, int n) {
   return 72 * i + 24 * j + 8 * k + 4 * l + 2 * m + n;
 }
 
@@ -23,17 +23,17 @@ int brick_N6_B2_apply(int i, int j, int k, int l, int m, int n) {
 // 0 <= flat_v < 216
 // Result: 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 // Renamed: flat is flat_v here
-void brick_N6_B2_inv(int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
-  int flat_div_72 = flat_v / 72;
-  int flat_div_24 = flat_v / 24;
-  i = flat_div_72;
-  j = flat_div_24 - 3 * flat_div_72;
-  k = (flat_v >> 3) - 3 * flat_div_24;
+void brickN6B2Inv(int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
+  int flatDiv72 = flat_v / 72;
+  int flatDiv24 = flat_v / 24;
+  i = flatDiv72;
+  j = flatDiv24 - 3 * flatDiv72;
+  k = (flat_v >> 3) - 3 * flatDiv24;
   l = (flat_v >> 2) & 1;
   m = (flat_v >> 1) & 1;
   n = flat_v & 1;
 }
 
-#elif LEGO_BRICK_N6_B2_GLSL_240 != 0x7ae28516
+#elif LEGO_BRICK_N6_B2_GLSL_240 != 0x3f455c56
 #error two different units are named brick_N6_B2; give name= to one of them
 #endif  // LEGO_BRICK_N6_B2_GLSL_240

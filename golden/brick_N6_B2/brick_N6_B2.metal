@@ -2,7 +2,7 @@
 //
 // TileBy([3, 3, 3], [2, 2, 2]).OrderBy(Row(3, 3, 3), Row(2, 2, 2))
 #ifndef LEGO_BRICK_N6_B2_METAL_240
-#define LEGO_BRICK_N6_B2_METAL_240 0x6a3855da
+#define LEGO_BRICK_N6_B2_METAL_240 0x726547e8
 
 #include <metal_stdlib>
 
@@ -14,12 +14,12 @@
 /// @param m 0 <= m < 2
 /// @param n 0 <= n < 2
 /// @return 0 <= the result < 216
-static inline int brick_N6_B2_apply(int i, int j, int k, int l, int m, int n) {
+static inline int brickN6B2Apply(int i, int j, int k, int l, int m, int n) {
   return 72 * i + 24 * j + 8 * k + 4 * l + 2 * m + n;
 }
 
-/// The result of brick_N6_B2_inv.
-struct brick_N6_B2_inv_result {
+/// The result of brickN6B2Inv.
+struct BrickN6B2InvResult {
   int i;
   int j;
   int k;
@@ -31,19 +31,19 @@ struct brick_N6_B2_inv_result {
 /// Logical index (i, j, k, l, m, n) of a physical position.
 /// @param flat 0 <= flat < 216
 /// @return 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
-static inline brick_N6_B2_inv_result brick_N6_B2_inv(int flat) {
-  const int flat_div_72 = flat / 72;
-  const int flat_div_24 = flat / 24;
+static inline BrickN6B2InvResult brickN6B2Inv(int flat) {
+  const int flatDiv72 = flat / 72;
+  const int flatDiv24 = flat / 24;
   return {
-      flat_div_72,
-      flat_div_24 - 3 * flat_div_72,
-      (flat >> 3) - 3 * flat_div_24,
+      flatDiv72,
+      flatDiv24 - 3 * flatDiv72,
+      (flat >> 3) - 3 * flatDiv24,
       (flat >> 2) & 1,
       (flat >> 1) & 1,
       flat & 1,
   };
 }
 
-#elif LEGO_BRICK_N6_B2_METAL_240 != 0x6a3855da
+#elif LEGO_BRICK_N6_B2_METAL_240 != 0x726547e8
 #error two different units are named brick_N6_B2; give name= to one of them
 #endif  // LEGO_BRICK_N6_B2_METAL_240

@@ -15,7 +15,7 @@
  * @param {number} n 0 <= n < 2
  * @returns {number} 0 <= the result < 216
  */
-export function brick_N6_B2_apply(i, j, k, l, m, n) {
+export function brickN6B2Apply(i, j, k, l, m, n) {
   return 72 * i + 24 * j + 8 * k + 4 * l + 2 * m + n;
 }
 
@@ -25,13 +25,13 @@ export function brick_N6_B2_apply(i, j, k, l, m, n) {
  * @param {number} flat 0 <= flat < 216
  * @returns {[i: number, j: number, k: number, l: number, m: number, n: number]} 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
  */
-export function brick_N6_B2_inv(flat) {
-  const flat_div_72 = Math.trunc(flat / 72);
-  const flat_div_24 = Math.trunc(flat / 24);
+export function brickN6B2Inv(flat) {
+  const flatDiv72 = Math.trunc(flat / 72);
+  const flatDiv24 = Math.trunc(flat / 24);
   return [
-    flat_div_72,
-    flat_div_24 - 3 * flat_div_72,
-    (flat >> 3) - 3 * flat_div_24,
+    flatDiv72,
+    flatDiv24 - 3 * flatDiv72,
+    (flat >> 3) - 3 * flatDiv24,
     (flat >> 2) & 1,
     (flat >> 1) & 1,
     flat & 1,

@@ -12,12 +12,12 @@
 /// 0 <= m < 2
 /// 0 <= n < 2
 /// Result: 0 <= the result < 216
-fn brick_N6_B2_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
+fn brickN6B2Apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
   return 72 * i + 24 * j + 8 * k + 4 * l + 2 * m + n;
 }
 
-/// The result of brick_N6_B2_inv.
-struct brick_N6_B2_inv_result {
+/// The result of brickN6B2Inv.
+struct BrickN6B2InvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -29,13 +29,13 @@ struct brick_N6_B2_inv_result {
 /// Logical index (i, j, k, l, m, n) of a physical position.
 /// 0 <= flat < 216
 /// Result: 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
-fn brick_N6_B2_inv(flat: i32) -> brick_N6_B2_inv_result {
-  let flat_div_72 = flat / 72;
-  let flat_div_24 = flat / 24;
-  return brick_N6_B2_inv_result(
-      flat_div_72,
-      flat_div_24 - 3 * flat_div_72,
-      (flat >> 3u) - 3 * flat_div_24,
+fn brickN6B2Inv(flat: i32) -> BrickN6B2InvResult {
+  let flatDiv72 = flat / 72;
+  let flatDiv24 = flat / 24;
+  return BrickN6B2InvResult(
+      flatDiv72,
+      flatDiv24 - 3 * flatDiv72,
+      (flat >> 3u) - 3 * flatDiv24,
       (flat >> 2u) & 1,
       (flat >> 1u) & 1,
       flat & 1);

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_ARRAY_GLSL
-#define LEGO_BRICK_ARRAY_GLSL 0x720161fc
+#define LEGO_BRICK_ARRAY_GLSL 0x7c0b8f75
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // N >= 1
@@ -19,7 +19,7 @@
 // Result: 0 <= the result < N*N*N
 // Assumes N % B == 0
 // Assumes N*N*N <= 2^31 - 1
-int brick_array_apply(int N, int B, int i, int j, int k, int l, int m, int n) {
+int brickArrayApply(int N, int B, int i, int j, int k, int l, int m, int n) {
   return N * (N * (B * i + l) + B * j + m) + B * k + n;
 }
 
@@ -31,18 +31,18 @@ int brick_array_apply(int N, int B, int i, int j, int k, int l, int m, int n) {
 // Assumes N % B == 0
 // Assumes N*N <= 2^31 - 1
 // Renamed: flat is flat_v here
-void brick_array_inv(
+void brickArrayInv(
     int N, int B, int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
-  int flat_div_N = flat_v / N;
-  int flat_div_N_div_N = flat_div_N / N;
-  i = flat_div_N_div_N / B;
+  int flatDivN = flat_v / N;
+  int flatDivNDivN = flatDivN / N;
+  i = flatDivNDivN / B;
   j = flat_v % (N * N) / (B * N);
   k = flat_v % N / B;
-  l = flat_div_N_div_N % B;
-  m = flat_div_N % B;
+  l = flatDivNDivN % B;
+  m = flatDivN % B;
   n = flat_v % B;
 }
 
-#elif LEGO_BRICK_ARRAY_GLSL != 0x720161fc
+#elif LEGO_BRICK_ARRAY_GLSL != 0x7c0b8f75
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_GLSL

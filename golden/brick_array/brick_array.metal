@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_METAL
-#define LEGO_BRICK_ARRAY_METAL 0x2b257a34
+#define LEGO_BRICK_ARRAY_METAL 0x115ec801
 
 #include <metal_stdlib>
 
@@ -18,13 +18,12 @@
 /// @return 0 <= the result < N*N*N
 /// @pre N % B == 0
 /// @pre N*N*N <= LONG_MAX
-static inline long brick_array_apply(
-    long N, long B, long i, long j, long k, long l, long m, long n) {
+static inline long brickArrayApply(long N, long B, long i, long j, long k, long l, long m, long n) {
   return N * (N * (B * i + l) + B * j + m) + B * k + n;
 }
 
-/// The result of brick_array_inv.
-struct brick_array_inv_result {
+/// The result of brickArrayInv.
+struct BrickArrayInvResult {
   long i;
   long j;
   long k;
@@ -40,19 +39,19 @@ struct brick_array_inv_result {
 /// @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// @pre N % B == 0
 /// @pre N*N <= LONG_MAX
-static inline brick_array_inv_result brick_array_inv(long N, long B, long flat) {
-  const long flat_div_N = flat / N;
-  const long flat_div_N_div_N = flat_div_N / N;
+static inline BrickArrayInvResult brickArrayInv(long N, long B, long flat) {
+  const long flatDivN = flat / N;
+  const long flatDivNDivN = flatDivN / N;
   return {
-      flat_div_N_div_N / B,
+      flatDivNDivN / B,
       flat % (N * N) / (B * N),
       flat % N / B,
-      flat_div_N_div_N % B,
-      flat_div_N % B,
+      flatDivNDivN % B,
+      flatDivN % B,
       flat % B,
   };
 }
 
-#elif LEGO_BRICK_ARRAY_METAL != 0x2b257a34
+#elif LEGO_BRICK_ARRAY_METAL != 0x115ec801
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_METAL

@@ -20,7 +20,7 @@
  * @param {number} n 0 <= n < B
  * @returns {number} 0 <= the result < N*N*N
  */
-export function brick_array_apply(N, B, i, j, k, l, m, n) {
+export function brickArrayApply(N, B, i, j, k, l, m, n) {
   return N * (N * (B * i + l) + B * j + m) + B * k + n;
 }
 
@@ -35,15 +35,15 @@ export function brick_array_apply(N, B, i, j, k, l, m, n) {
  * @param {number} flat 0 <= flat < N*N*N
  * @returns {[i: number, j: number, k: number, l: number, m: number, n: number]} 0 <= i < Math.floor(N / B), 0 <= j < Math.floor(N / B), 0 <= k < Math.floor(N / B), 0 <= l < B, 0 <= m < B, 0 <= n < B
  */
-export function brick_array_inv(N, B, flat) {
-  const flat_div_N = Math.trunc(flat / N);
-  const flat_div_N_div_N = Math.trunc(flat_div_N / N);
+export function brickArrayInv(N, B, flat) {
+  const flatDivN = Math.trunc(flat / N);
+  const flatDivNDivN = Math.trunc(flatDivN / N);
   return [
-    Math.trunc(flat_div_N_div_N / B),
+    Math.trunc(flatDivNDivN / B),
     Math.trunc(flat % (N * N) / (B * N)),
     Math.trunc(flat % N / B),
-    flat_div_N_div_N % B,
-    flat_div_N % B,
+    flatDivNDivN % B,
+    flatDivN % B,
     flat % B,
   ];
 }
@@ -55,7 +55,7 @@ export function brick_array_inv(N, B, flat) {
  * @param {number} B
  * @returns {boolean}
  */
-export function brick_array_fits(N, B) {
+export function brickArrayFits(N, B) {
   return N >= 1 && B >= 1 && N % B === 0
       && N <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / N) / N)
       && B <= Number.MAX_SAFE_INTEGER;

@@ -16,12 +16,12 @@
 /// Result: 0 <= the result < N*N*N
 /// Assumes N % B == 0
 /// Assumes N*N*N <= 2^31 - 1
-fn brick_array_apply(N: i32, B: i32, i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
+fn brickArrayApply(N: i32, B: i32, i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
   return N * (N * (B * i + l) + B * j + m) + B * k + n;
 }
 
-/// The result of brick_array_inv.
-struct brick_array_inv_result {
+/// The result of brickArrayInv.
+struct BrickArrayInvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -37,14 +37,14 @@ struct brick_array_inv_result {
 /// Result: 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// Assumes N % B == 0
 /// Assumes N*N <= 2^31 - 1
-fn brick_array_inv(N: i32, B: i32, flat: i32) -> brick_array_inv_result {
-  let flat_div_N = flat / N;
-  let flat_div_N_div_N = flat_div_N / N;
-  return brick_array_inv_result(
-      flat_div_N_div_N / B,
+fn brickArrayInv(N: i32, B: i32, flat: i32) -> BrickArrayInvResult {
+  let flatDivN = flat / N;
+  let flatDivNDivN = flatDivN / N;
+  return BrickArrayInvResult(
+      flatDivNDivN / B,
       flat % (N * N) / (B * N),
       flat % N / B,
-      flat_div_N_div_N % B,
-      flat_div_N % B,
+      flatDivNDivN % B,
+      flatDivN % B,
       flat % B);
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_NEIGHBOR_GLSL
-#define LEGO_BRICK_NEIGHBOR_GLSL 0x628f0a3d
+#define LEGO_BRICK_NEIGHBOR_GLSL 0x23b579c6
 
 // The index at (x, y, z, dx, dy, dz).
 // N >= 1
@@ -22,18 +22,18 @@
 // Assumes 0 <= z + dz
 // Assumes z + dz < N
 // Assumes N*N*N <= 2^31 - 1
-int brick_neighbor(int N, int B, int x, int y, int z, int dx, int dy, int dz) {
+int brickNeighbor(int N, int B, int x, int y, int z, int dx, int dy, int dz) {
   int total = dy + y;
-  int total_2 = dz + z;
-  int total_2_div_B = total_2 / B;
-  int total_3 = dx + x;
-  int total_3_div_B = total_3 / B;
+  int total2 = dz + z;
+  int total2DivB = total2 / B;
+  int total3 = dx + x;
+  int total3DivB = total3 / B;
   return B
-      * (B * (B * (total_2_div_B - total_3_div_B) + total / B * (N - 1) + total_3)
-         + N * N * total_3_div_B + total - total_2_div_B)
-      + total_2;
+      * (B * (B * (total2DivB - total3DivB) + total / B * (N - 1) + total3) + N * N * total3DivB
+         + total - total2DivB)
+      + total2;
 }
 
-#elif LEGO_BRICK_NEIGHBOR_GLSL != 0x628f0a3d
+#elif LEGO_BRICK_NEIGHBOR_GLSL != 0x23b579c6
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_GLSL

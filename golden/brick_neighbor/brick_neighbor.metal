@@ -2,7 +2,7 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_METAL
-#define LEGO_BRICK_NEIGHBOR_METAL 0x6f8dc268
+#define LEGO_BRICK_NEIGHBOR_METAL 0x39aed5bb
 
 #include <metal_stdlib>
 
@@ -21,19 +21,19 @@
 /// @pre 0 <= z + dz
 /// @pre z + dz < N
 /// @pre N*N*N <= LONG_MAX
-static inline long brick_neighbor(
+static inline long brickNeighbor(
     long N, long B, long x, long y, long z, long dx, long dy, long dz) {
   const long total = dy + y;
-  const long total_2 = dz + z;
-  const long total_2_div_B = total_2 / B;
-  const long total_3 = dx + x;
-  const long total_3_div_B = total_3 / B;
+  const long total2 = dz + z;
+  const long total2DivB = total2 / B;
+  const long total3 = dx + x;
+  const long total3DivB = total3 / B;
   return B
-      * (B * (B * (total_2_div_B - total_3_div_B) + total / B * (N - 1) + total_3)
-         + N * N * total_3_div_B + total - total_2_div_B)
-      + total_2;
+      * (B * (B * (total2DivB - total3DivB) + total / B * (N - 1) + total3) + N * N * total3DivB
+         + total - total2DivB)
+      + total2;
 }
 
-#elif LEGO_BRICK_NEIGHBOR_METAL != 0x6f8dc268
+#elif LEGO_BRICK_NEIGHBOR_METAL != 0x39aed5bb
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_METAL

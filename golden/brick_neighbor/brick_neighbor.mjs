@@ -26,16 +26,16 @@
  * @param {number} dz -z <= dz < N - z
  * @returns {number} 0 <= the result < N*N*N
  */
-export function brick_neighbor(N, B, x, y, z, dx, dy, dz) {
+export function brickNeighbor(N, B, x, y, z, dx, dy, dz) {
   const total = dy + y;
-  const total_2 = dz + z;
-  const total_2_div_B = Math.trunc(total_2 / B);
-  const total_3 = dx + x;
-  const total_3_div_B = Math.trunc(total_3 / B);
+  const total2 = dz + z;
+  const total2DivB = Math.trunc(total2 / B);
+  const total3 = dx + x;
+  const total3DivB = Math.trunc(total3 / B);
   return B
-          * (B * (B * (total_2_div_B - total_3_div_B) + Math.trunc(total / B) * (N - 1) + total_3)
-              + N * N * total_3_div_B + total - total_2_div_B)
-      + total_2;
+          * (B * (B * (total2DivB - total3DivB) + Math.trunc(total / B) * (N - 1) + total3)
+              + N * N * total3DivB + total - total2DivB)
+      + total2;
 }
 
 /**
@@ -45,7 +45,7 @@ export function brick_neighbor(N, B, x, y, z, dx, dy, dz) {
  * @param {number} B
  * @returns {boolean}
  */
-export function brick_neighbor_fits(N, B) {
+export function brickNeighborFits(N, B) {
   return N >= 1 && B >= 1 && N % B === 0
       && N <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / N) / N)
       && B <= Number.MAX_SAFE_INTEGER;

@@ -19,14 +19,14 @@
 /// Assumes 0 <= z + dz
 /// Assumes z + dz < N
 /// Assumes N*N*N <= 2^31 - 1
-fn brick_neighbor(N: i32, B: i32, x: i32, y: i32, z: i32, dx: i32, dy: i32, dz: i32) -> i32 {
+fn brickNeighbor(N: i32, B: i32, x: i32, y: i32, z: i32, dx: i32, dy: i32, dz: i32) -> i32 {
   let total = dy + y;
-  let total_2 = dz + z;
-  let total_2_div_B = total_2 / B;
-  let total_3 = dx + x;
-  let total_3_div_B = total_3 / B;
+  let total2 = dz + z;
+  let total2DivB = total2 / B;
+  let total3 = dx + x;
+  let total3DivB = total3 / B;
   return B
-      * (B * (B * (total_2_div_B - total_3_div_B) + total / B * (N - 1) + total_3)
-         + N * N * total_3_div_B + total - total_2_div_B)
-      + total_2;
+      * (B * (B * (total2DivB - total3DivB) + total / B * (N - 1) + total3) + N * N * total3DivB
+         + total - total2DivB)
+      + total2;
 }

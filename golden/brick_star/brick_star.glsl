@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_STAR_GLSL
-#define LEGO_BRICK_STAR_GLSL 0x59c2f580
+#define LEGO_BRICK_STAR_GLSL 0x67b81c66
 
 // The index at (bx, by, bz, i, j, k).
 // N >= 1
@@ -20,15 +20,15 @@
 // Assumes N % B == 0
 // Assumes bx + 1 < N / B
 // Assumes N*N*N <= 2^31 - 1
-int brick_star(int N, int B, int bx, int by, int bz, int i, int j, int k) {
+int brickStar(int N, int B, int bx, int by, int bz, int i, int j, int k) {
   int difference = B + i - 1;
-  int difference_div_B = difference / B;
+  int differenceDivB = difference / B;
   return B
-      * (B * (B * (bz - difference_div_B) + N * by + difference) + N * (N * (difference_div_B + bx))
+      * (B * (B * (bz - differenceDivB) + N * by + difference) + N * (N * (differenceDivB + bx))
          + j)
       + k;
 }
 
-#elif LEGO_BRICK_STAR_GLSL != 0x59c2f580
+#elif LEGO_BRICK_STAR_GLSL != 0x67b81c66
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_GLSL

@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_METAL
-#define LEGO_BRICK_STAR_METAL 0x17792f22
+#define LEGO_BRICK_STAR_METAL 0x2c2e6cef
 
 #include <metal_stdlib>
 
@@ -19,15 +19,15 @@
 /// @pre N % B == 0
 /// @pre bx + 1 < N / B
 /// @pre N*N*N <= LONG_MAX
-static inline long brick_star(long N, long B, long bx, long by, long bz, long i, long j, long k) {
+static inline long brickStar(long N, long B, long bx, long by, long bz, long i, long j, long k) {
   const long difference = B + i - 1;
-  const long difference_div_B = difference / B;
+  const long differenceDivB = difference / B;
   return B
-      * (B * (B * (bz - difference_div_B) + N * by + difference) + N * (N * (difference_div_B + bx))
+      * (B * (B * (bz - differenceDivB) + N * by + difference) + N * (N * (differenceDivB + bx))
          + j)
       + k;
 }
 
-#elif LEGO_BRICK_STAR_METAL != 0x17792f22
+#elif LEGO_BRICK_STAR_METAL != 0x2c2e6cef
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_METAL

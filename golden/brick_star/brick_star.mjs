@@ -21,12 +21,12 @@
  * @param {number} k 0 <= k < B
  * @returns {number} 0 <= the result < N*N*N
  */
-export function brick_star(N, B, bx, by, bz, i, j, k) {
+export function brickStar(N, B, bx, by, bz, i, j, k) {
   const difference = B + i - 1;
-  const difference_div_B = Math.trunc(difference / B);
+  const differenceDivB = Math.trunc(difference / B);
   return B
-          * (B * (B * (bz - difference_div_B) + N * by + difference)
-              + N * (N * (difference_div_B + bx)) + j)
+          * (B * (B * (bz - differenceDivB) + N * by + difference) + N * (N * (differenceDivB + bx))
+              + j)
       + k;
 }
 
@@ -37,7 +37,7 @@ export function brick_star(N, B, bx, by, bz, i, j, k) {
  * @param {number} B
  * @returns {boolean}
  */
-export function brick_star_fits(N, B) {
+export function brickStarFits(N, B) {
   return N >= 1 && B >= 1 && N % B === 0
       && N <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / N) / N)
       && B <= Number.MAX_SAFE_INTEGER;

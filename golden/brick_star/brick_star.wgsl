@@ -17,11 +17,11 @@
 /// Assumes N % B == 0
 /// Assumes bx + 1 < N / B
 /// Assumes N*N*N <= 2^31 - 1
-fn brick_star(N: i32, B: i32, bx: i32, by: i32, bz: i32, i: i32, j: i32, k: i32) -> i32 {
+fn brickStar(N: i32, B: i32, bx: i32, by: i32, bz: i32, i: i32, j: i32, k: i32) -> i32 {
   let difference = B + i - 1;
-  let difference_div_B = difference / B;
+  let differenceDivB = difference / B;
   return B
-      * (B * (B * (bz - difference_div_B) + N * by + difference) + N * (N * (difference_div_B + bx))
+      * (B * (B * (bz - differenceDivB) + N * by + difference) + N * (N * (differenceDivB + bx))
          + j)
       + k;
 }

@@ -13,6 +13,6 @@
  * @param {number} k 0 <= k < 8
  * @returns {number} 0 <= the result < 56623104
  */
-export function brick_star_384(bx, by, bz, i, j, k) {
+export function brickStar384(bx, by, bz, i, j, k) {
   return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }

@@ -12,6 +12,6 @@
 /// 0 <= j < 8
 /// 0 <= k < 8
 /// Result: 0 <= the result < 56623104
-fn brick_star_384(bx: i32, by: i32, bz: i32, i: i32, j: i32, k: i32) -> i32 {
+fn brickStar384(bx: i32, by: i32, bz: i32, i: i32, j: i32, k: i32) -> i32 {
   return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + select(64 * i + 1179584, 448, i < 1) + k;
 }

@@ -5,21 +5,21 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BROADCAST_4X6_GLSL
-#define LEGO_BROADCAST_4X6_GLSL 0x52f7d7c1
+#define LEGO_BROADCAST_4X6_GLSL 0x0a9c2240
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 4
 // 0 <= j < 6
 // Result: 0 <= the result < 6
-int broadcast_4x6_apply(int i, int j) {
+int broadcast4x6Apply(int i, int j) {
   return j;
 }
 
 // The same with (i, j) as a vector.
-int broadcast_4x6_apply(ivec2 index) {
-  return broadcast_4x6_apply(index.x, index.y);
+int broadcast4x6Apply(ivec2 index) {
+  return broadcast4x6Apply(index.x, index.y);
 }
 
-#elif LEGO_BROADCAST_4X6_GLSL != 0x52f7d7c1
+#elif LEGO_BROADCAST_4X6_GLSL != 0x0a9c2240
 #error two different units are named broadcast_4x6; give name= to one of them
 #endif  // LEGO_BROADCAST_4X6_GLSL

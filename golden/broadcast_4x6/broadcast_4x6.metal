@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 6]).OrderBy(GenP([4, 6], row_of))
 #ifndef LEGO_BROADCAST_4X6_METAL
-#define LEGO_BROADCAST_4X6_METAL 0x1029dbdb
+#define LEGO_BROADCAST_4X6_METAL 0x5f765ed5
 
 #include <metal_stdlib>
 
@@ -10,11 +10,11 @@
 /// @param i 0 <= i < 4
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 6
-static inline int broadcast_4x6_apply(int i, int j) {
+static inline int broadcast4x6Apply(int i, int j) {
   (void)i;
   return j;
 }
 
-#elif LEGO_BROADCAST_4X6_METAL != 0x1029dbdb
+#elif LEGO_BROADCAST_4X6_METAL != 0x5f765ed5
 #error two different units are named broadcast_4x6; give name= to one of them
 #endif  // LEGO_BROADCAST_4X6_METAL

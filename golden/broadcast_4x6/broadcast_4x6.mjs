@@ -9,6 +9,6 @@
  * @param {number} j 0 <= j < 6
  * @returns {number} 0 <= the result < 6
  */
-export function broadcast_4x6_apply(i, j) {
+export function broadcast4x6Apply(i, j) {
   return j;
 }

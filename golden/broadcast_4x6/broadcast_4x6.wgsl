@@ -8,6 +8,6 @@
 /// 0 <= i < 4
 /// 0 <= j < 6
 /// Result: 0 <= the result < 6
-fn broadcast_4x6_apply(i: i32, j: i32) -> i32 {
+fn broadcast4x6Apply(i: i32, j: i32) -> i32 {
   return j;
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_GLSL
-#define LEGO_CATALOGUE_AMD_64KB_S_GLSL 0x48f89aec
+#define LEGO_CATALOGUE_AMD_64KB_S_GLSL 0x7e1e40a2
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -15,15 +15,15 @@
 // Result: 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
 // Assumes 64*N + 8128 <= 2^31 - 1
 // Assumes M*N + 127*M + 63*N + 3904 <= 2^31 - 1
-int catalogue_amd_64kb_s_apply(int M, int N, int i, int j) {
+int catalogueAmd64kbSApply(int M, int N, int i, int j) {
   return (i >> 6) * (8192 * ((N + 127) >> 7)) + 4096 * (j >> 6) + 64 * (i & 0x20) + 32 * (j & 0x20)
       + 32 * (i & 0x10) + 16 * (j & 0x10) + 16 * (i & 8) + 8 * (j & 8) + 8 * (i & 4) + 4 * (j & 6)
       + 2 * (i & 3) + (j & 1);
 }
 
 // The same with (i, j) as a vector.
-int catalogue_amd_64kb_s_apply(int M, int N, ivec2 index) {
-  return catalogue_amd_64kb_s_apply(M, N, index.x, index.y);
+int catalogueAmd64kbSApply(int M, int N, ivec2 index) {
+  return catalogueAmd64kbSApply(M, N, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -33,26 +33,26 @@ int catalogue_amd_64kb_s_apply(int M, int N, ivec2 index) {
 // Result: -1 <= i < M, -1 <= j < N
 // Assumes 64*N + 8128 <= 2^31 - 1
 // Renamed: flat is flat_v here
-void catalogue_amd_64kb_s_inv(int M, int N, int flat_v, out int i, out int j) {
-  int flat_div_32 = flat_v >> 5;
-  int flat_div_8 = flat_v >> 3;
-  int flat_div_16 = flat_v >> 4;
+void catalogueAmd64kbSInv(int M, int N, int flat_v, out int i, out int j) {
+  int flatDiv32 = flat_v >> 5;
+  int flatDiv8 = flat_v >> 3;
+  int flatDiv16 = flat_v >> 4;
   int scaled = 8192 * ((N + 127) >> 7);
-  int total = 64 * (flat_v / scaled) + ((flat_v >> 6) & 0x20) + (flat_div_32 & 0x10)
-      + (flat_div_16 & 8) + (flat_div_8 & 4) + ((flat_v >> 1) & 3);
-  int total_2 = 64 * (flat_v % scaled >> 12) + (flat_div_32 & 0x20) + (flat_div_16 & 0x10)
-      + (flat_div_8 & 8) + ((flat_v >> 2) & 6) + (flat_v & 1);
-  i = total < M && total_2 < N ? total : -1;
-  j = total < M && total_2 < N ? total_2 : -1;
+  int total = 64 * (flat_v / scaled) + ((flat_v >> 6) & 0x20) + (flatDiv32 & 0x10) + (flatDiv16 & 8)
+      + (flatDiv8 & 4) + ((flat_v >> 1) & 3);
+  int total2 = 64 * (flat_v % scaled >> 12) + (flatDiv32 & 0x20) + (flatDiv16 & 0x10)
+      + (flatDiv8 & 8) + ((flat_v >> 2) & 6) + (flat_v & 1);
+  i = total < M && total2 < N ? total : -1;
+  j = total < M && total2 < N ? total2 : -1;
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_amd_64kb_s_inv(int M, int N, int flat_v) {
+ivec2 catalogueAmd64kbSInv(int M, int N, int flat_v) {
   ivec2 result;
-  catalogue_amd_64kb_s_inv(M, N, flat_v, result.x, result.y);
+  catalogueAmd64kbSInv(M, N, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_GLSL != 0x48f89aec
+#elif LEGO_CATALOGUE_AMD_64KB_S_GLSL != 0x7e1e40a2
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_METAL
-#define LEGO_CATALOGUE_AMD_64KB_S_METAL 0x5fc04705
+#define LEGO_CATALOGUE_AMD_64KB_S_METAL 0x64b8b758
 
 #include <metal_stdlib>
 
@@ -14,15 +14,15 @@
 /// @return 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
 /// @pre 64*N + 8128 <= LONG_MAX
 /// @pre M*N + 127*M + 63*N + 3904 <= LONG_MAX
-static inline long catalogue_amd_64kb_s_apply(long M, long N, long i, long j) {
+static inline long catalogueAmd64kbSApply(long M, long N, long i, long j) {
   (void)M;
   return (i >> 6) * (8192 * ((N + 127) >> 7)) + 4096 * (j >> 6) + 64 * (i & 0x20) + 32 * (j & 0x20)
       + 32 * (i & 0x10) + 16 * (j & 0x10) + 16 * (i & 8) + 8 * (j & 8) + 8 * (i & 4) + 4 * (j & 6)
       + 2 * (i & 3) + (j & 1);
 }
 
-/// The result of catalogue_amd_64kb_s_inv.
-struct catalogue_amd_64kb_s_inv_result {
+/// The result of catalogueAmd64kbSInv.
+struct CatalogueAmd64kbSInvResult {
   long i;
   long j;
 };
@@ -33,18 +33,18 @@ struct catalogue_amd_64kb_s_inv_result {
 /// @param flat 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
 /// @pre 64*N + 8128 <= LONG_MAX
-static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(long M, long N, long flat) {
-  const long flat_div_32 = flat >> 5;
-  const long flat_div_8 = flat >> 3;
-  const long flat_div_16 = flat >> 4;
+static inline CatalogueAmd64kbSInvResult catalogueAmd64kbSInv(long M, long N, long flat) {
+  const long flatDiv32 = flat >> 5;
+  const long flatDiv8 = flat >> 3;
+  const long flatDiv16 = flat >> 4;
   const long scaled = 8192 * ((N + 127) >> 7);
-  const long total = 64 * (flat / scaled) + ((flat >> 6) & 0x20) + (flat_div_32 & 0x10)
-      + (flat_div_16 & 8) + (flat_div_8 & 4) + ((flat >> 1) & 3);
-  const long total_2 = 64 * (flat % scaled >> 12) + (flat_div_32 & 0x20) + (flat_div_16 & 0x10)
-      + (flat_div_8 & 8) + ((flat >> 2) & 6) + (flat & 1);
-  return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
+  const long total = 64 * (flat / scaled) + ((flat >> 6) & 0x20) + (flatDiv32 & 0x10)
+      + (flatDiv16 & 8) + (flatDiv8 & 4) + ((flat >> 1) & 3);
+  const long total2 = 64 * (flat % scaled >> 12) + (flatDiv32 & 0x20) + (flatDiv16 & 0x10)
+      + (flatDiv8 & 8) + ((flat >> 2) & 6) + (flat & 1);
+  return {total < M && total2 < N ? total : -1, total < M && total2 < N ? total2 : -1};
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_METAL != 0x5fc04705
+#elif LEGO_CATALOGUE_AMD_64KB_S_METAL != 0x64b8b758
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_METAL

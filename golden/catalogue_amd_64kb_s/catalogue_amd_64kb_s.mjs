@@ -16,7 +16,7 @@
  * @param {number} j 0 <= j < N
  * @returns {number} 0 <= the result < 8192*(Math.floor((M - 1) / 64) + 1)*(Math.floor((N - 1) / 128) + 1)
  */
-export function catalogue_amd_64kb_s_apply(M, N, i, j) {
+export function catalogueAmd64kbSApply(M, N, i, j) {
   return Math.floor(i / 64) * (8192 * Math.floor((N + 127) / 128)) + 4096 * Math.floor(j / 64)
       + 64 * (i & 0x20) + 32 * (j & 0x20) + 32 * (i & 0x10) + 16 * (j & 0x10) + 16 * (i & 8)
       + 8 * (j & 8) + 8 * (i & 4) + 4 * (j & 6) + 2 * (i & 3) + (j & 1);
@@ -32,16 +32,16 @@ export function catalogue_amd_64kb_s_apply(M, N, i, j) {
  * @param {number} flat 0 <= flat < 8192*(Math.floor((M - 1) / 64) + 1)*(Math.floor((N - 1) / 128) + 1)
  * @returns {[i: number, j: number]} -1 <= i < M, -1 <= j < N
  */
-export function catalogue_amd_64kb_s_inv(M, N, flat) {
-  const flat_div_32 = Math.floor(flat / 32);
-  const flat_div_8 = Math.floor(flat / 8);
-  const flat_div_16 = Math.floor(flat / 16);
+export function catalogueAmd64kbSInv(M, N, flat) {
+  const flatDiv32 = Math.floor(flat / 32);
+  const flatDiv8 = Math.floor(flat / 8);
+  const flatDiv16 = Math.floor(flat / 16);
   const scaled = 8192 * Math.floor((N + 127) / 128);
-  const total = 64 * Math.trunc(flat / scaled) + (Math.floor(flat / 64) & 0x20)
-      + (flat_div_32 & 0x10) + (flat_div_16 & 8) + (flat_div_8 & 4) + (Math.floor(flat / 2) & 3);
-  const total_2 = 64 * Math.floor(flat % scaled / 4096) + (flat_div_32 & 0x20)
-      + (flat_div_16 & 0x10) + (flat_div_8 & 8) + (Math.floor(flat / 4) & 6) + (flat & 1);
-  return [total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1];
+  const total = 64 * Math.trunc(flat / scaled) + (Math.floor(flat / 64) & 0x20) + (flatDiv32 & 0x10)
+      + (flatDiv16 & 8) + (flatDiv8 & 4) + (Math.floor(flat / 2) & 3);
+  const total2 = 64 * Math.floor(flat % scaled / 4096) + (flatDiv32 & 0x20) + (flatDiv16 & 0x10)
+      + (flatDiv8 & 8) + (Math.floor(flat / 4) & 6) + (flat & 1);
+  return [total < M && total2 < N ? total : -1, total < M && total2 < N ? total2 : -1];
 }
 
 /**
@@ -51,7 +51,7 @@ export function catalogue_amd_64kb_s_inv(M, N, flat) {
  * @param {number} N
  * @returns {boolean}
  */
-export function catalogue_amd_64kb_s_fits(M, N) {
+export function catalogueAmd64kbSFits(M, N) {
   return M >= 1 && N >= 1 && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 8128) / 64)
       && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 3904) / 127)
       && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 3904 - 127 * M) / 63)

@@ -12,14 +12,14 @@
 /// Result: 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
 /// Assumes 64*N + 8128 <= 2^31 - 1
 /// Assumes M*N + 127*M + 63*N + 3904 <= 2^31 - 1
-fn catalogue_amd_64kb_s_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
+fn catalogueAmd64kbSApply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return (i >> 6u) * (8192 * ((N + 127) >> 7u)) + 4096 * (j >> 6u) + 64 * (i & 0x20)
       + 32 * (j & 0x20) + 32 * (i & 0x10) + 16 * (j & 0x10) + 16 * (i & 8) + 8 * (j & 8)
       + 8 * (i & 4) + 4 * (j & 6) + 2 * (i & 3) + (j & 1);
 }
 
-/// The result of catalogue_amd_64kb_s_inv.
-struct catalogue_amd_64kb_s_inv_result {
+/// The result of catalogueAmd64kbSInv.
+struct CatalogueAmd64kbSInvResult {
   i: i32,
   j: i32,
 }
@@ -30,15 +30,15 @@ struct catalogue_amd_64kb_s_inv_result {
 /// 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
 /// Result: -1 <= i < M, -1 <= j < N
 /// Assumes 64*N + 8128 <= 2^31 - 1
-fn catalogue_amd_64kb_s_inv(M: i32, N: i32, flat: i32) -> catalogue_amd_64kb_s_inv_result {
-  let flat_div_32 = flat >> 5u;
-  let flat_div_8 = flat >> 3u;
-  let flat_div_16 = flat >> 4u;
+fn catalogueAmd64kbSInv(M: i32, N: i32, flat: i32) -> CatalogueAmd64kbSInvResult {
+  let flatDiv32 = flat >> 5u;
+  let flatDiv8 = flat >> 3u;
+  let flatDiv16 = flat >> 4u;
   let scaled = 8192 * ((N + 127) >> 7u);
-  let total = 64 * (flat / scaled) + ((flat >> 6u) & 0x20) + (flat_div_32 & 0x10)
-      + (flat_div_16 & 8) + (flat_div_8 & 4) + ((flat >> 1u) & 3);
-  let total_2 = 64 * ((flat % scaled) >> 12u) + (flat_div_32 & 0x20) + (flat_div_16 & 0x10)
-      + (flat_div_8 & 8) + ((flat >> 2u) & 6) + (flat & 1);
-  return catalogue_amd_64kb_s_inv_result(
-      select(-1, total, total < M && total_2 < N), select(-1, total_2, total < M && total_2 < N));
+  let total = 64 * (flat / scaled) + ((flat >> 6u) & 0x20) + (flatDiv32 & 0x10) + (flatDiv16 & 8)
+      + (flatDiv8 & 4) + ((flat >> 1u) & 3);
+  let total2 = 64 * ((flat % scaled) >> 12u) + (flatDiv32 & 0x20) + (flatDiv16 & 0x10)
+      + (flatDiv8 & 8) + ((flat >> 2u) & 6) + (flat & 1);
+  return CatalogueAmd64kbSInvResult(
+      select(-1, total, total < M && total2 < N), select(-1, total2, total < M && total2 < N));
 }

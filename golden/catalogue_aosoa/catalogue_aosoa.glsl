@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_AOSOA_GLSL
-#define LEGO_CATALOGUE_AOSOA_GLSL 0x2e221de8
+#define LEGO_CATALOGUE_AOSOA_GLSL 0x56d67485
 
 // Physical position of the logical index (i, j).
 // N >= 1
@@ -14,13 +14,13 @@
 // 0 <= j < F
 // Result: 0 <= the result < 8*F*((N - 1) / 8 + 1)
 // Assumes F*N + 7*F <= 2^31 - 1
-int catalogue_aosoa_apply(int N, int F, int i, int j) {
+int catalogueAosoaApply(int N, int F, int i, int j) {
   return 8 * ((i >> 3) * (F - 1) + j) + i;
 }
 
 // The same with (i, j) as a vector.
-int catalogue_aosoa_apply(int N, int F, ivec2 index) {
-  return catalogue_aosoa_apply(N, F, index.x, index.y);
+int catalogueAosoaApply(int N, int F, ivec2 index) {
+  return catalogueAosoaApply(N, F, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -31,7 +31,7 @@ int catalogue_aosoa_apply(int N, int F, ivec2 index) {
 // Assumes 8*F <= 2^31 - 1
 // Assumes F*((N - 1) / 8) <= 2^31 - 1
 // Renamed: flat is flat_v here
-void catalogue_aosoa_inv(int N, int F, int flat_v, out int i, out int j) {
+void catalogueAosoaInv(int N, int F, int flat_v, out int i, out int j) {
   int quotient = flat_v / (8 * F);
   int total = 8 * quotient + (flat_v & 7);
   i = total < N ? total : -1;
@@ -39,12 +39,12 @@ void catalogue_aosoa_inv(int N, int F, int flat_v, out int i, out int j) {
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_aosoa_inv(int N, int F, int flat_v) {
+ivec2 catalogueAosoaInv(int N, int F, int flat_v) {
   ivec2 result;
-  catalogue_aosoa_inv(N, F, flat_v, result.x, result.y);
+  catalogueAosoaInv(N, F, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_AOSOA_GLSL != 0x2e221de8
+#elif LEGO_CATALOGUE_AOSOA_GLSL != 0x56d67485
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_METAL
-#define LEGO_CATALOGUE_AOSOA_METAL 0x3f7eb1fa
+#define LEGO_CATALOGUE_AOSOA_METAL 0x062099bd
 
 #include <metal_stdlib>
 
@@ -13,13 +13,13 @@
 /// @param j 0 <= j < F
 /// @return 0 <= the result < 8*F*((N - 1) / 8 + 1)
 /// @pre F*N + 7*F <= LONG_MAX
-static inline long catalogue_aosoa_apply(long N, long F, long i, long j) {
+static inline long catalogueAosoaApply(long N, long F, long i, long j) {
   (void)N;
   return 8 * ((i >> 3) * (F - 1) + j) + i;
 }
 
-/// The result of catalogue_aosoa_inv.
-struct catalogue_aosoa_inv_result {
+/// The result of catalogueAosoaInv.
+struct CatalogueAosoaInvResult {
   long i;
   long j;
 };
@@ -31,12 +31,12 @@ struct catalogue_aosoa_inv_result {
 /// @return -1 <= i < N, -1 <= j < F
 /// @pre 8*F <= LONG_MAX
 /// @pre F*((N - 1) / 8) <= LONG_MAX
-static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(long N, long F, long flat) {
+static inline CatalogueAosoaInvResult catalogueAosoaInv(long N, long F, long flat) {
   const long quotient = flat / (8 * F);
   const long total = 8 * quotient + (flat & 7);
   return {total < N ? total : -1, total < N ? (flat >> 3) - F * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_AOSOA_METAL != 0x3f7eb1fa
+#elif LEGO_CATALOGUE_AOSOA_METAL != 0x062099bd
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_METAL

@@ -15,7 +15,7 @@
  * @param {number} j 0 <= j < F
  * @returns {number} 0 <= the result < 8*F*(Math.floor((N - 1) / 8) + 1)
  */
-export function catalogue_aosoa_apply(N, F, i, j) {
+export function catalogueAosoaApply(N, F, i, j) {
   return 8 * (Math.floor(i / 8) * (F - 1) + j) + i;
 }
 
@@ -30,7 +30,7 @@ export function catalogue_aosoa_apply(N, F, i, j) {
  * @param {number} flat 0 <= flat < 8*F*(Math.floor((N - 1) / 8) + 1)
  * @returns {[i: number, j: number]} -1 <= i < N, -1 <= j < F
  */
-export function catalogue_aosoa_inv(N, F, flat) {
+export function catalogueAosoaInv(N, F, flat) {
   const quotient = Math.trunc(flat / (8 * F));
   const total = 8 * quotient + (flat & 7);
   return [total < N ? total : -1, total < N ? Math.floor(flat / 8) - F * quotient : -1];
@@ -43,7 +43,7 @@ export function catalogue_aosoa_inv(N, F, flat) {
  * @param {number} F
  * @returns {boolean}
  */
-export function catalogue_aosoa_fits(N, F) {
+export function catalogueAosoaFits(N, F) {
   return N >= 1 && F >= 1 && F <= Math.trunc(Number.MAX_SAFE_INTEGER / 7)
       && F <= Math.trunc((Number.MAX_SAFE_INTEGER - 7 * F) / N)
       && Math.trunc((N - 1) / 8) <= Math.trunc(Number.MAX_SAFE_INTEGER / F);

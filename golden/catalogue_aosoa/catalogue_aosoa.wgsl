@@ -11,12 +11,12 @@
 /// 0 <= j < F
 /// Result: 0 <= the result < 8*F*((N - 1) / 8 + 1)
 /// Assumes F*N + 7*F <= 2^31 - 1
-fn catalogue_aosoa_apply(N: i32, F: i32, i: i32, j: i32) -> i32 {
+fn catalogueAosoaApply(N: i32, F: i32, i: i32, j: i32) -> i32 {
   return 8 * ((i >> 3u) * (F - 1) + j) + i;
 }
 
-/// The result of catalogue_aosoa_inv.
-struct catalogue_aosoa_inv_result {
+/// The result of catalogueAosoaInv.
+struct CatalogueAosoaInvResult {
   i: i32,
   j: i32,
 }
@@ -28,9 +28,9 @@ struct catalogue_aosoa_inv_result {
 /// Result: -1 <= i < N, -1 <= j < F
 /// Assumes 8*F <= 2^31 - 1
 /// Assumes F*((N - 1) / 8) <= 2^31 - 1
-fn catalogue_aosoa_inv(N: i32, F: i32, flat: i32) -> catalogue_aosoa_inv_result {
+fn catalogueAosoaInv(N: i32, F: i32, flat: i32) -> CatalogueAosoaInvResult {
   let quotient = flat / (8 * F);
   let total = 8 * quotient + (flat & 7);
-  return catalogue_aosoa_inv_result(
+  return CatalogueAosoaInvResult(
       select(-1, total, total < N), select(-1, (flat >> 3u) - F * quotient, total < N));
 }

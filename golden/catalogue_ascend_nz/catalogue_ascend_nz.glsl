@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_GLSL
-#define LEGO_CATALOGUE_ASCEND_NZ_GLSL 0x54d555df
+#define LEGO_CATALOGUE_ASCEND_NZ_GLSL 0x1ca500df
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -15,13 +15,13 @@
 // Result: 0 <= the result < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
 // Assumes 16*M + 224 <= 2^31 - 1
 // Assumes M*N + 15*M + 15*N <= 2^31 - 1
-int catalogue_ascend_nz_apply(int M, int N, int i, int j) {
+int catalogueAscendNzApply(int M, int N, int i, int j) {
   return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
 }
 
 // The same with (i, j) as a vector.
-int catalogue_ascend_nz_apply(int M, int N, ivec2 index) {
-  return catalogue_ascend_nz_apply(M, N, index.x, index.y);
+int catalogueAscendNzApply(int M, int N, ivec2 index) {
+  return catalogueAscendNzApply(M, N, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -31,7 +31,7 @@ int catalogue_ascend_nz_apply(int M, int N, ivec2 index) {
 // Result: -1 <= i < M, -1 <= j < N
 // Assumes 16*M + 240 <= 2^31 - 1
 // Renamed: flat is flat_v here
-void catalogue_ascend_nz_inv(int M, int N, int flat_v, out int i, out int j) {
+void catalogueAscendNzInv(int M, int N, int flat_v, out int i, out int j) {
   int scaled = 256 * ((M + 15) >> 4);
   int total = 16 * (flat_v / scaled) + (flat_v & 15);
   int quotient = flat_v % scaled >> 4;
@@ -40,12 +40,12 @@ void catalogue_ascend_nz_inv(int M, int N, int flat_v, out int i, out int j) {
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_ascend_nz_inv(int M, int N, int flat_v) {
+ivec2 catalogueAscendNzInv(int M, int N, int flat_v) {
   ivec2 result;
-  catalogue_ascend_nz_inv(M, N, flat_v, result.x, result.y);
+  catalogueAscendNzInv(M, N, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_GLSL != 0x54d555df
+#elif LEGO_CATALOGUE_ASCEND_NZ_GLSL != 0x1ca500df
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_GLSL

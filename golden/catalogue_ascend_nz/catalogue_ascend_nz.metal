@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_METAL
-#define LEGO_CATALOGUE_ASCEND_NZ_METAL 0x011297c3
+#define LEGO_CATALOGUE_ASCEND_NZ_METAL 0x148ae64c
 
 #include <metal_stdlib>
 
@@ -14,13 +14,13 @@
 /// @return 0 <= the result < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
 /// @pre 16*M + 224 <= LONG_MAX
 /// @pre M*N + 15*M + 15*N <= LONG_MAX
-static inline long catalogue_ascend_nz_apply(long M, long N, long i, long j) {
+static inline long catalogueAscendNzApply(long M, long N, long i, long j) {
   (void)N;
   return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
 }
 
-/// The result of catalogue_ascend_nz_inv.
-struct catalogue_ascend_nz_inv_result {
+/// The result of catalogueAscendNzInv.
+struct CatalogueAscendNzInvResult {
   long i;
   long j;
 };
@@ -31,13 +31,13 @@ struct catalogue_ascend_nz_inv_result {
 /// @param flat 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
 /// @return -1 <= i < M, -1 <= j < N
 /// @pre 16*M + 240 <= LONG_MAX
-static inline catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(long M, long N, long flat) {
+static inline CatalogueAscendNzInvResult catalogueAscendNzInv(long M, long N, long flat) {
   const long scaled = 256 * ((M + 15) >> 4);
   const long total = 16 * (flat / scaled) + (flat & 15);
   const long quotient = flat % scaled >> 4;
   return {quotient < M && total < N ? quotient : -1, quotient < M && total < N ? total : -1};
 }
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_METAL != 0x011297c3
+#elif LEGO_CATALOGUE_ASCEND_NZ_METAL != 0x148ae64c
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_METAL

@@ -16,7 +16,7 @@
  * @param {number} j 0 <= j < N
  * @returns {number} 0 <= the result < 256*(Math.floor((M - 1) / 16) + 1)*(Math.floor((N - 1) / 16) + 1)
  */
-export function catalogue_ascend_nz_apply(M, N, i, j) {
+export function catalogueAscendNzApply(M, N, i, j) {
   return Math.floor(j / 16) * (256 * Math.floor((M - 1) / 16) + 240) + 16 * i + j;
 }
 
@@ -30,7 +30,7 @@ export function catalogue_ascend_nz_apply(M, N, i, j) {
  * @param {number} flat 0 <= flat < 256*(Math.floor((M - 1) / 16) + 1)*(Math.floor((N - 1) / 16) + 1)
  * @returns {[i: number, j: number]} -1 <= i < M, -1 <= j < N
  */
-export function catalogue_ascend_nz_inv(M, N, flat) {
+export function catalogueAscendNzInv(M, N, flat) {
   const scaled = 256 * Math.floor((M + 15) / 16);
   const total = 16 * Math.trunc(flat / scaled) + (flat & 15);
   const quotient = Math.floor(flat % scaled / 16);
@@ -44,7 +44,7 @@ export function catalogue_ascend_nz_inv(M, N, flat) {
  * @param {number} N
  * @returns {boolean}
  */
-export function catalogue_ascend_nz_fits(M, N) {
+export function catalogueAscendNzFits(M, N) {
   return M >= 1 && N >= 1 && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 224) / 16)
       && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 15 * M) / 15)
       && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 15 * M - 15 * N) / N)

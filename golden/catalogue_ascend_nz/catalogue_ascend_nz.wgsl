@@ -12,12 +12,12 @@
 /// Result: 0 <= the result < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
 /// Assumes 16*M + 224 <= 2^31 - 1
 /// Assumes M*N + 15*M + 15*N <= 2^31 - 1
-fn catalogue_ascend_nz_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
+fn catalogueAscendNzApply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return (j >> 4u) * (256 * ((M - 1) >> 4u) + 240) + 16 * i + j;
 }
 
-/// The result of catalogue_ascend_nz_inv.
-struct catalogue_ascend_nz_inv_result {
+/// The result of catalogueAscendNzInv.
+struct CatalogueAscendNzInvResult {
   i: i32,
   j: i32,
 }
@@ -28,11 +28,11 @@ struct catalogue_ascend_nz_inv_result {
 /// 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
 /// Result: -1 <= i < M, -1 <= j < N
 /// Assumes 16*M + 240 <= 2^31 - 1
-fn catalogue_ascend_nz_inv(M: i32, N: i32, flat: i32) -> catalogue_ascend_nz_inv_result {
+fn catalogueAscendNzInv(M: i32, N: i32, flat: i32) -> CatalogueAscendNzInvResult {
   let scaled = 256 * ((M + 15) >> 4u);
   let total = 16 * (flat / scaled) + (flat & 15);
   let quotient = (flat % scaled) >> 4u;
-  return catalogue_ascend_nz_inv_result(
+  return CatalogueAscendNzInvResult(
       select(-1, quotient, quotient < M && total < N),
       select(-1, total, quotient < M && total < N));
 }

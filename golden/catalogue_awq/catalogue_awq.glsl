@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_AWQ_GLSL
-#define LEGO_CATALOGUE_AWQ_GLSL 0x5a4f9892
+#define LEGO_CATALOGUE_AWQ_GLSL 0x00821c22
 
 // Physical position of the logical index (i, j).
 // K >= 1
@@ -14,13 +14,13 @@
 // 0 <= j < 8*N
 // Result: 0 <= the result < 8*K*N
 // Assumes 8*K*N <= 2^31 - 1
-int catalogue_awq_apply(int K, int N, int i, int j) {
+int catalogueAwqApply(int K, int N, int i, int j) {
   return 8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1);
 }
 
 // The same with (i, j) as a vector.
-int catalogue_awq_apply(int K, int N, ivec2 index) {
-  return catalogue_awq_apply(K, N, index.x, index.y);
+int catalogueAwqApply(int K, int N, ivec2 index) {
+  return catalogueAwqApply(K, N, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
@@ -31,20 +31,20 @@ int catalogue_awq_apply(int K, int N, ivec2 index) {
 // Assumes 8*N <= 2^31 - 1
 // Assumes 8*K*N - 8*N <= 2^31 - 1
 // Renamed: flat is flat_v here
-void catalogue_awq_inv(int K, int N, int flat_v, out int i, out int j) {
+void catalogueAwqInv(int K, int N, int flat_v, out int i, out int j) {
   int scaled = 8 * N;
-  int flat_div_scaled = flat_v / scaled;
-  i = flat_div_scaled;
-  j = 6 * (flat_v >> 3) - scaled * flat_div_scaled + 2 * (flat_v & 3) + (flat_v >> 2);
+  int flatDivScaled = flat_v / scaled;
+  i = flatDivScaled;
+  j = 6 * (flat_v >> 3) - scaled * flatDivScaled + 2 * (flat_v & 3) + (flat_v >> 2);
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_awq_inv(int K, int N, int flat_v) {
+ivec2 catalogueAwqInv(int K, int N, int flat_v) {
   ivec2 result;
-  catalogue_awq_inv(K, N, flat_v, result.x, result.y);
+  catalogueAwqInv(K, N, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_AWQ_GLSL != 0x5a4f9892
+#elif LEGO_CATALOGUE_AWQ_GLSL != 0x00821c22
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_GLSL

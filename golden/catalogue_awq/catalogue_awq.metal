@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_METAL
-#define LEGO_CATALOGUE_AWQ_METAL 0x7f86cada
+#define LEGO_CATALOGUE_AWQ_METAL 0x7e7e1579
 
 #include <metal_stdlib>
 
@@ -13,13 +13,13 @@
 /// @param j 0 <= j < 8*N
 /// @return 0 <= the result < 8*K*N
 /// @pre 8*K*N <= LONG_MAX
-static inline long catalogue_awq_apply(long K, long N, long i, long j) {
+static inline long catalogueAwqApply(long K, long N, long i, long j) {
   (void)K;
   return 8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1);
 }
 
-/// The result of catalogue_awq_inv.
-struct catalogue_awq_inv_result {
+/// The result of catalogueAwqInv.
+struct CatalogueAwqInvResult {
   long i;
   long j;
 };
@@ -31,16 +31,13 @@ struct catalogue_awq_inv_result {
 /// @return 0 <= i < K, 0 <= j < 8*N
 /// @pre 8*N <= LONG_MAX
 /// @pre 8*K*N - 8*N <= LONG_MAX
-static inline catalogue_awq_inv_result catalogue_awq_inv(long K, long N, long flat) {
+static inline CatalogueAwqInvResult catalogueAwqInv(long K, long N, long flat) {
   (void)K;
   const long scaled = 8 * N;
-  const long flat_div_scaled = flat / scaled;
-  return {
-      flat_div_scaled,
-      6 * (flat >> 3) - scaled * flat_div_scaled + 2 * (flat & 3) + (flat >> 2),
-  };
+  const long flatDivScaled = flat / scaled;
+  return {flatDivScaled, 6 * (flat >> 3) - scaled * flatDivScaled + 2 * (flat & 3) + (flat >> 2)};
 }
 
-#elif LEGO_CATALOGUE_AWQ_METAL != 0x7f86cada
+#elif LEGO_CATALOGUE_AWQ_METAL != 0x7e7e1579
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_METAL

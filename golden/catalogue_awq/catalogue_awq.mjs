@@ -15,7 +15,7 @@
  * @param {number} j 0 <= j < 8*N
  * @returns {number} 0 <= the result < 8*K*N
  */
-export function catalogue_awq_apply(K, N, i, j) {
+export function catalogueAwqApply(K, N, i, j) {
   return 8 * N * i + 4 * ((j & 1) + Math.floor(j / 8)) + Math.floor(j / 2);
 }
 
@@ -30,12 +30,12 @@ export function catalogue_awq_apply(K, N, i, j) {
  * @param {number} flat 0 <= flat < 8*K*N
  * @returns {[i: number, j: number]} 0 <= i < K, 0 <= j < 8*N
  */
-export function catalogue_awq_inv(K, N, flat) {
+export function catalogueAwqInv(K, N, flat) {
   const scaled = 8 * N;
-  const flat_div_scaled = Math.trunc(flat / scaled);
+  const flatDivScaled = Math.trunc(flat / scaled);
   return [
-    flat_div_scaled,
-    6 * Math.floor(flat / 8) - scaled * flat_div_scaled + 2 * (flat & 3) + Math.floor(flat / 4),
+    flatDivScaled,
+    6 * Math.floor(flat / 8) - scaled * flatDivScaled + 2 * (flat & 3) + Math.floor(flat / 4),
   ];
 }
 
@@ -46,6 +46,6 @@ export function catalogue_awq_inv(K, N, flat) {
  * @param {number} N
  * @returns {boolean}
  */
-export function catalogue_awq_fits(K, N) {
+export function catalogueAwqFits(K, N) {
   return K >= 1 && N >= 1 && K <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 8) / N);
 }

@@ -11,12 +11,12 @@
 /// 0 <= j < 8*N
 /// Result: 0 <= the result < 8*K*N
 /// Assumes 8*K*N <= 2^31 - 1
-fn catalogue_awq_apply(K: i32, N: i32, i: i32, j: i32) -> i32 {
+fn catalogueAwqApply(K: i32, N: i32, i: i32, j: i32) -> i32 {
   return 8 * N * i + 4 * ((j & 1) + (j >> 3u)) + (j >> 1u);
 }
 
-/// The result of catalogue_awq_inv.
-struct catalogue_awq_inv_result {
+/// The result of catalogueAwqInv.
+struct CatalogueAwqInvResult {
   i: i32,
   j: i32,
 }
@@ -28,9 +28,9 @@ struct catalogue_awq_inv_result {
 /// Result: 0 <= i < K, 0 <= j < 8*N
 /// Assumes 8*N <= 2^31 - 1
 /// Assumes 8*K*N - 8*N <= 2^31 - 1
-fn catalogue_awq_inv(K: i32, N: i32, flat: i32) -> catalogue_awq_inv_result {
+fn catalogueAwqInv(K: i32, N: i32, flat: i32) -> CatalogueAwqInvResult {
   let scaled = 8 * N;
-  let flat_div_scaled = flat / scaled;
-  return catalogue_awq_inv_result(
-      flat_div_scaled, 6 * (flat >> 3u) - scaled * flat_div_scaled + 2 * (flat & 3) + (flat >> 2u));
+  let flatDivScaled = flat / scaled;
+  return CatalogueAwqInvResult(
+      flatDivScaled, 6 * (flat >> 3u) - scaled * flatDivScaled + 2 * (flat & 3) + (flat >> 2u));
 }

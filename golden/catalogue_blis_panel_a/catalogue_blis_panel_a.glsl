@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_GLSL
-#define LEGO_CATALOGUE_BLIS_PANEL_A_GLSL 0x51dc4ffd
+#define LEGO_CATALOGUE_BLIS_PANEL_A_GLSL 0x3d09e04d
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -14,13 +14,13 @@
 // 0 <= j < K
 // Result: 0 <= the result < 6*K*((M - 1) / 6 + 1)
 // Assumes K*M + 5*K <= 2^31 - 1
-int catalogue_blis_panel_a_apply(int M, int K, int i, int j) {
+int catalogueBlisPanelAApply(int M, int K, int i, int j) {
   return 6 * (i / 6 * (K - 1) + j) + i;
 }
 
 // The same with (i, j) as a vector.
-int catalogue_blis_panel_a_apply(int M, int K, ivec2 index) {
-  return catalogue_blis_panel_a_apply(M, K, index.x, index.y);
+int catalogueBlisPanelAApply(int M, int K, ivec2 index) {
+  return catalogueBlisPanelAApply(M, K, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -32,7 +32,7 @@ int catalogue_blis_panel_a_apply(int M, int K, ivec2 index) {
 // Assumes M + 4 <= 2^31 - 1
 // Assumes K*((M - 1) / 6) <= 2^31 - 1
 // Renamed: flat is flat_v here
-void catalogue_blis_panel_a_inv(int M, int K, int flat_v, out int i, out int j) {
+void catalogueBlisPanelAInv(int M, int K, int flat_v, out int i, out int j) {
   int quotient = flat_v / (6 * K);
   int total = 6 * quotient + flat_v % 6;
   i = total < M ? total : -1;
@@ -40,12 +40,12 @@ void catalogue_blis_panel_a_inv(int M, int K, int flat_v, out int i, out int j) 
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_blis_panel_a_inv(int M, int K, int flat_v) {
+ivec2 catalogueBlisPanelAInv(int M, int K, int flat_v) {
   ivec2 result;
-  catalogue_blis_panel_a_inv(M, K, flat_v, result.x, result.y);
+  catalogueBlisPanelAInv(M, K, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_GLSL != 0x51dc4ffd
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_GLSL != 0x3d09e04d
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_GLSL

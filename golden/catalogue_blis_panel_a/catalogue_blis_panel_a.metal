@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_METAL
-#define LEGO_CATALOGUE_BLIS_PANEL_A_METAL 0x4fde5d55
+#define LEGO_CATALOGUE_BLIS_PANEL_A_METAL 0x6a3b6c34
 
 #include <metal_stdlib>
 
@@ -13,13 +13,13 @@
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 6*K*((M - 1) / 6 + 1)
 /// @pre K*M + 5*K <= LONG_MAX
-static inline long catalogue_blis_panel_a_apply(long M, long K, long i, long j) {
+static inline long catalogueBlisPanelAApply(long M, long K, long i, long j) {
   (void)M;
   return 6 * (i / 6 * (K - 1) + j) + i;
 }
 
-/// The result of catalogue_blis_panel_a_inv.
-struct catalogue_blis_panel_a_inv_result {
+/// The result of catalogueBlisPanelAInv.
+struct CatalogueBlisPanelAInvResult {
   long i;
   long j;
 };
@@ -32,13 +32,12 @@ struct catalogue_blis_panel_a_inv_result {
 /// @pre 6*K <= LONG_MAX
 /// @pre M + 4 <= LONG_MAX
 /// @pre K*((M - 1) / 6) <= LONG_MAX
-static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
-    long M, long K, long flat) {
+static inline CatalogueBlisPanelAInvResult catalogueBlisPanelAInv(long M, long K, long flat) {
   const long quotient = flat / (6 * K);
   const long total = 6 * quotient + flat % 6;
   return {total < M ? total : -1, total < M ? flat / 6 - K * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_METAL != 0x4fde5d55
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_METAL != 0x6a3b6c34
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_METAL

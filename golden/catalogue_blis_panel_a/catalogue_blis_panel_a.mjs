@@ -15,7 +15,7 @@
  * @param {number} j 0 <= j < K
  * @returns {number} 0 <= the result < 6*K*(Math.floor((M - 1) / 6) + 1)
  */
-export function catalogue_blis_panel_a_apply(M, K, i, j) {
+export function catalogueBlisPanelAApply(M, K, i, j) {
   return 6 * (Math.trunc(i / 6) * (K - 1) + j) + i;
 }
 
@@ -31,7 +31,7 @@ export function catalogue_blis_panel_a_apply(M, K, i, j) {
  * @param {number} flat 0 <= flat < 6*K*(Math.floor((M - 1) / 6) + 1)
  * @returns {[i: number, j: number]} -1 <= i < M, -1 <= j < K
  */
-export function catalogue_blis_panel_a_inv(M, K, flat) {
+export function catalogueBlisPanelAInv(M, K, flat) {
   const quotient = Math.trunc(flat / (6 * K));
   const total = 6 * quotient + flat % 6;
   return [total < M ? total : -1, total < M ? Math.trunc(flat / 6) - K * quotient : -1];
@@ -44,7 +44,7 @@ export function catalogue_blis_panel_a_inv(M, K, flat) {
  * @param {number} K
  * @returns {boolean}
  */
-export function catalogue_blis_panel_a_fits(M, K) {
+export function catalogueBlisPanelAFits(M, K) {
   return M >= 1 && K >= 1 && K <= Math.trunc(Number.MAX_SAFE_INTEGER / 5)
       && K <= Math.trunc((Number.MAX_SAFE_INTEGER - 5 * K) / M)
       && Math.trunc((M - 1) / 6) <= Math.trunc(Number.MAX_SAFE_INTEGER / K);

@@ -11,12 +11,12 @@
 /// 0 <= j < K
 /// Result: 0 <= the result < 6*K*((M - 1) / 6 + 1)
 /// Assumes K*M + 5*K <= 2^31 - 1
-fn catalogue_blis_panel_a_apply(M: i32, K: i32, i: i32, j: i32) -> i32 {
+fn catalogueBlisPanelAApply(M: i32, K: i32, i: i32, j: i32) -> i32 {
   return 6 * (i / 6 * (K - 1) + j) + i;
 }
 
-/// The result of catalogue_blis_panel_a_inv.
-struct catalogue_blis_panel_a_inv_result {
+/// The result of catalogueBlisPanelAInv.
+struct CatalogueBlisPanelAInvResult {
   i: i32,
   j: i32,
 }
@@ -29,9 +29,9 @@ struct catalogue_blis_panel_a_inv_result {
 /// Assumes 6*K <= 2^31 - 1
 /// Assumes M + 4 <= 2^31 - 1
 /// Assumes K*((M - 1) / 6) <= 2^31 - 1
-fn catalogue_blis_panel_a_inv(M: i32, K: i32, flat: i32) -> catalogue_blis_panel_a_inv_result {
+fn catalogueBlisPanelAInv(M: i32, K: i32, flat: i32) -> CatalogueBlisPanelAInvResult {
   let quotient = flat / (6 * K);
   let total = 6 * quotient + flat % 6;
-  return catalogue_blis_panel_a_inv_result(
+  return CatalogueBlisPanelAInvResult(
       select(-1, total, total < M), select(-1, flat / 6 - K * quotient, total < M));
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL 0x0f9c7288
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL 0x57f716a3
 
 // Physical position of the logical index (i).
 // N >= 1
@@ -14,9 +14,9 @@
 // 0 <= i < N
 // Result: 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
 // Assumes NB*P + N <= 2^31 - 1
-int catalogue_block_cyclic_apply(int N, int NB, int P, int i) {
-  int i_div_NB = i / NB;
-  return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
+int catalogueBlockCyclicApply(int N, int NB, int P, int i) {
+  int iDivNb = i / NB;
+  return NB * (iDivNb / P * (1 - P) + (N - 1) / (NB * P) * (iDivNb % P)) + i;
 }
 
 // Logical index (i) of a physical position; -1 where it is masked.
@@ -27,13 +27,13 @@ int catalogue_block_cyclic_apply(int N, int NB, int P, int i) {
 // Result: -1 <= the result < N
 // Assumes NB*P + N <= 2^31 - 1
 // Renamed: flat is flat_v here
-int catalogue_block_cyclic_inv(int N, int NB, int P, int flat_v) {
-  int flat_div_NB = flat_v / NB;
+int catalogueBlockCyclicInv(int N, int NB, int P, int flat_v) {
+  int flatDivNb = flat_v / NB;
   int total = (N - 1) / (NB * P) + 1;
-  int total_2 = NB * (P * (flat_div_NB % total) + flat_div_NB / total) + flat_v % NB;
-  return total_2 < N ? total_2 : -1;
+  int total2 = NB * (P * (flatDivNb % total) + flatDivNb / total) + flat_v % NB;
+  return total2 < N ? total2 : -1;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL != 0x0f9c7288
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL != 0x57f716a3
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL

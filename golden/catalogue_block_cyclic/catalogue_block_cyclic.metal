@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_METAL
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_METAL 0x733c7fba
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_METAL 0x431a41d0
 
 #include <metal_stdlib>
 
@@ -13,9 +13,9 @@
 /// @param i 0 <= i < N
 /// @return 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
 /// @pre NB*P + N <= LONG_MAX
-static inline long catalogue_block_cyclic_apply(long N, long NB, long P, long i) {
-  const long i_div_NB = i / NB;
-  return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
+static inline long catalogueBlockCyclicApply(long N, long NB, long P, long i) {
+  const long iDivNb = i / NB;
+  return NB * (iDivNb / P * (1 - P) + (N - 1) / (NB * P) * (iDivNb % P)) + i;
 }
 
 /// Logical index (i) of a physical position; -1 where it is masked.
@@ -25,13 +25,13 @@ static inline long catalogue_block_cyclic_apply(long N, long NB, long P, long i)
 /// @param flat 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
 /// @return -1 <= the result < N
 /// @pre NB*P + N <= LONG_MAX
-static inline long catalogue_block_cyclic_inv(long N, long NB, long P, long flat) {
-  const long flat_div_NB = flat / NB;
+static inline long catalogueBlockCyclicInv(long N, long NB, long P, long flat) {
+  const long flatDivNb = flat / NB;
   const long total = (N - 1) / (NB * P) + 1;
-  const long total_2 = NB * (P * (flat_div_NB % total) + flat_div_NB / total) + flat % NB;
-  return total_2 < N ? total_2 : -1;
+  const long total2 = NB * (P * (flatDivNb % total) + flatDivNb / total) + flat % NB;
+  return total2 < N ? total2 : -1;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_METAL != 0x733c7fba
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_METAL != 0x431a41d0
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_METAL

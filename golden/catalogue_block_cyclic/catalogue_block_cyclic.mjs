@@ -15,9 +15,9 @@
  * @param {number} i 0 <= i < N
  * @returns {number} 0 <= the result < NB*P*Math.floor((N - 1) / (NB*P)) + NB*P
  */
-export function catalogue_block_cyclic_apply(N, NB, P, i) {
-  const i_div_NB = Math.trunc(i / NB);
-  return NB * (Math.trunc(i_div_NB / P) * (1 - P) + Math.trunc((N - 1) / (NB * P)) * (i_div_NB % P))
+export function catalogueBlockCyclicApply(N, NB, P, i) {
+  const iDivNb = Math.trunc(i / NB);
+  return NB * (Math.trunc(iDivNb / P) * (1 - P) + Math.trunc((N - 1) / (NB * P)) * (iDivNb % P))
       + i;
 }
 
@@ -32,11 +32,11 @@ export function catalogue_block_cyclic_apply(N, NB, P, i) {
  * @param {number} flat 0 <= flat < NB*P*Math.floor((N - 1) / (NB*P)) + NB*P
  * @returns {number} -1 <= the result < N
  */
-export function catalogue_block_cyclic_inv(N, NB, P, flat) {
-  const flat_div_NB = Math.trunc(flat / NB);
+export function catalogueBlockCyclicInv(N, NB, P, flat) {
+  const flatDivNb = Math.trunc(flat / NB);
   const total = Math.trunc((N - 1) / (NB * P)) + 1;
-  const total_2 = NB * (P * (flat_div_NB % total) + Math.trunc(flat_div_NB / total)) + flat % NB;
-  return total_2 < N ? total_2 : -1;
+  const total2 = NB * (P * (flatDivNb % total) + Math.trunc(flatDivNb / total)) + flat % NB;
+  return total2 < N ? total2 : -1;
 }
 
 /**
@@ -47,7 +47,7 @@ export function catalogue_block_cyclic_inv(N, NB, P, flat) {
  * @param {number} P
  * @returns {boolean}
  */
-export function catalogue_block_cyclic_fits(N, NB, P) {
+export function catalogueBlockCyclicFits(N, NB, P) {
   return N >= 1 && NB >= 1 && P >= 1 && N <= Number.MAX_SAFE_INTEGER
       && NB <= Math.trunc((Number.MAX_SAFE_INTEGER - N) / P);
 }

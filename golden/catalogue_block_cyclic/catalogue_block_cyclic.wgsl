@@ -11,9 +11,9 @@
 /// 0 <= i < N
 /// Result: 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
 /// Assumes NB*P + N <= 2^31 - 1
-fn catalogue_block_cyclic_apply(N: i32, NB: i32, P: i32, i: i32) -> i32 {
-  let i_div_NB = i / NB;
-  return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
+fn catalogueBlockCyclicApply(N: i32, NB: i32, P: i32, i: i32) -> i32 {
+  let iDivNb = i / NB;
+  return NB * (iDivNb / P * (1 - P) + (N - 1) / (NB * P) * (iDivNb % P)) + i;
 }
 
 /// Logical index (i) of a physical position; -1 where it is masked.
@@ -23,9 +23,9 @@ fn catalogue_block_cyclic_apply(N: i32, NB: i32, P: i32, i: i32) -> i32 {
 /// 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
 /// Result: -1 <= the result < N
 /// Assumes NB*P + N <= 2^31 - 1
-fn catalogue_block_cyclic_inv(N: i32, NB: i32, P: i32, flat: i32) -> i32 {
-  let flat_div_NB = flat / NB;
+fn catalogueBlockCyclicInv(N: i32, NB: i32, P: i32, flat: i32) -> i32 {
+  let flatDivNb = flat / NB;
   let total = (N - 1) / (NB * P) + 1;
-  let total_2 = NB * (P * (flat_div_NB % total) + flat_div_NB / total) + flat % NB;
-  return select(-1, total_2, total_2 < N);
+  let total2 = NB * (P * (flatDivNb % total) + flatDivNb / total) + flat % NB;
+  return select(-1, total2, total2 < N);
 }

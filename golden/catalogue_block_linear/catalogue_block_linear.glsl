@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_GLSL
-#define LEGO_CATALOGUE_BLOCK_LINEAR_GLSL 0x3c25df8d
+#define LEGO_CATALOGUE_BLOCK_LINEAR_GLSL 0x74c99d92
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -14,14 +14,14 @@
 // 0 <= j < N
 // Result: 0 <= the result < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
 // Assumes M*N + 63*M + 15*N + 432 <= 2^31 - 1
-int catalogue_block_linear_apply(int M, int N, int i, int j) {
+int catalogueBlockLinearApply(int M, int N, int i, int j) {
   return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * ((i >> 3) + (j >> 6)) + 192 * (j >> 5)
       + 32 * (i & 6) + 16 * ((i & 1) + (j >> 4)) + j;
 }
 
 // The same with (i, j) as a vector.
-int catalogue_block_linear_apply(int M, int N, ivec2 index) {
-  return catalogue_block_linear_apply(M, N, index.x, index.y);
+int catalogueBlockLinearApply(int M, int N, ivec2 index) {
+  return catalogueBlockLinearApply(M, N, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -31,23 +31,23 @@ int catalogue_block_linear_apply(int M, int N, ivec2 index) {
 // Result: -1 <= i < M, -1 <= j < N
 // Assumes 16*N + 1008 <= 2^31 - 1
 // Renamed: flat is flat_v here
-void catalogue_block_linear_inv(int M, int N, int flat_v, out int i, out int j) {
+void catalogueBlockLinearInv(int M, int N, int flat_v, out int i, out int j) {
   int scaled = 1024 * ((N + 63) >> 6);
   int total =
       16 * (flat_v / scaled) + ((flat_v >> 6) & 8) + ((flat_v >> 5) & 6) + ((flat_v >> 4) & 1);
-  int total_2 = 64 * (flat_v % scaled >> 10) + ((flat_v >> 3) & 0x20) + ((flat_v >> 1) & 0x10)
+  int total2 = 64 * (flat_v % scaled >> 10) + ((flat_v >> 3) & 0x20) + ((flat_v >> 1) & 0x10)
       + (flat_v & 15);
-  i = total < M && total_2 < N ? total : -1;
-  j = total < M && total_2 < N ? total_2 : -1;
+  i = total < M && total2 < N ? total : -1;
+  j = total < M && total2 < N ? total2 : -1;
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_block_linear_inv(int M, int N, int flat_v) {
+ivec2 catalogueBlockLinearInv(int M, int N, int flat_v) {
   ivec2 result;
-  catalogue_block_linear_inv(M, N, flat_v, result.x, result.y);
+  catalogueBlockLinearInv(M, N, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_LINEAR_GLSL != 0x3c25df8d
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_GLSL != 0x74c99d92
 #error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_METAL
-#define LEGO_CATALOGUE_BLOCK_LINEAR_METAL 0x4abccf0c
+#define LEGO_CATALOGUE_BLOCK_LINEAR_METAL 0x1e56b4bb
 
 #include <metal_stdlib>
 
@@ -13,14 +13,14 @@
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
 /// @pre M*N + 63*M + 15*N + 432 <= LONG_MAX
-static inline long catalogue_block_linear_apply(long M, long N, long i, long j) {
+static inline long catalogueBlockLinearApply(long M, long N, long i, long j) {
   (void)M;
   return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * ((i >> 3) + (j >> 6)) + 192 * (j >> 5)
       + 32 * (i & 6) + 16 * ((i & 1) + (j >> 4)) + j;
 }
 
-/// The result of catalogue_block_linear_inv.
-struct catalogue_block_linear_inv_result {
+/// The result of catalogueBlockLinearInv.
+struct CatalogueBlockLinearInvResult {
   long i;
   long j;
 };
@@ -31,16 +31,15 @@ struct catalogue_block_linear_inv_result {
 /// @param flat 0 <= flat < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
 /// @return -1 <= i < M, -1 <= j < N
 /// @pre 16*N + 1008 <= LONG_MAX
-static inline catalogue_block_linear_inv_result catalogue_block_linear_inv(
-    long M, long N, long flat) {
+static inline CatalogueBlockLinearInvResult catalogueBlockLinearInv(long M, long N, long flat) {
   const long scaled = 1024 * ((N + 63) >> 6);
   const long total =
       16 * (flat / scaled) + ((flat >> 6) & 8) + ((flat >> 5) & 6) + ((flat >> 4) & 1);
-  const long total_2 =
+  const long total2 =
       64 * (flat % scaled >> 10) + ((flat >> 3) & 0x20) + ((flat >> 1) & 0x10) + (flat & 15);
-  return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
+  return {total < M && total2 < N ? total : -1, total < M && total2 < N ? total2 : -1};
 }
 
-#elif LEGO_CATALOGUE_BLOCK_LINEAR_METAL != 0x4abccf0c
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_METAL != 0x1e56b4bb
 #error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_METAL

@@ -15,7 +15,7 @@
  * @param {number} j 0 <= j < N
  * @returns {number} 0 <= the result < 1024*(Math.floor((M - 1) / 16) + 1)*(Math.floor((N - 1) / 64) + 1)
  */
-export function catalogue_block_linear_apply(M, N, i, j) {
+export function catalogueBlockLinearApply(M, N, i, j) {
   return 1024 * Math.floor((N - 1) / 64) * Math.floor(i / 16)
       + 512 * (Math.floor(i / 8) + Math.floor(j / 64)) + 192 * Math.floor(j / 32) + 32 * (i & 6)
       + 16 * ((i & 1) + Math.floor(j / 16)) + j;
@@ -31,13 +31,13 @@ export function catalogue_block_linear_apply(M, N, i, j) {
  * @param {number} flat 0 <= flat < 1024*(Math.floor((M - 1) / 16) + 1)*(Math.floor((N - 1) / 64) + 1)
  * @returns {[i: number, j: number]} -1 <= i < M, -1 <= j < N
  */
-export function catalogue_block_linear_inv(M, N, flat) {
+export function catalogueBlockLinearInv(M, N, flat) {
   const scaled = 1024 * Math.floor((N + 63) / 64);
   const total = 16 * Math.trunc(flat / scaled) + (Math.floor(flat / 64) & 8)
       + (Math.floor(flat / 32) & 6) + (Math.floor(flat / 16) & 1);
-  const total_2 = 64 * Math.floor(flat % scaled / 1024) + (Math.floor(flat / 8) & 0x20)
+  const total2 = 64 * Math.floor(flat % scaled / 1024) + (Math.floor(flat / 8) & 0x20)
       + (Math.floor(flat / 2) & 0x10) + (flat & 15);
-  return [total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1];
+  return [total < M && total2 < N ? total : -1, total < M && total2 < N ? total2 : -1];
 }
 
 /**
@@ -47,7 +47,7 @@ export function catalogue_block_linear_inv(M, N, flat) {
  * @param {number} N
  * @returns {boolean}
  */
-export function catalogue_block_linear_fits(M, N) {
+export function catalogueBlockLinearFits(M, N) {
   return M >= 1 && N >= 1 && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 432) / 63)
       && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 432 - 63 * M) / 15)
       && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 432 - 63 * M - 15 * N) / N)

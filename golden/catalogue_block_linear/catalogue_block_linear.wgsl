@@ -11,13 +11,13 @@
 /// 0 <= j < N
 /// Result: 0 <= the result < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
 /// Assumes M*N + 63*M + 15*N + 432 <= 2^31 - 1
-fn catalogue_block_linear_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
+fn catalogueBlockLinearApply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return 1024 * ((N - 1) >> 6u) * (i >> 4u) + 512 * ((i >> 3u) + (j >> 6u)) + 192 * (j >> 5u)
       + 32 * (i & 6) + 16 * ((i & 1) + (j >> 4u)) + j;
 }
 
-/// The result of catalogue_block_linear_inv.
-struct catalogue_block_linear_inv_result {
+/// The result of catalogueBlockLinearInv.
+struct CatalogueBlockLinearInvResult {
   i: i32,
   j: i32,
 }
@@ -28,11 +28,11 @@ struct catalogue_block_linear_inv_result {
 /// 0 <= flat < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
 /// Result: -1 <= i < M, -1 <= j < N
 /// Assumes 16*N + 1008 <= 2^31 - 1
-fn catalogue_block_linear_inv(M: i32, N: i32, flat: i32) -> catalogue_block_linear_inv_result {
+fn catalogueBlockLinearInv(M: i32, N: i32, flat: i32) -> CatalogueBlockLinearInvResult {
   let scaled = 1024 * ((N + 63) >> 6u);
   let total = 16 * (flat / scaled) + ((flat >> 6u) & 8) + ((flat >> 5u) & 6) + ((flat >> 4u) & 1);
-  let total_2 =
+  let total2 =
       64 * ((flat % scaled) >> 10u) + ((flat >> 3u) & 0x20) + ((flat >> 1u) & 0x10) + (flat & 15);
-  return catalogue_block_linear_inv_result(
-      select(-1, total, total < M && total_2 < N), select(-1, total_2, total < M && total_2 < N));
+  return CatalogueBlockLinearInvResult(
+      select(-1, total, total < M && total2 < N), select(-1, total2, total < M && total2 < N));
 }

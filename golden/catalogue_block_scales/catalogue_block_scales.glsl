@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_GLSL
-#define LEGO_CATALOGUE_BLOCK_SCALES_GLSL 0x554b5ebd
+#define LEGO_CATALOGUE_BLOCK_SCALES_GLSL 0x021ca000
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -14,13 +14,13 @@
 // 0 <= j < K
 // Result: 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
 // Assumes (K + 3)*(M + 127) - 1 <= 2^31 - 1
-int catalogue_block_scales_apply(int M, int K, int i, int j) {
+int catalogueBlockScalesApply(int M, int K, int i, int j) {
   return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
 }
 
 // The same with (i, j) as a vector.
-int catalogue_block_scales_apply(int M, int K, ivec2 index) {
-  return catalogue_block_scales_apply(M, K, index.x, index.y);
+int catalogueBlockScalesApply(int M, int K, ivec2 index) {
+  return catalogueBlockScalesApply(M, K, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -30,21 +30,21 @@ int catalogue_block_scales_apply(int M, int K, ivec2 index) {
 // Result: -1 <= i < M, -1 <= j < K
 // Assumes 128*K + 384 <= 2^31 - 1
 // Renamed: flat is flat_v here
-void catalogue_block_scales_inv(int M, int K, int flat_v, out int i, out int j) {
+void catalogueBlockScalesInv(int M, int K, int flat_v, out int i, out int j) {
   int scaled = 512 * ((K + 3) >> 2);
   int total = 128 * (flat_v / scaled) + 8 * (flat_v & 12) + ((flat_v >> 4) & 31);
-  int total_2 = 4 * (flat_v % scaled >> 9) + (flat_v & 3);
-  i = total < M && total_2 < K ? total : -1;
-  j = total < M && total_2 < K ? total_2 : -1;
+  int total2 = 4 * (flat_v % scaled >> 9) + (flat_v & 3);
+  i = total < M && total2 < K ? total : -1;
+  j = total < M && total2 < K ? total2 : -1;
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_block_scales_inv(int M, int K, int flat_v) {
+ivec2 catalogueBlockScalesInv(int M, int K, int flat_v) {
   ivec2 result;
-  catalogue_block_scales_inv(M, K, flat_v, result.x, result.y);
+  catalogueBlockScalesInv(M, K, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_GLSL != 0x554b5ebd
+#elif LEGO_CATALOGUE_BLOCK_SCALES_GLSL != 0x021ca000
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_METAL
-#define LEGO_CATALOGUE_BLOCK_SCALES_METAL 0x32529b3e
+#define LEGO_CATALOGUE_BLOCK_SCALES_METAL 0x6139fb6d
 
 #include <metal_stdlib>
 
@@ -13,13 +13,13 @@
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
 /// @pre (K + 3)*(M + 127) - 1 <= LONG_MAX
-static inline long catalogue_block_scales_apply(long M, long K, long i, long j) {
+static inline long catalogueBlockScalesApply(long M, long K, long i, long j) {
   (void)M;
   return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
 }
 
-/// The result of catalogue_block_scales_inv.
-struct catalogue_block_scales_inv_result {
+/// The result of catalogueBlockScalesInv.
+struct CatalogueBlockScalesInvResult {
   long i;
   long j;
 };
@@ -30,14 +30,13 @@ struct catalogue_block_scales_inv_result {
 /// @param flat 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < K
 /// @pre 128*K + 384 <= LONG_MAX
-static inline catalogue_block_scales_inv_result catalogue_block_scales_inv(
-    long M, long K, long flat) {
+static inline CatalogueBlockScalesInvResult catalogueBlockScalesInv(long M, long K, long flat) {
   const long scaled = 512 * ((K + 3) >> 2);
   const long total = 128 * (flat / scaled) + 8 * (flat & 12) + ((flat >> 4) & 31);
-  const long total_2 = 4 * (flat % scaled >> 9) + (flat & 3);
-  return {total < M && total_2 < K ? total : -1, total < M && total_2 < K ? total_2 : -1};
+  const long total2 = 4 * (flat % scaled >> 9) + (flat & 3);
+  return {total < M && total2 < K ? total : -1, total < M && total2 < K ? total2 : -1};
 }
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_METAL != 0x32529b3e
+#elif LEGO_CATALOGUE_BLOCK_SCALES_METAL != 0x6139fb6d
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_METAL

@@ -15,7 +15,7 @@
  * @param {number} j 0 <= j < K
  * @returns {number} 0 <= the result < 512*(Math.floor((K - 1) / 4) + 1)*(Math.floor((M - 1) / 128) + 1)
  */
-export function catalogue_block_scales_apply(M, K, i, j) {
+export function catalogueBlockScalesApply(M, K, i, j) {
   return 512 * (Math.floor(i / 128) * Math.floor((K + 3) / 4) + Math.floor(j / 4)) + 16 * (i & 31)
       + (Math.floor(i / 8) & 12) + (j & 3);
 }
@@ -30,11 +30,11 @@ export function catalogue_block_scales_apply(M, K, i, j) {
  * @param {number} flat 0 <= flat < 512*(Math.floor((K - 1) / 4) + 1)*(Math.floor((M - 1) / 128) + 1)
  * @returns {[i: number, j: number]} -1 <= i < M, -1 <= j < K
  */
-export function catalogue_block_scales_inv(M, K, flat) {
+export function catalogueBlockScalesInv(M, K, flat) {
   const scaled = 512 * Math.floor((K + 3) / 4);
   const total = 128 * Math.trunc(flat / scaled) + 8 * (flat & 12) + (Math.floor(flat / 16) & 31);
-  const total_2 = 4 * Math.floor(flat % scaled / 512) + (flat & 3);
-  return [total < M && total_2 < K ? total : -1, total < M && total_2 < K ? total_2 : -1];
+  const total2 = 4 * Math.floor(flat % scaled / 512) + (flat & 3);
+  return [total < M && total2 < K ? total : -1, total < M && total2 < K ? total2 : -1];
 }
 
 /**
@@ -44,7 +44,7 @@ export function catalogue_block_scales_inv(M, K, flat) {
  * @param {number} K
  * @returns {boolean}
  */
-export function catalogue_block_scales_fits(M, K) {
+export function catalogueBlockScalesFits(M, K) {
   return M >= 1 && K >= 1 && K <= Math.trunc((Number.MAX_SAFE_INTEGER - 380) / 127)
       && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 380 - 127 * K) / 3)
       && K <= Math.trunc((Number.MAX_SAFE_INTEGER - 380 - 127 * K - 3 * M) / M)

@@ -11,13 +11,13 @@
 /// 0 <= j < K
 /// Result: 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
 /// Assumes (K + 3)*(M + 127) - 1 <= 2^31 - 1
-fn catalogue_block_scales_apply(M: i32, K: i32, i: i32, j: i32) -> i32 {
+fn catalogueBlockScalesApply(M: i32, K: i32, i: i32, j: i32) -> i32 {
   return 512 * ((i >> 7u) * ((K + 3) >> 2u) + (j >> 2u)) + 16 * (i & 31) + ((i >> 3u) & 12)
       + (j & 3);
 }
 
-/// The result of catalogue_block_scales_inv.
-struct catalogue_block_scales_inv_result {
+/// The result of catalogueBlockScalesInv.
+struct CatalogueBlockScalesInvResult {
   i: i32,
   j: i32,
 }
@@ -28,10 +28,10 @@ struct catalogue_block_scales_inv_result {
 /// 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
 /// Result: -1 <= i < M, -1 <= j < K
 /// Assumes 128*K + 384 <= 2^31 - 1
-fn catalogue_block_scales_inv(M: i32, K: i32, flat: i32) -> catalogue_block_scales_inv_result {
+fn catalogueBlockScalesInv(M: i32, K: i32, flat: i32) -> CatalogueBlockScalesInvResult {
   let scaled = 512 * ((K + 3) >> 2u);
   let total = 128 * (flat / scaled) + 8 * (flat & 12) + ((flat >> 4u) & 31);
-  let total_2 = 4 * ((flat % scaled) >> 9u) + (flat & 3);
-  return catalogue_block_scales_inv_result(
-      select(-1, total, total < M && total_2 < K), select(-1, total_2, total < M && total_2 < K));
+  let total2 = 4 * ((flat % scaled) >> 9u) + (flat & 3);
+  return CatalogueBlockScalesInvResult(
+      select(-1, total, total < M && total2 < K), select(-1, total2, total < M && total2 < K));
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_GLSL
-#define LEGO_CATALOGUE_BOUSTROPHEDON_GLSL 0x4fe40d6f
+#define LEGO_CATALOGUE_BOUSTROPHEDON_GLSL 0x160fec5a
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -14,13 +14,13 @@
 // 0 <= j < N
 // Result: 0 <= the result < M*N
 // Assumes M*N <= 2^31 - 1
-int catalogue_boustrophedon_apply(int M, int N, int i, int j) {
+int catalogueBoustrophedonApply(int M, int N, int i, int j) {
   return N * i + ((i & 1) == 0 ? j : N - 1 - j);
 }
 
 // The same with (i, j) as a vector.
-int catalogue_boustrophedon_apply(int M, int N, ivec2 index) {
-  return catalogue_boustrophedon_apply(M, N, index.x, index.y);
+int catalogueBoustrophedonApply(int M, int N, ivec2 index) {
+  return catalogueBoustrophedonApply(M, N, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
@@ -29,20 +29,20 @@ int catalogue_boustrophedon_apply(int M, int N, ivec2 index) {
 // 0 <= flat_v < M*N
 // Result: 0 <= i < M, 0 <= j < N
 // Renamed: flat is flat_v here
-void catalogue_boustrophedon_inv(int M, int N, int flat_v, out int i, out int j) {
-  int flat_div_N = flat_v / N;
-  int flat_mod_N = flat_v % N;
-  i = flat_div_N;
-  j = (flat_div_N & 1) == 0 ? flat_mod_N : N - 1 - flat_mod_N;
+void catalogueBoustrophedonInv(int M, int N, int flat_v, out int i, out int j) {
+  int flatDivN = flat_v / N;
+  int flatModN = flat_v % N;
+  i = flatDivN;
+  j = (flatDivN & 1) == 0 ? flatModN : N - 1 - flatModN;
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_boustrophedon_inv(int M, int N, int flat_v) {
+ivec2 catalogueBoustrophedonInv(int M, int N, int flat_v) {
   ivec2 result;
-  catalogue_boustrophedon_inv(M, N, flat_v, result.x, result.y);
+  catalogueBoustrophedonInv(M, N, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_GLSL != 0x4fe40d6f
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_GLSL != 0x160fec5a
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_METAL
-#define LEGO_CATALOGUE_BOUSTROPHEDON_METAL 0x4cb7ce95
+#define LEGO_CATALOGUE_BOUSTROPHEDON_METAL 0x7bd8e85c
 
 #include <metal_stdlib>
 
@@ -13,13 +13,13 @@
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
 /// @pre M*N <= LONG_MAX
-static inline long catalogue_boustrophedon_apply(long M, long N, long i, long j) {
+static inline long catalogueBoustrophedonApply(long M, long N, long i, long j) {
   (void)M;
   return N * i + ((i & 1) == 0 ? j : N - 1 - j);
 }
 
-/// The result of catalogue_boustrophedon_inv.
-struct catalogue_boustrophedon_inv_result {
+/// The result of catalogueBoustrophedonInv.
+struct CatalogueBoustrophedonInvResult {
   long i;
   long j;
 };
@@ -29,14 +29,13 @@ struct catalogue_boustrophedon_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
-    long M, long N, long flat) {
+static inline CatalogueBoustrophedonInvResult catalogueBoustrophedonInv(long M, long N, long flat) {
   (void)M;
-  const long flat_div_N = flat / N;
-  const long flat_mod_N = flat % N;
-  return {flat_div_N, (flat_div_N & 1) == 0 ? flat_mod_N : N - 1 - flat_mod_N};
+  const long flatDivN = flat / N;
+  const long flatModN = flat % N;
+  return {flatDivN, (flatDivN & 1) == 0 ? flatModN : N - 1 - flatModN};
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_METAL != 0x4cb7ce95
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_METAL != 0x7bd8e85c
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_METAL

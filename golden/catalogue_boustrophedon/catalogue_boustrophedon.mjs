@@ -15,7 +15,7 @@
  * @param {number} j 0 <= j < N
  * @returns {number} 0 <= the result < M*N
  */
-export function catalogue_boustrophedon_apply(M, N, i, j) {
+export function catalogueBoustrophedonApply(M, N, i, j) {
   return N * i + ((i & 1) === 0 ? j : N - 1 - j);
 }
 
@@ -27,10 +27,10 @@ export function catalogue_boustrophedon_apply(M, N, i, j) {
  * @param {number} flat 0 <= flat < M*N
  * @returns {[i: number, j: number]} 0 <= i < M, 0 <= j < N
  */
-export function catalogue_boustrophedon_inv(M, N, flat) {
-  const flat_div_N = Math.trunc(flat / N);
-  const flat_mod_N = flat % N;
-  return [flat_div_N, (flat_div_N & 1) === 0 ? flat_mod_N : N - 1 - flat_mod_N];
+export function catalogueBoustrophedonInv(M, N, flat) {
+  const flatDivN = Math.trunc(flat / N);
+  const flatModN = flat % N;
+  return [flatDivN, (flatDivN & 1) === 0 ? flatModN : N - 1 - flatModN];
 }
 
 /**
@@ -40,6 +40,6 @@ export function catalogue_boustrophedon_inv(M, N, flat) {
  * @param {number} N
  * @returns {boolean}
  */
-export function catalogue_boustrophedon_fits(M, N) {
+export function catalogueBoustrophedonFits(M, N) {
   return M >= 1 && N >= 1 && M <= Math.trunc(Number.MAX_SAFE_INTEGER / N);
 }

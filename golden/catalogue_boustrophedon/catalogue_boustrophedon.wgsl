@@ -11,12 +11,12 @@
 /// 0 <= j < N
 /// Result: 0 <= the result < M*N
 /// Assumes M*N <= 2^31 - 1
-fn catalogue_boustrophedon_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
+fn catalogueBoustrophedonApply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return N * i + select(N - 1 - j, j, (i & 1) == 0);
 }
 
-/// The result of catalogue_boustrophedon_inv.
-struct catalogue_boustrophedon_inv_result {
+/// The result of catalogueBoustrophedonInv.
+struct CatalogueBoustrophedonInvResult {
   i: i32,
   j: i32,
 }
@@ -26,9 +26,9 @@ struct catalogue_boustrophedon_inv_result {
 /// N >= 1
 /// 0 <= flat < M*N
 /// Result: 0 <= i < M, 0 <= j < N
-fn catalogue_boustrophedon_inv(M: i32, N: i32, flat: i32) -> catalogue_boustrophedon_inv_result {
-  let flat_div_N = flat / N;
-  let flat_mod_N = flat % N;
-  return catalogue_boustrophedon_inv_result(
-      flat_div_N, select(N - 1 - flat_mod_N, flat_mod_N, (flat_div_N & 1) == 0));
+fn catalogueBoustrophedonInv(M: i32, N: i32, flat: i32) -> CatalogueBoustrophedonInvResult {
+  let flatDivN = flat / N;
+  let flatModN = flat % N;
+  return CatalogueBoustrophedonInvResult(
+      flatDivN, select(N - 1 - flatModN, flatModN, (flatDivN & 1) == 0));
 }

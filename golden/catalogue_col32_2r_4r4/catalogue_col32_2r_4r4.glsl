@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_GLSL
-#define LEGO_CATALOGUE_COL32_2R_4R4_GLSL 0x5b204225
+#define LEGO_CATALOGUE_COL32_2R_4R4_GLSL 0x257e862b
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -14,14 +14,14 @@
 // 0 <= j < N
 // Result: 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 // Assumes (M + 31)*(N + 31) - 1 <= 2^31 - 1
-int catalogue_col32_2r_4r4_apply(int M, int N, int i, int j) {
+int catalogueCol322r4r4Apply(int M, int N, int i, int j) {
   return (j >> 5) * (1024 * ((M - 1) >> 5) + 992) + 1024 * (i >> 5) + 128 * (i & 6) + 8 * (i & 0x18)
       + 32 * (i & 1) + j;
 }
 
 // The same with (i, j) as a vector.
-int catalogue_col32_2r_4r4_apply(int M, int N, ivec2 index) {
-  return catalogue_col32_2r_4r4_apply(M, N, index.x, index.y);
+int catalogueCol322r4r4Apply(int M, int N, ivec2 index) {
+  return catalogueCol322r4r4Apply(M, N, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -31,22 +31,22 @@ int catalogue_col32_2r_4r4_apply(int M, int N, ivec2 index) {
 // Result: -1 <= i < M, -1 <= j < N
 // Assumes 32*M + 992 <= 2^31 - 1
 // Renamed: flat is flat_v here
-void catalogue_col32_2r_4r4_inv(int M, int N, int flat_v, out int i, out int j) {
+void catalogueCol322r4r4Inv(int M, int N, int flat_v, out int i, out int j) {
   int scaled = 1024 * ((M + 31) >> 5);
   int total = 32 * (flat_v / scaled) + (flat_v & 31);
-  int total_2 = 32 * (flat_v % scaled >> 10) + ((flat_v >> 3) & 0x18) + ((flat_v >> 7) & 6)
+  int total2 = 32 * (flat_v % scaled >> 10) + ((flat_v >> 3) & 0x18) + ((flat_v >> 7) & 6)
       + ((flat_v >> 5) & 1);
-  i = total_2 < M && total < N ? total_2 : -1;
-  j = total_2 < M && total < N ? total : -1;
+  i = total2 < M && total < N ? total2 : -1;
+  j = total2 < M && total < N ? total : -1;
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_col32_2r_4r4_inv(int M, int N, int flat_v) {
+ivec2 catalogueCol322r4r4Inv(int M, int N, int flat_v) {
   ivec2 result;
-  catalogue_col32_2r_4r4_inv(M, N, flat_v, result.x, result.y);
+  catalogueCol322r4r4Inv(M, N, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_COL32_2R_4R4_GLSL != 0x5b204225
+#elif LEGO_CATALOGUE_COL32_2R_4R4_GLSL != 0x257e862b
 #error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_GLSL

@@ -15,7 +15,7 @@
  * @param {number} j 0 <= j < N
  * @returns {number} 0 <= the result < 1024*(Math.floor((M - 1) / 32) + 1)*(Math.floor((N - 1) / 32) + 1)
  */
-export function catalogue_col32_2r_4r4_apply(M, N, i, j) {
+export function catalogueCol322r4r4Apply(M, N, i, j) {
   return Math.floor(j / 32) * (1024 * Math.floor((M - 1) / 32) + 992) + 1024 * Math.floor(i / 32)
       + 128 * (i & 6) + 8 * (i & 0x18) + 32 * (i & 1) + j;
 }
@@ -30,12 +30,12 @@ export function catalogue_col32_2r_4r4_apply(M, N, i, j) {
  * @param {number} flat 0 <= flat < 1024*(Math.floor((M - 1) / 32) + 1)*(Math.floor((N - 1) / 32) + 1)
  * @returns {[i: number, j: number]} -1 <= i < M, -1 <= j < N
  */
-export function catalogue_col32_2r_4r4_inv(M, N, flat) {
+export function catalogueCol322r4r4Inv(M, N, flat) {
   const scaled = 1024 * Math.floor((M + 31) / 32);
   const total = 32 * Math.trunc(flat / scaled) + (flat & 31);
-  const total_2 = 32 * Math.floor(flat % scaled / 1024) + (Math.floor(flat / 8) & 0x18)
+  const total2 = 32 * Math.floor(flat % scaled / 1024) + (Math.floor(flat / 8) & 0x18)
       + (Math.floor(flat / 128) & 6) + (Math.floor(flat / 32) & 1);
-  return [total_2 < M && total < N ? total_2 : -1, total_2 < M && total < N ? total : -1];
+  return [total2 < M && total < N ? total2 : -1, total2 < M && total < N ? total : -1];
 }
 
 /**
@@ -45,7 +45,7 @@ export function catalogue_col32_2r_4r4_inv(M, N, flat) {
  * @param {number} N
  * @returns {boolean}
  */
-export function catalogue_col32_2r_4r4_fits(M, N) {
+export function catalogueCol322r4r4Fits(M, N) {
   return M >= 1 && N >= 1 && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 960) / 31)
       && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 960 - 31 * M) / 31)
       && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 960 - 31 * M - 31 * N) / N)

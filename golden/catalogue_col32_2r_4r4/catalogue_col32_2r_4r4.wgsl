@@ -11,13 +11,13 @@
 /// 0 <= j < N
 /// Result: 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// Assumes (M + 31)*(N + 31) - 1 <= 2^31 - 1
-fn catalogue_col32_2r_4r4_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
+fn catalogueCol322r4r4Apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return (j >> 5u) * (1024 * ((M - 1) >> 5u) + 992) + 1024 * (i >> 5u) + 128 * (i & 6)
       + 8 * (i & 0x18) + 32 * (i & 1) + j;
 }
 
-/// The result of catalogue_col32_2r_4r4_inv.
-struct catalogue_col32_2r_4r4_inv_result {
+/// The result of catalogueCol322r4r4Inv.
+struct CatalogueCol322r4r4InvResult {
   i: i32,
   j: i32,
 }
@@ -28,11 +28,11 @@ struct catalogue_col32_2r_4r4_inv_result {
 /// 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// Result: -1 <= i < M, -1 <= j < N
 /// Assumes 32*M + 992 <= 2^31 - 1
-fn catalogue_col32_2r_4r4_inv(M: i32, N: i32, flat: i32) -> catalogue_col32_2r_4r4_inv_result {
+fn catalogueCol322r4r4Inv(M: i32, N: i32, flat: i32) -> CatalogueCol322r4r4InvResult {
   let scaled = 1024 * ((M + 31) >> 5u);
   let total = 32 * (flat / scaled) + (flat & 31);
-  let total_2 = 32 * ((flat % scaled) >> 10u) + ((flat >> 3u) & 0x18) + ((flat >> 7u) & 6)
+  let total2 = 32 * ((flat % scaled) >> 10u) + ((flat >> 3u) & 0x18) + ((flat >> 7u) & 6)
       + ((flat >> 5u) & 1);
-  return catalogue_col32_2r_4r4_inv_result(
-      select(-1, total_2, total_2 < M && total < N), select(-1, total, total_2 < M && total < N));
+  return CatalogueCol322r4r4InvResult(
+      select(-1, total2, total2 < M && total < N), select(-1, total, total2 < M && total < N));
 }

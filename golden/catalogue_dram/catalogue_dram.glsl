@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_DRAM_GLSL
-#define LEGO_CATALOGUE_DRAM_GLSL 0x7bb903e7
+#define LEGO_CATALOGUE_DRAM_GLSL 0x20d5fc42
 
 // Physical position of the logical index (i, j, k).
 // M >= 1
@@ -15,13 +15,13 @@
 // 0 <= k < N
 // Result: 0 <= the result < 8*M*N
 // Assumes 8*M*N <= 2^31 - 1
-int catalogue_dram_apply(int M, int N, int i, int j, int k) {
+int catalogueDramApply(int M, int N, int i, int j, int k) {
   return N * (8 * i + ((i & 7) ^ j)) + k;
 }
 
 // The same with (i, j, k) as a vector.
-int catalogue_dram_apply(int M, int N, ivec3 index) {
-  return catalogue_dram_apply(M, N, index.x, index.y, index.z);
+int catalogueDramApply(int M, int N, ivec3 index) {
+  return catalogueDramApply(M, N, index.x, index.y, index.z);
 }
 
 // Logical index (i, j, k) of a physical position.
@@ -30,21 +30,21 @@ int catalogue_dram_apply(int M, int N, ivec3 index) {
 // 0 <= flat_v < 8*M*N
 // Result: 0 <= i < M, 0 <= j < 8, 0 <= k < N
 // Renamed: flat is flat_v here
-void catalogue_dram_inv(int M, int N, int flat_v, out int i, out int j, out int k) {
-  int flat_div_N = flat_v / N;
-  int flat_div_N_div_8 = flat_div_N >> 3;
-  i = flat_div_N_div_8;
-  j = (flat_div_N & 7) ^ (flat_div_N_div_8 & 7);
+void catalogueDramInv(int M, int N, int flat_v, out int i, out int j, out int k) {
+  int flatDivN = flat_v / N;
+  int flatDivNDiv8 = flatDivN >> 3;
+  i = flatDivNDiv8;
+  j = (flatDivN & 7) ^ (flatDivNDiv8 & 7);
   k = flat_v % N;
 }
 
 // The same with (i, j, k) as a vector.
-ivec3 catalogue_dram_inv(int M, int N, int flat_v) {
+ivec3 catalogueDramInv(int M, int N, int flat_v) {
   ivec3 result;
-  catalogue_dram_inv(M, N, flat_v, result.x, result.y, result.z);
+  catalogueDramInv(M, N, flat_v, result.x, result.y, result.z);
   return result;
 }
 
-#elif LEGO_CATALOGUE_DRAM_GLSL != 0x7bb903e7
+#elif LEGO_CATALOGUE_DRAM_GLSL != 0x20d5fc42
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_GLSL

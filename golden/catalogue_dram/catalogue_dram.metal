@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_METAL
-#define LEGO_CATALOGUE_DRAM_METAL 0x535212bb
+#define LEGO_CATALOGUE_DRAM_METAL 0x6031a01c
 
 #include <metal_stdlib>
 
@@ -14,13 +14,13 @@
 /// @param k 0 <= k < N
 /// @return 0 <= the result < 8*M*N
 /// @pre 8*M*N <= LONG_MAX
-static inline long catalogue_dram_apply(long M, long N, long i, long j, long k) {
+static inline long catalogueDramApply(long M, long N, long i, long j, long k) {
   (void)M;
   return N * (8 * i + ((i & 7) ^ j)) + k;
 }
 
-/// The result of catalogue_dram_inv.
-struct catalogue_dram_inv_result {
+/// The result of catalogueDramInv.
+struct CatalogueDramInvResult {
   long i;
   long j;
   long k;
@@ -31,13 +31,13 @@ struct catalogue_dram_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8*M*N
 /// @return 0 <= i < M, 0 <= j < 8, 0 <= k < N
-static inline catalogue_dram_inv_result catalogue_dram_inv(long M, long N, long flat) {
+static inline CatalogueDramInvResult catalogueDramInv(long M, long N, long flat) {
   (void)M;
-  const long flat_div_N = flat / N;
-  const long flat_div_N_div_8 = flat_div_N >> 3;
-  return {flat_div_N_div_8, (flat_div_N & 7) ^ (flat_div_N_div_8 & 7), flat % N};
+  const long flatDivN = flat / N;
+  const long flatDivNDiv8 = flatDivN >> 3;
+  return {flatDivNDiv8, (flatDivN & 7) ^ (flatDivNDiv8 & 7), flat % N};
 }
 
-#elif LEGO_CATALOGUE_DRAM_METAL != 0x535212bb
+#elif LEGO_CATALOGUE_DRAM_METAL != 0x6031a01c
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_METAL

@@ -16,7 +16,7 @@
  * @param {number} k 0 <= k < N
  * @returns {number} 0 <= the result < 8*M*N
  */
-export function catalogue_dram_apply(M, N, i, j, k) {
+export function catalogueDramApply(M, N, i, j, k) {
   return N * (8 * i + ((i & 7) ^ j)) + k;
 }
 
@@ -28,10 +28,10 @@ export function catalogue_dram_apply(M, N, i, j, k) {
  * @param {number} flat 0 <= flat < 8*M*N
  * @returns {[i: number, j: number, k: number]} 0 <= i < M, 0 <= j < 8, 0 <= k < N
  */
-export function catalogue_dram_inv(M, N, flat) {
-  const flat_div_N = Math.trunc(flat / N);
-  const flat_div_N_div_8 = Math.floor(flat_div_N / 8);
-  return [flat_div_N_div_8, (flat_div_N & 7) ^ (flat_div_N_div_8 & 7), flat % N];
+export function catalogueDramInv(M, N, flat) {
+  const flatDivN = Math.trunc(flat / N);
+  const flatDivNDiv8 = Math.floor(flatDivN / 8);
+  return [flatDivNDiv8, (flatDivN & 7) ^ (flatDivNDiv8 & 7), flat % N];
 }
 
 /**
@@ -41,6 +41,6 @@ export function catalogue_dram_inv(M, N, flat) {
  * @param {number} N
  * @returns {boolean}
  */
-export function catalogue_dram_fits(M, N) {
+export function catalogueDramFits(M, N) {
   return M >= 1 && N >= 1 && M <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 8) / N);
 }

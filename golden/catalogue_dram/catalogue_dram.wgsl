@@ -12,12 +12,12 @@
 /// 0 <= k < N
 /// Result: 0 <= the result < 8*M*N
 /// Assumes 8*M*N <= 2^31 - 1
-fn catalogue_dram_apply(M: i32, N: i32, i: i32, j: i32, k: i32) -> i32 {
+fn catalogueDramApply(M: i32, N: i32, i: i32, j: i32, k: i32) -> i32 {
   return N * (8 * i + ((i & 7) ^ j)) + k;
 }
 
-/// The result of catalogue_dram_inv.
-struct catalogue_dram_inv_result {
+/// The result of catalogueDramInv.
+struct CatalogueDramInvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -28,9 +28,8 @@ struct catalogue_dram_inv_result {
 /// N >= 1
 /// 0 <= flat < 8*M*N
 /// Result: 0 <= i < M, 0 <= j < 8, 0 <= k < N
-fn catalogue_dram_inv(M: i32, N: i32, flat: i32) -> catalogue_dram_inv_result {
-  let flat_div_N = flat / N;
-  let flat_div_N_div_8 = flat_div_N >> 3u;
-  return catalogue_dram_inv_result(
-      flat_div_N_div_8, (flat_div_N & 7) ^ (flat_div_N_div_8 & 7), flat % N);
+fn catalogueDramInv(M: i32, N: i32, flat: i32) -> CatalogueDramInvResult {
+  let flatDivN = flat / N;
+  let flatDivNDiv8 = flatDivN >> 3u;
+  return CatalogueDramInvResult(flatDivNDiv8, (flatDivN & 7) ^ (flatDivNDiv8 & 7), flat % N);
 }

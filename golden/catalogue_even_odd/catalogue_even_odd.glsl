@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_EVEN_ODD_GLSL
-#define LEGO_CATALOGUE_EVEN_ODD_GLSL 0x16846707
+#define LEGO_CATALOGUE_EVEN_ODD_GLSL 0x4913f7d6
 
 // Physical position of the logical index (i, j, k, l).
 // T >= 1
@@ -19,13 +19,13 @@
 // Result: 0 <= the result < 2*T*X*Y*Z
 // Assumes 2*X + T + Y + Z <= 2^31 - 1
 // Assumes 2*T*X*Y*Z <= 2^31 - 1
-int catalogue_even_odd_apply(int T, int Z, int Y, int X, int i, int j, int k, int l) {
+int catalogueEvenOddApply(int T, int Z, int Y, int X, int i, int j, int k, int l) {
   return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1);
 }
 
 // The same with (i, j, k, l) as a vector.
-int catalogue_even_odd_apply(int T, int Z, int Y, int X, ivec4 index) {
-  return catalogue_even_odd_apply(T, Z, Y, X, index.x, index.y, index.z, index.w);
+int catalogueEvenOddApply(int T, int Z, int Y, int X, ivec4 index) {
+  return catalogueEvenOddApply(T, Z, Y, X, index.x, index.y, index.z, index.w);
 }
 
 // Logical index (i, j, k, l) of a physical position.
@@ -38,30 +38,28 @@ int catalogue_even_odd_apply(int T, int Z, int Y, int X, ivec4 index) {
 // Assumes T + Y + Z <= 2^31 - 1
 // Assumes 2*X <= 2^31 - 1
 // Renamed: flat is flat_v here
-void catalogue_even_odd_inv(
+void catalogueEvenOddInv(
     int T, int Z, int Y, int X, int flat_v, out int i, out int j, out int k, out int l) {
-  int flat_div_X = flat_v / X;
-  int flat_div_X_div_Y = flat_div_X / Y;
-  int flat_div_X_div_Y_div_Z = flat_div_X_div_Y / Z;
-  int flat_div_X_div_Y_div_Z_mod_T = flat_div_X_div_Y_div_Z % T;
-  int flat_div_X_div_Y_mod_Z = flat_div_X_div_Y % Z;
-  int flat_div_X_mod_Y = flat_div_X % Y;
-  i = flat_div_X_div_Y_div_Z_mod_T;
-  j = flat_div_X_div_Y_mod_Z;
-  k = flat_div_X_mod_Y;
+  int flatDivX = flat_v / X;
+  int flatDivXDivY = flatDivX / Y;
+  int flatDivXDivYDivZ = flatDivXDivY / Z;
+  int flatDivXDivYDivZModT = flatDivXDivYDivZ % T;
+  int flatDivXDivYModZ = flatDivXDivY % Z;
+  int flatDivXModY = flatDivX % Y;
+  i = flatDivXDivYDivZModT;
+  j = flatDivXDivYModZ;
+  k = flatDivXModY;
   l = 2 * (flat_v % X)
-      + ((flat_div_X_div_Y_div_Z / T + flat_div_X_div_Y_div_Z_mod_T + flat_div_X_div_Y_mod_Z
-          + flat_div_X_mod_Y)
-         & 1);
+      + ((flatDivXDivYDivZ / T + flatDivXDivYDivZModT + flatDivXDivYModZ + flatDivXModY) & 1);
 }
 
 // The same with (i, j, k, l) as a vector.
-ivec4 catalogue_even_odd_inv(int T, int Z, int Y, int X, int flat_v) {
+ivec4 catalogueEvenOddInv(int T, int Z, int Y, int X, int flat_v) {
   ivec4 result;
-  catalogue_even_odd_inv(T, Z, Y, X, flat_v, result.x, result.y, result.z, result.w);
+  catalogueEvenOddInv(T, Z, Y, X, flat_v, result.x, result.y, result.z, result.w);
   return result;
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_GLSL != 0x16846707
+#elif LEGO_CATALOGUE_EVEN_ODD_GLSL != 0x4913f7d6
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_GLSL

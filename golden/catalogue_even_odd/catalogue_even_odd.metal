@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_METAL
-#define LEGO_CATALOGUE_EVEN_ODD_METAL 0x04a6ac67
+#define LEGO_CATALOGUE_EVEN_ODD_METAL 0x645a6dd3
 
 #include <metal_stdlib>
 
@@ -18,13 +18,13 @@
 /// @return 0 <= the result < 2*T*X*Y*Z
 /// @pre 2*X + T + Y + Z <= LONG_MAX
 /// @pre 2*T*X*Y*Z <= LONG_MAX
-static inline long catalogue_even_odd_apply(
+static inline long catalogueEvenOddApply(
     long T, long Z, long Y, long X, long i, long j, long k, long l) {
   return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1);
 }
 
-/// The result of catalogue_even_odd_inv.
-struct catalogue_even_odd_inv_result {
+/// The result of catalogueEvenOddInv.
+struct CatalogueEvenOddInvResult {
   long i;
   long j;
   long k;
@@ -40,25 +40,23 @@ struct catalogue_even_odd_inv_result {
 /// @return 0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
 /// @pre T + Y + Z <= LONG_MAX
 /// @pre 2*X <= LONG_MAX
-static inline catalogue_even_odd_inv_result catalogue_even_odd_inv(
+static inline CatalogueEvenOddInvResult catalogueEvenOddInv(
     long T, long Z, long Y, long X, long flat) {
-  const long flat_div_X = flat / X;
-  const long flat_div_X_div_Y = flat_div_X / Y;
-  const long flat_div_X_div_Y_div_Z = flat_div_X_div_Y / Z;
-  const long flat_div_X_div_Y_div_Z_mod_T = flat_div_X_div_Y_div_Z % T;
-  const long flat_div_X_div_Y_mod_Z = flat_div_X_div_Y % Z;
-  const long flat_div_X_mod_Y = flat_div_X % Y;
+  const long flatDivX = flat / X;
+  const long flatDivXDivY = flatDivX / Y;
+  const long flatDivXDivYDivZ = flatDivXDivY / Z;
+  const long flatDivXDivYDivZModT = flatDivXDivYDivZ % T;
+  const long flatDivXDivYModZ = flatDivXDivY % Z;
+  const long flatDivXModY = flatDivX % Y;
   return {
-      flat_div_X_div_Y_div_Z_mod_T,
-      flat_div_X_div_Y_mod_Z,
-      flat_div_X_mod_Y,
+      flatDivXDivYDivZModT,
+      flatDivXDivYModZ,
+      flatDivXModY,
       2 * (flat % X)
-          + ((flat_div_X_div_Y_div_Z / T + flat_div_X_div_Y_div_Z_mod_T + flat_div_X_div_Y_mod_Z
-              + flat_div_X_mod_Y)
-             & 1),
+          + ((flatDivXDivYDivZ / T + flatDivXDivYDivZModT + flatDivXDivYModZ + flatDivXModY) & 1),
   };
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_METAL != 0x04a6ac67
+#elif LEGO_CATALOGUE_EVEN_ODD_METAL != 0x645a6dd3
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_METAL

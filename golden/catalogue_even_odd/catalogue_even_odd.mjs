@@ -20,7 +20,7 @@
  * @param {number} l 0 <= l < 2*X
  * @returns {number} 0 <= the result < 2*T*X*Y*Z
  */
-export function catalogue_even_odd_apply(T, Z, Y, X, i, j, k, l) {
+export function catalogueEvenOddApply(T, Z, Y, X, i, j, k, l) {
   return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + Math.floor(l / 2);
 }
 
@@ -37,20 +37,20 @@ export function catalogue_even_odd_apply(T, Z, Y, X, i, j, k, l) {
  * @param {number} flat 0 <= flat < 2*T*X*Y*Z
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
  */
-export function catalogue_even_odd_inv(T, Z, Y, X, flat) {
-  const flat_div_X = Math.trunc(flat / X);
-  const flat_div_X_div_Y = Math.trunc(flat_div_X / Y);
-  const flat_div_X_div_Y_div_Z = Math.trunc(flat_div_X_div_Y / Z);
-  const flat_div_X_div_Y_div_Z_mod_T = flat_div_X_div_Y_div_Z % T;
-  const flat_div_X_div_Y_mod_Z = flat_div_X_div_Y % Z;
-  const flat_div_X_mod_Y = flat_div_X % Y;
+export function catalogueEvenOddInv(T, Z, Y, X, flat) {
+  const flatDivX = Math.trunc(flat / X);
+  const flatDivXDivY = Math.trunc(flatDivX / Y);
+  const flatDivXDivYDivZ = Math.trunc(flatDivXDivY / Z);
+  const flatDivXDivYDivZModT = flatDivXDivYDivZ % T;
+  const flatDivXDivYModZ = flatDivXDivY % Z;
+  const flatDivXModY = flatDivX % Y;
   return [
-    flat_div_X_div_Y_div_Z_mod_T,
-    flat_div_X_div_Y_mod_Z,
-    flat_div_X_mod_Y,
+    flatDivXDivYDivZModT,
+    flatDivXDivYModZ,
+    flatDivXModY,
     2 * (flat % X)
-        + ((Math.trunc(flat_div_X_div_Y_div_Z / T) + flat_div_X_div_Y_div_Z_mod_T
-                + flat_div_X_div_Y_mod_Z + flat_div_X_mod_Y)
+        + ((Math.trunc(flatDivXDivYDivZ / T) + flatDivXDivYDivZModT + flatDivXDivYModZ
+                + flatDivXModY)
             & 1),
   ];
 }
@@ -64,7 +64,7 @@ export function catalogue_even_odd_inv(T, Z, Y, X, flat) {
  * @param {number} X
  * @returns {boolean}
  */
-export function catalogue_even_odd_fits(T, Z, Y, X) {
+export function catalogueEvenOddFits(T, Z, Y, X) {
   return T >= 1 && Z >= 1 && Y >= 1 && X >= 1 && X <= Math.trunc(Number.MAX_SAFE_INTEGER / 2)
       && T <= Number.MAX_SAFE_INTEGER - 2 * X && Y <= Number.MAX_SAFE_INTEGER - 2 * X - T
       && Z <= Number.MAX_SAFE_INTEGER - 2 * X - T - Y

@@ -16,12 +16,12 @@
 /// Result: 0 <= the result < 2*T*X*Y*Z
 /// Assumes 2*X + T + Y + Z <= 2^31 - 1
 /// Assumes 2*T*X*Y*Z <= 2^31 - 1
-fn catalogue_even_odd_apply(T: i32, Z: i32, Y: i32, X: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
+fn catalogueEvenOddApply(T: i32, Z: i32, Y: i32, X: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
   return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1u);
 }
 
-/// The result of catalogue_even_odd_inv.
-struct catalogue_even_odd_inv_result {
+/// The result of catalogueEvenOddInv.
+struct CatalogueEvenOddInvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -37,20 +37,17 @@ struct catalogue_even_odd_inv_result {
 /// Result: 0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
 /// Assumes T + Y + Z <= 2^31 - 1
 /// Assumes 2*X <= 2^31 - 1
-fn catalogue_even_odd_inv(
-    T: i32, Z: i32, Y: i32, X: i32, flat: i32) -> catalogue_even_odd_inv_result {
-  let flat_div_X = flat / X;
-  let flat_div_X_div_Y = flat_div_X / Y;
-  let flat_div_X_div_Y_div_Z = flat_div_X_div_Y / Z;
-  let flat_div_X_div_Y_div_Z_mod_T = flat_div_X_div_Y_div_Z % T;
-  let flat_div_X_div_Y_mod_Z = flat_div_X_div_Y % Z;
-  let flat_div_X_mod_Y = flat_div_X % Y;
-  return catalogue_even_odd_inv_result(
-      flat_div_X_div_Y_div_Z_mod_T,
-      flat_div_X_div_Y_mod_Z,
-      flat_div_X_mod_Y,
+fn catalogueEvenOddInv(T: i32, Z: i32, Y: i32, X: i32, flat: i32) -> CatalogueEvenOddInvResult {
+  let flatDivX = flat / X;
+  let flatDivXDivY = flatDivX / Y;
+  let flatDivXDivYDivZ = flatDivXDivY / Z;
+  let flatDivXDivYDivZModT = flatDivXDivYDivZ % T;
+  let flatDivXDivYModZ = flatDivXDivY % Z;
+  let flatDivXModY = flatDivX % Y;
+  return CatalogueEvenOddInvResult(
+      flatDivXDivYDivZModT,
+      flatDivXDivYModZ,
+      flatDivXModY,
       2 * (flat % X)
-          + ((flat_div_X_div_Y_div_Z / T + flat_div_X_div_Y_div_Z_mod_T + flat_div_X_div_Y_mod_Z
-              + flat_div_X_mod_Y)
-             & 1));
+          + ((flatDivXDivYDivZ / T + flatDivXDivYDivZModT + flatDivXDivYModZ + flatDivXModY) & 1));
 }

@@ -5,41 +5,41 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_GROUPED_GLSL
-#define LEGO_CATALOGUE_GROUPED_GLSL 0x483b1ad5
+#define LEGO_CATALOGUE_GROUPED_GLSL 0x35121858
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 11
 // 0 <= j < 5
 // Result: 0 <= the result < 55
-int catalogue_grouped_apply(int i, int j) {
+int catalogueGroupedApply(int i, int j) {
   int bits = i & 8;
   return 4 * bits + min(11 - bits, 8) * j + i;
 }
 
 // The same with (i, j) as a vector.
-int catalogue_grouped_apply(ivec2 index) {
-  return catalogue_grouped_apply(index.x, index.y);
+int catalogueGroupedApply(ivec2 index) {
+  return catalogueGroupedApply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 55
 // Result: 0 <= i < 11, 0 <= j < 5
 // Renamed: flat is flat_v here
-void catalogue_grouped_inv(int flat_v, out int i, out int j) {
+void catalogueGroupedInv(int flat_v, out int i, out int j) {
   int scaled = 8 * (flat_v / 40);
-  int flat_mod_40 = flat_v % 40;
+  int flatMod40 = flat_v % 40;
   int smaller = min(11 - scaled, 8);
-  i = scaled + flat_mod_40 % smaller;
-  j = flat_mod_40 / smaller;
+  i = scaled + flatMod40 % smaller;
+  j = flatMod40 / smaller;
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_grouped_inv(int flat_v) {
+ivec2 catalogueGroupedInv(int flat_v) {
   ivec2 result;
-  catalogue_grouped_inv(flat_v, result.x, result.y);
+  catalogueGroupedInv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_GROUPED_GLSL != 0x483b1ad5
+#elif LEGO_CATALOGUE_GROUPED_GLSL != 0x35121858
 #error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_GLSL

@@ -2,7 +2,7 @@
 //
 // GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 #ifndef LEGO_CATALOGUE_GROUPED_METAL
-#define LEGO_CATALOGUE_GROUPED_METAL 0x5ecf88b5
+#define LEGO_CATALOGUE_GROUPED_METAL 0x6f35ef8d
 
 #include <metal_stdlib>
 
@@ -10,13 +10,13 @@
 /// @param i 0 <= i < 11
 /// @param j 0 <= j < 5
 /// @return 0 <= the result < 55
-static inline int catalogue_grouped_apply(int i, int j) {
+static inline int catalogueGroupedApply(int i, int j) {
   const int bits = i & 8;
   return 4 * bits + metal::min(11 - bits, 8) * j + i;
 }
 
-/// The result of catalogue_grouped_inv.
-struct catalogue_grouped_inv_result {
+/// The result of catalogueGroupedInv.
+struct CatalogueGroupedInvResult {
   int i;
   int j;
 };
@@ -24,13 +24,13 @@ struct catalogue_grouped_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 55
 /// @return 0 <= i < 11, 0 <= j < 5
-static inline catalogue_grouped_inv_result catalogue_grouped_inv(int flat) {
+static inline CatalogueGroupedInvResult catalogueGroupedInv(int flat) {
   const int scaled = 8 * (flat / 40);
-  const int flat_mod_40 = flat % 40;
+  const int flatMod40 = flat % 40;
   const int smaller = metal::min(11 - scaled, 8);
-  return {scaled + flat_mod_40 % smaller, flat_mod_40 / smaller};
+  return {scaled + flatMod40 % smaller, flatMod40 / smaller};
 }
 
-#elif LEGO_CATALOGUE_GROUPED_METAL != 0x5ecf88b5
+#elif LEGO_CATALOGUE_GROUPED_METAL != 0x6f35ef8d
 #error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_METAL

@@ -11,7 +11,7 @@
  * @param {number} j 0 <= j < 5
  * @returns {number} 0 <= the result < 55
  */
-export function catalogue_grouped_apply(i, j) {
+export function catalogueGroupedApply(i, j) {
   const bits = i & 8;
   return 4 * bits + Math.min(11 - bits, 8) * j + i;
 }
@@ -22,9 +22,9 @@ export function catalogue_grouped_apply(i, j) {
  * @param {number} flat 0 <= flat < 55
  * @returns {[i: number, j: number]} 0 <= i < 11, 0 <= j < 5
  */
-export function catalogue_grouped_inv(flat) {
+export function catalogueGroupedInv(flat) {
   const scaled = 8 * Math.trunc(flat / 40);
-  const flat_mod_40 = flat % 40;
+  const flatMod40 = flat % 40;
   const smaller = Math.min(11 - scaled, 8);
-  return [scaled + flat_mod_40 % smaller, Math.trunc(flat_mod_40 / smaller)];
+  return [scaled + flatMod40 % smaller, Math.trunc(flatMod40 / smaller)];
 }

@@ -8,13 +8,13 @@
 /// 0 <= i < 11
 /// 0 <= j < 5
 /// Result: 0 <= the result < 55
-fn catalogue_grouped_apply(i: i32, j: i32) -> i32 {
+fn catalogueGroupedApply(i: i32, j: i32) -> i32 {
   let bits = i & 8;
   return 4 * bits + min(11 - bits, 8) * j + i;
 }
 
-/// The result of catalogue_grouped_inv.
-struct catalogue_grouped_inv_result {
+/// The result of catalogueGroupedInv.
+struct CatalogueGroupedInvResult {
   i: i32,
   j: i32,
 }
@@ -22,9 +22,9 @@ struct catalogue_grouped_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 55
 /// Result: 0 <= i < 11, 0 <= j < 5
-fn catalogue_grouped_inv(flat: i32) -> catalogue_grouped_inv_result {
+fn catalogueGroupedInv(flat: i32) -> CatalogueGroupedInvResult {
   let scaled = 8 * (flat / 40);
-  let flat_mod_40 = flat % 40;
+  let flatMod40 = flat % 40;
   let smaller = min(11 - scaled, 8);
-  return catalogue_grouped_inv_result(scaled + flat_mod_40 % smaller, flat_mod_40 / smaller);
+  return CatalogueGroupedInvResult(scaled + flatMod40 % smaller, flatMod40 / smaller);
 }

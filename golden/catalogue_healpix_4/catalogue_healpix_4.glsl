@@ -5,42 +5,42 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_HEALPIX_4_GLSL
-#define LEGO_CATALOGUE_HEALPIX_4_GLSL 0x2def090b
+#define LEGO_CATALOGUE_HEALPIX_4_GLSL 0x30344cae
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 12
 // 0 <= j < 4
 // 0 <= k < 4
 // Result: 0 <= the result < 192
-int catalogue_healpix_4_apply(int i, int j, int k) {
+int catalogueHealpix4Apply(int i, int j, int k) {
   return 16 * i + 2 * ((k & 2) + ((j >> 1) + k)) + j;
 }
 
 // The same with (i, j, k) as a vector.
-int catalogue_healpix_4_apply(ivec3 index) {
-  return catalogue_healpix_4_apply(index.x, index.y, index.z);
+int catalogueHealpix4Apply(ivec3 index) {
+  return catalogueHealpix4Apply(index.x, index.y, index.z);
 }
 
 // Logical index (i, j, k) of a physical position.
 // 0 <= flat_v < 192
 // Result: 0 <= i < 12, 0 <= j < 4, 0 <= k < 4
 // Renamed: flat is flat_v here
-void catalogue_healpix_4_inv(int flat_v, out int i, out int j, out int k) {
+void catalogueHealpix4Inv(int flat_v, out int i, out int j, out int k) {
   // The bits flat_v[3] flat_v[1] 10x0 flat_v[2] flat_v[0], highest first.
   int bits = 2049 * flat_v & 0x5005;
-  int bits_2 = (bits | (bits >> 1)) & 0x3003;
+  int bits2 = (bits | (bits >> 1)) & 0x3003;
   i = flat_v >> 4;
-  j = bits_2 & 3;
-  k = bits_2 >> 12;
+  j = bits2 & 3;
+  k = bits2 >> 12;
 }
 
 // The same with (i, j, k) as a vector.
-ivec3 catalogue_healpix_4_inv(int flat_v) {
+ivec3 catalogueHealpix4Inv(int flat_v) {
   ivec3 result;
-  catalogue_healpix_4_inv(flat_v, result.x, result.y, result.z);
+  catalogueHealpix4Inv(flat_v, result.x, result.y, result.z);
   return result;
 }
 
-#elif LEGO_CATALOGUE_HEALPIX_4_GLSL != 0x2def090b
+#elif LEGO_CATALOGUE_HEALPIX_4_GLSL != 0x30344cae
 #error two different units are named catalogue_healpix_4; give name= to one of them
 #endif  // LEGO_CATALOGUE_HEALPIX_4_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([12, 4, 4]).OrderBy(RegP([12, 2, 2, 2, 2], [0, 3, 1, 4, 2]))
 #ifndef LEGO_CATALOGUE_HEALPIX_4_METAL
-#define LEGO_CATALOGUE_HEALPIX_4_METAL 0x3f7cc3a2
+#define LEGO_CATALOGUE_HEALPIX_4_METAL 0x0a8ddb4b
 
 #include <metal_stdlib>
 
@@ -11,12 +11,12 @@
 /// @param j 0 <= j < 4
 /// @param k 0 <= k < 4
 /// @return 0 <= the result < 192
-static inline int catalogue_healpix_4_apply(int i, int j, int k) {
+static inline int catalogueHealpix4Apply(int i, int j, int k) {
   return 16 * i + 2 * ((k & 2) + ((j >> 1) + k)) + j;
 }
 
-/// The result of catalogue_healpix_4_inv.
-struct catalogue_healpix_4_inv_result {
+/// The result of catalogueHealpix4Inv.
+struct CatalogueHealpix4InvResult {
   int i;
   int j;
   int k;
@@ -25,13 +25,13 @@ struct catalogue_healpix_4_inv_result {
 /// Logical index (i, j, k) of a physical position.
 /// @param flat 0 <= flat < 192
 /// @return 0 <= i < 12, 0 <= j < 4, 0 <= k < 4
-static inline catalogue_healpix_4_inv_result catalogue_healpix_4_inv(int flat) {
+static inline CatalogueHealpix4InvResult catalogueHealpix4Inv(int flat) {
   // The bits flat[3] flat[1] 10x0 flat[2] flat[0], highest first.
   const int bits = 2049 * flat & 0x5005;
-  const int bits_2 = (bits | (bits >> 1)) & 0x3003;
-  return {flat >> 4, bits_2 & 3, bits_2 >> 12};
+  const int bits2 = (bits | (bits >> 1)) & 0x3003;
+  return {flat >> 4, bits2 & 3, bits2 >> 12};
 }
 
-#elif LEGO_CATALOGUE_HEALPIX_4_METAL != 0x3f7cc3a2
+#elif LEGO_CATALOGUE_HEALPIX_4_METAL != 0x0a8ddb4b
 #error two different units are named catalogue_healpix_4; give name= to one of them
 #endif  // LEGO_CATALOGUE_HEALPIX_4_METAL

@@ -10,7 +10,7 @@
  * @param {number} k 0 <= k < 4
  * @returns {number} 0 <= the result < 192
  */
-export function catalogue_healpix_4_apply(i, j, k) {
+export function catalogueHealpix4Apply(i, j, k) {
   return 16 * i + 2 * ((k & 2) + ((j >> 1) + k)) + j;
 }
 
@@ -20,8 +20,8 @@ export function catalogue_healpix_4_apply(i, j, k) {
  * @param {number} flat 0 <= flat < 192
  * @returns {[i: number, j: number, k: number]} 0 <= i < 12, 0 <= j < 4, 0 <= k < 4
  */
-export function catalogue_healpix_4_inv(flat) {
+export function catalogueHealpix4Inv(flat) {
   const bits = 2049 * flat & 0x5005;
-  const bits_2 = (bits | (bits >> 1)) & 0x3003;
-  return [flat >> 4, bits_2 & 3, bits_2 >> 12];
+  const bits2 = (bits | (bits >> 1)) & 0x3003;
+  return [flat >> 4, bits2 & 3, bits2 >> 12];
 }

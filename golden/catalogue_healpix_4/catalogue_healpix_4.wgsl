@@ -9,12 +9,12 @@
 /// 0 <= j < 4
 /// 0 <= k < 4
 /// Result: 0 <= the result < 192
-fn catalogue_healpix_4_apply(i: i32, j: i32, k: i32) -> i32 {
+fn catalogueHealpix4Apply(i: i32, j: i32, k: i32) -> i32 {
   return 16 * i + 2 * ((k & 2) + ((j >> 1u) + k)) + j;
 }
 
-/// The result of catalogue_healpix_4_inv.
-struct catalogue_healpix_4_inv_result {
+/// The result of catalogueHealpix4Inv.
+struct CatalogueHealpix4InvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -23,9 +23,9 @@ struct catalogue_healpix_4_inv_result {
 /// Logical index (i, j, k) of a physical position.
 /// 0 <= flat < 192
 /// Result: 0 <= i < 12, 0 <= j < 4, 0 <= k < 4
-fn catalogue_healpix_4_inv(flat: i32) -> catalogue_healpix_4_inv_result {
+fn catalogueHealpix4Inv(flat: i32) -> CatalogueHealpix4InvResult {
   // The bits flat[3] flat[1] 10x0 flat[2] flat[0], highest first.
   let bits = (2049 * flat) & 0x5005;
-  let bits_2 = (bits | (bits >> 1u)) & 0x3003;
-  return catalogue_healpix_4_inv_result(flat >> 4u, bits_2 & 3, bits_2 >> 12u);
+  let bits2 = (bits | (bits >> 1u)) & 0x3003;
+  return CatalogueHealpix4InvResult(flat >> 4u, bits2 & 3, bits2 >> 12u);
 }

@@ -5,70 +5,70 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_HILBERT_16_GLSL
-#define LEGO_CATALOGUE_HILBERT_16_GLSL 0x660c230a
+#define LEGO_CATALOGUE_HILBERT_16_GLSL 0x36df469e
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 16
 // 0 <= j < 16
 // Result: 0 <= the result < 256
-int catalogue_hilbert_16_apply(int i, int j) {
+int catalogueHilbert16Apply(int i, int j) {
   int bits = i ^ j;
   // The bits bits[3:2] 0 0 bits[1:0], highest first.
-  int bits_2 = (bits | 4 * bits) & 0x33;
-  int bits_3 = (i | j) ^ 15;
-  int bits_3_div_2 = bits_3 >> 1;
-  int bits_4 = i & bits;
-  int bits_4_div_2 = bits_4 >> 1;
-  int bits_5 = (bits_3_div_2 & bits) ^ (bits_4 ^ bits_4_div_2);
-  int bits_5_div_4 = bits_5 >> 2;
-  int bits_div_2 = bits >> 1;
-  int bits_6 = bits_div_2 ^ bits;
-  int bits_7 = (bits_4_div_2 & (bits ^ 15)) ^ (bits_3_div_2 ^ bits_3);
-  int bits_7_div_4 = bits_7 >> 2;
-  int bits_8 = (bits_div_2 ^ 15) | bits;
-  int quotient = ((bits_5_div_4 & (bits_8 ^ bits_6)) ^ ((bits_7_div_4 & bits_6) ^ bits_5)) >> 1;
-  int bits_9 = (((((bits_5_div_4 & bits_6) ^ ((bits_7_div_4 & bits_8) ^ bits_7)) >> 1) ^ quotient)
-                & bits)
+  int bits2 = (bits | 4 * bits) & 0x33;
+  int bits3 = (i | j) ^ 15;
+  int bits3Div2 = bits3 >> 1;
+  int bits4 = i & bits;
+  int bits4Div2 = bits4 >> 1;
+  int bits5 = (bits3Div2 & bits) ^ (bits4 ^ bits4Div2);
+  int bits5Div4 = bits5 >> 2;
+  int bitsDiv2 = bits >> 1;
+  int bits6 = bitsDiv2 ^ bits;
+  int bits7 = (bits4Div2 & (bits ^ 15)) ^ (bits3Div2 ^ bits3);
+  int bits7Div4 = bits7 >> 2;
+  int bits8 = (bitsDiv2 ^ 15) | bits;
+  int quotient = ((bits5Div4 & (bits8 ^ bits6)) ^ ((bits7Div4 & bits6) ^ bits5)) >> 1;
+  int bits9 = (((((bits5Div4 & bits6) ^ ((bits7Div4 & bits8) ^ bits7)) >> 1) ^ quotient) & bits)
       ^ (quotient ^ i);
-  // The bits bits_9[3:2] 0 0 bits_9[1:0], highest first.
-  int bits_10 = (bits_9 | 4 * bits_9) & 0x33;
-  return ((bits_2 | 2 * bits_2) & 0x55) | 2 * ((bits_10 | 2 * bits_10) & 0x55);
+  // The bits bits9[3:2] 0 0 bits9[1:0], highest first.
+  int bits10 = (bits9 | 4 * bits9) & 0x33;
+  // The bits bits9[3] bits[3] bits9[2] bits[2] bits9[1] bits[1] bits9[0] bits[0], highest first.
+  return ((bits2 | 2 * bits2) & 0x55) | 2 * ((bits10 | 2 * bits10) & 0x55);
 }
 
 // The same with (i, j) as a vector.
-int catalogue_hilbert_16_apply(ivec2 index) {
-  return catalogue_hilbert_16_apply(index.x, index.y);
+int catalogueHilbert16Apply(ivec2 index) {
+  return catalogueHilbert16Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 256
 // Result: 0 <= i < 16, 0 <= j < 16
 // Renamed: flat is flat_v here
-void catalogue_hilbert_16_inv(int flat_v, out int i, out int j) {
+void catalogueHilbert16Inv(int flat_v, out int i, out int j) {
   // Gathers 4 bits of flat_v, every other one.
   int bits = flat_v & 0x55;
-  int bits_2 = (bits | (bits >> 1)) & 0x33;
-  int bits_3 = (bits_2 | (bits_2 >> 2)) & 15;
+  int bits2 = (bits | (bits >> 1)) & 0x33;
+  int bits3 = (bits2 | (bits2 >> 2)) & 15;
   // Gathers 4 bits of flat_v, every other one, from bit 1.
-  int bits_4 = (flat_v >> 1) & 0x55;
-  int bits_5 = (bits_4 | (bits_4 >> 1)) & 0x33;
-  int bits_6 = (bits_5 | (bits_5 >> 2)) & 15;
-  int bits_7 = bits_6 ^ bits_3 ^ 15;
-  int bits_8 = (bits_7 >> 1) ^ (bits_7 >> 2);
-  int bits_9 = bits_6 & bits_3;
-  int bits_10 = (bits_9 >> 1) ^ (bits_9 >> 2);
-  int bits_11 = (bits_3 & ((bits_8 >> 2) ^ bits_8)) ^ (bits_6 ^ ((bits_10 >> 2) ^ bits_10));
-  i = bits_11;
-  j = bits_3 ^ bits_11;
+  int bits4 = (flat_v >> 1) & 0x55;
+  int bits5 = (bits4 | (bits4 >> 1)) & 0x33;
+  int bits6 = (bits5 | (bits5 >> 2)) & 15;
+  int bits7 = bits6 ^ bits3 ^ 15;
+  int bits8 = (bits7 >> 1) ^ (bits7 >> 2);
+  int bits9 = bits6 & bits3;
+  int bits10 = (bits9 >> 1) ^ (bits9 >> 2);
+  int bits11 = (bits3 & ((bits8 >> 2) ^ bits8)) ^ (bits6 ^ ((bits10 >> 2) ^ bits10));
+  i = bits11;
+  j = bits3 ^ bits11;
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_hilbert_16_inv(int flat_v) {
+ivec2 catalogueHilbert16Inv(int flat_v) {
   ivec2 result;
-  catalogue_hilbert_16_inv(flat_v, result.x, result.y);
+  catalogueHilbert16Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_HILBERT_16_GLSL != 0x660c230a
+#elif LEGO_CATALOGUE_HILBERT_16_GLSL != 0x36df469e
 #error two different units are named catalogue_hilbert_16; give name= to one of them
 #endif  // LEGO_CATALOGUE_HILBERT_16_GLSL

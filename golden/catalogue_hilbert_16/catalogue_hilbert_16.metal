@@ -2,7 +2,7 @@
 //
 // GenP([16, 16], partial(to_distance, 4), partial(from_distance, 4))
 #ifndef LEGO_CATALOGUE_HILBERT_16_METAL
-#define LEGO_CATALOGUE_HILBERT_16_METAL 0x0a815300
+#define LEGO_CATALOGUE_HILBERT_16_METAL 0x3c91f1cd
 
 #include <metal_stdlib>
 
@@ -10,33 +10,33 @@
 /// @param i 0 <= i < 16
 /// @param j 0 <= j < 16
 /// @return 0 <= the result < 256
-static inline int catalogue_hilbert_16_apply(int i, int j) {
+static inline int catalogueHilbert16Apply(int i, int j) {
   const int bits = i ^ j;
   // The bits bits[3:2] 0 0 bits[1:0], highest first.
-  const int bits_2 = (bits | 4 * bits) & 0x33;
-  const int bits_3 = (i | j) ^ 15;
-  const int bits_3_div_2 = bits_3 >> 1;
-  const int bits_4 = i & bits;
-  const int bits_4_div_2 = bits_4 >> 1;
-  const int bits_5 = (bits_3_div_2 & bits) ^ (bits_4 ^ bits_4_div_2);
-  const int bits_5_div_4 = bits_5 >> 2;
-  const int bits_div_2 = bits >> 1;
-  const int bits_6 = bits_div_2 ^ bits;
-  const int bits_7 = (bits_4_div_2 & (bits ^ 15)) ^ (bits_3_div_2 ^ bits_3);
-  const int bits_7_div_4 = bits_7 >> 2;
-  const int bits_8 = (bits_div_2 ^ 15) | bits;
-  const int quotient =
-      ((bits_5_div_4 & (bits_8 ^ bits_6)) ^ ((bits_7_div_4 & bits_6) ^ bits_5)) >> 1;
-  const int bits_9 =
-      (((((bits_5_div_4 & bits_6) ^ ((bits_7_div_4 & bits_8) ^ bits_7)) >> 1) ^ quotient) & bits)
+  const int bits2 = (bits | 4 * bits) & 0x33;
+  const int bits3 = (i | j) ^ 15;
+  const int bits3Div2 = bits3 >> 1;
+  const int bits4 = i & bits;
+  const int bits4Div2 = bits4 >> 1;
+  const int bits5 = (bits3Div2 & bits) ^ (bits4 ^ bits4Div2);
+  const int bits5Div4 = bits5 >> 2;
+  const int bitsDiv2 = bits >> 1;
+  const int bits6 = bitsDiv2 ^ bits;
+  const int bits7 = (bits4Div2 & (bits ^ 15)) ^ (bits3Div2 ^ bits3);
+  const int bits7Div4 = bits7 >> 2;
+  const int bits8 = (bitsDiv2 ^ 15) | bits;
+  const int quotient = ((bits5Div4 & (bits8 ^ bits6)) ^ ((bits7Div4 & bits6) ^ bits5)) >> 1;
+  const int bits9 = (((((bits5Div4 & bits6) ^ ((bits7Div4 & bits8) ^ bits7)) >> 1) ^ quotient)
+                     & bits)
       ^ (quotient ^ i);
-  // The bits bits_9[3:2] 0 0 bits_9[1:0], highest first.
-  const int bits_10 = (bits_9 | 4 * bits_9) & 0x33;
-  return ((bits_2 | 2 * bits_2) & 0x55) | 2 * ((bits_10 | 2 * bits_10) & 0x55);
+  // The bits bits9[3:2] 0 0 bits9[1:0], highest first.
+  const int bits10 = (bits9 | 4 * bits9) & 0x33;
+  // The bits bits9[3] bits[3] bits9[2] bits[2] bits9[1] bits[1] bits9[0] bits[0], highest first.
+  return ((bits2 | 2 * bits2) & 0x55) | 2 * ((bits10 | 2 * bits10) & 0x55);
 }
 
-/// The result of catalogue_hilbert_16_inv.
-struct catalogue_hilbert_16_inv_result {
+/// The result of catalogueHilbert16Inv.
+struct CatalogueHilbert16InvResult {
   int i;
   int j;
 };
@@ -44,23 +44,23 @@ struct catalogue_hilbert_16_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 256
 /// @return 0 <= i < 16, 0 <= j < 16
-static inline catalogue_hilbert_16_inv_result catalogue_hilbert_16_inv(int flat) {
+static inline CatalogueHilbert16InvResult catalogueHilbert16Inv(int flat) {
   // Gathers 4 bits of flat, every other one.
   const int bits = flat & 0x55;
-  const int bits_2 = (bits | (bits >> 1)) & 0x33;
-  const int bits_3 = (bits_2 | (bits_2 >> 2)) & 15;
+  const int bits2 = (bits | (bits >> 1)) & 0x33;
+  const int bits3 = (bits2 | (bits2 >> 2)) & 15;
   // Gathers 4 bits of flat, every other one, from bit 1.
-  const int bits_4 = (flat >> 1) & 0x55;
-  const int bits_5 = (bits_4 | (bits_4 >> 1)) & 0x33;
-  const int bits_6 = (bits_5 | (bits_5 >> 2)) & 15;
-  const int bits_7 = bits_6 ^ bits_3 ^ 15;
-  const int bits_8 = (bits_7 >> 1) ^ (bits_7 >> 2);
-  const int bits_9 = bits_6 & bits_3;
-  const int bits_10 = (bits_9 >> 1) ^ (bits_9 >> 2);
-  const int bits_11 = (bits_3 & ((bits_8 >> 2) ^ bits_8)) ^ (bits_6 ^ ((bits_10 >> 2) ^ bits_10));
-  return {bits_11, bits_3 ^ bits_11};
+  const int bits4 = (flat >> 1) & 0x55;
+  const int bits5 = (bits4 | (bits4 >> 1)) & 0x33;
+  const int bits6 = (bits5 | (bits5 >> 2)) & 15;
+  const int bits7 = bits6 ^ bits3 ^ 15;
+  const int bits8 = (bits7 >> 1) ^ (bits7 >> 2);
+  const int bits9 = bits6 & bits3;
+  const int bits10 = (bits9 >> 1) ^ (bits9 >> 2);
+  const int bits11 = (bits3 & ((bits8 >> 2) ^ bits8)) ^ (bits6 ^ ((bits10 >> 2) ^ bits10));
+  return {bits11, bits3 ^ bits11};
 }
 
-#elif LEGO_CATALOGUE_HILBERT_16_METAL != 0x0a815300
+#elif LEGO_CATALOGUE_HILBERT_16_METAL != 0x3c91f1cd
 #error two different units are named catalogue_hilbert_16; give name= to one of them
 #endif  // LEGO_CATALOGUE_HILBERT_16_METAL

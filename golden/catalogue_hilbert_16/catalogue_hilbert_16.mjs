@@ -9,27 +9,25 @@
  * @param {number} j 0 <= j < 16
  * @returns {number} 0 <= the result < 256
  */
-export function catalogue_hilbert_16_apply(i, j) {
+export function catalogueHilbert16Apply(i, j) {
   const bits = i ^ j;
-  const bits_2 = (bits | 4 * bits) & 0x33;
-  const bits_3 = (i | j) ^ 15;
-  const bits_3_div_2 = bits_3 >> 1;
-  const bits_4 = i & bits;
-  const bits_4_div_2 = bits_4 >> 1;
-  const bits_5 = (bits_3_div_2 & bits) ^ (bits_4 ^ bits_4_div_2);
-  const bits_5_div_4 = bits_5 >> 2;
-  const bits_div_2 = bits >> 1;
-  const bits_6 = bits_div_2 ^ bits;
-  const bits_7 = (bits_4_div_2 & (bits ^ 15)) ^ (bits_3_div_2 ^ bits_3);
-  const bits_7_div_4 = bits_7 >> 2;
-  const bits_8 = (bits_div_2 ^ 15) | bits;
-  const quotient = ((bits_5_div_4 & (bits_8 ^ bits_6)) ^ ((bits_7_div_4 & bits_6) ^ bits_5)) >> 1;
-  const bits_9 = (((((bits_5_div_4 & bits_6) ^ ((bits_7_div_4 & bits_8) ^ bits_7)) >> 1)
-              ^ quotient)
-          & bits)
+  const bits2 = (bits | 4 * bits) & 0x33;
+  const bits3 = (i | j) ^ 15;
+  const bits3Div2 = bits3 >> 1;
+  const bits4 = i & bits;
+  const bits4Div2 = bits4 >> 1;
+  const bits5 = (bits3Div2 & bits) ^ (bits4 ^ bits4Div2);
+  const bits5Div4 = bits5 >> 2;
+  const bitsDiv2 = bits >> 1;
+  const bits6 = bitsDiv2 ^ bits;
+  const bits7 = (bits4Div2 & (bits ^ 15)) ^ (bits3Div2 ^ bits3);
+  const bits7Div4 = bits7 >> 2;
+  const bits8 = (bitsDiv2 ^ 15) | bits;
+  const quotient = ((bits5Div4 & (bits8 ^ bits6)) ^ ((bits7Div4 & bits6) ^ bits5)) >> 1;
+  const bits9 = (((((bits5Div4 & bits6) ^ ((bits7Div4 & bits8) ^ bits7)) >> 1) ^ quotient) & bits)
       ^ (quotient ^ i);
-  const bits_10 = (bits_9 | 4 * bits_9) & 0x33;
-  return ((bits_2 | 2 * bits_2) & 0x55) | 2 * ((bits_10 | 2 * bits_10) & 0x55);
+  const bits10 = (bits9 | 4 * bits9) & 0x33;
+  return ((bits2 | 2 * bits2) & 0x55) | 2 * ((bits10 | 2 * bits10) & 0x55);
 }
 
 /**
@@ -38,17 +36,17 @@ export function catalogue_hilbert_16_apply(i, j) {
  * @param {number} flat 0 <= flat < 256
  * @returns {[i: number, j: number]} 0 <= i < 16, 0 <= j < 16
  */
-export function catalogue_hilbert_16_inv(flat) {
+export function catalogueHilbert16Inv(flat) {
   const bits = flat & 0x55;
-  const bits_2 = (bits | (bits >> 1)) & 0x33;
-  const bits_3 = (bits_2 | (bits_2 >> 2)) & 15;
-  const bits_4 = (flat >> 1) & 0x55;
-  const bits_5 = (bits_4 | (bits_4 >> 1)) & 0x33;
-  const bits_6 = (bits_5 | (bits_5 >> 2)) & 15;
-  const bits_7 = bits_6 ^ bits_3 ^ 15;
-  const bits_8 = (bits_7 >> 1) ^ (bits_7 >> 2);
-  const bits_9 = bits_6 & bits_3;
-  const bits_10 = (bits_9 >> 1) ^ (bits_9 >> 2);
-  const bits_11 = (bits_3 & ((bits_8 >> 2) ^ bits_8)) ^ (bits_6 ^ ((bits_10 >> 2) ^ bits_10));
-  return [bits_11, bits_3 ^ bits_11];
+  const bits2 = (bits | (bits >> 1)) & 0x33;
+  const bits3 = (bits2 | (bits2 >> 2)) & 15;
+  const bits4 = (flat >> 1) & 0x55;
+  const bits5 = (bits4 | (bits4 >> 1)) & 0x33;
+  const bits6 = (bits5 | (bits5 >> 2)) & 15;
+  const bits7 = bits6 ^ bits3 ^ 15;
+  const bits8 = (bits7 >> 1) ^ (bits7 >> 2);
+  const bits9 = bits6 & bits3;
+  const bits10 = (bits9 >> 1) ^ (bits9 >> 2);
+  const bits11 = (bits3 & ((bits8 >> 2) ^ bits8)) ^ (bits6 ^ ((bits10 >> 2) ^ bits10));
+  return [bits11, bits3 ^ bits11];
 }

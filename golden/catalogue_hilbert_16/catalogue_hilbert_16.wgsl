@@ -8,32 +8,32 @@
 /// 0 <= i < 16
 /// 0 <= j < 16
 /// Result: 0 <= the result < 256
-fn catalogue_hilbert_16_apply(i: i32, j: i32) -> i32 {
+fn catalogueHilbert16Apply(i: i32, j: i32) -> i32 {
   let bits = i ^ j;
   // The bits bits[3:2] 0 0 bits[1:0], highest first.
-  let bits_2 = (bits | (4 * bits)) & 0x33;
-  let bits_3 = (i | j) ^ 15;
-  let bits_3_div_2 = bits_3 >> 1u;
-  let bits_4 = i & bits;
-  let bits_4_div_2 = bits_4 >> 1u;
-  let bits_5 = (bits_3_div_2 & bits) ^ (bits_4 ^ bits_4_div_2);
-  let bits_5_div_4 = bits_5 >> 2u;
-  let bits_div_2 = bits >> 1u;
-  let bits_6 = bits_div_2 ^ bits;
-  let bits_7 = (bits_4_div_2 & (bits ^ 15)) ^ (bits_3_div_2 ^ bits_3);
-  let bits_7_div_4 = bits_7 >> 2u;
-  let bits_8 = (bits_div_2 ^ 15) | bits;
-  let quotient = ((bits_5_div_4 & (bits_8 ^ bits_6)) ^ ((bits_7_div_4 & bits_6) ^ bits_5)) >> 1u;
-  let bits_9 = (((((bits_5_div_4 & bits_6) ^ ((bits_7_div_4 & bits_8) ^ bits_7)) >> 1u) ^ quotient)
-                & bits)
+  let bits2 = (bits | (4 * bits)) & 0x33;
+  let bits3 = (i | j) ^ 15;
+  let bits3Div2 = bits3 >> 1u;
+  let bits4 = i & bits;
+  let bits4Div2 = bits4 >> 1u;
+  let bits5 = (bits3Div2 & bits) ^ (bits4 ^ bits4Div2);
+  let bits5Div4 = bits5 >> 2u;
+  let bitsDiv2 = bits >> 1u;
+  let bits6 = bitsDiv2 ^ bits;
+  let bits7 = (bits4Div2 & (bits ^ 15)) ^ (bits3Div2 ^ bits3);
+  let bits7Div4 = bits7 >> 2u;
+  let bits8 = (bitsDiv2 ^ 15) | bits;
+  let quotient = ((bits5Div4 & (bits8 ^ bits6)) ^ ((bits7Div4 & bits6) ^ bits5)) >> 1u;
+  let bits9 = (((((bits5Div4 & bits6) ^ ((bits7Div4 & bits8) ^ bits7)) >> 1u) ^ quotient) & bits)
       ^ (quotient ^ i);
-  // The bits bits_9[3:2] 0 0 bits_9[1:0], highest first.
-  let bits_10 = (bits_9 | (4 * bits_9)) & 0x33;
-  return ((bits_2 | (2 * bits_2)) & 0x55) | (2 * ((bits_10 | (2 * bits_10)) & 0x55));
+  // The bits bits9[3:2] 0 0 bits9[1:0], highest first.
+  let bits10 = (bits9 | (4 * bits9)) & 0x33;
+  // The bits bits9[3] bits[3] bits9[2] bits[2] bits9[1] bits[1] bits9[0] bits[0], highest first.
+  return ((bits2 | (2 * bits2)) & 0x55) | (2 * ((bits10 | (2 * bits10)) & 0x55));
 }
 
-/// The result of catalogue_hilbert_16_inv.
-struct catalogue_hilbert_16_inv_result {
+/// The result of catalogueHilbert16Inv.
+struct CatalogueHilbert16InvResult {
   i: i32,
   j: i32,
 }
@@ -41,19 +41,19 @@ struct catalogue_hilbert_16_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 256
 /// Result: 0 <= i < 16, 0 <= j < 16
-fn catalogue_hilbert_16_inv(flat: i32) -> catalogue_hilbert_16_inv_result {
+fn catalogueHilbert16Inv(flat: i32) -> CatalogueHilbert16InvResult {
   // Gathers 4 bits of flat, every other one.
   let bits = flat & 0x55;
-  let bits_2 = (bits | (bits >> 1u)) & 0x33;
-  let bits_3 = (bits_2 | (bits_2 >> 2u)) & 15;
+  let bits2 = (bits | (bits >> 1u)) & 0x33;
+  let bits3 = (bits2 | (bits2 >> 2u)) & 15;
   // Gathers 4 bits of flat, every other one, from bit 1.
-  let bits_4 = (flat >> 1u) & 0x55;
-  let bits_5 = (bits_4 | (bits_4 >> 1u)) & 0x33;
-  let bits_6 = (bits_5 | (bits_5 >> 2u)) & 15;
-  let bits_7 = bits_6 ^ bits_3 ^ 15;
-  let bits_8 = (bits_7 >> 1u) ^ (bits_7 >> 2u);
-  let bits_9 = bits_6 & bits_3;
-  let bits_10 = (bits_9 >> 1u) ^ (bits_9 >> 2u);
-  let bits_11 = (bits_3 & ((bits_8 >> 2u) ^ bits_8)) ^ (bits_6 ^ ((bits_10 >> 2u) ^ bits_10));
-  return catalogue_hilbert_16_inv_result(bits_11, bits_3 ^ bits_11);
+  let bits4 = (flat >> 1u) & 0x55;
+  let bits5 = (bits4 | (bits4 >> 1u)) & 0x33;
+  let bits6 = (bits5 | (bits5 >> 2u)) & 15;
+  let bits7 = bits6 ^ bits3 ^ 15;
+  let bits8 = (bits7 >> 1u) ^ (bits7 >> 2u);
+  let bits9 = bits6 & bits3;
+  let bits10 = (bits9 >> 1u) ^ (bits9 >> 2u);
+  let bits11 = (bits3 & ((bits8 >> 2u) ^ bits8)) ^ (bits6 ^ ((bits10 >> 2u) ^ bits10));
+  return CatalogueHilbert16InvResult(bits11, bits3 ^ bits11);
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_INTEL_Y_GLSL
-#define LEGO_CATALOGUE_INTEL_Y_GLSL 0x187d8f60
+#define LEGO_CATALOGUE_INTEL_Y_GLSL 0x581e116b
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -15,13 +15,13 @@
 // Result: 0 <= the result < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
 // Assumes 32*N + 3552 <= 2^31 - 1
 // Assumes M*N + 127*M + 31*N + 352 <= 2^31 - 1
-int catalogue_intel_y_apply(int M, int N, int i, int j) {
+int catalogueIntelYApply(int M, int N, int i, int j) {
   return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
 }
 
 // The same with (i, j) as a vector.
-int catalogue_intel_y_apply(int M, int N, ivec2 index) {
-  return catalogue_intel_y_apply(M, N, index.x, index.y);
+int catalogueIntelYApply(int M, int N, ivec2 index) {
+  return catalogueIntelYApply(M, N, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -31,21 +31,21 @@ int catalogue_intel_y_apply(int M, int N, ivec2 index) {
 // Result: -1 <= i < M, -1 <= j < N
 // Assumes 32*N + 4064 <= 2^31 - 1
 // Renamed: flat is flat_v here
-void catalogue_intel_y_inv(int M, int N, int flat_v, out int i, out int j) {
+void catalogueIntelYInv(int M, int N, int flat_v, out int i, out int j) {
   int scaled = 4096 * ((N + 127) >> 7);
   int total = 32 * (flat_v / scaled) + ((flat_v >> 4) & 31);
-  int total_2 = 16 * (flat_v % scaled >> 9) + (flat_v & 15);
-  i = total < M && total_2 < N ? total : -1;
-  j = total < M && total_2 < N ? total_2 : -1;
+  int total2 = 16 * (flat_v % scaled >> 9) + (flat_v & 15);
+  i = total < M && total2 < N ? total : -1;
+  j = total < M && total2 < N ? total2 : -1;
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_intel_y_inv(int M, int N, int flat_v) {
+ivec2 catalogueIntelYInv(int M, int N, int flat_v) {
   ivec2 result;
-  catalogue_intel_y_inv(M, N, flat_v, result.x, result.y);
+  catalogueIntelYInv(M, N, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_INTEL_Y_GLSL != 0x187d8f60
+#elif LEGO_CATALOGUE_INTEL_Y_GLSL != 0x581e116b
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_GLSL

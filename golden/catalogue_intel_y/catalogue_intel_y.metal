@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_METAL
-#define LEGO_CATALOGUE_INTEL_Y_METAL 0x34341317
+#define LEGO_CATALOGUE_INTEL_Y_METAL 0x3429cb26
 
 #include <metal_stdlib>
 
@@ -14,13 +14,13 @@
 /// @return 0 <= the result < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
 /// @pre 32*N + 3552 <= LONG_MAX
 /// @pre M*N + 127*M + 31*N + 352 <= LONG_MAX
-static inline long catalogue_intel_y_apply(long M, long N, long i, long j) {
+static inline long catalogueIntelYApply(long M, long N, long i, long j) {
   (void)M;
   return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
 }
 
-/// The result of catalogue_intel_y_inv.
-struct catalogue_intel_y_inv_result {
+/// The result of catalogueIntelYInv.
+struct CatalogueIntelYInvResult {
   long i;
   long j;
 };
@@ -31,13 +31,13 @@ struct catalogue_intel_y_inv_result {
 /// @param flat 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
 /// @pre 32*N + 4064 <= LONG_MAX
-static inline catalogue_intel_y_inv_result catalogue_intel_y_inv(long M, long N, long flat) {
+static inline CatalogueIntelYInvResult catalogueIntelYInv(long M, long N, long flat) {
   const long scaled = 4096 * ((N + 127) >> 7);
   const long total = 32 * (flat / scaled) + ((flat >> 4) & 31);
-  const long total_2 = 16 * (flat % scaled >> 9) + (flat & 15);
-  return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
+  const long total2 = 16 * (flat % scaled >> 9) + (flat & 15);
+  return {total < M && total2 < N ? total : -1, total < M && total2 < N ? total2 : -1};
 }
 
-#elif LEGO_CATALOGUE_INTEL_Y_METAL != 0x34341317
+#elif LEGO_CATALOGUE_INTEL_Y_METAL != 0x3429cb26
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_METAL

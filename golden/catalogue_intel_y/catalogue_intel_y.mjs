@@ -16,7 +16,7 @@
  * @param {number} j 0 <= j < N
  * @returns {number} 0 <= the result < 4096*(Math.floor((M - 1) / 32) + 1)*(Math.floor((N - 1) / 128) + 1)
  */
-export function catalogue_intel_y_apply(M, N, i, j) {
+export function catalogueIntelYApply(M, N, i, j) {
   return Math.floor(i / 32) * (4096 * Math.floor((N - 1) / 128) + 3584) + 496 * Math.floor(j / 16)
       + 16 * i + j;
 }
@@ -31,11 +31,11 @@ export function catalogue_intel_y_apply(M, N, i, j) {
  * @param {number} flat 0 <= flat < 4096*(Math.floor((M - 1) / 32) + 1)*(Math.floor((N - 1) / 128) + 1)
  * @returns {[i: number, j: number]} -1 <= i < M, -1 <= j < N
  */
-export function catalogue_intel_y_inv(M, N, flat) {
+export function catalogueIntelYInv(M, N, flat) {
   const scaled = 4096 * Math.floor((N + 127) / 128);
   const total = 32 * Math.trunc(flat / scaled) + (Math.floor(flat / 16) & 31);
-  const total_2 = 16 * Math.floor(flat % scaled / 512) + (flat & 15);
-  return [total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1];
+  const total2 = 16 * Math.floor(flat % scaled / 512) + (flat & 15);
+  return [total < M && total2 < N ? total : -1, total < M && total2 < N ? total2 : -1];
 }
 
 /**
@@ -45,7 +45,7 @@ export function catalogue_intel_y_inv(M, N, flat) {
  * @param {number} N
  * @returns {boolean}
  */
-export function catalogue_intel_y_fits(M, N) {
+export function catalogueIntelYFits(M, N) {
   return M >= 1 && N >= 1 && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 3552) / 32)
       && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 352) / 127)
       && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 352 - 127 * M) / 31)

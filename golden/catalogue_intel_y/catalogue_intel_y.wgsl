@@ -12,12 +12,12 @@
 /// Result: 0 <= the result < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
 /// Assumes 32*N + 3552 <= 2^31 - 1
 /// Assumes M*N + 127*M + 31*N + 352 <= 2^31 - 1
-fn catalogue_intel_y_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
+fn catalogueIntelYApply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return (i >> 5u) * (4096 * ((N - 1) >> 7u) + 3584) + 496 * (j >> 4u) + 16 * i + j;
 }
 
-/// The result of catalogue_intel_y_inv.
-struct catalogue_intel_y_inv_result {
+/// The result of catalogueIntelYInv.
+struct CatalogueIntelYInvResult {
   i: i32,
   j: i32,
 }
@@ -28,10 +28,10 @@ struct catalogue_intel_y_inv_result {
 /// 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
 /// Result: -1 <= i < M, -1 <= j < N
 /// Assumes 32*N + 4064 <= 2^31 - 1
-fn catalogue_intel_y_inv(M: i32, N: i32, flat: i32) -> catalogue_intel_y_inv_result {
+fn catalogueIntelYInv(M: i32, N: i32, flat: i32) -> CatalogueIntelYInvResult {
   let scaled = 4096 * ((N + 127) >> 7u);
   let total = 32 * (flat / scaled) + ((flat >> 4u) & 31);
-  let total_2 = 16 * ((flat % scaled) >> 9u) + (flat & 15);
-  return catalogue_intel_y_inv_result(
-      select(-1, total, total < M && total_2 < N), select(-1, total_2, total < M && total_2 < N));
+  let total2 = 16 * ((flat % scaled) >> 9u) + (flat & 15);
+  return CatalogueIntelYInvResult(
+      select(-1, total, total < M && total2 < N), select(-1, total2, total < M && total2 < N));
 }

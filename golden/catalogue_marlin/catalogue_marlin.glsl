@@ -5,38 +5,38 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_MARLIN_GLSL
-#define LEGO_CATALOGUE_MARLIN_GLSL 0x23df952f
+#define LEGO_CATALOGUE_MARLIN_GLSL 0x7a8f3c1c
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 16
 // 0 <= j < 64
 // Result: 0 <= the result < 1024
-int catalogue_marlin_apply(int i, int j) {
+int catalogueMarlinApply(int i, int j) {
   // The bits j[2:0] i[2:1] j[5:4] i[0] j[3] i[3], highest first.
   return ((257 * j >> 1) & 0x398) | ((16 * i + (j >> 2)) & 0x62) | ((33 * i >> 3) & 5);
 }
 
 // The same with (i, j) as a vector.
-int catalogue_marlin_apply(ivec2 index) {
-  return catalogue_marlin_apply(index.x, index.y);
+int catalogueMarlinApply(ivec2 index) {
+  return catalogueMarlinApply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 1024
 // Result: 0 <= i < 16, 0 <= j < 64
 // Renamed: flat is flat_v here
-void catalogue_marlin_inv(int flat_v, out int i, out int j) {
+void catalogueMarlinInv(int flat_v, out int i, out int j) {
   i = 8 * (flat_v & 1) + ((flat_v >> 4) & 6) + ((flat_v >> 2) & 1);
   j = 2 * (flat_v & 0x18) + 4 * (flat_v & 2) + (flat_v >> 7);
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_marlin_inv(int flat_v) {
+ivec2 catalogueMarlinInv(int flat_v) {
   ivec2 result;
-  catalogue_marlin_inv(flat_v, result.x, result.y);
+  catalogueMarlinInv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_MARLIN_GLSL != 0x23df952f
+#elif LEGO_CATALOGUE_MARLIN_GLSL != 0x7a8f3c1c
 #error two different units are named catalogue_marlin; give name= to one of them
 #endif  // LEGO_CATALOGUE_MARLIN_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided(((2, 4, 2, 1), (8, 2, 4, 1)), ((4, 32, 1, 1024), (128, 2, 8, 1024)))
 #ifndef LEGO_CATALOGUE_MARLIN_METAL
-#define LEGO_CATALOGUE_MARLIN_METAL 0x7d188148
+#define LEGO_CATALOGUE_MARLIN_METAL 0x0810dac0
 
 #include <metal_stdlib>
 
@@ -10,13 +10,13 @@
 /// @param i 0 <= i < 16
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 1024
-static inline int catalogue_marlin_apply(int i, int j) {
+static inline int catalogueMarlinApply(int i, int j) {
   // The bits j[2:0] i[2:1] j[5:4] i[0] j[3] i[3], highest first.
   return ((257 * j >> 1) & 0x398) | ((16 * i + (j >> 2)) & 0x62) | ((33 * i >> 3) & 5);
 }
 
-/// The result of catalogue_marlin_inv.
-struct catalogue_marlin_inv_result {
+/// The result of catalogueMarlinInv.
+struct CatalogueMarlinInvResult {
   int i;
   int j;
 };
@@ -24,13 +24,13 @@ struct catalogue_marlin_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 1024
 /// @return 0 <= i < 16, 0 <= j < 64
-static inline catalogue_marlin_inv_result catalogue_marlin_inv(int flat) {
+static inline CatalogueMarlinInvResult catalogueMarlinInv(int flat) {
   return {
       8 * (flat & 1) + ((flat >> 4) & 6) + ((flat >> 2) & 1),
       2 * (flat & 0x18) + 4 * (flat & 2) + (flat >> 7),
   };
 }
 
-#elif LEGO_CATALOGUE_MARLIN_METAL != 0x7d188148
+#elif LEGO_CATALOGUE_MARLIN_METAL != 0x0810dac0
 #error two different units are named catalogue_marlin; give name= to one of them
 #endif  // LEGO_CATALOGUE_MARLIN_METAL

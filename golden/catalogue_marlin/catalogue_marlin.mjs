@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 64
  * @returns {number} 0 <= the result < 1024
  */
-export function catalogue_marlin_apply(i, j) {
+export function catalogueMarlinApply(i, j) {
   return ((257 * j >> 1) & 0x398) | ((16 * i + (j >> 2)) & 0x62) | ((33 * i >> 3) & 5);
 }
 
@@ -19,7 +19,7 @@ export function catalogue_marlin_apply(i, j) {
  * @param {number} flat 0 <= flat < 1024
  * @returns {[i: number, j: number]} 0 <= i < 16, 0 <= j < 64
  */
-export function catalogue_marlin_inv(flat) {
+export function catalogueMarlinInv(flat) {
   return [
     8 * (flat & 1) + ((flat >> 4) & 6) + ((flat >> 2) & 1),
     2 * (flat & 0x18) + 4 * (flat & 2) + (flat >> 7),

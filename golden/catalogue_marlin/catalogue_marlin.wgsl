@@ -8,13 +8,13 @@
 /// 0 <= i < 16
 /// 0 <= j < 64
 /// Result: 0 <= the result < 1024
-fn catalogue_marlin_apply(i: i32, j: i32) -> i32 {
+fn catalogueMarlinApply(i: i32, j: i32) -> i32 {
   // The bits j[2:0] i[2:1] j[5:4] i[0] j[3] i[3], highest first.
   return (((257 * j) >> 1u) & 0x398) | ((16 * i + (j >> 2u)) & 0x62) | (((33 * i) >> 3u) & 5);
 }
 
-/// The result of catalogue_marlin_inv.
-struct catalogue_marlin_inv_result {
+/// The result of catalogueMarlinInv.
+struct CatalogueMarlinInvResult {
   i: i32,
   j: i32,
 }
@@ -22,8 +22,8 @@ struct catalogue_marlin_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 1024
 /// Result: 0 <= i < 16, 0 <= j < 64
-fn catalogue_marlin_inv(flat: i32) -> catalogue_marlin_inv_result {
-  return catalogue_marlin_inv_result(
+fn catalogueMarlinInv(flat: i32) -> CatalogueMarlinInvResult {
+  return CatalogueMarlinInvResult(
       8 * (flat & 1) + ((flat >> 4u) & 6) + ((flat >> 2u) & 1),
       2 * (flat & 0x18) + 4 * (flat & 2) + (flat >> 7u));
 }

@@ -5,43 +5,43 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_MORTON_8X32_GLSL
-#define LEGO_CATALOGUE_MORTON_8X32_GLSL 0x26f5d2a5
+#define LEGO_CATALOGUE_MORTON_8X32_GLSL 0x07ba29d0
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 8
 // 0 <= j < 32
 // Result: 0 <= the result < 256
-int catalogue_morton_8x32_apply(int i, int j) {
+int catalogueMorton8x32Apply(int i, int j) {
   int total = 512 * i + j;
   int bits = ((total << 2) & 0x2070) | (total & 0x603);
-  int bits_2 = (bits & 0x2211) | ((bits << 1) & 0x8c4);
-  return (bits_2 & 0xd5) | (bits_2 >> 8);
+  int bits2 = (bits & 0x2211) | ((bits << 1) & 0x8c4);
+  return (bits2 & 0xd5) | (bits2 >> 8);
 }
 
 // The same with (i, j) as a vector.
-int catalogue_morton_8x32_apply(ivec2 index) {
-  return catalogue_morton_8x32_apply(index.x, index.y);
+int catalogueMorton8x32Apply(ivec2 index) {
+  return catalogueMorton8x32Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 256
 // Result: 0 <= i < 8, 0 <= j < 32
 // Renamed: flat is flat_v here
-void catalogue_morton_8x32_inv(int flat_v, out int i, out int j) {
+void catalogueMorton8x32Inv(int flat_v, out int i, out int j) {
   int scaled = 257 * flat_v;
   int bits = (scaled & 0x2211) | ((scaled >> 1) & 0x462);
-  int bits_2 = ((bits >> 2) & 0x81c) | (bits & 0x603);
-  i = bits_2 >> 9;
-  j = bits_2 & 31;
+  int bits2 = ((bits >> 2) & 0x81c) | (bits & 0x603);
+  i = bits2 >> 9;
+  j = bits2 & 31;
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_morton_8x32_inv(int flat_v) {
+ivec2 catalogueMorton8x32Inv(int flat_v) {
   ivec2 result;
-  catalogue_morton_8x32_inv(flat_v, result.x, result.y);
+  catalogueMorton8x32Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_MORTON_8X32_GLSL != 0x26f5d2a5
+#elif LEGO_CATALOGUE_MORTON_8X32_GLSL != 0x07ba29d0
 #error two different units are named catalogue_morton_8x32; give name= to one of them
 #endif  // LEGO_CATALOGUE_MORTON_8X32_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 32]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [3, 4, 0, 5, 1, 6, 2, 7]))
 #ifndef LEGO_CATALOGUE_MORTON_8X32_METAL
-#define LEGO_CATALOGUE_MORTON_8X32_METAL 0x37653878
+#define LEGO_CATALOGUE_MORTON_8X32_METAL 0x55a8e183
 
 #include <metal_stdlib>
 
@@ -10,15 +10,15 @@
 /// @param i 0 <= i < 8
 /// @param j 0 <= j < 32
 /// @return 0 <= the result < 256
-static inline int catalogue_morton_8x32_apply(int i, int j) {
+static inline int catalogueMorton8x32Apply(int i, int j) {
   const int total = 512 * i + j;
   const int bits = ((total << 2) & 0x2070) | (total & 0x603);
-  const int bits_2 = (bits & 0x2211) | ((bits << 1) & 0x8c4);
-  return (bits_2 & 0xd5) | (bits_2 >> 8);
+  const int bits2 = (bits & 0x2211) | ((bits << 1) & 0x8c4);
+  return (bits2 & 0xd5) | (bits2 >> 8);
 }
 
-/// The result of catalogue_morton_8x32_inv.
-struct catalogue_morton_8x32_inv_result {
+/// The result of catalogueMorton8x32Inv.
+struct CatalogueMorton8x32InvResult {
   int i;
   int j;
 };
@@ -26,14 +26,14 @@ struct catalogue_morton_8x32_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 256
 /// @return 0 <= i < 8, 0 <= j < 32
-static inline catalogue_morton_8x32_inv_result catalogue_morton_8x32_inv(int flat) {
+static inline CatalogueMorton8x32InvResult catalogueMorton8x32Inv(int flat) {
   // The bits flat[5] flat[3] flat[1] 4x0 flat[7:6] flat[4] flat[2] flat[0], highest first.
   const int scaled = 257 * flat;
   const int bits = (scaled & 0x2211) | ((scaled >> 1) & 0x462);
-  const int bits_2 = ((bits >> 2) & 0x81c) | (bits & 0x603);
-  return {bits_2 >> 9, bits_2 & 31};
+  const int bits2 = ((bits >> 2) & 0x81c) | (bits & 0x603);
+  return {bits2 >> 9, bits2 & 31};
 }
 
-#elif LEGO_CATALOGUE_MORTON_8X32_METAL != 0x37653878
+#elif LEGO_CATALOGUE_MORTON_8X32_METAL != 0x55a8e183
 #error two different units are named catalogue_morton_8x32; give name= to one of them
 #endif  // LEGO_CATALOGUE_MORTON_8X32_METAL

@@ -9,11 +9,11 @@
  * @param {number} j 0 <= j < 32
  * @returns {number} 0 <= the result < 256
  */
-export function catalogue_morton_8x32_apply(i, j) {
+export function catalogueMorton8x32Apply(i, j) {
   const total = 512 * i + j;
   const bits = ((total << 2) & 0x2070) | (total & 0x603);
-  const bits_2 = (bits & 0x2211) | ((bits << 1) & 0x8c4);
-  return (bits_2 & 0xd5) | (bits_2 >> 8);
+  const bits2 = (bits & 0x2211) | ((bits << 1) & 0x8c4);
+  return (bits2 & 0xd5) | (bits2 >> 8);
 }
 
 /**
@@ -22,9 +22,9 @@ export function catalogue_morton_8x32_apply(i, j) {
  * @param {number} flat 0 <= flat < 256
  * @returns {[i: number, j: number]} 0 <= i < 8, 0 <= j < 32
  */
-export function catalogue_morton_8x32_inv(flat) {
+export function catalogueMorton8x32Inv(flat) {
   const scaled = 257 * flat;
   const bits = (scaled & 0x2211) | ((scaled >> 1) & 0x462);
-  const bits_2 = ((bits >> 2) & 0x81c) | (bits & 0x603);
-  return [bits_2 >> 9, bits_2 & 31];
+  const bits2 = ((bits >> 2) & 0x81c) | (bits & 0x603);
+  return [bits2 >> 9, bits2 & 31];
 }

@@ -8,15 +8,15 @@
 /// 0 <= i < 8
 /// 0 <= j < 32
 /// Result: 0 <= the result < 256
-fn catalogue_morton_8x32_apply(i: i32, j: i32) -> i32 {
+fn catalogueMorton8x32Apply(i: i32, j: i32) -> i32 {
   let total = 512 * i + j;
   let bits = ((total << 2u) & 0x2070) | (total & 0x603);
-  let bits_2 = (bits & 0x2211) | ((bits << 1u) & 0x8c4);
-  return (bits_2 & 0xd5) | (bits_2 >> 8u);
+  let bits2 = (bits & 0x2211) | ((bits << 1u) & 0x8c4);
+  return (bits2 & 0xd5) | (bits2 >> 8u);
 }
 
-/// The result of catalogue_morton_8x32_inv.
-struct catalogue_morton_8x32_inv_result {
+/// The result of catalogueMorton8x32Inv.
+struct CatalogueMorton8x32InvResult {
   i: i32,
   j: i32,
 }
@@ -24,10 +24,10 @@ struct catalogue_morton_8x32_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 256
 /// Result: 0 <= i < 8, 0 <= j < 32
-fn catalogue_morton_8x32_inv(flat: i32) -> catalogue_morton_8x32_inv_result {
+fn catalogueMorton8x32Inv(flat: i32) -> CatalogueMorton8x32InvResult {
   // The bits flat[5] flat[3] flat[1] 4x0 flat[7:6] flat[4] flat[2] flat[0], highest first.
   let scaled = 257 * flat;
   let bits = (scaled & 0x2211) | ((scaled >> 1u) & 0x462);
-  let bits_2 = ((bits >> 2u) & 0x81c) | (bits & 0x603);
-  return catalogue_morton_8x32_inv_result(bits_2 >> 9u, bits_2 & 31);
+  let bits2 = ((bits >> 2u) & 0x81c) | (bits & 0x603);
+  return CatalogueMorton8x32InvResult(bits2 >> 9u, bits2 & 31);
 }

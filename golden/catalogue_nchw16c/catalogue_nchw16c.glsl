@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_NCHW16C_GLSL
-#define LEGO_CATALOGUE_NCHW16C_GLSL 0x48df8bc9
+#define LEGO_CATALOGUE_NCHW16C_GLSL 0x6bee9b7f
 
 // Physical position of the logical index (i, j, k, l).
 // N >= 1
@@ -18,13 +18,13 @@
 // 0 <= l < W
 // Result: 0 <= the result < 16*H*N*W*((C - 1) / 16 + 1)
 // Assumes C*H*N*W + 15*H*N*W <= 2^31 - 1
-int catalogue_nchw16c_apply(int N, int C, int H, int W, int i, int j, int k, int l) {
+int catalogueNchw16cApply(int N, int C, int H, int W, int i, int j, int k, int l) {
   return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15);
 }
 
 // The same with (i, j, k, l) as a vector.
-int catalogue_nchw16c_apply(int N, int C, int H, int W, ivec4 index) {
-  return catalogue_nchw16c_apply(N, C, H, W, index.x, index.y, index.z, index.w);
+int catalogueNchw16cApply(int N, int C, int H, int W, ivec4 index) {
+  return catalogueNchw16cApply(N, C, H, W, index.x, index.y, index.z, index.w);
 }
 
 // Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
@@ -38,25 +38,25 @@ int catalogue_nchw16c_apply(int N, int C, int H, int W, ivec4 index) {
 // Assumes C + 15 <= 2^31 - 1
 // Assumes H*N*W*((C - 1) / 16) + H*N*W - W <= 2^31 - 1
 // Renamed: flat is flat_v here
-void catalogue_nchw16c_inv(
+void catalogueNchw16cInv(
     int N, int C, int H, int W, int flat_v, out int i, out int j, out int k, out int l) {
   int quotient = flat_v / (16 * W);
-  int quotient_div_H = quotient / H;
-  int quotient_2 = (C + 15) >> 4;
-  int total = 16 * (quotient_div_H % quotient_2) + (flat_v & 15);
-  i = total < C ? quotient_div_H / quotient_2 : -1;
+  int quotientDivH = quotient / H;
+  int quotient2 = (C + 15) >> 4;
+  int total = 16 * (quotientDivH % quotient2) + (flat_v & 15);
+  i = total < C ? quotientDivH / quotient2 : -1;
   j = total < C ? total : -1;
   k = total < C ? quotient % H : -1;
   l = total < C ? (flat_v >> 4) - W * quotient : -1;
 }
 
 // The same with (i, j, k, l) as a vector.
-ivec4 catalogue_nchw16c_inv(int N, int C, int H, int W, int flat_v) {
+ivec4 catalogueNchw16cInv(int N, int C, int H, int W, int flat_v) {
   ivec4 result;
-  catalogue_nchw16c_inv(N, C, H, W, flat_v, result.x, result.y, result.z, result.w);
+  catalogueNchw16cInv(N, C, H, W, flat_v, result.x, result.y, result.z, result.w);
   return result;
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_GLSL != 0x48df8bc9
+#elif LEGO_CATALOGUE_NCHW16C_GLSL != 0x6bee9b7f
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_METAL
-#define LEGO_CATALOGUE_NCHW16C_METAL 0x48cf8a7b
+#define LEGO_CATALOGUE_NCHW16C_METAL 0x74f74bae
 
 #include <metal_stdlib>
 
@@ -17,14 +17,14 @@
 /// @param l 0 <= l < W
 /// @return 0 <= the result < 16*H*N*W*((C - 1) / 16 + 1)
 /// @pre C*H*N*W + 15*H*N*W <= LONG_MAX
-static inline long catalogue_nchw16c_apply(
+static inline long catalogueNchw16cApply(
     long N, long C, long H, long W, long i, long j, long k, long l) {
   (void)N;
   return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15);
 }
 
-/// The result of catalogue_nchw16c_inv.
-struct catalogue_nchw16c_inv_result {
+/// The result of catalogueNchw16cInv.
+struct CatalogueNchw16cInvResult {
   long i;
   long j;
   long k;
@@ -41,21 +41,21 @@ struct catalogue_nchw16c_inv_result {
 /// @pre 16*W <= LONG_MAX
 /// @pre C + 15 <= LONG_MAX
 /// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= LONG_MAX
-static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
+static inline CatalogueNchw16cInvResult catalogueNchw16cInv(
     long N, long C, long H, long W, long flat) {
   (void)N;
   const long quotient = flat / (16 * W);
-  const long quotient_div_H = quotient / H;
-  const long quotient_2 = (C + 15) >> 4;
-  const long total = 16 * (quotient_div_H % quotient_2) + (flat & 15);
+  const long quotientDivH = quotient / H;
+  const long quotient2 = (C + 15) >> 4;
+  const long total = 16 * (quotientDivH % quotient2) + (flat & 15);
   return {
-      total < C ? quotient_div_H / quotient_2 : -1,
+      total < C ? quotientDivH / quotient2 : -1,
       total < C ? total : -1,
       total < C ? quotient % H : -1,
       total < C ? (flat >> 4) - W * quotient : -1,
   };
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_METAL != 0x48cf8a7b
+#elif LEGO_CATALOGUE_NCHW16C_METAL != 0x74f74bae
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_METAL

@@ -19,7 +19,7 @@
  * @param {number} l 0 <= l < W
  * @returns {number} 0 <= the result < 16*H*N*W*(Math.floor((C - 1) / 16) + 1)
  */
-export function catalogue_nchw16c_apply(N, C, H, W, i, j, k, l) {
+export function catalogueNchw16cApply(N, C, H, W, i, j, k, l) {
   return 16 * (W * (H * (i * Math.floor((C + 15) / 16) + Math.floor(j / 16)) + k) + l) + (j & 15);
 }
 
@@ -37,13 +37,13 @@ export function catalogue_nchw16c_apply(N, C, H, W, i, j, k, l) {
  * @param {number} flat 0 <= flat < 16*H*N*W*(Math.floor((C - 1) / 16) + 1)
  * @returns {[i: number, j: number, k: number, l: number]} -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
  */
-export function catalogue_nchw16c_inv(N, C, H, W, flat) {
+export function catalogueNchw16cInv(N, C, H, W, flat) {
   const quotient = Math.trunc(flat / (16 * W));
-  const quotient_div_H = Math.trunc(quotient / H);
-  const quotient_2 = Math.floor((C + 15) / 16);
-  const total = 16 * (quotient_div_H % quotient_2) + (flat & 15);
+  const quotientDivH = Math.trunc(quotient / H);
+  const quotient2 = Math.floor((C + 15) / 16);
+  const total = 16 * (quotientDivH % quotient2) + (flat & 15);
   return [
-    total < C ? Math.trunc(quotient_div_H / quotient_2) : -1,
+    total < C ? Math.trunc(quotientDivH / quotient2) : -1,
     total < C ? total : -1,
     total < C ? quotient % H : -1,
     total < C ? Math.floor(flat / 16) - W * quotient : -1,
@@ -59,7 +59,7 @@ export function catalogue_nchw16c_inv(N, C, H, W, flat) {
  * @param {number} W
  * @returns {boolean}
  */
-export function catalogue_nchw16c_fits(N, C, H, W) {
+export function catalogueNchw16cFits(N, C, H, W) {
   return N >= 1 && C >= 1 && H >= 1 && W >= 1
       && H <= Math.trunc(Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 15) / N) / W)
       && C

@@ -15,12 +15,12 @@
 /// 0 <= l < W
 /// Result: 0 <= the result < 16*H*N*W*((C - 1) / 16 + 1)
 /// Assumes C*H*N*W + 15*H*N*W <= 2^31 - 1
-fn catalogue_nchw16c_apply(N: i32, C: i32, H: i32, W: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
+fn catalogueNchw16cApply(N: i32, C: i32, H: i32, W: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
   return 16 * (W * (H * (i * ((C + 15) >> 4u) + (j >> 4u)) + k) + l) + (j & 15);
 }
 
-/// The result of catalogue_nchw16c_inv.
-struct catalogue_nchw16c_inv_result {
+/// The result of catalogueNchw16cInv.
+struct CatalogueNchw16cInvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -37,14 +37,13 @@ struct catalogue_nchw16c_inv_result {
 /// Assumes 16*W <= 2^31 - 1
 /// Assumes C + 15 <= 2^31 - 1
 /// Assumes H*N*W*((C - 1) / 16) + H*N*W - W <= 2^31 - 1
-fn catalogue_nchw16c_inv(
-    N: i32, C: i32, H: i32, W: i32, flat: i32) -> catalogue_nchw16c_inv_result {
+fn catalogueNchw16cInv(N: i32, C: i32, H: i32, W: i32, flat: i32) -> CatalogueNchw16cInvResult {
   let quotient = flat / (16 * W);
-  let quotient_div_H = quotient / H;
-  let quotient_2 = (C + 15) >> 4u;
-  let total = 16 * (quotient_div_H % quotient_2) + (flat & 15);
-  return catalogue_nchw16c_inv_result(
-      select(-1, quotient_div_H / quotient_2, total < C),
+  let quotientDivH = quotient / H;
+  let quotient2 = (C + 15) >> 4u;
+  let total = 16 * (quotientDivH % quotient2) + (flat & 15);
+  return CatalogueNchw16cInvResult(
+      select(-1, quotientDivH / quotient2, total < C),
       select(-1, total, total < C),
       select(-1, quotient % H, total < C),
       select(-1, (flat >> 4u) - W * quotient, total < C));

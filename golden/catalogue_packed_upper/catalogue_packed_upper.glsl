@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_GLSL
-#define LEGO_CATALOGUE_PACKED_UPPER_GLSL 0x464c6454
+#define LEGO_CATALOGUE_PACKED_UPPER_GLSL 0x524e29e5
 
 // The square root rounded down, two bits of n at a time.
 int catalogue_packed_upper_isqrt(int n) {
@@ -28,13 +28,13 @@ int catalogue_packed_upper_isqrt(int n) {
 // Result: -1 <= the result < (N*N + N) / 2
 // Assumes N*N - N <= 2^31 - 1
 // Assumes floor((N*N - N) / 2) + N <= 2^31 - 1
-int catalogue_packed_upper_apply(int N, int i, int j) {
+int cataloguePackedUpperApply(int N, int i, int j) {
   return j < i ? -1 : (j * (j + 1) >> 1) + i;
 }
 
 // The same with (i, j) as a vector.
-int catalogue_packed_upper_apply(int N, ivec2 index) {
-  return catalogue_packed_upper_apply(N, index.x, index.y);
+int cataloguePackedUpperApply(int N, ivec2 index) {
+  return cataloguePackedUpperApply(N, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
@@ -43,19 +43,19 @@ int catalogue_packed_upper_apply(int N, ivec2 index) {
 // Result: 0 <= i < N, 0 <= j < N
 // Assumes 4*N*N + 4*N <= 2^31 - 1
 // Renamed: flat is flat_v here
-void catalogue_packed_upper_inv(int N, int flat_v, out int i, out int j) {
+void cataloguePackedUpperInv(int N, int flat_v, out int i, out int j) {
   int quotient = (catalogue_packed_upper_isqrt(8 * flat_v + 1) - 1) >> 1;
   i = flat_v - (quotient * (quotient + 1) >> 1);
   j = quotient;
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_packed_upper_inv(int N, int flat_v) {
+ivec2 cataloguePackedUpperInv(int N, int flat_v) {
   ivec2 result;
-  catalogue_packed_upper_inv(N, flat_v, result.x, result.y);
+  cataloguePackedUpperInv(N, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_GLSL != 0x464c6454
+#elif LEGO_CATALOGUE_PACKED_UPPER_GLSL != 0x524e29e5
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_GLSL

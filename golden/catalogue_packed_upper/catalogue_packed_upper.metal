@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_METAL
-#define LEGO_CATALOGUE_PACKED_UPPER_METAL 0x4475edaa
+#define LEGO_CATALOGUE_PACKED_UPPER_METAL 0x657305e5
 
 #include <metal_stdlib>
 
@@ -27,13 +27,13 @@ static inline long catalogue_packed_upper_isqrt_i64(long n) {
 /// @return -1 <= the result < (N*N + N) / 2
 /// @pre N*N - N <= LONG_MAX
 /// @pre floor((N*N - N) / 2) + N <= LONG_MAX
-static inline long catalogue_packed_upper_apply(long N, long i, long j) {
+static inline long cataloguePackedUpperApply(long N, long i, long j) {
   (void)N;
   return j < i ? -1 : (j * (j + 1) >> 1) + i;
 }
 
-/// The result of catalogue_packed_upper_inv.
-struct catalogue_packed_upper_inv_result {
+/// The result of cataloguePackedUpperInv.
+struct CataloguePackedUpperInvResult {
   long i;
   long j;
 };
@@ -43,12 +43,12 @@ struct catalogue_packed_upper_inv_result {
 /// @param flat 0 <= flat < (N*N + N) / 2
 /// @return 0 <= i < N, 0 <= j < N
 /// @pre 4*N*N + 4*N <= LONG_MAX
-static inline catalogue_packed_upper_inv_result catalogue_packed_upper_inv(long N, long flat) {
+static inline CataloguePackedUpperInvResult cataloguePackedUpperInv(long N, long flat) {
   (void)N;
   const long quotient = (catalogue_packed_upper_isqrt_i64(8 * flat + 1) - 1) >> 1;
   return {flat - (quotient * (quotient + 1) >> 1), quotient};
 }
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_METAL != 0x4475edaa
+#elif LEGO_CATALOGUE_PACKED_UPPER_METAL != 0x657305e5
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_METAL

@@ -25,7 +25,7 @@ function isqrt(n) {
  * @param {number} j 0 <= j < N
  * @returns {number} -1 <= the result < Math.floor((N*N + N) / 2)
  */
-export function catalogue_packed_upper_apply(N, i, j) {
+export function cataloguePackedUpperApply(N, i, j) {
   return j < i ? -1 : Math.floor(j * (j + 1) / 2) + i;
 }
 
@@ -38,7 +38,7 @@ export function catalogue_packed_upper_apply(N, i, j) {
  * @param {number} flat 0 <= flat < Math.floor((N*N + N) / 2)
  * @returns {[i: number, j: number]} 0 <= i < N, 0 <= j < N
  */
-export function catalogue_packed_upper_inv(N, flat) {
+export function cataloguePackedUpperInv(N, flat) {
   const quotient = Math.floor((isqrt(8 * flat + 1) - 1) / 2);
   return [flat - Math.floor(quotient * (quotient + 1) / 2), quotient];
 }
@@ -49,7 +49,7 @@ export function catalogue_packed_upper_inv(N, flat) {
  * @param {number} N
  * @returns {boolean}
  */
-export function catalogue_packed_upper_fits(N) {
+export function cataloguePackedUpperFits(N) {
   return N >= 1 && N <= Number.MAX_SAFE_INTEGER && N - 1 <= Math.trunc(Number.MAX_SAFE_INTEGER / N)
       && N <= Number.MAX_SAFE_INTEGER - Math.trunc((N - 1) * N / 2)
       && N <= Math.trunc(Number.MAX_SAFE_INTEGER / 4)

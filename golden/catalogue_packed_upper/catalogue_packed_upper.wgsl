@@ -26,12 +26,12 @@ fn catalogue_packed_upper_isqrt_i32(n: i32) -> i32 {
 /// Result: -1 <= the result < (N*N + N) / 2
 /// Assumes N*N - N <= 2^31 - 1
 /// Assumes floor((N*N - N) / 2) + N <= 2^31 - 1
-fn catalogue_packed_upper_apply(N: i32, i: i32, j: i32) -> i32 {
+fn cataloguePackedUpperApply(N: i32, i: i32, j: i32) -> i32 {
   return select(((j * (j + 1)) >> 1u) + i, -1, j < i);
 }
 
-/// The result of catalogue_packed_upper_inv.
-struct catalogue_packed_upper_inv_result {
+/// The result of cataloguePackedUpperInv.
+struct CataloguePackedUpperInvResult {
   i: i32,
   j: i32,
 }
@@ -41,7 +41,7 @@ struct catalogue_packed_upper_inv_result {
 /// 0 <= flat < (N*N + N) / 2
 /// Result: 0 <= i < N, 0 <= j < N
 /// Assumes 4*N*N + 4*N <= 2^31 - 1
-fn catalogue_packed_upper_inv(N: i32, flat: i32) -> catalogue_packed_upper_inv_result {
+fn cataloguePackedUpperInv(N: i32, flat: i32) -> CataloguePackedUpperInvResult {
   let quotient = (catalogue_packed_upper_isqrt_i32(8 * flat + 1) - 1) >> 1u;
-  return catalogue_packed_upper_inv_result(flat - ((quotient * (quotient + 1)) >> 1u), quotient);
+  return CataloguePackedUpperInvResult(flat - ((quotient * (quotient + 1)) >> 1u), quotient);
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_SKEWED_GLSL
-#define LEGO_CATALOGUE_SKEWED_GLSL 0x00359a57
+#define LEGO_CATALOGUE_SKEWED_GLSL 0x188417f1
 
 // The remainder of the quotient rounded down, with the divisor's sign; of the least integer no
 // opposite is taken.
@@ -25,13 +25,13 @@ int catalogue_skewed_floor_mod(int a, int b) {
 // Result: 0 <= the result < M*N
 // Assumes M + N <= 2^31 - 1
 // Assumes M*N <= 2^31 - 1
-int catalogue_skewed_apply(int M, int N, int i, int j) {
+int catalogueSkewedApply(int M, int N, int i, int j) {
   return N * i + (i + j) % N;
 }
 
 // The same with (i, j) as a vector.
-int catalogue_skewed_apply(int M, int N, ivec2 index) {
-  return catalogue_skewed_apply(M, N, index.x, index.y);
+int catalogueSkewedApply(int M, int N, ivec2 index) {
+  return catalogueSkewedApply(M, N, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
@@ -40,19 +40,19 @@ int catalogue_skewed_apply(int M, int N, ivec2 index) {
 // 0 <= flat_v < M*N
 // Result: 0 <= i < M, 0 <= j < N
 // Renamed: flat is flat_v here
-void catalogue_skewed_inv(int M, int N, int flat_v, out int i, out int j) {
-  int flat_div_N = flat_v / N;
-  i = flat_div_N;
-  j = catalogue_skewed_floor_mod(flat_v - flat_div_N, N);
+void catalogueSkewedInv(int M, int N, int flat_v, out int i, out int j) {
+  int flatDivN = flat_v / N;
+  i = flatDivN;
+  j = catalogue_skewed_floor_mod(flat_v - flatDivN, N);
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_skewed_inv(int M, int N, int flat_v) {
+ivec2 catalogueSkewedInv(int M, int N, int flat_v) {
   ivec2 result;
-  catalogue_skewed_inv(M, N, flat_v, result.x, result.y);
+  catalogueSkewedInv(M, N, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_SKEWED_GLSL != 0x00359a57
+#elif LEGO_CATALOGUE_SKEWED_GLSL != 0x188417f1
 #error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_GLSL

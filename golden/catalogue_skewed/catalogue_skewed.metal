@@ -2,7 +2,7 @@
 //
 // catalogue_skewed(M, N)
 #ifndef LEGO_CATALOGUE_SKEWED_METAL
-#define LEGO_CATALOGUE_SKEWED_METAL 0x7c5a2efd
+#define LEGO_CATALOGUE_SKEWED_METAL 0x414eeace
 
 #include <metal_stdlib>
 
@@ -21,13 +21,13 @@ static inline long catalogue_skewed_floor_mod_i64(long a, long b) {
 /// @return 0 <= the result < M*N
 /// @pre M + N <= LONG_MAX
 /// @pre M*N <= LONG_MAX
-static inline long catalogue_skewed_apply(long M, long N, long i, long j) {
+static inline long catalogueSkewedApply(long M, long N, long i, long j) {
   (void)M;
   return N * i + (i + j) % N;
 }
 
-/// The result of catalogue_skewed_inv.
-struct catalogue_skewed_inv_result {
+/// The result of catalogueSkewedInv.
+struct CatalogueSkewedInvResult {
   long i;
   long j;
 };
@@ -37,12 +37,12 @@ struct catalogue_skewed_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-static inline catalogue_skewed_inv_result catalogue_skewed_inv(long M, long N, long flat) {
+static inline CatalogueSkewedInvResult catalogueSkewedInv(long M, long N, long flat) {
   (void)M;
-  const long flat_div_N = flat / N;
-  return {flat_div_N, catalogue_skewed_floor_mod_i64(flat - flat_div_N, N)};
+  const long flatDivN = flat / N;
+  return {flatDivN, catalogue_skewed_floor_mod_i64(flat - flatDivN, N)};
 }
 
-#elif LEGO_CATALOGUE_SKEWED_METAL != 0x7c5a2efd
+#elif LEGO_CATALOGUE_SKEWED_METAL != 0x414eeace
 #error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_METAL

@@ -28,7 +28,7 @@ function floorMod(a, b) {
  * @param {number} j 0 <= j < N
  * @returns {number} 0 <= the result < M*N
  */
-export function catalogue_skewed_apply(M, N, i, j) {
+export function catalogueSkewedApply(M, N, i, j) {
   return N * i + (i + j) % N;
 }
 
@@ -40,9 +40,9 @@ export function catalogue_skewed_apply(M, N, i, j) {
  * @param {number} flat 0 <= flat < M*N
  * @returns {[i: number, j: number]} 0 <= i < M, 0 <= j < N
  */
-export function catalogue_skewed_inv(M, N, flat) {
-  const flat_div_N = Math.trunc(flat / N);
-  return [flat_div_N, floorMod(flat - flat_div_N, N)];
+export function catalogueSkewedInv(M, N, flat) {
+  const flatDivN = Math.trunc(flat / N);
+  return [flatDivN, floorMod(flat - flatDivN, N)];
 }
 
 /**
@@ -52,7 +52,7 @@ export function catalogue_skewed_inv(M, N, flat) {
  * @param {number} N
  * @returns {boolean}
  */
-export function catalogue_skewed_fits(M, N) {
+export function catalogueSkewedFits(M, N) {
   return M >= 1 && N >= 1 && M <= Number.MAX_SAFE_INTEGER && N <= Number.MAX_SAFE_INTEGER - M
       && M <= Math.trunc(Number.MAX_SAFE_INTEGER / N);
 }

@@ -18,12 +18,12 @@ fn catalogue_skewed_floor_mod_i32(a: i32, b: i32) -> i32 {
 /// Result: 0 <= the result < M*N
 /// Assumes M + N <= 2^31 - 1
 /// Assumes M*N <= 2^31 - 1
-fn catalogue_skewed_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
+fn catalogueSkewedApply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return N * i + (i + j) % N;
 }
 
-/// The result of catalogue_skewed_inv.
-struct catalogue_skewed_inv_result {
+/// The result of catalogueSkewedInv.
+struct CatalogueSkewedInvResult {
   i: i32,
   j: i32,
 }
@@ -33,8 +33,7 @@ struct catalogue_skewed_inv_result {
 /// N >= 1
 /// 0 <= flat < M*N
 /// Result: 0 <= i < M, 0 <= j < N
-fn catalogue_skewed_inv(M: i32, N: i32, flat: i32) -> catalogue_skewed_inv_result {
-  let flat_div_N = flat / N;
-  return catalogue_skewed_inv_result(
-      flat_div_N, catalogue_skewed_floor_mod_i32(flat - flat_div_N, N));
+fn catalogueSkewedInv(M: i32, N: i32, flat: i32) -> CatalogueSkewedInvResult {
+  let flatDivN = flat / N;
+  return CatalogueSkewedInvResult(flatDivN, catalogue_skewed_floor_mod_i32(flat - flatDivN, N));
 }

@@ -5,37 +5,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_SW128_GLSL
-#define LEGO_CATALOGUE_SW128_GLSL 0x3a705bcb
+#define LEGO_CATALOGUE_SW128_GLSL 0x2d7a1d02
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 24
 // 0 <= j < 64
 // Result: 0 <= the result < 1536
-int catalogue_sw128_apply(int i, int j) {
+int catalogueSw128Apply(int i, int j) {
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
 // The same with (i, j) as a vector.
-int catalogue_sw128_apply(ivec2 index) {
-  return catalogue_sw128_apply(index.x, index.y);
+int catalogueSw128Apply(ivec2 index) {
+  return catalogueSw128Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 1536
 // Result: 0 <= i < 24, 0 <= j < 64
 // Renamed: flat is flat_v here
-void catalogue_sw128_inv(int flat_v, out int i, out int j) {
+void catalogueSw128Inv(int flat_v, out int i, out int j) {
   i = flat_v >> 6;
   j = (flat_v & 63) ^ ((flat_v >> 3) & 0x38);
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_sw128_inv(int flat_v) {
+ivec2 catalogueSw128Inv(int flat_v) {
   ivec2 result;
-  catalogue_sw128_inv(flat_v, result.x, result.y);
+  catalogueSw128Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_SW128_GLSL != 0x3a705bcb
+#elif LEGO_CATALOGUE_SW128_GLSL != 0x2d7a1d02
 #error two different units are named catalogue_sw128; give name= to one of them
 #endif  // LEGO_CATALOGUE_SW128_GLSL

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((24, 64), (64, 1)))
 #ifndef LEGO_CATALOGUE_SW128_METAL
-#define LEGO_CATALOGUE_SW128_METAL 0x4c81d300
+#define LEGO_CATALOGUE_SW128_METAL 0x5bdf5759
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 24
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 1536
-static inline int catalogue_sw128_apply(int i, int j) {
+static inline int catalogueSw128Apply(int i, int j) {
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
-/// The result of catalogue_sw128_inv.
-struct catalogue_sw128_inv_result {
+/// The result of catalogueSw128Inv.
+struct CatalogueSw128InvResult {
   int i;
   int j;
 };
@@ -23,10 +23,10 @@ struct catalogue_sw128_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 1536
 /// @return 0 <= i < 24, 0 <= j < 64
-static inline catalogue_sw128_inv_result catalogue_sw128_inv(int flat) {
+static inline CatalogueSw128InvResult catalogueSw128Inv(int flat) {
   return {flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)};
 }
 
-#elif LEGO_CATALOGUE_SW128_METAL != 0x4c81d300
+#elif LEGO_CATALOGUE_SW128_METAL != 0x5bdf5759
 #error two different units are named catalogue_sw128; give name= to one of them
 #endif  // LEGO_CATALOGUE_SW128_METAL

@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 64
  * @returns {number} 0 <= the result < 1536
  */
-export function catalogue_sw128_apply(i, j) {
+export function catalogueSw128Apply(i, j) {
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
@@ -19,6 +19,6 @@ export function catalogue_sw128_apply(i, j) {
  * @param {number} flat 0 <= flat < 1536
  * @returns {[i: number, j: number]} 0 <= i < 24, 0 <= j < 64
  */
-export function catalogue_sw128_inv(flat) {
+export function catalogueSw128Inv(flat) {
   return [flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)];
 }

@@ -8,12 +8,12 @@
 /// 0 <= i < 24
 /// 0 <= j < 64
 /// Result: 0 <= the result < 1536
-fn catalogue_sw128_apply(i: i32, j: i32) -> i32 {
+fn catalogueSw128Apply(i: i32, j: i32) -> i32 {
   return (64 * i + j) ^ (8 * (i & 7));
 }
 
-/// The result of catalogue_sw128_inv.
-struct catalogue_sw128_inv_result {
+/// The result of catalogueSw128Inv.
+struct CatalogueSw128InvResult {
   i: i32,
   j: i32,
 }
@@ -21,6 +21,6 @@ struct catalogue_sw128_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 1536
 /// Result: 0 <= i < 24, 0 <= j < 64
-fn catalogue_sw128_inv(flat: i32) -> catalogue_sw128_inv_result {
-  return catalogue_sw128_inv_result(flat >> 6u, (flat & 63) ^ ((flat >> 3u) & 0x38));
+fn catalogueSw128Inv(flat: i32) -> CatalogueSw128InvResult {
+  return CatalogueSw128InvResult(flat >> 6u, (flat & 63) ^ ((flat >> 3u) & 0x38));
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_TENSTORRENT_GLSL
-#define LEGO_CATALOGUE_TENSTORRENT_GLSL 0x7e404065
+#define LEGO_CATALOGUE_TENSTORRENT_GLSL 0x4c9d5383
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -14,14 +14,14 @@
 // 0 <= j < N
 // Result: 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 // Assumes M*N + 31*M + 31*N + 448 <= 2^31 - 1
-int catalogue_tenstorrent_apply(int M, int N, int i, int j) {
+int catalogueTenstorrentApply(int M, int N, int i, int j) {
   return 1024 * ((N - 1) >> 5) * (i >> 5) + 512 * (j >> 5) + 256 * ((i >> 4) + (j >> 4)) + 16 * i
       + (j & 15);
 }
 
 // The same with (i, j) as a vector.
-int catalogue_tenstorrent_apply(int M, int N, ivec2 index) {
-  return catalogue_tenstorrent_apply(M, N, index.x, index.y);
+int catalogueTenstorrentApply(int M, int N, ivec2 index) {
+  return catalogueTenstorrentApply(M, N, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -31,22 +31,22 @@ int catalogue_tenstorrent_apply(int M, int N, ivec2 index) {
 // Result: -1 <= i < M, -1 <= j < N
 // Assumes 32*N + 992 <= 2^31 - 1
 // Renamed: flat is flat_v here
-void catalogue_tenstorrent_inv(int M, int N, int flat_v, out int i, out int j) {
-  int flat_div_16 = flat_v >> 4;
+void catalogueTenstorrentInv(int M, int N, int flat_v, out int i, out int j) {
+  int flatDiv16 = flat_v >> 4;
   int scaled = 1024 * ((N + 31) >> 5);
-  int total = 32 * (flat_v / scaled) + ((flat_v >> 5) & 0x10) + (flat_div_16 & 15);
-  int total_2 = 32 * (flat_v % scaled >> 10) + (flat_div_16 & 0x10) + (flat_v & 15);
-  i = total < M && total_2 < N ? total : -1;
-  j = total < M && total_2 < N ? total_2 : -1;
+  int total = 32 * (flat_v / scaled) + ((flat_v >> 5) & 0x10) + (flatDiv16 & 15);
+  int total2 = 32 * (flat_v % scaled >> 10) + (flatDiv16 & 0x10) + (flat_v & 15);
+  i = total < M && total2 < N ? total : -1;
+  j = total < M && total2 < N ? total2 : -1;
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_tenstorrent_inv(int M, int N, int flat_v) {
+ivec2 catalogueTenstorrentInv(int M, int N, int flat_v) {
   ivec2 result;
-  catalogue_tenstorrent_inv(M, N, flat_v, result.x, result.y);
+  catalogueTenstorrentInv(M, N, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_TENSTORRENT_GLSL != 0x7e404065
+#elif LEGO_CATALOGUE_TENSTORRENT_GLSL != 0x4c9d5383
 #error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_METAL
-#define LEGO_CATALOGUE_TENSTORRENT_METAL 0x1ecd59bd
+#define LEGO_CATALOGUE_TENSTORRENT_METAL 0x2b8f8b2d
 
 #include <metal_stdlib>
 
@@ -13,14 +13,14 @@
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// @pre M*N + 31*M + 31*N + 448 <= LONG_MAX
-static inline long catalogue_tenstorrent_apply(long M, long N, long i, long j) {
+static inline long catalogueTenstorrentApply(long M, long N, long i, long j) {
   (void)M;
   return 1024 * ((N - 1) >> 5) * (i >> 5) + 512 * (j >> 5) + 256 * ((i >> 4) + (j >> 4)) + 16 * i
       + (j & 15);
 }
 
-/// The result of catalogue_tenstorrent_inv.
-struct catalogue_tenstorrent_inv_result {
+/// The result of catalogueTenstorrentInv.
+struct CatalogueTenstorrentInvResult {
   long i;
   long j;
 };
@@ -31,15 +31,14 @@ struct catalogue_tenstorrent_inv_result {
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// @return -1 <= i < M, -1 <= j < N
 /// @pre 32*N + 992 <= LONG_MAX
-static inline catalogue_tenstorrent_inv_result catalogue_tenstorrent_inv(
-    long M, long N, long flat) {
-  const long flat_div_16 = flat >> 4;
+static inline CatalogueTenstorrentInvResult catalogueTenstorrentInv(long M, long N, long flat) {
+  const long flatDiv16 = flat >> 4;
   const long scaled = 1024 * ((N + 31) >> 5);
-  const long total = 32 * (flat / scaled) + ((flat >> 5) & 0x10) + (flat_div_16 & 15);
-  const long total_2 = 32 * (flat % scaled >> 10) + (flat_div_16 & 0x10) + (flat & 15);
-  return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
+  const long total = 32 * (flat / scaled) + ((flat >> 5) & 0x10) + (flatDiv16 & 15);
+  const long total2 = 32 * (flat % scaled >> 10) + (flatDiv16 & 0x10) + (flat & 15);
+  return {total < M && total2 < N ? total : -1, total < M && total2 < N ? total2 : -1};
 }
 
-#elif LEGO_CATALOGUE_TENSTORRENT_METAL != 0x1ecd59bd
+#elif LEGO_CATALOGUE_TENSTORRENT_METAL != 0x2b8f8b2d
 #error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_METAL

@@ -15,7 +15,7 @@
  * @param {number} j 0 <= j < N
  * @returns {number} 0 <= the result < 1024*(Math.floor((M - 1) / 32) + 1)*(Math.floor((N - 1) / 32) + 1)
  */
-export function catalogue_tenstorrent_apply(M, N, i, j) {
+export function catalogueTenstorrentApply(M, N, i, j) {
   return 1024 * Math.floor((N - 1) / 32) * Math.floor(i / 32) + 512 * Math.floor(j / 32)
       + 256 * (Math.floor(i / 16) + Math.floor(j / 16)) + 16 * i + (j & 15);
 }
@@ -30,13 +30,12 @@ export function catalogue_tenstorrent_apply(M, N, i, j) {
  * @param {number} flat 0 <= flat < 1024*(Math.floor((M - 1) / 32) + 1)*(Math.floor((N - 1) / 32) + 1)
  * @returns {[i: number, j: number]} -1 <= i < M, -1 <= j < N
  */
-export function catalogue_tenstorrent_inv(M, N, flat) {
-  const flat_div_16 = Math.floor(flat / 16);
+export function catalogueTenstorrentInv(M, N, flat) {
+  const flatDiv16 = Math.floor(flat / 16);
   const scaled = 1024 * Math.floor((N + 31) / 32);
-  const total = 32 * Math.trunc(flat / scaled) + (Math.floor(flat / 32) & 0x10)
-      + (flat_div_16 & 15);
-  const total_2 = 32 * Math.floor(flat % scaled / 1024) + (flat_div_16 & 0x10) + (flat & 15);
-  return [total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1];
+  const total = 32 * Math.trunc(flat / scaled) + (Math.floor(flat / 32) & 0x10) + (flatDiv16 & 15);
+  const total2 = 32 * Math.floor(flat % scaled / 1024) + (flatDiv16 & 0x10) + (flat & 15);
+  return [total < M && total2 < N ? total : -1, total < M && total2 < N ? total2 : -1];
 }
 
 /**
@@ -46,7 +45,7 @@ export function catalogue_tenstorrent_inv(M, N, flat) {
  * @param {number} N
  * @returns {boolean}
  */
-export function catalogue_tenstorrent_fits(M, N) {
+export function catalogueTenstorrentFits(M, N) {
   return M >= 1 && N >= 1 && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 448) / 31)
       && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 448 - 31 * M) / 31)
       && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 448 - 31 * M - 31 * N) / N)

@@ -11,13 +11,13 @@
 /// 0 <= j < N
 /// Result: 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// Assumes M*N + 31*M + 31*N + 448 <= 2^31 - 1
-fn catalogue_tenstorrent_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
+fn catalogueTenstorrentApply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return 1024 * ((N - 1) >> 5u) * (i >> 5u) + 512 * (j >> 5u) + 256 * ((i >> 4u) + (j >> 4u))
       + 16 * i + (j & 15);
 }
 
-/// The result of catalogue_tenstorrent_inv.
-struct catalogue_tenstorrent_inv_result {
+/// The result of catalogueTenstorrentInv.
+struct CatalogueTenstorrentInvResult {
   i: i32,
   j: i32,
 }
@@ -28,11 +28,11 @@ struct catalogue_tenstorrent_inv_result {
 /// 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// Result: -1 <= i < M, -1 <= j < N
 /// Assumes 32*N + 992 <= 2^31 - 1
-fn catalogue_tenstorrent_inv(M: i32, N: i32, flat: i32) -> catalogue_tenstorrent_inv_result {
-  let flat_div_16 = flat >> 4u;
+fn catalogueTenstorrentInv(M: i32, N: i32, flat: i32) -> CatalogueTenstorrentInvResult {
+  let flatDiv16 = flat >> 4u;
   let scaled = 1024 * ((N + 31) >> 5u);
-  let total = 32 * (flat / scaled) + ((flat >> 5u) & 0x10) + (flat_div_16 & 15);
-  let total_2 = 32 * ((flat % scaled) >> 10u) + (flat_div_16 & 0x10) + (flat & 15);
-  return catalogue_tenstorrent_inv_result(
-      select(-1, total, total < M && total_2 < N), select(-1, total_2, total < M && total_2 < N));
+  let total = 32 * (flat / scaled) + ((flat >> 5u) & 0x10) + (flatDiv16 & 15);
+  let total2 = 32 * ((flat % scaled) >> 10u) + (flatDiv16 & 0x10) + (flat & 15);
+  return CatalogueTenstorrentInvResult(
+      select(-1, total, total < M && total2 < N), select(-1, total2, total < M && total2 < N));
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_VNNI_GLSL
-#define LEGO_CATALOGUE_VNNI_GLSL 0x3dd81804
+#define LEGO_CATALOGUE_VNNI_GLSL 0x5da62db7
 
 // Physical position of the logical index (i, j).
 // K >= 1
@@ -14,13 +14,13 @@
 // 0 <= j < N
 // Result: 0 <= the result < 2*N*((K - 1) / 2 + 1)
 // Assumes K*N + N <= 2^31 - 1
-int catalogue_vnni_apply(int K, int N, int i, int j) {
+int catalogueVnniApply(int K, int N, int i, int j) {
   return 2 * ((i >> 1) * (N - 1) + j) + i;
 }
 
 // The same with (i, j) as a vector.
-int catalogue_vnni_apply(int K, int N, ivec2 index) {
-  return catalogue_vnni_apply(K, N, index.x, index.y);
+int catalogueVnniApply(int K, int N, ivec2 index) {
+  return catalogueVnniApply(K, N, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -31,7 +31,7 @@ int catalogue_vnni_apply(int K, int N, ivec2 index) {
 // Assumes 2*N <= 2^31 - 1
 // Assumes N*((K - 1) / 2) <= 2^31 - 1
 // Renamed: flat is flat_v here
-void catalogue_vnni_inv(int K, int N, int flat_v, out int i, out int j) {
+void catalogueVnniInv(int K, int N, int flat_v, out int i, out int j) {
   int quotient = flat_v / (2 * N);
   int total = 2 * quotient + (flat_v & 1);
   i = total < K ? total : -1;
@@ -39,12 +39,12 @@ void catalogue_vnni_inv(int K, int N, int flat_v, out int i, out int j) {
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_vnni_inv(int K, int N, int flat_v) {
+ivec2 catalogueVnniInv(int K, int N, int flat_v) {
   ivec2 result;
-  catalogue_vnni_inv(K, N, flat_v, result.x, result.y);
+  catalogueVnniInv(K, N, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_VNNI_GLSL != 0x3dd81804
+#elif LEGO_CATALOGUE_VNNI_GLSL != 0x5da62db7
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_GLSL

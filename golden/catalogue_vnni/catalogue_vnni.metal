@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_METAL
-#define LEGO_CATALOGUE_VNNI_METAL 0x2d84a390
+#define LEGO_CATALOGUE_VNNI_METAL 0x66a7a4af
 
 #include <metal_stdlib>
 
@@ -13,13 +13,13 @@
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 2*N*((K - 1) / 2 + 1)
 /// @pre K*N + N <= LONG_MAX
-static inline long catalogue_vnni_apply(long K, long N, long i, long j) {
+static inline long catalogueVnniApply(long K, long N, long i, long j) {
   (void)K;
   return 2 * ((i >> 1) * (N - 1) + j) + i;
 }
 
-/// The result of catalogue_vnni_inv.
-struct catalogue_vnni_inv_result {
+/// The result of catalogueVnniInv.
+struct CatalogueVnniInvResult {
   long i;
   long j;
 };
@@ -31,12 +31,12 @@ struct catalogue_vnni_inv_result {
 /// @return -1 <= i < K, -1 <= j < N
 /// @pre 2*N <= LONG_MAX
 /// @pre N*((K - 1) / 2) <= LONG_MAX
-static inline catalogue_vnni_inv_result catalogue_vnni_inv(long K, long N, long flat) {
+static inline CatalogueVnniInvResult catalogueVnniInv(long K, long N, long flat) {
   const long quotient = flat / (2 * N);
   const long total = 2 * quotient + (flat & 1);
   return {total < K ? total : -1, total < K ? (flat >> 1) - N * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_VNNI_METAL != 0x2d84a390
+#elif LEGO_CATALOGUE_VNNI_METAL != 0x66a7a4af
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_METAL

@@ -15,7 +15,7 @@
  * @param {number} j 0 <= j < N
  * @returns {number} 0 <= the result < 2*N*(Math.floor((K - 1) / 2) + 1)
  */
-export function catalogue_vnni_apply(K, N, i, j) {
+export function catalogueVnniApply(K, N, i, j) {
   return 2 * (Math.floor(i / 2) * (N - 1) + j) + i;
 }
 
@@ -30,7 +30,7 @@ export function catalogue_vnni_apply(K, N, i, j) {
  * @param {number} flat 0 <= flat < 2*N*(Math.floor((K - 1) / 2) + 1)
  * @returns {[i: number, j: number]} -1 <= i < K, -1 <= j < N
  */
-export function catalogue_vnni_inv(K, N, flat) {
+export function catalogueVnniInv(K, N, flat) {
   const quotient = Math.trunc(flat / (2 * N));
   const total = 2 * quotient + (flat & 1);
   return [total < K ? total : -1, total < K ? Math.floor(flat / 2) - N * quotient : -1];
@@ -43,7 +43,7 @@ export function catalogue_vnni_inv(K, N, flat) {
  * @param {number} N
  * @returns {boolean}
  */
-export function catalogue_vnni_fits(K, N) {
+export function catalogueVnniFits(K, N) {
   return K >= 1 && N >= 1 && N <= Number.MAX_SAFE_INTEGER
       && K <= Math.trunc((Number.MAX_SAFE_INTEGER - N) / N)
       && Math.trunc((K - 1) / 2) <= Math.trunc(Number.MAX_SAFE_INTEGER / N);

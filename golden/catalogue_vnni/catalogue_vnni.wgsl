@@ -11,12 +11,12 @@
 /// 0 <= j < N
 /// Result: 0 <= the result < 2*N*((K - 1) / 2 + 1)
 /// Assumes K*N + N <= 2^31 - 1
-fn catalogue_vnni_apply(K: i32, N: i32, i: i32, j: i32) -> i32 {
+fn catalogueVnniApply(K: i32, N: i32, i: i32, j: i32) -> i32 {
   return 2 * ((i >> 1u) * (N - 1) + j) + i;
 }
 
-/// The result of catalogue_vnni_inv.
-struct catalogue_vnni_inv_result {
+/// The result of catalogueVnniInv.
+struct CatalogueVnniInvResult {
   i: i32,
   j: i32,
 }
@@ -28,9 +28,9 @@ struct catalogue_vnni_inv_result {
 /// Result: -1 <= i < K, -1 <= j < N
 /// Assumes 2*N <= 2^31 - 1
 /// Assumes N*((K - 1) / 2) <= 2^31 - 1
-fn catalogue_vnni_inv(K: i32, N: i32, flat: i32) -> catalogue_vnni_inv_result {
+fn catalogueVnniInv(K: i32, N: i32, flat: i32) -> CatalogueVnniInvResult {
   let quotient = flat / (2 * N);
   let total = 2 * quotient + (flat & 1);
-  return catalogue_vnni_inv_result(
+  return CatalogueVnniInvResult(
       select(-1, total, total < K), select(-1, (flat >> 1u) - N * quotient, total < K));
 }

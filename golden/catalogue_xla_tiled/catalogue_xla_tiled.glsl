@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_XLA_TILED_GLSL
-#define LEGO_CATALOGUE_XLA_TILED_GLSL 0x33b8f263
+#define LEGO_CATALOGUE_XLA_TILED_GLSL 0x372121c2
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -14,13 +14,13 @@
 // 0 <= j < N
 // Result: 0 <= the result < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
 // Assumes M*N + 127*M + 7*N + 120 <= 2^31 - 1
-int catalogue_xla_tiled_apply(int M, int N, int i, int j) {
+int catalogueXlaTiledApply(int M, int N, int i, int j) {
   return 1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 127) + i;
 }
 
 // The same with (i, j) as a vector.
-int catalogue_xla_tiled_apply(int M, int N, ivec2 index) {
-  return catalogue_xla_tiled_apply(M, N, index.x, index.y);
+int catalogueXlaTiledApply(int M, int N, ivec2 index) {
+  return catalogueXlaTiledApply(M, N, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -30,21 +30,21 @@ int catalogue_xla_tiled_apply(int M, int N, ivec2 index) {
 // Result: -1 <= i < M, -1 <= j < N
 // Assumes 8*N + 1016 <= 2^31 - 1
 // Renamed: flat is flat_v here
-void catalogue_xla_tiled_inv(int M, int N, int flat_v, out int i, out int j) {
+void catalogueXlaTiledInv(int M, int N, int flat_v, out int i, out int j) {
   int scaled = 1024 * ((N + 127) >> 7);
   int total = 8 * (flat_v / scaled) + ((flat_v >> 7) & 6) + (flat_v & 1);
-  int total_2 = 128 * (flat_v % scaled >> 10) + ((flat_v >> 1) & 127);
-  i = total < M && total_2 < N ? total : -1;
-  j = total < M && total_2 < N ? total_2 : -1;
+  int total2 = 128 * (flat_v % scaled >> 10) + ((flat_v >> 1) & 127);
+  i = total < M && total2 < N ? total : -1;
+  j = total < M && total2 < N ? total2 : -1;
 }
 
 // The same with (i, j) as a vector.
-ivec2 catalogue_xla_tiled_inv(int M, int N, int flat_v) {
+ivec2 catalogueXlaTiledInv(int M, int N, int flat_v) {
   ivec2 result;
-  catalogue_xla_tiled_inv(M, N, flat_v, result.x, result.y);
+  catalogueXlaTiledInv(M, N, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_CATALOGUE_XLA_TILED_GLSL != 0x33b8f263
+#elif LEGO_CATALOGUE_XLA_TILED_GLSL != 0x372121c2
 #error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_GLSL

@@ -15,7 +15,7 @@
  * @param {number} j 0 <= j < N
  * @returns {number} 0 <= the result < 1024*(Math.floor((M - 1) / 8) + 1)*(Math.floor((N - 1) / 128) + 1)
  */
-export function catalogue_xla_tiled_apply(M, N, i, j) {
+export function catalogueXlaTiledApply(M, N, i, j) {
   return 1024 * (Math.floor((N - 1) / 128) * Math.floor(i / 8) + Math.floor(j / 128))
       + 254 * Math.floor(i / 2) + 2 * (j & 127) + i;
 }
@@ -30,11 +30,11 @@ export function catalogue_xla_tiled_apply(M, N, i, j) {
  * @param {number} flat 0 <= flat < 1024*(Math.floor((M - 1) / 8) + 1)*(Math.floor((N - 1) / 128) + 1)
  * @returns {[i: number, j: number]} -1 <= i < M, -1 <= j < N
  */
-export function catalogue_xla_tiled_inv(M, N, flat) {
+export function catalogueXlaTiledInv(M, N, flat) {
   const scaled = 1024 * Math.floor((N + 127) / 128);
   const total = 8 * Math.trunc(flat / scaled) + (Math.floor(flat / 128) & 6) + (flat & 1);
-  const total_2 = 128 * Math.floor(flat % scaled / 1024) + (Math.floor(flat / 2) & 127);
-  return [total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1];
+  const total2 = 128 * Math.floor(flat % scaled / 1024) + (Math.floor(flat / 2) & 127);
+  return [total < M && total2 < N ? total : -1, total < M && total2 < N ? total2 : -1];
 }
 
 /**
@@ -44,7 +44,7 @@ export function catalogue_xla_tiled_inv(M, N, flat) {
  * @param {number} N
  * @returns {boolean}
  */
-export function catalogue_xla_tiled_fits(M, N) {
+export function catalogueXlaTiledFits(M, N) {
   return M >= 1 && N >= 1 && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 120) / 127)
       && N <= Math.trunc((Number.MAX_SAFE_INTEGER - 120 - 127 * M) / 7)
       && M <= Math.trunc((Number.MAX_SAFE_INTEGER - 120 - 127 * M - 7 * N) / N)

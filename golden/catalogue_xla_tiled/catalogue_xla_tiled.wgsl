@@ -11,12 +11,12 @@
 /// 0 <= j < N
 /// Result: 0 <= the result < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
 /// Assumes M*N + 127*M + 7*N + 120 <= 2^31 - 1
-fn catalogue_xla_tiled_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
+fn catalogueXlaTiledApply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return 1024 * (((N - 1) >> 7u) * (i >> 3u) + (j >> 7u)) + 254 * (i >> 1u) + 2 * (j & 127) + i;
 }
 
-/// The result of catalogue_xla_tiled_inv.
-struct catalogue_xla_tiled_inv_result {
+/// The result of catalogueXlaTiledInv.
+struct CatalogueXlaTiledInvResult {
   i: i32,
   j: i32,
 }
@@ -27,10 +27,10 @@ struct catalogue_xla_tiled_inv_result {
 /// 0 <= flat < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
 /// Result: -1 <= i < M, -1 <= j < N
 /// Assumes 8*N + 1016 <= 2^31 - 1
-fn catalogue_xla_tiled_inv(M: i32, N: i32, flat: i32) -> catalogue_xla_tiled_inv_result {
+fn catalogueXlaTiledInv(M: i32, N: i32, flat: i32) -> CatalogueXlaTiledInvResult {
   let scaled = 1024 * ((N + 127) >> 7u);
   let total = 8 * (flat / scaled) + ((flat >> 7u) & 6) + (flat & 1);
-  let total_2 = 128 * ((flat % scaled) >> 10u) + ((flat >> 1u) & 127);
-  return catalogue_xla_tiled_inv_result(
-      select(-1, total, total < M && total_2 < N), select(-1, total_2, total < M && total_2 < N));
+  let total2 = 128 * ((flat % scaled) >> 10u) + ((flat >> 1u) & 127);
+  return CatalogueXlaTiledInvResult(
+      select(-1, total, total < M && total2 < N), select(-1, total2, total < M && total2 < N));
 }

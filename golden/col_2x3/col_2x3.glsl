@@ -5,37 +5,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_COL_2X3_GLSL
-#define LEGO_COL_2X3_GLSL 0x2463f127
+#define LEGO_COL_2X3_GLSL 0x4afd1fa2
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 2
 // 0 <= j < 3
 // Result: 0 <= the result < 6
-int col_2x3_apply(int i, int j) {
+int col2x3Apply(int i, int j) {
   return 2 * j + i;
 }
 
 // The same with (i, j) as a vector.
-int col_2x3_apply(ivec2 index) {
-  return col_2x3_apply(index.x, index.y);
+int col2x3Apply(ivec2 index) {
+  return col2x3Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 6
 // Result: 0 <= i < 2, 0 <= j < 3
 // Renamed: flat is flat_v here
-void col_2x3_inv(int flat_v, out int i, out int j) {
+void col2x3Inv(int flat_v, out int i, out int j) {
   i = flat_v & 1;
   j = flat_v >> 1;
 }
 
 // The same with (i, j) as a vector.
-ivec2 col_2x3_inv(int flat_v) {
+ivec2 col2x3Inv(int flat_v) {
   ivec2 result;
-  col_2x3_inv(flat_v, result.x, result.y);
+  col2x3Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_COL_2X3_GLSL != 0x2463f127
+#elif LEGO_COL_2X3_GLSL != 0x4afd1fa2
 #error two different units are named col_2x3; give name= to one of them
 #endif  // LEGO_COL_2X3_GLSL

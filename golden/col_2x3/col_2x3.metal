@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3]).OrderBy(Col(2, 3))
 #ifndef LEGO_COL_2X3_METAL
-#define LEGO_COL_2X3_METAL 0x03f37b65
+#define LEGO_COL_2X3_METAL 0x46b87e1a
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 2
 /// @param j 0 <= j < 3
 /// @return 0 <= the result < 6
-static inline int col_2x3_apply(int i, int j) {
+static inline int col2x3Apply(int i, int j) {
   return 2 * j + i;
 }
 
-/// The result of col_2x3_inv.
-struct col_2x3_inv_result {
+/// The result of col2x3Inv.
+struct Col2x3InvResult {
   int i;
   int j;
 };
@@ -23,10 +23,10 @@ struct col_2x3_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 6
 /// @return 0 <= i < 2, 0 <= j < 3
-static inline col_2x3_inv_result col_2x3_inv(int flat) {
+static inline Col2x3InvResult col2x3Inv(int flat) {
   return {flat & 1, flat >> 1};
 }
 
-#elif LEGO_COL_2X3_METAL != 0x03f37b65
+#elif LEGO_COL_2X3_METAL != 0x46b87e1a
 #error two different units are named col_2x3; give name= to one of them
 #endif  // LEGO_COL_2X3_METAL

@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 3
  * @returns {number} 0 <= the result < 6
  */
-export function col_2x3_apply(i, j) {
+export function col2x3Apply(i, j) {
   return 2 * j + i;
 }
 
@@ -19,6 +19,6 @@ export function col_2x3_apply(i, j) {
  * @param {number} flat 0 <= flat < 6
  * @returns {[i: number, j: number]} 0 <= i < 2, 0 <= j < 3
  */
-export function col_2x3_inv(flat) {
+export function col2x3Inv(flat) {
   return [flat & 1, flat >> 1];
 }

@@ -8,12 +8,12 @@
 /// 0 <= i < 2
 /// 0 <= j < 3
 /// Result: 0 <= the result < 6
-fn col_2x3_apply(i: i32, j: i32) -> i32 {
+fn col2x3Apply(i: i32, j: i32) -> i32 {
   return 2 * j + i;
 }
 
-/// The result of col_2x3_inv.
-struct col_2x3_inv_result {
+/// The result of col2x3Inv.
+struct Col2x3InvResult {
   i: i32,
   j: i32,
 }
@@ -21,6 +21,6 @@ struct col_2x3_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 6
 /// Result: 0 <= i < 2, 0 <= j < 3
-fn col_2x3_inv(flat: i32) -> col_2x3_inv_result {
-  return col_2x3_inv_result(flat & 1, flat >> 1u);
+fn col2x3Inv(flat: i32) -> Col2x3InvResult {
+  return Col2x3InvResult(flat & 1, flat >> 1u);
 }

@@ -5,40 +5,40 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_COL_2X3X4_GLSL
-#define LEGO_COL_2X3X4_GLSL 0x3ad9058f
+#define LEGO_COL_2X3X4_GLSL 0x54f6ad1b
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 2
 // 0 <= j < 3
 // 0 <= k < 4
 // Result: 0 <= the result < 24
-int col_2x3x4_apply(int i, int j, int k) {
+int col2x3x4Apply(int i, int j, int k) {
   return 6 * k + 2 * j + i;
 }
 
 // The same with (i, j, k) as a vector.
-int col_2x3x4_apply(ivec3 index) {
-  return col_2x3x4_apply(index.x, index.y, index.z);
+int col2x3x4Apply(ivec3 index) {
+  return col2x3x4Apply(index.x, index.y, index.z);
 }
 
 // Logical index (i, j, k) of a physical position.
 // 0 <= flat_v < 24
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 // Renamed: flat is flat_v here
-void col_2x3x4_inv(int flat_v, out int i, out int j, out int k) {
-  int flat_div_6 = flat_v / 6;
+void col2x3x4Inv(int flat_v, out int i, out int j, out int k) {
+  int flatDiv6 = flat_v / 6;
   i = flat_v & 1;
-  j = (flat_v >> 1) - 3 * flat_div_6;
-  k = flat_div_6;
+  j = (flat_v >> 1) - 3 * flatDiv6;
+  k = flatDiv6;
 }
 
 // The same with (i, j, k) as a vector.
-ivec3 col_2x3x4_inv(int flat_v) {
+ivec3 col2x3x4Inv(int flat_v) {
   ivec3 result;
-  col_2x3x4_inv(flat_v, result.x, result.y, result.z);
+  col2x3x4Inv(flat_v, result.x, result.y, result.z);
   return result;
 }
 
-#elif LEGO_COL_2X3X4_GLSL != 0x3ad9058f
+#elif LEGO_COL_2X3X4_GLSL != 0x54f6ad1b
 #error two different units are named col_2x3x4; give name= to one of them
 #endif  // LEGO_COL_2X3X4_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Col(2, 3, 4))
 #ifndef LEGO_COL_2X3X4_METAL
-#define LEGO_COL_2X3X4_METAL 0x5fc814ad
+#define LEGO_COL_2X3X4_METAL 0x3aba8d9f
 
 #include <metal_stdlib>
 
@@ -11,12 +11,12 @@
 /// @param j 0 <= j < 3
 /// @param k 0 <= k < 4
 /// @return 0 <= the result < 24
-static inline int col_2x3x4_apply(int i, int j, int k) {
+static inline int col2x3x4Apply(int i, int j, int k) {
   return 6 * k + 2 * j + i;
 }
 
-/// The result of col_2x3x4_inv.
-struct col_2x3x4_inv_result {
+/// The result of col2x3x4Inv.
+struct Col2x3x4InvResult {
   int i;
   int j;
   int k;
@@ -25,11 +25,11 @@ struct col_2x3x4_inv_result {
 /// Logical index (i, j, k) of a physical position.
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
-static inline col_2x3x4_inv_result col_2x3x4_inv(int flat) {
-  const int flat_div_6 = flat / 6;
-  return {flat & 1, (flat >> 1) - 3 * flat_div_6, flat_div_6};
+static inline Col2x3x4InvResult col2x3x4Inv(int flat) {
+  const int flatDiv6 = flat / 6;
+  return {flat & 1, (flat >> 1) - 3 * flatDiv6, flatDiv6};
 }
 
-#elif LEGO_COL_2X3X4_METAL != 0x5fc814ad
+#elif LEGO_COL_2X3X4_METAL != 0x3aba8d9f
 #error two different units are named col_2x3x4; give name= to one of them
 #endif  // LEGO_COL_2X3X4_METAL

@@ -12,7 +12,7 @@
  * @param {number} k 0 <= k < 4
  * @returns {number} 0 <= the result < 24
  */
-export function col_2x3x4_apply(i, j, k) {
+export function col2x3x4Apply(i, j, k) {
   return 6 * k + 2 * j + i;
 }
 
@@ -22,7 +22,7 @@ export function col_2x3x4_apply(i, j, k) {
  * @param {number} flat 0 <= flat < 24
  * @returns {[i: number, j: number, k: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
  */
-export function col_2x3x4_inv(flat) {
-  const flat_div_6 = Math.trunc(flat / 6);
-  return [flat & 1, (flat >> 1) - 3 * flat_div_6, flat_div_6];
+export function col2x3x4Inv(flat) {
+  const flatDiv6 = Math.trunc(flat / 6);
+  return [flat & 1, (flat >> 1) - 3 * flatDiv6, flatDiv6];
 }

@@ -9,12 +9,12 @@
 /// 0 <= j < 3
 /// 0 <= k < 4
 /// Result: 0 <= the result < 24
-fn col_2x3x4_apply(i: i32, j: i32, k: i32) -> i32 {
+fn col2x3x4Apply(i: i32, j: i32, k: i32) -> i32 {
   return 6 * k + 2 * j + i;
 }
 
-/// The result of col_2x3x4_inv.
-struct col_2x3x4_inv_result {
+/// The result of col2x3x4Inv.
+struct Col2x3x4InvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -23,7 +23,7 @@ struct col_2x3x4_inv_result {
 /// Logical index (i, j, k) of a physical position.
 /// 0 <= flat < 24
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
-fn col_2x3x4_inv(flat: i32) -> col_2x3x4_inv_result {
-  let flat_div_6 = flat / 6;
-  return col_2x3x4_inv_result(flat & 1, (flat >> 1u) - 3 * flat_div_6, flat_div_6);
+fn col2x3x4Inv(flat: i32) -> Col2x3x4InvResult {
+  let flatDiv6 = flat / 6;
+  return Col2x3x4InvResult(flat & 1, (flat >> 1u) - 3 * flatDiv6, flatDiv6);
 }

@@ -5,37 +5,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_COL_3X4_GLSL
-#define LEGO_COL_3X4_GLSL 0x22f99f4b
+#define LEGO_COL_3X4_GLSL 0x5bbcf141
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 3
 // 0 <= j < 4
 // Result: 0 <= the result < 12
-int col_3x4_apply(int i, int j) {
+int col3x4Apply(int i, int j) {
   return 3 * j + i;
 }
 
 // The same with (i, j) as a vector.
-int col_3x4_apply(ivec2 index) {
-  return col_3x4_apply(index.x, index.y);
+int col3x4Apply(ivec2 index) {
+  return col3x4Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 12
 // Result: 0 <= i < 3, 0 <= j < 4
 // Renamed: flat is flat_v here
-void col_3x4_inv(int flat_v, out int i, out int j) {
+void col3x4Inv(int flat_v, out int i, out int j) {
   i = flat_v % 3;
   j = flat_v / 3;
 }
 
 // The same with (i, j) as a vector.
-ivec2 col_3x4_inv(int flat_v) {
+ivec2 col3x4Inv(int flat_v) {
   ivec2 result;
-  col_3x4_inv(flat_v, result.x, result.y);
+  col3x4Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_COL_3X4_GLSL != 0x22f99f4b
+#elif LEGO_COL_3X4_GLSL != 0x5bbcf141
 #error two different units are named col_3x4; give name= to one of them
 #endif  // LEGO_COL_3X4_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 4]).OrderBy(Col(3, 4))
 #ifndef LEGO_COL_3X4_METAL
-#define LEGO_COL_3X4_METAL 0x30a31459
+#define LEGO_COL_3X4_METAL 0x5f54958e
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 3
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 12
-static inline int col_3x4_apply(int i, int j) {
+static inline int col3x4Apply(int i, int j) {
   return 3 * j + i;
 }
 
-/// The result of col_3x4_inv.
-struct col_3x4_inv_result {
+/// The result of col3x4Inv.
+struct Col3x4InvResult {
   int i;
   int j;
 };
@@ -23,10 +23,10 @@ struct col_3x4_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 12
 /// @return 0 <= i < 3, 0 <= j < 4
-static inline col_3x4_inv_result col_3x4_inv(int flat) {
+static inline Col3x4InvResult col3x4Inv(int flat) {
   return {flat % 3, flat / 3};
 }
 
-#elif LEGO_COL_3X4_METAL != 0x30a31459
+#elif LEGO_COL_3X4_METAL != 0x5f54958e
 #error two different units are named col_3x4; give name= to one of them
 #endif  // LEGO_COL_3X4_METAL

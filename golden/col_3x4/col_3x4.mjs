@@ -11,7 +11,7 @@
  * @param {number} j 0 <= j < 4
  * @returns {number} 0 <= the result < 12
  */
-export function col_3x4_apply(i, j) {
+export function col3x4Apply(i, j) {
   return 3 * j + i;
 }
 
@@ -21,6 +21,6 @@ export function col_3x4_apply(i, j) {
  * @param {number} flat 0 <= flat < 12
  * @returns {[i: number, j: number]} 0 <= i < 3, 0 <= j < 4
  */
-export function col_3x4_inv(flat) {
+export function col3x4Inv(flat) {
   return [flat % 3, Math.trunc(flat / 3)];
 }

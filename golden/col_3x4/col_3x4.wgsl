@@ -8,12 +8,12 @@
 /// 0 <= i < 3
 /// 0 <= j < 4
 /// Result: 0 <= the result < 12
-fn col_3x4_apply(i: i32, j: i32) -> i32 {
+fn col3x4Apply(i: i32, j: i32) -> i32 {
   return 3 * j + i;
 }
 
-/// The result of col_3x4_inv.
-struct col_3x4_inv_result {
+/// The result of col3x4Inv.
+struct Col3x4InvResult {
   i: i32,
   j: i32,
 }
@@ -21,6 +21,6 @@ struct col_3x4_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 12
 /// Result: 0 <= i < 3, 0 <= j < 4
-fn col_3x4_inv(flat: i32) -> col_3x4_inv_result {
-  return col_3x4_inv_result(flat % 3, flat / 3);
+fn col3x4Inv(flat: i32) -> Col3x4InvResult {
+  return Col3x4InvResult(flat % 3, flat / 3);
 }

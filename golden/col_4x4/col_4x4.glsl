@@ -5,37 +5,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_COL_4X4_GLSL
-#define LEGO_COL_4X4_GLSL 0x59fc762b
+#define LEGO_COL_4X4_GLSL 0x22282a2d
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 4
 // 0 <= j < 4
 // Result: 0 <= the result < 16
-int col_4x4_apply(int i, int j) {
+int col4x4Apply(int i, int j) {
   return 4 * j + i;
 }
 
 // The same with (i, j) as a vector.
-int col_4x4_apply(ivec2 index) {
-  return col_4x4_apply(index.x, index.y);
+int col4x4Apply(ivec2 index) {
+  return col4x4Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 16
 // Result: 0 <= i < 4, 0 <= j < 4
 // Renamed: flat is flat_v here
-void col_4x4_inv(int flat_v, out int i, out int j) {
+void col4x4Inv(int flat_v, out int i, out int j) {
   i = flat_v & 3;
   j = flat_v >> 2;
 }
 
 // The same with (i, j) as a vector.
-ivec2 col_4x4_inv(int flat_v) {
+ivec2 col4x4Inv(int flat_v) {
   ivec2 result;
-  col_4x4_inv(flat_v, result.x, result.y);
+  col4x4Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_COL_4X4_GLSL != 0x59fc762b
+#elif LEGO_COL_4X4_GLSL != 0x22282a2d
 #error two different units are named col_4x4; give name= to one of them
 #endif  // LEGO_COL_4X4_GLSL

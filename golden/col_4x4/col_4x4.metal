@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Col(4, 4))
 #ifndef LEGO_COL_4X4_METAL
-#define LEGO_COL_4X4_METAL 0x0c8e8e98
+#define LEGO_COL_4X4_METAL 0x0a7a52e0
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 4
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 16
-static inline int col_4x4_apply(int i, int j) {
+static inline int col4x4Apply(int i, int j) {
   return 4 * j + i;
 }
 
-/// The result of col_4x4_inv.
-struct col_4x4_inv_result {
+/// The result of col4x4Inv.
+struct Col4x4InvResult {
   int i;
   int j;
 };
@@ -23,10 +23,10 @@ struct col_4x4_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 16
 /// @return 0 <= i < 4, 0 <= j < 4
-static inline col_4x4_inv_result col_4x4_inv(int flat) {
+static inline Col4x4InvResult col4x4Inv(int flat) {
   return {flat & 3, flat >> 2};
 }
 
-#elif LEGO_COL_4X4_METAL != 0x0c8e8e98
+#elif LEGO_COL_4X4_METAL != 0x0a7a52e0
 #error two different units are named col_4x4; give name= to one of them
 #endif  // LEGO_COL_4X4_METAL

@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 4
  * @returns {number} 0 <= the result < 16
  */
-export function col_4x4_apply(i, j) {
+export function col4x4Apply(i, j) {
   return 4 * j + i;
 }
 
@@ -19,6 +19,6 @@ export function col_4x4_apply(i, j) {
  * @param {number} flat 0 <= flat < 16
  * @returns {[i: number, j: number]} 0 <= i < 4, 0 <= j < 4
  */
-export function col_4x4_inv(flat) {
+export function col4x4Inv(flat) {
   return [flat & 3, flat >> 2];
 }

@@ -8,12 +8,12 @@
 /// 0 <= i < 4
 /// 0 <= j < 4
 /// Result: 0 <= the result < 16
-fn col_4x4_apply(i: i32, j: i32) -> i32 {
+fn col4x4Apply(i: i32, j: i32) -> i32 {
   return 4 * j + i;
 }
 
-/// The result of col_4x4_inv.
-struct col_4x4_inv_result {
+/// The result of col4x4Inv.
+struct Col4x4InvResult {
   i: i32,
   j: i32,
 }
@@ -21,6 +21,6 @@ struct col_4x4_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 16
 /// Result: 0 <= i < 4, 0 <= j < 4
-fn col_4x4_inv(flat: i32) -> col_4x4_inv_result {
-  return col_4x4_inv_result(flat & 3, flat >> 2u);
+fn col4x4Inv(flat: i32) -> Col4x4InvResult {
+  return Col4x4InvResult(flat & 3, flat >> 2u);
 }

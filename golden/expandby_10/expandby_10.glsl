@@ -5,38 +5,38 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_EXPANDBY_10_GLSL
-#define LEGO_EXPANDBY_10_GLSL 0x123975ec
+#define LEGO_EXPANDBY_10_GLSL 0x31730ee0
 
 // Physical position of the logical index (i, j); -1 where it is masked.
 // 0 <= i < 3
 // 0 <= j < 4
 // Result: -1 <= the result < 10
-int expandby_10_apply(int i, int j) {
+int expandby10Apply(int i, int j) {
   int total = 4 * i + j;
   return total <= 9 ? total : -1;
 }
 
 // The same with (i, j) as a vector.
-int expandby_10_apply(ivec2 index) {
-  return expandby_10_apply(index.x, index.y);
+int expandby10Apply(ivec2 index) {
+  return expandby10Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 10
 // Result: 0 <= i < 3, 0 <= j < 4
 // Renamed: flat is flat_v here
-void expandby_10_inv(int flat_v, out int i, out int j) {
+void expandby10Inv(int flat_v, out int i, out int j) {
   i = flat_v >> 2;
   j = flat_v & 3;
 }
 
 // The same with (i, j) as a vector.
-ivec2 expandby_10_inv(int flat_v) {
+ivec2 expandby10Inv(int flat_v) {
   ivec2 result;
-  expandby_10_inv(flat_v, result.x, result.y);
+  expandby10Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_EXPANDBY_10_GLSL != 0x123975ec
+#elif LEGO_EXPANDBY_10_GLSL != 0x31730ee0
 #error two different units are named expandby_10; give name= to one of them
 #endif  // LEGO_EXPANDBY_10_GLSL

@@ -2,7 +2,7 @@
 //
 // ExpandBy([10], [12], TileBy([3], [4]))
 #ifndef LEGO_EXPANDBY_10_METAL
-#define LEGO_EXPANDBY_10_METAL 0x18546ce5
+#define LEGO_EXPANDBY_10_METAL 0x58f79d1b
 
 #include <metal_stdlib>
 
@@ -10,13 +10,13 @@
 /// @param i 0 <= i < 3
 /// @param j 0 <= j < 4
 /// @return -1 <= the result < 10
-static inline int expandby_10_apply(int i, int j) {
+static inline int expandby10Apply(int i, int j) {
   const int total = 4 * i + j;
   return total <= 9 ? total : -1;
 }
 
-/// The result of expandby_10_inv.
-struct expandby_10_inv_result {
+/// The result of expandby10Inv.
+struct Expandby10InvResult {
   int i;
   int j;
 };
@@ -24,10 +24,10 @@ struct expandby_10_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 10
 /// @return 0 <= i < 3, 0 <= j < 4
-static inline expandby_10_inv_result expandby_10_inv(int flat) {
+static inline Expandby10InvResult expandby10Inv(int flat) {
   return {flat >> 2, flat & 3};
 }
 
-#elif LEGO_EXPANDBY_10_METAL != 0x18546ce5
+#elif LEGO_EXPANDBY_10_METAL != 0x58f79d1b
 #error two different units are named expandby_10; give name= to one of them
 #endif  // LEGO_EXPANDBY_10_METAL

@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 4
  * @returns {number} -1 <= the result < 10
  */
-export function expandby_10_apply(i, j) {
+export function expandby10Apply(i, j) {
   const total = 4 * i + j;
   return total <= 9 ? total : -1;
 }
@@ -20,6 +20,6 @@ export function expandby_10_apply(i, j) {
  * @param {number} flat 0 <= flat < 10
  * @returns {[i: number, j: number]} 0 <= i < 3, 0 <= j < 4
  */
-export function expandby_10_inv(flat) {
+export function expandby10Inv(flat) {
   return [flat >> 2, flat & 3];
 }

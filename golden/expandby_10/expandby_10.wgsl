@@ -8,13 +8,13 @@
 /// 0 <= i < 3
 /// 0 <= j < 4
 /// Result: -1 <= the result < 10
-fn expandby_10_apply(i: i32, j: i32) -> i32 {
+fn expandby10Apply(i: i32, j: i32) -> i32 {
   let total = 4 * i + j;
   return select(-1, total, total <= 9);
 }
 
-/// The result of expandby_10_inv.
-struct expandby_10_inv_result {
+/// The result of expandby10Inv.
+struct Expandby10InvResult {
   i: i32,
   j: i32,
 }
@@ -22,6 +22,6 @@ struct expandby_10_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 10
 /// Result: 0 <= i < 3, 0 <= j < 4
-fn expandby_10_inv(flat: i32) -> expandby_10_inv_result {
-  return expandby_10_inv_result(flat >> 2u, flat & 3);
+fn expandby10Inv(flat: i32) -> Expandby10InvResult {
+  return Expandby10InvResult(flat >> 2u, flat & 3);
 }

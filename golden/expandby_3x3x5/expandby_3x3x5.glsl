@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_EXPANDBY_3X3X5_GLSL
-#define LEGO_EXPANDBY_3X3X5_GLSL 0x7ad71159
+#define LEGO_EXPANDBY_3X3X5_GLSL 0x21ef2145
 
 // Physical position of the logical index (i, j, k, l, m, n); -1 where it is masked.
 // 0 <= i < 2
@@ -15,7 +15,7 @@
 // 0 <= m < 2
 // 0 <= n < 2
 // Result: -1 <= the result < 45
-int expandby_3x3x5_apply(int i, int j, int k, int l, int m, int n) {
+int expandby3x3x5Apply(int i, int j, int k, int l, int m, int n) {
   int total = 2 * k + n;
   return 2 * i + l <= 2 && 2 * j + m <= 2 && total <= 4 ? 30 * i + 15 * l + 10 * j + 5 * m + total
                                                         : -1;
@@ -25,19 +25,19 @@ int expandby_3x3x5_apply(int i, int j, int k, int l, int m, int n) {
 // 0 <= flat_v < 45
 // Result: 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 // Renamed: flat is flat_v here
-void expandby_3x3x5_inv(
+void expandby3x3x5Inv(
     int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
-  int flat_mod_5 = flat_v % 5;
-  int flat_div_15 = flat_v / 15;
-  int difference = flat_v / 5 - 3 * flat_div_15;
-  i = flat_div_15 >> 1;
+  int flatMod5 = flat_v % 5;
+  int flatDiv15 = flat_v / 15;
+  int difference = flat_v / 5 - 3 * flatDiv15;
+  i = flatDiv15 >> 1;
   j = difference >> 1;
-  k = flat_mod_5 >> 1;
-  l = flat_div_15 & 1;
+  k = flatMod5 >> 1;
+  l = flatDiv15 & 1;
   m = difference & 1;
-  n = flat_mod_5 & 1;
+  n = flatMod5 & 1;
 }
 
-#elif LEGO_EXPANDBY_3X3X5_GLSL != 0x7ad71159
+#elif LEGO_EXPANDBY_3X3X5_GLSL != 0x21ef2145
 #error two different units are named expandby_3x3x5; give name= to one of them
 #endif  // LEGO_EXPANDBY_3X3X5_GLSL

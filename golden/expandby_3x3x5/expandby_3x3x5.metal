@@ -2,7 +2,7 @@
 //
 // ExpandBy([3, 3, 5], [4, 4, 6], TileBy([2, 2, 3], [2, 2, 2]))
 #ifndef LEGO_EXPANDBY_3X3X5_METAL
-#define LEGO_EXPANDBY_3X3X5_METAL 0x367e0e6c
+#define LEGO_EXPANDBY_3X3X5_METAL 0x4df328db
 
 #include <metal_stdlib>
 
@@ -14,14 +14,14 @@
 /// @param m 0 <= m < 2
 /// @param n 0 <= n < 2
 /// @return -1 <= the result < 45
-static inline int expandby_3x3x5_apply(int i, int j, int k, int l, int m, int n) {
+static inline int expandby3x3x5Apply(int i, int j, int k, int l, int m, int n) {
   const int total = 2 * k + n;
   return 2 * i + l <= 2 && 2 * j + m <= 2 && total <= 4 ? 30 * i + 15 * l + 10 * j + 5 * m + total
                                                         : -1;
 }
 
-/// The result of expandby_3x3x5_inv.
-struct expandby_3x3x5_inv_result {
+/// The result of expandby3x3x5Inv.
+struct Expandby3x3x5InvResult {
   int i;
   int j;
   int k;
@@ -33,20 +33,20 @@ struct expandby_3x3x5_inv_result {
 /// Logical index (i, j, k, l, m, n) of a physical position.
 /// @param flat 0 <= flat < 45
 /// @return 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
-static inline expandby_3x3x5_inv_result expandby_3x3x5_inv(int flat) {
-  const int flat_mod_5 = flat % 5;
-  const int flat_div_15 = flat / 15;
-  const int difference = flat / 5 - 3 * flat_div_15;
+static inline Expandby3x3x5InvResult expandby3x3x5Inv(int flat) {
+  const int flatMod5 = flat % 5;
+  const int flatDiv15 = flat / 15;
+  const int difference = flat / 5 - 3 * flatDiv15;
   return {
-      flat_div_15 >> 1,
+      flatDiv15 >> 1,
       difference >> 1,
-      flat_mod_5 >> 1,
-      flat_div_15 & 1,
+      flatMod5 >> 1,
+      flatDiv15 & 1,
       difference & 1,
-      flat_mod_5 & 1,
+      flatMod5 & 1,
   };
 }
 
-#elif LEGO_EXPANDBY_3X3X5_METAL != 0x367e0e6c
+#elif LEGO_EXPANDBY_3X3X5_METAL != 0x4df328db
 #error two different units are named expandby_3x3x5; give name= to one of them
 #endif  // LEGO_EXPANDBY_3X3X5_METAL

@@ -15,7 +15,7 @@
  * @param {number} n 0 <= n < 2
  * @returns {number} -1 <= the result < 45
  */
-export function expandby_3x3x5_apply(i, j, k, l, m, n) {
+export function expandby3x3x5Apply(i, j, k, l, m, n) {
   const total = 2 * k + n;
   return 2 * i + l <= 2 && 2 * j + m <= 2 && total <= 4 ? 30 * i + 15 * l + 10 * j + 5 * m + total
       : -1;
@@ -27,16 +27,16 @@ export function expandby_3x3x5_apply(i, j, k, l, m, n) {
  * @param {number} flat 0 <= flat < 45
  * @returns {[i: number, j: number, k: number, l: number, m: number, n: number]} 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
  */
-export function expandby_3x3x5_inv(flat) {
-  const flat_mod_5 = flat % 5;
-  const flat_div_15 = Math.trunc(flat / 15);
-  const difference = Math.trunc(flat / 5) - 3 * flat_div_15;
+export function expandby3x3x5Inv(flat) {
+  const flatMod5 = flat % 5;
+  const flatDiv15 = Math.trunc(flat / 15);
+  const difference = Math.trunc(flat / 5) - 3 * flatDiv15;
   return [
-    flat_div_15 >> 1,
+    flatDiv15 >> 1,
     difference >> 1,
-    flat_mod_5 >> 1,
-    flat_div_15 & 1,
+    flatMod5 >> 1,
+    flatDiv15 & 1,
     difference & 1,
-    flat_mod_5 & 1,
+    flatMod5 & 1,
   ];
 }

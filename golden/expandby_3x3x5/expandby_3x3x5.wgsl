@@ -12,14 +12,14 @@
 /// 0 <= m < 2
 /// 0 <= n < 2
 /// Result: -1 <= the result < 45
-fn expandby_3x3x5_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
+fn expandby3x3x5Apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
   let total = 2 * k + n;
   return select(
       -1, 30 * i + 15 * l + 10 * j + 5 * m + total, 2 * i + l <= 2 && 2 * j + m <= 2 && total <= 4);
 }
 
-/// The result of expandby_3x3x5_inv.
-struct expandby_3x3x5_inv_result {
+/// The result of expandby3x3x5Inv.
+struct Expandby3x3x5InvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -31,15 +31,15 @@ struct expandby_3x3x5_inv_result {
 /// Logical index (i, j, k, l, m, n) of a physical position.
 /// 0 <= flat < 45
 /// Result: 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
-fn expandby_3x3x5_inv(flat: i32) -> expandby_3x3x5_inv_result {
-  let flat_mod_5 = flat % 5;
-  let flat_div_15 = flat / 15;
-  let difference = flat / 5 - 3 * flat_div_15;
-  return expandby_3x3x5_inv_result(
-      flat_div_15 >> 1u,
+fn expandby3x3x5Inv(flat: i32) -> Expandby3x3x5InvResult {
+  let flatMod5 = flat % 5;
+  let flatDiv15 = flat / 15;
+  let difference = flat / 5 - 3 * flatDiv15;
+  return Expandby3x3x5InvResult(
+      flatDiv15 >> 1u,
       difference >> 1u,
-      flat_mod_5 >> 1u,
-      flat_div_15 & 1,
+      flatMod5 >> 1u,
+      flatDiv15 & 1,
       difference & 1,
-      flat_mod_5 & 1);
+      flatMod5 & 1);
 }

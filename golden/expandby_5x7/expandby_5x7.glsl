@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_EXPANDBY_5X7_GLSL
-#define LEGO_EXPANDBY_5X7_GLSL 0x39c8cf48
+#define LEGO_EXPANDBY_5X7_GLSL 0x0459a0ad
 
 // Physical position of the logical index (i, j, k, l); -1 where it is masked.
 // 0 <= i < 3
@@ -13,36 +13,36 @@
 // 0 <= k < 2
 // 0 <= l < 2
 // Result: -1 <= the result < 35
-int expandby_5x7_apply(int i, int j, int k, int l) {
+int expandby5x7Apply(int i, int j, int k, int l) {
   int total = 2 * j + l;
   return 2 * i + k <= 4 && total <= 6 ? 14 * i + 7 * k + total : -1;
 }
 
 // The same with (i, j, k, l) as a vector.
-int expandby_5x7_apply(ivec4 index) {
-  return expandby_5x7_apply(index.x, index.y, index.z, index.w);
+int expandby5x7Apply(ivec4 index) {
+  return expandby5x7Apply(index.x, index.y, index.z, index.w);
 }
 
 // Logical index (i, j, k, l) of a physical position.
 // 0 <= flat_v < 35
 // Result: 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
 // Renamed: flat is flat_v here
-void expandby_5x7_inv(int flat_v, out int i, out int j, out int k, out int l) {
-  int flat_mod_7 = flat_v % 7;
-  int flat_div_7 = flat_v / 7;
-  i = flat_div_7 >> 1;
-  j = flat_mod_7 >> 1;
-  k = flat_div_7 & 1;
-  l = flat_mod_7 & 1;
+void expandby5x7Inv(int flat_v, out int i, out int j, out int k, out int l) {
+  int flatMod7 = flat_v % 7;
+  int flatDiv7 = flat_v / 7;
+  i = flatDiv7 >> 1;
+  j = flatMod7 >> 1;
+  k = flatDiv7 & 1;
+  l = flatMod7 & 1;
 }
 
 // The same with (i, j, k, l) as a vector.
-ivec4 expandby_5x7_inv(int flat_v) {
+ivec4 expandby5x7Inv(int flat_v) {
   ivec4 result;
-  expandby_5x7_inv(flat_v, result.x, result.y, result.z, result.w);
+  expandby5x7Inv(flat_v, result.x, result.y, result.z, result.w);
   return result;
 }
 
-#elif LEGO_EXPANDBY_5X7_GLSL != 0x39c8cf48
+#elif LEGO_EXPANDBY_5X7_GLSL != 0x0459a0ad
 #error two different units are named expandby_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_5X7_GLSL

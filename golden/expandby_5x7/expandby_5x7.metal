@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
 #ifndef LEGO_EXPANDBY_5X7_METAL
-#define LEGO_EXPANDBY_5X7_METAL 0x34833482
+#define LEGO_EXPANDBY_5X7_METAL 0x4cd7bda8
 
 #include <metal_stdlib>
 
@@ -12,13 +12,13 @@
 /// @param k 0 <= k < 2
 /// @param l 0 <= l < 2
 /// @return -1 <= the result < 35
-static inline int expandby_5x7_apply(int i, int j, int k, int l) {
+static inline int expandby5x7Apply(int i, int j, int k, int l) {
   const int total = 2 * j + l;
   return 2 * i + k <= 4 && total <= 6 ? 14 * i + 7 * k + total : -1;
 }
 
-/// The result of expandby_5x7_inv.
-struct expandby_5x7_inv_result {
+/// The result of expandby5x7Inv.
+struct Expandby5x7InvResult {
   int i;
   int j;
   int k;
@@ -28,12 +28,12 @@ struct expandby_5x7_inv_result {
 /// Logical index (i, j, k, l) of a physical position.
 /// @param flat 0 <= flat < 35
 /// @return 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
-static inline expandby_5x7_inv_result expandby_5x7_inv(int flat) {
-  const int flat_mod_7 = flat % 7;
-  const int flat_div_7 = flat / 7;
-  return {flat_div_7 >> 1, flat_mod_7 >> 1, flat_div_7 & 1, flat_mod_7 & 1};
+static inline Expandby5x7InvResult expandby5x7Inv(int flat) {
+  const int flatMod7 = flat % 7;
+  const int flatDiv7 = flat / 7;
+  return {flatDiv7 >> 1, flatMod7 >> 1, flatDiv7 & 1, flatMod7 & 1};
 }
 
-#elif LEGO_EXPANDBY_5X7_METAL != 0x34833482
+#elif LEGO_EXPANDBY_5X7_METAL != 0x4cd7bda8
 #error two different units are named expandby_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_5X7_METAL

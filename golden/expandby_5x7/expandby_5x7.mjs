@@ -13,7 +13,7 @@
  * @param {number} l 0 <= l < 2
  * @returns {number} -1 <= the result < 35
  */
-export function expandby_5x7_apply(i, j, k, l) {
+export function expandby5x7Apply(i, j, k, l) {
   const total = 2 * j + l;
   return 2 * i + k <= 4 && total <= 6 ? 14 * i + 7 * k + total : -1;
 }
@@ -24,8 +24,8 @@ export function expandby_5x7_apply(i, j, k, l) {
  * @param {number} flat 0 <= flat < 35
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
  */
-export function expandby_5x7_inv(flat) {
-  const flat_mod_7 = flat % 7;
-  const flat_div_7 = Math.trunc(flat / 7);
-  return [flat_div_7 >> 1, flat_mod_7 >> 1, flat_div_7 & 1, flat_mod_7 & 1];
+export function expandby5x7Inv(flat) {
+  const flatMod7 = flat % 7;
+  const flatDiv7 = Math.trunc(flat / 7);
+  return [flatDiv7 >> 1, flatMod7 >> 1, flatDiv7 & 1, flatMod7 & 1];
 }

@@ -10,13 +10,13 @@
 /// 0 <= k < 2
 /// 0 <= l < 2
 /// Result: -1 <= the result < 35
-fn expandby_5x7_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+fn expandby5x7Apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
   let total = 2 * j + l;
   return select(-1, 14 * i + 7 * k + total, 2 * i + k <= 4 && total <= 6);
 }
 
-/// The result of expandby_5x7_inv.
-struct expandby_5x7_inv_result {
+/// The result of expandby5x7Inv.
+struct Expandby5x7InvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -26,9 +26,8 @@ struct expandby_5x7_inv_result {
 /// Logical index (i, j, k, l) of a physical position.
 /// 0 <= flat < 35
 /// Result: 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
-fn expandby_5x7_inv(flat: i32) -> expandby_5x7_inv_result {
-  let flat_mod_7 = flat % 7;
-  let flat_div_7 = flat / 7;
-  return expandby_5x7_inv_result(
-      flat_div_7 >> 1u, flat_mod_7 >> 1u, flat_div_7 & 1, flat_mod_7 & 1);
+fn expandby5x7Inv(flat: i32) -> Expandby5x7InvResult {
+  let flatMod7 = flat % 7;
+  let flatDiv7 = flat / 7;
+  return Expandby5x7InvResult(flatDiv7 >> 1u, flatMod7 >> 1u, flatDiv7 & 1, flatMod7 & 1);
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_EXPANDBY_7X9_GLSL
-#define LEGO_EXPANDBY_7X9_GLSL 0x1e1fc097
+#define LEGO_EXPANDBY_7X9_GLSL 0x1ea8c2c1
 
 // Physical position of the logical index (i, j, k, l); -1 where it is masked.
 // 0 <= i < 2
@@ -13,36 +13,36 @@
 // 0 <= k < 4
 // 0 <= l < 4
 // Result: -1 <= the result < 63
-int expandby_7x9_apply(int i, int j, int k, int l) {
+int expandby7x9Apply(int i, int j, int k, int l) {
   int total = 4 * j + l;
   return 4 * i + k <= 6 && total <= 8 ? 36 * i + 9 * k + total : -1;
 }
 
 // The same with (i, j, k, l) as a vector.
-int expandby_7x9_apply(ivec4 index) {
-  return expandby_7x9_apply(index.x, index.y, index.z, index.w);
+int expandby7x9Apply(ivec4 index) {
+  return expandby7x9Apply(index.x, index.y, index.z, index.w);
 }
 
 // Logical index (i, j, k, l) of a physical position.
 // 0 <= flat_v < 63
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
 // Renamed: flat is flat_v here
-void expandby_7x9_inv(int flat_v, out int i, out int j, out int k, out int l) {
-  int flat_mod_9 = flat_v % 9;
-  int flat_div_9 = flat_v / 9;
-  i = flat_div_9 >> 2;
-  j = flat_mod_9 >> 2;
-  k = flat_div_9 & 3;
-  l = flat_mod_9 & 3;
+void expandby7x9Inv(int flat_v, out int i, out int j, out int k, out int l) {
+  int flatMod9 = flat_v % 9;
+  int flatDiv9 = flat_v / 9;
+  i = flatDiv9 >> 2;
+  j = flatMod9 >> 2;
+  k = flatDiv9 & 3;
+  l = flatMod9 & 3;
 }
 
 // The same with (i, j, k, l) as a vector.
-ivec4 expandby_7x9_inv(int flat_v) {
+ivec4 expandby7x9Inv(int flat_v) {
   ivec4 result;
-  expandby_7x9_inv(flat_v, result.x, result.y, result.z, result.w);
+  expandby7x9Inv(flat_v, result.x, result.y, result.z, result.w);
   return result;
 }
 
-#elif LEGO_EXPANDBY_7X9_GLSL != 0x1e1fc097
+#elif LEGO_EXPANDBY_7X9_GLSL != 0x1ea8c2c1
 #error two different units are named expandby_7x9; give name= to one of them
 #endif  // LEGO_EXPANDBY_7X9_GLSL

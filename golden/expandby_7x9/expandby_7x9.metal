@@ -2,7 +2,7 @@
 //
 // ExpandBy([7, 9], [8, 12], TileBy([2, 3], [4, 4]))
 #ifndef LEGO_EXPANDBY_7X9_METAL
-#define LEGO_EXPANDBY_7X9_METAL 0x1815a6ca
+#define LEGO_EXPANDBY_7X9_METAL 0x7dd0306a
 
 #include <metal_stdlib>
 
@@ -12,13 +12,13 @@
 /// @param k 0 <= k < 4
 /// @param l 0 <= l < 4
 /// @return -1 <= the result < 63
-static inline int expandby_7x9_apply(int i, int j, int k, int l) {
+static inline int expandby7x9Apply(int i, int j, int k, int l) {
   const int total = 4 * j + l;
   return 4 * i + k <= 6 && total <= 8 ? 36 * i + 9 * k + total : -1;
 }
 
-/// The result of expandby_7x9_inv.
-struct expandby_7x9_inv_result {
+/// The result of expandby7x9Inv.
+struct Expandby7x9InvResult {
   int i;
   int j;
   int k;
@@ -28,12 +28,12 @@ struct expandby_7x9_inv_result {
 /// Logical index (i, j, k, l) of a physical position.
 /// @param flat 0 <= flat < 63
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
-static inline expandby_7x9_inv_result expandby_7x9_inv(int flat) {
-  const int flat_mod_9 = flat % 9;
-  const int flat_div_9 = flat / 9;
-  return {flat_div_9 >> 2, flat_mod_9 >> 2, flat_div_9 & 3, flat_mod_9 & 3};
+static inline Expandby7x9InvResult expandby7x9Inv(int flat) {
+  const int flatMod9 = flat % 9;
+  const int flatDiv9 = flat / 9;
+  return {flatDiv9 >> 2, flatMod9 >> 2, flatDiv9 & 3, flatMod9 & 3};
 }
 
-#elif LEGO_EXPANDBY_7X9_METAL != 0x1815a6ca
+#elif LEGO_EXPANDBY_7X9_METAL != 0x7dd0306a
 #error two different units are named expandby_7x9; give name= to one of them
 #endif  // LEGO_EXPANDBY_7X9_METAL

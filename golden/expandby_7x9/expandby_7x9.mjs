@@ -13,7 +13,7 @@
  * @param {number} l 0 <= l < 4
  * @returns {number} -1 <= the result < 63
  */
-export function expandby_7x9_apply(i, j, k, l) {
+export function expandby7x9Apply(i, j, k, l) {
   const total = 4 * j + l;
   return 4 * i + k <= 6 && total <= 8 ? 36 * i + 9 * k + total : -1;
 }
@@ -24,8 +24,8 @@ export function expandby_7x9_apply(i, j, k, l) {
  * @param {number} flat 0 <= flat < 63
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
  */
-export function expandby_7x9_inv(flat) {
-  const flat_mod_9 = flat % 9;
-  const flat_div_9 = Math.trunc(flat / 9);
-  return [flat_div_9 >> 2, flat_mod_9 >> 2, flat_div_9 & 3, flat_mod_9 & 3];
+export function expandby7x9Inv(flat) {
+  const flatMod9 = flat % 9;
+  const flatDiv9 = Math.trunc(flat / 9);
+  return [flatDiv9 >> 2, flatMod9 >> 2, flatDiv9 & 3, flatMod9 & 3];
 }

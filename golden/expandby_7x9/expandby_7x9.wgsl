@@ -10,13 +10,13 @@
 /// 0 <= k < 4
 /// 0 <= l < 4
 /// Result: -1 <= the result < 63
-fn expandby_7x9_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+fn expandby7x9Apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
   let total = 4 * j + l;
   return select(-1, 36 * i + 9 * k + total, 4 * i + k <= 6 && total <= 8);
 }
 
-/// The result of expandby_7x9_inv.
-struct expandby_7x9_inv_result {
+/// The result of expandby7x9Inv.
+struct Expandby7x9InvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -26,9 +26,8 @@ struct expandby_7x9_inv_result {
 /// Logical index (i, j, k, l) of a physical position.
 /// 0 <= flat < 63
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
-fn expandby_7x9_inv(flat: i32) -> expandby_7x9_inv_result {
-  let flat_mod_9 = flat % 9;
-  let flat_div_9 = flat / 9;
-  return expandby_7x9_inv_result(
-      flat_div_9 >> 2u, flat_mod_9 >> 2u, flat_div_9 & 3, flat_mod_9 & 3);
+fn expandby7x9Inv(flat: i32) -> Expandby7x9InvResult {
+  let flatMod9 = flat % 9;
+  let flatDiv9 = flat / 9;
+  return Expandby7x9InvResult(flatDiv9 >> 2u, flatMod9 >> 2u, flatDiv9 & 3, flatMod9 & 3);
 }

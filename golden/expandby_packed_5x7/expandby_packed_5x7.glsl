@@ -5,42 +5,42 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_EXPANDBY_PACKED_5X7_GLSL
-#define LEGO_EXPANDBY_PACKED_5X7_GLSL 0x06e6dab5
+#define LEGO_EXPANDBY_PACKED_5X7_GLSL 0x1a851f1d
 
 // Physical position of the logical index (i, j); -1 where it is masked.
 // 0 <= i < 6
 // 0 <= j < 8
 // Result: -1 <= the result < 35
-int expandby_packed_5x7_apply(int i, int j) {
-  int j_div_4 = j >> 2;
+int expandbyPacked5x7Apply(int i, int j) {
+  int jDiv4 = j >> 2;
   int total = 2 * ((i & 1) + (j >> 1)) + j;
-  return (i & 6) + j_div_4 <= 4 && total <= 2 * (j & 4) + 6 ? 14 * (i >> 1) + total - j_div_4 : -1;
+  return (i & 6) + jDiv4 <= 4 && total <= 2 * (j & 4) + 6 ? 14 * (i >> 1) + total - jDiv4 : -1;
 }
 
 // The same with (i, j) as a vector.
-int expandby_packed_5x7_apply(ivec2 index) {
-  return expandby_packed_5x7_apply(index.x, index.y);
+int expandbyPacked5x7Apply(ivec2 index) {
+  return expandbyPacked5x7Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 35
 // Result: 0 <= i < 6, 0 <= j < 8
 // Renamed: flat is flat_v here
-void expandby_packed_5x7_inv(int flat_v, out int i, out int j) {
-  int flat_mod_7 = flat_v % 7;
-  int flat_mod_7_div_2 = flat_mod_7 >> 1;
-  int flat_div_7 = flat_v / 7;
-  i = 2 * (flat_div_7 >> 1) + (flat_mod_7_div_2 & 1);
-  j = 4 * (flat_div_7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1);
+void expandbyPacked5x7Inv(int flat_v, out int i, out int j) {
+  int flatMod7 = flat_v % 7;
+  int flatMod7Div2 = flatMod7 >> 1;
+  int flatDiv7 = flat_v / 7;
+  i = 2 * (flatDiv7 >> 1) + (flatMod7Div2 & 1);
+  j = 4 * (flatDiv7 & 1) + (flatMod7Div2 & 2) + (flatMod7 & 1);
 }
 
 // The same with (i, j) as a vector.
-ivec2 expandby_packed_5x7_inv(int flat_v) {
+ivec2 expandbyPacked5x7Inv(int flat_v) {
   ivec2 result;
-  expandby_packed_5x7_inv(flat_v, result.x, result.y);
+  expandbyPacked5x7Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_EXPANDBY_PACKED_5X7_GLSL != 0x06e6dab5
+#elif LEGO_EXPANDBY_PACKED_5X7_GLSL != 0x1a851f1d
 #error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_GLSL

@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(RegP([3, 2, 4, 2], [0, 2, 1, 3])))
 #ifndef LEGO_EXPANDBY_PACKED_5X7_METAL
-#define LEGO_EXPANDBY_PACKED_5X7_METAL 0x16305fc7
+#define LEGO_EXPANDBY_PACKED_5X7_METAL 0x08b5c2ef
 
 #include <metal_stdlib>
 
@@ -10,14 +10,14 @@
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 8
 /// @return -1 <= the result < 35
-static inline int expandby_packed_5x7_apply(int i, int j) {
-  const int j_div_4 = j >> 2;
+static inline int expandbyPacked5x7Apply(int i, int j) {
+  const int jDiv4 = j >> 2;
   const int total = 2 * ((i & 1) + (j >> 1)) + j;
-  return (i & 6) + j_div_4 <= 4 && total <= 2 * (j & 4) + 6 ? 14 * (i >> 1) + total - j_div_4 : -1;
+  return (i & 6) + jDiv4 <= 4 && total <= 2 * (j & 4) + 6 ? 14 * (i >> 1) + total - jDiv4 : -1;
 }
 
-/// The result of expandby_packed_5x7_inv.
-struct expandby_packed_5x7_inv_result {
+/// The result of expandbyPacked5x7Inv.
+struct ExpandbyPacked5x7InvResult {
   int i;
   int j;
 };
@@ -25,16 +25,16 @@ struct expandby_packed_5x7_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 35
 /// @return 0 <= i < 6, 0 <= j < 8
-static inline expandby_packed_5x7_inv_result expandby_packed_5x7_inv(int flat) {
-  const int flat_mod_7 = flat % 7;
-  const int flat_mod_7_div_2 = flat_mod_7 >> 1;
-  const int flat_div_7 = flat / 7;
+static inline ExpandbyPacked5x7InvResult expandbyPacked5x7Inv(int flat) {
+  const int flatMod7 = flat % 7;
+  const int flatMod7Div2 = flatMod7 >> 1;
+  const int flatDiv7 = flat / 7;
   return {
-      2 * (flat_div_7 >> 1) + (flat_mod_7_div_2 & 1),
-      4 * (flat_div_7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
+      2 * (flatDiv7 >> 1) + (flatMod7Div2 & 1),
+      4 * (flatDiv7 & 1) + (flatMod7Div2 & 2) + (flatMod7 & 1),
   };
 }
 
-#elif LEGO_EXPANDBY_PACKED_5X7_METAL != 0x16305fc7
+#elif LEGO_EXPANDBY_PACKED_5X7_METAL != 0x08b5c2ef
 #error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_METAL

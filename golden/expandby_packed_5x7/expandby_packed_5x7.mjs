@@ -11,10 +11,10 @@
  * @param {number} j 0 <= j < 8
  * @returns {number} -1 <= the result < 35
  */
-export function expandby_packed_5x7_apply(i, j) {
-  const j_div_4 = j >> 2;
+export function expandbyPacked5x7Apply(i, j) {
+  const jDiv4 = j >> 2;
   const total = 2 * ((i & 1) + (j >> 1)) + j;
-  return (i & 6) + j_div_4 <= 4 && total <= 2 * (j & 4) + 6 ? 14 * (i >> 1) + total - j_div_4 : -1;
+  return (i & 6) + jDiv4 <= 4 && total <= 2 * (j & 4) + 6 ? 14 * (i >> 1) + total - jDiv4 : -1;
 }
 
 /**
@@ -23,12 +23,12 @@ export function expandby_packed_5x7_apply(i, j) {
  * @param {number} flat 0 <= flat < 35
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 8
  */
-export function expandby_packed_5x7_inv(flat) {
-  const flat_mod_7 = flat % 7;
-  const flat_mod_7_div_2 = flat_mod_7 >> 1;
-  const flat_div_7 = Math.trunc(flat / 7);
+export function expandbyPacked5x7Inv(flat) {
+  const flatMod7 = flat % 7;
+  const flatMod7Div2 = flatMod7 >> 1;
+  const flatDiv7 = Math.trunc(flat / 7);
   return [
-    2 * (flat_div_7 >> 1) + (flat_mod_7_div_2 & 1),
-    4 * (flat_div_7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
+    2 * (flatDiv7 >> 1) + (flatMod7Div2 & 1),
+    4 * (flatDiv7 & 1) + (flatMod7Div2 & 2) + (flatMod7 & 1),
   ];
 }

@@ -8,15 +8,15 @@
 /// 0 <= i < 6
 /// 0 <= j < 8
 /// Result: -1 <= the result < 35
-fn expandby_packed_5x7_apply(i: i32, j: i32) -> i32 {
-  let j_div_4 = j >> 2u;
+fn expandbyPacked5x7Apply(i: i32, j: i32) -> i32 {
+  let jDiv4 = j >> 2u;
   let total = 2 * ((i & 1) + (j >> 1u)) + j;
   return select(
-      -1, 14 * (i >> 1u) + total - j_div_4, (i & 6) + j_div_4 <= 4 && total <= 2 * (j & 4) + 6);
+      -1, 14 * (i >> 1u) + total - jDiv4, (i & 6) + jDiv4 <= 4 && total <= 2 * (j & 4) + 6);
 }
 
-/// The result of expandby_packed_5x7_inv.
-struct expandby_packed_5x7_inv_result {
+/// The result of expandbyPacked5x7Inv.
+struct ExpandbyPacked5x7InvResult {
   i: i32,
   j: i32,
 }
@@ -24,11 +24,11 @@ struct expandby_packed_5x7_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 35
 /// Result: 0 <= i < 6, 0 <= j < 8
-fn expandby_packed_5x7_inv(flat: i32) -> expandby_packed_5x7_inv_result {
-  let flat_mod_7 = flat % 7;
-  let flat_mod_7_div_2 = flat_mod_7 >> 1u;
-  let flat_div_7 = flat / 7;
-  return expandby_packed_5x7_inv_result(
-      2 * (flat_div_7 >> 1u) + (flat_mod_7_div_2 & 1),
-      4 * (flat_div_7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1));
+fn expandbyPacked5x7Inv(flat: i32) -> ExpandbyPacked5x7InvResult {
+  let flatMod7 = flat % 7;
+  let flatMod7Div2 = flatMod7 >> 1u;
+  let flatDiv7 = flat / 7;
+  return ExpandbyPacked5x7InvResult(
+      2 * (flatDiv7 >> 1u) + (flatMod7Div2 & 1),
+      4 * (flatDiv7 & 1) + (flatMod7Div2 & 2) + (flatMod7 & 1));
 }

@@ -5,40 +5,40 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_FIG2_GLSL
-#define LEGO_FIG2_GLSL 0x60e8dd2a
+#define LEGO_FIG2_GLSL 0x0f582f49
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
 // 0 <= j < 4
 // Result: 0 <= the result < 24
-int fig2_apply(int i, int j) {
+int fig2Apply(int i, int j) {
   int total = 4 * i + j;
   return 18 * ((total + 6) / 12) - total + 5;
 }
 
 // The same with (i, j) as a vector.
-int fig2_apply(ivec2 index) {
-  return fig2_apply(index.x, index.y);
+int fig2Apply(ivec2 index) {
+  return fig2Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 24
 // Result: 0 <= i < 6, 0 <= j < 4
 // Renamed: flat is flat_v here
-void fig2_inv(int flat_v, out int i, out int j) {
-  int flat_div_6 = flat_v / 6;
-  int total = 18 * (flat_div_6 - (flat_div_6 >> 1)) - flat_v + 5;
+void fig2Inv(int flat_v, out int i, out int j) {
+  int flatDiv6 = flat_v / 6;
+  int total = 18 * (flatDiv6 - (flatDiv6 >> 1)) - flat_v + 5;
   i = total >> 2;
   j = total & 3;
 }
 
 // The same with (i, j) as a vector.
-ivec2 fig2_inv(int flat_v) {
+ivec2 fig2Inv(int flat_v) {
   ivec2 result;
-  fig2_inv(flat_v, result.x, result.y);
+  fig2Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_FIG2_GLSL != 0x60e8dd2a
+#elif LEGO_FIG2_GLSL != 0x0f582f49
 #error two different units are named fig2; give name= to one of them
 #endif  // LEGO_FIG2_GLSL

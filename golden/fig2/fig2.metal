@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(2, 2), GenP([3, 2], reverse, reverse_inv))
 #ifndef LEGO_FIG2_METAL
-#define LEGO_FIG2_METAL 0x20bea688
+#define LEGO_FIG2_METAL 0x56fc6382
 
 #include <metal_stdlib>
 
@@ -10,13 +10,13 @@
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 24
-static inline int fig2_apply(int i, int j) {
+static inline int fig2Apply(int i, int j) {
   const int total = 4 * i + j;
   return 18 * ((total + 6) / 12) - total + 5;
 }
 
-/// The result of fig2_inv.
-struct fig2_inv_result {
+/// The result of fig2Inv.
+struct Fig2InvResult {
   int i;
   int j;
 };
@@ -24,12 +24,12 @@ struct fig2_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 6, 0 <= j < 4
-static inline fig2_inv_result fig2_inv(int flat) {
-  const int flat_div_6 = flat / 6;
-  const int total = 18 * (flat_div_6 - (flat_div_6 >> 1)) - flat + 5;
+static inline Fig2InvResult fig2Inv(int flat) {
+  const int flatDiv6 = flat / 6;
+  const int total = 18 * (flatDiv6 - (flatDiv6 >> 1)) - flat + 5;
   return {total >> 2, total & 3};
 }
 
-#elif LEGO_FIG2_METAL != 0x20bea688
+#elif LEGO_FIG2_METAL != 0x56fc6382
 #error two different units are named fig2; give name= to one of them
 #endif  // LEGO_FIG2_METAL

@@ -11,7 +11,7 @@
  * @param {number} j 0 <= j < 4
  * @returns {number} 0 <= the result < 24
  */
-export function fig2_apply(i, j) {
+export function fig2Apply(i, j) {
   const total = 4 * i + j;
   return 18 * Math.trunc((total + 6) / 12) - total + 5;
 }
@@ -22,8 +22,8 @@ export function fig2_apply(i, j) {
  * @param {number} flat 0 <= flat < 24
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 4
  */
-export function fig2_inv(flat) {
-  const flat_div_6 = Math.trunc(flat / 6);
-  const total = 18 * (flat_div_6 - (flat_div_6 >> 1)) - flat + 5;
+export function fig2Inv(flat) {
+  const flatDiv6 = Math.trunc(flat / 6);
+  const total = 18 * (flatDiv6 - (flatDiv6 >> 1)) - flat + 5;
   return [total >> 2, total & 3];
 }

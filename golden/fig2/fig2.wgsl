@@ -8,13 +8,13 @@
 /// 0 <= i < 6
 /// 0 <= j < 4
 /// Result: 0 <= the result < 24
-fn fig2_apply(i: i32, j: i32) -> i32 {
+fn fig2Apply(i: i32, j: i32) -> i32 {
   let total = 4 * i + j;
   return 18 * ((total + 6) / 12) - total + 5;
 }
 
-/// The result of fig2_inv.
-struct fig2_inv_result {
+/// The result of fig2Inv.
+struct Fig2InvResult {
   i: i32,
   j: i32,
 }
@@ -22,8 +22,8 @@ struct fig2_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 24
 /// Result: 0 <= i < 6, 0 <= j < 4
-fn fig2_inv(flat: i32) -> fig2_inv_result {
-  let flat_div_6 = flat / 6;
-  let total = 18 * (flat_div_6 - (flat_div_6 >> 1u)) - flat + 5;
-  return fig2_inv_result(total >> 2u, total & 3);
+fn fig2Inv(flat: i32) -> Fig2InvResult {
+  let flatDiv6 = flat / 6;
+  let total = 18 * (flatDiv6 - (flatDiv6 >> 1u)) - flat + 5;
+  return Fig2InvResult(total >> 2u, total & 3);
 }

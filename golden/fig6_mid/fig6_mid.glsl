@@ -5,40 +5,40 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_FIG6_MID_GLSL
-#define LEGO_FIG6_MID_GLSL 0x3d188511
+#define LEGO_FIG6_MID_GLSL 0x72f8e252
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
 // 0 <= j < 6
 // Result: 0 <= the result < 36
-int fig6_mid_apply(int i, int j) {
+int fig6MidApply(int i, int j) {
   int scaled = 3 * i;
   return scaled + 9 * (scaled >> 3) + (j < 3 ? j : j + 6);
 }
 
 // The same with (i, j) as a vector.
-int fig6_mid_apply(ivec2 index) {
-  return fig6_mid_apply(index.x, index.y);
+int fig6MidApply(ivec2 index) {
+  return fig6MidApply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 36
 // Result: 0 <= i < 6, 0 <= j < 6
 // Renamed: flat is flat_v here
-void fig6_mid_inv(int flat_v, out int i, out int j) {
-  int flat_div_3 = flat_v / 3;
-  int flat_div_9 = flat_v / 9;
-  i = 3 * ((flat_div_9 >> 1) - flat_div_9) + flat_div_3;
-  j = 3 * ((flat_div_9 & 1) - flat_div_3) + flat_v;
+void fig6MidInv(int flat_v, out int i, out int j) {
+  int flatDiv3 = flat_v / 3;
+  int flatDiv9 = flat_v / 9;
+  i = 3 * ((flatDiv9 >> 1) - flatDiv9) + flatDiv3;
+  j = 3 * ((flatDiv9 & 1) - flatDiv3) + flat_v;
 }
 
 // The same with (i, j) as a vector.
-ivec2 fig6_mid_inv(int flat_v) {
+ivec2 fig6MidInv(int flat_v) {
   ivec2 result;
-  fig6_mid_inv(flat_v, result.x, result.y);
+  fig6MidInv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_FIG6_MID_GLSL != 0x3d188511
+#elif LEGO_FIG6_MID_GLSL != 0x72f8e252
 #error two different units are named fig6_mid; give name= to one of them
 #endif  // LEGO_FIG6_MID_GLSL

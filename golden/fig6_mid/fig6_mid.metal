@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3]))
 #ifndef LEGO_FIG6_MID_METAL
-#define LEGO_FIG6_MID_METAL 0x71ed0b2f
+#define LEGO_FIG6_MID_METAL 0x4bb092a9
 
 #include <metal_stdlib>
 
@@ -10,13 +10,13 @@
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
-static inline int fig6_mid_apply(int i, int j) {
+static inline int fig6MidApply(int i, int j) {
   const int scaled = 3 * i;
   return scaled + 9 * (scaled >> 3) + (j < 3 ? j : j + 6);
 }
 
-/// The result of fig6_mid_inv.
-struct fig6_mid_inv_result {
+/// The result of fig6MidInv.
+struct Fig6MidInvResult {
   int i;
   int j;
 };
@@ -24,15 +24,12 @@ struct fig6_mid_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
-static inline fig6_mid_inv_result fig6_mid_inv(int flat) {
-  const int flat_div_3 = flat / 3;
-  const int flat_div_9 = flat / 9;
-  return {
-      3 * ((flat_div_9 >> 1) - flat_div_9) + flat_div_3,
-      3 * ((flat_div_9 & 1) - flat_div_3) + flat,
-  };
+static inline Fig6MidInvResult fig6MidInv(int flat) {
+  const int flatDiv3 = flat / 3;
+  const int flatDiv9 = flat / 9;
+  return {3 * ((flatDiv9 >> 1) - flatDiv9) + flatDiv3, 3 * ((flatDiv9 & 1) - flatDiv3) + flat};
 }
 
-#elif LEGO_FIG6_MID_METAL != 0x71ed0b2f
+#elif LEGO_FIG6_MID_METAL != 0x4bb092a9
 #error two different units are named fig6_mid; give name= to one of them
 #endif  // LEGO_FIG6_MID_METAL

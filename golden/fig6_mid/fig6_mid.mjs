@@ -11,7 +11,7 @@
  * @param {number} j 0 <= j < 6
  * @returns {number} 0 <= the result < 36
  */
-export function fig6_mid_apply(i, j) {
+export function fig6MidApply(i, j) {
   const scaled = 3 * i;
   return scaled + 9 * (scaled >> 3) + (j < 3 ? j : j + 6);
 }
@@ -22,11 +22,8 @@ export function fig6_mid_apply(i, j) {
  * @param {number} flat 0 <= flat < 36
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 6
  */
-export function fig6_mid_inv(flat) {
-  const flat_div_3 = Math.trunc(flat / 3);
-  const flat_div_9 = Math.trunc(flat / 9);
-  return [
-    3 * ((flat_div_9 >> 1) - flat_div_9) + flat_div_3,
-    3 * ((flat_div_9 & 1) - flat_div_3) + flat,
-  ];
+export function fig6MidInv(flat) {
+  const flatDiv3 = Math.trunc(flat / 3);
+  const flatDiv9 = Math.trunc(flat / 9);
+  return [3 * ((flatDiv9 >> 1) - flatDiv9) + flatDiv3, 3 * ((flatDiv9 & 1) - flatDiv3) + flat];
 }

@@ -8,13 +8,13 @@
 /// 0 <= i < 6
 /// 0 <= j < 6
 /// Result: 0 <= the result < 36
-fn fig6_mid_apply(i: i32, j: i32) -> i32 {
+fn fig6MidApply(i: i32, j: i32) -> i32 {
   let scaled = 3 * i;
   return scaled + 9 * (scaled >> 3u) + select(j + 6, j, j < 3);
 }
 
-/// The result of fig6_mid_inv.
-struct fig6_mid_inv_result {
+/// The result of fig6MidInv.
+struct Fig6MidInvResult {
   i: i32,
   j: i32,
 }
@@ -22,10 +22,9 @@ struct fig6_mid_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 36
 /// Result: 0 <= i < 6, 0 <= j < 6
-fn fig6_mid_inv(flat: i32) -> fig6_mid_inv_result {
-  let flat_div_3 = flat / 3;
-  let flat_div_9 = flat / 9;
-  return fig6_mid_inv_result(
-      3 * ((flat_div_9 >> 1u) - flat_div_9) + flat_div_3,
-      3 * ((flat_div_9 & 1) - flat_div_3) + flat);
+fn fig6MidInv(flat: i32) -> Fig6MidInvResult {
+  let flatDiv3 = flat / 3;
+  let flatDiv9 = flat / 9;
+  return Fig6MidInvResult(
+      3 * ((flatDiv9 >> 1u) - flatDiv9) + flatDiv3, 3 * ((flatDiv9 & 1) - flatDiv3) + flat);
 }

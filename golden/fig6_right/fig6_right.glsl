@@ -6,43 +6,43 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_FIG6_RIGHT_GLSL
-#define LEGO_FIG6_RIGHT_GLSL 0x20434439
+#define LEGO_FIG6_RIGHT_GLSL 0x4087015f
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
 // 0 <= j < 6
 // Result: 0 <= the result < 36
-int fig6_right_apply(int i, int j) {
-  int i_mod_3 = i % 3;
-  int total = i_mod_3 + j % 3;
+int fig6RightApply(int i, int j) {
+  int iMod3 = i % 3;
+  int total = iMod3 + j % 3;
   int choice = total <= 2 ? total : 4 - total;
   int quotient = choice * (choice + 1) >> 1;
-  return 9 * (2 * (j / 3) + i / 3) + i_mod_3 + (total <= 2 ? quotient : 6 - quotient);
+  return 9 * (2 * (j / 3) + i / 3) + iMod3 + (total <= 2 ? quotient : 6 - quotient);
 }
 
 // The same with (i, j) as a vector.
-int fig6_right_apply(ivec2 index) {
-  return fig6_right_apply(index.x, index.y);
+int fig6RightApply(ivec2 index) {
+  return fig6RightApply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 36
 // Result: 0 <= i < 6, 0 <= j < 6
 // Renamed: flat is flat_v here
-void fig6_right_inv(int flat_v, out int i, out int j) {
-  int flat_div_9 = flat_v / 9;
-  int flat_mod_9 = flat_v % 9;
-  i = 3 * (flat_div_9 & 1) + (3 * flat_mod_9 / 5 - flat_mod_9 / 3);
-  j = 3 * (flat_div_9 >> 1) + (119 * flat_mod_9 >> 6) % 3;
+void fig6RightInv(int flat_v, out int i, out int j) {
+  int flatDiv9 = flat_v / 9;
+  int flatMod9 = flat_v % 9;
+  i = 3 * (flatDiv9 & 1) + (3 * flatMod9 / 5 - flatMod9 / 3);
+  j = 3 * (flatDiv9 >> 1) + (119 * flatMod9 >> 6) % 3;
 }
 
 // The same with (i, j) as a vector.
-ivec2 fig6_right_inv(int flat_v) {
+ivec2 fig6RightInv(int flat_v) {
   ivec2 result;
-  fig6_right_inv(flat_v, result.x, result.y);
+  fig6RightInv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_FIG6_RIGHT_GLSL != 0x20434439
+#elif LEGO_FIG6_RIGHT_GLSL != 0x4087015f
 #error two different units are named fig6_right; give name= to one of them
 #endif  // LEGO_FIG6_RIGHT_GLSL

@@ -3,7 +3,7 @@
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3])).OrderBy(Col(2, 2), GenP([3, 3],
 // partial(antidiag, 3), partial(antidiag_inv, 3)))
 #ifndef LEGO_FIG6_RIGHT_METAL
-#define LEGO_FIG6_RIGHT_METAL 0x132ac166
+#define LEGO_FIG6_RIGHT_METAL 0x77e700e4
 
 #include <metal_stdlib>
 
@@ -11,16 +11,16 @@
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
-static inline int fig6_right_apply(int i, int j) {
-  const int i_mod_3 = i % 3;
-  const int total = i_mod_3 + j % 3;
+static inline int fig6RightApply(int i, int j) {
+  const int iMod3 = i % 3;
+  const int total = iMod3 + j % 3;
   const int choice = total <= 2 ? total : 4 - total;
   const int quotient = choice * (choice + 1) >> 1;
-  return 9 * (2 * (j / 3) + i / 3) + i_mod_3 + (total <= 2 ? quotient : 6 - quotient);
+  return 9 * (2 * (j / 3) + i / 3) + iMod3 + (total <= 2 ? quotient : 6 - quotient);
 }
 
-/// The result of fig6_right_inv.
-struct fig6_right_inv_result {
+/// The result of fig6RightInv.
+struct Fig6RightInvResult {
   int i;
   int j;
 };
@@ -28,15 +28,15 @@ struct fig6_right_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
-static inline fig6_right_inv_result fig6_right_inv(int flat) {
-  const int flat_div_9 = flat / 9;
-  const int flat_mod_9 = flat % 9;
+static inline Fig6RightInvResult fig6RightInv(int flat) {
+  const int flatDiv9 = flat / 9;
+  const int flatMod9 = flat % 9;
   return {
-      3 * (flat_div_9 & 1) + (3 * flat_mod_9 / 5 - flat_mod_9 / 3),
-      3 * (flat_div_9 >> 1) + (119 * flat_mod_9 >> 6) % 3,
+      3 * (flatDiv9 & 1) + (3 * flatMod9 / 5 - flatMod9 / 3),
+      3 * (flatDiv9 >> 1) + (119 * flatMod9 >> 6) % 3,
   };
 }
 
-#elif LEGO_FIG6_RIGHT_METAL != 0x132ac166
+#elif LEGO_FIG6_RIGHT_METAL != 0x77e700e4
 #error two different units are named fig6_right; give name= to one of them
 #endif  // LEGO_FIG6_RIGHT_METAL

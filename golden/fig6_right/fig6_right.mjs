@@ -11,12 +11,12 @@
  * @param {number} j 0 <= j < 6
  * @returns {number} 0 <= the result < 36
  */
-export function fig6_right_apply(i, j) {
-  const i_mod_3 = i % 3;
-  const total = i_mod_3 + j % 3;
+export function fig6RightApply(i, j) {
+  const iMod3 = i % 3;
+  const total = iMod3 + j % 3;
   const choice = total <= 2 ? total : 4 - total;
   const quotient = choice * (choice + 1) >> 1;
-  return 9 * (2 * Math.trunc(j / 3) + Math.trunc(i / 3)) + i_mod_3
+  return 9 * (2 * Math.trunc(j / 3) + Math.trunc(i / 3)) + iMod3
       + (total <= 2 ? quotient : 6 - quotient);
 }
 
@@ -26,11 +26,11 @@ export function fig6_right_apply(i, j) {
  * @param {number} flat 0 <= flat < 36
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 6
  */
-export function fig6_right_inv(flat) {
-  const flat_div_9 = Math.trunc(flat / 9);
-  const flat_mod_9 = flat % 9;
+export function fig6RightInv(flat) {
+  const flatDiv9 = Math.trunc(flat / 9);
+  const flatMod9 = flat % 9;
   return [
-    3 * (flat_div_9 & 1) + (Math.trunc(3 * flat_mod_9 / 5) - Math.trunc(flat_mod_9 / 3)),
-    3 * (flat_div_9 >> 1) + (119 * flat_mod_9 >> 6) % 3,
+    3 * (flatDiv9 & 1) + (Math.trunc(3 * flatMod9 / 5) - Math.trunc(flatMod9 / 3)),
+    3 * (flatDiv9 >> 1) + (119 * flatMod9 >> 6) % 3,
   ];
 }

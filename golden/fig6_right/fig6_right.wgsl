@@ -9,16 +9,16 @@
 /// 0 <= i < 6
 /// 0 <= j < 6
 /// Result: 0 <= the result < 36
-fn fig6_right_apply(i: i32, j: i32) -> i32 {
-  let i_mod_3 = i % 3;
-  let total = i_mod_3 + j % 3;
+fn fig6RightApply(i: i32, j: i32) -> i32 {
+  let iMod3 = i % 3;
+  let total = iMod3 + j % 3;
   let choice = select(4 - total, total, total <= 2);
   let quotient = (choice * (choice + 1)) >> 1u;
-  return 9 * (2 * (j / 3) + i / 3) + i_mod_3 + select(6 - quotient, quotient, total <= 2);
+  return 9 * (2 * (j / 3) + i / 3) + iMod3 + select(6 - quotient, quotient, total <= 2);
 }
 
-/// The result of fig6_right_inv.
-struct fig6_right_inv_result {
+/// The result of fig6RightInv.
+struct Fig6RightInvResult {
   i: i32,
   j: i32,
 }
@@ -26,10 +26,10 @@ struct fig6_right_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 36
 /// Result: 0 <= i < 6, 0 <= j < 6
-fn fig6_right_inv(flat: i32) -> fig6_right_inv_result {
-  let flat_div_9 = flat / 9;
-  let flat_mod_9 = flat % 9;
-  return fig6_right_inv_result(
-      3 * (flat_div_9 & 1) + (3 * flat_mod_9 / 5 - flat_mod_9 / 3),
-      3 * (flat_div_9 >> 1u) + ((119 * flat_mod_9) >> 6u) % 3);
+fn fig6RightInv(flat: i32) -> Fig6RightInvResult {
+  let flatDiv9 = flat / 9;
+  let flatMod9 = flat % 9;
+  return Fig6RightInvResult(
+      3 * (flatDiv9 & 1) + (3 * flatMod9 / 5 - flatMod9 / 3),
+      3 * (flatDiv9 >> 1u) + ((119 * flatMod9) >> 6u) % 3);
 }

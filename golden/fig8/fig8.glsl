@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_FIG8_GLSL
-#define LEGO_FIG8_GLSL 0x27deb048
+#define LEGO_FIG8_GLSL 0x075f3095
 
 // Physical position of the logical index (i, j, k, l, m).
 // 0 <= i < 2
@@ -14,7 +14,7 @@
 // 0 <= l < 2
 // 0 <= m < 2
 // Result: 0 <= the result < 32
-int fig8_apply(int i, int j, int k, int l, int m) {
+int fig8Apply(int i, int j, int k, int l, int m) {
   return 16 * m + 8 * j + 4 * l + 2 * k + i;
 }
 
@@ -22,7 +22,7 @@ int fig8_apply(int i, int j, int k, int l, int m) {
 // 0 <= flat_v < 32
 // Result: 0 <= i < 2, 0 <= j < 2, 0 <= k < 2, 0 <= l < 2, 0 <= m < 2
 // Renamed: flat is flat_v here
-void fig8_inv(int flat_v, out int i, out int j, out int k, out int l, out int m) {
+void fig8Inv(int flat_v, out int i, out int j, out int k, out int l, out int m) {
   i = flat_v & 1;
   j = (flat_v >> 3) & 1;
   k = (flat_v >> 1) & 1;
@@ -30,6 +30,6 @@ void fig8_inv(int flat_v, out int i, out int j, out int k, out int l, out int m)
   m = flat_v >> 4;
 }
 
-#elif LEGO_FIG8_GLSL != 0x27deb048
+#elif LEGO_FIG8_GLSL != 0x075f3095
 #error two different units are named fig8; give name= to one of them
 #endif  // LEGO_FIG8_GLSL

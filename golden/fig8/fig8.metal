@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 2, 2, 2, 2]).OrderBy(RegP([2, 2, 2, 2, 2], [4, 1, 3, 2, 0]))
 #ifndef LEGO_FIG8_METAL
-#define LEGO_FIG8_METAL 0x623b4bbd
+#define LEGO_FIG8_METAL 0x455a1e7b
 
 #include <metal_stdlib>
 
@@ -13,12 +13,12 @@
 /// @param l 0 <= l < 2
 /// @param m 0 <= m < 2
 /// @return 0 <= the result < 32
-static inline int fig8_apply(int i, int j, int k, int l, int m) {
+static inline int fig8Apply(int i, int j, int k, int l, int m) {
   return 16 * m + 8 * j + 4 * l + 2 * k + i;
 }
 
-/// The result of fig8_inv.
-struct fig8_inv_result {
+/// The result of fig8Inv.
+struct Fig8InvResult {
   int i;
   int j;
   int k;
@@ -29,10 +29,10 @@ struct fig8_inv_result {
 /// Logical index (i, j, k, l, m) of a physical position.
 /// @param flat 0 <= flat < 32
 /// @return 0 <= i < 2, 0 <= j < 2, 0 <= k < 2, 0 <= l < 2, 0 <= m < 2
-static inline fig8_inv_result fig8_inv(int flat) {
+static inline Fig8InvResult fig8Inv(int flat) {
   return {flat & 1, (flat >> 3) & 1, (flat >> 1) & 1, (flat >> 2) & 1, flat >> 4};
 }
 
-#elif LEGO_FIG8_METAL != 0x623b4bbd
+#elif LEGO_FIG8_METAL != 0x455a1e7b
 #error two different units are named fig8; give name= to one of them
 #endif  // LEGO_FIG8_METAL

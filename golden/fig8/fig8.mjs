@@ -12,7 +12,7 @@
  * @param {number} m 0 <= m < 2
  * @returns {number} 0 <= the result < 32
  */
-export function fig8_apply(i, j, k, l, m) {
+export function fig8Apply(i, j, k, l, m) {
   return 16 * m + 8 * j + 4 * l + 2 * k + i;
 }
 
@@ -22,6 +22,6 @@ export function fig8_apply(i, j, k, l, m) {
  * @param {number} flat 0 <= flat < 32
  * @returns {[i: number, j: number, k: number, l: number, m: number]} 0 <= i < 2, 0 <= j < 2, 0 <= k < 2, 0 <= l < 2, 0 <= m < 2
  */
-export function fig8_inv(flat) {
+export function fig8Inv(flat) {
   return [flat & 1, (flat >> 3) & 1, (flat >> 1) & 1, (flat >> 2) & 1, flat >> 4];
 }

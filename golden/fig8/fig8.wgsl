@@ -11,12 +11,12 @@
 /// 0 <= l < 2
 /// 0 <= m < 2
 /// Result: 0 <= the result < 32
-fn fig8_apply(i: i32, j: i32, k: i32, l: i32, m: i32) -> i32 {
+fn fig8Apply(i: i32, j: i32, k: i32, l: i32, m: i32) -> i32 {
   return 16 * m + 8 * j + 4 * l + 2 * k + i;
 }
 
-/// The result of fig8_inv.
-struct fig8_inv_result {
+/// The result of fig8Inv.
+struct Fig8InvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -27,7 +27,6 @@ struct fig8_inv_result {
 /// Logical index (i, j, k, l, m) of a physical position.
 /// 0 <= flat < 32
 /// Result: 0 <= i < 2, 0 <= j < 2, 0 <= k < 2, 0 <= l < 2, 0 <= m < 2
-fn fig8_inv(flat: i32) -> fig8_inv_result {
-  return fig8_inv_result(
-      flat & 1, (flat >> 3u) & 1, (flat >> 1u) & 1, (flat >> 2u) & 1, flat >> 4u);
+fn fig8Inv(flat: i32) -> Fig8InvResult {
+  return Fig8InvResult(flat & 1, (flat >> 3u) & 1, (flat >> 1u) & 1, (flat >> 2u) & 1, flat >> 4u);
 }

@@ -5,39 +5,39 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_GROUPED_PID_12_5_3_GLSL
-#define LEGO_GROUPED_PID_12_5_3_GLSL 0x18c6899f
+#define LEGO_GROUPED_PID_12_5_3_GLSL 0x5103c159
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 12
 // 0 <= j < 5
 // Result: 0 <= the result < 60
-int grouped_pid_12_5_3_apply(int i, int j) {
+int groupedPid1253Apply(int i, int j) {
   return 12 * (i / 3) + 3 * j + i;
 }
 
 // The same with (i, j) as a vector.
-int grouped_pid_12_5_3_apply(ivec2 index) {
-  return grouped_pid_12_5_3_apply(index.x, index.y);
+int groupedPid1253Apply(ivec2 index) {
+  return groupedPid1253Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 60
 // Result: 0 <= i < 12, 0 <= j < 5
 // Renamed: flat is flat_v here
-void grouped_pid_12_5_3_inv(int flat_v, out int i, out int j) {
-  int flat_div_15 = flat_v / 15;
-  int flat_div_3 = flat_v / 3;
-  i = 3 * (flat_div_15 - flat_div_3) + flat_v;
-  j = flat_div_3 - 5 * flat_div_15;
+void groupedPid1253Inv(int flat_v, out int i, out int j) {
+  int flatDiv15 = flat_v / 15;
+  int flatDiv3 = flat_v / 3;
+  i = 3 * (flatDiv15 - flatDiv3) + flat_v;
+  j = flatDiv3 - 5 * flatDiv15;
 }
 
 // The same with (i, j) as a vector.
-ivec2 grouped_pid_12_5_3_inv(int flat_v) {
+ivec2 groupedPid1253Inv(int flat_v) {
   ivec2 result;
-  grouped_pid_12_5_3_inv(flat_v, result.x, result.y);
+  groupedPid1253Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_GROUPED_PID_12_5_3_GLSL != 0x18c6899f
+#elif LEGO_GROUPED_PID_12_5_3_GLSL != 0x5103c159
 #error two different units are named grouped_pid_12_5_3; give name= to one of them
 #endif  // LEGO_GROUPED_PID_12_5_3_GLSL

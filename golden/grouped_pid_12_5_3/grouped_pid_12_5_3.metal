@@ -2,7 +2,7 @@
 //
 // TileBy([12, 5]).OrderBy(Col(4, 1), Col(3, 5))
 #ifndef LEGO_GROUPED_PID_12_5_3_METAL
-#define LEGO_GROUPED_PID_12_5_3_METAL 0x2dfc7906
+#define LEGO_GROUPED_PID_12_5_3_METAL 0x65da0ec7
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 12
 /// @param j 0 <= j < 5
 /// @return 0 <= the result < 60
-static inline int grouped_pid_12_5_3_apply(int i, int j) {
+static inline int groupedPid1253Apply(int i, int j) {
   return 12 * (i / 3) + 3 * j + i;
 }
 
-/// The result of grouped_pid_12_5_3_inv.
-struct grouped_pid_12_5_3_inv_result {
+/// The result of groupedPid1253Inv.
+struct GroupedPid1253InvResult {
   int i;
   int j;
 };
@@ -23,12 +23,12 @@ struct grouped_pid_12_5_3_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 60
 /// @return 0 <= i < 12, 0 <= j < 5
-static inline grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(int flat) {
-  const int flat_div_15 = flat / 15;
-  const int flat_div_3 = flat / 3;
-  return {3 * (flat_div_15 - flat_div_3) + flat, flat_div_3 - 5 * flat_div_15};
+static inline GroupedPid1253InvResult groupedPid1253Inv(int flat) {
+  const int flatDiv15 = flat / 15;
+  const int flatDiv3 = flat / 3;
+  return {3 * (flatDiv15 - flatDiv3) + flat, flatDiv3 - 5 * flatDiv15};
 }
 
-#elif LEGO_GROUPED_PID_12_5_3_METAL != 0x2dfc7906
+#elif LEGO_GROUPED_PID_12_5_3_METAL != 0x65da0ec7
 #error two different units are named grouped_pid_12_5_3; give name= to one of them
 #endif  // LEGO_GROUPED_PID_12_5_3_METAL

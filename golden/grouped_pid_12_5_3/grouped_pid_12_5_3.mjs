@@ -11,7 +11,7 @@
  * @param {number} j 0 <= j < 5
  * @returns {number} 0 <= the result < 60
  */
-export function grouped_pid_12_5_3_apply(i, j) {
+export function groupedPid1253Apply(i, j) {
   return 12 * Math.trunc(i / 3) + 3 * j + i;
 }
 
@@ -21,8 +21,8 @@ export function grouped_pid_12_5_3_apply(i, j) {
  * @param {number} flat 0 <= flat < 60
  * @returns {[i: number, j: number]} 0 <= i < 12, 0 <= j < 5
  */
-export function grouped_pid_12_5_3_inv(flat) {
-  const flat_div_15 = Math.trunc(flat / 15);
-  const flat_div_3 = Math.trunc(flat / 3);
-  return [3 * (flat_div_15 - flat_div_3) + flat, flat_div_3 - 5 * flat_div_15];
+export function groupedPid1253Inv(flat) {
+  const flatDiv15 = Math.trunc(flat / 15);
+  const flatDiv3 = Math.trunc(flat / 3);
+  return [3 * (flatDiv15 - flatDiv3) + flat, flatDiv3 - 5 * flatDiv15];
 }

@@ -8,12 +8,12 @@
 /// 0 <= i < 12
 /// 0 <= j < 5
 /// Result: 0 <= the result < 60
-fn grouped_pid_12_5_3_apply(i: i32, j: i32) -> i32 {
+fn groupedPid1253Apply(i: i32, j: i32) -> i32 {
   return 12 * (i / 3) + 3 * j + i;
 }
 
-/// The result of grouped_pid_12_5_3_inv.
-struct grouped_pid_12_5_3_inv_result {
+/// The result of groupedPid1253Inv.
+struct GroupedPid1253InvResult {
   i: i32,
   j: i32,
 }
@@ -21,9 +21,8 @@ struct grouped_pid_12_5_3_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 60
 /// Result: 0 <= i < 12, 0 <= j < 5
-fn grouped_pid_12_5_3_inv(flat: i32) -> grouped_pid_12_5_3_inv_result {
-  let flat_div_15 = flat / 15;
-  let flat_div_3 = flat / 3;
-  return grouped_pid_12_5_3_inv_result(
-      3 * (flat_div_15 - flat_div_3) + flat, flat_div_3 - 5 * flat_div_15);
+fn groupedPid1253Inv(flat: i32) -> GroupedPid1253InvResult {
+  let flatDiv15 = flat / 15;
+  let flatDiv3 = flat / 3;
+  return GroupedPid1253InvResult(3 * (flatDiv15 - flatDiv3) + flat, flatDiv3 - 5 * flatDiv15);
 }

@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(2, 1), Col(4, 6))
 #ifndef LEGO_GROUPED_PID_8_6_4_METAL
-#define LEGO_GROUPED_PID_8_6_4_METAL 0x57ac4f53
+#define LEGO_GROUPED_PID_8_6_4_METAL 0x388ec2b6
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 8
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 48
-static inline int grouped_pid_8_6_4_apply(int i, int j) {
+static inline int groupedPid864Apply(int i, int j) {
   return 5 * (i & 4) + 4 * j + i;
 }
 
-/// The result of grouped_pid_8_6_4_inv.
-struct grouped_pid_8_6_4_inv_result {
+/// The result of groupedPid864Inv.
+struct GroupedPid864InvResult {
   int i;
   int j;
 };
@@ -23,10 +23,10 @@ struct grouped_pid_8_6_4_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 8, 0 <= j < 6
-static inline grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(int flat) {
+static inline GroupedPid864InvResult groupedPid864Inv(int flat) {
   return {4 * (flat / 24) + (flat & 3), flat % 24 >> 2};
 }
 
-#elif LEGO_GROUPED_PID_8_6_4_METAL != 0x57ac4f53
+#elif LEGO_GROUPED_PID_8_6_4_METAL != 0x388ec2b6
 #error two different units are named grouped_pid_8_6_4; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_4_METAL

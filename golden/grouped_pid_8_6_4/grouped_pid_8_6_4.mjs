@@ -11,7 +11,7 @@
  * @param {number} j 0 <= j < 6
  * @returns {number} 0 <= the result < 48
  */
-export function grouped_pid_8_6_4_apply(i, j) {
+export function groupedPid864Apply(i, j) {
   return 5 * (i & 4) + 4 * j + i;
 }
 
@@ -21,6 +21,6 @@ export function grouped_pid_8_6_4_apply(i, j) {
  * @param {number} flat 0 <= flat < 48
  * @returns {[i: number, j: number]} 0 <= i < 8, 0 <= j < 6
  */
-export function grouped_pid_8_6_4_inv(flat) {
+export function groupedPid864Inv(flat) {
   return [4 * Math.trunc(flat / 24) + (flat & 3), flat % 24 >> 2];
 }

@@ -8,12 +8,12 @@
 /// 0 <= i < 8
 /// 0 <= j < 6
 /// Result: 0 <= the result < 48
-fn grouped_pid_8_6_4_apply(i: i32, j: i32) -> i32 {
+fn groupedPid864Apply(i: i32, j: i32) -> i32 {
   return 5 * (i & 4) + 4 * j + i;
 }
 
-/// The result of grouped_pid_8_6_4_inv.
-struct grouped_pid_8_6_4_inv_result {
+/// The result of groupedPid864Inv.
+struct GroupedPid864InvResult {
   i: i32,
   j: i32,
 }
@@ -21,6 +21,6 @@ struct grouped_pid_8_6_4_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 48
 /// Result: 0 <= i < 8, 0 <= j < 6
-fn grouped_pid_8_6_4_inv(flat: i32) -> grouped_pid_8_6_4_inv_result {
-  return grouped_pid_8_6_4_inv_result(4 * (flat / 24) + (flat & 3), (flat % 24) >> 2u);
+fn groupedPid864Inv(flat: i32) -> GroupedPid864InvResult {
+  return GroupedPid864InvResult(4 * (flat / 24) + (flat & 3), (flat % 24) >> 2u);
 }

@@ -5,37 +5,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_GROUPED_PID_8_6_8_GLSL
-#define LEGO_GROUPED_PID_8_6_8_GLSL 0x3b1619a1
+#define LEGO_GROUPED_PID_8_6_8_GLSL 0x65344492
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 8
 // 0 <= j < 6
 // Result: 0 <= the result < 48
-int grouped_pid_8_6_8_apply(int i, int j) {
+int groupedPid868Apply(int i, int j) {
   return 8 * j + i;
 }
 
 // The same with (i, j) as a vector.
-int grouped_pid_8_6_8_apply(ivec2 index) {
-  return grouped_pid_8_6_8_apply(index.x, index.y);
+int groupedPid868Apply(ivec2 index) {
+  return groupedPid868Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 48
 // Result: 0 <= i < 8, 0 <= j < 6
 // Renamed: flat is flat_v here
-void grouped_pid_8_6_8_inv(int flat_v, out int i, out int j) {
+void groupedPid868Inv(int flat_v, out int i, out int j) {
   i = flat_v & 7;
   j = flat_v >> 3;
 }
 
 // The same with (i, j) as a vector.
-ivec2 grouped_pid_8_6_8_inv(int flat_v) {
+ivec2 groupedPid868Inv(int flat_v) {
   ivec2 result;
-  grouped_pid_8_6_8_inv(flat_v, result.x, result.y);
+  groupedPid868Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_GROUPED_PID_8_6_8_GLSL != 0x3b1619a1
+#elif LEGO_GROUPED_PID_8_6_8_GLSL != 0x65344492
 #error two different units are named grouped_pid_8_6_8; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_8_GLSL

@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(1, 1), Col(8, 6))
 #ifndef LEGO_GROUPED_PID_8_6_8_METAL
-#define LEGO_GROUPED_PID_8_6_8_METAL 0x5083dca2
+#define LEGO_GROUPED_PID_8_6_8_METAL 0x321690bc
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 8
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 48
-static inline int grouped_pid_8_6_8_apply(int i, int j) {
+static inline int groupedPid868Apply(int i, int j) {
   return 8 * j + i;
 }
 
-/// The result of grouped_pid_8_6_8_inv.
-struct grouped_pid_8_6_8_inv_result {
+/// The result of groupedPid868Inv.
+struct GroupedPid868InvResult {
   int i;
   int j;
 };
@@ -23,10 +23,10 @@ struct grouped_pid_8_6_8_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 8, 0 <= j < 6
-static inline grouped_pid_8_6_8_inv_result grouped_pid_8_6_8_inv(int flat) {
+static inline GroupedPid868InvResult groupedPid868Inv(int flat) {
   return {flat & 7, flat >> 3};
 }
 
-#elif LEGO_GROUPED_PID_8_6_8_METAL != 0x5083dca2
+#elif LEGO_GROUPED_PID_8_6_8_METAL != 0x321690bc
 #error two different units are named grouped_pid_8_6_8; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_8_METAL

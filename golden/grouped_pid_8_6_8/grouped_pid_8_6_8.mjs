@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 6
  * @returns {number} 0 <= the result < 48
  */
-export function grouped_pid_8_6_8_apply(i, j) {
+export function groupedPid868Apply(i, j) {
   return 8 * j + i;
 }
 
@@ -19,6 +19,6 @@ export function grouped_pid_8_6_8_apply(i, j) {
  * @param {number} flat 0 <= flat < 48
  * @returns {[i: number, j: number]} 0 <= i < 8, 0 <= j < 6
  */
-export function grouped_pid_8_6_8_inv(flat) {
+export function groupedPid868Inv(flat) {
   return [flat & 7, flat >> 3];
 }

@@ -8,12 +8,12 @@
 /// 0 <= i < 8
 /// 0 <= j < 6
 /// Result: 0 <= the result < 48
-fn grouped_pid_8_6_8_apply(i: i32, j: i32) -> i32 {
+fn groupedPid868Apply(i: i32, j: i32) -> i32 {
   return 8 * j + i;
 }
 
-/// The result of grouped_pid_8_6_8_inv.
-struct grouped_pid_8_6_8_inv_result {
+/// The result of groupedPid868Inv.
+struct GroupedPid868InvResult {
   i: i32,
   j: i32,
 }
@@ -21,6 +21,6 @@ struct grouped_pid_8_6_8_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 48
 /// Result: 0 <= i < 8, 0 <= j < 6
-fn grouped_pid_8_6_8_inv(flat: i32) -> grouped_pid_8_6_8_inv_result {
-  return grouped_pid_8_6_8_inv_result(flat & 7, flat >> 3u);
+fn groupedPid868Inv(flat: i32) -> GroupedPid868InvResult {
+  return GroupedPid868InvResult(flat & 7, flat >> 3u);
 }

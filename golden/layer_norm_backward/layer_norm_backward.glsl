@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LAYER_NORM_BACKWARD_GLSL
-#define LEGO_LAYER_NORM_BACKWARD_GLSL 0x1a83a0cb
+#define LEGO_LAYER_NORM_BACKWARD_GLSL 0x3ac3d459
 
 // The indices at (pid, lock, column).
 // M >= 1
@@ -17,13 +17,13 @@
 // Result: 0 <= x < M*N + B - N, 0 <= partial < M*N + B - N, 0 <= block < B
 // Assumes N % B == 0
 // Assumes M*N + B - N <= 2^31 - 1
-void layer_norm_backward(
+void layerNormBackward(
     int M, int N, int B, int pid, int lock, int column, out int x, out int partial, out int block) {
   x = N * pid + column;
   partial = N * lock + column;
   block = column;
 }
 
-#elif LEGO_LAYER_NORM_BACKWARD_GLSL != 0x1a83a0cb
+#elif LEGO_LAYER_NORM_BACKWARD_GLSL != 0x3ac3d459
 #error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_GLSL

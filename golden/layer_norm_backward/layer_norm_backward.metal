@@ -2,12 +2,12 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 #ifndef LEGO_LAYER_NORM_BACKWARD_METAL
-#define LEGO_LAYER_NORM_BACKWARD_METAL 0x6570db71
+#define LEGO_LAYER_NORM_BACKWARD_METAL 0x33e15b55
 
 #include <metal_stdlib>
 
-/// The result of layer_norm_backward.
-struct layer_norm_backward_result {
+/// The result of layerNormBackward.
+struct LayerNormBackwardResult {
   long x;
   long partial;
   long block;
@@ -23,13 +23,13 @@ struct layer_norm_backward_result {
 /// @return 0 <= x < M*N + B - N, 0 <= partial < M*N + B - N, 0 <= block < B
 /// @pre N % B == 0
 /// @pre M*N + B - N <= LONG_MAX
-static inline layer_norm_backward_result layer_norm_backward(
+static inline LayerNormBackwardResult layerNormBackward(
     long M, long N, long B, long pid, long lock, long column) {
   (void)M;
   (void)B;
   return {N * pid + column, N * lock + column, column};
 }
 
-#elif LEGO_LAYER_NORM_BACKWARD_METAL != 0x6570db71
+#elif LEGO_LAYER_NORM_BACKWARD_METAL != 0x33e15b55
 #error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_METAL

@@ -18,7 +18,7 @@
  * @param {number} column 0 <= column < B
  * @returns {{ x: number; partial: number; block: number }} 0 <= x < M*N + B - N, 0 <= partial < M*N + B - N, 0 <= block < B
  */
-export function layer_norm_backward(M, N, B, pid, lock, column) {
+export function layerNormBackward(M, N, B, pid, lock, column) {
   return { x: N * pid + column, partial: N * lock + column, block: column };
 }
 
@@ -30,7 +30,7 @@ export function layer_norm_backward(M, N, B, pid, lock, column) {
  * @param {number} B
  * @returns {boolean}
  */
-export function layer_norm_backward_fits(M, N, B) {
+export function layerNormBackwardFits(M, N, B) {
   return M >= 1 && N >= 1 && B >= 1 && N % B === 0 && M <= Number.MAX_SAFE_INTEGER
       && B <= Number.MAX_SAFE_INTEGER && M - 1 <= Math.trunc((Number.MAX_SAFE_INTEGER - B) / N)
       && N <= Number.MAX_SAFE_INTEGER;

@@ -4,8 +4,8 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The result of layer_norm_backward.
-struct layer_norm_backward_result {
+/// The result of layerNormBackward.
+struct LayerNormBackwardResult {
   x: i32,
   partial: i32,
   block: i32,
@@ -21,7 +21,7 @@ struct layer_norm_backward_result {
 /// Result: 0 <= x < M*N + B - N, 0 <= partial < M*N + B - N, 0 <= block < B
 /// Assumes N % B == 0
 /// Assumes M*N + B - N <= 2^31 - 1
-fn layer_norm_backward(
-    M: i32, N: i32, B: i32, pid: i32, lock: i32, column: i32) -> layer_norm_backward_result {
-  return layer_norm_backward_result(N * pid + column, N * lock + column, column);
+fn layerNormBackward(
+    M: i32, N: i32, B: i32, pid: i32, lock: i32, column: i32) -> LayerNormBackwardResult {
+  return LayerNormBackwardResult(N * pid + column, N * lock + column, column);
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LAYER_NORM_FORWARD_GLSL
-#define LEGO_LAYER_NORM_FORWARD_GLSL 0x1e0263ca
+#define LEGO_LAYER_NORM_FORWARD_GLSL 0x775956d1
 
 // The indices at (pid, k, column).
 // M >= 1
@@ -17,7 +17,7 @@
 // Result: 0 <= x < M*N, 0 <= weight < N, 0 <= mean < M
 // Assumes N % B == 0
 // Assumes M*N <= 2^31 - 1
-void layer_norm_forward(
+void layerNormForward(
     int M, int N, int B, int pid, int k, int column, out int x, out int weight, out int mean) {
   int scaled = B * k;
   x = scaled + N * pid + column;
@@ -25,6 +25,6 @@ void layer_norm_forward(
   mean = pid;
 }
 
-#elif LEGO_LAYER_NORM_FORWARD_GLSL != 0x1e0263ca
+#elif LEGO_LAYER_NORM_FORWARD_GLSL != 0x775956d1
 #error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_GLSL

@@ -2,12 +2,12 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 #ifndef LEGO_LAYER_NORM_FORWARD_METAL
-#define LEGO_LAYER_NORM_FORWARD_METAL 0x48bc974c
+#define LEGO_LAYER_NORM_FORWARD_METAL 0x2d8b759f
 
 #include <metal_stdlib>
 
-/// The result of layer_norm_forward.
-struct layer_norm_forward_result {
+/// The result of layerNormForward.
+struct LayerNormForwardResult {
   long x;
   long weight;
   long mean;
@@ -23,13 +23,13 @@ struct layer_norm_forward_result {
 /// @return 0 <= x < M*N, 0 <= weight < N, 0 <= mean < M
 /// @pre N % B == 0
 /// @pre M*N <= LONG_MAX
-static inline layer_norm_forward_result layer_norm_forward(
+static inline LayerNormForwardResult layerNormForward(
     long M, long N, long B, long pid, long k, long column) {
   (void)M;
   const long scaled = B * k;
   return {scaled + N * pid + column, scaled + column, pid};
 }
 
-#elif LEGO_LAYER_NORM_FORWARD_METAL != 0x48bc974c
+#elif LEGO_LAYER_NORM_FORWARD_METAL != 0x2d8b759f
 #error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_METAL

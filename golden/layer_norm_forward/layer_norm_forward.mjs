@@ -18,7 +18,7 @@
  * @param {number} column 0 <= column < B
  * @returns {{ x: number; weight: number; mean: number }} 0 <= x < M*N, 0 <= weight < N, 0 <= mean < M
  */
-export function layer_norm_forward(M, N, B, pid, k, column) {
+export function layerNormForward(M, N, B, pid, k, column) {
   const scaled = B * k;
   return { x: scaled + N * pid + column, weight: scaled + column, mean: pid };
 }
@@ -31,7 +31,7 @@ export function layer_norm_forward(M, N, B, pid, k, column) {
  * @param {number} B
  * @returns {boolean}
  */
-export function layer_norm_forward_fits(M, N, B) {
+export function layerNormForwardFits(M, N, B) {
   return M >= 1 && N >= 1 && B >= 1 && N % B === 0 && M <= Math.trunc(Number.MAX_SAFE_INTEGER / N)
       && B <= Number.MAX_SAFE_INTEGER;
 }

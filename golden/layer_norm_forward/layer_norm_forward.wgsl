@@ -4,8 +4,8 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The result of layer_norm_forward.
-struct layer_norm_forward_result {
+/// The result of layerNormForward.
+struct LayerNormForwardResult {
   x: i32,
   weight: i32,
   mean: i32,
@@ -21,8 +21,8 @@ struct layer_norm_forward_result {
 /// Result: 0 <= x < M*N, 0 <= weight < N, 0 <= mean < M
 /// Assumes N % B == 0
 /// Assumes M*N <= 2^31 - 1
-fn layer_norm_forward(
-    M: i32, N: i32, B: i32, pid: i32, k: i32, column: i32) -> layer_norm_forward_result {
+fn layerNormForward(
+    M: i32, N: i32, B: i32, pid: i32, k: i32, column: i32) -> LayerNormForwardResult {
   let scaled = B * k;
-  return layer_norm_forward_result(scaled + N * pid + column, scaled + column, pid);
+  return LayerNormForwardResult(scaled + N * pid + column, scaled + column, pid);
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LAYER_NORM_TILE_GLSL
-#define LEGO_LAYER_NORM_TILE_GLSL 0x0fb6a524
+#define LEGO_LAYER_NORM_TILE_GLSL 0x26bed8b7
 
 // The index at (pid, k, i).
 // M >= 1
@@ -17,19 +17,19 @@
 // Result: 0 <= the result < M*N
 // Assumes N % B == 0
 // Assumes M*N <= 2^31 - 1
-int layer_norm_tile(int M, int N, int B, int pid, int k, int i) {
+int layerNormTile(int M, int N, int B, int pid, int k, int i) {
   return B * k + N * pid + i;
 }
 
-// Element n of the results of layer_norm_tile over its ':' axis i; 0 <= n < B. The work items of a
+// Element n of the results of layerNormTile over its ':' axis i; 0 <= n < B. The work items of a
 // group fill an array together:
 //   const int stride = int(gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z);
 //   for (int n = int(gl_LocalInvocationIndex); n < B; n += stride)
-//     results[n] = layer_norm_tile_at(M, N, B, pid, k, n);
-int layer_norm_tile_at(int M, int N, int B, int pid, int k, int n) {
-  return layer_norm_tile(M, N, B, pid, k, n);
+//     results[n] = layerNormTileAt(M, N, B, pid, k, n);
+int layerNormTileAt(int M, int N, int B, int pid, int k, int n) {
+  return layerNormTile(M, N, B, pid, k, n);
 }
 
-#elif LEGO_LAYER_NORM_TILE_GLSL != 0x0fb6a524
+#elif LEGO_LAYER_NORM_TILE_GLSL != 0x26bed8b7
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_GLSL

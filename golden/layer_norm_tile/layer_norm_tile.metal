@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_METAL
-#define LEGO_LAYER_NORM_TILE_METAL 0x28af2679
+#define LEGO_LAYER_NORM_TILE_METAL 0x3c54da67
 
 #include <metal_stdlib>
 
@@ -16,26 +16,26 @@
 /// @return 0 <= the result < M*N
 /// @pre N % B == 0
 /// @pre M*N <= LONG_MAX
-static inline long layer_norm_tile(long M, long N, long B, long pid, long k, long i) {
+static inline long layerNormTile(long M, long N, long B, long pid, long k, long i) {
   (void)M;
   return B * k + N * pid + i;
 }
 
-/// Puts the results of layer_norm_tile over its ':' axis i, into out. The threads of a grid share
-/// the work as layer_norm_tile_fill(.., out, position, threads), where position is
+/// Puts the results of layerNormTile over its ':' axis i, into out. The threads of a grid share the
+/// work as layerNormTileFill(.., out, position, threads), where position is
 /// [[thread_position_in_grid]] and threads [[threads_per_grid]]. The parameters before out are
-/// those of layer_norm_tile.
+/// those of layerNormTile.
 /// @param out room for B results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-static inline void layer_norm_tile_fill(
+static inline void layerNormTileFill(
     long M, long N, long B, long pid, long k, device long* out, long rank, long size) {
   const long count = B;
   for (long n = rank; n < count; n += size) {
-    out[n] = layer_norm_tile(M, N, B, pid, k, n);
+    out[n] = layerNormTile(M, N, B, pid, k, n);
   }
 }
 
-#elif LEGO_LAYER_NORM_TILE_METAL != 0x28af2679
+#elif LEGO_LAYER_NORM_TILE_METAL != 0x3c54da67
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_METAL

@@ -18,12 +18,12 @@
  * @param {number} i 0 <= i < B
  * @returns {number} 0 <= the result < M*N
  */
-export function layer_norm_tile(M, N, B, pid, k, i) {
+export function layerNormTile(M, N, B, pid, k, i) {
   return B * k + N * pid + i;
 }
 
 /**
- * The results of layer_norm_tile for all 0 <= i < B.
+ * The results of layerNormTile for all 0 <= i < B.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1
@@ -32,11 +32,11 @@ export function layer_norm_tile(M, N, B, pid, k, i) {
  * @param {number} k 0 <= k < Math.floor(N / B)
  * @returns {Float64Array}
  */
-export function layer_norm_tile_array(M, N, B, pid, k) {
+export function layerNormTileArray(M, N, B, pid, k) {
   const results = new Float64Array(B);
   let position = 0;
   for (let i = 0; i < B; i += 1) {
-    results[position] = layer_norm_tile(M, N, B, pid, k, i);
+    results[position] = layerNormTile(M, N, B, pid, k, i);
     position += 1;
   }
   return results;
@@ -50,7 +50,7 @@ export function layer_norm_tile_array(M, N, B, pid, k) {
  * @param {number} B
  * @returns {boolean}
  */
-export function layer_norm_tile_fits(M, N, B) {
+export function layerNormTileFits(M, N, B) {
   return M >= 1 && N >= 1 && B >= 1 && N % B === 0 && M <= Math.trunc(Number.MAX_SAFE_INTEGER / N)
       && B <= Number.MAX_SAFE_INTEGER;
 }

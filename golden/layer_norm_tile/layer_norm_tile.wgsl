@@ -14,15 +14,15 @@
 /// Result: 0 <= the result < M*N
 /// Assumes N % B == 0
 /// Assumes M*N <= 2^31 - 1
-fn layer_norm_tile(M: i32, N: i32, B: i32, pid: i32, k: i32, i: i32) -> i32 {
+fn layerNormTile(M: i32, N: i32, B: i32, pid: i32, k: i32, i: i32) -> i32 {
   return B * k + N * pid + i;
 }
 
-/// Element n of the results of layer_norm_tile over its ':' axis i; 0 <= n < B. The invocations of
-/// a workgroup fill an array together:
+/// Element n of the results of layerNormTile over its ':' axis i; 0 <= n < B. The invocations of a
+/// workgroup fill an array together:
 ///   for (var n = i32(local_index); n < B; n += workgroup_size) {
-///     results[n] = layer_norm_tile_at(M, N, B, pid, k, n);
+///     results[n] = layerNormTileAt(M, N, B, pid, k, n);
 ///   }
-fn layer_norm_tile_at(M: i32, N: i32, B: i32, pid: i32, k: i32, n: i32) -> i32 {
-  return layer_norm_tile(M, N, B, pid, k, n);
+fn layerNormTileAt(M: i32, N: i32, B: i32, pid: i32, k: i32, n: i32) -> i32 {
+  return layerNormTile(M, N, B, pid, k, n);
 }

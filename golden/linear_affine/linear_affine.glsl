@@ -5,22 +5,22 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_AFFINE_GLSL
-#define LEGO_LINEAR_AFFINE_GLSL 0x65a1b060
+#define LEGO_LINEAR_AFFINE_GLSL 0x61892e4f
 
 // (y) of (x).
 // 0 <= x < 64
 // Result: 0 <= the result < 64
-int linear_affine_apply(int x) {
+int linearAffineApply(int x) {
   return 9 * (x & 7) ^ (x >> 3) ^ 0x15;
 }
 
 // (x) of (y).
 // 0 <= y < 64
 // Result: 0 <= the result < 64
-int linear_affine_inv(int y) {
+int linearAffineInv(int y) {
   return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }
 
-#elif LEGO_LINEAR_AFFINE_GLSL != 0x65a1b060
+#elif LEGO_LINEAR_AFFINE_GLSL != 0x61892e4f
 #error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_GLSL

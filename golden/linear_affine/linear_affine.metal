@@ -2,24 +2,24 @@
 //
 // Linear({'x': [(9,), (18,), (36,), (1,), (2,), (4,)]}, out={'y': 64}, offset={'y': 21})
 #ifndef LEGO_LINEAR_AFFINE_METAL
-#define LEGO_LINEAR_AFFINE_METAL 0x3b2072b1
+#define LEGO_LINEAR_AFFINE_METAL 0x4b4f2824
 
 #include <metal_stdlib>
 
 /// (y) of (x).
 /// @param x 0 <= x < 64
 /// @return 0 <= the result < 64
-static inline int linear_affine_apply(int x) {
+static inline int linearAffineApply(int x) {
   return 9 * (x & 7) ^ (x >> 3) ^ 0x15;
 }
 
 /// (x) of (y).
 /// @param y 0 <= y < 64
 /// @return 0 <= the result < 64
-static inline int linear_affine_inv(int y) {
+static inline int linearAffineInv(int y) {
   return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }
 
-#elif LEGO_LINEAR_AFFINE_METAL != 0x3b2072b1
+#elif LEGO_LINEAR_AFFINE_METAL != 0x4b4f2824
 #error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_METAL

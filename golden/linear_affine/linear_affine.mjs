@@ -8,7 +8,7 @@
  * @param {number} x 0 <= x < 64
  * @returns {number} 0 <= the result < 64
  */
-export function linear_affine_apply(x) {
+export function linearAffineApply(x) {
   return 9 * (x & 7) ^ (x >> 3) ^ 0x15;
 }
 
@@ -18,6 +18,6 @@ export function linear_affine_apply(x) {
  * @param {number} y 0 <= y < 64
  * @returns {number} 0 <= the result < 64
  */
-export function linear_affine_inv(y) {
+export function linearAffineInv(y) {
   return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }

@@ -7,13 +7,13 @@
 /// (y) of (x).
 /// 0 <= x < 64
 /// Result: 0 <= the result < 64
-fn linear_affine_apply(x: i32) -> i32 {
+fn linearAffineApply(x: i32) -> i32 {
   return (9 * (x & 7)) ^ (x >> 3u) ^ 0x15;
 }
 
 /// (x) of (y).
 /// 0 <= y < 64
 /// Result: 0 <= the result < 64
-fn linear_affine_inv(y: i32) -> i32 {
+fn linearAffineInv(y: i32) -> i32 {
   return ((((y << 3u) ^ y) & 0x38) | (y >> 3u)) ^ 0x3a;
 }

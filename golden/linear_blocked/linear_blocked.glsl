@@ -6,22 +6,22 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_BLOCKED_GLSL
-#define LEGO_LINEAR_BLOCKED_GLSL 0x410abcc9
+#define LEGO_LINEAR_BLOCKED_GLSL 0x6f147257
 
 // (dim0, dim1) of (register, lane, warp).
 // 0 <= register < 16
 // 0 <= lane < 32
 // 0 <= warp < 4
 // Result: 0 <= dim0 < 32, 0 <= dim1 < 64
-void linear_blocked_apply(int register, int lane, int warp, out int dim0, out int dim1) {
+void linearBlockedApply(int register, int lane, int warp, out int dim0, out int dim1) {
   dim0 = 8 * warp + (lane >> 2);
   dim1 = 4 * (lane & 3) + 3 * (register & 12) + register;
 }
 
 // The same with (register, lane, warp) and (dim0, dim1) as vectors.
-ivec2 linear_blocked_apply(ivec3 index) {
+ivec2 linearBlockedApply(ivec3 index) {
   ivec2 result;
-  linear_blocked_apply(index.x, index.y, index.z, result.x, result.y);
+  linearBlockedApply(index.x, index.y, index.z, result.x, result.y);
   return result;
 }
 
@@ -29,20 +29,20 @@ ivec2 linear_blocked_apply(ivec3 index) {
 // 0 <= dim0 < 32
 // 0 <= dim1 < 64
 // Result: 0 <= register < 16, 0 <= lane < 32, 0 <= warp < 4
-void linear_blocked_inv(int dim0, int dim1, out int register, out int lane, out int warp) {
-  int dim1_div_4 = dim1 >> 2;
-  register = (dim1_div_4 & 12) + (dim1 & 3);
-  lane = 4 * (dim0 & 7) + (dim1_div_4 & 3);
+void linearBlockedInv(int dim0, int dim1, out int register, out int lane, out int warp) {
+  int dim1Div4 = dim1 >> 2;
+  register = (dim1Div4 & 12) + (dim1 & 3);
+  lane = 4 * (dim0 & 7) + (dim1Div4 & 3);
   warp = dim0 >> 3;
 }
 
 // The same with (dim0, dim1) and (register, lane, warp) as vectors.
-ivec3 linear_blocked_inv(ivec2 index) {
+ivec3 linearBlockedInv(ivec2 index) {
   ivec3 result;
-  linear_blocked_inv(index.x, index.y, result.x, result.y, result.z);
+  linearBlockedInv(index.x, index.y, result.x, result.y, result.z);
   return result;
 }
 
-#elif LEGO_LINEAR_BLOCKED_GLSL != 0x410abcc9
+#elif LEGO_LINEAR_BLOCKED_GLSL != 0x6f147257
 #error two different units are named linear_blocked; give name= to one of them
 #endif  // LEGO_LINEAR_BLOCKED_GLSL

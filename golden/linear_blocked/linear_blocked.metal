@@ -3,28 +3,28 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 16), (0, 32)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(8, 0), (16, 0)]}, out={'dim0': 32, 'dim1': 64})
 #ifndef LEGO_LINEAR_BLOCKED_METAL
-#define LEGO_LINEAR_BLOCKED_METAL 0x065c34df
+#define LEGO_LINEAR_BLOCKED_METAL 0x3ec672a4
 
 #include <metal_stdlib>
 
-/// The result of linear_blocked_apply.
-struct linear_blocked_apply_result {
+/// The result of linearBlockedApply.
+struct LinearBlockedApplyResult {
   int dim0;
   int dim1;
 };
 
-/// (dim0, dim1) of (register, lane, warp).
+/// (dim0, dim1) of (register_v, lane, warp).
 /// @param register_v 0 <= register_v < 16
 /// @param lane 0 <= lane < 32
 /// @param warp 0 <= warp < 4
 /// @return 0 <= dim0 < 32, 0 <= dim1 < 64
 /// @note Renamed: register is register_v here
-static inline linear_blocked_apply_result linear_blocked_apply(int register_v, int lane, int warp) {
+static inline LinearBlockedApplyResult linearBlockedApply(int register_v, int lane, int warp) {
   return {8 * warp + (lane >> 2), 4 * (lane & 3) + 3 * (register_v & 12) + register_v};
 }
 
-/// The result of linear_blocked_inv.
-struct linear_blocked_inv_result {
+/// The result of linearBlockedInv.
+struct LinearBlockedInvResult {
   int register_v;
   int lane;
   int warp;
@@ -35,11 +35,11 @@ struct linear_blocked_inv_result {
 /// @param dim1 0 <= dim1 < 64
 /// @return 0 <= register_v < 16, 0 <= lane < 32, 0 <= warp < 4
 /// @note Renamed: register is register_v here
-static inline linear_blocked_inv_result linear_blocked_inv(int dim0, int dim1) {
-  const int dim1_div_4 = dim1 >> 2;
-  return {(dim1_div_4 & 12) + (dim1 & 3), 4 * (dim0 & 7) + (dim1_div_4 & 3), dim0 >> 3};
+static inline LinearBlockedInvResult linearBlockedInv(int dim0, int dim1) {
+  const int dim1Div4 = dim1 >> 2;
+  return {(dim1Div4 & 12) + (dim1 & 3), 4 * (dim0 & 7) + (dim1Div4 & 3), dim0 >> 3};
 }
 
-#elif LEGO_LINEAR_BLOCKED_METAL != 0x065c34df
+#elif LEGO_LINEAR_BLOCKED_METAL != 0x3ec672a4
 #error two different units are named linear_blocked; give name= to one of them
 #endif  // LEGO_LINEAR_BLOCKED_METAL

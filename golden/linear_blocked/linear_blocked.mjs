@@ -10,7 +10,7 @@
  * @param {number} warp 0 <= warp < 4
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 32, 0 <= dim1 < 64
  */
-export function linear_blocked_apply(register, lane, warp) {
+export function linearBlockedApply(register, lane, warp) {
   return [8 * warp + (lane >> 2), 4 * (lane & 3) + 3 * (register & 12) + register];
 }
 
@@ -21,7 +21,7 @@ export function linear_blocked_apply(register, lane, warp) {
  * @param {number} dim1 0 <= dim1 < 64
  * @returns {[register: number, lane: number, warp: number]} 0 <= register < 16, 0 <= lane < 32, 0 <= warp < 4
  */
-export function linear_blocked_inv(dim0, dim1) {
-  const dim1_div_4 = dim1 >> 2;
-  return [(dim1_div_4 & 12) + (dim1 & 3), 4 * (dim0 & 7) + (dim1_div_4 & 3), dim0 >> 3];
+export function linearBlockedInv(dim0, dim1) {
+  const dim1Div4 = dim1 >> 2;
+  return [(dim1Div4 & 12) + (dim1 & 3), 4 * (dim0 & 7) + (dim1Div4 & 3), dim0 >> 3];
 }

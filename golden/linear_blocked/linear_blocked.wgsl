@@ -5,25 +5,25 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The result of linear_blocked_apply.
-struct linear_blocked_apply_result {
+/// The result of linearBlockedApply.
+struct LinearBlockedApplyResult {
   dim0: i32,
   dim1: i32,
 }
 
-/// (dim0, dim1) of (register, lane, warp).
+/// (dim0, dim1) of (register_v, lane, warp).
 /// 0 <= register_v < 16
 /// 0 <= lane < 32
 /// 0 <= warp < 4
 /// Result: 0 <= dim0 < 32, 0 <= dim1 < 64
 /// Renamed: register is register_v here
-fn linear_blocked_apply(register_v: i32, lane: i32, warp: i32) -> linear_blocked_apply_result {
-  return linear_blocked_apply_result(
+fn linearBlockedApply(register_v: i32, lane: i32, warp: i32) -> LinearBlockedApplyResult {
+  return LinearBlockedApplyResult(
       8 * warp + (lane >> 2u), 4 * (lane & 3) + 3 * (register_v & 12) + register_v);
 }
 
-/// The result of linear_blocked_inv.
-struct linear_blocked_inv_result {
+/// The result of linearBlockedInv.
+struct LinearBlockedInvResult {
   register_v: i32,
   lane: i32,
   warp: i32,
@@ -34,8 +34,8 @@ struct linear_blocked_inv_result {
 /// 0 <= dim1 < 64
 /// Result: 0 <= register_v < 16, 0 <= lane < 32, 0 <= warp < 4
 /// Renamed: register is register_v here
-fn linear_blocked_inv(dim0: i32, dim1: i32) -> linear_blocked_inv_result {
-  let dim1_div_4 = dim1 >> 2u;
-  return linear_blocked_inv_result(
-      (dim1_div_4 & 12) + (dim1 & 3), 4 * (dim0 & 7) + (dim1_div_4 & 3), dim0 >> 3u);
+fn linearBlockedInv(dim0: i32, dim1: i32) -> LinearBlockedInvResult {
+  let dim1Div4 = dim1 >> 2u;
+  return LinearBlockedInvResult(
+      (dim1Div4 & 12) + (dim1 & 3), 4 * (dim0 & 7) + (dim1Div4 & 3), dim0 >> 3u);
 }

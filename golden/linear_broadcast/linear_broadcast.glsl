@@ -6,22 +6,22 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_BROADCAST_GLSL
-#define LEGO_LINEAR_BROADCAST_GLSL 0x5c2abd17
+#define LEGO_LINEAR_BROADCAST_GLSL 0x24ab5ade
 
 // (dim0) of (register, lane, warp).
 // 0 <= register < 8
 // 0 <= lane < 32
 // 0 <= warp < 2
 // Result: 0 <= the result < 16
-int linear_broadcast_apply(int register, int lane, int warp) {
+int linearBroadcastApply(int register, int lane, int warp) {
   return 8 * warp + (lane >> 2);
 }
 
 // The same with (register, lane, warp) as a vector.
-int linear_broadcast_apply(ivec3 index) {
-  return linear_broadcast_apply(index.x, index.y, index.z);
+int linearBroadcastApply(ivec3 index) {
+  return linearBroadcastApply(index.x, index.y, index.z);
 }
 
-#elif LEGO_LINEAR_BROADCAST_GLSL != 0x5c2abd17
+#elif LEGO_LINEAR_BROADCAST_GLSL != 0x24ab5ade
 #error two different units are named linear_broadcast; give name= to one of them
 #endif  // LEGO_LINEAR_BROADCAST_GLSL

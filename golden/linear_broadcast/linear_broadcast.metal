@@ -3,21 +3,21 @@
 // Linear({'register': [(0,), (0,), (0,)], 'lane': [(0,), (0,), (1,), (2,), (4,)], 'warp': [(8,)]},
 // out={'dim0': 16})
 #ifndef LEGO_LINEAR_BROADCAST_METAL
-#define LEGO_LINEAR_BROADCAST_METAL 0x4c4acf9c
+#define LEGO_LINEAR_BROADCAST_METAL 0x36811bf2
 
 #include <metal_stdlib>
 
-/// (dim0) of (register, lane, warp).
+/// (dim0) of (register_v, lane, warp).
 /// @param register_v 0 <= register_v < 8
 /// @param lane 0 <= lane < 32
 /// @param warp 0 <= warp < 2
 /// @return 0 <= the result < 16
 /// @note Renamed: register is register_v here
-static inline int linear_broadcast_apply(int register_v, int lane, int warp) {
+static inline int linearBroadcastApply(int register_v, int lane, int warp) {
   (void)register_v;
   return 8 * warp + (lane >> 2);
 }
 
-#elif LEGO_LINEAR_BROADCAST_METAL != 0x4c4acf9c
+#elif LEGO_LINEAR_BROADCAST_METAL != 0x36811bf2
 #error two different units are named linear_broadcast; give name= to one of them
 #endif  // LEGO_LINEAR_BROADCAST_METAL

@@ -10,6 +10,6 @@
  * @param {number} warp 0 <= warp < 2
  * @returns {number} 0 <= the result < 16
  */
-export function linear_broadcast_apply(register, lane, warp) {
+export function linearBroadcastApply(register, lane, warp) {
   return 8 * warp + (lane >> 2);
 }

@@ -5,12 +5,12 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// (dim0) of (register, lane, warp).
+/// (dim0) of (register_v, lane, warp).
 /// 0 <= register_v < 8
 /// 0 <= lane < 32
 /// 0 <= warp < 2
 /// Result: 0 <= the result < 16
 /// Renamed: register is register_v here
-fn linear_broadcast_apply(register_v: i32, lane: i32, warp: i32) -> i32 {
+fn linearBroadcastApply(register_v: i32, lane: i32, warp: i32) -> i32 {
   return 8 * warp + (lane >> 2u);
 }

@@ -7,25 +7,25 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_CONVERT_GLSL
-#define LEGO_LINEAR_CONVERT_GLSL 0x2a17fb5d
+#define LEGO_LINEAR_CONVERT_GLSL 0x1ba37f36
 
 // (register, lane, warp) of (register, lane, warp).
 // 0 <= register < 8
 // 0 <= lane < 32
 // 0 <= warp < 4
 // Result: 0 <= register_2 < 8, 0 <= lane_2 < 32, 0 <= warp_2 < 4
-void linear_convert_apply(
+void linearConvertApply(
     int register, int lane, int warp, out int register_2, out int lane_2, out int warp_2) {
-  int warp_mod_2 = warp & 1;
-  register_2 = 2 * ((lane & 1) - warp_mod_2 + warp) + (register & 1);
+  int warpMod2 = warp & 1;
+  register_2 = 2 * ((lane & 1) - warpMod2 + warp) + (register & 1);
   lane_2 = 2 * ((lane >> 2) + (register >> 2)) + (lane >> 1);
-  warp_2 = 2 * warp_mod_2 + ((register >> 1) & 1);
+  warp_2 = 2 * warpMod2 + ((register >> 1) & 1);
 }
 
 // The same with (register, lane, warp) and (register_2, lane_2, warp_2) as vectors.
-ivec3 linear_convert_apply(ivec3 index) {
+ivec3 linearConvertApply(ivec3 index) {
   ivec3 result;
-  linear_convert_apply(index.x, index.y, index.z, result.x, result.y, result.z);
+  linearConvertApply(index.x, index.y, index.z, result.x, result.y, result.z);
   return result;
 }
 
@@ -34,21 +34,21 @@ ivec3 linear_convert_apply(ivec3 index) {
 // 0 <= lane < 32
 // 0 <= warp < 4
 // Result: 0 <= register_2 < 8, 0 <= lane_2 < 32, 0 <= warp_2 < 4
-void linear_convert_inv(
+void linearConvertInv(
     int register, int lane, int warp, out int register_2, out int lane_2, out int warp_2) {
-  int register_div_2 = register >> 1;
+  int registerDiv2 = register >> 1;
   register_2 = 2 * (lane & 2) + 2 * (warp & 1) + (register & 1);
-  lane_2 = (lane & 0x1c) + 2 * (lane & 1) + (register_div_2 & 1);
-  warp_2 = (register_div_2 & 2) + (warp >> 1);
+  lane_2 = (lane & 0x1c) + 2 * (lane & 1) + (registerDiv2 & 1);
+  warp_2 = (registerDiv2 & 2) + (warp >> 1);
 }
 
 // The same with (register, lane, warp) and (register_2, lane_2, warp_2) as vectors.
-ivec3 linear_convert_inv(ivec3 index) {
+ivec3 linearConvertInv(ivec3 index) {
   ivec3 result;
-  linear_convert_inv(index.x, index.y, index.z, result.x, result.y, result.z);
+  linearConvertInv(index.x, index.y, index.z, result.x, result.y, result.z);
   return result;
 }
 
-#elif LEGO_LINEAR_CONVERT_GLSL != 0x2a17fb5d
+#elif LEGO_LINEAR_CONVERT_GLSL != 0x1ba37f36
 #error two different units are named linear_convert; give name= to one of them
 #endif  // LEGO_LINEAR_CONVERT_GLSL

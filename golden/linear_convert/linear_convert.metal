@@ -4,54 +4,54 @@
 // (0, 8, 0), (0, 16, 0)], 'warp': [(0, 0, 2), (4, 0, 0)]}, out={'register': 8, 'lane': 32, 'warp':
 // 4})
 #ifndef LEGO_LINEAR_CONVERT_METAL
-#define LEGO_LINEAR_CONVERT_METAL 0x1de763b5
+#define LEGO_LINEAR_CONVERT_METAL 0x201df6be
 
 #include <metal_stdlib>
 
-/// The result of linear_convert_apply.
-struct linear_convert_apply_result {
+/// The result of linearConvertApply.
+struct LinearConvertApplyResult {
   int register_v;
   int lane;
   int warp;
 };
 
-/// (register, lane, warp) of (register, lane, warp).
+/// (register_v, lane, warp) of (register_v, lane, warp).
 /// @param register_v 0 <= register_v < 8
 /// @param lane 0 <= lane < 32
 /// @param warp 0 <= warp < 4
 /// @return 0 <= register_v < 8, 0 <= lane < 32, 0 <= warp < 4
 /// @note Renamed: register is register_v here
-static inline linear_convert_apply_result linear_convert_apply(int register_v, int lane, int warp) {
-  const int warp_mod_2 = warp & 1;
+static inline LinearConvertApplyResult linearConvertApply(int register_v, int lane, int warp) {
+  const int warpMod2 = warp & 1;
   return {
-      2 * ((lane & 1) - warp_mod_2 + warp) + (register_v & 1),
+      2 * ((lane & 1) - warpMod2 + warp) + (register_v & 1),
       2 * ((lane >> 2) + (register_v >> 2)) + (lane >> 1),
-      2 * warp_mod_2 + ((register_v >> 1) & 1),
+      2 * warpMod2 + ((register_v >> 1) & 1),
   };
 }
 
-/// The result of linear_convert_inv.
-struct linear_convert_inv_result {
+/// The result of linearConvertInv.
+struct LinearConvertInvResult {
   int register_v;
   int lane;
   int warp;
 };
 
-/// (register, lane, warp) of (register, lane, warp).
+/// (register_v, lane, warp) of (register_v, lane, warp).
 /// @param register_v 0 <= register_v < 8
 /// @param lane 0 <= lane < 32
 /// @param warp 0 <= warp < 4
 /// @return 0 <= register_v < 8, 0 <= lane < 32, 0 <= warp < 4
 /// @note Renamed: register is register_v here
-static inline linear_convert_inv_result linear_convert_inv(int register_v, int lane, int warp) {
-  const int register_div_2 = register_v >> 1;
+static inline LinearConvertInvResult linearConvertInv(int register_v, int lane, int warp) {
+  const int registerDiv2 = register_v >> 1;
   return {
       2 * (lane & 2) + 2 * (warp & 1) + (register_v & 1),
-      (lane & 0x1c) + 2 * (lane & 1) + (register_div_2 & 1),
-      (register_div_2 & 2) + (warp >> 1),
+      (lane & 0x1c) + 2 * (lane & 1) + (registerDiv2 & 1),
+      (registerDiv2 & 2) + (warp >> 1),
   };
 }
 
-#elif LEGO_LINEAR_CONVERT_METAL != 0x1de763b5
+#elif LEGO_LINEAR_CONVERT_METAL != 0x201df6be
 #error two different units are named linear_convert; give name= to one of them
 #endif  // LEGO_LINEAR_CONVERT_METAL

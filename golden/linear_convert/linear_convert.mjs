@@ -10,12 +10,12 @@
  * @param {number} warp 0 <= warp < 4
  * @returns {[register: number, lane: number, warp: number]} 0 <= register < 8, 0 <= lane < 32, 0 <= warp < 4
  */
-export function linear_convert_apply(register, lane, warp) {
-  const warp_mod_2 = warp & 1;
+export function linearConvertApply(register, lane, warp) {
+  const warpMod2 = warp & 1;
   return [
-    2 * ((lane & 1) - warp_mod_2 + warp) + (register & 1),
+    2 * ((lane & 1) - warpMod2 + warp) + (register & 1),
     2 * ((lane >> 2) + (register >> 2)) + (lane >> 1),
-    2 * warp_mod_2 + ((register >> 1) & 1),
+    2 * warpMod2 + ((register >> 1) & 1),
   ];
 }
 
@@ -27,11 +27,11 @@ export function linear_convert_apply(register, lane, warp) {
  * @param {number} warp 0 <= warp < 4
  * @returns {[register: number, lane: number, warp: number]} 0 <= register < 8, 0 <= lane < 32, 0 <= warp < 4
  */
-export function linear_convert_inv(register, lane, warp) {
-  const register_div_2 = register >> 1;
+export function linearConvertInv(register, lane, warp) {
+  const registerDiv2 = register >> 1;
   return [
     2 * (lane & 2) + 2 * (warp & 1) + (register & 1),
-    (lane & 0x1c) + 2 * (lane & 1) + (register_div_2 & 1),
-    (register_div_2 & 2) + (warp >> 1),
+    (lane & 0x1c) + 2 * (lane & 1) + (registerDiv2 & 1),
+    (registerDiv2 & 2) + (warp >> 1),
   ];
 }

@@ -6,44 +6,44 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The result of linear_convert_apply.
-struct linear_convert_apply_result {
+/// The result of linearConvertApply.
+struct LinearConvertApplyResult {
   register_v: i32,
   lane: i32,
   warp: i32,
 }
 
-/// (register, lane, warp) of (register, lane, warp).
+/// (register_v, lane, warp) of (register_v, lane, warp).
 /// 0 <= register_v < 8
 /// 0 <= lane < 32
 /// 0 <= warp < 4
 /// Result: 0 <= register_v < 8, 0 <= lane < 32, 0 <= warp < 4
 /// Renamed: register is register_v here
-fn linear_convert_apply(register_v: i32, lane: i32, warp: i32) -> linear_convert_apply_result {
-  let warp_mod_2 = warp & 1;
-  return linear_convert_apply_result(
-      2 * ((lane & 1) - warp_mod_2 + warp) + (register_v & 1),
+fn linearConvertApply(register_v: i32, lane: i32, warp: i32) -> LinearConvertApplyResult {
+  let warpMod2 = warp & 1;
+  return LinearConvertApplyResult(
+      2 * ((lane & 1) - warpMod2 + warp) + (register_v & 1),
       2 * ((lane >> 2u) + (register_v >> 2u)) + (lane >> 1u),
-      2 * warp_mod_2 + ((register_v >> 1u) & 1));
+      2 * warpMod2 + ((register_v >> 1u) & 1));
 }
 
-/// The result of linear_convert_inv.
-struct linear_convert_inv_result {
+/// The result of linearConvertInv.
+struct LinearConvertInvResult {
   register_v: i32,
   lane: i32,
   warp: i32,
 }
 
-/// (register, lane, warp) of (register, lane, warp).
+/// (register_v, lane, warp) of (register_v, lane, warp).
 /// 0 <= register_v < 8
 /// 0 <= lane < 32
 /// 0 <= warp < 4
 /// Result: 0 <= register_v < 8, 0 <= lane < 32, 0 <= warp < 4
 /// Renamed: register is register_v here
-fn linear_convert_inv(register_v: i32, lane: i32, warp: i32) -> linear_convert_inv_result {
-  let register_div_2 = register_v >> 1u;
-  return linear_convert_inv_result(
+fn linearConvertInv(register_v: i32, lane: i32, warp: i32) -> LinearConvertInvResult {
+  let registerDiv2 = register_v >> 1u;
+  return LinearConvertInvResult(
       2 * (lane & 2) + 2 * (warp & 1) + (register_v & 1),
-      (lane & 0x1c) + 2 * (lane & 1) + (register_div_2 & 1),
-      (register_div_2 & 2) + (warp >> 1u));
+      (lane & 0x1c) + 2 * (lane & 1) + (registerDiv2 & 1),
+      (registerDiv2 & 2) + (warp >> 1u));
 }

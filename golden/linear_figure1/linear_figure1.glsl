@@ -6,22 +6,22 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_FIGURE1_GLSL
-#define LEGO_LINEAR_FIGURE1_GLSL 0x6cb57a96
+#define LEGO_LINEAR_FIGURE1_GLSL 0x555c7bd0
 
 // (i, j) of (register, lane, warp).
 // 0 <= register < 4
 // 0 <= lane < 32
 // 0 <= warp < 2
 // Result: 0 <= i < 16, 0 <= j < 16
-void linear_figure1_apply(int register, int lane, int warp, out int i, out int j) {
+void linearFigure1Apply(int register, int lane, int warp, out int i, out int j) {
   i = 8 * warp + 2 * (lane >> 3) + (register >> 1);
   j = 2 * (lane & 7) + (register & 1);
 }
 
 // The same with (register, lane, warp) and (i, j) as vectors.
-ivec2 linear_figure1_apply(ivec3 index) {
+ivec2 linearFigure1Apply(ivec3 index) {
   ivec2 result;
-  linear_figure1_apply(index.x, index.y, index.z, result.x, result.y);
+  linearFigure1Apply(index.x, index.y, index.z, result.x, result.y);
   return result;
 }
 
@@ -29,19 +29,19 @@ ivec2 linear_figure1_apply(ivec3 index) {
 // 0 <= i < 16
 // 0 <= j < 16
 // Result: 0 <= register < 4, 0 <= lane < 32, 0 <= warp < 2
-void linear_figure1_inv(int i, int j, out int register, out int lane, out int warp) {
+void linearFigure1Inv(int i, int j, out int register, out int lane, out int warp) {
   register = 2 * (i & 1) + (j & 1);
   lane = 4 * (i & 6) + (j >> 1);
   warp = i >> 3;
 }
 
 // The same with (i, j) and (register, lane, warp) as vectors.
-ivec3 linear_figure1_inv(ivec2 index) {
+ivec3 linearFigure1Inv(ivec2 index) {
   ivec3 result;
-  linear_figure1_inv(index.x, index.y, result.x, result.y, result.z);
+  linearFigure1Inv(index.x, index.y, result.x, result.y, result.z);
   return result;
 }
 
-#elif LEGO_LINEAR_FIGURE1_GLSL != 0x6cb57a96
+#elif LEGO_LINEAR_FIGURE1_GLSL != 0x555c7bd0
 #error two different units are named linear_figure1; give name= to one of them
 #endif  // LEGO_LINEAR_FIGURE1_GLSL

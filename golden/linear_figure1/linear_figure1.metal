@@ -3,28 +3,28 @@
 // Linear({'register': [(0, 1), (1, 0)], 'lane': [(0, 2), (0, 4), (0, 8), (2, 0), (4, 0)], 'warp':
 // [(8, 0)]}, out={'i': 16, 'j': 16})
 #ifndef LEGO_LINEAR_FIGURE1_METAL
-#define LEGO_LINEAR_FIGURE1_METAL 0x14f69534
+#define LEGO_LINEAR_FIGURE1_METAL 0x5b4202d8
 
 #include <metal_stdlib>
 
-/// The result of linear_figure1_apply.
-struct linear_figure1_apply_result {
+/// The result of linearFigure1Apply.
+struct LinearFigure1ApplyResult {
   int i;
   int j;
 };
 
-/// (i, j) of (register, lane, warp).
+/// (i, j) of (register_v, lane, warp).
 /// @param register_v 0 <= register_v < 4
 /// @param lane 0 <= lane < 32
 /// @param warp 0 <= warp < 2
 /// @return 0 <= i < 16, 0 <= j < 16
 /// @note Renamed: register is register_v here
-static inline linear_figure1_apply_result linear_figure1_apply(int register_v, int lane, int warp) {
+static inline LinearFigure1ApplyResult linearFigure1Apply(int register_v, int lane, int warp) {
   return {8 * warp + 2 * (lane >> 3) + (register_v >> 1), 2 * (lane & 7) + (register_v & 1)};
 }
 
-/// The result of linear_figure1_inv.
-struct linear_figure1_inv_result {
+/// The result of linearFigure1Inv.
+struct LinearFigure1InvResult {
   int register_v;
   int lane;
   int warp;
@@ -35,10 +35,10 @@ struct linear_figure1_inv_result {
 /// @param j 0 <= j < 16
 /// @return 0 <= register_v < 4, 0 <= lane < 32, 0 <= warp < 2
 /// @note Renamed: register is register_v here
-static inline linear_figure1_inv_result linear_figure1_inv(int i, int j) {
+static inline LinearFigure1InvResult linearFigure1Inv(int i, int j) {
   return {2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1), i >> 3};
 }
 
-#elif LEGO_LINEAR_FIGURE1_METAL != 0x14f69534
+#elif LEGO_LINEAR_FIGURE1_METAL != 0x5b4202d8
 #error two different units are named linear_figure1; give name= to one of them
 #endif  // LEGO_LINEAR_FIGURE1_METAL

@@ -10,7 +10,7 @@
  * @param {number} warp 0 <= warp < 2
  * @returns {[i: number, j: number]} 0 <= i < 16, 0 <= j < 16
  */
-export function linear_figure1_apply(register, lane, warp) {
+export function linearFigure1Apply(register, lane, warp) {
   return [8 * warp + 2 * (lane >> 3) + (register >> 1), 2 * (lane & 7) + (register & 1)];
 }
 
@@ -21,6 +21,6 @@ export function linear_figure1_apply(register, lane, warp) {
  * @param {number} j 0 <= j < 16
  * @returns {[register: number, lane: number, warp: number]} 0 <= register < 4, 0 <= lane < 32, 0 <= warp < 2
  */
-export function linear_figure1_inv(i, j) {
+export function linearFigure1Inv(i, j) {
   return [2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1), i >> 3];
 }

@@ -5,25 +5,25 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The result of linear_figure1_apply.
-struct linear_figure1_apply_result {
+/// The result of linearFigure1Apply.
+struct LinearFigure1ApplyResult {
   i: i32,
   j: i32,
 }
 
-/// (i, j) of (register, lane, warp).
+/// (i, j) of (register_v, lane, warp).
 /// 0 <= register_v < 4
 /// 0 <= lane < 32
 /// 0 <= warp < 2
 /// Result: 0 <= i < 16, 0 <= j < 16
 /// Renamed: register is register_v here
-fn linear_figure1_apply(register_v: i32, lane: i32, warp: i32) -> linear_figure1_apply_result {
-  return linear_figure1_apply_result(
+fn linearFigure1Apply(register_v: i32, lane: i32, warp: i32) -> LinearFigure1ApplyResult {
+  return LinearFigure1ApplyResult(
       8 * warp + 2 * (lane >> 3u) + (register_v >> 1u), 2 * (lane & 7) + (register_v & 1));
 }
 
-/// The result of linear_figure1_inv.
-struct linear_figure1_inv_result {
+/// The result of linearFigure1Inv.
+struct LinearFigure1InvResult {
   register_v: i32,
   lane: i32,
   warp: i32,
@@ -34,6 +34,6 @@ struct linear_figure1_inv_result {
 /// 0 <= j < 16
 /// Result: 0 <= register_v < 4, 0 <= lane < 32, 0 <= warp < 2
 /// Renamed: register is register_v here
-fn linear_figure1_inv(i: i32, j: i32) -> linear_figure1_inv_result {
-  return linear_figure1_inv_result(2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1u), i >> 3u);
+fn linearFigure1Inv(i: i32, j: i32) -> LinearFigure1InvResult {
+  return LinearFigure1InvResult(2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1u), i >> 3u);
 }

@@ -6,21 +6,21 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_GLSL
-#define LEGO_LINEAR_LDMATRIX_TRANS_GLSL 0x7c83339b
+#define LEGO_LINEAR_LDMATRIX_TRANS_GLSL 0x2e046018
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 8
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 32, 0 <= dim1 < 8
-void linear_ldmatrix_trans_apply(int register, int lane, out int dim0, out int dim1) {
+void linearLdmatrixTransApply(int register, int lane, out int dim0, out int dim1) {
   dim0 = 3 * (register & 6) + 2 * (lane & 3) + register;
   dim1 = lane >> 2;
 }
 
 // The same with (register, lane) and (dim0, dim1) as vectors.
-ivec2 linear_ldmatrix_trans_apply(ivec2 index) {
+ivec2 linearLdmatrixTransApply(ivec2 index) {
   ivec2 result;
-  linear_ldmatrix_trans_apply(index.x, index.y, result.x, result.y);
+  linearLdmatrixTransApply(index.x, index.y, result.x, result.y);
   return result;
 }
 
@@ -28,19 +28,19 @@ ivec2 linear_ldmatrix_trans_apply(ivec2 index) {
 // 0 <= dim0 < 32
 // 0 <= dim1 < 8
 // Result: 0 <= register < 8, 0 <= lane < 32
-void linear_ldmatrix_trans_inv(int dim0, int dim1, out int register, out int lane) {
-  int dim0_div_2 = dim0 >> 1;
-  register = 2 * ((dim0 >> 3) - dim0_div_2) + dim0;
-  lane = 4 * dim1 + (dim0_div_2 & 3);
+void linearLdmatrixTransInv(int dim0, int dim1, out int register, out int lane) {
+  int dim0Div2 = dim0 >> 1;
+  register = 2 * ((dim0 >> 3) - dim0Div2) + dim0;
+  lane = 4 * dim1 + (dim0Div2 & 3);
 }
 
 // The same with (dim0, dim1) and (register, lane) as vectors.
-ivec2 linear_ldmatrix_trans_inv(ivec2 index) {
+ivec2 linearLdmatrixTransInv(ivec2 index) {
   ivec2 result;
-  linear_ldmatrix_trans_inv(index.x, index.y, result.x, result.y);
+  linearLdmatrixTransInv(index.x, index.y, result.x, result.y);
   return result;
 }
 
-#elif LEGO_LINEAR_LDMATRIX_TRANS_GLSL != 0x7c83339b
+#elif LEGO_LINEAR_LDMATRIX_TRANS_GLSL != 0x2e046018
 #error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_GLSL

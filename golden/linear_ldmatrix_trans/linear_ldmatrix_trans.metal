@@ -3,28 +3,27 @@
 // Linear({'register': [(1, 0), (8, 0), (16, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 32, 'dim1': 8})
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_METAL
-#define LEGO_LINEAR_LDMATRIX_TRANS_METAL 0x55a196bf
+#define LEGO_LINEAR_LDMATRIX_TRANS_METAL 0x68612528
 
 #include <metal_stdlib>
 
-/// The result of linear_ldmatrix_trans_apply.
-struct linear_ldmatrix_trans_apply_result {
+/// The result of linearLdmatrixTransApply.
+struct LinearLdmatrixTransApplyResult {
   int dim0;
   int dim1;
 };
 
-/// (dim0, dim1) of (register, lane).
+/// (dim0, dim1) of (register_v, lane).
 /// @param register_v 0 <= register_v < 8
 /// @param lane 0 <= lane < 32
 /// @return 0 <= dim0 < 32, 0 <= dim1 < 8
 /// @note Renamed: register is register_v here
-static inline linear_ldmatrix_trans_apply_result linear_ldmatrix_trans_apply(
-    int register_v, int lane) {
+static inline LinearLdmatrixTransApplyResult linearLdmatrixTransApply(int register_v, int lane) {
   return {3 * (register_v & 6) + 2 * (lane & 3) + register_v, lane >> 2};
 }
 
-/// The result of linear_ldmatrix_trans_inv.
-struct linear_ldmatrix_trans_inv_result {
+/// The result of linearLdmatrixTransInv.
+struct LinearLdmatrixTransInvResult {
   int register_v;
   int lane;
 };
@@ -34,11 +33,11 @@ struct linear_ldmatrix_trans_inv_result {
 /// @param dim1 0 <= dim1 < 8
 /// @return 0 <= register_v < 8, 0 <= lane < 32
 /// @note Renamed: register is register_v here
-static inline linear_ldmatrix_trans_inv_result linear_ldmatrix_trans_inv(int dim0, int dim1) {
-  const int dim0_div_2 = dim0 >> 1;
-  return {2 * ((dim0 >> 3) - dim0_div_2) + dim0, 4 * dim1 + (dim0_div_2 & 3)};
+static inline LinearLdmatrixTransInvResult linearLdmatrixTransInv(int dim0, int dim1) {
+  const int dim0Div2 = dim0 >> 1;
+  return {2 * ((dim0 >> 3) - dim0Div2) + dim0, 4 * dim1 + (dim0Div2 & 3)};
 }
 
-#elif LEGO_LINEAR_LDMATRIX_TRANS_METAL != 0x55a196bf
+#elif LEGO_LINEAR_LDMATRIX_TRANS_METAL != 0x68612528
 #error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_METAL

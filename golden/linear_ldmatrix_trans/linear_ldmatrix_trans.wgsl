@@ -5,24 +5,24 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The result of linear_ldmatrix_trans_apply.
-struct linear_ldmatrix_trans_apply_result {
+/// The result of linearLdmatrixTransApply.
+struct LinearLdmatrixTransApplyResult {
   dim0: i32,
   dim1: i32,
 }
 
-/// (dim0, dim1) of (register, lane).
+/// (dim0, dim1) of (register_v, lane).
 /// 0 <= register_v < 8
 /// 0 <= lane < 32
 /// Result: 0 <= dim0 < 32, 0 <= dim1 < 8
 /// Renamed: register is register_v here
-fn linear_ldmatrix_trans_apply(register_v: i32, lane: i32) -> linear_ldmatrix_trans_apply_result {
-  return linear_ldmatrix_trans_apply_result(
+fn linearLdmatrixTransApply(register_v: i32, lane: i32) -> LinearLdmatrixTransApplyResult {
+  return LinearLdmatrixTransApplyResult(
       3 * (register_v & 6) + 2 * (lane & 3) + register_v, lane >> 2u);
 }
 
-/// The result of linear_ldmatrix_trans_inv.
-struct linear_ldmatrix_trans_inv_result {
+/// The result of linearLdmatrixTransInv.
+struct LinearLdmatrixTransInvResult {
   register_v: i32,
   lane: i32,
 }
@@ -32,8 +32,8 @@ struct linear_ldmatrix_trans_inv_result {
 /// 0 <= dim1 < 8
 /// Result: 0 <= register_v < 8, 0 <= lane < 32
 /// Renamed: register is register_v here
-fn linear_ldmatrix_trans_inv(dim0: i32, dim1: i32) -> linear_ldmatrix_trans_inv_result {
-  let dim0_div_2 = dim0 >> 1u;
-  return linear_ldmatrix_trans_inv_result(
-      2 * ((dim0 >> 3u) - dim0_div_2) + dim0, 4 * dim1 + (dim0_div_2 & 3));
+fn linearLdmatrixTransInv(dim0: i32, dim1: i32) -> LinearLdmatrixTransInvResult {
+  let dim0Div2 = dim0 >> 1u;
+  return LinearLdmatrixTransInvResult(
+      2 * ((dim0 >> 3u) - dim0Div2) + dim0, 4 * dim1 + (dim0Div2 & 3));
 }

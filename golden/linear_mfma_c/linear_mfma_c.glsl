@@ -6,21 +6,21 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_MFMA_C_GLSL
-#define LEGO_LINEAR_MFMA_C_GLSL 0x2ff5280d
+#define LEGO_LINEAR_MFMA_C_GLSL 0x5e0a8fba
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 16
 // 0 <= lane < 64
 // Result: 0 <= dim0 < 32, 0 <= dim1 < 32
-void linear_mfma_c_apply(int register, int lane, out int dim0, out int dim1) {
+void linearMfmaCApply(int register, int lane, out int dim0, out int dim1) {
   dim0 = 4 * ((lane >> 5) + (register >> 2)) + register;
   dim1 = lane & 31;
 }
 
 // The same with (register, lane) and (dim0, dim1) as vectors.
-ivec2 linear_mfma_c_apply(ivec2 index) {
+ivec2 linearMfmaCApply(ivec2 index) {
   ivec2 result;
-  linear_mfma_c_apply(index.x, index.y, result.x, result.y);
+  linearMfmaCApply(index.x, index.y, result.x, result.y);
   return result;
 }
 
@@ -28,18 +28,18 @@ ivec2 linear_mfma_c_apply(ivec2 index) {
 // 0 <= dim0 < 32
 // 0 <= dim1 < 32
 // Result: 0 <= register < 16, 0 <= lane < 64
-void linear_mfma_c_inv(int dim0, int dim1, out int register, out int lane) {
+void linearMfmaCInv(int dim0, int dim1, out int register, out int lane) {
   register = ((dim0 >> 1) & 12) + (dim0 & 3);
   lane = 8 * (dim0 & 4) + dim1;
 }
 
 // The same with (dim0, dim1) and (register, lane) as vectors.
-ivec2 linear_mfma_c_inv(ivec2 index) {
+ivec2 linearMfmaCInv(ivec2 index) {
   ivec2 result;
-  linear_mfma_c_inv(index.x, index.y, result.x, result.y);
+  linearMfmaCInv(index.x, index.y, result.x, result.y);
   return result;
 }
 
-#elif LEGO_LINEAR_MFMA_C_GLSL != 0x2ff5280d
+#elif LEGO_LINEAR_MFMA_C_GLSL != 0x5e0a8fba
 #error two different units are named linear_mfma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MFMA_C_GLSL

@@ -3,27 +3,27 @@
 // Linear({'register': [(1, 0), (2, 0), (8, 0), (16, 0)], 'lane': [(0, 1), (0, 2), (0, 4), (0, 8),
 // (0, 16), (4, 0)]}, out={'dim0': 32, 'dim1': 32})
 #ifndef LEGO_LINEAR_MFMA_C_METAL
-#define LEGO_LINEAR_MFMA_C_METAL 0x4f5aa47e
+#define LEGO_LINEAR_MFMA_C_METAL 0x2236375a
 
 #include <metal_stdlib>
 
-/// The result of linear_mfma_c_apply.
-struct linear_mfma_c_apply_result {
+/// The result of linearMfmaCApply.
+struct LinearMfmaCApplyResult {
   int dim0;
   int dim1;
 };
 
-/// (dim0, dim1) of (register, lane).
+/// (dim0, dim1) of (register_v, lane).
 /// @param register_v 0 <= register_v < 16
 /// @param lane 0 <= lane < 64
 /// @return 0 <= dim0 < 32, 0 <= dim1 < 32
 /// @note Renamed: register is register_v here
-static inline linear_mfma_c_apply_result linear_mfma_c_apply(int register_v, int lane) {
+static inline LinearMfmaCApplyResult linearMfmaCApply(int register_v, int lane) {
   return {4 * ((lane >> 5) + (register_v >> 2)) + register_v, lane & 31};
 }
 
-/// The result of linear_mfma_c_inv.
-struct linear_mfma_c_inv_result {
+/// The result of linearMfmaCInv.
+struct LinearMfmaCInvResult {
   int register_v;
   int lane;
 };
@@ -33,10 +33,10 @@ struct linear_mfma_c_inv_result {
 /// @param dim1 0 <= dim1 < 32
 /// @return 0 <= register_v < 16, 0 <= lane < 64
 /// @note Renamed: register is register_v here
-static inline linear_mfma_c_inv_result linear_mfma_c_inv(int dim0, int dim1) {
+static inline LinearMfmaCInvResult linearMfmaCInv(int dim0, int dim1) {
   return {((dim0 >> 1) & 12) + (dim0 & 3), 8 * (dim0 & 4) + dim1};
 }
 
-#elif LEGO_LINEAR_MFMA_C_METAL != 0x4f5aa47e
+#elif LEGO_LINEAR_MFMA_C_METAL != 0x2236375a
 #error two different units are named linear_mfma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MFMA_C_METAL

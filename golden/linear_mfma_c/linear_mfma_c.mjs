@@ -9,7 +9,7 @@
  * @param {number} lane 0 <= lane < 64
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 32, 0 <= dim1 < 32
  */
-export function linear_mfma_c_apply(register, lane) {
+export function linearMfmaCApply(register, lane) {
   return [4 * ((lane >> 5) + (register >> 2)) + register, lane & 31];
 }
 
@@ -20,6 +20,6 @@ export function linear_mfma_c_apply(register, lane) {
  * @param {number} dim1 0 <= dim1 < 32
  * @returns {[register: number, lane: number]} 0 <= register < 16, 0 <= lane < 64
  */
-export function linear_mfma_c_inv(dim0, dim1) {
+export function linearMfmaCInv(dim0, dim1) {
   return [((dim0 >> 1) & 12) + (dim0 & 3), 8 * (dim0 & 4) + dim1];
 }

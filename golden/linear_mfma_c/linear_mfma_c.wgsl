@@ -5,24 +5,23 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The result of linear_mfma_c_apply.
-struct linear_mfma_c_apply_result {
+/// The result of linearMfmaCApply.
+struct LinearMfmaCApplyResult {
   dim0: i32,
   dim1: i32,
 }
 
-/// (dim0, dim1) of (register, lane).
+/// (dim0, dim1) of (register_v, lane).
 /// 0 <= register_v < 16
 /// 0 <= lane < 64
 /// Result: 0 <= dim0 < 32, 0 <= dim1 < 32
 /// Renamed: register is register_v here
-fn linear_mfma_c_apply(register_v: i32, lane: i32) -> linear_mfma_c_apply_result {
-  return linear_mfma_c_apply_result(
-      4 * ((lane >> 5u) + (register_v >> 2u)) + register_v, lane & 31);
+fn linearMfmaCApply(register_v: i32, lane: i32) -> LinearMfmaCApplyResult {
+  return LinearMfmaCApplyResult(4 * ((lane >> 5u) + (register_v >> 2u)) + register_v, lane & 31);
 }
 
-/// The result of linear_mfma_c_inv.
-struct linear_mfma_c_inv_result {
+/// The result of linearMfmaCInv.
+struct LinearMfmaCInvResult {
   register_v: i32,
   lane: i32,
 }
@@ -32,6 +31,6 @@ struct linear_mfma_c_inv_result {
 /// 0 <= dim1 < 32
 /// Result: 0 <= register_v < 16, 0 <= lane < 64
 /// Renamed: register is register_v here
-fn linear_mfma_c_inv(dim0: i32, dim1: i32) -> linear_mfma_c_inv_result {
-  return linear_mfma_c_inv_result(((dim0 >> 1u) & 12) + (dim0 & 3), 8 * (dim0 & 4) + dim1);
+fn linearMfmaCInv(dim0: i32, dim1: i32) -> LinearMfmaCInvResult {
+  return LinearMfmaCInvResult(((dim0 >> 1u) & 12) + (dim0 & 3), 8 * (dim0 & 4) + dim1);
 }

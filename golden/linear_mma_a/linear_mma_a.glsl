@@ -6,22 +6,22 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_MMA_A_GLSL
-#define LEGO_LINEAR_MMA_A_GLSL 0x4b949c7b
+#define LEGO_LINEAR_MMA_A_GLSL 0x28706da4
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 8
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 16
-void linear_mma_a_apply(int register, int lane, out int dim0, out int dim1) {
+void linearMmaAApply(int register, int lane, out int dim0, out int dim1) {
   // dim1: The bits register[2] lane[1:0] register[0], highest first.
   dim0 = ((register << 2) & 8) | (lane >> 2);
   dim1 = ((lane << 1) & 6) | ((register + 4) & 9);
 }
 
 // The same with (register, lane) and (dim0, dim1) as vectors.
-ivec2 linear_mma_a_apply(ivec2 index) {
+ivec2 linearMmaAApply(ivec2 index) {
   ivec2 result;
-  linear_mma_a_apply(index.x, index.y, result.x, result.y);
+  linearMmaAApply(index.x, index.y, result.x, result.y);
   return result;
 }
 
@@ -29,19 +29,19 @@ ivec2 linear_mma_a_apply(ivec2 index) {
 // 0 <= dim0 < 16
 // 0 <= dim1 < 16
 // Result: 0 <= register < 8, 0 <= lane < 32
-void linear_mma_a_inv(int dim0, int dim1, out int register, out int lane) {
-  int dim1_div_2 = dim1 >> 1;
-  register = (dim1_div_2 & 4) + 2 * ((dim0 >> 3) - dim1_div_2) + dim1;
-  lane = 4 * (dim0 & 7) + (dim1_div_2 & 3);
+void linearMmaAInv(int dim0, int dim1, out int register, out int lane) {
+  int dim1Div2 = dim1 >> 1;
+  register = (dim1Div2 & 4) + 2 * ((dim0 >> 3) - dim1Div2) + dim1;
+  lane = 4 * (dim0 & 7) + (dim1Div2 & 3);
 }
 
 // The same with (dim0, dim1) and (register, lane) as vectors.
-ivec2 linear_mma_a_inv(ivec2 index) {
+ivec2 linearMmaAInv(ivec2 index) {
   ivec2 result;
-  linear_mma_a_inv(index.x, index.y, result.x, result.y);
+  linearMmaAInv(index.x, index.y, result.x, result.y);
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_A_GLSL != 0x4b949c7b
+#elif LEGO_LINEAR_MMA_A_GLSL != 0x28706da4
 #error two different units are named linear_mma_a; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_GLSL

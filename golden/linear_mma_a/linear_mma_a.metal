@@ -3,28 +3,28 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_MMA_A_METAL
-#define LEGO_LINEAR_MMA_A_METAL 0x7e6819ac
+#define LEGO_LINEAR_MMA_A_METAL 0x729c5442
 
 #include <metal_stdlib>
 
-/// The result of linear_mma_a_apply.
-struct linear_mma_a_apply_result {
+/// The result of linearMmaAApply.
+struct LinearMmaAApplyResult {
   int dim0;
   int dim1;
 };
 
-/// (dim0, dim1) of (register, lane).
+/// (dim0, dim1) of (register_v, lane).
 /// @param register_v 0 <= register_v < 8
 /// @param lane 0 <= lane < 32
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 16
 /// @note Renamed: register is register_v here
-static inline linear_mma_a_apply_result linear_mma_a_apply(int register_v, int lane) {
+static inline LinearMmaAApplyResult linearMmaAApply(int register_v, int lane) {
   // dim1: The bits register_v[2] lane[1:0] register_v[0], highest first.
   return {((register_v << 2) & 8) | (lane >> 2), ((lane << 1) & 6) | ((register_v + 4) & 9)};
 }
 
-/// The result of linear_mma_a_inv.
-struct linear_mma_a_inv_result {
+/// The result of linearMmaAInv.
+struct LinearMmaAInvResult {
   int register_v;
   int lane;
 };
@@ -34,14 +34,11 @@ struct linear_mma_a_inv_result {
 /// @param dim1 0 <= dim1 < 16
 /// @return 0 <= register_v < 8, 0 <= lane < 32
 /// @note Renamed: register is register_v here
-static inline linear_mma_a_inv_result linear_mma_a_inv(int dim0, int dim1) {
-  const int dim1_div_2 = dim1 >> 1;
-  return {
-      (dim1_div_2 & 4) + 2 * ((dim0 >> 3) - dim1_div_2) + dim1,
-      4 * (dim0 & 7) + (dim1_div_2 & 3),
-  };
+static inline LinearMmaAInvResult linearMmaAInv(int dim0, int dim1) {
+  const int dim1Div2 = dim1 >> 1;
+  return {(dim1Div2 & 4) + 2 * ((dim0 >> 3) - dim1Div2) + dim1, 4 * (dim0 & 7) + (dim1Div2 & 3)};
 }
 
-#elif LEGO_LINEAR_MMA_A_METAL != 0x7e6819ac
+#elif LEGO_LINEAR_MMA_A_METAL != 0x729c5442
 #error two different units are named linear_mma_a; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_METAL

@@ -9,7 +9,7 @@
  * @param {number} lane 0 <= lane < 32
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 16, 0 <= dim1 < 16
  */
-export function linear_mma_a_apply(register, lane) {
+export function linearMmaAApply(register, lane) {
   return [((register << 2) & 8) | (lane >> 2), ((lane << 1) & 6) | ((register + 4) & 9)];
 }
 
@@ -20,10 +20,7 @@ export function linear_mma_a_apply(register, lane) {
  * @param {number} dim1 0 <= dim1 < 16
  * @returns {[register: number, lane: number]} 0 <= register < 8, 0 <= lane < 32
  */
-export function linear_mma_a_inv(dim0, dim1) {
-  const dim1_div_2 = dim1 >> 1;
-  return [
-    (dim1_div_2 & 4) + 2 * ((dim0 >> 3) - dim1_div_2) + dim1,
-    4 * (dim0 & 7) + (dim1_div_2 & 3),
-  ];
+export function linearMmaAInv(dim0, dim1) {
+  const dim1Div2 = dim1 >> 1;
+  return [(dim1Div2 & 4) + 2 * ((dim0 >> 3) - dim1Div2) + dim1, 4 * (dim0 & 7) + (dim1Div2 & 3)];
 }

@@ -5,25 +5,25 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The result of linear_mma_a_apply.
-struct linear_mma_a_apply_result {
+/// The result of linearMmaAApply.
+struct LinearMmaAApplyResult {
   dim0: i32,
   dim1: i32,
 }
 
-/// (dim0, dim1) of (register, lane).
+/// (dim0, dim1) of (register_v, lane).
 /// 0 <= register_v < 8
 /// 0 <= lane < 32
 /// Result: 0 <= dim0 < 16, 0 <= dim1 < 16
 /// Renamed: register is register_v here
-fn linear_mma_a_apply(register_v: i32, lane: i32) -> linear_mma_a_apply_result {
+fn linearMmaAApply(register_v: i32, lane: i32) -> LinearMmaAApplyResult {
   // dim1: The bits register_v[2] lane[1:0] register_v[0], highest first.
-  return linear_mma_a_apply_result(
+  return LinearMmaAApplyResult(
       ((register_v << 2u) & 8) | (lane >> 2u), ((lane << 1u) & 6) | ((register_v + 4) & 9));
 }
 
-/// The result of linear_mma_a_inv.
-struct linear_mma_a_inv_result {
+/// The result of linearMmaAInv.
+struct LinearMmaAInvResult {
   register_v: i32,
   lane: i32,
 }
@@ -33,8 +33,8 @@ struct linear_mma_a_inv_result {
 /// 0 <= dim1 < 16
 /// Result: 0 <= register_v < 8, 0 <= lane < 32
 /// Renamed: register is register_v here
-fn linear_mma_a_inv(dim0: i32, dim1: i32) -> linear_mma_a_inv_result {
-  let dim1_div_2 = dim1 >> 1u;
-  return linear_mma_a_inv_result(
-      (dim1_div_2 & 4) + 2 * ((dim0 >> 3u) - dim1_div_2) + dim1, 4 * (dim0 & 7) + (dim1_div_2 & 3));
+fn linearMmaAInv(dim0: i32, dim1: i32) -> LinearMmaAInvResult {
+  let dim1Div2 = dim1 >> 1u;
+  return LinearMmaAInvResult(
+      (dim1Div2 & 4) + 2 * ((dim0 >> 3u) - dim1Div2) + dim1, 4 * (dim0 & 7) + (dim1Div2 & 3));
 }

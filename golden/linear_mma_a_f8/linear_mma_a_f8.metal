@@ -3,28 +3,28 @@
 // Linear({'register': [(0, 1), (0, 2), (8, 0), (0, 16)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)]}, out={'dim0': 16, 'dim1': 32})
 #ifndef LEGO_LINEAR_MMA_A_F8_METAL
-#define LEGO_LINEAR_MMA_A_F8_METAL 0x0cb852e1
+#define LEGO_LINEAR_MMA_A_F8_METAL 0x78195e75
 
 #include <metal_stdlib>
 
-/// The result of linear_mma_a_f8_apply.
-struct linear_mma_a_f8_apply_result {
+/// The result of linearMmaAF8Apply.
+struct LinearMmaAF8ApplyResult {
   int dim0;
   int dim1;
 };
 
-/// (dim0, dim1) of (register, lane).
+/// (dim0, dim1) of (register_v, lane).
 /// @param register_v 0 <= register_v < 16
 /// @param lane 0 <= lane < 32
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 32
 /// @note Renamed: register is register_v here
-static inline linear_mma_a_f8_apply_result linear_mma_a_f8_apply(int register_v, int lane) {
+static inline LinearMmaAF8ApplyResult linearMmaAF8Apply(int register_v, int lane) {
   // dim1: The bits register_v[3] lane[1:0] register_v[1:0], highest first.
   return {((register_v << 1) & 8) | (lane >> 2), ((lane << 2) & 12) | ((register_v + 8) & 0x13)};
 }
 
-/// The result of linear_mma_a_f8_inv.
-struct linear_mma_a_f8_inv_result {
+/// The result of linearMmaAF8Inv.
+struct LinearMmaAF8InvResult {
   int register_v;
   int lane;
 };
@@ -34,10 +34,10 @@ struct linear_mma_a_f8_inv_result {
 /// @param dim1 0 <= dim1 < 32
 /// @return 0 <= register_v < 16, 0 <= lane < 32
 /// @note Renamed: register is register_v here
-static inline linear_mma_a_f8_inv_result linear_mma_a_f8_inv(int dim0, int dim1) {
+static inline LinearMmaAF8InvResult linearMmaAF8Inv(int dim0, int dim1) {
   return {8 * (dim1 >> 4) + 4 * (dim0 >> 3) + (dim1 & 3), 4 * (dim0 & 7) + ((dim1 >> 2) & 3)};
 }
 
-#elif LEGO_LINEAR_MMA_A_F8_METAL != 0x0cb852e1
+#elif LEGO_LINEAR_MMA_A_F8_METAL != 0x78195e75
 #error two different units are named linear_mma_a_f8; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_F8_METAL

@@ -9,7 +9,7 @@
  * @param {number} lane 0 <= lane < 32
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 16, 0 <= dim1 < 32
  */
-export function linear_mma_a_f8_apply(register, lane) {
+export function linearMmaAF8Apply(register, lane) {
   return [((register << 1) & 8) | (lane >> 2), ((lane << 2) & 12) | ((register + 8) & 0x13)];
 }
 
@@ -20,6 +20,6 @@ export function linear_mma_a_f8_apply(register, lane) {
  * @param {number} dim1 0 <= dim1 < 32
  * @returns {[register: number, lane: number]} 0 <= register < 16, 0 <= lane < 32
  */
-export function linear_mma_a_f8_inv(dim0, dim1) {
+export function linearMmaAF8Inv(dim0, dim1) {
   return [8 * (dim1 >> 4) + 4 * (dim0 >> 3) + (dim1 & 3), 4 * (dim0 & 7) + ((dim1 >> 2) & 3)];
 }

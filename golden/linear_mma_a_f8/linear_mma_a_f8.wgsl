@@ -5,25 +5,25 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The result of linear_mma_a_f8_apply.
-struct linear_mma_a_f8_apply_result {
+/// The result of linearMmaAF8Apply.
+struct LinearMmaAF8ApplyResult {
   dim0: i32,
   dim1: i32,
 }
 
-/// (dim0, dim1) of (register, lane).
+/// (dim0, dim1) of (register_v, lane).
 /// 0 <= register_v < 16
 /// 0 <= lane < 32
 /// Result: 0 <= dim0 < 16, 0 <= dim1 < 32
 /// Renamed: register is register_v here
-fn linear_mma_a_f8_apply(register_v: i32, lane: i32) -> linear_mma_a_f8_apply_result {
+fn linearMmaAF8Apply(register_v: i32, lane: i32) -> LinearMmaAF8ApplyResult {
   // dim1: The bits register_v[3] lane[1:0] register_v[1:0], highest first.
-  return linear_mma_a_f8_apply_result(
+  return LinearMmaAF8ApplyResult(
       ((register_v << 1u) & 8) | (lane >> 2u), ((lane << 2u) & 12) | ((register_v + 8) & 0x13));
 }
 
-/// The result of linear_mma_a_f8_inv.
-struct linear_mma_a_f8_inv_result {
+/// The result of linearMmaAF8Inv.
+struct LinearMmaAF8InvResult {
   register_v: i32,
   lane: i32,
 }
@@ -33,7 +33,7 @@ struct linear_mma_a_f8_inv_result {
 /// 0 <= dim1 < 32
 /// Result: 0 <= register_v < 16, 0 <= lane < 32
 /// Renamed: register is register_v here
-fn linear_mma_a_f8_inv(dim0: i32, dim1: i32) -> linear_mma_a_f8_inv_result {
-  return linear_mma_a_f8_inv_result(
+fn linearMmaAF8Inv(dim0: i32, dim1: i32) -> LinearMmaAF8InvResult {
+  return LinearMmaAF8InvResult(
       8 * (dim1 >> 4u) + 4 * (dim0 >> 3u) + (dim1 & 3), 4 * (dim0 & 7) + ((dim1 >> 2u) & 3));
 }

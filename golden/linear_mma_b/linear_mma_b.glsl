@@ -6,22 +6,22 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_MMA_B_GLSL
-#define LEGO_LINEAR_MMA_B_GLSL 0x236505d4
+#define LEGO_LINEAR_MMA_B_GLSL 0x1cedb8d1
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 4
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 8
-void linear_mma_b_apply(int register, int lane, out int dim0, out int dim1) {
+void linearMmaBApply(int register, int lane, out int dim0, out int dim1) {
   // dim0: The bits register[1] lane[1:0] register[0], highest first.
   dim0 = ((lane << 1) & 6) | ((register + 6) & 9);
   dim1 = lane >> 2;
 }
 
 // The same with (register, lane) and (dim0, dim1) as vectors.
-ivec2 linear_mma_b_apply(ivec2 index) {
+ivec2 linearMmaBApply(ivec2 index) {
   ivec2 result;
-  linear_mma_b_apply(index.x, index.y, result.x, result.y);
+  linearMmaBApply(index.x, index.y, result.x, result.y);
   return result;
 }
 
@@ -29,19 +29,19 @@ ivec2 linear_mma_b_apply(ivec2 index) {
 // 0 <= dim0 < 16
 // 0 <= dim1 < 8
 // Result: 0 <= register < 4, 0 <= lane < 32
-void linear_mma_b_inv(int dim0, int dim1, out int register, out int lane) {
-  int dim0_div_2 = dim0 >> 1;
-  register = 2 * ((dim0 >> 3) - dim0_div_2) + dim0;
-  lane = 4 * dim1 + (dim0_div_2 & 3);
+void linearMmaBInv(int dim0, int dim1, out int register, out int lane) {
+  int dim0Div2 = dim0 >> 1;
+  register = 2 * ((dim0 >> 3) - dim0Div2) + dim0;
+  lane = 4 * dim1 + (dim0Div2 & 3);
 }
 
 // The same with (dim0, dim1) and (register, lane) as vectors.
-ivec2 linear_mma_b_inv(ivec2 index) {
+ivec2 linearMmaBInv(ivec2 index) {
   ivec2 result;
-  linear_mma_b_inv(index.x, index.y, result.x, result.y);
+  linearMmaBInv(index.x, index.y, result.x, result.y);
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_B_GLSL != 0x236505d4
+#elif LEGO_LINEAR_MMA_B_GLSL != 0x1cedb8d1
 #error two different units are named linear_mma_b; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_B_GLSL

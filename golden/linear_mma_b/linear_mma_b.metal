@@ -3,28 +3,28 @@
 // Linear({'register': [(1, 0), (8, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_B_METAL
-#define LEGO_LINEAR_MMA_B_METAL 0x1b7aaa56
+#define LEGO_LINEAR_MMA_B_METAL 0x1d33b892
 
 #include <metal_stdlib>
 
-/// The result of linear_mma_b_apply.
-struct linear_mma_b_apply_result {
+/// The result of linearMmaBApply.
+struct LinearMmaBApplyResult {
   int dim0;
   int dim1;
 };
 
-/// (dim0, dim1) of (register, lane).
+/// (dim0, dim1) of (register_v, lane).
 /// @param register_v 0 <= register_v < 4
 /// @param lane 0 <= lane < 32
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 8
 /// @note Renamed: register is register_v here
-static inline linear_mma_b_apply_result linear_mma_b_apply(int register_v, int lane) {
+static inline LinearMmaBApplyResult linearMmaBApply(int register_v, int lane) {
   // dim0: The bits register_v[1] lane[1:0] register_v[0], highest first.
   return {((lane << 1) & 6) | ((register_v + 6) & 9), lane >> 2};
 }
 
-/// The result of linear_mma_b_inv.
-struct linear_mma_b_inv_result {
+/// The result of linearMmaBInv.
+struct LinearMmaBInvResult {
   int register_v;
   int lane;
 };
@@ -34,11 +34,11 @@ struct linear_mma_b_inv_result {
 /// @param dim1 0 <= dim1 < 8
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
-static inline linear_mma_b_inv_result linear_mma_b_inv(int dim0, int dim1) {
-  const int dim0_div_2 = dim0 >> 1;
-  return {2 * ((dim0 >> 3) - dim0_div_2) + dim0, 4 * dim1 + (dim0_div_2 & 3)};
+static inline LinearMmaBInvResult linearMmaBInv(int dim0, int dim1) {
+  const int dim0Div2 = dim0 >> 1;
+  return {2 * ((dim0 >> 3) - dim0Div2) + dim0, 4 * dim1 + (dim0Div2 & 3)};
 }
 
-#elif LEGO_LINEAR_MMA_B_METAL != 0x1b7aaa56
+#elif LEGO_LINEAR_MMA_B_METAL != 0x1d33b892
 #error two different units are named linear_mma_b; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_B_METAL

@@ -9,7 +9,7 @@
  * @param {number} lane 0 <= lane < 32
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 16, 0 <= dim1 < 8
  */
-export function linear_mma_b_apply(register, lane) {
+export function linearMmaBApply(register, lane) {
   return [((lane << 1) & 6) | ((register + 6) & 9), lane >> 2];
 }
 
@@ -20,7 +20,7 @@ export function linear_mma_b_apply(register, lane) {
  * @param {number} dim1 0 <= dim1 < 8
  * @returns {[register: number, lane: number]} 0 <= register < 4, 0 <= lane < 32
  */
-export function linear_mma_b_inv(dim0, dim1) {
-  const dim0_div_2 = dim0 >> 1;
-  return [2 * ((dim0 >> 3) - dim0_div_2) + dim0, 4 * dim1 + (dim0_div_2 & 3)];
+export function linearMmaBInv(dim0, dim1) {
+  const dim0Div2 = dim0 >> 1;
+  return [2 * ((dim0 >> 3) - dim0Div2) + dim0, 4 * dim1 + (dim0Div2 & 3)];
 }

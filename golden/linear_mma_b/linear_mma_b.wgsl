@@ -5,24 +5,24 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The result of linear_mma_b_apply.
-struct linear_mma_b_apply_result {
+/// The result of linearMmaBApply.
+struct LinearMmaBApplyResult {
   dim0: i32,
   dim1: i32,
 }
 
-/// (dim0, dim1) of (register, lane).
+/// (dim0, dim1) of (register_v, lane).
 /// 0 <= register_v < 4
 /// 0 <= lane < 32
 /// Result: 0 <= dim0 < 16, 0 <= dim1 < 8
 /// Renamed: register is register_v here
-fn linear_mma_b_apply(register_v: i32, lane: i32) -> linear_mma_b_apply_result {
+fn linearMmaBApply(register_v: i32, lane: i32) -> LinearMmaBApplyResult {
   // dim0: The bits register_v[1] lane[1:0] register_v[0], highest first.
-  return linear_mma_b_apply_result(((lane << 1u) & 6) | ((register_v + 6) & 9), lane >> 2u);
+  return LinearMmaBApplyResult(((lane << 1u) & 6) | ((register_v + 6) & 9), lane >> 2u);
 }
 
-/// The result of linear_mma_b_inv.
-struct linear_mma_b_inv_result {
+/// The result of linearMmaBInv.
+struct LinearMmaBInvResult {
   register_v: i32,
   lane: i32,
 }
@@ -32,8 +32,7 @@ struct linear_mma_b_inv_result {
 /// 0 <= dim1 < 8
 /// Result: 0 <= register_v < 4, 0 <= lane < 32
 /// Renamed: register is register_v here
-fn linear_mma_b_inv(dim0: i32, dim1: i32) -> linear_mma_b_inv_result {
-  let dim0_div_2 = dim0 >> 1u;
-  return linear_mma_b_inv_result(
-      2 * ((dim0 >> 3u) - dim0_div_2) + dim0, 4 * dim1 + (dim0_div_2 & 3));
+fn linearMmaBInv(dim0: i32, dim1: i32) -> LinearMmaBInvResult {
+  let dim0Div2 = dim0 >> 1u;
+  return LinearMmaBInvResult(2 * ((dim0 >> 3u) - dim0Div2) + dim0, 4 * dim1 + (dim0Div2 & 3));
 }

@@ -6,21 +6,21 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_MMA_C_GLSL
-#define LEGO_LINEAR_MMA_C_GLSL 0x47d480e5
+#define LEGO_LINEAR_MMA_C_GLSL 0x61b1095d
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 4
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 8
-void linear_mma_c_apply(int register, int lane, out int dim0, out int dim1) {
+void linearMmaCApply(int register, int lane, out int dim0, out int dim1) {
   dim0 = 8 * (register >> 1) + (lane >> 2);
   dim1 = 2 * (lane & 3) + (register & 1);
 }
 
 // The same with (register, lane) and (dim0, dim1) as vectors.
-ivec2 linear_mma_c_apply(ivec2 index) {
+ivec2 linearMmaCApply(ivec2 index) {
   ivec2 result;
-  linear_mma_c_apply(index.x, index.y, result.x, result.y);
+  linearMmaCApply(index.x, index.y, result.x, result.y);
   return result;
 }
 
@@ -28,19 +28,19 @@ ivec2 linear_mma_c_apply(ivec2 index) {
 // 0 <= dim0 < 16
 // 0 <= dim1 < 8
 // Result: 0 <= register < 4, 0 <= lane < 32
-void linear_mma_c_inv(int dim0, int dim1, out int register, out int lane) {
-  int dim1_div_2 = dim1 >> 1;
-  register = 2 * ((dim0 >> 3) - dim1_div_2) + dim1;
-  lane = 4 * (dim0 & 7) + dim1_div_2;
+void linearMmaCInv(int dim0, int dim1, out int register, out int lane) {
+  int dim1Div2 = dim1 >> 1;
+  register = 2 * ((dim0 >> 3) - dim1Div2) + dim1;
+  lane = 4 * (dim0 & 7) + dim1Div2;
 }
 
 // The same with (dim0, dim1) and (register, lane) as vectors.
-ivec2 linear_mma_c_inv(ivec2 index) {
+ivec2 linearMmaCInv(ivec2 index) {
   ivec2 result;
-  linear_mma_c_inv(index.x, index.y, result.x, result.y);
+  linearMmaCInv(index.x, index.y, result.x, result.y);
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_C_GLSL != 0x47d480e5
+#elif LEGO_LINEAR_MMA_C_GLSL != 0x61b1095d
 #error two different units are named linear_mma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_C_GLSL

@@ -3,27 +3,27 @@
 // Linear({'register': [(0, 1), (8, 0)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_C_METAL
-#define LEGO_LINEAR_MMA_C_METAL 0x7c8eee4e
+#define LEGO_LINEAR_MMA_C_METAL 0x6712dc05
 
 #include <metal_stdlib>
 
-/// The result of linear_mma_c_apply.
-struct linear_mma_c_apply_result {
+/// The result of linearMmaCApply.
+struct LinearMmaCApplyResult {
   int dim0;
   int dim1;
 };
 
-/// (dim0, dim1) of (register, lane).
+/// (dim0, dim1) of (register_v, lane).
 /// @param register_v 0 <= register_v < 4
 /// @param lane 0 <= lane < 32
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 8
 /// @note Renamed: register is register_v here
-static inline linear_mma_c_apply_result linear_mma_c_apply(int register_v, int lane) {
+static inline LinearMmaCApplyResult linearMmaCApply(int register_v, int lane) {
   return {8 * (register_v >> 1) + (lane >> 2), 2 * (lane & 3) + (register_v & 1)};
 }
 
-/// The result of linear_mma_c_inv.
-struct linear_mma_c_inv_result {
+/// The result of linearMmaCInv.
+struct LinearMmaCInvResult {
   int register_v;
   int lane;
 };
@@ -33,11 +33,11 @@ struct linear_mma_c_inv_result {
 /// @param dim1 0 <= dim1 < 8
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
-static inline linear_mma_c_inv_result linear_mma_c_inv(int dim0, int dim1) {
-  const int dim1_div_2 = dim1 >> 1;
-  return {2 * ((dim0 >> 3) - dim1_div_2) + dim1, 4 * (dim0 & 7) + dim1_div_2};
+static inline LinearMmaCInvResult linearMmaCInv(int dim0, int dim1) {
+  const int dim1Div2 = dim1 >> 1;
+  return {2 * ((dim0 >> 3) - dim1Div2) + dim1, 4 * (dim0 & 7) + dim1Div2};
 }
 
-#elif LEGO_LINEAR_MMA_C_METAL != 0x7c8eee4e
+#elif LEGO_LINEAR_MMA_C_METAL != 0x6712dc05
 #error two different units are named linear_mma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_C_METAL

@@ -9,7 +9,7 @@
  * @param {number} lane 0 <= lane < 32
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 16, 0 <= dim1 < 8
  */
-export function linear_mma_c_apply(register, lane) {
+export function linearMmaCApply(register, lane) {
   return [8 * (register >> 1) + (lane >> 2), 2 * (lane & 3) + (register & 1)];
 }
 
@@ -20,7 +20,7 @@ export function linear_mma_c_apply(register, lane) {
  * @param {number} dim1 0 <= dim1 < 8
  * @returns {[register: number, lane: number]} 0 <= register < 4, 0 <= lane < 32
  */
-export function linear_mma_c_inv(dim0, dim1) {
-  const dim1_div_2 = dim1 >> 1;
-  return [2 * ((dim0 >> 3) - dim1_div_2) + dim1, 4 * (dim0 & 7) + dim1_div_2];
+export function linearMmaCInv(dim0, dim1) {
+  const dim1Div2 = dim1 >> 1;
+  return [2 * ((dim0 >> 3) - dim1Div2) + dim1, 4 * (dim0 & 7) + dim1Div2];
 }

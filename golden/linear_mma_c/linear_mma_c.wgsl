@@ -5,24 +5,24 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The result of linear_mma_c_apply.
-struct linear_mma_c_apply_result {
+/// The result of linearMmaCApply.
+struct LinearMmaCApplyResult {
   dim0: i32,
   dim1: i32,
 }
 
-/// (dim0, dim1) of (register, lane).
+/// (dim0, dim1) of (register_v, lane).
 /// 0 <= register_v < 4
 /// 0 <= lane < 32
 /// Result: 0 <= dim0 < 16, 0 <= dim1 < 8
 /// Renamed: register is register_v here
-fn linear_mma_c_apply(register_v: i32, lane: i32) -> linear_mma_c_apply_result {
-  return linear_mma_c_apply_result(
+fn linearMmaCApply(register_v: i32, lane: i32) -> LinearMmaCApplyResult {
+  return LinearMmaCApplyResult(
       8 * (register_v >> 1u) + (lane >> 2u), 2 * (lane & 3) + (register_v & 1));
 }
 
-/// The result of linear_mma_c_inv.
-struct linear_mma_c_inv_result {
+/// The result of linearMmaCInv.
+struct LinearMmaCInvResult {
   register_v: i32,
   lane: i32,
 }
@@ -32,8 +32,7 @@ struct linear_mma_c_inv_result {
 /// 0 <= dim1 < 8
 /// Result: 0 <= register_v < 4, 0 <= lane < 32
 /// Renamed: register is register_v here
-fn linear_mma_c_inv(dim0: i32, dim1: i32) -> linear_mma_c_inv_result {
-  let dim1_div_2 = dim1 >> 1u;
-  return linear_mma_c_inv_result(
-      2 * ((dim0 >> 3u) - dim1_div_2) + dim1, 4 * (dim0 & 7) + dim1_div_2);
+fn linearMmaCInv(dim0: i32, dim1: i32) -> LinearMmaCInvResult {
+  let dim1Div2 = dim1 >> 1u;
+  return LinearMmaCInvResult(2 * ((dim0 >> 3u) - dim1Div2) + dim1, 4 * (dim0 & 7) + dim1Div2);
 }

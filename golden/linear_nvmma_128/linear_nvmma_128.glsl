@@ -6,37 +6,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_NVMMA_128_GLSL
-#define LEGO_LINEAR_NVMMA_128_GLSL 0x5eb80d92
+#define LEGO_LINEAR_NVMMA_128_GLSL 0x1aec8fa9
 
 // (offset) of (dim0, dim1).
 // 0 <= dim0 < 16
 // 0 <= dim1 < 64
 // Result: 0 <= the result < 1024
-int linear_nvmma_128_apply(int dim0, int dim1) {
+int linearNvmma128Apply(int dim0, int dim1) {
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
 // The same with (dim0, dim1) as a vector.
-int linear_nvmma_128_apply(ivec2 index) {
-  return linear_nvmma_128_apply(index.x, index.y);
+int linearNvmma128Apply(ivec2 index) {
+  return linearNvmma128Apply(index.x, index.y);
 }
 
 // (dim0, dim1) of (offset).
 // 0 <= offset < 1024
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 64
-void linear_nvmma_128_inv(int offset, out int dim0, out int dim1) {
-  int offset_div_64 = offset >> 6;
-  dim0 = offset_div_64;
-  dim1 = (offset & 63) ^ 8 * (offset_div_64 & 7);
+void linearNvmma128Inv(int offset, out int dim0, out int dim1) {
+  int offsetDiv64 = offset >> 6;
+  dim0 = offsetDiv64;
+  dim1 = (offset & 63) ^ 8 * (offsetDiv64 & 7);
 }
 
 // The same with (dim0, dim1) as a vector.
-ivec2 linear_nvmma_128_inv(int offset) {
+ivec2 linearNvmma128Inv(int offset) {
   ivec2 result;
-  linear_nvmma_128_inv(offset, result.x, result.y);
+  linearNvmma128Inv(offset, result.x, result.y);
   return result;
 }
 
-#elif LEGO_LINEAR_NVMMA_128_GLSL != 0x5eb80d92
+#elif LEGO_LINEAR_NVMMA_128_GLSL != 0x1aec8fa9
 #error two different units are named linear_nvmma_128; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_128_GLSL

@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,)], 'dim1': [(1,), (2,), (4,), (8,), (16,), (32,)]},
 // out={'offset': 1024})
 #ifndef LEGO_LINEAR_NVMMA_128_METAL
-#define LEGO_LINEAR_NVMMA_128_METAL 0x6b091428
+#define LEGO_LINEAR_NVMMA_128_METAL 0x1165eaac
 
 #include <metal_stdlib>
 
@@ -11,12 +11,12 @@
 /// @param dim0 0 <= dim0 < 16
 /// @param dim1 0 <= dim1 < 64
 /// @return 0 <= the result < 1024
-static inline int linear_nvmma_128_apply(int dim0, int dim1) {
+static inline int linearNvmma128Apply(int dim0, int dim1) {
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
-/// The result of linear_nvmma_128_inv.
-struct linear_nvmma_128_inv_result {
+/// The result of linearNvmma128Inv.
+struct LinearNvmma128InvResult {
   int dim0;
   int dim1;
 };
@@ -24,11 +24,11 @@ struct linear_nvmma_128_inv_result {
 /// (dim0, dim1) of (offset).
 /// @param offset 0 <= offset < 1024
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 64
-static inline linear_nvmma_128_inv_result linear_nvmma_128_inv(int offset) {
-  const int offset_div_64 = offset >> 6;
-  return {offset_div_64, (offset & 63) ^ 8 * (offset_div_64 & 7)};
+static inline LinearNvmma128InvResult linearNvmma128Inv(int offset) {
+  const int offsetDiv64 = offset >> 6;
+  return {offsetDiv64, (offset & 63) ^ 8 * (offsetDiv64 & 7)};
 }
 
-#elif LEGO_LINEAR_NVMMA_128_METAL != 0x6b091428
+#elif LEGO_LINEAR_NVMMA_128_METAL != 0x1165eaac
 #error two different units are named linear_nvmma_128; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_128_METAL

@@ -9,7 +9,7 @@
  * @param {number} dim1 0 <= dim1 < 64
  * @returns {number} 0 <= the result < 1024
  */
-export function linear_nvmma_128_apply(dim0, dim1) {
+export function linearNvmma128Apply(dim0, dim1) {
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
@@ -19,7 +19,7 @@ export function linear_nvmma_128_apply(dim0, dim1) {
  * @param {number} offset 0 <= offset < 1024
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 16, 0 <= dim1 < 64
  */
-export function linear_nvmma_128_inv(offset) {
-  const offset_div_64 = offset >> 6;
-  return [offset_div_64, (offset & 63) ^ 8 * (offset_div_64 & 7)];
+export function linearNvmma128Inv(offset) {
+  const offsetDiv64 = offset >> 6;
+  return [offsetDiv64, (offset & 63) ^ 8 * (offsetDiv64 & 7)];
 }

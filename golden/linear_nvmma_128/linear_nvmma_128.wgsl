@@ -9,12 +9,12 @@
 /// 0 <= dim0 < 16
 /// 0 <= dim1 < 64
 /// Result: 0 <= the result < 1024
-fn linear_nvmma_128_apply(dim0: i32, dim1: i32) -> i32 {
+fn linearNvmma128Apply(dim0: i32, dim1: i32) -> i32 {
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
-/// The result of linear_nvmma_128_inv.
-struct linear_nvmma_128_inv_result {
+/// The result of linearNvmma128Inv.
+struct LinearNvmma128InvResult {
   dim0: i32,
   dim1: i32,
 }
@@ -22,7 +22,7 @@ struct linear_nvmma_128_inv_result {
 /// (dim0, dim1) of (offset).
 /// 0 <= offset < 1024
 /// Result: 0 <= dim0 < 16, 0 <= dim1 < 64
-fn linear_nvmma_128_inv(offset: i32) -> linear_nvmma_128_inv_result {
-  let offset_div_64 = offset >> 6u;
-  return linear_nvmma_128_inv_result(offset_div_64, (offset & 63) ^ (8 * (offset_div_64 & 7)));
+fn linearNvmma128Inv(offset: i32) -> LinearNvmma128InvResult {
+  let offsetDiv64 = offset >> 6u;
+  return LinearNvmma128InvResult(offsetDiv64, (offset & 63) ^ (8 * (offsetDiv64 & 7)));
 }

@@ -6,36 +6,36 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_NVMMA_64_GLSL
-#define LEGO_LINEAR_NVMMA_64_GLSL 0x06b29020
+#define LEGO_LINEAR_NVMMA_64_GLSL 0x33fd16d3
 
 // (offset) of (dim0, dim1).
 // 0 <= dim0 < 16
 // 0 <= dim1 < 32
 // Result: 0 <= the result < 512
-int linear_nvmma_64_apply(int dim0, int dim1) {
+int linearNvmma64Apply(int dim0, int dim1) {
   return (32 * dim0 + 4 * (dim0 & 6)) ^ dim1;
 }
 
 // The same with (dim0, dim1) as a vector.
-int linear_nvmma_64_apply(ivec2 index) {
-  return linear_nvmma_64_apply(index.x, index.y);
+int linearNvmma64Apply(ivec2 index) {
+  return linearNvmma64Apply(index.x, index.y);
 }
 
 // (dim0, dim1) of (offset).
 // 0 <= offset < 512
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 32
-void linear_nvmma_64_inv(int offset, out int dim0, out int dim1) {
+void linearNvmma64Inv(int offset, out int dim0, out int dim1) {
   dim0 = offset >> 5;
   dim1 = (offset & 31) ^ ((offset >> 3) & 0x18);
 }
 
 // The same with (dim0, dim1) as a vector.
-ivec2 linear_nvmma_64_inv(int offset) {
+ivec2 linearNvmma64Inv(int offset) {
   ivec2 result;
-  linear_nvmma_64_inv(offset, result.x, result.y);
+  linearNvmma64Inv(offset, result.x, result.y);
   return result;
 }
 
-#elif LEGO_LINEAR_NVMMA_64_GLSL != 0x06b29020
+#elif LEGO_LINEAR_NVMMA_64_GLSL != 0x33fd16d3
 #error two different units are named linear_nvmma_64; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_64_GLSL

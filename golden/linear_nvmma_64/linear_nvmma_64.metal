@@ -3,7 +3,7 @@
 // Linear({'dim0': [(32,), (72,), (144,), (256,)], 'dim1': [(1,), (2,), (4,), (8,), (16,)]},
 // out={'offset': 512})
 #ifndef LEGO_LINEAR_NVMMA_64_METAL
-#define LEGO_LINEAR_NVMMA_64_METAL 0x5b6db5cf
+#define LEGO_LINEAR_NVMMA_64_METAL 0x1469cb9b
 
 #include <metal_stdlib>
 
@@ -11,12 +11,12 @@
 /// @param dim0 0 <= dim0 < 16
 /// @param dim1 0 <= dim1 < 32
 /// @return 0 <= the result < 512
-static inline int linear_nvmma_64_apply(int dim0, int dim1) {
+static inline int linearNvmma64Apply(int dim0, int dim1) {
   return (32 * dim0 + 4 * (dim0 & 6)) ^ dim1;
 }
 
-/// The result of linear_nvmma_64_inv.
-struct linear_nvmma_64_inv_result {
+/// The result of linearNvmma64Inv.
+struct LinearNvmma64InvResult {
   int dim0;
   int dim1;
 };
@@ -24,10 +24,10 @@ struct linear_nvmma_64_inv_result {
 /// (dim0, dim1) of (offset).
 /// @param offset 0 <= offset < 512
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 32
-static inline linear_nvmma_64_inv_result linear_nvmma_64_inv(int offset) {
+static inline LinearNvmma64InvResult linearNvmma64Inv(int offset) {
   return {offset >> 5, (offset & 31) ^ ((offset >> 3) & 0x18)};
 }
 
-#elif LEGO_LINEAR_NVMMA_64_METAL != 0x5b6db5cf
+#elif LEGO_LINEAR_NVMMA_64_METAL != 0x1469cb9b
 #error two different units are named linear_nvmma_64; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_64_METAL

@@ -9,7 +9,7 @@
  * @param {number} dim1 0 <= dim1 < 32
  * @returns {number} 0 <= the result < 512
  */
-export function linear_nvmma_64_apply(dim0, dim1) {
+export function linearNvmma64Apply(dim0, dim1) {
   return (32 * dim0 + 4 * (dim0 & 6)) ^ dim1;
 }
 
@@ -19,6 +19,6 @@ export function linear_nvmma_64_apply(dim0, dim1) {
  * @param {number} offset 0 <= offset < 512
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 16, 0 <= dim1 < 32
  */
-export function linear_nvmma_64_inv(offset) {
+export function linearNvmma64Inv(offset) {
   return [offset >> 5, (offset & 31) ^ ((offset >> 3) & 0x18)];
 }

@@ -9,12 +9,12 @@
 /// 0 <= dim0 < 16
 /// 0 <= dim1 < 32
 /// Result: 0 <= the result < 512
-fn linear_nvmma_64_apply(dim0: i32, dim1: i32) -> i32 {
+fn linearNvmma64Apply(dim0: i32, dim1: i32) -> i32 {
   return (32 * dim0 + 4 * (dim0 & 6)) ^ dim1;
 }
 
-/// The result of linear_nvmma_64_inv.
-struct linear_nvmma_64_inv_result {
+/// The result of linearNvmma64Inv.
+struct LinearNvmma64InvResult {
   dim0: i32,
   dim1: i32,
 }
@@ -22,6 +22,6 @@ struct linear_nvmma_64_inv_result {
 /// (dim0, dim1) of (offset).
 /// 0 <= offset < 512
 /// Result: 0 <= dim0 < 16, 0 <= dim1 < 32
-fn linear_nvmma_64_inv(offset: i32) -> linear_nvmma_64_inv_result {
-  return linear_nvmma_64_inv_result(offset >> 5u, (offset & 31) ^ ((offset >> 3u) & 0x18));
+fn linearNvmma64Inv(offset: i32) -> LinearNvmma64InvResult {
+  return LinearNvmma64InvResult(offset >> 5u, (offset & 31) ^ ((offset >> 3u) & 0x18));
 }

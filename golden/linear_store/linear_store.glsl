@@ -6,37 +6,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_STORE_GLSL
-#define LEGO_LINEAR_STORE_GLSL 0x74936926
+#define LEGO_LINEAR_STORE_GLSL 0x70064ca4
 
 // (offset) of (register, lane).
 // 0 <= register < 4
 // 0 <= lane < 32
 // Result: 0 <= the result < 128
-int linear_store_apply(int register, int lane) {
+int linearStoreApply(int register, int lane) {
   return (33 * register & 0x41) | ((lane ^ (lane >> 3)) << 1);
 }
 
 // The same with (register, lane) as a vector.
-int linear_store_apply(ivec2 index) {
-  return linear_store_apply(index.x, index.y);
+int linearStoreApply(ivec2 index) {
+  return linearStoreApply(index.x, index.y);
 }
 
 // (register, lane) of (offset).
 // 0 <= offset < 128
 // Result: 0 <= register < 4, 0 <= lane < 32
-void linear_store_inv(int offset, out int register, out int lane) {
-  int offset_mod_64 = offset & 63;
+void linearStoreInv(int offset, out int register, out int lane) {
+  int offsetMod64 = offset & 63;
   register = 2 * (offset >> 6) + (offset & 1);
-  lane = (offset_mod_64 >> 4) ^ (offset_mod_64 >> 1);
+  lane = (offsetMod64 >> 4) ^ (offsetMod64 >> 1);
 }
 
 // The same with (register, lane) as a vector.
-ivec2 linear_store_inv(int offset) {
+ivec2 linearStoreInv(int offset) {
   ivec2 result;
-  linear_store_inv(offset, result.x, result.y);
+  linearStoreInv(offset, result.x, result.y);
   return result;
 }
 
-#elif LEGO_LINEAR_STORE_GLSL != 0x74936926
+#elif LEGO_LINEAR_STORE_GLSL != 0x70064ca4
 #error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_GLSL

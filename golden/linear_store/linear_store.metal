@@ -3,21 +3,21 @@
 // Linear({'register': [(1,), (64,)], 'lane': [(2,), (4,), (8,), (18,), (36,)]}, out={'offset':
 // 128})
 #ifndef LEGO_LINEAR_STORE_METAL
-#define LEGO_LINEAR_STORE_METAL 0x32818e97
+#define LEGO_LINEAR_STORE_METAL 0x24522232
 
 #include <metal_stdlib>
 
-/// (offset) of (register, lane).
+/// (offset) of (register_v, lane).
 /// @param register_v 0 <= register_v < 4
 /// @param lane 0 <= lane < 32
 /// @return 0 <= the result < 128
 /// @note Renamed: register is register_v here
-static inline int linear_store_apply(int register_v, int lane) {
+static inline int linearStoreApply(int register_v, int lane) {
   return (33 * register_v & 0x41) | ((lane ^ (lane >> 3)) << 1);
 }
 
-/// The result of linear_store_inv.
-struct linear_store_inv_result {
+/// The result of linearStoreInv.
+struct LinearStoreInvResult {
   int register_v;
   int lane;
 };
@@ -26,11 +26,11 @@ struct linear_store_inv_result {
 /// @param offset 0 <= offset < 128
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
-static inline linear_store_inv_result linear_store_inv(int offset) {
-  const int offset_mod_64 = offset & 63;
-  return {2 * (offset >> 6) + (offset & 1), (offset_mod_64 >> 4) ^ (offset_mod_64 >> 1)};
+static inline LinearStoreInvResult linearStoreInv(int offset) {
+  const int offsetMod64 = offset & 63;
+  return {2 * (offset >> 6) + (offset & 1), (offsetMod64 >> 4) ^ (offsetMod64 >> 1)};
 }
 
-#elif LEGO_LINEAR_STORE_METAL != 0x32818e97
+#elif LEGO_LINEAR_STORE_METAL != 0x24522232
 #error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_METAL

@@ -9,7 +9,7 @@
  * @param {number} lane 0 <= lane < 32
  * @returns {number} 0 <= the result < 128
  */
-export function linear_store_apply(register, lane) {
+export function linearStoreApply(register, lane) {
   return (33 * register & 0x41) | ((lane ^ (lane >> 3)) << 1);
 }
 
@@ -19,7 +19,7 @@ export function linear_store_apply(register, lane) {
  * @param {number} offset 0 <= offset < 128
  * @returns {[register: number, lane: number]} 0 <= register < 4, 0 <= lane < 32
  */
-export function linear_store_inv(offset) {
-  const offset_mod_64 = offset & 63;
-  return [2 * (offset >> 6) + (offset & 1), (offset_mod_64 >> 4) ^ (offset_mod_64 >> 1)];
+export function linearStoreInv(offset) {
+  const offsetMod64 = offset & 63;
+  return [2 * (offset >> 6) + (offset & 1), (offsetMod64 >> 4) ^ (offsetMod64 >> 1)];
 }

@@ -5,17 +5,17 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// (offset) of (register, lane).
+/// (offset) of (register_v, lane).
 /// 0 <= register_v < 4
 /// 0 <= lane < 32
 /// Result: 0 <= the result < 128
 /// Renamed: register is register_v here
-fn linear_store_apply(register_v: i32, lane: i32) -> i32 {
+fn linearStoreApply(register_v: i32, lane: i32) -> i32 {
   return ((33 * register_v) & 0x41) | ((lane ^ (lane >> 3u)) << 1u);
 }
 
-/// The result of linear_store_inv.
-struct linear_store_inv_result {
+/// The result of linearStoreInv.
+struct LinearStoreInvResult {
   register_v: i32,
   lane: i32,
 }
@@ -24,8 +24,8 @@ struct linear_store_inv_result {
 /// 0 <= offset < 128
 /// Result: 0 <= register_v < 4, 0 <= lane < 32
 /// Renamed: register is register_v here
-fn linear_store_inv(offset: i32) -> linear_store_inv_result {
-  let offset_mod_64 = offset & 63;
-  return linear_store_inv_result(
-      2 * (offset >> 6u) + (offset & 1), (offset_mod_64 >> 4u) ^ (offset_mod_64 >> 1u));
+fn linearStoreInv(offset: i32) -> LinearStoreInvResult {
+  let offsetMod64 = offset & 63;
+  return LinearStoreInvResult(
+      2 * (offset >> 6u) + (offset & 1), (offsetMod64 >> 4u) ^ (offsetMod64 >> 1u));
 }

@@ -6,37 +6,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_SWIZZLED_GLSL
-#define LEGO_LINEAR_SWIZZLED_GLSL 0x06191df1
+#define LEGO_LINEAR_SWIZZLED_GLSL 0x70a62ab9
 
 // (offset) of (dim0, dim1).
 // 0 <= dim0 < 32
 // 0 <= dim1 < 64
 // Result: 0 <= the result < 2048
-int linear_swizzled_apply(int dim0, int dim1) {
+int linearSwizzledApply(int dim0, int dim1) {
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
 // The same with (dim0, dim1) as a vector.
-int linear_swizzled_apply(ivec2 index) {
-  return linear_swizzled_apply(index.x, index.y);
+int linearSwizzledApply(ivec2 index) {
+  return linearSwizzledApply(index.x, index.y);
 }
 
 // (dim0, dim1) of (offset).
 // 0 <= offset < 2048
 // Result: 0 <= dim0 < 32, 0 <= dim1 < 64
-void linear_swizzled_inv(int offset, out int dim0, out int dim1) {
-  int offset_div_64 = offset >> 6;
-  dim0 = offset_div_64;
-  dim1 = (offset & 63) ^ 8 * (offset_div_64 & 7);
+void linearSwizzledInv(int offset, out int dim0, out int dim1) {
+  int offsetDiv64 = offset >> 6;
+  dim0 = offsetDiv64;
+  dim1 = (offset & 63) ^ 8 * (offsetDiv64 & 7);
 }
 
 // The same with (dim0, dim1) as a vector.
-ivec2 linear_swizzled_inv(int offset) {
+ivec2 linearSwizzledInv(int offset) {
   ivec2 result;
-  linear_swizzled_inv(offset, result.x, result.y);
+  linearSwizzledInv(offset, result.x, result.y);
   return result;
 }
 
-#elif LEGO_LINEAR_SWIZZLED_GLSL != 0x06191df1
+#elif LEGO_LINEAR_SWIZZLED_GLSL != 0x70a62ab9
 #error two different units are named linear_swizzled; give name= to one of them
 #endif  // LEGO_LINEAR_SWIZZLED_GLSL

@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,), (1024,)], 'dim1': [(1,), (2,), (4,), (8,), (16,),
 // (32,)]}, out={'offset': 2048})
 #ifndef LEGO_LINEAR_SWIZZLED_METAL
-#define LEGO_LINEAR_SWIZZLED_METAL 0x0723440b
+#define LEGO_LINEAR_SWIZZLED_METAL 0x46f55df3
 
 #include <metal_stdlib>
 
@@ -11,12 +11,12 @@
 /// @param dim0 0 <= dim0 < 32
 /// @param dim1 0 <= dim1 < 64
 /// @return 0 <= the result < 2048
-static inline int linear_swizzled_apply(int dim0, int dim1) {
+static inline int linearSwizzledApply(int dim0, int dim1) {
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
-/// The result of linear_swizzled_inv.
-struct linear_swizzled_inv_result {
+/// The result of linearSwizzledInv.
+struct LinearSwizzledInvResult {
   int dim0;
   int dim1;
 };
@@ -24,11 +24,11 @@ struct linear_swizzled_inv_result {
 /// (dim0, dim1) of (offset).
 /// @param offset 0 <= offset < 2048
 /// @return 0 <= dim0 < 32, 0 <= dim1 < 64
-static inline linear_swizzled_inv_result linear_swizzled_inv(int offset) {
-  const int offset_div_64 = offset >> 6;
-  return {offset_div_64, (offset & 63) ^ 8 * (offset_div_64 & 7)};
+static inline LinearSwizzledInvResult linearSwizzledInv(int offset) {
+  const int offsetDiv64 = offset >> 6;
+  return {offsetDiv64, (offset & 63) ^ 8 * (offsetDiv64 & 7)};
 }
 
-#elif LEGO_LINEAR_SWIZZLED_METAL != 0x0723440b
+#elif LEGO_LINEAR_SWIZZLED_METAL != 0x46f55df3
 #error two different units are named linear_swizzled; give name= to one of them
 #endif  // LEGO_LINEAR_SWIZZLED_METAL

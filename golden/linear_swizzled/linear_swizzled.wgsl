@@ -9,12 +9,12 @@
 /// 0 <= dim0 < 32
 /// 0 <= dim1 < 64
 /// Result: 0 <= the result < 2048
-fn linear_swizzled_apply(dim0: i32, dim1: i32) -> i32 {
+fn linearSwizzledApply(dim0: i32, dim1: i32) -> i32 {
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
-/// The result of linear_swizzled_inv.
-struct linear_swizzled_inv_result {
+/// The result of linearSwizzledInv.
+struct LinearSwizzledInvResult {
   dim0: i32,
   dim1: i32,
 }
@@ -22,7 +22,7 @@ struct linear_swizzled_inv_result {
 /// (dim0, dim1) of (offset).
 /// 0 <= offset < 2048
 /// Result: 0 <= dim0 < 32, 0 <= dim1 < 64
-fn linear_swizzled_inv(offset: i32) -> linear_swizzled_inv_result {
-  let offset_div_64 = offset >> 6u;
-  return linear_swizzled_inv_result(offset_div_64, (offset & 63) ^ (8 * (offset_div_64 & 7)));
+fn linearSwizzledInv(offset: i32) -> LinearSwizzledInvResult {
+  let offsetDiv64 = offset >> 6u;
+  return LinearSwizzledInvResult(offsetDiv64, (offset & 63) ^ (8 * (offsetDiv64 & 7)));
 }

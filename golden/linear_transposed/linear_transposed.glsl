@@ -6,12 +6,12 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_TRANSPOSED_GLSL
-#define LEGO_LINEAR_TRANSPOSED_GLSL 0x1fb1a366
+#define LEGO_LINEAR_TRANSPOSED_GLSL 0x28385fd4
 
 // (y) of (x).
 // 0 <= x < 4096
 // Result: 0 <= the result < 4096
-int linear_transposed_apply(int x) {
+int linearTransposedApply(int x) {
   int bits = x ^ 9 * (((x >> 3) ^ x) & 0x82);
   return (bits & 0xc03) | ((1033 * (bits & 0x238) >> 4) & 0x238)
       | ((1153 * (bits & 0x1c4) >> 6) & 0x1c4);
@@ -20,12 +20,12 @@ int linear_transposed_apply(int x) {
 // (x) of (y).
 // 0 <= y < 4096
 // Result: 0 <= the result < 4096
-int linear_transposed_inv(int y) {
+int linearTransposedInv(int y) {
   int bits = y ^ 5 * (((y >> 2) ^ y) & 0x102);
   return (bits & 0xc03) | ((5125 * (bits & 0x264) >> 6) & 0x30c)
       | ((5 * (bits & 0x198) >> 1) & 0xf0);
 }
 
-#elif LEGO_LINEAR_TRANSPOSED_GLSL != 0x1fb1a366
+#elif LEGO_LINEAR_TRANSPOSED_GLSL != 0x28385fd4
 #error two different units are named linear_transposed; give name= to one of them
 #endif  // LEGO_LINEAR_TRANSPOSED_GLSL

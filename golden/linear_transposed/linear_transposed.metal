@@ -3,14 +3,14 @@
 // Linear({'x': [(1,), (8,), (64,), (512,), (2,), (16,), (128,), (1024,), (4,), (32,), (256,),
 // (2048,)]}, out={'y': 4096})
 #ifndef LEGO_LINEAR_TRANSPOSED_METAL
-#define LEGO_LINEAR_TRANSPOSED_METAL 0x3c5c3ba2
+#define LEGO_LINEAR_TRANSPOSED_METAL 0x2fa5a9aa
 
 #include <metal_stdlib>
 
 /// (y) of (x).
 /// @param x 0 <= x < 4096
 /// @return 0 <= the result < 4096
-static inline int linear_transposed_apply(int x) {
+static inline int linearTransposedApply(int x) {
   const int bits = x ^ 9 * (((x >> 3) ^ x) & 0x82);
   return (bits & 0xc03) | ((1033 * (bits & 0x238) >> 4) & 0x238)
       | ((1153 * (bits & 0x1c4) >> 6) & 0x1c4);
@@ -19,12 +19,12 @@ static inline int linear_transposed_apply(int x) {
 /// (x) of (y).
 /// @param y 0 <= y < 4096
 /// @return 0 <= the result < 4096
-static inline int linear_transposed_inv(int y) {
+static inline int linearTransposedInv(int y) {
   const int bits = y ^ 5 * (((y >> 2) ^ y) & 0x102);
   return (bits & 0xc03) | ((5125 * (bits & 0x264) >> 6) & 0x30c)
       | ((5 * (bits & 0x198) >> 1) & 0xf0);
 }
 
-#elif LEGO_LINEAR_TRANSPOSED_METAL != 0x3c5c3ba2
+#elif LEGO_LINEAR_TRANSPOSED_METAL != 0x2fa5a9aa
 #error two different units are named linear_transposed; give name= to one of them
 #endif  // LEGO_LINEAR_TRANSPOSED_METAL

@@ -8,7 +8,7 @@
  * @param {number} x 0 <= x < 4096
  * @returns {number} 0 <= the result < 4096
  */
-export function linear_transposed_apply(x) {
+export function linearTransposedApply(x) {
   const bits = x ^ 9 * (((x >> 3) ^ x) & 0x82);
   return (bits & 0xc03) | ((1033 * (bits & 0x238) >> 4) & 0x238)
       | ((1153 * (bits & 0x1c4) >> 6) & 0x1c4);
@@ -20,7 +20,7 @@ export function linear_transposed_apply(x) {
  * @param {number} y 0 <= y < 4096
  * @returns {number} 0 <= the result < 4096
  */
-export function linear_transposed_inv(y) {
+export function linearTransposedInv(y) {
   const bits = y ^ 5 * (((y >> 2) ^ y) & 0x102);
   return (bits & 0xc03) | ((5125 * (bits & 0x264) >> 6) & 0x30c)
       | ((5 * (bits & 0x198) >> 1) & 0xf0);

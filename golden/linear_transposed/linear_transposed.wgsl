@@ -8,7 +8,7 @@
 /// (y) of (x).
 /// 0 <= x < 4096
 /// Result: 0 <= the result < 4096
-fn linear_transposed_apply(x: i32) -> i32 {
+fn linearTransposedApply(x: i32) -> i32 {
   let bits = x ^ (9 * (((x >> 3u) ^ x) & 0x82));
   return (bits & 0xc03) | (((1033 * (bits & 0x238)) >> 4u) & 0x238)
       | (((1153 * (bits & 0x1c4)) >> 6u) & 0x1c4);
@@ -17,7 +17,7 @@ fn linear_transposed_apply(x: i32) -> i32 {
 /// (x) of (y).
 /// 0 <= y < 4096
 /// Result: 0 <= the result < 4096
-fn linear_transposed_inv(y: i32) -> i32 {
+fn linearTransposedInv(y: i32) -> i32 {
   let bits = y ^ (5 * (((y >> 2u) ^ y) & 0x102));
   return (bits & 0xc03) | (((5125 * (bits & 0x264)) >> 6u) & 0x30c)
       | (((5 * (bits & 0x198)) >> 1u) & 0xf0);

@@ -6,22 +6,22 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_WGMMA_D_GLSL
-#define LEGO_LINEAR_WGMMA_D_GLSL 0x535472ff
+#define LEGO_LINEAR_WGMMA_D_GLSL 0x30b6065f
 
 // (dim0, dim1) of (register, lane, warp).
 // 0 <= register < 16
 // 0 <= lane < 32
 // 0 <= warp < 4
 // Result: 0 <= dim0 < 64, 0 <= dim1 < 32
-void linear_wgmma_d_apply(int register, int lane, int warp, out int dim0, out int dim1) {
+void linearWgmmaDApply(int register, int lane, int warp, out int dim0, out int dim1) {
   dim0 = 16 * warp + 4 * (register & 2) + (lane >> 2);
   dim1 = 2 * (register & 12) + 2 * (lane & 3) + (register & 1);
 }
 
 // The same with (register, lane, warp) and (dim0, dim1) as vectors.
-ivec2 linear_wgmma_d_apply(ivec3 index) {
+ivec2 linearWgmmaDApply(ivec3 index) {
   ivec2 result;
-  linear_wgmma_d_apply(index.x, index.y, index.z, result.x, result.y);
+  linearWgmmaDApply(index.x, index.y, index.z, result.x, result.y);
   return result;
 }
 
@@ -29,20 +29,20 @@ ivec2 linear_wgmma_d_apply(ivec3 index) {
 // 0 <= dim0 < 64
 // 0 <= dim1 < 32
 // Result: 0 <= register < 16, 0 <= lane < 32, 0 <= warp < 4
-void linear_wgmma_d_inv(int dim0, int dim1, out int register, out int lane, out int warp) {
-  int dim1_div_2 = dim1 >> 1;
-  register = (dim1_div_2 & 12) + ((dim0 >> 2) & 2) + (dim1 & 1);
-  lane = 4 * (dim0 & 7) + (dim1_div_2 & 3);
+void linearWgmmaDInv(int dim0, int dim1, out int register, out int lane, out int warp) {
+  int dim1Div2 = dim1 >> 1;
+  register = (dim1Div2 & 12) + ((dim0 >> 2) & 2) + (dim1 & 1);
+  lane = 4 * (dim0 & 7) + (dim1Div2 & 3);
   warp = dim0 >> 4;
 }
 
 // The same with (dim0, dim1) and (register, lane, warp) as vectors.
-ivec3 linear_wgmma_d_inv(ivec2 index) {
+ivec3 linearWgmmaDInv(ivec2 index) {
   ivec3 result;
-  linear_wgmma_d_inv(index.x, index.y, result.x, result.y, result.z);
+  linearWgmmaDInv(index.x, index.y, result.x, result.y, result.z);
   return result;
 }
 
-#elif LEGO_LINEAR_WGMMA_D_GLSL != 0x535472ff
+#elif LEGO_LINEAR_WGMMA_D_GLSL != 0x30b6065f
 #error two different units are named linear_wgmma_d; give name= to one of them
 #endif  // LEGO_LINEAR_WGMMA_D_GLSL

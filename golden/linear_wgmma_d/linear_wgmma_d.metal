@@ -3,31 +3,31 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8), (0, 16)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(16, 0), (32, 0)]}, out={'dim0': 64, 'dim1': 32})
 #ifndef LEGO_LINEAR_WGMMA_D_METAL
-#define LEGO_LINEAR_WGMMA_D_METAL 0x2217fad3
+#define LEGO_LINEAR_WGMMA_D_METAL 0x6bbe723b
 
 #include <metal_stdlib>
 
-/// The result of linear_wgmma_d_apply.
-struct linear_wgmma_d_apply_result {
+/// The result of linearWgmmaDApply.
+struct LinearWgmmaDApplyResult {
   int dim0;
   int dim1;
 };
 
-/// (dim0, dim1) of (register, lane, warp).
+/// (dim0, dim1) of (register_v, lane, warp).
 /// @param register_v 0 <= register_v < 16
 /// @param lane 0 <= lane < 32
 /// @param warp 0 <= warp < 4
 /// @return 0 <= dim0 < 64, 0 <= dim1 < 32
 /// @note Renamed: register is register_v here
-static inline linear_wgmma_d_apply_result linear_wgmma_d_apply(int register_v, int lane, int warp) {
+static inline LinearWgmmaDApplyResult linearWgmmaDApply(int register_v, int lane, int warp) {
   return {
       16 * warp + 4 * (register_v & 2) + (lane >> 2),
       2 * (register_v & 12) + 2 * (lane & 3) + (register_v & 1),
   };
 }
 
-/// The result of linear_wgmma_d_inv.
-struct linear_wgmma_d_inv_result {
+/// The result of linearWgmmaDInv.
+struct LinearWgmmaDInvResult {
   int register_v;
   int lane;
   int warp;
@@ -38,15 +38,15 @@ struct linear_wgmma_d_inv_result {
 /// @param dim1 0 <= dim1 < 32
 /// @return 0 <= register_v < 16, 0 <= lane < 32, 0 <= warp < 4
 /// @note Renamed: register is register_v here
-static inline linear_wgmma_d_inv_result linear_wgmma_d_inv(int dim0, int dim1) {
-  const int dim1_div_2 = dim1 >> 1;
+static inline LinearWgmmaDInvResult linearWgmmaDInv(int dim0, int dim1) {
+  const int dim1Div2 = dim1 >> 1;
   return {
-      (dim1_div_2 & 12) + ((dim0 >> 2) & 2) + (dim1 & 1),
-      4 * (dim0 & 7) + (dim1_div_2 & 3),
+      (dim1Div2 & 12) + ((dim0 >> 2) & 2) + (dim1 & 1),
+      4 * (dim0 & 7) + (dim1Div2 & 3),
       dim0 >> 4,
   };
 }
 
-#elif LEGO_LINEAR_WGMMA_D_METAL != 0x2217fad3
+#elif LEGO_LINEAR_WGMMA_D_METAL != 0x6bbe723b
 #error two different units are named linear_wgmma_d; give name= to one of them
 #endif  // LEGO_LINEAR_WGMMA_D_METAL

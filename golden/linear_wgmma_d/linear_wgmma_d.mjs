@@ -10,7 +10,7 @@
  * @param {number} warp 0 <= warp < 4
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 64, 0 <= dim1 < 32
  */
-export function linear_wgmma_d_apply(register, lane, warp) {
+export function linearWgmmaDApply(register, lane, warp) {
   return [
     16 * warp + 4 * (register & 2) + (lane >> 2),
     2 * (register & 12) + 2 * (lane & 3) + (register & 1),
@@ -24,11 +24,11 @@ export function linear_wgmma_d_apply(register, lane, warp) {
  * @param {number} dim1 0 <= dim1 < 32
  * @returns {[register: number, lane: number, warp: number]} 0 <= register < 16, 0 <= lane < 32, 0 <= warp < 4
  */
-export function linear_wgmma_d_inv(dim0, dim1) {
-  const dim1_div_2 = dim1 >> 1;
+export function linearWgmmaDInv(dim0, dim1) {
+  const dim1Div2 = dim1 >> 1;
   return [
-    (dim1_div_2 & 12) + ((dim0 >> 2) & 2) + (dim1 & 1),
-    4 * (dim0 & 7) + (dim1_div_2 & 3),
+    (dim1Div2 & 12) + ((dim0 >> 2) & 2) + (dim1 & 1),
+    4 * (dim0 & 7) + (dim1Div2 & 3),
     dim0 >> 4,
   ];
 }

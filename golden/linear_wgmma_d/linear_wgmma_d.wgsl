@@ -5,26 +5,26 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The result of linear_wgmma_d_apply.
-struct linear_wgmma_d_apply_result {
+/// The result of linearWgmmaDApply.
+struct LinearWgmmaDApplyResult {
   dim0: i32,
   dim1: i32,
 }
 
-/// (dim0, dim1) of (register, lane, warp).
+/// (dim0, dim1) of (register_v, lane, warp).
 /// 0 <= register_v < 16
 /// 0 <= lane < 32
 /// 0 <= warp < 4
 /// Result: 0 <= dim0 < 64, 0 <= dim1 < 32
 /// Renamed: register is register_v here
-fn linear_wgmma_d_apply(register_v: i32, lane: i32, warp: i32) -> linear_wgmma_d_apply_result {
-  return linear_wgmma_d_apply_result(
+fn linearWgmmaDApply(register_v: i32, lane: i32, warp: i32) -> LinearWgmmaDApplyResult {
+  return LinearWgmmaDApplyResult(
       16 * warp + 4 * (register_v & 2) + (lane >> 2u),
       2 * (register_v & 12) + 2 * (lane & 3) + (register_v & 1));
 }
 
-/// The result of linear_wgmma_d_inv.
-struct linear_wgmma_d_inv_result {
+/// The result of linearWgmmaDInv.
+struct LinearWgmmaDInvResult {
   register_v: i32,
   lane: i32,
   warp: i32,
@@ -35,10 +35,10 @@ struct linear_wgmma_d_inv_result {
 /// 0 <= dim1 < 32
 /// Result: 0 <= register_v < 16, 0 <= lane < 32, 0 <= warp < 4
 /// Renamed: register is register_v here
-fn linear_wgmma_d_inv(dim0: i32, dim1: i32) -> linear_wgmma_d_inv_result {
-  let dim1_div_2 = dim1 >> 1u;
-  return linear_wgmma_d_inv_result(
-      (dim1_div_2 & 12) + ((dim0 >> 2u) & 2) + (dim1 & 1),
-      4 * (dim0 & 7) + (dim1_div_2 & 3),
+fn linearWgmmaDInv(dim0: i32, dim1: i32) -> LinearWgmmaDInvResult {
+  let dim1Div2 = dim1 >> 1u;
+  return LinearWgmmaDInvResult(
+      (dim1Div2 & 12) + ((dim0 >> 2u) & 2) + (dim1 & 1),
+      4 * (dim0 & 7) + (dim1Div2 & 3),
       dim0 >> 4u);
 }

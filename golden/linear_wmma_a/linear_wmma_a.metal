@@ -3,25 +3,25 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 4), (0, 8)], 'lane': [(1, 0), (2, 0), (4, 0), (8, 0),
 // (0, 0)]}, out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_WMMA_A_METAL
-#define LEGO_LINEAR_WMMA_A_METAL 0x2dbc80f2
+#define LEGO_LINEAR_WMMA_A_METAL 0x0f82ac0c
 
 #include <metal_stdlib>
 
-/// The result of linear_wmma_a_apply.
-struct linear_wmma_a_apply_result {
+/// The result of linearWmmaAApply.
+struct LinearWmmaAApplyResult {
   int dim0;
   int dim1;
 };
 
-/// (dim0, dim1) of (register, lane).
+/// (dim0, dim1) of (register_v, lane).
 /// @param register_v 0 <= register_v < 16
 /// @param lane 0 <= lane < 32
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 16
 /// @note Renamed: register is register_v here
-static inline linear_wmma_a_apply_result linear_wmma_a_apply(int register_v, int lane) {
+static inline LinearWmmaAApplyResult linearWmmaAApply(int register_v, int lane) {
   return {lane & 15, register_v};
 }
 
-#elif LEGO_LINEAR_WMMA_A_METAL != 0x2dbc80f2
+#elif LEGO_LINEAR_WMMA_A_METAL != 0x0f82ac0c
 #error two different units are named linear_wmma_a; give name= to one of them
 #endif  // LEGO_LINEAR_WMMA_A_METAL

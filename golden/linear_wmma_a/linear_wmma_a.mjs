@@ -9,6 +9,6 @@
  * @param {number} lane 0 <= lane < 32
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 16, 0 <= dim1 < 16
  */
-export function linear_wmma_a_apply(register, lane) {
+export function linearWmmaAApply(register, lane) {
   return [lane & 15, register];
 }

@@ -5,17 +5,17 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The result of linear_wmma_a_apply.
-struct linear_wmma_a_apply_result {
+/// The result of linearWmmaAApply.
+struct LinearWmmaAApplyResult {
   dim0: i32,
   dim1: i32,
 }
 
-/// (dim0, dim1) of (register, lane).
+/// (dim0, dim1) of (register_v, lane).
 /// 0 <= register_v < 16
 /// 0 <= lane < 32
 /// Result: 0 <= dim0 < 16, 0 <= dim1 < 16
 /// Renamed: register is register_v here
-fn linear_wmma_a_apply(register_v: i32, lane: i32) -> linear_wmma_a_apply_result {
-  return linear_wmma_a_apply_result(lane & 15, register_v);
+fn linearWmmaAApply(register_v: i32, lane: i32) -> LinearWmmaAApplyResult {
+  return LinearWmmaAApplyResult(lane & 15, register_v);
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LOOKUP_KEPT_GLSL
-#define LEGO_LOOKUP_KEPT_GLSL 0x77d666f4
+#define LEGO_LOOKUP_KEPT_GLSL 0x3a09763f
 
 const int[24] lookup_kept_table = int[24](
     0, 4, 8, 12, 16, 20, 1, 5, 9, 13, 17, 21, 2, 6, 10, 14, 18, 22, 3, 7, 11, 15, 19, 23);
@@ -17,32 +17,32 @@ const int[24] lookup_kept_inverse = int[24](
 // 0 <= i < 4
 // 0 <= j < 6
 // Result: 0 <= the result < 24
-int lookup_kept_apply(int i, int j) {
+int lookupKeptApply(int i, int j) {
   return lookup_kept_table[6 * i + j];
 }
 
 // The same with (i, j) as a vector.
-int lookup_kept_apply(ivec2 index) {
-  return lookup_kept_apply(index.x, index.y);
+int lookupKeptApply(ivec2 index) {
+  return lookupKeptApply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 24
 // Result: 0 <= i < 4, 0 <= j < 6
 // Renamed: flat is flat_v here
-void lookup_kept_inv(int flat_v, out int i, out int j) {
+void lookupKeptInv(int flat_v, out int i, out int j) {
   int found = lookup_kept_inverse[flat_v];
   i = found / 6;
   j = found % 6;
 }
 
 // The same with (i, j) as a vector.
-ivec2 lookup_kept_inv(int flat_v) {
+ivec2 lookupKeptInv(int flat_v) {
   ivec2 result;
-  lookup_kept_inv(flat_v, result.x, result.y);
+  lookupKeptInv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_LOOKUP_KEPT_GLSL != 0x77d666f4
+#elif LEGO_LOOKUP_KEPT_GLSL != 0x3a09763f
 #error two different units are named lookup_kept; give name= to one of them
 #endif  // LEGO_LOOKUP_KEPT_GLSL

@@ -2,7 +2,7 @@
 //
 // Lookup([4, 6], [0, 4, 8, 12, 16, 20, 1, 5, .., 23], as_table=True)
 #ifndef LEGO_LOOKUP_KEPT_METAL
-#define LEGO_LOOKUP_KEPT_METAL 0x3c14920f
+#define LEGO_LOOKUP_KEPT_METAL 0x7c565e7c
 
 #include <metal_stdlib>
 
@@ -20,12 +20,12 @@ static constant int lookup_kept_inverse[24] = {
 /// @param i 0 <= i < 4
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 24
-static inline int lookup_kept_apply(int i, int j) {
+static inline int lookupKeptApply(int i, int j) {
   return lookup_kept_table[6 * i + j];
 }
 
-/// The result of lookup_kept_inv.
-struct lookup_kept_inv_result {
+/// The result of lookupKeptInv.
+struct LookupKeptInvResult {
   int i;
   int j;
 };
@@ -33,11 +33,11 @@ struct lookup_kept_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 4, 0 <= j < 6
-static inline lookup_kept_inv_result lookup_kept_inv(int flat) {
+static inline LookupKeptInvResult lookupKeptInv(int flat) {
   const int found = lookup_kept_inverse[flat];
   return {found / 6, found % 6};
 }
 
-#elif LEGO_LOOKUP_KEPT_METAL != 0x3c14920f
+#elif LEGO_LOOKUP_KEPT_METAL != 0x7c565e7c
 #error two different units are named lookup_kept; give name= to one of them
 #endif  // LEGO_LOOKUP_KEPT_METAL

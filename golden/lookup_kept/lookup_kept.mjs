@@ -19,7 +19,7 @@ const inverse = Int32Array.of(
  * @param {number} j 0 <= j < 6
  * @returns {number} 0 <= the result < 24
  */
-export function lookup_kept_apply(i, j) {
+export function lookupKeptApply(i, j) {
   return table[6 * i + j];
 }
 
@@ -29,7 +29,7 @@ export function lookup_kept_apply(i, j) {
  * @param {number} flat 0 <= flat < 24
  * @returns {[i: number, j: number]} 0 <= i < 4, 0 <= j < 6
  */
-export function lookup_kept_inv(flat) {
+export function lookupKeptInv(flat) {
   const found = inverse[flat];
   return [Math.trunc(found / 6), found % 6];
 }

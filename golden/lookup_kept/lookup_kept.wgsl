@@ -14,12 +14,12 @@ const lookup_kept_inverse = array<i32, 24>(
 /// 0 <= i < 4
 /// 0 <= j < 6
 /// Result: 0 <= the result < 24
-fn lookup_kept_apply(i: i32, j: i32) -> i32 {
+fn lookupKeptApply(i: i32, j: i32) -> i32 {
   return lookup_kept_table[6 * i + j];
 }
 
-/// The result of lookup_kept_inv.
-struct lookup_kept_inv_result {
+/// The result of lookupKeptInv.
+struct LookupKeptInvResult {
   i: i32,
   j: i32,
 }
@@ -27,7 +27,7 @@ struct lookup_kept_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 24
 /// Result: 0 <= i < 4, 0 <= j < 6
-fn lookup_kept_inv(flat: i32) -> lookup_kept_inv_result {
+fn lookupKeptInv(flat: i32) -> LookupKeptInvResult {
   let found = lookup_kept_inverse[flat];
-  return lookup_kept_inv_result(found / 6, found % 6);
+  return LookupKeptInvResult(found / 6, found % 6);
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LOOKUP_MAP_GLSL
-#define LEGO_LOOKUP_MAP_GLSL 0x2d92ebf1
+#define LEGO_LOOKUP_MAP_GLSL 0x3486768f
 
 const int[10] lookup_map_table = int[10](
     0, 48, 16, 96, 16, 112, 64, 0, 80, 208);
@@ -14,15 +14,15 @@ const int[10] lookup_map_table = int[10](
 // 0 <= i < 2
 // 0 <= j < 5
 // Result: 0 <= the result < 209
-int lookup_map_apply(int i, int j) {
+int lookupMapApply(int i, int j) {
   return lookup_map_table[5 * i + j];
 }
 
 // The same with (i, j) as a vector.
-int lookup_map_apply(ivec2 index) {
-  return lookup_map_apply(index.x, index.y);
+int lookupMapApply(ivec2 index) {
+  return lookupMapApply(index.x, index.y);
 }
 
-#elif LEGO_LOOKUP_MAP_GLSL != 0x2d92ebf1
+#elif LEGO_LOOKUP_MAP_GLSL != 0x3486768f
 #error two different units are named lookup_map; give name= to one of them
 #endif  // LEGO_LOOKUP_MAP_GLSL

@@ -2,7 +2,7 @@
 //
 // Lookup([2, 5], [0, 48, 16, 96, 16, 112, 64, 0, 80, 208])
 #ifndef LEGO_LOOKUP_MAP_METAL
-#define LEGO_LOOKUP_MAP_METAL 0x11dcc4b4
+#define LEGO_LOOKUP_MAP_METAL 0x3d9e586e
 
 #include <metal_stdlib>
 
@@ -15,10 +15,10 @@ static constant int lookup_map_table[10] = {
 /// @param i 0 <= i < 2
 /// @param j 0 <= j < 5
 /// @return 0 <= the result < 209
-static inline int lookup_map_apply(int i, int j) {
+static inline int lookupMapApply(int i, int j) {
   return lookup_map_table[5 * i + j];
 }
 
-#elif LEGO_LOOKUP_MAP_METAL != 0x11dcc4b4
+#elif LEGO_LOOKUP_MAP_METAL != 0x3d9e586e
 #error two different units are named lookup_map; give name= to one of them
 #endif  // LEGO_LOOKUP_MAP_METAL

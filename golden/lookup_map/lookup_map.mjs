@@ -13,6 +13,6 @@ const table = Int32Array.of(
  * @param {number} j 0 <= j < 5
  * @returns {number} 0 <= the result < 209
  */
-export function lookup_map_apply(i, j) {
+export function lookupMapApply(i, j) {
   return table[5 * i + j];
 }

@@ -11,6 +11,6 @@ const lookup_map_table = array<i32, 10>(
 /// 0 <= i < 2
 /// 0 <= j < 5
 /// Result: 0 <= the result < 209
-fn lookup_map_apply(i: i32, j: i32) -> i32 {
+fn lookupMapApply(i: i32, j: i32) -> i32 {
   return lookup_map_table[5 * i + j];
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LOOKUP_PERMUTATION_GLSL
-#define LEGO_LOOKUP_PERMUTATION_GLSL 0x10a06f12
+#define LEGO_LOOKUP_PERMUTATION_GLSL 0x4e923558
 
 const int[24] lookup_permutation_table = int[24](
     20, 11, 23, 17, 21, 13, 5, 10, 9, 6, 0, 7, 1, 19, 16, 12, 22, 14, 15, 3, 8, 2, 18, 4);
@@ -17,32 +17,32 @@ const int[24] lookup_permutation_inverse = int[24](
 // 0 <= i < 4
 // 0 <= j < 6
 // Result: 0 <= the result < 24
-int lookup_permutation_apply(int i, int j) {
+int lookupPermutationApply(int i, int j) {
   return lookup_permutation_table[6 * i + j];
 }
 
 // The same with (i, j) as a vector.
-int lookup_permutation_apply(ivec2 index) {
-  return lookup_permutation_apply(index.x, index.y);
+int lookupPermutationApply(ivec2 index) {
+  return lookupPermutationApply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 24
 // Result: 0 <= i < 4, 0 <= j < 6
 // Renamed: flat is flat_v here
-void lookup_permutation_inv(int flat_v, out int i, out int j) {
+void lookupPermutationInv(int flat_v, out int i, out int j) {
   int found = lookup_permutation_inverse[flat_v];
   i = found / 6;
   j = found % 6;
 }
 
 // The same with (i, j) as a vector.
-ivec2 lookup_permutation_inv(int flat_v) {
+ivec2 lookupPermutationInv(int flat_v) {
   ivec2 result;
-  lookup_permutation_inv(flat_v, result.x, result.y);
+  lookupPermutationInv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_LOOKUP_PERMUTATION_GLSL != 0x10a06f12
+#elif LEGO_LOOKUP_PERMUTATION_GLSL != 0x4e923558
 #error two different units are named lookup_permutation; give name= to one of them
 #endif  // LEGO_LOOKUP_PERMUTATION_GLSL

@@ -2,7 +2,7 @@
 //
 // Lookup([4, 6], [20, 11, 23, 17, 21, 13, 5, 10, .., 4])
 #ifndef LEGO_LOOKUP_PERMUTATION_METAL
-#define LEGO_LOOKUP_PERMUTATION_METAL 0x59ac0736
+#define LEGO_LOOKUP_PERMUTATION_METAL 0x4371c1d9
 
 #include <metal_stdlib>
 
@@ -20,12 +20,12 @@ static constant int lookup_permutation_inverse[24] = {
 /// @param i 0 <= i < 4
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 24
-static inline int lookup_permutation_apply(int i, int j) {
+static inline int lookupPermutationApply(int i, int j) {
   return lookup_permutation_table[6 * i + j];
 }
 
-/// The result of lookup_permutation_inv.
-struct lookup_permutation_inv_result {
+/// The result of lookupPermutationInv.
+struct LookupPermutationInvResult {
   int i;
   int j;
 };
@@ -33,11 +33,11 @@ struct lookup_permutation_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 4, 0 <= j < 6
-static inline lookup_permutation_inv_result lookup_permutation_inv(int flat) {
+static inline LookupPermutationInvResult lookupPermutationInv(int flat) {
   const int found = lookup_permutation_inverse[flat];
   return {found / 6, found % 6};
 }
 
-#elif LEGO_LOOKUP_PERMUTATION_METAL != 0x59ac0736
+#elif LEGO_LOOKUP_PERMUTATION_METAL != 0x4371c1d9
 #error two different units are named lookup_permutation; give name= to one of them
 #endif  // LEGO_LOOKUP_PERMUTATION_METAL

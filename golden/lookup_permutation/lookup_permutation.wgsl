@@ -14,12 +14,12 @@ const lookup_permutation_inverse = array<i32, 24>(
 /// 0 <= i < 4
 /// 0 <= j < 6
 /// Result: 0 <= the result < 24
-fn lookup_permutation_apply(i: i32, j: i32) -> i32 {
+fn lookupPermutationApply(i: i32, j: i32) -> i32 {
   return lookup_permutation_table[6 * i + j];
 }
 
-/// The result of lookup_permutation_inv.
-struct lookup_permutation_inv_result {
+/// The result of lookupPermutationInv.
+struct LookupPermutationInvResult {
   i: i32,
   j: i32,
 }
@@ -27,7 +27,7 @@ struct lookup_permutation_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 24
 /// Result: 0 <= i < 4, 0 <= j < 6
-fn lookup_permutation_inv(flat: i32) -> lookup_permutation_inv_result {
+fn lookupPermutationInv(flat: i32) -> LookupPermutationInvResult {
   let found = lookup_permutation_inverse[flat];
-  return lookup_permutation_inv_result(found / 6, found % 6);
+  return LookupPermutationInvResult(found / 6, found % 6);
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LUD_GLSL
-#define LEGO_LUD_GLSL 0x551a5db9
+#define LEGO_LUD_GLSL 0x5a62d963
 
 // Physical position of the logical index (i, j, k, l).
 // R >= 1
@@ -16,13 +16,13 @@
 // 0 <= l < T
 // Result: 0 <= the result < R*R*T*T
 // Assumes R*R*T*T <= 2^31 - 1
-int lud_apply(int R, int T, int i, int j, int k, int l) {
+int ludApply(int R, int T, int i, int j, int k, int l) {
   return T * (T * (R * i + j) + k) + l;
 }
 
 // The same with (i, j, k, l) as a vector.
-int lud_apply(int R, int T, ivec4 index) {
-  return lud_apply(R, T, index.x, index.y, index.z, index.w);
+int ludApply(int R, int T, ivec4 index) {
+  return ludApply(R, T, index.x, index.y, index.z, index.w);
 }
 
 // Logical index (i, j, k, l) of a physical position.
@@ -31,22 +31,22 @@ int lud_apply(int R, int T, ivec4 index) {
 // 0 <= flat_v < R*R*T*T
 // Result: 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
 // Renamed: flat is flat_v here
-void lud_inv(int R, int T, int flat_v, out int i, out int j, out int k, out int l) {
-  int flat_div_T = flat_v / T;
-  int flat_div_T_div_T = flat_div_T / T;
-  i = flat_div_T_div_T / R;
-  j = flat_div_T_div_T % R;
-  k = flat_div_T % T;
+void ludInv(int R, int T, int flat_v, out int i, out int j, out int k, out int l) {
+  int flatDivT = flat_v / T;
+  int flatDivTDivT = flatDivT / T;
+  i = flatDivTDivT / R;
+  j = flatDivTDivT % R;
+  k = flatDivT % T;
   l = flat_v % T;
 }
 
 // The same with (i, j, k, l) as a vector.
-ivec4 lud_inv(int R, int T, int flat_v) {
+ivec4 ludInv(int R, int T, int flat_v) {
   ivec4 result;
-  lud_inv(R, T, flat_v, result.x, result.y, result.z, result.w);
+  ludInv(R, T, flat_v, result.x, result.y, result.z, result.w);
   return result;
 }
 
-#elif LEGO_LUD_GLSL != 0x551a5db9
+#elif LEGO_LUD_GLSL != 0x5a62d963
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_GLSL

@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_METAL
-#define LEGO_LUD_METAL 0x153911a6
+#define LEGO_LUD_METAL 0x11e6a52b
 
 #include <metal_stdlib>
 
@@ -15,12 +15,12 @@
 /// @param l 0 <= l < T
 /// @return 0 <= the result < R*R*T*T
 /// @pre R*R*T*T <= LONG_MAX
-static inline long lud_apply(long R, long T, long i, long j, long k, long l) {
+static inline long ludApply(long R, long T, long i, long j, long k, long l) {
   return T * (T * (R * i + j) + k) + l;
 }
 
-/// The result of lud_inv.
-struct lud_inv_result {
+/// The result of ludInv.
+struct LudInvResult {
   long i;
   long j;
   long k;
@@ -32,12 +32,12 @@ struct lud_inv_result {
 /// @param T T >= 1
 /// @param flat 0 <= flat < R*R*T*T
 /// @return 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
-static inline lud_inv_result lud_inv(long R, long T, long flat) {
-  const long flat_div_T = flat / T;
-  const long flat_div_T_div_T = flat_div_T / T;
-  return {flat_div_T_div_T / R, flat_div_T_div_T % R, flat_div_T % T, flat % T};
+static inline LudInvResult ludInv(long R, long T, long flat) {
+  const long flatDivT = flat / T;
+  const long flatDivTDivT = flatDivT / T;
+  return {flatDivTDivT / R, flatDivTDivT % R, flatDivT % T, flat % T};
 }
 
-#elif LEGO_LUD_METAL != 0x153911a6
+#elif LEGO_LUD_METAL != 0x11e6a52b
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_METAL

@@ -17,7 +17,7 @@
  * @param {number} l 0 <= l < T
  * @returns {number} 0 <= the result < R*R*T*T
  */
-export function lud_apply(R, T, i, j, k, l) {
+export function ludApply(R, T, i, j, k, l) {
   return T * (T * (R * i + j) + k) + l;
 }
 
@@ -29,10 +29,10 @@ export function lud_apply(R, T, i, j, k, l) {
  * @param {number} flat 0 <= flat < R*R*T*T
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
  */
-export function lud_inv(R, T, flat) {
-  const flat_div_T = Math.trunc(flat / T);
-  const flat_div_T_div_T = Math.trunc(flat_div_T / T);
-  return [Math.trunc(flat_div_T_div_T / R), flat_div_T_div_T % R, flat_div_T % T, flat % T];
+export function ludInv(R, T, flat) {
+  const flatDivT = Math.trunc(flat / T);
+  const flatDivTDivT = Math.trunc(flatDivT / T);
+  return [Math.trunc(flatDivTDivT / R), flatDivTDivT % R, flatDivT % T, flat % T];
 }
 
 /**
@@ -42,7 +42,7 @@ export function lud_inv(R, T, flat) {
  * @param {number} T
  * @returns {boolean}
  */
-export function lud_fits(R, T) {
+export function ludFits(R, T) {
   return R >= 1 && T >= 1
       && R <= Math.trunc(Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / R) / T) / T);
 }

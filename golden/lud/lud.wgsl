@@ -13,12 +13,12 @@
 /// 0 <= l < T
 /// Result: 0 <= the result < R*R*T*T
 /// Assumes R*R*T*T <= 2^31 - 1
-fn lud_apply(R: i32, T: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
+fn ludApply(R: i32, T: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
   return T * (T * (R * i + j) + k) + l;
 }
 
-/// The result of lud_inv.
-struct lud_inv_result {
+/// The result of ludInv.
+struct LudInvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -30,8 +30,8 @@ struct lud_inv_result {
 /// T >= 1
 /// 0 <= flat < R*R*T*T
 /// Result: 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
-fn lud_inv(R: i32, T: i32, flat: i32) -> lud_inv_result {
-  let flat_div_T = flat / T;
-  let flat_div_T_div_T = flat_div_T / T;
-  return lud_inv_result(flat_div_T_div_T / R, flat_div_T_div_T % R, flat_div_T % T, flat % T);
+fn ludInv(R: i32, T: i32, flat: i32) -> LudInvResult {
+  let flatDivT = flat / T;
+  let flatDivTDivT = flatDivT / T;
+  return LudInvResult(flatDivTDivT / R, flatDivTDivT % R, flatDivT % T, flat % T);
 }

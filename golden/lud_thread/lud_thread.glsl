@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LUD_THREAD_GLSL
-#define LEGO_LUD_THREAD_GLSL 0x542ae495
+#define LEGO_LUD_THREAD_GLSL 0x0a548228
 
 // The indices at (ii, jj, tid).
 // R >= 1
@@ -14,7 +14,7 @@
 // 0 <= jj < R
 // 0 <= tid < T*T
 // Result: 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
-void lud_thread(
+void ludThread(
     int R, int T, int ii, int jj, int tid, out int out0, out int out1, out int out2, out int out3) {
   out0 = ii;
   out1 = jj;
@@ -23,12 +23,12 @@ void lud_thread(
 }
 
 // The same with (out0, out1, out2, out3) as a vector.
-ivec4 lud_thread(int R, int T, int ii, int jj, int tid) {
+ivec4 ludThread(int R, int T, int ii, int jj, int tid) {
   ivec4 result;
-  lud_thread(R, T, ii, jj, tid, result.x, result.y, result.z, result.w);
+  ludThread(R, T, ii, jj, tid, result.x, result.y, result.z, result.w);
   return result;
 }
 
-#elif LEGO_LUD_THREAD_GLSL != 0x542ae495
+#elif LEGO_LUD_THREAD_GLSL != 0x0a548228
 #error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_GLSL

@@ -2,12 +2,12 @@
 //
 // lud_thread(R, T, ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_METAL
-#define LEGO_LUD_THREAD_METAL 0x6384a3c7
+#define LEGO_LUD_THREAD_METAL 0x0b5f459d
 
 #include <metal_stdlib>
 
-/// The result of lud_thread.
-struct lud_thread_result {
+/// The result of ludThread.
+struct LudThreadResult {
   long out0;
   long out1;
   long out2;
@@ -21,11 +21,11 @@ struct lud_thread_result {
 /// @param jj 0 <= jj < R
 /// @param tid 0 <= tid < T*T
 /// @return 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
-static inline lud_thread_result lud_thread(long R, long T, long ii, long jj, long tid) {
+static inline LudThreadResult ludThread(long R, long T, long ii, long jj, long tid) {
   (void)R;
   return {ii, jj, tid / T, tid % T};
 }
 
-#elif LEGO_LUD_THREAD_METAL != 0x6384a3c7
+#elif LEGO_LUD_THREAD_METAL != 0x0b5f459d
 #error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_METAL

@@ -14,6 +14,6 @@
  * @param {number} tid 0 <= tid < T*T
  * @returns {[out0: number, out1: number, out2: number, out3: number]} 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
  */
-export function lud_thread(R, T, ii, jj, tid) {
+export function ludThread(R, T, ii, jj, tid) {
   return [ii, jj, Math.trunc(tid / T), tid % T];
 }

@@ -4,8 +4,8 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The result of lud_thread.
-struct lud_thread_result {
+/// The result of ludThread.
+struct LudThreadResult {
   out0: i32,
   out1: i32,
   out2: i32,
@@ -19,6 +19,6 @@ struct lud_thread_result {
 /// 0 <= jj < R
 /// 0 <= tid < T*T
 /// Result: 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
-fn lud_thread(R: i32, T: i32, ii: i32, jj: i32, tid: i32) -> lud_thread_result {
-  return lud_thread_result(ii, jj, tid / T, tid % T);
+fn ludThread(R: i32, T: i32, ii: i32, jj: i32, tid: i32) -> LudThreadResult {
+  return LudThreadResult(ii, jj, tid / T, tid % T);
 }

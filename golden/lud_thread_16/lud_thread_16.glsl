@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LUD_THREAD_16_GLSL
-#define LEGO_LUD_THREAD_16_GLSL 0x6cfefca6
+#define LEGO_LUD_THREAD_16_GLSL 0x4ca98282
 
 // The indices at (ii, jj, tid).
 // ii < 2
@@ -14,8 +14,7 @@
 // Result: out0 < 2, 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
 // Assumes 0 <= 512*ii + 256*jj + tid < 1024
 // Assumes every intermediate value fits int32
-void lud_thread_16(
-    int ii, int jj, int tid, out int out0, out int out1, out int out2, out int out3) {
+void ludThread16(int ii, int jj, int tid, out int out0, out int out1, out int out2, out int out3) {
   out0 = (jj >> 1) + ii;
   out1 = jj & 1;
   out2 = tid >> 4;
@@ -23,12 +22,12 @@ void lud_thread_16(
 }
 
 // The same with (out0, out1, out2, out3) as a vector.
-ivec4 lud_thread_16(int ii, int jj, int tid) {
+ivec4 ludThread16(int ii, int jj, int tid) {
   ivec4 result;
-  lud_thread_16(ii, jj, tid, result.x, result.y, result.z, result.w);
+  ludThread16(ii, jj, tid, result.x, result.y, result.z, result.w);
   return result;
 }
 
-#elif LEGO_LUD_THREAD_16_GLSL != 0x6cfefca6
+#elif LEGO_LUD_THREAD_16_GLSL != 0x4ca98282
 #error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_GLSL

@@ -2,12 +2,12 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_METAL
-#define LEGO_LUD_THREAD_16_METAL 0x13b36a08
+#define LEGO_LUD_THREAD_16_METAL 0x22f06e91
 
 #include <metal_stdlib>
 
-/// The result of lud_thread_16.
-struct lud_thread_16_result {
+/// The result of ludThread16.
+struct LudThread16Result {
   long out0;
   long out1;
   long out2;
@@ -21,10 +21,10 @@ struct lud_thread_16_result {
 /// @return out0 < 2, 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
 /// @pre 0 <= 512*ii + 256*jj + tid < 1024
 /// @pre every intermediate value fits int64
-static inline lud_thread_16_result lud_thread_16(long ii, long jj, long tid) {
+static inline LudThread16Result ludThread16(long ii, long jj, long tid) {
   return {(jj >> 1) + ii, jj & 1, tid >> 4, tid & 15};
 }
 
-#elif LEGO_LUD_THREAD_16_METAL != 0x13b36a08
+#elif LEGO_LUD_THREAD_16_METAL != 0x22f06e91
 #error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_METAL

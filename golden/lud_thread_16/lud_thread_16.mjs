@@ -13,6 +13,6 @@
  * @param {number} tid 0 <= tid < 256
  * @returns {[out0: number, out1: number, out2: number, out3: number]} out0 < 2, 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
  */
-export function lud_thread_16(ii, jj, tid) {
+export function ludThread16(ii, jj, tid) {
   return [Math.floor(jj / 2) + ii, jj & 1, tid >> 4, tid & 15];
 }

@@ -4,8 +4,8 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The result of lud_thread_16.
-struct lud_thread_16_result {
+/// The result of ludThread16.
+struct LudThread16Result {
   out0: i32,
   out1: i32,
   out2: i32,
@@ -19,6 +19,6 @@ struct lud_thread_16_result {
 /// Result: out0 < 2, 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
 /// Assumes 0 <= 512*ii + 256*jj + tid < 1024
 /// Assumes every intermediate value fits int32
-fn lud_thread_16(ii: i32, jj: i32, tid: i32) -> lud_thread_16_result {
-  return lud_thread_16_result((jj >> 1u) + ii, jj & 1, tid >> 4u, tid & 15);
+fn ludThread16(ii: i32, jj: i32, tid: i32) -> LudThread16Result {
+  return LudThread16Result((jj >> 1u) + ii, jj & 1, tid >> 4u, tid & 15);
 }

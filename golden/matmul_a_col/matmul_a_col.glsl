@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_A_COL_GLSL
-#define LEGO_MATMUL_A_COL_GLSL 0x3fe439b7
+#define LEGO_MATMUL_A_COL_GLSL 0x276f2a0a
 
 // Physical position of the logical index (i, j, k, l).
 // M >= 1
@@ -20,13 +20,13 @@
 // Assumes M % BM == 0
 // Assumes K % BK == 0
 // Assumes K*M <= 2^31 - 1
-int matmul_a_col_apply(int M, int K, int BM, int BK, int i, int j, int k, int l) {
+int matmulAColApply(int M, int K, int BM, int BK, int i, int j, int k, int l) {
   return M * (BK * j + l) + BM * i + k;
 }
 
 // The same with (i, j, k, l) as a vector.
-int matmul_a_col_apply(int M, int K, int BM, int BK, ivec4 index) {
-  return matmul_a_col_apply(M, K, BM, BK, index.x, index.y, index.z, index.w);
+int matmulAColApply(int M, int K, int BM, int BK, ivec4 index) {
+  return matmulAColApply(M, K, BM, BK, index.x, index.y, index.z, index.w);
 }
 
 // Logical index (i, j, k, l) of a physical position.
@@ -39,22 +39,22 @@ int matmul_a_col_apply(int M, int K, int BM, int BK, ivec4 index) {
 // Assumes M % BM == 0
 // Assumes K % BK == 0
 // Renamed: flat is flat_v here
-void matmul_a_col_inv(
+void matmulAColInv(
     int M, int K, int BM, int BK, int flat_v, out int i, out int j, out int k, out int l) {
-  int flat_div_M = flat_v / M;
+  int flatDivM = flat_v / M;
   i = flat_v % M / BM;
-  j = flat_div_M / BK;
+  j = flatDivM / BK;
   k = flat_v % BM;
-  l = flat_div_M % BK;
+  l = flatDivM % BK;
 }
 
 // The same with (i, j, k, l) as a vector.
-ivec4 matmul_a_col_inv(int M, int K, int BM, int BK, int flat_v) {
+ivec4 matmulAColInv(int M, int K, int BM, int BK, int flat_v) {
   ivec4 result;
-  matmul_a_col_inv(M, K, BM, BK, flat_v, result.x, result.y, result.z, result.w);
+  matmulAColInv(M, K, BM, BK, flat_v, result.x, result.y, result.z, result.w);
   return result;
 }
 
-#elif LEGO_MATMUL_A_COL_GLSL != 0x3fe439b7
+#elif LEGO_MATMUL_A_COL_GLSL != 0x276f2a0a
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_GLSL

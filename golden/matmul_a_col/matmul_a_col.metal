@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_METAL
-#define LEGO_MATMUL_A_COL_METAL 0x77e9e2de
+#define LEGO_MATMUL_A_COL_METAL 0x04a1aa1a
 
 #include <metal_stdlib>
 
@@ -19,14 +19,14 @@
 /// @pre M % BM == 0
 /// @pre K % BK == 0
 /// @pre K*M <= LONG_MAX
-static inline long matmul_a_col_apply(
+static inline long matmulAColApply(
     long M, long K, long BM, long BK, long i, long j, long k, long l) {
   (void)K;
   return M * (BK * j + l) + BM * i + k;
 }
 
-/// The result of matmul_a_col_inv.
-struct matmul_a_col_inv_result {
+/// The result of matmulAColInv.
+struct MatmulAColInvResult {
   long i;
   long j;
   long k;
@@ -42,13 +42,12 @@ struct matmul_a_col_inv_result {
 /// @return 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-static inline matmul_a_col_inv_result matmul_a_col_inv(
-    long M, long K, long BM, long BK, long flat) {
+static inline MatmulAColInvResult matmulAColInv(long M, long K, long BM, long BK, long flat) {
   (void)K;
-  const long flat_div_M = flat / M;
-  return {flat % M / BM, flat_div_M / BK, flat % BM, flat_div_M % BK};
+  const long flatDivM = flat / M;
+  return {flat % M / BM, flatDivM / BK, flat % BM, flatDivM % BK};
 }
 
-#elif LEGO_MATMUL_A_COL_METAL != 0x77e9e2de
+#elif LEGO_MATMUL_A_COL_METAL != 0x04a1aa1a
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_METAL

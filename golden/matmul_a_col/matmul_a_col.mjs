@@ -21,7 +21,7 @@
  * @param {number} l 0 <= l < BK
  * @returns {number} 0 <= the result < K*M
  */
-export function matmul_a_col_apply(M, K, BM, BK, i, j, k, l) {
+export function matmulAColApply(M, K, BM, BK, i, j, k, l) {
   return M * (BK * j + l) + BM * i + k;
 }
 
@@ -38,9 +38,9 @@ export function matmul_a_col_apply(M, K, BM, BK, i, j, k, l) {
  * @param {number} flat 0 <= flat < K*M
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(M / BM), 0 <= j < Math.floor(K / BK), 0 <= k < BM, 0 <= l < BK
  */
-export function matmul_a_col_inv(M, K, BM, BK, flat) {
-  const flat_div_M = Math.trunc(flat / M);
-  return [Math.trunc(flat % M / BM), Math.trunc(flat_div_M / BK), flat % BM, flat_div_M % BK];
+export function matmulAColInv(M, K, BM, BK, flat) {
+  const flatDivM = Math.trunc(flat / M);
+  return [Math.trunc(flat % M / BM), Math.trunc(flatDivM / BK), flat % BM, flatDivM % BK];
 }
 
 /**
@@ -52,7 +52,7 @@ export function matmul_a_col_inv(M, K, BM, BK, flat) {
  * @param {number} BK
  * @returns {boolean}
  */
-export function matmul_a_col_fits(M, K, BM, BK) {
+export function matmulAColFits(M, K, BM, BK) {
   return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM === 0 && K % BK === 0
       && K <= Math.trunc(Number.MAX_SAFE_INTEGER / M) && BM <= Number.MAX_SAFE_INTEGER
       && BK <= Number.MAX_SAFE_INTEGER;

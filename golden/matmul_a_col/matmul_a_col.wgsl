@@ -17,12 +17,12 @@
 /// Assumes M % BM == 0
 /// Assumes K % BK == 0
 /// Assumes K*M <= 2^31 - 1
-fn matmul_a_col_apply(M: i32, K: i32, BM: i32, BK: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
+fn matmulAColApply(M: i32, K: i32, BM: i32, BK: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
   return M * (BK * j + l) + BM * i + k;
 }
 
-/// The result of matmul_a_col_inv.
-struct matmul_a_col_inv_result {
+/// The result of matmulAColInv.
+struct MatmulAColInvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -38,7 +38,7 @@ struct matmul_a_col_inv_result {
 /// Result: 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// Assumes M % BM == 0
 /// Assumes K % BK == 0
-fn matmul_a_col_inv(M: i32, K: i32, BM: i32, BK: i32, flat: i32) -> matmul_a_col_inv_result {
-  let flat_div_M = flat / M;
-  return matmul_a_col_inv_result(flat % M / BM, flat_div_M / BK, flat % BM, flat_div_M % BK);
+fn matmulAColInv(M: i32, K: i32, BM: i32, BK: i32, flat: i32) -> MatmulAColInvResult {
+  let flatDivM = flat / M;
+  return MatmulAColInvResult(flat % M / BM, flatDivM / BK, flat % BM, flatDivM % BK);
 }

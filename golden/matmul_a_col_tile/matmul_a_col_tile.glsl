@@ -5,14 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_A_COL_TILE_GLSL
-#define LEGO_MATMUL_A_COL_TILE_GLSL 0x251821ce
+#define LEGO_MATMUL_A_COL_TILE_GLSL 0x5743c062
 
-// The index at (pid_m, k, i, j).
+// The index at (pidM, k, i, j).
 // M >= 1
 // K >= 1
 // BM >= 1
 // BK >= 1
-// 0 <= pid_m < M / BM
+// 0 <= pidM < M / BM
 // 0 <= k < K / BK
 // 0 <= i < BM
 // 0 <= j < BK
@@ -20,19 +20,19 @@
 // Assumes M % BM == 0
 // Assumes K % BK == 0
 // Assumes K*M <= 2^31 - 1
-int matmul_a_col_tile(int M, int K, int BM, int BK, int pid_m, int k, int i, int j) {
-  return M * (BK * k + j) + BM * pid_m + i;
+int matmulAColTile(int M, int K, int BM, int BK, int pidM, int k, int i, int j) {
+  return M * (BK * k + j) + BM * pidM + i;
 }
 
-// Element n of the results of matmul_a_col_tile over its ':' axes (i, j) in row-major order, j
+// Element n of the results of matmulAColTile over its ':' axes (i, j) in row-major order, j
 // fastest; 0 <= n < BM * BK. The work items of a group fill an array together:
 //   const int stride = int(gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z);
 //   for (int n = int(gl_LocalInvocationIndex); n < BM * BK; n += stride)
-//     results[n] = matmul_a_col_tile_at(M, K, BM, BK, pid_m, k, n);
-int matmul_a_col_tile_at(int M, int K, int BM, int BK, int pid_m, int k, int n) {
-  return matmul_a_col_tile(M, K, BM, BK, pid_m, k, n / BK, n % BK);
+//     results[n] = matmulAColTileAt(M, K, BM, BK, pidM, k, n);
+int matmulAColTileAt(int M, int K, int BM, int BK, int pidM, int k, int n) {
+  return matmulAColTile(M, K, BM, BK, pidM, k, n / BK, n % BK);
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_GLSL != 0x251821ce
+#elif LEGO_MATMUL_A_COL_TILE_GLSL != 0x5743c062
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_GLSL

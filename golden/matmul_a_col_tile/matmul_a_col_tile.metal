@@ -2,16 +2,16 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_METAL
-#define LEGO_MATMUL_A_COL_TILE_METAL 0x4741a402
+#define LEGO_MATMUL_A_COL_TILE_METAL 0x211d19fb
 
 #include <metal_stdlib>
 
-/// The index at (pid_m, k, i, j).
+/// The index at (pidM, k, i, j).
 /// @param M M >= 1
 /// @param K K >= 1
 /// @param BM BM >= 1
 /// @param BK BK >= 1
-/// @param pid_m 0 <= pid_m < M / BM
+/// @param pidM 0 <= pidM < M / BM
 /// @param k 0 <= k < K / BK
 /// @param i 0 <= i < BM
 /// @param j 0 <= j < BK
@@ -19,27 +19,27 @@
 /// @pre M % BM == 0
 /// @pre K % BK == 0
 /// @pre K*M <= LONG_MAX
-static inline long matmul_a_col_tile(
-    long M, long K, long BM, long BK, long pid_m, long k, long i, long j) {
+static inline long matmulAColTile(
+    long M, long K, long BM, long BK, long pidM, long k, long i, long j) {
   (void)K;
-  return M * (BK * k + j) + BM * pid_m + i;
+  return M * (BK * k + j) + BM * pidM + i;
 }
 
-/// Puts the results of matmul_a_col_tile over its ':' axes (i, j) in row-major order, j fastest,
-/// into out. The threads of a grid share the work as matmul_a_col_tile_fill(.., out, position,
-/// threads), where position is [[thread_position_in_grid]] and threads [[threads_per_grid]]. The
-/// parameters before out are those of matmul_a_col_tile.
+/// Puts the results of matmulAColTile over its ':' axes (i, j) in row-major order, j fastest, into
+/// out. The threads of a grid share the work as matmulAColTileFill(.., out, position, threads),
+/// where position is [[thread_position_in_grid]] and threads [[threads_per_grid]]. The parameters
+/// before out are those of matmulAColTile.
 /// @param out room for BM * BK results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-static inline void matmul_a_col_tile_fill(
-    long M, long K, long BM, long BK, long pid_m, long k, device long* out, long rank, long size) {
+static inline void matmulAColTileFill(
+    long M, long K, long BM, long BK, long pidM, long k, device long* out, long rank, long size) {
   const long count = BM * BK;
   for (long n = rank; n < count; n += size) {
-    out[n] = matmul_a_col_tile(M, K, BM, BK, pid_m, k, n / BK, n % BK);
+    out[n] = matmulAColTile(M, K, BM, BK, pidM, k, n / BK, n % BK);
   }
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_METAL != 0x4741a402
+#elif LEGO_MATMUL_A_COL_TILE_METAL != 0x211d19fb
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_METAL

@@ -5,7 +5,7 @@
 // Quotients are exact: both operands are integers below 2^53.
 
 /**
- * The index at (pid_m, k, i, j).
+ * The index at (pidM, k, i, j).
  *
  * Assumes M % BM == 0.
  * Assumes K % BK == 0.
@@ -15,34 +15,34 @@
  * @param {number} K K >= 1
  * @param {number} BM BM >= 1
  * @param {number} BK BK >= 1
- * @param {number} pid_m 0 <= pid_m < Math.floor(M / BM)
+ * @param {number} pidM 0 <= pidM < Math.floor(M / BM)
  * @param {number} k 0 <= k < Math.floor(K / BK)
  * @param {number} i 0 <= i < BM
  * @param {number} j 0 <= j < BK
  * @returns {number} 0 <= the result < K*M
  */
-export function matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j) {
-  return M * (BK * k + j) + BM * pid_m + i;
+export function matmulAColTile(M, K, BM, BK, pidM, k, i, j) {
+  return M * (BK * k + j) + BM * pidM + i;
 }
 
 /**
- * The results of matmul_a_col_tile for all 0 <= i < BM and 0 <= j < BK, in row-major order: j runs
+ * The results of matmulAColTile for all 0 <= i < BM and 0 <= j < BK, in row-major order: j runs
  * fastest.
  *
  * @param {number} M M >= 1
  * @param {number} K K >= 1
  * @param {number} BM BM >= 1
  * @param {number} BK BK >= 1
- * @param {number} pid_m 0 <= pid_m < Math.floor(M / BM)
+ * @param {number} pidM 0 <= pidM < Math.floor(M / BM)
  * @param {number} k 0 <= k < Math.floor(K / BK)
  * @returns {Float64Array}
  */
-export function matmul_a_col_tile_array(M, K, BM, BK, pid_m, k) {
+export function matmulAColTileArray(M, K, BM, BK, pidM, k) {
   const results = new Float64Array(BM * BK);
   let position = 0;
   for (let i = 0; i < BM; i += 1) {
     for (let j = 0; j < BK; j += 1) {
-      results[position] = matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j);
+      results[position] = matmulAColTile(M, K, BM, BK, pidM, k, i, j);
       position += 1;
     }
   }
@@ -58,7 +58,7 @@ export function matmul_a_col_tile_array(M, K, BM, BK, pid_m, k) {
  * @param {number} BK
  * @returns {boolean}
  */
-export function matmul_a_col_tile_fits(M, K, BM, BK) {
+export function matmulAColTileFits(M, K, BM, BK) {
   return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM === 0 && K % BK === 0
       && K <= Math.trunc(Number.MAX_SAFE_INTEGER / M) && BM <= Number.MAX_SAFE_INTEGER
       && BK <= Number.MAX_SAFE_INTEGER;

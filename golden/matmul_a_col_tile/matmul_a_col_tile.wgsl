@@ -4,12 +4,12 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The index at (pid_m, k, i, j).
+/// The index at (pidM, k, i, j).
 /// M >= 1
 /// K >= 1
 /// BM >= 1
 /// BK >= 1
-/// 0 <= pid_m < M / BM
+/// 0 <= pidM < M / BM
 /// 0 <= k < K / BK
 /// 0 <= i < BM
 /// 0 <= j < BK
@@ -17,15 +17,15 @@
 /// Assumes M % BM == 0
 /// Assumes K % BK == 0
 /// Assumes K*M <= 2^31 - 1
-fn matmul_a_col_tile(M: i32, K: i32, BM: i32, BK: i32, pid_m: i32, k: i32, i: i32, j: i32) -> i32 {
-  return M * (BK * k + j) + BM * pid_m + i;
+fn matmulAColTile(M: i32, K: i32, BM: i32, BK: i32, pidM: i32, k: i32, i: i32, j: i32) -> i32 {
+  return M * (BK * k + j) + BM * pidM + i;
 }
 
-/// Element n of the results of matmul_a_col_tile over its ':' axes (i, j) in row-major order, j
+/// Element n of the results of matmulAColTile over its ':' axes (i, j) in row-major order, j
 /// fastest; 0 <= n < BM * BK. The invocations of a workgroup fill an array together:
 ///   for (var n = i32(local_index); n < BM * BK; n += workgroup_size) {
-///     results[n] = matmul_a_col_tile_at(M, K, BM, BK, pid_m, k, n);
+///     results[n] = matmulAColTileAt(M, K, BM, BK, pidM, k, n);
 ///   }
-fn matmul_a_col_tile_at(M: i32, K: i32, BM: i32, BK: i32, pid_m: i32, k: i32, n: i32) -> i32 {
-  return matmul_a_col_tile(M, K, BM, BK, pid_m, k, n / BK, n % BK);
+fn matmulAColTileAt(M: i32, K: i32, BM: i32, BK: i32, pidM: i32, k: i32, n: i32) -> i32 {
+  return matmulAColTile(M, K, BM, BK, pidM, k, n / BK, n % BK);
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_A_ROW_GLSL
-#define LEGO_MATMUL_A_ROW_GLSL 0x0db23678
+#define LEGO_MATMUL_A_ROW_GLSL 0x1aeaaa0e
 
 // Physical position of the logical index (i, j, k, l).
 // M >= 1
@@ -20,13 +20,13 @@
 // Assumes M % BM == 0
 // Assumes K % BK == 0
 // Assumes K*M <= 2^31 - 1
-int matmul_a_row_apply(int M, int K, int BM, int BK, int i, int j, int k, int l) {
+int matmulARowApply(int M, int K, int BM, int BK, int i, int j, int k, int l) {
   return K * (BM * i + k) + BK * j + l;
 }
 
 // The same with (i, j, k, l) as a vector.
-int matmul_a_row_apply(int M, int K, int BM, int BK, ivec4 index) {
-  return matmul_a_row_apply(M, K, BM, BK, index.x, index.y, index.z, index.w);
+int matmulARowApply(int M, int K, int BM, int BK, ivec4 index) {
+  return matmulARowApply(M, K, BM, BK, index.x, index.y, index.z, index.w);
 }
 
 // Logical index (i, j, k, l) of a physical position.
@@ -39,22 +39,22 @@ int matmul_a_row_apply(int M, int K, int BM, int BK, ivec4 index) {
 // Assumes M % BM == 0
 // Assumes K % BK == 0
 // Renamed: flat is flat_v here
-void matmul_a_row_inv(
+void matmulARowInv(
     int M, int K, int BM, int BK, int flat_v, out int i, out int j, out int k, out int l) {
-  int flat_div_K = flat_v / K;
-  i = flat_div_K / BM;
+  int flatDivK = flat_v / K;
+  i = flatDivK / BM;
   j = flat_v % K / BK;
-  k = flat_div_K % BM;
+  k = flatDivK % BM;
   l = flat_v % BK;
 }
 
 // The same with (i, j, k, l) as a vector.
-ivec4 matmul_a_row_inv(int M, int K, int BM, int BK, int flat_v) {
+ivec4 matmulARowInv(int M, int K, int BM, int BK, int flat_v) {
   ivec4 result;
-  matmul_a_row_inv(M, K, BM, BK, flat_v, result.x, result.y, result.z, result.w);
+  matmulARowInv(M, K, BM, BK, flat_v, result.x, result.y, result.z, result.w);
   return result;
 }
 
-#elif LEGO_MATMUL_A_ROW_GLSL != 0x0db23678
+#elif LEGO_MATMUL_A_ROW_GLSL != 0x1aeaaa0e
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_GLSL

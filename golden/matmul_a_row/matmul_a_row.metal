@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_METAL
-#define LEGO_MATMUL_A_ROW_METAL 0x7a3961f3
+#define LEGO_MATMUL_A_ROW_METAL 0x3e91b666
 
 #include <metal_stdlib>
 
@@ -19,14 +19,14 @@
 /// @pre M % BM == 0
 /// @pre K % BK == 0
 /// @pre K*M <= LONG_MAX
-static inline long matmul_a_row_apply(
+static inline long matmulARowApply(
     long M, long K, long BM, long BK, long i, long j, long k, long l) {
   (void)M;
   return K * (BM * i + k) + BK * j + l;
 }
 
-/// The result of matmul_a_row_inv.
-struct matmul_a_row_inv_result {
+/// The result of matmulARowInv.
+struct MatmulARowInvResult {
   long i;
   long j;
   long k;
@@ -42,13 +42,12 @@ struct matmul_a_row_inv_result {
 /// @return 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-static inline matmul_a_row_inv_result matmul_a_row_inv(
-    long M, long K, long BM, long BK, long flat) {
+static inline MatmulARowInvResult matmulARowInv(long M, long K, long BM, long BK, long flat) {
   (void)M;
-  const long flat_div_K = flat / K;
-  return {flat_div_K / BM, flat % K / BK, flat_div_K % BM, flat % BK};
+  const long flatDivK = flat / K;
+  return {flatDivK / BM, flat % K / BK, flatDivK % BM, flat % BK};
 }
 
-#elif LEGO_MATMUL_A_ROW_METAL != 0x7a3961f3
+#elif LEGO_MATMUL_A_ROW_METAL != 0x3e91b666
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_METAL

@@ -21,7 +21,7 @@
  * @param {number} l 0 <= l < BK
  * @returns {number} 0 <= the result < K*M
  */
-export function matmul_a_row_apply(M, K, BM, BK, i, j, k, l) {
+export function matmulARowApply(M, K, BM, BK, i, j, k, l) {
   return K * (BM * i + k) + BK * j + l;
 }
 
@@ -38,9 +38,9 @@ export function matmul_a_row_apply(M, K, BM, BK, i, j, k, l) {
  * @param {number} flat 0 <= flat < K*M
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(M / BM), 0 <= j < Math.floor(K / BK), 0 <= k < BM, 0 <= l < BK
  */
-export function matmul_a_row_inv(M, K, BM, BK, flat) {
-  const flat_div_K = Math.trunc(flat / K);
-  return [Math.trunc(flat_div_K / BM), Math.trunc(flat % K / BK), flat_div_K % BM, flat % BK];
+export function matmulARowInv(M, K, BM, BK, flat) {
+  const flatDivK = Math.trunc(flat / K);
+  return [Math.trunc(flatDivK / BM), Math.trunc(flat % K / BK), flatDivK % BM, flat % BK];
 }
 
 /**
@@ -52,7 +52,7 @@ export function matmul_a_row_inv(M, K, BM, BK, flat) {
  * @param {number} BK
  * @returns {boolean}
  */
-export function matmul_a_row_fits(M, K, BM, BK) {
+export function matmulARowFits(M, K, BM, BK) {
   return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM === 0 && K % BK === 0
       && K <= Math.trunc(Number.MAX_SAFE_INTEGER / M) && BM <= Number.MAX_SAFE_INTEGER
       && BK <= Number.MAX_SAFE_INTEGER;

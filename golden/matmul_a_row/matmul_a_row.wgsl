@@ -17,12 +17,12 @@
 /// Assumes M % BM == 0
 /// Assumes K % BK == 0
 /// Assumes K*M <= 2^31 - 1
-fn matmul_a_row_apply(M: i32, K: i32, BM: i32, BK: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
+fn matmulARowApply(M: i32, K: i32, BM: i32, BK: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
   return K * (BM * i + k) + BK * j + l;
 }
 
-/// The result of matmul_a_row_inv.
-struct matmul_a_row_inv_result {
+/// The result of matmulARowInv.
+struct MatmulARowInvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -38,7 +38,7 @@ struct matmul_a_row_inv_result {
 /// Result: 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// Assumes M % BM == 0
 /// Assumes K % BK == 0
-fn matmul_a_row_inv(M: i32, K: i32, BM: i32, BK: i32, flat: i32) -> matmul_a_row_inv_result {
-  let flat_div_K = flat / K;
-  return matmul_a_row_inv_result(flat_div_K / BM, flat % K / BK, flat_div_K % BM, flat % BK);
+fn matmulARowInv(M: i32, K: i32, BM: i32, BK: i32, flat: i32) -> MatmulARowInvResult {
+  let flatDivK = flat / K;
+  return MatmulARowInvResult(flatDivK / BM, flat % K / BK, flatDivK % BM, flat % BK);
 }

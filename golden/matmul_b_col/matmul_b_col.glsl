@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_B_COL_GLSL
-#define LEGO_MATMUL_B_COL_GLSL 0x1c6b71fd
+#define LEGO_MATMUL_B_COL_GLSL 0x7a6fe9dd
 
 // Physical position of the logical index (i, j, k, l).
 // K >= 1
@@ -20,13 +20,13 @@
 // Assumes K % BK == 0
 // Assumes N % BN == 0
 // Assumes K*N <= 2^31 - 1
-int matmul_b_col_apply(int K, int N, int BK, int BN, int i, int j, int k, int l) {
+int matmulBColApply(int K, int N, int BK, int BN, int i, int j, int k, int l) {
   return K * (BN * j + l) + BK * i + k;
 }
 
 // The same with (i, j, k, l) as a vector.
-int matmul_b_col_apply(int K, int N, int BK, int BN, ivec4 index) {
-  return matmul_b_col_apply(K, N, BK, BN, index.x, index.y, index.z, index.w);
+int matmulBColApply(int K, int N, int BK, int BN, ivec4 index) {
+  return matmulBColApply(K, N, BK, BN, index.x, index.y, index.z, index.w);
 }
 
 // Logical index (i, j, k, l) of a physical position.
@@ -39,22 +39,22 @@ int matmul_b_col_apply(int K, int N, int BK, int BN, ivec4 index) {
 // Assumes K % BK == 0
 // Assumes N % BN == 0
 // Renamed: flat is flat_v here
-void matmul_b_col_inv(
+void matmulBColInv(
     int K, int N, int BK, int BN, int flat_v, out int i, out int j, out int k, out int l) {
-  int flat_div_K = flat_v / K;
+  int flatDivK = flat_v / K;
   i = flat_v % K / BK;
-  j = flat_div_K / BN;
+  j = flatDivK / BN;
   k = flat_v % BK;
-  l = flat_div_K % BN;
+  l = flatDivK % BN;
 }
 
 // The same with (i, j, k, l) as a vector.
-ivec4 matmul_b_col_inv(int K, int N, int BK, int BN, int flat_v) {
+ivec4 matmulBColInv(int K, int N, int BK, int BN, int flat_v) {
   ivec4 result;
-  matmul_b_col_inv(K, N, BK, BN, flat_v, result.x, result.y, result.z, result.w);
+  matmulBColInv(K, N, BK, BN, flat_v, result.x, result.y, result.z, result.w);
   return result;
 }
 
-#elif LEGO_MATMUL_B_COL_GLSL != 0x1c6b71fd
+#elif LEGO_MATMUL_B_COL_GLSL != 0x7a6fe9dd
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_GLSL

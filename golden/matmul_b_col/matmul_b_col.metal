@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_METAL
-#define LEGO_MATMUL_B_COL_METAL 0x3c2a28a3
+#define LEGO_MATMUL_B_COL_METAL 0x455a14ba
 
 #include <metal_stdlib>
 
@@ -19,14 +19,14 @@
 /// @pre K % BK == 0
 /// @pre N % BN == 0
 /// @pre K*N <= LONG_MAX
-static inline long matmul_b_col_apply(
+static inline long matmulBColApply(
     long K, long N, long BK, long BN, long i, long j, long k, long l) {
   (void)N;
   return K * (BN * j + l) + BK * i + k;
 }
 
-/// The result of matmul_b_col_inv.
-struct matmul_b_col_inv_result {
+/// The result of matmulBColInv.
+struct MatmulBColInvResult {
   long i;
   long j;
   long k;
@@ -42,13 +42,12 @@ struct matmul_b_col_inv_result {
 /// @return 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-static inline matmul_b_col_inv_result matmul_b_col_inv(
-    long K, long N, long BK, long BN, long flat) {
+static inline MatmulBColInvResult matmulBColInv(long K, long N, long BK, long BN, long flat) {
   (void)N;
-  const long flat_div_K = flat / K;
-  return {flat % K / BK, flat_div_K / BN, flat % BK, flat_div_K % BN};
+  const long flatDivK = flat / K;
+  return {flat % K / BK, flatDivK / BN, flat % BK, flatDivK % BN};
 }
 
-#elif LEGO_MATMUL_B_COL_METAL != 0x3c2a28a3
+#elif LEGO_MATMUL_B_COL_METAL != 0x455a14ba
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_METAL

@@ -21,7 +21,7 @@
  * @param {number} l 0 <= l < BN
  * @returns {number} 0 <= the result < K*N
  */
-export function matmul_b_col_apply(K, N, BK, BN, i, j, k, l) {
+export function matmulBColApply(K, N, BK, BN, i, j, k, l) {
   return K * (BN * j + l) + BK * i + k;
 }
 
@@ -38,9 +38,9 @@ export function matmul_b_col_apply(K, N, BK, BN, i, j, k, l) {
  * @param {number} flat 0 <= flat < K*N
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(K / BK), 0 <= j < Math.floor(N / BN), 0 <= k < BK, 0 <= l < BN
  */
-export function matmul_b_col_inv(K, N, BK, BN, flat) {
-  const flat_div_K = Math.trunc(flat / K);
-  return [Math.trunc(flat % K / BK), Math.trunc(flat_div_K / BN), flat % BK, flat_div_K % BN];
+export function matmulBColInv(K, N, BK, BN, flat) {
+  const flatDivK = Math.trunc(flat / K);
+  return [Math.trunc(flat % K / BK), Math.trunc(flatDivK / BN), flat % BK, flatDivK % BN];
 }
 
 /**
@@ -52,7 +52,7 @@ export function matmul_b_col_inv(K, N, BK, BN, flat) {
  * @param {number} BN
  * @returns {boolean}
  */
-export function matmul_b_col_fits(K, N, BK, BN) {
+export function matmulBColFits(K, N, BK, BN) {
   return K >= 1 && N >= 1 && BK >= 1 && BN >= 1 && K % BK === 0 && N % BN === 0
       && K <= Math.trunc(Number.MAX_SAFE_INTEGER / N) && BK <= Number.MAX_SAFE_INTEGER
       && BN <= Number.MAX_SAFE_INTEGER;

@@ -17,12 +17,12 @@
 /// Assumes K % BK == 0
 /// Assumes N % BN == 0
 /// Assumes K*N <= 2^31 - 1
-fn matmul_b_col_apply(K: i32, N: i32, BK: i32, BN: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
+fn matmulBColApply(K: i32, N: i32, BK: i32, BN: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
   return K * (BN * j + l) + BK * i + k;
 }
 
-/// The result of matmul_b_col_inv.
-struct matmul_b_col_inv_result {
+/// The result of matmulBColInv.
+struct MatmulBColInvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -38,7 +38,7 @@ struct matmul_b_col_inv_result {
 /// Result: 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// Assumes K % BK == 0
 /// Assumes N % BN == 0
-fn matmul_b_col_inv(K: i32, N: i32, BK: i32, BN: i32, flat: i32) -> matmul_b_col_inv_result {
-  let flat_div_K = flat / K;
-  return matmul_b_col_inv_result(flat % K / BK, flat_div_K / BN, flat % BK, flat_div_K % BN);
+fn matmulBColInv(K: i32, N: i32, BK: i32, BN: i32, flat: i32) -> MatmulBColInvResult {
+  let flatDivK = flat / K;
+  return MatmulBColInvResult(flat % K / BK, flatDivK / BN, flat % BK, flatDivK % BN);
 }

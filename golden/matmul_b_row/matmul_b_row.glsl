@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_B_ROW_GLSL
-#define LEGO_MATMUL_B_ROW_GLSL 0x1f8b2e64
+#define LEGO_MATMUL_B_ROW_GLSL 0x16b83804
 
 // Physical position of the logical index (i, j, k, l).
 // K >= 1
@@ -20,13 +20,13 @@
 // Assumes K % BK == 0
 // Assumes N % BN == 0
 // Assumes K*N <= 2^31 - 1
-int matmul_b_row_apply(int K, int N, int BK, int BN, int i, int j, int k, int l) {
+int matmulBRowApply(int K, int N, int BK, int BN, int i, int j, int k, int l) {
   return N * (BK * i + k) + BN * j + l;
 }
 
 // The same with (i, j, k, l) as a vector.
-int matmul_b_row_apply(int K, int N, int BK, int BN, ivec4 index) {
-  return matmul_b_row_apply(K, N, BK, BN, index.x, index.y, index.z, index.w);
+int matmulBRowApply(int K, int N, int BK, int BN, ivec4 index) {
+  return matmulBRowApply(K, N, BK, BN, index.x, index.y, index.z, index.w);
 }
 
 // Logical index (i, j, k, l) of a physical position.
@@ -39,22 +39,22 @@ int matmul_b_row_apply(int K, int N, int BK, int BN, ivec4 index) {
 // Assumes K % BK == 0
 // Assumes N % BN == 0
 // Renamed: flat is flat_v here
-void matmul_b_row_inv(
+void matmulBRowInv(
     int K, int N, int BK, int BN, int flat_v, out int i, out int j, out int k, out int l) {
-  int flat_div_N = flat_v / N;
-  i = flat_div_N / BK;
+  int flatDivN = flat_v / N;
+  i = flatDivN / BK;
   j = flat_v % N / BN;
-  k = flat_div_N % BK;
+  k = flatDivN % BK;
   l = flat_v % BN;
 }
 
 // The same with (i, j, k, l) as a vector.
-ivec4 matmul_b_row_inv(int K, int N, int BK, int BN, int flat_v) {
+ivec4 matmulBRowInv(int K, int N, int BK, int BN, int flat_v) {
   ivec4 result;
-  matmul_b_row_inv(K, N, BK, BN, flat_v, result.x, result.y, result.z, result.w);
+  matmulBRowInv(K, N, BK, BN, flat_v, result.x, result.y, result.z, result.w);
   return result;
 }
 
-#elif LEGO_MATMUL_B_ROW_GLSL != 0x1f8b2e64
+#elif LEGO_MATMUL_B_ROW_GLSL != 0x16b83804
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_GLSL

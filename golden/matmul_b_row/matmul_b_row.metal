@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_METAL
-#define LEGO_MATMUL_B_ROW_METAL 0x3dc2d6dc
+#define LEGO_MATMUL_B_ROW_METAL 0x2a5bb4bc
 
 #include <metal_stdlib>
 
@@ -19,14 +19,14 @@
 /// @pre K % BK == 0
 /// @pre N % BN == 0
 /// @pre K*N <= LONG_MAX
-static inline long matmul_b_row_apply(
+static inline long matmulBRowApply(
     long K, long N, long BK, long BN, long i, long j, long k, long l) {
   (void)K;
   return N * (BK * i + k) + BN * j + l;
 }
 
-/// The result of matmul_b_row_inv.
-struct matmul_b_row_inv_result {
+/// The result of matmulBRowInv.
+struct MatmulBRowInvResult {
   long i;
   long j;
   long k;
@@ -42,13 +42,12 @@ struct matmul_b_row_inv_result {
 /// @return 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-static inline matmul_b_row_inv_result matmul_b_row_inv(
-    long K, long N, long BK, long BN, long flat) {
+static inline MatmulBRowInvResult matmulBRowInv(long K, long N, long BK, long BN, long flat) {
   (void)K;
-  const long flat_div_N = flat / N;
-  return {flat_div_N / BK, flat % N / BN, flat_div_N % BK, flat % BN};
+  const long flatDivN = flat / N;
+  return {flatDivN / BK, flat % N / BN, flatDivN % BK, flat % BN};
 }
 
-#elif LEGO_MATMUL_B_ROW_METAL != 0x3dc2d6dc
+#elif LEGO_MATMUL_B_ROW_METAL != 0x2a5bb4bc
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_METAL

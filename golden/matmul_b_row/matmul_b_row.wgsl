@@ -17,12 +17,12 @@
 /// Assumes K % BK == 0
 /// Assumes N % BN == 0
 /// Assumes K*N <= 2^31 - 1
-fn matmul_b_row_apply(K: i32, N: i32, BK: i32, BN: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
+fn matmulBRowApply(K: i32, N: i32, BK: i32, BN: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
   return N * (BK * i + k) + BN * j + l;
 }
 
-/// The result of matmul_b_row_inv.
-struct matmul_b_row_inv_result {
+/// The result of matmulBRowInv.
+struct MatmulBRowInvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -38,7 +38,7 @@ struct matmul_b_row_inv_result {
 /// Result: 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// Assumes K % BK == 0
 /// Assumes N % BN == 0
-fn matmul_b_row_inv(K: i32, N: i32, BK: i32, BN: i32, flat: i32) -> matmul_b_row_inv_result {
-  let flat_div_N = flat / N;
-  return matmul_b_row_inv_result(flat_div_N / BK, flat % N / BN, flat_div_N % BK, flat % BN);
+fn matmulBRowInv(K: i32, N: i32, BK: i32, BN: i32, flat: i32) -> MatmulBRowInvResult {
+  let flatDivN = flat / N;
+  return MatmulBRowInvResult(flatDivN / BK, flat % N / BN, flatDivN % BK, flat % BN);
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_C_GLSL
-#define LEGO_MATMUL_C_GLSL 0x365960c9
+#define LEGO_MATMUL_C_GLSL 0x18a49a78
 
 // Physical position of the logical index (i, j, k, l).
 // M >= 1
@@ -20,13 +20,13 @@
 // Assumes M % BM == 0
 // Assumes N % BN == 0
 // Assumes M*N <= 2^31 - 1
-int matmul_c_apply(int M, int N, int BM, int BN, int i, int j, int k, int l) {
+int matmulCApply(int M, int N, int BM, int BN, int i, int j, int k, int l) {
   return N * (BM * i + k) + BN * j + l;
 }
 
 // The same with (i, j, k, l) as a vector.
-int matmul_c_apply(int M, int N, int BM, int BN, ivec4 index) {
-  return matmul_c_apply(M, N, BM, BN, index.x, index.y, index.z, index.w);
+int matmulCApply(int M, int N, int BM, int BN, ivec4 index) {
+  return matmulCApply(M, N, BM, BN, index.x, index.y, index.z, index.w);
 }
 
 // Logical index (i, j, k, l) of a physical position.
@@ -39,22 +39,22 @@ int matmul_c_apply(int M, int N, int BM, int BN, ivec4 index) {
 // Assumes M % BM == 0
 // Assumes N % BN == 0
 // Renamed: flat is flat_v here
-void matmul_c_inv(
+void matmulCInv(
     int M, int N, int BM, int BN, int flat_v, out int i, out int j, out int k, out int l) {
-  int flat_div_N = flat_v / N;
-  i = flat_div_N / BM;
+  int flatDivN = flat_v / N;
+  i = flatDivN / BM;
   j = flat_v % N / BN;
-  k = flat_div_N % BM;
+  k = flatDivN % BM;
   l = flat_v % BN;
 }
 
 // The same with (i, j, k, l) as a vector.
-ivec4 matmul_c_inv(int M, int N, int BM, int BN, int flat_v) {
+ivec4 matmulCInv(int M, int N, int BM, int BN, int flat_v) {
   ivec4 result;
-  matmul_c_inv(M, N, BM, BN, flat_v, result.x, result.y, result.z, result.w);
+  matmulCInv(M, N, BM, BN, flat_v, result.x, result.y, result.z, result.w);
   return result;
 }
 
-#elif LEGO_MATMUL_C_GLSL != 0x365960c9
+#elif LEGO_MATMUL_C_GLSL != 0x18a49a78
 #error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_GLSL

@@ -2,7 +2,7 @@
 //
 // matmul_c(M, N, BM, BN)
 #ifndef LEGO_MATMUL_C_METAL
-#define LEGO_MATMUL_C_METAL 0x639cb54e
+#define LEGO_MATMUL_C_METAL 0x72311468
 
 #include <metal_stdlib>
 
@@ -19,14 +19,13 @@
 /// @pre M % BM == 0
 /// @pre N % BN == 0
 /// @pre M*N <= LONG_MAX
-static inline long matmul_c_apply(
-    long M, long N, long BM, long BN, long i, long j, long k, long l) {
+static inline long matmulCApply(long M, long N, long BM, long BN, long i, long j, long k, long l) {
   (void)M;
   return N * (BM * i + k) + BN * j + l;
 }
 
-/// The result of matmul_c_inv.
-struct matmul_c_inv_result {
+/// The result of matmulCInv.
+struct MatmulCInvResult {
   long i;
   long j;
   long k;
@@ -42,12 +41,12 @@ struct matmul_c_inv_result {
 /// @return 0 <= i < M / BM, 0 <= j < N / BN, 0 <= k < BM, 0 <= l < BN
 /// @pre M % BM == 0
 /// @pre N % BN == 0
-static inline matmul_c_inv_result matmul_c_inv(long M, long N, long BM, long BN, long flat) {
+static inline MatmulCInvResult matmulCInv(long M, long N, long BM, long BN, long flat) {
   (void)M;
-  const long flat_div_N = flat / N;
-  return {flat_div_N / BM, flat % N / BN, flat_div_N % BM, flat % BN};
+  const long flatDivN = flat / N;
+  return {flatDivN / BM, flat % N / BN, flatDivN % BM, flat % BN};
 }
 
-#elif LEGO_MATMUL_C_METAL != 0x639cb54e
+#elif LEGO_MATMUL_C_METAL != 0x72311468
 #error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_METAL

@@ -21,7 +21,7 @@
  * @param {number} l 0 <= l < BN
  * @returns {number} 0 <= the result < M*N
  */
-export function matmul_c_apply(M, N, BM, BN, i, j, k, l) {
+export function matmulCApply(M, N, BM, BN, i, j, k, l) {
   return N * (BM * i + k) + BN * j + l;
 }
 
@@ -38,9 +38,9 @@ export function matmul_c_apply(M, N, BM, BN, i, j, k, l) {
  * @param {number} flat 0 <= flat < M*N
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < Math.floor(M / BM), 0 <= j < Math.floor(N / BN), 0 <= k < BM, 0 <= l < BN
  */
-export function matmul_c_inv(M, N, BM, BN, flat) {
-  const flat_div_N = Math.trunc(flat / N);
-  return [Math.trunc(flat_div_N / BM), Math.trunc(flat % N / BN), flat_div_N % BM, flat % BN];
+export function matmulCInv(M, N, BM, BN, flat) {
+  const flatDivN = Math.trunc(flat / N);
+  return [Math.trunc(flatDivN / BM), Math.trunc(flat % N / BN), flatDivN % BM, flat % BN];
 }
 
 /**
@@ -52,7 +52,7 @@ export function matmul_c_inv(M, N, BM, BN, flat) {
  * @param {number} BN
  * @returns {boolean}
  */
-export function matmul_c_fits(M, N, BM, BN) {
+export function matmulCFits(M, N, BM, BN) {
   return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM === 0 && N % BN === 0
       && M <= Math.trunc(Number.MAX_SAFE_INTEGER / N) && BM <= Number.MAX_SAFE_INTEGER
       && BN <= Number.MAX_SAFE_INTEGER;

@@ -17,12 +17,12 @@
 /// Assumes M % BM == 0
 /// Assumes N % BN == 0
 /// Assumes M*N <= 2^31 - 1
-fn matmul_c_apply(M: i32, N: i32, BM: i32, BN: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
+fn matmulCApply(M: i32, N: i32, BM: i32, BN: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
   return N * (BM * i + k) + BN * j + l;
 }
 
-/// The result of matmul_c_inv.
-struct matmul_c_inv_result {
+/// The result of matmulCInv.
+struct MatmulCInvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -38,7 +38,7 @@ struct matmul_c_inv_result {
 /// Result: 0 <= i < M / BM, 0 <= j < N / BN, 0 <= k < BM, 0 <= l < BN
 /// Assumes M % BM == 0
 /// Assumes N % BN == 0
-fn matmul_c_inv(M: i32, N: i32, BM: i32, BN: i32, flat: i32) -> matmul_c_inv_result {
-  let flat_div_N = flat / N;
-  return matmul_c_inv_result(flat_div_N / BM, flat % N / BN, flat_div_N % BM, flat % BN);
+fn matmulCInv(M: i32, N: i32, BM: i32, BN: i32, flat: i32) -> MatmulCInvResult {
+  let flatDivN = flat / N;
+  return MatmulCInvResult(flatDivN / BM, flat % N / BN, flatDivN % BM, flat % BN);
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_PID_GLSL
-#define LEGO_MATMUL_PID_GLSL 0x5172acc8
+#define LEGO_MATMUL_PID_GLSL 0x7df0ece8
 
 // Physical position of the logical index (i, j).
 // nm >= 1
@@ -16,13 +16,13 @@
 // Result: 0 <= the result < nm*nn
 // Assumes nm % GM == 0
 // Assumes nm*nn <= 2^31 - 1
-int matmul_pid_apply(int nm, int nn, int GM, int i, int j) {
+int matmulPidApply(int nm, int nn, int GM, int i, int j) {
   return GM * (i / GM * (nn - 1) + j) + i;
 }
 
 // The same with (i, j) as a vector.
-int matmul_pid_apply(int nm, int nn, int GM, ivec2 index) {
-  return matmul_pid_apply(nm, nn, GM, index.x, index.y);
+int matmulPidApply(int nm, int nn, int GM, ivec2 index) {
+  return matmulPidApply(nm, nn, GM, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
@@ -34,19 +34,19 @@ int matmul_pid_apply(int nm, int nn, int GM, ivec2 index) {
 // Assumes nm % GM == 0
 // Assumes nm*nn - GM <= 2^31 - 1
 // Renamed: flat is flat_v here
-void matmul_pid_inv(int nm, int nn, int GM, int flat_v, out int i, out int j) {
-  int flat_div_GM = flat_v / GM;
-  i = GM * (flat_div_GM / nn - flat_div_GM) + flat_v;
-  j = flat_div_GM % nn;
+void matmulPidInv(int nm, int nn, int GM, int flat_v, out int i, out int j) {
+  int flatDivGm = flat_v / GM;
+  i = GM * (flatDivGm / nn - flatDivGm) + flat_v;
+  j = flatDivGm % nn;
 }
 
 // The same with (i, j) as a vector.
-ivec2 matmul_pid_inv(int nm, int nn, int GM, int flat_v) {
+ivec2 matmulPidInv(int nm, int nn, int GM, int flat_v) {
   ivec2 result;
-  matmul_pid_inv(nm, nn, GM, flat_v, result.x, result.y);
+  matmulPidInv(nm, nn, GM, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_MATMUL_PID_GLSL != 0x5172acc8
+#elif LEGO_MATMUL_PID_GLSL != 0x7df0ece8
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_GLSL

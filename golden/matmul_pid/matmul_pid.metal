@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_METAL
-#define LEGO_MATMUL_PID_METAL 0x1b2a48c1
+#define LEGO_MATMUL_PID_METAL 0x35425c29
 
 #include <metal_stdlib>
 
@@ -15,13 +15,13 @@
 /// @return 0 <= the result < nm*nn
 /// @pre nm % GM == 0
 /// @pre nm*nn <= LONG_MAX
-static inline long matmul_pid_apply(long nm, long nn, long GM, long i, long j) {
+static inline long matmulPidApply(long nm, long nn, long GM, long i, long j) {
   (void)nm;
   return GM * (i / GM * (nn - 1) + j) + i;
 }
 
-/// The result of matmul_pid_inv.
-struct matmul_pid_inv_result {
+/// The result of matmulPidInv.
+struct MatmulPidInvResult {
   long i;
   long j;
 };
@@ -34,12 +34,12 @@ struct matmul_pid_inv_result {
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm % GM == 0
 /// @pre nm*nn - GM <= LONG_MAX
-static inline matmul_pid_inv_result matmul_pid_inv(long nm, long nn, long GM, long flat) {
+static inline MatmulPidInvResult matmulPidInv(long nm, long nn, long GM, long flat) {
   (void)nm;
-  const long flat_div_GM = flat / GM;
-  return {GM * (flat_div_GM / nn - flat_div_GM) + flat, flat_div_GM % nn};
+  const long flatDivGm = flat / GM;
+  return {GM * (flatDivGm / nn - flatDivGm) + flat, flatDivGm % nn};
 }
 
-#elif LEGO_MATMUL_PID_METAL != 0x1b2a48c1
+#elif LEGO_MATMUL_PID_METAL != 0x35425c29
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_METAL

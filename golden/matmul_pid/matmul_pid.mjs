@@ -17,7 +17,7 @@
  * @param {number} j 0 <= j < nn
  * @returns {number} 0 <= the result < nm*nn
  */
-export function matmul_pid_apply(nm, nn, GM, i, j) {
+export function matmulPidApply(nm, nn, GM, i, j) {
   return GM * (Math.trunc(i / GM) * (nn - 1) + j) + i;
 }
 
@@ -33,9 +33,9 @@ export function matmul_pid_apply(nm, nn, GM, i, j) {
  * @param {number} flat 0 <= flat < nm*nn
  * @returns {[i: number, j: number]} 0 <= i < nm, 0 <= j < nn
  */
-export function matmul_pid_inv(nm, nn, GM, flat) {
-  const flat_div_GM = Math.trunc(flat / GM);
-  return [GM * (Math.trunc(flat_div_GM / nn) - flat_div_GM) + flat, flat_div_GM % nn];
+export function matmulPidInv(nm, nn, GM, flat) {
+  const flatDivGm = Math.trunc(flat / GM);
+  return [GM * (Math.trunc(flatDivGm / nn) - flatDivGm) + flat, flatDivGm % nn];
 }
 
 /**
@@ -46,7 +46,7 @@ export function matmul_pid_inv(nm, nn, GM, flat) {
  * @param {number} GM
  * @returns {boolean}
  */
-export function matmul_pid_fits(nm, nn, GM) {
+export function matmulPidFits(nm, nn, GM) {
   return nm >= 1 && nn >= 1 && GM >= 1 && nm % GM === 0
       && nm <= Math.trunc(Number.MAX_SAFE_INTEGER / nn) && GM <= Number.MAX_SAFE_INTEGER;
 }

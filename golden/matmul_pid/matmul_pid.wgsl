@@ -13,12 +13,12 @@
 /// Result: 0 <= the result < nm*nn
 /// Assumes nm % GM == 0
 /// Assumes nm*nn <= 2^31 - 1
-fn matmul_pid_apply(nm: i32, nn: i32, GM: i32, i: i32, j: i32) -> i32 {
+fn matmulPidApply(nm: i32, nn: i32, GM: i32, i: i32, j: i32) -> i32 {
   return GM * (i / GM * (nn - 1) + j) + i;
 }
 
-/// The result of matmul_pid_inv.
-struct matmul_pid_inv_result {
+/// The result of matmulPidInv.
+struct MatmulPidInvResult {
   i: i32,
   j: i32,
 }
@@ -31,7 +31,7 @@ struct matmul_pid_inv_result {
 /// Result: 0 <= i < nm, 0 <= j < nn
 /// Assumes nm % GM == 0
 /// Assumes nm*nn - GM <= 2^31 - 1
-fn matmul_pid_inv(nm: i32, nn: i32, GM: i32, flat: i32) -> matmul_pid_inv_result {
-  let flat_div_GM = flat / GM;
-  return matmul_pid_inv_result(GM * (flat_div_GM / nn - flat_div_GM) + flat, flat_div_GM % nn);
+fn matmulPidInv(nm: i32, nn: i32, GM: i32, flat: i32) -> MatmulPidInvResult {
+  let flatDivGm = flat / GM;
+  return MatmulPidInvResult(GM * (flatDivGm / nn - flatDivGm) + flat, flatDivGm % nn);
 }

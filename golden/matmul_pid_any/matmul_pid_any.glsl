@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_PID_ANY_GLSL
-#define LEGO_MATMUL_PID_ANY_GLSL 0x78c8446a
+#define LEGO_MATMUL_PID_ANY_GLSL 0x7814739c
 
 // Physical position of the logical index (i, j).
 // nm >= 1
@@ -16,14 +16,14 @@
 // Result: 0 <= the result < nm*nn
 // Assumes nm <= GM || nm % GM == 0
 // Assumes nn*min(GM, nm) + nm*nn - nn <= 2^31 - 1
-int matmul_pid_any_apply(int nm, int nn, int GM, int i, int j) {
+int matmulPidAnyApply(int nm, int nn, int GM, int i, int j) {
   int smaller = min(GM, nm);
   return smaller * (i / smaller * (nn - 1) + j) + i;
 }
 
 // The same with (i, j) as a vector.
-int matmul_pid_any_apply(int nm, int nn, int GM, ivec2 index) {
-  return matmul_pid_any_apply(nm, nn, GM, index.x, index.y);
+int matmulPidAnyApply(int nm, int nn, int GM, ivec2 index) {
+  return matmulPidAnyApply(nm, nn, GM, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
@@ -36,20 +36,20 @@ int matmul_pid_any_apply(int nm, int nn, int GM, ivec2 index) {
 // Assumes nm*nn <= 2^31 - 1
 // Assumes min(GM, nm) + nm <= 2^31 - 1
 // Renamed: flat is flat_v here
-void matmul_pid_any_inv(int nm, int nn, int GM, int flat_v, out int i, out int j) {
+void matmulPidAnyInv(int nm, int nn, int GM, int flat_v, out int i, out int j) {
   int smaller = min(GM, nm);
-  int flat_div_smaller = flat_v / smaller;
-  i = smaller * (flat_div_smaller / nn - flat_div_smaller) + flat_v;
-  j = flat_div_smaller % nn;
+  int flatDivSmaller = flat_v / smaller;
+  i = smaller * (flatDivSmaller / nn - flatDivSmaller) + flat_v;
+  j = flatDivSmaller % nn;
 }
 
 // The same with (i, j) as a vector.
-ivec2 matmul_pid_any_inv(int nm, int nn, int GM, int flat_v) {
+ivec2 matmulPidAnyInv(int nm, int nn, int GM, int flat_v) {
   ivec2 result;
-  matmul_pid_any_inv(nm, nn, GM, flat_v, result.x, result.y);
+  matmulPidAnyInv(nm, nn, GM, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_MATMUL_PID_ANY_GLSL != 0x78c8446a
+#elif LEGO_MATMUL_PID_ANY_GLSL != 0x7814739c
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_GLSL

@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_METAL
-#define LEGO_MATMUL_PID_ANY_METAL 0x42fd564c
+#define LEGO_MATMUL_PID_ANY_METAL 0x33cc3ec8
 
 #include <metal_stdlib>
 
@@ -15,13 +15,13 @@
 /// @return 0 <= the result < nm*nn
 /// @pre nm <= GM || nm % GM == 0
 /// @pre nn*min(GM, nm) + nm*nn - nn <= LONG_MAX
-static inline long matmul_pid_any_apply(long nm, long nn, long GM, long i, long j) {
+static inline long matmulPidAnyApply(long nm, long nn, long GM, long i, long j) {
   const long smaller = metal::min(GM, nm);
   return smaller * (i / smaller * (nn - 1) + j) + i;
 }
 
-/// The result of matmul_pid_any_inv.
-struct matmul_pid_any_inv_result {
+/// The result of matmulPidAnyInv.
+struct MatmulPidAnyInvResult {
   long i;
   long j;
 };
@@ -35,12 +35,12 @@ struct matmul_pid_any_inv_result {
 /// @pre nm <= GM || nm % GM == 0
 /// @pre nm*nn <= LONG_MAX
 /// @pre min(GM, nm) + nm <= LONG_MAX
-static inline matmul_pid_any_inv_result matmul_pid_any_inv(long nm, long nn, long GM, long flat) {
+static inline MatmulPidAnyInvResult matmulPidAnyInv(long nm, long nn, long GM, long flat) {
   const long smaller = metal::min(GM, nm);
-  const long flat_div_smaller = flat / smaller;
-  return {smaller * (flat_div_smaller / nn - flat_div_smaller) + flat, flat_div_smaller % nn};
+  const long flatDivSmaller = flat / smaller;
+  return {smaller * (flatDivSmaller / nn - flatDivSmaller) + flat, flatDivSmaller % nn};
 }
 
-#elif LEGO_MATMUL_PID_ANY_METAL != 0x42fd564c
+#elif LEGO_MATMUL_PID_ANY_METAL != 0x33cc3ec8
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_METAL

@@ -17,7 +17,7 @@
  * @param {number} j 0 <= j < nn
  * @returns {number} 0 <= the result < nm*nn
  */
-export function matmul_pid_any_apply(nm, nn, GM, i, j) {
+export function matmulPidAnyApply(nm, nn, GM, i, j) {
   const smaller = Math.min(GM, nm);
   return smaller * (Math.trunc(i / smaller) * (nn - 1) + j) + i;
 }
@@ -35,13 +35,10 @@ export function matmul_pid_any_apply(nm, nn, GM, i, j) {
  * @param {number} flat 0 <= flat < nm*nn
  * @returns {[i: number, j: number]} 0 <= i < nm, 0 <= j < nn
  */
-export function matmul_pid_any_inv(nm, nn, GM, flat) {
+export function matmulPidAnyInv(nm, nn, GM, flat) {
   const smaller = Math.min(GM, nm);
-  const flat_div_smaller = Math.trunc(flat / smaller);
-  return [
-    smaller * (Math.trunc(flat_div_smaller / nn) - flat_div_smaller) + flat,
-    flat_div_smaller % nn,
-  ];
+  const flatDivSmaller = Math.trunc(flat / smaller);
+  return [smaller * (Math.trunc(flatDivSmaller / nn) - flatDivSmaller) + flat, flatDivSmaller % nn];
 }
 
 /**
@@ -52,7 +49,7 @@ export function matmul_pid_any_inv(nm, nn, GM, flat) {
  * @param {number} GM
  * @returns {boolean}
  */
-export function matmul_pid_any_fits(nm, nn, GM) {
+export function matmulPidAnyFits(nm, nn, GM) {
   return nm >= 1 && nn >= 1 && GM >= 1 && (nm <= GM || nm % GM === 0)
       && GM <= Number.MAX_SAFE_INTEGER && nm <= Number.MAX_SAFE_INTEGER
       && nm <= Math.trunc(Number.MAX_SAFE_INTEGER / nn)

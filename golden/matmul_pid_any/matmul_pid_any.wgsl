@@ -13,13 +13,13 @@
 /// Result: 0 <= the result < nm*nn
 /// Assumes nm <= GM || nm % GM == 0
 /// Assumes nn*min(GM, nm) + nm*nn - nn <= 2^31 - 1
-fn matmul_pid_any_apply(nm: i32, nn: i32, GM: i32, i: i32, j: i32) -> i32 {
+fn matmulPidAnyApply(nm: i32, nn: i32, GM: i32, i: i32, j: i32) -> i32 {
   let smaller = min(GM, nm);
   return smaller * (i / smaller * (nn - 1) + j) + i;
 }
 
-/// The result of matmul_pid_any_inv.
-struct matmul_pid_any_inv_result {
+/// The result of matmulPidAnyInv.
+struct MatmulPidAnyInvResult {
   i: i32,
   j: i32,
 }
@@ -33,9 +33,9 @@ struct matmul_pid_any_inv_result {
 /// Assumes nm <= GM || nm % GM == 0
 /// Assumes nm*nn <= 2^31 - 1
 /// Assumes min(GM, nm) + nm <= 2^31 - 1
-fn matmul_pid_any_inv(nm: i32, nn: i32, GM: i32, flat: i32) -> matmul_pid_any_inv_result {
+fn matmulPidAnyInv(nm: i32, nn: i32, GM: i32, flat: i32) -> MatmulPidAnyInvResult {
   let smaller = min(GM, nm);
-  let flat_div_smaller = flat / smaller;
-  return matmul_pid_any_inv_result(
-      smaller * (flat_div_smaller / nn - flat_div_smaller) + flat, flat_div_smaller % nn);
+  let flatDivSmaller = flat / smaller;
+  return MatmulPidAnyInvResult(
+      smaller * (flatDivSmaller / nn - flatDivSmaller) + flat, flatDivSmaller % nn);
 }

@@ -5,44 +5,44 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MORTON_16X16_GLSL
-#define LEGO_MORTON_16X16_GLSL 0x0bd8c2d9
+#define LEGO_MORTON_16X16_GLSL 0x4562a417
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 16
 // 0 <= j < 16
 // Result: 0 <= the result < 256
-int morton_16x16_apply(int i, int j) {
+int morton16x16Apply(int i, int j) {
   // The bits i[3] 0 i[2] 0 i[1] 0 i[0] 0 j[3] 0 j[2] 0 j[1] 0 j[0], highest first.
   int total = 256 * i + j;
   int bits = ((total << 2) | total) & 0x3333;
-  int bits_2 = ((bits << 1) | bits) & 0x5555;
-  return (bits_2 >> 7) | (bits_2 & 0x55);
+  int bits2 = ((bits << 1) | bits) & 0x5555;
+  return (bits2 >> 7) | (bits2 & 0x55);
 }
 
 // The same with (i, j) as a vector.
-int morton_16x16_apply(ivec2 index) {
-  return morton_16x16_apply(index.x, index.y);
+int morton16x16Apply(ivec2 index) {
+  return morton16x16Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 256
 // Result: 0 <= i < 16, 0 <= j < 16
 // Renamed: flat is flat_v here
-void morton_16x16_inv(int flat_v, out int i, out int j) {
+void morton16x16Inv(int flat_v, out int i, out int j) {
   int bits = 257 * flat_v & 0xaa55;
-  int bits_2 = (bits | (bits >> 1)) & 0x6633;
-  int bits_3 = (bits_2 | (bits_2 >> 2)) & 0x1e0f;
-  i = bits_3 >> 9;
-  j = bits_3 & 15;
+  int bits2 = (bits | (bits >> 1)) & 0x6633;
+  int bits3 = (bits2 | (bits2 >> 2)) & 0x1e0f;
+  i = bits3 >> 9;
+  j = bits3 & 15;
 }
 
 // The same with (i, j) as a vector.
-ivec2 morton_16x16_inv(int flat_v) {
+ivec2 morton16x16Inv(int flat_v) {
   ivec2 result;
-  morton_16x16_inv(flat_v, result.x, result.y);
+  morton16x16Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_MORTON_16X16_GLSL != 0x0bd8c2d9
+#elif LEGO_MORTON_16X16_GLSL != 0x4562a417
 #error two different units are named morton_16x16; give name= to one of them
 #endif  // LEGO_MORTON_16X16_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([16, 16]).OrderBy(GenP([16, 16], morton, morton_inv))
 #ifndef LEGO_MORTON_16X16_METAL
-#define LEGO_MORTON_16X16_METAL 0x6a093a67
+#define LEGO_MORTON_16X16_METAL 0x72298726
 
 #include <metal_stdlib>
 
@@ -10,16 +10,16 @@
 /// @param i 0 <= i < 16
 /// @param j 0 <= j < 16
 /// @return 0 <= the result < 256
-static inline int morton_16x16_apply(int i, int j) {
+static inline int morton16x16Apply(int i, int j) {
   // The bits i[3] 0 i[2] 0 i[1] 0 i[0] 0 j[3] 0 j[2] 0 j[1] 0 j[0], highest first.
   const int total = 256 * i + j;
   const int bits = ((total << 2) | total) & 0x3333;
-  const int bits_2 = ((bits << 1) | bits) & 0x5555;
-  return (bits_2 >> 7) | (bits_2 & 0x55);
+  const int bits2 = ((bits << 1) | bits) & 0x5555;
+  return (bits2 >> 7) | (bits2 & 0x55);
 }
 
-/// The result of morton_16x16_inv.
-struct morton_16x16_inv_result {
+/// The result of morton16x16Inv.
+struct Morton16x16InvResult {
   int i;
   int j;
 };
@@ -27,14 +27,14 @@ struct morton_16x16_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 256
 /// @return 0 <= i < 16, 0 <= j < 16
-static inline morton_16x16_inv_result morton_16x16_inv(int flat) {
+static inline Morton16x16InvResult morton16x16Inv(int flat) {
   // The bits flat[7] flat[5] flat[3] flat[1] 5x0 flat[6] flat[4] flat[2] flat[0], highest first.
   const int bits = 257 * flat & 0xaa55;
-  const int bits_2 = (bits | (bits >> 1)) & 0x6633;
-  const int bits_3 = (bits_2 | (bits_2 >> 2)) & 0x1e0f;
-  return {bits_3 >> 9, bits_3 & 15};
+  const int bits2 = (bits | (bits >> 1)) & 0x6633;
+  const int bits3 = (bits2 | (bits2 >> 2)) & 0x1e0f;
+  return {bits3 >> 9, bits3 & 15};
 }
 
-#elif LEGO_MORTON_16X16_METAL != 0x6a093a67
+#elif LEGO_MORTON_16X16_METAL != 0x72298726
 #error two different units are named morton_16x16; give name= to one of them
 #endif  // LEGO_MORTON_16X16_METAL

@@ -9,11 +9,11 @@
  * @param {number} j 0 <= j < 16
  * @returns {number} 0 <= the result < 256
  */
-export function morton_16x16_apply(i, j) {
+export function morton16x16Apply(i, j) {
   const total = 256 * i + j;
   const bits = ((total << 2) | total) & 0x3333;
-  const bits_2 = ((bits << 1) | bits) & 0x5555;
-  return (bits_2 >> 7) | (bits_2 & 0x55);
+  const bits2 = ((bits << 1) | bits) & 0x5555;
+  return (bits2 >> 7) | (bits2 & 0x55);
 }
 
 /**
@@ -22,9 +22,9 @@ export function morton_16x16_apply(i, j) {
  * @param {number} flat 0 <= flat < 256
  * @returns {[i: number, j: number]} 0 <= i < 16, 0 <= j < 16
  */
-export function morton_16x16_inv(flat) {
+export function morton16x16Inv(flat) {
   const bits = 257 * flat & 0xaa55;
-  const bits_2 = (bits | (bits >> 1)) & 0x6633;
-  const bits_3 = (bits_2 | (bits_2 >> 2)) & 0x1e0f;
-  return [bits_3 >> 9, bits_3 & 15];
+  const bits2 = (bits | (bits >> 1)) & 0x6633;
+  const bits3 = (bits2 | (bits2 >> 2)) & 0x1e0f;
+  return [bits3 >> 9, bits3 & 15];
 }

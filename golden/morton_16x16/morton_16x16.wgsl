@@ -8,16 +8,16 @@
 /// 0 <= i < 16
 /// 0 <= j < 16
 /// Result: 0 <= the result < 256
-fn morton_16x16_apply(i: i32, j: i32) -> i32 {
+fn morton16x16Apply(i: i32, j: i32) -> i32 {
   // The bits i[3] 0 i[2] 0 i[1] 0 i[0] 0 j[3] 0 j[2] 0 j[1] 0 j[0], highest first.
   let total = 256 * i + j;
   let bits = ((total << 2u) | total) & 0x3333;
-  let bits_2 = ((bits << 1u) | bits) & 0x5555;
-  return (bits_2 >> 7u) | (bits_2 & 0x55);
+  let bits2 = ((bits << 1u) | bits) & 0x5555;
+  return (bits2 >> 7u) | (bits2 & 0x55);
 }
 
-/// The result of morton_16x16_inv.
-struct morton_16x16_inv_result {
+/// The result of morton16x16Inv.
+struct Morton16x16InvResult {
   i: i32,
   j: i32,
 }
@@ -25,10 +25,10 @@ struct morton_16x16_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 256
 /// Result: 0 <= i < 16, 0 <= j < 16
-fn morton_16x16_inv(flat: i32) -> morton_16x16_inv_result {
+fn morton16x16Inv(flat: i32) -> Morton16x16InvResult {
   // The bits flat[7] flat[5] flat[3] flat[1] 5x0 flat[6] flat[4] flat[2] flat[0], highest first.
   let bits = (257 * flat) & 0xaa55;
-  let bits_2 = (bits | (bits >> 1u)) & 0x6633;
-  let bits_3 = (bits_2 | (bits_2 >> 2u)) & 0x1e0f;
-  return morton_16x16_inv_result(bits_3 >> 9u, bits_3 & 15);
+  let bits2 = (bits | (bits >> 1u)) & 0x6633;
+  let bits3 = (bits2 | (bits2 >> 2u)) & 0x1e0f;
+  return Morton16x16InvResult(bits3 >> 9u, bits3 & 15);
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_NW_GLSL
-#define LEGO_NW_GLSL 0x090ec0b9
+#define LEGO_NW_GLSL 0x61ac3bd3
 
 // The square root rounded down, two bits of n at a time.
 int nw_isqrt(int n) {
@@ -27,7 +27,7 @@ int nw_isqrt(int n) {
 // 0 <= j < b + 1
 // Result: 0 <= the result < (b + 1)*(b + 1)
 // Assumes 4*b*b + 2*b <= 2^31 - 1
-int nw_apply(int b, int i, int j) {
+int nwApply(int b, int i, int j) {
   int total = i + j;
   int difference = 2 * b - total;
   return (total <= b ? total * (total + 1) >> 1
@@ -36,8 +36,8 @@ int nw_apply(int b, int i, int j) {
 }
 
 // The same with (i, j) as a vector.
-int nw_apply(int b, ivec2 index) {
-  return nw_apply(b, index.x, index.y);
+int nwApply(int b, ivec2 index) {
+  return nwApply(b, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
@@ -51,23 +51,23 @@ int nw_apply(int b, ivec2 index) {
 // 2^31 - 1
 // Assumes b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= 2^31 - 1
 // Renamed: flat is flat_v here
-void nw_inv(int b, int flat_v, out int i, out int j) {
+void nwInv(int b, int flat_v, out int i, out int j) {
   int choice = flat_v <= b * (b + 3) >> 1 ? flat_v : b * (b + 2) - flat_v;
   int root = nw_isqrt(2 * choice);
   int total = int(root * (root + 1) >> 1 <= choice) + root;
   int quotient = total * (total - 1) >> 1;
-  int total_2 = total + quotient;
+  int total2 = total + quotient;
   i = flat_v <= b * (b + 3) >> 1 ? choice - quotient : b + (quotient - choice);
-  j = flat_v <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b + 1 + (choice - total_2);
+  j = flat_v <= b * (b + 3) >> 1 ? total2 - choice - 1 : b + 1 + (choice - total2);
 }
 
 // The same with (i, j) as a vector.
-ivec2 nw_inv(int b, int flat_v) {
+ivec2 nwInv(int b, int flat_v) {
   ivec2 result;
-  nw_inv(b, flat_v, result.x, result.y);
+  nwInv(b, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_NW_GLSL != 0x090ec0b9
+#elif LEGO_NW_GLSL != 0x61ac3bd3
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_GLSL

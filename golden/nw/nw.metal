@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_METAL
-#define LEGO_NW_METAL 0x7387cb06
+#define LEGO_NW_METAL 0x2667735f
 
 #include <metal_stdlib>
 
@@ -26,7 +26,7 @@ static inline long nw_isqrt_i64(long n) {
 /// @param j 0 <= j < b + 1
 /// @return 0 <= the result < (b + 1)*(b + 1)
 /// @pre 4*b*b + 2*b <= LONG_MAX
-static inline long nw_apply(long b, long i, long j) {
+static inline long nwApply(long b, long i, long j) {
   const long total = i + j;
   const long difference = 2 * b - total;
   return (total <= b ? total * (total + 1) >> 1
@@ -34,8 +34,8 @@ static inline long nw_apply(long b, long i, long j) {
       + i;
 }
 
-/// The result of nw_inv.
-struct nw_inv_result {
+/// The result of nwInv.
+struct NwInvResult {
   long i;
   long j;
 };
@@ -50,18 +50,18 @@ struct nw_inv_result {
 /// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
 /// LONG_MAX
 /// @pre b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= LONG_MAX
-static inline nw_inv_result nw_inv(long b, long flat) {
+static inline NwInvResult nwInv(long b, long flat) {
   const long choice = flat <= b * (b + 3) >> 1 ? flat : b * (b + 2) - flat;
   const long root = nw_isqrt_i64(2 * choice);
   const long total = long(root * (root + 1) >> 1 <= choice) + root;
   const long quotient = total * (total - 1) >> 1;
-  const long total_2 = total + quotient;
+  const long total2 = total + quotient;
   return {
       flat <= b * (b + 3) >> 1 ? choice - quotient : b + (quotient - choice),
-      flat <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b + 1 + (choice - total_2),
+      flat <= b * (b + 3) >> 1 ? total2 - choice - 1 : b + 1 + (choice - total2),
   };
 }
 
-#elif LEGO_NW_METAL != 0x7387cb06
+#elif LEGO_NW_METAL != 0x2667735f
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_METAL

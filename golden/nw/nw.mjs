@@ -26,7 +26,7 @@ function isqrt(n) {
  * @param {number} j 0 <= j < b + 1
  * @returns {number} 0 <= the result < (b + 1)*(b + 1)
  */
-export function nw_apply(b, i, j) {
+export function nwApply(b, i, j) {
   const total = i + j;
   const difference = 2 * b - total;
   return (total <= b ? Math.floor(total * (total + 1) / 2)
@@ -46,15 +46,15 @@ export function nw_apply(b, i, j) {
  * @param {number} flat 0 <= flat < (b + 1)*(b + 1)
  * @returns {[i: number, j: number]} 0 <= i < b + 1, 0 <= j < b + 1
  */
-export function nw_inv(b, flat) {
+export function nwInv(b, flat) {
   const choice = flat <= Math.floor(b * (b + 3) / 2) ? flat : b * (b + 2) - flat;
   const root = isqrt(2 * choice);
   const total = Number(Math.floor(root * (root + 1) / 2) <= choice) + root;
   const quotient = Math.floor(total * (total - 1) / 2) + 0;
-  const total_2 = total + quotient;
+  const total2 = total + quotient;
   return [
     flat <= Math.floor(b * (b + 3) / 2) ? choice - quotient : b + (quotient - choice),
-    flat <= Math.floor(b * (b + 3) / 2) ? total_2 - choice - 1 : b + 1 + (choice - total_2),
+    flat <= Math.floor(b * (b + 3) / 2) ? total2 - choice - 1 : b + 1 + (choice - total2),
   ];
 }
 
@@ -64,7 +64,7 @@ export function nw_inv(b, flat) {
  * @param {number} b
  * @returns {boolean}
  */
-export function nw_fits(b) {
+export function nwFits(b) {
   return b >= 1 && b <= Math.trunc(Number.MAX_SAFE_INTEGER / 2)
       && b <= Math.trunc(Math.trunc((Number.MAX_SAFE_INTEGER - 2 * b) / 4) / b);
 }

@@ -25,7 +25,7 @@ fn nw_isqrt_i32(n: i32) -> i32 {
 /// 0 <= j < b + 1
 /// Result: 0 <= the result < (b + 1)*(b + 1)
 /// Assumes 4*b*b + 2*b <= 2^31 - 1
-fn nw_apply(b: i32, i: i32, j: i32) -> i32 {
+fn nwApply(b: i32, i: i32, j: i32) -> i32 {
   let total = i + j;
   let difference = 2 * b - total;
   return select(
@@ -35,8 +35,8 @@ fn nw_apply(b: i32, i: i32, j: i32) -> i32 {
       + i;
 }
 
-/// The result of nw_inv.
-struct nw_inv_result {
+/// The result of nwInv.
+struct NwInvResult {
   i: i32,
   j: i32,
 }
@@ -51,13 +51,13 @@ struct nw_inv_result {
 /// Assumes floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
 /// 2^31 - 1
 /// Assumes b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= 2^31 - 1
-fn nw_inv(b: i32, flat: i32) -> nw_inv_result {
+fn nwInv(b: i32, flat: i32) -> NwInvResult {
   let choice = select(b * (b + 2) - flat, flat, flat <= ((b * (b + 3)) >> 1u));
   let root = nw_isqrt_i32(2 * choice);
   let total = i32(((root * (root + 1)) >> 1u) <= choice) + root;
   let quotient = (total * (total - 1)) >> 1u;
-  let total_2 = total + quotient;
-  return nw_inv_result(
+  let total2 = total + quotient;
+  return NwInvResult(
       select(b + (quotient - choice), choice - quotient, flat <= ((b * (b + 3)) >> 1u)),
-      select(b + 1 + (choice - total_2), total_2 - choice - 1, flat <= ((b * (b + 3)) >> 1u)));
+      select(b + 1 + (choice - total2), total2 - choice - 1, flat <= ((b * (b + 3)) >> 1u)));
 }

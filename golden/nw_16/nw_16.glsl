@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_NW_16_GLSL
-#define LEGO_NW_16_GLSL 0x706a1d20
+#define LEGO_NW_16_GLSL 0x79fec931
 
 // The square root rounded down, two bits of n at a time.
 int nw_16_isqrt(int n) {
@@ -25,7 +25,7 @@ int nw_16_isqrt(int n) {
 // 0 <= i < 17
 // 0 <= j < 17
 // Result: 0 <= the result < 289
-int nw_16_apply(int i, int j) {
+int nw16Apply(int i, int j) {
   int total = i + j;
   int choice = total <= 16 ? total : 32 - total;
   int quotient = choice * (choice + 1) >> 1;
@@ -33,31 +33,31 @@ int nw_16_apply(int i, int j) {
 }
 
 // The same with (i, j) as a vector.
-int nw_16_apply(ivec2 index) {
-  return nw_16_apply(index.x, index.y);
+int nw16Apply(ivec2 index) {
+  return nw16Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 289
 // Result: 0 <= i < 17, 0 <= j < 17
 // Renamed: flat is flat_v here
-void nw_16_inv(int flat_v, out int i, out int j) {
+void nw16Inv(int flat_v, out int i, out int j) {
   int choice = flat_v <= 152 ? flat_v : 288 - flat_v;
   int root = nw_16_isqrt(2 * choice);
   int total = int(root * (root + 1) >> 1 <= choice) + root;
   int quotient = total * (total - 1) >> 1;
-  int total_2 = total + quotient;
+  int total2 = total + quotient;
   i = flat_v <= 152 ? choice - quotient : quotient - choice + 16;
-  j = flat_v <= 152 ? total_2 - choice - 1 : choice - total_2 + 17;
+  j = flat_v <= 152 ? total2 - choice - 1 : choice - total2 + 17;
 }
 
 // The same with (i, j) as a vector.
-ivec2 nw_16_inv(int flat_v) {
+ivec2 nw16Inv(int flat_v) {
   ivec2 result;
-  nw_16_inv(flat_v, result.x, result.y);
+  nw16Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_NW_16_GLSL != 0x706a1d20
+#elif LEGO_NW_16_GLSL != 0x79fec931
 #error two different units are named nw_16; give name= to one of them
 #endif  // LEGO_NW_16_GLSL

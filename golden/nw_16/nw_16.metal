@@ -2,7 +2,7 @@
 //
 // TileBy([17, 17]).OrderBy(GenP([17, 17], partial(antidiag, 17), partial(antidiag_inv, 17)))
 #ifndef LEGO_NW_16_METAL
-#define LEGO_NW_16_METAL 0x01688421
+#define LEGO_NW_16_METAL 0x5578030d
 
 #include <metal_stdlib>
 
@@ -24,15 +24,15 @@ static inline int nw_16_isqrt_i32(int n) {
 /// @param i 0 <= i < 17
 /// @param j 0 <= j < 17
 /// @return 0 <= the result < 289
-static inline int nw_16_apply(int i, int j) {
+static inline int nw16Apply(int i, int j) {
   const int total = i + j;
   const int choice = total <= 16 ? total : 32 - total;
   const int quotient = choice * (choice + 1) >> 1;
   return (total <= 16 ? quotient : 272 - quotient) + i;
 }
 
-/// The result of nw_16_inv.
-struct nw_16_inv_result {
+/// The result of nw16Inv.
+struct Nw16InvResult {
   int i;
   int j;
 };
@@ -40,18 +40,18 @@ struct nw_16_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 289
 /// @return 0 <= i < 17, 0 <= j < 17
-static inline nw_16_inv_result nw_16_inv(int flat) {
+static inline Nw16InvResult nw16Inv(int flat) {
   const int choice = flat <= 152 ? flat : 288 - flat;
   const int root = nw_16_isqrt_i32(2 * choice);
   const int total = int(root * (root + 1) >> 1 <= choice) + root;
   const int quotient = total * (total - 1) >> 1;
-  const int total_2 = total + quotient;
+  const int total2 = total + quotient;
   return {
       flat <= 152 ? choice - quotient : quotient - choice + 16,
-      flat <= 152 ? total_2 - choice - 1 : choice - total_2 + 17,
+      flat <= 152 ? total2 - choice - 1 : choice - total2 + 17,
   };
 }
 
-#elif LEGO_NW_16_METAL != 0x01688421
+#elif LEGO_NW_16_METAL != 0x5578030d
 #error two different units are named nw_16; give name= to one of them
 #endif  // LEGO_NW_16_METAL

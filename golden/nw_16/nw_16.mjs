@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 17
  * @returns {number} 0 <= the result < 289
  */
-export function nw_16_apply(i, j) {
+export function nw16Apply(i, j) {
   const total = i + j;
   const choice = total <= 16 ? total : 32 - total;
   const quotient = choice * (choice + 1) >> 1;
@@ -22,14 +22,14 @@ export function nw_16_apply(i, j) {
  * @param {number} flat 0 <= flat < 289
  * @returns {[i: number, j: number]} 0 <= i < 17, 0 <= j < 17
  */
-export function nw_16_inv(flat) {
+export function nw16Inv(flat) {
   const choice = flat <= 152 ? flat : 288 - flat;
   const root = Math.floor(Math.sqrt(2 * choice));
   const total = Number(root * (root + 1) >> 1 <= choice) + root;
   const quotient = total * (total - 1) >> 1;
-  const total_2 = total + quotient;
+  const total2 = total + quotient;
   return [
     flat <= 152 ? choice - quotient : quotient - choice + 16,
-    flat <= 152 ? total_2 - choice - 1 : choice - total_2 + 17,
+    flat <= 152 ? total2 - choice - 1 : choice - total2 + 17,
   ];
 }

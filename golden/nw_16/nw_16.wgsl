@@ -23,15 +23,15 @@ fn nw_16_isqrt_i32(n: i32) -> i32 {
 /// 0 <= i < 17
 /// 0 <= j < 17
 /// Result: 0 <= the result < 289
-fn nw_16_apply(i: i32, j: i32) -> i32 {
+fn nw16Apply(i: i32, j: i32) -> i32 {
   let total = i + j;
   let choice = select(32 - total, total, total <= 16);
   let quotient = (choice * (choice + 1)) >> 1u;
   return select(272 - quotient, quotient, total <= 16) + i;
 }
 
-/// The result of nw_16_inv.
-struct nw_16_inv_result {
+/// The result of nw16Inv.
+struct Nw16InvResult {
   i: i32,
   j: i32,
 }
@@ -39,13 +39,13 @@ struct nw_16_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 289
 /// Result: 0 <= i < 17, 0 <= j < 17
-fn nw_16_inv(flat: i32) -> nw_16_inv_result {
+fn nw16Inv(flat: i32) -> Nw16InvResult {
   let choice = select(288 - flat, flat, flat <= 152);
   let root = nw_16_isqrt_i32(2 * choice);
   let total = i32(((root * (root + 1)) >> 1u) <= choice) + root;
   let quotient = (total * (total - 1)) >> 1u;
-  let total_2 = total + quotient;
-  return nw_16_inv_result(
+  let total2 = total + quotient;
+  return Nw16InvResult(
       select(quotient - choice + 16, choice - quotient, flat <= 152),
-      select(choice - total_2 + 17, total_2 - choice - 1, flat <= 152));
+      select(choice - total2 + 17, total2 - choice - 1, flat <= 152));
 }

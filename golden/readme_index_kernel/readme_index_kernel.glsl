@@ -5,34 +5,34 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_INDEX_KERNEL_GLSL
-#define LEGO_INDEX_KERNEL_GLSL 0x07b996d8
+#define LEGO_INDEX_KERNEL_GLSL 0x6d4ec2bb
 
-// The index at (pid_m, pid_n, i, j).
+// The index at (pidM, pidN, i, j).
 // M >= 1
 // N >= 1
 // BM >= 1
 // BN >= 1
-// 0 <= pid_m < M / BM
-// 0 <= pid_n < N / BN
+// 0 <= pidM < M / BM
+// 0 <= pidN < N / BN
 // 0 <= i < BM
 // 0 <= j < BN
 // Result: 0 <= the result < M*N
 // Assumes M % BM == 0
 // Assumes N % BN == 0
 // Assumes M*N <= 2^31 - 1
-int index_kernel(int M, int N, int BM, int BN, int pid_m, int pid_n, int i, int j) {
-  return N * (BM * pid_m + i) + BN * pid_n + j;
+int indexKernel(int M, int N, int BM, int BN, int pidM, int pidN, int i, int j) {
+  return N * (BM * pidM + i) + BN * pidN + j;
 }
 
-// Element n of the results of index_kernel over its ':' axes (i, j) in row-major order, j fastest;
+// Element n of the results of indexKernel over its ':' axes (i, j) in row-major order, j fastest;
 // 0 <= n < BM * BN. The work items of a group fill an array together:
 //   const int stride = int(gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z);
 //   for (int n = int(gl_LocalInvocationIndex); n < BM * BN; n += stride)
-//     results[n] = index_kernel_at(M, N, BM, BN, pid_m, pid_n, n);
-int index_kernel_at(int M, int N, int BM, int BN, int pid_m, int pid_n, int n) {
-  return index_kernel(M, N, BM, BN, pid_m, pid_n, n / BN, n % BN);
+//     results[n] = indexKernelAt(M, N, BM, BN, pidM, pidN, n);
+int indexKernelAt(int M, int N, int BM, int BN, int pidM, int pidN, int n) {
+  return indexKernel(M, N, BM, BN, pidM, pidN, n / BN, n % BN);
 }
 
-#elif LEGO_INDEX_KERNEL_GLSL != 0x07b996d8
+#elif LEGO_INDEX_KERNEL_GLSL != 0x6d4ec2bb
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_GLSL

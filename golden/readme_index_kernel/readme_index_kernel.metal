@@ -2,45 +2,45 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_METAL
-#define LEGO_INDEX_KERNEL_METAL 0x001d7e15
+#define LEGO_INDEX_KERNEL_METAL 0x4c9060b9
 
 #include <metal_stdlib>
 
-/// The index at (pid_m, pid_n, i, j).
+/// The index at (pidM, pidN, i, j).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param BM BM >= 1
 /// @param BN BN >= 1
-/// @param pid_m 0 <= pid_m < M / BM
-/// @param pid_n 0 <= pid_n < N / BN
+/// @param pidM 0 <= pidM < M / BM
+/// @param pidN 0 <= pidN < N / BN
 /// @param i 0 <= i < BM
 /// @param j 0 <= j < BN
 /// @return 0 <= the result < M*N
 /// @pre M % BM == 0
 /// @pre N % BN == 0
 /// @pre M*N <= LONG_MAX
-static inline long index_kernel(
-    long M, long N, long BM, long BN, long pid_m, long pid_n, long i, long j) {
+static inline long indexKernel(
+    long M, long N, long BM, long BN, long pidM, long pidN, long i, long j) {
   (void)M;
-  return N * (BM * pid_m + i) + BN * pid_n + j;
+  return N * (BM * pidM + i) + BN * pidN + j;
 }
 
-/// Puts the results of index_kernel over its ':' axes (i, j) in row-major order, j fastest, into
-/// out. The threads of a grid share the work as index_kernel_fill(.., out, position, threads),
-/// where position is [[thread_position_in_grid]] and threads [[threads_per_grid]]. The parameters
-/// before out are those of index_kernel.
+/// Puts the results of indexKernel over its ':' axes (i, j) in row-major order, j fastest, into
+/// out. The threads of a grid share the work as indexKernelFill(.., out, position, threads), where
+/// position is [[thread_position_in_grid]] and threads [[threads_per_grid]]. The parameters before
+/// out are those of indexKernel.
 /// @param out room for BM * BN results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-static inline void index_kernel_fill(
-    long M, long N, long BM, long BN, long pid_m, long pid_n, device long* out, long rank,
+static inline void indexKernelFill(
+    long M, long N, long BM, long BN, long pidM, long pidN, device long* out, long rank,
     long size) {
   const long count = BM * BN;
   for (long n = rank; n < count; n += size) {
-    out[n] = index_kernel(M, N, BM, BN, pid_m, pid_n, n / BN, n % BN);
+    out[n] = indexKernel(M, N, BM, BN, pidM, pidN, n / BN, n % BN);
   }
 }
 
-#elif LEGO_INDEX_KERNEL_METAL != 0x001d7e15
+#elif LEGO_INDEX_KERNEL_METAL != 0x4c9060b9
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_METAL

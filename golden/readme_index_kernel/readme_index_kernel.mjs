@@ -5,7 +5,7 @@
 // Quotients are exact: both operands are integers below 2^53.
 
 /**
- * The index at (pid_m, pid_n, i, j).
+ * The index at (pidM, pidN, i, j).
  *
  * Assumes M % BM == 0.
  * Assumes N % BN == 0.
@@ -15,34 +15,34 @@
  * @param {number} N N >= 1
  * @param {number} BM BM >= 1
  * @param {number} BN BN >= 1
- * @param {number} pid_m 0 <= pid_m < Math.floor(M / BM)
- * @param {number} pid_n 0 <= pid_n < Math.floor(N / BN)
+ * @param {number} pidM 0 <= pidM < Math.floor(M / BM)
+ * @param {number} pidN 0 <= pidN < Math.floor(N / BN)
  * @param {number} i 0 <= i < BM
  * @param {number} j 0 <= j < BN
  * @returns {number} 0 <= the result < M*N
  */
-export function index_kernel(M, N, BM, BN, pid_m, pid_n, i, j) {
-  return N * (BM * pid_m + i) + BN * pid_n + j;
+export function indexKernel(M, N, BM, BN, pidM, pidN, i, j) {
+  return N * (BM * pidM + i) + BN * pidN + j;
 }
 
 /**
- * The results of index_kernel for all 0 <= i < BM and 0 <= j < BN, in row-major order: j runs
+ * The results of indexKernel for all 0 <= i < BM and 0 <= j < BN, in row-major order: j runs
  * fastest.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1
  * @param {number} BM BM >= 1
  * @param {number} BN BN >= 1
- * @param {number} pid_m 0 <= pid_m < Math.floor(M / BM)
- * @param {number} pid_n 0 <= pid_n < Math.floor(N / BN)
+ * @param {number} pidM 0 <= pidM < Math.floor(M / BM)
+ * @param {number} pidN 0 <= pidN < Math.floor(N / BN)
  * @returns {Float64Array}
  */
-export function index_kernel_array(M, N, BM, BN, pid_m, pid_n) {
+export function indexKernelArray(M, N, BM, BN, pidM, pidN) {
   const results = new Float64Array(BM * BN);
   let position = 0;
   for (let i = 0; i < BM; i += 1) {
     for (let j = 0; j < BN; j += 1) {
-      results[position] = index_kernel(M, N, BM, BN, pid_m, pid_n, i, j);
+      results[position] = indexKernel(M, N, BM, BN, pidM, pidN, i, j);
       position += 1;
     }
   }
@@ -58,7 +58,7 @@ export function index_kernel_array(M, N, BM, BN, pid_m, pid_n) {
  * @param {number} BN
  * @returns {boolean}
  */
-export function index_kernel_fits(M, N, BM, BN) {
+export function indexKernelFits(M, N, BM, BN) {
   return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM === 0 && N % BN === 0
       && M <= Math.trunc(Number.MAX_SAFE_INTEGER / N) && BM <= Number.MAX_SAFE_INTEGER
       && BN <= Number.MAX_SAFE_INTEGER;

@@ -4,28 +4,28 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The index at (pid_m, pid_n, i, j).
+/// The index at (pidM, pidN, i, j).
 /// M >= 1
 /// N >= 1
 /// BM >= 1
 /// BN >= 1
-/// 0 <= pid_m < M / BM
-/// 0 <= pid_n < N / BN
+/// 0 <= pidM < M / BM
+/// 0 <= pidN < N / BN
 /// 0 <= i < BM
 /// 0 <= j < BN
 /// Result: 0 <= the result < M*N
 /// Assumes M % BM == 0
 /// Assumes N % BN == 0
 /// Assumes M*N <= 2^31 - 1
-fn index_kernel(M: i32, N: i32, BM: i32, BN: i32, pid_m: i32, pid_n: i32, i: i32, j: i32) -> i32 {
-  return N * (BM * pid_m + i) + BN * pid_n + j;
+fn indexKernel(M: i32, N: i32, BM: i32, BN: i32, pidM: i32, pidN: i32, i: i32, j: i32) -> i32 {
+  return N * (BM * pidM + i) + BN * pidN + j;
 }
 
-/// Element n of the results of index_kernel over its ':' axes (i, j) in row-major order, j fastest;
+/// Element n of the results of indexKernel over its ':' axes (i, j) in row-major order, j fastest;
 /// 0 <= n < BM * BN. The invocations of a workgroup fill an array together:
 ///   for (var n = i32(local_index); n < BM * BN; n += workgroup_size) {
-///     results[n] = index_kernel_at(M, N, BM, BN, pid_m, pid_n, n);
+///     results[n] = indexKernelAt(M, N, BM, BN, pidM, pidN, n);
 ///   }
-fn index_kernel_at(M: i32, N: i32, BM: i32, BN: i32, pid_m: i32, pid_n: i32, n: i32) -> i32 {
-  return index_kernel(M, N, BM, BN, pid_m, pid_n, n / BN, n % BN);
+fn indexKernelAt(M: i32, N: i32, BM: i32, BN: i32, pidM: i32, pidN: i32, n: i32) -> i32 {
+  return indexKernel(M, N, BM, BN, pidM, pidN, n / BN, n % BN);
 }

@@ -5,12 +5,12 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_RESHAPE_CHAIN_12_GLSL
-#define LEGO_RESHAPE_CHAIN_12_GLSL 0x08f1ae14
+#define LEGO_RESHAPE_CHAIN_12_GLSL 0x248010b6
 
 // Physical position of the logical index (i).
 // 0 <= i < 12
 // Result: 0 <= the result < 12
-int reshape_chain_12_apply(int i) {
+int reshapeChain12Apply(int i) {
   return 6 * (i & 1) + (i >> 1);
 }
 
@@ -18,11 +18,11 @@ int reshape_chain_12_apply(int i) {
 // 0 <= flat_v < 12
 // Result: 0 <= the result < 12
 // Renamed: flat is flat_v here
-int reshape_chain_12_inv(int flat_v) {
+int reshapeChain12Inv(int flat_v) {
   int scaled = 2 * flat_v;
   return flat_v < 6 ? scaled : scaled - 11;
 }
 
-#elif LEGO_RESHAPE_CHAIN_12_GLSL != 0x08f1ae14
+#elif LEGO_RESHAPE_CHAIN_12_GLSL != 0x248010b6
 #error two different units are named reshape_chain_12; give name= to one of them
 #endif  // LEGO_RESHAPE_CHAIN_12_GLSL

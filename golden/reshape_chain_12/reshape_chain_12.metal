@@ -2,25 +2,25 @@
 //
 // GroupBy([12]).OrderBy(Col(3, 4)).OrderBy(Col(2, 6))
 #ifndef LEGO_RESHAPE_CHAIN_12_METAL
-#define LEGO_RESHAPE_CHAIN_12_METAL 0x29af901f
+#define LEGO_RESHAPE_CHAIN_12_METAL 0x4df8e1a5
 
 #include <metal_stdlib>
 
 /// Physical position of the logical index (i).
 /// @param i 0 <= i < 12
 /// @return 0 <= the result < 12
-static inline int reshape_chain_12_apply(int i) {
+static inline int reshapeChain12Apply(int i) {
   return 6 * (i & 1) + (i >> 1);
 }
 
 /// Logical index (i) of a physical position.
 /// @param flat 0 <= flat < 12
 /// @return 0 <= the result < 12
-static inline int reshape_chain_12_inv(int flat) {
+static inline int reshapeChain12Inv(int flat) {
   const int scaled = 2 * flat;
   return flat < 6 ? scaled : scaled - 11;
 }
 
-#elif LEGO_RESHAPE_CHAIN_12_METAL != 0x29af901f
+#elif LEGO_RESHAPE_CHAIN_12_METAL != 0x4df8e1a5
 #error two different units are named reshape_chain_12; give name= to one of them
 #endif  // LEGO_RESHAPE_CHAIN_12_METAL

@@ -8,7 +8,7 @@
  * @param {number} i 0 <= i < 12
  * @returns {number} 0 <= the result < 12
  */
-export function reshape_chain_12_apply(i) {
+export function reshapeChain12Apply(i) {
   return 6 * (i & 1) + (i >> 1);
 }
 
@@ -18,7 +18,7 @@ export function reshape_chain_12_apply(i) {
  * @param {number} flat 0 <= flat < 12
  * @returns {number} 0 <= the result < 12
  */
-export function reshape_chain_12_inv(flat) {
+export function reshapeChain12Inv(flat) {
   const scaled = 2 * flat;
   return flat < 6 ? scaled : scaled - 11;
 }

@@ -7,14 +7,14 @@
 /// Physical position of the logical index (i).
 /// 0 <= i < 12
 /// Result: 0 <= the result < 12
-fn reshape_chain_12_apply(i: i32) -> i32 {
+fn reshapeChain12Apply(i: i32) -> i32 {
   return 6 * (i & 1) + (i >> 1u);
 }
 
 /// Logical index (i) of a physical position.
 /// 0 <= flat < 12
 /// Result: 0 <= the result < 12
-fn reshape_chain_12_inv(flat: i32) -> i32 {
+fn reshapeChain12Inv(flat: i32) -> i32 {
   let scaled = 2 * flat;
   return select(scaled - 11, scaled, flat < 6);
 }

@@ -5,37 +5,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ROW_2X3_GLSL
-#define LEGO_ROW_2X3_GLSL 0x084bc8ae
+#define LEGO_ROW_2X3_GLSL 0x1db04515
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 2
 // 0 <= j < 3
 // Result: 0 <= the result < 6
-int row_2x3_apply(int i, int j) {
+int row2x3Apply(int i, int j) {
   return 3 * i + j;
 }
 
 // The same with (i, j) as a vector.
-int row_2x3_apply(ivec2 index) {
-  return row_2x3_apply(index.x, index.y);
+int row2x3Apply(ivec2 index) {
+  return row2x3Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 6
 // Result: 0 <= i < 2, 0 <= j < 3
 // Renamed: flat is flat_v here
-void row_2x3_inv(int flat_v, out int i, out int j) {
+void row2x3Inv(int flat_v, out int i, out int j) {
   i = flat_v / 3;
   j = flat_v % 3;
 }
 
 // The same with (i, j) as a vector.
-ivec2 row_2x3_inv(int flat_v) {
+ivec2 row2x3Inv(int flat_v) {
   ivec2 result;
-  row_2x3_inv(flat_v, result.x, result.y);
+  row2x3Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_ROW_2X3_GLSL != 0x084bc8ae
+#elif LEGO_ROW_2X3_GLSL != 0x1db04515
 #error two different units are named row_2x3; give name= to one of them
 #endif  // LEGO_ROW_2X3_GLSL

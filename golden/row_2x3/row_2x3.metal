@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3]).OrderBy(Row(2, 3))
 #ifndef LEGO_ROW_2X3_METAL
-#define LEGO_ROW_2X3_METAL 0x65f7539b
+#define LEGO_ROW_2X3_METAL 0x33f911b6
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 2
 /// @param j 0 <= j < 3
 /// @return 0 <= the result < 6
-static inline int row_2x3_apply(int i, int j) {
+static inline int row2x3Apply(int i, int j) {
   return 3 * i + j;
 }
 
-/// The result of row_2x3_inv.
-struct row_2x3_inv_result {
+/// The result of row2x3Inv.
+struct Row2x3InvResult {
   int i;
   int j;
 };
@@ -23,10 +23,10 @@ struct row_2x3_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 6
 /// @return 0 <= i < 2, 0 <= j < 3
-static inline row_2x3_inv_result row_2x3_inv(int flat) {
+static inline Row2x3InvResult row2x3Inv(int flat) {
   return {flat / 3, flat % 3};
 }
 
-#elif LEGO_ROW_2X3_METAL != 0x65f7539b
+#elif LEGO_ROW_2X3_METAL != 0x33f911b6
 #error two different units are named row_2x3; give name= to one of them
 #endif  // LEGO_ROW_2X3_METAL

@@ -11,7 +11,7 @@
  * @param {number} j 0 <= j < 3
  * @returns {number} 0 <= the result < 6
  */
-export function row_2x3_apply(i, j) {
+export function row2x3Apply(i, j) {
   return 3 * i + j;
 }
 
@@ -21,6 +21,6 @@ export function row_2x3_apply(i, j) {
  * @param {number} flat 0 <= flat < 6
  * @returns {[i: number, j: number]} 0 <= i < 2, 0 <= j < 3
  */
-export function row_2x3_inv(flat) {
+export function row2x3Inv(flat) {
   return [Math.trunc(flat / 3), flat % 3];
 }

@@ -8,12 +8,12 @@
 /// 0 <= i < 2
 /// 0 <= j < 3
 /// Result: 0 <= the result < 6
-fn row_2x3_apply(i: i32, j: i32) -> i32 {
+fn row2x3Apply(i: i32, j: i32) -> i32 {
   return 3 * i + j;
 }
 
-/// The result of row_2x3_inv.
-struct row_2x3_inv_result {
+/// The result of row2x3Inv.
+struct Row2x3InvResult {
   i: i32,
   j: i32,
 }
@@ -21,6 +21,6 @@ struct row_2x3_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 6
 /// Result: 0 <= i < 2, 0 <= j < 3
-fn row_2x3_inv(flat: i32) -> row_2x3_inv_result {
-  return row_2x3_inv_result(flat / 3, flat % 3);
+fn row2x3Inv(flat: i32) -> Row2x3InvResult {
+  return Row2x3InvResult(flat / 3, flat % 3);
 }

@@ -5,40 +5,40 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ROW_2X3X4_GLSL
-#define LEGO_ROW_2X3X4_GLSL 0x2cb5b298
+#define LEGO_ROW_2X3X4_GLSL 0x7e9f45f1
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 2
 // 0 <= j < 3
 // 0 <= k < 4
 // Result: 0 <= the result < 24
-int row_2x3x4_apply(int i, int j, int k) {
+int row2x3x4Apply(int i, int j, int k) {
   return 12 * i + 4 * j + k;
 }
 
 // The same with (i, j, k) as a vector.
-int row_2x3x4_apply(ivec3 index) {
-  return row_2x3x4_apply(index.x, index.y, index.z);
+int row2x3x4Apply(ivec3 index) {
+  return row2x3x4Apply(index.x, index.y, index.z);
 }
 
 // Logical index (i, j, k) of a physical position.
 // 0 <= flat_v < 24
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 // Renamed: flat is flat_v here
-void row_2x3x4_inv(int flat_v, out int i, out int j, out int k) {
-  int flat_div_12 = flat_v / 12;
-  i = flat_div_12;
-  j = (flat_v >> 2) - 3 * flat_div_12;
+void row2x3x4Inv(int flat_v, out int i, out int j, out int k) {
+  int flatDiv12 = flat_v / 12;
+  i = flatDiv12;
+  j = (flat_v >> 2) - 3 * flatDiv12;
   k = flat_v & 3;
 }
 
 // The same with (i, j, k) as a vector.
-ivec3 row_2x3x4_inv(int flat_v) {
+ivec3 row2x3x4Inv(int flat_v) {
   ivec3 result;
-  row_2x3x4_inv(flat_v, result.x, result.y, result.z);
+  row2x3x4Inv(flat_v, result.x, result.y, result.z);
   return result;
 }
 
-#elif LEGO_ROW_2X3X4_GLSL != 0x2cb5b298
+#elif LEGO_ROW_2X3X4_GLSL != 0x7e9f45f1
 #error two different units are named row_2x3x4; give name= to one of them
 #endif  // LEGO_ROW_2X3X4_GLSL

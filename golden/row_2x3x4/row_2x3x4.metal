@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Row(2, 3, 4))
 #ifndef LEGO_ROW_2X3X4_METAL
-#define LEGO_ROW_2X3X4_METAL 0x3390c99c
+#define LEGO_ROW_2X3X4_METAL 0x59a214dc
 
 #include <metal_stdlib>
 
@@ -11,12 +11,12 @@
 /// @param j 0 <= j < 3
 /// @param k 0 <= k < 4
 /// @return 0 <= the result < 24
-static inline int row_2x3x4_apply(int i, int j, int k) {
+static inline int row2x3x4Apply(int i, int j, int k) {
   return 12 * i + 4 * j + k;
 }
 
-/// The result of row_2x3x4_inv.
-struct row_2x3x4_inv_result {
+/// The result of row2x3x4Inv.
+struct Row2x3x4InvResult {
   int i;
   int j;
   int k;
@@ -25,11 +25,11 @@ struct row_2x3x4_inv_result {
 /// Logical index (i, j, k) of a physical position.
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
-static inline row_2x3x4_inv_result row_2x3x4_inv(int flat) {
-  const int flat_div_12 = flat / 12;
-  return {flat_div_12, (flat >> 2) - 3 * flat_div_12, flat & 3};
+static inline Row2x3x4InvResult row2x3x4Inv(int flat) {
+  const int flatDiv12 = flat / 12;
+  return {flatDiv12, (flat >> 2) - 3 * flatDiv12, flat & 3};
 }
 
-#elif LEGO_ROW_2X3X4_METAL != 0x3390c99c
+#elif LEGO_ROW_2X3X4_METAL != 0x59a214dc
 #error two different units are named row_2x3x4; give name= to one of them
 #endif  // LEGO_ROW_2X3X4_METAL

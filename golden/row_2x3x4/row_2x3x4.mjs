@@ -12,7 +12,7 @@
  * @param {number} k 0 <= k < 4
  * @returns {number} 0 <= the result < 24
  */
-export function row_2x3x4_apply(i, j, k) {
+export function row2x3x4Apply(i, j, k) {
   return 12 * i + 4 * j + k;
 }
 
@@ -22,7 +22,7 @@ export function row_2x3x4_apply(i, j, k) {
  * @param {number} flat 0 <= flat < 24
  * @returns {[i: number, j: number, k: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
  */
-export function row_2x3x4_inv(flat) {
-  const flat_div_12 = Math.trunc(flat / 12);
-  return [flat_div_12, (flat >> 2) - 3 * flat_div_12, flat & 3];
+export function row2x3x4Inv(flat) {
+  const flatDiv12 = Math.trunc(flat / 12);
+  return [flatDiv12, (flat >> 2) - 3 * flatDiv12, flat & 3];
 }

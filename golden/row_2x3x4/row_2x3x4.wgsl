@@ -9,12 +9,12 @@
 /// 0 <= j < 3
 /// 0 <= k < 4
 /// Result: 0 <= the result < 24
-fn row_2x3x4_apply(i: i32, j: i32, k: i32) -> i32 {
+fn row2x3x4Apply(i: i32, j: i32, k: i32) -> i32 {
   return 12 * i + 4 * j + k;
 }
 
-/// The result of row_2x3x4_inv.
-struct row_2x3x4_inv_result {
+/// The result of row2x3x4Inv.
+struct Row2x3x4InvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -23,7 +23,7 @@ struct row_2x3x4_inv_result {
 /// Logical index (i, j, k) of a physical position.
 /// 0 <= flat < 24
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
-fn row_2x3x4_inv(flat: i32) -> row_2x3x4_inv_result {
-  let flat_div_12 = flat / 12;
-  return row_2x3x4_inv_result(flat_div_12, (flat >> 2u) - 3 * flat_div_12, flat & 3);
+fn row2x3x4Inv(flat: i32) -> Row2x3x4InvResult {
+  let flatDiv12 = flat / 12;
+  return Row2x3x4InvResult(flatDiv12, (flat >> 2u) - 3 * flatDiv12, flat & 3);
 }

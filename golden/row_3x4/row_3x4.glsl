@@ -5,37 +5,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ROW_3X4_GLSL
-#define LEGO_ROW_3X4_GLSL 0x3aee170d
+#define LEGO_ROW_3X4_GLSL 0x1e527d28
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 3
 // 0 <= j < 4
 // Result: 0 <= the result < 12
-int row_3x4_apply(int i, int j) {
+int row3x4Apply(int i, int j) {
   return 4 * i + j;
 }
 
 // The same with (i, j) as a vector.
-int row_3x4_apply(ivec2 index) {
-  return row_3x4_apply(index.x, index.y);
+int row3x4Apply(ivec2 index) {
+  return row3x4Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 12
 // Result: 0 <= i < 3, 0 <= j < 4
 // Renamed: flat is flat_v here
-void row_3x4_inv(int flat_v, out int i, out int j) {
+void row3x4Inv(int flat_v, out int i, out int j) {
   i = flat_v >> 2;
   j = flat_v & 3;
 }
 
 // The same with (i, j) as a vector.
-ivec2 row_3x4_inv(int flat_v) {
+ivec2 row3x4Inv(int flat_v) {
   ivec2 result;
-  row_3x4_inv(flat_v, result.x, result.y);
+  row3x4Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_ROW_3X4_GLSL != 0x3aee170d
+#elif LEGO_ROW_3X4_GLSL != 0x1e527d28
 #error two different units are named row_3x4; give name= to one of them
 #endif  // LEGO_ROW_3X4_GLSL

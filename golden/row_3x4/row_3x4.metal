@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 4]).OrderBy(Row(3, 4))
 #ifndef LEGO_ROW_3X4_METAL
-#define LEGO_ROW_3X4_METAL 0x0844cf10
+#define LEGO_ROW_3X4_METAL 0x12ffd381
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 3
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 12
-static inline int row_3x4_apply(int i, int j) {
+static inline int row3x4Apply(int i, int j) {
   return 4 * i + j;
 }
 
-/// The result of row_3x4_inv.
-struct row_3x4_inv_result {
+/// The result of row3x4Inv.
+struct Row3x4InvResult {
   int i;
   int j;
 };
@@ -23,10 +23,10 @@ struct row_3x4_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 12
 /// @return 0 <= i < 3, 0 <= j < 4
-static inline row_3x4_inv_result row_3x4_inv(int flat) {
+static inline Row3x4InvResult row3x4Inv(int flat) {
   return {flat >> 2, flat & 3};
 }
 
-#elif LEGO_ROW_3X4_METAL != 0x0844cf10
+#elif LEGO_ROW_3X4_METAL != 0x12ffd381
 #error two different units are named row_3x4; give name= to one of them
 #endif  // LEGO_ROW_3X4_METAL

@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 4
  * @returns {number} 0 <= the result < 12
  */
-export function row_3x4_apply(i, j) {
+export function row3x4Apply(i, j) {
   return 4 * i + j;
 }
 
@@ -19,6 +19,6 @@ export function row_3x4_apply(i, j) {
  * @param {number} flat 0 <= flat < 12
  * @returns {[i: number, j: number]} 0 <= i < 3, 0 <= j < 4
  */
-export function row_3x4_inv(flat) {
+export function row3x4Inv(flat) {
   return [flat >> 2, flat & 3];
 }

@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Row(4, 4))
 #ifndef LEGO_ROW_4X4_METAL
-#define LEGO_ROW_4X4_METAL 0x55ece16d
+#define LEGO_ROW_4X4_METAL 0x206a147f
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 4
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 16
-static inline int row_4x4_apply(int i, int j) {
+static inline int row4x4Apply(int i, int j) {
   return 4 * i + j;
 }
 
-/// The result of row_4x4_inv.
-struct row_4x4_inv_result {
+/// The result of row4x4Inv.
+struct Row4x4InvResult {
   int i;
   int j;
 };
@@ -23,10 +23,10 @@ struct row_4x4_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 16
 /// @return 0 <= i < 4, 0 <= j < 4
-static inline row_4x4_inv_result row_4x4_inv(int flat) {
+static inline Row4x4InvResult row4x4Inv(int flat) {
   return {flat >> 2, flat & 3};
 }
 
-#elif LEGO_ROW_4X4_METAL != 0x55ece16d
+#elif LEGO_ROW_4X4_METAL != 0x206a147f
 #error two different units are named row_4x4; give name= to one of them
 #endif  // LEGO_ROW_4X4_METAL

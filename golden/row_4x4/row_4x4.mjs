@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 4
  * @returns {number} 0 <= the result < 16
  */
-export function row_4x4_apply(i, j) {
+export function row4x4Apply(i, j) {
   return 4 * i + j;
 }
 
@@ -19,6 +19,6 @@ export function row_4x4_apply(i, j) {
  * @param {number} flat 0 <= flat < 16
  * @returns {[i: number, j: number]} 0 <= i < 4, 0 <= j < 4
  */
-export function row_4x4_inv(flat) {
+export function row4x4Inv(flat) {
   return [flat >> 2, flat & 3];
 }

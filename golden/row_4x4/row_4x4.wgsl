@@ -8,12 +8,12 @@
 /// 0 <= i < 4
 /// 0 <= j < 4
 /// Result: 0 <= the result < 16
-fn row_4x4_apply(i: i32, j: i32) -> i32 {
+fn row4x4Apply(i: i32, j: i32) -> i32 {
   return 4 * i + j;
 }
 
-/// The result of row_4x4_inv.
-struct row_4x4_inv_result {
+/// The result of row4x4Inv.
+struct Row4x4InvResult {
   i: i32,
   j: i32,
 }
@@ -21,6 +21,6 @@ struct row_4x4_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 16
 /// Result: 0 <= i < 4, 0 <= j < 4
-fn row_4x4_inv(flat: i32) -> row_4x4_inv_result {
-  return row_4x4_inv_result(flat >> 2u, flat & 3);
+fn row4x4Inv(flat: i32) -> Row4x4InvResult {
+  return Row4x4InvResult(flat >> 2u, flat & 3);
 }

@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_METAL
-#define LEGO_SOFTMAX_METAL 0x705af141
+#define LEGO_SOFTMAX_METAL 0x18bc52a9
 
 #include <metal_stdlib>
 
@@ -19,18 +19,18 @@ static inline long softmax(long R, long C, long row, long i) {
 }
 
 /// Puts the results of softmax over its ':' axis i, into out. The threads of a grid share the work
-/// as softmax_fill(.., out, position, threads), where position is [[thread_position_in_grid]] and
+/// as softmaxFill(.., out, position, threads), where position is [[thread_position_in_grid]] and
 /// threads [[threads_per_grid]]. The parameters before out are those of softmax.
 /// @param out room for C results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-static inline void softmax_fill(long R, long C, long row, device long* out, long rank, long size) {
+static inline void softmaxFill(long R, long C, long row, device long* out, long rank, long size) {
   const long count = C;
   for (long n = rank; n < count; n += size) {
     out[n] = softmax(R, C, row, n);
   }
 }
 
-#elif LEGO_SOFTMAX_METAL != 0x705af141
+#elif LEGO_SOFTMAX_METAL != 0x18bc52a9
 #error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_METAL

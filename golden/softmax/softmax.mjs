@@ -27,7 +27,7 @@ export function softmax(R, C, row, i) {
  * @param {number} row 0 <= row < R
  * @returns {Float64Array}
  */
-export function softmax_array(R, C, row) {
+export function softmaxArray(R, C, row) {
   const results = new Float64Array(C);
   let position = 0;
   for (let i = 0; i < C; i += 1) {
@@ -44,6 +44,6 @@ export function softmax_array(R, C, row) {
  * @param {number} C
  * @returns {boolean}
  */
-export function softmax_fits(R, C) {
+export function softmaxFits(R, C) {
   return R >= 1 && C >= 1 && C <= Math.trunc(Number.MAX_SAFE_INTEGER / R);
 }

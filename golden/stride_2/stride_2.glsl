@@ -5,15 +5,15 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDE_2_GLSL
-#define LEGO_STRIDE_2_GLSL 0x128f5934
+#define LEGO_STRIDE_2_GLSL 0x2d8e6e43
 
 // Physical position of the logical index (i).
 // 0 <= i < 10
 // Result: 0 <= the result < 19
-int stride_2_apply(int i) {
+int stride2Apply(int i) {
   return 2 * i;
 }
 
-#elif LEGO_STRIDE_2_GLSL != 0x128f5934
+#elif LEGO_STRIDE_2_GLSL != 0x2d8e6e43
 #error two different units are named stride_2; give name= to one of them
 #endif  // LEGO_STRIDE_2_GLSL

@@ -2,17 +2,17 @@
 //
 // GroupBy([10]).OrderBy(GenP([10], every_second))
 #ifndef LEGO_STRIDE_2_METAL
-#define LEGO_STRIDE_2_METAL 0x49d88c33
+#define LEGO_STRIDE_2_METAL 0x545b7f3f
 
 #include <metal_stdlib>
 
 /// Physical position of the logical index (i).
 /// @param i 0 <= i < 10
 /// @return 0 <= the result < 19
-static inline int stride_2_apply(int i) {
+static inline int stride2Apply(int i) {
   return 2 * i;
 }
 
-#elif LEGO_STRIDE_2_METAL != 0x49d88c33
+#elif LEGO_STRIDE_2_METAL != 0x545b7f3f
 #error two different units are named stride_2; give name= to one of them
 #endif  // LEGO_STRIDE_2_METAL

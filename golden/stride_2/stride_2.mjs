@@ -8,6 +8,6 @@
  * @param {number} i 0 <= i < 10
  * @returns {number} 0 <= the result < 19
  */
-export function stride_2_apply(i) {
+export function stride2Apply(i) {
   return 2 * i;
 }

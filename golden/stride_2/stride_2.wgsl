@@ -7,6 +7,6 @@
 /// Physical position of the logical index (i).
 /// 0 <= i < 10
 /// Result: 0 <= the result < 19
-fn stride_2_apply(i: i32) -> i32 {
+fn stride2Apply(i: i32) -> i32 {
   return 2 * i;
 }

@@ -5,39 +5,39 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_BLOCKED_PRODUCT_GLSL
-#define LEGO_STRIDED_BLOCKED_PRODUCT_GLSL 0x4d6ad0cc
+#define LEGO_STRIDED_BLOCKED_PRODUCT_GLSL 0x01c3cd3b
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
 // 0 <= j < 20
 // Result: 0 <= the result < 120
-int strided_blocked_product_apply(int i, int j) {
+int stridedBlockedProductApply(int i, int j) {
   return 25 * (j / 5) + 5 * i + j;
 }
 
 // The same with (i, j) as a vector.
-int strided_blocked_product_apply(ivec2 index) {
-  return strided_blocked_product_apply(index.x, index.y);
+int stridedBlockedProductApply(ivec2 index) {
+  return stridedBlockedProductApply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 120
 // Result: 0 <= i < 6, 0 <= j < 20
 // Renamed: flat is flat_v here
-void strided_blocked_product_inv(int flat_v, out int i, out int j) {
-  int flat_div_5 = flat_v / 5;
-  int flat_div_30 = flat_v / 30;
-  i = flat_div_5 - 6 * flat_div_30;
-  j = 5 * (flat_div_30 - flat_div_5) + flat_v;
+void stridedBlockedProductInv(int flat_v, out int i, out int j) {
+  int flatDiv5 = flat_v / 5;
+  int flatDiv30 = flat_v / 30;
+  i = flatDiv5 - 6 * flatDiv30;
+  j = 5 * (flatDiv30 - flatDiv5) + flat_v;
 }
 
 // The same with (i, j) as a vector.
-ivec2 strided_blocked_product_inv(int flat_v) {
+ivec2 stridedBlockedProductInv(int flat_v) {
   ivec2 result;
-  strided_blocked_product_inv(flat_v, result.x, result.y);
+  stridedBlockedProductInv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_STRIDED_BLOCKED_PRODUCT_GLSL != 0x4d6ad0cc
+#elif LEGO_STRIDED_BLOCKED_PRODUCT_GLSL != 0x01c3cd3b
 #error two different units are named strided_blocked_product; give name= to one of them
 #endif  // LEGO_STRIDED_BLOCKED_PRODUCT_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided(((2, 3), (5, 4)), ((5, 10), (1, 30)))
 #ifndef LEGO_STRIDED_BLOCKED_PRODUCT_METAL
-#define LEGO_STRIDED_BLOCKED_PRODUCT_METAL 0x05823c3c
+#define LEGO_STRIDED_BLOCKED_PRODUCT_METAL 0x19004b26
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 20
 /// @return 0 <= the result < 120
-static inline int strided_blocked_product_apply(int i, int j) {
+static inline int stridedBlockedProductApply(int i, int j) {
   return 25 * (j / 5) + 5 * i + j;
 }
 
-/// The result of strided_blocked_product_inv.
-struct strided_blocked_product_inv_result {
+/// The result of stridedBlockedProductInv.
+struct StridedBlockedProductInvResult {
   int i;
   int j;
 };
@@ -23,12 +23,12 @@ struct strided_blocked_product_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 120
 /// @return 0 <= i < 6, 0 <= j < 20
-static inline strided_blocked_product_inv_result strided_blocked_product_inv(int flat) {
-  const int flat_div_5 = flat / 5;
-  const int flat_div_30 = flat / 30;
-  return {flat_div_5 - 6 * flat_div_30, 5 * (flat_div_30 - flat_div_5) + flat};
+static inline StridedBlockedProductInvResult stridedBlockedProductInv(int flat) {
+  const int flatDiv5 = flat / 5;
+  const int flatDiv30 = flat / 30;
+  return {flatDiv5 - 6 * flatDiv30, 5 * (flatDiv30 - flatDiv5) + flat};
 }
 
-#elif LEGO_STRIDED_BLOCKED_PRODUCT_METAL != 0x05823c3c
+#elif LEGO_STRIDED_BLOCKED_PRODUCT_METAL != 0x19004b26
 #error two different units are named strided_blocked_product; give name= to one of them
 #endif  // LEGO_STRIDED_BLOCKED_PRODUCT_METAL

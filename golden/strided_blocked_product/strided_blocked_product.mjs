@@ -11,7 +11,7 @@
  * @param {number} j 0 <= j < 20
  * @returns {number} 0 <= the result < 120
  */
-export function strided_blocked_product_apply(i, j) {
+export function stridedBlockedProductApply(i, j) {
   return 25 * Math.trunc(j / 5) + 5 * i + j;
 }
 
@@ -21,8 +21,8 @@ export function strided_blocked_product_apply(i, j) {
  * @param {number} flat 0 <= flat < 120
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 20
  */
-export function strided_blocked_product_inv(flat) {
-  const flat_div_5 = Math.trunc(flat / 5);
-  const flat_div_30 = Math.trunc(flat / 30);
-  return [flat_div_5 - 6 * flat_div_30, 5 * (flat_div_30 - flat_div_5) + flat];
+export function stridedBlockedProductInv(flat) {
+  const flatDiv5 = Math.trunc(flat / 5);
+  const flatDiv30 = Math.trunc(flat / 30);
+  return [flatDiv5 - 6 * flatDiv30, 5 * (flatDiv30 - flatDiv5) + flat];
 }

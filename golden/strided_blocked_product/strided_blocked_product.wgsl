@@ -8,12 +8,12 @@
 /// 0 <= i < 6
 /// 0 <= j < 20
 /// Result: 0 <= the result < 120
-fn strided_blocked_product_apply(i: i32, j: i32) -> i32 {
+fn stridedBlockedProductApply(i: i32, j: i32) -> i32 {
   return 25 * (j / 5) + 5 * i + j;
 }
 
-/// The result of strided_blocked_product_inv.
-struct strided_blocked_product_inv_result {
+/// The result of stridedBlockedProductInv.
+struct StridedBlockedProductInvResult {
   i: i32,
   j: i32,
 }
@@ -21,9 +21,9 @@ struct strided_blocked_product_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 120
 /// Result: 0 <= i < 6, 0 <= j < 20
-fn strided_blocked_product_inv(flat: i32) -> strided_blocked_product_inv_result {
-  let flat_div_5 = flat / 5;
-  let flat_div_30 = flat / 30;
-  return strided_blocked_product_inv_result(
-      flat_div_5 - 6 * flat_div_30, 5 * (flat_div_30 - flat_div_5) + flat);
+fn stridedBlockedProductInv(flat: i32) -> StridedBlockedProductInvResult {
+  let flatDiv5 = flat / 5;
+  let flatDiv30 = flat / 30;
+  return StridedBlockedProductInvResult(
+      flatDiv5 - 6 * flatDiv30, 5 * (flatDiv30 - flatDiv5) + flat);
 }

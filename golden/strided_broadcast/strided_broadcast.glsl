@@ -5,21 +5,21 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_BROADCAST_GLSL
-#define LEGO_STRIDED_BROADCAST_GLSL 0x1e83e172
+#define LEGO_STRIDED_BROADCAST_GLSL 0x3bd5d545
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 8
 // 0 <= j < 16
 // Result: 0 <= the result < 16
-int strided_broadcast_apply(int i, int j) {
+int stridedBroadcastApply(int i, int j) {
   return j;
 }
 
 // The same with (i, j) as a vector.
-int strided_broadcast_apply(ivec2 index) {
-  return strided_broadcast_apply(index.x, index.y);
+int stridedBroadcastApply(ivec2 index) {
+  return stridedBroadcastApply(index.x, index.y);
 }
 
-#elif LEGO_STRIDED_BROADCAST_GLSL != 0x1e83e172
+#elif LEGO_STRIDED_BROADCAST_GLSL != 0x3bd5d545
 #error two different units are named strided_broadcast; give name= to one of them
 #endif  // LEGO_STRIDED_BROADCAST_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided((8, 16), (0, 1))
 #ifndef LEGO_STRIDED_BROADCAST_METAL
-#define LEGO_STRIDED_BROADCAST_METAL 0x41f708a9
+#define LEGO_STRIDED_BROADCAST_METAL 0x67d36638
 
 #include <metal_stdlib>
 
@@ -10,11 +10,11 @@
 /// @param i 0 <= i < 8
 /// @param j 0 <= j < 16
 /// @return 0 <= the result < 16
-static inline int strided_broadcast_apply(int i, int j) {
+static inline int stridedBroadcastApply(int i, int j) {
   (void)i;
   return j;
 }
 
-#elif LEGO_STRIDED_BROADCAST_METAL != 0x41f708a9
+#elif LEGO_STRIDED_BROADCAST_METAL != 0x67d36638
 #error two different units are named strided_broadcast; give name= to one of them
 #endif  // LEGO_STRIDED_BROADCAST_METAL

@@ -9,6 +9,6 @@
  * @param {number} j 0 <= j < 16
  * @returns {number} 0 <= the result < 16
  */
-export function strided_broadcast_apply(i, j) {
+export function stridedBroadcastApply(i, j) {
   return j;
 }

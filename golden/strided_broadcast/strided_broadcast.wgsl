@@ -8,6 +8,6 @@
 /// 0 <= i < 8
 /// 0 <= j < 16
 /// Result: 0 <= the result < 16
-fn strided_broadcast_apply(i: i32, j: i32) -> i32 {
+fn stridedBroadcastApply(i: i32, j: i32) -> i32 {
   return j;
 }

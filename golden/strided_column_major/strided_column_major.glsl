@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_GLSL
-#define LEGO_STRIDED_COLUMN_MAJOR_GLSL 0x3cd75f56
+#define LEGO_STRIDED_COLUMN_MAJOR_GLSL 0x097f08fd
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -14,13 +14,13 @@
 // 0 <= j < N
 // Result: 0 <= the result < M*N
 // Assumes M*N <= 2^31 - 1
-int strided_column_major_apply(int M, int N, int i, int j) {
+int stridedColumnMajorApply(int M, int N, int i, int j) {
   return M * j + i;
 }
 
 // The same with (i, j) as a vector.
-int strided_column_major_apply(int M, int N, ivec2 index) {
-  return strided_column_major_apply(M, N, index.x, index.y);
+int stridedColumnMajorApply(int M, int N, ivec2 index) {
+  return stridedColumnMajorApply(M, N, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
@@ -29,18 +29,18 @@ int strided_column_major_apply(int M, int N, ivec2 index) {
 // 0 <= flat_v < M*N
 // Result: 0 <= i < M, 0 <= j < N
 // Renamed: flat is flat_v here
-void strided_column_major_inv(int M, int N, int flat_v, out int i, out int j) {
+void stridedColumnMajorInv(int M, int N, int flat_v, out int i, out int j) {
   i = flat_v % M;
   j = flat_v / M;
 }
 
 // The same with (i, j) as a vector.
-ivec2 strided_column_major_inv(int M, int N, int flat_v) {
+ivec2 stridedColumnMajorInv(int M, int N, int flat_v) {
   ivec2 result;
-  strided_column_major_inv(M, N, flat_v, result.x, result.y);
+  stridedColumnMajorInv(M, N, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_STRIDED_COLUMN_MAJOR_GLSL != 0x3cd75f56
+#elif LEGO_STRIDED_COLUMN_MAJOR_GLSL != 0x097f08fd
 #error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_GLSL

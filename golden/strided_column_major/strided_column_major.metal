@@ -2,7 +2,7 @@
 //
 // strided_column_major(M, N)
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_METAL
-#define LEGO_STRIDED_COLUMN_MAJOR_METAL 0x2092df7d
+#define LEGO_STRIDED_COLUMN_MAJOR_METAL 0x53030c70
 
 #include <metal_stdlib>
 
@@ -13,13 +13,13 @@
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
 /// @pre M*N <= LONG_MAX
-static inline long strided_column_major_apply(long M, long N, long i, long j) {
+static inline long stridedColumnMajorApply(long M, long N, long i, long j) {
   (void)N;
   return M * j + i;
 }
 
-/// The result of strided_column_major_inv.
-struct strided_column_major_inv_result {
+/// The result of stridedColumnMajorInv.
+struct StridedColumnMajorInvResult {
   long i;
   long j;
 };
@@ -29,11 +29,11 @@ struct strided_column_major_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-static inline strided_column_major_inv_result strided_column_major_inv(long M, long N, long flat) {
+static inline StridedColumnMajorInvResult stridedColumnMajorInv(long M, long N, long flat) {
   (void)N;
   return {flat % M, flat / M};
 }
 
-#elif LEGO_STRIDED_COLUMN_MAJOR_METAL != 0x2092df7d
+#elif LEGO_STRIDED_COLUMN_MAJOR_METAL != 0x53030c70
 #error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_METAL

@@ -15,7 +15,7 @@
  * @param {number} j 0 <= j < N
  * @returns {number} 0 <= the result < M*N
  */
-export function strided_column_major_apply(M, N, i, j) {
+export function stridedColumnMajorApply(M, N, i, j) {
   return M * j + i;
 }
 
@@ -27,7 +27,7 @@ export function strided_column_major_apply(M, N, i, j) {
  * @param {number} flat 0 <= flat < M*N
  * @returns {[i: number, j: number]} 0 <= i < M, 0 <= j < N
  */
-export function strided_column_major_inv(M, N, flat) {
+export function stridedColumnMajorInv(M, N, flat) {
   return [flat % M, Math.trunc(flat / M)];
 }
 
@@ -38,6 +38,6 @@ export function strided_column_major_inv(M, N, flat) {
  * @param {number} N
  * @returns {boolean}
  */
-export function strided_column_major_fits(M, N) {
+export function stridedColumnMajorFits(M, N) {
   return M >= 1 && N >= 1 && M <= Math.trunc(Number.MAX_SAFE_INTEGER / N);
 }

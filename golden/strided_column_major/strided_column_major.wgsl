@@ -11,12 +11,12 @@
 /// 0 <= j < N
 /// Result: 0 <= the result < M*N
 /// Assumes M*N <= 2^31 - 1
-fn strided_column_major_apply(M: i32, N: i32, i: i32, j: i32) -> i32 {
+fn stridedColumnMajorApply(M: i32, N: i32, i: i32, j: i32) -> i32 {
   return M * j + i;
 }
 
-/// The result of strided_column_major_inv.
-struct strided_column_major_inv_result {
+/// The result of stridedColumnMajorInv.
+struct StridedColumnMajorInvResult {
   i: i32,
   j: i32,
 }
@@ -26,6 +26,6 @@ struct strided_column_major_inv_result {
 /// N >= 1
 /// 0 <= flat < M*N
 /// Result: 0 <= i < M, 0 <= j < N
-fn strided_column_major_inv(M: i32, N: i32, flat: i32) -> strided_column_major_inv_result {
-  return strided_column_major_inv_result(flat % M, flat / M);
+fn stridedColumnMajorInv(M: i32, N: i32, flat: i32) -> StridedColumnMajorInvResult {
+  return StridedColumnMajorInvResult(flat % M, flat / M);
 }

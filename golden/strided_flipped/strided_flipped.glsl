@@ -5,37 +5,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_FLIPPED_GLSL
-#define LEGO_STRIDED_FLIPPED_GLSL 0x2955edbb
+#define LEGO_STRIDED_FLIPPED_GLSL 0x0942ef0f
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 12
 // 0 <= j < 20
 // Result: 0 <= the result < 240
-int strided_flipped_apply(int i, int j) {
+int stridedFlippedApply(int i, int j) {
   return j - 20 * i + 220;
 }
 
 // The same with (i, j) as a vector.
-int strided_flipped_apply(ivec2 index) {
-  return strided_flipped_apply(index.x, index.y);
+int stridedFlippedApply(ivec2 index) {
+  return stridedFlippedApply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 240
 // Result: 0 <= i < 12, 0 <= j < 20
 // Renamed: flat is flat_v here
-void strided_flipped_inv(int flat_v, out int i, out int j) {
+void stridedFlippedInv(int flat_v, out int i, out int j) {
   i = 11 - flat_v / 20;
   j = flat_v % 20;
 }
 
 // The same with (i, j) as a vector.
-ivec2 strided_flipped_inv(int flat_v) {
+ivec2 stridedFlippedInv(int flat_v) {
   ivec2 result;
-  strided_flipped_inv(flat_v, result.x, result.y);
+  stridedFlippedInv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_STRIDED_FLIPPED_GLSL != 0x2955edbb
+#elif LEGO_STRIDED_FLIPPED_GLSL != 0x0942ef0f
 #error two different units are named strided_flipped; give name= to one of them
 #endif  // LEGO_STRIDED_FLIPPED_GLSL

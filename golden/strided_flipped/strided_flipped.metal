@@ -2,7 +2,7 @@
 //
 // Strided((12, 20), (-20, 1), 220)
 #ifndef LEGO_STRIDED_FLIPPED_METAL
-#define LEGO_STRIDED_FLIPPED_METAL 0x79e1d58f
+#define LEGO_STRIDED_FLIPPED_METAL 0x061ef256
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 12
 /// @param j 0 <= j < 20
 /// @return 0 <= the result < 240
-static inline int strided_flipped_apply(int i, int j) {
+static inline int stridedFlippedApply(int i, int j) {
   return j - 20 * i + 220;
 }
 
-/// The result of strided_flipped_inv.
-struct strided_flipped_inv_result {
+/// The result of stridedFlippedInv.
+struct StridedFlippedInvResult {
   int i;
   int j;
 };
@@ -23,10 +23,10 @@ struct strided_flipped_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 240
 /// @return 0 <= i < 12, 0 <= j < 20
-static inline strided_flipped_inv_result strided_flipped_inv(int flat) {
+static inline StridedFlippedInvResult stridedFlippedInv(int flat) {
   return {11 - flat / 20, flat % 20};
 }
 
-#elif LEGO_STRIDED_FLIPPED_METAL != 0x79e1d58f
+#elif LEGO_STRIDED_FLIPPED_METAL != 0x061ef256
 #error two different units are named strided_flipped; give name= to one of them
 #endif  // LEGO_STRIDED_FLIPPED_METAL

@@ -11,7 +11,7 @@
  * @param {number} j 0 <= j < 20
  * @returns {number} 0 <= the result < 240
  */
-export function strided_flipped_apply(i, j) {
+export function stridedFlippedApply(i, j) {
   return j - 20 * i + 220;
 }
 
@@ -21,6 +21,6 @@ export function strided_flipped_apply(i, j) {
  * @param {number} flat 0 <= flat < 240
  * @returns {[i: number, j: number]} 0 <= i < 12, 0 <= j < 20
  */
-export function strided_flipped_inv(flat) {
+export function stridedFlippedInv(flat) {
   return [11 - Math.trunc(flat / 20), flat % 20];
 }

@@ -8,12 +8,12 @@
 /// 0 <= i < 12
 /// 0 <= j < 20
 /// Result: 0 <= the result < 240
-fn strided_flipped_apply(i: i32, j: i32) -> i32 {
+fn stridedFlippedApply(i: i32, j: i32) -> i32 {
   return j - 20 * i + 220;
 }
 
-/// The result of strided_flipped_inv.
-struct strided_flipped_inv_result {
+/// The result of stridedFlippedInv.
+struct StridedFlippedInvResult {
   i: i32,
   j: i32,
 }
@@ -21,6 +21,6 @@ struct strided_flipped_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 240
 /// Result: 0 <= i < 12, 0 <= j < 20
-fn strided_flipped_inv(flat: i32) -> strided_flipped_inv_result {
-  return strided_flipped_inv_result(11 - flat / 20, flat % 20);
+fn stridedFlippedInv(flat: i32) -> StridedFlippedInvResult {
+  return StridedFlippedInvResult(11 - flat / 20, flat % 20);
 }

@@ -5,41 +5,41 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_INTERLEAVED_GLSL
-#define LEGO_STRIDED_INTERLEAVED_GLSL 0x30d25698
+#define LEGO_STRIDED_INTERLEAVED_GLSL 0x58300e26
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 64
 // 0 <= j < 5
 // 0 <= k < 6
 // Result: 0 <= the result < 1920
-int strided_interleaved_apply(int i, int j, int k) {
+int stridedInterleavedApply(int i, int j, int k) {
   return 928 * (i >> 5) + 192 * j + 32 * k + i;
 }
 
 // The same with (i, j, k) as a vector.
-int strided_interleaved_apply(ivec3 index) {
-  return strided_interleaved_apply(index.x, index.y, index.z);
+int stridedInterleavedApply(ivec3 index) {
+  return stridedInterleavedApply(index.x, index.y, index.z);
 }
 
 // Logical index (i, j, k) of a physical position.
 // 0 <= flat_v < 1920
 // Result: 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 // Renamed: flat is flat_v here
-void strided_interleaved_inv(int flat_v, out int i, out int j, out int k) {
-  int flat_div_192 = flat_v / 192;
-  int flat_div_32 = flat_v >> 5;
-  i = (flat_v & 31) + (flat_div_32 < 30 ? 0 : 32);
-  j = flat_div_192 < 5 ? flat_div_192 : flat_div_192 - 5;
-  k = flat_div_32 - 6 * flat_div_192;
+void stridedInterleavedInv(int flat_v, out int i, out int j, out int k) {
+  int flatDiv192 = flat_v / 192;
+  int flatDiv32 = flat_v >> 5;
+  i = (flat_v & 31) + (flatDiv32 < 30 ? 0 : 32);
+  j = flatDiv192 < 5 ? flatDiv192 : flatDiv192 - 5;
+  k = flatDiv32 - 6 * flatDiv192;
 }
 
 // The same with (i, j, k) as a vector.
-ivec3 strided_interleaved_inv(int flat_v) {
+ivec3 stridedInterleavedInv(int flat_v) {
   ivec3 result;
-  strided_interleaved_inv(flat_v, result.x, result.y, result.z);
+  stridedInterleavedInv(flat_v, result.x, result.y, result.z);
   return result;
 }
 
-#elif LEGO_STRIDED_INTERLEAVED_GLSL != 0x30d25698
+#elif LEGO_STRIDED_INTERLEAVED_GLSL != 0x58300e26
 #error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided(((32, 2), 5, 6), ((1, 960), 192, 32))
 #ifndef LEGO_STRIDED_INTERLEAVED_METAL
-#define LEGO_STRIDED_INTERLEAVED_METAL 0x579396c2
+#define LEGO_STRIDED_INTERLEAVED_METAL 0x6b52de4f
 
 #include <metal_stdlib>
 
@@ -11,12 +11,12 @@
 /// @param j 0 <= j < 5
 /// @param k 0 <= k < 6
 /// @return 0 <= the result < 1920
-static inline int strided_interleaved_apply(int i, int j, int k) {
+static inline int stridedInterleavedApply(int i, int j, int k) {
   return 928 * (i >> 5) + 192 * j + 32 * k + i;
 }
 
-/// The result of strided_interleaved_inv.
-struct strided_interleaved_inv_result {
+/// The result of stridedInterleavedInv.
+struct StridedInterleavedInvResult {
   int i;
   int j;
   int k;
@@ -25,16 +25,16 @@ struct strided_interleaved_inv_result {
 /// Logical index (i, j, k) of a physical position.
 /// @param flat 0 <= flat < 1920
 /// @return 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
-static inline strided_interleaved_inv_result strided_interleaved_inv(int flat) {
-  const int flat_div_192 = flat / 192;
-  const int flat_div_32 = flat >> 5;
+static inline StridedInterleavedInvResult stridedInterleavedInv(int flat) {
+  const int flatDiv192 = flat / 192;
+  const int flatDiv32 = flat >> 5;
   return {
-      (flat & 31) + (flat_div_32 < 30 ? 0 : 32),
-      flat_div_192 < 5 ? flat_div_192 : flat_div_192 - 5,
-      flat_div_32 - 6 * flat_div_192,
+      (flat & 31) + (flatDiv32 < 30 ? 0 : 32),
+      flatDiv192 < 5 ? flatDiv192 : flatDiv192 - 5,
+      flatDiv32 - 6 * flatDiv192,
   };
 }
 
-#elif LEGO_STRIDED_INTERLEAVED_METAL != 0x579396c2
+#elif LEGO_STRIDED_INTERLEAVED_METAL != 0x6b52de4f
 #error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_METAL

@@ -12,7 +12,7 @@
  * @param {number} k 0 <= k < 6
  * @returns {number} 0 <= the result < 1920
  */
-export function strided_interleaved_apply(i, j, k) {
+export function stridedInterleavedApply(i, j, k) {
   return 928 * (i >> 5) + 192 * j + 32 * k + i;
 }
 
@@ -22,12 +22,12 @@ export function strided_interleaved_apply(i, j, k) {
  * @param {number} flat 0 <= flat < 1920
  * @returns {[i: number, j: number, k: number]} 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
  */
-export function strided_interleaved_inv(flat) {
-  const flat_div_192 = Math.trunc(flat / 192);
-  const flat_div_32 = flat >> 5;
+export function stridedInterleavedInv(flat) {
+  const flatDiv192 = Math.trunc(flat / 192);
+  const flatDiv32 = flat >> 5;
   return [
-    (flat & 31) + (flat_div_32 < 30 ? 0 : 32),
-    flat_div_192 < 5 ? flat_div_192 : flat_div_192 - 5,
-    flat_div_32 - 6 * flat_div_192,
+    (flat & 31) + (flatDiv32 < 30 ? 0 : 32),
+    flatDiv192 < 5 ? flatDiv192 : flatDiv192 - 5,
+    flatDiv32 - 6 * flatDiv192,
   ];
 }

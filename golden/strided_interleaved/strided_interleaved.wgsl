@@ -9,12 +9,12 @@
 /// 0 <= j < 5
 /// 0 <= k < 6
 /// Result: 0 <= the result < 1920
-fn strided_interleaved_apply(i: i32, j: i32, k: i32) -> i32 {
+fn stridedInterleavedApply(i: i32, j: i32, k: i32) -> i32 {
   return 928 * (i >> 5u) + 192 * j + 32 * k + i;
 }
 
-/// The result of strided_interleaved_inv.
-struct strided_interleaved_inv_result {
+/// The result of stridedInterleavedInv.
+struct StridedInterleavedInvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -23,11 +23,11 @@ struct strided_interleaved_inv_result {
 /// Logical index (i, j, k) of a physical position.
 /// 0 <= flat < 1920
 /// Result: 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
-fn strided_interleaved_inv(flat: i32) -> strided_interleaved_inv_result {
-  let flat_div_192 = flat / 192;
-  let flat_div_32 = flat >> 5u;
-  return strided_interleaved_inv_result(
-      (flat & 31) + select(32, 0, flat_div_32 < 30),
-      select(flat_div_192 - 5, flat_div_192, flat_div_192 < 5),
-      flat_div_32 - 6 * flat_div_192);
+fn stridedInterleavedInv(flat: i32) -> StridedInterleavedInvResult {
+  let flatDiv192 = flat / 192;
+  let flatDiv32 = flat >> 5u;
+  return StridedInterleavedInvResult(
+      (flat & 31) + select(32, 0, flatDiv32 < 30),
+      select(flatDiv192 - 5, flatDiv192, flatDiv192 < 5),
+      flatDiv32 - 6 * flatDiv192);
 }

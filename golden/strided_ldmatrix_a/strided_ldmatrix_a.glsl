@@ -5,40 +5,40 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_LDMATRIX_A_GLSL
-#define LEGO_STRIDED_LDMATRIX_A_GLSL 0x49a0e7c4
+#define LEGO_STRIDED_LDMATRIX_A_GLSL 0x68728ac8
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 32
 // 0 <= j < 8
 // Result: 0 <= the result < 256
-int strided_ldmatrix_a_apply(int i, int j) {
+int stridedLdmatrixAApply(int i, int j) {
   // The bits j[2] i[1:0] j[0] j[1] i[4:2], highest first.
   return (36 * j & 0x88) | ((129 * i >> 2) & 0x67) | ((j << 4) & 0x10);
 }
 
 // The same with (i, j) as a vector.
-int strided_ldmatrix_a_apply(ivec2 index) {
-  return strided_ldmatrix_a_apply(index.x, index.y);
+int stridedLdmatrixAApply(ivec2 index) {
+  return stridedLdmatrixAApply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 256
 // Result: 0 <= i < 32, 0 <= j < 8
 // Renamed: flat is flat_v here
-void strided_ldmatrix_a_inv(int flat_v, out int i, out int j) {
-  int flat_div_32 = flat_v >> 5;
+void stridedLdmatrixAInv(int flat_v, out int i, out int j) {
+  int flatDiv32 = flat_v >> 5;
   // j: The bits flat_v[7] flat_v[3] flat_v[4], highest first.
-  i = ((flat_v << 2) & 0x1c) | (flat_div_32 & 3);
-  j = (flat_div_32 & 4) | ((5 * (flat_v & 0x18) >> 4) & 3);
+  i = ((flat_v << 2) & 0x1c) | (flatDiv32 & 3);
+  j = (flatDiv32 & 4) | ((5 * (flat_v & 0x18) >> 4) & 3);
 }
 
 // The same with (i, j) as a vector.
-ivec2 strided_ldmatrix_a_inv(int flat_v) {
+ivec2 stridedLdmatrixAInv(int flat_v) {
   ivec2 result;
-  strided_ldmatrix_a_inv(flat_v, result.x, result.y);
+  stridedLdmatrixAInv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_STRIDED_LDMATRIX_A_GLSL != 0x49a0e7c4
+#elif LEGO_STRIDED_LDMATRIX_A_GLSL != 0x68728ac8
 #error two different units are named strided_ldmatrix_a; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_A_GLSL

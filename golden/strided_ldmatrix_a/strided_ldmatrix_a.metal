@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2, 2)), ((32, 1), (16, 8, 128)))
 #ifndef LEGO_STRIDED_LDMATRIX_A_METAL
-#define LEGO_STRIDED_LDMATRIX_A_METAL 0x125ab4eb
+#define LEGO_STRIDED_LDMATRIX_A_METAL 0x55136ec3
 
 #include <metal_stdlib>
 
@@ -10,13 +10,13 @@
 /// @param i 0 <= i < 32
 /// @param j 0 <= j < 8
 /// @return 0 <= the result < 256
-static inline int strided_ldmatrix_a_apply(int i, int j) {
+static inline int stridedLdmatrixAApply(int i, int j) {
   // The bits j[2] i[1:0] j[0] j[1] i[4:2], highest first.
   return (36 * j & 0x88) | ((129 * i >> 2) & 0x67) | ((j << 4) & 0x10);
 }
 
-/// The result of strided_ldmatrix_a_inv.
-struct strided_ldmatrix_a_inv_result {
+/// The result of stridedLdmatrixAInv.
+struct StridedLdmatrixAInvResult {
   int i;
   int j;
 };
@@ -24,15 +24,12 @@ struct strided_ldmatrix_a_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 256
 /// @return 0 <= i < 32, 0 <= j < 8
-static inline strided_ldmatrix_a_inv_result strided_ldmatrix_a_inv(int flat) {
-  const int flat_div_32 = flat >> 5;
+static inline StridedLdmatrixAInvResult stridedLdmatrixAInv(int flat) {
+  const int flatDiv32 = flat >> 5;
   // j: The bits flat[7] flat[3] flat[4], highest first.
-  return {
-      ((flat << 2) & 0x1c) | (flat_div_32 & 3),
-      (flat_div_32 & 4) | ((5 * (flat & 0x18) >> 4) & 3),
-  };
+  return {((flat << 2) & 0x1c) | (flatDiv32 & 3), (flatDiv32 & 4) | ((5 * (flat & 0x18) >> 4) & 3)};
 }
 
-#elif LEGO_STRIDED_LDMATRIX_A_METAL != 0x125ab4eb
+#elif LEGO_STRIDED_LDMATRIX_A_METAL != 0x55136ec3
 #error two different units are named strided_ldmatrix_a; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_A_METAL

@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 8
  * @returns {number} 0 <= the result < 256
  */
-export function strided_ldmatrix_a_apply(i, j) {
+export function stridedLdmatrixAApply(i, j) {
   return (36 * j & 0x88) | ((129 * i >> 2) & 0x67) | ((j << 4) & 0x10);
 }
 
@@ -19,10 +19,7 @@ export function strided_ldmatrix_a_apply(i, j) {
  * @param {number} flat 0 <= flat < 256
  * @returns {[i: number, j: number]} 0 <= i < 32, 0 <= j < 8
  */
-export function strided_ldmatrix_a_inv(flat) {
-  const flat_div_32 = flat >> 5;
-  return [
-    ((flat << 2) & 0x1c) | (flat_div_32 & 3),
-    (flat_div_32 & 4) | ((5 * (flat & 0x18) >> 4) & 3),
-  ];
+export function stridedLdmatrixAInv(flat) {
+  const flatDiv32 = flat >> 5;
+  return [((flat << 2) & 0x1c) | (flatDiv32 & 3), (flatDiv32 & 4) | ((5 * (flat & 0x18) >> 4) & 3)];
 }

@@ -8,13 +8,13 @@
 /// 0 <= i < 32
 /// 0 <= j < 8
 /// Result: 0 <= the result < 256
-fn strided_ldmatrix_a_apply(i: i32, j: i32) -> i32 {
+fn stridedLdmatrixAApply(i: i32, j: i32) -> i32 {
   // The bits j[2] i[1:0] j[0] j[1] i[4:2], highest first.
   return ((36 * j) & 0x88) | (((129 * i) >> 2u) & 0x67) | ((j << 4u) & 0x10);
 }
 
-/// The result of strided_ldmatrix_a_inv.
-struct strided_ldmatrix_a_inv_result {
+/// The result of stridedLdmatrixAInv.
+struct StridedLdmatrixAInvResult {
   i: i32,
   j: i32,
 }
@@ -22,10 +22,9 @@ struct strided_ldmatrix_a_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 256
 /// Result: 0 <= i < 32, 0 <= j < 8
-fn strided_ldmatrix_a_inv(flat: i32) -> strided_ldmatrix_a_inv_result {
-  let flat_div_32 = flat >> 5u;
+fn stridedLdmatrixAInv(flat: i32) -> StridedLdmatrixAInvResult {
+  let flatDiv32 = flat >> 5u;
   // j: The bits flat[7] flat[3] flat[4], highest first.
-  return strided_ldmatrix_a_inv_result(
-      ((flat << 2u) & 0x1c) | (flat_div_32 & 3),
-      (flat_div_32 & 4) | (((5 * (flat & 0x18)) >> 4u) & 3));
+  return StridedLdmatrixAInvResult(
+      ((flat << 2u) & 0x1c) | (flatDiv32 & 3), (flatDiv32 & 4) | (((5 * (flat & 0x18)) >> 4u) & 3));
 }

@@ -5,23 +5,23 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_LDMATRIX_ROWS_GLSL
-#define LEGO_STRIDED_LDMATRIX_ROWS_GLSL 0x35fc456e
+#define LEGO_STRIDED_LDMATRIX_ROWS_GLSL 0x4ae0b77a
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 128
 // 0 <= j < 2
 // 0 <= k < 4
 // Result: 0 <= the result < 4096
-int strided_ldmatrix_rows_apply(int i, int j, int k) {
+int stridedLdmatrixRowsApply(int i, int j, int k) {
   return ((j << 11) | ((i << 5) & 0x400))
       + (((129 * i >> 1) & 0x3c8) ^ ((i << 3) & 0x38) ^ (k << 4));
 }
 
 // The same with (i, j, k) as a vector.
-int strided_ldmatrix_rows_apply(ivec3 index) {
-  return strided_ldmatrix_rows_apply(index.x, index.y, index.z);
+int stridedLdmatrixRowsApply(ivec3 index) {
+  return stridedLdmatrixRowsApply(index.x, index.y, index.z);
 }
 
-#elif LEGO_STRIDED_LDMATRIX_ROWS_GLSL != 0x35fc456e
+#elif LEGO_STRIDED_LDMATRIX_ROWS_GLSL != 0x4ae0b77a
 #error two different units are named strided_ldmatrix_rows; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_ROWS_GLSL

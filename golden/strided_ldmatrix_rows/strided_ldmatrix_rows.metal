@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided(((16, 2, 2, 2), 2, 4), ((64, 8, 1024, 0), 2048, 16)))
 #ifndef LEGO_STRIDED_LDMATRIX_ROWS_METAL
-#define LEGO_STRIDED_LDMATRIX_ROWS_METAL 0x643b9a4a
+#define LEGO_STRIDED_LDMATRIX_ROWS_METAL 0x5d2097e2
 
 #include <metal_stdlib>
 
@@ -11,11 +11,11 @@
 /// @param j 0 <= j < 2
 /// @param k 0 <= k < 4
 /// @return 0 <= the result < 4096
-static inline int strided_ldmatrix_rows_apply(int i, int j, int k) {
+static inline int stridedLdmatrixRowsApply(int i, int j, int k) {
   return ((j << 11) | ((i << 5) & 0x400))
       + (((129 * i >> 1) & 0x3c8) ^ ((i << 3) & 0x38) ^ (k << 4));
 }
 
-#elif LEGO_STRIDED_LDMATRIX_ROWS_METAL != 0x643b9a4a
+#elif LEGO_STRIDED_LDMATRIX_ROWS_METAL != 0x5d2097e2
 #error two different units are named strided_ldmatrix_rows; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_ROWS_METAL

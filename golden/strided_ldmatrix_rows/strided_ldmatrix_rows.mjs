@@ -10,7 +10,7 @@
  * @param {number} k 0 <= k < 4
  * @returns {number} 0 <= the result < 4096
  */
-export function strided_ldmatrix_rows_apply(i, j, k) {
+export function stridedLdmatrixRowsApply(i, j, k) {
   return ((j << 11) | ((i << 5) & 0x400))
       + (((129 * i >> 1) & 0x3c8) ^ ((i << 3) & 0x38) ^ (k << 4));
 }

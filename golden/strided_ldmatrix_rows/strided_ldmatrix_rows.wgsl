@@ -9,7 +9,7 @@
 /// 0 <= j < 2
 /// 0 <= k < 4
 /// Result: 0 <= the result < 4096
-fn strided_ldmatrix_rows_apply(i: i32, j: i32, k: i32) -> i32 {
+fn stridedLdmatrixRowsApply(i: i32, j: i32, k: i32) -> i32 {
   return ((j << 11u) | ((i << 5u) & 0x400))
       + ((((129 * i) >> 1u) & 0x3c8) ^ ((i << 3u) & 0x38) ^ (k << 4u));
 }

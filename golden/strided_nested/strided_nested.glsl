@@ -5,22 +5,22 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_NESTED_GLSL
-#define LEGO_STRIDED_NESTED_GLSL 0x0b886ff1
+#define LEGO_STRIDED_NESTED_GLSL 0x1fe81aab
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 32
 // 0 <= j < 2
 // Result: 0 <= the result < 120
-int strided_nested_apply(int i, int j) {
+int stridedNestedApply(int i, int j) {
   // The bits i[1:0] j[0] 0 i[4:2], highest first.
   return ((129 * i >> 2) & 0x67) | (j << 4);
 }
 
 // The same with (i, j) as a vector.
-int strided_nested_apply(ivec2 index) {
-  return strided_nested_apply(index.x, index.y);
+int stridedNestedApply(ivec2 index) {
+  return stridedNestedApply(index.x, index.y);
 }
 
-#elif LEGO_STRIDED_NESTED_GLSL != 0x0b886ff1
+#elif LEGO_STRIDED_NESTED_GLSL != 0x1fe81aab
 #error two different units are named strided_nested; give name= to one of them
 #endif  // LEGO_STRIDED_NESTED_GLSL

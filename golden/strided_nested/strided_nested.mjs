@@ -9,6 +9,6 @@
  * @param {number} j 0 <= j < 2
  * @returns {number} 0 <= the result < 120
  */
-export function strided_nested_apply(i, j) {
+export function stridedNestedApply(i, j) {
   return ((129 * i >> 2) & 0x67) | (j << 4);
 }

@@ -8,7 +8,7 @@
 /// 0 <= i < 32
 /// 0 <= j < 2
 /// Result: 0 <= the result < 120
-fn strided_nested_apply(i: i32, j: i32) -> i32 {
+fn stridedNestedApply(i: i32, j: i32) -> i32 {
   // The bits i[1:0] j[0] 0 i[4:2], highest first.
   return (((129 * i) >> 2u) & 0x67) | (j << 4u);
 }

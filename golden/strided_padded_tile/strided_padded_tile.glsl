@@ -5,21 +5,21 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_PADDED_TILE_GLSL
-#define LEGO_STRIDED_PADDED_TILE_GLSL 0x6f27c89e
+#define LEGO_STRIDED_PADDED_TILE_GLSL 0x53087483
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 32
 // 0 <= j < 32
 // Result: 0 <= the result < 1055
-int strided_padded_tile_apply(int i, int j) {
+int stridedPaddedTileApply(int i, int j) {
   return 33 * i + j;
 }
 
 // The same with (i, j) as a vector.
-int strided_padded_tile_apply(ivec2 index) {
-  return strided_padded_tile_apply(index.x, index.y);
+int stridedPaddedTileApply(ivec2 index) {
+  return stridedPaddedTileApply(index.x, index.y);
 }
 
-#elif LEGO_STRIDED_PADDED_TILE_GLSL != 0x6f27c89e
+#elif LEGO_STRIDED_PADDED_TILE_GLSL != 0x53087483
 #error two different units are named strided_padded_tile; give name= to one of them
 #endif  // LEGO_STRIDED_PADDED_TILE_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided((32, 32), (33, 1))
 #ifndef LEGO_STRIDED_PADDED_TILE_METAL
-#define LEGO_STRIDED_PADDED_TILE_METAL 0x0648e3d7
+#define LEGO_STRIDED_PADDED_TILE_METAL 0x0c7896ca
 
 #include <metal_stdlib>
 
@@ -10,10 +10,10 @@
 /// @param i 0 <= i < 32
 /// @param j 0 <= j < 32
 /// @return 0 <= the result < 1055
-static inline int strided_padded_tile_apply(int i, int j) {
+static inline int stridedPaddedTileApply(int i, int j) {
   return 33 * i + j;
 }
 
-#elif LEGO_STRIDED_PADDED_TILE_METAL != 0x0648e3d7
+#elif LEGO_STRIDED_PADDED_TILE_METAL != 0x0c7896ca
 #error two different units are named strided_padded_tile; give name= to one of them
 #endif  // LEGO_STRIDED_PADDED_TILE_METAL

@@ -9,6 +9,6 @@
  * @param {number} j 0 <= j < 32
  * @returns {number} 0 <= the result < 1055
  */
-export function strided_padded_tile_apply(i, j) {
+export function stridedPaddedTileApply(i, j) {
   return 33 * i + j;
 }

@@ -8,6 +8,6 @@
 /// 0 <= i < 32
 /// 0 <= j < 32
 /// Result: 0 <= the result < 1055
-fn strided_padded_tile_apply(i: i32, j: i32) -> i32 {
+fn stridedPaddedTileApply(i: i32, j: i32) -> i32 {
   return 33 * i + j;
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_PITCH_SYMBOLS_GLSL
-#define LEGO_STRIDED_PITCH_SYMBOLS_GLSL 0x0014c152
+#define LEGO_STRIDED_PITCH_SYMBOLS_GLSL 0x555830ef
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -15,15 +15,15 @@
 // 0 <= j < N
 // Result: 0 <= the result < M*P + N - P
 // Assumes M*P + N - P <= 2^31 - 1
-int strided_pitch_symbols_apply(int M, int N, int P, int i, int j) {
+int stridedPitchSymbolsApply(int M, int N, int P, int i, int j) {
   return P * i + j;
 }
 
 // The same with (i, j) as a vector.
-int strided_pitch_symbols_apply(int M, int N, int P, ivec2 index) {
-  return strided_pitch_symbols_apply(M, N, P, index.x, index.y);
+int stridedPitchSymbolsApply(int M, int N, int P, ivec2 index) {
+  return stridedPitchSymbolsApply(M, N, P, index.x, index.y);
 }
 
-#elif LEGO_STRIDED_PITCH_SYMBOLS_GLSL != 0x0014c152
+#elif LEGO_STRIDED_PITCH_SYMBOLS_GLSL != 0x555830ef
 #error two different units are named strided_pitch_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_PITCH_SYMBOLS_GLSL

@@ -2,7 +2,7 @@
 //
 // strided_pitch_symbols(M, N, P)
 #ifndef LEGO_STRIDED_PITCH_SYMBOLS_METAL
-#define LEGO_STRIDED_PITCH_SYMBOLS_METAL 0x32213cf2
+#define LEGO_STRIDED_PITCH_SYMBOLS_METAL 0x73b15b4e
 
 #include <metal_stdlib>
 
@@ -14,12 +14,12 @@
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*P + N - P
 /// @pre M*P + N - P <= LONG_MAX
-static inline long strided_pitch_symbols_apply(long M, long N, long P, long i, long j) {
+static inline long stridedPitchSymbolsApply(long M, long N, long P, long i, long j) {
   (void)M;
   (void)N;
   return P * i + j;
 }
 
-#elif LEGO_STRIDED_PITCH_SYMBOLS_METAL != 0x32213cf2
+#elif LEGO_STRIDED_PITCH_SYMBOLS_METAL != 0x73b15b4e
 #error two different units are named strided_pitch_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_PITCH_SYMBOLS_METAL

@@ -16,7 +16,7 @@
  * @param {number} j 0 <= j < N
  * @returns {number} 0 <= the result < M*P + N - P
  */
-export function strided_pitch_symbols_apply(M, N, P, i, j) {
+export function stridedPitchSymbolsApply(M, N, P, i, j) {
   return P * i + j;
 }
 
@@ -28,7 +28,7 @@ export function strided_pitch_symbols_apply(M, N, P, i, j) {
  * @param {number} P
  * @returns {boolean}
  */
-export function strided_pitch_symbols_fits(M, N, P) {
+export function stridedPitchSymbolsFits(M, N, P) {
   return M >= 1 && N >= 1 && P >= 1 && M <= Number.MAX_SAFE_INTEGER && N <= Number.MAX_SAFE_INTEGER
       && M - 1 <= Math.trunc((Number.MAX_SAFE_INTEGER - N) / P) && P <= Number.MAX_SAFE_INTEGER;
 }

@@ -12,6 +12,6 @@
 /// 0 <= j < N
 /// Result: 0 <= the result < M*P + N - P
 /// Assumes M*P + N - P <= 2^31 - 1
-fn strided_pitch_symbols_apply(M: i32, N: i32, P: i32, i: i32, j: i32) -> i32 {
+fn stridedPitchSymbolsApply(M: i32, N: i32, P: i32, i: i32, j: i32) -> i32 {
   return P * i + j;
 }

@@ -5,21 +5,21 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_PITCHED_GLSL
-#define LEGO_STRIDED_PITCHED_GLSL 0x0440e43d
+#define LEGO_STRIDED_PITCHED_GLSL 0x74b39024
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 48
 // 0 <= j < 60
 // Result: 0 <= the result < 3068
-int strided_pitched_apply(int i, int j) {
+int stridedPitchedApply(int i, int j) {
   return 64 * i + j;
 }
 
 // The same with (i, j) as a vector.
-int strided_pitched_apply(ivec2 index) {
-  return strided_pitched_apply(index.x, index.y);
+int stridedPitchedApply(ivec2 index) {
+  return stridedPitchedApply(index.x, index.y);
 }
 
-#elif LEGO_STRIDED_PITCHED_GLSL != 0x0440e43d
+#elif LEGO_STRIDED_PITCHED_GLSL != 0x74b39024
 #error two different units are named strided_pitched; give name= to one of them
 #endif  // LEGO_STRIDED_PITCHED_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided((48, 60), (64, 1))
 #ifndef LEGO_STRIDED_PITCHED_METAL
-#define LEGO_STRIDED_PITCHED_METAL 0x4cb0ecbc
+#define LEGO_STRIDED_PITCHED_METAL 0x5611b19d
 
 #include <metal_stdlib>
 
@@ -10,10 +10,10 @@
 /// @param i 0 <= i < 48
 /// @param j 0 <= j < 60
 /// @return 0 <= the result < 3068
-static inline int strided_pitched_apply(int i, int j) {
+static inline int stridedPitchedApply(int i, int j) {
   return 64 * i + j;
 }
 
-#elif LEGO_STRIDED_PITCHED_METAL != 0x4cb0ecbc
+#elif LEGO_STRIDED_PITCHED_METAL != 0x5611b19d
 #error two different units are named strided_pitched; give name= to one of them
 #endif  // LEGO_STRIDED_PITCHED_METAL

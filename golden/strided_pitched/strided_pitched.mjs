@@ -9,6 +9,6 @@
  * @param {number} j 0 <= j < 60
  * @returns {number} 0 <= the result < 3068
  */
-export function strided_pitched_apply(i, j) {
+export function stridedPitchedApply(i, j) {
   return 64 * i + j;
 }

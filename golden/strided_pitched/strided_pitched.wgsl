@@ -8,6 +8,6 @@
 /// 0 <= i < 48
 /// 0 <= j < 60
 /// Result: 0 <= the result < 3068
-fn strided_pitched_apply(i: i32, j: i32) -> i32 {
+fn stridedPitchedApply(i: i32, j: i32) -> i32 {
   return 64 * i + j;
 }

@@ -5,40 +5,40 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_RAKED_PRODUCT_GLSL
-#define LEGO_STRIDED_RAKED_PRODUCT_GLSL 0x3b7d8e3f
+#define LEGO_STRIDED_RAKED_PRODUCT_GLSL 0x16fdb9ab
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
 // 0 <= j < 20
 // Result: 0 <= the result < 120
-int strided_raked_product_apply(int i, int j) {
+int stridedRakedProductApply(int i, int j) {
   int scaled = 10 * i;
   return 30 * (j & 3) + (j >> 2) + (i < 3 ? scaled : scaled - 25);
 }
 
 // The same with (i, j) as a vector.
-int strided_raked_product_apply(ivec2 index) {
-  return strided_raked_product_apply(index.x, index.y);
+int stridedRakedProductApply(ivec2 index) {
+  return stridedRakedProductApply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 120
 // Result: 0 <= i < 6, 0 <= j < 20
 // Renamed: flat is flat_v here
-void strided_raked_product_inv(int flat_v, out int i, out int j) {
-  int flat_div_5 = flat_v / 5;
-  int flat_div_30 = flat_v / 30;
-  i = 3 * ((flat_div_5 & 1) - flat_div_30) + (flat_div_5 >> 1);
-  j = 4 * (flat_v % 5) + flat_div_30;
+void stridedRakedProductInv(int flat_v, out int i, out int j) {
+  int flatDiv5 = flat_v / 5;
+  int flatDiv30 = flat_v / 30;
+  i = 3 * ((flatDiv5 & 1) - flatDiv30) + (flatDiv5 >> 1);
+  j = 4 * (flat_v % 5) + flatDiv30;
 }
 
 // The same with (i, j) as a vector.
-ivec2 strided_raked_product_inv(int flat_v) {
+ivec2 stridedRakedProductInv(int flat_v) {
   ivec2 result;
-  strided_raked_product_inv(flat_v, result.x, result.y);
+  stridedRakedProductInv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_STRIDED_RAKED_PRODUCT_GLSL != 0x3b7d8e3f
+#elif LEGO_STRIDED_RAKED_PRODUCT_GLSL != 0x16fdb9ab
 #error two different units are named strided_raked_product; give name= to one of them
 #endif  // LEGO_STRIDED_RAKED_PRODUCT_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided(((3, 2), (4, 5)), ((10, 5), (30, 1)))
 #ifndef LEGO_STRIDED_RAKED_PRODUCT_METAL
-#define LEGO_STRIDED_RAKED_PRODUCT_METAL 0x0b4827c0
+#define LEGO_STRIDED_RAKED_PRODUCT_METAL 0x0afcf59a
 
 #include <metal_stdlib>
 
@@ -10,13 +10,13 @@
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 20
 /// @return 0 <= the result < 120
-static inline int strided_raked_product_apply(int i, int j) {
+static inline int stridedRakedProductApply(int i, int j) {
   const int scaled = 10 * i;
   return 30 * (j & 3) + (j >> 2) + (i < 3 ? scaled : scaled - 25);
 }
 
-/// The result of strided_raked_product_inv.
-struct strided_raked_product_inv_result {
+/// The result of stridedRakedProductInv.
+struct StridedRakedProductInvResult {
   int i;
   int j;
 };
@@ -24,12 +24,12 @@ struct strided_raked_product_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 120
 /// @return 0 <= i < 6, 0 <= j < 20
-static inline strided_raked_product_inv_result strided_raked_product_inv(int flat) {
-  const int flat_div_5 = flat / 5;
-  const int flat_div_30 = flat / 30;
-  return {3 * ((flat_div_5 & 1) - flat_div_30) + (flat_div_5 >> 1), 4 * (flat % 5) + flat_div_30};
+static inline StridedRakedProductInvResult stridedRakedProductInv(int flat) {
+  const int flatDiv5 = flat / 5;
+  const int flatDiv30 = flat / 30;
+  return {3 * ((flatDiv5 & 1) - flatDiv30) + (flatDiv5 >> 1), 4 * (flat % 5) + flatDiv30};
 }
 
-#elif LEGO_STRIDED_RAKED_PRODUCT_METAL != 0x0b4827c0
+#elif LEGO_STRIDED_RAKED_PRODUCT_METAL != 0x0afcf59a
 #error two different units are named strided_raked_product; give name= to one of them
 #endif  // LEGO_STRIDED_RAKED_PRODUCT_METAL

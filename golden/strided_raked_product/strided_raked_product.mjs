@@ -11,7 +11,7 @@
  * @param {number} j 0 <= j < 20
  * @returns {number} 0 <= the result < 120
  */
-export function strided_raked_product_apply(i, j) {
+export function stridedRakedProductApply(i, j) {
   const scaled = 10 * i;
   return 30 * (j & 3) + (j >> 2) + (i < 3 ? scaled : scaled - 25);
 }
@@ -22,8 +22,8 @@ export function strided_raked_product_apply(i, j) {
  * @param {number} flat 0 <= flat < 120
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 20
  */
-export function strided_raked_product_inv(flat) {
-  const flat_div_5 = Math.trunc(flat / 5);
-  const flat_div_30 = Math.trunc(flat / 30);
-  return [3 * ((flat_div_5 & 1) - flat_div_30) + (flat_div_5 >> 1), 4 * (flat % 5) + flat_div_30];
+export function stridedRakedProductInv(flat) {
+  const flatDiv5 = Math.trunc(flat / 5);
+  const flatDiv30 = Math.trunc(flat / 30);
+  return [3 * ((flatDiv5 & 1) - flatDiv30) + (flatDiv5 >> 1), 4 * (flat % 5) + flatDiv30];
 }

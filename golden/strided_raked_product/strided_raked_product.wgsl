@@ -8,13 +8,13 @@
 /// 0 <= i < 6
 /// 0 <= j < 20
 /// Result: 0 <= the result < 120
-fn strided_raked_product_apply(i: i32, j: i32) -> i32 {
+fn stridedRakedProductApply(i: i32, j: i32) -> i32 {
   let scaled = 10 * i;
   return 30 * (j & 3) + (j >> 2u) + select(scaled - 25, scaled, i < 3);
 }
 
-/// The result of strided_raked_product_inv.
-struct strided_raked_product_inv_result {
+/// The result of stridedRakedProductInv.
+struct StridedRakedProductInvResult {
   i: i32,
   j: i32,
 }
@@ -22,9 +22,9 @@ struct strided_raked_product_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 120
 /// Result: 0 <= i < 6, 0 <= j < 20
-fn strided_raked_product_inv(flat: i32) -> strided_raked_product_inv_result {
-  let flat_div_5 = flat / 5;
-  let flat_div_30 = flat / 30;
-  return strided_raked_product_inv_result(
-      3 * ((flat_div_5 & 1) - flat_div_30) + (flat_div_5 >> 1u), 4 * (flat % 5) + flat_div_30);
+fn stridedRakedProductInv(flat: i32) -> StridedRakedProductInvResult {
+  let flatDiv5 = flat / 5;
+  let flatDiv30 = flat / 30;
+  return StridedRakedProductInvResult(
+      3 * ((flatDiv5 & 1) - flatDiv30) + (flatDiv5 >> 1u), 4 * (flat % 5) + flatDiv30);
 }

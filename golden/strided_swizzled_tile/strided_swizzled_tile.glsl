@@ -5,37 +5,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_SWIZZLED_TILE_GLSL
-#define LEGO_STRIDED_SWIZZLED_TILE_GLSL 0x100b8923
+#define LEGO_STRIDED_SWIZZLED_TILE_GLSL 0x533bee23
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 64
 // 0 <= j < 64
 // Result: 0 <= the result < 4096
-int strided_swizzled_tile_apply(int i, int j) {
+int stridedSwizzledTileApply(int i, int j) {
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
 // The same with (i, j) as a vector.
-int strided_swizzled_tile_apply(ivec2 index) {
-  return strided_swizzled_tile_apply(index.x, index.y);
+int stridedSwizzledTileApply(ivec2 index) {
+  return stridedSwizzledTileApply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 4096
 // Result: 0 <= i < 64, 0 <= j < 64
 // Renamed: flat is flat_v here
-void strided_swizzled_tile_inv(int flat_v, out int i, out int j) {
+void stridedSwizzledTileInv(int flat_v, out int i, out int j) {
   i = flat_v >> 6;
   j = (flat_v & 63) ^ ((flat_v >> 3) & 0x38);
 }
 
 // The same with (i, j) as a vector.
-ivec2 strided_swizzled_tile_inv(int flat_v) {
+ivec2 stridedSwizzledTileInv(int flat_v) {
   ivec2 result;
-  strided_swizzled_tile_inv(flat_v, result.x, result.y);
+  stridedSwizzledTileInv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_STRIDED_SWIZZLED_TILE_GLSL != 0x100b8923
+#elif LEGO_STRIDED_SWIZZLED_TILE_GLSL != 0x533bee23
 #error two different units are named strided_swizzled_tile; give name= to one of them
 #endif  // LEGO_STRIDED_SWIZZLED_TILE_GLSL

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((64, 64), (64, 1)))
 #ifndef LEGO_STRIDED_SWIZZLED_TILE_METAL
-#define LEGO_STRIDED_SWIZZLED_TILE_METAL 0x57122d4b
+#define LEGO_STRIDED_SWIZZLED_TILE_METAL 0x073ece67
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 64
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 4096
-static inline int strided_swizzled_tile_apply(int i, int j) {
+static inline int stridedSwizzledTileApply(int i, int j) {
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
-/// The result of strided_swizzled_tile_inv.
-struct strided_swizzled_tile_inv_result {
+/// The result of stridedSwizzledTileInv.
+struct StridedSwizzledTileInvResult {
   int i;
   int j;
 };
@@ -23,10 +23,10 @@ struct strided_swizzled_tile_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 4096
 /// @return 0 <= i < 64, 0 <= j < 64
-static inline strided_swizzled_tile_inv_result strided_swizzled_tile_inv(int flat) {
+static inline StridedSwizzledTileInvResult stridedSwizzledTileInv(int flat) {
   return {flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)};
 }
 
-#elif LEGO_STRIDED_SWIZZLED_TILE_METAL != 0x57122d4b
+#elif LEGO_STRIDED_SWIZZLED_TILE_METAL != 0x073ece67
 #error two different units are named strided_swizzled_tile; give name= to one of them
 #endif  // LEGO_STRIDED_SWIZZLED_TILE_METAL

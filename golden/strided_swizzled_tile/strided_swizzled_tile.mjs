@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 64
  * @returns {number} 0 <= the result < 4096
  */
-export function strided_swizzled_tile_apply(i, j) {
+export function stridedSwizzledTileApply(i, j) {
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
@@ -19,6 +19,6 @@ export function strided_swizzled_tile_apply(i, j) {
  * @param {number} flat 0 <= flat < 4096
  * @returns {[i: number, j: number]} 0 <= i < 64, 0 <= j < 64
  */
-export function strided_swizzled_tile_inv(flat) {
+export function stridedSwizzledTileInv(flat) {
   return [flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)];
 }

@@ -8,12 +8,12 @@
 /// 0 <= i < 64
 /// 0 <= j < 64
 /// Result: 0 <= the result < 4096
-fn strided_swizzled_tile_apply(i: i32, j: i32) -> i32 {
+fn stridedSwizzledTileApply(i: i32, j: i32) -> i32 {
   return (64 * i + j) ^ (8 * (i & 7));
 }
 
-/// The result of strided_swizzled_tile_inv.
-struct strided_swizzled_tile_inv_result {
+/// The result of stridedSwizzledTileInv.
+struct StridedSwizzledTileInvResult {
   i: i32,
   j: i32,
 }
@@ -21,6 +21,6 @@ struct strided_swizzled_tile_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 4096
 /// Result: 0 <= i < 64, 0 <= j < 64
-fn strided_swizzled_tile_inv(flat: i32) -> strided_swizzled_tile_inv_result {
-  return strided_swizzled_tile_inv_result(flat >> 6u, (flat & 63) ^ ((flat >> 3u) & 0x38));
+fn stridedSwizzledTileInv(flat: i32) -> StridedSwizzledTileInvResult {
+  return StridedSwizzledTileInvResult(flat >> 6u, (flat & 63) ^ ((flat >> 3u) & 0x38));
 }

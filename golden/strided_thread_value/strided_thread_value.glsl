@@ -5,27 +5,27 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_THREAD_VALUE_GLSL
-#define LEGO_STRIDED_THREAD_VALUE_GLSL 0x5ff77472
+#define LEGO_STRIDED_THREAD_VALUE_GLSL 0x5d5909d2
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 32
 // 0 <= j < 4
 // Result: 0 <= the result < 128
-int strided_thread_value_apply(int i, int j) {
+int stridedThreadValueApply(int i, int j) {
   // The bits i[1:0] j[0] j[1] i[4:2], highest first.
   return ((129 * i >> 2) & 0x67) | (20 * j & 0x18);
 }
 
 // The same with (i, j) as a vector.
-int strided_thread_value_apply(ivec2 index) {
-  return strided_thread_value_apply(index.x, index.y);
+int stridedThreadValueApply(ivec2 index) {
+  return stridedThreadValueApply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 128
 // Result: 0 <= i < 32, 0 <= j < 4
 // Renamed: flat is flat_v here
-void strided_thread_value_inv(int flat_v, out int i, out int j) {
+void stridedThreadValueInv(int flat_v, out int i, out int j) {
   // i: The bits flat_v[2:0] flat_v[6:5], highest first.
   // j: Reverses bits 3 to 4 of flat_v.
   i = (129 * flat_v >> 5) & 31;
@@ -33,12 +33,12 @@ void strided_thread_value_inv(int flat_v, out int i, out int j) {
 }
 
 // The same with (i, j) as a vector.
-ivec2 strided_thread_value_inv(int flat_v) {
+ivec2 stridedThreadValueInv(int flat_v) {
   ivec2 result;
-  strided_thread_value_inv(flat_v, result.x, result.y);
+  stridedThreadValueInv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_STRIDED_THREAD_VALUE_GLSL != 0x5ff77472
+#elif LEGO_STRIDED_THREAD_VALUE_GLSL != 0x5d5909d2
 #error two different units are named strided_thread_value; give name= to one of them
 #endif  // LEGO_STRIDED_THREAD_VALUE_GLSL

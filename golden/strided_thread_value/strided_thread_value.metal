@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2)), ((32, 1), (16, 8)))
 #ifndef LEGO_STRIDED_THREAD_VALUE_METAL
-#define LEGO_STRIDED_THREAD_VALUE_METAL 0x5f50b25b
+#define LEGO_STRIDED_THREAD_VALUE_METAL 0x641d69ff
 
 #include <metal_stdlib>
 
@@ -10,13 +10,13 @@
 /// @param i 0 <= i < 32
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 128
-static inline int strided_thread_value_apply(int i, int j) {
+static inline int stridedThreadValueApply(int i, int j) {
   // The bits i[1:0] j[0] j[1] i[4:2], highest first.
   return ((129 * i >> 2) & 0x67) | (20 * j & 0x18);
 }
 
-/// The result of strided_thread_value_inv.
-struct strided_thread_value_inv_result {
+/// The result of stridedThreadValueInv.
+struct StridedThreadValueInvResult {
   int i;
   int j;
 };
@@ -24,12 +24,12 @@ struct strided_thread_value_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 128
 /// @return 0 <= i < 32, 0 <= j < 4
-static inline strided_thread_value_inv_result strided_thread_value_inv(int flat) {
+static inline StridedThreadValueInvResult stridedThreadValueInv(int flat) {
   // i: The bits flat[2:0] flat[6:5], highest first.
   // j: Reverses bits 3 to 4 of flat.
   return {(129 * flat >> 5) & 31, (5 * (flat & 0x18) >> 4) & 3};
 }
 
-#elif LEGO_STRIDED_THREAD_VALUE_METAL != 0x5f50b25b
+#elif LEGO_STRIDED_THREAD_VALUE_METAL != 0x641d69ff
 #error two different units are named strided_thread_value; give name= to one of them
 #endif  // LEGO_STRIDED_THREAD_VALUE_METAL

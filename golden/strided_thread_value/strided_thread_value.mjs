@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 4
  * @returns {number} 0 <= the result < 128
  */
-export function strided_thread_value_apply(i, j) {
+export function stridedThreadValueApply(i, j) {
   return ((129 * i >> 2) & 0x67) | (20 * j & 0x18);
 }
 
@@ -19,6 +19,6 @@ export function strided_thread_value_apply(i, j) {
  * @param {number} flat 0 <= flat < 128
  * @returns {[i: number, j: number]} 0 <= i < 32, 0 <= j < 4
  */
-export function strided_thread_value_inv(flat) {
+export function stridedThreadValueInv(flat) {
   return [(129 * flat >> 5) & 31, (5 * (flat & 0x18) >> 4) & 3];
 }

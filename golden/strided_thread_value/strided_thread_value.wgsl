@@ -8,13 +8,13 @@
 /// 0 <= i < 32
 /// 0 <= j < 4
 /// Result: 0 <= the result < 128
-fn strided_thread_value_apply(i: i32, j: i32) -> i32 {
+fn stridedThreadValueApply(i: i32, j: i32) -> i32 {
   // The bits i[1:0] j[0] j[1] i[4:2], highest first.
   return (((129 * i) >> 2u) & 0x67) | ((20 * j) & 0x18);
 }
 
-/// The result of strided_thread_value_inv.
-struct strided_thread_value_inv_result {
+/// The result of stridedThreadValueInv.
+struct StridedThreadValueInvResult {
   i: i32,
   j: i32,
 }
@@ -22,9 +22,8 @@ struct strided_thread_value_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 128
 /// Result: 0 <= i < 32, 0 <= j < 4
-fn strided_thread_value_inv(flat: i32) -> strided_thread_value_inv_result {
+fn stridedThreadValueInv(flat: i32) -> StridedThreadValueInvResult {
   // i: The bits flat[2:0] flat[6:5], highest first.
   // j: Reverses bits 3 to 4 of flat.
-  return strided_thread_value_inv_result(
-      ((129 * flat) >> 5u) & 31, ((5 * (flat & 0x18)) >> 4u) & 3);
+  return StridedThreadValueInvResult(((129 * flat) >> 5u) & 31, ((5 * (flat & 0x18)) >> 4u) & 3);
 }

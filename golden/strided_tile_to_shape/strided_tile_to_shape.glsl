@@ -5,38 +5,38 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_GLSL
-#define LEGO_STRIDED_TILE_TO_SHAPE_GLSL 0x432d0e2f
+#define LEGO_STRIDED_TILE_TO_SHAPE_GLSL 0x6209aedc
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 32
 // 0 <= j < 64
 // Result: 0 <= the result < 2048
-int strided_tile_to_shape_apply(int i, int j) {
+int stridedTileToShapeApply(int i, int j) {
   return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i;
 }
 
 // The same with (i, j) as a vector.
-int strided_tile_to_shape_apply(ivec2 index) {
-  return strided_tile_to_shape_apply(index.x, index.y);
+int stridedTileToShapeApply(ivec2 index) {
+  return stridedTileToShapeApply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 2048
 // Result: 0 <= i < 32, 0 <= j < 64
 // Renamed: flat is flat_v here
-void strided_tile_to_shape_inv(int flat_v, out int i, out int j) {
-  int flat_div_32 = flat_v >> 5;
-  i = flat_div_32 & 31;
-  j = (flat_div_32 & 0x20) | ((flat_v & 31) ^ ((flat_v >> 3) & 0x18));
+void stridedTileToShapeInv(int flat_v, out int i, out int j) {
+  int flatDiv32 = flat_v >> 5;
+  i = flatDiv32 & 31;
+  j = (flatDiv32 & 0x20) | ((flat_v & 31) ^ ((flat_v >> 3) & 0x18));
 }
 
 // The same with (i, j) as a vector.
-ivec2 strided_tile_to_shape_inv(int flat_v) {
+ivec2 stridedTileToShapeInv(int flat_v) {
   ivec2 result;
-  strided_tile_to_shape_inv(flat_v, result.x, result.y);
+  stridedTileToShapeInv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_STRIDED_TILE_TO_SHAPE_GLSL != 0x432d0e2f
+#elif LEGO_STRIDED_TILE_TO_SHAPE_GLSL != 0x6209aedc
 #error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_GLSL

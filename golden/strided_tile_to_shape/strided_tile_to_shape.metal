@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided((32, (32, 2)), (32, (1, 1024))))
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_METAL
-#define LEGO_STRIDED_TILE_TO_SHAPE_METAL 0x1e5582b6
+#define LEGO_STRIDED_TILE_TO_SHAPE_METAL 0x225e5ac6
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 32
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 2048
-static inline int strided_tile_to_shape_apply(int i, int j) {
+static inline int stridedTileToShapeApply(int i, int j) {
   return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i;
 }
 
-/// The result of strided_tile_to_shape_inv.
-struct strided_tile_to_shape_inv_result {
+/// The result of stridedTileToShapeInv.
+struct StridedTileToShapeInvResult {
   int i;
   int j;
 };
@@ -23,11 +23,11 @@ struct strided_tile_to_shape_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 2048
 /// @return 0 <= i < 32, 0 <= j < 64
-static inline strided_tile_to_shape_inv_result strided_tile_to_shape_inv(int flat) {
-  const int flat_div_32 = flat >> 5;
-  return {flat_div_32 & 31, (flat_div_32 & 0x20) | ((flat & 31) ^ ((flat >> 3) & 0x18))};
+static inline StridedTileToShapeInvResult stridedTileToShapeInv(int flat) {
+  const int flatDiv32 = flat >> 5;
+  return {flatDiv32 & 31, (flatDiv32 & 0x20) | ((flat & 31) ^ ((flat >> 3) & 0x18))};
 }
 
-#elif LEGO_STRIDED_TILE_TO_SHAPE_METAL != 0x1e5582b6
+#elif LEGO_STRIDED_TILE_TO_SHAPE_METAL != 0x225e5ac6
 #error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_METAL

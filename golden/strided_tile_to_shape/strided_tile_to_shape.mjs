@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 64
  * @returns {number} 0 <= the result < 2048
  */
-export function strided_tile_to_shape_apply(i, j) {
+export function stridedTileToShapeApply(i, j) {
   return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i;
 }
 
@@ -19,7 +19,7 @@ export function strided_tile_to_shape_apply(i, j) {
  * @param {number} flat 0 <= flat < 2048
  * @returns {[i: number, j: number]} 0 <= i < 32, 0 <= j < 64
  */
-export function strided_tile_to_shape_inv(flat) {
-  const flat_div_32 = flat >> 5;
-  return [flat_div_32 & 31, (flat_div_32 & 0x20) | ((flat & 31) ^ ((flat >> 3) & 0x18))];
+export function stridedTileToShapeInv(flat) {
+  const flatDiv32 = flat >> 5;
+  return [flatDiv32 & 31, (flatDiv32 & 0x20) | ((flat & 31) ^ ((flat >> 3) & 0x18))];
 }

@@ -8,12 +8,12 @@
 /// 0 <= i < 32
 /// 0 <= j < 64
 /// Result: 0 <= the result < 2048
-fn strided_tile_to_shape_apply(i: i32, j: i32) -> i32 {
+fn stridedTileToShapeApply(i: i32, j: i32) -> i32 {
   return (((i << 2u) & 0x18) ^ (((j << 5u) | j) & 0x41f)) + 32 * i;
 }
 
-/// The result of strided_tile_to_shape_inv.
-struct strided_tile_to_shape_inv_result {
+/// The result of stridedTileToShapeInv.
+struct StridedTileToShapeInvResult {
   i: i32,
   j: i32,
 }
@@ -21,8 +21,8 @@ struct strided_tile_to_shape_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 2048
 /// Result: 0 <= i < 32, 0 <= j < 64
-fn strided_tile_to_shape_inv(flat: i32) -> strided_tile_to_shape_inv_result {
-  let flat_div_32 = flat >> 5u;
-  return strided_tile_to_shape_inv_result(
-      flat_div_32 & 31, (flat_div_32 & 0x20) | ((flat & 31) ^ ((flat >> 3u) & 0x18)));
+fn stridedTileToShapeInv(flat: i32) -> StridedTileToShapeInvResult {
+  let flatDiv32 = flat >> 5u;
+  return StridedTileToShapeInvResult(
+      flatDiv32 & 31, (flatDiv32 & 0x20) | ((flat & 31) ^ ((flat >> 3u) & 0x18)));
 }

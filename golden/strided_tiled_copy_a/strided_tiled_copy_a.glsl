@@ -5,23 +5,23 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_TILED_COPY_A_GLSL
-#define LEGO_STRIDED_TILED_COPY_A_GLSL 0x0ba5c6e0
+#define LEGO_STRIDED_TILED_COPY_A_GLSL 0x75416353
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 64
 // 0 <= j < 8
 // 0 <= k < 2
 // Result: 0 <= the result < 1272
-int strided_tiled_copy_a_apply(int i, int j, int k) {
-  int j_mod_4 = j & 3;
-  return 318 * (j_mod_4 >> 1) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3c) + 2 * (i + j) - j_mod_4;
+int stridedTiledCopyAApply(int i, int j, int k) {
+  int jMod4 = j & 3;
+  return 318 * (jMod4 >> 1) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3c) + 2 * (i + j) - jMod4;
 }
 
 // The same with (i, j, k) as a vector.
-int strided_tiled_copy_a_apply(ivec3 index) {
-  return strided_tiled_copy_a_apply(index.x, index.y, index.z);
+int stridedTiledCopyAApply(ivec3 index) {
+  return stridedTiledCopyAApply(index.x, index.y, index.z);
 }
 
-#elif LEGO_STRIDED_TILED_COPY_A_GLSL != 0x0ba5c6e0
+#elif LEGO_STRIDED_TILED_COPY_A_GLSL != 0x75416353
 #error two different units are named strided_tiled_copy_a; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_COPY_A_GLSL

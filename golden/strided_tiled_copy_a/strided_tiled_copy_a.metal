@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8, 2), ((2, 2, 2), 1), 2), ((2, 40, 640), ((1, 320, 8), 0), 16))
 #ifndef LEGO_STRIDED_TILED_COPY_A_METAL
-#define LEGO_STRIDED_TILED_COPY_A_METAL 0x3bc1c9e5
+#define LEGO_STRIDED_TILED_COPY_A_METAL 0x399cf0d8
 
 #include <metal_stdlib>
 
@@ -11,11 +11,11 @@
 /// @param j 0 <= j < 8
 /// @param k 0 <= k < 2
 /// @return 0 <= the result < 1272
-static inline int strided_tiled_copy_a_apply(int i, int j, int k) {
-  const int j_mod_4 = j & 3;
-  return 318 * (j_mod_4 >> 1) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3c) + 2 * (i + j) - j_mod_4;
+static inline int stridedTiledCopyAApply(int i, int j, int k) {
+  const int jMod4 = j & 3;
+  return 318 * (jMod4 >> 1) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3c) + 2 * (i + j) - jMod4;
 }
 
-#elif LEGO_STRIDED_TILED_COPY_A_METAL != 0x3bc1c9e5
+#elif LEGO_STRIDED_TILED_COPY_A_METAL != 0x399cf0d8
 #error two different units are named strided_tiled_copy_a; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_COPY_A_METAL

@@ -10,7 +10,7 @@
  * @param {number} k 0 <= k < 2
  * @returns {number} 0 <= the result < 1272
  */
-export function strided_tiled_copy_a_apply(i, j, k) {
-  const j_mod_4 = j & 3;
-  return 318 * (j_mod_4 >> 1) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3c) + 2 * (i + j) - j_mod_4;
+export function stridedTiledCopyAApply(i, j, k) {
+  const jMod4 = j & 3;
+  return 318 * (jMod4 >> 1) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3c) + 2 * (i + j) - jMod4;
 }

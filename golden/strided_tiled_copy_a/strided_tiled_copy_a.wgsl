@@ -9,7 +9,7 @@
 /// 0 <= j < 8
 /// 0 <= k < 2
 /// Result: 0 <= the result < 1272
-fn strided_tiled_copy_a_apply(i: i32, j: i32, k: i32) -> i32 {
-  let j_mod_4 = j & 3;
-  return 318 * (j_mod_4 >> 1u) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3c) + 2 * (i + j) - j_mod_4;
+fn stridedTiledCopyAApply(i: i32, j: i32, k: i32) -> i32 {
+  let jMod4 = j & 3;
+  return 318 * (jMod4 >> 1u) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3c) + 2 * (i + j) - jMod4;
 }

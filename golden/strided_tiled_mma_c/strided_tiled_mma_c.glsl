@@ -5,27 +5,27 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_TILED_MMA_C_GLSL
-#define LEGO_STRIDED_TILED_MMA_C_GLSL 0x157ff7b7
+#define LEGO_STRIDED_TILED_MMA_C_GLSL 0x45c308a5
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 128
 // 0 <= j < 4
 // Result: 0 <= the result < 512
-int strided_tiled_mma_c_apply(int i, int j) {
+int stridedTiledMmaCApply(int i, int j) {
   // The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
   return ((129 * i >> 1) & 0xd0) | (36 * j & 0x28) | (((i >> 2) + 240) & 0x107);
 }
 
 // The same with (i, j) as a vector.
-int strided_tiled_mma_c_apply(ivec2 index) {
-  return strided_tiled_mma_c_apply(index.x, index.y);
+int stridedTiledMmaCApply(ivec2 index) {
+  return stridedTiledMmaCApply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 512
 // Result: 0 <= i < 128, 0 <= j < 4
 // Renamed: flat is flat_v here
-void strided_tiled_mma_c_inv(int flat_v, out int i, out int j) {
+void stridedTiledMmaCInv(int flat_v, out int i, out int j) {
   // i: The bits flat_v[8] flat_v[4] flat_v[2:0] flat_v[7:6], highest first.
   // j: The bits flat_v[3] flat_v[5], highest first.
   i = ((flat_v << 1) & 0x20) | ((flat_v << 2) & 0x1c) | (((flat_v >> 6) + 60) & 0x43);
@@ -33,12 +33,12 @@ void strided_tiled_mma_c_inv(int flat_v, out int i, out int j) {
 }
 
 // The same with (i, j) as a vector.
-ivec2 strided_tiled_mma_c_inv(int flat_v) {
+ivec2 stridedTiledMmaCInv(int flat_v) {
   ivec2 result;
-  strided_tiled_mma_c_inv(flat_v, result.x, result.y);
+  stridedTiledMmaCInv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_STRIDED_TILED_MMA_C_GLSL != 0x157ff7b7
+#elif LEGO_STRIDED_TILED_MMA_C_GLSL != 0x45c308a5
 #error two different units are named strided_tiled_mma_c; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_MMA_C_GLSL

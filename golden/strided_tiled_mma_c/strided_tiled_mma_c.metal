@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8, 2, 2), ((2, 2), (1, 1))), ((64, 1, 16, 256), ((32, 8), (0, 0))))
 #ifndef LEGO_STRIDED_TILED_MMA_C_METAL
-#define LEGO_STRIDED_TILED_MMA_C_METAL 0x616e9f7f
+#define LEGO_STRIDED_TILED_MMA_C_METAL 0x442a6a94
 
 #include <metal_stdlib>
 
@@ -10,13 +10,13 @@
 /// @param i 0 <= i < 128
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 512
-static inline int strided_tiled_mma_c_apply(int i, int j) {
+static inline int stridedTiledMmaCApply(int i, int j) {
   // The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
   return ((129 * i >> 1) & 0xd0) | (36 * j & 0x28) | (((i >> 2) + 240) & 0x107);
 }
 
-/// The result of strided_tiled_mma_c_inv.
-struct strided_tiled_mma_c_inv_result {
+/// The result of stridedTiledMmaCInv.
+struct StridedTiledMmaCInvResult {
   int i;
   int j;
 };
@@ -24,7 +24,7 @@ struct strided_tiled_mma_c_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 512
 /// @return 0 <= i < 128, 0 <= j < 4
-static inline strided_tiled_mma_c_inv_result strided_tiled_mma_c_inv(int flat) {
+static inline StridedTiledMmaCInvResult stridedTiledMmaCInv(int flat) {
   // i: The bits flat[8] flat[4] flat[2:0] flat[7:6], highest first.
   // j: The bits flat[3] flat[5], highest first.
   return {
@@ -33,6 +33,6 @@ static inline strided_tiled_mma_c_inv_result strided_tiled_mma_c_inv(int flat) {
   };
 }
 
-#elif LEGO_STRIDED_TILED_MMA_C_METAL != 0x616e9f7f
+#elif LEGO_STRIDED_TILED_MMA_C_METAL != 0x442a6a94
 #error two different units are named strided_tiled_mma_c; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_MMA_C_METAL

@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 4
  * @returns {number} 0 <= the result < 512
  */
-export function strided_tiled_mma_c_apply(i, j) {
+export function stridedTiledMmaCApply(i, j) {
   return ((129 * i >> 1) & 0xd0) | (36 * j & 0x28) | (((i >> 2) + 240) & 0x107);
 }
 
@@ -19,7 +19,7 @@ export function strided_tiled_mma_c_apply(i, j) {
  * @param {number} flat 0 <= flat < 512
  * @returns {[i: number, j: number]} 0 <= i < 128, 0 <= j < 4
  */
-export function strided_tiled_mma_c_inv(flat) {
+export function stridedTiledMmaCInv(flat) {
   return [
     ((flat << 1) & 0x20) | ((flat << 2) & 0x1c) | (((flat >> 6) + 60) & 0x43),
     (9 * (flat & 0x28) >> 5) & 3,

@@ -8,13 +8,13 @@
 /// 0 <= i < 128
 /// 0 <= j < 4
 /// Result: 0 <= the result < 512
-fn strided_tiled_mma_c_apply(i: i32, j: i32) -> i32 {
+fn stridedTiledMmaCApply(i: i32, j: i32) -> i32 {
   // The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
   return (((129 * i) >> 1u) & 0xd0) | ((36 * j) & 0x28) | (((i >> 2u) + 240) & 0x107);
 }
 
-/// The result of strided_tiled_mma_c_inv.
-struct strided_tiled_mma_c_inv_result {
+/// The result of stridedTiledMmaCInv.
+struct StridedTiledMmaCInvResult {
   i: i32,
   j: i32,
 }
@@ -22,10 +22,10 @@ struct strided_tiled_mma_c_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 512
 /// Result: 0 <= i < 128, 0 <= j < 4
-fn strided_tiled_mma_c_inv(flat: i32) -> strided_tiled_mma_c_inv_result {
+fn stridedTiledMmaCInv(flat: i32) -> StridedTiledMmaCInvResult {
   // i: The bits flat[8] flat[4] flat[2:0] flat[7:6], highest first.
   // j: The bits flat[3] flat[5], highest first.
-  return strided_tiled_mma_c_inv_result(
+  return StridedTiledMmaCInvResult(
       ((flat << 1u) & 0x20) | ((flat << 2u) & 0x1c) | (((flat >> 6u) + 60) & 0x43),
       ((9 * (flat & 0x28)) >> 5u) & 3);
 }

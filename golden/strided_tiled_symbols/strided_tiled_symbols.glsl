@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_GLSL
-#define LEGO_STRIDED_TILED_SYMBOLS_GLSL 0x67ef4b26
+#define LEGO_STRIDED_TILED_SYMBOLS_GLSL 0x0133448a
 
 // Physical position of the logical index (i, j).
 // P >= 1
@@ -14,13 +14,13 @@
 // 0 <= j < P*Q
 // Result: 0 <= the result < 128*P*Q
 // Assumes 128*P*Q <= 2^31 - 1
-int strided_tiled_symbols_apply(int P, int Q, int i, int j) {
+int stridedTiledSymbolsApply(int P, int Q, int i, int j) {
   return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * (j / P) + (i >> 3);
 }
 
 // The same with (i, j) as a vector.
-int strided_tiled_symbols_apply(int P, int Q, ivec2 index) {
-  return strided_tiled_symbols_apply(P, Q, index.x, index.y);
+int stridedTiledSymbolsApply(int P, int Q, ivec2 index) {
+  return stridedTiledSymbolsApply(P, Q, index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
@@ -31,19 +31,19 @@ int strided_tiled_symbols_apply(int P, int Q, ivec2 index) {
 // Assumes 16*Q <= 2^31 - 1
 // Assumes 8*P*Q - Q <= 2^31 - 1
 // Renamed: flat is flat_v here
-void strided_tiled_symbols_inv(int P, int Q, int flat_v, out int i, out int j) {
+void stridedTiledSymbolsInv(int P, int Q, int flat_v, out int i, out int j) {
   int quotient = flat_v / (16 * Q);
   i = 8 * (flat_v & 15) + (quotient & 7);
   j = P * ((flat_v >> 4) - Q * quotient) + (quotient >> 3);
 }
 
 // The same with (i, j) as a vector.
-ivec2 strided_tiled_symbols_inv(int P, int Q, int flat_v) {
+ivec2 stridedTiledSymbolsInv(int P, int Q, int flat_v) {
   ivec2 result;
-  strided_tiled_symbols_inv(P, Q, flat_v, result.x, result.y);
+  stridedTiledSymbolsInv(P, Q, flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_GLSL != 0x67ef4b26
+#elif LEGO_STRIDED_TILED_SYMBOLS_GLSL != 0x0133448a
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_GLSL

@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_METAL
-#define LEGO_STRIDED_TILED_SYMBOLS_METAL 0x42578f85
+#define LEGO_STRIDED_TILED_SYMBOLS_METAL 0x517e4eda
 
 #include <metal_stdlib>
 
@@ -13,12 +13,12 @@
 /// @param j 0 <= j < P*Q
 /// @return 0 <= the result < 128*P*Q
 /// @pre 128*P*Q <= LONG_MAX
-static inline long strided_tiled_symbols_apply(long P, long Q, long i, long j) {
+static inline long stridedTiledSymbolsApply(long P, long Q, long i, long j) {
   return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * (j / P) + (i >> 3);
 }
 
-/// The result of strided_tiled_symbols_inv.
-struct strided_tiled_symbols_inv_result {
+/// The result of stridedTiledSymbolsInv.
+struct StridedTiledSymbolsInvResult {
   long i;
   long j;
 };
@@ -30,12 +30,11 @@ struct strided_tiled_symbols_inv_result {
 /// @return 0 <= i < 128, 0 <= j < P*Q
 /// @pre 16*Q <= LONG_MAX
 /// @pre 8*P*Q - Q <= LONG_MAX
-static inline strided_tiled_symbols_inv_result strided_tiled_symbols_inv(
-    long P, long Q, long flat) {
+static inline StridedTiledSymbolsInvResult stridedTiledSymbolsInv(long P, long Q, long flat) {
   const long quotient = flat / (16 * Q);
   return {8 * (flat & 15) + (quotient & 7), P * ((flat >> 4) - Q * quotient) + (quotient >> 3)};
 }
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_METAL != 0x42578f85
+#elif LEGO_STRIDED_TILED_SYMBOLS_METAL != 0x517e4eda
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_METAL

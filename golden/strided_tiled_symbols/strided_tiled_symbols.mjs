@@ -15,7 +15,7 @@
  * @param {number} j 0 <= j < P*Q
  * @returns {number} 0 <= the result < 128*P*Q
  */
-export function strided_tiled_symbols_apply(P, Q, i, j) {
+export function stridedTiledSymbolsApply(P, Q, i, j) {
   return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * Math.trunc(j / P) + (i >> 3);
 }
 
@@ -30,7 +30,7 @@ export function strided_tiled_symbols_apply(P, Q, i, j) {
  * @param {number} flat 0 <= flat < 128*P*Q
  * @returns {[i: number, j: number]} 0 <= i < 128, 0 <= j < P*Q
  */
-export function strided_tiled_symbols_inv(P, Q, flat) {
+export function stridedTiledSymbolsInv(P, Q, flat) {
   const quotient = Math.trunc(flat / (16 * Q));
   return [
     8 * (flat & 15) + (quotient & 7),
@@ -45,6 +45,6 @@ export function strided_tiled_symbols_inv(P, Q, flat) {
  * @param {number} Q
  * @returns {boolean}
  */
-export function strided_tiled_symbols_fits(P, Q) {
+export function stridedTiledSymbolsFits(P, Q) {
   return P >= 1 && Q >= 1 && P <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 128) / Q);
 }

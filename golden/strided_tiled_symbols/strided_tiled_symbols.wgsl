@@ -11,12 +11,12 @@
 /// 0 <= j < P*Q
 /// Result: 0 <= the result < 128*P*Q
 /// Assumes 128*P*Q <= 2^31 - 1
-fn strided_tiled_symbols_apply(P: i32, Q: i32, i: i32, j: i32) -> i32 {
+fn stridedTiledSymbolsApply(P: i32, Q: i32, i: i32, j: i32) -> i32 {
   return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * (j / P) + (i >> 3u);
 }
 
-/// The result of strided_tiled_symbols_inv.
-struct strided_tiled_symbols_inv_result {
+/// The result of stridedTiledSymbolsInv.
+struct StridedTiledSymbolsInvResult {
   i: i32,
   j: i32,
 }
@@ -28,8 +28,8 @@ struct strided_tiled_symbols_inv_result {
 /// Result: 0 <= i < 128, 0 <= j < P*Q
 /// Assumes 16*Q <= 2^31 - 1
 /// Assumes 8*P*Q - Q <= 2^31 - 1
-fn strided_tiled_symbols_inv(P: i32, Q: i32, flat: i32) -> strided_tiled_symbols_inv_result {
+fn stridedTiledSymbolsInv(P: i32, Q: i32, flat: i32) -> StridedTiledSymbolsInvResult {
   let quotient = flat / (16 * Q);
-  return strided_tiled_symbols_inv_result(
+  return StridedTiledSymbolsInvResult(
       8 * (flat & 15) + (quotient & 7), P * ((flat >> 4u) - Q * quotient) + (quotient >> 3u));
 }

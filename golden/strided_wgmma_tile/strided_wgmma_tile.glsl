@@ -5,37 +5,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_WGMMA_TILE_GLSL
-#define LEGO_STRIDED_WGMMA_TILE_GLSL 0x047fee87
+#define LEGO_STRIDED_WGMMA_TILE_GLSL 0x002c708f
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 128
 // 0 <= j < 64
 // Result: 0 <= the result < 8192
-int strided_wgmma_tile_apply(int i, int j) {
+int stridedWgmmaTileApply(int i, int j) {
   return (((128 * j + i) & 0x1c1f) ^ (36 * (j & 7) & 0xf8)) | ((i << 3) & 0x300);
 }
 
 // The same with (i, j) as a vector.
-int strided_wgmma_tile_apply(ivec2 index) {
-  return strided_wgmma_tile_apply(index.x, index.y);
+int stridedWgmmaTileApply(ivec2 index) {
+  return stridedWgmmaTileApply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 8192
 // Result: 0 <= i < 128, 0 <= j < 64
 // Renamed: flat is flat_v here
-void strided_wgmma_tile_inv(int flat_v, out int i, out int j) {
+void stridedWgmmaTileInv(int flat_v, out int i, out int j) {
   i = ((flat_v >> 3) & 0x78) ^ (flat_v & 31);
   j = ((flat_v >> 7) & 0x38) | ((flat_v >> 5) & 7);
 }
 
 // The same with (i, j) as a vector.
-ivec2 strided_wgmma_tile_inv(int flat_v) {
+ivec2 stridedWgmmaTileInv(int flat_v) {
   ivec2 result;
-  strided_wgmma_tile_inv(flat_v, result.x, result.y);
+  stridedWgmmaTileInv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_STRIDED_WGMMA_TILE_GLSL != 0x047fee87
+#elif LEGO_STRIDED_WGMMA_TILE_GLSL != 0x002c708f
 #error two different units are named strided_wgmma_tile; give name= to one of them
 #endif  // LEGO_STRIDED_WGMMA_TILE_GLSL

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided(((32, 4), (8, 8)), ((1, 256), (32, 1024))))
 #ifndef LEGO_STRIDED_WGMMA_TILE_METAL
-#define LEGO_STRIDED_WGMMA_TILE_METAL 0x7fb4e91c
+#define LEGO_STRIDED_WGMMA_TILE_METAL 0x06d1a9d8
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 128
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 8192
-static inline int strided_wgmma_tile_apply(int i, int j) {
+static inline int stridedWgmmaTileApply(int i, int j) {
   return (((128 * j + i) & 0x1c1f) ^ (36 * (j & 7) & 0xf8)) | ((i << 3) & 0x300);
 }
 
-/// The result of strided_wgmma_tile_inv.
-struct strided_wgmma_tile_inv_result {
+/// The result of stridedWgmmaTileInv.
+struct StridedWgmmaTileInvResult {
   int i;
   int j;
 };
@@ -23,10 +23,10 @@ struct strided_wgmma_tile_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 8192
 /// @return 0 <= i < 128, 0 <= j < 64
-static inline strided_wgmma_tile_inv_result strided_wgmma_tile_inv(int flat) {
+static inline StridedWgmmaTileInvResult stridedWgmmaTileInv(int flat) {
   return {((flat >> 3) & 0x78) ^ (flat & 31), ((flat >> 7) & 0x38) | ((flat >> 5) & 7)};
 }
 
-#elif LEGO_STRIDED_WGMMA_TILE_METAL != 0x7fb4e91c
+#elif LEGO_STRIDED_WGMMA_TILE_METAL != 0x06d1a9d8
 #error two different units are named strided_wgmma_tile; give name= to one of them
 #endif  // LEGO_STRIDED_WGMMA_TILE_METAL

@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 64
  * @returns {number} 0 <= the result < 8192
  */
-export function strided_wgmma_tile_apply(i, j) {
+export function stridedWgmmaTileApply(i, j) {
   return (((128 * j + i) & 0x1c1f) ^ (36 * (j & 7) & 0xf8)) | ((i << 3) & 0x300);
 }
 
@@ -19,6 +19,6 @@ export function strided_wgmma_tile_apply(i, j) {
  * @param {number} flat 0 <= flat < 8192
  * @returns {[i: number, j: number]} 0 <= i < 128, 0 <= j < 64
  */
-export function strided_wgmma_tile_inv(flat) {
+export function stridedWgmmaTileInv(flat) {
   return [((flat >> 3) & 0x78) ^ (flat & 31), ((flat >> 7) & 0x38) | ((flat >> 5) & 7)];
 }

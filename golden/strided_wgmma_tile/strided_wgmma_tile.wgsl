@@ -8,12 +8,12 @@
 /// 0 <= i < 128
 /// 0 <= j < 64
 /// Result: 0 <= the result < 8192
-fn strided_wgmma_tile_apply(i: i32, j: i32) -> i32 {
+fn stridedWgmmaTileApply(i: i32, j: i32) -> i32 {
   return (((128 * j + i) & 0x1c1f) ^ ((36 * (j & 7)) & 0xf8)) | ((i << 3u) & 0x300);
 }
 
-/// The result of strided_wgmma_tile_inv.
-struct strided_wgmma_tile_inv_result {
+/// The result of stridedWgmmaTileInv.
+struct StridedWgmmaTileInvResult {
   i: i32,
   j: i32,
 }
@@ -21,7 +21,7 @@ struct strided_wgmma_tile_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 8192
 /// Result: 0 <= i < 128, 0 <= j < 64
-fn strided_wgmma_tile_inv(flat: i32) -> strided_wgmma_tile_inv_result {
-  return strided_wgmma_tile_inv_result(
+fn stridedWgmmaTileInv(flat: i32) -> StridedWgmmaTileInvResult {
+  return StridedWgmmaTileInvResult(
       ((flat >> 3u) & 0x78) ^ (flat & 31), ((flat >> 7u) & 0x38) | ((flat >> 5u) & 7));
 }

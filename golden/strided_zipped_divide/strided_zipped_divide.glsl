@@ -5,38 +5,38 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_ZIPPED_DIVIDE_GLSL
-#define LEGO_STRIDED_ZIPPED_DIVIDE_GLSL 0x0fc94a42
+#define LEGO_STRIDED_ZIPPED_DIVIDE_GLSL 0x175a910f
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 12
 // 0 <= j < 8
 // Result: 0 <= the result < 96
-int strided_zipped_divide_apply(int i, int j) {
+int stridedZippedDivideApply(int i, int j) {
   return 12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2);
 }
 
 // The same with (i, j) as a vector.
-int strided_zipped_divide_apply(ivec2 index) {
-  return strided_zipped_divide_apply(index.x, index.y);
+int stridedZippedDivideApply(ivec2 index) {
+  return stridedZippedDivideApply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 96
 // Result: 0 <= i < 12, 0 <= j < 8
 // Renamed: flat is flat_v here
-void strided_zipped_divide_inv(int flat_v, out int i, out int j) {
-  int flat_div_3 = flat_v / 3;
-  i = 4 * (flat_v % 3) + ((flat_div_3 >> 2) & 3);
-  j = 2 * (flat_div_3 & 3) + (flat_div_3 >> 4);
+void stridedZippedDivideInv(int flat_v, out int i, out int j) {
+  int flatDiv3 = flat_v / 3;
+  i = 4 * (flat_v % 3) + ((flatDiv3 >> 2) & 3);
+  j = 2 * (flatDiv3 & 3) + (flatDiv3 >> 4);
 }
 
 // The same with (i, j) as a vector.
-ivec2 strided_zipped_divide_inv(int flat_v) {
+ivec2 stridedZippedDivideInv(int flat_v) {
   ivec2 result;
-  strided_zipped_divide_inv(flat_v, result.x, result.y);
+  stridedZippedDivideInv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_STRIDED_ZIPPED_DIVIDE_GLSL != 0x0fc94a42
+#elif LEGO_STRIDED_ZIPPED_DIVIDE_GLSL != 0x175a910f
 #error two different units are named strided_zipped_divide; give name= to one of them
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_GLSL

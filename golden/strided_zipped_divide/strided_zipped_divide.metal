@@ -2,7 +2,7 @@
 //
 // Strided(((4, 3), (2, 4)), ((12, 1), (48, 3)))
 #ifndef LEGO_STRIDED_ZIPPED_DIVIDE_METAL
-#define LEGO_STRIDED_ZIPPED_DIVIDE_METAL 0x08723477
+#define LEGO_STRIDED_ZIPPED_DIVIDE_METAL 0x32ede0ae
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 12
 /// @param j 0 <= j < 8
 /// @return 0 <= the result < 96
-static inline int strided_zipped_divide_apply(int i, int j) {
+static inline int stridedZippedDivideApply(int i, int j) {
   return 12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2);
 }
 
-/// The result of strided_zipped_divide_inv.
-struct strided_zipped_divide_inv_result {
+/// The result of stridedZippedDivideInv.
+struct StridedZippedDivideInvResult {
   int i;
   int j;
 };
@@ -23,11 +23,11 @@ struct strided_zipped_divide_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 96
 /// @return 0 <= i < 12, 0 <= j < 8
-static inline strided_zipped_divide_inv_result strided_zipped_divide_inv(int flat) {
-  const int flat_div_3 = flat / 3;
-  return {4 * (flat % 3) + ((flat_div_3 >> 2) & 3), 2 * (flat_div_3 & 3) + (flat_div_3 >> 4)};
+static inline StridedZippedDivideInvResult stridedZippedDivideInv(int flat) {
+  const int flatDiv3 = flat / 3;
+  return {4 * (flat % 3) + ((flatDiv3 >> 2) & 3), 2 * (flatDiv3 & 3) + (flatDiv3 >> 4)};
 }
 
-#elif LEGO_STRIDED_ZIPPED_DIVIDE_METAL != 0x08723477
+#elif LEGO_STRIDED_ZIPPED_DIVIDE_METAL != 0x32ede0ae
 #error two different units are named strided_zipped_divide; give name= to one of them
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_METAL

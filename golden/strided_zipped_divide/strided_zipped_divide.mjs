@@ -11,7 +11,7 @@
  * @param {number} j 0 <= j < 8
  * @returns {number} 0 <= the result < 96
  */
-export function strided_zipped_divide_apply(i, j) {
+export function stridedZippedDivideApply(i, j) {
   return 12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2);
 }
 
@@ -21,7 +21,7 @@ export function strided_zipped_divide_apply(i, j) {
  * @param {number} flat 0 <= flat < 96
  * @returns {[i: number, j: number]} 0 <= i < 12, 0 <= j < 8
  */
-export function strided_zipped_divide_inv(flat) {
-  const flat_div_3 = Math.trunc(flat / 3);
-  return [4 * (flat % 3) + ((flat_div_3 >> 2) & 3), 2 * (flat_div_3 & 3) + (flat_div_3 >> 4)];
+export function stridedZippedDivideInv(flat) {
+  const flatDiv3 = Math.trunc(flat / 3);
+  return [4 * (flat % 3) + ((flatDiv3 >> 2) & 3), 2 * (flatDiv3 & 3) + (flatDiv3 >> 4)];
 }

@@ -8,12 +8,12 @@
 /// 0 <= i < 12
 /// 0 <= j < 8
 /// Result: 0 <= the result < 96
-fn strided_zipped_divide_apply(i: i32, j: i32) -> i32 {
+fn stridedZippedDivideApply(i: i32, j: i32) -> i32 {
   return 12 * (4 * j + (i & 3)) - 93 * (j >> 1u) + (i >> 2u);
 }
 
-/// The result of strided_zipped_divide_inv.
-struct strided_zipped_divide_inv_result {
+/// The result of stridedZippedDivideInv.
+struct StridedZippedDivideInvResult {
   i: i32,
   j: i32,
 }
@@ -21,8 +21,8 @@ struct strided_zipped_divide_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 96
 /// Result: 0 <= i < 12, 0 <= j < 8
-fn strided_zipped_divide_inv(flat: i32) -> strided_zipped_divide_inv_result {
-  let flat_div_3 = flat / 3;
-  return strided_zipped_divide_inv_result(
-      4 * (flat % 3) + ((flat_div_3 >> 2u) & 3), 2 * (flat_div_3 & 3) + (flat_div_3 >> 4u));
+fn stridedZippedDivideInv(flat: i32) -> StridedZippedDivideInvResult {
+  let flatDiv3 = flat / 3;
+  return StridedZippedDivideInvResult(
+      4 * (flat % 3) + ((flatDiv3 >> 2u) & 3), 2 * (flatDiv3 & 3) + (flatDiv3 >> 4u));
 }

@@ -5,37 +5,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_SWIZZLE_64X64_GLSL
-#define LEGO_SWIZZLE_64X64_GLSL 0x4a78a52f
+#define LEGO_SWIZZLE_64X64_GLSL 0x443730a9
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 64
 // 0 <= j < 64
 // Result: 0 <= the result < 4096
-int swizzle_64x64_apply(int i, int j) {
+int swizzle64x64Apply(int i, int j) {
   return 64 * i + (((i << 2) & 0x18) ^ j);
 }
 
 // The same with (i, j) as a vector.
-int swizzle_64x64_apply(ivec2 index) {
-  return swizzle_64x64_apply(index.x, index.y);
+int swizzle64x64Apply(ivec2 index) {
+  return swizzle64x64Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 4096
 // Result: 0 <= i < 64, 0 <= j < 64
 // Renamed: flat is flat_v here
-void swizzle_64x64_inv(int flat_v, out int i, out int j) {
+void swizzle64x64Inv(int flat_v, out int i, out int j) {
   i = flat_v >> 6;
   j = (flat_v & 63) ^ ((flat_v >> 4) & 0x18);
 }
 
 // The same with (i, j) as a vector.
-ivec2 swizzle_64x64_inv(int flat_v) {
+ivec2 swizzle64x64Inv(int flat_v) {
   ivec2 result;
-  swizzle_64x64_inv(flat_v, result.x, result.y);
+  swizzle64x64Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_SWIZZLE_64X64_GLSL != 0x4a78a52f
+#elif LEGO_SWIZZLE_64X64_GLSL != 0x443730a9
 #error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_GLSL

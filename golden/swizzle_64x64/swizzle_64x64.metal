@@ -2,7 +2,7 @@
 //
 // GroupBy([64, 64]).OrderBy(GenP([64, 64], swizzle, swizzle_inv))
 #ifndef LEGO_SWIZZLE_64X64_METAL
-#define LEGO_SWIZZLE_64X64_METAL 0x52b785ea
+#define LEGO_SWIZZLE_64X64_METAL 0x3ed73ec3
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 64
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 4096
-static inline int swizzle_64x64_apply(int i, int j) {
+static inline int swizzle64x64Apply(int i, int j) {
   return 64 * i + (((i << 2) & 0x18) ^ j);
 }
 
-/// The result of swizzle_64x64_inv.
-struct swizzle_64x64_inv_result {
+/// The result of swizzle64x64Inv.
+struct Swizzle64x64InvResult {
   int i;
   int j;
 };
@@ -23,10 +23,10 @@ struct swizzle_64x64_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 4096
 /// @return 0 <= i < 64, 0 <= j < 64
-static inline swizzle_64x64_inv_result swizzle_64x64_inv(int flat) {
+static inline Swizzle64x64InvResult swizzle64x64Inv(int flat) {
   return {flat >> 6, (flat & 63) ^ ((flat >> 4) & 0x18)};
 }
 
-#elif LEGO_SWIZZLE_64X64_METAL != 0x52b785ea
+#elif LEGO_SWIZZLE_64X64_METAL != 0x3ed73ec3
 #error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_METAL

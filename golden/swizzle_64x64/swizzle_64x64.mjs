@@ -9,7 +9,7 @@
  * @param {number} j 0 <= j < 64
  * @returns {number} 0 <= the result < 4096
  */
-export function swizzle_64x64_apply(i, j) {
+export function swizzle64x64Apply(i, j) {
   return 64 * i + (((i << 2) & 0x18) ^ j);
 }
 
@@ -19,6 +19,6 @@ export function swizzle_64x64_apply(i, j) {
  * @param {number} flat 0 <= flat < 4096
  * @returns {[i: number, j: number]} 0 <= i < 64, 0 <= j < 64
  */
-export function swizzle_64x64_inv(flat) {
+export function swizzle64x64Inv(flat) {
   return [flat >> 6, (flat & 63) ^ ((flat >> 4) & 0x18)];
 }

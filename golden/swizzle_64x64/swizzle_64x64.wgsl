@@ -8,12 +8,12 @@
 /// 0 <= i < 64
 /// 0 <= j < 64
 /// Result: 0 <= the result < 4096
-fn swizzle_64x64_apply(i: i32, j: i32) -> i32 {
+fn swizzle64x64Apply(i: i32, j: i32) -> i32 {
   return 64 * i + (((i << 2u) & 0x18) ^ j);
 }
 
-/// The result of swizzle_64x64_inv.
-struct swizzle_64x64_inv_result {
+/// The result of swizzle64x64Inv.
+struct Swizzle64x64InvResult {
   i: i32,
   j: i32,
 }
@@ -21,6 +21,6 @@ struct swizzle_64x64_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 4096
 /// Result: 0 <= i < 64, 0 <= j < 64
-fn swizzle_64x64_inv(flat: i32) -> swizzle_64x64_inv_result {
-  return swizzle_64x64_inv_result(flat >> 6u, (flat & 63) ^ ((flat >> 4u) & 0x18));
+fn swizzle64x64Inv(flat: i32) -> Swizzle64x64InvResult {
+  return Swizzle64x64InvResult(flat >> 6u, (flat & 63) ^ ((flat >> 4u) & 0x18));
 }

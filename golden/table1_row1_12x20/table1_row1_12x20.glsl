@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TABLE1_ROW1_12X20_GLSL
-#define LEGO_TABLE1_ROW1_12X20_GLSL 0x08a16af0
+#define LEGO_TABLE1_ROW1_12X20_GLSL 0x6dc0892b
 
 // Physical position of the logical index (i, j, k, l).
 // 0 <= i < 4
@@ -13,35 +13,35 @@
 // 0 <= k < 3
 // 0 <= l < 5
 // Result: 0 <= the result < 240
-int table1_row1_12x20_apply(int i, int j, int k, int l) {
+int table1Row112x20Apply(int i, int j, int k, int l) {
   return 60 * i + 5 * (4 * k + j) + l;
 }
 
 // The same with (i, j, k, l) as a vector.
-int table1_row1_12x20_apply(ivec4 index) {
-  return table1_row1_12x20_apply(index.x, index.y, index.z, index.w);
+int table1Row112x20Apply(ivec4 index) {
+  return table1Row112x20Apply(index.x, index.y, index.z, index.w);
 }
 
 // Logical index (i, j, k, l) of a physical position.
 // 0 <= flat_v < 240
 // Result: 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 // Renamed: flat is flat_v here
-void table1_row1_12x20_inv(int flat_v, out int i, out int j, out int k, out int l) {
-  int flat_div_60 = flat_v / 60;
-  int flat_div_5 = flat_v / 5;
-  i = flat_div_60;
-  j = flat_div_5 & 3;
-  k = (flat_div_5 >> 2) - 3 * flat_div_60;
+void table1Row112x20Inv(int flat_v, out int i, out int j, out int k, out int l) {
+  int flatDiv60 = flat_v / 60;
+  int flatDiv5 = flat_v / 5;
+  i = flatDiv60;
+  j = flatDiv5 & 3;
+  k = (flatDiv5 >> 2) - 3 * flatDiv60;
   l = flat_v % 5;
 }
 
 // The same with (i, j, k, l) as a vector.
-ivec4 table1_row1_12x20_inv(int flat_v) {
+ivec4 table1Row112x20Inv(int flat_v) {
   ivec4 result;
-  table1_row1_12x20_inv(flat_v, result.x, result.y, result.z, result.w);
+  table1Row112x20Inv(flat_v, result.x, result.y, result.z, result.w);
   return result;
 }
 
-#elif LEGO_TABLE1_ROW1_12X20_GLSL != 0x08a16af0
+#elif LEGO_TABLE1_ROW1_12X20_GLSL != 0x6dc0892b
 #error two different units are named table1_row1_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_12X20_GLSL

@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Row(12, 20))
 #ifndef LEGO_TABLE1_ROW1_12X20_METAL
-#define LEGO_TABLE1_ROW1_12X20_METAL 0x18b29444
+#define LEGO_TABLE1_ROW1_12X20_METAL 0x4d9ebee0
 
 #include <metal_stdlib>
 
@@ -12,12 +12,12 @@
 /// @param k 0 <= k < 3
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 240
-static inline int table1_row1_12x20_apply(int i, int j, int k, int l) {
+static inline int table1Row112x20Apply(int i, int j, int k, int l) {
   return 60 * i + 5 * (4 * k + j) + l;
 }
 
-/// The result of table1_row1_12x20_inv.
-struct table1_row1_12x20_inv_result {
+/// The result of table1Row112x20Inv.
+struct Table1Row112x20InvResult {
   int i;
   int j;
   int k;
@@ -27,12 +27,12 @@ struct table1_row1_12x20_inv_result {
 /// Logical index (i, j, k, l) of a physical position.
 /// @param flat 0 <= flat < 240
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
-static inline table1_row1_12x20_inv_result table1_row1_12x20_inv(int flat) {
-  const int flat_div_60 = flat / 60;
-  const int flat_div_5 = flat / 5;
-  return {flat_div_60, flat_div_5 & 3, (flat_div_5 >> 2) - 3 * flat_div_60, flat % 5};
+static inline Table1Row112x20InvResult table1Row112x20Inv(int flat) {
+  const int flatDiv60 = flat / 60;
+  const int flatDiv5 = flat / 5;
+  return {flatDiv60, flatDiv5 & 3, (flatDiv5 >> 2) - 3 * flatDiv60, flat % 5};
 }
 
-#elif LEGO_TABLE1_ROW1_12X20_METAL != 0x18b29444
+#elif LEGO_TABLE1_ROW1_12X20_METAL != 0x4d9ebee0
 #error two different units are named table1_row1_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_12X20_METAL

@@ -13,7 +13,7 @@
  * @param {number} l 0 <= l < 5
  * @returns {number} 0 <= the result < 240
  */
-export function table1_row1_12x20_apply(i, j, k, l) {
+export function table1Row112x20Apply(i, j, k, l) {
   return 60 * i + 5 * (4 * k + j) + l;
 }
 
@@ -23,8 +23,8 @@ export function table1_row1_12x20_apply(i, j, k, l) {
  * @param {number} flat 0 <= flat < 240
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
  */
-export function table1_row1_12x20_inv(flat) {
-  const flat_div_60 = Math.trunc(flat / 60);
-  const flat_div_5 = Math.trunc(flat / 5);
-  return [flat_div_60, flat_div_5 & 3, (flat_div_5 >> 2) - 3 * flat_div_60, flat % 5];
+export function table1Row112x20Inv(flat) {
+  const flatDiv60 = Math.trunc(flat / 60);
+  const flatDiv5 = Math.trunc(flat / 5);
+  return [flatDiv60, flatDiv5 & 3, (flatDiv5 >> 2) - 3 * flatDiv60, flat % 5];
 }

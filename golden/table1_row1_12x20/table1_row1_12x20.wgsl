@@ -10,12 +10,12 @@
 /// 0 <= k < 3
 /// 0 <= l < 5
 /// Result: 0 <= the result < 240
-fn table1_row1_12x20_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+fn table1Row112x20Apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
   return 60 * i + 5 * (4 * k + j) + l;
 }
 
-/// The result of table1_row1_12x20_inv.
-struct table1_row1_12x20_inv_result {
+/// The result of table1Row112x20Inv.
+struct Table1Row112x20InvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -25,9 +25,9 @@ struct table1_row1_12x20_inv_result {
 /// Logical index (i, j, k, l) of a physical position.
 /// 0 <= flat < 240
 /// Result: 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
-fn table1_row1_12x20_inv(flat: i32) -> table1_row1_12x20_inv_result {
-  let flat_div_60 = flat / 60;
-  let flat_div_5 = flat / 5;
-  return table1_row1_12x20_inv_result(
-      flat_div_60, flat_div_5 & 3, (flat_div_5 >> 2u) - 3 * flat_div_60, flat % 5);
+fn table1Row112x20Inv(flat: i32) -> Table1Row112x20InvResult {
+  let flatDiv60 = flat / 60;
+  let flatDiv5 = flat / 5;
+  return Table1Row112x20InvResult(
+      flatDiv60, flatDiv5 & 3, (flatDiv5 >> 2u) - 3 * flatDiv60, flat % 5);
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TABLE1_ROW1_COL_12X20_GLSL
-#define LEGO_TABLE1_ROW1_COL_12X20_GLSL 0x0cb91c76
+#define LEGO_TABLE1_ROW1_COL_12X20_GLSL 0x59ce868e
 
 // Physical position of the logical index (i, j, k, l).
 // 0 <= i < 4
@@ -13,35 +13,35 @@
 // 0 <= k < 3
 // 0 <= l < 5
 // Result: 0 <= the result < 240
-int table1_row1_col_12x20_apply(int i, int j, int k, int l) {
+int table1Row1Col12x20Apply(int i, int j, int k, int l) {
   return 60 * j + 3 * (4 * l + i) + k;
 }
 
 // The same with (i, j, k, l) as a vector.
-int table1_row1_col_12x20_apply(ivec4 index) {
-  return table1_row1_col_12x20_apply(index.x, index.y, index.z, index.w);
+int table1Row1Col12x20Apply(ivec4 index) {
+  return table1Row1Col12x20Apply(index.x, index.y, index.z, index.w);
 }
 
 // Logical index (i, j, k, l) of a physical position.
 // 0 <= flat_v < 240
 // Result: 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 // Renamed: flat is flat_v here
-void table1_row1_col_12x20_inv(int flat_v, out int i, out int j, out int k, out int l) {
-  int flat_div_3 = flat_v / 3;
-  int flat_div_60 = flat_v / 60;
-  i = flat_div_3 & 3;
-  j = flat_div_60;
+void table1Row1Col12x20Inv(int flat_v, out int i, out int j, out int k, out int l) {
+  int flatDiv3 = flat_v / 3;
+  int flatDiv60 = flat_v / 60;
+  i = flatDiv3 & 3;
+  j = flatDiv60;
   k = flat_v % 3;
-  l = (flat_div_3 >> 2) - 5 * flat_div_60;
+  l = (flatDiv3 >> 2) - 5 * flatDiv60;
 }
 
 // The same with (i, j, k, l) as a vector.
-ivec4 table1_row1_col_12x20_inv(int flat_v) {
+ivec4 table1Row1Col12x20Inv(int flat_v) {
   ivec4 result;
-  table1_row1_col_12x20_inv(flat_v, result.x, result.y, result.z, result.w);
+  table1Row1Col12x20Inv(flat_v, result.x, result.y, result.z, result.w);
   return result;
 }
 
-#elif LEGO_TABLE1_ROW1_COL_12X20_GLSL != 0x0cb91c76
+#elif LEGO_TABLE1_ROW1_COL_12X20_GLSL != 0x59ce868e
 #error two different units are named table1_row1_col_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_COL_12X20_GLSL

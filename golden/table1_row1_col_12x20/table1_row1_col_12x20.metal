@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Col(12, 20))
 #ifndef LEGO_TABLE1_ROW1_COL_12X20_METAL
-#define LEGO_TABLE1_ROW1_COL_12X20_METAL 0x75f78e9c
+#define LEGO_TABLE1_ROW1_COL_12X20_METAL 0x45eb2da3
 
 #include <metal_stdlib>
 
@@ -12,12 +12,12 @@
 /// @param k 0 <= k < 3
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 240
-static inline int table1_row1_col_12x20_apply(int i, int j, int k, int l) {
+static inline int table1Row1Col12x20Apply(int i, int j, int k, int l) {
   return 60 * j + 3 * (4 * l + i) + k;
 }
 
-/// The result of table1_row1_col_12x20_inv.
-struct table1_row1_col_12x20_inv_result {
+/// The result of table1Row1Col12x20Inv.
+struct Table1Row1Col12x20InvResult {
   int i;
   int j;
   int k;
@@ -27,12 +27,12 @@ struct table1_row1_col_12x20_inv_result {
 /// Logical index (i, j, k, l) of a physical position.
 /// @param flat 0 <= flat < 240
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
-static inline table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(int flat) {
-  const int flat_div_3 = flat / 3;
-  const int flat_div_60 = flat / 60;
-  return {flat_div_3 & 3, flat_div_60, flat % 3, (flat_div_3 >> 2) - 5 * flat_div_60};
+static inline Table1Row1Col12x20InvResult table1Row1Col12x20Inv(int flat) {
+  const int flatDiv3 = flat / 3;
+  const int flatDiv60 = flat / 60;
+  return {flatDiv3 & 3, flatDiv60, flat % 3, (flatDiv3 >> 2) - 5 * flatDiv60};
 }
 
-#elif LEGO_TABLE1_ROW1_COL_12X20_METAL != 0x75f78e9c
+#elif LEGO_TABLE1_ROW1_COL_12X20_METAL != 0x45eb2da3
 #error two different units are named table1_row1_col_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_COL_12X20_METAL

@@ -13,7 +13,7 @@
  * @param {number} l 0 <= l < 5
  * @returns {number} 0 <= the result < 240
  */
-export function table1_row1_col_12x20_apply(i, j, k, l) {
+export function table1Row1Col12x20Apply(i, j, k, l) {
   return 60 * j + 3 * (4 * l + i) + k;
 }
 
@@ -23,8 +23,8 @@ export function table1_row1_col_12x20_apply(i, j, k, l) {
  * @param {number} flat 0 <= flat < 240
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
  */
-export function table1_row1_col_12x20_inv(flat) {
-  const flat_div_3 = Math.trunc(flat / 3);
-  const flat_div_60 = Math.trunc(flat / 60);
-  return [flat_div_3 & 3, flat_div_60, flat % 3, (flat_div_3 >> 2) - 5 * flat_div_60];
+export function table1Row1Col12x20Inv(flat) {
+  const flatDiv3 = Math.trunc(flat / 3);
+  const flatDiv60 = Math.trunc(flat / 60);
+  return [flatDiv3 & 3, flatDiv60, flat % 3, (flatDiv3 >> 2) - 5 * flatDiv60];
 }

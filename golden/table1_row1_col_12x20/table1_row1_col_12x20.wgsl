@@ -10,12 +10,12 @@
 /// 0 <= k < 3
 /// 0 <= l < 5
 /// Result: 0 <= the result < 240
-fn table1_row1_col_12x20_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+fn table1Row1Col12x20Apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
   return 60 * j + 3 * (4 * l + i) + k;
 }
 
-/// The result of table1_row1_col_12x20_inv.
-struct table1_row1_col_12x20_inv_result {
+/// The result of table1Row1Col12x20Inv.
+struct Table1Row1Col12x20InvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -25,9 +25,9 @@ struct table1_row1_col_12x20_inv_result {
 /// Logical index (i, j, k, l) of a physical position.
 /// 0 <= flat < 240
 /// Result: 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
-fn table1_row1_col_12x20_inv(flat: i32) -> table1_row1_col_12x20_inv_result {
-  let flat_div_3 = flat / 3;
-  let flat_div_60 = flat / 60;
-  return table1_row1_col_12x20_inv_result(
-      flat_div_3 & 3, flat_div_60, flat % 3, (flat_div_3 >> 2u) - 5 * flat_div_60);
+fn table1Row1Col12x20Inv(flat: i32) -> Table1Row1Col12x20InvResult {
+  let flatDiv3 = flat / 3;
+  let flatDiv60 = flat / 60;
+  return Table1Row1Col12x20InvResult(
+      flatDiv3 & 3, flatDiv60, flat % 3, (flatDiv3 >> 2u) - 5 * flatDiv60);
 }

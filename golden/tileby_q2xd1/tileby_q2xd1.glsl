@@ -5,37 +5,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEBY_Q2XD1_GLSL
-#define LEGO_TILEBY_Q2XD1_GLSL 0x01eb9714
+#define LEGO_TILEBY_Q2XD1_GLSL 0x4f2e5028
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 3
 // 0 <= j < 4
 // Result: 0 <= the result < 12
-int tileby_q2xd1_apply(int i, int j) {
+int tilebyQ2xd1Apply(int i, int j) {
   return 4 * i + j;
 }
 
 // The same with (i, j) as a vector.
-int tileby_q2xd1_apply(ivec2 index) {
-  return tileby_q2xd1_apply(index.x, index.y);
+int tilebyQ2xd1Apply(ivec2 index) {
+  return tilebyQ2xd1Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 12
 // Result: 0 <= i < 3, 0 <= j < 4
 // Renamed: flat is flat_v here
-void tileby_q2xd1_inv(int flat_v, out int i, out int j) {
+void tilebyQ2xd1Inv(int flat_v, out int i, out int j) {
   i = flat_v >> 2;
   j = flat_v & 3;
 }
 
 // The same with (i, j) as a vector.
-ivec2 tileby_q2xd1_inv(int flat_v) {
+ivec2 tilebyQ2xd1Inv(int flat_v) {
   ivec2 result;
-  tileby_q2xd1_inv(flat_v, result.x, result.y);
+  tilebyQ2xd1Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_TILEBY_Q2XD1_GLSL != 0x01eb9714
+#elif LEGO_TILEBY_Q2XD1_GLSL != 0x4f2e5028
 #error two different units are named tileby_q2xd1; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD1_GLSL

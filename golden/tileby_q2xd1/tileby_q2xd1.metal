@@ -2,7 +2,7 @@
 //
 // TileBy([3], [4])
 #ifndef LEGO_TILEBY_Q2XD1_METAL
-#define LEGO_TILEBY_Q2XD1_METAL 0x31917206
+#define LEGO_TILEBY_Q2XD1_METAL 0x02823ca1
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 3
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 12
-static inline int tileby_q2xd1_apply(int i, int j) {
+static inline int tilebyQ2xd1Apply(int i, int j) {
   return 4 * i + j;
 }
 
-/// The result of tileby_q2xd1_inv.
-struct tileby_q2xd1_inv_result {
+/// The result of tilebyQ2xd1Inv.
+struct TilebyQ2xd1InvResult {
   int i;
   int j;
 };
@@ -23,10 +23,10 @@ struct tileby_q2xd1_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 12
 /// @return 0 <= i < 3, 0 <= j < 4
-static inline tileby_q2xd1_inv_result tileby_q2xd1_inv(int flat) {
+static inline TilebyQ2xd1InvResult tilebyQ2xd1Inv(int flat) {
   return {flat >> 2, flat & 3};
 }
 
-#elif LEGO_TILEBY_Q2XD1_METAL != 0x31917206
+#elif LEGO_TILEBY_Q2XD1_METAL != 0x02823ca1
 #error two different units are named tileby_q2xd1; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD1_METAL

@@ -8,12 +8,12 @@
 /// 0 <= i < 3
 /// 0 <= j < 4
 /// Result: 0 <= the result < 12
-fn tileby_q2xd1_apply(i: i32, j: i32) -> i32 {
+fn tilebyQ2xd1Apply(i: i32, j: i32) -> i32 {
   return 4 * i + j;
 }
 
-/// The result of tileby_q2xd1_inv.
-struct tileby_q2xd1_inv_result {
+/// The result of tilebyQ2xd1Inv.
+struct TilebyQ2xd1InvResult {
   i: i32,
   j: i32,
 }
@@ -21,6 +21,6 @@ struct tileby_q2xd1_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 12
 /// Result: 0 <= i < 3, 0 <= j < 4
-fn tileby_q2xd1_inv(flat: i32) -> tileby_q2xd1_inv_result {
-  return tileby_q2xd1_inv_result(flat >> 2u, flat & 3);
+fn tilebyQ2xd1Inv(flat: i32) -> TilebyQ2xd1InvResult {
+  return TilebyQ2xd1InvResult(flat >> 2u, flat & 3);
 }

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEBY_Q2XD2_GLSL
-#define LEGO_TILEBY_Q2XD2_GLSL 0x6668e89a
+#define LEGO_TILEBY_Q2XD2_GLSL 0x521452f9
 
 // Physical position of the logical index (i, j, k, l).
 // 0 <= i < 2
@@ -13,34 +13,34 @@
 // 0 <= k < 4
 // 0 <= l < 5
 // Result: 0 <= the result < 120
-int tileby_q2xd2_apply(int i, int j, int k, int l) {
+int tilebyQ2xd2Apply(int i, int j, int k, int l) {
   return 15 * (4 * i + k) + 5 * j + l;
 }
 
 // The same with (i, j, k, l) as a vector.
-int tileby_q2xd2_apply(ivec4 index) {
-  return tileby_q2xd2_apply(index.x, index.y, index.z, index.w);
+int tilebyQ2xd2Apply(ivec4 index) {
+  return tilebyQ2xd2Apply(index.x, index.y, index.z, index.w);
 }
 
 // Logical index (i, j, k, l) of a physical position.
 // 0 <= flat_v < 120
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 // Renamed: flat is flat_v here
-void tileby_q2xd2_inv(int flat_v, out int i, out int j, out int k, out int l) {
-  int flat_div_15 = flat_v / 15;
-  i = flat_div_15 >> 2;
-  j = flat_v / 5 - 3 * flat_div_15;
-  k = flat_div_15 & 3;
+void tilebyQ2xd2Inv(int flat_v, out int i, out int j, out int k, out int l) {
+  int flatDiv15 = flat_v / 15;
+  i = flatDiv15 >> 2;
+  j = flat_v / 5 - 3 * flatDiv15;
+  k = flatDiv15 & 3;
   l = flat_v % 5;
 }
 
 // The same with (i, j, k, l) as a vector.
-ivec4 tileby_q2xd2_inv(int flat_v) {
+ivec4 tilebyQ2xd2Inv(int flat_v) {
   ivec4 result;
-  tileby_q2xd2_inv(flat_v, result.x, result.y, result.z, result.w);
+  tilebyQ2xd2Inv(flat_v, result.x, result.y, result.z, result.w);
   return result;
 }
 
-#elif LEGO_TILEBY_Q2XD2_GLSL != 0x6668e89a
+#elif LEGO_TILEBY_Q2XD2_GLSL != 0x521452f9
 #error two different units are named tileby_q2xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD2_GLSL

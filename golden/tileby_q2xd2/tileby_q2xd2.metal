@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [4, 5])
 #ifndef LEGO_TILEBY_Q2XD2_METAL
-#define LEGO_TILEBY_Q2XD2_METAL 0x71e17781
+#define LEGO_TILEBY_Q2XD2_METAL 0x0bbde0a7
 
 #include <metal_stdlib>
 
@@ -12,12 +12,12 @@
 /// @param k 0 <= k < 4
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 120
-static inline int tileby_q2xd2_apply(int i, int j, int k, int l) {
+static inline int tilebyQ2xd2Apply(int i, int j, int k, int l) {
   return 15 * (4 * i + k) + 5 * j + l;
 }
 
-/// The result of tileby_q2xd2_inv.
-struct tileby_q2xd2_inv_result {
+/// The result of tilebyQ2xd2Inv.
+struct TilebyQ2xd2InvResult {
   int i;
   int j;
   int k;
@@ -27,11 +27,11 @@ struct tileby_q2xd2_inv_result {
 /// Logical index (i, j, k, l) of a physical position.
 /// @param flat 0 <= flat < 120
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
-static inline tileby_q2xd2_inv_result tileby_q2xd2_inv(int flat) {
-  const int flat_div_15 = flat / 15;
-  return {flat_div_15 >> 2, flat / 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5};
+static inline TilebyQ2xd2InvResult tilebyQ2xd2Inv(int flat) {
+  const int flatDiv15 = flat / 15;
+  return {flatDiv15 >> 2, flat / 5 - 3 * flatDiv15, flatDiv15 & 3, flat % 5};
 }
 
-#elif LEGO_TILEBY_Q2XD2_METAL != 0x71e17781
+#elif LEGO_TILEBY_Q2XD2_METAL != 0x0bbde0a7
 #error two different units are named tileby_q2xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD2_METAL

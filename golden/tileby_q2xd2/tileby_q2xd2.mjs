@@ -13,7 +13,7 @@
  * @param {number} l 0 <= l < 5
  * @returns {number} 0 <= the result < 120
  */
-export function tileby_q2xd2_apply(i, j, k, l) {
+export function tilebyQ2xd2Apply(i, j, k, l) {
   return 15 * (4 * i + k) + 5 * j + l;
 }
 
@@ -23,7 +23,7 @@ export function tileby_q2xd2_apply(i, j, k, l) {
  * @param {number} flat 0 <= flat < 120
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
  */
-export function tileby_q2xd2_inv(flat) {
-  const flat_div_15 = Math.trunc(flat / 15);
-  return [flat_div_15 >> 2, Math.trunc(flat / 5) - 3 * flat_div_15, flat_div_15 & 3, flat % 5];
+export function tilebyQ2xd2Inv(flat) {
+  const flatDiv15 = Math.trunc(flat / 15);
+  return [flatDiv15 >> 2, Math.trunc(flat / 5) - 3 * flatDiv15, flatDiv15 & 3, flat % 5];
 }

@@ -10,12 +10,12 @@
 /// 0 <= k < 4
 /// 0 <= l < 5
 /// Result: 0 <= the result < 120
-fn tileby_q2xd2_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+fn tilebyQ2xd2Apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
   return 15 * (4 * i + k) + 5 * j + l;
 }
 
-/// The result of tileby_q2xd2_inv.
-struct tileby_q2xd2_inv_result {
+/// The result of tilebyQ2xd2Inv.
+struct TilebyQ2xd2InvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -25,8 +25,7 @@ struct tileby_q2xd2_inv_result {
 /// Logical index (i, j, k, l) of a physical position.
 /// 0 <= flat < 120
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
-fn tileby_q2xd2_inv(flat: i32) -> tileby_q2xd2_inv_result {
-  let flat_div_15 = flat / 15;
-  return tileby_q2xd2_inv_result(
-      flat_div_15 >> 2u, flat / 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5);
+fn tilebyQ2xd2Inv(flat: i32) -> TilebyQ2xd2InvResult {
+  let flatDiv15 = flat / 15;
+  return TilebyQ2xd2InvResult(flatDiv15 >> 2u, flat / 5 - 3 * flatDiv15, flatDiv15 & 3, flat % 5);
 }

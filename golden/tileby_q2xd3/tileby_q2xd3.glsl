@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEBY_Q2XD3_GLSL
-#define LEGO_TILEBY_Q2XD3_GLSL 0x38e45d7b
+#define LEGO_TILEBY_Q2XD3_GLSL 0x250f30ec
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // 0 <= i < 2
@@ -15,7 +15,7 @@
 // 0 <= m < 2
 // 0 <= n < 2
 // Result: 0 <= the result < 144
-int tileby_q2xd3_apply(int i, int j, int k, int l, int m, int n) {
+int tilebyQ2xd3Apply(int i, int j, int k, int l, int m, int n) {
   return 72 * i + 24 * l + 8 * j + 4 * m + 2 * k + n;
 }
 
@@ -23,18 +23,17 @@ int tileby_q2xd3_apply(int i, int j, int k, int l, int m, int n) {
 // 0 <= flat_v < 144
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
 // Renamed: flat is flat_v here
-void tileby_q2xd3_inv(
-    int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
-  int flat_div_72 = flat_v / 72;
-  int flat_div_24 = flat_v / 24;
-  i = flat_div_72;
-  j = (flat_v >> 3) - 3 * flat_div_24;
+void tilebyQ2xd3Inv(int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
+  int flatDiv72 = flat_v / 72;
+  int flatDiv24 = flat_v / 24;
+  i = flatDiv72;
+  j = (flat_v >> 3) - 3 * flatDiv24;
   k = (flat_v >> 1) & 1;
-  l = flat_div_24 - 3 * flat_div_72;
+  l = flatDiv24 - 3 * flatDiv72;
   m = (flat_v >> 2) & 1;
   n = flat_v & 1;
 }
 
-#elif LEGO_TILEBY_Q2XD3_GLSL != 0x38e45d7b
+#elif LEGO_TILEBY_Q2XD3_GLSL != 0x250f30ec
 #error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_GLSL

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3, 2], [3, 2, 2])
 #ifndef LEGO_TILEBY_Q2XD3_METAL
-#define LEGO_TILEBY_Q2XD3_METAL 0x6be28369
+#define LEGO_TILEBY_Q2XD3_METAL 0x5e43423c
 
 #include <metal_stdlib>
 
@@ -14,12 +14,12 @@
 /// @param m 0 <= m < 2
 /// @param n 0 <= n < 2
 /// @return 0 <= the result < 144
-static inline int tileby_q2xd3_apply(int i, int j, int k, int l, int m, int n) {
+static inline int tilebyQ2xd3Apply(int i, int j, int k, int l, int m, int n) {
   return 72 * i + 24 * l + 8 * j + 4 * m + 2 * k + n;
 }
 
-/// The result of tileby_q2xd3_inv.
-struct tileby_q2xd3_inv_result {
+/// The result of tilebyQ2xd3Inv.
+struct TilebyQ2xd3InvResult {
   int i;
   int j;
   int k;
@@ -31,19 +31,19 @@ struct tileby_q2xd3_inv_result {
 /// Logical index (i, j, k, l, m, n) of a physical position.
 /// @param flat 0 <= flat < 144
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
-static inline tileby_q2xd3_inv_result tileby_q2xd3_inv(int flat) {
-  const int flat_div_72 = flat / 72;
-  const int flat_div_24 = flat / 24;
+static inline TilebyQ2xd3InvResult tilebyQ2xd3Inv(int flat) {
+  const int flatDiv72 = flat / 72;
+  const int flatDiv24 = flat / 24;
   return {
-      flat_div_72,
-      (flat >> 3) - 3 * flat_div_24,
+      flatDiv72,
+      (flat >> 3) - 3 * flatDiv24,
       (flat >> 1) & 1,
-      flat_div_24 - 3 * flat_div_72,
+      flatDiv24 - 3 * flatDiv72,
       (flat >> 2) & 1,
       flat & 1,
   };
 }
 
-#elif LEGO_TILEBY_Q2XD3_METAL != 0x6be28369
+#elif LEGO_TILEBY_Q2XD3_METAL != 0x5e43423c
 #error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_METAL

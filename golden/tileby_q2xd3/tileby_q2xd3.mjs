@@ -15,7 +15,7 @@
  * @param {number} n 0 <= n < 2
  * @returns {number} 0 <= the result < 144
  */
-export function tileby_q2xd3_apply(i, j, k, l, m, n) {
+export function tilebyQ2xd3Apply(i, j, k, l, m, n) {
   return 72 * i + 24 * l + 8 * j + 4 * m + 2 * k + n;
 }
 
@@ -25,14 +25,14 @@ export function tileby_q2xd3_apply(i, j, k, l, m, n) {
  * @param {number} flat 0 <= flat < 144
  * @returns {[i: number, j: number, k: number, l: number, m: number, n: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
  */
-export function tileby_q2xd3_inv(flat) {
-  const flat_div_72 = Math.trunc(flat / 72);
-  const flat_div_24 = Math.trunc(flat / 24);
+export function tilebyQ2xd3Inv(flat) {
+  const flatDiv72 = Math.trunc(flat / 72);
+  const flatDiv24 = Math.trunc(flat / 24);
   return [
-    flat_div_72,
-    (flat >> 3) - 3 * flat_div_24,
+    flatDiv72,
+    (flat >> 3) - 3 * flatDiv24,
     (flat >> 1) & 1,
-    flat_div_24 - 3 * flat_div_72,
+    flatDiv24 - 3 * flatDiv72,
     (flat >> 2) & 1,
     flat & 1,
   ];

@@ -12,12 +12,12 @@
 /// 0 <= m < 2
 /// 0 <= n < 2
 /// Result: 0 <= the result < 144
-fn tileby_q2xd3_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
+fn tilebyQ2xd3Apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
   return 72 * i + 24 * l + 8 * j + 4 * m + 2 * k + n;
 }
 
-/// The result of tileby_q2xd3_inv.
-struct tileby_q2xd3_inv_result {
+/// The result of tilebyQ2xd3Inv.
+struct TilebyQ2xd3InvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -29,14 +29,14 @@ struct tileby_q2xd3_inv_result {
 /// Logical index (i, j, k, l, m, n) of a physical position.
 /// 0 <= flat < 144
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
-fn tileby_q2xd3_inv(flat: i32) -> tileby_q2xd3_inv_result {
-  let flat_div_72 = flat / 72;
-  let flat_div_24 = flat / 24;
-  return tileby_q2xd3_inv_result(
-      flat_div_72,
-      (flat >> 3u) - 3 * flat_div_24,
+fn tilebyQ2xd3Inv(flat: i32) -> TilebyQ2xd3InvResult {
+  let flatDiv72 = flat / 72;
+  let flatDiv24 = flat / 24;
+  return TilebyQ2xd3InvResult(
+      flatDiv72,
+      (flat >> 3u) - 3 * flatDiv24,
       (flat >> 1u) & 1,
-      flat_div_24 - 3 * flat_div_72,
+      flatDiv24 - 3 * flatDiv72,
       (flat >> 2u) & 1,
       flat & 1);
 }

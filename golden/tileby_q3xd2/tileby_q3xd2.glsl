@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEBY_Q3XD2_GLSL
-#define LEGO_TILEBY_Q3XD2_GLSL 0x7c82a554
+#define LEGO_TILEBY_Q3XD2_GLSL 0x47e1c5aa
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // 0 <= i < 2
@@ -15,7 +15,7 @@
 // 0 <= m < 2
 // 0 <= n < 2
 // Result: 0 <= the result < 144
-int tileby_q3xd2_apply(int i, int j, int k, int l, int m, int n) {
+int tilebyQ3xd2Apply(int i, int j, int k, int l, int m, int n) {
   return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
@@ -23,18 +23,17 @@ int tileby_q3xd2_apply(int i, int j, int k, int l, int m, int n) {
 // 0 <= flat_v < 144
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 // Renamed: flat is flat_v here
-void tileby_q3xd2_inv(
-    int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
-  int flat_div_72 = flat_v / 72;
-  int flat_div_12 = flat_v / 12;
-  i = flat_div_72;
-  j = (flat_v >> 2) - 3 * flat_div_12;
-  k = (flat_div_12 >> 1) - 3 * flat_div_72;
+void tilebyQ3xd2Inv(int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
+  int flatDiv72 = flat_v / 72;
+  int flatDiv12 = flat_v / 12;
+  i = flatDiv72;
+  j = (flat_v >> 2) - 3 * flatDiv12;
+  k = (flatDiv12 >> 1) - 3 * flatDiv72;
   l = (flat_v >> 1) & 1;
-  m = flat_div_12 & 1;
+  m = flatDiv12 & 1;
   n = flat_v & 1;
 }
 
-#elif LEGO_TILEBY_Q3XD2_GLSL != 0x7c82a554
+#elif LEGO_TILEBY_Q3XD2_GLSL != 0x47e1c5aa
 #error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_GLSL

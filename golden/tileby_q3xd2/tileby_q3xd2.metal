@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [3, 2], [2, 2])
 #ifndef LEGO_TILEBY_Q3XD2_METAL
-#define LEGO_TILEBY_Q3XD2_METAL 0x3652d83c
+#define LEGO_TILEBY_Q3XD2_METAL 0x658799e4
 
 #include <metal_stdlib>
 
@@ -14,12 +14,12 @@
 /// @param m 0 <= m < 2
 /// @param n 0 <= n < 2
 /// @return 0 <= the result < 144
-static inline int tileby_q3xd2_apply(int i, int j, int k, int l, int m, int n) {
+static inline int tilebyQ3xd2Apply(int i, int j, int k, int l, int m, int n) {
   return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
-/// The result of tileby_q3xd2_inv.
-struct tileby_q3xd2_inv_result {
+/// The result of tilebyQ3xd2Inv.
+struct TilebyQ3xd2InvResult {
   int i;
   int j;
   int k;
@@ -31,19 +31,19 @@ struct tileby_q3xd2_inv_result {
 /// Logical index (i, j, k, l, m, n) of a physical position.
 /// @param flat 0 <= flat < 144
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
-static inline tileby_q3xd2_inv_result tileby_q3xd2_inv(int flat) {
-  const int flat_div_72 = flat / 72;
-  const int flat_div_12 = flat / 12;
+static inline TilebyQ3xd2InvResult tilebyQ3xd2Inv(int flat) {
+  const int flatDiv72 = flat / 72;
+  const int flatDiv12 = flat / 12;
   return {
-      flat_div_72,
-      (flat >> 2) - 3 * flat_div_12,
-      (flat_div_12 >> 1) - 3 * flat_div_72,
+      flatDiv72,
+      (flat >> 2) - 3 * flatDiv12,
+      (flatDiv12 >> 1) - 3 * flatDiv72,
       (flat >> 1) & 1,
-      flat_div_12 & 1,
+      flatDiv12 & 1,
       flat & 1,
   };
 }
 
-#elif LEGO_TILEBY_Q3XD2_METAL != 0x3652d83c
+#elif LEGO_TILEBY_Q3XD2_METAL != 0x658799e4
 #error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_METAL

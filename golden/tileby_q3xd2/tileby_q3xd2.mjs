@@ -15,7 +15,7 @@
  * @param {number} n 0 <= n < 2
  * @returns {number} 0 <= the result < 144
  */
-export function tileby_q3xd2_apply(i, j, k, l, m, n) {
+export function tilebyQ3xd2Apply(i, j, k, l, m, n) {
   return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
@@ -25,15 +25,15 @@ export function tileby_q3xd2_apply(i, j, k, l, m, n) {
  * @param {number} flat 0 <= flat < 144
  * @returns {[i: number, j: number, k: number, l: number, m: number, n: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
  */
-export function tileby_q3xd2_inv(flat) {
-  const flat_div_72 = Math.trunc(flat / 72);
-  const flat_div_12 = Math.trunc(flat / 12);
+export function tilebyQ3xd2Inv(flat) {
+  const flatDiv72 = Math.trunc(flat / 72);
+  const flatDiv12 = Math.trunc(flat / 12);
   return [
-    flat_div_72,
-    (flat >> 2) - 3 * flat_div_12,
-    (flat_div_12 >> 1) - 3 * flat_div_72,
+    flatDiv72,
+    (flat >> 2) - 3 * flatDiv12,
+    (flatDiv12 >> 1) - 3 * flatDiv72,
     (flat >> 1) & 1,
-    flat_div_12 & 1,
+    flatDiv12 & 1,
     flat & 1,
   ];
 }

@@ -12,12 +12,12 @@
 /// 0 <= m < 2
 /// 0 <= n < 2
 /// Result: 0 <= the result < 144
-fn tileby_q3xd2_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
+fn tilebyQ3xd2Apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
   return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
-/// The result of tileby_q3xd2_inv.
-struct tileby_q3xd2_inv_result {
+/// The result of tilebyQ3xd2Inv.
+struct TilebyQ3xd2InvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -29,14 +29,14 @@ struct tileby_q3xd2_inv_result {
 /// Logical index (i, j, k, l, m, n) of a physical position.
 /// 0 <= flat < 144
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
-fn tileby_q3xd2_inv(flat: i32) -> tileby_q3xd2_inv_result {
-  let flat_div_72 = flat / 72;
-  let flat_div_12 = flat / 12;
-  return tileby_q3xd2_inv_result(
-      flat_div_72,
-      (flat >> 2u) - 3 * flat_div_12,
-      (flat_div_12 >> 1u) - 3 * flat_div_72,
+fn tilebyQ3xd2Inv(flat: i32) -> TilebyQ3xd2InvResult {
+  let flatDiv72 = flat / 72;
+  let flatDiv12 = flat / 12;
+  return TilebyQ3xd2InvResult(
+      flatDiv72,
+      (flat >> 2u) - 3 * flatDiv12,
+      (flatDiv12 >> 1u) - 3 * flatDiv72,
       (flat >> 1u) & 1,
-      flat_div_12 & 1,
+      flatDiv12 & 1,
       flat & 1);
 }

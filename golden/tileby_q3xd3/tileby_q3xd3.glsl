@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEBY_Q3XD3_GLSL
-#define LEGO_TILEBY_Q3XD3_GLSL 0x51e98757
+#define LEGO_TILEBY_Q3XD3_GLSL 0x47345230
 
 // Physical position of the logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8).
 // 0 <= i0 < 2
@@ -18,7 +18,7 @@
 // 0 <= i7 < 1
 // 0 <= i8 < 2
 // Result: 0 <= the result < 96
-int tileby_q3xd3_apply(int i0, int i1, int i2, int i3, int i4, int i5, int i6, int i7, int i8) {
+int tilebyQ3xd3Apply(int i0, int i1, int i2, int i3, int i4, int i5, int i6, int i7, int i8) {
   return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8;
 }
 
@@ -27,7 +27,7 @@ int tileby_q3xd3_apply(int i0, int i1, int i2, int i3, int i4, int i5, int i6, i
 // Result: 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 <
 // 2, 0 <= i7 < 1, 0 <= i8 < 2
 // Renamed: flat is flat_v here
-void tileby_q3xd3_inv(
+void tilebyQ3xd3Inv(
     int flat_v,
     out int i0,
     out int i1,
@@ -38,18 +38,18 @@ void tileby_q3xd3_inv(
     out int i6,
     out int i7,
     out int i8) {
-  int flat_div_12 = flat_v / 12;
-  i0 = flat_div_12 >> 2;
-  i1 = flat_div_12 & 1;
+  int flatDiv12 = flat_v / 12;
+  i0 = flatDiv12 >> 2;
+  i1 = flatDiv12 & 1;
   i2 = 0;
   i3 = 0;
-  i4 = (flat_v >> 2) - 3 * flat_div_12;
+  i4 = (flat_v >> 2) - 3 * flatDiv12;
   i5 = (flat_v >> 1) & 1;
-  i6 = (flat_div_12 >> 1) & 1;
+  i6 = (flatDiv12 >> 1) & 1;
   i7 = 0;
   i8 = flat_v & 1;
 }
 
-#elif LEGO_TILEBY_Q3XD3_GLSL != 0x51e98757
+#elif LEGO_TILEBY_Q3XD3_GLSL != 0x47345230
 #error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_GLSL

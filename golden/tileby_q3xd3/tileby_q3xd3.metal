@@ -2,7 +2,7 @@
 //
 // TileBy([2, 2, 1], [1, 3, 2], [2, 1, 2])
 #ifndef LEGO_TILEBY_Q3XD3_METAL
-#define LEGO_TILEBY_Q3XD3_METAL 0x77b52953
+#define LEGO_TILEBY_Q3XD3_METAL 0x72a16be9
 
 #include <metal_stdlib>
 
@@ -17,7 +17,7 @@
 /// @param i7 0 <= i7 < 1
 /// @param i8 0 <= i8 < 2
 /// @return 0 <= the result < 96
-static inline int tileby_q3xd3_apply(
+static inline int tilebyQ3xd3Apply(
     int i0, int i1, int i2, int i3, int i4, int i5, int i6, int i7, int i8) {
   (void)i2;
   (void)i3;
@@ -25,8 +25,8 @@ static inline int tileby_q3xd3_apply(
   return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8;
 }
 
-/// The result of tileby_q3xd3_inv.
-struct tileby_q3xd3_inv_result {
+/// The result of tilebyQ3xd3Inv.
+struct TilebyQ3xd3InvResult {
   int i0;
   int i1;
   int i2;
@@ -42,21 +42,21 @@ struct tileby_q3xd3_inv_result {
 /// @param flat 0 <= flat < 96
 /// @return 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 <
 /// 2, 0 <= i7 < 1, 0 <= i8 < 2
-static inline tileby_q3xd3_inv_result tileby_q3xd3_inv(int flat) {
-  const int flat_div_12 = flat / 12;
+static inline TilebyQ3xd3InvResult tilebyQ3xd3Inv(int flat) {
+  const int flatDiv12 = flat / 12;
   return {
-      flat_div_12 >> 2,
-      flat_div_12 & 1,
+      flatDiv12 >> 2,
+      flatDiv12 & 1,
       0,
       0,
-      (flat >> 2) - 3 * flat_div_12,
+      (flat >> 2) - 3 * flatDiv12,
       (flat >> 1) & 1,
-      (flat_div_12 >> 1) & 1,
+      (flatDiv12 >> 1) & 1,
       0,
       flat & 1,
   };
 }
 
-#elif LEGO_TILEBY_Q3XD3_METAL != 0x77b52953
+#elif LEGO_TILEBY_Q3XD3_METAL != 0x72a16be9
 #error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_METAL

@@ -18,7 +18,7 @@
  * @param {number} i8 0 <= i8 < 2
  * @returns {number} 0 <= the result < 96
  */
-export function tileby_q3xd3_apply(i0, i1, i2, i3, i4, i5, i6, i7, i8) {
+export function tilebyQ3xd3Apply(i0, i1, i2, i3, i4, i5, i6, i7, i8) {
   return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8;
 }
 
@@ -28,16 +28,16 @@ export function tileby_q3xd3_apply(i0, i1, i2, i3, i4, i5, i6, i7, i8) {
  * @param {number} flat 0 <= flat < 96
  * @returns {[i0: number, i1: number, i2: number, i3: number, i4: number, i5: number, i6: number, i7: number, i8: number]} 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 < 2, 0 <= i7 < 1, 0 <= i8 < 2
  */
-export function tileby_q3xd3_inv(flat) {
-  const flat_div_12 = Math.trunc(flat / 12);
+export function tilebyQ3xd3Inv(flat) {
+  const flatDiv12 = Math.trunc(flat / 12);
   return [
-    flat_div_12 >> 2,
-    flat_div_12 & 1,
+    flatDiv12 >> 2,
+    flatDiv12 & 1,
     0,
     0,
-    (flat >> 2) - 3 * flat_div_12,
+    (flat >> 2) - 3 * flatDiv12,
     (flat >> 1) & 1,
-    (flat_div_12 >> 1) & 1,
+    (flatDiv12 >> 1) & 1,
     0,
     flat & 1,
   ];

@@ -15,13 +15,13 @@
 /// 0 <= i7 < 1
 /// 0 <= i8 < 2
 /// Result: 0 <= the result < 96
-fn tileby_q3xd3_apply(
+fn tilebyQ3xd3Apply(
     i0: i32, i1: i32, i2: i32, i3: i32, i4: i32, i5: i32, i6: i32, i7: i32, i8: i32) -> i32 {
   return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8;
 }
 
-/// The result of tileby_q3xd3_inv.
-struct tileby_q3xd3_inv_result {
+/// The result of tilebyQ3xd3Inv.
+struct TilebyQ3xd3InvResult {
   i0: i32,
   i1: i32,
   i2: i32,
@@ -37,16 +37,16 @@ struct tileby_q3xd3_inv_result {
 /// 0 <= flat < 96
 /// Result: 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 <
 /// 2, 0 <= i7 < 1, 0 <= i8 < 2
-fn tileby_q3xd3_inv(flat: i32) -> tileby_q3xd3_inv_result {
-  let flat_div_12 = flat / 12;
-  return tileby_q3xd3_inv_result(
-      flat_div_12 >> 2u,
-      flat_div_12 & 1,
+fn tilebyQ3xd3Inv(flat: i32) -> TilebyQ3xd3InvResult {
+  let flatDiv12 = flat / 12;
+  return TilebyQ3xd3InvResult(
+      flatDiv12 >> 2u,
+      flatDiv12 & 1,
       0,
       0,
-      (flat >> 2u) - 3 * flat_div_12,
+      (flat >> 2u) - 3 * flatDiv12,
       (flat >> 1u) & 1,
-      (flat_div_12 >> 1u) & 1,
+      (flatDiv12 >> 1u) & 1,
       0,
       flat & 1);
 }

@@ -5,40 +5,40 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEORDERBY_4X2X6_GLSL
-#define LEGO_TILEORDERBY_4X2X6_GLSL 0x22d1b6af
+#define LEGO_TILEORDERBY_4X2X6_GLSL 0x114964e8
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 4
 // 0 <= j < 2
 // 0 <= k < 6
 // Result: 0 <= the result < 48
-int tileorderby_4x2x6_apply(int i, int j, int k) {
+int tileorderby4x2x6Apply(int i, int j, int k) {
   return 24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i;
 }
 
 // The same with (i, j, k) as a vector.
-int tileorderby_4x2x6_apply(ivec3 index) {
-  return tileorderby_4x2x6_apply(index.x, index.y, index.z);
+int tileorderby4x2x6Apply(ivec3 index) {
+  return tileorderby4x2x6Apply(index.x, index.y, index.z);
 }
 
 // Logical index (i, j, k) of a physical position.
 // 0 <= flat_v < 48
 // Result: 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
 // Renamed: flat is flat_v here
-void tileorderby_4x2x6_inv(int flat_v, out int i, out int j, out int k) {
-  int flat_div_2 = flat_v >> 1;
-  i = (flat_div_2 & 2) + (flat_v & 1);
+void tileorderby4x2x6Inv(int flat_v, out int i, out int j, out int k) {
+  int flatDiv2 = flat_v >> 1;
+  i = (flatDiv2 & 2) + (flat_v & 1);
   j = flat_v / 24;
-  k = 2 * (flat_v % 24 >> 3) + (flat_div_2 & 1);
+  k = 2 * (flat_v % 24 >> 3) + (flatDiv2 & 1);
 }
 
 // The same with (i, j, k) as a vector.
-ivec3 tileorderby_4x2x6_inv(int flat_v) {
+ivec3 tileorderby4x2x6Inv(int flat_v) {
   ivec3 result;
-  tileorderby_4x2x6_inv(flat_v, result.x, result.y, result.z);
+  tileorderby4x2x6Inv(flat_v, result.x, result.y, result.z);
   return result;
 }
 
-#elif LEGO_TILEORDERBY_4X2X6_GLSL != 0x22d1b6af
+#elif LEGO_TILEORDERBY_4X2X6_GLSL != 0x114964e8
 #error two different units are named tileorderby_4x2x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_4X2X6_GLSL

@@ -2,7 +2,7 @@
 //
 // TileBy([4, 2, 6]).TileOrderBy(RegP([2, 2, 3], [1, 2, 0]), RegP([2, 1, 2], [2, 0, 1]))
 #ifndef LEGO_TILEORDERBY_4X2X6_METAL
-#define LEGO_TILEORDERBY_4X2X6_METAL 0x19cc18dd
+#define LEGO_TILEORDERBY_4X2X6_METAL 0x597264a4
 
 #include <metal_stdlib>
 
@@ -11,12 +11,12 @@
 /// @param j 0 <= j < 2
 /// @param k 0 <= k < 6
 /// @return 0 <= the result < 48
-static inline int tileorderby_4x2x6_apply(int i, int j, int k) {
+static inline int tileorderby4x2x6Apply(int i, int j, int k) {
   return 24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i;
 }
 
-/// The result of tileorderby_4x2x6_inv.
-struct tileorderby_4x2x6_inv_result {
+/// The result of tileorderby4x2x6Inv.
+struct Tileorderby4x2x6InvResult {
   int i;
   int j;
   int k;
@@ -25,11 +25,11 @@ struct tileorderby_4x2x6_inv_result {
 /// Logical index (i, j, k) of a physical position.
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
-static inline tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(int flat) {
-  const int flat_div_2 = flat >> 1;
-  return {(flat_div_2 & 2) + (flat & 1), flat / 24, 2 * (flat % 24 >> 3) + (flat_div_2 & 1)};
+static inline Tileorderby4x2x6InvResult tileorderby4x2x6Inv(int flat) {
+  const int flatDiv2 = flat >> 1;
+  return {(flatDiv2 & 2) + (flat & 1), flat / 24, 2 * (flat % 24 >> 3) + (flatDiv2 & 1)};
 }
 
-#elif LEGO_TILEORDERBY_4X2X6_METAL != 0x19cc18dd
+#elif LEGO_TILEORDERBY_4X2X6_METAL != 0x597264a4
 #error two different units are named tileorderby_4x2x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_4X2X6_METAL

@@ -12,7 +12,7 @@
  * @param {number} k 0 <= k < 6
  * @returns {number} 0 <= the result < 48
  */
-export function tileorderby_4x2x6_apply(i, j, k) {
+export function tileorderby4x2x6Apply(i, j, k) {
   return 24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i;
 }
 
@@ -22,11 +22,11 @@ export function tileorderby_4x2x6_apply(i, j, k) {
  * @param {number} flat 0 <= flat < 48
  * @returns {[i: number, j: number, k: number]} 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
  */
-export function tileorderby_4x2x6_inv(flat) {
-  const flat_div_2 = flat >> 1;
+export function tileorderby4x2x6Inv(flat) {
+  const flatDiv2 = flat >> 1;
   return [
-    (flat_div_2 & 2) + (flat & 1),
+    (flatDiv2 & 2) + (flat & 1),
     Math.trunc(flat / 24),
-    2 * (flat % 24 >> 3) + (flat_div_2 & 1),
+    2 * (flat % 24 >> 3) + (flatDiv2 & 1),
   ];
 }

@@ -9,12 +9,12 @@
 /// 0 <= j < 2
 /// 0 <= k < 6
 /// Result: 0 <= the result < 48
-fn tileorderby_4x2x6_apply(i: i32, j: i32, k: i32) -> i32 {
+fn tileorderby4x2x6Apply(i: i32, j: i32, k: i32) -> i32 {
   return 24 * j + 2 * ((k & 6) + ((i >> 1u) + k)) + i;
 }
 
-/// The result of tileorderby_4x2x6_inv.
-struct tileorderby_4x2x6_inv_result {
+/// The result of tileorderby4x2x6Inv.
+struct Tileorderby4x2x6InvResult {
   i: i32,
   j: i32,
   k: i32,
@@ -23,8 +23,8 @@ struct tileorderby_4x2x6_inv_result {
 /// Logical index (i, j, k) of a physical position.
 /// 0 <= flat < 48
 /// Result: 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
-fn tileorderby_4x2x6_inv(flat: i32) -> tileorderby_4x2x6_inv_result {
-  let flat_div_2 = flat >> 1u;
-  return tileorderby_4x2x6_inv_result(
-      (flat_div_2 & 2) + (flat & 1), flat / 24, 2 * ((flat % 24) >> 3u) + (flat_div_2 & 1));
+fn tileorderby4x2x6Inv(flat: i32) -> Tileorderby4x2x6InvResult {
+  let flatDiv2 = flat >> 1u;
+  return Tileorderby4x2x6InvResult(
+      (flatDiv2 & 2) + (flat & 1), flat / 24, 2 * ((flat % 24) >> 3u) + (flatDiv2 & 1));
 }

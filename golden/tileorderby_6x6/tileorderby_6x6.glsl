@@ -5,37 +5,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEORDERBY_6X6_GLSL
-#define LEGO_TILEORDERBY_6X6_GLSL 0x565f3774
+#define LEGO_TILEORDERBY_6X6_GLSL 0x33b8af92
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
 // 0 <= j < 6
 // Result: 0 <= the result < 36
-int tileorderby_6x6_apply(int i, int j) {
+int tileorderby6x6Apply(int i, int j) {
   return 5 * (j & 6) + 2 * i + j;
 }
 
 // The same with (i, j) as a vector.
-int tileorderby_6x6_apply(ivec2 index) {
-  return tileorderby_6x6_apply(index.x, index.y);
+int tileorderby6x6Apply(ivec2 index) {
+  return tileorderby6x6Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 36
 // Result: 0 <= i < 6, 0 <= j < 6
 // Renamed: flat is flat_v here
-void tileorderby_6x6_inv(int flat_v, out int i, out int j) {
+void tileorderby6x6Inv(int flat_v, out int i, out int j) {
   i = flat_v % 12 >> 1;
   j = 2 * (flat_v / 12) + (flat_v & 1);
 }
 
 // The same with (i, j) as a vector.
-ivec2 tileorderby_6x6_inv(int flat_v) {
+ivec2 tileorderby6x6Inv(int flat_v) {
   ivec2 result;
-  tileorderby_6x6_inv(flat_v, result.x, result.y);
+  tileorderby6x6Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_TILEORDERBY_6X6_GLSL != 0x565f3774
+#elif LEGO_TILEORDERBY_6X6_GLSL != 0x33b8af92
 #error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_GLSL

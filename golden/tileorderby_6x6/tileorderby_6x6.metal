@@ -2,7 +2,7 @@
 //
 // TileBy([6, 6]).TileOrderBy(Col(2, 3), Row(3, 2))
 #ifndef LEGO_TILEORDERBY_6X6_METAL
-#define LEGO_TILEORDERBY_6X6_METAL 0x16230f7c
+#define LEGO_TILEORDERBY_6X6_METAL 0x4aacbc22
 
 #include <metal_stdlib>
 
@@ -10,12 +10,12 @@
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
-static inline int tileorderby_6x6_apply(int i, int j) {
+static inline int tileorderby6x6Apply(int i, int j) {
   return 5 * (j & 6) + 2 * i + j;
 }
 
-/// The result of tileorderby_6x6_inv.
-struct tileorderby_6x6_inv_result {
+/// The result of tileorderby6x6Inv.
+struct Tileorderby6x6InvResult {
   int i;
   int j;
 };
@@ -23,10 +23,10 @@ struct tileorderby_6x6_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
-static inline tileorderby_6x6_inv_result tileorderby_6x6_inv(int flat) {
+static inline Tileorderby6x6InvResult tileorderby6x6Inv(int flat) {
   return {flat % 12 >> 1, 2 * (flat / 12) + (flat & 1)};
 }
 
-#elif LEGO_TILEORDERBY_6X6_METAL != 0x16230f7c
+#elif LEGO_TILEORDERBY_6X6_METAL != 0x4aacbc22
 #error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_METAL

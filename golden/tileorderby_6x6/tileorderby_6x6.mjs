@@ -11,7 +11,7 @@
  * @param {number} j 0 <= j < 6
  * @returns {number} 0 <= the result < 36
  */
-export function tileorderby_6x6_apply(i, j) {
+export function tileorderby6x6Apply(i, j) {
   return 5 * (j & 6) + 2 * i + j;
 }
 
@@ -21,6 +21,6 @@ export function tileorderby_6x6_apply(i, j) {
  * @param {number} flat 0 <= flat < 36
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 6
  */
-export function tileorderby_6x6_inv(flat) {
+export function tileorderby6x6Inv(flat) {
   return [flat % 12 >> 1, 2 * Math.trunc(flat / 12) + (flat & 1)];
 }

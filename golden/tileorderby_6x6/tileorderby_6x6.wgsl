@@ -8,12 +8,12 @@
 /// 0 <= i < 6
 /// 0 <= j < 6
 /// Result: 0 <= the result < 36
-fn tileorderby_6x6_apply(i: i32, j: i32) -> i32 {
+fn tileorderby6x6Apply(i: i32, j: i32) -> i32 {
   return 5 * (j & 6) + 2 * i + j;
 }
 
-/// The result of tileorderby_6x6_inv.
-struct tileorderby_6x6_inv_result {
+/// The result of tileorderby6x6Inv.
+struct Tileorderby6x6InvResult {
   i: i32,
   j: i32,
 }
@@ -21,6 +21,6 @@ struct tileorderby_6x6_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 36
 /// Result: 0 <= i < 6, 0 <= j < 6
-fn tileorderby_6x6_inv(flat: i32) -> tileorderby_6x6_inv_result {
-  return tileorderby_6x6_inv_result((flat % 12) >> 1u, 2 * (flat / 12) + (flat & 1));
+fn tileorderby6x6Inv(flat: i32) -> Tileorderby6x6InvResult {
+  return Tileorderby6x6InvResult((flat % 12) >> 1u, 2 * (flat / 12) + (flat & 1));
 }

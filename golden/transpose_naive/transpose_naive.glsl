@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TRANSPOSE_NAIVE_GLSL
-#define LEGO_TRANSPOSE_NAIVE_GLSL 0x18303df6
+#define LEGO_TRANSPOSE_NAIVE_GLSL 0x56db206a
 
 // The indices at (block, thread, step).
 // N >= 32
@@ -15,15 +15,15 @@
 // Result: 0 <= source < N*N, 0 <= target < N*N
 // Assumes N % 32 == 0
 // Assumes N*N <= 2^31 - 1
-void transpose_naive(int N, int block, int thread, int step, out int source, out int target) {
-  int N_div_32 = N >> 5;
-  int total = 32 * (block / N_div_32) + 8 * step + (thread >> 5);
-  int scaled = 32 * (block % N_div_32);
-  int thread_mod_32 = thread & 31;
-  source = N * total + scaled + thread_mod_32;
-  target = N * (scaled + thread_mod_32) + total;
+void transposeNaive(int N, int block, int thread, int step, out int source, out int target) {
+  int nDiv32 = N >> 5;
+  int total = 32 * (block / nDiv32) + 8 * step + (thread >> 5);
+  int scaled = 32 * (block % nDiv32);
+  int threadMod32 = thread & 31;
+  source = N * total + scaled + threadMod32;
+  target = N * (scaled + threadMod32) + total;
 }
 
-#elif LEGO_TRANSPOSE_NAIVE_GLSL != 0x18303df6
+#elif LEGO_TRANSPOSE_NAIVE_GLSL != 0x56db206a
 #error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_GLSL

@@ -2,17 +2,17 @@
 //
 // transpose_naive(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_NAIVE_METAL
-#define LEGO_TRANSPOSE_NAIVE_METAL 0x299304df
+#define LEGO_TRANSPOSE_NAIVE_METAL 0x607828d4
 
 #include <metal_stdlib>
 
-/// The result of transpose_naive.
-struct transpose_naive_result {
+/// The result of transposeNaive.
+struct TransposeNaiveResult {
   long source;
   long target;
 };
 
-/// The indices at (block, thread, step).
+/// The indices at (block, thread_v, step).
 /// @param N N >= 32
 /// @param block 0 <= block < (N / 32)*(N / 32)
 /// @param thread_v 0 <= thread_v < 256
@@ -21,14 +21,14 @@ struct transpose_naive_result {
 /// @pre N % 32 == 0
 /// @pre N*N <= LONG_MAX
 /// @note Renamed: thread is thread_v here
-static inline transpose_naive_result transpose_naive(long N, long block, long thread_v, long step) {
-  const long N_div_32 = N >> 5;
-  const long total = 32 * (block / N_div_32) + 8 * step + (thread_v >> 5);
-  const long scaled = 32 * (block % N_div_32);
-  const long thread_mod_32 = thread_v & 31;
-  return {N * total + scaled + thread_mod_32, N * (scaled + thread_mod_32) + total};
+static inline TransposeNaiveResult transposeNaive(long N, long block, long thread_v, long step) {
+  const long nDiv32 = N >> 5;
+  const long total = 32 * (block / nDiv32) + 8 * step + (thread_v >> 5);
+  const long scaled = 32 * (block % nDiv32);
+  const long threadMod32 = thread_v & 31;
+  return {N * total + scaled + threadMod32, N * (scaled + threadMod32) + total};
 }
 
-#elif LEGO_TRANSPOSE_NAIVE_METAL != 0x299304df
+#elif LEGO_TRANSPOSE_NAIVE_METAL != 0x607828d4
 #error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_METAL

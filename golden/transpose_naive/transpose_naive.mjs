@@ -16,15 +16,12 @@
  * @param {number} step 0 <= step < 4
  * @returns {{ source: number; target: number }} 0 <= source < N*N, 0 <= target < N*N
  */
-export function transpose_naive(N, block, thread, step) {
-  const N_div_32 = Math.floor(N / 32);
-  const total = 32 * Math.trunc(block / N_div_32) + 8 * step + (thread >> 5);
-  const scaled = 32 * (block % N_div_32);
-  const thread_mod_32 = thread & 31;
-  return {
-    source: N * total + scaled + thread_mod_32,
-    target: N * (scaled + thread_mod_32) + total,
-  };
+export function transposeNaive(N, block, thread, step) {
+  const nDiv32 = Math.floor(N / 32);
+  const total = 32 * Math.trunc(block / nDiv32) + 8 * step + (thread >> 5);
+  const scaled = 32 * (block % nDiv32);
+  const threadMod32 = thread & 31;
+  return { source: N * total + scaled + threadMod32, target: N * (scaled + threadMod32) + total };
 }
 
 /**
@@ -33,6 +30,6 @@ export function transpose_naive(N, block, thread, step) {
  * @param {number} N
  * @returns {boolean}
  */
-export function transpose_naive_fits(N) {
+export function transposeNaiveFits(N) {
   return N >= 32 && N % 32 === 0 && N <= Math.trunc(Number.MAX_SAFE_INTEGER / N);
 }

@@ -4,8 +4,8 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The result of transpose_naive.
-struct transpose_naive_result {
+/// The result of transposeNaive.
+struct TransposeNaiveResult {
   source: i32,
   target_v: i32,
 }
@@ -19,11 +19,10 @@ struct transpose_naive_result {
 /// Assumes N % 32 == 0
 /// Assumes N*N <= 2^31 - 1
 /// Renamed: target is target_v here
-fn transpose_naive(N: i32, block: i32, thread: i32, step: i32) -> transpose_naive_result {
-  let N_div_32 = N >> 5u;
-  let total = 32 * (block / N_div_32) + 8 * step + (thread >> 5u);
-  let scaled = 32 * (block % N_div_32);
-  let thread_mod_32 = thread & 31;
-  return transpose_naive_result(
-      N * total + scaled + thread_mod_32, N * (scaled + thread_mod_32) + total);
+fn transposeNaive(N: i32, block: i32, thread: i32, step: i32) -> TransposeNaiveResult {
+  let nDiv32 = N >> 5u;
+  let total = 32 * (block / nDiv32) + 8 * step + (thread >> 5u);
+  let scaled = 32 * (block % nDiv32);
+  let threadMod32 = thread & 31;
+  return TransposeNaiveResult(N * total + scaled + threadMod32, N * (scaled + threadMod32) + total);
 }

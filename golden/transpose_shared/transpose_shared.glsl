@@ -5,37 +5,37 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TRANSPOSE_SHARED_GLSL
-#define LEGO_TRANSPOSE_SHARED_GLSL 0x15a4c539
+#define LEGO_TRANSPOSE_SHARED_GLSL 0x6d855825
 
 // The indices at (block, thread, step).
 // N >= 32
 // 0 <= block < (N / 32)*(N / 32)
 // 0 <= thread < 256
 // 0 <= step < 4
-// Result: 0 <= source < N*N, 0 <= tile_write < 1024, 0 <= tile_read < 1024, 0 <= target < N*N
+// Result: 0 <= source < N*N, 0 <= tileWrite < 1024, 0 <= tileRead < 1024, 0 <= target < N*N
 // Assumes N % 32 == 0
 // Assumes N*N <= 2^31 - 1
-void transpose_shared(
+void transposeShared(
     int N,
     int block,
     int thread,
     int step,
     out int source,
-    out int tile_write,
-    out int tile_read,
+    out int tileWrite,
+    out int tileRead,
     out int target) {
-  int N_div_32 = N >> 5;
-  int scaled = 32 * (block / N_div_32);
-  int scaled_2 = 8 * step;
-  int thread_div_32 = thread >> 5;
-  int scaled_3 = 32 * (block % N_div_32);
-  int thread_mod_32 = thread & 31;
-  source = N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32;
-  tile_write = 256 * step + thread;
-  tile_read = 32 * thread_mod_32 + scaled_2 + thread_div_32;
-  target = N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32;
+  int nDiv32 = N >> 5;
+  int scaled = 32 * (block / nDiv32);
+  int scaled2 = 8 * step;
+  int threadDiv32 = thread >> 5;
+  int scaled3 = 32 * (block % nDiv32);
+  int threadMod32 = thread & 31;
+  source = N * (scaled + scaled2 + threadDiv32) + scaled3 + threadMod32;
+  tileWrite = 256 * step + thread;
+  tileRead = 32 * threadMod32 + scaled2 + threadDiv32;
+  target = N * (scaled3 + scaled2 + threadDiv32) + scaled + threadMod32;
 }
 
-#elif LEGO_TRANSPOSE_SHARED_GLSL != 0x15a4c539
+#elif LEGO_TRANSPOSE_SHARED_GLSL != 0x6d855825
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_GLSL

@@ -2,43 +2,42 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_METAL
-#define LEGO_TRANSPOSE_SHARED_METAL 0x7187f6b7
+#define LEGO_TRANSPOSE_SHARED_METAL 0x074fb55e
 
 #include <metal_stdlib>
 
-/// The result of transpose_shared.
-struct transpose_shared_result {
+/// The result of transposeShared.
+struct TransposeSharedResult {
   long source;
-  long tile_write;
-  long tile_read;
+  long tileWrite;
+  long tileRead;
   long target;
 };
 
-/// The indices at (block, thread, step).
+/// The indices at (block, thread_v, step).
 /// @param N N >= 32
 /// @param block 0 <= block < (N / 32)*(N / 32)
 /// @param thread_v 0 <= thread_v < 256
 /// @param step 0 <= step < 4
-/// @return 0 <= source < N*N, 0 <= tile_write < 1024, 0 <= tile_read < 1024, 0 <= target < N*N
+/// @return 0 <= source < N*N, 0 <= tileWrite < 1024, 0 <= tileRead < 1024, 0 <= target < N*N
 /// @pre N % 32 == 0
 /// @pre N*N <= LONG_MAX
 /// @note Renamed: thread is thread_v here
-static inline transpose_shared_result transpose_shared(
-    long N, long block, long thread_v, long step) {
-  const long N_div_32 = N >> 5;
-  const long scaled = 32 * (block / N_div_32);
-  const long scaled_2 = 8 * step;
-  const long thread_div_32 = thread_v >> 5;
-  const long scaled_3 = 32 * (block % N_div_32);
-  const long thread_mod_32 = thread_v & 31;
+static inline TransposeSharedResult transposeShared(long N, long block, long thread_v, long step) {
+  const long nDiv32 = N >> 5;
+  const long scaled = 32 * (block / nDiv32);
+  const long scaled2 = 8 * step;
+  const long threadDiv32 = thread_v >> 5;
+  const long scaled3 = 32 * (block % nDiv32);
+  const long threadMod32 = thread_v & 31;
   return {
-      N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
+      N * (scaled + scaled2 + threadDiv32) + scaled3 + threadMod32,
       256 * step + thread_v,
-      32 * thread_mod_32 + scaled_2 + thread_div_32,
-      N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32,
+      32 * threadMod32 + scaled2 + threadDiv32,
+      N * (scaled3 + scaled2 + threadDiv32) + scaled + threadMod32,
   };
 }
 
-#elif LEGO_TRANSPOSE_SHARED_METAL != 0x7187f6b7
+#elif LEGO_TRANSPOSE_SHARED_METAL != 0x074fb55e
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_METAL

@@ -14,20 +14,20 @@
  * @param {number} block 0 <= block < Math.floor(N / 32)*Math.floor(N / 32)
  * @param {number} thread 0 <= thread < 256
  * @param {number} step 0 <= step < 4
- * @returns {{ source: number; tile_write: number; tile_read: number; target: number }} 0 <= source < N*N, 0 <= tile_write < 1024, 0 <= tile_read < 1024, 0 <= target < N*N
+ * @returns {{ source: number; tileWrite: number; tileRead: number; target: number }} 0 <= source < N*N, 0 <= tileWrite < 1024, 0 <= tileRead < 1024, 0 <= target < N*N
  */
-export function transpose_shared(N, block, thread, step) {
-  const N_div_32 = Math.floor(N / 32);
-  const scaled = 32 * Math.trunc(block / N_div_32);
-  const scaled_2 = 8 * step;
-  const thread_div_32 = thread >> 5;
-  const scaled_3 = 32 * (block % N_div_32);
-  const thread_mod_32 = thread & 31;
+export function transposeShared(N, block, thread, step) {
+  const nDiv32 = Math.floor(N / 32);
+  const scaled = 32 * Math.trunc(block / nDiv32);
+  const scaled2 = 8 * step;
+  const threadDiv32 = thread >> 5;
+  const scaled3 = 32 * (block % nDiv32);
+  const threadMod32 = thread & 31;
   return {
-    source: N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
-    tile_write: 256 * step + thread,
-    tile_read: 32 * thread_mod_32 + scaled_2 + thread_div_32,
-    target: N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32,
+    source: N * (scaled + scaled2 + threadDiv32) + scaled3 + threadMod32,
+    tileWrite: 256 * step + thread,
+    tileRead: 32 * threadMod32 + scaled2 + threadDiv32,
+    target: N * (scaled3 + scaled2 + threadDiv32) + scaled + threadMod32,
   };
 }
 
@@ -37,6 +37,6 @@ export function transpose_shared(N, block, thread, step) {
  * @param {number} N
  * @returns {boolean}
  */
-export function transpose_shared_fits(N) {
+export function transposeSharedFits(N) {
   return N >= 32 && N % 32 === 0 && N <= Math.trunc(Number.MAX_SAFE_INTEGER / N);
 }

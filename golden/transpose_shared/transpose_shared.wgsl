@@ -4,11 +4,11 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The result of transpose_shared.
-struct transpose_shared_result {
+/// The result of transposeShared.
+struct TransposeSharedResult {
   source: i32,
-  tile_write: i32,
-  tile_read: i32,
+  tileWrite: i32,
+  tileRead: i32,
   target_v: i32,
 }
 
@@ -17,20 +17,20 @@ struct transpose_shared_result {
 /// 0 <= block < (N / 32)*(N / 32)
 /// 0 <= thread < 256
 /// 0 <= step < 4
-/// Result: 0 <= source < N*N, 0 <= tile_write < 1024, 0 <= tile_read < 1024, 0 <= target_v < N*N
+/// Result: 0 <= source < N*N, 0 <= tileWrite < 1024, 0 <= tileRead < 1024, 0 <= target_v < N*N
 /// Assumes N % 32 == 0
 /// Assumes N*N <= 2^31 - 1
 /// Renamed: target is target_v here
-fn transpose_shared(N: i32, block: i32, thread: i32, step: i32) -> transpose_shared_result {
-  let N_div_32 = N >> 5u;
-  let scaled = 32 * (block / N_div_32);
-  let scaled_2 = 8 * step;
-  let thread_div_32 = thread >> 5u;
-  let scaled_3 = 32 * (block % N_div_32);
-  let thread_mod_32 = thread & 31;
-  return transpose_shared_result(
-      N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
+fn transposeShared(N: i32, block: i32, thread: i32, step: i32) -> TransposeSharedResult {
+  let nDiv32 = N >> 5u;
+  let scaled = 32 * (block / nDiv32);
+  let scaled2 = 8 * step;
+  let threadDiv32 = thread >> 5u;
+  let scaled3 = 32 * (block % nDiv32);
+  let threadMod32 = thread & 31;
+  return TransposeSharedResult(
+      N * (scaled + scaled2 + threadDiv32) + scaled3 + threadMod32,
       256 * step + thread,
-      32 * thread_mod_32 + scaled_2 + thread_div_32,
-      N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32);
+      32 * threadMod32 + scaled2 + threadDiv32,
+      N * (scaled3 + scaled2 + threadDiv32) + scaled + threadMod32);
 }

@@ -5,39 +5,39 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL 0x7453780c
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL 0x7335b90f
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
 // 0 <= j < 4
 // Result: 0 <= the result < 24
-int two_transposes_6x4_3x8_apply(int i, int j) {
+int twoTransposes6x43x8Apply(int i, int j) {
   int total = 6 * j + i;
   return 3 * (total & 7) + (total >> 3);
 }
 
 // The same with (i, j) as a vector.
-int two_transposes_6x4_3x8_apply(ivec2 index) {
-  return two_transposes_6x4_3x8_apply(index.x, index.y);
+int twoTransposes6x43x8Apply(ivec2 index) {
+  return twoTransposes6x43x8Apply(index.x, index.y);
 }
 
 // Logical index (i, j) of a physical position.
 // 0 <= flat_v < 24
 // Result: 0 <= i < 6, 0 <= j < 4
 // Renamed: flat is flat_v here
-void two_transposes_6x4_3x8_inv(int flat_v, out int i, out int j) {
+void twoTransposes6x43x8Inv(int flat_v, out int i, out int j) {
   int total = 8 * (flat_v % 3) + flat_v / 3;
   i = total % 6;
   j = total / 6;
 }
 
 // The same with (i, j) as a vector.
-ivec2 two_transposes_6x4_3x8_inv(int flat_v) {
+ivec2 twoTransposes6x43x8Inv(int flat_v) {
   ivec2 result;
-  two_transposes_6x4_3x8_inv(flat_v, result.x, result.y);
+  twoTransposes6x43x8Inv(flat_v, result.x, result.y);
   return result;
 }
 
-#elif LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL != 0x7453780c
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL != 0x7335b90f
 #error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL

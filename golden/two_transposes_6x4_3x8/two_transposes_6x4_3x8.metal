@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(6, 4)).OrderBy(Col(3, 8))
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_METAL
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_METAL 0x75169f48
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_METAL 0x712dc1e3
 
 #include <metal_stdlib>
 
@@ -10,13 +10,13 @@
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 24
-static inline int two_transposes_6x4_3x8_apply(int i, int j) {
+static inline int twoTransposes6x43x8Apply(int i, int j) {
   const int total = 6 * j + i;
   return 3 * (total & 7) + (total >> 3);
 }
 
-/// The result of two_transposes_6x4_3x8_inv.
-struct two_transposes_6x4_3x8_inv_result {
+/// The result of twoTransposes6x43x8Inv.
+struct TwoTransposes6x43x8InvResult {
   int i;
   int j;
 };
@@ -24,11 +24,11 @@ struct two_transposes_6x4_3x8_inv_result {
 /// Logical index (i, j) of a physical position.
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 6, 0 <= j < 4
-static inline two_transposes_6x4_3x8_inv_result two_transposes_6x4_3x8_inv(int flat) {
+static inline TwoTransposes6x43x8InvResult twoTransposes6x43x8Inv(int flat) {
   const int total = 8 * (flat % 3) + flat / 3;
   return {total % 6, total / 6};
 }
 
-#elif LEGO_TWO_TRANSPOSES_6X4_3X8_METAL != 0x75169f48
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_METAL != 0x712dc1e3
 #error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_METAL

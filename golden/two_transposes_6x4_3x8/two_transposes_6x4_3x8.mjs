@@ -11,7 +11,7 @@
  * @param {number} j 0 <= j < 4
  * @returns {number} 0 <= the result < 24
  */
-export function two_transposes_6x4_3x8_apply(i, j) {
+export function twoTransposes6x43x8Apply(i, j) {
   const total = 6 * j + i;
   return 3 * (total & 7) + (total >> 3);
 }
@@ -22,7 +22,7 @@ export function two_transposes_6x4_3x8_apply(i, j) {
  * @param {number} flat 0 <= flat < 24
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 4
  */
-export function two_transposes_6x4_3x8_inv(flat) {
+export function twoTransposes6x43x8Inv(flat) {
   const total = 8 * (flat % 3) + Math.trunc(flat / 3);
   return [total % 6, Math.trunc(total / 6)];
 }

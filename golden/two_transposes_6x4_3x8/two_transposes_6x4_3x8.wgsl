@@ -8,13 +8,13 @@
 /// 0 <= i < 6
 /// 0 <= j < 4
 /// Result: 0 <= the result < 24
-fn two_transposes_6x4_3x8_apply(i: i32, j: i32) -> i32 {
+fn twoTransposes6x43x8Apply(i: i32, j: i32) -> i32 {
   let total = 6 * j + i;
   return 3 * (total & 7) + (total >> 3u);
 }
 
-/// The result of two_transposes_6x4_3x8_inv.
-struct two_transposes_6x4_3x8_inv_result {
+/// The result of twoTransposes6x43x8Inv.
+struct TwoTransposes6x43x8InvResult {
   i: i32,
   j: i32,
 }
@@ -22,7 +22,7 @@ struct two_transposes_6x4_3x8_inv_result {
 /// Logical index (i, j) of a physical position.
 /// 0 <= flat < 24
 /// Result: 0 <= i < 6, 0 <= j < 4
-fn two_transposes_6x4_3x8_inv(flat: i32) -> two_transposes_6x4_3x8_inv_result {
+fn twoTransposes6x43x8Inv(flat: i32) -> TwoTransposes6x43x8InvResult {
   let total = 8 * (flat % 3) + flat / 3;
-  return two_transposes_6x4_3x8_inv_result(total % 6, total / 6);
+  return TwoTransposes6x43x8InvResult(total % 6, total / 6);
 }
