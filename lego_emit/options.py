@@ -389,7 +389,8 @@ class Options(_Checked):
     names: str | None = option(
         None,
         """The style of functions, types, parameters and results: snake_case, camelCase or PascalCase.
-        camelCase in JavaScript, GLSL, WGSL and Metal, elsewhere as in Python. In PascalCase, parameters and
+        camelCase in JavaScript, GLSL, WGSL and Metal, elsewhere as in Python; a layout's functions in Rust are
+        apply and inv, in the file's module, unless a style or a prefix is given. In PascalCase, parameters and
         results are in camelCase. The prefix is a word of them then. Names without small letters stay; two
         that are one in the style are refused.""",
         ("Choice", *STYLES),

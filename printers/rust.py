@@ -120,6 +120,7 @@ class RustPrinter(Printer):
     title = "Rust"
     extension = ".rs"
     array_word = "iter"
+    is_module = True
     hexadecimal = True
     remark = "//"
     notation = Notation(

@@ -146,10 +146,10 @@ int main(int argc, char **argv) {
     "cuda": ("tile.hpp", "main.cpp", CXX.replace("SCOPE", "")),
     "hip": ("tile.hpp", "main.cpp", CXX.replace("SCOPE", "")),
     "rust": ("tile.rs", "main.rs", """mod tile;
-const AT: i64 = tile::tile_apply(8, 16, 1, 0, 0, 0) + tile::tile_inv(8, 16, 64).0;
+const AT: i64 = tile::apply(8, 16, 1, 0, 0, 0) + tile::inv(8, 16, 64).0;
 fn main() {
     let given: Vec<i64> = std::env::args().skip(1).map(|x| x.parse().unwrap()).collect();
-    print!("{}", tile::tile_apply(given[0], 16, given[1], 1, 0, 0) + AT - 65);
+    print!("{}", tile::apply(given[0], 16, given[1], 1, 0, 0) + AT - 65);
 }
 """),
     "fortran": ("tile.f90", "main.f90", """program main

@@ -298,7 +298,7 @@ def edges(most):
 
 def compare(unit, run, most, count):
     """How many times a unit's condition holds, which is where its header's do."""
-    ((fit,), functions) = unit.program.fits, unit.lowered.functions
+    ((fit,), functions) = unit.known.fits, unit.lowered.functions
     sizes = list(dict.fromkeys(p.name for f in functions for p in f.params if p.size))
     conditions = [
         c for f in functions for p in f.params if p.size for c in p.range.conditions(p.name)

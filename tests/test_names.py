@@ -98,6 +98,28 @@ def test_the_style_of_a_language(target):
     assert "tilePos" not in emitted(target, names="snake_case").source
 
 
+def test_a_layout_in_a_module():
+    """Rust's functions have no NAME_, where the file is of one layout and nothing else is asked for."""
+
+    def functions(subject, **options):
+        return [f.name for f in generate(subject, "rust", **options).program.callable]
+
+    unit = generate(LAYOUT, "rust", name="volume")
+    assert functions(LAYOUT, name="volume") == ["apply", "inv", "fits"]
+    assert functions({"volume": LAYOUT}) == ["apply", "inv", "fits"]
+    assert "Renamed" not in unit.source and "volume" not in unit.source
+    assert [f.name for f in unit.functions] == ["volume_apply", "volume_inv"]
+    full = ["volume_apply", "volume_inv", "volume_fits"]
+    assert [*unit.compile()] == full
+    assert functions(LAYOUT, name="volume", names="snake_case") == full
+    assert functions(LAYOUT, name="volume", prefix="a_")[0] == "a_volume_apply"
+    assert functions(Row(2, 3), name="apply") == ["apply", "inv"]
+    assert functions({"a": Row(2, 3), "b": Col(2, 3)}) == ["a_apply", "a_inv", "b_apply", "b_inv"]
+    assert functions(lambda M, i: M * i, name="volume_apply") == ["volume_apply"]
+    clash = GroupBy([symbols("inv"), N]).OrderBy(Row(symbols("inv"), N))
+    assert "Renamed: `inv` is `inv_2` here." in generate(clash, "rust").source
+
+
 def test_names_that_are_one_in_the_style_of_a_language():
     def place(tile_m, tileM):
         return {"at_m": 8 * tile_m + tileM, "atM": 8 * tileM + tile_m}

@@ -335,7 +335,7 @@ fn main() {
     assert_eq!(tile::tile_iter(12, 20, 3, 0, 2, 1).next(), None);
     assert_eq!(tiles::mine::tile(12, 20, 3, 5, 0, 0, 0, 1), 1 + FIRST);
     assert_eq!(tiles::yours::tile_iter(2, 1).last(), Some(169));
-    assert_eq!(fig2::fig2_apply(4, 1), 6);
+    assert_eq!(fig2::apply(4, 1), 6);
     assert_eq!(trees::op_floordiv(-7, 2), -4);
     println!("all right");
 }

@@ -12,6 +12,7 @@ from ..errors import TargetError, did_you_mean, short_repr
 STYLES = ("snake_case", "camelCase", "PascalCase")
 ARRAYS = ("pointer", "reference", "std::array")
 RESULTS = ("struct", "array", "out", "inout")
+ROLES = ("apply", "inv", "fits")  # of a layout's functions
 
 WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[^_][^A-Z_]*")  # capitals in a row are one
 
@@ -24,7 +25,8 @@ class Naming:
     prefix: what all public names begin with.
     style: one of STYLES, of functions and types; parameters and results are then in camelCase
         where those are in PascalCase. A name without small letters stays: BM is a size.
-    usual: whether the style is the language's own, and not the user's.
+    usual: whether the style, or module, is the language's own, and not the user's.
+    module: the layout whose file is a module: its functions are apply and inv, not NAME_apply.
     arrays, results: the forms of parameters that are arrays, and of what is more than one integer.
 
     Raises TargetError where one of them is not of that kind.
@@ -36,6 +38,7 @@ class Naming:
     arrays: str = ""
     results: str = ""
     usual: bool = False
+    module: str = ""
 
     def __post_init__(self) -> None:
         for option in ("namespace", "prefix"):
@@ -60,6 +63,8 @@ class Naming:
 
     def public(self, name: str) -> str:
         """A function's or a layout's name, the prefix before it."""
+        if self.module and name in {f"{self.module}_{role}" for role in ROLES}:
+            return name.removeprefix(f"{self.module}_")
         words = WORD.findall(f"{self.prefix}_{name}" if self.style else "")
         stays = not self.prefix and name == name.upper()
         return f"{self.prefix}{name}" if stays or not words else _joined(words, self.style)

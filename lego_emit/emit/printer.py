@@ -104,8 +104,9 @@ class Printer:
         index_names: what an index type is called beside its own name: name -> (index type, its
             spelling), as {"size_t": ("uint64", "size_t")}.
         default_namespace: of a file without one of its own; taken_namespaces: names that none has.
-        style: of names where the user asks for none, "" where they stay as they are; naming: how names
-            are spelled in the file at hand (spelling()).
+        style: of names where the user asks for none, "" where they stay as they are; is_module: whether a
+            file is a module, so that a layout's functions need no NAME_ before them.
+        naming: how names are spelled in the file at hand (spelling()).
         checksum: what a template writes around what is to be summed; there is the sum then.
         has_structs, has_arrays, gives_arrays: whether a parameter or a result can be a struct, a
             parameter or a result an array; else their members stand by themselves.
@@ -167,6 +168,7 @@ class Printer:
     array_word = "array"
     naming = AS_WRITTEN
     style = ""
+    is_module = False
     checksum = CHECKSUM
     has_structs = has_arrays = gives_arrays = False
     static = ""
@@ -220,13 +222,22 @@ class Printer:
         made.naming, made.types = naming, {**self.types, **spelled}
         return made
 
+    def spelling_of(self, program: Program) -> Self:
+        """This printer for a program: of a layout, whose file is a module, functions have no NAME_."""
+        naming = self.naming
+        if not (self.is_module and program.is_layout) or naming.style or naming.prefix:
+            return self
+        made = copy(self)
+        made.naming = replace(naming, module=program.name, usual=True)
+        return made
+
     @property
     def as_written(self) -> Self:
         """This printer, without the language's own style of names."""
         if not self.naming.usual:
             return self
         made = copy(self)
-        made.naming = replace(self.naming, style="", usual=False)
+        made.naming = replace(self.naming, style="", module="", usual=False)
         return made
 
     def array_name(self, name: str) -> str:

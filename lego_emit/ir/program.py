@@ -576,6 +576,12 @@ class Program:
         return [tuple(islice(rest, n)) for n in self.parts or (len(self.functions),)]
 
     @property
+    def is_layout(self) -> bool:
+        """Whether it has one subject, a layout."""
+        own = {f"{self.name}_apply", f"{self.name}_inv"}
+        return len(self.parts) < 2 and own.issuperset(f.name for f in self.functions)
+
+    @property
     def structs(self) -> list[tuple[Group, IndexType]]:
         """(struct, index type) of all structs that the file defines, each once."""
         found: dict[str, tuple[Group, IndexType]] = {}

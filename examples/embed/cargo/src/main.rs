@@ -3,5 +3,5 @@ mod tiled {
 }
 
 fn main() {
-    println!("{}", tiled::tiled_apply(1, 2, 0, 3));
+    println!("{}", tiled::apply(1, 2, 0, 3));
 }
