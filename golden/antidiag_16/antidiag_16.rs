@@ -26,7 +26,7 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn antidiag_16_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     let total = i + j;
     let choice = if total <= 15 { total } else { 30 - total };
     let quotient = (choice * (choice + 1)) >> 1;
@@ -45,7 +45,7 @@ pub const fn antidiag_16_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn antidiag_16_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     let choice = if flat <= 135 { flat } else { 255 - flat };
     let root = isqrt_i32(2 * choice);
     let total = ((root * (root + 1)) >> 1 <= choice) as i32 + root;

@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn antidiag_3_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     let total = i + j;
     let choice = if total <= 2 { total } else { 4 - total };
     let quotient = (choice * (choice + 1)) >> 1;
@@ -26,6 +26,6 @@ pub const fn antidiag_3_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn antidiag_3_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     (3 * flat / 5 - flat / 3, ((119 * flat) >> 6) % 3)
 }

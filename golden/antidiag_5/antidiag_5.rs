@@ -26,7 +26,7 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn antidiag_5_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     let total = i + j;
     let choice = if total <= 4 { total } else { 8 - total };
     let quotient = (choice * (choice + 1)) >> 1;
@@ -41,7 +41,7 @@ pub const fn antidiag_5_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn antidiag_5_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     let choice = if flat <= 14 { flat } else { 24 - flat };
     let root = isqrt_i32(2 * choice);
     let total = ((root * (root + 1)) >> 1 <= choice) as i32 + root;

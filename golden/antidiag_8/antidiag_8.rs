@@ -26,7 +26,7 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn antidiag_8_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     let total = i + j;
     let choice = if total <= 7 { total } else { 14 - total };
     let quotient = (choice * (choice + 1)) >> 1;
@@ -41,7 +41,7 @@ pub const fn antidiag_8_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn antidiag_8_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     let choice = if flat <= 35 { flat } else { 63 - flat };
     let root = isqrt_i32(2 * choice);
     let total = ((root * (root + 1)) >> 1 <= choice) as i32 + root;

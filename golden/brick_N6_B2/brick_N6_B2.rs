@@ -14,11 +14,10 @@
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
-#[allow(non_snake_case)]
 #[allow(clippy::many_single_char_names)]
 #[must_use]
 #[inline]
-pub const fn brick_N6_B2_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
+pub const fn apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
     72 * i + 24 * j + 8 * k + 4 * l + 2 * m + n
 }
 
@@ -28,11 +27,9 @@ pub const fn brick_N6_B2_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -
 /// - result: `(i, j, k, l, m, n)`; `0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2`
 // Not every program needs this one.
 #[allow(dead_code)]
-// The names are those of the definition.
-#[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn brick_N6_B2_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
     let flat_div_72 = flat / 72;
     let flat_div_24 = flat / 24;
     (

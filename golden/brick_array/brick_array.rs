@@ -25,16 +25,7 @@
 #[allow(clippy::many_single_char_names)]
 #[must_use]
 #[inline]
-pub const fn brick_array_apply(
-    N: i64,
-    B: i64,
-    i: i64,
-    j: i64,
-    k: i64,
-    l: i64,
-    m: i64,
-    n: i64,
-) -> i64 {
+pub const fn apply(N: i64, B: i64, i: i64, j: i64, k: i64, l: i64, m: i64, n: i64) -> i64 {
     N * (N * (B * i + l) + B * j + m) + B * k + n
 }
 
@@ -53,7 +44,7 @@ pub const fn brick_array_apply(
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn brick_array_inv(N: i64, B: i64, flat: i64) -> (i64, i64, i64, i64, i64, i64) {
+pub const fn inv(N: i64, B: i64, flat: i64) -> (i64, i64, i64, i64, i64, i64) {
     let flat_div_N = flat / N;
     let flat_div_N_div_N = flat_div_N / N;
     (
@@ -73,6 +64,6 @@ pub const fn brick_array_inv(N: i64, B: i64, flat: i64) -> (i64, i64, i64, i64, 
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn brick_array_fits(N: i64, B: i64) -> bool {
+pub const fn fits(N: i64, B: i64) -> bool {
     N >= 1 && B >= 1 && N % B == 0 && N <= i64::MAX / N / N
 }

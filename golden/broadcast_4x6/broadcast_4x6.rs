@@ -9,7 +9,7 @@
 /// - result: `0 <= result < 6`
 #[must_use]
 #[inline]
-pub const fn broadcast_4x6_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     let _ = i;
     j
 }

@@ -18,7 +18,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_amd_64kb_s_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
     let _ = M;
     (i >> 6) * (8192 * ((N + 127) >> 7))
         + 4096 * (j >> 6)
@@ -48,7 +48,7 @@ pub const fn catalogue_amd_64kb_s_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_amd_64kb_s_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
     let flat_div_32 = flat >> 5;
     let flat_div_8 = flat >> 3;
     let flat_div_16 = flat >> 4;
@@ -82,7 +82,7 @@ pub const fn catalogue_amd_64kb_s_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_amd_64kb_s_fits(M: i64, N: i64) -> bool {
+pub const fn fits(M: i64, N: i64) -> bool {
     M >= 1
         && N >= 1
         && N <= (i64::MAX - 8128) / 64

@@ -17,7 +17,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_aosoa_apply(N: i64, F: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(N: i64, F: i64, i: i64, j: i64) -> i64 {
     let _ = N;
     8 * ((i >> 3) * (F - 1) + j) + i
 }
@@ -37,7 +37,7 @@ pub const fn catalogue_aosoa_apply(N: i64, F: i64, i: i64, j: i64) -> i64 {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_aosoa_inv(N: i64, F: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(N: i64, F: i64, flat: i64) -> (i64, i64) {
     let quotient = flat / (8 * F);
     let total = 8 * quotient + (flat & 7);
     (
@@ -57,7 +57,7 @@ pub const fn catalogue_aosoa_inv(N: i64, F: i64, flat: i64) -> (i64, i64) {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_aosoa_fits(N: i64, F: i64) -> bool {
+pub const fn fits(N: i64, F: i64) -> bool {
     N >= 1
         && F >= 1
         && F <= i64::MAX / 7

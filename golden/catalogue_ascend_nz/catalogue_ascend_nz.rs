@@ -18,7 +18,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_ascend_nz_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
     let _ = N;
     (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j
 }
@@ -37,7 +37,7 @@ pub const fn catalogue_ascend_nz_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_ascend_nz_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
     let scaled = 256 * ((M + 15) >> 4);
     let total = 16 * (flat / scaled) + (flat & 0xf);
     let quotient = (flat % scaled) >> 4;
@@ -58,7 +58,7 @@ pub const fn catalogue_ascend_nz_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_ascend_nz_fits(M: i64, N: i64) -> bool {
+pub const fn fits(M: i64, N: i64) -> bool {
     M >= 1
         && N >= 1
         && M <= (i64::MAX - 224) / 16

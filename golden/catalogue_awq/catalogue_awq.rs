@@ -17,7 +17,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_awq_apply(K: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(K: i64, N: i64, i: i64, j: i64) -> i64 {
     let _ = K;
     8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1)
 }
@@ -37,7 +37,7 @@ pub const fn catalogue_awq_apply(K: i64, N: i64, i: i64, j: i64) -> i64 {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_awq_inv(K: i64, N: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(K: i64, N: i64, flat: i64) -> (i64, i64) {
     let _ = K;
     let scaled = 8 * N;
     let flat_div_scaled = flat / scaled;
@@ -54,6 +54,6 @@ pub const fn catalogue_awq_inv(K: i64, N: i64, flat: i64) -> (i64, i64) {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_awq_fits(K: i64, N: i64) -> bool {
+pub const fn fits(K: i64, N: i64) -> bool {
     K >= 1 && N >= 1 && K <= i64::MAX / 8 / N
 }

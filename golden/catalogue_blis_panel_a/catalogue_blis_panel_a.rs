@@ -17,7 +17,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_blis_panel_a_apply(M: i64, K: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(M: i64, K: i64, i: i64, j: i64) -> i64 {
     let _ = M;
     6 * (i / 6 * (K - 1) + j) + i
 }
@@ -38,7 +38,7 @@ pub const fn catalogue_blis_panel_a_apply(M: i64, K: i64, i: i64, j: i64) -> i64
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_blis_panel_a_inv(M: i64, K: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(M: i64, K: i64, flat: i64) -> (i64, i64) {
     let quotient = flat / (6 * K);
     let total = 6 * quotient + flat % 6;
     (
@@ -58,7 +58,7 @@ pub const fn catalogue_blis_panel_a_inv(M: i64, K: i64, flat: i64) -> (i64, i64)
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_blis_panel_a_fits(M: i64, K: i64) -> bool {
+pub const fn fits(M: i64, K: i64) -> bool {
     M >= 1
         && K >= 1
         && K <= i64::MAX / 5

@@ -17,7 +17,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_block_cyclic_apply(N: i64, NB: i64, P: i64, i: i64) -> i64 {
+pub const fn apply(N: i64, NB: i64, P: i64, i: i64) -> i64 {
     let i_div_NB = i / NB;
     NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i
 }
@@ -37,7 +37,7 @@ pub const fn catalogue_block_cyclic_apply(N: i64, NB: i64, P: i64, i: i64) -> i6
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_block_cyclic_inv(N: i64, NB: i64, P: i64, flat: i64) -> i64 {
+pub const fn inv(N: i64, NB: i64, P: i64, flat: i64) -> i64 {
     let flat_div_NB = flat / NB;
     let total = (N - 1) / (NB * P) + 1;
     let total_2 = NB * (P * (flat_div_NB % total) + flat_div_NB / total) + flat % NB;
@@ -54,6 +54,6 @@ pub const fn catalogue_block_cyclic_inv(N: i64, NB: i64, P: i64, flat: i64) -> i
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_block_cyclic_fits(N: i64, NB: i64, P: i64) -> bool {
+pub const fn fits(N: i64, NB: i64, P: i64) -> bool {
     N >= 1 && NB >= 1 && P >= 1 && NB <= (i64::MAX - N) / P
 }

@@ -17,7 +17,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_block_linear_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
     let _ = M;
     1024 * ((N - 1) >> 6) * (i >> 4)
         + 512 * ((i >> 3) + (j >> 6))
@@ -41,7 +41,7 @@ pub const fn catalogue_block_linear_apply(M: i64, N: i64, i: i64, j: i64) -> i64
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_block_linear_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
     let scaled = 1024 * ((N + 63) >> 6);
     let total = 16 * (flat / scaled) + ((flat >> 6) & 8) + ((flat >> 5) & 6) + ((flat >> 4) & 1);
     let total_2 =
@@ -63,7 +63,7 @@ pub const fn catalogue_block_linear_inv(M: i64, N: i64, flat: i64) -> (i64, i64)
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_block_linear_fits(M: i64, N: i64) -> bool {
+pub const fn fits(M: i64, N: i64) -> bool {
     M >= 1
         && N >= 1
         && M <= (i64::MAX - 432) / 63

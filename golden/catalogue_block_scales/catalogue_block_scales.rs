@@ -17,7 +17,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_block_scales_apply(M: i64, K: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(M: i64, K: i64, i: i64, j: i64) -> i64 {
     let _ = M;
     512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 0x1f) + ((i >> 3) & 0xc) + (j & 3)
 }
@@ -36,7 +36,7 @@ pub const fn catalogue_block_scales_apply(M: i64, K: i64, i: i64, j: i64) -> i64
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_block_scales_inv(M: i64, K: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(M: i64, K: i64, flat: i64) -> (i64, i64) {
     let scaled = 512 * ((K + 3) >> 2);
     let total = 128 * (flat / scaled) + 8 * (flat & 0xc) + ((flat >> 4) & 0x1f);
     let total_2 = 4 * ((flat % scaled) >> 9) + (flat & 3);
@@ -57,7 +57,7 @@ pub const fn catalogue_block_scales_inv(M: i64, K: i64, flat: i64) -> (i64, i64)
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_block_scales_fits(M: i64, K: i64) -> bool {
+pub const fn fits(M: i64, K: i64) -> bool {
     M >= 1
         && K >= 1
         && K <= (i64::MAX - 380) / 127

@@ -17,7 +17,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_boustrophedon_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
     let _ = M;
     N * i + (if i & 1 == 0 { j } else { N - 1 - j })
 }
@@ -34,7 +34,7 @@ pub const fn catalogue_boustrophedon_apply(M: i64, N: i64, i: i64, j: i64) -> i6
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_boustrophedon_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
     let _ = M;
     let flat_div_N = flat / N;
     let flat_mod_N = flat % N;
@@ -55,6 +55,6 @@ pub const fn catalogue_boustrophedon_inv(M: i64, N: i64, flat: i64) -> (i64, i64
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_boustrophedon_fits(M: i64, N: i64) -> bool {
+pub const fn fits(M: i64, N: i64) -> bool {
     M >= 1 && N >= 1 && M <= i64::MAX / N
 }

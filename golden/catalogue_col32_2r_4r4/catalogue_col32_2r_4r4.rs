@@ -17,7 +17,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_col32_2r_4r4_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
     let _ = N;
     (j >> 5) * (1024 * ((M - 1) >> 5) + 992)
         + 1024 * (i >> 5)
@@ -41,7 +41,7 @@ pub const fn catalogue_col32_2r_4r4_apply(M: i64, N: i64, i: i64, j: i64) -> i64
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_col32_2r_4r4_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
     let scaled = 1024 * ((M + 31) >> 5);
     let total = 32 * (flat / scaled) + (flat & 0x1f);
     let total_2 =
@@ -63,7 +63,7 @@ pub const fn catalogue_col32_2r_4r4_inv(M: i64, N: i64, flat: i64) -> (i64, i64)
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_col32_2r_4r4_fits(M: i64, N: i64) -> bool {
+pub const fn fits(M: i64, N: i64) -> bool {
     M >= 1
         && N >= 1
         && M <= (i64::MAX - 960) / 31

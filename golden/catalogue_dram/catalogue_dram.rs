@@ -18,7 +18,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_dram_apply(M: i64, N: i64, i: i64, j: i64, k: i64) -> i64 {
+pub const fn apply(M: i64, N: i64, i: i64, j: i64, k: i64) -> i64 {
     let _ = M;
     N * (8 * i + ((i & 7) ^ j)) + k
 }
@@ -35,7 +35,7 @@ pub const fn catalogue_dram_apply(M: i64, N: i64, i: i64, j: i64, k: i64) -> i64
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_dram_inv(M: i64, N: i64, flat: i64) -> (i64, i64, i64) {
+pub const fn inv(M: i64, N: i64, flat: i64) -> (i64, i64, i64) {
     let _ = M;
     let flat_div_N = flat / N;
     let flat_div_N_div_8 = flat_div_N >> 3;
@@ -53,6 +53,6 @@ pub const fn catalogue_dram_inv(M: i64, N: i64, flat: i64) -> (i64, i64, i64) {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_dram_fits(M: i64, N: i64) -> bool {
+pub const fn fits(M: i64, N: i64) -> bool {
     M >= 1 && N >= 1 && M <= i64::MAX / 8 / N
 }

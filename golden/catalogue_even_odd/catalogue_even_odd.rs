@@ -24,16 +24,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_even_odd_apply(
-    T: i64,
-    Z: i64,
-    Y: i64,
-    X: i64,
-    i: i64,
-    j: i64,
-    k: i64,
-    l: i64,
-) -> i64 {
+pub const fn apply(T: i64, Z: i64, Y: i64, X: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
     X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1)
 }
 
@@ -54,13 +45,7 @@ pub const fn catalogue_even_odd_apply(
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_even_odd_inv(
-    T: i64,
-    Z: i64,
-    Y: i64,
-    X: i64,
-    flat: i64,
-) -> (i64, i64, i64, i64) {
+pub const fn inv(T: i64, Z: i64, Y: i64, X: i64, flat: i64) -> (i64, i64, i64, i64) {
     let flat_div_X = flat / X;
     let flat_div_X_div_Y = flat_div_X / Y;
     let flat_div_X_div_Y_div_Z = flat_div_X_div_Y / Z;
@@ -87,7 +72,7 @@ pub const fn catalogue_even_odd_inv(
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_even_odd_fits(T: i64, Z: i64, Y: i64, X: i64) -> bool {
+pub const fn fits(T: i64, Z: i64, Y: i64, X: i64) -> bool {
     T >= 1
         && Z >= 1
         && Y >= 1

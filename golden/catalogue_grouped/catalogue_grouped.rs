@@ -18,7 +18,7 @@ const fn min_i32(a: i32, b: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn catalogue_grouped_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     let bits = i & 8;
     4 * bits + min_i32(11 - bits, 8) * j + i
 }
@@ -31,7 +31,7 @@ pub const fn catalogue_grouped_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn catalogue_grouped_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     let scaled = 8 * (flat / 40);
     let flat_mod_40 = flat % 40;
     let smaller = min_i32(11 - scaled, 8);

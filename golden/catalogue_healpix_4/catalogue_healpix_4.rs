@@ -12,7 +12,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn catalogue_healpix_4_apply(i: i32, j: i32, k: i32) -> i32 {
+pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
     16 * i + 2 * ((k & 2) + ((j >> 1) + k)) + j
 }
 
@@ -24,7 +24,7 @@ pub const fn catalogue_healpix_4_apply(i: i32, j: i32, k: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn catalogue_healpix_4_inv(flat: i32) -> (i32, i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32, i32) {
     // The bits flat[3] flat[1] 10x0 flat[2] flat[0], highest first.
     let bits = (2049 * flat) & 0x5005;
     let bits_2 = (bits | (bits >> 1)) & 0x3003;

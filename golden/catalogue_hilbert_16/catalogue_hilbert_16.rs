@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn catalogue_hilbert_16_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     let bits = i ^ j;
     // The bits bits[3:2] 0 0 bits[1:0], highest first.
     let bits_2 = (bits | (4 * bits)) & 0x33;
@@ -43,7 +43,7 @@ pub const fn catalogue_hilbert_16_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn catalogue_hilbert_16_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     // Gathers 4 bits of flat, every other one.
     let bits = flat & 0x55;
     let bits_2 = (bits | (bits >> 1)) & 0x33;

@@ -18,7 +18,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_intel_y_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
     let _ = M;
     (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j
 }
@@ -37,7 +37,7 @@ pub const fn catalogue_intel_y_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_intel_y_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
     let scaled = 4096 * ((N + 127) >> 7);
     let total = 32 * (flat / scaled) + ((flat >> 4) & 0x1f);
     let total_2 = 16 * ((flat % scaled) >> 9) + (flat & 0xf);
@@ -58,7 +58,7 @@ pub const fn catalogue_intel_y_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_intel_y_fits(M: i64, N: i64) -> bool {
+pub const fn fits(M: i64, N: i64) -> bool {
     M >= 1
         && N >= 1
         && N <= (i64::MAX - 3552) / 32

@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn catalogue_marlin_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     // The bits j[2:0] i[2:1] j[5:4] i[0] j[3] i[3], highest first.
     (((257 * j) >> 1) & 0x398) | ((16 * i + (j >> 2)) & 0x62) | (((33 * i) >> 3) & 5)
 }
@@ -24,7 +24,7 @@ pub const fn catalogue_marlin_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn catalogue_marlin_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     (
         8 * (flat & 1) + ((flat >> 4) & 6) + ((flat >> 2) & 1),
         2 * (flat & 0x18) + 4 * (flat & 2) + (flat >> 7),

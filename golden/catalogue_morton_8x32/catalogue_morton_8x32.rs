@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn catalogue_morton_8x32_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     let total = 512 * i + j;
     let bits = ((total << 2) & 0x2070) | (total & 0x603);
     let bits_2 = (bits & 0x2211) | ((bits << 1) & 0x8c4);
@@ -26,7 +26,7 @@ pub const fn catalogue_morton_8x32_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn catalogue_morton_8x32_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     // The bits flat[5] flat[3] flat[1] 4x0 flat[7:6] flat[4] flat[2] flat[0], highest first.
     let scaled = 257 * flat;
     let bits = (scaled & 0x2211) | ((scaled >> 1) & 0x462);

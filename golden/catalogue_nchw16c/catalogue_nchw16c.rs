@@ -23,16 +23,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_nchw16c_apply(
-    N: i64,
-    C: i64,
-    H: i64,
-    W: i64,
-    i: i64,
-    j: i64,
-    k: i64,
-    l: i64,
-) -> i64 {
+pub const fn apply(N: i64, C: i64, H: i64, W: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
     let _ = N;
     16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 0xf)
 }
@@ -55,13 +46,7 @@ pub const fn catalogue_nchw16c_apply(
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_nchw16c_inv(
-    N: i64,
-    C: i64,
-    H: i64,
-    W: i64,
-    flat: i64,
-) -> (i64, i64, i64, i64) {
+pub const fn inv(N: i64, C: i64, H: i64, W: i64, flat: i64) -> (i64, i64, i64, i64) {
     let _ = N;
     let quotient = flat / (16 * W);
     let quotient_div_H = quotient / H;
@@ -90,7 +75,7 @@ pub const fn catalogue_nchw16c_inv(
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_nchw16c_fits(N: i64, C: i64, H: i64, W: i64) -> bool {
+pub const fn fits(N: i64, C: i64, H: i64, W: i64) -> bool {
     N >= 1
         && C >= 1
         && H >= 1

@@ -32,7 +32,7 @@ const fn isqrt_i64(mut n: i64) -> i64 {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_packed_upper_apply(N: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(N: i64, i: i64, j: i64) -> i64 {
     let _ = N;
     if j < i {
         return -1;
@@ -53,7 +53,7 @@ pub const fn catalogue_packed_upper_apply(N: i64, i: i64, j: i64) -> i64 {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_packed_upper_inv(N: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(N: i64, flat: i64) -> (i64, i64) {
     let _ = N;
     let quotient = (isqrt_i64(8 * flat + 1) - 1) >> 1;
     (flat - ((quotient * (quotient + 1)) >> 1), quotient)
@@ -66,7 +66,7 @@ pub const fn catalogue_packed_upper_inv(N: i64, flat: i64) -> (i64, i64) {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_packed_upper_fits(N: i64) -> bool {
+pub const fn fits(N: i64) -> bool {
     N >= 1
         && N - 1 <= i64::MAX / N
         && N <= i64::MAX - (N - 1) * N / 2

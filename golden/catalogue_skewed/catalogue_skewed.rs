@@ -27,7 +27,7 @@ const fn floor_mod_i64(a: i64, b: i64) -> i64 {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_skewed_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
     let _ = M;
     N * i + (i + j) % N
 }
@@ -44,7 +44,7 @@ pub const fn catalogue_skewed_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_skewed_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
     let _ = M;
     let flat_div_N = flat / N;
     (flat_div_N, floor_mod_i64(flat - flat_div_N, N))
@@ -57,6 +57,6 @@ pub const fn catalogue_skewed_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_skewed_fits(M: i64, N: i64) -> bool {
+pub const fn fits(M: i64, N: i64) -> bool {
     M >= 1 && N >= 1 && N <= i64::MAX - M && M <= i64::MAX / N
 }

@@ -17,7 +17,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_tenstorrent_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
     let _ = M;
     1024 * ((N - 1) >> 5) * (i >> 5)
         + 512 * (j >> 5)
@@ -40,7 +40,7 @@ pub const fn catalogue_tenstorrent_apply(M: i64, N: i64, i: i64, j: i64) -> i64 
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_tenstorrent_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
     let flat_div_16 = flat >> 4;
     let scaled = 1024 * ((N + 31) >> 5);
     let total = 32 * (flat / scaled) + ((flat >> 5) & 0x10) + (flat_div_16 & 0xf);
@@ -62,7 +62,7 @@ pub const fn catalogue_tenstorrent_inv(M: i64, N: i64, flat: i64) -> (i64, i64) 
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_tenstorrent_fits(M: i64, N: i64) -> bool {
+pub const fn fits(M: i64, N: i64) -> bool {
     M >= 1
         && N >= 1
         && M <= (i64::MAX - 448) / 31

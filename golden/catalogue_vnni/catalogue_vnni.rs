@@ -17,7 +17,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_vnni_apply(K: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(K: i64, N: i64, i: i64, j: i64) -> i64 {
     let _ = K;
     2 * ((i >> 1) * (N - 1) + j) + i
 }
@@ -37,7 +37,7 @@ pub const fn catalogue_vnni_apply(K: i64, N: i64, i: i64, j: i64) -> i64 {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_vnni_inv(K: i64, N: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(K: i64, N: i64, flat: i64) -> (i64, i64) {
     let quotient = flat / (2 * N);
     let total = 2 * quotient + (flat & 1);
     (
@@ -57,6 +57,6 @@ pub const fn catalogue_vnni_inv(K: i64, N: i64, flat: i64) -> (i64, i64) {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_vnni_fits(K: i64, N: i64) -> bool {
+pub const fn fits(K: i64, N: i64) -> bool {
     K >= 1 && N >= 1 && K <= (i64::MAX - N) / N && (K - 1) / 2 <= i64::MAX / N
 }

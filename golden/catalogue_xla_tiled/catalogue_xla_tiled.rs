@@ -17,7 +17,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_xla_tiled_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
     let _ = M;
     1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 0x7f) + i
 }
@@ -36,7 +36,7 @@ pub const fn catalogue_xla_tiled_apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_xla_tiled_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
     let scaled = 1024 * ((N + 127) >> 7);
     let total = 8 * (flat / scaled) + ((flat >> 7) & 6) + (flat & 1);
     let total_2 = 128 * ((flat % scaled) >> 10) + ((flat >> 1) & 0x7f);
@@ -57,7 +57,7 @@ pub const fn catalogue_xla_tiled_inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn catalogue_xla_tiled_fits(M: i64, N: i64) -> bool {
+pub const fn fits(M: i64, N: i64) -> bool {
     M >= 1
         && N >= 1
         && M <= (i64::MAX - 120) / 127

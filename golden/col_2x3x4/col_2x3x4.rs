@@ -12,7 +12,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn col_2x3x4_apply(i: i32, j: i32, k: i32) -> i32 {
+pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
     6 * k + 2 * j + i
 }
 
@@ -24,7 +24,7 @@ pub const fn col_2x3x4_apply(i: i32, j: i32, k: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn col_2x3x4_inv(flat: i32) -> (i32, i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32, i32) {
     let flat_div_6 = flat / 6;
     (flat & 1, (flat >> 1) - 3 * flat_div_6, flat_div_6)
 }

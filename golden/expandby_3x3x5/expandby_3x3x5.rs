@@ -17,7 +17,7 @@
 #[allow(clippy::many_single_char_names)]
 #[must_use]
 #[inline]
-pub const fn expandby_3x3x5_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
+pub const fn apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
     let total = 2 * k + n;
     if 2 * i + l <= 2 && 2 * j + m <= 2 && total <= 4 {
         30 * i + 15 * l + 10 * j + 5 * m + total
@@ -34,7 +34,7 @@ pub const fn expandby_3x3x5_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn expandby_3x3x5_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
     let flat_mod_5 = flat % 5;
     let flat_div_15 = flat / 15;
     let difference = flat / 5 - 3 * flat_div_15;

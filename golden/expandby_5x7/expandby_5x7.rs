@@ -13,7 +13,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn expandby_5x7_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+pub const fn apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
     let total = 2 * j + l;
     if 2 * i + k <= 4 && total <= 6 {
         14 * i + 7 * k + total
@@ -22,8 +22,8 @@ pub const fn expandby_5x7_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
     }
 }
 
-/// A slice by the index of a layout: `view[[i, j, k, l]]` is `data[expandby_5x7_apply(i, j, k,
-/// l)]`. An index that is out of its range or masked panics.
+/// A slice by the index of a layout: `view[[i, j, k, l]]` is `data[apply(i, j, k, l)]`. An index
+/// that is out of its range or masked panics.
 ///
 /// `S` is `&[T]`, `&mut [T]`, `Vec<T>` or another pointer to a slice.
 // Not every program needs this one.
@@ -69,7 +69,7 @@ where
             assert!(at < extent, "an index is out of its range");
         }
         let [i, j, k, l] = index;
-        expandby_5x7_apply(i as i32, j as i32, k as i32, l as i32) as usize
+        apply(i as i32, j as i32, k as i32, l as i32) as usize
     }
 }
 
@@ -104,7 +104,7 @@ where
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn expandby_5x7_inv(flat: i32) -> (i32, i32, i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32, i32, i32) {
     let flat_mod_7 = flat % 7;
     let flat_div_7 = flat / 7;
     (

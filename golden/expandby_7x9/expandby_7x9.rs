@@ -13,7 +13,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn expandby_7x9_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+pub const fn apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
     let total = 4 * j + l;
     if 4 * i + k <= 6 && total <= 8 {
         36 * i + 9 * k + total
@@ -30,7 +30,7 @@ pub const fn expandby_7x9_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn expandby_7x9_inv(flat: i32) -> (i32, i32, i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32, i32, i32) {
     let flat_mod_9 = flat % 9;
     let flat_div_9 = flat / 9;
     (

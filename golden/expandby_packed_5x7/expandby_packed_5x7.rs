@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn expandby_packed_5x7_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     let j_div_4 = j >> 2;
     let total = 2 * ((i & 1) + (j >> 1)) + j;
     if (i & 6) + j_div_4 <= 4 && total <= 2 * (j & 4) + 6 {
@@ -29,7 +29,7 @@ pub const fn expandby_packed_5x7_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn expandby_packed_5x7_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     let flat_mod_7 = flat % 7;
     let flat_mod_7_div_2 = flat_mod_7 >> 1;
     let flat_div_7 = flat / 7;

@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn fig2_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     let total = 4 * i + j;
     18 * ((total + 6) / 12) - total + 5
 }
@@ -24,7 +24,7 @@ pub const fn fig2_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn fig2_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     let flat_div_6 = flat / 6;
     let total = 18 * (flat_div_6 - (flat_div_6 >> 1)) - flat + 5;
     (total >> 2, total & 3)

@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn fig6_mid_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     let scaled = 3 * i;
     scaled + 9 * (scaled >> 3) + (if j < 3 { j } else { j + 6 })
 }
@@ -24,7 +24,7 @@ pub const fn fig6_mid_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn fig6_mid_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     let flat_div_3 = flat / 3;
     let flat_div_9 = flat / 9;
     (

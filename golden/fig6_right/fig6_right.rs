@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn fig6_right_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     let i_mod_3 = i % 3;
     let total = i_mod_3 + j % 3;
     let choice = if total <= 2 { total } else { 4 - total };
@@ -27,7 +27,7 @@ pub const fn fig6_right_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn fig6_right_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     let flat_div_9 = flat / 9;
     let flat_mod_9 = flat % 9;
     (

@@ -16,7 +16,7 @@
 #[allow(clippy::many_single_char_names)]
 #[must_use]
 #[inline]
-pub const fn fig8_apply(i: i32, j: i32, k: i32, l: i32, m: i32) -> i32 {
+pub const fn apply(i: i32, j: i32, k: i32, l: i32, m: i32) -> i32 {
     16 * m + 8 * j + 4 * l + 2 * k + i
 }
 
@@ -28,7 +28,7 @@ pub const fn fig8_apply(i: i32, j: i32, k: i32, l: i32, m: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn fig8_inv(flat: i32) -> (i32, i32, i32, i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32, i32, i32, i32) {
     (
         flat & 1,
         (flat >> 3) & 1,

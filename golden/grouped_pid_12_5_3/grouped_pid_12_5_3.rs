@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn grouped_pid_12_5_3_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     12 * (i / 3) + 3 * j + i
 }
 
@@ -23,7 +23,7 @@ pub const fn grouped_pid_12_5_3_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn grouped_pid_12_5_3_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     let flat_div_15 = flat / 15;
     let flat_div_3 = flat / 3;
     (

@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn grouped_pid_8_6_4_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     5 * (i & 4) + 4 * j + i
 }
 
@@ -23,6 +23,6 @@ pub const fn grouped_pid_8_6_4_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn grouped_pid_8_6_4_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     (4 * (flat / 24) + (flat & 3), (flat % 24) >> 2)
 }

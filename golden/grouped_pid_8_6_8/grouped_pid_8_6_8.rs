@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn grouped_pid_8_6_8_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     8 * j + i
 }
 
@@ -23,6 +23,6 @@ pub const fn grouped_pid_8_6_8_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn grouped_pid_8_6_8_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     (flat & 7, flat >> 3)
 }

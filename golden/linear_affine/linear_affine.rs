@@ -10,7 +10,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_affine_apply(x: i32) -> i32 {
+pub const fn apply(x: i32) -> i32 {
     (9 * (x & 7)) ^ (x >> 3) ^ 0x15
 }
 
@@ -22,6 +22,6 @@ pub const fn linear_affine_apply(x: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_affine_inv(y: i32) -> i32 {
+pub const fn inv(y: i32) -> i32 {
     ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a
 }

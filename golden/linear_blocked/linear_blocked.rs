@@ -12,7 +12,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_blocked_apply(register: i32, lane: i32, warp: i32) -> (i32, i32) {
+pub const fn apply(register: i32, lane: i32, warp: i32) -> (i32, i32) {
     (
         8 * warp + (lane >> 2),
         4 * (lane & 3) + 3 * (register & 0xc) + register,
@@ -28,7 +28,7 @@ pub const fn linear_blocked_apply(register: i32, lane: i32, warp: i32) -> (i32, 
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_blocked_inv(dim0: i32, dim1: i32) -> (i32, i32, i32) {
+pub const fn inv(dim0: i32, dim1: i32) -> (i32, i32, i32) {
     let dim1_div_4 = dim1 >> 2;
     (
         (dim1_div_4 & 0xc) + (dim1 & 3),

@@ -10,7 +10,7 @@
 /// - result: `0 <= result < 16`
 #[must_use]
 #[inline]
-pub const fn linear_broadcast_apply(register: i32, lane: i32, warp: i32) -> i32 {
+pub const fn apply(register: i32, lane: i32, warp: i32) -> i32 {
     let _ = register;
     8 * warp + (lane >> 2)
 }

@@ -12,7 +12,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_convert_apply(register: i32, lane: i32, warp: i32) -> (i32, i32, i32) {
+pub const fn apply(register: i32, lane: i32, warp: i32) -> (i32, i32, i32) {
     let warp_mod_2 = warp & 1;
     (
         2 * ((lane & 1) - warp_mod_2 + warp) + (register & 1),
@@ -31,7 +31,7 @@ pub const fn linear_convert_apply(register: i32, lane: i32, warp: i32) -> (i32, 
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_convert_inv(register: i32, lane: i32, warp: i32) -> (i32, i32, i32) {
+pub const fn inv(register: i32, lane: i32, warp: i32) -> (i32, i32, i32) {
     let register_div_2 = register >> 1;
     (
         2 * (lane & 2) + 2 * (warp & 1) + (register & 1),

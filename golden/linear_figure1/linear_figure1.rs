@@ -12,7 +12,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_figure1_apply(register: i32, lane: i32, warp: i32) -> (i32, i32) {
+pub const fn apply(register: i32, lane: i32, warp: i32) -> (i32, i32) {
     (
         8 * warp + 2 * (lane >> 3) + (register >> 1),
         2 * (lane & 7) + (register & 1),
@@ -28,6 +28,6 @@ pub const fn linear_figure1_apply(register: i32, lane: i32, warp: i32) -> (i32, 
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_figure1_inv(i: i32, j: i32) -> (i32, i32, i32) {
+pub const fn inv(i: i32, j: i32) -> (i32, i32, i32) {
     (2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1), i >> 3)
 }

@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_ldmatrix_trans_apply(register: i32, lane: i32) -> (i32, i32) {
+pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
     (3 * (register & 6) + 2 * (lane & 3) + register, lane >> 2)
 }
 
@@ -24,7 +24,7 @@ pub const fn linear_ldmatrix_trans_apply(register: i32, lane: i32) -> (i32, i32)
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_ldmatrix_trans_inv(dim0: i32, dim1: i32) -> (i32, i32) {
+pub const fn inv(dim0: i32, dim1: i32) -> (i32, i32) {
     let dim0_div_2 = dim0 >> 1;
     (
         2 * ((dim0 >> 3) - dim0_div_2) + dim0,

@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_mfma_c_apply(register: i32, lane: i32) -> (i32, i32) {
+pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
     (4 * ((lane >> 5) + (register >> 2)) + register, lane & 0x1f)
 }
 
@@ -24,6 +24,6 @@ pub const fn linear_mfma_c_apply(register: i32, lane: i32) -> (i32, i32) {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_mfma_c_inv(dim0: i32, dim1: i32) -> (i32, i32) {
+pub const fn inv(dim0: i32, dim1: i32) -> (i32, i32) {
     (((dim0 >> 1) & 0xc) + (dim0 & 3), 8 * (dim0 & 4) + dim1)
 }

@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_mma_a_apply(register: i32, lane: i32) -> (i32, i32) {
+pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
     // dim1: The bits register[2] lane[1:0] register[0], highest first.
     (
         ((register << 2) & 8) | (lane >> 2),
@@ -28,7 +28,7 @@ pub const fn linear_mma_a_apply(register: i32, lane: i32) -> (i32, i32) {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_mma_a_inv(dim0: i32, dim1: i32) -> (i32, i32) {
+pub const fn inv(dim0: i32, dim1: i32) -> (i32, i32) {
     let dim1_div_2 = dim1 >> 1;
     (
         (dim1_div_2 & 4) + 2 * ((dim0 >> 3) - dim1_div_2) + dim1,

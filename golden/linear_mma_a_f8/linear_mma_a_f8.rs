@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_mma_a_f8_apply(register: i32, lane: i32) -> (i32, i32) {
+pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
     // dim1: The bits register[3] lane[1:0] register[1:0], highest first.
     (
         ((register << 1) & 8) | (lane >> 2),
@@ -28,7 +28,7 @@ pub const fn linear_mma_a_f8_apply(register: i32, lane: i32) -> (i32, i32) {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_mma_a_f8_inv(dim0: i32, dim1: i32) -> (i32, i32) {
+pub const fn inv(dim0: i32, dim1: i32) -> (i32, i32) {
     (
         8 * (dim1 >> 4) + 4 * (dim0 >> 3) + (dim1 & 3),
         4 * (dim0 & 7) + ((dim1 >> 2) & 3),

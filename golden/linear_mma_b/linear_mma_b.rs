@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_mma_b_apply(register: i32, lane: i32) -> (i32, i32) {
+pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
     // dim0: The bits register[1] lane[1:0] register[0], highest first.
     (((lane << 1) & 6) | ((register + 6) & 9), lane >> 2)
 }
@@ -25,7 +25,7 @@ pub const fn linear_mma_b_apply(register: i32, lane: i32) -> (i32, i32) {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_mma_b_inv(dim0: i32, dim1: i32) -> (i32, i32) {
+pub const fn inv(dim0: i32, dim1: i32) -> (i32, i32) {
     let dim0_div_2 = dim0 >> 1;
     (
         2 * ((dim0 >> 3) - dim0_div_2) + dim0,

@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_mma_c_apply(register: i32, lane: i32) -> (i32, i32) {
+pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
     (
         8 * (register >> 1) + (lane >> 2),
         2 * (lane & 3) + (register & 1),
@@ -27,7 +27,7 @@ pub const fn linear_mma_c_apply(register: i32, lane: i32) -> (i32, i32) {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_mma_c_inv(dim0: i32, dim1: i32) -> (i32, i32) {
+pub const fn inv(dim0: i32, dim1: i32) -> (i32, i32) {
     let dim1_div_2 = dim1 >> 1;
     (
         2 * ((dim0 >> 3) - dim1_div_2) + dim1,

@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_nvmma_64_apply(dim0: i32, dim1: i32) -> i32 {
+pub const fn apply(dim0: i32, dim1: i32) -> i32 {
     (32 * dim0 + 4 * (dim0 & 6)) ^ dim1
 }
 
@@ -23,6 +23,6 @@ pub const fn linear_nvmma_64_apply(dim0: i32, dim1: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_nvmma_64_inv(offset: i32) -> (i32, i32) {
+pub const fn inv(offset: i32) -> (i32, i32) {
     (offset >> 5, (offset & 0x1f) ^ ((offset >> 3) & 0x18))
 }

@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_store_apply(register: i32, lane: i32) -> i32 {
+pub const fn apply(register: i32, lane: i32) -> i32 {
     ((33 * register) & 0x41) | ((lane ^ (lane >> 3)) << 1)
 }
 
@@ -23,7 +23,7 @@ pub const fn linear_store_apply(register: i32, lane: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_store_inv(offset: i32) -> (i32, i32) {
+pub const fn inv(offset: i32) -> (i32, i32) {
     let offset_mod_64 = offset & 0x3f;
     (
         2 * (offset >> 6) + (offset & 1),

@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_swizzled_apply(dim0: i32, dim1: i32) -> i32 {
+pub const fn apply(dim0: i32, dim1: i32) -> i32 {
     (64 * dim0 + 8 * (dim0 & 7)) ^ dim1
 }
 
@@ -23,7 +23,7 @@ pub const fn linear_swizzled_apply(dim0: i32, dim1: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_swizzled_inv(offset: i32) -> (i32, i32) {
+pub const fn inv(offset: i32) -> (i32, i32) {
     let offset_div_64 = offset >> 6;
     (offset_div_64, (offset & 0x3f) ^ (8 * (offset_div_64 & 7)))
 }

@@ -10,7 +10,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_transposed_apply(x: i32) -> i32 {
+pub const fn apply(x: i32) -> i32 {
     let bits = x ^ (9 * (((x >> 3) ^ x) & 0x82));
     (bits & 0xc03)
         | (((1033 * (bits & 0x238)) >> 4) & 0x238)
@@ -25,7 +25,7 @@ pub const fn linear_transposed_apply(x: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_transposed_inv(y: i32) -> i32 {
+pub const fn inv(y: i32) -> i32 {
     let bits = y ^ (5 * (((y >> 2) ^ y) & 0x102));
     (bits & 0xc03) | (((5125 * (bits & 0x264)) >> 6) & 0x30c) | (((5 * (bits & 0x198)) >> 1) & 0xf0)
 }

@@ -12,7 +12,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_wgmma_d_apply(register: i32, lane: i32, warp: i32) -> (i32, i32) {
+pub const fn apply(register: i32, lane: i32, warp: i32) -> (i32, i32) {
     (
         16 * warp + 4 * (register & 2) + (lane >> 2),
         2 * (register & 0xc) + 2 * (lane & 3) + (register & 1),
@@ -28,7 +28,7 @@ pub const fn linear_wgmma_d_apply(register: i32, lane: i32, warp: i32) -> (i32, 
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn linear_wgmma_d_inv(dim0: i32, dim1: i32) -> (i32, i32, i32) {
+pub const fn inv(dim0: i32, dim1: i32) -> (i32, i32, i32) {
     let dim1_div_2 = dim1 >> 1;
     (
         (dim1_div_2 & 0xc) + ((dim0 >> 2) & 2) + (dim1 & 1),

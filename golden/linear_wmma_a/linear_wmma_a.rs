@@ -9,6 +9,6 @@
 /// - result: `(dim0, dim1)`; `0 <= dim0 < 16, 0 <= dim1 < 16`
 #[must_use]
 #[inline]
-pub const fn linear_wmma_a_apply(register: i32, lane: i32) -> (i32, i32) {
+pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
     (lane & 0xf, register)
 }

@@ -13,6 +13,6 @@ const TABLE: &[i32; 10] = &[0, 48, 16, 96, 16, 112, 64, 0, 80, 208];
 #[allow(clippy::cast_sign_loss)]
 #[must_use]
 #[inline]
-pub const fn lookup_map_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     TABLE[(5 * i + j) as usize]
 }

@@ -21,7 +21,7 @@ const INVERSE: &[i32; 24] = &[
 #[allow(clippy::cast_sign_loss)]
 #[must_use]
 #[inline]
-pub const fn lookup_permutation_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     TABLE[(6 * i + j) as usize]
 }
 
@@ -35,7 +35,7 @@ pub const fn lookup_permutation_apply(i: i32, j: i32) -> i32 {
 #[allow(clippy::cast_sign_loss)]
 #[must_use]
 #[inline]
-pub const fn lookup_permutation_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     let found = INVERSE[flat as usize];
     (found / 6, found % 6)
 }

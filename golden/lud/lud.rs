@@ -19,7 +19,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn lud_apply(R: i64, T: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
+pub const fn apply(R: i64, T: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
     T * (T * (R * i + j) + k) + l
 }
 
@@ -35,7 +35,7 @@ pub const fn lud_apply(R: i64, T: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn lud_inv(R: i64, T: i64, flat: i64) -> (i64, i64, i64, i64) {
+pub const fn inv(R: i64, T: i64, flat: i64) -> (i64, i64, i64, i64) {
     let flat_div_T = flat / T;
     let flat_div_T_div_T = flat_div_T / T;
     (
@@ -53,6 +53,6 @@ pub const fn lud_inv(R: i64, T: i64, flat: i64) -> (i64, i64, i64, i64) {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn lud_fits(R: i64, T: i64) -> bool {
+pub const fn fits(R: i64, T: i64) -> bool {
     R >= 1 && T >= 1 && R <= i64::MAX / R / T / T
 }

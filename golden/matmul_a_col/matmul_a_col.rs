@@ -25,16 +25,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_a_col_apply(
-    M: i64,
-    K: i64,
-    BM: i64,
-    BK: i64,
-    i: i64,
-    j: i64,
-    k: i64,
-    l: i64,
-) -> i64 {
+pub const fn apply(M: i64, K: i64, BM: i64, BK: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
     let _ = K;
     M * (BK * j + l) + BM * i + k
 }
@@ -56,7 +47,7 @@ pub const fn matmul_a_col_apply(
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_a_col_inv(M: i64, K: i64, BM: i64, BK: i64, flat: i64) -> (i64, i64, i64, i64) {
+pub const fn inv(M: i64, K: i64, BM: i64, BK: i64, flat: i64) -> (i64, i64, i64, i64) {
     let _ = K;
     let flat_div_M = flat / M;
     (flat % M / BM, flat_div_M / BK, flat % BM, flat_div_M % BK)
@@ -69,6 +60,6 @@ pub const fn matmul_a_col_inv(M: i64, K: i64, BM: i64, BK: i64, flat: i64) -> (i
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_a_col_fits(M: i64, K: i64, BM: i64, BK: i64) -> bool {
+pub const fn fits(M: i64, K: i64, BM: i64, BK: i64) -> bool {
     M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 && K <= i64::MAX / M
 }

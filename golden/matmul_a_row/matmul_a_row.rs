@@ -25,16 +25,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_a_row_apply(
-    M: i64,
-    K: i64,
-    BM: i64,
-    BK: i64,
-    i: i64,
-    j: i64,
-    k: i64,
-    l: i64,
-) -> i64 {
+pub const fn apply(M: i64, K: i64, BM: i64, BK: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
     let _ = M;
     K * (BM * i + k) + BK * j + l
 }
@@ -56,7 +47,7 @@ pub const fn matmul_a_row_apply(
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_a_row_inv(M: i64, K: i64, BM: i64, BK: i64, flat: i64) -> (i64, i64, i64, i64) {
+pub const fn inv(M: i64, K: i64, BM: i64, BK: i64, flat: i64) -> (i64, i64, i64, i64) {
     let _ = M;
     let flat_div_K = flat / K;
     (flat_div_K / BM, flat % K / BK, flat_div_K % BM, flat % BK)
@@ -69,6 +60,6 @@ pub const fn matmul_a_row_inv(M: i64, K: i64, BM: i64, BK: i64, flat: i64) -> (i
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_a_row_fits(M: i64, K: i64, BM: i64, BK: i64) -> bool {
+pub const fn fits(M: i64, K: i64, BM: i64, BK: i64) -> bool {
     M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 && K <= i64::MAX / M
 }

@@ -25,16 +25,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_b_col_apply(
-    K: i64,
-    N: i64,
-    BK: i64,
-    BN: i64,
-    i: i64,
-    j: i64,
-    k: i64,
-    l: i64,
-) -> i64 {
+pub const fn apply(K: i64, N: i64, BK: i64, BN: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
     let _ = N;
     K * (BN * j + l) + BK * i + k
 }
@@ -56,7 +47,7 @@ pub const fn matmul_b_col_apply(
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_b_col_inv(K: i64, N: i64, BK: i64, BN: i64, flat: i64) -> (i64, i64, i64, i64) {
+pub const fn inv(K: i64, N: i64, BK: i64, BN: i64, flat: i64) -> (i64, i64, i64, i64) {
     let _ = N;
     let flat_div_K = flat / K;
     (flat % K / BK, flat_div_K / BN, flat % BK, flat_div_K % BN)
@@ -69,6 +60,6 @@ pub const fn matmul_b_col_inv(K: i64, N: i64, BK: i64, BN: i64, flat: i64) -> (i
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_b_col_fits(K: i64, N: i64, BK: i64, BN: i64) -> bool {
+pub const fn fits(K: i64, N: i64, BK: i64, BN: i64) -> bool {
     K >= 1 && N >= 1 && BK >= 1 && BN >= 1 && K % BK == 0 && N % BN == 0 && K <= i64::MAX / N
 }

@@ -25,16 +25,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_c_apply(
-    M: i64,
-    N: i64,
-    BM: i64,
-    BN: i64,
-    i: i64,
-    j: i64,
-    k: i64,
-    l: i64,
-) -> i64 {
+pub const fn apply(M: i64, N: i64, BM: i64, BN: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
     let _ = M;
     N * (BM * i + k) + BN * j + l
 }
@@ -56,7 +47,7 @@ pub const fn matmul_c_apply(
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_c_inv(M: i64, N: i64, BM: i64, BN: i64, flat: i64) -> (i64, i64, i64, i64) {
+pub const fn inv(M: i64, N: i64, BM: i64, BN: i64, flat: i64) -> (i64, i64, i64, i64) {
     let _ = M;
     let flat_div_N = flat / N;
     (flat_div_N / BM, flat % N / BN, flat_div_N % BM, flat % BN)
@@ -69,6 +60,6 @@ pub const fn matmul_c_inv(M: i64, N: i64, BM: i64, BN: i64, flat: i64) -> (i64, 
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_c_fits(M: i64, N: i64, BM: i64, BN: i64) -> bool {
+pub const fn fits(M: i64, N: i64, BM: i64, BN: i64) -> bool {
     M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0 && M <= i64::MAX / N
 }

@@ -19,7 +19,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_pid_apply(nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> i64 {
     let _ = nm;
     GM * (i / GM * (nn - 1) + j) + i
 }
@@ -40,7 +40,7 @@ pub const fn matmul_pid_apply(nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> i64 
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_pid_inv(nm: i64, nn: i64, GM: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(nm: i64, nn: i64, GM: i64, flat: i64) -> (i64, i64) {
     let _ = nm;
     let flat_div_GM = flat / GM;
     (
@@ -56,6 +56,6 @@ pub const fn matmul_pid_inv(nm: i64, nn: i64, GM: i64, flat: i64) -> (i64, i64) 
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_pid_fits(nm: i64, nn: i64, GM: i64) -> bool {
+pub const fn fits(nm: i64, nn: i64, GM: i64) -> bool {
     nm >= 1 && nn >= 1 && GM >= 1 && nm % GM == 0 && nm <= i64::MAX / nn
 }

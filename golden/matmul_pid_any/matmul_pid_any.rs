@@ -26,7 +26,7 @@ const fn min_i64(a: i64, b: i64) -> i64 {
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_pid_any_apply(nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> i64 {
     let smaller = min_i64(GM, nm);
     smaller * (i / smaller * (nn - 1) + j) + i
 }
@@ -48,7 +48,7 @@ pub const fn matmul_pid_any_apply(nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> 
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_pid_any_inv(nm: i64, nn: i64, GM: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(nm: i64, nn: i64, GM: i64, flat: i64) -> (i64, i64) {
     let smaller = min_i64(GM, nm);
     let flat_div_smaller = flat / smaller;
     (
@@ -64,7 +64,7 @@ pub const fn matmul_pid_any_inv(nm: i64, nn: i64, GM: i64, flat: i64) -> (i64, i
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn matmul_pid_any_fits(nm: i64, nn: i64, GM: i64) -> bool {
+pub const fn fits(nm: i64, nn: i64, GM: i64) -> bool {
     nm >= 1
         && nn >= 1
         && GM >= 1

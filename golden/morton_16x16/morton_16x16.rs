@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn morton_16x16_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     // The bits i[3] 0 i[2] 0 i[1] 0 i[0] 0 j[3] 0 j[2] 0 j[1] 0 j[0], highest first.
     let total = 256 * i + j;
     let bits = ((total << 2) | total) & 0x3333;
@@ -27,7 +27,7 @@ pub const fn morton_16x16_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn morton_16x16_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     // The bits flat[7] flat[5] flat[3] flat[1] 5x0 flat[6] flat[4] flat[2] flat[0], highest first.
     let bits = (257 * flat) & 0xaa55;
     let bits_2 = (bits | (bits >> 1)) & 0x6633;

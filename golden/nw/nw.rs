@@ -29,7 +29,7 @@ const fn isqrt_i64(mut n: i64) -> i64 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn nw_apply(b: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(b: i64, i: i64, j: i64) -> i64 {
     let total = i + j;
     let difference = 2 * b - total;
     (if total <= b {
@@ -39,8 +39,8 @@ pub const fn nw_apply(b: i64, i: i64, j: i64) -> i64 {
     }) + i
 }
 
-/// A slice by the index of a layout: `view[[i, j]]` is `data[nw_apply(b, i, j)]`. An index that is
-/// out of its range panics.
+/// A slice by the index of a layout: `view[[i, j]]` is `data[apply(b, i, j)]`. An index that is out
+/// of its range panics.
 ///
 /// `S` is `&[T]`, `&mut [T]`, `Vec<T>` or another pointer to a slice.
 // Not every program needs this one.
@@ -87,7 +87,7 @@ where
             assert!(at < extent, "an index is out of its range");
         }
         let [i, j] = index;
-        nw_apply(self.b, i as i64, j as i64) as usize
+        apply(self.b, i as i64, j as i64) as usize
     }
 }
 
@@ -128,7 +128,7 @@ where
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn nw_inv(b: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(b: i64, flat: i64) -> (i64, i64) {
     let choice = if flat <= (b * (b + 3)) >> 1 {
         flat
     } else {
@@ -157,6 +157,6 @@ pub const fn nw_inv(b: i64, flat: i64) -> (i64, i64) {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn nw_fits(b: i64) -> bool {
+pub const fn fits(b: i64) -> bool {
     b >= 1 && b <= i64::MAX / 2 && b <= (i64::MAX - 2 * b) / 4 / b
 }

@@ -10,7 +10,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn reshape_chain_12_apply(i: i32) -> i32 {
+pub const fn apply(i: i32) -> i32 {
     6 * (i & 1) + (i >> 1)
 }
 
@@ -22,7 +22,7 @@ pub const fn reshape_chain_12_apply(i: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn reshape_chain_12_inv(flat: i32) -> i32 {
+pub const fn inv(flat: i32) -> i32 {
     let scaled = 2 * flat;
     if flat < 6 {
         return scaled;

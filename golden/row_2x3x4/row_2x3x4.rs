@@ -12,7 +12,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn row_2x3x4_apply(i: i32, j: i32, k: i32) -> i32 {
+pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
     12 * i + 4 * j + k
 }
 
@@ -24,7 +24,7 @@ pub const fn row_2x3x4_apply(i: i32, j: i32, k: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn row_2x3x4_inv(flat: i32) -> (i32, i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32, i32) {
     let flat_div_12 = flat / 12;
     (flat_div_12, (flat >> 2) - 3 * flat_div_12, flat & 3)
 }

@@ -8,6 +8,6 @@
 /// - result: `0 <= result < 19`
 #[must_use]
 #[inline]
-pub const fn stride_2_apply(i: i32) -> i32 {
+pub const fn apply(i: i32) -> i32 {
     2 * i
 }

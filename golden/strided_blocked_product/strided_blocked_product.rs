@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_blocked_product_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     25 * (j / 5) + 5 * i + j
 }
 
@@ -23,7 +23,7 @@ pub const fn strided_blocked_product_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_blocked_product_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     let flat_div_5 = flat / 5;
     let flat_div_30 = flat / 30;
     (

@@ -12,7 +12,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_interleaved_apply(i: i32, j: i32, k: i32) -> i32 {
+pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
     928 * (i >> 5) + 192 * j + 32 * k + i
 }
 
@@ -24,7 +24,7 @@ pub const fn strided_interleaved_apply(i: i32, j: i32, k: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_interleaved_inv(flat: i32) -> (i32, i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32, i32) {
     let flat_div_192 = flat / 192;
     let flat_div_32 = flat >> 5;
     (

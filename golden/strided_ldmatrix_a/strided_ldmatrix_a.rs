@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_ldmatrix_a_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     // The bits j[2] i[1:0] j[0] j[1] i[4:2], highest first.
     ((36 * j) & 0x88) | (((129 * i) >> 2) & 0x67) | ((j << 4) & 0x10)
 }
@@ -24,7 +24,7 @@ pub const fn strided_ldmatrix_a_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_ldmatrix_a_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     let flat_div_32 = flat >> 5;
     // j: The bits flat[7] flat[3] flat[4], highest first.
     (

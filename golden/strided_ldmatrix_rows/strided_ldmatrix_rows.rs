@@ -10,6 +10,6 @@
 /// - result: `0 <= result < 4096`
 #[must_use]
 #[inline]
-pub const fn strided_ldmatrix_rows_apply(i: i32, j: i32, k: i32) -> i32 {
+pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
     ((j << 11) | ((i << 5) & 0x400)) + ((((129 * i) >> 1) & 0x3c8) ^ ((i << 3) & 0x38) ^ (k << 4))
 }

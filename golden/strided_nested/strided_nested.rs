@@ -9,7 +9,7 @@
 /// - result: `0 <= result < 120`
 #[must_use]
 #[inline]
-pub const fn strided_nested_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     // The bits i[1:0] j[0] 0 i[4:2], highest first.
     (((129 * i) >> 2) & 0x67) | (j << 4)
 }

@@ -9,6 +9,6 @@
 /// - result: `0 <= result < 1055`
 #[must_use]
 #[inline]
-pub const fn strided_padded_tile_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     33 * i + j
 }

@@ -16,7 +16,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn strided_pitch_symbols_apply(M: i64, N: i64, P: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(M: i64, N: i64, P: i64, i: i64, j: i64) -> i64 {
     let _ = (M, N);
     P * i + j
 }
@@ -28,6 +28,6 @@ pub const fn strided_pitch_symbols_apply(M: i64, N: i64, P: i64, i: i64, j: i64)
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn strided_pitch_symbols_fits(M: i64, N: i64, P: i64) -> bool {
+pub const fn fits(M: i64, N: i64, P: i64) -> bool {
     M >= 1 && N >= 1 && P >= 1 && M - 1 <= (i64::MAX - N) / P
 }

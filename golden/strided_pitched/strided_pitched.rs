@@ -9,6 +9,6 @@
 /// - result: `0 <= result < 3068`
 #[must_use]
 #[inline]
-pub const fn strided_pitched_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     64 * i + j
 }

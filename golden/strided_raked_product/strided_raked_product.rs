@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_raked_product_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     let scaled = 10 * i;
     30 * (j & 3) + (j >> 2) + (if i < 3 { scaled } else { scaled - 25 })
 }
@@ -24,7 +24,7 @@ pub const fn strided_raked_product_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_raked_product_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     let flat_div_5 = flat / 5;
     let flat_div_30 = flat / 30;
     (

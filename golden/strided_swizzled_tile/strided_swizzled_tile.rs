@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_swizzled_tile_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     (64 * i + j) ^ (8 * (i & 7))
 }
 
@@ -23,6 +23,6 @@ pub const fn strided_swizzled_tile_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_swizzled_tile_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     (flat >> 6, (flat & 0x3f) ^ ((flat >> 3) & 0x38))
 }

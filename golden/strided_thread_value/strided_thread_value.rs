@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_thread_value_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     // The bits i[1:0] j[0] j[1] i[4:2], highest first.
     (((129 * i) >> 2) & 0x67) | ((20 * j) & 0x18)
 }
@@ -24,7 +24,7 @@ pub const fn strided_thread_value_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_thread_value_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     // i: The bits flat[2:0] flat[6:5], highest first.
     // j: Reverses bits 3 to 4 of flat.
     (((129 * flat) >> 5) & 0x1f, ((5 * (flat & 0x18)) >> 4) & 3)

@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_tile_to_shape_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i
 }
 
@@ -23,7 +23,7 @@ pub const fn strided_tile_to_shape_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_tile_to_shape_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     let flat_div_32 = flat >> 5;
     (
         flat_div_32 & 0x1f,

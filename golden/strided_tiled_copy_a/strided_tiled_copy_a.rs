@@ -10,7 +10,7 @@
 /// - result: `0 <= result < 1272`
 #[must_use]
 #[inline]
-pub const fn strided_tiled_copy_a_apply(i: i32, j: i32, k: i32) -> i32 {
+pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
     let j_mod_4 = j & 3;
     318 * (j_mod_4 >> 1) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3c) + 2 * (i + j) - j_mod_4
 }

@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_tiled_mma_c_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     // The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
     (((129 * i) >> 1) & 0xd0) | ((36 * j) & 0x28) | (((i >> 2) + 240) & 0x107)
 }
@@ -24,7 +24,7 @@ pub const fn strided_tiled_mma_c_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_tiled_mma_c_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     // i: The bits flat[8] flat[4] flat[2:0] flat[7:6], highest first.
     // j: The bits flat[3] flat[5], highest first.
     (

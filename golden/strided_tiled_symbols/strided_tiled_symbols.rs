@@ -17,7 +17,7 @@
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn strided_tiled_symbols_apply(P: i64, Q: i64, i: i64, j: i64) -> i64 {
+pub const fn apply(P: i64, Q: i64, i: i64, j: i64) -> i64 {
     Q * (128 * (j % P) + 16 * (i & 7)) + 16 * (j / P) + (i >> 3)
 }
 
@@ -36,7 +36,7 @@ pub const fn strided_tiled_symbols_apply(P: i64, Q: i64, i: i64, j: i64) -> i64 
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn strided_tiled_symbols_inv(P: i64, Q: i64, flat: i64) -> (i64, i64) {
+pub const fn inv(P: i64, Q: i64, flat: i64) -> (i64, i64) {
     let quotient = flat / (16 * Q);
     (
         8 * (flat & 0xf) + (quotient & 7),
@@ -51,6 +51,6 @@ pub const fn strided_tiled_symbols_inv(P: i64, Q: i64, flat: i64) -> (i64, i64) 
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
-pub const fn strided_tiled_symbols_fits(P: i64, Q: i64) -> bool {
+pub const fn fits(P: i64, Q: i64) -> bool {
     P >= 1 && Q >= 1 && P <= i64::MAX / 128 / Q
 }

@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_wgmma_tile_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     (((128 * j + i) & 0x1c1f) ^ ((36 * (j & 7)) & 0xf8)) | ((i << 3) & 0x300)
 }
 
@@ -23,7 +23,7 @@ pub const fn strided_wgmma_tile_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_wgmma_tile_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     (
         ((flat >> 3) & 0x78) ^ (flat & 0x1f),
         ((flat >> 7) & 0x38) | ((flat >> 5) & 7),

@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_zipped_divide_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2)
 }
 
@@ -23,7 +23,7 @@ pub const fn strided_zipped_divide_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn strided_zipped_divide_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     let flat_div_3 = flat / 3;
     (
         4 * (flat % 3) + ((flat_div_3 >> 2) & 3),

@@ -13,7 +13,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn table1_row1_12x20_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+pub const fn apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
     60 * i + 5 * (4 * k + j) + l
 }
 
@@ -25,7 +25,7 @@ pub const fn table1_row1_12x20_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn table1_row1_12x20_inv(flat: i32) -> (i32, i32, i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32, i32, i32) {
     let flat_div_60 = flat / 60;
     let flat_div_5 = flat / 5;
     (

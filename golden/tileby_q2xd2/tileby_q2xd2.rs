@@ -13,7 +13,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn tileby_q2xd2_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+pub const fn apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
     15 * (4 * i + k) + 5 * j + l
 }
 
@@ -25,7 +25,7 @@ pub const fn tileby_q2xd2_apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn tileby_q2xd2_inv(flat: i32) -> (i32, i32, i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32, i32, i32) {
     let flat_div_15 = flat / 15;
     (
         flat_div_15 >> 2,

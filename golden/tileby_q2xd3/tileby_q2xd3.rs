@@ -17,7 +17,7 @@
 #[allow(clippy::many_single_char_names)]
 #[must_use]
 #[inline]
-pub const fn tileby_q2xd3_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
+pub const fn apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
     72 * i + 24 * l + 8 * j + 4 * m + 2 * k + n
 }
 
@@ -29,7 +29,7 @@ pub const fn tileby_q2xd3_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) 
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn tileby_q2xd3_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
     let flat_div_72 = flat / 72;
     let flat_div_24 = flat / 24;
     (

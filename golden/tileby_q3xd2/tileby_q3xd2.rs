@@ -17,7 +17,7 @@
 #[allow(clippy::many_single_char_names)]
 #[must_use]
 #[inline]
-pub const fn tileby_q3xd2_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
+pub const fn apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
     72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n
 }
 
@@ -29,7 +29,7 @@ pub const fn tileby_q3xd2_apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) 
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn tileby_q3xd2_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
     let flat_div_72 = flat / 72;
     let flat_div_12 = flat / 12;
     (

@@ -20,7 +20,7 @@
 #[allow(clippy::too_many_arguments)]
 #[must_use]
 #[inline]
-pub const fn tileby_q3xd3_apply(
+pub const fn apply(
     i0: i32,
     i1: i32,
     i2: i32,
@@ -43,7 +43,7 @@ pub const fn tileby_q3xd3_apply(
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn tileby_q3xd3_inv(flat: i32) -> (i32, i32, i32, i32, i32, i32, i32, i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32, i32, i32, i32, i32, i32, i32, i32) {
     let flat_div_12 = flat / 12;
     (
         flat_div_12 >> 2,

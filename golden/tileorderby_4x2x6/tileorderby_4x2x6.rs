@@ -12,7 +12,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn tileorderby_4x2x6_apply(i: i32, j: i32, k: i32) -> i32 {
+pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
     24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i
 }
 
@@ -24,7 +24,7 @@ pub const fn tileorderby_4x2x6_apply(i: i32, j: i32, k: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn tileorderby_4x2x6_inv(flat: i32) -> (i32, i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32, i32) {
     let flat_div_2 = flat >> 1;
     (
         (flat_div_2 & 2) + (flat & 1),

@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn tileorderby_6x6_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     5 * (j & 6) + 2 * i + j
 }
 
@@ -23,6 +23,6 @@ pub const fn tileorderby_6x6_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn tileorderby_6x6_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     ((flat % 12) >> 1, 2 * (flat / 12) + (flat & 1))
 }

@@ -11,7 +11,7 @@
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn two_transposes_6x4_3x8_apply(i: i32, j: i32) -> i32 {
+pub const fn apply(i: i32, j: i32) -> i32 {
     let total = 6 * j + i;
     3 * (total & 7) + (total >> 3)
 }
@@ -24,7 +24,7 @@ pub const fn two_transposes_6x4_3x8_apply(i: i32, j: i32) -> i32 {
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub const fn two_transposes_6x4_3x8_inv(flat: i32) -> (i32, i32) {
+pub const fn inv(flat: i32) -> (i32, i32) {
     let total = 8 * (flat % 3) + flat / 3;
     (total % 6, total / 6)
 }
