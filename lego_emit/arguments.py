@@ -23,11 +23,11 @@ def ranges_of(given: Any) -> list[GivenRange]:
     return parse_ranges(given)
 
 
-def candidates(index_type: str, printer: Printer) -> tuple[IndexType, ...]:
+def candidates(index_type: str | None, printer: Printer) -> tuple[IndexType, ...]:
     """The types that an index type may come to, narrowest first. Raises TargetError where the language
     has none."""
     own = printer.index_types
-    if isinstance(index_type, str) and index_type == "auto":
+    if index_type is None or (isinstance(index_type, str) and index_type == "auto"):
         return tuple(own[t] for t in printer.default_index)
     if isinstance(index_type, str) and index_type in printer.index_names:
         return (own[printer.index_names[index_type][0]],)

@@ -37,7 +37,7 @@ from .errors import GoldenError, LegoError, TargetError, short_repr
 from .files import write_if_changed
 from .ir.program import Program
 from .numeric import apart
-from .options import Options, beside
+from .options import Options, beside, index_types_of
 from .packages import numpy as np
 from .pipeline import build_program, dialect_of
 from .project.loading import described, user_file
@@ -82,7 +82,7 @@ class Case:
             return self.subject
         from .trace.modular import references
 
-        return references(self.subject, self.options.index_type, False)
+        return references(self.subject, index_types_of(self.options), False)
 
     @cached_property
     def layout(self) -> Block | None:
@@ -124,7 +124,7 @@ class Case:
         """The unit in a language; numbers: with every size fixed to the table's number."""
         sizes = self._numbers if numbers else self.fixed
         printer = registry.printer(target)
-        (index_type,) = self.options.index_type
+        (index_type,) = index_types_of(self.options)
         view = self.options.view and printer.has_views
         try:
             key = self.lowering(printer, numbers)
@@ -147,7 +147,7 @@ class Case:
     def lowering(self, printer: Printer, numbers: bool) -> tuple[Any, ...]:
         """All that lowering takes from a language and a form of the case: languages that agree on it
         share one program. Raises TargetError where the language lacks the case's index type."""
-        (index_type,) = self.options.index_type
+        (index_type,) = index_types_of(self.options)
         view = self.options.view and printer.has_views
         return dialect_of(printer, index_type), view, numbers
 
@@ -255,7 +255,7 @@ def load(folder: str | Path) -> Case:
         options = Options.of(said)
     except LegoError as error:
         raise GoldenError(f"{source}: {error}") from None
-    if len(options.index_type) > 1:
+    if len(index_types_of(options)) > 1:
         raise GoldenError(f"{source}: index_type is {options.index_type}; a case has one")
     return Case(
         folder,

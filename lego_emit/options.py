@@ -124,7 +124,9 @@ def _types(name: str, value: Any) -> dict[str, Any]:
     return natives(value)
 
 
-def _index_types(name: str, value: Any) -> list[str]:
+def _index_types(name: str, value: Any) -> list[str] | None:
+    if value is None:
+        return None
     names = value.split(",") if isinstance(value, str) else value
     names = [*names] if isinstance(names, list | tuple) else []
     if not names or not all(isinstance(name, str) for name in names):
@@ -233,13 +235,14 @@ def _field_of_ranges() -> Any:
 
 def _field_of_index_type() -> Any:
     return option(
-        "auto",
+        None,
         """auto, int32, int64, uint32 or uint64; size_t (C's languages), usize (Rust), integer
         (Fortran); several as auto,int32. auto takes 32 bits where every intermediate value provably
         fits, else 64; what a size without a bound leaves open becomes a precondition in `assumptions`.
-        Python's integers have no bound: there auto is int. A list such as ["auto", "int32"] gives each
-        function in each type where they differ: NAME, and NAME_i32 beside it, with 32 bits as a
-        precondition.""",
+        Python's integers have no bound: there auto is int. None is auto, but in CUDA C, HIP, OpenCL C,
+        Metal and Triton 32 bits with that precondition; 64 only where ranges, sizes or declared types
+        exceed 32. A list such as ["auto", "int32"] gives each function in each type where they differ:
+        NAME, and NAME_i32 beside it, with 32 bits as a precondition.""",
         ("Types",), check=_index_types, beside=True,
     )  # fmt: skip
 
@@ -282,7 +285,7 @@ class Options(_Checked):
     )  # fmt: skip
     assume: Sequence[Any] = _field_of_assume()
     ranges: Mapping[Any, Any] | None = _field_of_ranges()
-    index_type: str | Sequence[str] = _field_of_index_type()
+    index_type: str | Sequence[str] | None = _field_of_index_type()
     base: int | Mapping[str, int] = option(
         0,
         """The number of the first index and position; names shift those alone, as g=1,local=1. 0, or 1
@@ -453,7 +456,7 @@ class RenderOptions(_Checked):
     )  # fmt: skip
     assume: Sequence[Any] = _field_of_assume()
     ranges: Mapping[Any, Any] | None = _field_of_ranges()
-    index_type: str | Sequence[str] = _field_of_index_type()
+    index_type: str | Sequence[str] | None = _field_of_index_type()
     where: Mapping[str, Any] | None = option(
         None,
         "Ranges of expressions of the kernel's own language that stand in the template as text.",
@@ -473,6 +476,11 @@ class Request(Options):
 
 
 # -- what is made of them --------------------------------------------------------------------------
+
+
+def index_types_of(options: Options | RenderOptions) -> list[str | None]:
+    """The index types that are asked for, one by one; None is the language's own choice."""
+    return [None] if options.index_type is None else [*options.index_type]
 
 
 def options_of(of: type) -> dict[str, tuple[Option, Any]]:

@@ -20,7 +20,7 @@ from .ir.cost import Cost, cost_model
 from .ir.program import Program
 from .lower.function import lowered
 from .lower.problem import Dialect
-from .options import Options, Request, Rewrite, takes
+from .options import Options, Request, Rewrite, index_types_of, takes
 from .problems import problem_of
 from .trace.follow import TraceOptions
 from .trace.subject import several, traced_subject
@@ -61,7 +61,7 @@ def generate(fn_or_layout: Any, target: str, **given: Any) -> Emitted:
         from .trace.annotations import in_symbols
 
         options = options.replace(sizes=in_symbols(options.sizes, options.group))
-    printer = registry.printer(target).spelling(options.naming, options.index_type)
+    printer = registry.printer(target).spelling(options.naming, options.index_type or ())
     program, subjects = _in_each(fn_or_layout, printer, options)
     program = replace(
         program, header=tuple(options.header), hints=options.hints, checks=options.checks
@@ -74,7 +74,7 @@ def generate(fn_or_layout: Any, target: str, **given: Any) -> Emitted:
     if options.wrapping:
         from .trace.modular import references
 
-        subject = references(subject, options.index_type, bool(program.parts))
+        subject = references(subject, index_types_of(options), bool(program.parts))
     elif are_formulas(fn_or_layout):
         from .trace.formulas import reference
 
@@ -85,14 +85,14 @@ def generate(fn_or_layout: Any, target: str, **given: Any) -> Emitted:
         subject=subject,
         sizes=options.sizes or None,
         naming=options.naming,
-        index_types=options.index_type,
+        index_types=options.index_type or (),
     )
 
 
 def _in_each(subject: Any, printer: Printer, options: Options) -> tuple[Program, list[Any]]:
     """A program of the subject in each index type, and the subjects of its parts. What the first
     type came to is not built again."""
-    first, *others = options.index_type
+    first, *others = index_types_of(options)
     program = _built(subject, printer, options.replace(index_type=first))
     named = several(subject) if program.parts else {program.name: subject}
     subjects = [*named.values()]
@@ -102,7 +102,7 @@ def _in_each(subject: Any, printer: Printer, options: Options) -> tuple[Program,
         raise TraceError("several index types are for functions and layouts, not for expressions")
     parts = program.subjects
     for index_type in others:
-        mark = index_type.replace("int", "i").replace("ui", "u").removesuffix("_t")
+        mark = str(index_type).replace("int", "i").replace("ui", "u").removesuffix("_t")
         marked = {f"{own}_{mark}": one for own, one in named.items()}
         again = _built(marked, printer, options.replace(index_type=index_type))
         forms = zip(named.values(), again.subjects, program.subjects, strict=True)
@@ -130,15 +130,16 @@ def build_program(
 
 def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
     check_views(options.view, printer)
-    (index_type,) = options.index_type
+    (index_type,) = index_types_of(options)
+    is_open = index_type in (None, "auto")  # it comes of the values
     dialect = dialect_of(printer, index_type, options.cost, options.effort)
     given = options.param_types or {}
-    if printer.declares and index_type == "auto" and (given or _is_annotated(fn_or_layout)):
+    if printer.declares and is_open and (given or _is_annotated(fn_or_layout)):
         from .declared import result_types
 
         types = result_types(fn_or_layout, given, dialect.types, printer)
-        dialect = replace(dialect, types=types)
-    if options.types and printer.native_index and index_type == "auto":
+        dialect = replace(dialect, types=types, narrow=dialect.narrow and types is dialect.types)
+    if options.types and printer.native_index and is_open:
         dialect = replace(dialect, types=[printer.index_types[printer.native_index[0]]])
     known = TraceOptions(
         options.sizes,
@@ -188,12 +189,13 @@ def _is_annotated(subject: Any) -> bool:
 
 
 def dialect_of(
-    printer: Printer, index_type: str = "auto", cost: str | Cost | None = None, effort: int = 1
+    printer: Printer, index_type: str | None = None, cost: str | Cost | None = None, effort: int = 1
 ) -> Dialect:
     """What lowering takes from a language: index types to choose from, prices, operations."""
     types, model = candidates(index_type, printer), cost_model(cost, printer.cost)
     has_bits, cached = printer.bit_operations, printer.caches_tables
-    return Dialect(types, model, has_bits, printer.lazy_select, effort, cached)
+    narrow = index_type is None and printer.narrow_index
+    return Dialect(types, model, has_bits, printer.lazy_select, effort, cached, narrow)
 
 
 def lowered_program(

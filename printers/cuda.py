@@ -133,7 +133,7 @@ class CudaPrinter(FillPrinter, CxxPrinter):
     builtins = INTRINSICS
     qualifiers, own_qualifiers = "LEGO_HOST_DEVICE constexpr", "LEGO_HOST_DEVICE"
     macros = OPENING
-    has_hints = has_fits = has_checks = True
+    has_hints = has_fits = has_checks = narrow_index = True
     device_macro = "__CUDA_ARCH__"
     sharing = (
         "The threads of a block share the work as {fill}(.., {out}, threadIdx.x, blockDim.x), those of "

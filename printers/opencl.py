@@ -22,6 +22,7 @@ class OpenClPrinter(FillPrinter, CPrinter):
     aliases = ("cl",)
     title = "OpenCL C"
     has_hints = has_fits = has_checks = False
+    narrow_index = True
     extension = ".cl"
     notation = replace(C, most={31: "INT_MAX", 63: "LONG_MAX", 32: "UINT_MAX", 64: "ULONG_MAX"})
     names_greatest = True

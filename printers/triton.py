@@ -94,6 +94,7 @@ class TritonPrinter(NumpyPrinter):
     reserved = KEYWORDS | {"tl", "triton"}
     broadcast = "tl.broadcast_to"
     has_fits = has_checks = False
+    narrow_index = True
     kernel_types = ()
     static = "argument"
     cast = "tl.cast({0}, {T})"

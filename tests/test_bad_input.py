@@ -913,7 +913,7 @@ def test_an_unknown_target(target, words):
     [
         ("int16", ["'int16'", "int32, int64, uint32, uint64", "Did you mean 'int64'?"]),
         ("INT", ["'INT'"]),
-        (None, ["None"]),
+        ([None, "int32"], ["[None, 'int32']"]),
         (32, ["32"]),
         ([], ["[]"]),
         (["int32", "int16"], ["'int16'"]),

@@ -97,12 +97,13 @@ def test_the_readme_example(target):
         found
     )
     assert found.op_count <= 7
-    limit = {"glsl": 31, "wgsl": 31, "javascript": 53}.get(target, 63)
+    narrow = ["cuda", "glsl", "hip", "metal", "opencl", "triton", "wgsl"]
+    limit = {**dict.fromkeys(narrow, 31), "javascript": 53}.get(target, 63)
     word = {v: k for k, v in given.items()}
     said = [re.sub(r"\w+", lambda m: word.get(m.group(), m.group()), a) for a in found.assumptions]
     needed = [f"M*N <= 2**{limit} - 1"] if target != "python" else []
     assert said == ["M % BM == 0", "N % BN == 0", *needed]
-    types = {"glsl": "int32", "wgsl": "int32", "javascript": "int53", "python": "int"}
+    types = {**dict.fromkeys(narrow, "int32"), "javascript": "int53", "python": "int"}
     assert found.index_type == types.get(target, "int64")
     assert str(unit) == unit.source
     assert unit.source.endswith("\n") and "\r" not in unit.source

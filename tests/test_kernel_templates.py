@@ -54,7 +54,7 @@ def test_what_an_inner_scope_declares_ends_with_it(scope, use):
 )
 def test_after_an_inner_scope_a_name_is_of_the_narrower_type(outer, inner, wanted):
     text = f"{{% names {outer} %}}{{% with %}}{{% names {inner} %}}{{% endwith %}}[{{{{ i + 8 }}}}]"
-    assert line(text) == f"[{wanted}]"
+    assert line(text, index_type="auto") == f"[{wanted}]"
 
 
 def test_after_an_inner_scope_a_name_of_two_signs_is_refused():

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from lego_emit import Col, GroupBy, Lookup, RegP, Row, TileBy, catalogue, render, symbols
 from lego_emit.cli import main
+from lego_emit.emit.registry import printer
 from lego_emit.errors import LegoError, TemplateError
 
 M, N = symbols("M N")
@@ -41,11 +42,11 @@ def line(text, target="cuda", **given):
         ),
         ("if (x == {{ S[i, j] }})", "if (x == (4 * j + i))"),
         ("{{ S.size }} {{ S.dims[1] }}", "32 8"),
-        ("n = {{ A.size }};", "n = static_cast<long long>(M) * N;"),
+        ("n = {{ A.size }};", "n = M * N;"),
         ("{{ S[i, j].step(j=1) }}", "4"),
         ("p += {{ S[i, j].step(j=2, i=1) }};", "p += 9;"),
         ("if ({{ S.in_bounds(i, j) }})", "if (i >= 0 && i <= 3 && j >= 0 && j <= 7)"),
-        ("a[{{ A[pm, 0, i, j] }}]", "a[N * (4 * static_cast<long long>(pm) + i) + j]"),
+        ("a[{{ A[pm, 0, i, j] }}]", "a[N * (4 * pm + i) + j]"),
         ('s[{{ S["threadIdx.x", j] }}]', "s[4 * j + static_cast<int>(threadIdx.x)]"),
         ("s[{{ S['i', 'j'] }}]", "s[4 * j + i]"),
         ("({{ S.inv(p)[1] }},", "(p >> 2,"),
@@ -121,7 +122,8 @@ def test_common_parts_take_no_declared_name():
 
 
 def test_a_layout_size_is_a_name():
-    assert line("[{{ M * 2 }}] [{{ f(M) }}]", f=lambda n: n // 2 * N) == (
+    wide = {"f": lambda n: n // 2 * N, "index_type": "auto"}
+    assert line("[{{ M * 2 }}] [{{ f(M) }}]", **wide) == (
         "[2 * static_cast<long long>(M)] [static_cast<long long>(M >> 1) * N]"
     )
 
@@ -244,7 +246,9 @@ __global__ void k(const float* a, float* b, int M, int N) {
 )
 def test_other_languages(target, wanted):
     text = "{% names pm, i, j %}[{{ A[pm, 0, i, j] }}]"
-    assert line(text, target) == f"[{wanted}]"
+    assert line(text, target, index_type="auto") == f"[{wanted}]"
+    if printer(target).narrow_index:
+        assert line(text, target) == "[N * (4 * pm + i) + j]"
 
 
 # -- what is wrong -------------------------------------------------------------------------------

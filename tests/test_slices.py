@@ -75,7 +75,7 @@ def test_masks_say_only_what_is_not_known():
 
 def test_wide_positions_are_cast():
     assert line('({{ A["p, k, :, :"] }})').startswith("(K * (tl.cast(BM, tl.int64) * p + tl.arange")
-    found = render('{% names p, k %}{{ A["p, k, :, :"] }}', "triton", A=A)
+    found = render('{% names p, k %}{{ A["p, k, :, :"] }}', "triton", A=A, index_type="auto")
     assert set(found.assumptions) == {"M % BM == 0", "K % BK == 0", "K*M <= 2**63 - 1"}
 
 

@@ -467,7 +467,7 @@ def test_brackets():
     ("target", "made", "options", "text"),
     [
         ("c", lambda N, k: GroupBy([N, 6])[k, :], {"index_type": "uint32"}, "room for 6 results"),
-        ("cuda", lambda N: GroupBy([N, 1])[:, :], {"base": 1}, "out[n] = f(N, n + 1, 1);"),
+        ("cuda", lambda N: GroupBy([N, 1])[:, :], {"base": 1, "index_type": "auto"}, "out[n] = f(N, n + 1, 1);"),
         ("cuda", lambda: GroupBy([2**16, 2**16])[:, :] // 4096, {}, "long long n = rank; n < 4294967296;"),
         ("cuda", lambda: GroupBy([2**15, 2**14])[:, :] // 4096, {}, "int n = rank; n < 536870912;"),
         ("fortran", lambda k: {"n": GroupBy([4, 6])[k, :], "m": k}, {}, "dimension(0:5), intent(out) :: n, m"),

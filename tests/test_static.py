@@ -257,7 +257,10 @@ def test_templates():
     assert "template <std::int32_t n = 8>\n" in text
     assert "// halved(n: Static[I32], i: int) -> int\n" in text
     for language, T in (("cuda", "long long"), ("hip", "long long"), ("metal", "long")):
-        assert f"template <{T} BM, {T} BN>\n" in generate(tile, language, ranges=INSIDE).source
+        text = generate(tile, language, ranges=INSIDE).source
+        assert "template <int BM, int BN>\n" in text and f"{T} tile(" not in text
+        text = generate(tile, language, ranges=INSIDE, index_type="auto").source
+        assert f"template <{T} BM, {T} BN>\n" in text and f"{T} tile(" in text
     text = generate(tile, "rust", ranges=INSIDE).source
     assert (
         "pub const fn tile<const BM: i64, const BN: i64>(M: i64, N: i64, i: i64, j: i64) -> i64 {"

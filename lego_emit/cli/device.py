@@ -120,7 +120,7 @@ def verify_unit(
     symbolic: bool,
     assume: Sequence[str],
     strict: bool,
-    index_type: Sequence[str],
+    index_type: Sequence[str] | None,
     as_json: bool,
     claim: str | None,
 ) -> None:
@@ -135,7 +135,7 @@ def verify_unit(
 
     with redirect_stdout(sys.stderr), telling(warn), user_file(file) as defined:
         given = subject(defined, wanted, file)
-        own = not (sizes or symbolic or assume or strict or index_type != ["auto"])
+        own = not (sizes or symbolic or assume or strict or index_type is not None)
         case = _case_beside(file, wanted) if own else None
         if case is not None:
             unit = case.emit(_language(target, device))
@@ -187,7 +187,7 @@ def bench(
     symbolic: bool,
     assume: Sequence[str],
     strict: bool,
-    index_type: Sequence[str],
+    index_type: Sequence[str] | None,
     as_json: bool,
     repeat: int,
     count: int,

@@ -63,9 +63,8 @@ def _settings(kind: Kind | None, default: Any) -> dict[str, Any]:
         case Types():
             return {
                 "default": default,
-                "show_default": True,
                 "metavar": "TYPE",
-                "callback": lambda context, option, text: text.split(","),
+                "callback": lambda context, option, text: text and text.split(","),
             }
         case Bases():
             return {

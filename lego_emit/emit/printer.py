@@ -82,7 +82,8 @@ class Printer:
         builtins: the names beside these two that it has without a declaration, in a kernel too.
         case_insensitive, max_name: its rules for names; line_width: longer lines are broken.
         angles: whether < and > may enclose arguments; array_word: what the name of an array form ends in.
-        default_index: what `index_type="auto"` may choose from, narrowest first.
+        default_index: what `index_type="auto"` may choose from, narrowest first; narrow_index: whether
+            without an index_type the first one is taken, with preconditions, unless known ranges exceed it.
         suffix: appended to a broken line (Fortran's " &").
         break_after: True where a line must be broken after an operator, not before.
         outputs_are_variables: True where several outputs are variables of the function's own scope
@@ -159,7 +160,7 @@ class Printer:
     notation: Notation = PYTHON
     names_greatest = False
     remark = ""
-    has_views = has_fits = has_hints = has_checks = names_limits = False
+    has_views = has_fits = has_hints = has_checks = names_limits = narrow_index = False
     holds_sizes = lazy_logic = True
     namespaces: str | None = None
     index_names: Mapping[str, tuple[str, str]] = {}

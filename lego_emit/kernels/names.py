@@ -47,7 +47,7 @@ class Names(Kernel):
     def __init__(
         self,
         printer: Printer,
-        index_type: str,
+        index_type: str | None,
         assume: Sequence[Any],
         ranges: Mapping[str, Any],
         where: Mapping[str, Any],
@@ -75,11 +75,11 @@ class Names(Kernel):
         self._traces: dict[Any, Trace] = {}
         if not printer.declaration:
             raise TemplateError(f"kernels are not rendered in {printer.title} yet")
-        if index_type not in ("auto", self.index_type):
+        if index_type not in (None, "auto", self.index_type):
             raise TemplateError(f"kernels in {printer.title} compute in {own[0]}, not {index_type}")
         candidates(index_type, printer)
         self._usual = printer.index_types[own[0]]  # the language's int
-        self.typed = index_type != "auto"
+        self.typed = index_type not in (None, "auto")
 
     def declare(self, name: str, type_name: str | None = None, typed: bool = True) -> Value:
         """A name of the kernel's own, of an index type; the language's usual int unless said. typed:
@@ -361,9 +361,11 @@ class Names(Kernel):
         names.update(name for layout in layouts for name in sizes_of(layout))
         while True:
             said = self._said(names)
-            key = what, said.key
+            typed = names | (values.keys() & self.typed_names)
+            wide = any(self.types[n].most > self._usual.most for n in typed & self.types.keys())
+            key = what, said.key, wide
             if key not in self._programs:
-                self._programs[key] = self._made_program(values, layouts, said)
+                self._programs[key] = self._made_program(values, layouts, said, wide)
             program, params = self._programs[key]
             more = params & said.spoken
             if more <= names:
@@ -402,16 +404,17 @@ class Names(Kernel):
         return self._traces[key]
 
     def _made_program(
-        self, values: Mapping[str, Value], layouts: tuple[Block, ...], said: Stated
+        self, values: Mapping[str, Value], layouts: tuple[Block, ...], said: Stated, wide: bool
     ) -> tuple[Program, set[str]]:
-        """(the program, all of its names)."""
+        """(the program, all of its names). wide: whether a name is declared as more than the usual int,
+        which alone keeps values from being computed in that."""
 
         def outputs(_: Trace) -> Any:
             found = {name: value.make() for name, value in values.items()}
             return found if len(found) > 1 else next(iter(found.values()))
 
         trace, result = go_on(self._known(layouts, said), lambda _: None, outputs)
-        dialect = dialect_of(self.printer, self.index_type)
+        dialect = dialect_of(self.printer, "auto" if wide and not self.typed else self.index_type)
         trace.is_unsigned = dialect.is_unsigned
         subject = index_of(trace, result)
         program = lowered_program(subject, self.printer, dialect, said.assume)

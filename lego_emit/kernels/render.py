@@ -19,7 +19,7 @@ from ..emit import registry
 from ..errors import LegoError, LegoWarning, TemplateError, short_repr
 from ..files import note
 from ..numeric import is_symbolic
-from ..options import RenderOptions, options_of, says
+from ..options import RenderOptions, index_types_of, options_of, says
 from .placed import placed, sizes_of
 from .spelling import Kernel
 from .tags import INLINE, KERNEL, KernelTags, Scoped
@@ -56,11 +56,12 @@ def render(text: str | Path, target: str = "cuda", **context: Any) -> Rendered:
         )
     said = options_of(RenderOptions)
     options = RenderOptions.of({n: context.pop(n) for n in said if n in context})
-    if len(options.index_type) > 1:
+    (index_type, *others) = index_types_of(options)
+    if others:
         raise TemplateError(f"index_type is {short_repr(options.index_type)}; a kernel has one")
     kernel = Kernel(
         registry.printer(target),
-        options.index_type[0],
+        index_type,
         options.assume,
         options.ranges or {},
         options.where or {},

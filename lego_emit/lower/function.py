@@ -61,7 +61,8 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
     _check_masked(problem)
     params = tuple(header.param(n, problem) for n in problem.parameters.names)
     if problem.words is None:
-        chosen = choose_type(problem.name, found.lowering, found.nodes, types, problem)
+        kinds = _holding(params, types) or types[-1:] if dialect.narrow else types
+        chosen = choose_type(problem.name, found.lowering, found.nodes, kinds, problem)
     else:
         chosen = Width(types[0])
     width = _with_params(problem.name, params, chosen, types)
@@ -171,6 +172,16 @@ def _spelled(problem: Problem, lowering: Lowering) -> tuple[Lowered, list[Cond]]
     return as_written(problem, lowering)
 
 
+def _holding(params: Sequence[Param], candidates: Sequence[IndexType]) -> list[IndexType]:
+    """The candidates that hold every argument's proven range."""
+    ends = [end for p in params if not p.type for end in (p.lo, p.hi) if end is not None]
+    for p in params:
+        if p.type and p.type != "bool":
+            least, most = DECLARED[p.type].ends
+            ends += [least if p.lo is None else p.lo, most if p.hi is None else p.hi]
+    return [t for t in candidates if all(t.least <= end <= t.most for end in ends)]
+
+
 def _with_params(
     name: str,
     params: Sequence[Param],
@@ -179,17 +190,10 @@ def _with_params(
 ) -> Width:
     """The narrowest candidate, from the one that is chosen on, that holds every argument's proven
     range too."""
-    own = [p for p in params if not p.type]
-    ends = [end for p in own for end in (p.lo, p.hi) if end is not None]
-    for p in params:
-        if p.type and p.type != "bool":
-            least, most = DECLARED[p.type].ends
-            ends += [least if p.lo is None else p.lo, most if p.hi is None else p.hi]
     rest = candidates[candidates.index(chosen.index_type) :]
-    for candidate in rest:
-        least, most = candidate.ends
-        if all(least <= end <= most for end in ends):
-            return replace(chosen, index_type=candidate)
+    if holding := _holding(params, rest):
+        return replace(chosen, index_type=holding[0])
+    own = [p for p in params if not p.type]
     # One that is declared is converted, and has to fit.
     culprit = next((p for p in own if not holds_argument(p, rest[-1])), None)
     if culprit is None:

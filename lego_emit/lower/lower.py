@@ -37,7 +37,7 @@ from types import MappingProxyType
 
 from ..arith.expr import Expr
 from ..arith.steps import Log
-from ..ir.index_types import INT32
+from ..ir.index_types import INT32, IndexType
 from ..ir.nodes import Node
 from ..operations import OPS, interval, is_condition
 from .candidates import cheapest
@@ -93,9 +93,14 @@ def lower(problem: Problem, lowering: Lowering) -> Lowered:
         # a form that needs wider values on the way than its results are is no good one
         others = sorted((t.candidate for t in lowering.attempts), key=price)
         best = next((found for found in others if is_narrow(lowering, found)), best)
-    elif not holds(lowering, best, typed := bool(problem.parameters.types)):
+    else:
+        typed = bool(problem.parameters.types)
         others = sorted((t.candidate for t in lowering.attempts if t.cost < inf), key=price)
-        best = next((found for found in others if holds(lowering, found, typed)), best)
+        for kind in (*lowering.types[: lowering.narrow], *lowering.types[-1:]):
+            held = (found for found in (best, *others) if holds(lowering, found, kind, typed))
+            if (found := next(held, None)) is not None:
+                best = found
+                break
     roots = best.roots if lowering.signed else _without_signs(lowering, best.roots)
     return finished(problem, lowering, roots)
 
@@ -182,11 +187,11 @@ def is_narrow(lowering: Lowering, candidate: Candidate) -> bool:
     )
 
 
-def holds(lowering: Lowering, candidate: Candidate, typed: bool = False) -> bool:
-    """Whether the widest type holds every value on the way, as far as they have bounds that are
+def holds(lowering: Lowering, candidate: Candidate, kind: IndexType, typed: bool) -> bool:
+    """Whether a type holds every value on the way, as far as they have bounds that are
     numbers; an unsigned one holds none that may be negative. typed: numbers that bound values are those of
     their types, and do not count."""
-    least, most = lowering.types[-1].ends if lowering.types else (-inf, inf)
+    least, most = kind.ends
     if most == inf:
         return True
     if least == 0 and not lowering.never_negative(candidate.roots):

@@ -64,6 +64,7 @@ class Lowering:
     def __init__(self, analyzer: Analyzer, dialect: Dialect):
         self.analyzer = analyzer
         self.types, self.lazy, self.effort = dialect.types, dialect.lazy, dialect.effort
+        self.narrow = dialect.narrow
         self.signed, self.bit_operations = not dialect.is_unsigned, dialect.bit_operations
         self.sizes = analyzer.facts.sizes | {
             name

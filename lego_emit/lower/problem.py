@@ -23,7 +23,8 @@ class Dialect:
     types: index types to choose from, narrowest first; cost: prices of operations. bit_operations:
     whether shifts and masks do for divisions. lazy: whether the branch of a select that is not taken
     is not computed. effort: how many times their usual steps searches may take. cached: whether small
-    tables are as near as a CPU's nearest cache.
+    tables are as near as a CPU's nearest cache. narrow: whether the first type is taken, with what must
+    hold for it, unless known ranges exceed it.
     """
 
     types: Sequence[IndexType]
@@ -32,6 +33,7 @@ class Dialect:
     lazy: bool = True
     effort: int = 1
     cached: bool = False
+    narrow: bool = False
 
     @property
     def is_unsigned(self) -> bool:

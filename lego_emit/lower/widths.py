@@ -38,7 +38,7 @@ from ..arith.terms import without
 from ..arith.text import CUT
 from ..errors import WidthError, short_repr
 from ..intervals import ANY, Interval, both
-from ..ir.index_types import IndexType
+from ..ir.index_types import DECLARED, IndexType
 from ..ir.nodes import Node
 from ..ir.program import Param
 from ..ir.relations import greatest
@@ -79,7 +79,8 @@ def choose_type(
 ) -> Width:
     """The narrowest candidate that holds every value. program: the node of each operation. Where one
     is not proven to fit the widest candidate, it is needed; raises WidthError where it never fits, or
-    not for all indices of layouts whose sizes are numbers."""
+    not for all indices of layouts whose sizes are numbers. Where the lowering is narrow, it is needed of
+    the narrowest candidate that no known bounds exceed."""
     analyzer = lowering.analyzer
     nodes = {k: n for k, n in program.items() if not n.is_bool}
     # The graph has the operations: the node of one that has a name is a variable.
@@ -104,9 +105,13 @@ def choose_type(
         fits = bounded and all(least <= lo and hi <= most for lo, hi in bounds)
         if fits and (least < 0 or not negated):
             return Width(candidate)
-        if candidate == candidates[-1]:
+        is_last = candidate == candidates[-1]
+        if is_last or lowering.narrow:
             with analyzer.prover.quick():  # a weaker proof only costs a longer header
-                return _Needs(name, lowering, problem, program, candidate).width()
+                needs = _Needs(name, lowering, problem, program, candidate)
+                found = needs.width() if is_last else needs.width_within_bounds()
+            if found is not None:
+                return found
     raise WidthError(f"{name}: no index type to choose from")
 
 
@@ -150,14 +155,14 @@ class _Needs:
         self.analyzer, self.index_type = lowering.analyzer, index_type
         self.least, self.most = index_type.ends
         self.placed, self.params = problem.parameters.placed, problem.parameters.names
-        self.stand_ins, self.typed = problem.conditions.stand_ins, problem.parameters.types.keys()
+        self.stand_ins, self.typed = problem.conditions.stand_ins, problem.parameters.types
         self.open = self._beyond()
         self.paths = self._branches() if lowering.lazy else dict.fromkeys(program, NONE)
         self.covered = self._covered()
         # each is at most the type's greatest number, where the conditions of its branches hold
         self.tops: list[tuple[Expr, Path]] = []
         self.floors: list[Expr] = []  # each is at least its least
-        self.unseen = False
+        self.unseen = self.exceeded = False
 
     def width(self) -> Width:
         """The type with what is needed, the strongest conditions only."""
@@ -181,6 +186,21 @@ class _Needs:
             if low or high:
                 self._need(k, low, high)
         return Width(self.index_type, tuple(self._conditions()), self.unseen)
+
+    def width_within_bounds(self) -> Width | None:
+        """The same, None where the bounds that are known say that some value does not fit."""
+        wide = {name for name, kind in self.typed.items() if DECLARED[kind].width >= 32}
+        for k in self.open:
+            ends = [end for end in (self.nodes[k].lo, self.nodes[k].hi) if end is not None]
+            if any(not self.least <= end <= self.most for end in ends):
+                value = self.lowering.value(k)
+                if value is None or value.symbols().isdisjoint(wide):  # whose bounds say nothing
+                    return None
+        try:
+            width = self.width()
+        except WidthError:
+            return None
+        return None if self.exceeded else width
 
     def _beyond(self) -> set[Node]:
         """The nodes that are not proven to fit where their operands do. An argument fits, or its
@@ -228,7 +248,7 @@ class _Needs:
         node, analyzer = self.nodes[k], self.analyzer
         numbers = [end for end in (node.lo if low else None, node.hi if high else None) if end]
         value = self.lowering.value(k)
-        if value is not None and not value.symbols().isdisjoint(self.typed):
+        if value is not None and not value.symbols().isdisjoint(self.typed.keys()):
             numbers = []  # they come of types, and say nothing of sizes
         if value is None or (numbers and self._is_fixed(value)):
             if numbers:
@@ -264,7 +284,7 @@ class _Needs:
             elif (analyzer.interval(bound)[0] or 0) > self.most:
                 if value.symbols() - keep <= set(self.placed):
                     raise self._misfit(k)
-                bound = None  # one of the other parameters may be smaller
+                bound, self.exceeded = None, True  # one of the other parameters may be smaller
             if bound is not None:
                 self.tops.append((bound, path))
             elif len(numbers) < low + high or _looks_up(value):

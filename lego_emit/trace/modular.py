@@ -168,12 +168,8 @@ def checked(subject: Any, known: TraceOptions, options: Any, printer: Any) -> Tr
     """What is said of a subject beforehand, with the number that its arithmetic wraps at. options: of
     generate(). Raises TargetError for a type or a language that does not wrap, and TraceError for what has
     no form where arithmetic wraps."""
-    (index_type,) = options.index_type
-    if index_type not in WRAPS:
-        raise TargetError(
-            f"wrapping is modulo 2**32 or 2**64, and index_type is {index_type}; give "
-            f"index_type='{WRAPS[0]}' or '{WRAPS[1]}'"
-        )
+    (index_type,) = options.index_type or [None]
+    most = _most(index_type)
     if index_type not in printer.wrapping:
         raise TargetError(
             f"{printer.title} has no arithmetic of {index_type} here that wraps; leave out wrapping, or "
@@ -191,15 +187,25 @@ def checked(subject: Any, known: TraceOptions, options: Any, printer: Any) -> Tr
                 "wrapping is for functions of integers, not for layouts, whose indices never wrap, and not "
                 "for expressions; write def f(x, y): return .., or leave out wrapping"
             )
-    return replace(known, most=2 ** int(index_type.removeprefix("uint")) - 1)
+    return replace(known, most=most)
 
 
-def references(subject: Any, index_types: Sequence[str], are_several: bool) -> Any:
+def _most(index_type: str | None) -> int:
+    """The greatest number of an index type. Raises TargetError for one that does not wrap."""
+    if index_type not in WRAPS:
+        raise TargetError(
+            f"wrapping is modulo 2**32 or 2**64, and index_type is {index_type}; give "
+            f"index_type='{WRAPS[0]}' or '{WRAPS[1]}'"
+        )
+    return 2 ** int(index_type.removeprefix("uint")) - 1
+
+
+def references(subject: Any, index_types: Sequence[str | None], are_several: bool) -> Any:
     """What emitted functions are compared with; a list of them of several subjects. Raises TargetError for
     several index types."""
     if len(index_types) > 1:
         raise TargetError("wrapping is modulo one number: give one index_type, uint32 or uint64")
-    most = 2 ** int(index_types[0].removeprefix("uint")) - 1
+    most = _most(index_types[0])
     found = [Wrapped(one, most) for one in _each(subject)]
     return found if are_several else found[0]
 
