@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_CL
-#define LEGO_BRICK_CL 0x6ae18fe6
+#define LEGO_BRICK_CL 0x7c7799d4
 
 /// Physical position of the logical index (i, j, k, l, m, n).
 /// @param N N >= 1
@@ -15,19 +15,19 @@
 /// @param n 0 <= n < B
 /// @return 0 <= the result < N*N*N
 /// @pre N % B == 0
-/// @pre N*N*N <= LONG_MAX
-static inline long brick_apply(long N, long B, long i, long j, long k, long l, long m, long n) {
+/// @pre N*N*N <= INT_MAX
+static inline int brick_apply(int N, int B, int i, int j, int k, int l, int m, int n) {
   return B * (B * (B * k + N * j + l) + N * N * i + m) + n;
 }
 
 /// The result of brick_inv.
 typedef struct brick_inv_result {
-  long i;
-  long j;
-  long k;
-  long l;
-  long m;
-  long n;
+  int i;
+  int j;
+  int k;
+  int l;
+  int m;
+  int n;
 } brick_inv_result;
 
 /// Logical index (i, j, k, l, m, n) of a physical position.
@@ -36,11 +36,11 @@ typedef struct brick_inv_result {
 /// @param flat 0 <= flat < N*N*N
 /// @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// @pre N % B == 0
-/// @pre B*N*N <= LONG_MAX
-static inline brick_inv_result brick_inv(long N, long B, long flat) {
-  const long flat_div_B = flat / B;
-  const long scaled = B * B;
-  const long scaled_2 = scaled * N;
+/// @pre B*N*N <= INT_MAX
+static inline brick_inv_result brick_inv(int N, int B, int flat) {
+  const int flat_div_B = flat / B;
+  const int scaled = B * B;
+  const int scaled_2 = scaled * N;
   const brick_inv_result result = {
       flat_div_B / (N * N),
       flat % (B * N * N) / scaled_2,
@@ -52,6 +52,6 @@ static inline brick_inv_result brick_inv(long N, long B, long flat) {
   return result;
 }
 
-#elif LEGO_BRICK_CL != 0x6ae18fe6
+#elif LEGO_BRICK_CL != 0x7c7799d4
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_CL

@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_CUH
-#define LEGO_BRICK_CUH 0x0756aafa
+#define LEGO_BRICK_CUH 0x205f7cac
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -23,21 +23,20 @@
 /// @param n 0 <= n < B
 /// @return 0 <= the result < N*N*N
 /// @pre N % B == 0
-/// @pre N*N*N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long brick_apply(
-    long long N, long long B, long long i, long long j, long long k, long long l, long long m,
-    long long n) noexcept {
+/// @pre N*N*N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int brick_apply(
+    int N, int B, int i, int j, int k, int l, int m, int n) noexcept {
   return B * (B * (B * k + N * j + l) + N * N * i + m) + n;
 }
 
 /// The result of brick_inv.
 struct brick_inv_result {
-  long long i;
-  long long j;
-  long long k;
-  long long l;
-  long long m;
-  long long n;
+  int i;
+  int j;
+  int k;
+  int l;
+  int m;
+  int n;
 };
 
 /// Logical index (i, j, k, l, m, n) of a physical position.
@@ -46,12 +45,12 @@ struct brick_inv_result {
 /// @param flat 0 <= flat < N*N*N
 /// @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// @pre N % B == 0
-/// @pre B*N*N <= LLONG_MAX
+/// @pre B*N*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr brick_inv_result brick_inv(
-    long long N, long long B, long long flat) noexcept {
-  const long long flat_div_B = flat / B;
-  const long long scaled = B * B;
-  const long long scaled_2 = scaled * N;
+    int N, int B, int flat) noexcept {
+  const int flat_div_B = flat / B;
+  const int scaled = B * B;
+  const int scaled_2 = scaled * N;
   return {
       flat_div_B / (N * N),
       flat % (B * N * N) / scaled_2,
@@ -64,10 +63,9 @@ struct brick_inv_result {
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool brick_fits(long long N, long long B) noexcept {
-  return N >= 1 && B >= 1 && N % B == 0 && N <= 0x7fffffffffffffff / N / N
-      && B <= 0x7fffffffffffffff / N / N;
+  return N >= 1 && B >= 1 && N % B == 0 && N <= 2147483647 / N / N && B <= 2147483647 / N / N;
 }
 
-#elif LEGO_BRICK_CUH != 0x0756aafa
+#elif LEGO_BRICK_CUH != 0x205f7cac
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_CUH

@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_METAL
-#define LEGO_BRICK_METAL 0x1f88e6dd
+#define LEGO_BRICK_METAL 0x270614bc
 
 #include <metal_stdlib>
 
@@ -17,19 +17,19 @@
 /// @param n 0 <= n < B
 /// @return 0 <= the result < N*N*N
 /// @pre N % B == 0
-/// @pre N*N*N <= LONG_MAX
-static inline long brickApply(long N, long B, long i, long j, long k, long l, long m, long n) {
+/// @pre N*N*N <= INT_MAX
+static inline int brickApply(int N, int B, int i, int j, int k, int l, int m, int n) {
   return B * (B * (B * k + N * j + l) + N * N * i + m) + n;
 }
 
 /// The result of brickInv.
 struct BrickInvResult {
-  long i;
-  long j;
-  long k;
-  long l;
-  long m;
-  long n;
+  int i;
+  int j;
+  int k;
+  int l;
+  int m;
+  int n;
 };
 
 /// Logical index (i, j, k, l, m, n) of a physical position.
@@ -38,11 +38,11 @@ struct BrickInvResult {
 /// @param flat 0 <= flat < N*N*N
 /// @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// @pre N % B == 0
-/// @pre B*N*N <= LONG_MAX
-static inline BrickInvResult brickInv(long N, long B, long flat) {
-  const long flatDivB = flat / B;
-  const long scaled = B * B;
-  const long scaled2 = scaled * N;
+/// @pre B*N*N <= INT_MAX
+static inline BrickInvResult brickInv(int N, int B, int flat) {
+  const int flatDivB = flat / B;
+  const int scaled = B * B;
+  const int scaled2 = scaled * N;
   return {
       flatDivB / (N * N),
       flat % (B * N * N) / scaled2,
@@ -53,6 +53,6 @@ static inline BrickInvResult brickInv(long N, long B, long flat) {
   };
 }
 
-#elif LEGO_BRICK_METAL != 0x1f88e6dd
+#elif LEGO_BRICK_METAL != 0x270614bc
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_METAL

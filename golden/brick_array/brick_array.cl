@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_CL
-#define LEGO_BRICK_ARRAY_CL 0x6b6bf444
+#define LEGO_BRICK_ARRAY_CL 0x07b715d4
 
 /// Physical position of the logical index (i, j, k, l, m, n).
 /// @param N N >= 1
@@ -15,20 +15,19 @@
 /// @param n 0 <= n < B
 /// @return 0 <= the result < N*N*N
 /// @pre N % B == 0
-/// @pre N*N*N <= LONG_MAX
-static inline long brick_array_apply(
-    long N, long B, long i, long j, long k, long l, long m, long n) {
+/// @pre N*N*N <= INT_MAX
+static inline int brick_array_apply(int N, int B, int i, int j, int k, int l, int m, int n) {
   return N * (N * (B * i + l) + B * j + m) + B * k + n;
 }
 
 /// The result of brick_array_inv.
 typedef struct brick_array_inv_result {
-  long i;
-  long j;
-  long k;
-  long l;
-  long m;
-  long n;
+  int i;
+  int j;
+  int k;
+  int l;
+  int m;
+  int n;
 } brick_array_inv_result;
 
 /// Logical index (i, j, k, l, m, n) of a physical position.
@@ -37,10 +36,10 @@ typedef struct brick_array_inv_result {
 /// @param flat 0 <= flat < N*N*N
 /// @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// @pre N % B == 0
-/// @pre N*N <= LONG_MAX
-static inline brick_array_inv_result brick_array_inv(long N, long B, long flat) {
-  const long flat_div_N = flat / N;
-  const long flat_div_N_div_N = flat_div_N / N;
+/// @pre N*N <= INT_MAX
+static inline brick_array_inv_result brick_array_inv(int N, int B, int flat) {
+  const int flat_div_N = flat / N;
+  const int flat_div_N_div_N = flat_div_N / N;
   const brick_array_inv_result result = {
       flat_div_N_div_N / B,
       flat % (N * N) / (B * N),
@@ -52,6 +51,6 @@ static inline brick_array_inv_result brick_array_inv(long N, long B, long flat) 
   return result;
 }
 
-#elif LEGO_BRICK_ARRAY_CL != 0x6b6bf444
+#elif LEGO_BRICK_ARRAY_CL != 0x07b715d4
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_CL

@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_CUH
-#define LEGO_BRICK_ARRAY_CUH 0x198c3297
+#define LEGO_BRICK_ARRAY_CUH 0x34fb31db
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -23,21 +23,20 @@
 /// @param n 0 <= n < B
 /// @return 0 <= the result < N*N*N
 /// @pre N % B == 0
-/// @pre N*N*N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long brick_array_apply(
-    long long N, long long B, long long i, long long j, long long k, long long l, long long m,
-    long long n) noexcept {
+/// @pre N*N*N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int brick_array_apply(
+    int N, int B, int i, int j, int k, int l, int m, int n) noexcept {
   return N * (N * (B * i + l) + B * j + m) + B * k + n;
 }
 
 /// The result of brick_array_inv.
 struct brick_array_inv_result {
-  long long i;
-  long long j;
-  long long k;
-  long long l;
-  long long m;
-  long long n;
+  int i;
+  int j;
+  int k;
+  int l;
+  int m;
+  int n;
 };
 
 /// Logical index (i, j, k, l, m, n) of a physical position.
@@ -46,11 +45,11 @@ struct brick_array_inv_result {
 /// @param flat 0 <= flat < N*N*N
 /// @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// @pre N % B == 0
-/// @pre N*N <= LLONG_MAX
+/// @pre N*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr brick_array_inv_result brick_array_inv(
-    long long N, long long B, long long flat) noexcept {
-  const long long flat_div_N = flat / N;
-  const long long flat_div_N_div_N = flat_div_N / N;
+    int N, int B, int flat) noexcept {
+  const int flat_div_N = flat / N;
+  const int flat_div_N_div_N = flat_div_N / N;
   return {
       flat_div_N_div_N / B,
       flat % (N * N) / (B * N),
@@ -63,9 +62,9 @@ struct brick_array_inv_result {
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool brick_array_fits(long long N, long long B) noexcept {
-  return N >= 1 && B >= 1 && N % B == 0 && N <= 0x7fffffffffffffff / N / N;
+  return N >= 1 && B >= 1 && N % B == 0 && N <= 2147483647 / N / N && B <= 2147483647;
 }
 
-#elif LEGO_BRICK_ARRAY_CUH != 0x198c3297
+#elif LEGO_BRICK_ARRAY_CUH != 0x34fb31db
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_CUH

@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_METAL
-#define LEGO_BRICK_ARRAY_METAL 0x115ec801
+#define LEGO_BRICK_ARRAY_METAL 0x0c58e770
 
 #include <metal_stdlib>
 
@@ -17,19 +17,19 @@
 /// @param n 0 <= n < B
 /// @return 0 <= the result < N*N*N
 /// @pre N % B == 0
-/// @pre N*N*N <= LONG_MAX
-static inline long brickArrayApply(long N, long B, long i, long j, long k, long l, long m, long n) {
+/// @pre N*N*N <= INT_MAX
+static inline int brickArrayApply(int N, int B, int i, int j, int k, int l, int m, int n) {
   return N * (N * (B * i + l) + B * j + m) + B * k + n;
 }
 
 /// The result of brickArrayInv.
 struct BrickArrayInvResult {
-  long i;
-  long j;
-  long k;
-  long l;
-  long m;
-  long n;
+  int i;
+  int j;
+  int k;
+  int l;
+  int m;
+  int n;
 };
 
 /// Logical index (i, j, k, l, m, n) of a physical position.
@@ -38,10 +38,10 @@ struct BrickArrayInvResult {
 /// @param flat 0 <= flat < N*N*N
 /// @return 0 <= i < N / B, 0 <= j < N / B, 0 <= k < N / B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 /// @pre N % B == 0
-/// @pre N*N <= LONG_MAX
-static inline BrickArrayInvResult brickArrayInv(long N, long B, long flat) {
-  const long flatDivN = flat / N;
-  const long flatDivNDivN = flatDivN / N;
+/// @pre N*N <= INT_MAX
+static inline BrickArrayInvResult brickArrayInv(int N, int B, int flat) {
+  const int flatDivN = flat / N;
+  const int flatDivNDivN = flatDivN / N;
   return {
       flatDivNDivN / B,
       flat % (N * N) / (B * N),
@@ -52,6 +52,6 @@ static inline BrickArrayInvResult brickArrayInv(long N, long B, long flat) {
   };
 }
 
-#elif LEGO_BRICK_ARRAY_METAL != 0x115ec801
+#elif LEGO_BRICK_ARRAY_METAL != 0x0c58e770
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_METAL

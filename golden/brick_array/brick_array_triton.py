@@ -26,16 +26,8 @@ def brick_array_apply(N, B, i, j, k, l, m, n):
         0 <= the result < N*N*N
 
     Assumes N % B == 0.
-    Assumes N*N*N <= 2**63 - 1.
+    Assumes N*N*N <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    B = tl.cast(B, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
-    k = tl.cast(k, tl.int64)
-    l = tl.cast(l, tl.int64)
-    m = tl.cast(m, tl.int64)
-    n = tl.cast(n, tl.int64)
     return N * (N * (B * i + l) + B * j + m) + B * k + n
 
 
@@ -52,11 +44,8 @@ def brick_array_inv(N, B, flat):
         0 <= i < N // B, 0 <= j < N // B, 0 <= k < N // B, 0 <= l < B, 0 <= m < B, 0 <= n < B
 
     Assumes N % B == 0.
-    Assumes N*N <= 2**63 - 1.
+    Assumes N*N <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    B = tl.cast(B, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     flat_div_N = flat // N
     flat_div_N_div_N = flat_div_N // N
     return (

@@ -2,7 +2,7 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_CL
-#define LEGO_BRICK_NEIGHBOR_CL 0x66226509
+#define LEGO_BRICK_NEIGHBOR_CL 0x1dcff0de
 
 /// The index at (x, y, z, dx, dy, dz).
 /// @param N N >= 1
@@ -18,20 +18,19 @@
 /// @pre y + dy < N
 /// @pre 0 <= z + dz
 /// @pre z + dz < N
-/// @pre N*N*N <= LONG_MAX
-static inline long brick_neighbor(
-    long N, long B, long x, long y, long z, long dx, long dy, long dz) {
-  const long total = dy + y;
-  const long total_2 = dz + z;
-  const long total_2_div_B = total_2 / B;
-  const long total_3 = dx + x;
-  const long total_3_div_B = total_3 / B;
+/// @pre N*N*N <= INT_MAX
+static inline int brick_neighbor(int N, int B, int x, int y, int z, int dx, int dy, int dz) {
+  const int total = dy + y;
+  const int total_2 = dz + z;
+  const int total_2_div_B = total_2 / B;
+  const int total_3 = dx + x;
+  const int total_3_div_B = total_3 / B;
   return B
       * (B * (B * (total_2_div_B - total_3_div_B) + total / B * (N - 1) + total_3)
          + N * N * total_3_div_B + total - total_2_div_B)
       + total_2;
 }
 
-#elif LEGO_BRICK_NEIGHBOR_CL != 0x66226509
+#elif LEGO_BRICK_NEIGHBOR_CL != 0x1dcff0de
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_CL

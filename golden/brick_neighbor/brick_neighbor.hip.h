@@ -2,7 +2,7 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_HIP_H
-#define LEGO_BRICK_NEIGHBOR_HIP_H 0x097e4e8f
+#define LEGO_BRICK_NEIGHBOR_HIP_H 0x3c35ea6e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -26,15 +26,14 @@
 /// @pre y + dy < N
 /// @pre 0 <= z + dz
 /// @pre z + dz < N
-/// @pre N*N*N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long brick_neighbor(
-    long long N, long long B, long long x, long long y, long long z, long long dx, long long dy,
-    long long dz) noexcept {
-  const long long total = dy + y;
-  const long long total_2 = dz + z;
-  const long long total_2_div_B = total_2 / B;
-  const long long total_3 = dx + x;
-  const long long total_3_div_B = total_3 / B;
+/// @pre N*N*N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int brick_neighbor(
+    int N, int B, int x, int y, int z, int dx, int dy, int dz) noexcept {
+  const int total = dy + y;
+  const int total_2 = dz + z;
+  const int total_2_div_B = total_2 / B;
+  const int total_3 = dx + x;
+  const int total_3_div_B = total_3 / B;
   return B
       * (B * (B * (total_2_div_B - total_3_div_B) + total / B * (N - 1) + total_3)
          + N * N * total_3_div_B + total - total_2_div_B)
@@ -43,9 +42,9 @@
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool brick_neighbor_fits(long long N, long long B) noexcept {
-  return N >= 1 && B >= 1 && N % B == 0 && N <= 0x7fffffffffffffff / N / N;
+  return N >= 1 && B >= 1 && N % B == 0 && N <= 2147483647 / N / N && B <= 2147483647;
 }
 
-#elif LEGO_BRICK_NEIGHBOR_HIP_H != 0x097e4e8f
+#elif LEGO_BRICK_NEIGHBOR_HIP_H != 0x3c35ea6e
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_HIP_H

@@ -2,7 +2,7 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_METAL
-#define LEGO_BRICK_NEIGHBOR_METAL 0x39aed5bb
+#define LEGO_BRICK_NEIGHBOR_METAL 0x0c65636a
 
 #include <metal_stdlib>
 
@@ -20,20 +20,19 @@
 /// @pre y + dy < N
 /// @pre 0 <= z + dz
 /// @pre z + dz < N
-/// @pre N*N*N <= LONG_MAX
-static inline long brickNeighbor(
-    long N, long B, long x, long y, long z, long dx, long dy, long dz) {
-  const long total = dy + y;
-  const long total2 = dz + z;
-  const long total2DivB = total2 / B;
-  const long total3 = dx + x;
-  const long total3DivB = total3 / B;
+/// @pre N*N*N <= INT_MAX
+static inline int brickNeighbor(int N, int B, int x, int y, int z, int dx, int dy, int dz) {
+  const int total = dy + y;
+  const int total2 = dz + z;
+  const int total2DivB = total2 / B;
+  const int total3 = dx + x;
+  const int total3DivB = total3 / B;
   return B
       * (B * (B * (total2DivB - total3DivB) + total / B * (N - 1) + total3) + N * N * total3DivB
          + total - total2DivB)
       + total2;
 }
 
-#elif LEGO_BRICK_NEIGHBOR_METAL != 0x39aed5bb
+#elif LEGO_BRICK_NEIGHBOR_METAL != 0x0c65636a
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_METAL

@@ -32,16 +32,8 @@ def brick_neighbor(N, B, x, y, z, dx, dy, dz):
     Assumes y + dy < N.
     Assumes 0 <= z + dz.
     Assumes z + dz < N.
-    Assumes N*N*N <= 2**63 - 1.
+    Assumes N*N*N <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    B = tl.cast(B, tl.int64)
-    x = tl.cast(x, tl.int64)
-    y = tl.cast(y, tl.int64)
-    z = tl.cast(z, tl.int64)
-    dx = tl.cast(dx, tl.int64)
-    dy = tl.cast(dy, tl.int64)
-    dz = tl.cast(dz, tl.int64)
     total = dy + y
     total_2 = dz + z
     total_2_div_B = total_2 // B

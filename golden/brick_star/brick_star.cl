@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_CL
-#define LEGO_BRICK_STAR_CL 0x5957b08a
+#define LEGO_BRICK_STAR_CL 0x50fc0e15
 
 /// The index at (bx, by, bz, i, j, k).
 /// @param N N >= 1
@@ -16,16 +16,16 @@
 /// @return 0 <= the result < N*N*N
 /// @pre N % B == 0
 /// @pre bx + 1 < N / B
-/// @pre N*N*N <= LONG_MAX
-static inline long brick_star(long N, long B, long bx, long by, long bz, long i, long j, long k) {
-  const long difference = B + i - 1;
-  const long difference_div_B = difference / B;
+/// @pre N*N*N <= INT_MAX
+static inline int brick_star(int N, int B, int bx, int by, int bz, int i, int j, int k) {
+  const int difference = B + i - 1;
+  const int difference_div_B = difference / B;
   return B
       * (B * (B * (bz - difference_div_B) + N * by + difference) + N * (N * (difference_div_B + bx))
          + j)
       + k;
 }
 
-#elif LEGO_BRICK_STAR_CL != 0x5957b08a
+#elif LEGO_BRICK_STAR_CL != 0x50fc0e15
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_CL

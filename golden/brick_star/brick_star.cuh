@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_CUH
-#define LEGO_BRICK_STAR_CUH 0x34c7eb86
+#define LEGO_BRICK_STAR_CUH 0x6ae7a0a1
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -24,12 +24,11 @@
 /// @return 0 <= the result < N*N*N
 /// @pre N % B == 0
 /// @pre bx + 1 < N / B
-/// @pre N*N*N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long brick_star(
-    long long N, long long B, long long bx, long long by, long long bz, long long i, long long j,
-    long long k) noexcept {
-  const long long difference = B + i - 1;
-  const long long difference_div_B = difference / B;
+/// @pre N*N*N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int brick_star(
+    int N, int B, int bx, int by, int bz, int i, int j, int k) noexcept {
+  const int difference = B + i - 1;
+  const int difference_div_B = difference / B;
   return B
       * (B * (B * (bz - difference_div_B) + N * by + difference) + N * (N * (difference_div_B + bx))
          + j)
@@ -38,9 +37,9 @@
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool brick_star_fits(long long N, long long B) noexcept {
-  return N >= 1 && B >= 1 && N % B == 0 && N <= 0x7fffffffffffffff / N / N;
+  return N >= 1 && B >= 1 && N % B == 0 && N <= 2147483647 / N / N && B <= 2147483647;
 }
 
-#elif LEGO_BRICK_STAR_CUH != 0x34c7eb86
+#elif LEGO_BRICK_STAR_CUH != 0x6ae7a0a1
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_CUH

@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_METAL
-#define LEGO_BRICK_STAR_METAL 0x2c2e6cef
+#define LEGO_BRICK_STAR_METAL 0x279f1641
 
 #include <metal_stdlib>
 
@@ -18,16 +18,16 @@
 /// @return 0 <= the result < N*N*N
 /// @pre N % B == 0
 /// @pre bx + 1 < N / B
-/// @pre N*N*N <= LONG_MAX
-static inline long brickStar(long N, long B, long bx, long by, long bz, long i, long j, long k) {
-  const long difference = B + i - 1;
-  const long differenceDivB = difference / B;
+/// @pre N*N*N <= INT_MAX
+static inline int brickStar(int N, int B, int bx, int by, int bz, int i, int j, int k) {
+  const int difference = B + i - 1;
+  const int differenceDivB = difference / B;
   return B
       * (B * (B * (bz - differenceDivB) + N * by + difference) + N * (N * (differenceDivB + bx))
          + j)
       + k;
 }
 
-#elif LEGO_BRICK_STAR_METAL != 0x2c2e6cef
+#elif LEGO_BRICK_STAR_METAL != 0x279f1641
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_METAL

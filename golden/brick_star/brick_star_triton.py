@@ -27,16 +27,8 @@ def brick_star(N, B, bx, by, bz, i, j, k):
 
     Assumes N % B == 0.
     Assumes bx + 1 < N // B.
-    Assumes N*N*N <= 2**63 - 1.
+    Assumes N*N*N <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    B = tl.cast(B, tl.int64)
-    bx = tl.cast(bx, tl.int64)
-    by = tl.cast(by, tl.int64)
-    bz = tl.cast(bz, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
-    k = tl.cast(k, tl.int64)
     difference = B + i - 1
     difference_div_B = difference // B
     return (

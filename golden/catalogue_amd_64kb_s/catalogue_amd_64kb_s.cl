@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_CL
-#define LEGO_CATALOGUE_AMD_64KB_S_CL 0x342c08e8
+#define LEGO_CATALOGUE_AMD_64KB_S_CL 0x562bc8b1
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,9 +10,9 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
-/// @pre 64*N + 8128 <= LONG_MAX
-/// @pre M*N + 127*M + 63*N + 3904 <= LONG_MAX
-static inline long catalogue_amd_64kb_s_apply(long M, long N, long i, long j) {
+/// @pre 64*N + 8128 <= INT_MAX
+/// @pre M*N + 127*M + 63*N + 3904 <= INT_MAX
+static inline int catalogue_amd_64kb_s_apply(int M, int N, int i, int j) {
   (void)M;
   return (i >> 6) * (8192 * ((N + 127) >> 7)) + 4096 * (j >> 6) + 64 * (i & 0x20) + 32 * (j & 0x20)
       + 32 * (i & 0x10) + 16 * (j & 0x10) + 16 * (i & 8) + 8 * (j & 8) + 8 * (i & 4) + 4 * (j & 6)
@@ -21,8 +21,8 @@ static inline long catalogue_amd_64kb_s_apply(long M, long N, long i, long j) {
 
 /// The result of catalogue_amd_64kb_s_inv.
 typedef struct catalogue_amd_64kb_s_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } catalogue_amd_64kb_s_inv_result;
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -30,15 +30,15 @@ typedef struct catalogue_amd_64kb_s_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 64*N + 8128 <= LONG_MAX
-static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(long M, long N, long flat) {
-  const long flat_div_32 = flat >> 5;
-  const long flat_div_8 = flat >> 3;
-  const long flat_div_16 = flat >> 4;
-  const long scaled = 8192 * ((N + 127) >> 7);
-  const long total = 64 * (flat / scaled) + ((flat >> 6) & 0x20) + (flat_div_32 & 0x10)
+/// @pre 64*N + 8128 <= INT_MAX
+static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(int M, int N, int flat) {
+  const int flat_div_32 = flat >> 5;
+  const int flat_div_8 = flat >> 3;
+  const int flat_div_16 = flat >> 4;
+  const int scaled = 8192 * ((N + 127) >> 7);
+  const int total = 64 * (flat / scaled) + ((flat >> 6) & 0x20) + (flat_div_32 & 0x10)
       + (flat_div_16 & 8) + (flat_div_8 & 4) + ((flat >> 1) & 3);
-  const long total_2 = 64 * (flat % scaled >> 12) + (flat_div_32 & 0x20) + (flat_div_16 & 0x10)
+  const int total_2 = 64 * (flat % scaled >> 12) + (flat_div_32 & 0x20) + (flat_div_16 & 0x10)
       + (flat_div_8 & 8) + ((flat >> 2) & 6) + (flat & 1);
   const catalogue_amd_64kb_s_inv_result result = {
       total < M && total_2 < N ? total : -1,
@@ -47,6 +47,6 @@ static inline catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(long M, l
   return result;
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_CL != 0x342c08e8
+#elif LEGO_CATALOGUE_AMD_64KB_S_CL != 0x562bc8b1
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_CUH
-#define LEGO_CATALOGUE_AMD_64KB_S_CUH 0x73575ff8
+#define LEGO_CATALOGUE_AMD_64KB_S_CUH 0x1fa3d0ca
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,10 +18,10 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
-/// @pre 64*N + 8128 <= LLONG_MAX
-/// @pre M*N + 127*M + 63*N + 3904 <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_amd_64kb_s_apply(
-    [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
+/// @pre 64*N + 8128 <= INT_MAX
+/// @pre M*N + 127*M + 63*N + 3904 <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_amd_64kb_s_apply(
+    [[maybe_unused]] int M, int N, int i, int j) noexcept {
   return (i >> 6) * (8192 * ((N + 127) >> 7)) + 4096 * (j >> 6) + 64 * (i & 0x20) + 32 * (j & 0x20)
       + 32 * (i & 0x10) + 16 * (j & 0x10) + 16 * (i & 8) + 8 * (j & 8) + 8 * (i & 4) + 4 * (j & 6)
       + 2 * (i & 3) + (j & 1);
@@ -29,8 +29,8 @@
 
 /// The result of catalogue_amd_64kb_s_inv.
 struct catalogue_amd_64kb_s_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -38,27 +38,28 @@ struct catalogue_amd_64kb_s_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 64*N + 8128 <= LLONG_MAX
+/// @pre 64*N + 8128 <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_amd_64kb_s_inv_result catalogue_amd_64kb_s_inv(
-    long long M, long long N, long long flat) noexcept {
-  const long long flat_div_32 = flat >> 5;
-  const long long flat_div_8 = flat >> 3;
-  const long long flat_div_16 = flat >> 4;
-  const long long scaled = 8192 * ((N + 127) >> 7);
-  const long long total = 64 * (flat / scaled) + ((flat >> 6) & 0x20) + (flat_div_32 & 0x10)
+    int M, int N, int flat) noexcept {
+  const int flat_div_32 = flat >> 5;
+  const int flat_div_8 = flat >> 3;
+  const int flat_div_16 = flat >> 4;
+  const int scaled = 8192 * ((N + 127) >> 7);
+  const int total = 64 * (flat / scaled) + ((flat >> 6) & 0x20) + (flat_div_32 & 0x10)
       + (flat_div_16 & 8) + (flat_div_8 & 4) + ((flat >> 1) & 3);
-  const long long total_2 = 64 * (flat % scaled >> 12) + (flat_div_32 & 0x20) + (flat_div_16 & 0x10)
+  const int total_2 = 64 * (flat % scaled >> 12) + (flat_div_32 & 0x20) + (flat_div_16 & 0x10)
       + (flat_div_8 & 8) + ((flat >> 2) & 6) + (flat & 1);
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_amd_64kb_s_fits(long long M, long long N) noexcept {
-  return M >= 1 && N >= 1 && N <= (0x7fffffffffffffff - 8128) / 64
-      && M <= (0x7fffffffffffffff - 3904) / 127 && N <= (0x7fffffffffffffff - 3904 - 127 * M) / 63
-      && M <= (0x7fffffffffffffff - 3904 - 127 * M - 63 * N) / N;
+  return M >= 1 && N >= 1 && N <= (2147483647 - static_cast<long long>(8128)) / 64
+      && M <= (2147483647 - static_cast<long long>(3904)) / 127
+      && N <= (2147483647 - static_cast<long long>(3904) - 127 * M) / 63
+      && M <= (2147483647 - static_cast<long long>(3904) - 127 * M - 63 * N) / N;
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_CUH != 0x73575ff8
+#elif LEGO_CATALOGUE_AMD_64KB_S_CUH != 0x1fa3d0ca
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_CUH

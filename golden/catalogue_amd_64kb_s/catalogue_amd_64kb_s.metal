@@ -2,7 +2,7 @@
 //
 // catalogue_amd_64kb_s(M, N)
 #ifndef LEGO_CATALOGUE_AMD_64KB_S_METAL
-#define LEGO_CATALOGUE_AMD_64KB_S_METAL 0x64b8b758
+#define LEGO_CATALOGUE_AMD_64KB_S_METAL 0x3c4e37f6
 
 #include <metal_stdlib>
 
@@ -12,9 +12,9 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
-/// @pre 64*N + 8128 <= LONG_MAX
-/// @pre M*N + 127*M + 63*N + 3904 <= LONG_MAX
-static inline long catalogueAmd64kbSApply(long M, long N, long i, long j) {
+/// @pre 64*N + 8128 <= INT_MAX
+/// @pre M*N + 127*M + 63*N + 3904 <= INT_MAX
+static inline int catalogueAmd64kbSApply(int M, int N, int i, int j) {
   (void)M;
   return (i >> 6) * (8192 * ((N + 127) >> 7)) + 4096 * (j >> 6) + 64 * (i & 0x20) + 32 * (j & 0x20)
       + 32 * (i & 0x10) + 16 * (j & 0x10) + 16 * (i & 8) + 8 * (j & 8) + 8 * (i & 4) + 4 * (j & 6)
@@ -23,8 +23,8 @@ static inline long catalogueAmd64kbSApply(long M, long N, long i, long j) {
 
 /// The result of catalogueAmd64kbSInv.
 struct CatalogueAmd64kbSInvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -32,19 +32,19 @@ struct CatalogueAmd64kbSInvResult {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8192*((M - 1) / 64 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 64*N + 8128 <= LONG_MAX
-static inline CatalogueAmd64kbSInvResult catalogueAmd64kbSInv(long M, long N, long flat) {
-  const long flatDiv32 = flat >> 5;
-  const long flatDiv8 = flat >> 3;
-  const long flatDiv16 = flat >> 4;
-  const long scaled = 8192 * ((N + 127) >> 7);
-  const long total = 64 * (flat / scaled) + ((flat >> 6) & 0x20) + (flatDiv32 & 0x10)
+/// @pre 64*N + 8128 <= INT_MAX
+static inline CatalogueAmd64kbSInvResult catalogueAmd64kbSInv(int M, int N, int flat) {
+  const int flatDiv32 = flat >> 5;
+  const int flatDiv8 = flat >> 3;
+  const int flatDiv16 = flat >> 4;
+  const int scaled = 8192 * ((N + 127) >> 7);
+  const int total = 64 * (flat / scaled) + ((flat >> 6) & 0x20) + (flatDiv32 & 0x10)
       + (flatDiv16 & 8) + (flatDiv8 & 4) + ((flat >> 1) & 3);
-  const long total2 = 64 * (flat % scaled >> 12) + (flatDiv32 & 0x20) + (flatDiv16 & 0x10)
+  const int total2 = 64 * (flat % scaled >> 12) + (flatDiv32 & 0x20) + (flatDiv16 & 0x10)
       + (flatDiv8 & 8) + ((flat >> 2) & 6) + (flat & 1);
   return {total < M && total2 < N ? total : -1, total < M && total2 < N ? total2 : -1};
 }
 
-#elif LEGO_CATALOGUE_AMD_64KB_S_METAL != 0x64b8b758
+#elif LEGO_CATALOGUE_AMD_64KB_S_METAL != 0x3c4e37f6
 #error two different units are named catalogue_amd_64kb_s; give name= to one of them
 #endif  // LEGO_CATALOGUE_AMD_64KB_S_METAL

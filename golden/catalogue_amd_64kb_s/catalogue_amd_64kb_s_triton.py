@@ -21,12 +21,9 @@ def catalogue_amd_64kb_s_apply(M, N, i, j):
     Returns:
         0 <= the result < 8192*((M - 1) // 64 + 1)*((N - 1) // 128 + 1)
 
-    Assumes 64*N + 8128 <= 2**63 - 1.
-    Assumes M*N + 127*M + 63*N + 3904 <= 2**63 - 1.
+    Assumes 64*N + 8128 <= 2**31 - 1.
+    Assumes M*N + 127*M + 63*N + 3904 <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return (
         (i >> 6) * (8192 * ((N + 127) >> 7))
         + 4096 * (j >> 6)
@@ -55,11 +52,8 @@ def catalogue_amd_64kb_s_inv(M, N, flat):
     Returns:
         -1 <= i < M, -1 <= j < N
 
-    Assumes 64*N + 8128 <= 2**63 - 1.
+    Assumes 64*N + 8128 <= 2**31 - 1.
     """
-    M = tl.cast(M, tl.int64)
-    N = tl.cast(N, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     flat_div_32 = flat >> 5
     flat_div_8 = flat >> 3
     flat_div_16 = flat >> 4

@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_CL
-#define LEGO_CATALOGUE_AOSOA_CL 0x277cd564
+#define LEGO_CATALOGUE_AOSOA_CL 0x5b43fa6f
 
 /// Physical position of the logical index (i, j).
 /// @param N N >= 1
@@ -10,16 +10,16 @@
 /// @param i 0 <= i < N
 /// @param j 0 <= j < F
 /// @return 0 <= the result < 8*F*((N - 1) / 8 + 1)
-/// @pre F*N + 7*F <= LONG_MAX
-static inline long catalogue_aosoa_apply(long N, long F, long i, long j) {
+/// @pre F*N + 7*F <= INT_MAX
+static inline int catalogue_aosoa_apply(int N, int F, int i, int j) {
   (void)N;
   return 8 * ((i >> 3) * (F - 1) + j) + i;
 }
 
 /// The result of catalogue_aosoa_inv.
 typedef struct catalogue_aosoa_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } catalogue_aosoa_inv_result;
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -27,11 +27,11 @@ typedef struct catalogue_aosoa_inv_result {
 /// @param F F >= 1
 /// @param flat 0 <= flat < 8*F*((N - 1) / 8 + 1)
 /// @return -1 <= i < N, -1 <= j < F
-/// @pre 8*F <= LONG_MAX
-/// @pre F*((N - 1) / 8) <= LONG_MAX
-static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(long N, long F, long flat) {
-  const long quotient = flat / (8 * F);
-  const long total = 8 * quotient + (flat & 7);
+/// @pre 8*F <= INT_MAX
+/// @pre F*((N - 1) / 8) <= INT_MAX
+static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(int N, int F, int flat) {
+  const int quotient = flat / (8 * F);
+  const int total = 8 * quotient + (flat & 7);
   const catalogue_aosoa_inv_result result = {
       total < N ? total : -1,
       total < N ? (flat >> 3) - F * quotient : -1,
@@ -39,6 +39,6 @@ static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(long N, long F, lon
   return result;
 }
 
-#elif LEGO_CATALOGUE_AOSOA_CL != 0x277cd564
+#elif LEGO_CATALOGUE_AOSOA_CL != 0x5b43fa6f
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_CL

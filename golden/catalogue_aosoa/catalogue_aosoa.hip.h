@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_HIP_H
-#define LEGO_CATALOGUE_AOSOA_HIP_H 0x3c91c828
+#define LEGO_CATALOGUE_AOSOA_HIP_H 0x5b1a36ff
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -18,16 +18,16 @@
 /// @param i 0 <= i < N
 /// @param j 0 <= j < F
 /// @return 0 <= the result < 8*F*((N - 1) / 8 + 1)
-/// @pre F*N + 7*F <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_aosoa_apply(
-    [[maybe_unused]] long long N, long long F, long long i, long long j) noexcept {
+/// @pre F*N + 7*F <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_aosoa_apply(
+    [[maybe_unused]] int N, int F, int i, int j) noexcept {
   return 8 * ((i >> 3) * (F - 1) + j) + i;
 }
 
 /// The result of catalogue_aosoa_inv.
 struct catalogue_aosoa_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -35,21 +35,21 @@ struct catalogue_aosoa_inv_result {
 /// @param F F >= 1
 /// @param flat 0 <= flat < 8*F*((N - 1) / 8 + 1)
 /// @return -1 <= i < N, -1 <= j < F
-/// @pre 8*F <= LLONG_MAX
-/// @pre F*((N - 1) / 8) <= LLONG_MAX
+/// @pre 8*F <= INT_MAX
+/// @pre F*((N - 1) / 8) <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_aosoa_inv_result catalogue_aosoa_inv(
-    long long N, long long F, long long flat) noexcept {
-  const long long quotient = flat / (8 * F);
-  const long long total = 8 * quotient + (flat & 7);
+    int N, int F, int flat) noexcept {
+  const int quotient = flat / (8 * F);
+  const int total = 8 * quotient + (flat & 7);
   return {total < N ? total : -1, total < N ? (flat >> 3) - F * quotient : -1};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_aosoa_fits(long long N, long long F) noexcept {
-  return N >= 1 && F >= 1 && F <= 0x7fffffffffffffff / 7 && F <= (0x7fffffffffffffff - 7 * F) / N
-      && (N - 1) / 8 <= 0x7fffffffffffffff / F;
+  return N >= 1 && F >= 1 && F <= 2147483647 / 7 && F <= (2147483647 - 7 * F) / N
+      && (N - 1) / 8 * F <= 2147483647;
 }
 
-#elif LEGO_CATALOGUE_AOSOA_HIP_H != 0x3c91c828
+#elif LEGO_CATALOGUE_AOSOA_HIP_H != 0x5b1a36ff
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_METAL
-#define LEGO_CATALOGUE_AOSOA_METAL 0x062099bd
+#define LEGO_CATALOGUE_AOSOA_METAL 0x7f6fc0b3
 
 #include <metal_stdlib>
 
@@ -12,16 +12,16 @@
 /// @param i 0 <= i < N
 /// @param j 0 <= j < F
 /// @return 0 <= the result < 8*F*((N - 1) / 8 + 1)
-/// @pre F*N + 7*F <= LONG_MAX
-static inline long catalogueAosoaApply(long N, long F, long i, long j) {
+/// @pre F*N + 7*F <= INT_MAX
+static inline int catalogueAosoaApply(int N, int F, int i, int j) {
   (void)N;
   return 8 * ((i >> 3) * (F - 1) + j) + i;
 }
 
 /// The result of catalogueAosoaInv.
 struct CatalogueAosoaInvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -29,14 +29,14 @@ struct CatalogueAosoaInvResult {
 /// @param F F >= 1
 /// @param flat 0 <= flat < 8*F*((N - 1) / 8 + 1)
 /// @return -1 <= i < N, -1 <= j < F
-/// @pre 8*F <= LONG_MAX
-/// @pre F*((N - 1) / 8) <= LONG_MAX
-static inline CatalogueAosoaInvResult catalogueAosoaInv(long N, long F, long flat) {
-  const long quotient = flat / (8 * F);
-  const long total = 8 * quotient + (flat & 7);
+/// @pre 8*F <= INT_MAX
+/// @pre F*((N - 1) / 8) <= INT_MAX
+static inline CatalogueAosoaInvResult catalogueAosoaInv(int N, int F, int flat) {
+  const int quotient = flat / (8 * F);
+  const int total = 8 * quotient + (flat & 7);
   return {total < N ? total : -1, total < N ? (flat >> 3) - F * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_AOSOA_METAL != 0x062099bd
+#elif LEGO_CATALOGUE_AOSOA_METAL != 0x7f6fc0b3
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_METAL

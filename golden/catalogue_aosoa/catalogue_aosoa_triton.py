@@ -21,11 +21,8 @@ def catalogue_aosoa_apply(N, F, i, j):
     Returns:
         0 <= the result < 8*F*((N - 1) // 8 + 1)
 
-    Assumes F*N + 7*F <= 2**63 - 1.
+    Assumes F*N + 7*F <= 2**31 - 1.
     """
-    F = tl.cast(F, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return 8 * ((i >> 3) * (F - 1) + j) + i
 
 
@@ -41,12 +38,9 @@ def catalogue_aosoa_inv(N, F, flat):
     Returns:
         -1 <= i < N, -1 <= j < F
 
-    Assumes 8*F <= 2**63 - 1.
-    Assumes F*((N - 1) // 8) <= 2**63 - 1.
+    Assumes 8*F <= 2**31 - 1.
+    Assumes F*((N - 1) // 8) <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    F = tl.cast(F, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     quotient = flat // (8 * F)
     total = 8 * quotient + (flat & 7)
     return tl.where(total < N, total, -1), tl.where(total < N, (flat >> 3) - F * quotient, -1)

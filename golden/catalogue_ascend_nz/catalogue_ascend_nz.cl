@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_CL
-#define LEGO_CATALOGUE_ASCEND_NZ_CL 0x27518a25
+#define LEGO_CATALOGUE_ASCEND_NZ_CL 0x19339944
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,17 +10,17 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
-/// @pre 16*M + 224 <= LONG_MAX
-/// @pre M*N + 15*M + 15*N <= LONG_MAX
-static inline long catalogue_ascend_nz_apply(long M, long N, long i, long j) {
+/// @pre 16*M + 224 <= INT_MAX
+/// @pre M*N + 15*M + 15*N <= INT_MAX
+static inline int catalogue_ascend_nz_apply(int M, int N, int i, int j) {
   (void)N;
   return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
 }
 
 /// The result of catalogue_ascend_nz_inv.
 typedef struct catalogue_ascend_nz_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } catalogue_ascend_nz_inv_result;
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -28,11 +28,11 @@ typedef struct catalogue_ascend_nz_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 16*M + 240 <= LONG_MAX
-static inline catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(long M, long N, long flat) {
-  const long scaled = 256 * ((M + 15) >> 4);
-  const long total = 16 * (flat / scaled) + (flat & 15);
-  const long quotient = flat % scaled >> 4;
+/// @pre 16*M + 240 <= INT_MAX
+static inline catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(int M, int N, int flat) {
+  const int scaled = 256 * ((M + 15) >> 4);
+  const int total = 16 * (flat / scaled) + (flat & 15);
+  const int quotient = flat % scaled >> 4;
   const catalogue_ascend_nz_inv_result result = {
       quotient < M && total < N ? quotient : -1,
       quotient < M && total < N ? total : -1,
@@ -40,6 +40,6 @@ static inline catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(long M, lon
   return result;
 }
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_CL != 0x27518a25
+#elif LEGO_CATALOGUE_ASCEND_NZ_CL != 0x19339944
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_CL

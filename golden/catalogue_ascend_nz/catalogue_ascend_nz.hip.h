@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_HIP_H
-#define LEGO_CATALOGUE_ASCEND_NZ_HIP_H 0x6659d402
+#define LEGO_CATALOGUE_ASCEND_NZ_HIP_H 0x6e555774
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -18,17 +18,17 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
-/// @pre 16*M + 224 <= LLONG_MAX
-/// @pre M*N + 15*M + 15*N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_ascend_nz_apply(
-    long long M, [[maybe_unused]] long long N, long long i, long long j) noexcept {
+/// @pre 16*M + 224 <= INT_MAX
+/// @pre M*N + 15*M + 15*N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_ascend_nz_apply(
+    int M, [[maybe_unused]] int N, int i, int j) noexcept {
   return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
 }
 
 /// The result of catalogue_ascend_nz_inv.
 struct catalogue_ascend_nz_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -36,22 +36,22 @@ struct catalogue_ascend_nz_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 16*M + 240 <= LLONG_MAX
+/// @pre 16*M + 240 <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(
-    long long M, long long N, long long flat) noexcept {
-  const long long scaled = 256 * ((M + 15) >> 4);
-  const long long total = 16 * (flat / scaled) + (flat & 15);
-  const long long quotient = flat % scaled >> 4;
+    int M, int N, int flat) noexcept {
+  const int scaled = 256 * ((M + 15) >> 4);
+  const int total = 16 * (flat / scaled) + (flat & 15);
+  const int quotient = flat % scaled >> 4;
   return {quotient < M && total < N ? quotient : -1, quotient < M && total < N ? total : -1};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_ascend_nz_fits(long long M, long long N) noexcept {
-  return M >= 1 && N >= 1 && M <= (0x7fffffffffffffff - 224) / 16
-      && N <= (0x7fffffffffffffff - 15 * M) / 15 && M <= (0x7fffffffffffffff - 15 * M - 15 * N) / N
-      && M <= (0x7fffffffffffffff - 240) / 16;
+  return M >= 1 && N >= 1 && M <= (2147483647 - static_cast<long long>(224)) / 16
+      && N <= (2147483647 - 15 * M) / 15 && M <= (2147483647 - 15 * M - 15 * N) / N
+      && 16 * M + 240 <= 2147483647;
 }
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_HIP_H != 0x6659d402
+#elif LEGO_CATALOGUE_ASCEND_NZ_HIP_H != 0x6e555774
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_METAL
-#define LEGO_CATALOGUE_ASCEND_NZ_METAL 0x148ae64c
+#define LEGO_CATALOGUE_ASCEND_NZ_METAL 0x4194c817
 
 #include <metal_stdlib>
 
@@ -12,17 +12,17 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
-/// @pre 16*M + 224 <= LONG_MAX
-/// @pre M*N + 15*M + 15*N <= LONG_MAX
-static inline long catalogueAscendNzApply(long M, long N, long i, long j) {
+/// @pre 16*M + 224 <= INT_MAX
+/// @pre M*N + 15*M + 15*N <= INT_MAX
+static inline int catalogueAscendNzApply(int M, int N, int i, int j) {
   (void)N;
   return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
 }
 
 /// The result of catalogueAscendNzInv.
 struct CatalogueAscendNzInvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -30,14 +30,14 @@ struct CatalogueAscendNzInvResult {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 256*((M - 1) / 16 + 1)*((N - 1) / 16 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 16*M + 240 <= LONG_MAX
-static inline CatalogueAscendNzInvResult catalogueAscendNzInv(long M, long N, long flat) {
-  const long scaled = 256 * ((M + 15) >> 4);
-  const long total = 16 * (flat / scaled) + (flat & 15);
-  const long quotient = flat % scaled >> 4;
+/// @pre 16*M + 240 <= INT_MAX
+static inline CatalogueAscendNzInvResult catalogueAscendNzInv(int M, int N, int flat) {
+  const int scaled = 256 * ((M + 15) >> 4);
+  const int total = 16 * (flat / scaled) + (flat & 15);
+  const int quotient = flat % scaled >> 4;
   return {quotient < M && total < N ? quotient : -1, quotient < M && total < N ? total : -1};
 }
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_METAL != 0x148ae64c
+#elif LEGO_CATALOGUE_ASCEND_NZ_METAL != 0x4194c817
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_METAL

@@ -21,12 +21,9 @@ def catalogue_ascend_nz_apply(M, N, i, j):
     Returns:
         0 <= the result < 256*((M - 1) // 16 + 1)*((N - 1) // 16 + 1)
 
-    Assumes 16*M + 224 <= 2**63 - 1.
-    Assumes M*N + 15*M + 15*N <= 2**63 - 1.
+    Assumes 16*M + 224 <= 2**31 - 1.
+    Assumes M*N + 15*M + 15*N <= 2**31 - 1.
     """
-    M = tl.cast(M, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j
 
 
@@ -42,11 +39,8 @@ def catalogue_ascend_nz_inv(M, N, flat):
     Returns:
         -1 <= i < M, -1 <= j < N
 
-    Assumes 16*M + 240 <= 2**63 - 1.
+    Assumes 16*M + 240 <= 2**31 - 1.
     """
-    M = tl.cast(M, tl.int64)
-    N = tl.cast(N, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     scaled = 256 * ((M + 15) >> 4)
     total = 16 * (flat // scaled) + (flat & 15)
     quotient = (flat % scaled) >> 4

@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_CL
-#define LEGO_CATALOGUE_AWQ_CL 0x69eea489
+#define LEGO_CATALOGUE_AWQ_CL 0x4aa8409e
 
 /// Physical position of the logical index (i, j).
 /// @param K K >= 1
@@ -10,16 +10,16 @@
 /// @param i 0 <= i < K
 /// @param j 0 <= j < 8*N
 /// @return 0 <= the result < 8*K*N
-/// @pre 8*K*N <= LONG_MAX
-static inline long catalogue_awq_apply(long K, long N, long i, long j) {
+/// @pre 8*K*N <= INT_MAX
+static inline int catalogue_awq_apply(int K, int N, int i, int j) {
   (void)K;
   return 8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1);
 }
 
 /// The result of catalogue_awq_inv.
 typedef struct catalogue_awq_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } catalogue_awq_inv_result;
 
 /// Logical index (i, j) of a physical position.
@@ -27,12 +27,12 @@ typedef struct catalogue_awq_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8*K*N
 /// @return 0 <= i < K, 0 <= j < 8*N
-/// @pre 8*N <= LONG_MAX
-/// @pre 8*K*N - 8*N <= LONG_MAX
-static inline catalogue_awq_inv_result catalogue_awq_inv(long K, long N, long flat) {
+/// @pre 8*N <= INT_MAX
+/// @pre 8*K*N - 8*N <= INT_MAX
+static inline catalogue_awq_inv_result catalogue_awq_inv(int K, int N, int flat) {
   (void)K;
-  const long scaled = 8 * N;
-  const long flat_div_scaled = flat / scaled;
+  const int scaled = 8 * N;
+  const int flat_div_scaled = flat / scaled;
   const catalogue_awq_inv_result result = {
       flat_div_scaled,
       6 * (flat >> 3) - scaled * flat_div_scaled + 2 * (flat & 3) + (flat >> 2),
@@ -40,6 +40,6 @@ static inline catalogue_awq_inv_result catalogue_awq_inv(long K, long N, long fl
   return result;
 }
 
-#elif LEGO_CATALOGUE_AWQ_CL != 0x69eea489
+#elif LEGO_CATALOGUE_AWQ_CL != 0x4aa8409e
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_CUH
-#define LEGO_CATALOGUE_AWQ_CUH 0x1938d6c0
+#define LEGO_CATALOGUE_AWQ_CUH 0x339e2ae9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,16 +18,16 @@
 /// @param i 0 <= i < K
 /// @param j 0 <= j < 8*N
 /// @return 0 <= the result < 8*K*N
-/// @pre 8*K*N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_awq_apply(
-    [[maybe_unused]] long long K, long long N, long long i, long long j) noexcept {
+/// @pre 8*K*N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_awq_apply(
+    [[maybe_unused]] int K, int N, int i, int j) noexcept {
   return 8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1);
 }
 
 /// The result of catalogue_awq_inv.
 struct catalogue_awq_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position.
@@ -35,12 +35,12 @@ struct catalogue_awq_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8*K*N
 /// @return 0 <= i < K, 0 <= j < 8*N
-/// @pre 8*N <= LLONG_MAX
-/// @pre 8*K*N - 8*N <= LLONG_MAX
+/// @pre 8*N <= INT_MAX
+/// @pre 8*K*N - 8*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_awq_inv_result catalogue_awq_inv(
-    [[maybe_unused]] long long K, long long N, long long flat) noexcept {
-  const long long scaled = 8 * N;
-  const long long flat_div_scaled = flat / scaled;
+    [[maybe_unused]] int K, int N, int flat) noexcept {
+  const int scaled = 8 * N;
+  const int flat_div_scaled = flat / scaled;
   return {
       flat_div_scaled,
       6 * (flat >> 3) - scaled * flat_div_scaled + 2 * (flat & 3) + (flat >> 2),
@@ -49,9 +49,9 @@ struct catalogue_awq_inv_result {
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_awq_fits(long long K, long long N) noexcept {
-  return K >= 1 && N >= 1 && K <= 0x7fffffffffffffff / 8 / N;
+  return K >= 1 && N >= 1 && K <= 2147483647 / 8 / N;
 }
 
-#elif LEGO_CATALOGUE_AWQ_CUH != 0x1938d6c0
+#elif LEGO_CATALOGUE_AWQ_CUH != 0x339e2ae9
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_CUH

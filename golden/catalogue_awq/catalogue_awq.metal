@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_METAL
-#define LEGO_CATALOGUE_AWQ_METAL 0x7e7e1579
+#define LEGO_CATALOGUE_AWQ_METAL 0x28c30af2
 
 #include <metal_stdlib>
 
@@ -12,16 +12,16 @@
 /// @param i 0 <= i < K
 /// @param j 0 <= j < 8*N
 /// @return 0 <= the result < 8*K*N
-/// @pre 8*K*N <= LONG_MAX
-static inline long catalogueAwqApply(long K, long N, long i, long j) {
+/// @pre 8*K*N <= INT_MAX
+static inline int catalogueAwqApply(int K, int N, int i, int j) {
   (void)K;
   return 8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1);
 }
 
 /// The result of catalogueAwqInv.
 struct CatalogueAwqInvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position.
@@ -29,15 +29,15 @@ struct CatalogueAwqInvResult {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8*K*N
 /// @return 0 <= i < K, 0 <= j < 8*N
-/// @pre 8*N <= LONG_MAX
-/// @pre 8*K*N - 8*N <= LONG_MAX
-static inline CatalogueAwqInvResult catalogueAwqInv(long K, long N, long flat) {
+/// @pre 8*N <= INT_MAX
+/// @pre 8*K*N - 8*N <= INT_MAX
+static inline CatalogueAwqInvResult catalogueAwqInv(int K, int N, int flat) {
   (void)K;
-  const long scaled = 8 * N;
-  const long flatDivScaled = flat / scaled;
+  const int scaled = 8 * N;
+  const int flatDivScaled = flat / scaled;
   return {flatDivScaled, 6 * (flat >> 3) - scaled * flatDivScaled + 2 * (flat & 3) + (flat >> 2)};
 }
 
-#elif LEGO_CATALOGUE_AWQ_METAL != 0x7e7e1579
+#elif LEGO_CATALOGUE_AWQ_METAL != 0x28c30af2
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_METAL

@@ -21,11 +21,8 @@ def catalogue_awq_apply(K, N, i, j):
     Returns:
         0 <= the result < 8*K*N
 
-    Assumes 8*K*N <= 2**63 - 1.
+    Assumes 8*K*N <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return 8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1)
 
 
@@ -41,11 +38,9 @@ def catalogue_awq_inv(K, N, flat):
     Returns:
         0 <= i < K, 0 <= j < 8*N
 
-    Assumes 8*N <= 2**63 - 1.
-    Assumes 8*K*N - 8*N <= 2**63 - 1.
+    Assumes 8*N <= 2**31 - 1.
+    Assumes 8*K*N - 8*N <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     scaled = 8 * N
     flat_div_scaled = flat // scaled
     return (

@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_CL
-#define LEGO_CATALOGUE_BLIS_PANEL_A_CL 0x62e0f3ff
+#define LEGO_CATALOGUE_BLIS_PANEL_A_CL 0x2c69a25d
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,16 +10,16 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 6*K*((M - 1) / 6 + 1)
-/// @pre K*M + 5*K <= LONG_MAX
-static inline long catalogue_blis_panel_a_apply(long M, long K, long i, long j) {
+/// @pre K*M + 5*K <= INT_MAX
+static inline int catalogue_blis_panel_a_apply(int M, int K, int i, int j) {
   (void)M;
   return 6 * (i / 6 * (K - 1) + j) + i;
 }
 
 /// The result of catalogue_blis_panel_a_inv.
 typedef struct catalogue_blis_panel_a_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } catalogue_blis_panel_a_inv_result;
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -27,13 +27,12 @@ typedef struct catalogue_blis_panel_a_inv_result {
 /// @param K K >= 1
 /// @param flat 0 <= flat < 6*K*((M - 1) / 6 + 1)
 /// @return -1 <= i < M, -1 <= j < K
-/// @pre 6*K <= LONG_MAX
-/// @pre M + 4 <= LONG_MAX
-/// @pre K*((M - 1) / 6) <= LONG_MAX
-static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
-    long M, long K, long flat) {
-  const long quotient = flat / (6 * K);
-  const long total = 6 * quotient + flat % 6;
+/// @pre 6*K <= INT_MAX
+/// @pre M + 4 <= INT_MAX
+/// @pre K*((M - 1) / 6) <= INT_MAX
+static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(int M, int K, int flat) {
+  const int quotient = flat / (6 * K);
+  const int total = 6 * quotient + flat % 6;
   const catalogue_blis_panel_a_inv_result result = {
       total < M ? total : -1,
       total < M ? flat / 6 - K * quotient : -1,
@@ -41,6 +40,6 @@ static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_CL != 0x62e0f3ff
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_CL != 0x2c69a25d
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_CL

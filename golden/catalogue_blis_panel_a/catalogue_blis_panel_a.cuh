@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_CUH
-#define LEGO_CATALOGUE_BLIS_PANEL_A_CUH 0x552b0fef
+#define LEGO_CATALOGUE_BLIS_PANEL_A_CUH 0x221e24a9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,16 +18,16 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 6*K*((M - 1) / 6 + 1)
-/// @pre K*M + 5*K <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_blis_panel_a_apply(
-    [[maybe_unused]] long long M, long long K, long long i, long long j) noexcept {
+/// @pre K*M + 5*K <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_blis_panel_a_apply(
+    [[maybe_unused]] int M, int K, int i, int j) noexcept {
   return 6 * (i / 6 * (K - 1) + j) + i;
 }
 
 /// The result of catalogue_blis_panel_a_inv.
 struct catalogue_blis_panel_a_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -35,22 +35,22 @@ struct catalogue_blis_panel_a_inv_result {
 /// @param K K >= 1
 /// @param flat 0 <= flat < 6*K*((M - 1) / 6 + 1)
 /// @return -1 <= i < M, -1 <= j < K
-/// @pre 6*K <= LLONG_MAX
-/// @pre M + 4 <= LLONG_MAX
-/// @pre K*((M - 1) / 6) <= LLONG_MAX
+/// @pre 6*K <= INT_MAX
+/// @pre M + 4 <= INT_MAX
+/// @pre K*((M - 1) / 6) <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_blis_panel_a_inv_result
-catalogue_blis_panel_a_inv(long long M, long long K, long long flat) noexcept {
-  const long long quotient = flat / (6 * K);
-  const long long total = 6 * quotient + flat % 6;
+catalogue_blis_panel_a_inv(int M, int K, int flat) noexcept {
+  const int quotient = flat / (6 * K);
+  const int total = 6 * quotient + flat % 6;
   return {total < M ? total : -1, total < M ? flat / 6 - K * quotient : -1};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_blis_panel_a_fits(long long M, long long K) noexcept {
-  return M >= 1 && K >= 1 && K <= 0x7fffffffffffffff / 5 && K <= (0x7fffffffffffffff - 5 * K) / M
-      && (M - 1) / 6 <= 0x7fffffffffffffff / K;
+  return M >= 1 && K >= 1 && K <= 2147483647 / 5 && K <= (2147483647 - 5 * K) / M
+      && (M - 1) / 6 * K <= 2147483647;
 }
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_CUH != 0x552b0fef
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_CUH != 0x221e24a9
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_CUH

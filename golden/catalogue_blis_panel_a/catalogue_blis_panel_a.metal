@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_METAL
-#define LEGO_CATALOGUE_BLIS_PANEL_A_METAL 0x6a3b6c34
+#define LEGO_CATALOGUE_BLIS_PANEL_A_METAL 0x7de7f657
 
 #include <metal_stdlib>
 
@@ -12,16 +12,16 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 6*K*((M - 1) / 6 + 1)
-/// @pre K*M + 5*K <= LONG_MAX
-static inline long catalogueBlisPanelAApply(long M, long K, long i, long j) {
+/// @pre K*M + 5*K <= INT_MAX
+static inline int catalogueBlisPanelAApply(int M, int K, int i, int j) {
   (void)M;
   return 6 * (i / 6 * (K - 1) + j) + i;
 }
 
 /// The result of catalogueBlisPanelAInv.
 struct CatalogueBlisPanelAInvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -29,15 +29,15 @@ struct CatalogueBlisPanelAInvResult {
 /// @param K K >= 1
 /// @param flat 0 <= flat < 6*K*((M - 1) / 6 + 1)
 /// @return -1 <= i < M, -1 <= j < K
-/// @pre 6*K <= LONG_MAX
-/// @pre M + 4 <= LONG_MAX
-/// @pre K*((M - 1) / 6) <= LONG_MAX
-static inline CatalogueBlisPanelAInvResult catalogueBlisPanelAInv(long M, long K, long flat) {
-  const long quotient = flat / (6 * K);
-  const long total = 6 * quotient + flat % 6;
+/// @pre 6*K <= INT_MAX
+/// @pre M + 4 <= INT_MAX
+/// @pre K*((M - 1) / 6) <= INT_MAX
+static inline CatalogueBlisPanelAInvResult catalogueBlisPanelAInv(int M, int K, int flat) {
+  const int quotient = flat / (6 * K);
+  const int total = 6 * quotient + flat % 6;
   return {total < M ? total : -1, total < M ? flat / 6 - K * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_METAL != 0x6a3b6c34
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_METAL != 0x7de7f657
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_METAL

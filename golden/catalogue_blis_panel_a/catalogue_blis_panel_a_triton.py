@@ -21,11 +21,8 @@ def catalogue_blis_panel_a_apply(M, K, i, j):
     Returns:
         0 <= the result < 6*K*((M - 1) // 6 + 1)
 
-    Assumes K*M + 5*K <= 2**63 - 1.
+    Assumes K*M + 5*K <= 2**31 - 1.
     """
-    K = tl.cast(K, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return 6 * (i // 6 * (K - 1) + j) + i
 
 
@@ -41,13 +38,10 @@ def catalogue_blis_panel_a_inv(M, K, flat):
     Returns:
         -1 <= i < M, -1 <= j < K
 
-    Assumes 6*K <= 2**63 - 1.
-    Assumes M + 4 <= 2**63 - 1.
-    Assumes K*((M - 1) // 6) <= 2**63 - 1.
+    Assumes 6*K <= 2**31 - 1.
+    Assumes M + 4 <= 2**31 - 1.
+    Assumes K*((M - 1) // 6) <= 2**31 - 1.
     """
-    M = tl.cast(M, tl.int64)
-    K = tl.cast(K, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     quotient = flat // (6 * K)
     total = 6 * quotient + flat % 6
     return tl.where(total < M, total, -1), tl.where(total < M, flat // 6 - K * quotient, -1)

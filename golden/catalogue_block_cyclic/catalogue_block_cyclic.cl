@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_CL
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_CL 0x6938f969
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_CL 0x286dcc9d
 
 /// Physical position of the logical index (i).
 /// @param N N >= 1
@@ -10,9 +10,9 @@
 /// @param P P >= 1
 /// @param i 0 <= i < N
 /// @return 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
-/// @pre NB*P + N <= LONG_MAX
-static inline long catalogue_block_cyclic_apply(long N, long NB, long P, long i) {
-  const long i_div_NB = i / NB;
+/// @pre NB*P + N <= INT_MAX
+static inline int catalogue_block_cyclic_apply(int N, int NB, int P, int i) {
+  const int i_div_NB = i / NB;
   return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
 }
 
@@ -22,14 +22,14 @@ static inline long catalogue_block_cyclic_apply(long N, long NB, long P, long i)
 /// @param P P >= 1
 /// @param flat 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
 /// @return -1 <= the result < N
-/// @pre NB*P + N <= LONG_MAX
-static inline long catalogue_block_cyclic_inv(long N, long NB, long P, long flat) {
-  const long flat_div_NB = flat / NB;
-  const long total = (N - 1) / (NB * P) + 1;
-  const long total_2 = NB * (P * (flat_div_NB % total) + flat_div_NB / total) + flat % NB;
+/// @pre NB*P + N <= INT_MAX
+static inline int catalogue_block_cyclic_inv(int N, int NB, int P, int flat) {
+  const int flat_div_NB = flat / NB;
+  const int total = (N - 1) / (NB * P) + 1;
+  const int total_2 = NB * (P * (flat_div_NB % total) + flat_div_NB / total) + flat % NB;
   return total_2 < N ? total_2 : -1;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_CL != 0x6938f969
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_CL != 0x286dcc9d
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_CL

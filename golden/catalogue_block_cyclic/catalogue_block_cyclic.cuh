@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_CUH
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_CUH 0x312381ac
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_CUH 0x58729bb7
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,10 +18,10 @@
 /// @param P P >= 1
 /// @param i 0 <= i < N
 /// @return 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
-/// @pre NB*P + N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_block_cyclic_apply(
-    long long N, long long NB, long long P, long long i) noexcept {
-  const long long i_div_NB = i / NB;
+/// @pre NB*P + N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_block_cyclic_apply(
+    int N, int NB, int P, int i) noexcept {
+  const int i_div_NB = i / NB;
   return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
 }
 
@@ -31,21 +31,21 @@
 /// @param P P >= 1
 /// @param flat 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
 /// @return -1 <= the result < N
-/// @pre NB*P + N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_block_cyclic_inv(
-    long long N, long long NB, long long P, long long flat) noexcept {
-  const long long flat_div_NB = flat / NB;
-  const long long total = (N - 1) / (NB * P) + 1;
-  const long long total_2 = NB * (P * (flat_div_NB % total) + flat_div_NB / total) + flat % NB;
+/// @pre NB*P + N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_block_cyclic_inv(
+    int N, int NB, int P, int flat) noexcept {
+  const int flat_div_NB = flat / NB;
+  const int total = (N - 1) / (NB * P) + 1;
+  const int total_2 = NB * (P * (flat_div_NB % total) + flat_div_NB / total) + flat % NB;
   return total_2 < N ? total_2 : -1;
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_block_cyclic_fits(
     long long N, long long NB, long long P) noexcept {
-  return N >= 1 && NB >= 1 && P >= 1 && NB <= (0x7fffffffffffffff - N) / P;
+  return N >= 1 && NB >= 1 && P >= 1 && N <= 2147483647 && NB <= (2147483647 - N) / P;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_CUH != 0x312381ac
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_CUH != 0x58729bb7
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_CUH

@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_METAL
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_METAL 0x431a41d0
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_METAL 0x62565361
 
 #include <metal_stdlib>
 
@@ -12,9 +12,9 @@
 /// @param P P >= 1
 /// @param i 0 <= i < N
 /// @return 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
-/// @pre NB*P + N <= LONG_MAX
-static inline long catalogueBlockCyclicApply(long N, long NB, long P, long i) {
-  const long iDivNb = i / NB;
+/// @pre NB*P + N <= INT_MAX
+static inline int catalogueBlockCyclicApply(int N, int NB, int P, int i) {
+  const int iDivNb = i / NB;
   return NB * (iDivNb / P * (1 - P) + (N - 1) / (NB * P) * (iDivNb % P)) + i;
 }
 
@@ -24,14 +24,14 @@ static inline long catalogueBlockCyclicApply(long N, long NB, long P, long i) {
 /// @param P P >= 1
 /// @param flat 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
 /// @return -1 <= the result < N
-/// @pre NB*P + N <= LONG_MAX
-static inline long catalogueBlockCyclicInv(long N, long NB, long P, long flat) {
-  const long flatDivNb = flat / NB;
-  const long total = (N - 1) / (NB * P) + 1;
-  const long total2 = NB * (P * (flatDivNb % total) + flatDivNb / total) + flat % NB;
+/// @pre NB*P + N <= INT_MAX
+static inline int catalogueBlockCyclicInv(int N, int NB, int P, int flat) {
+  const int flatDivNb = flat / NB;
+  const int total = (N - 1) / (NB * P) + 1;
+  const int total2 = NB * (P * (flatDivNb % total) + flatDivNb / total) + flat % NB;
   return total2 < N ? total2 : -1;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_METAL != 0x431a41d0
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_METAL != 0x62565361
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_METAL

@@ -21,12 +21,8 @@ def catalogue_block_cyclic_apply(N, NB, P, i):
     Returns:
         0 <= the result < NB*P*((N - 1) // (NB*P)) + NB*P
 
-    Assumes NB*P + N <= 2**63 - 1.
+    Assumes NB*P + N <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    NB = tl.cast(NB, tl.int64)
-    P = tl.cast(P, tl.int64)
-    i = tl.cast(i, tl.int64)
     i_div_NB = i // NB
     return NB * (i_div_NB // P * (1 - P) + (N - 1) // (NB * P) * (i_div_NB % P)) + i
 
@@ -44,12 +40,8 @@ def catalogue_block_cyclic_inv(N, NB, P, flat):
     Returns:
         -1 <= the result < N
 
-    Assumes NB*P + N <= 2**63 - 1.
+    Assumes NB*P + N <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    NB = tl.cast(NB, tl.int64)
-    P = tl.cast(P, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     flat_div_NB = flat // NB
     total = (N - 1) // (NB * P) + 1
     total_2 = NB * (P * (flat_div_NB % total) + flat_div_NB // total) + flat % NB

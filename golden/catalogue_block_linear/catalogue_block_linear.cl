@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_CL
-#define LEGO_CATALOGUE_BLOCK_LINEAR_CL 0x3b150aeb
+#define LEGO_CATALOGUE_BLOCK_LINEAR_CL 0x60e88100
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,8 +10,8 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
-/// @pre M*N + 63*M + 15*N + 432 <= LONG_MAX
-static inline long catalogue_block_linear_apply(long M, long N, long i, long j) {
+/// @pre M*N + 63*M + 15*N + 432 <= INT_MAX
+static inline int catalogue_block_linear_apply(int M, int N, int i, int j) {
   (void)M;
   return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * ((i >> 3) + (j >> 6)) + 192 * (j >> 5)
       + 32 * (i & 6) + 16 * ((i & 1) + (j >> 4)) + j;
@@ -19,8 +19,8 @@ static inline long catalogue_block_linear_apply(long M, long N, long i, long j) 
 
 /// The result of catalogue_block_linear_inv.
 typedef struct catalogue_block_linear_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } catalogue_block_linear_inv_result;
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -28,13 +28,12 @@ typedef struct catalogue_block_linear_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 16*N + 1008 <= LONG_MAX
-static inline catalogue_block_linear_inv_result catalogue_block_linear_inv(
-    long M, long N, long flat) {
-  const long scaled = 1024 * ((N + 63) >> 6);
-  const long total =
+/// @pre 16*N + 1008 <= INT_MAX
+static inline catalogue_block_linear_inv_result catalogue_block_linear_inv(int M, int N, int flat) {
+  const int scaled = 1024 * ((N + 63) >> 6);
+  const int total =
       16 * (flat / scaled) + ((flat >> 6) & 8) + ((flat >> 5) & 6) + ((flat >> 4) & 1);
-  const long total_2 =
+  const int total_2 =
       64 * (flat % scaled >> 10) + ((flat >> 3) & 0x20) + ((flat >> 1) & 0x10) + (flat & 15);
   const catalogue_block_linear_inv_result result = {
       total < M && total_2 < N ? total : -1,
@@ -43,6 +42,6 @@ static inline catalogue_block_linear_inv_result catalogue_block_linear_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_LINEAR_CL != 0x3b150aeb
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_CL != 0x60e88100
 #error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_CL

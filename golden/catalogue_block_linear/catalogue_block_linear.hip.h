@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_HIP_H
-#define LEGO_CATALOGUE_BLOCK_LINEAR_HIP_H 0x4ee7633b
+#define LEGO_CATALOGUE_BLOCK_LINEAR_HIP_H 0x28960798
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -18,17 +18,17 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
-/// @pre M*N + 63*M + 15*N + 432 <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_block_linear_apply(
-    [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
+/// @pre M*N + 63*M + 15*N + 432 <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_block_linear_apply(
+    [[maybe_unused]] int M, int N, int i, int j) noexcept {
   return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * ((i >> 3) + (j >> 6)) + 192 * (j >> 5)
       + 32 * (i & 6) + 16 * ((i & 1) + (j >> 4)) + j;
 }
 
 /// The result of catalogue_block_linear_inv.
 struct catalogue_block_linear_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -36,25 +36,25 @@ struct catalogue_block_linear_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 16*N + 1008 <= LLONG_MAX
+/// @pre 16*N + 1008 <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_block_linear_inv_result
-catalogue_block_linear_inv(long long M, long long N, long long flat) noexcept {
-  const long long scaled = 1024 * ((N + 63) >> 6);
-  const long long total =
+catalogue_block_linear_inv(int M, int N, int flat) noexcept {
+  const int scaled = 1024 * ((N + 63) >> 6);
+  const int total =
       16 * (flat / scaled) + ((flat >> 6) & 8) + ((flat >> 5) & 6) + ((flat >> 4) & 1);
-  const long long total_2 =
+  const int total_2 =
       64 * (flat % scaled >> 10) + ((flat >> 3) & 0x20) + ((flat >> 1) & 0x10) + (flat & 15);
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_block_linear_fits(long long M, long long N) noexcept {
-  return M >= 1 && N >= 1 && M <= (0x7fffffffffffffff - 432) / 63
-      && N <= (0x7fffffffffffffff - 432 - 63 * M) / 15
-      && M <= (0x7fffffffffffffff - 432 - 63 * M - 15 * N) / N
-      && N <= (0x7fffffffffffffff - 1008) / 16;
+  return M >= 1 && N >= 1 && M <= (2147483647 - static_cast<long long>(432)) / 63
+      && N <= (2147483647 - static_cast<long long>(432) - 63 * M) / 15
+      && M <= (2147483647 - static_cast<long long>(432) - 63 * M - 15 * N) / N
+      && 16 * N + 1008 <= 2147483647;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_LINEAR_HIP_H != 0x4ee7633b
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_HIP_H != 0x28960798
 #error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_block_linear(M, N)
 #ifndef LEGO_CATALOGUE_BLOCK_LINEAR_METAL
-#define LEGO_CATALOGUE_BLOCK_LINEAR_METAL 0x1e56b4bb
+#define LEGO_CATALOGUE_BLOCK_LINEAR_METAL 0x1fa85bf6
 
 #include <metal_stdlib>
 
@@ -12,8 +12,8 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
-/// @pre M*N + 63*M + 15*N + 432 <= LONG_MAX
-static inline long catalogueBlockLinearApply(long M, long N, long i, long j) {
+/// @pre M*N + 63*M + 15*N + 432 <= INT_MAX
+static inline int catalogueBlockLinearApply(int M, int N, int i, int j) {
   (void)M;
   return 1024 * ((N - 1) >> 6) * (i >> 4) + 512 * ((i >> 3) + (j >> 6)) + 192 * (j >> 5)
       + 32 * (i & 6) + 16 * ((i & 1) + (j >> 4)) + j;
@@ -21,8 +21,8 @@ static inline long catalogueBlockLinearApply(long M, long N, long i, long j) {
 
 /// The result of catalogueBlockLinearInv.
 struct CatalogueBlockLinearInvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -30,16 +30,16 @@ struct CatalogueBlockLinearInvResult {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 16 + 1)*((N - 1) / 64 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 16*N + 1008 <= LONG_MAX
-static inline CatalogueBlockLinearInvResult catalogueBlockLinearInv(long M, long N, long flat) {
-  const long scaled = 1024 * ((N + 63) >> 6);
-  const long total =
+/// @pre 16*N + 1008 <= INT_MAX
+static inline CatalogueBlockLinearInvResult catalogueBlockLinearInv(int M, int N, int flat) {
+  const int scaled = 1024 * ((N + 63) >> 6);
+  const int total =
       16 * (flat / scaled) + ((flat >> 6) & 8) + ((flat >> 5) & 6) + ((flat >> 4) & 1);
-  const long total2 =
+  const int total2 =
       64 * (flat % scaled >> 10) + ((flat >> 3) & 0x20) + ((flat >> 1) & 0x10) + (flat & 15);
   return {total < M && total2 < N ? total : -1, total < M && total2 < N ? total2 : -1};
 }
 
-#elif LEGO_CATALOGUE_BLOCK_LINEAR_METAL != 0x1e56b4bb
+#elif LEGO_CATALOGUE_BLOCK_LINEAR_METAL != 0x1fa85bf6
 #error two different units are named catalogue_block_linear; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_LINEAR_METAL

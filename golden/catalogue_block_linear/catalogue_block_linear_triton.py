@@ -21,11 +21,8 @@ def catalogue_block_linear_apply(M, N, i, j):
     Returns:
         0 <= the result < 1024*((M - 1) // 16 + 1)*((N - 1) // 64 + 1)
 
-    Assumes M*N + 63*M + 15*N + 432 <= 2**63 - 1.
+    Assumes M*N + 63*M + 15*N + 432 <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return (
         1024 * ((N - 1) >> 6) * (i >> 4)
         + 512 * ((i >> 3) + (j >> 6))
@@ -48,11 +45,8 @@ def catalogue_block_linear_inv(M, N, flat):
     Returns:
         -1 <= i < M, -1 <= j < N
 
-    Assumes 16*N + 1008 <= 2**63 - 1.
+    Assumes 16*N + 1008 <= 2**31 - 1.
     """
-    M = tl.cast(M, tl.int64)
-    N = tl.cast(N, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     scaled = 1024 * ((N + 63) >> 6)
     total = 16 * (flat // scaled) + ((flat >> 6) & 8) + ((flat >> 5) & 6) + ((flat >> 4) & 1)
     total_2 = (

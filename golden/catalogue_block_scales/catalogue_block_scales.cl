@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_CL
-#define LEGO_CATALOGUE_BLOCK_SCALES_CL 0x6fca11ba
+#define LEGO_CATALOGUE_BLOCK_SCALES_CL 0x6bcc5dc9
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,16 +10,16 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
-/// @pre (K + 3)*(M + 127) - 1 <= LONG_MAX
-static inline long catalogue_block_scales_apply(long M, long K, long i, long j) {
+/// @pre (K + 3)*(M + 127) - 1 <= INT_MAX
+static inline int catalogue_block_scales_apply(int M, int K, int i, int j) {
   (void)M;
   return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
 }
 
 /// The result of catalogue_block_scales_inv.
 typedef struct catalogue_block_scales_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } catalogue_block_scales_inv_result;
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -27,12 +27,11 @@ typedef struct catalogue_block_scales_inv_result {
 /// @param K K >= 1
 /// @param flat 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < K
-/// @pre 128*K + 384 <= LONG_MAX
-static inline catalogue_block_scales_inv_result catalogue_block_scales_inv(
-    long M, long K, long flat) {
-  const long scaled = 512 * ((K + 3) >> 2);
-  const long total = 128 * (flat / scaled) + 8 * (flat & 12) + ((flat >> 4) & 31);
-  const long total_2 = 4 * (flat % scaled >> 9) + (flat & 3);
+/// @pre 128*K + 384 <= INT_MAX
+static inline catalogue_block_scales_inv_result catalogue_block_scales_inv(int M, int K, int flat) {
+  const int scaled = 512 * ((K + 3) >> 2);
+  const int total = 128 * (flat / scaled) + 8 * (flat & 12) + ((flat >> 4) & 31);
+  const int total_2 = 4 * (flat % scaled >> 9) + (flat & 3);
   const catalogue_block_scales_inv_result result = {
       total < M && total_2 < K ? total : -1,
       total < M && total_2 < K ? total_2 : -1,
@@ -40,6 +39,6 @@ static inline catalogue_block_scales_inv_result catalogue_block_scales_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_CL != 0x6fca11ba
+#elif LEGO_CATALOGUE_BLOCK_SCALES_CL != 0x6bcc5dc9
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_CL

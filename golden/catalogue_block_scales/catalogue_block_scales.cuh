@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_CUH
-#define LEGO_CATALOGUE_BLOCK_SCALES_CUH 0x36f55e6a
+#define LEGO_CATALOGUE_BLOCK_SCALES_CUH 0x44d87bfa
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,16 +18,16 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
-/// @pre (K + 3)*(M + 127) - 1 <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_block_scales_apply(
-    [[maybe_unused]] long long M, long long K, long long i, long long j) noexcept {
+/// @pre (K + 3)*(M + 127) - 1 <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_block_scales_apply(
+    [[maybe_unused]] int M, int K, int i, int j) noexcept {
   return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
 }
 
 /// The result of catalogue_block_scales_inv.
 struct catalogue_block_scales_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -35,23 +35,23 @@ struct catalogue_block_scales_inv_result {
 /// @param K K >= 1
 /// @param flat 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < K
-/// @pre 128*K + 384 <= LLONG_MAX
+/// @pre 128*K + 384 <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_block_scales_inv_result
-catalogue_block_scales_inv(long long M, long long K, long long flat) noexcept {
-  const long long scaled = 512 * ((K + 3) >> 2);
-  const long long total = 128 * (flat / scaled) + 8 * (flat & 12) + ((flat >> 4) & 31);
-  const long long total_2 = 4 * (flat % scaled >> 9) + (flat & 3);
+catalogue_block_scales_inv(int M, int K, int flat) noexcept {
+  const int scaled = 512 * ((K + 3) >> 2);
+  const int total = 128 * (flat / scaled) + 8 * (flat & 12) + ((flat >> 4) & 31);
+  const int total_2 = 4 * (flat % scaled >> 9) + (flat & 3);
   return {total < M && total_2 < K ? total : -1, total < M && total_2 < K ? total_2 : -1};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_block_scales_fits(long long M, long long K) noexcept {
-  return M >= 1 && K >= 1 && K <= (0x7fffffffffffffff - 380) / 127
-      && M <= (0x7fffffffffffffff - 380 - 127 * K) / 3
-      && K <= (0x7fffffffffffffff - 380 - 127 * K - 3 * M) / M
-      && K <= (0x7fffffffffffffff - 384) / 128;
+  return M >= 1 && K >= 1 && K <= (2147483647 - static_cast<long long>(380)) / 127
+      && M <= (2147483647 - static_cast<long long>(380) - 127 * K) / 3
+      && K <= (2147483647 - static_cast<long long>(380) - 127 * K - 3 * M) / M
+      && 128 * K + 384 <= 2147483647;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_CUH != 0x36f55e6a
+#elif LEGO_CATALOGUE_BLOCK_SCALES_CUH != 0x44d87bfa
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_CUH

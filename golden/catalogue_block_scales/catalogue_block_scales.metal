@@ -2,7 +2,7 @@
 //
 // catalogue_block_scales(M, K)
 #ifndef LEGO_CATALOGUE_BLOCK_SCALES_METAL
-#define LEGO_CATALOGUE_BLOCK_SCALES_METAL 0x6139fb6d
+#define LEGO_CATALOGUE_BLOCK_SCALES_METAL 0x476d9003
 
 #include <metal_stdlib>
 
@@ -12,16 +12,16 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < K
 /// @return 0 <= the result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
-/// @pre (K + 3)*(M + 127) - 1 <= LONG_MAX
-static inline long catalogueBlockScalesApply(long M, long K, long i, long j) {
+/// @pre (K + 3)*(M + 127) - 1 <= INT_MAX
+static inline int catalogueBlockScalesApply(int M, int K, int i, int j) {
   (void)M;
   return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3);
 }
 
 /// The result of catalogueBlockScalesInv.
 struct CatalogueBlockScalesInvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -29,14 +29,14 @@ struct CatalogueBlockScalesInvResult {
 /// @param K K >= 1
 /// @param flat 0 <= flat < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < K
-/// @pre 128*K + 384 <= LONG_MAX
-static inline CatalogueBlockScalesInvResult catalogueBlockScalesInv(long M, long K, long flat) {
-  const long scaled = 512 * ((K + 3) >> 2);
-  const long total = 128 * (flat / scaled) + 8 * (flat & 12) + ((flat >> 4) & 31);
-  const long total2 = 4 * (flat % scaled >> 9) + (flat & 3);
+/// @pre 128*K + 384 <= INT_MAX
+static inline CatalogueBlockScalesInvResult catalogueBlockScalesInv(int M, int K, int flat) {
+  const int scaled = 512 * ((K + 3) >> 2);
+  const int total = 128 * (flat / scaled) + 8 * (flat & 12) + ((flat >> 4) & 31);
+  const int total2 = 4 * (flat % scaled >> 9) + (flat & 3);
   return {total < M && total2 < K ? total : -1, total < M && total2 < K ? total2 : -1};
 }
 
-#elif LEGO_CATALOGUE_BLOCK_SCALES_METAL != 0x6139fb6d
+#elif LEGO_CATALOGUE_BLOCK_SCALES_METAL != 0x476d9003
 #error two different units are named catalogue_block_scales; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_SCALES_METAL

@@ -21,11 +21,8 @@ def catalogue_block_scales_apply(M, K, i, j):
     Returns:
         0 <= the result < 512*((K - 1) // 4 + 1)*((M - 1) // 128 + 1)
 
-    Assumes (K + 3)*(M + 127) - 1 <= 2**63 - 1.
+    Assumes (K + 3)*(M + 127) - 1 <= 2**31 - 1.
     """
-    K = tl.cast(K, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return 512 * ((i >> 7) * ((K + 3) >> 2) + (j >> 2)) + 16 * (i & 31) + ((i >> 3) & 12) + (j & 3)
 
 
@@ -41,11 +38,8 @@ def catalogue_block_scales_inv(M, K, flat):
     Returns:
         -1 <= i < M, -1 <= j < K
 
-    Assumes 128*K + 384 <= 2**63 - 1.
+    Assumes 128*K + 384 <= 2**31 - 1.
     """
-    M = tl.cast(M, tl.int64)
-    K = tl.cast(K, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     scaled = 512 * ((K + 3) >> 2)
     total = 128 * (flat // scaled) + 8 * (flat & 12) + ((flat >> 4) & 31)
     total_2 = 4 * ((flat % scaled) >> 9) + (flat & 3)

@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_CL
-#define LEGO_CATALOGUE_BOUSTROPHEDON_CL 0x3e80d7cc
+#define LEGO_CATALOGUE_BOUSTROPHEDON_CL 0x2ae20268
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,16 +10,16 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
-/// @pre M*N <= LONG_MAX
-static inline long catalogue_boustrophedon_apply(long M, long N, long i, long j) {
+/// @pre M*N <= INT_MAX
+static inline int catalogue_boustrophedon_apply(int M, int N, int i, int j) {
   (void)M;
   return N * i + ((i & 1) == 0 ? j : N - 1 - j);
 }
 
 /// The result of catalogue_boustrophedon_inv.
 typedef struct catalogue_boustrophedon_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } catalogue_boustrophedon_inv_result;
 
 /// Logical index (i, j) of a physical position.
@@ -28,10 +28,10 @@ typedef struct catalogue_boustrophedon_inv_result {
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
 static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
-    long M, long N, long flat) {
+    int M, int N, int flat) {
   (void)M;
-  const long flat_div_N = flat / N;
-  const long flat_mod_N = flat % N;
+  const int flat_div_N = flat / N;
+  const int flat_mod_N = flat % N;
   const catalogue_boustrophedon_inv_result result = {
       flat_div_N,
       (flat_div_N & 1) == 0 ? flat_mod_N : N - 1 - flat_mod_N,
@@ -39,6 +39,6 @@ static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_CL != 0x3e80d7cc
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_CL != 0x2ae20268
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_CUH
-#define LEGO_CATALOGUE_BOUSTROPHEDON_CUH 0x4433f399
+#define LEGO_CATALOGUE_BOUSTROPHEDON_CUH 0x4f622636
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,16 +18,16 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
-/// @pre M*N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_boustrophedon_apply(
-    [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
+/// @pre M*N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_boustrophedon_apply(
+    [[maybe_unused]] int M, int N, int i, int j) noexcept {
   return N * i + ((i & 1) == 0 ? j : N - 1 - j);
 }
 
 /// The result of catalogue_boustrophedon_inv.
 struct catalogue_boustrophedon_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position.
@@ -36,17 +36,17 @@ struct catalogue_boustrophedon_inv_result {
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_boustrophedon_inv_result
-catalogue_boustrophedon_inv([[maybe_unused]] long long M, long long N, long long flat) noexcept {
-  const long long flat_div_N = flat / N;
-  const long long flat_mod_N = flat % N;
+catalogue_boustrophedon_inv([[maybe_unused]] int M, int N, int flat) noexcept {
+  const int flat_div_N = flat / N;
+  const int flat_mod_N = flat % N;
   return {flat_div_N, (flat_div_N & 1) == 0 ? flat_mod_N : N - 1 - flat_mod_N};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_boustrophedon_fits(long long M, long long N) noexcept {
-  return M >= 1 && N >= 1 && M <= 0x7fffffffffffffff / N;
+  return M >= 1 && N >= 1 && M <= 2147483647 / N;
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_CUH != 0x4433f399
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_CUH != 0x4f622636
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_CUH

@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_METAL
-#define LEGO_CATALOGUE_BOUSTROPHEDON_METAL 0x7bd8e85c
+#define LEGO_CATALOGUE_BOUSTROPHEDON_METAL 0x1aef05c8
 
 #include <metal_stdlib>
 
@@ -12,16 +12,16 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
-/// @pre M*N <= LONG_MAX
-static inline long catalogueBoustrophedonApply(long M, long N, long i, long j) {
+/// @pre M*N <= INT_MAX
+static inline int catalogueBoustrophedonApply(int M, int N, int i, int j) {
   (void)M;
   return N * i + ((i & 1) == 0 ? j : N - 1 - j);
 }
 
 /// The result of catalogueBoustrophedonInv.
 struct CatalogueBoustrophedonInvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position.
@@ -29,13 +29,13 @@ struct CatalogueBoustrophedonInvResult {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-static inline CatalogueBoustrophedonInvResult catalogueBoustrophedonInv(long M, long N, long flat) {
+static inline CatalogueBoustrophedonInvResult catalogueBoustrophedonInv(int M, int N, int flat) {
   (void)M;
-  const long flatDivN = flat / N;
-  const long flatModN = flat % N;
+  const int flatDivN = flat / N;
+  const int flatModN = flat % N;
   return {flatDivN, (flatDivN & 1) == 0 ? flatModN : N - 1 - flatModN};
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_METAL != 0x7bd8e85c
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_METAL != 0x1aef05c8
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_METAL

@@ -21,11 +21,8 @@ def catalogue_boustrophedon_apply(M, N, i, j):
     Returns:
         0 <= the result < M*N
 
-    Assumes M*N <= 2**63 - 1.
+    Assumes M*N <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return N * i + tl.where(i & 1 == 0, j, N - 1 - j)
 
 
@@ -41,8 +38,6 @@ def catalogue_boustrophedon_inv(M, N, flat):
     Returns:
         0 <= i < M, 0 <= j < N
     """
-    N = tl.cast(N, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     flat_div_N = flat // N
     flat_mod_N = flat % N
     return flat_div_N, tl.where(flat_div_N & 1 == 0, flat_mod_N, N - 1 - flat_mod_N)

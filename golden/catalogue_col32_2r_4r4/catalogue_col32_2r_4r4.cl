@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_CL
-#define LEGO_CATALOGUE_COL32_2R_4R4_CL 0x2517aeed
+#define LEGO_CATALOGUE_COL32_2R_4R4_CL 0x0b4edf81
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,8 +10,8 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// @pre (M + 31)*(N + 31) - 1 <= LONG_MAX
-static inline long catalogue_col32_2r_4r4_apply(long M, long N, long i, long j) {
+/// @pre (M + 31)*(N + 31) - 1 <= INT_MAX
+static inline int catalogue_col32_2r_4r4_apply(int M, int N, int i, int j) {
   (void)N;
   return (j >> 5) * (1024 * ((M - 1) >> 5) + 992) + 1024 * (i >> 5) + 128 * (i & 6) + 8 * (i & 0x18)
       + 32 * (i & 1) + j;
@@ -19,8 +19,8 @@ static inline long catalogue_col32_2r_4r4_apply(long M, long N, long i, long j) 
 
 /// The result of catalogue_col32_2r_4r4_inv.
 typedef struct catalogue_col32_2r_4r4_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } catalogue_col32_2r_4r4_inv_result;
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -28,12 +28,11 @@ typedef struct catalogue_col32_2r_4r4_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 32*M + 992 <= LONG_MAX
-static inline catalogue_col32_2r_4r4_inv_result catalogue_col32_2r_4r4_inv(
-    long M, long N, long flat) {
-  const long scaled = 1024 * ((M + 31) >> 5);
-  const long total = 32 * (flat / scaled) + (flat & 31);
-  const long total_2 =
+/// @pre 32*M + 992 <= INT_MAX
+static inline catalogue_col32_2r_4r4_inv_result catalogue_col32_2r_4r4_inv(int M, int N, int flat) {
+  const int scaled = 1024 * ((M + 31) >> 5);
+  const int total = 32 * (flat / scaled) + (flat & 31);
+  const int total_2 =
       32 * (flat % scaled >> 10) + ((flat >> 3) & 0x18) + ((flat >> 7) & 6) + ((flat >> 5) & 1);
   const catalogue_col32_2r_4r4_inv_result result = {
       total_2 < M && total < N ? total_2 : -1,
@@ -42,6 +41,6 @@ static inline catalogue_col32_2r_4r4_inv_result catalogue_col32_2r_4r4_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_COL32_2R_4R4_CL != 0x2517aeed
+#elif LEGO_CATALOGUE_COL32_2R_4R4_CL != 0x0b4edf81
 #error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_HIP_H
-#define LEGO_CATALOGUE_COL32_2R_4R4_HIP_H 0x16d98f74
+#define LEGO_CATALOGUE_COL32_2R_4R4_HIP_H 0x6412edcb
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -18,17 +18,17 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// @pre (M + 31)*(N + 31) - 1 <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_col32_2r_4r4_apply(
-    long long M, [[maybe_unused]] long long N, long long i, long long j) noexcept {
+/// @pre (M + 31)*(N + 31) - 1 <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_col32_2r_4r4_apply(
+    int M, [[maybe_unused]] int N, int i, int j) noexcept {
   return (j >> 5) * (1024 * ((M - 1) >> 5) + 992) + 1024 * (i >> 5) + 128 * (i & 6) + 8 * (i & 0x18)
       + 32 * (i & 1) + j;
 }
 
 /// The result of catalogue_col32_2r_4r4_inv.
 struct catalogue_col32_2r_4r4_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -36,24 +36,24 @@ struct catalogue_col32_2r_4r4_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 32*M + 992 <= LLONG_MAX
+/// @pre 32*M + 992 <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_col32_2r_4r4_inv_result
-catalogue_col32_2r_4r4_inv(long long M, long long N, long long flat) noexcept {
-  const long long scaled = 1024 * ((M + 31) >> 5);
-  const long long total = 32 * (flat / scaled) + (flat & 31);
-  const long long total_2 =
+catalogue_col32_2r_4r4_inv(int M, int N, int flat) noexcept {
+  const int scaled = 1024 * ((M + 31) >> 5);
+  const int total = 32 * (flat / scaled) + (flat & 31);
+  const int total_2 =
       32 * (flat % scaled >> 10) + ((flat >> 3) & 0x18) + ((flat >> 7) & 6) + ((flat >> 5) & 1);
   return {total_2 < M && total < N ? total_2 : -1, total_2 < M && total < N ? total : -1};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_col32_2r_4r4_fits(long long M, long long N) noexcept {
-  return M >= 1 && N >= 1 && M <= (0x7fffffffffffffff - 960) / 31
-      && N <= (0x7fffffffffffffff - 960 - 31 * M) / 31
-      && M <= (0x7fffffffffffffff - 960 - 31 * M - 31 * N) / N
-      && M <= (0x7fffffffffffffff - 992) / 32;
+  return M >= 1 && N >= 1 && M <= (2147483647 - static_cast<long long>(960)) / 31
+      && N <= (2147483647 - static_cast<long long>(960) - 31 * M) / 31
+      && M <= (2147483647 - static_cast<long long>(960) - 31 * M - 31 * N) / N
+      && 32 * M + 992 <= 2147483647;
 }
 
-#elif LEGO_CATALOGUE_COL32_2R_4R4_HIP_H != 0x16d98f74
+#elif LEGO_CATALOGUE_COL32_2R_4R4_HIP_H != 0x6412edcb
 #error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_col32_2r_4r4(M, N)
 #ifndef LEGO_CATALOGUE_COL32_2R_4R4_METAL
-#define LEGO_CATALOGUE_COL32_2R_4R4_METAL 0x6ac8bfa9
+#define LEGO_CATALOGUE_COL32_2R_4R4_METAL 0x0437f843
 
 #include <metal_stdlib>
 
@@ -12,8 +12,8 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// @pre (M + 31)*(N + 31) - 1 <= LONG_MAX
-static inline long catalogueCol322r4r4Apply(long M, long N, long i, long j) {
+/// @pre (M + 31)*(N + 31) - 1 <= INT_MAX
+static inline int catalogueCol322r4r4Apply(int M, int N, int i, int j) {
   (void)N;
   return (j >> 5) * (1024 * ((M - 1) >> 5) + 992) + 1024 * (i >> 5) + 128 * (i & 6) + 8 * (i & 0x18)
       + 32 * (i & 1) + j;
@@ -21,8 +21,8 @@ static inline long catalogueCol322r4r4Apply(long M, long N, long i, long j) {
 
 /// The result of catalogueCol322r4r4Inv.
 struct CatalogueCol322r4r4InvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -30,15 +30,15 @@ struct CatalogueCol322r4r4InvResult {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 32*M + 992 <= LONG_MAX
-static inline CatalogueCol322r4r4InvResult catalogueCol322r4r4Inv(long M, long N, long flat) {
-  const long scaled = 1024 * ((M + 31) >> 5);
-  const long total = 32 * (flat / scaled) + (flat & 31);
-  const long total2 =
+/// @pre 32*M + 992 <= INT_MAX
+static inline CatalogueCol322r4r4InvResult catalogueCol322r4r4Inv(int M, int N, int flat) {
+  const int scaled = 1024 * ((M + 31) >> 5);
+  const int total = 32 * (flat / scaled) + (flat & 31);
+  const int total2 =
       32 * (flat % scaled >> 10) + ((flat >> 3) & 0x18) + ((flat >> 7) & 6) + ((flat >> 5) & 1);
   return {total2 < M && total < N ? total2 : -1, total2 < M && total < N ? total : -1};
 }
 
-#elif LEGO_CATALOGUE_COL32_2R_4R4_METAL != 0x6ac8bfa9
+#elif LEGO_CATALOGUE_COL32_2R_4R4_METAL != 0x0437f843
 #error two different units are named catalogue_col32_2r_4r4; give name= to one of them
 #endif  // LEGO_CATALOGUE_COL32_2R_4R4_METAL

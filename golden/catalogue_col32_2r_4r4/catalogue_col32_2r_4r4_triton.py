@@ -21,11 +21,8 @@ def catalogue_col32_2r_4r4_apply(M, N, i, j):
     Returns:
         0 <= the result < 1024*((M - 1) // 32 + 1)*((N - 1) // 32 + 1)
 
-    Assumes (M + 31)*(N + 31) - 1 <= 2**63 - 1.
+    Assumes (M + 31)*(N + 31) - 1 <= 2**31 - 1.
     """
-    M = tl.cast(M, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return (
         (j >> 5) * (1024 * ((M - 1) >> 5) + 992)
         + 1024 * (i >> 5)
@@ -48,11 +45,8 @@ def catalogue_col32_2r_4r4_inv(M, N, flat):
     Returns:
         -1 <= i < M, -1 <= j < N
 
-    Assumes 32*M + 992 <= 2**63 - 1.
+    Assumes 32*M + 992 <= 2**31 - 1.
     """
-    M = tl.cast(M, tl.int64)
-    N = tl.cast(N, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     scaled = 1024 * ((M + 31) >> 5)
     total = 32 * (flat // scaled) + (flat & 31)
     total_2 = (

@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_CL
-#define LEGO_CATALOGUE_DRAM_CL 0x54f5d476
+#define LEGO_CATALOGUE_DRAM_CL 0x38b9b740
 
 /// Physical position of the logical index (i, j, k).
 /// @param M M >= 1
@@ -11,17 +11,17 @@
 /// @param j 0 <= j < 8
 /// @param k 0 <= k < N
 /// @return 0 <= the result < 8*M*N
-/// @pre 8*M*N <= LONG_MAX
-static inline long catalogue_dram_apply(long M, long N, long i, long j, long k) {
+/// @pre 8*M*N <= INT_MAX
+static inline int catalogue_dram_apply(int M, int N, int i, int j, int k) {
   (void)M;
   return N * (8 * i + ((i & 7) ^ j)) + k;
 }
 
 /// The result of catalogue_dram_inv.
 typedef struct catalogue_dram_inv_result {
-  long i;
-  long j;
-  long k;
+  int i;
+  int j;
+  int k;
 } catalogue_dram_inv_result;
 
 /// Logical index (i, j, k) of a physical position.
@@ -29,10 +29,10 @@ typedef struct catalogue_dram_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8*M*N
 /// @return 0 <= i < M, 0 <= j < 8, 0 <= k < N
-static inline catalogue_dram_inv_result catalogue_dram_inv(long M, long N, long flat) {
+static inline catalogue_dram_inv_result catalogue_dram_inv(int M, int N, int flat) {
   (void)M;
-  const long flat_div_N = flat / N;
-  const long flat_div_N_div_8 = flat_div_N >> 3;
+  const int flat_div_N = flat / N;
+  const int flat_div_N_div_8 = flat_div_N >> 3;
   const catalogue_dram_inv_result result = {
       flat_div_N_div_8,
       (flat_div_N & 7) ^ (flat_div_N_div_8 & 7),
@@ -41,6 +41,6 @@ static inline catalogue_dram_inv_result catalogue_dram_inv(long M, long N, long 
   return result;
 }
 
-#elif LEGO_CATALOGUE_DRAM_CL != 0x54f5d476
+#elif LEGO_CATALOGUE_DRAM_CL != 0x38b9b740
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_CL

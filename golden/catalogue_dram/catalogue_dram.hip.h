@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_HIP_H
-#define LEGO_CATALOGUE_DRAM_HIP_H 0x77fb11b9
+#define LEGO_CATALOGUE_DRAM_HIP_H 0x198d105a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -19,17 +19,17 @@
 /// @param j 0 <= j < 8
 /// @param k 0 <= k < N
 /// @return 0 <= the result < 8*M*N
-/// @pre 8*M*N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_dram_apply(
-    [[maybe_unused]] long long M, long long N, long long i, long long j, long long k) noexcept {
+/// @pre 8*M*N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_dram_apply(
+    [[maybe_unused]] int M, int N, int i, int j, int k) noexcept {
   return N * (8 * i + ((i & 7) ^ j)) + k;
 }
 
 /// The result of catalogue_dram_inv.
 struct catalogue_dram_inv_result {
-  long long i;
-  long long j;
-  long long k;
+  int i;
+  int j;
+  int k;
 };
 
 /// Logical index (i, j, k) of a physical position.
@@ -38,17 +38,17 @@ struct catalogue_dram_inv_result {
 /// @param flat 0 <= flat < 8*M*N
 /// @return 0 <= i < M, 0 <= j < 8, 0 <= k < N
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_dram_inv_result catalogue_dram_inv(
-    [[maybe_unused]] long long M, long long N, long long flat) noexcept {
-  const long long flat_div_N = flat / N;
-  const long long flat_div_N_div_8 = flat_div_N >> 3;
+    [[maybe_unused]] int M, int N, int flat) noexcept {
+  const int flat_div_N = flat / N;
+  const int flat_div_N_div_8 = flat_div_N >> 3;
   return {flat_div_N_div_8, (flat_div_N & 7) ^ (flat_div_N_div_8 & 7), flat % N};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_dram_fits(long long M, long long N) noexcept {
-  return M >= 1 && N >= 1 && M <= 0x7fffffffffffffff / 8 / N;
+  return M >= 1 && N >= 1 && M <= 2147483647 / 8 / N;
 }
 
-#elif LEGO_CATALOGUE_DRAM_HIP_H != 0x77fb11b9
+#elif LEGO_CATALOGUE_DRAM_HIP_H != 0x198d105a
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_METAL
-#define LEGO_CATALOGUE_DRAM_METAL 0x6031a01c
+#define LEGO_CATALOGUE_DRAM_METAL 0x6e39e895
 
 #include <metal_stdlib>
 
@@ -13,17 +13,17 @@
 /// @param j 0 <= j < 8
 /// @param k 0 <= k < N
 /// @return 0 <= the result < 8*M*N
-/// @pre 8*M*N <= LONG_MAX
-static inline long catalogueDramApply(long M, long N, long i, long j, long k) {
+/// @pre 8*M*N <= INT_MAX
+static inline int catalogueDramApply(int M, int N, int i, int j, int k) {
   (void)M;
   return N * (8 * i + ((i & 7) ^ j)) + k;
 }
 
 /// The result of catalogueDramInv.
 struct CatalogueDramInvResult {
-  long i;
-  long j;
-  long k;
+  int i;
+  int j;
+  int k;
 };
 
 /// Logical index (i, j, k) of a physical position.
@@ -31,13 +31,13 @@ struct CatalogueDramInvResult {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 8*M*N
 /// @return 0 <= i < M, 0 <= j < 8, 0 <= k < N
-static inline CatalogueDramInvResult catalogueDramInv(long M, long N, long flat) {
+static inline CatalogueDramInvResult catalogueDramInv(int M, int N, int flat) {
   (void)M;
-  const long flatDivN = flat / N;
-  const long flatDivNDiv8 = flatDivN >> 3;
+  const int flatDivN = flat / N;
+  const int flatDivNDiv8 = flatDivN >> 3;
   return {flatDivNDiv8, (flatDivN & 7) ^ (flatDivNDiv8 & 7), flat % N};
 }
 
-#elif LEGO_CATALOGUE_DRAM_METAL != 0x6031a01c
+#elif LEGO_CATALOGUE_DRAM_METAL != 0x6e39e895
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_METAL

@@ -22,12 +22,8 @@ def catalogue_dram_apply(M, N, i, j, k):
     Returns:
         0 <= the result < 8*M*N
 
-    Assumes 8*M*N <= 2**63 - 1.
+    Assumes 8*M*N <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
-    k = tl.cast(k, tl.int64)
     return N * (8 * i + ((i & 7) ^ j)) + k
 
 
@@ -43,8 +39,6 @@ def catalogue_dram_inv(M, N, flat):
     Returns:
         0 <= i < M, 0 <= j < 8, 0 <= k < N
     """
-    N = tl.cast(N, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     flat_div_N = flat // N
     flat_div_N_div_8 = flat_div_N >> 3
     return flat_div_N_div_8, (flat_div_N & 7) ^ (flat_div_N_div_8 & 7), flat % N

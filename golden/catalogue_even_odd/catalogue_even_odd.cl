@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_CL
-#define LEGO_CATALOGUE_EVEN_ODD_CL 0x53a538f9
+#define LEGO_CATALOGUE_EVEN_ODD_CL 0x315abd53
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param T T >= 1
@@ -14,19 +14,18 @@
 /// @param k 0 <= k < Y
 /// @param l 0 <= l < 2*X
 /// @return 0 <= the result < 2*T*X*Y*Z
-/// @pre 2*X + T + Y + Z <= LONG_MAX
-/// @pre 2*T*X*Y*Z <= LONG_MAX
-static inline long catalogue_even_odd_apply(
-    long T, long Z, long Y, long X, long i, long j, long k, long l) {
+/// @pre 2*X + T + Y + Z <= INT_MAX
+/// @pre 2*T*X*Y*Z <= INT_MAX
+static inline int catalogue_even_odd_apply(int T, int Z, int Y, int X, int i, int j, int k, int l) {
   return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1);
 }
 
 /// The result of catalogue_even_odd_inv.
 typedef struct catalogue_even_odd_inv_result {
-  long i;
-  long j;
-  long k;
-  long l;
+  int i;
+  int j;
+  int k;
+  int l;
 } catalogue_even_odd_inv_result;
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -36,16 +35,16 @@ typedef struct catalogue_even_odd_inv_result {
 /// @param X X >= 1
 /// @param flat 0 <= flat < 2*T*X*Y*Z
 /// @return 0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
-/// @pre T + Y + Z <= LONG_MAX
-/// @pre 2*X <= LONG_MAX
+/// @pre T + Y + Z <= INT_MAX
+/// @pre 2*X <= INT_MAX
 static inline catalogue_even_odd_inv_result catalogue_even_odd_inv(
-    long T, long Z, long Y, long X, long flat) {
-  const long flat_div_X = flat / X;
-  const long flat_div_X_div_Y = flat_div_X / Y;
-  const long flat_div_X_div_Y_div_Z = flat_div_X_div_Y / Z;
-  const long flat_div_X_div_Y_div_Z_mod_T = flat_div_X_div_Y_div_Z % T;
-  const long flat_div_X_div_Y_mod_Z = flat_div_X_div_Y % Z;
-  const long flat_div_X_mod_Y = flat_div_X % Y;
+    int T, int Z, int Y, int X, int flat) {
+  const int flat_div_X = flat / X;
+  const int flat_div_X_div_Y = flat_div_X / Y;
+  const int flat_div_X_div_Y_div_Z = flat_div_X_div_Y / Z;
+  const int flat_div_X_div_Y_div_Z_mod_T = flat_div_X_div_Y_div_Z % T;
+  const int flat_div_X_div_Y_mod_Z = flat_div_X_div_Y % Z;
+  const int flat_div_X_mod_Y = flat_div_X % Y;
   const catalogue_even_odd_inv_result result = {
       flat_div_X_div_Y_div_Z_mod_T,
       flat_div_X_div_Y_mod_Z,
@@ -58,6 +57,6 @@ static inline catalogue_even_odd_inv_result catalogue_even_odd_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_CL != 0x53a538f9
+#elif LEGO_CATALOGUE_EVEN_ODD_CL != 0x315abd53
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_CL

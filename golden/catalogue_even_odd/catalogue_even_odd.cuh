@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_CUH
-#define LEGO_CATALOGUE_EVEN_ODD_CUH 0x6db7e60e
+#define LEGO_CATALOGUE_EVEN_ODD_CUH 0x611e883e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -22,20 +22,19 @@
 /// @param k 0 <= k < Y
 /// @param l 0 <= l < 2*X
 /// @return 0 <= the result < 2*T*X*Y*Z
-/// @pre 2*X + T + Y + Z <= LLONG_MAX
-/// @pre 2*T*X*Y*Z <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_even_odd_apply(
-    long long T, long long Z, long long Y, long long X, long long i, long long j, long long k,
-    long long l) noexcept {
+/// @pre 2*X + T + Y + Z <= INT_MAX
+/// @pre 2*T*X*Y*Z <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_even_odd_apply(
+    int T, int Z, int Y, int X, int i, int j, int k, int l) noexcept {
   return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1);
 }
 
 /// The result of catalogue_even_odd_inv.
 struct catalogue_even_odd_inv_result {
-  long long i;
-  long long j;
-  long long k;
-  long long l;
+  int i;
+  int j;
+  int k;
+  int l;
 };
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -45,16 +44,16 @@ struct catalogue_even_odd_inv_result {
 /// @param X X >= 1
 /// @param flat 0 <= flat < 2*T*X*Y*Z
 /// @return 0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
-/// @pre T + Y + Z <= LLONG_MAX
-/// @pre 2*X <= LLONG_MAX
+/// @pre T + Y + Z <= INT_MAX
+/// @pre 2*X <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_even_odd_inv_result catalogue_even_odd_inv(
-    long long T, long long Z, long long Y, long long X, long long flat) noexcept {
-  const long long flat_div_X = flat / X;
-  const long long flat_div_X_div_Y = flat_div_X / Y;
-  const long long flat_div_X_div_Y_div_Z = flat_div_X_div_Y / Z;
-  const long long flat_div_X_div_Y_div_Z_mod_T = flat_div_X_div_Y_div_Z % T;
-  const long long flat_div_X_div_Y_mod_Z = flat_div_X_div_Y % Z;
-  const long long flat_div_X_mod_Y = flat_div_X % Y;
+    int T, int Z, int Y, int X, int flat) noexcept {
+  const int flat_div_X = flat / X;
+  const int flat_div_X_div_Y = flat_div_X / Y;
+  const int flat_div_X_div_Y_div_Z = flat_div_X_div_Y / Z;
+  const int flat_div_X_div_Y_div_Z_mod_T = flat_div_X_div_Y_div_Z % T;
+  const int flat_div_X_div_Y_mod_Z = flat_div_X_div_Y % Z;
+  const int flat_div_X_mod_Y = flat_div_X % Y;
   return {
       flat_div_X_div_Y_div_Z_mod_T,
       flat_div_X_div_Y_mod_Z,
@@ -69,11 +68,11 @@ struct catalogue_even_odd_inv_result {
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_even_odd_fits(
     long long T, long long Z, long long Y, long long X) noexcept {
-  return T >= 1 && Z >= 1 && Y >= 1 && X >= 1 && X <= 0x7fffffffffffffff / 2
-      && T <= 0x7fffffffffffffff - 2 * X && Y <= 0x7fffffffffffffff - 2 * X - T
-      && Z <= 0x7fffffffffffffff - 2 * X - T - Y && T <= 0x7fffffffffffffff / 2 / X / Y / Z;
+  return T >= 1 && Z >= 1 && Y >= 1 && X >= 1 && X <= 2147483647 / 2 && T <= 2147483647 - 2 * X
+      && Y <= 2147483647 - 2 * X - T && Z <= 2147483647 - 2 * X - T - Y
+      && T <= 2147483647 / 2 / X / Y / Z;
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_CUH != 0x6db7e60e
+#elif LEGO_CATALOGUE_EVEN_ODD_CUH != 0x611e883e
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_CUH

@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_METAL
-#define LEGO_CATALOGUE_EVEN_ODD_METAL 0x645a6dd3
+#define LEGO_CATALOGUE_EVEN_ODD_METAL 0x3b2b712b
 
 #include <metal_stdlib>
 
@@ -16,19 +16,18 @@
 /// @param k 0 <= k < Y
 /// @param l 0 <= l < 2*X
 /// @return 0 <= the result < 2*T*X*Y*Z
-/// @pre 2*X + T + Y + Z <= LONG_MAX
-/// @pre 2*T*X*Y*Z <= LONG_MAX
-static inline long catalogueEvenOddApply(
-    long T, long Z, long Y, long X, long i, long j, long k, long l) {
+/// @pre 2*X + T + Y + Z <= INT_MAX
+/// @pre 2*T*X*Y*Z <= INT_MAX
+static inline int catalogueEvenOddApply(int T, int Z, int Y, int X, int i, int j, int k, int l) {
   return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1);
 }
 
 /// The result of catalogueEvenOddInv.
 struct CatalogueEvenOddInvResult {
-  long i;
-  long j;
-  long k;
-  long l;
+  int i;
+  int j;
+  int k;
+  int l;
 };
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -38,16 +37,15 @@ struct CatalogueEvenOddInvResult {
 /// @param X X >= 1
 /// @param flat 0 <= flat < 2*T*X*Y*Z
 /// @return 0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
-/// @pre T + Y + Z <= LONG_MAX
-/// @pre 2*X <= LONG_MAX
-static inline CatalogueEvenOddInvResult catalogueEvenOddInv(
-    long T, long Z, long Y, long X, long flat) {
-  const long flatDivX = flat / X;
-  const long flatDivXDivY = flatDivX / Y;
-  const long flatDivXDivYDivZ = flatDivXDivY / Z;
-  const long flatDivXDivYDivZModT = flatDivXDivYDivZ % T;
-  const long flatDivXDivYModZ = flatDivXDivY % Z;
-  const long flatDivXModY = flatDivX % Y;
+/// @pre T + Y + Z <= INT_MAX
+/// @pre 2*X <= INT_MAX
+static inline CatalogueEvenOddInvResult catalogueEvenOddInv(int T, int Z, int Y, int X, int flat) {
+  const int flatDivX = flat / X;
+  const int flatDivXDivY = flatDivX / Y;
+  const int flatDivXDivYDivZ = flatDivXDivY / Z;
+  const int flatDivXDivYDivZModT = flatDivXDivYDivZ % T;
+  const int flatDivXDivYModZ = flatDivXDivY % Z;
+  const int flatDivXModY = flatDivX % Y;
   return {
       flatDivXDivYDivZModT,
       flatDivXDivYModZ,
@@ -57,6 +55,6 @@ static inline CatalogueEvenOddInvResult catalogueEvenOddInv(
   };
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_METAL != 0x645a6dd3
+#elif LEGO_CATALOGUE_EVEN_ODD_METAL != 0x3b2b712b
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_METAL

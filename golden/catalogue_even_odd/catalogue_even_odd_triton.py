@@ -25,17 +25,9 @@ def catalogue_even_odd_apply(T, Z, Y, X, i, j, k, l):
     Returns:
         0 <= the result < 2*T*X*Y*Z
 
-    Assumes 2*X + T + Y + Z <= 2**63 - 1.
-    Assumes 2*T*X*Y*Z <= 2**63 - 1.
+    Assumes 2*X + T + Y + Z <= 2**31 - 1.
+    Assumes 2*T*X*Y*Z <= 2**31 - 1.
     """
-    T = tl.cast(T, tl.int64)
-    Z = tl.cast(Z, tl.int64)
-    Y = tl.cast(Y, tl.int64)
-    X = tl.cast(X, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
-    k = tl.cast(k, tl.int64)
-    l = tl.cast(l, tl.int64)
     return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1)
 
 
@@ -53,14 +45,9 @@ def catalogue_even_odd_inv(T, Z, Y, X, flat):
     Returns:
         0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
 
-    Assumes T + Y + Z <= 2**63 - 1.
-    Assumes 2*X <= 2**63 - 1.
+    Assumes T + Y + Z <= 2**31 - 1.
+    Assumes 2*X <= 2**31 - 1.
     """
-    T = tl.cast(T, tl.int64)
-    Z = tl.cast(Z, tl.int64)
-    Y = tl.cast(Y, tl.int64)
-    X = tl.cast(X, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     flat_div_X = flat // X
     flat_div_X_div_Y = flat_div_X // Y
     flat_div_X_div_Y_div_Z = flat_div_X_div_Y // Z

@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_CL
-#define LEGO_CATALOGUE_INTEL_Y_CL 0x5ef78d36
+#define LEGO_CATALOGUE_INTEL_Y_CL 0x369ddd43
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,17 +10,17 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
-/// @pre 32*N + 3552 <= LONG_MAX
-/// @pre M*N + 127*M + 31*N + 352 <= LONG_MAX
-static inline long catalogue_intel_y_apply(long M, long N, long i, long j) {
+/// @pre 32*N + 3552 <= INT_MAX
+/// @pre M*N + 127*M + 31*N + 352 <= INT_MAX
+static inline int catalogue_intel_y_apply(int M, int N, int i, int j) {
   (void)M;
   return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
 }
 
 /// The result of catalogue_intel_y_inv.
 typedef struct catalogue_intel_y_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } catalogue_intel_y_inv_result;
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -28,11 +28,11 @@ typedef struct catalogue_intel_y_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 32*N + 4064 <= LONG_MAX
-static inline catalogue_intel_y_inv_result catalogue_intel_y_inv(long M, long N, long flat) {
-  const long scaled = 4096 * ((N + 127) >> 7);
-  const long total = 32 * (flat / scaled) + ((flat >> 4) & 31);
-  const long total_2 = 16 * (flat % scaled >> 9) + (flat & 15);
+/// @pre 32*N + 4064 <= INT_MAX
+static inline catalogue_intel_y_inv_result catalogue_intel_y_inv(int M, int N, int flat) {
+  const int scaled = 4096 * ((N + 127) >> 7);
+  const int total = 32 * (flat / scaled) + ((flat >> 4) & 31);
+  const int total_2 = 16 * (flat % scaled >> 9) + (flat & 15);
   const catalogue_intel_y_inv_result result = {
       total < M && total_2 < N ? total : -1,
       total < M && total_2 < N ? total_2 : -1,
@@ -40,6 +40,6 @@ static inline catalogue_intel_y_inv_result catalogue_intel_y_inv(long M, long N,
   return result;
 }
 
-#elif LEGO_CATALOGUE_INTEL_Y_CL != 0x5ef78d36
+#elif LEGO_CATALOGUE_INTEL_Y_CL != 0x369ddd43
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_CUH
-#define LEGO_CATALOGUE_INTEL_Y_CUH 0x70b006ec
+#define LEGO_CATALOGUE_INTEL_Y_CUH 0x297097db
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,17 +18,17 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
-/// @pre 32*N + 3552 <= LLONG_MAX
-/// @pre M*N + 127*M + 31*N + 352 <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_intel_y_apply(
-    [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
+/// @pre 32*N + 3552 <= INT_MAX
+/// @pre M*N + 127*M + 31*N + 352 <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_intel_y_apply(
+    [[maybe_unused]] int M, int N, int i, int j) noexcept {
   return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
 }
 
 /// The result of catalogue_intel_y_inv.
 struct catalogue_intel_y_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -36,23 +36,24 @@ struct catalogue_intel_y_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 32*N + 4064 <= LLONG_MAX
+/// @pre 32*N + 4064 <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_intel_y_inv_result catalogue_intel_y_inv(
-    long long M, long long N, long long flat) noexcept {
-  const long long scaled = 4096 * ((N + 127) >> 7);
-  const long long total = 32 * (flat / scaled) + ((flat >> 4) & 31);
-  const long long total_2 = 16 * (flat % scaled >> 9) + (flat & 15);
+    int M, int N, int flat) noexcept {
+  const int scaled = 4096 * ((N + 127) >> 7);
+  const int total = 32 * (flat / scaled) + ((flat >> 4) & 31);
+  const int total_2 = 16 * (flat % scaled >> 9) + (flat & 15);
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_intel_y_fits(long long M, long long N) noexcept {
-  return M >= 1 && N >= 1 && N <= (0x7fffffffffffffff - 3552) / 32
-      && M <= (0x7fffffffffffffff - 352) / 127 && N <= (0x7fffffffffffffff - 352 - 127 * M) / 31
-      && M <= (0x7fffffffffffffff - 352 - 127 * M - 31 * N) / N
-      && N <= (0x7fffffffffffffff - 4064) / 32;
+  return M >= 1 && N >= 1 && N <= (2147483647 - static_cast<long long>(3552)) / 32
+      && M <= (2147483647 - static_cast<long long>(352)) / 127
+      && N <= (2147483647 - static_cast<long long>(352) - 127 * M) / 31
+      && M <= (2147483647 - static_cast<long long>(352) - 127 * M - 31 * N) / N
+      && 32 * N + 4064 <= 2147483647;
 }
 
-#elif LEGO_CATALOGUE_INTEL_Y_CUH != 0x70b006ec
+#elif LEGO_CATALOGUE_INTEL_Y_CUH != 0x297097db
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_CUH

@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_METAL
-#define LEGO_CATALOGUE_INTEL_Y_METAL 0x3429cb26
+#define LEGO_CATALOGUE_INTEL_Y_METAL 0x23c3dae1
 
 #include <metal_stdlib>
 
@@ -12,17 +12,17 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
-/// @pre 32*N + 3552 <= LONG_MAX
-/// @pre M*N + 127*M + 31*N + 352 <= LONG_MAX
-static inline long catalogueIntelYApply(long M, long N, long i, long j) {
+/// @pre 32*N + 3552 <= INT_MAX
+/// @pre M*N + 127*M + 31*N + 352 <= INT_MAX
+static inline int catalogueIntelYApply(int M, int N, int i, int j) {
   (void)M;
   return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
 }
 
 /// The result of catalogueIntelYInv.
 struct CatalogueIntelYInvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -30,14 +30,14 @@ struct CatalogueIntelYInvResult {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 4096*((M - 1) / 32 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 32*N + 4064 <= LONG_MAX
-static inline CatalogueIntelYInvResult catalogueIntelYInv(long M, long N, long flat) {
-  const long scaled = 4096 * ((N + 127) >> 7);
-  const long total = 32 * (flat / scaled) + ((flat >> 4) & 31);
-  const long total2 = 16 * (flat % scaled >> 9) + (flat & 15);
+/// @pre 32*N + 4064 <= INT_MAX
+static inline CatalogueIntelYInvResult catalogueIntelYInv(int M, int N, int flat) {
+  const int scaled = 4096 * ((N + 127) >> 7);
+  const int total = 32 * (flat / scaled) + ((flat >> 4) & 31);
+  const int total2 = 16 * (flat % scaled >> 9) + (flat & 15);
   return {total < M && total2 < N ? total : -1, total < M && total2 < N ? total2 : -1};
 }
 
-#elif LEGO_CATALOGUE_INTEL_Y_METAL != 0x3429cb26
+#elif LEGO_CATALOGUE_INTEL_Y_METAL != 0x23c3dae1
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_METAL

@@ -21,12 +21,9 @@ def catalogue_intel_y_apply(M, N, i, j):
     Returns:
         0 <= the result < 4096*((M - 1) // 32 + 1)*((N - 1) // 128 + 1)
 
-    Assumes 32*N + 3552 <= 2**63 - 1.
-    Assumes M*N + 127*M + 31*N + 352 <= 2**63 - 1.
+    Assumes 32*N + 3552 <= 2**31 - 1.
+    Assumes M*N + 127*M + 31*N + 352 <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j
 
 
@@ -42,11 +39,8 @@ def catalogue_intel_y_inv(M, N, flat):
     Returns:
         -1 <= i < M, -1 <= j < N
 
-    Assumes 32*N + 4064 <= 2**63 - 1.
+    Assumes 32*N + 4064 <= 2**31 - 1.
     """
-    M = tl.cast(M, tl.int64)
-    N = tl.cast(N, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     scaled = 4096 * ((N + 127) >> 7)
     total = 32 * (flat // scaled) + ((flat >> 4) & 31)
     total_2 = 16 * ((flat % scaled) >> 9) + (flat & 15)

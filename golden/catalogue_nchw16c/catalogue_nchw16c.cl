@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_CL
-#define LEGO_CATALOGUE_NCHW16C_CL 0x633659f8
+#define LEGO_CATALOGUE_NCHW16C_CL 0x45f72968
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param N N >= 1
@@ -14,19 +14,18 @@
 /// @param k 0 <= k < H
 /// @param l 0 <= l < W
 /// @return 0 <= the result < 16*H*N*W*((C - 1) / 16 + 1)
-/// @pre C*H*N*W + 15*H*N*W <= LONG_MAX
-static inline long catalogue_nchw16c_apply(
-    long N, long C, long H, long W, long i, long j, long k, long l) {
+/// @pre C*H*N*W + 15*H*N*W <= INT_MAX
+static inline int catalogue_nchw16c_apply(int N, int C, int H, int W, int i, int j, int k, int l) {
   (void)N;
   return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15);
 }
 
 /// The result of catalogue_nchw16c_inv.
 typedef struct catalogue_nchw16c_inv_result {
-  long i;
-  long j;
-  long k;
-  long l;
+  int i;
+  int j;
+  int k;
+  int l;
 } catalogue_nchw16c_inv_result;
 
 /// Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
@@ -36,16 +35,16 @@ typedef struct catalogue_nchw16c_inv_result {
 /// @param W W >= 1
 /// @param flat 0 <= flat < 16*H*N*W*((C - 1) / 16 + 1)
 /// @return -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
-/// @pre 16*W <= LONG_MAX
-/// @pre C + 15 <= LONG_MAX
-/// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= LONG_MAX
+/// @pre 16*W <= INT_MAX
+/// @pre C + 15 <= INT_MAX
+/// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= INT_MAX
 static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
-    long N, long C, long H, long W, long flat) {
+    int N, int C, int H, int W, int flat) {
   (void)N;
-  const long quotient = flat / (16 * W);
-  const long quotient_div_H = quotient / H;
-  const long quotient_2 = (C + 15) >> 4;
-  const long total = 16 * (quotient_div_H % quotient_2) + (flat & 15);
+  const int quotient = flat / (16 * W);
+  const int quotient_div_H = quotient / H;
+  const int quotient_2 = (C + 15) >> 4;
+  const int total = 16 * (quotient_div_H % quotient_2) + (flat & 15);
   const catalogue_nchw16c_inv_result result = {
       total < C ? quotient_div_H / quotient_2 : -1,
       total < C ? total : -1,
@@ -55,6 +54,6 @@ static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_CL != 0x633659f8
+#elif LEGO_CATALOGUE_NCHW16C_CL != 0x45f72968
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_HIP_H
-#define LEGO_CATALOGUE_NCHW16C_HIP_H 0x1c4fcf47
+#define LEGO_CATALOGUE_NCHW16C_HIP_H 0x133aac37
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -22,19 +22,18 @@
 /// @param k 0 <= k < H
 /// @param l 0 <= l < W
 /// @return 0 <= the result < 16*H*N*W*((C - 1) / 16 + 1)
-/// @pre C*H*N*W + 15*H*N*W <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_nchw16c_apply(
-    [[maybe_unused]] long long N, long long C, long long H, long long W, long long i, long long j,
-    long long k, long long l) noexcept {
+/// @pre C*H*N*W + 15*H*N*W <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_nchw16c_apply(
+    [[maybe_unused]] int N, int C, int H, int W, int i, int j, int k, int l) noexcept {
   return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15);
 }
 
 /// The result of catalogue_nchw16c_inv.
 struct catalogue_nchw16c_inv_result {
-  long long i;
-  long long j;
-  long long k;
-  long long l;
+  int i;
+  int j;
+  int k;
+  int l;
 };
 
 /// Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
@@ -44,15 +43,15 @@ struct catalogue_nchw16c_inv_result {
 /// @param W W >= 1
 /// @param flat 0 <= flat < 16*H*N*W*((C - 1) / 16 + 1)
 /// @return -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
-/// @pre 16*W <= LLONG_MAX
-/// @pre C + 15 <= LLONG_MAX
-/// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= LLONG_MAX
+/// @pre 16*W <= INT_MAX
+/// @pre C + 15 <= INT_MAX
+/// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
-    [[maybe_unused]] long long N, long long C, long long H, long long W, long long flat) noexcept {
-  const long long quotient = flat / (16 * W);
-  const long long quotient_div_H = quotient / H;
-  const long long quotient_2 = (C + 15) >> 4;
-  const long long total = 16 * (quotient_div_H % quotient_2) + (flat & 15);
+    [[maybe_unused]] int N, int C, int H, int W, int flat) noexcept {
+  const int quotient = flat / (16 * W);
+  const int quotient_div_H = quotient / H;
+  const int quotient_2 = (C + 15) >> 4;
+  const int total = 16 * (quotient_div_H % quotient_2) + (flat & 15);
   return {
       total < C ? quotient_div_H / quotient_2 : -1,
       total < C ? total : -1,
@@ -64,12 +63,11 @@ struct catalogue_nchw16c_inv_result {
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_nchw16c_fits(
     long long N, long long C, long long H, long long W) noexcept {
-  return N >= 1 && C >= 1 && H >= 1 && W >= 1 && H <= 0x7fffffffffffffff / 15 / N / W
-      && C <= (0x7fffffffffffffff - 15 * H * N * W) / H / N / W
-      && H * N - 1 <= 0x7fffffffffffffff / W
-      && (C - 1) / 16 <= (0x7fffffffffffffff - (H * N - 1) * W) / H / N / W;
+  return N >= 1 && C >= 1 && H >= 1 && W >= 1 && H <= 2147483647 / 15 / N / W
+      && C <= (2147483647 - 15 * H * N * W) / H / N / W && H * N - 1 <= 2147483647 / W
+      && (C - 1) / 16 <= (2147483647 - (H * N - 1) * W) / H / N / W;
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_HIP_H != 0x1c4fcf47
+#elif LEGO_CATALOGUE_NCHW16C_HIP_H != 0x133aac37
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_METAL
-#define LEGO_CATALOGUE_NCHW16C_METAL 0x74f74bae
+#define LEGO_CATALOGUE_NCHW16C_METAL 0x2c940196
 
 #include <metal_stdlib>
 
@@ -16,19 +16,18 @@
 /// @param k 0 <= k < H
 /// @param l 0 <= l < W
 /// @return 0 <= the result < 16*H*N*W*((C - 1) / 16 + 1)
-/// @pre C*H*N*W + 15*H*N*W <= LONG_MAX
-static inline long catalogueNchw16cApply(
-    long N, long C, long H, long W, long i, long j, long k, long l) {
+/// @pre C*H*N*W + 15*H*N*W <= INT_MAX
+static inline int catalogueNchw16cApply(int N, int C, int H, int W, int i, int j, int k, int l) {
   (void)N;
   return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15);
 }
 
 /// The result of catalogueNchw16cInv.
 struct CatalogueNchw16cInvResult {
-  long i;
-  long j;
-  long k;
-  long l;
+  int i;
+  int j;
+  int k;
+  int l;
 };
 
 /// Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is masked.
@@ -38,16 +37,15 @@ struct CatalogueNchw16cInvResult {
 /// @param W W >= 1
 /// @param flat 0 <= flat < 16*H*N*W*((C - 1) / 16 + 1)
 /// @return -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
-/// @pre 16*W <= LONG_MAX
-/// @pre C + 15 <= LONG_MAX
-/// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= LONG_MAX
-static inline CatalogueNchw16cInvResult catalogueNchw16cInv(
-    long N, long C, long H, long W, long flat) {
+/// @pre 16*W <= INT_MAX
+/// @pre C + 15 <= INT_MAX
+/// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= INT_MAX
+static inline CatalogueNchw16cInvResult catalogueNchw16cInv(int N, int C, int H, int W, int flat) {
   (void)N;
-  const long quotient = flat / (16 * W);
-  const long quotientDivH = quotient / H;
-  const long quotient2 = (C + 15) >> 4;
-  const long total = 16 * (quotientDivH % quotient2) + (flat & 15);
+  const int quotient = flat / (16 * W);
+  const int quotientDivH = quotient / H;
+  const int quotient2 = (C + 15) >> 4;
+  const int total = 16 * (quotientDivH % quotient2) + (flat & 15);
   return {
       total < C ? quotientDivH / quotient2 : -1,
       total < C ? total : -1,
@@ -56,6 +54,6 @@ static inline CatalogueNchw16cInvResult catalogueNchw16cInv(
   };
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_METAL != 0x74f74bae
+#elif LEGO_CATALOGUE_NCHW16C_METAL != 0x2c940196
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_METAL

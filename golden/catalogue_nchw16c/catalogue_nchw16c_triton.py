@@ -25,15 +25,8 @@ def catalogue_nchw16c_apply(N, C, H, W, i, j, k, l):
     Returns:
         0 <= the result < 16*H*N*W*((C - 1) // 16 + 1)
 
-    Assumes C*H*N*W + 15*H*N*W <= 2**63 - 1.
+    Assumes C*H*N*W + 15*H*N*W <= 2**31 - 1.
     """
-    C = tl.cast(C, tl.int64)
-    H = tl.cast(H, tl.int64)
-    W = tl.cast(W, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
-    k = tl.cast(k, tl.int64)
-    l = tl.cast(l, tl.int64)
     return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15)
 
 
@@ -51,14 +44,10 @@ def catalogue_nchw16c_inv(N, C, H, W, flat):
     Returns:
         -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
 
-    Assumes 16*W <= 2**63 - 1.
-    Assumes H*N*W*((C - 1) // 16) + H*N*W - W <= 2**63 - 1.
-    Assumes C + 15 <= 2**63 - 1.
+    Assumes 16*W <= 2**31 - 1.
+    Assumes H*N*W*((C - 1) // 16) + H*N*W - W <= 2**31 - 1.
+    Assumes C + 15 <= 2**31 - 1.
     """
-    C = tl.cast(C, tl.int64)
-    H = tl.cast(H, tl.int64)
-    W = tl.cast(W, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     quotient = flat // (16 * W)
     quotient_div_H = quotient // H
     quotient_2 = (C + 15) >> 4

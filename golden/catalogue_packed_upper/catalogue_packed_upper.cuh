@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_CUH
-#define LEGO_CATALOGUE_PACKED_UPPER_CUH 0x3cf06151
+#define LEGO_CATALOGUE_PACKED_UPPER_CUH 0x5515e163
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -13,16 +13,16 @@
 #endif
 
 // The square root rounded down, two bits of n at a time.
-LEGO_HOST_DEVICE constexpr long long catalogue_packed_upper_isqrt(long long n) noexcept {
+LEGO_HOST_DEVICE constexpr int catalogue_packed_upper_isqrt(int n) noexcept {
 #ifdef __CUDA_ARCH__
   if (!__builtin_is_constant_evaluated()) {
-    const unsigned long long m = static_cast<unsigned long long>(n);
-    const unsigned long long r = static_cast<unsigned long long>(sqrt(static_cast<double>(n)));
-    return static_cast<long long>(r * r > m ? r - 1 : (r + 1) * (r + 1) <= m ? r + 1 : r);
+    const unsigned m = static_cast<unsigned>(n);
+    const unsigned r = static_cast<unsigned>(sqrtf(static_cast<float>(n)));
+    return static_cast<int>(r * r > m ? r - 1 : (r + 1) * (r + 1) <= m ? r + 1 : r);
   }
 #endif
-  long long root = 0;
-  for (long long bit = 1LL << 62; bit != 0; bit >>= 2) {
+  int root = 0;
+  for (int bit = 1 << 30; bit != 0; bit >>= 2) {
     if (n >= root + bit) {
       n -= root + bit;
       root = (root >> 1) + bit;
@@ -38,36 +38,37 @@ LEGO_HOST_DEVICE constexpr long long catalogue_packed_upper_isqrt(long long n) n
 /// @param i 0 <= i < N
 /// @param j 0 <= j < N
 /// @return -1 <= the result < (N*N + N) / 2
-/// @pre N*N - N <= LLONG_MAX
-/// @pre floor((N*N - N) / 2) + N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_packed_upper_apply(
-    [[maybe_unused]] long long N, long long i, long long j) noexcept {
+/// @pre N*N - N <= INT_MAX
+/// @pre floor((N*N - N) / 2) + N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_packed_upper_apply(
+    [[maybe_unused]] int N, int i, int j) noexcept {
   return j < i ? -1 : (j * (j + 1) >> 1) + i;
 }
 
 /// The result of catalogue_packed_upper_inv.
 struct catalogue_packed_upper_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position.
 /// @param N N >= 1
 /// @param flat 0 <= flat < (N*N + N) / 2
 /// @return 0 <= i < N, 0 <= j < N
-/// @pre 4*N*N + 4*N <= LLONG_MAX
+/// @pre 4*N*N + 4*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_packed_upper_inv_result
-catalogue_packed_upper_inv([[maybe_unused]] long long N, long long flat) noexcept {
-  const long long quotient = (catalogue_packed_upper_isqrt(8 * flat + 1) - 1) >> 1;
+catalogue_packed_upper_inv([[maybe_unused]] int N, int flat) noexcept {
+  const int quotient = (catalogue_packed_upper_isqrt(8 * flat + 1) - 1) >> 1;
   return {flat - (quotient * (quotient + 1) >> 1), quotient};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_packed_upper_fits(long long N) noexcept {
-  return N >= 1 && N - 1 <= 0x7fffffffffffffff / N && N <= 0x7fffffffffffffff - (N - 1) * N / 2
-      && N <= 0x7fffffffffffffff / 4 && N <= (0x7fffffffffffffff - 4 * N) / 4 / N;
+  return N >= 1 && N - 1 <= 2147483647 / N && (N - 1) * N / 2 <= 2147483647
+      && N <= 2147483647 - (N - 1) * N / 2 && N <= 2147483647 / 4
+      && N <= (2147483647 - 4 * N) / 4 / N;
 }
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_CUH != 0x3cf06151
+#elif LEGO_CATALOGUE_PACKED_UPPER_CUH != 0x5515e163
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_CUH

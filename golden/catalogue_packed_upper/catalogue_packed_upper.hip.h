@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_HIP_H
-#define LEGO_CATALOGUE_PACKED_UPPER_HIP_H 0x0c0299d8
+#define LEGO_CATALOGUE_PACKED_UPPER_HIP_H 0x11778a59
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -13,9 +13,9 @@
 #endif
 
 // The square root rounded down, two bits of n at a time.
-LEGO_HOST_DEVICE constexpr long long catalogue_packed_upper_isqrt(long long n) noexcept {
-  long long root = 0;
-  for (long long bit = 1LL << 62; bit != 0; bit >>= 2) {
+LEGO_HOST_DEVICE constexpr int catalogue_packed_upper_isqrt(int n) noexcept {
+  int root = 0;
+  for (int bit = 1 << 30; bit != 0; bit >>= 2) {
     if (n >= root + bit) {
       n -= root + bit;
       root = (root >> 1) + bit;
@@ -31,36 +31,37 @@ LEGO_HOST_DEVICE constexpr long long catalogue_packed_upper_isqrt(long long n) n
 /// @param i 0 <= i < N
 /// @param j 0 <= j < N
 /// @return -1 <= the result < (N*N + N) / 2
-/// @pre N*N - N <= LLONG_MAX
-/// @pre floor((N*N - N) / 2) + N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_packed_upper_apply(
-    [[maybe_unused]] long long N, long long i, long long j) noexcept {
+/// @pre N*N - N <= INT_MAX
+/// @pre floor((N*N - N) / 2) + N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_packed_upper_apply(
+    [[maybe_unused]] int N, int i, int j) noexcept {
   return j < i ? -1 : (j * (j + 1) >> 1) + i;
 }
 
 /// The result of catalogue_packed_upper_inv.
 struct catalogue_packed_upper_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position.
 /// @param N N >= 1
 /// @param flat 0 <= flat < (N*N + N) / 2
 /// @return 0 <= i < N, 0 <= j < N
-/// @pre 4*N*N + 4*N <= LLONG_MAX
+/// @pre 4*N*N + 4*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_packed_upper_inv_result
-catalogue_packed_upper_inv([[maybe_unused]] long long N, long long flat) noexcept {
-  const long long quotient = (catalogue_packed_upper_isqrt(8 * flat + 1) - 1) >> 1;
+catalogue_packed_upper_inv([[maybe_unused]] int N, int flat) noexcept {
+  const int quotient = (catalogue_packed_upper_isqrt(8 * flat + 1) - 1) >> 1;
   return {flat - (quotient * (quotient + 1) >> 1), quotient};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_packed_upper_fits(long long N) noexcept {
-  return N >= 1 && N - 1 <= 0x7fffffffffffffff / N && N <= 0x7fffffffffffffff - (N - 1) * N / 2
-      && N <= 0x7fffffffffffffff / 4 && N <= (0x7fffffffffffffff - 4 * N) / 4 / N;
+  return N >= 1 && N - 1 <= 2147483647 / N && (N - 1) * N / 2 <= 2147483647
+      && N <= 2147483647 - (N - 1) * N / 2 && N <= 2147483647 / 4
+      && N <= (2147483647 - 4 * N) / 4 / N;
 }
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_HIP_H != 0x0c0299d8
+#elif LEGO_CATALOGUE_PACKED_UPPER_HIP_H != 0x11778a59
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_HIP_H

@@ -2,14 +2,14 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_METAL
-#define LEGO_CATALOGUE_PACKED_UPPER_METAL 0x657305e5
+#define LEGO_CATALOGUE_PACKED_UPPER_METAL 0x51463c65
 
 #include <metal_stdlib>
 
 // The square root rounded down, two bits of n at a time.
-static inline long catalogue_packed_upper_isqrt_i64(long n) {
-  long root = 0;
-  for (long bit = 1L << 62; bit != 0; bit >>= 2) {
+static inline int catalogue_packed_upper_isqrt_i32(int n) {
+  int root = 0;
+  for (int bit = 1 << 30; bit != 0; bit >>= 2) {
     if (n >= root + bit) {
       n -= root + bit;
       root = (root >> 1) + bit;
@@ -25,30 +25,30 @@ static inline long catalogue_packed_upper_isqrt_i64(long n) {
 /// @param i 0 <= i < N
 /// @param j 0 <= j < N
 /// @return -1 <= the result < (N*N + N) / 2
-/// @pre N*N - N <= LONG_MAX
-/// @pre floor((N*N - N) / 2) + N <= LONG_MAX
-static inline long cataloguePackedUpperApply(long N, long i, long j) {
+/// @pre N*N - N <= INT_MAX
+/// @pre floor((N*N - N) / 2) + N <= INT_MAX
+static inline int cataloguePackedUpperApply(int N, int i, int j) {
   (void)N;
   return j < i ? -1 : (j * (j + 1) >> 1) + i;
 }
 
 /// The result of cataloguePackedUpperInv.
 struct CataloguePackedUpperInvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position.
 /// @param N N >= 1
 /// @param flat 0 <= flat < (N*N + N) / 2
 /// @return 0 <= i < N, 0 <= j < N
-/// @pre 4*N*N + 4*N <= LONG_MAX
-static inline CataloguePackedUpperInvResult cataloguePackedUpperInv(long N, long flat) {
+/// @pre 4*N*N + 4*N <= INT_MAX
+static inline CataloguePackedUpperInvResult cataloguePackedUpperInv(int N, int flat) {
   (void)N;
-  const long quotient = (catalogue_packed_upper_isqrt_i64(8 * flat + 1) - 1) >> 1;
+  const int quotient = (catalogue_packed_upper_isqrt_i32(8 * flat + 1) - 1) >> 1;
   return {flat - (quotient * (quotient + 1) >> 1), quotient};
 }
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_METAL != 0x657305e5
+#elif LEGO_CATALOGUE_PACKED_UPPER_METAL != 0x51463c65
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_METAL

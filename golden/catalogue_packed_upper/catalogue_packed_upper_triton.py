@@ -32,11 +32,9 @@ def catalogue_packed_upper_apply(N, i, j):
     Returns:
         -1 <= the result < (N*N + N) // 2
 
-    Assumes N*N - N <= 2**63 - 1.
-    Assumes (N*N - N) // 2 + N <= 2**63 - 1.
+    Assumes N*N - N <= 2**31 - 1.
+    Assumes (N*N - N) // 2 + N <= 2**31 - 1.
     """
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return tl.where(j < i, -1, ((j * (j + 1)) >> 1) + i)
 
 
@@ -51,8 +49,7 @@ def catalogue_packed_upper_inv(N, flat):
     Returns:
         0 <= i < N, 0 <= j < N
 
-    Assumes 4*N*N + 4*N <= 2**63 - 1.
+    Assumes 4*N*N + 4*N <= 2**31 - 1.
     """
-    flat = tl.cast(flat, tl.int64)
-    quotient = (_isqrt(8 * flat + 1, tl.int64) - 1) >> 1
+    quotient = (_isqrt(8 * flat + 1, tl.int32) - 1) >> 1
     return flat - ((quotient * (quotient + 1)) >> 1), quotient

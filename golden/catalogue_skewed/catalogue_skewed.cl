@@ -2,12 +2,12 @@
 //
 // catalogue_skewed(M, N)
 #ifndef LEGO_CATALOGUE_SKEWED_CL
-#define LEGO_CATALOGUE_SKEWED_CL 0x4b748f79
+#define LEGO_CATALOGUE_SKEWED_CL 0x7a01a8bd
 
 // The remainder of the quotient rounded down: it has the divisor's sign.
-static inline long catalogue_skewed_floor_mod_i64(long a, long b) {
+static inline int catalogue_skewed_floor_mod_i32(int a, int b) {
   if (b == -1) return 0;  // the least integer % -1 is undefined
-  const long r = a % b;
+  const int r = a % b;
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
@@ -17,17 +17,17 @@ static inline long catalogue_skewed_floor_mod_i64(long a, long b) {
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
-/// @pre M + N <= LONG_MAX
-/// @pre M*N <= LONG_MAX
-static inline long catalogue_skewed_apply(long M, long N, long i, long j) {
+/// @pre M + N <= INT_MAX
+/// @pre M*N <= INT_MAX
+static inline int catalogue_skewed_apply(int M, int N, int i, int j) {
   (void)M;
   return N * i + (i + j) % N;
 }
 
 /// The result of catalogue_skewed_inv.
 typedef struct catalogue_skewed_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } catalogue_skewed_inv_result;
 
 /// Logical index (i, j) of a physical position.
@@ -35,16 +35,16 @@ typedef struct catalogue_skewed_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-static inline catalogue_skewed_inv_result catalogue_skewed_inv(long M, long N, long flat) {
+static inline catalogue_skewed_inv_result catalogue_skewed_inv(int M, int N, int flat) {
   (void)M;
-  const long flat_div_N = flat / N;
+  const int flat_div_N = flat / N;
   const catalogue_skewed_inv_result result = {
       flat_div_N,
-      catalogue_skewed_floor_mod_i64(flat - flat_div_N, N),
+      catalogue_skewed_floor_mod_i32(flat - flat_div_N, N),
   };
   return result;
 }
 
-#elif LEGO_CATALOGUE_SKEWED_CL != 0x4b748f79
+#elif LEGO_CATALOGUE_SKEWED_CL != 0x7a01a8bd
 #error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_skewed(M, N)
 #ifndef LEGO_CATALOGUE_SKEWED_CUH
-#define LEGO_CATALOGUE_SKEWED_CUH 0x51ed4515
+#define LEGO_CATALOGUE_SKEWED_CUH 0x6b93ba5e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -13,9 +13,9 @@
 #endif
 
 // The remainder of the quotient rounded down: it has the divisor's sign.
-LEGO_HOST_DEVICE constexpr long long catalogue_skewed_floor_mod(long long a, long long b) noexcept {
+LEGO_HOST_DEVICE constexpr int catalogue_skewed_floor_mod(int a, int b) noexcept {
   if (b == -1) return 0;  // the least integer % -1 is undefined
-  const long long r = a % b;
+  const int r = a % b;
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
@@ -25,17 +25,17 @@ LEGO_HOST_DEVICE constexpr long long catalogue_skewed_floor_mod(long long a, lon
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
-/// @pre M + N <= LLONG_MAX
-/// @pre M*N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_skewed_apply(
-    [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
+/// @pre M + N <= INT_MAX
+/// @pre M*N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_skewed_apply(
+    [[maybe_unused]] int M, int N, int i, int j) noexcept {
   return N * i + (i + j) % N;
 }
 
 /// The result of catalogue_skewed_inv.
 struct catalogue_skewed_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position.
@@ -44,16 +44,16 @@ struct catalogue_skewed_inv_result {
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_skewed_inv_result catalogue_skewed_inv(
-    [[maybe_unused]] long long M, long long N, long long flat) noexcept {
-  const long long flat_div_N = flat / N;
+    [[maybe_unused]] int M, int N, int flat) noexcept {
+  const int flat_div_N = flat / N;
   return {flat_div_N, catalogue_skewed_floor_mod(flat - flat_div_N, N)};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_skewed_fits(long long M, long long N) noexcept {
-  return M >= 1 && N >= 1 && N <= 0x7fffffffffffffff - M && M <= 0x7fffffffffffffff / N;
+  return M >= 1 && N >= 1 && M <= 2147483647 && N <= 2147483647 - M && M * N <= 2147483647;
 }
 
-#elif LEGO_CATALOGUE_SKEWED_CUH != 0x51ed4515
+#elif LEGO_CATALOGUE_SKEWED_CUH != 0x6b93ba5e
 #error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_CUH

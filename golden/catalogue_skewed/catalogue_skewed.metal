@@ -2,14 +2,14 @@
 //
 // catalogue_skewed(M, N)
 #ifndef LEGO_CATALOGUE_SKEWED_METAL
-#define LEGO_CATALOGUE_SKEWED_METAL 0x414eeace
+#define LEGO_CATALOGUE_SKEWED_METAL 0x60a17e3b
 
 #include <metal_stdlib>
 
 // The remainder of the quotient rounded down: it has the divisor's sign.
-static inline long catalogue_skewed_floor_mod_i64(long a, long b) {
+static inline int catalogue_skewed_floor_mod_i32(int a, int b) {
   if (b == -1) return 0;  // the least integer % -1 is undefined
-  const long r = a % b;
+  const int r = a % b;
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
@@ -19,17 +19,17 @@ static inline long catalogue_skewed_floor_mod_i64(long a, long b) {
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
-/// @pre M + N <= LONG_MAX
-/// @pre M*N <= LONG_MAX
-static inline long catalogueSkewedApply(long M, long N, long i, long j) {
+/// @pre M + N <= INT_MAX
+/// @pre M*N <= INT_MAX
+static inline int catalogueSkewedApply(int M, int N, int i, int j) {
   (void)M;
   return N * i + (i + j) % N;
 }
 
 /// The result of catalogueSkewedInv.
 struct CatalogueSkewedInvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position.
@@ -37,12 +37,12 @@ struct CatalogueSkewedInvResult {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-static inline CatalogueSkewedInvResult catalogueSkewedInv(long M, long N, long flat) {
+static inline CatalogueSkewedInvResult catalogueSkewedInv(int M, int N, int flat) {
   (void)M;
-  const long flatDivN = flat / N;
-  return {flatDivN, catalogue_skewed_floor_mod_i64(flat - flatDivN, N)};
+  const int flatDivN = flat / N;
+  return {flatDivN, catalogue_skewed_floor_mod_i32(flat - flatDivN, N)};
 }
 
-#elif LEGO_CATALOGUE_SKEWED_METAL != 0x414eeace
+#elif LEGO_CATALOGUE_SKEWED_METAL != 0x60a17e3b
 #error two different units are named catalogue_skewed; give name= to one of them
 #endif  // LEGO_CATALOGUE_SKEWED_METAL

@@ -28,12 +28,9 @@ def catalogue_skewed_apply(M, N, i, j):
     Returns:
         0 <= the result < M*N
 
-    Assumes M + N <= 2**63 - 1.
-    Assumes M*N <= 2**63 - 1.
+    Assumes M + N <= 2**31 - 1.
+    Assumes M*N <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return N * i + (i + j) % N
 
 
@@ -49,7 +46,5 @@ def catalogue_skewed_inv(M, N, flat):
     Returns:
         0 <= i < M, 0 <= j < N
     """
-    N = tl.cast(N, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     flat_div_N = flat // N
     return flat_div_N, _floor_mod(flat - flat_div_N, N)

@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_CL
-#define LEGO_CATALOGUE_TENSTORRENT_CL 0x38db2add
+#define LEGO_CATALOGUE_TENSTORRENT_CL 0x44dc2b7d
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,8 +10,8 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// @pre M*N + 31*M + 31*N + 448 <= LONG_MAX
-static inline long catalogue_tenstorrent_apply(long M, long N, long i, long j) {
+/// @pre M*N + 31*M + 31*N + 448 <= INT_MAX
+static inline int catalogue_tenstorrent_apply(int M, int N, int i, int j) {
   (void)M;
   return 1024 * ((N - 1) >> 5) * (i >> 5) + 512 * (j >> 5) + 256 * ((i >> 4) + (j >> 4)) + 16 * i
       + (j & 15);
@@ -19,8 +19,8 @@ static inline long catalogue_tenstorrent_apply(long M, long N, long i, long j) {
 
 /// The result of catalogue_tenstorrent_inv.
 typedef struct catalogue_tenstorrent_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } catalogue_tenstorrent_inv_result;
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -28,13 +28,12 @@ typedef struct catalogue_tenstorrent_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 32*N + 992 <= LONG_MAX
-static inline catalogue_tenstorrent_inv_result catalogue_tenstorrent_inv(
-    long M, long N, long flat) {
-  const long flat_div_16 = flat >> 4;
-  const long scaled = 1024 * ((N + 31) >> 5);
-  const long total = 32 * (flat / scaled) + ((flat >> 5) & 0x10) + (flat_div_16 & 15);
-  const long total_2 = 32 * (flat % scaled >> 10) + (flat_div_16 & 0x10) + (flat & 15);
+/// @pre 32*N + 992 <= INT_MAX
+static inline catalogue_tenstorrent_inv_result catalogue_tenstorrent_inv(int M, int N, int flat) {
+  const int flat_div_16 = flat >> 4;
+  const int scaled = 1024 * ((N + 31) >> 5);
+  const int total = 32 * (flat / scaled) + ((flat >> 5) & 0x10) + (flat_div_16 & 15);
+  const int total_2 = 32 * (flat % scaled >> 10) + (flat_div_16 & 0x10) + (flat & 15);
   const catalogue_tenstorrent_inv_result result = {
       total < M && total_2 < N ? total : -1,
       total < M && total_2 < N ? total_2 : -1,
@@ -42,6 +41,6 @@ static inline catalogue_tenstorrent_inv_result catalogue_tenstorrent_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_TENSTORRENT_CL != 0x38db2add
+#elif LEGO_CATALOGUE_TENSTORRENT_CL != 0x44dc2b7d
 #error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_CL

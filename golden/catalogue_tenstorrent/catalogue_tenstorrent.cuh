@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_CUH
-#define LEGO_CATALOGUE_TENSTORRENT_CUH 0x61f584fb
+#define LEGO_CATALOGUE_TENSTORRENT_CUH 0x5069f88e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,17 +18,17 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// @pre M*N + 31*M + 31*N + 448 <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_tenstorrent_apply(
-    [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
+/// @pre M*N + 31*M + 31*N + 448 <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_tenstorrent_apply(
+    [[maybe_unused]] int M, int N, int i, int j) noexcept {
   return 1024 * ((N - 1) >> 5) * (i >> 5) + 512 * (j >> 5) + 256 * ((i >> 4) + (j >> 4)) + 16 * i
       + (j & 15);
 }
 
 /// The result of catalogue_tenstorrent_inv.
 struct catalogue_tenstorrent_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -36,24 +36,24 @@ struct catalogue_tenstorrent_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 32*N + 992 <= LLONG_MAX
+/// @pre 32*N + 992 <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_tenstorrent_inv_result catalogue_tenstorrent_inv(
-    long long M, long long N, long long flat) noexcept {
-  const long long flat_div_16 = flat >> 4;
-  const long long scaled = 1024 * ((N + 31) >> 5);
-  const long long total = 32 * (flat / scaled) + ((flat >> 5) & 0x10) + (flat_div_16 & 15);
-  const long long total_2 = 32 * (flat % scaled >> 10) + (flat_div_16 & 0x10) + (flat & 15);
+    int M, int N, int flat) noexcept {
+  const int flat_div_16 = flat >> 4;
+  const int scaled = 1024 * ((N + 31) >> 5);
+  const int total = 32 * (flat / scaled) + ((flat >> 5) & 0x10) + (flat_div_16 & 15);
+  const int total_2 = 32 * (flat % scaled >> 10) + (flat_div_16 & 0x10) + (flat & 15);
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_tenstorrent_fits(long long M, long long N) noexcept {
-  return M >= 1 && N >= 1 && M <= (0x7fffffffffffffff - 448) / 31
-      && N <= (0x7fffffffffffffff - 448 - 31 * M) / 31
-      && M <= (0x7fffffffffffffff - 448 - 31 * M - 31 * N) / N
-      && N <= (0x7fffffffffffffff - 992) / 32;
+  return M >= 1 && N >= 1 && M <= (2147483647 - static_cast<long long>(448)) / 31
+      && N <= (2147483647 - static_cast<long long>(448) - 31 * M) / 31
+      && M <= (2147483647 - static_cast<long long>(448) - 31 * M - 31 * N) / N
+      && 32 * N + 992 <= 2147483647;
 }
 
-#elif LEGO_CATALOGUE_TENSTORRENT_CUH != 0x61f584fb
+#elif LEGO_CATALOGUE_TENSTORRENT_CUH != 0x5069f88e
 #error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_CUH

@@ -2,7 +2,7 @@
 //
 // catalogue_tenstorrent(M, N)
 #ifndef LEGO_CATALOGUE_TENSTORRENT_METAL
-#define LEGO_CATALOGUE_TENSTORRENT_METAL 0x2b8f8b2d
+#define LEGO_CATALOGUE_TENSTORRENT_METAL 0x16eeae3d
 
 #include <metal_stdlib>
 
@@ -12,8 +12,8 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
-/// @pre M*N + 31*M + 31*N + 448 <= LONG_MAX
-static inline long catalogueTenstorrentApply(long M, long N, long i, long j) {
+/// @pre M*N + 31*M + 31*N + 448 <= INT_MAX
+static inline int catalogueTenstorrentApply(int M, int N, int i, int j) {
   (void)M;
   return 1024 * ((N - 1) >> 5) * (i >> 5) + 512 * (j >> 5) + 256 * ((i >> 4) + (j >> 4)) + 16 * i
       + (j & 15);
@@ -21,8 +21,8 @@ static inline long catalogueTenstorrentApply(long M, long N, long i, long j) {
 
 /// The result of catalogueTenstorrentInv.
 struct CatalogueTenstorrentInvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -30,15 +30,15 @@ struct CatalogueTenstorrentInvResult {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 32*N + 992 <= LONG_MAX
-static inline CatalogueTenstorrentInvResult catalogueTenstorrentInv(long M, long N, long flat) {
-  const long flatDiv16 = flat >> 4;
-  const long scaled = 1024 * ((N + 31) >> 5);
-  const long total = 32 * (flat / scaled) + ((flat >> 5) & 0x10) + (flatDiv16 & 15);
-  const long total2 = 32 * (flat % scaled >> 10) + (flatDiv16 & 0x10) + (flat & 15);
+/// @pre 32*N + 992 <= INT_MAX
+static inline CatalogueTenstorrentInvResult catalogueTenstorrentInv(int M, int N, int flat) {
+  const int flatDiv16 = flat >> 4;
+  const int scaled = 1024 * ((N + 31) >> 5);
+  const int total = 32 * (flat / scaled) + ((flat >> 5) & 0x10) + (flatDiv16 & 15);
+  const int total2 = 32 * (flat % scaled >> 10) + (flatDiv16 & 0x10) + (flat & 15);
   return {total < M && total2 < N ? total : -1, total < M && total2 < N ? total2 : -1};
 }
 
-#elif LEGO_CATALOGUE_TENSTORRENT_METAL != 0x2b8f8b2d
+#elif LEGO_CATALOGUE_TENSTORRENT_METAL != 0x16eeae3d
 #error two different units are named catalogue_tenstorrent; give name= to one of them
 #endif  // LEGO_CATALOGUE_TENSTORRENT_METAL

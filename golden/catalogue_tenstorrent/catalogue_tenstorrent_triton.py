@@ -21,11 +21,8 @@ def catalogue_tenstorrent_apply(M, N, i, j):
     Returns:
         0 <= the result < 1024*((M - 1) // 32 + 1)*((N - 1) // 32 + 1)
 
-    Assumes M*N + 31*M + 31*N + 448 <= 2**63 - 1.
+    Assumes M*N + 31*M + 31*N + 448 <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return (
         1024 * ((N - 1) >> 5) * (i >> 5)
         + 512 * (j >> 5)
@@ -47,11 +44,8 @@ def catalogue_tenstorrent_inv(M, N, flat):
     Returns:
         -1 <= i < M, -1 <= j < N
 
-    Assumes 32*N + 992 <= 2**63 - 1.
+    Assumes 32*N + 992 <= 2**31 - 1.
     """
-    M = tl.cast(M, tl.int64)
-    N = tl.cast(N, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     flat_div_16 = flat >> 4
     scaled = 1024 * ((N + 31) >> 5)
     total = 32 * (flat // scaled) + ((flat >> 5) & 0x10) + (flat_div_16 & 15)

@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_CL
-#define LEGO_CATALOGUE_VNNI_CL 0x1417e991
+#define LEGO_CATALOGUE_VNNI_CL 0x20ecb6ce
 
 /// Physical position of the logical index (i, j).
 /// @param K K >= 1
@@ -10,16 +10,16 @@
 /// @param i 0 <= i < K
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 2*N*((K - 1) / 2 + 1)
-/// @pre K*N + N <= LONG_MAX
-static inline long catalogue_vnni_apply(long K, long N, long i, long j) {
+/// @pre K*N + N <= INT_MAX
+static inline int catalogue_vnni_apply(int K, int N, int i, int j) {
   (void)K;
   return 2 * ((i >> 1) * (N - 1) + j) + i;
 }
 
 /// The result of catalogue_vnni_inv.
 typedef struct catalogue_vnni_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } catalogue_vnni_inv_result;
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -27,11 +27,11 @@ typedef struct catalogue_vnni_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 2*N*((K - 1) / 2 + 1)
 /// @return -1 <= i < K, -1 <= j < N
-/// @pre 2*N <= LONG_MAX
-/// @pre N*((K - 1) / 2) <= LONG_MAX
-static inline catalogue_vnni_inv_result catalogue_vnni_inv(long K, long N, long flat) {
-  const long quotient = flat / (2 * N);
-  const long total = 2 * quotient + (flat & 1);
+/// @pre 2*N <= INT_MAX
+/// @pre N*((K - 1) / 2) <= INT_MAX
+static inline catalogue_vnni_inv_result catalogue_vnni_inv(int K, int N, int flat) {
+  const int quotient = flat / (2 * N);
+  const int total = 2 * quotient + (flat & 1);
   const catalogue_vnni_inv_result result = {
       total < K ? total : -1,
       total < K ? (flat >> 1) - N * quotient : -1,
@@ -39,6 +39,6 @@ static inline catalogue_vnni_inv_result catalogue_vnni_inv(long K, long N, long 
   return result;
 }
 
-#elif LEGO_CATALOGUE_VNNI_CL != 0x1417e991
+#elif LEGO_CATALOGUE_VNNI_CL != 0x20ecb6ce
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_CUH
-#define LEGO_CATALOGUE_VNNI_CUH 0x2c2d8d1f
+#define LEGO_CATALOGUE_VNNI_CUH 0x35040d6b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,16 +18,16 @@
 /// @param i 0 <= i < K
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 2*N*((K - 1) / 2 + 1)
-/// @pre K*N + N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_vnni_apply(
-    [[maybe_unused]] long long K, long long N, long long i, long long j) noexcept {
+/// @pre K*N + N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_vnni_apply(
+    [[maybe_unused]] int K, int N, int i, int j) noexcept {
   return 2 * ((i >> 1) * (N - 1) + j) + i;
 }
 
 /// The result of catalogue_vnni_inv.
 struct catalogue_vnni_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -35,21 +35,21 @@ struct catalogue_vnni_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 2*N*((K - 1) / 2 + 1)
 /// @return -1 <= i < K, -1 <= j < N
-/// @pre 2*N <= LLONG_MAX
-/// @pre N*((K - 1) / 2) <= LLONG_MAX
+/// @pre 2*N <= INT_MAX
+/// @pre N*((K - 1) / 2) <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_vnni_inv_result catalogue_vnni_inv(
-    long long K, long long N, long long flat) noexcept {
-  const long long quotient = flat / (2 * N);
-  const long long total = 2 * quotient + (flat & 1);
+    int K, int N, int flat) noexcept {
+  const int quotient = flat / (2 * N);
+  const int total = 2 * quotient + (flat & 1);
   return {total < K ? total : -1, total < K ? (flat >> 1) - N * quotient : -1};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_vnni_fits(long long K, long long N) noexcept {
-  return K >= 1 && N >= 1 && K <= (0x7fffffffffffffff - N) / N
-      && (K - 1) / 2 <= 0x7fffffffffffffff / N;
+  return K >= 1 && N >= 1 && N <= 2147483647 && K <= (2147483647 - N) / N
+      && (K - 1) / 2 * N <= 2147483647;
 }
 
-#elif LEGO_CATALOGUE_VNNI_CUH != 0x2c2d8d1f
+#elif LEGO_CATALOGUE_VNNI_CUH != 0x35040d6b
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_CUH

@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_METAL
-#define LEGO_CATALOGUE_VNNI_METAL 0x66a7a4af
+#define LEGO_CATALOGUE_VNNI_METAL 0x2cf46aa8
 
 #include <metal_stdlib>
 
@@ -12,16 +12,16 @@
 /// @param i 0 <= i < K
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 2*N*((K - 1) / 2 + 1)
-/// @pre K*N + N <= LONG_MAX
-static inline long catalogueVnniApply(long K, long N, long i, long j) {
+/// @pre K*N + N <= INT_MAX
+static inline int catalogueVnniApply(int K, int N, int i, int j) {
   (void)K;
   return 2 * ((i >> 1) * (N - 1) + j) + i;
 }
 
 /// The result of catalogueVnniInv.
 struct CatalogueVnniInvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -29,14 +29,14 @@ struct CatalogueVnniInvResult {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 2*N*((K - 1) / 2 + 1)
 /// @return -1 <= i < K, -1 <= j < N
-/// @pre 2*N <= LONG_MAX
-/// @pre N*((K - 1) / 2) <= LONG_MAX
-static inline CatalogueVnniInvResult catalogueVnniInv(long K, long N, long flat) {
-  const long quotient = flat / (2 * N);
-  const long total = 2 * quotient + (flat & 1);
+/// @pre 2*N <= INT_MAX
+/// @pre N*((K - 1) / 2) <= INT_MAX
+static inline CatalogueVnniInvResult catalogueVnniInv(int K, int N, int flat) {
+  const int quotient = flat / (2 * N);
+  const int total = 2 * quotient + (flat & 1);
   return {total < K ? total : -1, total < K ? (flat >> 1) - N * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_VNNI_METAL != 0x66a7a4af
+#elif LEGO_CATALOGUE_VNNI_METAL != 0x2cf46aa8
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_METAL

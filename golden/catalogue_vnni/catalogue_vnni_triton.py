@@ -21,11 +21,8 @@ def catalogue_vnni_apply(K, N, i, j):
     Returns:
         0 <= the result < 2*N*((K - 1) // 2 + 1)
 
-    Assumes K*N + N <= 2**63 - 1.
+    Assumes K*N + N <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return 2 * ((i >> 1) * (N - 1) + j) + i
 
 
@@ -41,12 +38,9 @@ def catalogue_vnni_inv(K, N, flat):
     Returns:
         -1 <= i < K, -1 <= j < N
 
-    Assumes 2*N <= 2**63 - 1.
-    Assumes N*((K - 1) // 2) <= 2**63 - 1.
+    Assumes 2*N <= 2**31 - 1.
+    Assumes N*((K - 1) // 2) <= 2**31 - 1.
     """
-    K = tl.cast(K, tl.int64)
-    N = tl.cast(N, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     quotient = flat // (2 * N)
     total = 2 * quotient + (flat & 1)
     return tl.where(total < K, total, -1), tl.where(total < K, (flat >> 1) - N * quotient, -1)

@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_CL
-#define LEGO_CATALOGUE_XLA_TILED_CL 0x7557faa3
+#define LEGO_CATALOGUE_XLA_TILED_CL 0x1a0d85c0
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,16 +10,16 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
-/// @pre M*N + 127*M + 7*N + 120 <= LONG_MAX
-static inline long catalogue_xla_tiled_apply(long M, long N, long i, long j) {
+/// @pre M*N + 127*M + 7*N + 120 <= INT_MAX
+static inline int catalogue_xla_tiled_apply(int M, int N, int i, int j) {
   (void)M;
   return 1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 127) + i;
 }
 
 /// The result of catalogue_xla_tiled_inv.
 typedef struct catalogue_xla_tiled_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } catalogue_xla_tiled_inv_result;
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -27,11 +27,11 @@ typedef struct catalogue_xla_tiled_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 8*N + 1016 <= LONG_MAX
-static inline catalogue_xla_tiled_inv_result catalogue_xla_tiled_inv(long M, long N, long flat) {
-  const long scaled = 1024 * ((N + 127) >> 7);
-  const long total = 8 * (flat / scaled) + ((flat >> 7) & 6) + (flat & 1);
-  const long total_2 = 128 * (flat % scaled >> 10) + ((flat >> 1) & 127);
+/// @pre 8*N + 1016 <= INT_MAX
+static inline catalogue_xla_tiled_inv_result catalogue_xla_tiled_inv(int M, int N, int flat) {
+  const int scaled = 1024 * ((N + 127) >> 7);
+  const int total = 8 * (flat / scaled) + ((flat >> 7) & 6) + (flat & 1);
+  const int total_2 = 128 * (flat % scaled >> 10) + ((flat >> 1) & 127);
   const catalogue_xla_tiled_inv_result result = {
       total < M && total_2 < N ? total : -1,
       total < M && total_2 < N ? total_2 : -1,
@@ -39,6 +39,6 @@ static inline catalogue_xla_tiled_inv_result catalogue_xla_tiled_inv(long M, lon
   return result;
 }
 
-#elif LEGO_CATALOGUE_XLA_TILED_CL != 0x7557faa3
+#elif LEGO_CATALOGUE_XLA_TILED_CL != 0x1a0d85c0
 #error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_HIP_H
-#define LEGO_CATALOGUE_XLA_TILED_HIP_H 0x247f6567
+#define LEGO_CATALOGUE_XLA_TILED_HIP_H 0x65c1a7ca
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -18,16 +18,16 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
-/// @pre M*N + 127*M + 7*N + 120 <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long catalogue_xla_tiled_apply(
-    [[maybe_unused]] long long M, long long N, long long i, long long j) noexcept {
+/// @pre M*N + 127*M + 7*N + 120 <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_xla_tiled_apply(
+    [[maybe_unused]] int M, int N, int i, int j) noexcept {
   return 1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 127) + i;
 }
 
 /// The result of catalogue_xla_tiled_inv.
 struct catalogue_xla_tiled_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -35,23 +35,23 @@ struct catalogue_xla_tiled_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 8*N + 1016 <= LLONG_MAX
+/// @pre 8*N + 1016 <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_xla_tiled_inv_result catalogue_xla_tiled_inv(
-    long long M, long long N, long long flat) noexcept {
-  const long long scaled = 1024 * ((N + 127) >> 7);
-  const long long total = 8 * (flat / scaled) + ((flat >> 7) & 6) + (flat & 1);
-  const long long total_2 = 128 * (flat % scaled >> 10) + ((flat >> 1) & 127);
+    int M, int N, int flat) noexcept {
+  const int scaled = 1024 * ((N + 127) >> 7);
+  const int total = 8 * (flat / scaled) + ((flat >> 7) & 6) + (flat & 1);
+  const int total_2 = 128 * (flat % scaled >> 10) + ((flat >> 1) & 127);
   return {total < M && total_2 < N ? total : -1, total < M && total_2 < N ? total_2 : -1};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool catalogue_xla_tiled_fits(long long M, long long N) noexcept {
-  return M >= 1 && N >= 1 && M <= (0x7fffffffffffffff - 120) / 127
-      && N <= (0x7fffffffffffffff - 120 - 127 * M) / 7
-      && M <= (0x7fffffffffffffff - 120 - 127 * M - 7 * N) / N
-      && N <= (0x7fffffffffffffff - 1016) / 8;
+  return M >= 1 && N >= 1 && M <= (2147483647 - static_cast<long long>(120)) / 127
+      && N <= (2147483647 - static_cast<long long>(120) - 127 * M) / 7
+      && M <= (2147483647 - static_cast<long long>(120) - 127 * M - 7 * N) / N
+      && 8 * N + 1016 <= 2147483647;
 }
 
-#elif LEGO_CATALOGUE_XLA_TILED_HIP_H != 0x247f6567
+#elif LEGO_CATALOGUE_XLA_TILED_HIP_H != 0x65c1a7ca
 #error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_METAL
-#define LEGO_CATALOGUE_XLA_TILED_METAL 0x4be76627
+#define LEGO_CATALOGUE_XLA_TILED_METAL 0x41a4eea1
 
 #include <metal_stdlib>
 
@@ -12,16 +12,16 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
-/// @pre M*N + 127*M + 7*N + 120 <= LONG_MAX
-static inline long catalogueXlaTiledApply(long M, long N, long i, long j) {
+/// @pre M*N + 127*M + 7*N + 120 <= INT_MAX
+static inline int catalogueXlaTiledApply(int M, int N, int i, int j) {
   (void)M;
   return 1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 127) + i;
 }
 
 /// The result of catalogueXlaTiledInv.
 struct CatalogueXlaTiledInvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -29,14 +29,14 @@ struct CatalogueXlaTiledInvResult {
 /// @param N N >= 1
 /// @param flat 0 <= flat < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
 /// @return -1 <= i < M, -1 <= j < N
-/// @pre 8*N + 1016 <= LONG_MAX
-static inline CatalogueXlaTiledInvResult catalogueXlaTiledInv(long M, long N, long flat) {
-  const long scaled = 1024 * ((N + 127) >> 7);
-  const long total = 8 * (flat / scaled) + ((flat >> 7) & 6) + (flat & 1);
-  const long total2 = 128 * (flat % scaled >> 10) + ((flat >> 1) & 127);
+/// @pre 8*N + 1016 <= INT_MAX
+static inline CatalogueXlaTiledInvResult catalogueXlaTiledInv(int M, int N, int flat) {
+  const int scaled = 1024 * ((N + 127) >> 7);
+  const int total = 8 * (flat / scaled) + ((flat >> 7) & 6) + (flat & 1);
+  const int total2 = 128 * (flat % scaled >> 10) + ((flat >> 1) & 127);
   return {total < M && total2 < N ? total : -1, total < M && total2 < N ? total2 : -1};
 }
 
-#elif LEGO_CATALOGUE_XLA_TILED_METAL != 0x4be76627
+#elif LEGO_CATALOGUE_XLA_TILED_METAL != 0x41a4eea1
 #error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_METAL

@@ -21,11 +21,8 @@ def catalogue_xla_tiled_apply(M, N, i, j):
     Returns:
         0 <= the result < 1024*((M - 1) // 8 + 1)*((N - 1) // 128 + 1)
 
-    Assumes M*N + 127*M + 7*N + 120 <= 2**63 - 1.
+    Assumes M*N + 127*M + 7*N + 120 <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return 1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 127) + i
 
 
@@ -41,11 +38,8 @@ def catalogue_xla_tiled_inv(M, N, flat):
     Returns:
         -1 <= i < M, -1 <= j < N
 
-    Assumes 8*N + 1016 <= 2**63 - 1.
+    Assumes 8*N + 1016 <= 2**31 - 1.
     """
-    M = tl.cast(M, tl.int64)
-    N = tl.cast(N, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     scaled = 1024 * ((N + 127) >> 7)
     total = 8 * (flat // scaled) + ((flat >> 7) & 6) + (flat & 1)
     total_2 = 128 * ((flat % scaled) >> 10) + ((flat >> 1) & 127)

@@ -2,13 +2,13 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 #ifndef LEGO_LAYER_NORM_BACKWARD_CL
-#define LEGO_LAYER_NORM_BACKWARD_CL 0x7544b5f2
+#define LEGO_LAYER_NORM_BACKWARD_CL 0x66a2f7c3
 
 /// The result of layer_norm_backward.
 typedef struct layer_norm_backward_result {
-  long x;
-  long partial;
-  long block;
+  int x;
+  int partial;
+  int block;
 } layer_norm_backward_result;
 
 /// The indices at (pid, lock, column).
@@ -20,15 +20,15 @@ typedef struct layer_norm_backward_result {
 /// @param column 0 <= column < B
 /// @return 0 <= x < M*N + B - N, 0 <= partial < M*N + B - N, 0 <= block < B
 /// @pre N % B == 0
-/// @pre M*N + B - N <= LONG_MAX
+/// @pre M*N + B - N <= INT_MAX
 static inline layer_norm_backward_result layer_norm_backward(
-    long M, long N, long B, long pid, long lock, long column) {
+    int M, int N, int B, int pid, int lock, int column) {
   (void)M;
   (void)B;
   const layer_norm_backward_result result = {N * pid + column, N * lock + column, column};
   return result;
 }
 
-#elif LEGO_LAYER_NORM_BACKWARD_CL != 0x7544b5f2
+#elif LEGO_LAYER_NORM_BACKWARD_CL != 0x66a2f7c3
 #error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_CL

@@ -2,7 +2,7 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 #ifndef LEGO_LAYER_NORM_BACKWARD_CUH
-#define LEGO_LAYER_NORM_BACKWARD_CUH 0x76f23788
+#define LEGO_LAYER_NORM_BACKWARD_CUH 0x3501cf95
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -14,9 +14,9 @@
 
 /// The result of layer_norm_backward.
 struct layer_norm_backward_result {
-  long long x;
-  long long partial;
-  long long block;
+  int x;
+  int partial;
+  int block;
 };
 
 /// The indices at (pid, lock, column).
@@ -28,19 +28,19 @@ struct layer_norm_backward_result {
 /// @param column 0 <= column < B
 /// @return 0 <= x < M*N + B - N, 0 <= partial < M*N + B - N, 0 <= block < B
 /// @pre N % B == 0
-/// @pre M*N + B - N <= LLONG_MAX
+/// @pre M*N + B - N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr layer_norm_backward_result layer_norm_backward(
-    [[maybe_unused]] long long M, long long N, [[maybe_unused]] long long B, long long pid,
-    long long lock, long long column) noexcept {
+    [[maybe_unused]] int M, int N, [[maybe_unused]] int B, int pid, int lock, int column) noexcept {
   return {N * pid + column, N * lock + column, column};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool layer_norm_backward_fits(
     long long M, long long N, long long B) noexcept {
-  return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M - 1 <= (0x7fffffffffffffff - B) / N;
+  return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && B <= 2147483647
+      && M - 1 <= (2147483647 - B) / N && N <= 2147483647;
 }
 
-#elif LEGO_LAYER_NORM_BACKWARD_CUH != 0x76f23788
+#elif LEGO_LAYER_NORM_BACKWARD_CUH != 0x3501cf95
 #error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_CUH

@@ -2,15 +2,15 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 #ifndef LEGO_LAYER_NORM_BACKWARD_METAL
-#define LEGO_LAYER_NORM_BACKWARD_METAL 0x33e15b55
+#define LEGO_LAYER_NORM_BACKWARD_METAL 0x1ddce1f2
 
 #include <metal_stdlib>
 
 /// The result of layerNormBackward.
 struct LayerNormBackwardResult {
-  long x;
-  long partial;
-  long block;
+  int x;
+  int partial;
+  int block;
 };
 
 /// The indices at (pid, lock, column).
@@ -22,14 +22,14 @@ struct LayerNormBackwardResult {
 /// @param column 0 <= column < B
 /// @return 0 <= x < M*N + B - N, 0 <= partial < M*N + B - N, 0 <= block < B
 /// @pre N % B == 0
-/// @pre M*N + B - N <= LONG_MAX
+/// @pre M*N + B - N <= INT_MAX
 static inline LayerNormBackwardResult layerNormBackward(
-    long M, long N, long B, long pid, long lock, long column) {
+    int M, int N, int B, int pid, int lock, int column) {
   (void)M;
   (void)B;
   return {N * pid + column, N * lock + column, column};
 }
 
-#elif LEGO_LAYER_NORM_BACKWARD_METAL != 0x33e15b55
+#elif LEGO_LAYER_NORM_BACKWARD_METAL != 0x1ddce1f2
 #error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_METAL

@@ -24,10 +24,6 @@ def layer_norm_backward(M, N, B, pid, lock, column):
         0 <= x < M*N + B - N, 0 <= partial < M*N + B - N, 0 <= block < B
 
     Assumes N % B == 0.
-    Assumes M*N + B - N <= 2**63 - 1.
+    Assumes M*N + B - N <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    pid = tl.cast(pid, tl.int64)
-    lock = tl.cast(lock, tl.int64)
-    column = tl.cast(column, tl.int64)
     return N * pid + column, N * lock + column, column

@@ -2,13 +2,13 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 #ifndef LEGO_LAYER_NORM_FORWARD_CL
-#define LEGO_LAYER_NORM_FORWARD_CL 0x181dabc5
+#define LEGO_LAYER_NORM_FORWARD_CL 0x39691b03
 
 /// The result of layer_norm_forward.
 typedef struct layer_norm_forward_result {
-  long x;
-  long weight;
-  long mean;
+  int x;
+  int weight;
+  int mean;
 } layer_norm_forward_result;
 
 /// The indices at (pid, k, column).
@@ -20,15 +20,15 @@ typedef struct layer_norm_forward_result {
 /// @param column 0 <= column < B
 /// @return 0 <= x < M*N, 0 <= weight < N, 0 <= mean < M
 /// @pre N % B == 0
-/// @pre M*N <= LONG_MAX
+/// @pre M*N <= INT_MAX
 static inline layer_norm_forward_result layer_norm_forward(
-    long M, long N, long B, long pid, long k, long column) {
+    int M, int N, int B, int pid, int k, int column) {
   (void)M;
-  const long scaled = B * k;
+  const int scaled = B * k;
   const layer_norm_forward_result result = {scaled + N * pid + column, scaled + column, pid};
   return result;
 }
 
-#elif LEGO_LAYER_NORM_FORWARD_CL != 0x181dabc5
+#elif LEGO_LAYER_NORM_FORWARD_CL != 0x39691b03
 #error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_CL

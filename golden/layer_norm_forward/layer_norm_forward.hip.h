@@ -2,7 +2,7 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 #ifndef LEGO_LAYER_NORM_FORWARD_HIP_H
-#define LEGO_LAYER_NORM_FORWARD_HIP_H 0x7645e01e
+#define LEGO_LAYER_NORM_FORWARD_HIP_H 0x6e845151
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -14,9 +14,9 @@
 
 /// The result of layer_norm_forward.
 struct layer_norm_forward_result {
-  long long x;
-  long long weight;
-  long long mean;
+  int x;
+  int weight;
+  int mean;
 };
 
 /// The indices at (pid, k, column).
@@ -28,20 +28,19 @@ struct layer_norm_forward_result {
 /// @param column 0 <= column < B
 /// @return 0 <= x < M*N, 0 <= weight < N, 0 <= mean < M
 /// @pre N % B == 0
-/// @pre M*N <= LLONG_MAX
+/// @pre M*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr layer_norm_forward_result layer_norm_forward(
-    [[maybe_unused]] long long M, long long N, long long B, long long pid, long long k,
-    long long column) noexcept {
-  const long long scaled = B * k;
+    [[maybe_unused]] int M, int N, int B, int pid, int k, int column) noexcept {
+  const int scaled = B * k;
   return {scaled + N * pid + column, scaled + column, pid};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool layer_norm_forward_fits(
     long long M, long long N, long long B) noexcept {
-  return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= 0x7fffffffffffffff / N;
+  return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= 2147483647 / N && B <= 2147483647;
 }
 
-#elif LEGO_LAYER_NORM_FORWARD_HIP_H != 0x7645e01e
+#elif LEGO_LAYER_NORM_FORWARD_HIP_H != 0x6e845151
 #error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_HIP_H

@@ -2,15 +2,15 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 #ifndef LEGO_LAYER_NORM_FORWARD_METAL
-#define LEGO_LAYER_NORM_FORWARD_METAL 0x2d8b759f
+#define LEGO_LAYER_NORM_FORWARD_METAL 0x0d19f89d
 
 #include <metal_stdlib>
 
 /// The result of layerNormForward.
 struct LayerNormForwardResult {
-  long x;
-  long weight;
-  long mean;
+  int x;
+  int weight;
+  int mean;
 };
 
 /// The indices at (pid, k, column).
@@ -22,14 +22,14 @@ struct LayerNormForwardResult {
 /// @param column 0 <= column < B
 /// @return 0 <= x < M*N, 0 <= weight < N, 0 <= mean < M
 /// @pre N % B == 0
-/// @pre M*N <= LONG_MAX
+/// @pre M*N <= INT_MAX
 static inline LayerNormForwardResult layerNormForward(
-    long M, long N, long B, long pid, long k, long column) {
+    int M, int N, int B, int pid, int k, int column) {
   (void)M;
-  const long scaled = B * k;
+  const int scaled = B * k;
   return {scaled + N * pid + column, scaled + column, pid};
 }
 
-#elif LEGO_LAYER_NORM_FORWARD_METAL != 0x2d8b759f
+#elif LEGO_LAYER_NORM_FORWARD_METAL != 0x0d19f89d
 #error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_METAL

@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_CL
-#define LEGO_LAYER_NORM_TILE_CL 0x4d0a098b
+#define LEGO_LAYER_NORM_TILE_CL 0x3e45e2ad
 
 /// The index at (pid, k, i).
 /// @param M M >= 1
@@ -13,8 +13,8 @@
 /// @param i 0 <= i < B
 /// @return 0 <= the result < M*N
 /// @pre N % B == 0
-/// @pre M*N <= LONG_MAX
-static inline long layer_norm_tile(long M, long N, long B, long pid, long k, long i) {
+/// @pre M*N <= INT_MAX
+static inline int layer_norm_tile(int M, int N, int B, int pid, int k, int i) {
   (void)M;
   return B * k + N * pid + i;
 }
@@ -28,13 +28,13 @@ static inline long layer_norm_tile(long M, long N, long B, long pid, long k, lon
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
 static inline void layer_norm_tile_fill(
-    long M, long N, long B, long pid, long k, global long *out, long rank, long size) {
-  const long count = B;
+    int M, int N, int B, int pid, int k, global int *out, int rank, int size) {
+  const long count = (long)B;
   for (long n = rank; n < count; n += size) {
-    out[n] = layer_norm_tile(M, N, B, pid, k, n);
+    out[n] = layer_norm_tile(M, N, B, pid, k, (int)n);
   }
 }
 
-#elif LEGO_LAYER_NORM_TILE_CL != 0x4d0a098b
+#elif LEGO_LAYER_NORM_TILE_CL != 0x3e45e2ad
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_CL

@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_CUH
-#define LEGO_LAYER_NORM_TILE_CUH 0x4fb46270
+#define LEGO_LAYER_NORM_TILE_CUH 0x0330942e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -21,10 +21,9 @@
 /// @param i 0 <= i < B
 /// @return 0 <= the result < M*N
 /// @pre N % B == 0
-/// @pre M*N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long layer_norm_tile(
-    [[maybe_unused]] long long M, long long N, long long B, long long pid, long long k,
-    long long i) noexcept {
+/// @pre M*N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int layer_norm_tile(
+    [[maybe_unused]] int M, int N, int B, int pid, int k, int i) noexcept {
   return B * k + N * pid + i;
 }
 
@@ -37,19 +36,18 @@
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
 LEGO_HOST_DEVICE constexpr void layer_norm_tile_fill(
-    long long M, long long N, long long B, long long pid, long long k, long long* out,
-    long long rank, long long size) noexcept {
-  const long long count = B;
+    int M, int N, int B, int pid, int k, int* out, int rank, int size) noexcept {
+  const long long count = static_cast<long long>(B);
   for (long long n = rank; n < count; n += size) {
-    out[n] = layer_norm_tile(M, N, B, pid, k, n);
+    out[n] = layer_norm_tile(M, N, B, pid, k, static_cast<int>(n));
   }
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool layer_norm_tile_fits(long long M, long long N, long long B) noexcept {
-  return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= 0x7fffffffffffffff / N;
+  return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= 2147483647 / N && B <= 2147483647;
 }
 
-#elif LEGO_LAYER_NORM_TILE_CUH != 0x4fb46270
+#elif LEGO_LAYER_NORM_TILE_CUH != 0x0330942e
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_CUH

@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_METAL
-#define LEGO_LAYER_NORM_TILE_METAL 0x3c54da67
+#define LEGO_LAYER_NORM_TILE_METAL 0x08cc44f1
 
 #include <metal_stdlib>
 
@@ -15,8 +15,8 @@
 /// @param i 0 <= i < B
 /// @return 0 <= the result < M*N
 /// @pre N % B == 0
-/// @pre M*N <= LONG_MAX
-static inline long layerNormTile(long M, long N, long B, long pid, long k, long i) {
+/// @pre M*N <= INT_MAX
+static inline int layerNormTile(int M, int N, int B, int pid, int k, int i) {
   (void)M;
   return B * k + N * pid + i;
 }
@@ -29,13 +29,13 @@ static inline long layerNormTile(long M, long N, long B, long pid, long k, long 
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
 static inline void layerNormTileFill(
-    long M, long N, long B, long pid, long k, device long* out, long rank, long size) {
-  const long count = B;
+    int M, int N, int B, int pid, int k, device int* out, int rank, int size) {
+  const long count = long(B);
   for (long n = rank; n < count; n += size) {
-    out[n] = layerNormTile(M, N, B, pid, k, n);
+    out[n] = layerNormTile(M, N, B, pid, k, int(n));
   }
 }
 
-#elif LEGO_LAYER_NORM_TILE_METAL != 0x3c54da67
+#elif LEGO_LAYER_NORM_TILE_METAL != 0x08cc44f1
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_METAL

@@ -24,13 +24,8 @@ def layer_norm_tile(M, N, B, pid, k, i):
         0 <= the result < M*N
 
     Assumes N % B == 0.
-    Assumes M*N <= 2**63 - 1.
+    Assumes M*N <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    B = tl.cast(B, tl.int64)
-    pid = tl.cast(pid, tl.int64)
-    k = tl.cast(k, tl.int64)
-    i = tl.cast(i, tl.int64)
     return B * k + N * pid + i
 
 

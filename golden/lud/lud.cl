@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_CL
-#define LEGO_LUD_CL 0x253f8562
+#define LEGO_LUD_CL 0x72fe9b8c
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param R R >= 1
@@ -12,17 +12,17 @@
 /// @param k 0 <= k < T
 /// @param l 0 <= l < T
 /// @return 0 <= the result < R*R*T*T
-/// @pre R*R*T*T <= LONG_MAX
-static inline long lud_apply(long R, long T, long i, long j, long k, long l) {
+/// @pre R*R*T*T <= INT_MAX
+static inline int lud_apply(int R, int T, int i, int j, int k, int l) {
   return T * (T * (R * i + j) + k) + l;
 }
 
 /// The result of lud_inv.
 typedef struct lud_inv_result {
-  long i;
-  long j;
-  long k;
-  long l;
+  int i;
+  int j;
+  int k;
+  int l;
 } lud_inv_result;
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -30,9 +30,9 @@ typedef struct lud_inv_result {
 /// @param T T >= 1
 /// @param flat 0 <= flat < R*R*T*T
 /// @return 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
-static inline lud_inv_result lud_inv(long R, long T, long flat) {
-  const long flat_div_T = flat / T;
-  const long flat_div_T_div_T = flat_div_T / T;
+static inline lud_inv_result lud_inv(int R, int T, int flat) {
+  const int flat_div_T = flat / T;
+  const int flat_div_T_div_T = flat_div_T / T;
   const lud_inv_result result = {
       flat_div_T_div_T / R,
       flat_div_T_div_T % R,
@@ -42,6 +42,6 @@ static inline lud_inv_result lud_inv(long R, long T, long flat) {
   return result;
 }
 
-#elif LEGO_LUD_CL != 0x253f8562
+#elif LEGO_LUD_CL != 0x72fe9b8c
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_CL

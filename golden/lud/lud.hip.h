@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_HIP_H
-#define LEGO_LUD_HIP_H 0x5406422a
+#define LEGO_LUD_HIP_H 0x606c73cb
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -20,18 +20,18 @@
 /// @param k 0 <= k < T
 /// @param l 0 <= l < T
 /// @return 0 <= the result < R*R*T*T
-/// @pre R*R*T*T <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long lud_apply(
-    long long R, long long T, long long i, long long j, long long k, long long l) noexcept {
+/// @pre R*R*T*T <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int lud_apply(
+    int R, int T, int i, int j, int k, int l) noexcept {
   return T * (T * (R * i + j) + k) + l;
 }
 
 /// The result of lud_inv.
 struct lud_inv_result {
-  long long i;
-  long long j;
-  long long k;
-  long long l;
+  int i;
+  int j;
+  int k;
+  int l;
 };
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -39,18 +39,17 @@ struct lud_inv_result {
 /// @param T T >= 1
 /// @param flat 0 <= flat < R*R*T*T
 /// @return 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
-[[nodiscard]] LEGO_HOST_DEVICE constexpr lud_inv_result lud_inv(
-    long long R, long long T, long long flat) noexcept {
-  const long long flat_div_T = flat / T;
-  const long long flat_div_T_div_T = flat_div_T / T;
+[[nodiscard]] LEGO_HOST_DEVICE constexpr lud_inv_result lud_inv(int R, int T, int flat) noexcept {
+  const int flat_div_T = flat / T;
+  const int flat_div_T_div_T = flat_div_T / T;
   return {flat_div_T_div_T / R, flat_div_T_div_T % R, flat_div_T % T, flat % T};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool lud_fits(long long R, long long T) noexcept {
-  return R >= 1 && T >= 1 && R <= 0x7fffffffffffffff / R / T / T;
+  return R >= 1 && T >= 1 && R <= 2147483647 / R / T / T;
 }
 
-#elif LEGO_LUD_HIP_H != 0x5406422a
+#elif LEGO_LUD_HIP_H != 0x606c73cb
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_HIP_H

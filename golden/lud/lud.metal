@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_METAL
-#define LEGO_LUD_METAL 0x11e6a52b
+#define LEGO_LUD_METAL 0x038c87b5
 
 #include <metal_stdlib>
 
@@ -14,17 +14,17 @@
 /// @param k 0 <= k < T
 /// @param l 0 <= l < T
 /// @return 0 <= the result < R*R*T*T
-/// @pre R*R*T*T <= LONG_MAX
-static inline long ludApply(long R, long T, long i, long j, long k, long l) {
+/// @pre R*R*T*T <= INT_MAX
+static inline int ludApply(int R, int T, int i, int j, int k, int l) {
   return T * (T * (R * i + j) + k) + l;
 }
 
 /// The result of ludInv.
 struct LudInvResult {
-  long i;
-  long j;
-  long k;
-  long l;
+  int i;
+  int j;
+  int k;
+  int l;
 };
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -32,12 +32,12 @@ struct LudInvResult {
 /// @param T T >= 1
 /// @param flat 0 <= flat < R*R*T*T
 /// @return 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
-static inline LudInvResult ludInv(long R, long T, long flat) {
-  const long flatDivT = flat / T;
-  const long flatDivTDivT = flatDivT / T;
+static inline LudInvResult ludInv(int R, int T, int flat) {
+  const int flatDivT = flat / T;
+  const int flatDivTDivT = flatDivT / T;
   return {flatDivTDivT / R, flatDivTDivT % R, flatDivT % T, flat % T};
 }
 
-#elif LEGO_LUD_METAL != 0x11e6a52b
+#elif LEGO_LUD_METAL != 0x038c87b5
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_METAL

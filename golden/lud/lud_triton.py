@@ -23,14 +23,8 @@ def lud_apply(R, T, i, j, k, l):
     Returns:
         0 <= the result < R*R*T*T
 
-    Assumes R*R*T*T <= 2**63 - 1.
+    Assumes R*R*T*T <= 2**31 - 1.
     """
-    R = tl.cast(R, tl.int64)
-    T = tl.cast(T, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
-    k = tl.cast(k, tl.int64)
-    l = tl.cast(l, tl.int64)
     return T * (T * (R * i + j) + k) + l
 
 
@@ -46,9 +40,6 @@ def lud_inv(R, T, flat):
     Returns:
         0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
     """
-    R = tl.cast(R, tl.int64)
-    T = tl.cast(T, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     flat_div_T = flat // T
     flat_div_T_div_T = flat_div_T // T
     return flat_div_T_div_T // R, flat_div_T_div_T % R, flat_div_T % T, flat % T

@@ -2,14 +2,14 @@
 //
 // lud_thread(R, T, ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_CL
-#define LEGO_LUD_THREAD_CL 0x7af42c66
+#define LEGO_LUD_THREAD_CL 0x20228211
 
 /// The result of lud_thread.
 typedef struct lud_thread_result {
-  long out0;
-  long out1;
-  long out2;
-  long out3;
+  int out0;
+  int out1;
+  int out2;
+  int out3;
 } lud_thread_result;
 
 /// The indices at (ii, jj, tid).
@@ -19,12 +19,12 @@ typedef struct lud_thread_result {
 /// @param jj 0 <= jj < R
 /// @param tid 0 <= tid < T*T
 /// @return 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
-static inline lud_thread_result lud_thread(long R, long T, long ii, long jj, long tid) {
+static inline lud_thread_result lud_thread(int R, int T, int ii, int jj, int tid) {
   (void)R;
   const lud_thread_result result = {ii, jj, tid / T, tid % T};
   return result;
 }
 
-#elif LEGO_LUD_THREAD_CL != 0x7af42c66
+#elif LEGO_LUD_THREAD_CL != 0x20228211
 #error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_CL

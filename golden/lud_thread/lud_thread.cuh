@@ -2,7 +2,7 @@
 //
 // lud_thread(R, T, ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_CUH
-#define LEGO_LUD_THREAD_CUH 0x4127525b
+#define LEGO_LUD_THREAD_CUH 0x53112638
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -14,10 +14,10 @@
 
 /// The result of lud_thread.
 struct lud_thread_result {
-  long long out0;
-  long long out1;
-  long long out2;
-  long long out3;
+  int out0;
+  int out1;
+  int out2;
+  int out3;
 };
 
 /// The indices at (ii, jj, tid).
@@ -28,10 +28,10 @@ struct lud_thread_result {
 /// @param tid 0 <= tid < T*T
 /// @return 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
 [[nodiscard]] LEGO_HOST_DEVICE constexpr lud_thread_result lud_thread(
-    [[maybe_unused]] long long R, long long T, long long ii, long long jj, long long tid) noexcept {
+    [[maybe_unused]] int R, int T, int ii, int jj, int tid) noexcept {
   return {ii, jj, tid / T, tid % T};
 }
 
-#elif LEGO_LUD_THREAD_CUH != 0x4127525b
+#elif LEGO_LUD_THREAD_CUH != 0x53112638
 #error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_CUH

@@ -2,16 +2,16 @@
 //
 // lud_thread(R, T, ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_METAL
-#define LEGO_LUD_THREAD_METAL 0x0b5f459d
+#define LEGO_LUD_THREAD_METAL 0x7cf613b8
 
 #include <metal_stdlib>
 
 /// The result of ludThread.
 struct LudThreadResult {
-  long out0;
-  long out1;
-  long out2;
-  long out3;
+  int out0;
+  int out1;
+  int out2;
+  int out3;
 };
 
 /// The indices at (ii, jj, tid).
@@ -21,11 +21,11 @@ struct LudThreadResult {
 /// @param jj 0 <= jj < R
 /// @param tid 0 <= tid < T*T
 /// @return 0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
-static inline LudThreadResult ludThread(long R, long T, long ii, long jj, long tid) {
+static inline LudThreadResult ludThread(int R, int T, int ii, int jj, int tid) {
   (void)R;
   return {ii, jj, tid / T, tid % T};
 }
 
-#elif LEGO_LUD_THREAD_METAL != 0x0b5f459d
+#elif LEGO_LUD_THREAD_METAL != 0x7cf613b8
 #error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_METAL

@@ -22,8 +22,4 @@ def lud_thread(R, T, ii, jj, tid):
     Returns:
         0 <= out0 < R, 0 <= out1 < R, 0 <= out2 < T, 0 <= out3 < T
     """
-    T = tl.cast(T, tl.int64)
-    ii = tl.cast(ii, tl.int64)
-    jj = tl.cast(jj, tl.int64)
-    tid = tl.cast(tid, tl.int64)
     return ii, jj, tid // T, tid % T

@@ -2,14 +2,14 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_CL
-#define LEGO_LUD_THREAD_16_CL 0x16d67d69
+#define LEGO_LUD_THREAD_16_CL 0x2ba9fa53
 
 /// The result of lud_thread_16.
 typedef struct lud_thread_16_result {
-  long out0;
-  long out1;
-  long out2;
-  long out3;
+  int out0;
+  int out1;
+  int out2;
+  int out3;
 } lud_thread_16_result;
 
 /// The indices at (ii, jj, tid).
@@ -18,12 +18,12 @@ typedef struct lud_thread_16_result {
 /// @param tid 0 <= tid < 256
 /// @return out0 < 2, 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
 /// @pre 0 <= 512*ii + 256*jj + tid < 1024
-/// @pre every intermediate value fits int64
-static inline lud_thread_16_result lud_thread_16(long ii, long jj, long tid) {
+/// @pre every intermediate value fits int32
+static inline lud_thread_16_result lud_thread_16(int ii, int jj, int tid) {
   const lud_thread_16_result result = {(jj >> 1) + ii, jj & 1, tid >> 4, tid & 15};
   return result;
 }
 
-#elif LEGO_LUD_THREAD_16_CL != 0x16d67d69
+#elif LEGO_LUD_THREAD_16_CL != 0x2ba9fa53
 #error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_CL

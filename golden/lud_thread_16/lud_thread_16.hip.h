@@ -2,7 +2,7 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_HIP_H
-#define LEGO_LUD_THREAD_16_HIP_H 0x6083b855
+#define LEGO_LUD_THREAD_16_HIP_H 0x5332083d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -14,10 +14,10 @@
 
 /// The result of lud_thread_16.
 struct lud_thread_16_result {
-  long long out0;
-  long long out1;
-  long long out2;
-  long long out3;
+  int out0;
+  int out1;
+  int out2;
+  int out3;
 };
 
 /// The indices at (ii, jj, tid).
@@ -26,12 +26,12 @@ struct lud_thread_16_result {
 /// @param tid 0 <= tid < 256
 /// @return out0 < 2, 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
 /// @pre 0 <= 512*ii + 256*jj + tid < 1024
-/// @pre every intermediate value fits int64
+/// @pre every intermediate value fits int32
 [[nodiscard]] LEGO_HOST_DEVICE constexpr lud_thread_16_result lud_thread_16(
-    long long ii, long long jj, long long tid) noexcept {
+    int ii, int jj, int tid) noexcept {
   return {(jj >> 1) + ii, jj & 1, tid >> 4, tid & 15};
 }
 
-#elif LEGO_LUD_THREAD_16_HIP_H != 0x6083b855
+#elif LEGO_LUD_THREAD_16_HIP_H != 0x5332083d
 #error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_HIP_H

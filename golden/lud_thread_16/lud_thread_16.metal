@@ -2,16 +2,16 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_METAL
-#define LEGO_LUD_THREAD_16_METAL 0x22f06e91
+#define LEGO_LUD_THREAD_16_METAL 0x404a8960
 
 #include <metal_stdlib>
 
 /// The result of ludThread16.
 struct LudThread16Result {
-  long out0;
-  long out1;
-  long out2;
-  long out3;
+  int out0;
+  int out1;
+  int out2;
+  int out3;
 };
 
 /// The indices at (ii, jj, tid).
@@ -20,11 +20,11 @@ struct LudThread16Result {
 /// @param tid 0 <= tid < 256
 /// @return out0 < 2, 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
 /// @pre 0 <= 512*ii + 256*jj + tid < 1024
-/// @pre every intermediate value fits int64
-static inline LudThread16Result ludThread16(long ii, long jj, long tid) {
+/// @pre every intermediate value fits int32
+static inline LudThread16Result ludThread16(int ii, int jj, int tid) {
   return {(jj >> 1) + ii, jj & 1, tid >> 4, tid & 15};
 }
 
-#elif LEGO_LUD_THREAD_16_METAL != 0x22f06e91
+#elif LEGO_LUD_THREAD_16_METAL != 0x404a8960
 #error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_METAL

@@ -21,9 +21,6 @@ def lud_thread_16(ii, jj, tid):
         out0 < 2, 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
 
     Assumes 0 <= 512*ii + 256*jj + tid < 1024.
-    Assumes every intermediate value fits int64.
+    Assumes every intermediate value fits int32.
     """
-    ii = tl.cast(ii, tl.int64)
-    jj = tl.cast(jj, tl.int64)
-    tid = tl.cast(tid, tl.int64)
     return (jj >> 1) + ii, jj & 1, tid >> 4, tid & 15

@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_CL
-#define LEGO_MATMUL_A_COL_CL 0x5cc2ef60
+#define LEGO_MATMUL_A_COL_CL 0x0c018c78
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param M M >= 1
@@ -16,19 +16,18 @@
 /// @return 0 <= the result < K*M
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= LONG_MAX
-static inline long matmul_a_col_apply(
-    long M, long K, long BM, long BK, long i, long j, long k, long l) {
+/// @pre K*M <= INT_MAX
+static inline int matmul_a_col_apply(int M, int K, int BM, int BK, int i, int j, int k, int l) {
   (void)K;
   return M * (BK * j + l) + BM * i + k;
 }
 
 /// The result of matmul_a_col_inv.
 typedef struct matmul_a_col_inv_result {
-  long i;
-  long j;
-  long k;
-  long l;
+  int i;
+  int j;
+  int k;
+  int l;
 } matmul_a_col_inv_result;
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -40,10 +39,9 @@ typedef struct matmul_a_col_inv_result {
 /// @return 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-static inline matmul_a_col_inv_result matmul_a_col_inv(
-    long M, long K, long BM, long BK, long flat) {
+static inline matmul_a_col_inv_result matmul_a_col_inv(int M, int K, int BM, int BK, int flat) {
   (void)K;
-  const long flat_div_M = flat / M;
+  const int flat_div_M = flat / M;
   const matmul_a_col_inv_result result = {
       flat % M / BM,
       flat_div_M / BK,
@@ -53,6 +51,6 @@ static inline matmul_a_col_inv_result matmul_a_col_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_A_COL_CL != 0x5cc2ef60
+#elif LEGO_MATMUL_A_COL_CL != 0x0c018c78
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_CL

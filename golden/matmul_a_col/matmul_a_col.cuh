@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_CUH
-#define LEGO_MATMUL_A_COL_CUH 0x338a39c8
+#define LEGO_MATMUL_A_COL_CUH 0x1c7e0116
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -24,19 +24,18 @@
 /// @return 0 <= the result < K*M
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_a_col_apply(
-    long long M, [[maybe_unused]] long long K, long long BM, long long BK, long long i, long long j,
-    long long k, long long l) noexcept {
+/// @pre K*M <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_a_col_apply(
+    int M, [[maybe_unused]] int K, int BM, int BK, int i, int j, int k, int l) noexcept {
   return M * (BK * j + l) + BM * i + k;
 }
 
 /// The result of matmul_a_col_inv.
 struct matmul_a_col_inv_result {
-  long long i;
-  long long j;
-  long long k;
-  long long l;
+  int i;
+  int j;
+  int k;
+  int l;
 };
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -49,19 +48,18 @@ struct matmul_a_col_inv_result {
 /// @pre M % BM == 0
 /// @pre K % BK == 0
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_a_col_inv_result matmul_a_col_inv(
-    long long M, [[maybe_unused]] long long K, long long BM, long long BK,
-    long long flat) noexcept {
-  const long long flat_div_M = flat / M;
+    int M, [[maybe_unused]] int K, int BM, int BK, int flat) noexcept {
+  const int flat_div_M = flat / M;
   return {flat % M / BM, flat_div_M / BK, flat % BM, flat_div_M % BK};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool matmul_a_col_fits(
     long long M, long long K, long long BM, long long BK) noexcept {
-  return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0
-      && K <= 0x7fffffffffffffff / M;
+  return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 && K <= 2147483647 / M
+      && BM <= 2147483647 && BK <= 2147483647;
 }
 
-#elif LEGO_MATMUL_A_COL_CUH != 0x338a39c8
+#elif LEGO_MATMUL_A_COL_CUH != 0x1c7e0116
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_CUH

@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_METAL
-#define LEGO_MATMUL_A_COL_METAL 0x04a1aa1a
+#define LEGO_MATMUL_A_COL_METAL 0x6bcb9a4c
 
 #include <metal_stdlib>
 
@@ -18,19 +18,18 @@
 /// @return 0 <= the result < K*M
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= LONG_MAX
-static inline long matmulAColApply(
-    long M, long K, long BM, long BK, long i, long j, long k, long l) {
+/// @pre K*M <= INT_MAX
+static inline int matmulAColApply(int M, int K, int BM, int BK, int i, int j, int k, int l) {
   (void)K;
   return M * (BK * j + l) + BM * i + k;
 }
 
 /// The result of matmulAColInv.
 struct MatmulAColInvResult {
-  long i;
-  long j;
-  long k;
-  long l;
+  int i;
+  int j;
+  int k;
+  int l;
 };
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -42,12 +41,12 @@ struct MatmulAColInvResult {
 /// @return 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-static inline MatmulAColInvResult matmulAColInv(long M, long K, long BM, long BK, long flat) {
+static inline MatmulAColInvResult matmulAColInv(int M, int K, int BM, int BK, int flat) {
   (void)K;
-  const long flatDivM = flat / M;
+  const int flatDivM = flat / M;
   return {flat % M / BM, flatDivM / BK, flat % BM, flatDivM % BK};
 }
 
-#elif LEGO_MATMUL_A_COL_METAL != 0x04a1aa1a
+#elif LEGO_MATMUL_A_COL_METAL != 0x6bcb9a4c
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_METAL

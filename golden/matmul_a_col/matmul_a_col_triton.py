@@ -27,15 +27,8 @@ def matmul_a_col_apply(M, K, BM, BK, i, j, k, l):
 
     Assumes M % BM == 0.
     Assumes K % BK == 0.
-    Assumes K*M <= 2**63 - 1.
+    Assumes K*M <= 2**31 - 1.
     """
-    M = tl.cast(M, tl.int64)
-    BM = tl.cast(BM, tl.int64)
-    BK = tl.cast(BK, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
-    k = tl.cast(k, tl.int64)
-    l = tl.cast(l, tl.int64)
     return M * (BK * j + l) + BM * i + k
 
 
@@ -56,9 +49,5 @@ def matmul_a_col_inv(M, K, BM, BK, flat):
     Assumes M % BM == 0.
     Assumes K % BK == 0.
     """
-    M = tl.cast(M, tl.int64)
-    BM = tl.cast(BM, tl.int64)
-    BK = tl.cast(BK, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     flat_div_M = flat // M
     return flat % M // BM, flat_div_M // BK, flat % BM, flat_div_M % BK

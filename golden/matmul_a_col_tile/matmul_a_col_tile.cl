@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_CL
-#define LEGO_MATMUL_A_COL_TILE_CL 0x7daad5d2
+#define LEGO_MATMUL_A_COL_TILE_CL 0x798078fd
 
 /// The index at (pid_m, k, i, j).
 /// @param M M >= 1
@@ -16,9 +16,8 @@
 /// @return 0 <= the result < K*M
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= LONG_MAX
-static inline long matmul_a_col_tile(
-    long M, long K, long BM, long BK, long pid_m, long k, long i, long j) {
+/// @pre K*M <= INT_MAX
+static inline int matmul_a_col_tile(int M, int K, int BM, int BK, int pid_m, int k, int i, int j) {
   (void)K;
   return M * (BK * k + j) + BM * pid_m + i;
 }
@@ -32,13 +31,13 @@ static inline long matmul_a_col_tile(
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
 static inline void matmul_a_col_tile_fill(
-    long M, long K, long BM, long BK, long pid_m, long k, global long *out, long rank, long size) {
-  const long count = BM * BK;
+    int M, int K, int BM, int BK, int pid_m, int k, global int *out, int rank, int size) {
+  const long count = (long)BM * BK;
   for (long n = rank; n < count; n += size) {
-    out[n] = matmul_a_col_tile(M, K, BM, BK, pid_m, k, n / BK, n % BK);
+    out[n] = matmul_a_col_tile(M, K, BM, BK, pid_m, k, (int)(n / BK), (int)(n % BK));
   }
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_CL != 0x7daad5d2
+#elif LEGO_MATMUL_A_COL_TILE_CL != 0x798078fd
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_CL

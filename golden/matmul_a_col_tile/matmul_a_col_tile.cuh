@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_CUH
-#define LEGO_MATMUL_A_COL_TILE_CUH 0x2ba451e1
+#define LEGO_MATMUL_A_COL_TILE_CUH 0x0434b96d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -24,10 +24,9 @@
 /// @return 0 <= the result < K*M
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_a_col_tile(
-    long long M, [[maybe_unused]] long long K, long long BM, long long BK, long long pid_m,
-    long long k, long long i, long long j) noexcept {
+/// @pre K*M <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_a_col_tile(
+    int M, [[maybe_unused]] int K, int BM, int BK, int pid_m, int k, int i, int j) noexcept {
   return M * (BK * k + j) + BM * pid_m + i;
 }
 
@@ -40,21 +39,21 @@
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
 LEGO_HOST_DEVICE constexpr void matmul_a_col_tile_fill(
-    long long M, long long K, long long BM, long long BK, long long pid_m, long long k,
-    long long* out, long long rank, long long size) noexcept {
-  const long long count = BM * BK;
+    int M, int K, int BM, int BK, int pid_m, int k, int* out, int rank, int size) noexcept {
+  const long long count = static_cast<long long>(BM) * BK;
   for (long long n = rank; n < count; n += size) {
-    out[n] = matmul_a_col_tile(M, K, BM, BK, pid_m, k, n / BK, n % BK);
+    out[n] = matmul_a_col_tile(
+        M, K, BM, BK, pid_m, k, static_cast<int>(n / BK), static_cast<int>(n % BK));
   }
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool matmul_a_col_tile_fits(
     long long M, long long K, long long BM, long long BK) noexcept {
-  return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0
-      && K <= 0x7fffffffffffffff / M;
+  return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 && K <= 2147483647 / M
+      && BM <= 2147483647 && BK <= 2147483647;
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_CUH != 0x2ba451e1
+#elif LEGO_MATMUL_A_COL_TILE_CUH != 0x0434b96d
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_CUH

@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_METAL
-#define LEGO_MATMUL_A_COL_TILE_METAL 0x211d19fb
+#define LEGO_MATMUL_A_COL_TILE_METAL 0x30a7bcb6
 
 #include <metal_stdlib>
 
@@ -18,9 +18,8 @@
 /// @return 0 <= the result < K*M
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= LONG_MAX
-static inline long matmulAColTile(
-    long M, long K, long BM, long BK, long pidM, long k, long i, long j) {
+/// @pre K*M <= INT_MAX
+static inline int matmulAColTile(int M, int K, int BM, int BK, int pidM, int k, int i, int j) {
   (void)K;
   return M * (BK * k + j) + BM * pidM + i;
 }
@@ -33,13 +32,13 @@ static inline long matmulAColTile(
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
 static inline void matmulAColTileFill(
-    long M, long K, long BM, long BK, long pidM, long k, device long* out, long rank, long size) {
-  const long count = BM * BK;
+    int M, int K, int BM, int BK, int pidM, int k, device int* out, int rank, int size) {
+  const long count = long(BM) * BK;
   for (long n = rank; n < count; n += size) {
-    out[n] = matmulAColTile(M, K, BM, BK, pidM, k, n / BK, n % BK);
+    out[n] = matmulAColTile(M, K, BM, BK, pidM, k, int(n / BK), int(n % BK));
   }
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_METAL != 0x211d19fb
+#elif LEGO_MATMUL_A_COL_TILE_METAL != 0x30a7bcb6
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_METAL

@@ -27,15 +27,8 @@ def matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j):
 
     Assumes M % BM == 0.
     Assumes K % BK == 0.
-    Assumes K*M <= 2**63 - 1.
+    Assumes K*M <= 2**31 - 1.
     """
-    M = tl.cast(M, tl.int64)
-    BM = tl.cast(BM, tl.int64)
-    BK = tl.cast(BK, tl.int64)
-    pid_m = tl.cast(pid_m, tl.int64)
-    k = tl.cast(k, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return M * (BK * k + j) + BM * pid_m + i
 
 

@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_CL
-#define LEGO_MATMUL_A_ROW_CL 0x5616faae
+#define LEGO_MATMUL_A_ROW_CL 0x65ca9b19
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param M M >= 1
@@ -16,19 +16,18 @@
 /// @return 0 <= the result < K*M
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= LONG_MAX
-static inline long matmul_a_row_apply(
-    long M, long K, long BM, long BK, long i, long j, long k, long l) {
+/// @pre K*M <= INT_MAX
+static inline int matmul_a_row_apply(int M, int K, int BM, int BK, int i, int j, int k, int l) {
   (void)M;
   return K * (BM * i + k) + BK * j + l;
 }
 
 /// The result of matmul_a_row_inv.
 typedef struct matmul_a_row_inv_result {
-  long i;
-  long j;
-  long k;
-  long l;
+  int i;
+  int j;
+  int k;
+  int l;
 } matmul_a_row_inv_result;
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -40,10 +39,9 @@ typedef struct matmul_a_row_inv_result {
 /// @return 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-static inline matmul_a_row_inv_result matmul_a_row_inv(
-    long M, long K, long BM, long BK, long flat) {
+static inline matmul_a_row_inv_result matmul_a_row_inv(int M, int K, int BM, int BK, int flat) {
   (void)M;
-  const long flat_div_K = flat / K;
+  const int flat_div_K = flat / K;
   const matmul_a_row_inv_result result = {
       flat_div_K / BM,
       flat % K / BK,
@@ -53,6 +51,6 @@ static inline matmul_a_row_inv_result matmul_a_row_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_A_ROW_CL != 0x5616faae
+#elif LEGO_MATMUL_A_ROW_CL != 0x65ca9b19
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_CL

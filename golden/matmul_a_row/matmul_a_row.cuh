@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_CUH
-#define LEGO_MATMUL_A_ROW_CUH 0x4d0ec352
+#define LEGO_MATMUL_A_ROW_CUH 0x4d72a066
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -24,19 +24,18 @@
 /// @return 0 <= the result < K*M
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_a_row_apply(
-    [[maybe_unused]] long long M, long long K, long long BM, long long BK, long long i, long long j,
-    long long k, long long l) noexcept {
+/// @pre K*M <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_a_row_apply(
+    [[maybe_unused]] int M, int K, int BM, int BK, int i, int j, int k, int l) noexcept {
   return K * (BM * i + k) + BK * j + l;
 }
 
 /// The result of matmul_a_row_inv.
 struct matmul_a_row_inv_result {
-  long long i;
-  long long j;
-  long long k;
-  long long l;
+  int i;
+  int j;
+  int k;
+  int l;
 };
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -49,19 +48,18 @@ struct matmul_a_row_inv_result {
 /// @pre M % BM == 0
 /// @pre K % BK == 0
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_a_row_inv_result matmul_a_row_inv(
-    [[maybe_unused]] long long M, long long K, long long BM, long long BK,
-    long long flat) noexcept {
-  const long long flat_div_K = flat / K;
+    [[maybe_unused]] int M, int K, int BM, int BK, int flat) noexcept {
+  const int flat_div_K = flat / K;
   return {flat_div_K / BM, flat % K / BK, flat_div_K % BM, flat % BK};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool matmul_a_row_fits(
     long long M, long long K, long long BM, long long BK) noexcept {
-  return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0
-      && K <= 0x7fffffffffffffff / M;
+  return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 && K <= 2147483647 / M
+      && BM <= 2147483647 && BK <= 2147483647;
 }
 
-#elif LEGO_MATMUL_A_ROW_CUH != 0x4d0ec352
+#elif LEGO_MATMUL_A_ROW_CUH != 0x4d72a066
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_CUH

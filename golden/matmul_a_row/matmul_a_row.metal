@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_METAL
-#define LEGO_MATMUL_A_ROW_METAL 0x3e91b666
+#define LEGO_MATMUL_A_ROW_METAL 0x716219b3
 
 #include <metal_stdlib>
 
@@ -18,19 +18,18 @@
 /// @return 0 <= the result < K*M
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-/// @pre K*M <= LONG_MAX
-static inline long matmulARowApply(
-    long M, long K, long BM, long BK, long i, long j, long k, long l) {
+/// @pre K*M <= INT_MAX
+static inline int matmulARowApply(int M, int K, int BM, int BK, int i, int j, int k, int l) {
   (void)M;
   return K * (BM * i + k) + BK * j + l;
 }
 
 /// The result of matmulARowInv.
 struct MatmulARowInvResult {
-  long i;
-  long j;
-  long k;
-  long l;
+  int i;
+  int j;
+  int k;
+  int l;
 };
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -42,12 +41,12 @@ struct MatmulARowInvResult {
 /// @return 0 <= i < M / BM, 0 <= j < K / BK, 0 <= k < BM, 0 <= l < BK
 /// @pre M % BM == 0
 /// @pre K % BK == 0
-static inline MatmulARowInvResult matmulARowInv(long M, long K, long BM, long BK, long flat) {
+static inline MatmulARowInvResult matmulARowInv(int M, int K, int BM, int BK, int flat) {
   (void)M;
-  const long flatDivK = flat / K;
+  const int flatDivK = flat / K;
   return {flatDivK / BM, flat % K / BK, flatDivK % BM, flat % BK};
 }
 
-#elif LEGO_MATMUL_A_ROW_METAL != 0x3e91b666
+#elif LEGO_MATMUL_A_ROW_METAL != 0x716219b3
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_METAL

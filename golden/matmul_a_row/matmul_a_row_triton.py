@@ -27,15 +27,8 @@ def matmul_a_row_apply(M, K, BM, BK, i, j, k, l):
 
     Assumes M % BM == 0.
     Assumes K % BK == 0.
-    Assumes K*M <= 2**63 - 1.
+    Assumes K*M <= 2**31 - 1.
     """
-    K = tl.cast(K, tl.int64)
-    BM = tl.cast(BM, tl.int64)
-    BK = tl.cast(BK, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
-    k = tl.cast(k, tl.int64)
-    l = tl.cast(l, tl.int64)
     return K * (BM * i + k) + BK * j + l
 
 
@@ -56,9 +49,5 @@ def matmul_a_row_inv(M, K, BM, BK, flat):
     Assumes M % BM == 0.
     Assumes K % BK == 0.
     """
-    K = tl.cast(K, tl.int64)
-    BM = tl.cast(BM, tl.int64)
-    BK = tl.cast(BK, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     flat_div_K = flat // K
     return flat_div_K // BM, flat % K // BK, flat_div_K % BM, flat % BK

@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_CL
-#define LEGO_MATMUL_B_COL_CL 0x19afaea0
+#define LEGO_MATMUL_B_COL_CL 0x44bccad2
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param K K >= 1
@@ -16,19 +16,18 @@
 /// @return 0 <= the result < K*N
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-/// @pre K*N <= LONG_MAX
-static inline long matmul_b_col_apply(
-    long K, long N, long BK, long BN, long i, long j, long k, long l) {
+/// @pre K*N <= INT_MAX
+static inline int matmul_b_col_apply(int K, int N, int BK, int BN, int i, int j, int k, int l) {
   (void)N;
   return K * (BN * j + l) + BK * i + k;
 }
 
 /// The result of matmul_b_col_inv.
 typedef struct matmul_b_col_inv_result {
-  long i;
-  long j;
-  long k;
-  long l;
+  int i;
+  int j;
+  int k;
+  int l;
 } matmul_b_col_inv_result;
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -40,10 +39,9 @@ typedef struct matmul_b_col_inv_result {
 /// @return 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-static inline matmul_b_col_inv_result matmul_b_col_inv(
-    long K, long N, long BK, long BN, long flat) {
+static inline matmul_b_col_inv_result matmul_b_col_inv(int K, int N, int BK, int BN, int flat) {
   (void)N;
-  const long flat_div_K = flat / K;
+  const int flat_div_K = flat / K;
   const matmul_b_col_inv_result result = {
       flat % K / BK,
       flat_div_K / BN,
@@ -53,6 +51,6 @@ static inline matmul_b_col_inv_result matmul_b_col_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_B_COL_CL != 0x19afaea0
+#elif LEGO_MATMUL_B_COL_CL != 0x44bccad2
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_CL

@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_CUH
-#define LEGO_MATMUL_B_COL_CUH 0x0fe45da5
+#define LEGO_MATMUL_B_COL_CUH 0x795e42c9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -24,19 +24,18 @@
 /// @return 0 <= the result < K*N
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-/// @pre K*N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_b_col_apply(
-    long long K, [[maybe_unused]] long long N, long long BK, long long BN, long long i, long long j,
-    long long k, long long l) noexcept {
+/// @pre K*N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_b_col_apply(
+    int K, [[maybe_unused]] int N, int BK, int BN, int i, int j, int k, int l) noexcept {
   return K * (BN * j + l) + BK * i + k;
 }
 
 /// The result of matmul_b_col_inv.
 struct matmul_b_col_inv_result {
-  long long i;
-  long long j;
-  long long k;
-  long long l;
+  int i;
+  int j;
+  int k;
+  int l;
 };
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -49,19 +48,18 @@ struct matmul_b_col_inv_result {
 /// @pre K % BK == 0
 /// @pre N % BN == 0
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_b_col_inv_result matmul_b_col_inv(
-    long long K, [[maybe_unused]] long long N, long long BK, long long BN,
-    long long flat) noexcept {
-  const long long flat_div_K = flat / K;
+    int K, [[maybe_unused]] int N, int BK, int BN, int flat) noexcept {
+  const int flat_div_K = flat / K;
   return {flat % K / BK, flat_div_K / BN, flat % BK, flat_div_K % BN};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool matmul_b_col_fits(
     long long K, long long N, long long BK, long long BN) noexcept {
-  return K >= 1 && N >= 1 && BK >= 1 && BN >= 1 && K % BK == 0 && N % BN == 0
-      && K <= 0x7fffffffffffffff / N;
+  return K >= 1 && N >= 1 && BK >= 1 && BN >= 1 && K % BK == 0 && N % BN == 0 && K <= 2147483647 / N
+      && BK <= 2147483647 && BN <= 2147483647;
 }
 
-#elif LEGO_MATMUL_B_COL_CUH != 0x0fe45da5
+#elif LEGO_MATMUL_B_COL_CUH != 0x795e42c9
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_CUH

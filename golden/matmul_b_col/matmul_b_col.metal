@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_METAL
-#define LEGO_MATMUL_B_COL_METAL 0x455a14ba
+#define LEGO_MATMUL_B_COL_METAL 0x3889296f
 
 #include <metal_stdlib>
 
@@ -18,19 +18,18 @@
 /// @return 0 <= the result < K*N
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-/// @pre K*N <= LONG_MAX
-static inline long matmulBColApply(
-    long K, long N, long BK, long BN, long i, long j, long k, long l) {
+/// @pre K*N <= INT_MAX
+static inline int matmulBColApply(int K, int N, int BK, int BN, int i, int j, int k, int l) {
   (void)N;
   return K * (BN * j + l) + BK * i + k;
 }
 
 /// The result of matmulBColInv.
 struct MatmulBColInvResult {
-  long i;
-  long j;
-  long k;
-  long l;
+  int i;
+  int j;
+  int k;
+  int l;
 };
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -42,12 +41,12 @@ struct MatmulBColInvResult {
 /// @return 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-static inline MatmulBColInvResult matmulBColInv(long K, long N, long BK, long BN, long flat) {
+static inline MatmulBColInvResult matmulBColInv(int K, int N, int BK, int BN, int flat) {
   (void)N;
-  const long flatDivK = flat / K;
+  const int flatDivK = flat / K;
   return {flat % K / BK, flatDivK / BN, flat % BK, flatDivK % BN};
 }
 
-#elif LEGO_MATMUL_B_COL_METAL != 0x455a14ba
+#elif LEGO_MATMUL_B_COL_METAL != 0x3889296f
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_METAL

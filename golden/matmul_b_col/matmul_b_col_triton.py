@@ -27,15 +27,8 @@ def matmul_b_col_apply(K, N, BK, BN, i, j, k, l):
 
     Assumes K % BK == 0.
     Assumes N % BN == 0.
-    Assumes K*N <= 2**63 - 1.
+    Assumes K*N <= 2**31 - 1.
     """
-    K = tl.cast(K, tl.int64)
-    BK = tl.cast(BK, tl.int64)
-    BN = tl.cast(BN, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
-    k = tl.cast(k, tl.int64)
-    l = tl.cast(l, tl.int64)
     return K * (BN * j + l) + BK * i + k
 
 
@@ -56,9 +49,5 @@ def matmul_b_col_inv(K, N, BK, BN, flat):
     Assumes K % BK == 0.
     Assumes N % BN == 0.
     """
-    K = tl.cast(K, tl.int64)
-    BK = tl.cast(BK, tl.int64)
-    BN = tl.cast(BN, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     flat_div_K = flat // K
     return flat % K // BK, flat_div_K // BN, flat % BK, flat_div_K % BN

@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_CL
-#define LEGO_MATMUL_B_ROW_CL 0x122c3e95
+#define LEGO_MATMUL_B_ROW_CL 0x123235ec
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param K K >= 1
@@ -16,19 +16,18 @@
 /// @return 0 <= the result < K*N
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-/// @pre K*N <= LONG_MAX
-static inline long matmul_b_row_apply(
-    long K, long N, long BK, long BN, long i, long j, long k, long l) {
+/// @pre K*N <= INT_MAX
+static inline int matmul_b_row_apply(int K, int N, int BK, int BN, int i, int j, int k, int l) {
   (void)K;
   return N * (BK * i + k) + BN * j + l;
 }
 
 /// The result of matmul_b_row_inv.
 typedef struct matmul_b_row_inv_result {
-  long i;
-  long j;
-  long k;
-  long l;
+  int i;
+  int j;
+  int k;
+  int l;
 } matmul_b_row_inv_result;
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -40,10 +39,9 @@ typedef struct matmul_b_row_inv_result {
 /// @return 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-static inline matmul_b_row_inv_result matmul_b_row_inv(
-    long K, long N, long BK, long BN, long flat) {
+static inline matmul_b_row_inv_result matmul_b_row_inv(int K, int N, int BK, int BN, int flat) {
   (void)K;
-  const long flat_div_N = flat / N;
+  const int flat_div_N = flat / N;
   const matmul_b_row_inv_result result = {
       flat_div_N / BK,
       flat % N / BN,
@@ -53,6 +51,6 @@ static inline matmul_b_row_inv_result matmul_b_row_inv(
   return result;
 }
 
-#elif LEGO_MATMUL_B_ROW_CL != 0x122c3e95
+#elif LEGO_MATMUL_B_ROW_CL != 0x123235ec
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_CL

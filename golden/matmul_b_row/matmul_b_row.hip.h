@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_HIP_H
-#define LEGO_MATMUL_B_ROW_HIP_H 0x02a68605
+#define LEGO_MATMUL_B_ROW_HIP_H 0x7c30cc65
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -24,19 +24,18 @@
 /// @return 0 <= the result < K*N
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-/// @pre K*N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_b_row_apply(
-    [[maybe_unused]] long long K, long long N, long long BK, long long BN, long long i, long long j,
-    long long k, long long l) noexcept {
+/// @pre K*N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_b_row_apply(
+    [[maybe_unused]] int K, int N, int BK, int BN, int i, int j, int k, int l) noexcept {
   return N * (BK * i + k) + BN * j + l;
 }
 
 /// The result of matmul_b_row_inv.
 struct matmul_b_row_inv_result {
-  long long i;
-  long long j;
-  long long k;
-  long long l;
+  int i;
+  int j;
+  int k;
+  int l;
 };
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -49,19 +48,18 @@ struct matmul_b_row_inv_result {
 /// @pre K % BK == 0
 /// @pre N % BN == 0
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_b_row_inv_result matmul_b_row_inv(
-    [[maybe_unused]] long long K, long long N, long long BK, long long BN,
-    long long flat) noexcept {
-  const long long flat_div_N = flat / N;
+    [[maybe_unused]] int K, int N, int BK, int BN, int flat) noexcept {
+  const int flat_div_N = flat / N;
   return {flat_div_N / BK, flat % N / BN, flat_div_N % BK, flat % BN};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool matmul_b_row_fits(
     long long K, long long N, long long BK, long long BN) noexcept {
-  return K >= 1 && N >= 1 && BK >= 1 && BN >= 1 && K % BK == 0 && N % BN == 0
-      && K <= 0x7fffffffffffffff / N;
+  return K >= 1 && N >= 1 && BK >= 1 && BN >= 1 && K % BK == 0 && N % BN == 0 && K <= 2147483647 / N
+      && BK <= 2147483647 && BN <= 2147483647;
 }
 
-#elif LEGO_MATMUL_B_ROW_HIP_H != 0x02a68605
+#elif LEGO_MATMUL_B_ROW_HIP_H != 0x7c30cc65
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_HIP_H

@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_METAL
-#define LEGO_MATMUL_B_ROW_METAL 0x2a5bb4bc
+#define LEGO_MATMUL_B_ROW_METAL 0x2c745287
 
 #include <metal_stdlib>
 
@@ -18,19 +18,18 @@
 /// @return 0 <= the result < K*N
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-/// @pre K*N <= LONG_MAX
-static inline long matmulBRowApply(
-    long K, long N, long BK, long BN, long i, long j, long k, long l) {
+/// @pre K*N <= INT_MAX
+static inline int matmulBRowApply(int K, int N, int BK, int BN, int i, int j, int k, int l) {
   (void)K;
   return N * (BK * i + k) + BN * j + l;
 }
 
 /// The result of matmulBRowInv.
 struct MatmulBRowInvResult {
-  long i;
-  long j;
-  long k;
-  long l;
+  int i;
+  int j;
+  int k;
+  int l;
 };
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -42,12 +41,12 @@ struct MatmulBRowInvResult {
 /// @return 0 <= i < K / BK, 0 <= j < N / BN, 0 <= k < BK, 0 <= l < BN
 /// @pre K % BK == 0
 /// @pre N % BN == 0
-static inline MatmulBRowInvResult matmulBRowInv(long K, long N, long BK, long BN, long flat) {
+static inline MatmulBRowInvResult matmulBRowInv(int K, int N, int BK, int BN, int flat) {
   (void)K;
-  const long flatDivN = flat / N;
+  const int flatDivN = flat / N;
   return {flatDivN / BK, flat % N / BN, flatDivN % BK, flat % BN};
 }
 
-#elif LEGO_MATMUL_B_ROW_METAL != 0x2a5bb4bc
+#elif LEGO_MATMUL_B_ROW_METAL != 0x2c745287
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_METAL

@@ -2,7 +2,7 @@
 //
 // matmul_c(M, N, BM, BN)
 #ifndef LEGO_MATMUL_C_CL
-#define LEGO_MATMUL_C_CL 0x2b6063c2
+#define LEGO_MATMUL_C_CL 0x5996b354
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param M M >= 1
@@ -16,19 +16,18 @@
 /// @return 0 <= the result < M*N
 /// @pre M % BM == 0
 /// @pre N % BN == 0
-/// @pre M*N <= LONG_MAX
-static inline long matmul_c_apply(
-    long M, long N, long BM, long BN, long i, long j, long k, long l) {
+/// @pre M*N <= INT_MAX
+static inline int matmul_c_apply(int M, int N, int BM, int BN, int i, int j, int k, int l) {
   (void)M;
   return N * (BM * i + k) + BN * j + l;
 }
 
 /// The result of matmul_c_inv.
 typedef struct matmul_c_inv_result {
-  long i;
-  long j;
-  long k;
-  long l;
+  int i;
+  int j;
+  int k;
+  int l;
 } matmul_c_inv_result;
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -40,13 +39,13 @@ typedef struct matmul_c_inv_result {
 /// @return 0 <= i < M / BM, 0 <= j < N / BN, 0 <= k < BM, 0 <= l < BN
 /// @pre M % BM == 0
 /// @pre N % BN == 0
-static inline matmul_c_inv_result matmul_c_inv(long M, long N, long BM, long BN, long flat) {
+static inline matmul_c_inv_result matmul_c_inv(int M, int N, int BM, int BN, int flat) {
   (void)M;
-  const long flat_div_N = flat / N;
+  const int flat_div_N = flat / N;
   const matmul_c_inv_result result = {flat_div_N / BM, flat % N / BN, flat_div_N % BM, flat % BN};
   return result;
 }
 
-#elif LEGO_MATMUL_C_CL != 0x2b6063c2
+#elif LEGO_MATMUL_C_CL != 0x5996b354
 #error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_CL

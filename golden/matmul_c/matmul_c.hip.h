@@ -2,7 +2,7 @@
 //
 // matmul_c(M, N, BM, BN)
 #ifndef LEGO_MATMUL_C_HIP_H
-#define LEGO_MATMUL_C_HIP_H 0x6f1671ff
+#define LEGO_MATMUL_C_HIP_H 0x0c2b813a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -24,19 +24,18 @@
 /// @return 0 <= the result < M*N
 /// @pre M % BM == 0
 /// @pre N % BN == 0
-/// @pre M*N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_c_apply(
-    [[maybe_unused]] long long M, long long N, long long BM, long long BN, long long i, long long j,
-    long long k, long long l) noexcept {
+/// @pre M*N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_c_apply(
+    [[maybe_unused]] int M, int N, int BM, int BN, int i, int j, int k, int l) noexcept {
   return N * (BM * i + k) + BN * j + l;
 }
 
 /// The result of matmul_c_inv.
 struct matmul_c_inv_result {
-  long long i;
-  long long j;
-  long long k;
-  long long l;
+  int i;
+  int j;
+  int k;
+  int l;
 };
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -49,19 +48,18 @@ struct matmul_c_inv_result {
 /// @pre M % BM == 0
 /// @pre N % BN == 0
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_c_inv_result matmul_c_inv(
-    [[maybe_unused]] long long M, long long N, long long BM, long long BN,
-    long long flat) noexcept {
-  const long long flat_div_N = flat / N;
+    [[maybe_unused]] int M, int N, int BM, int BN, int flat) noexcept {
+  const int flat_div_N = flat / N;
   return {flat_div_N / BM, flat % N / BN, flat_div_N % BM, flat % BN};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool matmul_c_fits(
     long long M, long long N, long long BM, long long BN) noexcept {
-  return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0
-      && M <= 0x7fffffffffffffff / N;
+  return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0 && M <= 2147483647 / N
+      && BM <= 2147483647 && BN <= 2147483647;
 }
 
-#elif LEGO_MATMUL_C_HIP_H != 0x6f1671ff
+#elif LEGO_MATMUL_C_HIP_H != 0x0c2b813a
 #error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_HIP_H

@@ -2,7 +2,7 @@
 //
 // matmul_c(M, N, BM, BN)
 #ifndef LEGO_MATMUL_C_METAL
-#define LEGO_MATMUL_C_METAL 0x72311468
+#define LEGO_MATMUL_C_METAL 0x7d8d4ae3
 
 #include <metal_stdlib>
 
@@ -18,18 +18,18 @@
 /// @return 0 <= the result < M*N
 /// @pre M % BM == 0
 /// @pre N % BN == 0
-/// @pre M*N <= LONG_MAX
-static inline long matmulCApply(long M, long N, long BM, long BN, long i, long j, long k, long l) {
+/// @pre M*N <= INT_MAX
+static inline int matmulCApply(int M, int N, int BM, int BN, int i, int j, int k, int l) {
   (void)M;
   return N * (BM * i + k) + BN * j + l;
 }
 
 /// The result of matmulCInv.
 struct MatmulCInvResult {
-  long i;
-  long j;
-  long k;
-  long l;
+  int i;
+  int j;
+  int k;
+  int l;
 };
 
 /// Logical index (i, j, k, l) of a physical position.
@@ -41,12 +41,12 @@ struct MatmulCInvResult {
 /// @return 0 <= i < M / BM, 0 <= j < N / BN, 0 <= k < BM, 0 <= l < BN
 /// @pre M % BM == 0
 /// @pre N % BN == 0
-static inline MatmulCInvResult matmulCInv(long M, long N, long BM, long BN, long flat) {
+static inline MatmulCInvResult matmulCInv(int M, int N, int BM, int BN, int flat) {
   (void)M;
-  const long flatDivN = flat / N;
+  const int flatDivN = flat / N;
   return {flatDivN / BM, flat % N / BN, flatDivN % BM, flat % BN};
 }
 
-#elif LEGO_MATMUL_C_METAL != 0x72311468
+#elif LEGO_MATMUL_C_METAL != 0x7d8d4ae3
 #error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_METAL

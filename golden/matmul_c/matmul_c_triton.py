@@ -27,15 +27,8 @@ def matmul_c_apply(M, N, BM, BN, i, j, k, l):
 
     Assumes M % BM == 0.
     Assumes N % BN == 0.
-    Assumes M*N <= 2**63 - 1.
+    Assumes M*N <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    BM = tl.cast(BM, tl.int64)
-    BN = tl.cast(BN, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
-    k = tl.cast(k, tl.int64)
-    l = tl.cast(l, tl.int64)
     return N * (BM * i + k) + BN * j + l
 
 
@@ -56,9 +49,5 @@ def matmul_c_inv(M, N, BM, BN, flat):
     Assumes M % BM == 0.
     Assumes N % BN == 0.
     """
-    N = tl.cast(N, tl.int64)
-    BM = tl.cast(BM, tl.int64)
-    BN = tl.cast(BN, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     flat_div_N = flat // N
     return flat_div_N // BM, flat % N // BN, flat_div_N % BM, flat % BN

@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_CL
-#define LEGO_MATMUL_PID_CL 0x02065bd9
+#define LEGO_MATMUL_PID_CL 0x3bc653f6
 
 /// Physical position of the logical index (i, j).
 /// @param nm nm >= 1
@@ -12,16 +12,16 @@
 /// @param j 0 <= j < nn
 /// @return 0 <= the result < nm*nn
 /// @pre nm % GM == 0
-/// @pre nm*nn <= LONG_MAX
-static inline long matmul_pid_apply(long nm, long nn, long GM, long i, long j) {
+/// @pre nm*nn <= INT_MAX
+static inline int matmul_pid_apply(int nm, int nn, int GM, int i, int j) {
   (void)nm;
   return GM * (i / GM * (nn - 1) + j) + i;
 }
 
 /// The result of matmul_pid_inv.
 typedef struct matmul_pid_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } matmul_pid_inv_result;
 
 /// Logical index (i, j) of a physical position.
@@ -31,10 +31,10 @@ typedef struct matmul_pid_inv_result {
 /// @param flat 0 <= flat < nm*nn
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm % GM == 0
-/// @pre nm*nn - GM <= LONG_MAX
-static inline matmul_pid_inv_result matmul_pid_inv(long nm, long nn, long GM, long flat) {
+/// @pre nm*nn - GM <= INT_MAX
+static inline matmul_pid_inv_result matmul_pid_inv(int nm, int nn, int GM, int flat) {
   (void)nm;
-  const long flat_div_GM = flat / GM;
+  const int flat_div_GM = flat / GM;
   const matmul_pid_inv_result result = {
       GM * (flat_div_GM / nn - flat_div_GM) + flat,
       flat_div_GM % nn,
@@ -42,6 +42,6 @@ static inline matmul_pid_inv_result matmul_pid_inv(long nm, long nn, long GM, lo
   return result;
 }
 
-#elif LEGO_MATMUL_PID_CL != 0x02065bd9
+#elif LEGO_MATMUL_PID_CL != 0x3bc653f6
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_CL

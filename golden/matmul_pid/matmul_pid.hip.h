@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_HIP_H
-#define LEGO_MATMUL_PID_HIP_H 0x4b47c418
+#define LEGO_MATMUL_PID_HIP_H 0x7d99d93e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -20,16 +20,16 @@
 /// @param j 0 <= j < nn
 /// @return 0 <= the result < nm*nn
 /// @pre nm % GM == 0
-/// @pre nm*nn <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_pid_apply(
-    [[maybe_unused]] long long nm, long long nn, long long GM, long long i, long long j) noexcept {
+/// @pre nm*nn <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_pid_apply(
+    [[maybe_unused]] int nm, int nn, int GM, int i, int j) noexcept {
   return GM * (i / GM * (nn - 1) + j) + i;
 }
 
 /// The result of matmul_pid_inv.
 struct matmul_pid_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position.
@@ -39,18 +39,18 @@ struct matmul_pid_inv_result {
 /// @param flat 0 <= flat < nm*nn
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm % GM == 0
-/// @pre nm*nn - GM <= LLONG_MAX
+/// @pre nm*nn - GM <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_pid_inv_result matmul_pid_inv(
-    [[maybe_unused]] long long nm, long long nn, long long GM, long long flat) noexcept {
-  const long long flat_div_GM = flat / GM;
+    [[maybe_unused]] int nm, int nn, int GM, int flat) noexcept {
+  const int flat_div_GM = flat / GM;
   return {GM * (flat_div_GM / nn - flat_div_GM) + flat, flat_div_GM % nn};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool matmul_pid_fits(long long nm, long long nn, long long GM) noexcept {
-  return nm >= 1 && nn >= 1 && GM >= 1 && nm % GM == 0 && nm <= 0x7fffffffffffffff / nn;
+  return nm >= 1 && nn >= 1 && GM >= 1 && nm % GM == 0 && nm <= 2147483647 / nn && GM <= 2147483647;
 }
 
-#elif LEGO_MATMUL_PID_HIP_H != 0x4b47c418
+#elif LEGO_MATMUL_PID_HIP_H != 0x7d99d93e
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_HIP_H

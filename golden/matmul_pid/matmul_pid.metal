@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_METAL
-#define LEGO_MATMUL_PID_METAL 0x35425c29
+#define LEGO_MATMUL_PID_METAL 0x3501df1e
 
 #include <metal_stdlib>
 
@@ -14,16 +14,16 @@
 /// @param j 0 <= j < nn
 /// @return 0 <= the result < nm*nn
 /// @pre nm % GM == 0
-/// @pre nm*nn <= LONG_MAX
-static inline long matmulPidApply(long nm, long nn, long GM, long i, long j) {
+/// @pre nm*nn <= INT_MAX
+static inline int matmulPidApply(int nm, int nn, int GM, int i, int j) {
   (void)nm;
   return GM * (i / GM * (nn - 1) + j) + i;
 }
 
 /// The result of matmulPidInv.
 struct MatmulPidInvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position.
@@ -33,13 +33,13 @@ struct MatmulPidInvResult {
 /// @param flat 0 <= flat < nm*nn
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm % GM == 0
-/// @pre nm*nn - GM <= LONG_MAX
-static inline MatmulPidInvResult matmulPidInv(long nm, long nn, long GM, long flat) {
+/// @pre nm*nn - GM <= INT_MAX
+static inline MatmulPidInvResult matmulPidInv(int nm, int nn, int GM, int flat) {
   (void)nm;
-  const long flatDivGm = flat / GM;
+  const int flatDivGm = flat / GM;
   return {GM * (flatDivGm / nn - flatDivGm) + flat, flatDivGm % nn};
 }
 
-#elif LEGO_MATMUL_PID_METAL != 0x35425c29
+#elif LEGO_MATMUL_PID_METAL != 0x3501df1e
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_METAL

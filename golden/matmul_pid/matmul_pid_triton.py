@@ -23,12 +23,8 @@ def matmul_pid_apply(nm, nn, GM, i, j):
         0 <= the result < nm*nn
 
     Assumes nm % GM == 0.
-    Assumes nm*nn <= 2**63 - 1.
+    Assumes nm*nn <= 2**31 - 1.
     """
-    nn = tl.cast(nn, tl.int64)
-    GM = tl.cast(GM, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return GM * (i // GM * (nn - 1) + j) + i
 
 
@@ -46,10 +42,7 @@ def matmul_pid_inv(nm, nn, GM, flat):
         0 <= i < nm, 0 <= j < nn
 
     Assumes nm % GM == 0.
-    Assumes nm*nn - GM <= 2**63 - 1.
+    Assumes nm*nn - GM <= 2**31 - 1.
     """
-    nn = tl.cast(nn, tl.int64)
-    GM = tl.cast(GM, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     flat_div_GM = flat // GM
     return GM * (flat_div_GM // nn - flat_div_GM) + flat, flat_div_GM % nn

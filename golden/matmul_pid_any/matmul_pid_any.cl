@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_CL
-#define LEGO_MATMUL_PID_ANY_CL 0x4e89bcae
+#define LEGO_MATMUL_PID_ANY_CL 0x45f549f5
 
 /// Physical position of the logical index (i, j).
 /// @param nm nm >= 1
@@ -12,16 +12,16 @@
 /// @param j 0 <= j < nn
 /// @return 0 <= the result < nm*nn
 /// @pre nm <= GM || nm % GM == 0
-/// @pre nn*min(GM, nm) + nm*nn - nn <= LONG_MAX
-static inline long matmul_pid_any_apply(long nm, long nn, long GM, long i, long j) {
-  const long smaller = min(GM, nm);
+/// @pre nn*min(GM, nm) + nm*nn - nn <= INT_MAX
+static inline int matmul_pid_any_apply(int nm, int nn, int GM, int i, int j) {
+  const int smaller = min(GM, nm);
   return smaller * (i / smaller * (nn - 1) + j) + i;
 }
 
 /// The result of matmul_pid_any_inv.
 typedef struct matmul_pid_any_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } matmul_pid_any_inv_result;
 
 /// Logical index (i, j) of a physical position.
@@ -31,11 +31,11 @@ typedef struct matmul_pid_any_inv_result {
 /// @param flat 0 <= flat < nm*nn
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm <= GM || nm % GM == 0
-/// @pre nm*nn <= LONG_MAX
-/// @pre min(GM, nm) + nm <= LONG_MAX
-static inline matmul_pid_any_inv_result matmul_pid_any_inv(long nm, long nn, long GM, long flat) {
-  const long smaller = min(GM, nm);
-  const long flat_div_smaller = flat / smaller;
+/// @pre nm*nn <= INT_MAX
+/// @pre min(GM, nm) + nm <= INT_MAX
+static inline matmul_pid_any_inv_result matmul_pid_any_inv(int nm, int nn, int GM, int flat) {
+  const int smaller = min(GM, nm);
+  const int flat_div_smaller = flat / smaller;
   const matmul_pid_any_inv_result result = {
       smaller * (flat_div_smaller / nn - flat_div_smaller) + flat,
       flat_div_smaller % nn,
@@ -43,6 +43,6 @@ static inline matmul_pid_any_inv_result matmul_pid_any_inv(long nm, long nn, lon
   return result;
 }
 
-#elif LEGO_MATMUL_PID_ANY_CL != 0x4e89bcae
+#elif LEGO_MATMUL_PID_ANY_CL != 0x45f549f5
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_CL

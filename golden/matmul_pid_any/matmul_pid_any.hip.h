@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_HIP_H
-#define LEGO_MATMUL_PID_ANY_HIP_H 0x217dafba
+#define LEGO_MATMUL_PID_ANY_HIP_H 0x74a0e337
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -11,6 +11,10 @@
 #define LEGO_HOST_DEVICE inline
 #endif
 #endif
+
+LEGO_HOST_DEVICE constexpr int matmul_pid_any_min(int a, int b) noexcept {
+  return a < b ? a : b;
+}
 
 LEGO_HOST_DEVICE constexpr long long matmul_pid_any_min(long long a, long long b) noexcept {
   return a < b ? a : b;
@@ -24,17 +28,17 @@ LEGO_HOST_DEVICE constexpr long long matmul_pid_any_min(long long a, long long b
 /// @param j 0 <= j < nn
 /// @return 0 <= the result < nm*nn
 /// @pre nm <= GM || nm % GM == 0
-/// @pre nn*min(GM, nm) + nm*nn - nn <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long matmul_pid_any_apply(
-    long long nm, long long nn, long long GM, long long i, long long j) noexcept {
-  const long long smaller = matmul_pid_any_min(GM, nm);
+/// @pre nn*min(GM, nm) + nm*nn - nn <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_pid_any_apply(
+    int nm, int nn, int GM, int i, int j) noexcept {
+  const int smaller = matmul_pid_any_min(GM, nm);
   return smaller * (i / smaller * (nn - 1) + j) + i;
 }
 
 /// The result of matmul_pid_any_inv.
 struct matmul_pid_any_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position.
@@ -44,24 +48,23 @@ struct matmul_pid_any_inv_result {
 /// @param flat 0 <= flat < nm*nn
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm <= GM || nm % GM == 0
-/// @pre nm*nn <= LLONG_MAX
-/// @pre min(GM, nm) + nm <= LLONG_MAX
+/// @pre nm*nn <= INT_MAX
+/// @pre min(GM, nm) + nm <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_pid_any_inv_result matmul_pid_any_inv(
-    long long nm, long long nn, long long GM, long long flat) noexcept {
-  const long long smaller = matmul_pid_any_min(GM, nm);
-  const long long flat_div_smaller = flat / smaller;
+    int nm, int nn, int GM, int flat) noexcept {
+  const int smaller = matmul_pid_any_min(GM, nm);
+  const int flat_div_smaller = flat / smaller;
   return {smaller * (flat_div_smaller / nn - flat_div_smaller) + flat, flat_div_smaller % nn};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool matmul_pid_any_fits(
     long long nm, long long nn, long long GM) noexcept {
-  return nm >= 1 && nn >= 1 && GM >= 1 && (nm <= GM || nm % GM == 0)
-      && nm <= 0x7fffffffffffffff / nn
-      && matmul_pid_any_min(GM, nm) - 1 <= (0x7fffffffffffffff - nm * nn) / nn
-      && nm <= 0x7fffffffffffffff - matmul_pid_any_min(GM, nm);
+  return nm >= 1 && nn >= 1 && GM >= 1 && (nm <= GM || nm % GM == 0) && nm <= 2147483647 / nn
+      && matmul_pid_any_min(GM, nm) - 1 <= (2147483647 - nm * nn) / nn
+      && matmul_pid_any_min(GM, nm) + nm <= 2147483647 && GM <= 2147483647;
 }
 
-#elif LEGO_MATMUL_PID_ANY_HIP_H != 0x217dafba
+#elif LEGO_MATMUL_PID_ANY_HIP_H != 0x74a0e337
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_HIP_H

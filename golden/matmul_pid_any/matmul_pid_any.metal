@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_METAL
-#define LEGO_MATMUL_PID_ANY_METAL 0x33cc3ec8
+#define LEGO_MATMUL_PID_ANY_METAL 0x11a417d6
 
 #include <metal_stdlib>
 
@@ -14,16 +14,16 @@
 /// @param j 0 <= j < nn
 /// @return 0 <= the result < nm*nn
 /// @pre nm <= GM || nm % GM == 0
-/// @pre nn*min(GM, nm) + nm*nn - nn <= LONG_MAX
-static inline long matmulPidAnyApply(long nm, long nn, long GM, long i, long j) {
-  const long smaller = metal::min(GM, nm);
+/// @pre nn*min(GM, nm) + nm*nn - nn <= INT_MAX
+static inline int matmulPidAnyApply(int nm, int nn, int GM, int i, int j) {
+  const int smaller = metal::min(GM, nm);
   return smaller * (i / smaller * (nn - 1) + j) + i;
 }
 
 /// The result of matmulPidAnyInv.
 struct MatmulPidAnyInvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position.
@@ -33,14 +33,14 @@ struct MatmulPidAnyInvResult {
 /// @param flat 0 <= flat < nm*nn
 /// @return 0 <= i < nm, 0 <= j < nn
 /// @pre nm <= GM || nm % GM == 0
-/// @pre nm*nn <= LONG_MAX
-/// @pre min(GM, nm) + nm <= LONG_MAX
-static inline MatmulPidAnyInvResult matmulPidAnyInv(long nm, long nn, long GM, long flat) {
-  const long smaller = metal::min(GM, nm);
-  const long flatDivSmaller = flat / smaller;
+/// @pre nm*nn <= INT_MAX
+/// @pre min(GM, nm) + nm <= INT_MAX
+static inline MatmulPidAnyInvResult matmulPidAnyInv(int nm, int nn, int GM, int flat) {
+  const int smaller = metal::min(GM, nm);
+  const int flatDivSmaller = flat / smaller;
   return {smaller * (flatDivSmaller / nn - flatDivSmaller) + flat, flatDivSmaller % nn};
 }
 
-#elif LEGO_MATMUL_PID_ANY_METAL != 0x33cc3ec8
+#elif LEGO_MATMUL_PID_ANY_METAL != 0x11a417d6
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_METAL

@@ -23,13 +23,8 @@ def matmul_pid_any_apply(nm, nn, GM, i, j):
         0 <= the result < nm*nn
 
     Assumes nm <= GM or nm % GM == 0.
-    Assumes nn*min(GM, nm) + nm*nn - nn <= 2**63 - 1.
+    Assumes nn*min(GM, nm) + nm*nn - nn <= 2**31 - 1.
     """
-    nm = tl.cast(nm, tl.int64)
-    nn = tl.cast(nn, tl.int64)
-    GM = tl.cast(GM, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     smaller = tl.minimum(GM, nm)
     return smaller * (i // smaller * (nn - 1) + j) + i
 
@@ -48,13 +43,9 @@ def matmul_pid_any_inv(nm, nn, GM, flat):
         0 <= i < nm, 0 <= j < nn
 
     Assumes nm <= GM or nm % GM == 0.
-    Assumes nm*nn <= 2**63 - 1.
-    Assumes min(GM, nm) + nm <= 2**63 - 1.
+    Assumes nm*nn <= 2**31 - 1.
+    Assumes min(GM, nm) + nm <= 2**31 - 1.
     """
-    nm = tl.cast(nm, tl.int64)
-    nn = tl.cast(nn, tl.int64)
-    GM = tl.cast(GM, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     smaller = tl.minimum(GM, nm)
     flat_div_smaller = flat // smaller
     return smaller * (flat_div_smaller // nn - flat_div_smaller) + flat, flat_div_smaller % nn

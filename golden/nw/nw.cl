@@ -2,12 +2,12 @@
 //
 // nw(b)
 #ifndef LEGO_NW_CL
-#define LEGO_NW_CL 0x4e4bdef2
+#define LEGO_NW_CL 0x57b0eb26
 
 // The square root rounded down, two bits of n at a time.
-static inline long nw_isqrt_i64(long n) {
-  long root = 0;
-  for (long bit = 1L << 62; bit != 0; bit >>= 2) {
+static inline int nw_isqrt_i32(int n) {
+  int root = 0;
+  for (int bit = 1 << 30; bit != 0; bit >>= 2) {
     if (n >= root + bit) {
       n -= root + bit;
       root = (root >> 1) + bit;
@@ -23,10 +23,10 @@ static inline long nw_isqrt_i64(long n) {
 /// @param i 0 <= i < b + 1
 /// @param j 0 <= j < b + 1
 /// @return 0 <= the result < (b + 1)*(b + 1)
-/// @pre 4*b*b + 2*b <= LONG_MAX
-static inline long nw_apply(long b, long i, long j) {
-  const long total = i + j;
-  const long difference = 2 * b - total;
+/// @pre 4*b*b + 2*b <= INT_MAX
+static inline int nw_apply(int b, int i, int j) {
+  const int total = i + j;
+  const int difference = 2 * b - total;
   return (total <= b ? total * (total + 1) >> 1
                      : b * (b + 1) - (difference * (difference + 1) >> 1))
       + i;
@@ -34,26 +34,26 @@ static inline long nw_apply(long b, long i, long j) {
 
 /// The result of nw_inv.
 typedef struct nw_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } nw_inv_result;
 
 /// Logical index (i, j) of a physical position.
 /// @param b b >= 1
 /// @param flat 0 <= flat < (b + 1)*(b + 1)
 /// @return 0 <= i < b + 1, 0 <= j < b + 1
-/// @pre 2*b*b + 4*b <= LONG_MAX
+/// @pre 2*b*b + 4*b <= INT_MAX
 /// @pre 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <=
-/// LONG_MAX
+/// INT_MAX
 /// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
-/// LONG_MAX
-/// @pre b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= LONG_MAX
-static inline nw_inv_result nw_inv(long b, long flat) {
-  const long choice = flat <= b * (b + 3) >> 1 ? flat : b * (b + 2) - flat;
-  const long root = nw_isqrt_i64(2 * choice);
-  const long total = (long)(root * (root + 1) >> 1 <= choice) + root;
-  const long quotient = total * (total - 1) >> 1;
-  const long total_2 = total + quotient;
+/// INT_MAX
+/// @pre b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= INT_MAX
+static inline nw_inv_result nw_inv(int b, int flat) {
+  const int choice = flat <= b * (b + 3) >> 1 ? flat : b * (b + 2) - flat;
+  const int root = nw_isqrt_i32(2 * choice);
+  const int total = (root * (root + 1) >> 1 <= choice) + root;
+  const int quotient = total * (total - 1) >> 1;
+  const int total_2 = total + quotient;
   const nw_inv_result result = {
       flat <= b * (b + 3) >> 1 ? choice - quotient : b + (quotient - choice),
       flat <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b + 1 + (choice - total_2),
@@ -61,6 +61,6 @@ static inline nw_inv_result nw_inv(long b, long flat) {
   return result;
 }
 
-#elif LEGO_NW_CL != 0x4e4bdef2
+#elif LEGO_NW_CL != 0x57b0eb26
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_CL

@@ -2,7 +2,7 @@
 //
 // nw(b)
 #ifndef LEGO_NW_CUH
-#define LEGO_NW_CUH 0x26f4ad41
+#define LEGO_NW_CUH 0x3e9a44da
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -13,16 +13,16 @@
 #endif
 
 // The square root rounded down, two bits of n at a time.
-LEGO_HOST_DEVICE constexpr long long nw_isqrt(long long n) noexcept {
+LEGO_HOST_DEVICE constexpr int nw_isqrt(int n) noexcept {
 #ifdef __CUDA_ARCH__
   if (!__builtin_is_constant_evaluated()) {
-    const unsigned long long m = static_cast<unsigned long long>(n);
-    const unsigned long long r = static_cast<unsigned long long>(sqrt(static_cast<double>(n)));
-    return static_cast<long long>(r * r > m ? r - 1 : (r + 1) * (r + 1) <= m ? r + 1 : r);
+    const unsigned m = static_cast<unsigned>(n);
+    const unsigned r = static_cast<unsigned>(sqrtf(static_cast<float>(n)));
+    return static_cast<int>(r * r > m ? r - 1 : (r + 1) * (r + 1) <= m ? r + 1 : r);
   }
 #endif
-  long long root = 0;
-  for (long long bit = 1LL << 62; bit != 0; bit >>= 2) {
+  int root = 0;
+  for (int bit = 1 << 30; bit != 0; bit >>= 2) {
     if (n >= root + bit) {
       n -= root + bit;
       root = (root >> 1) + bit;
@@ -38,11 +38,10 @@ LEGO_HOST_DEVICE constexpr long long nw_isqrt(long long n) noexcept {
 /// @param i 0 <= i < b + 1
 /// @param j 0 <= j < b + 1
 /// @return 0 <= the result < (b + 1)*(b + 1)
-/// @pre 4*b*b + 2*b <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long nw_apply(
-    long long b, long long i, long long j) noexcept {
-  const long long total = i + j;
-  const long long difference = 2 * b - total;
+/// @pre 4*b*b + 2*b <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int nw_apply(int b, int i, int j) noexcept {
+  const int total = i + j;
+  const int difference = 2 * b - total;
   return (total <= b ? total * (total + 1) >> 1
                      : b * (b + 1) - (difference * (difference + 1) >> 1))
       + i;
@@ -56,32 +55,30 @@ template <class Element>
 class nw_view {
  public:
   using element_type = Element;
-  using index_type = long long;
+  using index_type = int;
 
   struct slice_1 {
     nw_view view;
-    long long i;
-    [[nodiscard]] LEGO_HOST_DEVICE constexpr Element& operator[](long long j) const noexcept {
+    int i;
+    [[nodiscard]] LEGO_HOST_DEVICE constexpr Element& operator[](int j) const noexcept {
       return view(i, j);
     }
   };
 
-  LEGO_HOST_DEVICE constexpr nw_view(Element* data, long long b) noexcept : data_(data), b_(b) {}
+  LEGO_HOST_DEVICE constexpr nw_view(Element* data, int b) noexcept : data_(data), b_(b) {}
   /// The same array, of elements that are const.
   template <class U, class = decltype(static_cast<Element* const*>(static_cast<U**>(nullptr)))>
   LEGO_HOST_DEVICE constexpr nw_view(const nw_view<U>& view) noexcept
       : data_(view.data_), b_(view.b_) {}
 
-  [[nodiscard]] LEGO_HOST_DEVICE constexpr Element& operator()(
-      long long i, long long j) const noexcept {
+  [[nodiscard]] LEGO_HOST_DEVICE constexpr Element& operator()(int i, int j) const noexcept {
     return data_[nw_apply(b_, i, j)];
   }
-  [[nodiscard]] LEGO_HOST_DEVICE constexpr slice_1 operator[](long long i) const noexcept {
+  [[nodiscard]] LEGO_HOST_DEVICE constexpr slice_1 operator[](int i) const noexcept {
     return {*this, i};
   }
 #ifdef __cpp_multidimensional_subscript
-  [[nodiscard]] LEGO_HOST_DEVICE constexpr Element& operator[](
-      long long i, long long j) const noexcept {
+  [[nodiscard]] LEGO_HOST_DEVICE constexpr Element& operator[](int i, int j) const noexcept {
     return (*this)(i, j);
   }
 #endif
@@ -89,12 +86,12 @@ class nw_view {
   [[nodiscard]] static LEGO_HOST_DEVICE constexpr int rank() noexcept {
     return 2;
   }
-  [[nodiscard]] LEGO_HOST_DEVICE constexpr long long extent(int axis) const noexcept {
-    const long long extents[] = {b_ + 1, b_ + 1};
+  [[nodiscard]] LEGO_HOST_DEVICE constexpr int extent(int axis) const noexcept {
+    const int extents[] = {b_ + 1, b_ + 1};
     return extents[axis];
   }
   /// How many elements the array has at least.
-  [[nodiscard]] LEGO_HOST_DEVICE constexpr long long required_span_size() const noexcept {
+  [[nodiscard]] LEGO_HOST_DEVICE constexpr int required_span_size() const noexcept {
     return (b_ + 1) * (b_ + 1);
   }
   [[nodiscard]] LEGO_HOST_DEVICE constexpr Element* data() const noexcept {
@@ -106,11 +103,11 @@ class nw_view {
   friend class nw_view;
 
   Element* data_;
-  long long b_;
+  int b_;
 };
 
 /// The layout as a layout policy of std::mdspan, Kokkos' and CUDA's. std::mdspan(data,
-/// nw_layout::mapping<std::dextents<long long, 2>>(b)) is such an array.
+/// nw_layout::mapping<std::dextents<int, 2>>(b)) is such an array.
 struct nw_layout {
   template <class Extents>
   class mapping {
@@ -123,8 +120,7 @@ struct nw_layout {
     using rank_type = typename Extents::rank_type;
     using layout_type = nw_layout;
 
-    LEGO_HOST_DEVICE constexpr explicit mapping(long long b) noexcept
-        : extents_(b + 1, b + 1), b_(b) {}
+    LEGO_HOST_DEVICE constexpr explicit mapping(int b) noexcept : extents_(b + 1, b + 1), b_(b) {}
 
     [[nodiscard]] LEGO_HOST_DEVICE constexpr const extents_type& extents() const noexcept {
       return extents_;
@@ -132,7 +128,7 @@ struct nw_layout {
     template <class... Indices>
     [[nodiscard]] LEGO_HOST_DEVICE constexpr index_type operator()(
         Indices... indices) const noexcept {
-      const long long position = nw_apply(b_, static_cast<long long>(indices)...);
+      const int position = nw_apply(b_, static_cast<int>(indices)...);
       return static_cast<index_type>(position);
     }
     [[nodiscard]] LEGO_HOST_DEVICE constexpr index_type required_span_size() const noexcept {
@@ -164,33 +160,32 @@ struct nw_layout {
 
    private:
     extents_type extents_;
-    long long b_;
+    int b_;
   };
 };
 
 /// The result of nw_inv.
 struct nw_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position.
 /// @param b b >= 1
 /// @param flat 0 <= flat < (b + 1)*(b + 1)
 /// @return 0 <= i < b + 1, 0 <= j < b + 1
-/// @pre 2*b*b + 4*b <= LLONG_MAX
+/// @pre 2*b*b + 4*b <= INT_MAX
 /// @pre 2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <=
-/// LLONG_MAX
+/// INT_MAX
 /// @pre floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <=
-/// LLONG_MAX
-/// @pre b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr nw_inv_result nw_inv(
-    long long b, long long flat) noexcept {
-  const long long choice = flat <= b * (b + 3) >> 1 ? flat : b * (b + 2) - flat;
-  const long long root = nw_isqrt(2 * choice);
-  const long long total = static_cast<long long>(root * (root + 1) >> 1 <= choice) + root;
-  const long long quotient = total * (total - 1) >> 1;
-  const long long total_2 = total + quotient;
+/// INT_MAX
+/// @pre b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr nw_inv_result nw_inv(int b, int flat) noexcept {
+  const int choice = flat <= b * (b + 3) >> 1 ? flat : b * (b + 2) - flat;
+  const int root = nw_isqrt(2 * choice);
+  const int total = static_cast<int>(root * (root + 1) >> 1 <= choice) + root;
+  const int quotient = total * (total - 1) >> 1;
+  const int total_2 = total + quotient;
   return {
       flat <= b * (b + 3) >> 1 ? choice - quotient : b + (quotient - choice),
       flat <= b * (b + 3) >> 1 ? total_2 - choice - 1 : b + 1 + (choice - total_2),
@@ -199,9 +194,9 @@ struct nw_inv_result {
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool nw_fits(long long b) noexcept {
-  return b >= 1 && b <= 0x7fffffffffffffff / 2 && b <= (0x7fffffffffffffff - 2 * b) / 4 / b;
+  return b >= 1 && b <= 2147483647 / 2 && b <= (2147483647 - 2 * b) / 4 / b;
 }
 
-#elif LEGO_NW_CUH != 0x26f4ad41
+#elif LEGO_NW_CUH != 0x3e9a44da
 #error two different units are named nw; give name= to one of them
 #endif  // LEGO_NW_CUH

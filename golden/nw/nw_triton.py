@@ -32,11 +32,8 @@ def nw_apply(b, i, j):
     Returns:
         0 <= the result < (b + 1)*(b + 1)
 
-    Assumes 4*b*b + 2*b <= 2**63 - 1.
+    Assumes 4*b*b + 2*b <= 2**31 - 1.
     """
-    b = tl.cast(b, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     total = i + j
     difference = 2 * b - total
     return (
@@ -60,18 +57,16 @@ def nw_inv(b, flat):
     Returns:
         0 <= i < b + 1, 0 <= j < b + 1
 
-    Assumes 2*b*b + 4*b <= 2**63 - 1.
-    Assumes 2*isqrt(2*b*b + 4*b) + (isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) // 2 + 2 <= 2**63 -
+    Assumes 2*b*b + 4*b <= 2**31 - 1.
+    Assumes 2*isqrt(2*b*b + 4*b) + (isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) // 2 + 2 <= 2**31 -
     1.
-    Assumes (isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) // 2 + isqrt(2*b*b + 4*b) + b + 1 <= 2**63 -
+    Assumes (isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) // 2 + isqrt(2*b*b + 4*b) + b + 1 <= 2**31 -
     1.
-    Assumes b*b + 3*b - (-isqrt(2*b*b + 4*b) + 1) // 2 + 2 <= 2**63 - 1.
+    Assumes b*b + 3*b - (-isqrt(2*b*b + 4*b) + 1) // 2 + 2 <= 2**31 - 1.
     """
-    b = tl.cast(b, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     choice = tl.where(flat <= (b * (b + 3)) >> 1, flat, b * (b + 2) - flat)
-    root = _isqrt(2 * choice, tl.int64)
-    total = tl.cast((root * (root + 1)) >> 1 <= choice, tl.int64) + root
+    root = _isqrt(2 * choice, tl.int32)
+    total = tl.cast((root * (root + 1)) >> 1 <= choice, tl.int32) + root
     quotient = (total * (total - 1)) >> 1
     total_2 = total + quotient
     return (

@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_CL
-#define LEGO_INDEX_KERNEL_CL 0x6b9ea77a
+#define LEGO_INDEX_KERNEL_CL 0x41f32bf5
 
 /// The index at (pid_m, pid_n, i, j).
 /// @param M M >= 1
@@ -16,9 +16,8 @@
 /// @return 0 <= the result < M*N
 /// @pre M % BM == 0
 /// @pre N % BN == 0
-/// @pre M*N <= LONG_MAX
-static inline long index_kernel(
-    long M, long N, long BM, long BN, long pid_m, long pid_n, long i, long j) {
+/// @pre M*N <= INT_MAX
+static inline int index_kernel(int M, int N, int BM, int BN, int pid_m, int pid_n, int i, int j) {
   (void)M;
   return N * (BM * pid_m + i) + BN * pid_n + j;
 }
@@ -32,14 +31,13 @@ static inline long index_kernel(
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
 static inline void index_kernel_fill(
-    long M, long N, long BM, long BN, long pid_m, long pid_n, global long *out, long rank,
-    long size) {
-  const long count = BM * BN;
+    int M, int N, int BM, int BN, int pid_m, int pid_n, global int *out, int rank, int size) {
+  const long count = (long)BM * BN;
   for (long n = rank; n < count; n += size) {
-    out[n] = index_kernel(M, N, BM, BN, pid_m, pid_n, n / BN, n % BN);
+    out[n] = index_kernel(M, N, BM, BN, pid_m, pid_n, (int)(n / BN), (int)(n % BN));
   }
 }
 
-#elif LEGO_INDEX_KERNEL_CL != 0x6b9ea77a
+#elif LEGO_INDEX_KERNEL_CL != 0x41f32bf5
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_CL

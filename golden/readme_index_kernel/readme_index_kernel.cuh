@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_CUH
-#define LEGO_INDEX_KERNEL_CUH 0x1d519fa5
+#define LEGO_INDEX_KERNEL_CUH 0x3995923a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -24,10 +24,9 @@
 /// @return 0 <= the result < M*N
 /// @pre M % BM == 0
 /// @pre N % BN == 0
-/// @pre M*N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long index_kernel(
-    [[maybe_unused]] long long M, long long N, long long BM, long long BN, long long pid_m,
-    long long pid_n, long long i, long long j) noexcept {
+/// @pre M*N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int index_kernel(
+    [[maybe_unused]] int M, int N, int BM, int BN, int pid_m, int pid_n, int i, int j) noexcept {
   return N * (BM * pid_m + i) + BN * pid_n + j;
 }
 
@@ -40,21 +39,21 @@
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
 LEGO_HOST_DEVICE constexpr void index_kernel_fill(
-    long long M, long long N, long long BM, long long BN, long long pid_m, long long pid_n,
-    long long* out, long long rank, long long size) noexcept {
-  const long long count = BM * BN;
+    int M, int N, int BM, int BN, int pid_m, int pid_n, int* out, int rank, int size) noexcept {
+  const long long count = static_cast<long long>(BM) * BN;
   for (long long n = rank; n < count; n += size) {
-    out[n] = index_kernel(M, N, BM, BN, pid_m, pid_n, n / BN, n % BN);
+    out[n] = index_kernel(
+        M, N, BM, BN, pid_m, pid_n, static_cast<int>(n / BN), static_cast<int>(n % BN));
   }
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool index_kernel_fits(
     long long M, long long N, long long BM, long long BN) noexcept {
-  return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0
-      && M <= 0x7fffffffffffffff / N;
+  return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0 && M <= 2147483647 / N
+      && BM <= 2147483647 && BN <= 2147483647;
 }
 
-#elif LEGO_INDEX_KERNEL_CUH != 0x1d519fa5
+#elif LEGO_INDEX_KERNEL_CUH != 0x3995923a
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_CUH

@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_METAL
-#define LEGO_INDEX_KERNEL_METAL 0x4c9060b9
+#define LEGO_INDEX_KERNEL_METAL 0x6a2f033a
 
 #include <metal_stdlib>
 
@@ -18,9 +18,8 @@
 /// @return 0 <= the result < M*N
 /// @pre M % BM == 0
 /// @pre N % BN == 0
-/// @pre M*N <= LONG_MAX
-static inline long indexKernel(
-    long M, long N, long BM, long BN, long pidM, long pidN, long i, long j) {
+/// @pre M*N <= INT_MAX
+static inline int indexKernel(int M, int N, int BM, int BN, int pidM, int pidN, int i, int j) {
   (void)M;
   return N * (BM * pidM + i) + BN * pidN + j;
 }
@@ -33,14 +32,13 @@ static inline long indexKernel(
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
 static inline void indexKernelFill(
-    long M, long N, long BM, long BN, long pidM, long pidN, device long* out, long rank,
-    long size) {
-  const long count = BM * BN;
+    int M, int N, int BM, int BN, int pidM, int pidN, device int* out, int rank, int size) {
+  const long count = long(BM) * BN;
   for (long n = rank; n < count; n += size) {
-    out[n] = indexKernel(M, N, BM, BN, pidM, pidN, n / BN, n % BN);
+    out[n] = indexKernel(M, N, BM, BN, pidM, pidN, int(n / BN), int(n % BN));
   }
 }
 
-#elif LEGO_INDEX_KERNEL_METAL != 0x4c9060b9
+#elif LEGO_INDEX_KERNEL_METAL != 0x6a2f033a
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_METAL

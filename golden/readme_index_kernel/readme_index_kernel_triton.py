@@ -27,15 +27,8 @@ def index_kernel(M, N, BM, BN, pid_m, pid_n, i, j):
 
     Assumes M % BM == 0.
     Assumes N % BN == 0.
-    Assumes M*N <= 2**63 - 1.
+    Assumes M*N <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    BM = tl.cast(BM, tl.int64)
-    BN = tl.cast(BN, tl.int64)
-    pid_m = tl.cast(pid_m, tl.int64)
-    pid_n = tl.cast(pid_n, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return N * (BM * pid_m + i) + BN * pid_n + j
 
 

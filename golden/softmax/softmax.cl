@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_CL
-#define LEGO_SOFTMAX_CL 0x394386f6
+#define LEGO_SOFTMAX_CL 0x73127006
 
 /// The index at (row, i).
 /// @param R R >= 1
@@ -10,8 +10,8 @@
 /// @param row 0 <= row < R
 /// @param i 0 <= i < C
 /// @return 0 <= the result < C*R
-/// @pre C*R <= LONG_MAX
-static inline long softmax(long R, long C, long row, long i) {
+/// @pre C*R <= INT_MAX
+static inline int softmax(int R, int C, int row, int i) {
   (void)R;
   return C * row + i;
 }
@@ -23,13 +23,13 @@ static inline long softmax(long R, long C, long row, long i) {
 /// @param out room for C results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-static inline void softmax_fill(long R, long C, long row, global long *out, long rank, long size) {
-  const long count = C;
+static inline void softmax_fill(int R, int C, int row, global int *out, int rank, int size) {
+  const long count = (long)C;
   for (long n = rank; n < count; n += size) {
-    out[n] = softmax(R, C, row, n);
+    out[n] = softmax(R, C, row, (int)n);
   }
 }
 
-#elif LEGO_SOFTMAX_CL != 0x394386f6
+#elif LEGO_SOFTMAX_CL != 0x73127006
 #error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_CL

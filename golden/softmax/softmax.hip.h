@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_HIP_H
-#define LEGO_SOFTMAX_HIP_H 0x5a2dfba5
+#define LEGO_SOFTMAX_HIP_H 0x578fc696
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -18,9 +18,9 @@
 /// @param row 0 <= row < R
 /// @param i 0 <= i < C
 /// @return 0 <= the result < C*R
-/// @pre C*R <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long softmax(
-    [[maybe_unused]] long long R, long long C, long long row, long long i) noexcept {
+/// @pre C*R <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int softmax(
+    [[maybe_unused]] int R, int C, int row, int i) noexcept {
   return C * row + i;
 }
 
@@ -32,19 +32,18 @@
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
 LEGO_HOST_DEVICE constexpr void softmax_fill(
-    long long R, long long C, long long row, long long* out, long long rank,
-    long long size) noexcept {
-  const long long count = C;
+    int R, int C, int row, int* out, int rank, int size) noexcept {
+  const long long count = static_cast<long long>(C);
   for (long long n = rank; n < count; n += size) {
-    out[n] = softmax(R, C, row, n);
+    out[n] = softmax(R, C, row, static_cast<int>(n));
   }
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool softmax_fits(long long R, long long C) noexcept {
-  return R >= 1 && C >= 1 && C <= 0x7fffffffffffffff / R;
+  return R >= 1 && C >= 1 && C <= 2147483647 / R;
 }
 
-#elif LEGO_SOFTMAX_HIP_H != 0x5a2dfba5
+#elif LEGO_SOFTMAX_HIP_H != 0x578fc696
 #error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_HIP_H

@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_METAL
-#define LEGO_SOFTMAX_METAL 0x18bc52a9
+#define LEGO_SOFTMAX_METAL 0x5b8ee450
 
 #include <metal_stdlib>
 
@@ -12,8 +12,8 @@
 /// @param row 0 <= row < R
 /// @param i 0 <= i < C
 /// @return 0 <= the result < C*R
-/// @pre C*R <= LONG_MAX
-static inline long softmax(long R, long C, long row, long i) {
+/// @pre C*R <= INT_MAX
+static inline int softmax(int R, int C, int row, int i) {
   (void)R;
   return C * row + i;
 }
@@ -24,13 +24,13 @@ static inline long softmax(long R, long C, long row, long i) {
 /// @param out room for C results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-static inline void softmaxFill(long R, long C, long row, device long* out, long rank, long size) {
-  const long count = C;
+static inline void softmaxFill(int R, int C, int row, device int* out, int rank, int size) {
+  const long count = long(C);
   for (long n = rank; n < count; n += size) {
-    out[n] = softmax(R, C, row, n);
+    out[n] = softmax(R, C, row, int(n));
   }
 }
 
-#elif LEGO_SOFTMAX_METAL != 0x18bc52a9
+#elif LEGO_SOFTMAX_METAL != 0x5b8ee450
 #error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_METAL

@@ -21,11 +21,8 @@ def softmax(R, C, row, i):
     Returns:
         0 <= the result < C*R
 
-    Assumes C*R <= 2**63 - 1.
+    Assumes C*R <= 2**31 - 1.
     """
-    C = tl.cast(C, tl.int64)
-    row = tl.cast(row, tl.int64)
-    i = tl.cast(i, tl.int64)
     return C * row + i
 
 

@@ -2,7 +2,7 @@
 //
 // strided_column_major(M, N)
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_CL
-#define LEGO_STRIDED_COLUMN_MAJOR_CL 0x37244ce2
+#define LEGO_STRIDED_COLUMN_MAJOR_CL 0x02ceab13
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -10,16 +10,16 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
-/// @pre M*N <= LONG_MAX
-static inline long strided_column_major_apply(long M, long N, long i, long j) {
+/// @pre M*N <= INT_MAX
+static inline int strided_column_major_apply(int M, int N, int i, int j) {
   (void)N;
   return M * j + i;
 }
 
 /// The result of strided_column_major_inv.
 typedef struct strided_column_major_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } strided_column_major_inv_result;
 
 /// Logical index (i, j) of a physical position.
@@ -27,12 +27,12 @@ typedef struct strided_column_major_inv_result {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-static inline strided_column_major_inv_result strided_column_major_inv(long M, long N, long flat) {
+static inline strided_column_major_inv_result strided_column_major_inv(int M, int N, int flat) {
   (void)N;
   const strided_column_major_inv_result result = {flat % M, flat / M};
   return result;
 }
 
-#elif LEGO_STRIDED_COLUMN_MAJOR_CL != 0x37244ce2
+#elif LEGO_STRIDED_COLUMN_MAJOR_CL != 0x02ceab13
 #error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_CL

@@ -2,7 +2,7 @@
 //
 // strided_column_major(M, N)
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_CUH
-#define LEGO_STRIDED_COLUMN_MAJOR_CUH 0x58b092b8
+#define LEGO_STRIDED_COLUMN_MAJOR_CUH 0x57000abe
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,16 +18,16 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
-/// @pre M*N <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long strided_column_major_apply(
-    long long M, [[maybe_unused]] long long N, long long i, long long j) noexcept {
+/// @pre M*N <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_column_major_apply(
+    int M, [[maybe_unused]] int N, int i, int j) noexcept {
   return M * j + i;
 }
 
 /// The result of strided_column_major_inv.
 struct strided_column_major_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position.
@@ -36,15 +36,15 @@ struct strided_column_major_inv_result {
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_column_major_inv_result strided_column_major_inv(
-    long long M, [[maybe_unused]] long long N, long long flat) noexcept {
+    int M, [[maybe_unused]] int N, int flat) noexcept {
   return {flat % M, flat / M};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool strided_column_major_fits(long long M, long long N) noexcept {
-  return M >= 1 && N >= 1 && M <= 0x7fffffffffffffff / N;
+  return M >= 1 && N >= 1 && M <= 2147483647 / N;
 }
 
-#elif LEGO_STRIDED_COLUMN_MAJOR_CUH != 0x58b092b8
+#elif LEGO_STRIDED_COLUMN_MAJOR_CUH != 0x57000abe
 #error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_CUH

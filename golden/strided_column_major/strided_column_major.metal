@@ -2,7 +2,7 @@
 //
 // strided_column_major(M, N)
 #ifndef LEGO_STRIDED_COLUMN_MAJOR_METAL
-#define LEGO_STRIDED_COLUMN_MAJOR_METAL 0x53030c70
+#define LEGO_STRIDED_COLUMN_MAJOR_METAL 0x605d1a85
 
 #include <metal_stdlib>
 
@@ -12,16 +12,16 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*N
-/// @pre M*N <= LONG_MAX
-static inline long stridedColumnMajorApply(long M, long N, long i, long j) {
+/// @pre M*N <= INT_MAX
+static inline int stridedColumnMajorApply(int M, int N, int i, int j) {
   (void)N;
   return M * j + i;
 }
 
 /// The result of stridedColumnMajorInv.
 struct StridedColumnMajorInvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position.
@@ -29,11 +29,11 @@ struct StridedColumnMajorInvResult {
 /// @param N N >= 1
 /// @param flat 0 <= flat < M*N
 /// @return 0 <= i < M, 0 <= j < N
-static inline StridedColumnMajorInvResult stridedColumnMajorInv(long M, long N, long flat) {
+static inline StridedColumnMajorInvResult stridedColumnMajorInv(int M, int N, int flat) {
   (void)N;
   return {flat % M, flat / M};
 }
 
-#elif LEGO_STRIDED_COLUMN_MAJOR_METAL != 0x53030c70
+#elif LEGO_STRIDED_COLUMN_MAJOR_METAL != 0x605d1a85
 #error two different units are named strided_column_major; give name= to one of them
 #endif  // LEGO_STRIDED_COLUMN_MAJOR_METAL

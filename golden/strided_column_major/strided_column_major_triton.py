@@ -21,11 +21,8 @@ def strided_column_major_apply(M, N, i, j):
     Returns:
         0 <= the result < M*N
 
-    Assumes M*N <= 2**63 - 1.
+    Assumes M*N <= 2**31 - 1.
     """
-    M = tl.cast(M, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return M * j + i
 
 
@@ -41,6 +38,4 @@ def strided_column_major_inv(M, N, flat):
     Returns:
         0 <= i < M, 0 <= j < N
     """
-    M = tl.cast(M, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     return flat % M, flat // M

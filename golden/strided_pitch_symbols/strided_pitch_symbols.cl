@@ -2,7 +2,7 @@
 //
 // strided_pitch_symbols(M, N, P)
 #ifndef LEGO_STRIDED_PITCH_SYMBOLS_CL
-#define LEGO_STRIDED_PITCH_SYMBOLS_CL 0x6c94fdc8
+#define LEGO_STRIDED_PITCH_SYMBOLS_CL 0x41ee4722
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -11,13 +11,13 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*P + N - P
-/// @pre M*P + N - P <= LONG_MAX
-static inline long strided_pitch_symbols_apply(long M, long N, long P, long i, long j) {
+/// @pre M*P + N - P <= INT_MAX
+static inline int strided_pitch_symbols_apply(int M, int N, int P, int i, int j) {
   (void)M;
   (void)N;
   return P * i + j;
 }
 
-#elif LEGO_STRIDED_PITCH_SYMBOLS_CL != 0x6c94fdc8
+#elif LEGO_STRIDED_PITCH_SYMBOLS_CL != 0x41ee4722
 #error two different units are named strided_pitch_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_PITCH_SYMBOLS_CL

@@ -2,7 +2,7 @@
 //
 // strided_pitch_symbols(M, N, P)
 #ifndef LEGO_STRIDED_PITCH_SYMBOLS_CUH
-#define LEGO_STRIDED_PITCH_SYMBOLS_CUH 0x58216a7e
+#define LEGO_STRIDED_PITCH_SYMBOLS_CUH 0x16113e20
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -19,19 +19,19 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*P + N - P
-/// @pre M*P + N - P <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long strided_pitch_symbols_apply(
-    [[maybe_unused]] long long M, [[maybe_unused]] long long N, long long P, long long i,
-    long long j) noexcept {
+/// @pre M*P + N - P <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_pitch_symbols_apply(
+    [[maybe_unused]] int M, [[maybe_unused]] int N, int P, int i, int j) noexcept {
   return P * i + j;
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool strided_pitch_symbols_fits(
     long long M, long long N, long long P) noexcept {
-  return M >= 1 && N >= 1 && P >= 1 && M - 1 <= (0x7fffffffffffffff - N) / P;
+  return M >= 1 && N >= 1 && P >= 1 && N <= 2147483647 && M - 1 <= (2147483647 - N) / P
+      && P <= 2147483647;
 }
 
-#elif LEGO_STRIDED_PITCH_SYMBOLS_CUH != 0x58216a7e
+#elif LEGO_STRIDED_PITCH_SYMBOLS_CUH != 0x16113e20
 #error two different units are named strided_pitch_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_PITCH_SYMBOLS_CUH

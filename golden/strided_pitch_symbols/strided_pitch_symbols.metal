@@ -2,7 +2,7 @@
 //
 // strided_pitch_symbols(M, N, P)
 #ifndef LEGO_STRIDED_PITCH_SYMBOLS_METAL
-#define LEGO_STRIDED_PITCH_SYMBOLS_METAL 0x73b15b4e
+#define LEGO_STRIDED_PITCH_SYMBOLS_METAL 0x47f3d1f4
 
 #include <metal_stdlib>
 
@@ -13,13 +13,13 @@
 /// @param i 0 <= i < M
 /// @param j 0 <= j < N
 /// @return 0 <= the result < M*P + N - P
-/// @pre M*P + N - P <= LONG_MAX
-static inline long stridedPitchSymbolsApply(long M, long N, long P, long i, long j) {
+/// @pre M*P + N - P <= INT_MAX
+static inline int stridedPitchSymbolsApply(int M, int N, int P, int i, int j) {
   (void)M;
   (void)N;
   return P * i + j;
 }
 
-#elif LEGO_STRIDED_PITCH_SYMBOLS_METAL != 0x73b15b4e
+#elif LEGO_STRIDED_PITCH_SYMBOLS_METAL != 0x47f3d1f4
 #error two different units are named strided_pitch_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_PITCH_SYMBOLS_METAL

@@ -22,9 +22,6 @@ def strided_pitch_symbols_apply(M, N, P, i, j):
     Returns:
         0 <= the result < M*P + N - P
 
-    Assumes M*P + N - P <= 2**63 - 1.
+    Assumes M*P + N - P <= 2**31 - 1.
     """
-    P = tl.cast(P, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return P * i + j

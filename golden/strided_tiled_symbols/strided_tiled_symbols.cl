@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_CL
-#define LEGO_STRIDED_TILED_SYMBOLS_CL 0x539dd0f0
+#define LEGO_STRIDED_TILED_SYMBOLS_CL 0x1f31ef32
 
 /// Physical position of the logical index (i, j).
 /// @param P P >= 1
@@ -10,15 +10,15 @@
 /// @param i 0 <= i < 128
 /// @param j 0 <= j < P*Q
 /// @return 0 <= the result < 128*P*Q
-/// @pre 128*P*Q <= LONG_MAX
-static inline long strided_tiled_symbols_apply(long P, long Q, long i, long j) {
+/// @pre 128*P*Q <= INT_MAX
+static inline int strided_tiled_symbols_apply(int P, int Q, int i, int j) {
   return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * (j / P) + (i >> 3);
 }
 
 /// The result of strided_tiled_symbols_inv.
 typedef struct strided_tiled_symbols_inv_result {
-  long i;
-  long j;
+  int i;
+  int j;
 } strided_tiled_symbols_inv_result;
 
 /// Logical index (i, j) of a physical position.
@@ -26,11 +26,10 @@ typedef struct strided_tiled_symbols_inv_result {
 /// @param Q Q >= 1
 /// @param flat 0 <= flat < 128*P*Q
 /// @return 0 <= i < 128, 0 <= j < P*Q
-/// @pre 16*Q <= LONG_MAX
-/// @pre 8*P*Q - Q <= LONG_MAX
-static inline strided_tiled_symbols_inv_result strided_tiled_symbols_inv(
-    long P, long Q, long flat) {
-  const long quotient = flat / (16 * Q);
+/// @pre 16*Q <= INT_MAX
+/// @pre 8*P*Q - Q <= INT_MAX
+static inline strided_tiled_symbols_inv_result strided_tiled_symbols_inv(int P, int Q, int flat) {
+  const int quotient = flat / (16 * Q);
   const strided_tiled_symbols_inv_result result = {
       8 * (flat & 15) + (quotient & 7),
       P * ((flat >> 4) - Q * quotient) + (quotient >> 3),
@@ -38,6 +37,6 @@ static inline strided_tiled_symbols_inv_result strided_tiled_symbols_inv(
   return result;
 }
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_CL != 0x539dd0f0
+#elif LEGO_STRIDED_TILED_SYMBOLS_CL != 0x1f31ef32
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_CL

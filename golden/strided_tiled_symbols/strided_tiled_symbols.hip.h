@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_HIP_H
-#define LEGO_STRIDED_TILED_SYMBOLS_HIP_H 0x111d66be
+#define LEGO_STRIDED_TILED_SYMBOLS_HIP_H 0x4d933d46
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -18,16 +18,16 @@
 /// @param i 0 <= i < 128
 /// @param j 0 <= j < P*Q
 /// @return 0 <= the result < 128*P*Q
-/// @pre 128*P*Q <= LLONG_MAX
-[[nodiscard]] LEGO_HOST_DEVICE constexpr long long strided_tiled_symbols_apply(
-    long long P, long long Q, long long i, long long j) noexcept {
+/// @pre 128*P*Q <= INT_MAX
+[[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_tiled_symbols_apply(
+    int P, int Q, int i, int j) noexcept {
   return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * (j / P) + (i >> 3);
 }
 
 /// The result of strided_tiled_symbols_inv.
 struct strided_tiled_symbols_inv_result {
-  long long i;
-  long long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position.
@@ -35,19 +35,19 @@ struct strided_tiled_symbols_inv_result {
 /// @param Q Q >= 1
 /// @param flat 0 <= flat < 128*P*Q
 /// @return 0 <= i < 128, 0 <= j < P*Q
-/// @pre 16*Q <= LLONG_MAX
-/// @pre 8*P*Q - Q <= LLONG_MAX
+/// @pre 16*Q <= INT_MAX
+/// @pre 8*P*Q - Q <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_tiled_symbols_inv_result strided_tiled_symbols_inv(
-    long long P, long long Q, long long flat) noexcept {
-  const long long quotient = flat / (16 * Q);
+    int P, int Q, int flat) noexcept {
+  const int quotient = flat / (16 * Q);
   return {8 * (flat & 15) + (quotient & 7), P * ((flat >> 4) - Q * quotient) + (quotient >> 3)};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool strided_tiled_symbols_fits(long long P, long long Q) noexcept {
-  return P >= 1 && Q >= 1 && P <= 0x7fffffffffffffff / 128 / Q;
+  return P >= 1 && Q >= 1 && P <= 2147483647 / 128 / Q;
 }
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_HIP_H != 0x111d66be
+#elif LEGO_STRIDED_TILED_SYMBOLS_HIP_H != 0x4d933d46
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_HIP_H

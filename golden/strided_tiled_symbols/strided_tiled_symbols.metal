@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_METAL
-#define LEGO_STRIDED_TILED_SYMBOLS_METAL 0x517e4eda
+#define LEGO_STRIDED_TILED_SYMBOLS_METAL 0x48d002bb
 
 #include <metal_stdlib>
 
@@ -12,15 +12,15 @@
 /// @param i 0 <= i < 128
 /// @param j 0 <= j < P*Q
 /// @return 0 <= the result < 128*P*Q
-/// @pre 128*P*Q <= LONG_MAX
-static inline long stridedTiledSymbolsApply(long P, long Q, long i, long j) {
+/// @pre 128*P*Q <= INT_MAX
+static inline int stridedTiledSymbolsApply(int P, int Q, int i, int j) {
   return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * (j / P) + (i >> 3);
 }
 
 /// The result of stridedTiledSymbolsInv.
 struct StridedTiledSymbolsInvResult {
-  long i;
-  long j;
+  int i;
+  int j;
 };
 
 /// Logical index (i, j) of a physical position.
@@ -28,13 +28,13 @@ struct StridedTiledSymbolsInvResult {
 /// @param Q Q >= 1
 /// @param flat 0 <= flat < 128*P*Q
 /// @return 0 <= i < 128, 0 <= j < P*Q
-/// @pre 16*Q <= LONG_MAX
-/// @pre 8*P*Q - Q <= LONG_MAX
-static inline StridedTiledSymbolsInvResult stridedTiledSymbolsInv(long P, long Q, long flat) {
-  const long quotient = flat / (16 * Q);
+/// @pre 16*Q <= INT_MAX
+/// @pre 8*P*Q - Q <= INT_MAX
+static inline StridedTiledSymbolsInvResult stridedTiledSymbolsInv(int P, int Q, int flat) {
+  const int quotient = flat / (16 * Q);
   return {8 * (flat & 15) + (quotient & 7), P * ((flat >> 4) - Q * quotient) + (quotient >> 3)};
 }
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_METAL != 0x517e4eda
+#elif LEGO_STRIDED_TILED_SYMBOLS_METAL != 0x48d002bb
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_METAL

@@ -21,12 +21,8 @@ def strided_tiled_symbols_apply(P, Q, i, j):
     Returns:
         0 <= the result < 128*P*Q
 
-    Assumes 128*P*Q <= 2**63 - 1.
+    Assumes 128*P*Q <= 2**31 - 1.
     """
-    P = tl.cast(P, tl.int64)
-    Q = tl.cast(Q, tl.int64)
-    i = tl.cast(i, tl.int64)
-    j = tl.cast(j, tl.int64)
     return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * (j // P) + (i >> 3)
 
 
@@ -42,11 +38,8 @@ def strided_tiled_symbols_inv(P, Q, flat):
     Returns:
         0 <= i < 128, 0 <= j < P*Q
 
-    Assumes 16*Q <= 2**63 - 1.
-    Assumes 8*P*Q - Q <= 2**63 - 1.
+    Assumes 16*Q <= 2**31 - 1.
+    Assumes 8*P*Q - Q <= 2**31 - 1.
     """
-    P = tl.cast(P, tl.int64)
-    Q = tl.cast(Q, tl.int64)
-    flat = tl.cast(flat, tl.int64)
     quotient = flat // (16 * Q)
     return 8 * (flat & 15) + (quotient & 7), P * ((flat >> 4) - Q * quotient) + (quotient >> 3)

@@ -2,12 +2,12 @@
 //
 // transpose_naive(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_NAIVE_CL
-#define LEGO_TRANSPOSE_NAIVE_CL 0x00ae0064
+#define LEGO_TRANSPOSE_NAIVE_CL 0x42f3bf90
 
 /// The result of transpose_naive.
 typedef struct transpose_naive_result {
-  long source;
-  long target;
+  int source;
+  int target;
 } transpose_naive_result;
 
 /// The indices at (block, thread, step).
@@ -17,12 +17,12 @@ typedef struct transpose_naive_result {
 /// @param step 0 <= step < 4
 /// @return 0 <= source < N*N, 0 <= target < N*N
 /// @pre N % 32 == 0
-/// @pre N*N <= LONG_MAX
-static inline transpose_naive_result transpose_naive(long N, long block, long thread, long step) {
-  const long N_div_32 = N >> 5;
-  const long total = 32 * (block / N_div_32) + 8 * step + (thread >> 5);
-  const long scaled = 32 * (block % N_div_32);
-  const long thread_mod_32 = thread & 31;
+/// @pre N*N <= INT_MAX
+static inline transpose_naive_result transpose_naive(int N, int block, int thread, int step) {
+  const int N_div_32 = N >> 5;
+  const int total = 32 * (block / N_div_32) + 8 * step + (thread >> 5);
+  const int scaled = 32 * (block % N_div_32);
+  const int thread_mod_32 = thread & 31;
   const transpose_naive_result result = {
       N * total + scaled + thread_mod_32,
       N * (scaled + thread_mod_32) + total,
@@ -30,6 +30,6 @@ static inline transpose_naive_result transpose_naive(long N, long block, long th
   return result;
 }
 
-#elif LEGO_TRANSPOSE_NAIVE_CL != 0x00ae0064
+#elif LEGO_TRANSPOSE_NAIVE_CL != 0x42f3bf90
 #error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_CL

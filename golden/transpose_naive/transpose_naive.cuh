@@ -2,7 +2,7 @@
 //
 // transpose_naive(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_NAIVE_CUH
-#define LEGO_TRANSPOSE_NAIVE_CUH 0x5b0cb034
+#define LEGO_TRANSPOSE_NAIVE_CUH 0x380761e4
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -14,8 +14,8 @@
 
 /// The result of transpose_naive.
 struct transpose_naive_result {
-  long long source;
-  long long target;
+  int source;
+  int target;
 };
 
 /// The indices at (block, thread, step).
@@ -25,21 +25,21 @@ struct transpose_naive_result {
 /// @param step 0 <= step < 4
 /// @return 0 <= source < N*N, 0 <= target < N*N
 /// @pre N % 32 == 0
-/// @pre N*N <= LLONG_MAX
+/// @pre N*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr transpose_naive_result transpose_naive(
-    long long N, long long block, long long thread, long long step) noexcept {
-  const long long N_div_32 = N >> 5;
-  const long long total = 32 * (block / N_div_32) + 8 * step + (thread >> 5);
-  const long long scaled = 32 * (block % N_div_32);
-  const long long thread_mod_32 = thread & 31;
+    int N, int block, int thread, int step) noexcept {
+  const int N_div_32 = N >> 5;
+  const int total = 32 * (block / N_div_32) + 8 * step + (thread >> 5);
+  const int scaled = 32 * (block % N_div_32);
+  const int thread_mod_32 = thread & 31;
   return {N * total + scaled + thread_mod_32, N * (scaled + thread_mod_32) + total};
 }
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool transpose_naive_fits(long long N) noexcept {
-  return N >= 32 && N % 32 == 0 && N <= 0x7fffffffffffffff / N;
+  return N >= 32 && N % 32 == 0 && N <= 2147483647 / N;
 }
 
-#elif LEGO_TRANSPOSE_NAIVE_CUH != 0x5b0cb034
+#elif LEGO_TRANSPOSE_NAIVE_CUH != 0x380761e4
 #error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_CUH

@@ -2,14 +2,14 @@
 //
 // transpose_naive(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_NAIVE_METAL
-#define LEGO_TRANSPOSE_NAIVE_METAL 0x607828d4
+#define LEGO_TRANSPOSE_NAIVE_METAL 0x72d29d52
 
 #include <metal_stdlib>
 
 /// The result of transposeNaive.
 struct TransposeNaiveResult {
-  long source;
-  long target;
+  int source;
+  int target;
 };
 
 /// The indices at (block, thread_v, step).
@@ -19,16 +19,16 @@ struct TransposeNaiveResult {
 /// @param step 0 <= step < 4
 /// @return 0 <= source < N*N, 0 <= target < N*N
 /// @pre N % 32 == 0
-/// @pre N*N <= LONG_MAX
+/// @pre N*N <= INT_MAX
 /// @note Renamed: thread is thread_v here
-static inline TransposeNaiveResult transposeNaive(long N, long block, long thread_v, long step) {
-  const long nDiv32 = N >> 5;
-  const long total = 32 * (block / nDiv32) + 8 * step + (thread_v >> 5);
-  const long scaled = 32 * (block % nDiv32);
-  const long threadMod32 = thread_v & 31;
+static inline TransposeNaiveResult transposeNaive(int N, int block, int thread_v, int step) {
+  const int nDiv32 = N >> 5;
+  const int total = 32 * (block / nDiv32) + 8 * step + (thread_v >> 5);
+  const int scaled = 32 * (block % nDiv32);
+  const int threadMod32 = thread_v & 31;
   return {N * total + scaled + threadMod32, N * (scaled + threadMod32) + total};
 }
 
-#elif LEGO_TRANSPOSE_NAIVE_METAL != 0x607828d4
+#elif LEGO_TRANSPOSE_NAIVE_METAL != 0x72d29d52
 #error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_METAL

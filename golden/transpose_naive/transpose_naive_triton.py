@@ -22,12 +22,8 @@ def transpose_naive(N, block, thread, step):
         0 <= source < N*N, 0 <= target < N*N
 
     Assumes N % 32 == 0.
-    Assumes N*N <= 2**63 - 1.
+    Assumes N*N <= 2**31 - 1.
     """
-    N = tl.cast(N, tl.int64)
-    block = tl.cast(block, tl.int64)
-    thread = tl.cast(thread, tl.int64)
-    step = tl.cast(step, tl.int64)
     N_div_32 = N >> 5
     total = 32 * (block // N_div_32) + 8 * step + (thread >> 5)
     scaled = 32 * (block % N_div_32)

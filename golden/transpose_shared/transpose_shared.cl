@@ -2,14 +2,14 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_CL
-#define LEGO_TRANSPOSE_SHARED_CL 0x3bd035d4
+#define LEGO_TRANSPOSE_SHARED_CL 0x4164190e
 
 /// The result of transpose_shared.
 typedef struct transpose_shared_result {
-  long source;
-  long tile_write;
-  long tile_read;
-  long target;
+  int source;
+  int tile_write;
+  int tile_read;
+  int target;
 } transpose_shared_result;
 
 /// The indices at (block, thread, step).
@@ -19,14 +19,14 @@ typedef struct transpose_shared_result {
 /// @param step 0 <= step < 4
 /// @return 0 <= source < N*N, 0 <= tile_write < 1024, 0 <= tile_read < 1024, 0 <= target < N*N
 /// @pre N % 32 == 0
-/// @pre N*N <= LONG_MAX
-static inline transpose_shared_result transpose_shared(long N, long block, long thread, long step) {
-  const long N_div_32 = N >> 5;
-  const long scaled = 32 * (block / N_div_32);
-  const long scaled_2 = 8 * step;
-  const long thread_div_32 = thread >> 5;
-  const long scaled_3 = 32 * (block % N_div_32);
-  const long thread_mod_32 = thread & 31;
+/// @pre N*N <= INT_MAX
+static inline transpose_shared_result transpose_shared(int N, int block, int thread, int step) {
+  const int N_div_32 = N >> 5;
+  const int scaled = 32 * (block / N_div_32);
+  const int scaled_2 = 8 * step;
+  const int thread_div_32 = thread >> 5;
+  const int scaled_3 = 32 * (block % N_div_32);
+  const int thread_mod_32 = thread & 31;
   const transpose_shared_result result = {
       N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
       256 * step + thread,
@@ -36,6 +36,6 @@ static inline transpose_shared_result transpose_shared(long N, long block, long 
   return result;
 }
 
-#elif LEGO_TRANSPOSE_SHARED_CL != 0x3bd035d4
+#elif LEGO_TRANSPOSE_SHARED_CL != 0x4164190e
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_CL

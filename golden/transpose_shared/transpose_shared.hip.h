@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_HIP_H
-#define LEGO_TRANSPOSE_SHARED_HIP_H 0x1ebd9507
+#define LEGO_TRANSPOSE_SHARED_HIP_H 0x2b6aa575
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -14,10 +14,10 @@
 
 /// The result of transpose_shared.
 struct transpose_shared_result {
-  long long source;
-  long long tile_write;
-  long long tile_read;
-  long long target;
+  int source;
+  int tile_write;
+  int tile_read;
+  int target;
 };
 
 /// The indices at (block, thread, step).
@@ -27,15 +27,15 @@ struct transpose_shared_result {
 /// @param step 0 <= step < 4
 /// @return 0 <= source < N*N, 0 <= tile_write < 1024, 0 <= tile_read < 1024, 0 <= target < N*N
 /// @pre N % 32 == 0
-/// @pre N*N <= LLONG_MAX
+/// @pre N*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr transpose_shared_result transpose_shared(
-    long long N, long long block, long long thread, long long step) noexcept {
-  const long long N_div_32 = N >> 5;
-  const long long scaled = 32 * (block / N_div_32);
-  const long long scaled_2 = 8 * step;
-  const long long thread_div_32 = thread >> 5;
-  const long long scaled_3 = 32 * (block % N_div_32);
-  const long long thread_mod_32 = thread & 31;
+    int N, int block, int thread, int step) noexcept {
+  const int N_div_32 = N >> 5;
+  const int scaled = 32 * (block / N_div_32);
+  const int scaled_2 = 8 * step;
+  const int thread_div_32 = thread >> 5;
+  const int scaled_3 = 32 * (block % N_div_32);
+  const int thread_mod_32 = thread & 31;
   return {
       N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32,
       256 * step + thread,
@@ -46,9 +46,9 @@ struct transpose_shared_result {
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool transpose_shared_fits(long long N) noexcept {
-  return N >= 32 && N % 32 == 0 && N <= 0x7fffffffffffffff / N;
+  return N >= 32 && N % 32 == 0 && N <= 2147483647 / N;
 }
 
-#elif LEGO_TRANSPOSE_SHARED_HIP_H != 0x1ebd9507
+#elif LEGO_TRANSPOSE_SHARED_HIP_H != 0x2b6aa575
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_HIP_H

@@ -2,16 +2,16 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_METAL
-#define LEGO_TRANSPOSE_SHARED_METAL 0x074fb55e
+#define LEGO_TRANSPOSE_SHARED_METAL 0x02802322
 
 #include <metal_stdlib>
 
 /// The result of transposeShared.
 struct TransposeSharedResult {
-  long source;
-  long tileWrite;
-  long tileRead;
-  long target;
+  int source;
+  int tileWrite;
+  int tileRead;
+  int target;
 };
 
 /// The indices at (block, thread_v, step).
@@ -21,15 +21,15 @@ struct TransposeSharedResult {
 /// @param step 0 <= step < 4
 /// @return 0 <= source < N*N, 0 <= tileWrite < 1024, 0 <= tileRead < 1024, 0 <= target < N*N
 /// @pre N % 32 == 0
-/// @pre N*N <= LONG_MAX
+/// @pre N*N <= INT_MAX
 /// @note Renamed: thread is thread_v here
-static inline TransposeSharedResult transposeShared(long N, long block, long thread_v, long step) {
-  const long nDiv32 = N >> 5;
-  const long scaled = 32 * (block / nDiv32);
-  const long scaled2 = 8 * step;
-  const long threadDiv32 = thread_v >> 5;
-  const long scaled3 = 32 * (block % nDiv32);
-  const long threadMod32 = thread_v & 31;
+static inline TransposeSharedResult transposeShared(int N, int block, int thread_v, int step) {
+  const int nDiv32 = N >> 5;
+  const int scaled = 32 * (block / nDiv32);
+  const int scaled2 = 8 * step;
+  const int threadDiv32 = thread_v >> 5;
+  const int scaled3 = 32 * (block % nDiv32);
+  const int threadMod32 = thread_v & 31;
   return {
       N * (scaled + scaled2 + threadDiv32) + scaled3 + threadMod32,
       256 * step + thread_v,
@@ -38,6 +38,6 @@ static inline TransposeSharedResult transposeShared(long N, long block, long thr
   };
 }
 
-#elif LEGO_TRANSPOSE_SHARED_METAL != 0x074fb55e
+#elif LEGO_TRANSPOSE_SHARED_METAL != 0x02802322
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_METAL
