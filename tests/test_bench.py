@@ -99,7 +99,7 @@ def test_symbolic_sizes_and_wide_indices(device):
         return OrderBy(Row(M, N)).TileBy((M // BM, N // BN), (BM, BN))
 
     sizes = {"M": 64, "N": 64, "BM": 8, "BN": 8}
-    unit = generate(tiled, "cuda")
+    unit = generate(tiled, "cuda", index_type="auto")
     assert unit.functions[0].index_type == "int64"
     found = unit.time(device, sizes=sizes, layout=tiled(**sizes), bytes=2**14, repeat=2)
     assert {c.way for c in found.costs} == {OURS, NAIVE, TABLE}

@@ -279,7 +279,8 @@ def test_what_is_planted_is_found(name, monkeypatch):
     def generated(self, *given):
         unit = honest(self, *given)
         functions = (change(unit.functions[0]), *unit.functions[1:])
-        return replace(unit, program=replace(unit.program, functions=functions))
+        program = replace(unit.program, functions=functions)
+        return replace(unit, program=program, known=program)
 
     monkeypatch.setattr(Case, "generate", generated)
     verdict = judge(case, deep=False)
