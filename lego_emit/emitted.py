@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .check.emission import SelfCheck
+from .emit import registry
 from .emit.emit import emit
 from .emit.naming import AS_WRITTEN, Naming
 from .emit.unit import Unit
@@ -73,9 +74,9 @@ class Emitted(Unit):
         Raises ToolchainError where the toolchain is missing or refuses the text, and its subclass
         DeviceError where there is no GPU or something that it needs.
         """
-        from .run import registry
+        from .run import registry as toolchains
 
-        return registry.toolchain(self.printer.name).compile_for(device, [self])[0]
+        return toolchains.toolchain(self.printer.name).compile_for(device, [self])[0]
 
     def explain(self, name: str | None = None) -> Explanation:
         """The way from the layout's own formulas to what is emitted, step by step: each with its
@@ -241,6 +242,7 @@ def emit_program(
     sizes: the parameters that are numbers in it; naming, index_types: as emit() takes them."""
     static = {p.name for f in program.functions for p in f.static}
     fixed = {n: v for n, v in (sizes or {}).items() if n not in static}
+    naming = registry.printer(target).naming_of(program, naming)
     unit = emit(program, target, fixed, naming, index_types)
     return Emitted(
         unit.source, unit.program, unit.printer, unit.fixed, unit.known, subject, program

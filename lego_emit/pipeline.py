@@ -133,7 +133,8 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
     (index_type,) = index_types_of(options)
     is_open = index_type in (None, "auto")  # it comes of the values
     dialect = dialect_of(printer, index_type, options.cost, options.effort)
-    given = options.param_types or {}
+    types_given = options.param_types or {}
+    given = {**printer.types_of(options.bind or {}), **types_given}
     if printer.declares and is_open and (given or _is_annotated(fn_or_layout)):
         from .declared import result_types
 
@@ -169,7 +170,7 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
     if given or any(f.declared for f in program.functions):
         from .declared import check_types, with_ranges
 
-        check_types(given, program, printer)
+        check_types(types_given, program, printer)
         program = with_ranges(program, printer)
     if options.bind:
         from .declared import bound

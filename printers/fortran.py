@@ -62,6 +62,22 @@ ISQRT = """
   end function isqrt_{{ index_type }}
 """
 
+# Whether each operand has to have the index type's kind: it may have another one in what gives a truth
+# value, and None, where the result has the operands' kind, stands for what is asked of the result.
+MIXED = {
+    **dict.fromkeys(("add", "sub", "mul", "div"), (None, None)),
+    **dict.fromkeys(("lt", "le", "gt", "ge", "eq", "ne"), (False, False)),
+}
+KINDS = {
+    **MIXED,
+    **dict.fromkeys(("land", "lor"), (False, False)),
+    **dict.fromkeys(("lnot", "int"), (False,)),
+    **dict.fromkeys(("shl", "shr"), (None, False)),
+    **dict.fromkeys(("neg", "not"), (None,)),
+    "lookup": (False, False),
+    "select": (False, True, True),
+}
+
 # Fortran reserves nothing, but a name that means something to the reader or that hides an
 # intrinsic (16.9, iso_fortran_env) is no name for an argument.
 KEYWORDS = frozenset(
@@ -340,6 +356,23 @@ class FortranPrinter(Printer):
         if value == self.index_types[index_type].least:
             return f"not(huge({self.literal(0, index_type)}))"
         return str(value) if index_type == "integer" else f"{value}_{index_type}"
+
+    def operands(self, node, view, needs):
+        """Literals without a kind where the other operand has it. Two kinds become the wider one, so that
+        a default integer, of 32 or 64 bits, changes no value; but intrinsic functions, the elements of an
+        array and helpers want the very kind, which an int32 and a default integer have not together."""
+        asks = KINDS.get(node.op, (True,) * len(node.args))
+        exact = view.exact or (view.aggregate is not None and not view.aggregate.struct)
+        asked = [exact if ask is None else ask for ask in asks]
+        views = [view.requiring(ask) for ask in asked]
+        texts = [self.expression(a, v, n) for a, v, n in zip(node.args, views, needs, strict=True)]
+        mixed = view.mixed or any(one.bound for one in (*view.params, *view.groups))
+        if node.op not in MIXED or mixed or (asked[0] and view.index_type != "int64"):
+            return texts
+        for k, (a, other) in enumerate(zip(node.args, reversed(node.args), strict=True)):
+            if a.op == "const" != other.op and texts[k] == self.literal(a.value, view.index_type):
+                texts[k] = str(a.value) if 0 <= a.value <= INT32.most else texts[k]
+        return texts
 
     def declared(self, T):
         """The type of that kind."""

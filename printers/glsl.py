@@ -104,6 +104,11 @@ VARIABLES = frozenset(
     gl_VertexIndex gl_ViewportIndex gl_WorkGroupID gl_WorkGroupSize""".split()
 )
 
+UNSIGNED = frozenset(
+    """gl_GlobalInvocationID gl_LocalInvocationID gl_LocalInvocationIndex gl_NumSubgroups gl_NumWorkGroups
+    gl_SubgroupID gl_SubgroupInvocationID gl_SubgroupSize gl_WorkGroupID gl_WorkGroupSize""".split()
+)
+
 VECTOR_TYPES = {"int32": "ivec", "int64": "i64vec", "uint32": "uvec", "uint64": "u64vec"}
 
 
@@ -132,6 +137,7 @@ class GlslPrinter(ShaderPrinter):
     )
     reserved_functions = BUILT_INS
     builtins = VARIABLES
+    unsigned = UNSIGNED
     workers = "work items of a group"
     outputs_are_variables = True
     vectors = {index_type: f"{kind}{{n}}" for index_type, kind in VECTOR_TYPES.items()}

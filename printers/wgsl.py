@@ -91,6 +91,12 @@ PREDECLARED = frozenset(
 VECTORS = {f"vec{n}{T}" for n in "234" for T in ("", "f", "h", "i", "u")}
 MATRICES = {f"mat{n}x{m}{T}" for n in "234" for m in "234" for T in ("", "f", "h")}
 
+# 13.3: built-in values that are u32 or vec3<u32>, by the names that one gives them.
+UNSIGNED = frozenset(
+    """global_invocation_id instance_index local_invocation_id local_invocation_index num_workgroups
+    sample_index sample_mask vertex_index workgroup_id""".split()
+)
+
 SUFFIXES = {"int32": "", "int64": "li", "uint32": "u", "uint64": "lu"}
 
 
@@ -131,6 +137,7 @@ class WgslPrinter(ShaderPrinter):
     constant = "const {name}: {T} = {value};"
     reserved = frozenset(KEYWORDS.split()) | frozenset(RESERVED.split()) | USED
     reserved_functions = PREDECLARED | VECTORS | MATRICES
+    unsigned = UNSIGNED
     angles = True
     vectors = {index_type: f"vec{{n}}<{T}>" for index_type, T in types.items()}
 

@@ -96,6 +96,37 @@ def test_modulo_is_the_intrinsic_where_it_cannot_trap():
     assert "= floor_mod_int64(a, b)" in by(lambda a, b: a % b)
 
 
+def test_literals_have_no_kind_beside_an_operand_that_has_one():
+    """Where kinds may be mixed; else they keep it."""
+
+    def f(M, i, j):
+        return {"a": 6 * i + j // 4 * M, "b": min(4 * i + 1, j), "c": 3 * i if j < 2 else 50}
+
+    def in_kind(kind, **options):
+        inside = {"i": (0, 99), "j": (0, 99), "M": (1, 99)}
+        return generate(f, "fortran", index_type=kind, ranges=inside, **options).source
+
+    assert "a = 6 * i + shifta(j, 2) * M" in in_kind("int32")
+    assert "b = min(4_int32 * i + 1_int32, j)" in in_kind("int32")  # the other one is no default
+    assert "b = min(4 * i + 1, j)" in in_kind("int64")
+    assert "c = merge(3 * i, 50_int64, j <= 1)" in in_kind("int64")
+    assert "c = merge(3 * i, 50, j <= 1)" in in_kind("integer")
+    assert "6_int64 * own%i" in in_kind("int64", bind={"i": "own%i"})  # of any kind
+    large = generate(lambda i: 2**31 * i + 7, "fortran", index_type="int64").source
+    assert "2147483648_int64 * i + 7" in large
+
+
+@gfortran
+@pytest.mark.parametrize("flags", [(*STRICT, "-Wconversion"), ("-fdefault-integer-8", STRICT[0])])
+def test_every_default_kind_takes_the_literals(toolchain, cases, tmp_path, flags):
+    """Where kinds have to agree, a literal of another one is an error."""
+    paths = []
+    for case in cases[::9]:
+        paths.append(f"{case.name}.f90")
+        (tmp_path / paths[-1]).write_text(case.emit("fortran").source)
+    toolchain.execute([toolchain.find().path, *flags, "-fsyntax-only", *paths], cwd=tmp_path)
+
+
 @gfortran
 def test_default_integers(toolchain, tmp_path):
     """No kind anywhere, and what takes default integers takes the literals of a caller."""

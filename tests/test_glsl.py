@@ -266,3 +266,18 @@ def test_remainders_of_negative_numbers_are_left_to_the_helper():
     text = emit_program(programs.Program("unit", (f,), "a % 4"), "glsl").source
     assert "return unit_floor_mod(a, 4);" in text
     assert registry.printer("glsl").default_index == ("int32",)
+
+
+@pytest.mark.parametrize("index_type", ["int32", "uint32"])
+def test_built_in_variables_in_the_place_of_parameters(runner, tmp_path, index_type):
+    """They are uint, whatever the function computes in."""
+    unit = generate(
+        lambda M, z: z // 4 * M + z % 4,
+        "glsl",
+        name="place",
+        bind={"z": "gl_WorkGroupID.z"},
+        ranges={"z": (0, 64)},
+        index_type=index_type,
+    )
+    assert ("int(gl_WorkGroupID.z)" in unit.source) is (index_type == "int32")
+    assert runner.spirv([unit], tmp_path)

@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from math import isqrt
 from pathlib import Path
 
@@ -285,6 +286,25 @@ def test_helpers_of_two_index_types(runner, dawn):
     assert dawn([unit]) == ""
     run = runner.compile([unit])[0]
     assert run["root_int32"](99, 0) == run["root_uint32"](99, 0) == 9
+
+
+@pytest.mark.parametrize("index_type", ["int32", "uint32"])
+def test_built_in_values_in_the_place_of_parameters(runner, dawn, tmp_path, index_type):
+    """They are u32, whatever the function computes in."""
+    unit = generate(
+        lambda M, z, k: z // 4 * M + z % 4 + k,
+        "wgsl",
+        name="place",
+        bind={"z": "workgroup_id.z", "k": "local_invocation_index"},
+        ranges={"z": (0, 64), "k": (0, "M")},
+        index_type=index_type,
+    )
+    assert ("i32(local_invocation_index)" in unit.source) is (index_type == "int32")
+    values = "var<private> workgroup_id: vec3u;\nvar<private> local_invocation_index: u32;\n"
+    source = unit.source + values
+    assert dawn([replace(unit, source=source)]) == ""
+    (tmp_path / "unit.wgsl").write_text(source)
+    assert open_device().module(tmp_path / "unit.wgsl")
 
 
 # -- kernels -------------------------------------------------------------------------------------

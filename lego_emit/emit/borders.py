@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -170,7 +171,8 @@ def _local(name: str, index: IndexType, taken: set[str], printer: Any, static: b
     digits = "".join(filter(str.isdigit, index))
     mark = f"{index[0]}{digits}" if digits else "index"
     keys = {key for n in taken for key in keys_of(n, printer)}
-    return fresh(f"{printer.legal_name(name)}_{mark}", printer, keys)
+    words = re.sub(r"\W+", "_", f"{name}_{mark}")
+    return fresh(printer.naming.local(words), printer, keys)
 
 
 def holds(wide: IndexType, narrow: IndexType) -> bool:

@@ -32,7 +32,7 @@ def emit(
 ) -> Unit:
     """Print a lowered program for a target. sizes: the parameters that are numbers in it; naming: how
     names are spelled; index_types: those that were asked for, which may have other spellings."""
-    printer = registry.printer(target).spelling(naming, index_types).spelling_of(program)
+    printer = registry.printer(target).spelling(naming, index_types)
     if program.hints and not printer.has_hints:
         known = [n for n, other in registry.working().items() if other.has_hints]
         raise TargetError(

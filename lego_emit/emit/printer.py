@@ -79,7 +79,9 @@ class Printer:
             there), or the name of a file beside the printer's module that ends in .jinja.
         reserved: words that cannot name a parameter, a variable or a function.
         reserved_functions: words that only functions cannot have as a name: the language has those.
-        builtins: the names beside these two that it has without a declaration, in a kernel too.
+        builtins: the names beside these two that it has without a declaration, in a kernel too;
+            unsigned: those variables whose value, or each member of it, is a uint32, which is no int32
+            without a word.
         case_insensitive, max_name: its rules for names; line_width: longer lines are broken.
         angles: whether < and > may enclose arguments; array_word: what the name of an array form ends in.
         default_index: what `index_type="auto"` may choose from, narrowest first; narrow_index: whether
@@ -137,6 +139,7 @@ class Printer:
     reserved: frozenset[str] = frozenset()
     reserved_functions: frozenset[str] = frozenset()
     builtins: frozenset[str] = frozenset()
+    unsigned: frozenset[str] = frozenset()
     angles = False
     case_insensitive = False
     max_name = 255
@@ -223,14 +226,12 @@ class Printer:
         made.naming, made.types = naming, {**self.types, **spelled}
         return made
 
-    def spelling_of(self, program: Program) -> Self:
-        """This printer for a program: of a layout, whose file is a module, functions have no NAME_."""
-        naming = self.naming
+    def naming_of(self, program: Program, naming: Naming) -> Naming:
+        """The naming of a file that holds a program alone: where that is a module of one layout, functions
+        have no NAME_."""
         if not (self.is_module and program.is_layout) or naming.style or naming.prefix:
-            return self
-        made = copy(self)
-        made.naming = replace(naming, module=program.name, usual=True)
-        return made
+            return naming
+        return replace(naming, module=program.name, usual=True)
 
     @property
     def as_written(self) -> Self:
@@ -418,6 +419,15 @@ class Printer:
             return f"({text} != 0)"
         return (self.cast or "{T}({0})").format(text, T=T)
 
+    def types_of(self, texts: Mapping[str, str]) -> dict[str, str]:
+        """What those parameters are declared as in whose places texts stand that are unsigned variables of
+        the language, or members of them."""
+        return {
+            name: "uint32"
+            for name, text in texts.items()
+            if re.sub(r"\.\w$", "", text.strip()) in self.unsigned
+        }
+
     def type_of(self, kind: str, index_type: str) -> str:
         """What a parameter or a result is declared as: kind, or "" for the index type."""
         if not kind or not self.declares:
@@ -477,7 +487,7 @@ class Printer:
             masking = kind(node.op) in MASKING
             if masking and kind(node.args[0].op) == kind(node.op) and op.prec < ATOM:
                 needs = (op.prec, *needs[1:])  # a chain
-            args = [self.expression(a, view, n) for a, n in zip(node.args, needs, strict=True)]
+            args = self.operands(node, view, needs)
             if self.hexadecimal and masking:
                 args = [
                     self.mask(a.value, view.index_type) if a.op == "const" else text
@@ -485,6 +495,10 @@ class Printer:
                 ]
             text, prec = op.text.format(*args, T=view.T, unit=view.unit), op.prec
         return f"({text})" if prec < need else text
+
+    def operands(self, node: Node, view: FunctionView, needs: Sequence[int]) -> list[str]:
+        """The texts of an operation's operands, in parentheses where they bind less than needs."""
+        return [self.expression(a, view, n) for a, n in zip(node.args, needs, strict=True)]
 
     def op(self, node: Node, view: FunctionView) -> Op:
         """The spelling of a fitted node; override where its text depends on the operands' texts."""

@@ -14,10 +14,12 @@ from ..ir.program import Function, Group, Header, Param
 
 class FunctionView:
     """What a template sees of a function: all of Function's fields, and texts; counter is the index
-    type of what counts the elements of the ':' axes."""
+    type of what counts the elements of the ':' axes; exact: whether what is spelled has to have the index
+    type, and not only its value; mixed: whether names may have narrower types than that."""
 
     def __init__(self, printer: Any, function: Function, unit: str, counter: str):
         self._printer, self._function, self.unit, self.counter = printer, function, unit, counter
+        self.exact = self.mixed = False
 
     def __getattr__(self, name):
         return getattr(self._function, name)
@@ -31,6 +33,14 @@ class FunctionView:
         own = self._printer.index_types[index_type]
         function = replace(self._function, index_type=own)
         return FunctionView(self._printer, function, self.unit, self.counter)
+
+    def requiring(self, exact: bool) -> FunctionView:
+        """The function, what is spelled of which has to have the index type, or not."""
+        if exact == self.exact:
+            return self
+        made = FunctionView(self._printer, self._function, self.unit, self.counter)
+        made.exact, made.mixed = exact, self.mixed
+        return made
 
     @property
     def T(self) -> str:

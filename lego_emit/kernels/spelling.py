@@ -193,7 +193,10 @@ class Kernel(Names):
             for part in (function.body, function.outputs)
         )
         function = replace(function, body=body, outputs=outputs)
-        return self.printer.fitted_views(replace(program, functions=(function,)))
+        views = self.printer.fitted_views(replace(program, functions=(function,)))
+        for view in views:
+            view.mixed = True
+        return views
 
     def _spelled(self, node: Node, program: Program, said: str = "") -> tuple[str, bool]:
         """(the text, whether it binds as tightly as a name). said: what must need no helper."""
