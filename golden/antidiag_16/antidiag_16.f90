@@ -16,9 +16,9 @@ contains
     integer(int32), intent(in) :: i, j
     integer(int32) :: total, choice, quotient
     total = i + j
-    choice = merge(total, 30_int32 - total, total <= 15_int32)
-    quotient = shifta(choice * (choice + 1_int32), 1)
-    antidiag_16_apply = merge(quotient, 240_int32 - quotient, total <= 15_int32) + i
+    choice = merge(total, 30_int32 - total, total <= 15)
+    quotient = shifta(choice * (choice + 1), 1)
+    antidiag_16_apply = merge(quotient, 240_int32 - quotient, total <= 15) + i
   end function antidiag_16_apply
 
   !> Logical index (i, j) of a physical position.
@@ -28,13 +28,13 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: choice, root, total, quotient, total_2
-    choice = merge(flat, 255_int32 - flat, flat <= 135_int32)
+    choice = merge(flat, 255_int32 - flat, flat <= 135)
     root = isqrt_int32(2_int32 * choice)
-    total = merge(1_int32, 0_int32, shifta(root * (root + 1_int32), 1) <= choice) + root
-    quotient = shifta(total * (total - 1_int32), 1)
+    total = merge(1_int32, 0_int32, shifta(root * (root + 1), 1) <= choice) + root
+    quotient = shifta(total * (total - 1), 1)
     total_2 = total + quotient
-    i = merge(choice - quotient, quotient - choice + 15_int32, flat <= 135_int32)
-    j = merge(total_2 - choice - 1_int32, choice - total_2 + 16_int32, flat <= 135_int32)
+    i = merge(choice - quotient, quotient - choice + 15_int32, flat <= 135)
+    j = merge(total_2 - choice - 1_int32, choice - total_2 + 16_int32, flat <= 135)
   end subroutine antidiag_16_inv
 
   elemental integer(int32) function isqrt_int32(n)

@@ -14,7 +14,7 @@ contains
   !> @return 0 <= the result < 4
   elemental integer(int32) function antidiag_2_apply(i, j)
     integer(int32), intent(in) :: i, j
-    antidiag_2_apply = 2_int32 * i + j
+    antidiag_2_apply = 2 * i + j
   end function antidiag_2_apply
 
   !> Logical index (i, j) of a physical position.

@@ -16,9 +16,9 @@ contains
     integer(int32), intent(in) :: i, j
     integer(int32) :: total, choice, quotient
     total = i + j
-    choice = merge(total, 4_int32 - total, total <= 2_int32)
-    quotient = shifta(choice * (choice + 1_int32), 1)
-    antidiag_3_apply = merge(quotient, 6_int32 - quotient, total <= 2_int32) + i
+    choice = merge(total, 4_int32 - total, total <= 2)
+    quotient = shifta(choice * (choice + 1), 1)
+    antidiag_3_apply = merge(quotient, 6_int32 - quotient, total <= 2) + i
   end function antidiag_3_apply
 
   !> Logical index (i, j) of a physical position.
@@ -27,7 +27,7 @@ contains
   elemental subroutine antidiag_3_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    i = 3_int32 * flat / 5_int32 - flat / 3_int32
+    i = 3 * flat / 5 - flat / 3
     j = mod(shifta(119_int32 * flat, 6), 3_int32)
   end subroutine antidiag_3_inv
 

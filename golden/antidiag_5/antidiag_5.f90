@@ -16,9 +16,9 @@ contains
     integer(int32), intent(in) :: i, j
     integer(int32) :: total, choice, quotient
     total = i + j
-    choice = merge(total, 8_int32 - total, total <= 4_int32)
-    quotient = shifta(choice * (choice + 1_int32), 1)
-    antidiag_5_apply = merge(quotient, 20_int32 - quotient, total <= 4_int32) + i
+    choice = merge(total, 8_int32 - total, total <= 4)
+    quotient = shifta(choice * (choice + 1), 1)
+    antidiag_5_apply = merge(quotient, 20_int32 - quotient, total <= 4) + i
   end function antidiag_5_apply
 
   !> Logical index (i, j) of a physical position.
@@ -28,13 +28,13 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: choice, root, total, quotient, total_2
-    choice = merge(flat, 24_int32 - flat, flat <= 14_int32)
+    choice = merge(flat, 24_int32 - flat, flat <= 14)
     root = isqrt_int32(2_int32 * choice)
-    total = merge(1_int32, 0_int32, shifta(root * (root + 1_int32), 1) <= choice) + root
-    quotient = shifta(total * (total - 1_int32), 1)
+    total = merge(1_int32, 0_int32, shifta(root * (root + 1), 1) <= choice) + root
+    quotient = shifta(total * (total - 1), 1)
     total_2 = total + quotient
-    i = merge(choice - quotient, quotient - choice + 4_int32, flat <= 14_int32)
-    j = merge(total_2 - choice - 1_int32, choice - total_2 + 5_int32, flat <= 14_int32)
+    i = merge(choice - quotient, quotient - choice + 4_int32, flat <= 14)
+    j = merge(total_2 - choice - 1_int32, choice - total_2 + 5_int32, flat <= 14)
   end subroutine antidiag_5_inv
 
   elemental integer(int32) function isqrt_int32(n)

@@ -52,8 +52,8 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function brick_fits(N, B)
     integer(int64), intent(in) :: N, B
-    brick_fits = N >= 1_int64 .and. B >= 1_int64
-    if (brick_fits) brick_fits = mod(N, B) == 0_int64
+    brick_fits = N >= 1 .and. B >= 1
+    if (brick_fits) brick_fits = mod(N, B) == 0
     if (brick_fits) brick_fits = N <= huge(0_int64) / N / N
     if (brick_fits) brick_fits = B <= huge(0_int64) / N / N
   end function brick_fits

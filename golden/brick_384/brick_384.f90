@@ -18,8 +18,7 @@ contains
   !> @return 0 <= the result < 56623104
   elemental integer(int32) function brick_384(bx, by, bz, i, j, k)
     integer(int32), intent(in) :: bx, by, bz, i, j, k
-    brick_384 = 1179648_int32 * bx + 24576_int32 * by + 512_int32 * bz + 64_int32 * i &
-        + 8_int32 * j + k
+    brick_384 = 1179648 * bx + 24576 * by + 512 * bz + 64 * i + 8 * j + k
   end function brick_384
 
   !> brick_384 for all 0 <= i < 8, 0 <= j < 8, 0 <= k < 8.

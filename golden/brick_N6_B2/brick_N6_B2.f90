@@ -18,7 +18,7 @@ contains
   !> @return 0 <= the result < 216
   elemental integer(int32) function brick_N6_B2_apply(i, j, k, l, m, n)
     integer(int32), intent(in) :: i, j, k, l, m, n
-    brick_N6_B2_apply = 72_int32 * i + 24_int32 * j + 8_int32 * k + 4_int32 * l + 2_int32 * m + n
+    brick_N6_B2_apply = 72 * i + 24 * j + 8 * k + 4 * l + 2 * m + n
   end function brick_N6_B2_apply
 
   !> Logical index (i, j, k, l, m, n) of a physical position.
@@ -28,11 +28,11 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m, n
     integer(int32) :: flat_div_72, flat_div_24
-    flat_div_72 = flat / 72_int32
-    flat_div_24 = flat / 24_int32
+    flat_div_72 = flat / 72
+    flat_div_24 = flat / 24
     i = flat_div_72
-    j = flat_div_24 - 3_int32 * flat_div_72
-    k = shifta(flat, 3) - 3_int32 * flat_div_24
+    j = flat_div_24 - 3 * flat_div_72
+    k = shifta(flat, 3) - 3 * flat_div_24
     l = iand(shifta(flat, 2), 1_int32)
     m = iand(shifta(flat, 1), 1_int32)
     n = iand(flat, 1_int32)

@@ -51,8 +51,8 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function brick_array_fits(N, B)
     integer(int64), intent(in) :: N, B
-    brick_array_fits = N >= 1_int64 .and. B >= 1_int64
-    if (brick_array_fits) brick_array_fits = mod(N, B) == 0_int64
+    brick_array_fits = N >= 1 .and. B >= 1
+    if (brick_array_fits) brick_array_fits = mod(N, B) == 0
     if (brick_array_fits) brick_array_fits = N <= huge(0_int64) / N / N
   end function brick_array_fits
 

@@ -32,7 +32,7 @@ contains
     total_3 = dx + x
     total_3_div_B = total_3 / B
     brick_neighbor = B &
-            * (B * (B * (total_2_div_B - total_3_div_B) + total / B * (N - 1_int64) + total_3) &
+            * (B * (B * (total_2_div_B - total_3_div_B) + total / B * (N - 1) + total_3) &
                 + N * N * total_3_div_B + total - total_2_div_B) &
         + total_2
   end function brick_neighbor
@@ -40,8 +40,8 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function brick_neighbor_fits(N, B)
     integer(int64), intent(in) :: N, B
-    brick_neighbor_fits = N >= 1_int64 .and. B >= 1_int64
-    if (brick_neighbor_fits) brick_neighbor_fits = mod(N, B) == 0_int64
+    brick_neighbor_fits = N >= 1 .and. B >= 1
+    if (brick_neighbor_fits) brick_neighbor_fits = mod(N, B) == 0
     if (brick_neighbor_fits) brick_neighbor_fits = N <= huge(0_int64) / N / N
   end function brick_neighbor_fits
 

@@ -24,7 +24,7 @@ contains
   elemental integer(int64) function brick_star(N, B, bx, by, bz, i, j, k)
     integer(int64), intent(in) :: N, B, bx, by, bz, i, j, k
     integer(int64) :: difference, difference_div_B
-    difference = B + i - 1_int64
+    difference = B + i - 1
     difference_div_B = difference / B
     brick_star = B &
             * (B * (B * (bz - difference_div_B) + N * by + difference) &
@@ -35,8 +35,8 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function brick_star_fits(N, B)
     integer(int64), intent(in) :: N, B
-    brick_star_fits = N >= 1_int64 .and. B >= 1_int64
-    if (brick_star_fits) brick_star_fits = mod(N, B) == 0_int64
+    brick_star_fits = N >= 1 .and. B >= 1
+    if (brick_star_fits) brick_star_fits = mod(N, B) == 0
     if (brick_star_fits) brick_star_fits = N <= huge(0_int64) / N / N
   end function brick_star_fits
 

@@ -18,8 +18,8 @@ contains
   !> @return 0 <= the result < 56623104
   elemental integer(int32) function brick_star_384(bx, by, bz, i, j, k)
     integer(int32), intent(in) :: bx, by, bz, i, j, k
-    brick_star_384 = 1179648_int32 * bx + 24576_int32 * by + 512_int32 * bz + 8_int32 * j &
-        + merge(448_int32, 64_int32 * i + 1179584_int32, i < 1_int32) + k
+    brick_star_384 = 1179648 * bx + 24576 * by + 512 * bz + 8 * j &
+        + merge(448_int32, 64_int32 * i + 1179584_int32, i < 1) + k
   end function brick_star_384
 
 end module brick_star_384_mod

@@ -19,11 +19,10 @@ contains
   elemental integer(int64) function catalogue_amd_64kb_s_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
-    catalogue_amd_64kb_s_apply = shifta(i, 6) * (8192_int64 * shifta(N + 127_int64, 7)) &
-        + 4096_int64 * shifta(j, 6) + 64_int64 * iand(i, 32_int64) + 32_int64 * iand(j, 32_int64) &
-        + 32_int64 * iand(i, 16_int64) + 16_int64 * iand(j, 16_int64) &
-        + 16_int64 * iand(i, 8_int64) + 8_int64 * iand(j, 8_int64) + 8_int64 * iand(i, 4_int64) &
-        + 4_int64 * iand(j, 6_int64) + 2_int64 * iand(i, 3_int64) + iand(j, 1_int64)
+    catalogue_amd_64kb_s_apply = shifta(i, 6) * (8192 * shifta(N + 127, 7)) + 4096 * shifta(j, 6) &
+        + 64 * iand(i, 32_int64) + 32 * iand(j, 32_int64) + 32 * iand(i, 16_int64) &
+        + 16 * iand(j, 16_int64) + 16 * iand(i, 8_int64) + 8 * iand(j, 8_int64) &
+        + 8 * iand(i, 4_int64) + 4 * iand(j, 6_int64) + 2 * iand(i, 3_int64) + iand(j, 1_int64)
   end function catalogue_amd_64kb_s_apply
 
   !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -39,11 +38,10 @@ contains
     flat_div_32 = shifta(flat, 5)
     flat_div_8 = shifta(flat, 3)
     flat_div_16 = shifta(flat, 4)
-    scaled = 8192_int64 * shifta(N + 127_int64, 7)
-    total = 64_int64 * (flat / scaled) + iand(shifta(flat, 6), 32_int64) &
-        + iand(flat_div_32, 16_int64) + iand(flat_div_16, 8_int64) + iand(flat_div_8, 4_int64) &
-        + iand(shifta(flat, 1), 3_int64)
-    total_2 = 64_int64 * shifta(mod(flat, scaled), 12) + iand(flat_div_32, 32_int64) &
+    scaled = 8192 * shifta(N + 127, 7)
+    total = 64 * (flat / scaled) + iand(shifta(flat, 6), 32_int64) + iand(flat_div_32, 16_int64) &
+        + iand(flat_div_16, 8_int64) + iand(flat_div_8, 4_int64) + iand(shifta(flat, 1), 3_int64)
+    total_2 = 64 * shifta(mod(flat, scaled), 12) + iand(flat_div_32, 32_int64) &
         + iand(flat_div_16, 16_int64) + iand(flat_div_8, 8_int64) + iand(shifta(flat, 2), 6_int64) &
         + iand(flat, 1_int64)
     i = merge(total, -1_int64, total < M .and. total_2 < N)
@@ -53,12 +51,12 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_amd_64kb_s_fits(M, N)
     integer(int64), intent(in) :: M, N
-    catalogue_amd_64kb_s_fits = M >= 1_int64 .and. N >= 1_int64 &
-        .and. N <= 144115188075855744_int64 .and. M <= 72624976668147810_int64
+    catalogue_amd_64kb_s_fits = M >= 1 .and. N >= 1 .and. N <= 144115188075855744_int64 &
+        .and. M <= 72624976668147810_int64
     if (catalogue_amd_64kb_s_fits) catalogue_amd_64kb_s_fits = N &
-        <= (huge(0_int64) - 3904_int64 - 127_int64 * M) / 63_int64
+        <= (huge(0_int64) - 3904 - 127 * M) / 63
     if (catalogue_amd_64kb_s_fits) catalogue_amd_64kb_s_fits = M &
-        <= (huge(0_int64) - 3904_int64 - 127_int64 * M - 63_int64 * N) / N
+        <= (huge(0_int64) - 3904 - 127 * M - 63 * N) / N
   end function catalogue_amd_64kb_s_fits
 
 end module catalogue_amd_64kb_s_mod

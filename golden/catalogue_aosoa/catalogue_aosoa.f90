@@ -18,7 +18,7 @@ contains
   elemental integer(int64) function catalogue_aosoa_apply(N, F, i, j)
     integer(int64), intent(in) :: N, F, i, j
     associate (unused => N); end associate
-    catalogue_aosoa_apply = 8_int64 * (shifta(i, 3) * (F - 1_int64) + j) + i
+    catalogue_aosoa_apply = 8 * (shifta(i, 3) * (F - 1) + j) + i
   end function catalogue_aosoa_apply
 
   !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -32,8 +32,8 @@ contains
     integer(int64), intent(in) :: N, F, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: quotient, total
-    quotient = flat / (8_int64 * F)
-    total = 8_int64 * quotient + iand(flat, 7_int64)
+    quotient = flat / (8 * F)
+    total = 8 * quotient + iand(flat, 7_int64)
     i = merge(total, -1_int64, total < N)
     j = merge(shifta(flat, 3) - F * quotient, -1_int64, total < N)
   end subroutine catalogue_aosoa_inv
@@ -41,9 +41,9 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_aosoa_fits(N, F)
     integer(int64), intent(in) :: N, F
-    catalogue_aosoa_fits = N >= 1_int64 .and. F >= 1_int64 .and. F <= 1317624576693539401_int64
-    if (catalogue_aosoa_fits) catalogue_aosoa_fits = F <= (huge(0_int64) - 7_int64 * F) / N
-    if (catalogue_aosoa_fits) catalogue_aosoa_fits = (N - 1_int64) / 8_int64 <= huge(0_int64) / F
+    catalogue_aosoa_fits = N >= 1 .and. F >= 1 .and. F <= 1317624576693539401_int64
+    if (catalogue_aosoa_fits) catalogue_aosoa_fits = F <= (huge(0_int64) - 7 * F) / N
+    if (catalogue_aosoa_fits) catalogue_aosoa_fits = (N - 1) / 8 <= huge(0_int64) / F
   end function catalogue_aosoa_fits
 
 end module catalogue_aosoa_mod

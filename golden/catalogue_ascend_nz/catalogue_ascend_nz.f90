@@ -19,8 +19,7 @@ contains
   elemental integer(int64) function catalogue_ascend_nz_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => N); end associate
-    catalogue_ascend_nz_apply = shifta(j, 4) * (256_int64 * shifta(M - 1_int64, 4) + 240_int64) &
-        + 16_int64 * i + j
+    catalogue_ascend_nz_apply = shifta(j, 4) * (256 * shifta(M - 1, 4) + 240) + 16 * i + j
   end function catalogue_ascend_nz_apply
 
   !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -33,8 +32,8 @@ contains
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: scaled, total, quotient
-    scaled = 256_int64 * shifta(M + 15_int64, 4)
-    total = 16_int64 * (flat / scaled) + iand(flat, 15_int64)
+    scaled = 256 * shifta(M + 15, 4)
+    total = 16 * (flat / scaled) + iand(flat, 15_int64)
     quotient = shifta(mod(flat, scaled), 4)
     i = merge(quotient, -1_int64, quotient < M .and. total < N)
     j = merge(total, -1_int64, quotient < M .and. total < N)
@@ -43,11 +42,10 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_ascend_nz_fits(M, N)
     integer(int64), intent(in) :: M, N
-    catalogue_ascend_nz_fits = M >= 1_int64 .and. N >= 1_int64 .and. M <= 576460752303423473_int64
-    if (catalogue_ascend_nz_fits) catalogue_ascend_nz_fits = N &
-        <= (huge(0_int64) - 15_int64 * M) / 15_int64
+    catalogue_ascend_nz_fits = M >= 1 .and. N >= 1 .and. M <= 576460752303423473_int64
+    if (catalogue_ascend_nz_fits) catalogue_ascend_nz_fits = N <= (huge(0_int64) - 15 * M) / 15
     if (catalogue_ascend_nz_fits) catalogue_ascend_nz_fits = M &
-        <= (huge(0_int64) - 15_int64 * M - 15_int64 * N) / N
+        <= (huge(0_int64) - 15 * M - 15 * N) / N
     if (catalogue_ascend_nz_fits) catalogue_ascend_nz_fits = M <= 576460752303423472_int64
   end function catalogue_ascend_nz_fits
 

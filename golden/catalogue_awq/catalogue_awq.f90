@@ -18,8 +18,7 @@ contains
   elemental integer(int64) function catalogue_awq_apply(K, N, i, j)
     integer(int64), intent(in) :: K, N, i, j
     associate (unused => K); end associate
-    catalogue_awq_apply = 8_int64 * N * i + 4_int64 * (iand(j, 1_int64) + shifta(j, 3)) &
-        + shifta(j, 1)
+    catalogue_awq_apply = 8 * N * i + 4 * (iand(j, 1_int64) + shifta(j, 3)) + shifta(j, 1)
   end function catalogue_awq_apply
 
   !> Logical index (i, j) of a physical position.
@@ -34,17 +33,16 @@ contains
     integer(int64), intent(out) :: i, j
     integer(int64) :: scaled, flat_div_scaled
     associate (unused => K); end associate
-    scaled = 8_int64 * N
+    scaled = 8 * N
     flat_div_scaled = flat / scaled
     i = flat_div_scaled
-    j = 6_int64 * shifta(flat, 3) - scaled * flat_div_scaled + 2_int64 * iand(flat, 3_int64) &
-        + shifta(flat, 2)
+    j = 6 * shifta(flat, 3) - scaled * flat_div_scaled + 2 * iand(flat, 3_int64) + shifta(flat, 2)
   end subroutine catalogue_awq_inv
 
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_awq_fits(K, N)
     integer(int64), intent(in) :: K, N
-    catalogue_awq_fits = K >= 1_int64 .and. N >= 1_int64
+    catalogue_awq_fits = K >= 1 .and. N >= 1
     if (catalogue_awq_fits) catalogue_awq_fits = K <= 1152921504606846975_int64 / N
   end function catalogue_awq_fits
 

@@ -18,7 +18,7 @@ contains
   elemental integer(int64) function catalogue_blis_panel_a_apply(M, K, i, j)
     integer(int64), intent(in) :: M, K, i, j
     associate (unused => M); end associate
-    catalogue_blis_panel_a_apply = 6_int64 * (i / 6_int64 * (K - 1_int64) + j) + i
+    catalogue_blis_panel_a_apply = 6 * (i / 6 * (K - 1) + j) + i
   end function catalogue_blis_panel_a_apply
 
   !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -33,21 +33,18 @@ contains
     integer(int64), intent(in) :: M, K, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: quotient, total
-    quotient = flat / (6_int64 * K)
-    total = 6_int64 * quotient + mod(flat, 6_int64)
+    quotient = flat / (6 * K)
+    total = 6 * quotient + mod(flat, 6_int64)
     i = merge(total, -1_int64, total < M)
-    j = merge(flat / 6_int64 - K * quotient, -1_int64, total < M)
+    j = merge(flat / 6 - K * quotient, -1_int64, total < M)
   end subroutine catalogue_blis_panel_a_inv
 
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_blis_panel_a_fits(M, K)
     integer(int64), intent(in) :: M, K
-    catalogue_blis_panel_a_fits = M >= 1_int64 .and. K >= 1_int64 &
-        .and. K <= 1844674407370955161_int64
-    if (catalogue_blis_panel_a_fits) catalogue_blis_panel_a_fits = K &
-        <= (huge(0_int64) - 5_int64 * K) / M
-    if (catalogue_blis_panel_a_fits) catalogue_blis_panel_a_fits = (M - 1_int64) / 6_int64 &
-        <= huge(0_int64) / K
+    catalogue_blis_panel_a_fits = M >= 1 .and. K >= 1 .and. K <= 1844674407370955161_int64
+    if (catalogue_blis_panel_a_fits) catalogue_blis_panel_a_fits = K <= (huge(0_int64) - 5 * K) / M
+    if (catalogue_blis_panel_a_fits) catalogue_blis_panel_a_fits = (M - 1) / 6 <= huge(0_int64) / K
   end function catalogue_blis_panel_a_fits
 
 end module catalogue_blis_panel_a_mod

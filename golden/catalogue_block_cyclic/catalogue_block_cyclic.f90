@@ -20,7 +20,7 @@ contains
     integer(int64) :: i_div_NB
     i_div_NB = i / NB
     catalogue_block_cyclic_apply = NB &
-            * (i_div_NB / P * (1_int64 - P) + (N - 1_int64) / (NB * P) * mod(i_div_NB, P)) &
+            * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * mod(i_div_NB, P)) &
         + i
   end function catalogue_block_cyclic_apply
 
@@ -35,7 +35,7 @@ contains
     integer(int64), intent(in) :: N, NB, P, flat
     integer(int64) :: flat_div_NB, total, total_2
     flat_div_NB = flat / NB
-    total = (N - 1_int64) / (NB * P) + 1_int64
+    total = (N - 1) / (NB * P) + 1
     total_2 = NB * (P * mod(flat_div_NB, total) + flat_div_NB / total) + mod(flat, NB)
     catalogue_block_cyclic_inv = merge(total_2, -1_int64, total_2 < N)
   end function catalogue_block_cyclic_inv
@@ -43,7 +43,7 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_block_cyclic_fits(N, NB, P)
     integer(int64), intent(in) :: N, NB, P
-    catalogue_block_cyclic_fits = N >= 1_int64 .and. NB >= 1_int64 .and. P >= 1_int64
+    catalogue_block_cyclic_fits = N >= 1 .and. NB >= 1 .and. P >= 1
     if (catalogue_block_cyclic_fits) catalogue_block_cyclic_fits = NB <= (huge(0_int64) - N) / P
   end function catalogue_block_cyclic_fits
 

@@ -18,9 +18,9 @@ contains
   elemental integer(int64) function catalogue_block_linear_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
-    catalogue_block_linear_apply = 1024_int64 * shifta(N - 1_int64, 6) * shifta(i, 4) &
-        + 512_int64 * (shifta(i, 3) + shifta(j, 6)) + 192_int64 * shifta(j, 5) &
-        + 32_int64 * iand(i, 6_int64) + 16_int64 * (iand(i, 1_int64) + shifta(j, 4)) + j
+    catalogue_block_linear_apply = 1024 * shifta(N - 1, 6) * shifta(i, 4) &
+        + 512 * (shifta(i, 3) + shifta(j, 6)) + 192 * shifta(j, 5) + 32 * iand(i, 6_int64) &
+        + 16 * (iand(i, 1_int64) + shifta(j, 4)) + j
   end function catalogue_block_linear_apply
 
   !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -33,10 +33,10 @@ contains
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: scaled, total, total_2
-    scaled = 1024_int64 * shifta(N + 63_int64, 6)
-    total = 16_int64 * (flat / scaled) + iand(shifta(flat, 6), 8_int64) &
-        + iand(shifta(flat, 5), 6_int64) + iand(shifta(flat, 4), 1_int64)
-    total_2 = 64_int64 * shifta(mod(flat, scaled), 10) + iand(shifta(flat, 3), 32_int64) &
+    scaled = 1024 * shifta(N + 63, 6)
+    total = 16 * (flat / scaled) + iand(shifta(flat, 6), 8_int64) + iand(shifta(flat, 5), 6_int64) &
+        + iand(shifta(flat, 4), 1_int64)
+    total_2 = 64 * shifta(mod(flat, scaled), 10) + iand(shifta(flat, 3), 32_int64) &
         + iand(shifta(flat, 1), 16_int64) + iand(flat, 15_int64)
     i = merge(total, -1_int64, total < M .and. total_2 < N)
     j = merge(total_2, -1_int64, total < M .and. total_2 < N)
@@ -45,12 +45,11 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_block_linear_fits(M, N)
     integer(int64), intent(in) :: M, N
-    catalogue_block_linear_fits = M >= 1_int64 .and. N >= 1_int64 &
-        .and. M <= 146402730743726593_int64
+    catalogue_block_linear_fits = M >= 1 .and. N >= 1 .and. M <= 146402730743726593_int64
     if (catalogue_block_linear_fits) catalogue_block_linear_fits = N &
-        <= (huge(0_int64) - 432_int64 - 63_int64 * M) / 15_int64
+        <= (huge(0_int64) - 432 - 63 * M) / 15
     if (catalogue_block_linear_fits) catalogue_block_linear_fits = M &
-        <= (huge(0_int64) - 432_int64 - 63_int64 * M - 15_int64 * N) / N
+        <= (huge(0_int64) - 432 - 63 * M - 15 * N) / N
     if (catalogue_block_linear_fits) catalogue_block_linear_fits = N <= 576460752303423424_int64
   end function catalogue_block_linear_fits
 

@@ -18,9 +18,8 @@ contains
   elemental integer(int64) function catalogue_block_scales_apply(M, K, i, j)
     integer(int64), intent(in) :: M, K, i, j
     associate (unused => M); end associate
-    catalogue_block_scales_apply = 512_int64 &
-            * (shifta(i, 7) * shifta(K + 3_int64, 2) + shifta(j, 2)) &
-        + 16_int64 * iand(i, 31_int64) + iand(shifta(i, 3), 12_int64) + iand(j, 3_int64)
+    catalogue_block_scales_apply = 512 * (shifta(i, 7) * shifta(K + 3, 2) + shifta(j, 2)) &
+        + 16 * iand(i, 31_int64) + iand(shifta(i, 3), 12_int64) + iand(j, 3_int64)
   end function catalogue_block_scales_apply
 
   !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -33,10 +32,9 @@ contains
     integer(int64), intent(in) :: M, K, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: scaled, total, total_2
-    scaled = 512_int64 * shifta(K + 3_int64, 2)
-    total = 128_int64 * (flat / scaled) + 8_int64 * iand(flat, 12_int64) &
-        + iand(shifta(flat, 4), 31_int64)
-    total_2 = 4_int64 * shifta(mod(flat, scaled), 9) + iand(flat, 3_int64)
+    scaled = 512 * shifta(K + 3, 2)
+    total = 128 * (flat / scaled) + 8 * iand(flat, 12_int64) + iand(shifta(flat, 4), 31_int64)
+    total_2 = 4 * shifta(mod(flat, scaled), 9) + iand(flat, 3_int64)
     i = merge(total, -1_int64, total < M .and. total_2 < K)
     j = merge(total_2, -1_int64, total < M .and. total_2 < K)
   end subroutine catalogue_block_scales_inv
@@ -44,11 +42,11 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_block_scales_fits(M, K)
     integer(int64), intent(in) :: M, K
-    catalogue_block_scales_fits = M >= 1_int64 .and. K >= 1_int64 .and. K <= 72624976668147838_int64
+    catalogue_block_scales_fits = M >= 1 .and. K >= 1 .and. K <= 72624976668147838_int64
     if (catalogue_block_scales_fits) catalogue_block_scales_fits = M &
-        <= (huge(0_int64) - 380_int64 - 127_int64 * K) / 3_int64
+        <= (huge(0_int64) - 380 - 127 * K) / 3
     if (catalogue_block_scales_fits) catalogue_block_scales_fits = K &
-        <= (huge(0_int64) - 380_int64 - 127_int64 * K - 3_int64 * M) / M
+        <= (huge(0_int64) - 380 - 127 * K - 3 * M) / M
     if (catalogue_block_scales_fits) catalogue_block_scales_fits = K <= 72057594037927932_int64
   end function catalogue_block_scales_fits
 

@@ -18,7 +18,7 @@ contains
   elemental integer(int64) function catalogue_boustrophedon_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
-    catalogue_boustrophedon_apply = N * i + merge(j, N - 1_int64 - j, iand(i, 1_int64) == 0_int64)
+    catalogue_boustrophedon_apply = N * i + merge(j, N - 1 - j, iand(i, 1_int64) == 0)
   end function catalogue_boustrophedon_apply
 
   !> Logical index (i, j) of a physical position.
@@ -34,13 +34,13 @@ contains
     flat_div_N = flat / N
     flat_mod_N = mod(flat, N)
     i = flat_div_N
-    j = merge(flat_mod_N, N - 1_int64 - flat_mod_N, iand(flat_div_N, 1_int64) == 0_int64)
+    j = merge(flat_mod_N, N - 1 - flat_mod_N, iand(flat_div_N, 1_int64) == 0)
   end subroutine catalogue_boustrophedon_inv
 
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_boustrophedon_fits(M, N)
     integer(int64), intent(in) :: M, N
-    catalogue_boustrophedon_fits = M >= 1_int64 .and. N >= 1_int64
+    catalogue_boustrophedon_fits = M >= 1 .and. N >= 1
     if (catalogue_boustrophedon_fits) catalogue_boustrophedon_fits = M <= huge(0_int64) / N
   end function catalogue_boustrophedon_fits
 

@@ -18,10 +18,9 @@ contains
   elemental integer(int64) function catalogue_col32_2r_4r4_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => N); end associate
-    catalogue_col32_2r_4r4_apply = shifta(j, 5) &
-            * (1024_int64 * shifta(M - 1_int64, 5) + 992_int64) &
-        + 1024_int64 * shifta(i, 5) + 128_int64 * iand(i, 6_int64) + 8_int64 * iand(i, 24_int64) &
-        + 32_int64 * iand(i, 1_int64) + j
+    catalogue_col32_2r_4r4_apply = shifta(j, 5) * (1024 * shifta(M - 1, 5) + 992) &
+        + 1024 * shifta(i, 5) + 128 * iand(i, 6_int64) + 8 * iand(i, 24_int64) &
+        + 32 * iand(i, 1_int64) + j
   end function catalogue_col32_2r_4r4_apply
 
   !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -34,9 +33,9 @@ contains
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: scaled, total, total_2
-    scaled = 1024_int64 * shifta(M + 31_int64, 5)
-    total = 32_int64 * (flat / scaled) + iand(flat, 31_int64)
-    total_2 = 32_int64 * shifta(mod(flat, scaled), 10) + iand(shifta(flat, 3), 24_int64) &
+    scaled = 1024 * shifta(M + 31, 5)
+    total = 32 * (flat / scaled) + iand(flat, 31_int64)
+    total_2 = 32 * shifta(mod(flat, scaled), 10) + iand(shifta(flat, 3), 24_int64) &
         + iand(shifta(flat, 7), 6_int64) + iand(shifta(flat, 5), 1_int64)
     i = merge(total_2, -1_int64, total_2 < M .and. total < N)
     j = merge(total, -1_int64, total_2 < M .and. total < N)
@@ -45,12 +44,11 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_col32_2r_4r4_fits(M, N)
     integer(int64), intent(in) :: M, N
-    catalogue_col32_2r_4r4_fits = M >= 1_int64 .and. N >= 1_int64 &
-        .and. M <= 297528130221121769_int64
+    catalogue_col32_2r_4r4_fits = M >= 1 .and. N >= 1 .and. M <= 297528130221121769_int64
     if (catalogue_col32_2r_4r4_fits) catalogue_col32_2r_4r4_fits = N &
-        <= (huge(0_int64) - 960_int64 - 31_int64 * M) / 31_int64
+        <= (huge(0_int64) - 960 - 31 * M) / 31
     if (catalogue_col32_2r_4r4_fits) catalogue_col32_2r_4r4_fits = M &
-        <= (huge(0_int64) - 960_int64 - 31_int64 * M - 31_int64 * N) / N
+        <= (huge(0_int64) - 960 - 31 * M - 31 * N) / N
     if (catalogue_col32_2r_4r4_fits) catalogue_col32_2r_4r4_fits = M <= 288230376151711712_int64
   end function catalogue_col32_2r_4r4_fits
 

@@ -19,7 +19,7 @@ contains
   elemental integer(int64) function catalogue_dram_apply(M, N, i, j, k)
     integer(int64), intent(in) :: M, N, i, j, k
     associate (unused => M); end associate
-    catalogue_dram_apply = N * (8_int64 * i + ieor(iand(i, 7_int64), j)) + k
+    catalogue_dram_apply = N * (8 * i + ieor(iand(i, 7_int64), j)) + k
   end function catalogue_dram_apply
 
   !> Logical index (i, j, k) of a physical position.
@@ -42,7 +42,7 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_dram_fits(M, N)
     integer(int64), intent(in) :: M, N
-    catalogue_dram_fits = M >= 1_int64 .and. N >= 1_int64
+    catalogue_dram_fits = M >= 1 .and. N >= 1
     if (catalogue_dram_fits) catalogue_dram_fits = M <= 1152921504606846975_int64 / N
   end function catalogue_dram_fits
 

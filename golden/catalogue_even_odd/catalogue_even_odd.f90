@@ -49,7 +49,7 @@ contains
     i = flat_div_X_div_Y_div_Z_mod_T
     j = flat_div_X_div_Y_mod_Z
     k = flat_div_X_mod_Y
-    l = 2_int64 * mod(flat, X) &
+    l = 2 * mod(flat, X) &
         + iand(flat_div_X_div_Y_div_Z / T + flat_div_X_div_Y_div_Z_mod_T &
                 + flat_div_X_div_Y_mod_Z + flat_div_X_mod_Y, &
             1_int64)
@@ -58,11 +58,11 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_even_odd_fits(T, Z, Y, X)
     integer(int64), intent(in) :: T, Z, Y, X
-    catalogue_even_odd_fits = T >= 1_int64 .and. Z >= 1_int64 .and. Y >= 1_int64 &
-        .and. X >= 1_int64 .and. X <= 4611686018427387903_int64
-    if (catalogue_even_odd_fits) catalogue_even_odd_fits = T <= huge(0_int64) - 2_int64 * X
-    if (catalogue_even_odd_fits) catalogue_even_odd_fits = Y <= huge(0_int64) - 2_int64 * X - T
-    if (catalogue_even_odd_fits) catalogue_even_odd_fits = Z <= huge(0_int64) - 2_int64 * X - T - Y
+    catalogue_even_odd_fits = T >= 1 .and. Z >= 1 .and. Y >= 1 .and. X >= 1 &
+        .and. X <= 4611686018427387903_int64
+    if (catalogue_even_odd_fits) catalogue_even_odd_fits = T <= huge(0_int64) - 2 * X
+    if (catalogue_even_odd_fits) catalogue_even_odd_fits = Y <= huge(0_int64) - 2 * X - T
+    if (catalogue_even_odd_fits) catalogue_even_odd_fits = Z <= huge(0_int64) - 2 * X - T - Y
     if (catalogue_even_odd_fits) catalogue_even_odd_fits = T &
         <= 4611686018427387903_int64 / X / Y / Z
   end function catalogue_even_odd_fits

@@ -16,7 +16,7 @@ contains
     integer(int32), intent(in) :: i, j
     integer(int32) :: bits
     bits = iand(i, 8_int32)
-    catalogue_grouped_apply = 4_int32 * bits + min(11_int32 - bits, 8_int32) * j + i
+    catalogue_grouped_apply = 4 * bits + min(11_int32 - bits, 8_int32) * j + i
   end function catalogue_grouped_apply
 
   !> Logical index (i, j) of a physical position.
@@ -26,7 +26,7 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: scaled, flat_mod_40, smaller
-    scaled = 8_int32 * (flat / 40_int32)
+    scaled = 8 * (flat / 40)
     flat_mod_40 = mod(flat, 40_int32)
     smaller = min(11_int32 - scaled, 8_int32)
     i = scaled + mod(flat_mod_40, smaller)

@@ -15,7 +15,7 @@ contains
   !> @return 0 <= the result < 192
   elemental integer(int32) function catalogue_healpix_4_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
-    catalogue_healpix_4_apply = 16_int32 * i + 2_int32 * (iand(k, 2_int32) + (shifta(j, 1) + k)) + j
+    catalogue_healpix_4_apply = 16 * i + 2 * (iand(k, 2_int32) + (shifta(j, 1) + k)) + j
   end function catalogue_healpix_4_apply
 
   !> Logical index (i, j, k) of a physical position.

@@ -19,8 +19,8 @@ contains
   elemental integer(int64) function catalogue_intel_y_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
-    catalogue_intel_y_apply = shifta(i, 5) * (4096_int64 * shifta(N - 1_int64, 7) + 3584_int64) &
-        + 496_int64 * shifta(j, 4) + 16_int64 * i + j
+    catalogue_intel_y_apply = shifta(i, 5) * (4096 * shifta(N - 1, 7) + 3584) + 496 * shifta(j, 4) &
+        + 16 * i + j
   end function catalogue_intel_y_apply
 
   !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -33,9 +33,9 @@ contains
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: scaled, total, total_2
-    scaled = 4096_int64 * shifta(N + 127_int64, 7)
-    total = 32_int64 * (flat / scaled) + iand(shifta(flat, 4), 31_int64)
-    total_2 = 16_int64 * shifta(mod(flat, scaled), 9) + iand(flat, 15_int64)
+    scaled = 4096 * shifta(N + 127, 7)
+    total = 32 * (flat / scaled) + iand(shifta(flat, 4), 31_int64)
+    total_2 = 16 * shifta(mod(flat, scaled), 9) + iand(flat, 15_int64)
     i = merge(total, -1_int64, total < M .and. total_2 < N)
     j = merge(total_2, -1_int64, total < M .and. total_2 < N)
   end subroutine catalogue_intel_y_inv
@@ -43,12 +43,11 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_intel_y_fits(M, N)
     integer(int64), intent(in) :: M, N
-    catalogue_intel_y_fits = M >= 1_int64 .and. N >= 1_int64 .and. N <= 288230376151711632_int64 &
+    catalogue_intel_y_fits = M >= 1 .and. N >= 1 .and. N <= 288230376151711632_int64 &
         .and. M <= 72624976668147838_int64
-    if (catalogue_intel_y_fits) catalogue_intel_y_fits = N &
-        <= (huge(0_int64) - 352_int64 - 127_int64 * M) / 31_int64
+    if (catalogue_intel_y_fits) catalogue_intel_y_fits = N <= (huge(0_int64) - 352 - 127 * M) / 31
     if (catalogue_intel_y_fits) catalogue_intel_y_fits = M &
-        <= (huge(0_int64) - 352_int64 - 127_int64 * M - 31_int64 * N) / N
+        <= (huge(0_int64) - 352 - 127 * M - 31 * N) / N
     if (catalogue_intel_y_fits) catalogue_intel_y_fits = N <= 288230376151711616_int64
   end function catalogue_intel_y_fits
 

@@ -26,9 +26,8 @@ contains
   elemental subroutine catalogue_marlin_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    i = 8_int32 * iand(flat, 1_int32) + iand(shifta(flat, 4), 6_int32) &
-        + iand(shifta(flat, 2), 1_int32)
-    j = 2_int32 * iand(flat, 24_int32) + 4_int32 * iand(flat, 2_int32) + shifta(flat, 7)
+    i = 8 * iand(flat, 1_int32) + iand(shifta(flat, 4), 6_int32) + iand(shifta(flat, 2), 1_int32)
+    j = 2 * iand(flat, 24_int32) + 4 * iand(flat, 2_int32) + shifta(flat, 7)
   end subroutine catalogue_marlin_inv
 
 end module catalogue_marlin_mod

@@ -15,7 +15,7 @@ contains
   elemental integer(int32) function catalogue_morton_8x32_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: total, bits, bits_2
-    total = 512_int32 * i + j
+    total = 512 * i + j
     bits = ior(iand(shiftl(total, 2), 8304_int32), iand(total, 1539_int32))
     bits_2 = ior(iand(bits, 8721_int32), iand(shiftl(bits, 1), 2244_int32))
     catalogue_morton_8x32_apply = ior(iand(bits_2, 213_int32), shifta(bits_2, 8))
@@ -29,7 +29,7 @@ contains
     integer(int32), intent(out) :: i, j
     integer(int32) :: scaled, bits, bits_2
     ! The bits flat[5] flat[3] flat[1] 4x0 flat[7:6] flat[4] flat[2] flat[0], highest first.
-    scaled = 257_int32 * flat
+    scaled = 257 * flat
     bits = ior(iand(scaled, 8721_int32), iand(shifta(scaled, 1), 1122_int32))
     bits_2 = ior(iand(shifta(bits, 2), 2076_int32), iand(bits, 1539_int32))
     i = shifta(bits_2, 9)

@@ -22,8 +22,7 @@ contains
   elemental integer(int64) function catalogue_nchw16c_apply(N, C, H, W, i, j, k, l)
     integer(int64), intent(in) :: N, C, H, W, i, j, k, l
     associate (unused => N); end associate
-    catalogue_nchw16c_apply = 16_int64 &
-            * (W * (H * (i * shifta(C + 15_int64, 4) + shifta(j, 4)) + k) + l) &
+    catalogue_nchw16c_apply = 16 * (W * (H * (i * shifta(C + 15, 4) + shifta(j, 4)) + k) + l) &
         + iand(j, 15_int64)
   end function catalogue_nchw16c_apply
 
@@ -42,10 +41,10 @@ contains
     integer(int64), intent(out) :: i, j, k, l
     integer(int64) :: quotient, quotient_div_H, quotient_2, total
     associate (unused => N); end associate
-    quotient = flat / (16_int64 * W)
+    quotient = flat / (16 * W)
     quotient_div_H = quotient / H
-    quotient_2 = shifta(C + 15_int64, 4)
-    total = 16_int64 * mod(quotient_div_H, quotient_2) + iand(flat, 15_int64)
+    quotient_2 = shifta(C + 15, 4)
+    total = 16 * mod(quotient_div_H, quotient_2) + iand(flat, 15_int64)
     i = merge(quotient_div_H / quotient_2, -1_int64, total < C)
     j = merge(total, -1_int64, total < C)
     k = merge(mod(quotient, H), -1_int64, total < C)
@@ -55,13 +54,13 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_nchw16c_fits(N, C, H, W)
     integer(int64), intent(in) :: N, C, H, W
-    catalogue_nchw16c_fits = N >= 1_int64 .and. C >= 1_int64 .and. H >= 1_int64 .and. W >= 1_int64
+    catalogue_nchw16c_fits = N >= 1 .and. C >= 1 .and. H >= 1 .and. W >= 1
     if (catalogue_nchw16c_fits) catalogue_nchw16c_fits = H <= 614891469123651720_int64 / N / W
     if (catalogue_nchw16c_fits) catalogue_nchw16c_fits = C &
-        <= (huge(0_int64) - 15_int64 * H * N * W) / H / N / W
-    if (catalogue_nchw16c_fits) catalogue_nchw16c_fits = H * N - 1_int64 <= huge(0_int64) / W
-    if (catalogue_nchw16c_fits) catalogue_nchw16c_fits = (C - 1_int64) / 16_int64 &
-        <= (huge(0_int64) - (H * N - 1_int64) * W) / H / N / W
+        <= (huge(0_int64) - 15 * H * N * W) / H / N / W
+    if (catalogue_nchw16c_fits) catalogue_nchw16c_fits = H * N - 1 <= huge(0_int64) / W
+    if (catalogue_nchw16c_fits) catalogue_nchw16c_fits = (C - 1) / 16 &
+        <= (huge(0_int64) - (H * N - 1) * W) / H / N / W
   end function catalogue_nchw16c_fits
 
 end module catalogue_nchw16c_mod

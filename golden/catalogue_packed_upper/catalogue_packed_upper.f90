@@ -18,7 +18,7 @@ contains
   elemental integer(int64) function catalogue_packed_upper_apply(N, i, j)
     integer(int64), intent(in) :: N, i, j
     associate (unused => N); end associate
-    catalogue_packed_upper_apply = merge(-1_int64, shifta(j * (j + 1_int64), 1) + i, j < i)
+    catalogue_packed_upper_apply = merge(-1_int64, shifta(j * (j + 1), 1) + i, j < i)
   end function catalogue_packed_upper_apply
 
   !> Logical index (i, j) of a physical position.
@@ -31,21 +31,21 @@ contains
     integer(int64), intent(out) :: i, j
     integer(int64) :: quotient
     associate (unused => N); end associate
-    quotient = shifta(isqrt_int64(8_int64 * flat + 1_int64) - 1_int64, 1)
-    i = flat - shifta(quotient * (quotient + 1_int64), 1)
+    quotient = shifta(isqrt_int64(8 * flat + 1) - 1, 1)
+    i = flat - shifta(quotient * (quotient + 1), 1)
     j = quotient
   end subroutine catalogue_packed_upper_inv
 
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_packed_upper_fits(N)
     integer(int64), intent(in) :: N
-    catalogue_packed_upper_fits = N >= 1_int64
-    if (catalogue_packed_upper_fits) catalogue_packed_upper_fits = N - 1_int64 <= huge(0_int64) / N
+    catalogue_packed_upper_fits = N >= 1
+    if (catalogue_packed_upper_fits) catalogue_packed_upper_fits = N - 1 <= huge(0_int64) / N
     if (catalogue_packed_upper_fits) catalogue_packed_upper_fits = N &
-        <= huge(0_int64) - (N - 1_int64) * N / 2_int64
+        <= huge(0_int64) - (N - 1) * N / 2
     if (catalogue_packed_upper_fits) catalogue_packed_upper_fits = N <= 2305843009213693951_int64
     if (catalogue_packed_upper_fits) catalogue_packed_upper_fits = N &
-        <= (huge(0_int64) - 4_int64 * N) / 4_int64 / N
+        <= (huge(0_int64) - 4 * N) / 4 / N
   end function catalogue_packed_upper_fits
 
   elemental integer(int64) function isqrt_int64(n)

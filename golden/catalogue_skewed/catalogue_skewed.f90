@@ -40,7 +40,7 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_skewed_fits(M, N)
     integer(int64), intent(in) :: M, N
-    catalogue_skewed_fits = M >= 1_int64 .and. N >= 1_int64
+    catalogue_skewed_fits = M >= 1 .and. N >= 1
     if (catalogue_skewed_fits) catalogue_skewed_fits = N <= huge(0_int64) - M
     if (catalogue_skewed_fits) catalogue_skewed_fits = M <= huge(0_int64) / N
   end function catalogue_skewed_fits

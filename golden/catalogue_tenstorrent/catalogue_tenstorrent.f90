@@ -18,9 +18,8 @@ contains
   elemental integer(int64) function catalogue_tenstorrent_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
-    catalogue_tenstorrent_apply = 1024_int64 * shifta(N - 1_int64, 5) * shifta(i, 5) &
-        + 512_int64 * shifta(j, 5) + 256_int64 * (shifta(i, 4) + shifta(j, 4)) + 16_int64 * i &
-        + iand(j, 15_int64)
+    catalogue_tenstorrent_apply = 1024 * shifta(N - 1, 5) * shifta(i, 5) + 512 * shifta(j, 5) &
+        + 256 * (shifta(i, 4) + shifta(j, 4)) + 16 * i + iand(j, 15_int64)
   end function catalogue_tenstorrent_apply
 
   !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -34,10 +33,9 @@ contains
     integer(int64), intent(out) :: i, j
     integer(int64) :: flat_div_16, scaled, total, total_2
     flat_div_16 = shifta(flat, 4)
-    scaled = 1024_int64 * shifta(N + 31_int64, 5)
-    total = 32_int64 * (flat / scaled) + iand(shifta(flat, 5), 16_int64) &
-        + iand(flat_div_16, 15_int64)
-    total_2 = 32_int64 * shifta(mod(flat, scaled), 10) + iand(flat_div_16, 16_int64) &
+    scaled = 1024 * shifta(N + 31, 5)
+    total = 32 * (flat / scaled) + iand(shifta(flat, 5), 16_int64) + iand(flat_div_16, 15_int64)
+    total_2 = 32 * shifta(mod(flat, scaled), 10) + iand(flat_div_16, 16_int64) &
         + iand(flat, 15_int64)
     i = merge(total, -1_int64, total < M .and. total_2 < N)
     j = merge(total_2, -1_int64, total < M .and. total_2 < N)
@@ -46,11 +44,11 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_tenstorrent_fits(M, N)
     integer(int64), intent(in) :: M, N
-    catalogue_tenstorrent_fits = M >= 1_int64 .and. N >= 1_int64 .and. M <= 297528130221121785_int64
+    catalogue_tenstorrent_fits = M >= 1 .and. N >= 1 .and. M <= 297528130221121785_int64
     if (catalogue_tenstorrent_fits) catalogue_tenstorrent_fits = N &
-        <= (huge(0_int64) - 448_int64 - 31_int64 * M) / 31_int64
+        <= (huge(0_int64) - 448 - 31 * M) / 31
     if (catalogue_tenstorrent_fits) catalogue_tenstorrent_fits = M &
-        <= (huge(0_int64) - 448_int64 - 31_int64 * M - 31_int64 * N) / N
+        <= (huge(0_int64) - 448 - 31 * M - 31 * N) / N
     if (catalogue_tenstorrent_fits) catalogue_tenstorrent_fits = N <= 288230376151711712_int64
   end function catalogue_tenstorrent_fits
 

@@ -18,7 +18,7 @@ contains
   elemental integer(int64) function catalogue_vnni_apply(K, N, i, j)
     integer(int64), intent(in) :: K, N, i, j
     associate (unused => K); end associate
-    catalogue_vnni_apply = 2_int64 * (shifta(i, 1) * (N - 1_int64) + j) + i
+    catalogue_vnni_apply = 2 * (shifta(i, 1) * (N - 1) + j) + i
   end function catalogue_vnni_apply
 
   !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -32,8 +32,8 @@ contains
     integer(int64), intent(in) :: K, N, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: quotient, total
-    quotient = flat / (2_int64 * N)
-    total = 2_int64 * quotient + iand(flat, 1_int64)
+    quotient = flat / (2 * N)
+    total = 2 * quotient + iand(flat, 1_int64)
     i = merge(total, -1_int64, total < K)
     j = merge(shifta(flat, 1) - N * quotient, -1_int64, total < K)
   end subroutine catalogue_vnni_inv
@@ -41,9 +41,9 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_vnni_fits(K, N)
     integer(int64), intent(in) :: K, N
-    catalogue_vnni_fits = K >= 1_int64 .and. N >= 1_int64
+    catalogue_vnni_fits = K >= 1 .and. N >= 1
     if (catalogue_vnni_fits) catalogue_vnni_fits = K <= (huge(0_int64) - N) / N
-    if (catalogue_vnni_fits) catalogue_vnni_fits = (K - 1_int64) / 2_int64 <= huge(0_int64) / N
+    if (catalogue_vnni_fits) catalogue_vnni_fits = (K - 1) / 2 <= huge(0_int64) / N
   end function catalogue_vnni_fits
 
 end module catalogue_vnni_mod

@@ -18,9 +18,8 @@ contains
   elemental integer(int64) function catalogue_xla_tiled_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
-    catalogue_xla_tiled_apply = 1024_int64 &
-            * (shifta(N - 1_int64, 7) * shifta(i, 3) + shifta(j, 7)) &
-        + 254_int64 * shifta(i, 1) + 2_int64 * iand(j, 127_int64) + i
+    catalogue_xla_tiled_apply = 1024 * (shifta(N - 1, 7) * shifta(i, 3) + shifta(j, 7)) &
+        + 254 * shifta(i, 1) + 2 * iand(j, 127_int64) + i
   end function catalogue_xla_tiled_apply
 
   !> Logical index (i, j) of a physical position; (-1, -1) where it is masked.
@@ -33,9 +32,9 @@ contains
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: scaled, total, total_2
-    scaled = 1024_int64 * shifta(N + 127_int64, 7)
-    total = 8_int64 * (flat / scaled) + iand(shifta(flat, 7), 6_int64) + iand(flat, 1_int64)
-    total_2 = 128_int64 * shifta(mod(flat, scaled), 10) + iand(shifta(flat, 1), 127_int64)
+    scaled = 1024 * shifta(N + 127, 7)
+    total = 8 * (flat / scaled) + iand(shifta(flat, 7), 6_int64) + iand(flat, 1_int64)
+    total_2 = 128 * shifta(mod(flat, scaled), 10) + iand(shifta(flat, 1), 127_int64)
     i = merge(total, -1_int64, total < M .and. total_2 < N)
     j = merge(total_2, -1_int64, total < M .and. total_2 < N)
   end subroutine catalogue_xla_tiled_inv
@@ -43,11 +42,11 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function catalogue_xla_tiled_fits(M, N)
     integer(int64), intent(in) :: M, N
-    catalogue_xla_tiled_fits = M >= 1_int64 .and. N >= 1_int64 .and. M <= 72624976668147840_int64
+    catalogue_xla_tiled_fits = M >= 1 .and. N >= 1 .and. M <= 72624976668147840_int64
     if (catalogue_xla_tiled_fits) catalogue_xla_tiled_fits = N &
-        <= (huge(0_int64) - 120_int64 - 127_int64 * M) / 7_int64
+        <= (huge(0_int64) - 120 - 127 * M) / 7
     if (catalogue_xla_tiled_fits) catalogue_xla_tiled_fits = M &
-        <= (huge(0_int64) - 120_int64 - 127_int64 * M - 7_int64 * N) / N
+        <= (huge(0_int64) - 120 - 127 * M - 7 * N) / N
     if (catalogue_xla_tiled_fits) catalogue_xla_tiled_fits = N <= 1152921504606846848_int64
   end function catalogue_xla_tiled_fits
 

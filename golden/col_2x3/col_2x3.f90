@@ -14,7 +14,7 @@ contains
   !> @return 0 <= the result < 6
   elemental integer(int32) function col_2x3_apply(i, j)
     integer(int32), intent(in) :: i, j
-    col_2x3_apply = 2_int32 * j + i
+    col_2x3_apply = 2 * j + i
   end function col_2x3_apply
 
   !> Logical index (i, j) of a physical position.

@@ -15,7 +15,7 @@ contains
   !> @return 0 <= the result < 24
   elemental integer(int32) function col_2x3x4_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
-    col_2x3x4_apply = 6_int32 * k + 2_int32 * j + i
+    col_2x3x4_apply = 6 * k + 2 * j + i
   end function col_2x3x4_apply
 
   !> Logical index (i, j, k) of a physical position.
@@ -25,9 +25,9 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
     integer(int32) :: flat_div_6
-    flat_div_6 = flat / 6_int32
+    flat_div_6 = flat / 6
     i = iand(flat, 1_int32)
-    j = shifta(flat, 1) - 3_int32 * flat_div_6
+    j = shifta(flat, 1) - 3 * flat_div_6
     k = flat_div_6
   end subroutine col_2x3x4_inv
 

@@ -14,7 +14,7 @@ contains
   !> @return 0 <= the result < 12
   elemental integer(int32) function col_3x4_apply(i, j)
     integer(int32), intent(in) :: i, j
-    col_3x4_apply = 3_int32 * j + i
+    col_3x4_apply = 3 * j + i
   end function col_3x4_apply
 
   !> Logical index (i, j) of a physical position.
@@ -24,7 +24,7 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     i = mod(flat, 3_int32)
-    j = flat / 3_int32
+    j = flat / 3
   end subroutine col_3x4_inv
 
 end module col_3x4_mod

@@ -15,8 +15,8 @@ contains
   elemental integer(int32) function expandby_10_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: total
-    total = 4_int32 * i + j
-    expandby_10_apply = merge(total, -1_int32, total <= 9_int32)
+    total = 4 * i + j
+    expandby_10_apply = merge(total, -1_int32, total <= 9)
   end function expandby_10_apply
 
   !> Logical index (i, j) of a physical position.

@@ -19,10 +19,9 @@ contains
   elemental integer(int32) function expandby_3x3x5_apply(i, j, k, l, m, n)
     integer(int32), intent(in) :: i, j, k, l, m, n
     integer(int32) :: total
-    total = 2_int32 * k + n
+    total = 2 * k + n
     expandby_3x3x5_apply = merge(30_int32 * i + 15_int32 * l + 10_int32 * j + 5_int32 * m + total, &
-        -1_int32, &
-        2_int32 * i + l <= 2_int32 .and. 2_int32 * j + m <= 2_int32 .and. total <= 4_int32)
+        -1_int32, 2 * i + l <= 2 .and. 2 * j + m <= 2 .and. total <= 4)
   end function expandby_3x3x5_apply
 
   !> Logical index (i, j, k, l, m, n) of a physical position.
@@ -33,8 +32,8 @@ contains
     integer(int32), intent(out) :: i, j, k, l, m, n
     integer(int32) :: flat_mod_5, flat_div_15, difference
     flat_mod_5 = mod(flat, 5_int32)
-    flat_div_15 = flat / 15_int32
-    difference = flat / 5_int32 - 3_int32 * flat_div_15
+    flat_div_15 = flat / 15
+    difference = flat / 5 - 3 * flat_div_15
     i = shifta(flat_div_15, 1)
     j = shifta(difference, 1)
     k = shifta(flat_mod_5, 1)

@@ -17,9 +17,9 @@ contains
   elemental integer(int32) function expandby_5x7_apply(i, j, k, l)
     integer(int32), intent(in) :: i, j, k, l
     integer(int32) :: total
-    total = 2_int32 * j + l
+    total = 2 * j + l
     expandby_5x7_apply = merge(14_int32 * i + 7_int32 * k + total, -1_int32, &
-        2_int32 * i + k <= 4_int32 .and. total <= 6_int32)
+        2 * i + k <= 4 .and. total <= 6)
   end function expandby_5x7_apply
 
   !> Logical index (i, j, k, l) of a physical position.
@@ -30,7 +30,7 @@ contains
     integer(int32), intent(out) :: i, j, k, l
     integer(int32) :: flat_mod_7, flat_div_7
     flat_mod_7 = mod(flat, 7_int32)
-    flat_div_7 = flat / 7_int32
+    flat_div_7 = flat / 7
     i = shifta(flat_div_7, 1)
     j = shifta(flat_mod_7, 1)
     k = iand(flat_div_7, 1_int32)

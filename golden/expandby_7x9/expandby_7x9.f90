@@ -17,9 +17,9 @@ contains
   elemental integer(int32) function expandby_7x9_apply(i, j, k, l)
     integer(int32), intent(in) :: i, j, k, l
     integer(int32) :: total
-    total = 4_int32 * j + l
+    total = 4 * j + l
     expandby_7x9_apply = merge(36_int32 * i + 9_int32 * k + total, -1_int32, &
-        4_int32 * i + k <= 6_int32 .and. total <= 8_int32)
+        4 * i + k <= 6 .and. total <= 8)
   end function expandby_7x9_apply
 
   !> Logical index (i, j, k, l) of a physical position.
@@ -30,7 +30,7 @@ contains
     integer(int32), intent(out) :: i, j, k, l
     integer(int32) :: flat_mod_9, flat_div_9
     flat_mod_9 = mod(flat, 9_int32)
-    flat_div_9 = flat / 9_int32
+    flat_div_9 = flat / 9
     i = shifta(flat_div_9, 2)
     j = shifta(flat_mod_9, 2)
     k = iand(flat_div_9, 3_int32)

@@ -16,9 +16,9 @@ contains
     integer(int32), intent(in) :: i, j
     integer(int32) :: j_div_4, total
     j_div_4 = shifta(j, 2)
-    total = 2_int32 * (iand(i, 1_int32) + shifta(j, 1)) + j
+    total = 2 * (iand(i, 1_int32) + shifta(j, 1)) + j
     expandby_packed_5x7_apply = merge(14_int32 * shifta(i, 1) + total - j_div_4, -1_int32, &
-        iand(i, 6_int32) + j_div_4 <= 4_int32 .and. total <= 2_int32 * iand(j, 4_int32) + 6_int32)
+        iand(i, 6_int32) + j_div_4 <= 4 .and. total <= 2 * iand(j, 4_int32) + 6)
   end function expandby_packed_5x7_apply
 
   !> Logical index (i, j) of a physical position.
@@ -30,10 +30,9 @@ contains
     integer(int32) :: flat_mod_7, flat_mod_7_div_2, flat_div_7
     flat_mod_7 = mod(flat, 7_int32)
     flat_mod_7_div_2 = shifta(flat_mod_7, 1)
-    flat_div_7 = flat / 7_int32
-    i = 2_int32 * shifta(flat_div_7, 1) + iand(flat_mod_7_div_2, 1_int32)
-    j = 4_int32 * iand(flat_div_7, 1_int32) + iand(flat_mod_7_div_2, 2_int32) &
-        + iand(flat_mod_7, 1_int32)
+    flat_div_7 = flat / 7
+    i = 2 * shifta(flat_div_7, 1) + iand(flat_mod_7_div_2, 1_int32)
+    j = 4 * iand(flat_div_7, 1_int32) + iand(flat_mod_7_div_2, 2_int32) + iand(flat_mod_7, 1_int32)
   end subroutine expandby_packed_5x7_inv
 
 end module expandby_packed_5x7_mod

@@ -15,8 +15,8 @@ contains
   elemental integer(int32) function fig2_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: total
-    total = 4_int32 * i + j
-    fig2_apply = 18_int32 * ((total + 6_int32) / 12_int32) - total + 5_int32
+    total = 4 * i + j
+    fig2_apply = 18 * ((total + 6) / 12) - total + 5
   end function fig2_apply
 
   !> Logical index (i, j) of a physical position.
@@ -26,8 +26,8 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_6, total
-    flat_div_6 = flat / 6_int32
-    total = 18_int32 * (flat_div_6 - shifta(flat_div_6, 1)) - flat + 5_int32
+    flat_div_6 = flat / 6
+    total = 18 * (flat_div_6 - shifta(flat_div_6, 1)) - flat + 5
     i = shifta(total, 2)
     j = iand(total, 3_int32)
   end subroutine fig2_inv

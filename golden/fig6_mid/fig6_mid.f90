@@ -15,8 +15,8 @@ contains
   elemental integer(int32) function fig6_mid_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: scaled
-    scaled = 3_int32 * i
-    fig6_mid_apply = scaled + 9_int32 * shifta(scaled, 3) + merge(j, j + 6_int32, j < 3_int32)
+    scaled = 3 * i
+    fig6_mid_apply = scaled + 9 * shifta(scaled, 3) + merge(j, j + 6_int32, j < 3)
   end function fig6_mid_apply
 
   !> Logical index (i, j) of a physical position.
@@ -26,10 +26,10 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_3, flat_div_9
-    flat_div_3 = flat / 3_int32
-    flat_div_9 = flat / 9_int32
-    i = 3_int32 * (shifta(flat_div_9, 1) - flat_div_9) + flat_div_3
-    j = 3_int32 * (iand(flat_div_9, 1_int32) - flat_div_3) + flat
+    flat_div_3 = flat / 3
+    flat_div_9 = flat / 9
+    i = 3 * (shifta(flat_div_9, 1) - flat_div_9) + flat_div_3
+    j = 3 * (iand(flat_div_9, 1_int32) - flat_div_3) + flat
   end subroutine fig6_mid_inv
 
 end module fig6_mid_mod

@@ -18,10 +18,10 @@ contains
     integer(int32) :: i_mod_3, total, choice, quotient
     i_mod_3 = mod(i, 3_int32)
     total = i_mod_3 + mod(j, 3_int32)
-    choice = merge(total, 4_int32 - total, total <= 2_int32)
-    quotient = shifta(choice * (choice + 1_int32), 1)
-    fig6_right_apply = 9_int32 * (2_int32 * (j / 3_int32) + i / 3_int32) + i_mod_3 &
-        + merge(quotient, 6_int32 - quotient, total <= 2_int32)
+    choice = merge(total, 4_int32 - total, total <= 2)
+    quotient = shifta(choice * (choice + 1), 1)
+    fig6_right_apply = 9 * (2 * (j / 3) + i / 3) + i_mod_3 &
+        + merge(quotient, 6_int32 - quotient, total <= 2)
   end function fig6_right_apply
 
   !> Logical index (i, j) of a physical position.
@@ -31,11 +31,10 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_9, flat_mod_9
-    flat_div_9 = flat / 9_int32
+    flat_div_9 = flat / 9
     flat_mod_9 = mod(flat, 9_int32)
-    i = 3_int32 * iand(flat_div_9, 1_int32) &
-        + (3_int32 * flat_mod_9 / 5_int32 - flat_mod_9 / 3_int32)
-    j = 3_int32 * shifta(flat_div_9, 1) + mod(shifta(119_int32 * flat_mod_9, 6), 3_int32)
+    i = 3 * iand(flat_div_9, 1_int32) + (3 * flat_mod_9 / 5 - flat_mod_9 / 3)
+    j = 3 * shifta(flat_div_9, 1) + mod(shifta(119_int32 * flat_mod_9, 6), 3_int32)
   end subroutine fig6_right_inv
 
 end module fig6_right_mod

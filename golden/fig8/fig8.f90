@@ -17,7 +17,7 @@ contains
   !> @return 0 <= the result < 32
   elemental integer(int32) function fig8_apply(i, j, k, l, m)
     integer(int32), intent(in) :: i, j, k, l, m
-    fig8_apply = 16_int32 * m + 8_int32 * j + 4_int32 * l + 2_int32 * k + i
+    fig8_apply = 16 * m + 8 * j + 4 * l + 2 * k + i
   end function fig8_apply
 
   !> Logical index (i, j, k, l, m) of a physical position.

@@ -14,7 +14,7 @@ contains
   !> @return 0 <= the result < 60
   elemental integer(int32) function grouped_pid_12_5_3_apply(i, j)
     integer(int32), intent(in) :: i, j
-    grouped_pid_12_5_3_apply = 12_int32 * (i / 3_int32) + 3_int32 * j + i
+    grouped_pid_12_5_3_apply = 12 * (i / 3) + 3 * j + i
   end function grouped_pid_12_5_3_apply
 
   !> Logical index (i, j) of a physical position.
@@ -24,10 +24,10 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_15, flat_div_3
-    flat_div_15 = flat / 15_int32
-    flat_div_3 = flat / 3_int32
-    i = 3_int32 * (flat_div_15 - flat_div_3) + flat
-    j = flat_div_3 - 5_int32 * flat_div_15
+    flat_div_15 = flat / 15
+    flat_div_3 = flat / 3
+    i = 3 * (flat_div_15 - flat_div_3) + flat
+    j = flat_div_3 - 5 * flat_div_15
   end subroutine grouped_pid_12_5_3_inv
 
 end module grouped_pid_12_5_3_mod

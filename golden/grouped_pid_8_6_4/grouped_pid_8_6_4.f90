@@ -14,7 +14,7 @@ contains
   !> @return 0 <= the result < 48
   elemental integer(int32) function grouped_pid_8_6_4_apply(i, j)
     integer(int32), intent(in) :: i, j
-    grouped_pid_8_6_4_apply = 5_int32 * iand(i, 4_int32) + 4_int32 * j + i
+    grouped_pid_8_6_4_apply = 5 * iand(i, 4_int32) + 4 * j + i
   end function grouped_pid_8_6_4_apply
 
   !> Logical index (i, j) of a physical position.
@@ -23,7 +23,7 @@ contains
   elemental subroutine grouped_pid_8_6_4_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    i = 4_int32 * (flat / 24_int32) + iand(flat, 3_int32)
+    i = 4 * (flat / 24) + iand(flat, 3_int32)
     j = shifta(mod(flat, 24_int32), 2)
   end subroutine grouped_pid_8_6_4_inv
 

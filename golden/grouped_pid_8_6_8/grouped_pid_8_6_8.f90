@@ -14,7 +14,7 @@ contains
   !> @return 0 <= the result < 48
   elemental integer(int32) function grouped_pid_8_6_8_apply(i, j)
     integer(int32), intent(in) :: i, j
-    grouped_pid_8_6_8_apply = 8_int32 * j + i
+    grouped_pid_8_6_8_apply = 8 * j + i
   end function grouped_pid_8_6_8_apply
 
   !> Logical index (i, j) of a physical position.

@@ -33,9 +33,9 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function layer_norm_backward_fits(M, N, B)
     integer(int64), intent(in) :: M, N, B
-    layer_norm_backward_fits = M >= 1_int64 .and. N >= 1_int64 .and. B >= 1_int64
-    if (layer_norm_backward_fits) layer_norm_backward_fits = mod(N, B) == 0_int64
-    if (layer_norm_backward_fits) layer_norm_backward_fits = M - 1_int64 <= (huge(0_int64) - B) / N
+    layer_norm_backward_fits = M >= 1 .and. N >= 1 .and. B >= 1
+    if (layer_norm_backward_fits) layer_norm_backward_fits = mod(N, B) == 0
+    if (layer_norm_backward_fits) layer_norm_backward_fits = M - 1 <= (huge(0_int64) - B) / N
   end function layer_norm_backward_fits
 
 end module layer_norm_backward_mod

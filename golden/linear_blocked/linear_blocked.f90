@@ -17,8 +17,8 @@ contains
   elemental subroutine linear_blocked_apply(register, lane, warp, dim0, dim1)
     integer(int32), intent(in) :: register, lane, warp
     integer(int32), intent(out) :: dim0, dim1
-    dim0 = 8_int32 * warp + shifta(lane, 2)
-    dim1 = 4_int32 * iand(lane, 3_int32) + 3_int32 * iand(register, 12_int32) + register
+    dim0 = 8 * warp + shifta(lane, 2)
+    dim1 = 4 * iand(lane, 3_int32) + 3 * iand(register, 12_int32) + register
   end subroutine linear_blocked_apply
 
   !> (register, lane, warp) of (dim0, dim1).
@@ -31,7 +31,7 @@ contains
     integer(int32) :: dim1_div_4
     dim1_div_4 = shifta(dim1, 2)
     register = iand(dim1_div_4, 12_int32) + iand(dim1, 3_int32)
-    lane = 4_int32 * iand(dim0, 7_int32) + iand(dim1_div_4, 3_int32)
+    lane = 4 * iand(dim0, 7_int32) + iand(dim1_div_4, 3_int32)
     warp = shifta(dim0, 3)
   end subroutine linear_blocked_inv
 

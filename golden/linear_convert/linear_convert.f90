@@ -20,9 +20,9 @@ contains
     integer(int32), intent(out) :: register_2, lane_2, warp_2
     integer(int32) :: warp_mod_2
     warp_mod_2 = iand(warp, 1_int32)
-    register_2 = 2_int32 * (iand(lane, 1_int32) - warp_mod_2 + warp) + iand(register, 1_int32)
-    lane_2 = 2_int32 * (shifta(lane, 2) + shifta(register, 2)) + shifta(lane, 1)
-    warp_2 = 2_int32 * warp_mod_2 + iand(shifta(register, 1), 1_int32)
+    register_2 = 2 * (iand(lane, 1_int32) - warp_mod_2 + warp) + iand(register, 1_int32)
+    lane_2 = 2 * (shifta(lane, 2) + shifta(register, 2)) + shifta(lane, 1)
+    warp_2 = 2 * warp_mod_2 + iand(shifta(register, 1), 1_int32)
   end subroutine linear_convert_apply
 
   !> (register, lane, warp) of (register, lane, warp).
@@ -35,9 +35,8 @@ contains
     integer(int32), intent(out) :: register_2, lane_2, warp_2
     integer(int32) :: register_div_2
     register_div_2 = shifta(register, 1)
-    register_2 = 2_int32 * iand(lane, 2_int32) + 2_int32 * iand(warp, 1_int32) &
-        + iand(register, 1_int32)
-    lane_2 = iand(lane, 28_int32) + 2_int32 * iand(lane, 1_int32) + iand(register_div_2, 1_int32)
+    register_2 = 2 * iand(lane, 2_int32) + 2 * iand(warp, 1_int32) + iand(register, 1_int32)
+    lane_2 = iand(lane, 28_int32) + 2 * iand(lane, 1_int32) + iand(register_div_2, 1_int32)
     warp_2 = iand(register_div_2, 2_int32) + shifta(warp, 1)
   end subroutine linear_convert_inv
 

@@ -17,8 +17,8 @@ contains
   elemental subroutine linear_figure1_apply(register, lane, warp, i, j)
     integer(int32), intent(in) :: register, lane, warp
     integer(int32), intent(out) :: i, j
-    i = 8_int32 * warp + 2_int32 * shifta(lane, 3) + shifta(register, 1)
-    j = 2_int32 * iand(lane, 7_int32) + iand(register, 1_int32)
+    i = 8 * warp + 2 * shifta(lane, 3) + shifta(register, 1)
+    j = 2 * iand(lane, 7_int32) + iand(register, 1_int32)
   end subroutine linear_figure1_apply
 
   !> (register, lane, warp) of (i, j).
@@ -28,8 +28,8 @@ contains
   elemental subroutine linear_figure1_inv(i, j, register, lane, warp)
     integer(int32), intent(in) :: i, j
     integer(int32), intent(out) :: register, lane, warp
-    register = 2_int32 * iand(i, 1_int32) + iand(j, 1_int32)
-    lane = 4_int32 * iand(i, 6_int32) + shifta(j, 1)
+    register = 2 * iand(i, 1_int32) + iand(j, 1_int32)
+    lane = 4 * iand(i, 6_int32) + shifta(j, 1)
     warp = shifta(i, 3)
   end subroutine linear_figure1_inv
 

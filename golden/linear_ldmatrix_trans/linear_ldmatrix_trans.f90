@@ -16,7 +16,7 @@ contains
   elemental subroutine linear_ldmatrix_trans_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
-    dim0 = 3_int32 * iand(register, 6_int32) + 2_int32 * iand(lane, 3_int32) + register
+    dim0 = 3 * iand(register, 6_int32) + 2 * iand(lane, 3_int32) + register
     dim1 = shifta(lane, 2)
   end subroutine linear_ldmatrix_trans_apply
 
@@ -29,8 +29,8 @@ contains
     integer(int32), intent(out) :: register, lane
     integer(int32) :: dim0_div_2
     dim0_div_2 = shifta(dim0, 1)
-    register = 2_int32 * (shifta(dim0, 3) - dim0_div_2) + dim0
-    lane = 4_int32 * dim1 + iand(dim0_div_2, 3_int32)
+    register = 2 * (shifta(dim0, 3) - dim0_div_2) + dim0
+    lane = 4 * dim1 + iand(dim0_div_2, 3_int32)
   end subroutine linear_ldmatrix_trans_inv
 
 end module linear_ldmatrix_trans_mod

@@ -16,7 +16,7 @@ contains
   elemental subroutine linear_mfma_c_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
-    dim0 = 4_int32 * (shifta(lane, 5) + shifta(register, 2)) + register
+    dim0 = 4 * (shifta(lane, 5) + shifta(register, 2)) + register
     dim1 = iand(lane, 31_int32)
   end subroutine linear_mfma_c_apply
 
@@ -28,7 +28,7 @@ contains
     integer(int32), intent(in) :: dim0, dim1
     integer(int32), intent(out) :: register, lane
     register = iand(shifta(dim0, 1), 12_int32) + iand(dim0, 3_int32)
-    lane = 8_int32 * iand(dim0, 4_int32) + dim1
+    lane = 8 * iand(dim0, 4_int32) + dim1
   end subroutine linear_mfma_c_inv
 
 end module linear_mfma_c_mod

@@ -30,8 +30,8 @@ contains
     integer(int32), intent(out) :: register, lane
     integer(int32) :: dim1_div_2
     dim1_div_2 = shifta(dim1, 1)
-    register = iand(dim1_div_2, 4_int32) + 2_int32 * (shifta(dim0, 3) - dim1_div_2) + dim1
-    lane = 4_int32 * iand(dim0, 7_int32) + iand(dim1_div_2, 3_int32)
+    register = iand(dim1_div_2, 4_int32) + 2 * (shifta(dim0, 3) - dim1_div_2) + dim1
+    lane = 4 * iand(dim0, 7_int32) + iand(dim1_div_2, 3_int32)
   end subroutine linear_mma_a_inv
 
 end module linear_mma_a_mod

@@ -28,8 +28,8 @@ contains
   elemental subroutine linear_mma_a_f8_inv(dim0, dim1, register, lane)
     integer(int32), intent(in) :: dim0, dim1
     integer(int32), intent(out) :: register, lane
-    register = 8_int32 * shifta(dim1, 4) + 4_int32 * shifta(dim0, 3) + iand(dim1, 3_int32)
-    lane = 4_int32 * iand(dim0, 7_int32) + iand(shifta(dim1, 2), 3_int32)
+    register = 8 * shifta(dim1, 4) + 4 * shifta(dim0, 3) + iand(dim1, 3_int32)
+    lane = 4 * iand(dim0, 7_int32) + iand(shifta(dim1, 2), 3_int32)
   end subroutine linear_mma_a_f8_inv
 
 end module linear_mma_a_f8_mod

@@ -30,8 +30,8 @@ contains
     integer(int32), intent(out) :: register, lane
     integer(int32) :: dim0_div_2
     dim0_div_2 = shifta(dim0, 1)
-    register = 2_int32 * (shifta(dim0, 3) - dim0_div_2) + dim0
-    lane = 4_int32 * dim1 + iand(dim0_div_2, 3_int32)
+    register = 2 * (shifta(dim0, 3) - dim0_div_2) + dim0
+    lane = 4 * dim1 + iand(dim0_div_2, 3_int32)
   end subroutine linear_mma_b_inv
 
 end module linear_mma_b_mod

@@ -16,8 +16,8 @@ contains
   elemental subroutine linear_mma_c_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
-    dim0 = 8_int32 * shifta(register, 1) + shifta(lane, 2)
-    dim1 = 2_int32 * iand(lane, 3_int32) + iand(register, 1_int32)
+    dim0 = 8 * shifta(register, 1) + shifta(lane, 2)
+    dim1 = 2 * iand(lane, 3_int32) + iand(register, 1_int32)
   end subroutine linear_mma_c_apply
 
   !> (register, lane) of (dim0, dim1).
@@ -29,8 +29,8 @@ contains
     integer(int32), intent(out) :: register, lane
     integer(int32) :: dim1_div_2
     dim1_div_2 = shifta(dim1, 1)
-    register = 2_int32 * (shifta(dim0, 3) - dim1_div_2) + dim1
-    lane = 4_int32 * iand(dim0, 7_int32) + dim1_div_2
+    register = 2 * (shifta(dim0, 3) - dim1_div_2) + dim1
+    lane = 4 * iand(dim0, 7_int32) + dim1_div_2
   end subroutine linear_mma_c_inv
 
 end module linear_mma_c_mod

@@ -26,7 +26,7 @@ contains
     integer(int32), intent(out) :: register, lane
     integer(int32) :: offset_mod_64
     offset_mod_64 = iand(offset, 63_int32)
-    register = 2_int32 * shifta(offset, 6) + iand(offset, 1_int32)
+    register = 2 * shifta(offset, 6) + iand(offset, 1_int32)
     lane = ieor(shifta(offset_mod_64, 4), shifta(offset_mod_64, 1))
   end subroutine linear_store_inv
 

@@ -17,9 +17,8 @@ contains
   elemental subroutine linear_wgmma_d_apply(register, lane, warp, dim0, dim1)
     integer(int32), intent(in) :: register, lane, warp
     integer(int32), intent(out) :: dim0, dim1
-    dim0 = 16_int32 * warp + 4_int32 * iand(register, 2_int32) + shifta(lane, 2)
-    dim1 = 2_int32 * iand(register, 12_int32) + 2_int32 * iand(lane, 3_int32) &
-        + iand(register, 1_int32)
+    dim0 = 16 * warp + 4 * iand(register, 2_int32) + shifta(lane, 2)
+    dim1 = 2 * iand(register, 12_int32) + 2 * iand(lane, 3_int32) + iand(register, 1_int32)
   end subroutine linear_wgmma_d_apply
 
   !> (register, lane, warp) of (dim0, dim1).
@@ -32,7 +31,7 @@ contains
     integer(int32) :: dim1_div_2
     dim1_div_2 = shifta(dim1, 1)
     register = iand(dim1_div_2, 12_int32) + iand(shifta(dim0, 2), 2_int32) + iand(dim1, 1_int32)
-    lane = 4_int32 * iand(dim0, 7_int32) + iand(dim1_div_2, 3_int32)
+    lane = 4 * iand(dim0, 7_int32) + iand(dim1_div_2, 3_int32)
     warp = shifta(dim0, 4)
   end subroutine linear_wgmma_d_inv
 

@@ -21,7 +21,7 @@ contains
   !> @return 0 <= the result < 24
   elemental integer(int32) function lookup_kept_apply(i, j)
     integer(int32), intent(in) :: i, j
-    lookup_kept_apply = table(6_int32 * i + j)
+    lookup_kept_apply = table(6 * i + j)
   end function lookup_kept_apply
 
   !> Logical index (i, j) of a physical position.
@@ -32,7 +32,7 @@ contains
     integer(int32), intent(out) :: i, j
     integer(int32) :: found
     found = inverse(flat)
-    i = found / 6_int32
+    i = found / 6
     j = mod(found, 6_int32)
   end subroutine lookup_kept_inv
 

@@ -18,7 +18,7 @@ contains
   !> @return 0 <= the result < 209
   elemental integer(int32) function lookup_map_apply(i, j)
     integer(int32), intent(in) :: i, j
-    lookup_map_apply = table(5_int32 * i + j)
+    lookup_map_apply = table(5 * i + j)
   end function lookup_map_apply
 
 end module lookup_map_mod

@@ -42,7 +42,7 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function lud_fits(R, T)
     integer(int64), intent(in) :: R, T
-    lud_fits = R >= 1_int64 .and. T >= 1_int64
+    lud_fits = R >= 1 .and. T >= 1
     if (lud_fits) lud_fits = R <= huge(0_int64) / R / T / T
   end function lud_fits
 

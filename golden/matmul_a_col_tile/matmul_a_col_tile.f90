@@ -44,9 +44,9 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function matmul_a_col_tile_fits(M, K, BM, BK)
     integer(int64), intent(in) :: M, K, BM, BK
-    matmul_a_col_tile_fits = M >= 1_int64 .and. K >= 1_int64 .and. BM >= 1_int64 .and. BK >= 1_int64
-    if (matmul_a_col_tile_fits) matmul_a_col_tile_fits = mod(M, BM) == 0_int64
-    if (matmul_a_col_tile_fits) matmul_a_col_tile_fits = mod(K, BK) == 0_int64
+    matmul_a_col_tile_fits = M >= 1 .and. K >= 1 .and. BM >= 1 .and. BK >= 1
+    if (matmul_a_col_tile_fits) matmul_a_col_tile_fits = mod(M, BM) == 0
+    if (matmul_a_col_tile_fits) matmul_a_col_tile_fits = mod(K, BK) == 0
     if (matmul_a_col_tile_fits) matmul_a_col_tile_fits = K <= huge(0_int64) / M
   end function matmul_a_col_tile_fits
 

@@ -53,9 +53,9 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function matmul_b_row_fits(K, N, BK, BN)
     integer(int64), intent(in) :: K, N, BK, BN
-    matmul_b_row_fits = K >= 1_int64 .and. N >= 1_int64 .and. BK >= 1_int64 .and. BN >= 1_int64
-    if (matmul_b_row_fits) matmul_b_row_fits = mod(K, BK) == 0_int64
-    if (matmul_b_row_fits) matmul_b_row_fits = mod(N, BN) == 0_int64
+    matmul_b_row_fits = K >= 1 .and. N >= 1 .and. BK >= 1 .and. BN >= 1
+    if (matmul_b_row_fits) matmul_b_row_fits = mod(K, BK) == 0
+    if (matmul_b_row_fits) matmul_b_row_fits = mod(N, BN) == 0
     if (matmul_b_row_fits) matmul_b_row_fits = K <= huge(0_int64) / N
   end function matmul_b_row_fits
 

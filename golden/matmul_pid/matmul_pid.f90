@@ -20,7 +20,7 @@ contains
   elemental integer(int64) function matmul_pid_apply(nm, nn, GM, i, j)
     integer(int64), intent(in) :: nm, nn, GM, i, j
     associate (unused => nm); end associate
-    matmul_pid_apply = GM * (i / GM * (nn - 1_int64) + j) + i
+    matmul_pid_apply = GM * (i / GM * (nn - 1) + j) + i
   end function matmul_pid_apply
 
   !> Logical index (i, j) of a physical position.
@@ -44,8 +44,8 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function matmul_pid_fits(nm, nn, GM)
     integer(int64), intent(in) :: nm, nn, GM
-    matmul_pid_fits = nm >= 1_int64 .and. nn >= 1_int64 .and. GM >= 1_int64
-    if (matmul_pid_fits) matmul_pid_fits = mod(nm, GM) == 0_int64
+    matmul_pid_fits = nm >= 1 .and. nn >= 1 .and. GM >= 1
+    if (matmul_pid_fits) matmul_pid_fits = mod(nm, GM) == 0
     if (matmul_pid_fits) matmul_pid_fits = nm <= huge(0_int64) / nn
   end function matmul_pid_fits
 

@@ -21,7 +21,7 @@ contains
     integer(int64), intent(in) :: nm, nn, GM, i, j
     integer(int64) :: smaller
     smaller = min(GM, nm)
-    matmul_pid_any_apply = smaller * (i / smaller * (nn - 1_int64) + j) + i
+    matmul_pid_any_apply = smaller * (i / smaller * (nn - 1) + j) + i
   end function matmul_pid_any_apply
 
   !> Logical index (i, j) of a physical position.
@@ -46,11 +46,10 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function matmul_pid_any_fits(nm, nn, GM)
     integer(int64), intent(in) :: nm, nn, GM
-    matmul_pid_any_fits = nm >= 1_int64 .and. nn >= 1_int64 .and. GM >= 1_int64
-    if (matmul_pid_any_fits) matmul_pid_any_fits = nm <= GM .or. mod(nm, GM) == 0_int64
+    matmul_pid_any_fits = nm >= 1 .and. nn >= 1 .and. GM >= 1
+    if (matmul_pid_any_fits) matmul_pid_any_fits = nm <= GM .or. mod(nm, GM) == 0
     if (matmul_pid_any_fits) matmul_pid_any_fits = nm <= huge(0_int64) / nn
-    if (matmul_pid_any_fits) matmul_pid_any_fits = min(GM, nm) - 1_int64 &
-        <= (huge(0_int64) - nm * nn) / nn
+    if (matmul_pid_any_fits) matmul_pid_any_fits = min(GM, nm) - 1 <= (huge(0_int64) - nm * nn) / nn
     if (matmul_pid_any_fits) matmul_pid_any_fits = nm <= huge(0_int64) - min(GM, nm)
   end function matmul_pid_any_fits
 

@@ -16,7 +16,7 @@ contains
     integer(int32), intent(in) :: i, j
     integer(int32) :: total, bits, bits_2
     ! The bits i[3] 0 i[2] 0 i[1] 0 i[0] 0 j[3] 0 j[2] 0 j[1] 0 j[0], highest first.
-    total = 256_int32 * i + j
+    total = 256 * i + j
     bits = iand(ior(shiftl(total, 2), total), 13107_int32)
     bits_2 = iand(ior(shiftl(bits, 1), bits), 21845_int32)
     morton_16x16_apply = ior(shifta(bits_2, 7), iand(bits_2, 85_int32))

@@ -18,9 +18,9 @@ contains
     integer(int64), intent(in) :: b, i, j
     integer(int64) :: total, difference
     total = i + j
-    difference = 2_int64 * b - total
-    nw_apply = merge(shifta(total * (total + 1_int64), 1), &
-            b * (b + 1_int64) - shifta(difference * (difference + 1_int64), 1), total <= b) &
+    difference = 2 * b - total
+    nw_apply = merge(shifta(total * (total + 1), 1), &
+            b * (b + 1) - shifta(difference * (difference + 1), 1), total <= b) &
         + i
   end function nw_apply
 
@@ -39,21 +39,20 @@ contains
     integer(int64), intent(in) :: b, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: choice, root, total, quotient, total_2
-    choice = merge(flat, b * (b + 2_int64) - flat, flat <= shifta(b * (b + 3_int64), 1))
-    root = isqrt_int64(2_int64 * choice)
-    total = merge(1_int64, 0_int64, shifta(root * (root + 1_int64), 1) <= choice) + root
-    quotient = shifta(total * (total - 1_int64), 1)
+    choice = merge(flat, b * (b + 2) - flat, flat <= shifta(b * (b + 3), 1))
+    root = isqrt_int64(2 * choice)
+    total = merge(1_int64, 0_int64, shifta(root * (root + 1), 1) <= choice) + root
+    quotient = shifta(total * (total - 1), 1)
     total_2 = total + quotient
-    i = merge(choice - quotient, b + (quotient - choice), flat <= shifta(b * (b + 3_int64), 1))
-    j = merge(total_2 - choice - 1_int64, b + 1_int64 + (choice - total_2), &
-        flat <= shifta(b * (b + 3_int64), 1))
+    i = merge(choice - quotient, b + (quotient - choice), flat <= shifta(b * (b + 3), 1))
+    j = merge(total_2 - choice - 1, b + 1 + (choice - total_2), flat <= shifta(b * (b + 3), 1))
   end subroutine nw_inv
 
   !> Whether all preconditions on the sizes hold.
   elemental logical function nw_fits(b)
     integer(int64), intent(in) :: b
-    nw_fits = b >= 1_int64 .and. b <= 4611686018427387903_int64
-    if (nw_fits) nw_fits = b <= (huge(0_int64) - 2_int64 * b) / 4_int64 / b
+    nw_fits = b >= 1 .and. b <= 4611686018427387903_int64
+    if (nw_fits) nw_fits = b <= (huge(0_int64) - 2 * b) / 4 / b
   end function nw_fits
 
   elemental integer(int64) function isqrt_int64(n)

@@ -43,9 +43,9 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function index_kernel_fits(M, N, BM, BN)
     integer(int64), intent(in) :: M, N, BM, BN
-    index_kernel_fits = M >= 1_int64 .and. N >= 1_int64 .and. BM >= 1_int64 .and. BN >= 1_int64
-    if (index_kernel_fits) index_kernel_fits = mod(M, BM) == 0_int64
-    if (index_kernel_fits) index_kernel_fits = mod(N, BN) == 0_int64
+    index_kernel_fits = M >= 1 .and. N >= 1 .and. BM >= 1 .and. BN >= 1
+    if (index_kernel_fits) index_kernel_fits = mod(M, BM) == 0
+    if (index_kernel_fits) index_kernel_fits = mod(N, BN) == 0
     if (index_kernel_fits) index_kernel_fits = M <= huge(0_int64) / N
   end function index_kernel_fits
 

@@ -13,7 +13,7 @@ contains
   !> @return 0 <= the result < 12
   elemental integer(int32) function reshape_chain_12_apply(i)
     integer(int32), intent(in) :: i
-    reshape_chain_12_apply = 6_int32 * iand(i, 1_int32) + shifta(i, 1)
+    reshape_chain_12_apply = 6 * iand(i, 1_int32) + shifta(i, 1)
   end function reshape_chain_12_apply
 
   !> Logical index (i) of a physical position.
@@ -22,8 +22,8 @@ contains
   elemental integer(int32) function reshape_chain_12_inv(flat)
     integer(int32), intent(in) :: flat
     integer(int32) :: scaled
-    scaled = 2_int32 * flat
-    reshape_chain_12_inv = merge(scaled, scaled - 11_int32, flat < 6_int32)
+    scaled = 2 * flat
+    reshape_chain_12_inv = merge(scaled, scaled - 11_int32, flat < 6)
   end function reshape_chain_12_inv
 
 end module reshape_chain_12_mod

@@ -14,7 +14,7 @@ contains
   !> @return 0 <= the result < 6
   elemental integer(int32) function row_2x3_apply(i, j)
     integer(int32), intent(in) :: i, j
-    row_2x3_apply = 3_int32 * i + j
+    row_2x3_apply = 3 * i + j
   end function row_2x3_apply
 
   !> Logical index (i, j) of a physical position.
@@ -23,7 +23,7 @@ contains
   elemental subroutine row_2x3_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    i = flat / 3_int32
+    i = flat / 3
     j = mod(flat, 3_int32)
   end subroutine row_2x3_inv
 

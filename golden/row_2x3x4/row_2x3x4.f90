@@ -15,7 +15,7 @@ contains
   !> @return 0 <= the result < 24
   elemental integer(int32) function row_2x3x4_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
-    row_2x3x4_apply = 12_int32 * i + 4_int32 * j + k
+    row_2x3x4_apply = 12 * i + 4 * j + k
   end function row_2x3x4_apply
 
   !> Logical index (i, j, k) of a physical position.
@@ -25,9 +25,9 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
     integer(int32) :: flat_div_12
-    flat_div_12 = flat / 12_int32
+    flat_div_12 = flat / 12
     i = flat_div_12
-    j = shifta(flat, 2) - 3_int32 * flat_div_12
+    j = shifta(flat, 2) - 3 * flat_div_12
     k = iand(flat, 3_int32)
   end subroutine row_2x3x4_inv
 

@@ -14,7 +14,7 @@ contains
   !> @return 0 <= the result < 16
   elemental integer(int32) function row_4x4_apply(i, j)
     integer(int32), intent(in) :: i, j
-    row_4x4_apply = 4_int32 * i + j
+    row_4x4_apply = 4 * i + j
   end function row_4x4_apply
 
   !> Logical index (i, j) of a physical position.

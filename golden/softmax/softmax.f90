@@ -35,7 +35,7 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function softmax_fits(R, C)
     integer(int64), intent(in) :: R, C
-    softmax_fits = R >= 1_int64 .and. C >= 1_int64
+    softmax_fits = R >= 1 .and. C >= 1
     if (softmax_fits) softmax_fits = C <= huge(0_int64) / R
   end function softmax_fits
 

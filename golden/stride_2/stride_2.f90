@@ -13,7 +13,7 @@ contains
   !> @return 0 <= the result < 19
   elemental integer(int32) function stride_2_apply(i)
     integer(int32), intent(in) :: i
-    stride_2_apply = 2_int32 * i
+    stride_2_apply = 2 * i
   end function stride_2_apply
 
 end module stride_2_mod

@@ -14,7 +14,7 @@ contains
   !> @return 0 <= the result < 120
   elemental integer(int32) function strided_blocked_product_apply(i, j)
     integer(int32), intent(in) :: i, j
-    strided_blocked_product_apply = 25_int32 * (j / 5_int32) + 5_int32 * i + j
+    strided_blocked_product_apply = 25 * (j / 5) + 5 * i + j
   end function strided_blocked_product_apply
 
   !> Logical index (i, j) of a physical position.
@@ -24,10 +24,10 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_5, flat_div_30
-    flat_div_5 = flat / 5_int32
-    flat_div_30 = flat / 30_int32
-    i = flat_div_5 - 6_int32 * flat_div_30
-    j = 5_int32 * (flat_div_30 - flat_div_5) + flat
+    flat_div_5 = flat / 5
+    flat_div_30 = flat / 30
+    i = flat_div_5 - 6 * flat_div_30
+    j = 5 * (flat_div_30 - flat_div_5) + flat
   end subroutine strided_blocked_product_inv
 
 end module strided_blocked_product_mod

@@ -37,7 +37,7 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function strided_column_major_fits(M, N)
     integer(int64), intent(in) :: M, N
-    strided_column_major_fits = M >= 1_int64 .and. N >= 1_int64
+    strided_column_major_fits = M >= 1 .and. N >= 1
     if (strided_column_major_fits) strided_column_major_fits = M <= huge(0_int64) / N
   end function strided_column_major_fits
 

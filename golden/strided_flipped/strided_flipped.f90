@@ -14,7 +14,7 @@ contains
   !> @return 0 <= the result < 240
   elemental integer(int32) function strided_flipped_apply(i, j)
     integer(int32), intent(in) :: i, j
-    strided_flipped_apply = j - 20_int32 * i + 220_int32
+    strided_flipped_apply = j - 20 * i + 220
   end function strided_flipped_apply
 
   !> Logical index (i, j) of a physical position.
@@ -23,7 +23,7 @@ contains
   elemental subroutine strided_flipped_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    i = 11_int32 - flat / 20_int32
+    i = 11 - flat / 20
     j = mod(flat, 20_int32)
   end subroutine strided_flipped_inv
 

@@ -15,7 +15,7 @@ contains
   !> @return 0 <= the result < 1920
   elemental integer(int32) function strided_interleaved_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
-    strided_interleaved_apply = 928_int32 * shifta(i, 5) + 192_int32 * j + 32_int32 * k + i
+    strided_interleaved_apply = 928 * shifta(i, 5) + 192 * j + 32 * k + i
   end function strided_interleaved_apply
 
   !> Logical index (i, j, k) of a physical position.
@@ -25,11 +25,11 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
     integer(int32) :: flat_div_192, flat_div_32
-    flat_div_192 = flat / 192_int32
+    flat_div_192 = flat / 192
     flat_div_32 = shifta(flat, 5)
-    i = iand(flat, 31_int32) + merge(0_int32, 32_int32, flat_div_32 < 30_int32)
-    j = merge(flat_div_192, flat_div_192 - 5_int32, flat_div_192 < 5_int32)
-    k = flat_div_32 - 6_int32 * flat_div_192
+    i = iand(flat, 31_int32) + merge(0_int32, 32_int32, flat_div_32 < 30)
+    j = merge(flat_div_192, flat_div_192 - 5_int32, flat_div_192 < 5)
+    k = flat_div_32 - 6 * flat_div_192
   end subroutine strided_interleaved_inv
 
 end module strided_interleaved_mod

@@ -14,7 +14,7 @@ contains
   !> @return 0 <= the result < 1055
   elemental integer(int32) function strided_padded_tile_apply(i, j)
     integer(int32), intent(in) :: i, j
-    strided_padded_tile_apply = 33_int32 * i + j
+    strided_padded_tile_apply = 33 * i + j
   end function strided_padded_tile_apply
 
 end module strided_padded_tile_mod

@@ -26,9 +26,8 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function strided_pitch_symbols_fits(M, N, P)
     integer(int64), intent(in) :: M, N, P
-    strided_pitch_symbols_fits = M >= 1_int64 .and. N >= 1_int64 .and. P >= 1_int64
-    if (strided_pitch_symbols_fits) strided_pitch_symbols_fits = M - 1_int64 &
-        <= (huge(0_int64) - N) / P
+    strided_pitch_symbols_fits = M >= 1 .and. N >= 1 .and. P >= 1
+    if (strided_pitch_symbols_fits) strided_pitch_symbols_fits = M - 1 <= (huge(0_int64) - N) / P
   end function strided_pitch_symbols_fits
 
 end module strided_pitch_symbols_mod

@@ -14,7 +14,7 @@ contains
   !> @return 0 <= the result < 3068
   elemental integer(int32) function strided_pitched_apply(i, j)
     integer(int32), intent(in) :: i, j
-    strided_pitched_apply = 64_int32 * i + j
+    strided_pitched_apply = 64 * i + j
   end function strided_pitched_apply
 
 end module strided_pitched_mod

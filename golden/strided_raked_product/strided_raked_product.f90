@@ -15,9 +15,9 @@ contains
   elemental integer(int32) function strided_raked_product_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: scaled
-    scaled = 10_int32 * i
-    strided_raked_product_apply = 30_int32 * iand(j, 3_int32) + shifta(j, 2) &
-        + merge(scaled, scaled - 25_int32, i < 3_int32)
+    scaled = 10 * i
+    strided_raked_product_apply = 30 * iand(j, 3_int32) + shifta(j, 2) &
+        + merge(scaled, scaled - 25_int32, i < 3)
   end function strided_raked_product_apply
 
   !> Logical index (i, j) of a physical position.
@@ -27,10 +27,10 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_5, flat_div_30
-    flat_div_5 = flat / 5_int32
-    flat_div_30 = flat / 30_int32
-    i = 3_int32 * (iand(flat_div_5, 1_int32) - flat_div_30) + shifta(flat_div_5, 1)
-    j = 4_int32 * mod(flat, 5_int32) + flat_div_30
+    flat_div_5 = flat / 5
+    flat_div_30 = flat / 30
+    i = 3 * (iand(flat_div_5, 1_int32) - flat_div_30) + shifta(flat_div_5, 1)
+    j = 4 * mod(flat, 5_int32) + flat_div_30
   end subroutine strided_raked_product_inv
 
 end module strided_raked_product_mod

@@ -16,7 +16,7 @@ contains
     integer(int32), intent(in) :: i, j
     strided_tile_to_shape_apply = ieor(iand(shiftl(i, 2), 24_int32), &
             iand(ior(shiftl(j, 5), j), 1055_int32)) &
-        + 32_int32 * i
+        + 32 * i
   end function strided_tile_to_shape_apply
 
   !> Logical index (i, j) of a physical position.

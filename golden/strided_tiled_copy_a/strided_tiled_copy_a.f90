@@ -17,8 +17,8 @@ contains
     integer(int32), intent(in) :: i, j, k
     integer(int32) :: j_mod_4
     j_mod_4 = iand(j, 3_int32)
-    strided_tiled_copy_a_apply = 318_int32 * shifta(j_mod_4, 1) + 16_int32 * k &
-        + 10_int32 * iand(i, 32_int32) + 8_int32 * iand(i, 60_int32) + 2_int32 * (i + j) - j_mod_4
+    strided_tiled_copy_a_apply = 318 * shifta(j_mod_4, 1) + 16 * k + 10 * iand(i, 32_int32) &
+        + 8 * iand(i, 60_int32) + 2 * (i + j) - j_mod_4
   end function strided_tiled_copy_a_apply
 
 end module strided_tiled_copy_a_mod

@@ -17,8 +17,8 @@ contains
   !> @pre 128*P*Q <= huge(0_int64)
   elemental integer(int64) function strided_tiled_symbols_apply(P, Q, i, j)
     integer(int64), intent(in) :: P, Q, i, j
-    strided_tiled_symbols_apply = Q * (128_int64 * mod(j, P) + 16_int64 * iand(i, 7_int64)) &
-        + 16_int64 * (j / P) + shifta(i, 3)
+    strided_tiled_symbols_apply = Q * (128 * mod(j, P) + 16 * iand(i, 7_int64)) + 16 * (j / P) &
+        + shifta(i, 3)
   end function strided_tiled_symbols_apply
 
   !> Logical index (i, j) of a physical position.
@@ -32,15 +32,15 @@ contains
     integer(int64), intent(in) :: P, Q, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: quotient
-    quotient = flat / (16_int64 * Q)
-    i = 8_int64 * iand(flat, 15_int64) + iand(quotient, 7_int64)
+    quotient = flat / (16 * Q)
+    i = 8 * iand(flat, 15_int64) + iand(quotient, 7_int64)
     j = P * (shifta(flat, 4) - Q * quotient) + shifta(quotient, 3)
   end subroutine strided_tiled_symbols_inv
 
   !> Whether all preconditions on the sizes hold.
   elemental logical function strided_tiled_symbols_fits(P, Q)
     integer(int64), intent(in) :: P, Q
-    strided_tiled_symbols_fits = P >= 1_int64 .and. Q >= 1_int64
+    strided_tiled_symbols_fits = P >= 1 .and. Q >= 1
     if (strided_tiled_symbols_fits) strided_tiled_symbols_fits = P <= 72057594037927935_int64 / Q
   end function strided_tiled_symbols_fits
 

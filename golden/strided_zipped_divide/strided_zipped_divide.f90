@@ -14,8 +14,7 @@ contains
   !> @return 0 <= the result < 96
   elemental integer(int32) function strided_zipped_divide_apply(i, j)
     integer(int32), intent(in) :: i, j
-    strided_zipped_divide_apply = 12_int32 * (4_int32 * j + iand(i, 3_int32)) &
-        - 93_int32 * shifta(j, 1) + shifta(i, 2)
+    strided_zipped_divide_apply = 12 * (4 * j + iand(i, 3_int32)) - 93 * shifta(j, 1) + shifta(i, 2)
   end function strided_zipped_divide_apply
 
   !> Logical index (i, j) of a physical position.
@@ -25,9 +24,9 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_3
-    flat_div_3 = flat / 3_int32
-    i = 4_int32 * mod(flat, 3_int32) + iand(shifta(flat_div_3, 2), 3_int32)
-    j = 2_int32 * iand(flat_div_3, 3_int32) + shifta(flat_div_3, 4)
+    flat_div_3 = flat / 3
+    i = 4 * mod(flat, 3_int32) + iand(shifta(flat_div_3, 2), 3_int32)
+    j = 2 * iand(flat_div_3, 3_int32) + shifta(flat_div_3, 4)
   end subroutine strided_zipped_divide_inv
 
 end module strided_zipped_divide_mod

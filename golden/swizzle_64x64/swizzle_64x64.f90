@@ -14,7 +14,7 @@ contains
   !> @return 0 <= the result < 4096
   elemental integer(int32) function swizzle_64x64_apply(i, j)
     integer(int32), intent(in) :: i, j
-    swizzle_64x64_apply = 64_int32 * i + ieor(iand(shiftl(i, 2), 24_int32), j)
+    swizzle_64x64_apply = 64 * i + ieor(iand(shiftl(i, 2), 24_int32), j)
   end function swizzle_64x64_apply
 
   !> Logical index (i, j) of a physical position.

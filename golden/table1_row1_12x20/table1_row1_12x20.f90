@@ -16,7 +16,7 @@ contains
   !> @return 0 <= the result < 240
   elemental integer(int32) function table1_row1_12x20_apply(i, j, k, l)
     integer(int32), intent(in) :: i, j, k, l
-    table1_row1_12x20_apply = 60_int32 * i + 5_int32 * (4_int32 * k + j) + l
+    table1_row1_12x20_apply = 60 * i + 5 * (4 * k + j) + l
   end function table1_row1_12x20_apply
 
   !> Logical index (i, j, k, l) of a physical position.
@@ -26,11 +26,11 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
     integer(int32) :: flat_div_60, flat_div_5
-    flat_div_60 = flat / 60_int32
-    flat_div_5 = flat / 5_int32
+    flat_div_60 = flat / 60
+    flat_div_5 = flat / 5
     i = flat_div_60
     j = iand(flat_div_5, 3_int32)
-    k = shifta(flat_div_5, 2) - 3_int32 * flat_div_60
+    k = shifta(flat_div_5, 2) - 3 * flat_div_60
     l = mod(flat, 5_int32)
   end subroutine table1_row1_12x20_inv
 

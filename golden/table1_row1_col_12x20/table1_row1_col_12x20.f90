@@ -16,7 +16,7 @@ contains
   !> @return 0 <= the result < 240
   elemental integer(int32) function table1_row1_col_12x20_apply(i, j, k, l)
     integer(int32), intent(in) :: i, j, k, l
-    table1_row1_col_12x20_apply = 60_int32 * j + 3_int32 * (4_int32 * l + i) + k
+    table1_row1_col_12x20_apply = 60 * j + 3 * (4 * l + i) + k
   end function table1_row1_col_12x20_apply
 
   !> Logical index (i, j, k, l) of a physical position.
@@ -26,12 +26,12 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
     integer(int32) :: flat_div_3, flat_div_60
-    flat_div_3 = flat / 3_int32
-    flat_div_60 = flat / 60_int32
+    flat_div_3 = flat / 3
+    flat_div_60 = flat / 60
     i = iand(flat_div_3, 3_int32)
     j = flat_div_60
     k = mod(flat, 3_int32)
-    l = shifta(flat_div_3, 2) - 5_int32 * flat_div_60
+    l = shifta(flat_div_3, 2) - 5 * flat_div_60
   end subroutine table1_row1_col_12x20_inv
 
 end module table1_row1_col_12x20_mod

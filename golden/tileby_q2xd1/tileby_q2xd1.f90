@@ -14,7 +14,7 @@ contains
   !> @return 0 <= the result < 12
   elemental integer(int32) function tileby_q2xd1_apply(i, j)
     integer(int32), intent(in) :: i, j
-    tileby_q2xd1_apply = 4_int32 * i + j
+    tileby_q2xd1_apply = 4 * i + j
   end function tileby_q2xd1_apply
 
   !> Logical index (i, j) of a physical position.

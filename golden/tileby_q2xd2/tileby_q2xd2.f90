@@ -16,7 +16,7 @@ contains
   !> @return 0 <= the result < 120
   elemental integer(int32) function tileby_q2xd2_apply(i, j, k, l)
     integer(int32), intent(in) :: i, j, k, l
-    tileby_q2xd2_apply = 15_int32 * (4_int32 * i + k) + 5_int32 * j + l
+    tileby_q2xd2_apply = 15 * (4 * i + k) + 5 * j + l
   end function tileby_q2xd2_apply
 
   !> Logical index (i, j, k, l) of a physical position.
@@ -26,9 +26,9 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
     integer(int32) :: flat_div_15
-    flat_div_15 = flat / 15_int32
+    flat_div_15 = flat / 15
     i = shifta(flat_div_15, 2)
-    j = flat / 5_int32 - 3_int32 * flat_div_15
+    j = flat / 5 - 3 * flat_div_15
     k = iand(flat_div_15, 3_int32)
     l = mod(flat, 5_int32)
   end subroutine tileby_q2xd2_inv

@@ -18,7 +18,7 @@ contains
   !> @return 0 <= the result < 144
   elemental integer(int32) function tileby_q2xd3_apply(i, j, k, l, m, n)
     integer(int32), intent(in) :: i, j, k, l, m, n
-    tileby_q2xd3_apply = 72_int32 * i + 24_int32 * l + 8_int32 * j + 4_int32 * m + 2_int32 * k + n
+    tileby_q2xd3_apply = 72 * i + 24 * l + 8 * j + 4 * m + 2 * k + n
   end function tileby_q2xd3_apply
 
   !> Logical index (i, j, k, l, m, n) of a physical position.
@@ -28,12 +28,12 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m, n
     integer(int32) :: flat_div_72, flat_div_24
-    flat_div_72 = flat / 72_int32
-    flat_div_24 = flat / 24_int32
+    flat_div_72 = flat / 72
+    flat_div_24 = flat / 24
     i = flat_div_72
-    j = shifta(flat, 3) - 3_int32 * flat_div_24
+    j = shifta(flat, 3) - 3 * flat_div_24
     k = iand(shifta(flat, 1), 1_int32)
-    l = flat_div_24 - 3_int32 * flat_div_72
+    l = flat_div_24 - 3 * flat_div_72
     m = iand(shifta(flat, 2), 1_int32)
     n = iand(flat, 1_int32)
   end subroutine tileby_q2xd3_inv

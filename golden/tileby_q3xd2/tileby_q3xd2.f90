@@ -18,7 +18,7 @@ contains
   !> @return 0 <= the result < 144
   elemental integer(int32) function tileby_q3xd2_apply(i, j, k, l, m, n)
     integer(int32), intent(in) :: i, j, k, l, m, n
-    tileby_q3xd2_apply = 72_int32 * i + 12_int32 * (2_int32 * k + m) + 4_int32 * j + 2_int32 * l + n
+    tileby_q3xd2_apply = 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n
   end function tileby_q3xd2_apply
 
   !> Logical index (i, j, k, l, m, n) of a physical position.
@@ -28,11 +28,11 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m, n
     integer(int32) :: flat_div_72, flat_div_12
-    flat_div_72 = flat / 72_int32
-    flat_div_12 = flat / 12_int32
+    flat_div_72 = flat / 72
+    flat_div_12 = flat / 12
     i = flat_div_72
-    j = shifta(flat, 2) - 3_int32 * flat_div_12
-    k = shifta(flat_div_12, 1) - 3_int32 * flat_div_72
+    j = shifta(flat, 2) - 3 * flat_div_12
+    k = shifta(flat_div_12, 1) - 3 * flat_div_72
     l = iand(shifta(flat, 1), 1_int32)
     m = iand(flat_div_12, 1_int32)
     n = iand(flat, 1_int32)

@@ -24,8 +24,7 @@ contains
     associate (unused => i2); end associate
     associate (unused => i3); end associate
     associate (unused => i7); end associate
-    tileby_q3xd3_apply = 12_int32 * (4_int32 * i0 + 2_int32 * i6 + i1) + 4_int32 * i4 &
-        + 2_int32 * i5 + i8
+    tileby_q3xd3_apply = 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8
   end function tileby_q3xd3_apply
 
   !> Logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8) of a physical position.
@@ -36,12 +35,12 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i0, i1, i2, i3, i4, i5, i6, i7, i8
     integer(int32) :: flat_div_12
-    flat_div_12 = flat / 12_int32
+    flat_div_12 = flat / 12
     i0 = shifta(flat_div_12, 2)
     i1 = iand(flat_div_12, 1_int32)
     i2 = 0_int32
     i3 = 0_int32
-    i4 = shifta(flat, 2) - 3_int32 * flat_div_12
+    i4 = shifta(flat, 2) - 3 * flat_div_12
     i5 = iand(shifta(flat, 1), 1_int32)
     i6 = iand(shifta(flat_div_12, 1), 1_int32)
     i7 = 0_int32

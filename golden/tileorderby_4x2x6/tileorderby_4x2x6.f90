@@ -15,7 +15,7 @@ contains
   !> @return 0 <= the result < 48
   elemental integer(int32) function tileorderby_4x2x6_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
-    tileorderby_4x2x6_apply = 24_int32 * j + 2_int32 * (iand(k, 6_int32) + (shifta(i, 1) + k)) + i
+    tileorderby_4x2x6_apply = 24 * j + 2 * (iand(k, 6_int32) + (shifta(i, 1) + k)) + i
   end function tileorderby_4x2x6_apply
 
   !> Logical index (i, j, k) of a physical position.
@@ -27,8 +27,8 @@ contains
     integer(int32) :: flat_div_2
     flat_div_2 = shifta(flat, 1)
     i = iand(flat_div_2, 2_int32) + iand(flat, 1_int32)
-    j = flat / 24_int32
-    k = 2_int32 * shifta(mod(flat, 24_int32), 3) + iand(flat_div_2, 1_int32)
+    j = flat / 24
+    k = 2 * shifta(mod(flat, 24_int32), 3) + iand(flat_div_2, 1_int32)
   end subroutine tileorderby_4x2x6_inv
 
 end module tileorderby_4x2x6_mod

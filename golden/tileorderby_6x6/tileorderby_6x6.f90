@@ -14,7 +14,7 @@ contains
   !> @return 0 <= the result < 36
   elemental integer(int32) function tileorderby_6x6_apply(i, j)
     integer(int32), intent(in) :: i, j
-    tileorderby_6x6_apply = 5_int32 * iand(j, 6_int32) + 2_int32 * i + j
+    tileorderby_6x6_apply = 5 * iand(j, 6_int32) + 2 * i + j
   end function tileorderby_6x6_apply
 
   !> Logical index (i, j) of a physical position.
@@ -24,7 +24,7 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     i = shifta(mod(flat, 12_int32), 1)
-    j = 2_int32 * (flat / 12_int32) + iand(flat, 1_int32)
+    j = 2 * (flat / 12) + iand(flat, 1_int32)
   end subroutine tileorderby_6x6_inv
 
 end module tileorderby_6x6_mod

@@ -23,8 +23,8 @@ contains
     integer(int64), intent(out) :: source, target_v
     integer(int64) :: N_div_32, total, scaled, thread_mod_32
     N_div_32 = shifta(N, 5)
-    total = 32_int64 * (block_v / N_div_32) + 8_int64 * step + shifta(thread, 5)
-    scaled = 32_int64 * mod(block_v, N_div_32)
+    total = 32 * (block_v / N_div_32) + 8 * step + shifta(thread, 5)
+    scaled = 32 * mod(block_v, N_div_32)
     thread_mod_32 = iand(thread, 31_int64)
     source = N * total + scaled + thread_mod_32
     target_v = N * (scaled + thread_mod_32) + total
@@ -33,8 +33,8 @@ contains
   !> Whether all preconditions on the sizes hold.
   elemental logical function transpose_naive_fits(N)
     integer(int64), intent(in) :: N
-    transpose_naive_fits = N >= 32_int64
-    if (transpose_naive_fits) transpose_naive_fits = mod(N, 32_int64) == 0_int64
+    transpose_naive_fits = N >= 32
+    if (transpose_naive_fits) transpose_naive_fits = mod(N, 32_int64) == 0
     if (transpose_naive_fits) transpose_naive_fits = N <= huge(0_int64) / N
   end function transpose_naive_fits
 

@@ -24,22 +24,22 @@ contains
     integer(int64), intent(out) :: source, tile_write, tile_read, target_v
     integer(int64) :: N_div_32, scaled, scaled_2, thread_div_32, scaled_3, thread_mod_32
     N_div_32 = shifta(N, 5)
-    scaled = 32_int64 * (block_v / N_div_32)
-    scaled_2 = 8_int64 * step
+    scaled = 32 * (block_v / N_div_32)
+    scaled_2 = 8 * step
     thread_div_32 = shifta(thread, 5)
-    scaled_3 = 32_int64 * mod(block_v, N_div_32)
+    scaled_3 = 32 * mod(block_v, N_div_32)
     thread_mod_32 = iand(thread, 31_int64)
     source = N * (scaled + scaled_2 + thread_div_32) + scaled_3 + thread_mod_32
-    tile_write = 256_int64 * step + thread
-    tile_read = 32_int64 * thread_mod_32 + scaled_2 + thread_div_32
+    tile_write = 256 * step + thread
+    tile_read = 32 * thread_mod_32 + scaled_2 + thread_div_32
     target_v = N * (scaled_3 + scaled_2 + thread_div_32) + scaled + thread_mod_32
   end subroutine transpose_shared
 
   !> Whether all preconditions on the sizes hold.
   elemental logical function transpose_shared_fits(N)
     integer(int64), intent(in) :: N
-    transpose_shared_fits = N >= 32_int64
-    if (transpose_shared_fits) transpose_shared_fits = mod(N, 32_int64) == 0_int64
+    transpose_shared_fits = N >= 32
+    if (transpose_shared_fits) transpose_shared_fits = mod(N, 32_int64) == 0
     if (transpose_shared_fits) transpose_shared_fits = N <= huge(0_int64) / N
   end function transpose_shared_fits
 

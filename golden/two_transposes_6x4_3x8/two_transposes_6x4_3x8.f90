@@ -15,8 +15,8 @@ contains
   elemental integer(int32) function two_transposes_6x4_3x8_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: total
-    total = 6_int32 * j + i
-    two_transposes_6x4_3x8_apply = 3_int32 * iand(total, 7_int32) + shifta(total, 3)
+    total = 6 * j + i
+    two_transposes_6x4_3x8_apply = 3 * iand(total, 7_int32) + shifta(total, 3)
   end function two_transposes_6x4_3x8_apply
 
   !> Logical index (i, j) of a physical position.
@@ -26,9 +26,9 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: total
-    total = 8_int32 * mod(flat, 3_int32) + flat / 3_int32
+    total = 8 * mod(flat, 3_int32) + flat / 3
     i = mod(total, 6_int32)
-    j = total / 6_int32
+    j = total / 6
   end subroutine two_transposes_6x4_3x8_inv
 
 end module two_transposes_6x4_3x8_mod
