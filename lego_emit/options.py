@@ -175,6 +175,14 @@ def _names(name: str, value: Any) -> list[str]:
     return [re.sub(r"\s*:\s*", ":", name) for name in names]
 
 
+def _outputs(name: str, value: Any) -> tuple[str, ...]:
+    names = value.replace(",", " ").split() if isinstance(value, str) else value
+    known = isinstance(names, list | tuple) and all(isinstance(n, str) for n in names)
+    if not known or not all(n.isidentifier() for n in names):
+        raise OptionError(f"outputs is {short_repr(value)}; give names such as ('x', 'y')")
+    return tuple(names)
+
+
 def _where(name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping | None) or not all(isinstance(t, str) for t in value or ()):
         raise AssumptionError(
@@ -334,6 +342,12 @@ class Options(_Checked):
         """Name of the unit and its functions. Default: the function's name, "layout" for a layout,
         "index" for an expression; of several the unit's alone, by default the first one's.""",
         ("Text", "index"),
+    )  # fmt: skip
+    outputs: str | Sequence[str] = option(
+        (),
+        """Names of a function's results, as "x, y", in the order of the tuple that it returns. Without
+        names they are out0, out1, ..; those of a NamedTuple or a dict have its names.""",
+        ("Text", "x, y", "NAMES"), check=_outputs,
     )  # fmt: skip
     wrapping: bool = option(
         False,

@@ -150,6 +150,7 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
         dialect.is_unsigned,
         given,
         {of: native.member_type for of, native in (options.types or {}).items()},
+        outputs=tuple(options.outputs),
     )
     if options.wrapping:
         from .trace.modular import checked

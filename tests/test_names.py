@@ -10,6 +10,7 @@ from lego_emit import Col, GroupBy, LegoError, Row, generate, isqrt, symbols
 from lego_emit.emit import registry
 from lego_emit.emit.naming import Naming
 from lego_emit.run import registry as toolchains
+from lego_emit.types import Array
 
 M, N = symbols("M N")
 LAYOUT = GroupBy([M, N]).OrderBy(Col(M, N))
@@ -373,3 +374,61 @@ def test_a_summary_lists_the_indices_in_the_file_s_style():
 
     assert "at (pidM, pidN)." in generate(kernel, "cpp", names="camelCase").source
     assert "at (pid_m, pid_n)." in generate(kernel, "cpp").source
+
+
+# -- the names of results --------------------------------------------------------------------------
+
+
+def unravel(M, p):
+    return p // M, p % M
+
+
+def test_names_of_a_tuples_results(toolchain):
+    """They are those of the text; what is computed is the same."""
+    target, inside = toolchain.name, {"p": (0, "M*M")}
+    unit = generate(unravel, target, outputs=("row", "column"), ranges=inside)
+    assert [n for n, _ in unit.functions[0].outputs] == ["row", "column"]
+    assert "out0" not in unit.source and "out1" not in unit.source
+    assert unit.verify(sizes={"M": 4})
+    assert unit.compile()["unravel"](3, 7) == (2, 1)
+
+
+def test_names_of_an_arrays_elements_and_of_one_result():
+    def elements(p: int) -> Array[2]:
+        return p // 3, p % 3
+
+    text = generate(elements, "cpp", outputs="x, y", results="struct").source
+    assert "  std::int64_t x;\n  std::int64_t y;" in text
+    assert generate(lambda i: i + 1, "c", outputs="next").functions[0].outputs[0][0] == "next"
+    counted = generate(unravel, "fortran", outputs="row column", base={"column": 1}).source
+    assert "Counted from 1: column." in counted
+
+
+@pytest.mark.parametrize(
+    ("subject", "outputs", "words"),
+    [
+        (unravel, "x", "unravel: outputs names its results x, and it has 2; give each result"),
+        (unravel, "x, x", "x, x, and x stands there twice; give each result of a tuple one name"),
+        (unravel, "x, M", "x, M, and M is a parameter; give"),
+        (lambda i: {"a": i, "b": i}, "x, y", "and they have names, those of what it returns; give"),
+        (unravel, ("x", 2), "outputs is .*; give names such as .'x', 'y'."),
+        (
+            LAYOUT,
+            "x",
+            "layout: outputs is for a function that returns a tuple; its results are a lay",
+        ),
+        (
+            lambda: LAYOUT,
+            "x",
+            "outputs is for a function that returns a tuple; its results are a lay",
+        ),
+        (
+            (symbols("a"), symbols("b")),
+            "x, y",
+            "its results are of expressions: give those in a dict",
+        ),
+    ],
+)
+def test_names_that_results_cannot_have(subject, outputs, words):
+    with pytest.raises(LegoError, match=words):
+        generate(subject, "c", outputs=outputs)

@@ -50,7 +50,7 @@ class TraceOptions:
     ranges of parameters, types that they and "return", the results, are declared as, and, by the name of a
     struct, its members; unsigned: parameters are of a type without negative numbers; static: static sizes,
     with their numbers, None where sizes has none; most: the last number of the type, where arithmetic
-    wraps."""
+    wraps; outputs: names of the results of a tuple."""
 
     sizes: Any = None
     assume: Sequence[Any] = ()
@@ -61,6 +61,7 @@ class TraceOptions:
     structs: Mapping[str, str] = field(default_factory=dict)
     static: Mapping[str, int | None] = field(default_factory=dict)
     most: int = 0
+    outputs: Sequence[str] = ()
 
     def with_static(self, names: Iterable[str]) -> TraceOptions:
         """The same where names are static sizes, which stay symbols."""

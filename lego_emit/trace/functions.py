@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import FunctionType
@@ -41,7 +41,7 @@ FEW_PATHS = 32  # of one that is followed along its paths before its branches ar
 class TracedFunction:
     """A function that was followed: its name, its signature as text, what was learned of it, its
     result, what its docstring says, itself on integers, and with its branches joined. group: what its
-    results are together."""
+    results are together; outputs: how they are called, where that is said."""
 
     unit: str
     title: str
@@ -51,21 +51,45 @@ class TracedFunction:
     definition: Any
     joined: Callable[[Traced, Outputs], Kept | None] | None = None
     group: Group | None = None
+    outputs: Sequence[str] = ()
 
     def traced(self) -> Traced:
-        """The function of indices that it is."""
+        """The function of indices that it is. Raises TraceError for names that its results cannot have."""
         group = None if isinstance(self.result, Mapping) else self.group
+        if self.outputs:
+            self._check_outputs(len(_outputs(self.result, self.unit, group)))
+            group = group and replace(group, members=tuple(self.outputs))
         return Traced(
             self.unit,
             self.doc,
             self.trace,
             self.result,
-            partial(_outputs, unit=self.unit, group=group),
+            partial(_outputs, unit=self.unit, group=group, names=self.outputs),
             by_name=isinstance(self.result, Mapping),
             definition=self.definition,
             joined=self.joined,
             group=group,
         )
+
+    def _check_outputs(self, count: int) -> None:
+        names, t = self.outputs, self.trace
+        parameters = {*t.signature, *t.free, *t.axes}
+        twice = next((n for n in names if names.count(n) > 1), None)
+        taken = next((n for n in names if n in parameters), None)
+        wrong = ""
+        if isinstance(self.result, Mapping) or (self.group is not None and self.group.fields):
+            wrong = "they have names, those of what it returns"
+        elif len(names) != count:
+            wrong = f"it has {count}"
+        elif twice is not None:
+            wrong = f"{twice} stands there twice"
+        elif taken is not None:
+            wrong = f"{taken} is a parameter"
+        if wrong:
+            raise TraceError(
+                f"{self.unit}: outputs names its results {', '.join(names)}, and {wrong}; give each result of "
+                "a tuple one name of its own, or leave outputs out"
+            )
 
     def diagnostics(self) -> tuple[str, ...]:
         """What may not be meant."""
@@ -92,7 +116,9 @@ def trace_function(
         trace, result = _wrapping(own, call, options, alone)
         definition = Wrapped(fn, options.most, unit, options.numbers(), trace.words)
         title, doc = _title(fn, unit, signature), doc_of(fn)
-        return TracedFunction(unit, title, trace, result, doc, definition, None, signature.result)
+        return TracedFunction(
+            unit, title, trace, result, doc, definition, None, signature.result, options.outputs
+        )
     tape, joined = Tape(), None
     try:
         trace, result = run_trace(partial(call, own), options, alone, tape, FEW_PATHS)
@@ -108,7 +134,9 @@ def trace_function(
         trace, result = followed(fn, own, call, options, alone, tape.made_text, error)
     definition = OfFunction(fn, trace, unit, signature)
     title, doc = _title(fn, unit, signature), doc_of(fn)
-    return TracedFunction(unit, title, trace, result, doc, definition, joined, signature.result)
+    return TracedFunction(
+        unit, title, trace, result, doc, definition, joined, signature.result, options.outputs
+    )
 
 
 def _wrapping(
@@ -190,7 +218,9 @@ def _called_with(names: list[str], signature: Signature, function: Any, trace: T
     return found
 
 
-def _outputs(result: Any, unit: str, group: Group | None = None) -> list[tuple[str, Expr]]:
+def _outputs(
+    result: Any, unit: str, group: Group | None = None, names: Sequence[str] = ()
+) -> list[tuple[str, Expr]]:
     if isinstance(result, Mapping):
         named = list(result.items())
         for k, _ in named:
@@ -198,6 +228,9 @@ def _outputs(result: Any, unit: str, group: Group | None = None) -> list[tuple[s
                 raise TraceError(
                     f"{unit} returns {short_repr(k)}, which is not a name for a result"
                 )
+    elif names:
+        values = result if isinstance(result, tuple | list) else [result]
+        named = [*zip(names, values, strict=True)]
     elif group is not None:
         named = [*zip((n for n, _ in group.results), result, strict=True)]
     elif isinstance(result, (tuple, list)):

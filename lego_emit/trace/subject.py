@@ -34,6 +34,8 @@ def traced_subject(
             f"name is {short_repr(name)}, no name for a function; write one as 'my_layout'"
         )
     if are_formulas(subject):
+        if options.outputs:
+            raise _no_outputs(name or "expression", "are of expressions: give those in a dict")
         if view:
             raise _no_view(name or "expression", "it is an expression")
         from .formulas import subject_of_formulas
@@ -118,6 +120,8 @@ def _of_one_subject(
     subject: Any, name: str | None, options: TraceOptions, view: bool, alone: bool = True
 ) -> Subject:
     if isinstance(subject, Block):
+        if options.outputs:
+            raise _no_outputs(name or "layout", "are a layout's, which have names")
         return _of_layout(subject, name or "layout", options, view, alone)
     if not callable(subject):
         raise _no_subject(subject)
@@ -128,6 +132,8 @@ def _of_one_subject(
     numbers = replace(options, sizes=found.trace.sizes)
     title = found.title + (numbers.in_title(" with ") if alone else "")
     if isinstance(found.result, Block):
+        if options.outputs:
+            raise _no_outputs(unit, "are a layout's, which have names")
         functions = _layout_functions(
             unit, found.result, found.trace, view, found.doc, found.definition
         )
@@ -248,6 +254,12 @@ def _layout_functions(
         functions[1].masks = layout.masks_inverse
         functions[1].definition = OfLayout(given, back, unit, targets, inverse=True)
     return functions
+
+
+def _no_outputs(unit: str, reason: str) -> TraceError:
+    return TraceError(
+        f"{unit}: outputs is for a function that returns a tuple; its results {reason}"
+    )
 
 
 def _view(unit: str, layout: Block, trace: Trace) -> View[Expr]:
