@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .check.emission import SelfCheck
 from .emit import registry
 from .emit.emit import emit
-from .emit.naming import AS_WRITTEN, Naming
+from .emit.naming import AS_WRITTEN, Naming, of_module
 from .emit.unit import Unit
 from .errors import LegoError, TargetError, did_you_mean
 from .ir.program import Program
@@ -242,7 +242,7 @@ def emit_program(
     sizes: the parameters that are numbers in it; naming, index_types: as emit() takes them."""
     static = {p.name for f in program.functions for p in f.static}
     fixed = {n: v for n, v in (sizes or {}).items() if n not in static}
-    naming = registry.printer(target).naming_of(program, naming)
+    naming = of_module(registry.printer(target), program, naming)
     unit = emit(program, target, fixed, naming, index_types)
     return Emitted(
         unit.source, unit.program, unit.printer, unit.fixed, unit.known, subject, program

@@ -13,7 +13,7 @@ from ..ir.program import Function, Program
 from ..ir.relations import renamed, with_tables
 from ..table_lookup import Entries
 from . import registry
-from .naming import AS_WRITTEN, Naming, fresh, keys_of
+from .naming import AS_WRITTEN, Naming, as_written, fresh, keys_of
 from .printer import Printer
 from .unit import Unit
 
@@ -58,7 +58,7 @@ def emit(
                 f"{printer.title}: the file has no function {function.name}; let the template of "
                 f"{type(printer).__name__} print each of functions"
             )
-    known, plain = legal, printer.as_written
+    known, plain = legal, as_written(printer)
     if plain is not printer:
         known = _legalize(program, plain)
     return Unit(source, legal, printer, dict(sizes or {}), known)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import TargetError, did_you_mean, short_repr
@@ -139,3 +140,63 @@ def keys_of(name: str, printer: Any, beside: Beside = None) -> set[str]:
     """What a name takes from the others; see fresh()."""
     key = name.lower() if printer.case_insensitive else name
     return {key, *beside(name)} if beside else {key}
+
+
+def in_spelling(printer: Any, naming: Naming, index_types: Iterable[str] = ()) -> Any:
+    """A printer for one file, whose names and index types are spelled as the user says, in the language's
+    own style where that says none. Raises TargetError where the language has no such namespace or prefix."""
+    if naming.namespace == printer.default_namespace:
+        naming = replace(naming, namespace="")
+    if printer.style and not naming.style:
+        naming = replace(naming, style=printer.style, usual=True)
+    if naming.namespace:
+        _check_namespace(naming.namespace, printer)
+    if not printer.legal_name(f"{naming.prefix}x").startswith(naming.prefix):
+        raise TargetError(f"prefix: no name begins with {naming.prefix!r} in {printer.title}")
+    for option, wanted, known in (
+        ("arrays", naming.arrays, filter(None, printer.array_forms)),
+        ("results", naming.results, printer.result_forms),
+    ):
+        if wanted and wanted not in (listed := [*known]):
+            has = ", ".join(listed) or "none to choose from"
+            raise TargetError(f"{option} is {wanted!r}; {printer.title} has {has}")
+    spelled = dict(printer.index_names[t] for t in index_types if t in printer.index_names)
+    if naming == printer.naming and not spelled:
+        return printer
+    made = copy(printer)
+    made.naming, made.types = naming, {**printer.types, **spelled}
+    return made
+
+
+def as_written(printer: Any) -> Any:
+    """A printer for one file without the language's own style of names."""
+    if not printer.naming.usual:
+        return printer
+    made = copy(printer)
+    made.naming = replace(printer.naming, style="", module="", usual=False)
+    return made
+
+
+def of_module(printer: Any, program: Any, naming: Naming) -> Naming:
+    """The naming of a file that holds a program alone: where that is a module of one layout, functions have
+    no NAME_."""
+    if not (printer.is_module and program.is_layout) or naming.style or naming.prefix:
+        return naming
+    return replace(naming, module=program.name, usual=True)
+
+
+def _check_namespace(namespace: str, printer: Any) -> None:
+    if printer.namespaces is None:
+        raise TargetError(
+            f"namespace: a file has none in {printer.title}; give its names a prefix, or the file "
+            "that name"
+        )
+    parts = namespace.split(printer.namespaces) if printer.namespaces else [namespace]
+    for part in parts:
+        legal = part and part in (printer.legal_name(part), printer.default_namespace)
+        if not legal or part in printer.taken_namespaces:
+            example = (printer.namespaces or "_").join(("acme", "tiles"))
+            raise TargetError(
+                f"namespace is {short_repr(namespace)}, no name for one in {printer.title}; write one "
+                f"as {example!r}"
+            )

@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from ..errors import TargetError, short_repr
+from ..errors import TargetError
 from ..ir.cost import LATENCY, Cost
 from ..ir.index_types import BOOL, IndexType, by_name
 from ..ir.nodes import Node
@@ -26,7 +25,7 @@ from ..operations import OPS
 from ..table_lookup import Entries
 from ..templates import ENDING, environment, named
 from .comments import in_comments
-from .naming import AS_WRITTEN, Naming
+from .naming import AS_WRITTEN, Naming, in_spelling
 from .ops import ATOM, BREAK, Op, call
 from .ops import infix as infix
 from .planned import PlanPrinter
@@ -204,43 +203,7 @@ class Printer:
     def spelling(self, naming: Naming, index_types: Iterable[str] = ()) -> Self:
         """This printer for one file, whose names and index types are spelled as the user says. Raises
         TargetError where the language has no such namespace or prefix."""
-        if naming.namespace == self.default_namespace:
-            naming = replace(naming, namespace="")
-        if self.style and not naming.style:
-            naming = replace(naming, style=self.style, usual=True)
-        if naming.namespace:
-            self._check_namespace(naming.namespace)
-        if not self.legal_name(f"{naming.prefix}x").startswith(naming.prefix):
-            raise TargetError(f"prefix: no name begins with {naming.prefix!r} in {self.title}")
-        for option, wanted, known in (
-            ("arrays", naming.arrays, filter(None, self.array_forms)),
-            ("results", naming.results, self.result_forms),
-        ):
-            if wanted and wanted not in (listed := [*known]):
-                has = ", ".join(listed) or "none to choose from"
-                raise TargetError(f"{option} is {wanted!r}; {self.title} has {has}")
-        spelled = dict(self.index_names[t] for t in index_types if t in self.index_names)
-        if naming == self.naming and not spelled:
-            return self
-        made = copy(self)
-        made.naming, made.types = naming, {**self.types, **spelled}
-        return made
-
-    def naming_of(self, program: Program, naming: Naming) -> Naming:
-        """The naming of a file that holds a program alone: where that is a module of one layout, functions
-        have no NAME_."""
-        if not (self.is_module and program.is_layout) or naming.style or naming.prefix:
-            return naming
-        return replace(naming, module=program.name, usual=True)
-
-    @property
-    def as_written(self) -> Self:
-        """This printer, without the language's own style of names."""
-        if not self.naming.usual:
-            return self
-        made = copy(self)
-        made.naming = replace(self.naming, style="", module="", usual=False)
-        return made
+        return in_spelling(self, naming, index_types)
 
     def array_name(self, name: str) -> str:
         """The array form of the function of that name."""
@@ -249,22 +212,6 @@ class Printer:
     def result_name(self, name: str) -> str:
         """The type of the several results of the function of that name, where it has one."""
         return self.naming.type_after(name, "result")
-
-    def _check_namespace(self, namespace: str) -> None:
-        if self.namespaces is None:
-            raise TargetError(
-                f"namespace: a file has none in {self.title}; give its names a prefix, or the file "
-                "that name"
-            )
-        parts = namespace.split(self.namespaces) if self.namespaces else [namespace]
-        for part in parts:
-            legal = part and part in (self.legal_name(part), self.default_namespace)
-            if not legal or part in self.taken_namespaces:
-                example = (self.namespaces or "_").join(("acme", "tiles"))
-                raise TargetError(
-                    f"namespace is {short_repr(namespace)}, no name for one in {self.title}; write one "
-                    f"as {example!r}"
-                )
 
     def legal_name(self, name: str) -> str:
         """name itself, or the nearest name that the language accepts (the same every time)."""

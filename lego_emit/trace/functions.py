@@ -57,7 +57,9 @@ class TracedFunction:
         """The function of indices that it is. Raises TraceError for names that its results cannot have."""
         group = None if isinstance(self.result, Mapping) else self.group
         if self.outputs:
-            self._check_outputs(len(_outputs(self.result, self.unit, group)))
+            from .outputs import check
+
+            check(self, len(_outputs(self.result, self.unit, group)))
             group = group and replace(group, members=tuple(self.outputs))
         return Traced(
             self.unit,
@@ -70,26 +72,6 @@ class TracedFunction:
             joined=self.joined,
             group=group,
         )
-
-    def _check_outputs(self, count: int) -> None:
-        names, t = self.outputs, self.trace
-        parameters = {*t.signature, *t.free, *t.axes}
-        twice = next((n for n in names if names.count(n) > 1), None)
-        taken = next((n for n in names if n in parameters), None)
-        wrong = ""
-        if isinstance(self.result, Mapping) or (self.group is not None and self.group.fields):
-            wrong = "they have names, those of what it returns"
-        elif len(names) != count:
-            wrong = f"it has {count}"
-        elif twice is not None:
-            wrong = f"{twice} stands there twice"
-        elif taken is not None:
-            wrong = f"{taken} is a parameter"
-        if wrong:
-            raise TraceError(
-                f"{self.unit}: outputs names its results {', '.join(names)}, and {wrong}; give each result of "
-                "a tuple one name of its own, or leave outputs out"
-            )
 
     def diagnostics(self) -> tuple[str, ...]:
         """What may not be meant."""

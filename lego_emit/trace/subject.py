@@ -34,8 +34,7 @@ def traced_subject(
             f"name is {short_repr(name)}, no name for a function; write one as 'my_layout'"
         )
     if are_formulas(subject):
-        if options.outputs:
-            raise _no_outputs(name or "expression", "are of expressions: give those in a dict")
+        _check_outputs(name or "expression", subject, options)
         if view:
             raise _no_view(name or "expression", "it is an expression")
         from .formulas import subject_of_formulas
@@ -120,8 +119,7 @@ def _of_one_subject(
     subject: Any, name: str | None, options: TraceOptions, view: bool, alone: bool = True
 ) -> Subject:
     if isinstance(subject, Block):
-        if options.outputs:
-            raise _no_outputs(name or "layout", "are a layout's, which have names")
+        _check_outputs(name or "layout", subject, options)
         return _of_layout(subject, name or "layout", options, view, alone)
     if not callable(subject):
         raise _no_subject(subject)
@@ -132,8 +130,7 @@ def _of_one_subject(
     numbers = replace(options, sizes=found.trace.sizes)
     title = found.title + (numbers.in_title(" with ") if alone else "")
     if isinstance(found.result, Block):
-        if options.outputs:
-            raise _no_outputs(unit, "are a layout's, which have names")
+        _check_outputs(unit, found.result, options)
         functions = _layout_functions(
             unit, found.result, found.trace, view, found.doc, found.definition
         )
@@ -256,10 +253,11 @@ def _layout_functions(
     return functions
 
 
-def _no_outputs(unit: str, reason: str) -> TraceError:
-    return TraceError(
-        f"{unit}: outputs is for a function that returns a tuple; its results {reason}"
-    )
+def _check_outputs(unit: str, subject: Any, options: TraceOptions) -> None:
+    if options.outputs:
+        from .outputs import refused
+
+        raise refused(unit, subject)
 
 
 def _view(unit: str, layout: Block, trace: Trace) -> View[Expr]:
