@@ -176,7 +176,7 @@ def _names(name: str, value: Any) -> list[str]:
 
 
 def _outputs(name: str, value: Any) -> tuple[str, ...]:
-    names = value.replace(",", " ").split() if isinstance(value, str) else value
+    names = value.replace(",", " ").split() if isinstance(value, str) else value or ()
     known = isinstance(names, list | tuple) and all(isinstance(n, str) for n in names)
     if not known or not all(n.isidentifier() for n in names):
         raise OptionError(f"outputs is {short_repr(value)}; give names such as ('x', 'y')")

@@ -109,10 +109,9 @@ def told(unit: Unit, name: str | None = None) -> list[Told]:
         n for f in functions for n in (f.name, *(old for old, new in f.renamed if new == f.name))
     }
     if name is not None and name not in known:
-        emitted = [f.name for f in functions]
+        own = [f.name for f in unit.functions]
         raise TargetError(
-            f"no function {name!r} in {program.name}; it has {', '.join(emitted)}."
-            f"{did_you_mean(name, emitted)}"
+            f"no function {name!r} in {program.name}; it has {', '.join(own)}.{did_you_mean(name, own)}"
         )
     found = []
     for function in functions:
