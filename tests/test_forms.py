@@ -384,8 +384,8 @@ def test_quotients_from_others(low, index_type):
         ),
         (
             "x // 5, x % 40, x // 40",
-            "const std::int32_t x_div_5 = x / 5; const std::int32_t x_div_5_div_8 = x_div_5 >> 3; "
-            "return {x_div_5, x - 40 * x_div_5_div_8, x_div_5_div_8};",
+            "const std::int32_t x_div_5 = x / 5; const std::int32_t quotient = x_div_5 >> 3; "
+            "return {x_div_5, x - 40 * quotient, quotient};",
         ),
         ("x % 18 % 9 + y,", "return x % 9 + y;"),
     ],

@@ -1,11 +1,14 @@
 """Parts of the lowering by themselves: what looks at all values, names, bounds, conditions as text."""
 
+import re
+
+import index_functions
 import numpy as np
 import pytest
 import sympy
 from nested import as_tuple
 
-from lego_emit import Col, GroupBy, RegP, generate
+from lego_emit import Col, GroupBy, RegP, generate, golden
 from lego_emit.arith import sympy_nodes
 from lego_emit.arith.analyzer import Analyzer
 from lego_emit.arith.context import plain
@@ -24,6 +27,7 @@ from lego_emit.lower.lowering import Lowering
 from lego_emit.lower.relations import condition
 from lego_emit.lower.widths import _at_most
 from lego_emit.lower.words import word_of
+from lego_emit.operations import OPS
 from lego_emit.pipeline import dialect_of
 from lego_emit.run import registry
 from lego_emit.table_lookup import Entries
@@ -117,8 +121,35 @@ def test_a_node_that_no_numpy_array_gives_has_no_columns():
 
 
 def test_a_name_has_no_sign():
-    assert _hint(Node("mul", (var(), Node("const", (), -3)))) == "scaled"
-    assert _hint(Node("floordiv", (var(), Node("const", (), 3)))) == "x_div_3"
+    assert _hint(Node("mul", (var(), Node("const", (), -3))), set()) == "scaled"
+    assert _hint(Node("floordiv", (var(), Node("const", (), 3))), set()) == "x_div_3"
+
+
+def test_a_name_is_short():
+    """It is made of parameters and numbers, and of none that was made so."""
+
+    def hint(op, a, b, made=()):
+        right = Node("const", (), b) if isinstance(b, int) else Node("var", (), b)
+        return _hint(Node(op, (Node("var", (), a), right)), {*made})
+
+    assert hint("mod", "at.x", 8) == "at_x_mod_8" and hint("shr", "i", 5) == "i_div_32"
+    assert hint("div", "i", "BM") == "i_div_BM" and hint("floormod", "X[0]", 4) == "X0_mod_4"
+    assert hint("div", "i_div_3", 5, ["i_div_3"]) == hint("div", "i", "m", ["m"]) == "quotient"
+    assert hint("div", "i", "group_size_m") == "quotient" and hint("mod", "i", "a_b") == "rest"
+    assert hint("and", "a_parameter_that_is_long", 7) == "bits"
+
+
+def test_names_of_statements_in_golden_cases():
+    """Beyond a parameter, two words."""
+    kinds = {row.name for row in OPS.values()}
+    for case in golden.cases(index_functions.ROOT)[::7]:
+        for f in case.emit("cpp").lowered.functions:
+            parameters = {p.name.replace(".", "_") for p in f.params}
+            for name, _ in f.body:
+                kind, _, number = name.partition("_")
+                whole = kind in kinds and (not number or number.isdigit())
+                parts = re.fullmatch(r"(\w+)_(div|mod)_([^\W_]+)", name)
+                assert whole or (parts and parts[1] in parameters and len(name) <= 20), name
 
 
 def test_what_a_chain_compares_stays_in_its_order():

@@ -301,7 +301,7 @@ def test_rust_s_usize_is_not_cast():
     assert "    let len = M + 1;\n" in source
     for index_type, call in (("usize", "(i, j)\n"), ("uint32", "(i as u32, j as u32) as usize\n")):
         unit = generate(GroupBy([3, 4]), "rust", view=True, index_type=index_type)
-        assert f"        layout_apply{call}" in unit.source
+        assert f"        apply{call}" in unit.source
 
 
 def test_rust_s_usize_of_64_bits_is_asked_for_where_it_is_needed():

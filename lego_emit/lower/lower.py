@@ -30,6 +30,7 @@ speculated): a divisor that may be 0 where its branch is not taken is replaced b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
@@ -48,6 +49,7 @@ from .style import Style
 
 LEAST = 2  # operations up to which the form that a function was written in is not asked for
 WHOLES = 4  # ways to keep flat positions whole that are tried
+LONGEST_NAME = 20  # of a statement that is called by what it is made of
 
 
 @dataclass
@@ -280,7 +282,7 @@ def finish(
     for k in graph.reached([*roots, *lasts.values()]):
         node = made(k, nodes)
         if k in named:
-            name = names_given.get(k) or _fresh(_hint(node), used)
+            name = names_given.get(k) or _fresh(_hint(node, used - {*taken}), used)
             body.append((name, node))
             node = Node("var", (), name, node.lo, node.hi)
         nodes[k] = node
@@ -341,27 +343,26 @@ def _node(op: str, *args: Node) -> Node:
     return Node(op, args, None, *interval(op, [(a.lo, a.hi) for a in args]))
 
 
-def _hint(node: Node) -> str:
-    """A readable name: i_div_3, at_x_mod_8, X0_div_2, else what kind of value it is."""
-    return _formula_hint(node).replace(".", "_").replace("[", "").replace("]", "")
-
-
-def _formula_hint(node: Node) -> str:
+def _hint(node: Node, made: set[str]) -> str:
+    """A short name: i_div_3 or at_x_mod_8 of a parameter, else what kind of value it is. made: names that
+    are no parameters', of which none is made."""
     a, *rest = node.args
     b = rest[0] if rest else None
-    if a.op == "var" and b is not None and b.op in ("const", "var"):
-        size = b.value
-        if isinstance(size, int) and size < 0:
-            return OPS[node.op].name
-        if node.op in ("div", "floordiv"):
-            return f"{a.value}_div_{size}"
-        if node.op in ("mod", "floormod"):
-            return f"{a.value}_mod_{size}"
-        if isinstance(size, int) and node.op == "shr":
-            return f"{a.value}_div_{1 << size}"
-        if isinstance(size, int) and node.op == "and" and size & (size + 1) == 0:
-            return f"{a.value}_mod_{size + 1}"
-    return OPS[node.op].name
+    kind = OPS[node.op].name
+    if a.op != "var" or b is None or b.op not in ("const", "var") or {a.value, b.value} & made:
+        return kind
+    size, sign = b.value, ""
+    if node.op in ("div", "floordiv"):
+        sign = "div"
+    elif node.op in ("mod", "floormod"):
+        sign = "mod"
+    elif isinstance(size, int) and node.op == "shr":
+        sign, size = "div", 1 << size
+    elif isinstance(size, int) and node.op == "and" and size & (size + 1) == 0:
+        sign, size = "mod", size + 1
+    short = sign and not (isinstance(size, int) and size < 0) and "_" not in f"{size}"
+    name = re.sub(r"[\]\[]", "", f"{a.value}_{sign}_{size}").replace(".", "_")
+    return name if short and len(name) <= LONGEST_NAME else kind
 
 
 def _fresh(hint: str, taken: set[str]) -> str:

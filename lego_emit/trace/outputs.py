@@ -37,4 +37,6 @@ def refused(unit: str, subject: Any) -> TraceError:
     reason = "are of expressions: give those in a dict"
     if isinstance(subject, Block):
         reason = "are a layout's, which have names"
-    return TraceError(f"{unit}: outputs is for a function that returns a tuple; its results {reason}")
+    return TraceError(
+        f"{unit}: outputs is for a function that returns a tuple; its results {reason}"
+    )
