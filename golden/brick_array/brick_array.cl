@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_CL
-#define LEGO_BRICK_ARRAY_CL 0x07b715d4
+#define LEGO_BRICK_ARRAY_CL 0x763c7b91
 
 /// Physical position of the logical index (i, j, k, l, m, n).
 /// @param N N >= 1
@@ -39,18 +39,18 @@ typedef struct brick_array_inv_result {
 /// @pre N*N <= INT_MAX
 static inline brick_array_inv_result brick_array_inv(int N, int B, int flat) {
   const int flat_div_N = flat / N;
-  const int flat_div_N_div_N = flat_div_N / N;
+  const int quotient = flat_div_N / N;
   const brick_array_inv_result result = {
-      flat_div_N_div_N / B,
+      quotient / B,
       flat % (N * N) / (B * N),
       flat % N / B,
-      flat_div_N_div_N % B,
+      quotient % B,
       flat_div_N % B,
       flat % B,
   };
   return result;
 }
 
-#elif LEGO_BRICK_ARRAY_CL != 0x07b715d4
+#elif LEGO_BRICK_ARRAY_CL != 0x763c7b91
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_CL

@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_CUH
-#define LEGO_BRICK_ARRAY_CUH 0x34fb31db
+#define LEGO_BRICK_ARRAY_CUH 0x4fb1a52c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -49,12 +49,12 @@ struct brick_array_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr brick_array_inv_result brick_array_inv(
     int N, int B, int flat) noexcept {
   const int flat_div_N = flat / N;
-  const int flat_div_N_div_N = flat_div_N / N;
+  const int quotient = flat_div_N / N;
   return {
-      flat_div_N_div_N / B,
+      quotient / B,
       flat % (N * N) / (B * N),
       flat % N / B,
-      flat_div_N_div_N % B,
+      quotient % B,
       flat_div_N % B,
       flat % B,
   };
@@ -65,6 +65,6 @@ struct brick_array_inv_result {
   return N >= 1 && B >= 1 && N % B == 0 && N <= 2147483647 / N / N && B <= 2147483647;
 }
 
-#elif LEGO_BRICK_ARRAY_CUH != 0x34fb31db
+#elif LEGO_BRICK_ARRAY_CUH != 0x4fb1a52c
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_CUH

@@ -37,13 +37,13 @@ contains
   elemental subroutine brick_array_inv(N, B, flat, i, j, k, l, m, n_2)
     integer(int64), intent(in) :: N, B, flat
     integer(int64), intent(out) :: i, j, k, l, m, n_2
-    integer(int64) :: flat_div_N, flat_div_N_div_N
+    integer(int64) :: flat_div_N, quotient
     flat_div_N = flat / N
-    flat_div_N_div_N = flat_div_N / N
-    i = flat_div_N_div_N / B
+    quotient = flat_div_N / N
+    i = quotient / B
     j = mod(flat, N * N) / (B * N)
     k = mod(flat, N) / B
-    l = mod(flat_div_N_div_N, B)
+    l = mod(quotient, B)
     m = mod(flat_div_N, B)
     n_2 = mod(flat, B)
   end subroutine brick_array_inv

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_ARRAY_GLSL
-#define LEGO_BRICK_ARRAY_GLSL 0x7c0b8f75
+#define LEGO_BRICK_ARRAY_GLSL 0x39f75237
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // N >= 1
@@ -34,15 +34,15 @@ int brickArrayApply(int N, int B, int i, int j, int k, int l, int m, int n) {
 void brickArrayInv(
     int N, int B, int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
   int flatDivN = flat_v / N;
-  int flatDivNDivN = flatDivN / N;
-  i = flatDivNDivN / B;
+  int quotient = flatDivN / N;
+  i = quotient / B;
   j = flat_v % (N * N) / (B * N);
   k = flat_v % N / B;
-  l = flatDivNDivN % B;
+  l = quotient % B;
   m = flatDivN % B;
   n = flat_v % B;
 }
 
-#elif LEGO_BRICK_ARRAY_GLSL != 0x7c0b8f75
+#elif LEGO_BRICK_ARRAY_GLSL != 0x39f75237
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_GLSL

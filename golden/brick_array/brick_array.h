@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_H
-#define LEGO_BRICK_ARRAY_H 0x2ef59d7c
+#define LEGO_BRICK_ARRAY_H 0x139fb4f8
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,12 +43,12 @@ typedef struct brick_array_inv_result {
 /// @pre N*N <= INT64_MAX
 static inline brick_array_inv_result brick_array_inv(int64_t N, int64_t B, int64_t flat) {
   const int64_t flat_div_N = flat / N;
-  const int64_t flat_div_N_div_N = flat_div_N / N;
+  const int64_t quotient = flat_div_N / N;
   const brick_array_inv_result result = {
-      flat_div_N_div_N / B,
+      quotient / B,
       flat % (N * N) / (B * N),
       flat % N / B,
-      flat_div_N_div_N % B,
+      quotient % B,
       flat_div_N % B,
       flat % B,
   };
@@ -60,6 +60,6 @@ static inline bool brick_array_fits(int64_t N, int64_t B) {
   return N >= 1 && B >= 1 && N % B == 0 && N <= INT64_MAX / N / N;
 }
 
-#elif LEGO_BRICK_ARRAY_H != 0x2ef59d7c
+#elif LEGO_BRICK_ARRAY_H != 0x139fb4f8
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_H

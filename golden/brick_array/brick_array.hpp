@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_HPP
-#define LEGO_BRICK_ARRAY_HPP 0x30cd8c02
+#define LEGO_BRICK_ARRAY_HPP 0x49bfb84b
 
 #include <cstdint>
 
@@ -46,12 +46,12 @@ struct brick_array_inv_result {
 [[nodiscard]] constexpr brick_array_inv_result brick_array_inv(
     std::int64_t N, std::int64_t B, std::int64_t flat) noexcept {
   const std::int64_t flat_div_N = flat / N;
-  const std::int64_t flat_div_N_div_N = flat_div_N / N;
+  const std::int64_t quotient = flat_div_N / N;
   return {
-      flat_div_N_div_N / B,
+      quotient / B,
       flat % (N * N) / (B * N),
       flat % N / B,
-      flat_div_N_div_N % B,
+      quotient % B,
       flat_div_N % B,
       flat % B,
   };
@@ -64,6 +64,6 @@ struct brick_array_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_BRICK_ARRAY_HPP != 0x30cd8c02
+#elif LEGO_BRICK_ARRAY_HPP != 0x49bfb84b
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_HPP

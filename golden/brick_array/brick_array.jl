@@ -48,9 +48,9 @@ Logical index (i, j, k, l, m, n) of a physical position.
 """
 @inline function brick_array_inv(N::Int64, B::Int64, flat::Int64)::NTuple{6, Int64}
     flat_div_N = div(flat, N)
-    flat_div_N_div_N = div(flat_div_N, N)
-    return (div(flat_div_N_div_N, B), div(flat % (N * N), B * N), div(flat % N, B),
-        flat_div_N_div_N % B, flat_div_N % B, flat % B)
+    quotient = div(flat_div_N, N)
+    return (div(quotient, B), div(flat % (N * N), B * N), div(flat % N, B), quotient % B,
+        flat_div_N % B, flat % B)
 end
 
 function brick_array_inv(N::Integer, B::Integer, flat::Integer)

@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_METAL
-#define LEGO_BRICK_ARRAY_METAL 0x0c58e770
+#define LEGO_BRICK_ARRAY_METAL 0x0a2cbca4
 
 #include <metal_stdlib>
 
@@ -41,17 +41,17 @@ struct BrickArrayInvResult {
 /// @pre N*N <= INT_MAX
 static inline BrickArrayInvResult brickArrayInv(int N, int B, int flat) {
   const int flatDivN = flat / N;
-  const int flatDivNDivN = flatDivN / N;
+  const int quotient = flatDivN / N;
   return {
-      flatDivNDivN / B,
+      quotient / B,
       flat % (N * N) / (B * N),
       flat % N / B,
-      flatDivNDivN % B,
+      quotient % B,
       flatDivN % B,
       flat % B,
   };
 }
 
-#elif LEGO_BRICK_ARRAY_METAL != 0x0c58e770
+#elif LEGO_BRICK_ARRAY_METAL != 0x0a2cbca4
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_METAL

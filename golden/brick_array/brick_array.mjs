@@ -37,12 +37,12 @@ export function brickArrayApply(N, B, i, j, k, l, m, n) {
  */
 export function brickArrayInv(N, B, flat) {
   const flatDivN = Math.trunc(flat / N);
-  const flatDivNDivN = Math.trunc(flatDivN / N);
+  const quotient = Math.trunc(flatDivN / N);
   return [
-    Math.trunc(flatDivNDivN / B),
+    Math.trunc(quotient / B),
     Math.trunc(flat % (N * N) / (B * N)),
     Math.trunc(flat % N / B),
-    flatDivNDivN % B,
+    quotient % B,
     flatDivN % B,
     flat % B,
   ];

@@ -38,15 +38,15 @@ func.func @brick_array_apply(%N: i64, %B: i64, %i: i64, %j: i64, %k: i64, %l: i6
 // Assumes N*N <= 2^63 - 1
 func.func @brick_array_inv(%N: i64, %B: i64, %flat: i64) -> (i64, i64, i64, i64, i64, i64) {
   %flat_div_N = arith.divsi %flat, %N : i64
-  %flat_div_N_div_N = arith.divsi %flat_div_N, %N : i64
-  %0 = arith.divsi %flat_div_N_div_N, %B : i64
+  %quotient = arith.divsi %flat_div_N, %N : i64
+  %0 = arith.divsi %quotient, %B : i64
   %1 = arith.muli %N, %N : i64
   %2 = arith.remsi %flat, %1 : i64
   %3 = arith.muli %B, %N : i64
   %4 = arith.divsi %2, %3 : i64
   %5 = arith.remsi %flat, %N : i64
   %6 = arith.divsi %5, %B : i64
-  %7 = arith.remsi %flat_div_N_div_N, %B : i64
+  %7 = arith.remsi %quotient, %B : i64
   %8 = arith.remsi %flat_div_N, %B : i64
   %9 = arith.remsi %flat, %B : i64
   return %0, %4, %6, %7, %8, %9 : i64, i64, i64, i64, i64, i64

@@ -40,12 +40,12 @@ def brick_array_inv(N: int, B: int, flat: int) -> tuple[int, int, int, int, int,
     Assumes N % B == 0.
     """
     flat_div_N = flat // N
-    flat_div_N_div_N = flat_div_N // N
+    quotient = flat_div_N // N
     return (
-        flat_div_N_div_N // B,
+        quotient // B,
         flat % (N * N) // (B * N),
         flat % N // B,
-        flat_div_N_div_N % B,
+        quotient % B,
         flat_div_N % B,
         flat % B,
     )

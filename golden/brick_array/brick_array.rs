@@ -46,12 +46,12 @@ pub const fn apply(N: i64, B: i64, i: i64, j: i64, k: i64, l: i64, m: i64, n: i6
 #[inline]
 pub const fn inv(N: i64, B: i64, flat: i64) -> (i64, i64, i64, i64, i64, i64) {
     let flat_div_N = flat / N;
-    let flat_div_N_div_N = flat_div_N / N;
+    let quotient = flat_div_N / N;
     (
-        flat_div_N_div_N / B,
+        quotient / B,
         flat % (N * N) / (B * N),
         flat % N / B,
-        flat_div_N_div_N % B,
+        quotient % B,
         flat_div_N % B,
         flat % B,
     )

@@ -39,12 +39,7 @@ struct BrickArrayInvResult {
 /// Assumes N*N <= 2^31 - 1
 fn brickArrayInv(N: i32, B: i32, flat: i32) -> BrickArrayInvResult {
   let flatDivN = flat / N;
-  let flatDivNDivN = flatDivN / N;
+  let quotient = flatDivN / N;
   return BrickArrayInvResult(
-      flatDivNDivN / B,
-      flat % (N * N) / (B * N),
-      flat % N / B,
-      flatDivNDivN % B,
-      flatDivN % B,
-      flat % B);
+      quotient / B, flat % (N * N) / (B * N), flat % N / B, quotient % B, flatDivN % B, flat % B);
 }

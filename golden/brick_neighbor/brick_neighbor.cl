@@ -2,7 +2,7 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_CL
-#define LEGO_BRICK_NEIGHBOR_CL 0x1dcff0de
+#define LEGO_BRICK_NEIGHBOR_CL 0x167b8cc2
 
 /// The index at (x, y, z, dx, dy, dz).
 /// @param N N >= 1
@@ -22,15 +22,15 @@
 static inline int brick_neighbor(int N, int B, int x, int y, int z, int dx, int dy, int dz) {
   const int total = dy + y;
   const int total_2 = dz + z;
-  const int total_2_div_B = total_2 / B;
+  const int quotient = total_2 / B;
   const int total_3 = dx + x;
-  const int total_3_div_B = total_3 / B;
+  const int quotient_2 = total_3 / B;
   return B
-      * (B * (B * (total_2_div_B - total_3_div_B) + total / B * (N - 1) + total_3)
-         + N * N * total_3_div_B + total - total_2_div_B)
+      * (B * (B * (quotient - quotient_2) + total / B * (N - 1) + total_3) + N * N * quotient_2
+         + total - quotient)
       + total_2;
 }
 
-#elif LEGO_BRICK_NEIGHBOR_CL != 0x1dcff0de
+#elif LEGO_BRICK_NEIGHBOR_CL != 0x167b8cc2
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_CL

@@ -2,7 +2,7 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_CUH
-#define LEGO_BRICK_NEIGHBOR_CUH 0x5fade3c6
+#define LEGO_BRICK_NEIGHBOR_CUH 0x570dd972
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -31,12 +31,12 @@
     int N, int B, int x, int y, int z, int dx, int dy, int dz) noexcept {
   const int total = dy + y;
   const int total_2 = dz + z;
-  const int total_2_div_B = total_2 / B;
+  const int quotient = total_2 / B;
   const int total_3 = dx + x;
-  const int total_3_div_B = total_3 / B;
+  const int quotient_2 = total_3 / B;
   return B
-      * (B * (B * (total_2_div_B - total_3_div_B) + total / B * (N - 1) + total_3)
-         + N * N * total_3_div_B + total - total_2_div_B)
+      * (B * (B * (quotient - quotient_2) + total / B * (N - 1) + total_3) + N * N * quotient_2
+         + total - quotient)
       + total_2;
 }
 
@@ -45,6 +45,6 @@
   return N >= 1 && B >= 1 && N % B == 0 && N <= 2147483647 / N / N && B <= 2147483647;
 }
 
-#elif LEGO_BRICK_NEIGHBOR_CUH != 0x5fade3c6
+#elif LEGO_BRICK_NEIGHBOR_CUH != 0x570dd972
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_CUH

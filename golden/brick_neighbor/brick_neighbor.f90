@@ -25,15 +25,15 @@ contains
   !> @pre N*N*N <= huge(0_int64)
   elemental integer(int64) function brick_neighbor(N, B, x, y, z, dx, dy, dz)
     integer(int64), intent(in) :: N, B, x, y, z, dx, dy, dz
-    integer(int64) :: total, total_2, total_2_div_B, total_3, total_3_div_B
+    integer(int64) :: total, total_2, quotient, total_3, quotient_2
     total = dy + y
     total_2 = dz + z
-    total_2_div_B = total_2 / B
+    quotient = total_2 / B
     total_3 = dx + x
-    total_3_div_B = total_3 / B
+    quotient_2 = total_3 / B
     brick_neighbor = B &
-            * (B * (B * (total_2_div_B - total_3_div_B) + total / B * (N - 1) + total_3) &
-                + N * N * total_3_div_B + total - total_2_div_B) &
+            * (B * (B * (quotient - quotient_2) + total / B * (N - 1) + total_3) &
+                + N * N * quotient_2 + total - quotient) &
         + total_2
   end function brick_neighbor
 

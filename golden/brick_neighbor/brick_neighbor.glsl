@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_NEIGHBOR_GLSL
-#define LEGO_BRICK_NEIGHBOR_GLSL 0x23b579c6
+#define LEGO_BRICK_NEIGHBOR_GLSL 0x4c0ed35f
 
 // The index at (x, y, z, dx, dy, dz).
 // N >= 1
@@ -25,15 +25,15 @@
 int brickNeighbor(int N, int B, int x, int y, int z, int dx, int dy, int dz) {
   int total = dy + y;
   int total2 = dz + z;
-  int total2DivB = total2 / B;
+  int quotient = total2 / B;
   int total3 = dx + x;
-  int total3DivB = total3 / B;
+  int quotient2 = total3 / B;
   return B
-      * (B * (B * (total2DivB - total3DivB) + total / B * (N - 1) + total3) + N * N * total3DivB
-         + total - total2DivB)
+      * (B * (B * (quotient - quotient2) + total / B * (N - 1) + total3) + N * N * quotient2 + total
+         - quotient)
       + total2;
 }
 
-#elif LEGO_BRICK_NEIGHBOR_GLSL != 0x23b579c6
+#elif LEGO_BRICK_NEIGHBOR_GLSL != 0x4c0ed35f
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_GLSL

@@ -2,7 +2,7 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_H
-#define LEGO_BRICK_NEIGHBOR_H 0x009008e8
+#define LEGO_BRICK_NEIGHBOR_H 0x7a3d51bc
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,12 +26,12 @@ static inline int64_t brick_neighbor(
     int64_t N, int64_t B, int64_t x, int64_t y, int64_t z, int64_t dx, int64_t dy, int64_t dz) {
   const int64_t total = dy + y;
   const int64_t total_2 = dz + z;
-  const int64_t total_2_div_B = total_2 / B;
+  const int64_t quotient = total_2 / B;
   const int64_t total_3 = dx + x;
-  const int64_t total_3_div_B = total_3 / B;
+  const int64_t quotient_2 = total_3 / B;
   return B
-      * (B * (B * (total_2_div_B - total_3_div_B) + total / B * (N - 1) + total_3)
-         + N * N * total_3_div_B + total - total_2_div_B)
+      * (B * (B * (quotient - quotient_2) + total / B * (N - 1) + total_3) + N * N * quotient_2
+         + total - quotient)
       + total_2;
 }
 
@@ -40,6 +40,6 @@ static inline bool brick_neighbor_fits(int64_t N, int64_t B) {
   return N >= 1 && B >= 1 && N % B == 0 && N <= INT64_MAX / N / N;
 }
 
-#elif LEGO_BRICK_NEIGHBOR_H != 0x009008e8
+#elif LEGO_BRICK_NEIGHBOR_H != 0x7a3d51bc
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_H

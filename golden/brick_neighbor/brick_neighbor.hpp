@@ -2,7 +2,7 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_HPP
-#define LEGO_BRICK_NEIGHBOR_HPP 0x02acc836
+#define LEGO_BRICK_NEIGHBOR_HPP 0x11721393
 
 #include <cstdint>
 
@@ -28,12 +28,12 @@ namespace lego {
     std::int64_t dy, std::int64_t dz) noexcept {
   const std::int64_t total = dy + y;
   const std::int64_t total_2 = dz + z;
-  const std::int64_t total_2_div_B = total_2 / B;
+  const std::int64_t quotient = total_2 / B;
   const std::int64_t total_3 = dx + x;
-  const std::int64_t total_3_div_B = total_3 / B;
+  const std::int64_t quotient_2 = total_3 / B;
   return B
-      * (B * (B * (total_2_div_B - total_3_div_B) + total / B * (N - 1) + total_3)
-         + N * N * total_3_div_B + total - total_2_div_B)
+      * (B * (B * (quotient - quotient_2) + total / B * (N - 1) + total_3) + N * N * quotient_2
+         + total - quotient)
       + total_2;
 }
 
@@ -44,6 +44,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_BRICK_NEIGHBOR_HPP != 0x02acc836
+#elif LEGO_BRICK_NEIGHBOR_HPP != 0x11721393
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_HPP

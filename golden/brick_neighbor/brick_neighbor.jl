@@ -29,12 +29,12 @@ The index at (x, y, z, dx, dy, dz).
     dy::Int64, dz::Int64)::Int64
     total = dy + y
     total_2 = dz + z
-    total_2_div_B = div(total_2, B)
+    quotient = div(total_2, B)
     total_3 = dx + x
-    total_3_div_B = div(total_3, B)
+    quotient_2 = div(total_3, B)
     return B *
-            (B * (B * (total_2_div_B - total_3_div_B) + div(total, B) * (N - 1) + total_3) +
-                N * N * total_3_div_B + total - total_2_div_B) +
+            (B * (B * (quotient - quotient_2) + div(total, B) * (N - 1) + total_3) +
+                N * N * quotient_2 + total - quotient) +
         total_2
 end
 

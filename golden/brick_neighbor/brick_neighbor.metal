@@ -2,7 +2,7 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_METAL
-#define LEGO_BRICK_NEIGHBOR_METAL 0x0c65636a
+#define LEGO_BRICK_NEIGHBOR_METAL 0x283725da
 
 #include <metal_stdlib>
 
@@ -24,15 +24,15 @@
 static inline int brickNeighbor(int N, int B, int x, int y, int z, int dx, int dy, int dz) {
   const int total = dy + y;
   const int total2 = dz + z;
-  const int total2DivB = total2 / B;
+  const int quotient = total2 / B;
   const int total3 = dx + x;
-  const int total3DivB = total3 / B;
+  const int quotient2 = total3 / B;
   return B
-      * (B * (B * (total2DivB - total3DivB) + total / B * (N - 1) + total3) + N * N * total3DivB
-         + total - total2DivB)
+      * (B * (B * (quotient - quotient2) + total / B * (N - 1) + total3) + N * N * quotient2 + total
+         - quotient)
       + total2;
 }
 
-#elif LEGO_BRICK_NEIGHBOR_METAL != 0x0c65636a
+#elif LEGO_BRICK_NEIGHBOR_METAL != 0x283725da
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_METAL

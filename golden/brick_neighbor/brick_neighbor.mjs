@@ -29,12 +29,12 @@
 export function brickNeighbor(N, B, x, y, z, dx, dy, dz) {
   const total = dy + y;
   const total2 = dz + z;
-  const total2DivB = Math.trunc(total2 / B);
+  const quotient = Math.trunc(total2 / B);
   const total3 = dx + x;
-  const total3DivB = Math.trunc(total3 / B);
+  const quotient2 = Math.trunc(total3 / B);
   return B
-          * (B * (B * (total2DivB - total3DivB) + Math.trunc(total / B) * (N - 1) + total3)
-              + N * N * total3DivB + total - total2DivB)
+          * (B * (B * (quotient - quotient2) + Math.trunc(total / B) * (N - 1) + total3)
+              + N * N * quotient2 + total - quotient)
       + total2;
 }
 

@@ -22,10 +22,10 @@ func.func @brick_neighbor(%N: i64, %B: i64, %x: i64, %y: i64, %z: i64, %dx: i64,
   %c1_i64 = arith.constant 1 : i64
   %total = arith.addi %dy, %y : i64
   %total_2 = arith.addi %dz, %z : i64
-  %total_2_div_B = arith.divsi %total_2, %B : i64
+  %quotient = arith.divsi %total_2, %B : i64
   %total_3 = arith.addi %dx, %x : i64
-  %total_3_div_B = arith.divsi %total_3, %B : i64
-  %0 = arith.subi %total_2_div_B, %total_3_div_B : i64
+  %quotient_2 = arith.divsi %total_3, %B : i64
+  %0 = arith.subi %quotient, %quotient_2 : i64
   %1 = arith.muli %B, %0 : i64
   %2 = arith.divsi %total, %B : i64
   %3 = arith.subi %N, %c1_i64 : i64
@@ -34,10 +34,10 @@ func.func @brick_neighbor(%N: i64, %B: i64, %x: i64, %y: i64, %z: i64, %dx: i64,
   %6 = arith.addi %5, %total_3 : i64
   %7 = arith.muli %B, %6 : i64
   %8 = arith.muli %N, %N : i64
-  %9 = arith.muli %8, %total_3_div_B : i64
+  %9 = arith.muli %8, %quotient_2 : i64
   %10 = arith.addi %7, %9 : i64
   %11 = arith.addi %10, %total : i64
-  %12 = arith.subi %11, %total_2_div_B : i64
+  %12 = arith.subi %11, %quotient : i64
   %13 = arith.muli %B, %12 : i64
   %14 = arith.addi %13, %total_2 : i64
   return %14 : i64

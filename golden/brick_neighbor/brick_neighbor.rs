@@ -37,13 +37,13 @@ pub const fn brick_neighbor(
 ) -> i64 {
     let total = dy + y;
     let total_2 = dz + z;
-    let total_2_div_B = total_2 / B;
+    let quotient = total_2 / B;
     let total_3 = dx + x;
-    let total_3_div_B = total_3 / B;
-    B * (B * (B * (total_2_div_B - total_3_div_B) + total / B * (N - 1) + total_3)
-        + N * N * total_3_div_B
+    let quotient_2 = total_3 / B;
+    B * (B * (B * (quotient - quotient_2) + total / B * (N - 1) + total_3)
+        + N * N * quotient_2
         + total
-        - total_2_div_B)
+        - quotient)
         + total_2
 }
 

@@ -22,11 +22,11 @@
 fn brickNeighbor(N: i32, B: i32, x: i32, y: i32, z: i32, dx: i32, dy: i32, dz: i32) -> i32 {
   let total = dy + y;
   let total2 = dz + z;
-  let total2DivB = total2 / B;
+  let quotient = total2 / B;
   let total3 = dx + x;
-  let total3DivB = total3 / B;
+  let quotient2 = total3 / B;
   return B
-      * (B * (B * (total2DivB - total3DivB) + total / B * (N - 1) + total3) + N * N * total3DivB
-         + total - total2DivB)
+      * (B * (B * (quotient - quotient2) + total / B * (N - 1) + total3) + N * N * quotient2 + total
+         - quotient)
       + total2;
 }

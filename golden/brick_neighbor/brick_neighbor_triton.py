@@ -36,16 +36,16 @@ def brick_neighbor(N, B, x, y, z, dx, dy, dz):
     """
     total = dy + y
     total_2 = dz + z
-    total_2_div_B = total_2 // B
+    quotient = total_2 // B
     total_3 = dx + x
-    total_3_div_B = total_3 // B
+    quotient_2 = total_3 // B
     return (
         B
         * (
-            B * (B * (total_2_div_B - total_3_div_B) + total // B * (N - 1) + total_3)
-            + N * N * total_3_div_B
+            B * (B * (quotient - quotient_2) + total // B * (N - 1) + total_3)
+            + N * N * quotient_2
             + total
-            - total_2_div_B
+            - quotient
         )
         + total_2
     )

@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_CL
-#define LEGO_BRICK_STAR_CL 0x50fc0e15
+#define LEGO_BRICK_STAR_CL 0x5d3c0aba
 
 /// The index at (bx, by, bz, i, j, k).
 /// @param N N >= 1
@@ -19,13 +19,10 @@
 /// @pre N*N*N <= INT_MAX
 static inline int brick_star(int N, int B, int bx, int by, int bz, int i, int j, int k) {
   const int difference = B + i - 1;
-  const int difference_div_B = difference / B;
-  return B
-      * (B * (B * (bz - difference_div_B) + N * by + difference) + N * (N * (difference_div_B + bx))
-         + j)
-      + k;
+  const int quotient = difference / B;
+  return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k;
 }
 
-#elif LEGO_BRICK_STAR_CL != 0x50fc0e15
+#elif LEGO_BRICK_STAR_CL != 0x5d3c0aba
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_CL

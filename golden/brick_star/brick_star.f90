@@ -23,12 +23,11 @@ contains
   !> @pre N*N*N <= huge(0_int64)
   elemental integer(int64) function brick_star(N, B, bx, by, bz, i, j, k)
     integer(int64), intent(in) :: N, B, bx, by, bz, i, j, k
-    integer(int64) :: difference, difference_div_B
+    integer(int64) :: difference, quotient
     difference = B + i - 1
-    difference_div_B = difference / B
+    quotient = difference / B
     brick_star = B &
-            * (B * (B * (bz - difference_div_B) + N * by + difference) &
-                + N * (N * (difference_div_B + bx)) + j) &
+            * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) &
         + k
   end function brick_star
 

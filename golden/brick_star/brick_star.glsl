@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_STAR_GLSL
-#define LEGO_BRICK_STAR_GLSL 0x67b81c66
+#define LEGO_BRICK_STAR_GLSL 0x60babdd3
 
 // The index at (bx, by, bz, i, j, k).
 // N >= 1
@@ -22,13 +22,10 @@
 // Assumes N*N*N <= 2^31 - 1
 int brickStar(int N, int B, int bx, int by, int bz, int i, int j, int k) {
   int difference = B + i - 1;
-  int differenceDivB = difference / B;
-  return B
-      * (B * (B * (bz - differenceDivB) + N * by + difference) + N * (N * (differenceDivB + bx))
-         + j)
-      + k;
+  int quotient = difference / B;
+  return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k;
 }
 
-#elif LEGO_BRICK_STAR_GLSL != 0x67b81c66
+#elif LEGO_BRICK_STAR_GLSL != 0x60babdd3
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_GLSL

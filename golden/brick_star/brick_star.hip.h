@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_HIP_H
-#define LEGO_BRICK_STAR_HIP_H 0x0aa2baff
+#define LEGO_BRICK_STAR_HIP_H 0x37ab2500
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -28,11 +28,8 @@
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int brick_star(
     int N, int B, int bx, int by, int bz, int i, int j, int k) noexcept {
   const int difference = B + i - 1;
-  const int difference_div_B = difference / B;
-  return B
-      * (B * (B * (bz - difference_div_B) + N * by + difference) + N * (N * (difference_div_B + bx))
-         + j)
-      + k;
+  const int quotient = difference / B;
+  return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k;
 }
 
 /// Whether all preconditions on the sizes hold.
@@ -40,6 +37,6 @@
   return N >= 1 && B >= 1 && N % B == 0 && N <= 2147483647 / N / N && B <= 2147483647;
 }
 
-#elif LEGO_BRICK_STAR_HIP_H != 0x0aa2baff
+#elif LEGO_BRICK_STAR_HIP_H != 0x37ab2500
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_HIP_H

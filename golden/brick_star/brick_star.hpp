@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_HPP
-#define LEGO_BRICK_STAR_HPP 0x70d80a4b
+#define LEGO_BRICK_STAR_HPP 0x3dc52acf
 
 #include <cstdint>
 
@@ -25,11 +25,8 @@ namespace lego {
     std::int64_t N, std::int64_t B, std::int64_t bx, std::int64_t by, std::int64_t bz,
     std::int64_t i, std::int64_t j, std::int64_t k) noexcept {
   const std::int64_t difference = B + i - 1;
-  const std::int64_t difference_div_B = difference / B;
-  return B
-      * (B * (B * (bz - difference_div_B) + N * by + difference) + N * (N * (difference_div_B + bx))
-         + j)
-      + k;
+  const std::int64_t quotient = difference / B;
+  return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k;
 }
 
 /// Whether all preconditions on the sizes hold.
@@ -39,6 +36,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_BRICK_STAR_HPP != 0x70d80a4b
+#elif LEGO_BRICK_STAR_HPP != 0x3dc52acf
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_HPP

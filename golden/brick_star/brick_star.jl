@@ -26,10 +26,10 @@ The index at (bx, by, bz, i, j, k).
 @inline function brick_star(N::Int64, B::Int64, bx::Int64, by::Int64, bz::Int64, i::Int64,
     j::Int64, k::Int64)::Int64
     difference = B + i - 1
-    difference_div_B = div(difference, B)
+    quotient = div(difference, B)
     return B *
-            (B * (B * (bz - difference_div_B) + N * by + difference) +
-                N * (N * (difference_div_B + bx)) + j) +
+            (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) +
+                j) +
         k
 end
 

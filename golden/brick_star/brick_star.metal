@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_METAL
-#define LEGO_BRICK_STAR_METAL 0x279f1641
+#define LEGO_BRICK_STAR_METAL 0x7456c084
 
 #include <metal_stdlib>
 
@@ -21,13 +21,10 @@
 /// @pre N*N*N <= INT_MAX
 static inline int brickStar(int N, int B, int bx, int by, int bz, int i, int j, int k) {
   const int difference = B + i - 1;
-  const int differenceDivB = difference / B;
-  return B
-      * (B * (B * (bz - differenceDivB) + N * by + difference) + N * (N * (differenceDivB + bx))
-         + j)
-      + k;
+  const int quotient = difference / B;
+  return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k;
 }
 
-#elif LEGO_BRICK_STAR_METAL != 0x279f1641
+#elif LEGO_BRICK_STAR_METAL != 0x7456c084
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_METAL

@@ -23,11 +23,8 @@
  */
 export function brickStar(N, B, bx, by, bz, i, j, k) {
   const difference = B + i - 1;
-  const differenceDivB = Math.trunc(difference / B);
-  return B
-          * (B * (B * (bz - differenceDivB) + N * by + difference) + N * (N * (differenceDivB + bx))
-              + j)
-      + k;
+  const quotient = Math.trunc(difference / B);
+  return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k;
 }
 
 /**

@@ -20,14 +20,14 @@ func.func @brick_star(%N: i64, %B: i64, %bx: i64, %by: i64, %bz: i64, %i: i64, %
   %c1_i64 = arith.constant 1 : i64
   %0 = arith.addi %B, %i : i64
   %difference = arith.subi %0, %c1_i64 : i64
-  %difference_div_B = arith.divsi %difference, %B : i64
-  %1 = arith.subi %bz, %difference_div_B : i64
+  %quotient = arith.divsi %difference, %B : i64
+  %1 = arith.subi %bz, %quotient : i64
   %2 = arith.muli %B, %1 : i64
   %3 = arith.muli %N, %by : i64
   %4 = arith.addi %2, %3 : i64
   %5 = arith.addi %4, %difference : i64
   %6 = arith.muli %B, %5 : i64
-  %7 = arith.addi %difference_div_B, %bx : i64
+  %7 = arith.addi %quotient, %bx : i64
   %8 = arith.muli %N, %7 : i64
   %9 = arith.muli %N, %8 : i64
   %10 = arith.addi %6, %9 : i64

@@ -25,11 +25,8 @@
 #[inline]
 pub const fn brick_star(N: i64, B: i64, bx: i64, by: i64, bz: i64, i: i64, j: i64, k: i64) -> i64 {
     let difference = B + i - 1;
-    let difference_div_B = difference / B;
-    B * (B * (B * (bz - difference_div_B) + N * by + difference)
-        + N * (N * (difference_div_B + bx))
-        + j)
-        + k
+    let quotient = difference / B;
+    B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k
 }
 
 /// Whether all preconditions on the sizes hold.

@@ -19,9 +19,6 @@
 /// Assumes N*N*N <= 2^31 - 1
 fn brickStar(N: i32, B: i32, bx: i32, by: i32, bz: i32, i: i32, j: i32, k: i32) -> i32 {
   let difference = B + i - 1;
-  let differenceDivB = difference / B;
-  return B
-      * (B * (B * (bz - differenceDivB) + N * by + difference) + N * (N * (differenceDivB + bx))
-         + j)
-      + k;
+  let quotient = difference / B;
+  return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k;
 }

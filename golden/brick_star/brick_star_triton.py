@@ -30,13 +30,5 @@ def brick_star(N, B, bx, by, bz, i, j, k):
     Assumes N*N*N <= 2**31 - 1.
     """
     difference = B + i - 1
-    difference_div_B = difference // B
-    return (
-        B
-        * (
-            B * (B * (bz - difference_div_B) + N * by + difference)
-            + N * (N * (difference_div_B + bx))
-            + j
-        )
-        + k
-    )
+    quotient = difference // B
+    return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k

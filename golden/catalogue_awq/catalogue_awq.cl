@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_CL
-#define LEGO_CATALOGUE_AWQ_CL 0x4aa8409e
+#define LEGO_CATALOGUE_AWQ_CL 0x32fba97c
 
 /// Physical position of the logical index (i, j).
 /// @param K K >= 1
@@ -32,14 +32,14 @@ typedef struct catalogue_awq_inv_result {
 static inline catalogue_awq_inv_result catalogue_awq_inv(int K, int N, int flat) {
   (void)K;
   const int scaled = 8 * N;
-  const int flat_div_scaled = flat / scaled;
+  const int quotient = flat / scaled;
   const catalogue_awq_inv_result result = {
-      flat_div_scaled,
-      6 * (flat >> 3) - scaled * flat_div_scaled + 2 * (flat & 3) + (flat >> 2),
+      quotient,
+      6 * (flat >> 3) - scaled * quotient + 2 * (flat & 3) + (flat >> 2),
   };
   return result;
 }
 
-#elif LEGO_CATALOGUE_AWQ_CL != 0x4aa8409e
+#elif LEGO_CATALOGUE_AWQ_CL != 0x32fba97c
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_CL

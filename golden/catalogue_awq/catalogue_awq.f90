@@ -31,12 +31,12 @@ contains
   elemental subroutine catalogue_awq_inv(K, N, flat, i, j)
     integer(int64), intent(in) :: K, N, flat
     integer(int64), intent(out) :: i, j
-    integer(int64) :: scaled, flat_div_scaled
+    integer(int64) :: scaled, quotient
     associate (unused => K); end associate
     scaled = 8 * N
-    flat_div_scaled = flat / scaled
-    i = flat_div_scaled
-    j = 6 * shifta(flat, 3) - scaled * flat_div_scaled + 2 * iand(flat, 3_int64) + shifta(flat, 2)
+    quotient = flat / scaled
+    i = quotient
+    j = 6 * shifta(flat, 3) - scaled * quotient + 2 * iand(flat, 3_int64) + shifta(flat, 2)
   end subroutine catalogue_awq_inv
 
   !> Whether all preconditions on the sizes hold.

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_AWQ_GLSL
-#define LEGO_CATALOGUE_AWQ_GLSL 0x00821c22
+#define LEGO_CATALOGUE_AWQ_GLSL 0x65b8223e
 
 // Physical position of the logical index (i, j).
 // K >= 1
@@ -33,9 +33,9 @@ int catalogueAwqApply(int K, int N, ivec2 index) {
 // Renamed: flat is flat_v here
 void catalogueAwqInv(int K, int N, int flat_v, out int i, out int j) {
   int scaled = 8 * N;
-  int flatDivScaled = flat_v / scaled;
-  i = flatDivScaled;
-  j = 6 * (flat_v >> 3) - scaled * flatDivScaled + 2 * (flat_v & 3) + (flat_v >> 2);
+  int quotient = flat_v / scaled;
+  i = quotient;
+  j = 6 * (flat_v >> 3) - scaled * quotient + 2 * (flat_v & 3) + (flat_v >> 2);
 }
 
 // The same with (i, j) as a vector.
@@ -45,6 +45,6 @@ ivec2 catalogueAwqInv(int K, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_AWQ_GLSL != 0x00821c22
+#elif LEGO_CATALOGUE_AWQ_GLSL != 0x65b8223e
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_H
-#define LEGO_CATALOGUE_AWQ_H 0x50bc16fc
+#define LEGO_CATALOGUE_AWQ_H 0x74ebb503
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,10 +35,10 @@ typedef struct catalogue_awq_inv_result {
 static inline catalogue_awq_inv_result catalogue_awq_inv(int64_t K, int64_t N, int64_t flat) {
   (void)K;
   const int64_t scaled = 8 * N;
-  const int64_t flat_div_scaled = flat / scaled;
+  const int64_t quotient = flat / scaled;
   const catalogue_awq_inv_result result = {
-      flat_div_scaled,
-      6 * (flat >> 3) - scaled * flat_div_scaled + 2 * (flat & 3) + (flat >> 2),
+      quotient,
+      6 * (flat >> 3) - scaled * quotient + 2 * (flat & 3) + (flat >> 2),
   };
   return result;
 }
@@ -48,6 +48,6 @@ static inline bool catalogue_awq_fits(int64_t K, int64_t N) {
   return K >= 1 && N >= 1 && K <= INT64_MAX / 8 / N;
 }
 
-#elif LEGO_CATALOGUE_AWQ_H != 0x50bc16fc
+#elif LEGO_CATALOGUE_AWQ_H != 0x74ebb503
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_H

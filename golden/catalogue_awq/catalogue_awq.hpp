@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_HPP
-#define LEGO_CATALOGUE_AWQ_HPP 0x22839f0e
+#define LEGO_CATALOGUE_AWQ_HPP 0x6f8a8fe7
 
 #include <cstdint>
 
@@ -36,11 +36,8 @@ struct catalogue_awq_inv_result {
 [[nodiscard]] constexpr catalogue_awq_inv_result catalogue_awq_inv(
     [[maybe_unused]] std::int64_t K, std::int64_t N, std::int64_t flat) noexcept {
   const std::int64_t scaled = 8 * N;
-  const std::int64_t flat_div_scaled = flat / scaled;
-  return {
-      flat_div_scaled,
-      6 * (flat >> 3) - scaled * flat_div_scaled + 2 * (flat & 3) + (flat >> 2),
-  };
+  const std::int64_t quotient = flat / scaled;
+  return {quotient, 6 * (flat >> 3) - scaled * quotient + 2 * (flat & 3) + (flat >> 2)};
 }
 
 /// Whether all preconditions on the sizes hold.
@@ -50,6 +47,6 @@ struct catalogue_awq_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_AWQ_HPP != 0x22839f0e
+#elif LEGO_CATALOGUE_AWQ_HPP != 0x6f8a8fe7
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_HPP

@@ -39,9 +39,8 @@ Logical index (i, j) of a physical position.
 """
 @inline function catalogue_awq_inv(K::Int64, N::Int64, flat::Int64)::NTuple{2, Int64}
     scaled = 8 * N
-    flat_div_scaled = div(flat, scaled)
-    return (flat_div_scaled,
-        6 * (flat >> 3) - scaled * flat_div_scaled + 2 * (flat & 3) + (flat >> 2))
+    quotient = div(flat, scaled)
+    return (quotient, 6 * (flat >> 3) - scaled * quotient + 2 * (flat & 3) + (flat >> 2))
 end
 
 function catalogue_awq_inv(K::Integer, N::Integer, flat::Integer)

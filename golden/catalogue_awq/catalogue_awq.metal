@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_METAL
-#define LEGO_CATALOGUE_AWQ_METAL 0x28c30af2
+#define LEGO_CATALOGUE_AWQ_METAL 0x53f2ad85
 
 #include <metal_stdlib>
 
@@ -34,10 +34,10 @@ struct CatalogueAwqInvResult {
 static inline CatalogueAwqInvResult catalogueAwqInv(int K, int N, int flat) {
   (void)K;
   const int scaled = 8 * N;
-  const int flatDivScaled = flat / scaled;
-  return {flatDivScaled, 6 * (flat >> 3) - scaled * flatDivScaled + 2 * (flat & 3) + (flat >> 2)};
+  const int quotient = flat / scaled;
+  return {quotient, 6 * (flat >> 3) - scaled * quotient + 2 * (flat & 3) + (flat >> 2)};
 }
 
-#elif LEGO_CATALOGUE_AWQ_METAL != 0x28c30af2
+#elif LEGO_CATALOGUE_AWQ_METAL != 0x53f2ad85
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_METAL

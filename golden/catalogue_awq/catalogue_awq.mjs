@@ -32,10 +32,10 @@ export function catalogueAwqApply(K, N, i, j) {
  */
 export function catalogueAwqInv(K, N, flat) {
   const scaled = 8 * N;
-  const flatDivScaled = Math.trunc(flat / scaled);
+  const quotient = Math.trunc(flat / scaled);
   return [
-    flatDivScaled,
-    6 * Math.floor(flat / 8) - scaled * flatDivScaled + 2 * (flat & 3) + Math.floor(flat / 4),
+    quotient,
+    6 * Math.floor(flat / 8) - scaled * quotient + 2 * (flat & 3) + Math.floor(flat / 4),
   ];
 }
 

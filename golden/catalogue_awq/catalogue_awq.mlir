@@ -39,15 +39,15 @@ func.func @catalogue_awq_inv(%K: i64, %N: i64, %flat: i64) -> (i64, i64) {
   %c6_i64 = arith.constant 6 : i64
   %c2_i64 = arith.constant 2 : i64
   %scaled = arith.muli %N, %c8_i64 : i64
-  %flat_div_scaled = arith.divsi %flat, %scaled : i64
+  %quotient = arith.divsi %flat, %scaled : i64
   %0 = arith.shrsi %flat, %c3_i64 : i64
   %1 = arith.muli %0, %c6_i64 : i64
-  %2 = arith.muli %scaled, %flat_div_scaled : i64
+  %2 = arith.muli %scaled, %quotient : i64
   %3 = arith.subi %1, %2 : i64
   %4 = arith.andi %flat, %c3_i64 : i64
   %5 = arith.muli %4, %c2_i64 : i64
   %6 = arith.addi %3, %5 : i64
   %7 = arith.shrsi %flat, %c2_i64 : i64
   %8 = arith.addi %6, %7 : i64
-  return %flat_div_scaled, %8 : i64, i64
+  return %quotient, %8 : i64, i64
 }

@@ -40,10 +40,10 @@ pub const fn apply(K: i64, N: i64, i: i64, j: i64) -> i64 {
 pub const fn inv(K: i64, N: i64, flat: i64) -> (i64, i64) {
     let _ = K;
     let scaled = 8 * N;
-    let flat_div_scaled = flat / scaled;
+    let quotient = flat / scaled;
     (
-        flat_div_scaled,
-        6 * (flat >> 3) - scaled * flat_div_scaled + 2 * (flat & 3) + (flat >> 2),
+        quotient,
+        6 * (flat >> 3) - scaled * quotient + 2 * (flat & 3) + (flat >> 2),
     )
 }
 

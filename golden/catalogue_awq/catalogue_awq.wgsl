@@ -30,7 +30,7 @@ struct CatalogueAwqInvResult {
 /// Assumes 8*K*N - 8*N <= 2^31 - 1
 fn catalogueAwqInv(K: i32, N: i32, flat: i32) -> CatalogueAwqInvResult {
   let scaled = 8 * N;
-  let flatDivScaled = flat / scaled;
+  let quotient = flat / scaled;
   return CatalogueAwqInvResult(
-      flatDivScaled, 6 * (flat >> 3u) - scaled * flatDivScaled + 2 * (flat & 3) + (flat >> 2u));
+      quotient, 6 * (flat >> 3u) - scaled * quotient + 2 * (flat & 3) + (flat >> 2u));
 }

@@ -39,11 +39,8 @@ def catalogue_awq_inv(K, N, flat):
     Assumes 8*K*N - 8*N <= 2**63 - 1.
     """
     scaled = 8 * N
-    flat_div_scaled = flat // scaled
-    return (
-        flat_div_scaled,
-        6 * (flat >> 3) - scaled * flat_div_scaled + 2 * (flat & 3) + (flat >> 2),
-    )
+    quotient = flat // scaled
+    return quotient, 6 * (flat >> 3) - scaled * quotient + 2 * (flat & 3) + (flat >> 2)
 
 
 def catalogue_awq_fits(K, N):

@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_CL
-#define LEGO_CATALOGUE_DRAM_CL 0x38b9b740
+#define LEGO_CATALOGUE_DRAM_CL 0x34596016
 
 /// Physical position of the logical index (i, j, k).
 /// @param M M >= 1
@@ -32,15 +32,11 @@ typedef struct catalogue_dram_inv_result {
 static inline catalogue_dram_inv_result catalogue_dram_inv(int M, int N, int flat) {
   (void)M;
   const int flat_div_N = flat / N;
-  const int flat_div_N_div_8 = flat_div_N >> 3;
-  const catalogue_dram_inv_result result = {
-      flat_div_N_div_8,
-      (flat_div_N & 7) ^ (flat_div_N_div_8 & 7),
-      flat % N,
-  };
+  const int quotient = flat_div_N >> 3;
+  const catalogue_dram_inv_result result = {quotient, (flat_div_N & 7) ^ (quotient & 7), flat % N};
   return result;
 }
 
-#elif LEGO_CATALOGUE_DRAM_CL != 0x38b9b740
+#elif LEGO_CATALOGUE_DRAM_CL != 0x34596016
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_CUH
-#define LEGO_CATALOGUE_DRAM_CUH 0x167b8216
+#define LEGO_CATALOGUE_DRAM_CUH 0x39083d09
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -40,8 +40,8 @@ struct catalogue_dram_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_dram_inv_result catalogue_dram_inv(
     [[maybe_unused]] int M, int N, int flat) noexcept {
   const int flat_div_N = flat / N;
-  const int flat_div_N_div_8 = flat_div_N >> 3;
-  return {flat_div_N_div_8, (flat_div_N & 7) ^ (flat_div_N_div_8 & 7), flat % N};
+  const int quotient = flat_div_N >> 3;
+  return {quotient, (flat_div_N & 7) ^ (quotient & 7), flat % N};
 }
 
 /// Whether all preconditions on the sizes hold.
@@ -49,6 +49,6 @@ struct catalogue_dram_inv_result {
   return M >= 1 && N >= 1 && M <= 2147483647 / 8 / N;
 }
 
-#elif LEGO_CATALOGUE_DRAM_CUH != 0x167b8216
+#elif LEGO_CATALOGUE_DRAM_CUH != 0x39083d09
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_CUH

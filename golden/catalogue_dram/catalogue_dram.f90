@@ -30,12 +30,12 @@ contains
   elemental subroutine catalogue_dram_inv(M, N, flat, i, j, k)
     integer(int64), intent(in) :: M, N, flat
     integer(int64), intent(out) :: i, j, k
-    integer(int64) :: flat_div_N, flat_div_N_div_8
+    integer(int64) :: flat_div_N, quotient
     associate (unused => M); end associate
     flat_div_N = flat / N
-    flat_div_N_div_8 = shifta(flat_div_N, 3)
-    i = flat_div_N_div_8
-    j = ieor(iand(flat_div_N, 7_int64), iand(flat_div_N_div_8, 7_int64))
+    quotient = shifta(flat_div_N, 3)
+    i = quotient
+    j = ieor(iand(flat_div_N, 7_int64), iand(quotient, 7_int64))
     k = mod(flat, N)
   end subroutine catalogue_dram_inv
 

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_DRAM_GLSL
-#define LEGO_CATALOGUE_DRAM_GLSL 0x20d5fc42
+#define LEGO_CATALOGUE_DRAM_GLSL 0x13763cf9
 
 // Physical position of the logical index (i, j, k).
 // M >= 1
@@ -32,9 +32,9 @@ int catalogueDramApply(int M, int N, ivec3 index) {
 // Renamed: flat is flat_v here
 void catalogueDramInv(int M, int N, int flat_v, out int i, out int j, out int k) {
   int flatDivN = flat_v / N;
-  int flatDivNDiv8 = flatDivN >> 3;
-  i = flatDivNDiv8;
-  j = (flatDivN & 7) ^ (flatDivNDiv8 & 7);
+  int quotient = flatDivN >> 3;
+  i = quotient;
+  j = (flatDivN & 7) ^ (quotient & 7);
   k = flat_v % N;
 }
 
@@ -45,6 +45,6 @@ ivec3 catalogueDramInv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_DRAM_GLSL != 0x20d5fc42
+#elif LEGO_CATALOGUE_DRAM_GLSL != 0x13763cf9
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_GLSL

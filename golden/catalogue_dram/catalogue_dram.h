@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_H
-#define LEGO_CATALOGUE_DRAM_H 0x5299743f
+#define LEGO_CATALOGUE_DRAM_H 0x24105caf
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,12 +35,8 @@ typedef struct catalogue_dram_inv_result {
 static inline catalogue_dram_inv_result catalogue_dram_inv(int64_t M, int64_t N, int64_t flat) {
   (void)M;
   const int64_t flat_div_N = flat / N;
-  const int64_t flat_div_N_div_8 = flat_div_N >> 3;
-  const catalogue_dram_inv_result result = {
-      flat_div_N_div_8,
-      (flat_div_N & 7) ^ (flat_div_N_div_8 & 7),
-      flat % N,
-  };
+  const int64_t quotient = flat_div_N >> 3;
+  const catalogue_dram_inv_result result = {quotient, (flat_div_N & 7) ^ (quotient & 7), flat % N};
   return result;
 }
 
@@ -49,6 +45,6 @@ static inline bool catalogue_dram_fits(int64_t M, int64_t N) {
   return M >= 1 && N >= 1 && M <= INT64_MAX / 8 / N;
 }
 
-#elif LEGO_CATALOGUE_DRAM_H != 0x5299743f
+#elif LEGO_CATALOGUE_DRAM_H != 0x24105caf
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_H

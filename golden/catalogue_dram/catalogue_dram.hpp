@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_HPP
-#define LEGO_CATALOGUE_DRAM_HPP 0x456b547f
+#define LEGO_CATALOGUE_DRAM_HPP 0x3975d3bb
 
 #include <cstdint>
 
@@ -37,8 +37,8 @@ struct catalogue_dram_inv_result {
 [[nodiscard]] constexpr catalogue_dram_inv_result catalogue_dram_inv(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t flat) noexcept {
   const std::int64_t flat_div_N = flat / N;
-  const std::int64_t flat_div_N_div_8 = flat_div_N >> 3;
-  return {flat_div_N_div_8, (flat_div_N & 7) ^ (flat_div_N_div_8 & 7), flat % N};
+  const std::int64_t quotient = flat_div_N >> 3;
+  return {quotient, (flat_div_N & 7) ^ (quotient & 7), flat % N};
 }
 
 /// Whether all preconditions on the sizes hold.
@@ -48,6 +48,6 @@ struct catalogue_dram_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_DRAM_HPP != 0x456b547f
+#elif LEGO_CATALOGUE_DRAM_HPP != 0x3975d3bb
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_HPP

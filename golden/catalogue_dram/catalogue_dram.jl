@@ -39,8 +39,8 @@ Logical index (i, j, k) of a physical position.
 """
 @inline function catalogue_dram_inv(M::Int64, N::Int64, flat::Int64)::NTuple{3, Int64}
     flat_div_N = div(flat, N)
-    flat_div_N_div_8 = flat_div_N >> 3
-    return (flat_div_N_div_8, xor(flat_div_N & 7, flat_div_N_div_8 & 7), flat % N)
+    quotient = flat_div_N >> 3
+    return (quotient, xor(flat_div_N & 7, quotient & 7), flat % N)
 end
 
 function catalogue_dram_inv(M::Integer, N::Integer, flat::Integer)

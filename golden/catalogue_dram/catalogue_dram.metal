@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_METAL
-#define LEGO_CATALOGUE_DRAM_METAL 0x6e39e895
+#define LEGO_CATALOGUE_DRAM_METAL 0x67d5f1e3
 
 #include <metal_stdlib>
 
@@ -34,10 +34,10 @@ struct CatalogueDramInvResult {
 static inline CatalogueDramInvResult catalogueDramInv(int M, int N, int flat) {
   (void)M;
   const int flatDivN = flat / N;
-  const int flatDivNDiv8 = flatDivN >> 3;
-  return {flatDivNDiv8, (flatDivN & 7) ^ (flatDivNDiv8 & 7), flat % N};
+  const int quotient = flatDivN >> 3;
+  return {quotient, (flatDivN & 7) ^ (quotient & 7), flat % N};
 }
 
-#elif LEGO_CATALOGUE_DRAM_METAL != 0x6e39e895
+#elif LEGO_CATALOGUE_DRAM_METAL != 0x67d5f1e3
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_METAL

@@ -30,8 +30,8 @@ export function catalogueDramApply(M, N, i, j, k) {
  */
 export function catalogueDramInv(M, N, flat) {
   const flatDivN = Math.trunc(flat / N);
-  const flatDivNDiv8 = Math.floor(flatDivN / 8);
-  return [flatDivNDiv8, (flatDivN & 7) ^ (flatDivNDiv8 & 7), flat % N];
+  const quotient = Math.floor(flatDivN / 8);
+  return [quotient, (flatDivN & 7) ^ (quotient & 7), flat % N];
 }
 
 /**

@@ -31,10 +31,10 @@ func.func @catalogue_dram_inv(%M: i64, %N: i64, %flat: i64) -> (i64, i64, i64) {
   %c3_i64 = arith.constant 3 : i64
   %c7_i64 = arith.constant 7 : i64
   %flat_div_N = arith.divsi %flat, %N : i64
-  %flat_div_N_div_8 = arith.shrsi %flat_div_N, %c3_i64 : i64
+  %quotient = arith.shrsi %flat_div_N, %c3_i64 : i64
   %0 = arith.andi %flat_div_N, %c7_i64 : i64
-  %1 = arith.andi %flat_div_N_div_8, %c7_i64 : i64
+  %1 = arith.andi %quotient, %c7_i64 : i64
   %2 = arith.xori %0, %1 : i64
   %3 = arith.remsi %flat, %N : i64
-  return %flat_div_N_div_8, %2, %3 : i64, i64, i64
+  return %quotient, %2, %3 : i64, i64, i64
 }

@@ -33,5 +33,5 @@ def catalogue_dram_inv(M: int, N: int, flat: int) -> tuple[int, int, int]:
         0 <= i < M, 0 <= j < 8, 0 <= k < N
     """
     flat_div_N = flat // N
-    flat_div_N_div_8 = flat_div_N // 8
-    return flat_div_N_div_8, (flat_div_N % 8) ^ (flat_div_N_div_8 % 8), flat % N
+    quotient = flat_div_N // 8
+    return quotient, (flat_div_N % 8) ^ (quotient % 8), flat % N

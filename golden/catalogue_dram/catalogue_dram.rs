@@ -38,12 +38,8 @@ pub const fn apply(M: i64, N: i64, i: i64, j: i64, k: i64) -> i64 {
 pub const fn inv(M: i64, N: i64, flat: i64) -> (i64, i64, i64) {
     let _ = M;
     let flat_div_N = flat / N;
-    let flat_div_N_div_8 = flat_div_N >> 3;
-    (
-        flat_div_N_div_8,
-        (flat_div_N & 7) ^ (flat_div_N_div_8 & 7),
-        flat % N,
-    )
+    let quotient = flat_div_N >> 3;
+    (quotient, (flat_div_N & 7) ^ (quotient & 7), flat % N)
 }
 
 /// Whether all preconditions on the sizes hold.

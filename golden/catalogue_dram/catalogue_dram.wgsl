@@ -30,6 +30,6 @@ struct CatalogueDramInvResult {
 /// Result: 0 <= i < M, 0 <= j < 8, 0 <= k < N
 fn catalogueDramInv(M: i32, N: i32, flat: i32) -> CatalogueDramInvResult {
   let flatDivN = flat / N;
-  let flatDivNDiv8 = flatDivN >> 3u;
-  return CatalogueDramInvResult(flatDivNDiv8, (flatDivN & 7) ^ (flatDivNDiv8 & 7), flat % N);
+  let quotient = flatDivN >> 3u;
+  return CatalogueDramInvResult(quotient, (flatDivN & 7) ^ (quotient & 7), flat % N);
 }

@@ -37,8 +37,8 @@ def catalogue_dram_inv(M, N, flat):
         0 <= i < M, 0 <= j < 8, 0 <= k < N
     """
     flat_div_N = flat // N
-    flat_div_N_div_8 = flat_div_N >> 3
-    return flat_div_N_div_8, (flat_div_N & 7) ^ (flat_div_N_div_8 & 7), flat % N
+    quotient = flat_div_N >> 3
+    return quotient, (flat_div_N & 7) ^ (quotient & 7), flat % N
 
 
 def catalogue_dram_fits(M, N):

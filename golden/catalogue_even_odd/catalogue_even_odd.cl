@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_CL
-#define LEGO_CATALOGUE_EVEN_ODD_CL 0x315abd53
+#define LEGO_CATALOGUE_EVEN_ODD_CL 0x0021542e
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param T T >= 1
@@ -40,23 +40,20 @@ typedef struct catalogue_even_odd_inv_result {
 static inline catalogue_even_odd_inv_result catalogue_even_odd_inv(
     int T, int Z, int Y, int X, int flat) {
   const int flat_div_X = flat / X;
-  const int flat_div_X_div_Y = flat_div_X / Y;
-  const int flat_div_X_div_Y_div_Z = flat_div_X_div_Y / Z;
-  const int flat_div_X_div_Y_div_Z_mod_T = flat_div_X_div_Y_div_Z % T;
-  const int flat_div_X_div_Y_mod_Z = flat_div_X_div_Y % Z;
-  const int flat_div_X_mod_Y = flat_div_X % Y;
+  const int quotient = flat_div_X / Y;
+  const int quotient_2 = quotient / Z;
+  const int rest = quotient_2 % T;
+  const int rest_2 = quotient % Z;
+  const int rest_3 = flat_div_X % Y;
   const catalogue_even_odd_inv_result result = {
-      flat_div_X_div_Y_div_Z_mod_T,
-      flat_div_X_div_Y_mod_Z,
-      flat_div_X_mod_Y,
-      2 * (flat % X)
-          + ((flat_div_X_div_Y_div_Z / T + flat_div_X_div_Y_div_Z_mod_T + flat_div_X_div_Y_mod_Z
-              + flat_div_X_mod_Y)
-             & 1),
+      rest,
+      rest_2,
+      rest_3,
+      2 * (flat % X) + ((quotient_2 / T + rest + rest_2 + rest_3) & 1),
   };
   return result;
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_CL != 0x315abd53
+#elif LEGO_CATALOGUE_EVEN_ODD_CL != 0x0021542e
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_CUH
-#define LEGO_CATALOGUE_EVEN_ODD_CUH 0x611e883e
+#define LEGO_CATALOGUE_EVEN_ODD_CUH 0x749a585b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -49,20 +49,12 @@ struct catalogue_even_odd_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_even_odd_inv_result catalogue_even_odd_inv(
     int T, int Z, int Y, int X, int flat) noexcept {
   const int flat_div_X = flat / X;
-  const int flat_div_X_div_Y = flat_div_X / Y;
-  const int flat_div_X_div_Y_div_Z = flat_div_X_div_Y / Z;
-  const int flat_div_X_div_Y_div_Z_mod_T = flat_div_X_div_Y_div_Z % T;
-  const int flat_div_X_div_Y_mod_Z = flat_div_X_div_Y % Z;
-  const int flat_div_X_mod_Y = flat_div_X % Y;
-  return {
-      flat_div_X_div_Y_div_Z_mod_T,
-      flat_div_X_div_Y_mod_Z,
-      flat_div_X_mod_Y,
-      2 * (flat % X)
-          + ((flat_div_X_div_Y_div_Z / T + flat_div_X_div_Y_div_Z_mod_T + flat_div_X_div_Y_mod_Z
-              + flat_div_X_mod_Y)
-             & 1),
-  };
+  const int quotient = flat_div_X / Y;
+  const int quotient_2 = quotient / Z;
+  const int rest = quotient_2 % T;
+  const int rest_2 = quotient % Z;
+  const int rest_3 = flat_div_X % Y;
+  return {rest, rest_2, rest_3, 2 * (flat % X) + ((quotient_2 / T + rest + rest_2 + rest_3) & 1)};
 }
 
 /// Whether all preconditions on the sizes hold.
@@ -73,6 +65,6 @@ struct catalogue_even_odd_inv_result {
       && T <= 2147483647 / 2 / X / Y / Z;
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_CUH != 0x611e883e
+#elif LEGO_CATALOGUE_EVEN_ODD_CUH != 0x749a585b
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_CUH

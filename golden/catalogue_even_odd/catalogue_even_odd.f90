@@ -38,21 +38,17 @@ contains
   elemental subroutine catalogue_even_odd_inv(T, Z, Y, X, flat, i, j, k, l)
     integer(int64), intent(in) :: T, Z, Y, X, flat
     integer(int64), intent(out) :: i, j, k, l
-    integer(int64) :: flat_div_X, flat_div_X_div_Y, flat_div_X_div_Y_div_Z, &
-        flat_div_X_div_Y_div_Z_mod_T, flat_div_X_div_Y_mod_Z, flat_div_X_mod_Y
+    integer(int64) :: flat_div_X, quotient, quotient_2, rest, rest_2, rest_3
     flat_div_X = flat / X
-    flat_div_X_div_Y = flat_div_X / Y
-    flat_div_X_div_Y_div_Z = flat_div_X_div_Y / Z
-    flat_div_X_div_Y_div_Z_mod_T = mod(flat_div_X_div_Y_div_Z, T)
-    flat_div_X_div_Y_mod_Z = mod(flat_div_X_div_Y, Z)
-    flat_div_X_mod_Y = mod(flat_div_X, Y)
-    i = flat_div_X_div_Y_div_Z_mod_T
-    j = flat_div_X_div_Y_mod_Z
-    k = flat_div_X_mod_Y
-    l = 2 * mod(flat, X) &
-        + iand(flat_div_X_div_Y_div_Z / T + flat_div_X_div_Y_div_Z_mod_T &
-                + flat_div_X_div_Y_mod_Z + flat_div_X_mod_Y, &
-            1_int64)
+    quotient = flat_div_X / Y
+    quotient_2 = quotient / Z
+    rest = mod(quotient_2, T)
+    rest_2 = mod(quotient, Z)
+    rest_3 = mod(flat_div_X, Y)
+    i = rest
+    j = rest_2
+    k = rest_3
+    l = 2 * mod(flat, X) + iand(quotient_2 / T + rest + rest_2 + rest_3, 1_int64)
   end subroutine catalogue_even_odd_inv
 
   !> Whether all preconditions on the sizes hold.

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_EVEN_ODD_GLSL
-#define LEGO_CATALOGUE_EVEN_ODD_GLSL 0x4913f7d6
+#define LEGO_CATALOGUE_EVEN_ODD_GLSL 0x46a5bbf6
 
 // Physical position of the logical index (i, j, k, l).
 // T >= 1
@@ -41,16 +41,15 @@ int catalogueEvenOddApply(int T, int Z, int Y, int X, ivec4 index) {
 void catalogueEvenOddInv(
     int T, int Z, int Y, int X, int flat_v, out int i, out int j, out int k, out int l) {
   int flatDivX = flat_v / X;
-  int flatDivXDivY = flatDivX / Y;
-  int flatDivXDivYDivZ = flatDivXDivY / Z;
-  int flatDivXDivYDivZModT = flatDivXDivYDivZ % T;
-  int flatDivXDivYModZ = flatDivXDivY % Z;
-  int flatDivXModY = flatDivX % Y;
-  i = flatDivXDivYDivZModT;
-  j = flatDivXDivYModZ;
-  k = flatDivXModY;
-  l = 2 * (flat_v % X)
-      + ((flatDivXDivYDivZ / T + flatDivXDivYDivZModT + flatDivXDivYModZ + flatDivXModY) & 1);
+  int quotient = flatDivX / Y;
+  int quotient2 = quotient / Z;
+  int rest = quotient2 % T;
+  int rest2 = quotient % Z;
+  int rest3 = flatDivX % Y;
+  i = rest;
+  j = rest2;
+  k = rest3;
+  l = 2 * (flat_v % X) + ((quotient2 / T + rest + rest2 + rest3) & 1);
 }
 
 // The same with (i, j, k, l) as a vector.
@@ -60,6 +59,6 @@ ivec4 catalogueEvenOddInv(int T, int Z, int Y, int X, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_GLSL != 0x4913f7d6
+#elif LEGO_CATALOGUE_EVEN_ODD_GLSL != 0x46a5bbf6
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_GLSL

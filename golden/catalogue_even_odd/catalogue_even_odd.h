@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_H
-#define LEGO_CATALOGUE_EVEN_ODD_H 0x2493ff61
+#define LEGO_CATALOGUE_EVEN_ODD_H 0x7dbf3369
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,19 +44,16 @@ typedef struct catalogue_even_odd_inv_result {
 static inline catalogue_even_odd_inv_result catalogue_even_odd_inv(
     int64_t T, int64_t Z, int64_t Y, int64_t X, int64_t flat) {
   const int64_t flat_div_X = flat / X;
-  const int64_t flat_div_X_div_Y = flat_div_X / Y;
-  const int64_t flat_div_X_div_Y_div_Z = flat_div_X_div_Y / Z;
-  const int64_t flat_div_X_div_Y_div_Z_mod_T = flat_div_X_div_Y_div_Z % T;
-  const int64_t flat_div_X_div_Y_mod_Z = flat_div_X_div_Y % Z;
-  const int64_t flat_div_X_mod_Y = flat_div_X % Y;
+  const int64_t quotient = flat_div_X / Y;
+  const int64_t quotient_2 = quotient / Z;
+  const int64_t rest = quotient_2 % T;
+  const int64_t rest_2 = quotient % Z;
+  const int64_t rest_3 = flat_div_X % Y;
   const catalogue_even_odd_inv_result result = {
-      flat_div_X_div_Y_div_Z_mod_T,
-      flat_div_X_div_Y_mod_Z,
-      flat_div_X_mod_Y,
-      2 * (flat % X)
-          + ((flat_div_X_div_Y_div_Z / T + flat_div_X_div_Y_div_Z_mod_T + flat_div_X_div_Y_mod_Z
-              + flat_div_X_mod_Y)
-             & 1),
+      rest,
+      rest_2,
+      rest_3,
+      2 * (flat % X) + ((quotient_2 / T + rest + rest_2 + rest_3) & 1),
   };
   return result;
 }
@@ -68,6 +65,6 @@ static inline bool catalogue_even_odd_fits(int64_t T, int64_t Z, int64_t Y, int6
       && T <= INT64_MAX / 2 / X / Y / Z;
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_H != 0x2493ff61
+#elif LEGO_CATALOGUE_EVEN_ODD_H != 0x7dbf3369
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_H

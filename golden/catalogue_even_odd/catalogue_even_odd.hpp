@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_HPP
-#define LEGO_CATALOGUE_EVEN_ODD_HPP 0x037392fe
+#define LEGO_CATALOGUE_EVEN_ODD_HPP 0x21ddfe6c
 
 #include <cstdint>
 
@@ -46,20 +46,12 @@ struct catalogue_even_odd_inv_result {
 [[nodiscard]] constexpr catalogue_even_odd_inv_result catalogue_even_odd_inv(
     std::int64_t T, std::int64_t Z, std::int64_t Y, std::int64_t X, std::int64_t flat) noexcept {
   const std::int64_t flat_div_X = flat / X;
-  const std::int64_t flat_div_X_div_Y = flat_div_X / Y;
-  const std::int64_t flat_div_X_div_Y_div_Z = flat_div_X_div_Y / Z;
-  const std::int64_t flat_div_X_div_Y_div_Z_mod_T = flat_div_X_div_Y_div_Z % T;
-  const std::int64_t flat_div_X_div_Y_mod_Z = flat_div_X_div_Y % Z;
-  const std::int64_t flat_div_X_mod_Y = flat_div_X % Y;
-  return {
-      flat_div_X_div_Y_div_Z_mod_T,
-      flat_div_X_div_Y_mod_Z,
-      flat_div_X_mod_Y,
-      2 * (flat % X)
-          + ((flat_div_X_div_Y_div_Z / T + flat_div_X_div_Y_div_Z_mod_T + flat_div_X_div_Y_mod_Z
-              + flat_div_X_mod_Y)
-             & 1),
-  };
+  const std::int64_t quotient = flat_div_X / Y;
+  const std::int64_t quotient_2 = quotient / Z;
+  const std::int64_t rest = quotient_2 % T;
+  const std::int64_t rest_2 = quotient % Z;
+  const std::int64_t rest_3 = flat_div_X % Y;
+  return {rest, rest_2, rest_3, 2 * (flat % X) + ((quotient_2 / T + rest + rest_2 + rest_3) & 1)};
 }
 
 /// Whether all preconditions on the sizes hold.
@@ -72,6 +64,6 @@ struct catalogue_even_odd_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_EVEN_ODD_HPP != 0x037392fe
+#elif LEGO_CATALOGUE_EVEN_ODD_HPP != 0x21ddfe6c
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_HPP

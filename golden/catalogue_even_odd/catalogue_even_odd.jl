@@ -50,16 +50,13 @@ Logical index (i, j, k, l) of a physical position.
 @inline function catalogue_even_odd_inv(T::Int64, Z::Int64, Y::Int64, X::Int64,
     flat::Int64)::NTuple{4, Int64}
     flat_div_X = div(flat, X)
-    flat_div_X_div_Y = div(flat_div_X, Y)
-    flat_div_X_div_Y_div_Z = div(flat_div_X_div_Y, Z)
-    flat_div_X_div_Y_div_Z_mod_T = flat_div_X_div_Y_div_Z % T
-    flat_div_X_div_Y_mod_Z = flat_div_X_div_Y % Z
-    flat_div_X_mod_Y = flat_div_X % Y
-    return (flat_div_X_div_Y_div_Z_mod_T, flat_div_X_div_Y_mod_Z, flat_div_X_mod_Y,
-        2 * (flat % X) +
-            ((div(flat_div_X_div_Y_div_Z, T) + flat_div_X_div_Y_div_Z_mod_T +
-                    flat_div_X_div_Y_mod_Z + flat_div_X_mod_Y) &
-                1))
+    quotient = div(flat_div_X, Y)
+    quotient_2 = div(quotient, Z)
+    rest = quotient_2 % T
+    rest_2 = quotient % Z
+    rest_3 = flat_div_X % Y
+    return (rest, rest_2, rest_3,
+        2 * (flat % X) + ((div(quotient_2, T) + rest + rest_2 + rest_3) & 1))
 end
 
 function catalogue_even_odd_inv(T::Integer, Z::Integer, Y::Integer, X::Integer,

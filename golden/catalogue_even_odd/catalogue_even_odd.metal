@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_METAL
-#define LEGO_CATALOGUE_EVEN_ODD_METAL 0x3b2b712b
+#define LEGO_CATALOGUE_EVEN_ODD_METAL 0x1bb5534f
 
 #include <metal_stdlib>
 
@@ -41,20 +41,14 @@ struct CatalogueEvenOddInvResult {
 /// @pre 2*X <= INT_MAX
 static inline CatalogueEvenOddInvResult catalogueEvenOddInv(int T, int Z, int Y, int X, int flat) {
   const int flatDivX = flat / X;
-  const int flatDivXDivY = flatDivX / Y;
-  const int flatDivXDivYDivZ = flatDivXDivY / Z;
-  const int flatDivXDivYDivZModT = flatDivXDivYDivZ % T;
-  const int flatDivXDivYModZ = flatDivXDivY % Z;
-  const int flatDivXModY = flatDivX % Y;
-  return {
-      flatDivXDivYDivZModT,
-      flatDivXDivYModZ,
-      flatDivXModY,
-      2 * (flat % X)
-          + ((flatDivXDivYDivZ / T + flatDivXDivYDivZModT + flatDivXDivYModZ + flatDivXModY) & 1),
-  };
+  const int quotient = flatDivX / Y;
+  const int quotient2 = quotient / Z;
+  const int rest = quotient2 % T;
+  const int rest2 = quotient % Z;
+  const int rest3 = flatDivX % Y;
+  return {rest, rest2, rest3, 2 * (flat % X) + ((quotient2 / T + rest + rest2 + rest3) & 1)};
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_METAL != 0x3b2b712b
+#elif LEGO_CATALOGUE_EVEN_ODD_METAL != 0x1bb5534f
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_METAL

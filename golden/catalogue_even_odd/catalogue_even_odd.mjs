@@ -39,19 +39,16 @@ export function catalogueEvenOddApply(T, Z, Y, X, i, j, k, l) {
  */
 export function catalogueEvenOddInv(T, Z, Y, X, flat) {
   const flatDivX = Math.trunc(flat / X);
-  const flatDivXDivY = Math.trunc(flatDivX / Y);
-  const flatDivXDivYDivZ = Math.trunc(flatDivXDivY / Z);
-  const flatDivXDivYDivZModT = flatDivXDivYDivZ % T;
-  const flatDivXDivYModZ = flatDivXDivY % Z;
-  const flatDivXModY = flatDivX % Y;
+  const quotient = Math.trunc(flatDivX / Y);
+  const quotient2 = Math.trunc(quotient / Z);
+  const rest = quotient2 % T;
+  const rest2 = quotient % Z;
+  const rest3 = flatDivX % Y;
   return [
-    flatDivXDivYDivZModT,
-    flatDivXDivYModZ,
-    flatDivXModY,
-    2 * (flat % X)
-        + ((Math.trunc(flatDivXDivYDivZ / T) + flatDivXDivYDivZModT + flatDivXDivYModZ
-                + flatDivXModY)
-            & 1),
+    rest,
+    rest2,
+    rest3,
+    2 * (flat % X) + ((Math.trunc(quotient2 / T) + rest + rest2 + rest3) & 1),
   ];
 }
 

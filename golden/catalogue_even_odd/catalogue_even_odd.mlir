@@ -47,19 +47,18 @@ func.func @catalogue_even_odd_inv(%T: i64, %Z: i64, %Y: i64, %X: i64,
   %c2_i64 = arith.constant 2 : i64
   %c1_i64 = arith.constant 1 : i64
   %flat_div_X = arith.divsi %flat, %X : i64
-  %flat_div_X_div_Y = arith.divsi %flat_div_X, %Y : i64
-  %flat_div_X_div_Y_div_Z = arith.divsi %flat_div_X_div_Y, %Z : i64
-  %flat_div_X_div_Y_div_Z_mod_T = arith.remsi %flat_div_X_div_Y_div_Z, %T : i64
-  %flat_div_X_div_Y_mod_Z = arith.remsi %flat_div_X_div_Y, %Z : i64
-  %flat_div_X_mod_Y = arith.remsi %flat_div_X, %Y : i64
+  %quotient = arith.divsi %flat_div_X, %Y : i64
+  %quotient_2 = arith.divsi %quotient, %Z : i64
+  %rest = arith.remsi %quotient_2, %T : i64
+  %rest_2 = arith.remsi %quotient, %Z : i64
+  %rest_3 = arith.remsi %flat_div_X, %Y : i64
   %0 = arith.remsi %flat, %X : i64
   %1 = arith.muli %0, %c2_i64 : i64
-  %2 = arith.divsi %flat_div_X_div_Y_div_Z, %T : i64
-  %3 = arith.addi %2, %flat_div_X_div_Y_div_Z_mod_T : i64
-  %4 = arith.addi %3, %flat_div_X_div_Y_mod_Z : i64
-  %5 = arith.addi %4, %flat_div_X_mod_Y : i64
+  %2 = arith.divsi %quotient_2, %T : i64
+  %3 = arith.addi %2, %rest : i64
+  %4 = arith.addi %3, %rest_2 : i64
+  %5 = arith.addi %4, %rest_3 : i64
   %6 = arith.andi %5, %c1_i64 : i64
   %7 = arith.addi %1, %6 : i64
-  return %flat_div_X_div_Y_div_Z_mod_T, %flat_div_X_div_Y_mod_Z, %flat_div_X_mod_Y,
-      %7 : i64, i64, i64, i64
+  return %rest, %rest_2, %rest_3, %7 : i64, i64, i64, i64
 }

@@ -38,21 +38,9 @@ def catalogue_even_odd_inv(T: int, Z: int, Y: int, X: int, flat: int) -> tuple[i
         0 <= i < T, 0 <= j < Z, 0 <= k < Y, 0 <= l < 2*X
     """
     flat_div_X = flat // X
-    flat_div_X_div_Y = flat_div_X // Y
-    flat_div_X_div_Y_div_Z = flat_div_X_div_Y // Z
-    flat_div_X_div_Y_div_Z_mod_T = flat_div_X_div_Y_div_Z % T
-    flat_div_X_div_Y_mod_Z = flat_div_X_div_Y % Z
-    flat_div_X_mod_Y = flat_div_X % Y
-    return (
-        flat_div_X_div_Y_div_Z_mod_T,
-        flat_div_X_div_Y_mod_Z,
-        flat_div_X_mod_Y,
-        2 * (flat % X)
-        + (
-            flat_div_X_div_Y_div_Z // T
-            + flat_div_X_div_Y_div_Z_mod_T
-            + flat_div_X_div_Y_mod_Z
-            + flat_div_X_mod_Y
-        )
-        % 2,
-    )
+    quotient = flat_div_X // Y
+    quotient_2 = quotient // Z
+    rest = quotient_2 % T
+    rest_2 = quotient % Z
+    rest_3 = flat_div_X % Y
+    return rest, rest_2, rest_3, 2 * (flat % X) + (quotient_2 // T + rest + rest_2 + rest_3) % 2

@@ -47,21 +47,16 @@ pub const fn apply(T: i64, Z: i64, Y: i64, X: i64, i: i64, j: i64, k: i64, l: i6
 #[inline]
 pub const fn inv(T: i64, Z: i64, Y: i64, X: i64, flat: i64) -> (i64, i64, i64, i64) {
     let flat_div_X = flat / X;
-    let flat_div_X_div_Y = flat_div_X / Y;
-    let flat_div_X_div_Y_div_Z = flat_div_X_div_Y / Z;
-    let flat_div_X_div_Y_div_Z_mod_T = flat_div_X_div_Y_div_Z % T;
-    let flat_div_X_div_Y_mod_Z = flat_div_X_div_Y % Z;
-    let flat_div_X_mod_Y = flat_div_X % Y;
+    let quotient = flat_div_X / Y;
+    let quotient_2 = quotient / Z;
+    let rest = quotient_2 % T;
+    let rest_2 = quotient % Z;
+    let rest_3 = flat_div_X % Y;
     (
-        flat_div_X_div_Y_div_Z_mod_T,
-        flat_div_X_div_Y_mod_Z,
-        flat_div_X_mod_Y,
-        2 * (flat % X)
-            + ((flat_div_X_div_Y_div_Z / T
-                + flat_div_X_div_Y_div_Z_mod_T
-                + flat_div_X_div_Y_mod_Z
-                + flat_div_X_mod_Y)
-                & 1),
+        rest,
+        rest_2,
+        rest_3,
+        2 * (flat % X) + ((quotient_2 / T + rest + rest_2 + rest_3) & 1),
     )
 }
 

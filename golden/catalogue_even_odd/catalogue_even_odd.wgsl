@@ -39,15 +39,11 @@ struct CatalogueEvenOddInvResult {
 /// Assumes 2*X <= 2^31 - 1
 fn catalogueEvenOddInv(T: i32, Z: i32, Y: i32, X: i32, flat: i32) -> CatalogueEvenOddInvResult {
   let flatDivX = flat / X;
-  let flatDivXDivY = flatDivX / Y;
-  let flatDivXDivYDivZ = flatDivXDivY / Z;
-  let flatDivXDivYDivZModT = flatDivXDivYDivZ % T;
-  let flatDivXDivYModZ = flatDivXDivY % Z;
-  let flatDivXModY = flatDivX % Y;
+  let quotient = flatDivX / Y;
+  let quotient2 = quotient / Z;
+  let rest = quotient2 % T;
+  let rest2 = quotient % Z;
+  let rest3 = flatDivX % Y;
   return CatalogueEvenOddInvResult(
-      flatDivXDivYDivZModT,
-      flatDivXDivYModZ,
-      flatDivXModY,
-      2 * (flat % X)
-          + ((flatDivXDivYDivZ / T + flatDivXDivYDivZModT + flatDivXDivYModZ + flatDivXModY) & 1));
+      rest, rest2, rest3, 2 * (flat % X) + ((quotient2 / T + rest + rest2 + rest3) & 1));
 }

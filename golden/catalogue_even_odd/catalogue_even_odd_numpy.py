@@ -46,26 +46,12 @@ def catalogue_even_odd_inv(T, Z, Y, X, flat):
     Assumes 2*X <= 2**63 - 1.
     """
     flat_div_X = flat // X
-    flat_div_X_div_Y = flat_div_X // Y
-    flat_div_X_div_Y_div_Z = flat_div_X_div_Y // Z
-    flat_div_X_div_Y_div_Z_mod_T = flat_div_X_div_Y_div_Z % T
-    flat_div_X_div_Y_mod_Z = flat_div_X_div_Y % Z
-    flat_div_X_mod_Y = flat_div_X % Y
-    return (
-        flat_div_X_div_Y_div_Z_mod_T,
-        flat_div_X_div_Y_mod_Z,
-        flat_div_X_mod_Y,
-        2 * (flat % X)
-        + (
-            (
-                flat_div_X_div_Y_div_Z // T
-                + flat_div_X_div_Y_div_Z_mod_T
-                + flat_div_X_div_Y_mod_Z
-                + flat_div_X_mod_Y
-            )
-            & 1
-        ),
-    )
+    quotient = flat_div_X // Y
+    quotient_2 = quotient // Z
+    rest = quotient_2 % T
+    rest_2 = quotient % Z
+    rest_3 = flat_div_X % Y
+    return rest, rest_2, rest_3, 2 * (flat % X) + ((quotient_2 // T + rest + rest_2 + rest_3) & 1)
 
 
 def catalogue_even_odd_fits(T, Z, Y, X):

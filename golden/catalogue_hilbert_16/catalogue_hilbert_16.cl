@@ -2,7 +2,7 @@
 //
 // GenP([16, 16], partial(to_distance, 4), partial(from_distance, 4))
 #ifndef LEGO_CATALOGUE_HILBERT_16_CL
-#define LEGO_CATALOGUE_HILBERT_16_CL 0x2e578bde
+#define LEGO_CATALOGUE_HILBERT_16_CL 0x42f12efe
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 16
@@ -13,21 +13,20 @@ static inline int catalogue_hilbert_16_apply(int i, int j) {
   // The bits bits[3:2] 0 0 bits[1:0], highest first.
   const int bits_2 = (bits | 4 * bits) & 0x33;
   const int bits_3 = (i | j) ^ 15;
-  const int bits_3_div_2 = bits_3 >> 1;
+  const int quotient = bits_3 >> 1;
   const int bits_4 = i & bits;
-  const int bits_4_div_2 = bits_4 >> 1;
-  const int bits_5 = (bits_3_div_2 & bits) ^ (bits_4 ^ bits_4_div_2);
-  const int bits_5_div_4 = bits_5 >> 2;
-  const int bits_div_2 = bits >> 1;
-  const int bits_6 = bits_div_2 ^ bits;
-  const int bits_7 = (bits_4_div_2 & (bits ^ 15)) ^ (bits_3_div_2 ^ bits_3);
-  const int bits_7_div_4 = bits_7 >> 2;
-  const int bits_8 = (bits_div_2 ^ 15) | bits;
-  const int quotient =
-      ((bits_5_div_4 & (bits_8 ^ bits_6)) ^ ((bits_7_div_4 & bits_6) ^ bits_5)) >> 1;
+  const int quotient_2 = bits_4 >> 1;
+  const int bits_5 = (quotient & bits) ^ (bits_4 ^ quotient_2);
+  const int quotient_3 = bits_5 >> 2;
+  const int quotient_4 = bits >> 1;
+  const int bits_6 = quotient_4 ^ bits;
+  const int bits_7 = (quotient_2 & (bits ^ 15)) ^ (quotient ^ bits_3);
+  const int quotient_5 = bits_7 >> 2;
+  const int bits_8 = (quotient_4 ^ 15) | bits;
+  const int quotient_6 = ((quotient_3 & (bits_8 ^ bits_6)) ^ ((quotient_5 & bits_6) ^ bits_5)) >> 1;
   const int bits_9 =
-      (((((bits_5_div_4 & bits_6) ^ ((bits_7_div_4 & bits_8) ^ bits_7)) >> 1) ^ quotient) & bits)
-      ^ (quotient ^ i);
+      (((((quotient_3 & bits_6) ^ ((quotient_5 & bits_8) ^ bits_7)) >> 1) ^ quotient_6) & bits)
+      ^ (quotient_6 ^ i);
   // The bits bits_9[3:2] 0 0 bits_9[1:0], highest first.
   const int bits_10 = (bits_9 | 4 * bits_9) & 0x33;
   return ((bits_2 | 2 * bits_2) & 0x55) | 2 * ((bits_10 | 2 * bits_10) & 0x55);
@@ -60,6 +59,6 @@ static inline catalogue_hilbert_16_inv_result catalogue_hilbert_16_inv(int flat)
   return result;
 }
 
-#elif LEGO_CATALOGUE_HILBERT_16_CL != 0x2e578bde
+#elif LEGO_CATALOGUE_HILBERT_16_CL != 0x42f12efe
 #error two different units are named catalogue_hilbert_16; give name= to one of them
 #endif  // LEGO_CATALOGUE_HILBERT_16_CL

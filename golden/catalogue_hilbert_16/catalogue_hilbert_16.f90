@@ -14,31 +14,31 @@ contains
   !> @return 0 <= the result < 256
   elemental integer(int32) function catalogue_hilbert_16_apply(i, j)
     integer(int32), intent(in) :: i, j
-    integer(int32) :: bits, bits_2, bits_3, bits_3_div_2, bits_4, bits_4_div_2, bits_5, &
-        bits_5_div_4, bits_div_2, bits_6, bits_7, bits_7_div_4, bits_8, quotient, bits_9, bits_10
+    integer(int32) :: bits, bits_2, bits_3, quotient, bits_4, quotient_2, bits_5, quotient_3, &
+        quotient_4, bits_6, bits_7, quotient_5, bits_8, quotient_6, bits_9, bits_10
     bits = ieor(i, j)
     ! The bits bits[3:2] 0 0 bits[1:0], highest first.
     bits_2 = iand(ior(bits, 4_int32 * bits), 51_int32)
     bits_3 = ieor(ior(i, j), 15_int32)
-    bits_3_div_2 = shifta(bits_3, 1)
+    quotient = shifta(bits_3, 1)
     bits_4 = iand(i, bits)
-    bits_4_div_2 = shifta(bits_4, 1)
-    bits_5 = ieor(iand(bits_3_div_2, bits), ieor(bits_4, bits_4_div_2))
-    bits_5_div_4 = shifta(bits_5, 2)
-    bits_div_2 = shifta(bits, 1)
-    bits_6 = ieor(bits_div_2, bits)
-    bits_7 = ieor(iand(bits_4_div_2, ieor(bits, 15_int32)), ieor(bits_3_div_2, bits_3))
-    bits_7_div_4 = shifta(bits_7, 2)
-    bits_8 = ior(ieor(bits_div_2, 15_int32), bits)
-    quotient = shifta(ieor(iand(bits_5_div_4, ieor(bits_8, bits_6)), &
-            ieor(iand(bits_7_div_4, bits_6), bits_5)), &
+    quotient_2 = shifta(bits_4, 1)
+    bits_5 = ieor(iand(quotient, bits), ieor(bits_4, quotient_2))
+    quotient_3 = shifta(bits_5, 2)
+    quotient_4 = shifta(bits, 1)
+    bits_6 = ieor(quotient_4, bits)
+    bits_7 = ieor(iand(quotient_2, ieor(bits, 15_int32)), ieor(quotient, bits_3))
+    quotient_5 = shifta(bits_7, 2)
+    bits_8 = ior(ieor(quotient_4, 15_int32), bits)
+    quotient_6 = shifta(ieor(iand(quotient_3, ieor(bits_8, bits_6)), &
+            ieor(iand(quotient_5, bits_6), bits_5)), &
         1)
-    bits_9 = ieor(iand(ieor(shifta(ieor(iand(bits_5_div_4, bits_6), &
-                        ieor(iand(bits_7_div_4, bits_8), bits_7)), &
+    bits_9 = ieor(iand(ieor(shifta(ieor(iand(quotient_3, bits_6), &
+                        ieor(iand(quotient_5, bits_8), bits_7)), &
                     1), &
-                quotient), &
+                quotient_6), &
             bits), &
-        ieor(quotient, i))
+        ieor(quotient_6, i))
     ! The bits bits_9[3:2] 0 0 bits_9[1:0], highest first.
     bits_10 = iand(ior(bits_9, 4_int32 * bits_9), 51_int32)
     catalogue_hilbert_16_apply = ior(iand(ior(bits_2, 2_int32 * bits_2), 85_int32), &

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_HILBERT_16_GLSL
-#define LEGO_CATALOGUE_HILBERT_16_GLSL 0x36df469e
+#define LEGO_CATALOGUE_HILBERT_16_GLSL 0x656e9223
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 16
@@ -16,19 +16,19 @@ int catalogueHilbert16Apply(int i, int j) {
   // The bits bits[3:2] 0 0 bits[1:0], highest first.
   int bits2 = (bits | 4 * bits) & 0x33;
   int bits3 = (i | j) ^ 15;
-  int bits3Div2 = bits3 >> 1;
+  int quotient = bits3 >> 1;
   int bits4 = i & bits;
-  int bits4Div2 = bits4 >> 1;
-  int bits5 = (bits3Div2 & bits) ^ (bits4 ^ bits4Div2);
-  int bits5Div4 = bits5 >> 2;
-  int bitsDiv2 = bits >> 1;
-  int bits6 = bitsDiv2 ^ bits;
-  int bits7 = (bits4Div2 & (bits ^ 15)) ^ (bits3Div2 ^ bits3);
-  int bits7Div4 = bits7 >> 2;
-  int bits8 = (bitsDiv2 ^ 15) | bits;
-  int quotient = ((bits5Div4 & (bits8 ^ bits6)) ^ ((bits7Div4 & bits6) ^ bits5)) >> 1;
-  int bits9 = (((((bits5Div4 & bits6) ^ ((bits7Div4 & bits8) ^ bits7)) >> 1) ^ quotient) & bits)
-      ^ (quotient ^ i);
+  int quotient2 = bits4 >> 1;
+  int bits5 = (quotient & bits) ^ (bits4 ^ quotient2);
+  int quotient3 = bits5 >> 2;
+  int quotient4 = bits >> 1;
+  int bits6 = quotient4 ^ bits;
+  int bits7 = (quotient2 & (bits ^ 15)) ^ (quotient ^ bits3);
+  int quotient5 = bits7 >> 2;
+  int bits8 = (quotient4 ^ 15) | bits;
+  int quotient6 = ((quotient3 & (bits8 ^ bits6)) ^ ((quotient5 & bits6) ^ bits5)) >> 1;
+  int bits9 = (((((quotient3 & bits6) ^ ((quotient5 & bits8) ^ bits7)) >> 1) ^ quotient6) & bits)
+      ^ (quotient6 ^ i);
   // The bits bits9[3:2] 0 0 bits9[1:0], highest first.
   int bits10 = (bits9 | 4 * bits9) & 0x33;
   // The bits bits9[3] bits[3] bits9[2] bits[2] bits9[1] bits[1] bits9[0] bits[0], highest first.
@@ -69,6 +69,6 @@ ivec2 catalogueHilbert16Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_HILBERT_16_GLSL != 0x36df469e
+#elif LEGO_CATALOGUE_HILBERT_16_GLSL != 0x656e9223
 #error two different units are named catalogue_hilbert_16; give name= to one of them
 #endif  // LEGO_CATALOGUE_HILBERT_16_GLSL

@@ -2,7 +2,7 @@
 //
 // GenP([16, 16], partial(to_distance, 4), partial(from_distance, 4))
 #ifndef LEGO_CATALOGUE_HILBERT_16_HPP
-#define LEGO_CATALOGUE_HILBERT_16_HPP 0x04cdbf3d
+#define LEGO_CATALOGUE_HILBERT_16_HPP 0x4c377a9b
 
 #include <cstdint>
 
@@ -18,21 +18,21 @@ namespace lego {
   // The bits bits[3:2] 0 0 bits[1:0], highest first.
   const std::int32_t bits_2 = (bits | 4 * bits) & 0x33;
   const std::int32_t bits_3 = (i | j) ^ 15;
-  const std::int32_t bits_3_div_2 = bits_3 >> 1;
+  const std::int32_t quotient = bits_3 >> 1;
   const std::int32_t bits_4 = i & bits;
-  const std::int32_t bits_4_div_2 = bits_4 >> 1;
-  const std::int32_t bits_5 = (bits_3_div_2 & bits) ^ (bits_4 ^ bits_4_div_2);
-  const std::int32_t bits_5_div_4 = bits_5 >> 2;
-  const std::int32_t bits_div_2 = bits >> 1;
-  const std::int32_t bits_6 = bits_div_2 ^ bits;
-  const std::int32_t bits_7 = (bits_4_div_2 & (bits ^ 15)) ^ (bits_3_div_2 ^ bits_3);
-  const std::int32_t bits_7_div_4 = bits_7 >> 2;
-  const std::int32_t bits_8 = (bits_div_2 ^ 15) | bits;
-  const std::int32_t quotient =
-      ((bits_5_div_4 & (bits_8 ^ bits_6)) ^ ((bits_7_div_4 & bits_6) ^ bits_5)) >> 1;
+  const std::int32_t quotient_2 = bits_4 >> 1;
+  const std::int32_t bits_5 = (quotient & bits) ^ (bits_4 ^ quotient_2);
+  const std::int32_t quotient_3 = bits_5 >> 2;
+  const std::int32_t quotient_4 = bits >> 1;
+  const std::int32_t bits_6 = quotient_4 ^ bits;
+  const std::int32_t bits_7 = (quotient_2 & (bits ^ 15)) ^ (quotient ^ bits_3);
+  const std::int32_t quotient_5 = bits_7 >> 2;
+  const std::int32_t bits_8 = (quotient_4 ^ 15) | bits;
+  const std::int32_t quotient_6 =
+      ((quotient_3 & (bits_8 ^ bits_6)) ^ ((quotient_5 & bits_6) ^ bits_5)) >> 1;
   const std::int32_t bits_9 =
-      (((((bits_5_div_4 & bits_6) ^ ((bits_7_div_4 & bits_8) ^ bits_7)) >> 1) ^ quotient) & bits)
-      ^ (quotient ^ i);
+      (((((quotient_3 & bits_6) ^ ((quotient_5 & bits_8) ^ bits_7)) >> 1) ^ quotient_6) & bits)
+      ^ (quotient_6 ^ i);
   // The bits bits_9[3:2] 0 0 bits_9[1:0], highest first.
   const std::int32_t bits_10 = (bits_9 | 4 * bits_9) & 0x33;
   return ((bits_2 | 2 * bits_2) & 0x55) | 2 * ((bits_10 | 2 * bits_10) & 0x55);
@@ -68,6 +68,6 @@ struct catalogue_hilbert_16_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_HILBERT_16_HPP != 0x04cdbf3d
+#elif LEGO_CATALOGUE_HILBERT_16_HPP != 0x4c377a9b
 #error two different units are named catalogue_hilbert_16; give name= to one of them
 #endif  // LEGO_CATALOGUE_HILBERT_16_HPP

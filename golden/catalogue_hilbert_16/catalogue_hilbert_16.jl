@@ -20,23 +20,23 @@ Physical position of the logical index (i, j).
     # The bits bits[3:2] 0 0 bits[1:0], highest first.
     bits_2 = (bits | (Ti(4) * bits)) & Ti(51)
     bits_3 = xor(i | j, Ti(15))
-    bits_3_div_2 = bits_3 >> 1
+    quotient = bits_3 >> 1
     bits_4 = i & bits
-    bits_4_div_2 = bits_4 >> 1
-    bits_5 = xor(bits_3_div_2 & bits, xor(bits_4, bits_4_div_2))
-    bits_5_div_4 = bits_5 >> 2
-    bits_div_2 = bits >> 1
-    bits_6 = xor(bits_div_2, bits)
-    bits_7 = xor(bits_4_div_2 & xor(bits, Ti(15)), xor(bits_3_div_2, bits_3))
-    bits_7_div_4 = bits_7 >> 2
-    bits_8 = xor(bits_div_2, Ti(15)) | bits
-    quotient = xor(bits_5_div_4 & xor(bits_8, bits_6),
-        xor(bits_7_div_4 & bits_6, bits_5)) >> 1
-    bits_9 = xor(xor(xor(bits_5_div_4 & bits_6,
-                    xor(bits_7_div_4 & bits_8, bits_7)) >> 1,
-                quotient) &
+    quotient_2 = bits_4 >> 1
+    bits_5 = xor(quotient & bits, xor(bits_4, quotient_2))
+    quotient_3 = bits_5 >> 2
+    quotient_4 = bits >> 1
+    bits_6 = xor(quotient_4, bits)
+    bits_7 = xor(quotient_2 & xor(bits, Ti(15)), xor(quotient, bits_3))
+    quotient_5 = bits_7 >> 2
+    bits_8 = xor(quotient_4, Ti(15)) | bits
+    quotient_6 = xor(quotient_3 & xor(bits_8, bits_6),
+        xor(quotient_5 & bits_6, bits_5)) >> 1
+    bits_9 = xor(xor(xor(quotient_3 & bits_6,
+                    xor(quotient_5 & bits_8, bits_7)) >> 1,
+                quotient_6) &
             bits,
-        xor(quotient, i))
+        xor(quotient_6, i))
     # The bits bits_9[3:2] 0 0 bits_9[1:0], highest first.
     bits_10 = (bits_9 | (Ti(4) * bits_9)) & Ti(51)
     return ((bits_2 | (Ti(2) * bits_2)) & Ti(85)) |

@@ -2,7 +2,7 @@
 //
 // GenP([16, 16], partial(to_distance, 4), partial(from_distance, 4))
 #ifndef LEGO_CATALOGUE_HILBERT_16_METAL
-#define LEGO_CATALOGUE_HILBERT_16_METAL 0x3c91f1cd
+#define LEGO_CATALOGUE_HILBERT_16_METAL 0x4012492a
 
 #include <metal_stdlib>
 
@@ -15,20 +15,20 @@ static inline int catalogueHilbert16Apply(int i, int j) {
   // The bits bits[3:2] 0 0 bits[1:0], highest first.
   const int bits2 = (bits | 4 * bits) & 0x33;
   const int bits3 = (i | j) ^ 15;
-  const int bits3Div2 = bits3 >> 1;
+  const int quotient = bits3 >> 1;
   const int bits4 = i & bits;
-  const int bits4Div2 = bits4 >> 1;
-  const int bits5 = (bits3Div2 & bits) ^ (bits4 ^ bits4Div2);
-  const int bits5Div4 = bits5 >> 2;
-  const int bitsDiv2 = bits >> 1;
-  const int bits6 = bitsDiv2 ^ bits;
-  const int bits7 = (bits4Div2 & (bits ^ 15)) ^ (bits3Div2 ^ bits3);
-  const int bits7Div4 = bits7 >> 2;
-  const int bits8 = (bitsDiv2 ^ 15) | bits;
-  const int quotient = ((bits5Div4 & (bits8 ^ bits6)) ^ ((bits7Div4 & bits6) ^ bits5)) >> 1;
-  const int bits9 = (((((bits5Div4 & bits6) ^ ((bits7Div4 & bits8) ^ bits7)) >> 1) ^ quotient)
+  const int quotient2 = bits4 >> 1;
+  const int bits5 = (quotient & bits) ^ (bits4 ^ quotient2);
+  const int quotient3 = bits5 >> 2;
+  const int quotient4 = bits >> 1;
+  const int bits6 = quotient4 ^ bits;
+  const int bits7 = (quotient2 & (bits ^ 15)) ^ (quotient ^ bits3);
+  const int quotient5 = bits7 >> 2;
+  const int bits8 = (quotient4 ^ 15) | bits;
+  const int quotient6 = ((quotient3 & (bits8 ^ bits6)) ^ ((quotient5 & bits6) ^ bits5)) >> 1;
+  const int bits9 = (((((quotient3 & bits6) ^ ((quotient5 & bits8) ^ bits7)) >> 1) ^ quotient6)
                      & bits)
-      ^ (quotient ^ i);
+      ^ (quotient6 ^ i);
   // The bits bits9[3:2] 0 0 bits9[1:0], highest first.
   const int bits10 = (bits9 | 4 * bits9) & 0x33;
   // The bits bits9[3] bits[3] bits9[2] bits[2] bits9[1] bits[1] bits9[0] bits[0], highest first.
@@ -61,6 +61,6 @@ static inline CatalogueHilbert16InvResult catalogueHilbert16Inv(int flat) {
   return {bits11, bits3 ^ bits11};
 }
 
-#elif LEGO_CATALOGUE_HILBERT_16_METAL != 0x3c91f1cd
+#elif LEGO_CATALOGUE_HILBERT_16_METAL != 0x4012492a
 #error two different units are named catalogue_hilbert_16; give name= to one of them
 #endif  // LEGO_CATALOGUE_HILBERT_16_METAL

@@ -13,19 +13,19 @@ export function catalogueHilbert16Apply(i, j) {
   const bits = i ^ j;
   const bits2 = (bits | 4 * bits) & 0x33;
   const bits3 = (i | j) ^ 15;
-  const bits3Div2 = bits3 >> 1;
+  const quotient = bits3 >> 1;
   const bits4 = i & bits;
-  const bits4Div2 = bits4 >> 1;
-  const bits5 = (bits3Div2 & bits) ^ (bits4 ^ bits4Div2);
-  const bits5Div4 = bits5 >> 2;
-  const bitsDiv2 = bits >> 1;
-  const bits6 = bitsDiv2 ^ bits;
-  const bits7 = (bits4Div2 & (bits ^ 15)) ^ (bits3Div2 ^ bits3);
-  const bits7Div4 = bits7 >> 2;
-  const bits8 = (bitsDiv2 ^ 15) | bits;
-  const quotient = ((bits5Div4 & (bits8 ^ bits6)) ^ ((bits7Div4 & bits6) ^ bits5)) >> 1;
-  const bits9 = (((((bits5Div4 & bits6) ^ ((bits7Div4 & bits8) ^ bits7)) >> 1) ^ quotient) & bits)
-      ^ (quotient ^ i);
+  const quotient2 = bits4 >> 1;
+  const bits5 = (quotient & bits) ^ (bits4 ^ quotient2);
+  const quotient3 = bits5 >> 2;
+  const quotient4 = bits >> 1;
+  const bits6 = quotient4 ^ bits;
+  const bits7 = (quotient2 & (bits ^ 15)) ^ (quotient ^ bits3);
+  const quotient5 = bits7 >> 2;
+  const bits8 = (quotient4 ^ 15) | bits;
+  const quotient6 = ((quotient3 & (bits8 ^ bits6)) ^ ((quotient5 & bits6) ^ bits5)) >> 1;
+  const bits9 = (((((quotient3 & bits6) ^ ((quotient5 & bits8) ^ bits7)) >> 1) ^ quotient6) & bits)
+      ^ (quotient6 ^ i);
   const bits10 = (bits9 | 4 * bits9) & 0x33;
   return ((bits2 | 2 * bits2) & 0x55) | 2 * ((bits10 | 2 * bits10) & 0x55);
 }

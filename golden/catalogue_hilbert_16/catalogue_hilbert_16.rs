@@ -16,20 +16,20 @@ pub const fn apply(i: i32, j: i32) -> i32 {
     // The bits bits[3:2] 0 0 bits[1:0], highest first.
     let bits_2 = (bits | (4 * bits)) & 0x33;
     let bits_3 = (i | j) ^ 0xf;
-    let bits_3_div_2 = bits_3 >> 1;
+    let quotient = bits_3 >> 1;
     let bits_4 = i & bits;
-    let bits_4_div_2 = bits_4 >> 1;
-    let bits_5 = (bits_3_div_2 & bits) ^ (bits_4 ^ bits_4_div_2);
-    let bits_5_div_4 = bits_5 >> 2;
-    let bits_div_2 = bits >> 1;
-    let bits_6 = bits_div_2 ^ bits;
-    let bits_7 = (bits_4_div_2 & (bits ^ 0xf)) ^ (bits_3_div_2 ^ bits_3);
-    let bits_7_div_4 = bits_7 >> 2;
-    let bits_8 = (bits_div_2 ^ 0xf) | bits;
-    let quotient = ((bits_5_div_4 & (bits_8 ^ bits_6)) ^ ((bits_7_div_4 & bits_6) ^ bits_5)) >> 1;
-    let bits_9 =
-        (((((bits_5_div_4 & bits_6) ^ ((bits_7_div_4 & bits_8) ^ bits_7)) >> 1) ^ quotient) & bits)
-            ^ (quotient ^ i);
+    let quotient_2 = bits_4 >> 1;
+    let bits_5 = (quotient & bits) ^ (bits_4 ^ quotient_2);
+    let quotient_3 = bits_5 >> 2;
+    let quotient_4 = bits >> 1;
+    let bits_6 = quotient_4 ^ bits;
+    let bits_7 = (quotient_2 & (bits ^ 0xf)) ^ (quotient ^ bits_3);
+    let quotient_5 = bits_7 >> 2;
+    let bits_8 = (quotient_4 ^ 0xf) | bits;
+    let quotient_6 = ((quotient_3 & (bits_8 ^ bits_6)) ^ ((quotient_5 & bits_6) ^ bits_5)) >> 1;
+    let bits_9 = (((((quotient_3 & bits_6) ^ ((quotient_5 & bits_8) ^ bits_7)) >> 1) ^ quotient_6)
+        & bits)
+        ^ (quotient_6 ^ i);
     // The bits bits_9[3:2] 0 0 bits_9[1:0], highest first.
     let bits_10 = (bits_9 | (4 * bits_9)) & 0x33;
     ((bits_2 | (2 * bits_2)) & 0x55) | (2 * ((bits_10 | (2 * bits_10)) & 0x55))

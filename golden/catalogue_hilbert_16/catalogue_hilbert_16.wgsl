@@ -13,19 +13,19 @@ fn catalogueHilbert16Apply(i: i32, j: i32) -> i32 {
   // The bits bits[3:2] 0 0 bits[1:0], highest first.
   let bits2 = (bits | (4 * bits)) & 0x33;
   let bits3 = (i | j) ^ 15;
-  let bits3Div2 = bits3 >> 1u;
+  let quotient = bits3 >> 1u;
   let bits4 = i & bits;
-  let bits4Div2 = bits4 >> 1u;
-  let bits5 = (bits3Div2 & bits) ^ (bits4 ^ bits4Div2);
-  let bits5Div4 = bits5 >> 2u;
-  let bitsDiv2 = bits >> 1u;
-  let bits6 = bitsDiv2 ^ bits;
-  let bits7 = (bits4Div2 & (bits ^ 15)) ^ (bits3Div2 ^ bits3);
-  let bits7Div4 = bits7 >> 2u;
-  let bits8 = (bitsDiv2 ^ 15) | bits;
-  let quotient = ((bits5Div4 & (bits8 ^ bits6)) ^ ((bits7Div4 & bits6) ^ bits5)) >> 1u;
-  let bits9 = (((((bits5Div4 & bits6) ^ ((bits7Div4 & bits8) ^ bits7)) >> 1u) ^ quotient) & bits)
-      ^ (quotient ^ i);
+  let quotient2 = bits4 >> 1u;
+  let bits5 = (quotient & bits) ^ (bits4 ^ quotient2);
+  let quotient3 = bits5 >> 2u;
+  let quotient4 = bits >> 1u;
+  let bits6 = quotient4 ^ bits;
+  let bits7 = (quotient2 & (bits ^ 15)) ^ (quotient ^ bits3);
+  let quotient5 = bits7 >> 2u;
+  let bits8 = (quotient4 ^ 15) | bits;
+  let quotient6 = ((quotient3 & (bits8 ^ bits6)) ^ ((quotient5 & bits6) ^ bits5)) >> 1u;
+  let bits9 = (((((quotient3 & bits6) ^ ((quotient5 & bits8) ^ bits7)) >> 1u) ^ quotient6) & bits)
+      ^ (quotient6 ^ i);
   // The bits bits9[3:2] 0 0 bits9[1:0], highest first.
   let bits10 = (bits9 | (4 * bits9)) & 0x33;
   // The bits bits9[3] bits[3] bits9[2] bits[2] bits9[1] bits[1] bits9[0] bits[0], highest first.

@@ -21,20 +21,20 @@ def catalogue_hilbert_16_apply(i, j):
     # The bits bits[3:2] 0 0 bits[1:0], highest first.
     bits_2 = (bits | (4 * bits)) & 0x33
     bits_3 = (i | j) ^ 15
-    bits_3_div_2 = bits_3 >> 1
+    quotient = bits_3 >> 1
     bits_4 = i & bits
-    bits_4_div_2 = bits_4 >> 1
-    bits_5 = (bits_3_div_2 & bits) ^ (bits_4 ^ bits_4_div_2)
-    bits_5_div_4 = bits_5 >> 2
-    bits_div_2 = bits >> 1
-    bits_6 = bits_div_2 ^ bits
-    bits_7 = (bits_4_div_2 & (bits ^ 15)) ^ (bits_3_div_2 ^ bits_3)
-    bits_7_div_4 = bits_7 >> 2
-    bits_8 = (bits_div_2 ^ 15) | bits
-    quotient = ((bits_5_div_4 & (bits_8 ^ bits_6)) ^ ((bits_7_div_4 & bits_6) ^ bits_5)) >> 1
+    quotient_2 = bits_4 >> 1
+    bits_5 = (quotient & bits) ^ (bits_4 ^ quotient_2)
+    quotient_3 = bits_5 >> 2
+    quotient_4 = bits >> 1
+    bits_6 = quotient_4 ^ bits
+    bits_7 = (quotient_2 & (bits ^ 15)) ^ (quotient ^ bits_3)
+    quotient_5 = bits_7 >> 2
+    bits_8 = (quotient_4 ^ 15) | bits
+    quotient_6 = ((quotient_3 & (bits_8 ^ bits_6)) ^ ((quotient_5 & bits_6) ^ bits_5)) >> 1
     bits_9 = (
-        ((((bits_5_div_4 & bits_6) ^ ((bits_7_div_4 & bits_8) ^ bits_7)) >> 1) ^ quotient) & bits
-    ) ^ (quotient ^ i)
+        ((((quotient_3 & bits_6) ^ ((quotient_5 & bits_8) ^ bits_7)) >> 1) ^ quotient_6) & bits
+    ) ^ (quotient_6 ^ i)
     # The bits bits_9[3:2] 0 0 bits_9[1:0], highest first.
     bits_10 = (bits_9 | (4 * bits_9)) & 0x33
     return ((bits_2 | (2 * bits_2)) & 0x55) | (2 * ((bits_10 | (2 * bits_10)) & 0x55))

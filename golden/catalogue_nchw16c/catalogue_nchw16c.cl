@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_CL
-#define LEGO_CATALOGUE_NCHW16C_CL 0x45f72968
+#define LEGO_CATALOGUE_NCHW16C_CL 0x5c91af20
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param N N >= 1
@@ -42,11 +42,11 @@ static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
     int N, int C, int H, int W, int flat) {
   (void)N;
   const int quotient = flat / (16 * W);
-  const int quotient_div_H = quotient / H;
-  const int quotient_2 = (C + 15) >> 4;
-  const int total = 16 * (quotient_div_H % quotient_2) + (flat & 15);
+  const int quotient_2 = quotient / H;
+  const int quotient_3 = (C + 15) >> 4;
+  const int total = 16 * (quotient_2 % quotient_3) + (flat & 15);
   const catalogue_nchw16c_inv_result result = {
-      total < C ? quotient_div_H / quotient_2 : -1,
+      total < C ? quotient_2 / quotient_3 : -1,
       total < C ? total : -1,
       total < C ? quotient % H : -1,
       total < C ? (flat >> 4) - W * quotient : -1,
@@ -54,6 +54,6 @@ static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_CL != 0x45f72968
+#elif LEGO_CATALOGUE_NCHW16C_CL != 0x5c91af20
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_CL

@@ -39,13 +39,13 @@ contains
   elemental subroutine catalogue_nchw16c_inv(N, C, H, W, flat, i, j, k, l)
     integer(int64), intent(in) :: N, C, H, W, flat
     integer(int64), intent(out) :: i, j, k, l
-    integer(int64) :: quotient, quotient_div_H, quotient_2, total
+    integer(int64) :: quotient, quotient_2, quotient_3, total
     associate (unused => N); end associate
     quotient = flat / (16 * W)
-    quotient_div_H = quotient / H
-    quotient_2 = shifta(C + 15, 4)
-    total = 16 * mod(quotient_div_H, quotient_2) + iand(flat, 15_int64)
-    i = merge(quotient_div_H / quotient_2, -1_int64, total < C)
+    quotient_2 = quotient / H
+    quotient_3 = shifta(C + 15, 4)
+    total = 16 * mod(quotient_2, quotient_3) + iand(flat, 15_int64)
+    i = merge(quotient_2 / quotient_3, -1_int64, total < C)
     j = merge(total, -1_int64, total < C)
     k = merge(mod(quotient, H), -1_int64, total < C)
     l = merge(shifta(flat, 4) - W * quotient, -1_int64, total < C)

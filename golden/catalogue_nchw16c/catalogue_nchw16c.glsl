@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_NCHW16C_GLSL
-#define LEGO_CATALOGUE_NCHW16C_GLSL 0x6bee9b7f
+#define LEGO_CATALOGUE_NCHW16C_GLSL 0x55e65df0
 
 // Physical position of the logical index (i, j, k, l).
 // N >= 1
@@ -41,10 +41,10 @@ int catalogueNchw16cApply(int N, int C, int H, int W, ivec4 index) {
 void catalogueNchw16cInv(
     int N, int C, int H, int W, int flat_v, out int i, out int j, out int k, out int l) {
   int quotient = flat_v / (16 * W);
-  int quotientDivH = quotient / H;
-  int quotient2 = (C + 15) >> 4;
-  int total = 16 * (quotientDivH % quotient2) + (flat_v & 15);
-  i = total < C ? quotientDivH / quotient2 : -1;
+  int quotient2 = quotient / H;
+  int quotient3 = (C + 15) >> 4;
+  int total = 16 * (quotient2 % quotient3) + (flat_v & 15);
+  i = total < C ? quotient2 / quotient3 : -1;
   j = total < C ? total : -1;
   k = total < C ? quotient % H : -1;
   l = total < C ? (flat_v >> 4) - W * quotient : -1;
@@ -57,6 +57,6 @@ ivec4 catalogueNchw16cInv(int N, int C, int H, int W, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_GLSL != 0x6bee9b7f
+#elif LEGO_CATALOGUE_NCHW16C_GLSL != 0x55e65df0
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_GLSL

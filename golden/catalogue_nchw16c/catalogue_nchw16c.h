@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_H
-#define LEGO_CATALOGUE_NCHW16C_H 0x45fa8fbb
+#define LEGO_CATALOGUE_NCHW16C_H 0x088c9802
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,11 +46,11 @@ static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
     int64_t N, int64_t C, int64_t H, int64_t W, int64_t flat) {
   (void)N;
   const int64_t quotient = flat / (16 * W);
-  const int64_t quotient_div_H = quotient / H;
-  const int64_t quotient_2 = (C + 15) >> 4;
-  const int64_t total = 16 * (quotient_div_H % quotient_2) + (flat & 15);
+  const int64_t quotient_2 = quotient / H;
+  const int64_t quotient_3 = (C + 15) >> 4;
+  const int64_t total = 16 * (quotient_2 % quotient_3) + (flat & 15);
   const catalogue_nchw16c_inv_result result = {
-      total < C ? quotient_div_H / quotient_2 : -1,
+      total < C ? quotient_2 / quotient_3 : -1,
       total < C ? total : -1,
       total < C ? quotient % H : -1,
       total < C ? (flat >> 4) - W * quotient : -1,
@@ -65,6 +65,6 @@ static inline bool catalogue_nchw16c_fits(int64_t N, int64_t C, int64_t H, int64
       && (C - 1) / 16 <= (INT64_MAX - (H * N - 1) * W) / H / N / W;
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_H != 0x45fa8fbb
+#elif LEGO_CATALOGUE_NCHW16C_H != 0x088c9802
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_H

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_HIP_H
-#define LEGO_CATALOGUE_NCHW16C_HIP_H 0x133aac37
+#define LEGO_CATALOGUE_NCHW16C_HIP_H 0x02954459
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -49,11 +49,11 @@ struct catalogue_nchw16c_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
     [[maybe_unused]] int N, int C, int H, int W, int flat) noexcept {
   const int quotient = flat / (16 * W);
-  const int quotient_div_H = quotient / H;
-  const int quotient_2 = (C + 15) >> 4;
-  const int total = 16 * (quotient_div_H % quotient_2) + (flat & 15);
+  const int quotient_2 = quotient / H;
+  const int quotient_3 = (C + 15) >> 4;
+  const int total = 16 * (quotient_2 % quotient_3) + (flat & 15);
   return {
-      total < C ? quotient_div_H / quotient_2 : -1,
+      total < C ? quotient_2 / quotient_3 : -1,
       total < C ? total : -1,
       total < C ? quotient % H : -1,
       total < C ? (flat >> 4) - W * quotient : -1,
@@ -68,6 +68,6 @@ struct catalogue_nchw16c_inv_result {
       && (C - 1) / 16 <= (2147483647 - (H * N - 1) * W) / H / N / W;
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_HIP_H != 0x133aac37
+#elif LEGO_CATALOGUE_NCHW16C_HIP_H != 0x02954459
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_HPP
-#define LEGO_CATALOGUE_NCHW16C_HPP 0x664a455b
+#define LEGO_CATALOGUE_NCHW16C_HPP 0x6f366fda
 
 #include <cstdint>
 
@@ -47,11 +47,11 @@ struct catalogue_nchw16c_inv_result {
     [[maybe_unused]] std::int64_t N, std::int64_t C, std::int64_t H, std::int64_t W,
     std::int64_t flat) noexcept {
   const std::int64_t quotient = flat / (16 * W);
-  const std::int64_t quotient_div_H = quotient / H;
-  const std::int64_t quotient_2 = (C + 15) >> 4;
-  const std::int64_t total = 16 * (quotient_div_H % quotient_2) + (flat & 15);
+  const std::int64_t quotient_2 = quotient / H;
+  const std::int64_t quotient_3 = (C + 15) >> 4;
+  const std::int64_t total = 16 * (quotient_2 % quotient_3) + (flat & 15);
   return {
-      total < C ? quotient_div_H / quotient_2 : -1,
+      total < C ? quotient_2 / quotient_3 : -1,
       total < C ? total : -1,
       total < C ? quotient % H : -1,
       total < C ? (flat >> 4) - W * quotient : -1,
@@ -68,6 +68,6 @@ struct catalogue_nchw16c_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_NCHW16C_HPP != 0x664a455b
+#elif LEGO_CATALOGUE_NCHW16C_HPP != 0x6f366fda
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_HPP

@@ -50,10 +50,10 @@ Logical index (i, j, k, l) of a physical position; (-1, -1, -1, -1) where it is 
 @inline function catalogue_nchw16c_inv(N::Int64, C::Int64, H::Int64, W::Int64,
     flat::Int64)::NTuple{4, Int64}
     quotient = div(flat, 16 * W)
-    quotient_div_H = div(quotient, H)
-    quotient_2 = (C + 15) >> 4
-    total = 16 * (quotient_div_H % quotient_2) + (flat & 15)
-    return (total < C ? div(quotient_div_H, quotient_2) : -1, total < C ? total : -1,
+    quotient_2 = div(quotient, H)
+    quotient_3 = (C + 15) >> 4
+    total = 16 * (quotient_2 % quotient_3) + (flat & 15)
+    return (total < C ? div(quotient_2, quotient_3) : -1, total < C ? total : -1,
         total < C ? quotient % H : -1, total < C ? (flat >> 4) - W * quotient : -1)
 end
 

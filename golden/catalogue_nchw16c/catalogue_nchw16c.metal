@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_METAL
-#define LEGO_CATALOGUE_NCHW16C_METAL 0x2c940196
+#define LEGO_CATALOGUE_NCHW16C_METAL 0x17e3e611
 
 #include <metal_stdlib>
 
@@ -43,17 +43,17 @@ struct CatalogueNchw16cInvResult {
 static inline CatalogueNchw16cInvResult catalogueNchw16cInv(int N, int C, int H, int W, int flat) {
   (void)N;
   const int quotient = flat / (16 * W);
-  const int quotientDivH = quotient / H;
-  const int quotient2 = (C + 15) >> 4;
-  const int total = 16 * (quotientDivH % quotient2) + (flat & 15);
+  const int quotient2 = quotient / H;
+  const int quotient3 = (C + 15) >> 4;
+  const int total = 16 * (quotient2 % quotient3) + (flat & 15);
   return {
-      total < C ? quotientDivH / quotient2 : -1,
+      total < C ? quotient2 / quotient3 : -1,
       total < C ? total : -1,
       total < C ? quotient % H : -1,
       total < C ? (flat >> 4) - W * quotient : -1,
   };
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_METAL != 0x2c940196
+#elif LEGO_CATALOGUE_NCHW16C_METAL != 0x17e3e611
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_METAL

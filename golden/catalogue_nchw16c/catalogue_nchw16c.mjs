@@ -39,11 +39,11 @@ export function catalogueNchw16cApply(N, C, H, W, i, j, k, l) {
  */
 export function catalogueNchw16cInv(N, C, H, W, flat) {
   const quotient = Math.trunc(flat / (16 * W));
-  const quotientDivH = Math.trunc(quotient / H);
-  const quotient2 = Math.floor((C + 15) / 16);
-  const total = 16 * (quotientDivH % quotient2) + (flat & 15);
+  const quotient2 = Math.trunc(quotient / H);
+  const quotient3 = Math.floor((C + 15) / 16);
+  const total = 16 * (quotient2 % quotient3) + (flat & 15);
   return [
-    total < C ? Math.trunc(quotientDivH / quotient2) : -1,
+    total < C ? Math.trunc(quotient2 / quotient3) : -1,
     total < C ? total : -1,
     total < C ? quotient % H : -1,
     total < C ? Math.floor(flat / 16) - W * quotient : -1,

@@ -38,11 +38,11 @@ def catalogue_nchw16c_inv(N: int, C: int, H: int, W: int, flat: int) -> tuple[in
         -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
     """
     quotient = flat // (16 * W)
-    quotient_div_H = quotient // H
-    quotient_2 = (C + 15) // 16
-    total = 16 * (quotient_div_H % quotient_2) + flat % 16
+    quotient_2 = quotient // H
+    quotient_3 = (C + 15) // 16
+    total = 16 * (quotient_2 % quotient_3) + flat % 16
     return (
-        quotient_div_H // quotient_2 if total < C else -1,
+        quotient_2 // quotient_3 if total < C else -1,
         total if total < C else -1,
         quotient % H if total < C else -1,
         flat // 16 % W if total < C else -1,

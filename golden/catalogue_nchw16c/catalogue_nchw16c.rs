@@ -49,12 +49,12 @@ pub const fn apply(N: i64, C: i64, H: i64, W: i64, i: i64, j: i64, k: i64, l: i6
 pub const fn inv(N: i64, C: i64, H: i64, W: i64, flat: i64) -> (i64, i64, i64, i64) {
     let _ = N;
     let quotient = flat / (16 * W);
-    let quotient_div_H = quotient / H;
-    let quotient_2 = (C + 15) >> 4;
-    let total = 16 * (quotient_div_H % quotient_2) + (flat & 0xf);
+    let quotient_2 = quotient / H;
+    let quotient_3 = (C + 15) >> 4;
+    let total = 16 * (quotient_2 % quotient_3) + (flat & 0xf);
     (
         if total < C {
-            quotient_div_H / quotient_2
+            quotient_2 / quotient_3
         } else {
             -1
         },

@@ -39,11 +39,11 @@ struct CatalogueNchw16cInvResult {
 /// Assumes H*N*W*((C - 1) / 16) + H*N*W - W <= 2^31 - 1
 fn catalogueNchw16cInv(N: i32, C: i32, H: i32, W: i32, flat: i32) -> CatalogueNchw16cInvResult {
   let quotient = flat / (16 * W);
-  let quotientDivH = quotient / H;
-  let quotient2 = (C + 15) >> 4u;
-  let total = 16 * (quotientDivH % quotient2) + (flat & 15);
+  let quotient2 = quotient / H;
+  let quotient3 = (C + 15) >> 4u;
+  let total = 16 * (quotient2 % quotient3) + (flat & 15);
   return CatalogueNchw16cInvResult(
-      select(-1, quotientDivH / quotient2, total < C),
+      select(-1, quotient2 / quotient3, total < C),
       select(-1, total, total < C),
       select(-1, quotient % H, total < C),
       select(-1, (flat >> 4u) - W * quotient, total < C));

@@ -48,11 +48,11 @@ def catalogue_nchw16c_inv(N, C, H, W, flat):
     Assumes C + 15 <= 2**63 - 1.
     """
     quotient = flat // (16 * W)
-    quotient_div_H = quotient // H
-    quotient_2 = (C + 15) >> 4
-    total = 16 * (quotient_div_H % quotient_2) + (flat & 15)
+    quotient_2 = quotient // H
+    quotient_3 = (C + 15) >> 4
+    total = 16 * (quotient_2 % quotient_3) + (flat & 15)
     return (
-        np.where(total < C, quotient_div_H // quotient_2, -1)[()],
+        np.where(total < C, quotient_2 // quotient_3, -1)[()],
         np.where(total < C, total, -1)[()],
         np.where(total < C, quotient % H, -1)[()],
         np.where(total < C, (flat >> 4) - W * quotient, -1)[()],

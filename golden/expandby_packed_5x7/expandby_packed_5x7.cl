@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(RegP([3, 2, 4, 2], [0, 2, 1, 3])))
 #ifndef LEGO_EXPANDBY_PACKED_5X7_CL
-#define LEGO_EXPANDBY_PACKED_5X7_CL 0x7b51709f
+#define LEGO_EXPANDBY_PACKED_5X7_CL 0x0574e745
 
 /// Physical position of the logical index (i, j); -1 where it is masked.
 /// @param i 0 <= i < 6
@@ -25,15 +25,15 @@ typedef struct expandby_packed_5x7_inv_result {
 /// @return 0 <= i < 6, 0 <= j < 8
 static inline expandby_packed_5x7_inv_result expandby_packed_5x7_inv(int flat) {
   const int flat_mod_7 = flat % 7;
-  const int flat_mod_7_div_2 = flat_mod_7 >> 1;
+  const int quotient = flat_mod_7 >> 1;
   const int flat_div_7 = flat / 7;
   const expandby_packed_5x7_inv_result result = {
-      2 * (flat_div_7 >> 1) + (flat_mod_7_div_2 & 1),
-      4 * (flat_div_7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
+      2 * (flat_div_7 >> 1) + (quotient & 1),
+      4 * (flat_div_7 & 1) + (quotient & 2) + (flat_mod_7 & 1),
   };
   return result;
 }
 
-#elif LEGO_EXPANDBY_PACKED_5X7_CL != 0x7b51709f
+#elif LEGO_EXPANDBY_PACKED_5X7_CL != 0x0574e745
 #error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_CL

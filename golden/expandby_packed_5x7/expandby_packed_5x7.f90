@@ -27,12 +27,12 @@ contains
   elemental subroutine expandby_packed_5x7_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
-    integer(int32) :: flat_mod_7, flat_mod_7_div_2, flat_div_7
+    integer(int32) :: flat_mod_7, quotient, flat_div_7
     flat_mod_7 = mod(flat, 7_int32)
-    flat_mod_7_div_2 = shifta(flat_mod_7, 1)
+    quotient = shifta(flat_mod_7, 1)
     flat_div_7 = flat / 7
-    i = 2 * shifta(flat_div_7, 1) + iand(flat_mod_7_div_2, 1_int32)
-    j = 4 * iand(flat_div_7, 1_int32) + iand(flat_mod_7_div_2, 2_int32) + iand(flat_mod_7, 1_int32)
+    i = 2 * shifta(flat_div_7, 1) + iand(quotient, 1_int32)
+    j = 4 * iand(flat_div_7, 1_int32) + iand(quotient, 2_int32) + iand(flat_mod_7, 1_int32)
   end subroutine expandby_packed_5x7_inv
 
 end module expandby_packed_5x7_mod

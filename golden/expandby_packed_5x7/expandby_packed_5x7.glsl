@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_EXPANDBY_PACKED_5X7_GLSL
-#define LEGO_EXPANDBY_PACKED_5X7_GLSL 0x1a851f1d
+#define LEGO_EXPANDBY_PACKED_5X7_GLSL 0x10f80878
 
 // Physical position of the logical index (i, j); -1 where it is masked.
 // 0 <= i < 6
@@ -28,10 +28,10 @@ int expandbyPacked5x7Apply(ivec2 index) {
 // Renamed: flat is flat_v here
 void expandbyPacked5x7Inv(int flat_v, out int i, out int j) {
   int flatMod7 = flat_v % 7;
-  int flatMod7Div2 = flatMod7 >> 1;
+  int quotient = flatMod7 >> 1;
   int flatDiv7 = flat_v / 7;
-  i = 2 * (flatDiv7 >> 1) + (flatMod7Div2 & 1);
-  j = 4 * (flatDiv7 & 1) + (flatMod7Div2 & 2) + (flatMod7 & 1);
+  i = 2 * (flatDiv7 >> 1) + (quotient & 1);
+  j = 4 * (flatDiv7 & 1) + (quotient & 2) + (flatMod7 & 1);
 }
 
 // The same with (i, j) as a vector.
@@ -41,6 +41,6 @@ ivec2 expandbyPacked5x7Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_EXPANDBY_PACKED_5X7_GLSL != 0x1a851f1d
+#elif LEGO_EXPANDBY_PACKED_5X7_GLSL != 0x10f80878
 #error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_GLSL

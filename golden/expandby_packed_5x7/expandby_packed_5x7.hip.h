@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(RegP([3, 2, 4, 2], [0, 2, 1, 3])))
 #ifndef LEGO_EXPANDBY_PACKED_5X7_HIP_H
-#define LEGO_EXPANDBY_PACKED_5X7_HIP_H 0x5b9a4e78
+#define LEGO_EXPANDBY_PACKED_5X7_HIP_H 0x6bba5efc
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -34,14 +34,14 @@ struct expandby_packed_5x7_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_packed_5x7_inv_result expandby_packed_5x7_inv(
     int flat) noexcept {
   const int flat_mod_7 = flat % 7;
-  const int flat_mod_7_div_2 = flat_mod_7 >> 1;
+  const int quotient = flat_mod_7 >> 1;
   const int flat_div_7 = flat / 7;
   return {
-      2 * (flat_div_7 >> 1) + (flat_mod_7_div_2 & 1),
-      4 * (flat_div_7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
+      2 * (flat_div_7 >> 1) + (quotient & 1),
+      4 * (flat_div_7 & 1) + (quotient & 2) + (flat_mod_7 & 1),
   };
 }
 
-#elif LEGO_EXPANDBY_PACKED_5X7_HIP_H != 0x5b9a4e78
+#elif LEGO_EXPANDBY_PACKED_5X7_HIP_H != 0x6bba5efc
 #error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_HIP_H

@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(RegP([3, 2, 4, 2], [0, 2, 1, 3])))
 #ifndef LEGO_EXPANDBY_PACKED_5X7_HPP
-#define LEGO_EXPANDBY_PACKED_5X7_HPP 0x0b40e708
+#define LEGO_EXPANDBY_PACKED_5X7_HPP 0x1ddff4c6
 
 #include <cstdint>
 
@@ -31,16 +31,16 @@ struct expandby_packed_5x7_inv_result {
 [[nodiscard]] constexpr expandby_packed_5x7_inv_result expandby_packed_5x7_inv(
     std::int32_t flat) noexcept {
   const std::int32_t flat_mod_7 = flat % 7;
-  const std::int32_t flat_mod_7_div_2 = flat_mod_7 >> 1;
+  const std::int32_t quotient = flat_mod_7 >> 1;
   const std::int32_t flat_div_7 = flat / 7;
   return {
-      2 * (flat_div_7 >> 1) + (flat_mod_7_div_2 & 1),
-      4 * (flat_div_7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
+      2 * (flat_div_7 >> 1) + (quotient & 1),
+      4 * (flat_div_7 & 1) + (quotient & 2) + (flat_mod_7 & 1),
   };
 }
 
 }  // namespace lego
 
-#elif LEGO_EXPANDBY_PACKED_5X7_HPP != 0x0b40e708
+#elif LEGO_EXPANDBY_PACKED_5X7_HPP != 0x1ddff4c6
 #error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_HPP

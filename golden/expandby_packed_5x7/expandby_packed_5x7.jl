@@ -35,10 +35,10 @@ Logical index (i, j) of a physical position.
 """
 @inline function expandby_packed_5x7_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
     flat_mod_7 = flat % Ti(7)
-    flat_mod_7_div_2 = flat_mod_7 >> 1
+    quotient = flat_mod_7 >> 1
     flat_div_7 = div(flat, Ti(7))
-    return (Ti(2) * (flat_div_7 >> 1) + (flat_mod_7_div_2 & Ti(1)),
-        Ti(4) * (flat_div_7 & Ti(1)) + (flat_mod_7_div_2 & Ti(2)) + (flat_mod_7 & Ti(1)))
+    return (Ti(2) * (flat_div_7 >> 1) + (quotient & Ti(1)),
+        Ti(4) * (flat_div_7 & Ti(1)) + (quotient & Ti(2)) + (flat_mod_7 & Ti(1)))
 end
 
 expandby_packed_5x7_inv(flat::Integer) = expandby_packed_5x7_inv(Int64(flat))

@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(RegP([3, 2, 4, 2], [0, 2, 1, 3])))
 #ifndef LEGO_EXPANDBY_PACKED_5X7_METAL
-#define LEGO_EXPANDBY_PACKED_5X7_METAL 0x08b5c2ef
+#define LEGO_EXPANDBY_PACKED_5X7_METAL 0x294500a5
 
 #include <metal_stdlib>
 
@@ -27,14 +27,14 @@ struct ExpandbyPacked5x7InvResult {
 /// @return 0 <= i < 6, 0 <= j < 8
 static inline ExpandbyPacked5x7InvResult expandbyPacked5x7Inv(int flat) {
   const int flatMod7 = flat % 7;
-  const int flatMod7Div2 = flatMod7 >> 1;
+  const int quotient = flatMod7 >> 1;
   const int flatDiv7 = flat / 7;
   return {
-      2 * (flatDiv7 >> 1) + (flatMod7Div2 & 1),
-      4 * (flatDiv7 & 1) + (flatMod7Div2 & 2) + (flatMod7 & 1),
+      2 * (flatDiv7 >> 1) + (quotient & 1),
+      4 * (flatDiv7 & 1) + (quotient & 2) + (flatMod7 & 1),
   };
 }
 
-#elif LEGO_EXPANDBY_PACKED_5X7_METAL != 0x08b5c2ef
+#elif LEGO_EXPANDBY_PACKED_5X7_METAL != 0x294500a5
 #error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_METAL

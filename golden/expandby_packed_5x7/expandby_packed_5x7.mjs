@@ -25,10 +25,10 @@ export function expandbyPacked5x7Apply(i, j) {
  */
 export function expandbyPacked5x7Inv(flat) {
   const flatMod7 = flat % 7;
-  const flatMod7Div2 = flatMod7 >> 1;
+  const quotient = flatMod7 >> 1;
   const flatDiv7 = Math.trunc(flat / 7);
   return [
-    2 * (flatDiv7 >> 1) + (flatMod7Div2 & 1),
-    4 * (flatDiv7 & 1) + (flatMod7Div2 & 2) + (flatMod7 & 1),
+    2 * (flatDiv7 >> 1) + (quotient & 1),
+    4 * (flatDiv7 & 1) + (quotient & 2) + (flatMod7 & 1),
   ];
 }

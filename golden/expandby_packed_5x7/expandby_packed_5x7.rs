@@ -31,10 +31,10 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
     let flat_mod_7 = flat % 7;
-    let flat_mod_7_div_2 = flat_mod_7 >> 1;
+    let quotient = flat_mod_7 >> 1;
     let flat_div_7 = flat / 7;
     (
-        2 * (flat_div_7 >> 1) + (flat_mod_7_div_2 & 1),
-        4 * (flat_div_7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
+        2 * (flat_div_7 >> 1) + (quotient & 1),
+        4 * (flat_div_7 & 1) + (quotient & 2) + (flat_mod_7 & 1),
     )
 }

@@ -26,9 +26,8 @@ struct ExpandbyPacked5x7InvResult {
 /// Result: 0 <= i < 6, 0 <= j < 8
 fn expandbyPacked5x7Inv(flat: i32) -> ExpandbyPacked5x7InvResult {
   let flatMod7 = flat % 7;
-  let flatMod7Div2 = flatMod7 >> 1u;
+  let quotient = flatMod7 >> 1u;
   let flatDiv7 = flat / 7;
   return ExpandbyPacked5x7InvResult(
-      2 * (flatDiv7 >> 1u) + (flatMod7Div2 & 1),
-      4 * (flatDiv7 & 1) + (flatMod7Div2 & 2) + (flatMod7 & 1));
+      2 * (flatDiv7 >> 1u) + (quotient & 1), 4 * (flatDiv7 & 1) + (quotient & 2) + (flatMod7 & 1));
 }

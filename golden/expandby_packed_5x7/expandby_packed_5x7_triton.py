@@ -37,9 +37,9 @@ def expandby_packed_5x7_inv(flat):
         0 <= i < 6, 0 <= j < 8
     """
     flat_mod_7 = flat % 7
-    flat_mod_7_div_2 = flat_mod_7 >> 1
+    quotient = flat_mod_7 >> 1
     flat_div_7 = flat // 7
     return (
-        2 * (flat_div_7 >> 1) + (flat_mod_7_div_2 & 1),
-        4 * (flat_div_7 & 1) + (flat_mod_7_div_2 & 2) + (flat_mod_7 & 1),
+        2 * (flat_div_7 >> 1) + (quotient & 1),
+        4 * (flat_div_7 & 1) + (quotient & 2) + (flat_mod_7 & 1),
     )

@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_CL
-#define LEGO_LUD_CL 0x72fe9b8c
+#define LEGO_LUD_CL 0x7cbdae0f
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param R R >= 1
@@ -32,16 +32,11 @@ typedef struct lud_inv_result {
 /// @return 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
 static inline lud_inv_result lud_inv(int R, int T, int flat) {
   const int flat_div_T = flat / T;
-  const int flat_div_T_div_T = flat_div_T / T;
-  const lud_inv_result result = {
-      flat_div_T_div_T / R,
-      flat_div_T_div_T % R,
-      flat_div_T % T,
-      flat % T,
-  };
+  const int quotient = flat_div_T / T;
+  const lud_inv_result result = {quotient / R, quotient % R, flat_div_T % T, flat % T};
   return result;
 }
 
-#elif LEGO_LUD_CL != 0x72fe9b8c
+#elif LEGO_LUD_CL != 0x7cbdae0f
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_CL

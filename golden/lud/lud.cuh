@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_CUH
-#define LEGO_LUD_CUH 0x4a37d4b0
+#define LEGO_LUD_CUH 0x53032a19
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -41,8 +41,8 @@ struct lud_inv_result {
 /// @return 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
 [[nodiscard]] LEGO_HOST_DEVICE constexpr lud_inv_result lud_inv(int R, int T, int flat) noexcept {
   const int flat_div_T = flat / T;
-  const int flat_div_T_div_T = flat_div_T / T;
-  return {flat_div_T_div_T / R, flat_div_T_div_T % R, flat_div_T % T, flat % T};
+  const int quotient = flat_div_T / T;
+  return {quotient / R, quotient % R, flat_div_T % T, flat % T};
 }
 
 /// Whether all preconditions on the sizes hold.
@@ -50,6 +50,6 @@ struct lud_inv_result {
   return R >= 1 && T >= 1 && R <= 2147483647 / R / T / T;
 }
 
-#elif LEGO_LUD_CUH != 0x4a37d4b0
+#elif LEGO_LUD_CUH != 0x53032a19
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_CUH

@@ -30,11 +30,11 @@ contains
   elemental subroutine lud_inv(R, T, flat, i, j, k, l)
     integer(int64), intent(in) :: R, T, flat
     integer(int64), intent(out) :: i, j, k, l
-    integer(int64) :: flat_div_T, flat_div_T_div_T
+    integer(int64) :: flat_div_T, quotient
     flat_div_T = flat / T
-    flat_div_T_div_T = flat_div_T / T
-    i = flat_div_T_div_T / R
-    j = mod(flat_div_T_div_T, R)
+    quotient = flat_div_T / T
+    i = quotient / R
+    j = mod(quotient, R)
     k = mod(flat_div_T, T)
     l = mod(flat, T)
   end subroutine lud_inv

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LUD_GLSL
-#define LEGO_LUD_GLSL 0x5a62d963
+#define LEGO_LUD_GLSL 0x5b400522
 
 // Physical position of the logical index (i, j, k, l).
 // R >= 1
@@ -33,9 +33,9 @@ int ludApply(int R, int T, ivec4 index) {
 // Renamed: flat is flat_v here
 void ludInv(int R, int T, int flat_v, out int i, out int j, out int k, out int l) {
   int flatDivT = flat_v / T;
-  int flatDivTDivT = flatDivT / T;
-  i = flatDivTDivT / R;
-  j = flatDivTDivT % R;
+  int quotient = flatDivT / T;
+  i = quotient / R;
+  j = quotient % R;
   k = flatDivT % T;
   l = flat_v % T;
 }
@@ -47,6 +47,6 @@ ivec4 ludInv(int R, int T, int flat_v) {
   return result;
 }
 
-#elif LEGO_LUD_GLSL != 0x5a62d963
+#elif LEGO_LUD_GLSL != 0x5b400522
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_GLSL

@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_H
-#define LEGO_LUD_H 0x5250fcac
+#define LEGO_LUD_H 0x496212ea
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,13 +35,8 @@ typedef struct lud_inv_result {
 /// @return 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
 static inline lud_inv_result lud_inv(int64_t R, int64_t T, int64_t flat) {
   const int64_t flat_div_T = flat / T;
-  const int64_t flat_div_T_div_T = flat_div_T / T;
-  const lud_inv_result result = {
-      flat_div_T_div_T / R,
-      flat_div_T_div_T % R,
-      flat_div_T % T,
-      flat % T,
-  };
+  const int64_t quotient = flat_div_T / T;
+  const lud_inv_result result = {quotient / R, quotient % R, flat_div_T % T, flat % T};
   return result;
 }
 
@@ -50,6 +45,6 @@ static inline bool lud_fits(int64_t R, int64_t T) {
   return R >= 1 && T >= 1 && R <= INT64_MAX / R / T / T;
 }
 
-#elif LEGO_LUD_H != 0x5250fcac
+#elif LEGO_LUD_H != 0x496212ea
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_H

@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_HPP
-#define LEGO_LUD_HPP 0x4de87ba6
+#define LEGO_LUD_HPP 0x5e72a5b8
 
 #include <cstdint>
 
@@ -39,8 +39,8 @@ struct lud_inv_result {
 [[nodiscard]] constexpr lud_inv_result lud_inv(
     std::int64_t R, std::int64_t T, std::int64_t flat) noexcept {
   const std::int64_t flat_div_T = flat / T;
-  const std::int64_t flat_div_T_div_T = flat_div_T / T;
-  return {flat_div_T_div_T / R, flat_div_T_div_T % R, flat_div_T % T, flat % T};
+  const std::int64_t quotient = flat_div_T / T;
+  return {quotient / R, quotient % R, flat_div_T % T, flat % T};
 }
 
 /// Whether all preconditions on the sizes hold.
@@ -50,6 +50,6 @@ struct lud_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_LUD_HPP != 0x4de87ba6
+#elif LEGO_LUD_HPP != 0x5e72a5b8
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_HPP

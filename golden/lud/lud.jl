@@ -40,8 +40,8 @@ Logical index (i, j, k, l) of a physical position.
 """
 @inline function lud_inv(R::Int64, T::Int64, flat::Int64)::NTuple{4, Int64}
     flat_div_T = div(flat, T)
-    flat_div_T_div_T = div(flat_div_T, T)
-    return (div(flat_div_T_div_T, R), flat_div_T_div_T % R, flat_div_T % T, flat % T)
+    quotient = div(flat_div_T, T)
+    return (div(quotient, R), quotient % R, flat_div_T % T, flat % T)
 end
 
 lud_inv(R::Integer, T::Integer, flat::Integer) = lud_inv(Int64(R), Int64(T), Int64(flat))

@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_METAL
-#define LEGO_LUD_METAL 0x038c87b5
+#define LEGO_LUD_METAL 0x5a30431c
 
 #include <metal_stdlib>
 
@@ -34,10 +34,10 @@ struct LudInvResult {
 /// @return 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
 static inline LudInvResult ludInv(int R, int T, int flat) {
   const int flatDivT = flat / T;
-  const int flatDivTDivT = flatDivT / T;
-  return {flatDivTDivT / R, flatDivTDivT % R, flatDivT % T, flat % T};
+  const int quotient = flatDivT / T;
+  return {quotient / R, quotient % R, flatDivT % T, flat % T};
 }
 
-#elif LEGO_LUD_METAL != 0x038c87b5
+#elif LEGO_LUD_METAL != 0x5a30431c
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_METAL

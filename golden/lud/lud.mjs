@@ -31,8 +31,8 @@ export function ludApply(R, T, i, j, k, l) {
  */
 export function ludInv(R, T, flat) {
   const flatDivT = Math.trunc(flat / T);
-  const flatDivTDivT = Math.trunc(flatDivT / T);
-  return [Math.trunc(flatDivTDivT / R), flatDivTDivT % R, flatDivT % T, flat % T];
+  const quotient = Math.trunc(flatDivT / T);
+  return [Math.trunc(quotient / R), quotient % R, flatDivT % T, flat % T];
 }
 
 /**

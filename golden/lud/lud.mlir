@@ -28,9 +28,9 @@ func.func @lud_apply(%R: i64, %T: i64, %i: i64, %j: i64, %k: i64, %l: i64) -> i6
 // Result: 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
 func.func @lud_inv(%R: i64, %T: i64, %flat: i64) -> (i64, i64, i64, i64) {
   %flat_div_T = arith.divsi %flat, %T : i64
-  %flat_div_T_div_T = arith.divsi %flat_div_T, %T : i64
-  %0 = arith.divsi %flat_div_T_div_T, %R : i64
-  %1 = arith.remsi %flat_div_T_div_T, %R : i64
+  %quotient = arith.divsi %flat_div_T, %T : i64
+  %0 = arith.divsi %quotient, %R : i64
+  %1 = arith.remsi %quotient, %R : i64
   %2 = arith.remsi %flat_div_T, %T : i64
   %3 = arith.remsi %flat, %T : i64
   return %0, %1, %2, %3 : i64, i64, i64, i64

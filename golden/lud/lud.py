@@ -34,5 +34,5 @@ def lud_inv(R: int, T: int, flat: int) -> tuple[int, int, int, int]:
         0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
     """
     flat_div_T = flat // T
-    flat_div_T_div_T = flat_div_T // T
-    return flat_div_T_div_T // R, flat_div_T_div_T % R, flat_div_T % T, flat % T
+    quotient = flat_div_T // T
+    return quotient // R, quotient % R, flat_div_T % T, flat % T

@@ -37,13 +37,8 @@ pub const fn apply(R: i64, T: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
 #[inline]
 pub const fn inv(R: i64, T: i64, flat: i64) -> (i64, i64, i64, i64) {
     let flat_div_T = flat / T;
-    let flat_div_T_div_T = flat_div_T / T;
-    (
-        flat_div_T_div_T / R,
-        flat_div_T_div_T % R,
-        flat_div_T % T,
-        flat % T,
-    )
+    let quotient = flat_div_T / T;
+    (quotient / R, quotient % R, flat_div_T % T, flat % T)
 }
 
 /// Whether all preconditions on the sizes hold.

@@ -32,6 +32,6 @@ struct LudInvResult {
 /// Result: 0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
 fn ludInv(R: i32, T: i32, flat: i32) -> LudInvResult {
   let flatDivT = flat / T;
-  let flatDivTDivT = flatDivT / T;
-  return LudInvResult(flatDivTDivT / R, flatDivTDivT % R, flatDivT % T, flat % T);
+  let quotient = flatDivT / T;
+  return LudInvResult(quotient / R, quotient % R, flatDivT % T, flat % T);
 }

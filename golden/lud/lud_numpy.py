@@ -38,8 +38,8 @@ def lud_inv(R, T, flat):
         0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T
     """
     flat_div_T = flat // T
-    flat_div_T_div_T = flat_div_T // T
-    return flat_div_T_div_T // R, flat_div_T_div_T % R, flat_div_T % T, flat % T
+    quotient = flat_div_T // T
+    return quotient // R, quotient % R, flat_div_T % T, flat % T
 
 
 def lud_fits(R, T):

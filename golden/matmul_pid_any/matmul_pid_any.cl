@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_CL
-#define LEGO_MATMUL_PID_ANY_CL 0x45f549f5
+#define LEGO_MATMUL_PID_ANY_CL 0x380c1a9d
 
 /// Physical position of the logical index (i, j).
 /// @param nm nm >= 1
@@ -35,14 +35,14 @@ typedef struct matmul_pid_any_inv_result {
 /// @pre min(GM, nm) + nm <= INT_MAX
 static inline matmul_pid_any_inv_result matmul_pid_any_inv(int nm, int nn, int GM, int flat) {
   const int smaller = min(GM, nm);
-  const int flat_div_smaller = flat / smaller;
+  const int quotient = flat / smaller;
   const matmul_pid_any_inv_result result = {
-      smaller * (flat_div_smaller / nn - flat_div_smaller) + flat,
-      flat_div_smaller % nn,
+      smaller * (quotient / nn - quotient) + flat,
+      quotient % nn,
   };
   return result;
 }
 
-#elif LEGO_MATMUL_PID_ANY_CL != 0x45f549f5
+#elif LEGO_MATMUL_PID_ANY_CL != 0x380c1a9d
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_CL

@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_CUH
-#define LEGO_MATMUL_PID_ANY_CUH 0x0bdc43de
+#define LEGO_MATMUL_PID_ANY_CUH 0x7c868b32
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -53,8 +53,8 @@ struct matmul_pid_any_inv_result {
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_pid_any_inv_result matmul_pid_any_inv(
     int nm, int nn, int GM, int flat) noexcept {
   const int smaller = matmul_pid_any_min(GM, nm);
-  const int flat_div_smaller = flat / smaller;
-  return {smaller * (flat_div_smaller / nn - flat_div_smaller) + flat, flat_div_smaller % nn};
+  const int quotient = flat / smaller;
+  return {smaller * (quotient / nn - quotient) + flat, quotient % nn};
 }
 
 /// Whether all preconditions on the sizes hold.
@@ -65,6 +65,6 @@ struct matmul_pid_any_inv_result {
       && matmul_pid_any_min(GM, nm) + nm <= 2147483647 && GM <= 2147483647;
 }
 
-#elif LEGO_MATMUL_PID_ANY_CUH != 0x0bdc43de
+#elif LEGO_MATMUL_PID_ANY_CUH != 0x7c868b32
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_CUH

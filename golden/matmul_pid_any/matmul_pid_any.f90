@@ -36,11 +36,11 @@ contains
   elemental subroutine matmul_pid_any_inv(nm, nn, GM, flat, i, j)
     integer(int64), intent(in) :: nm, nn, GM, flat
     integer(int64), intent(out) :: i, j
-    integer(int64) :: smaller, flat_div_smaller
+    integer(int64) :: smaller, quotient
     smaller = min(GM, nm)
-    flat_div_smaller = flat / smaller
-    i = smaller * (flat_div_smaller / nn - flat_div_smaller) + flat
-    j = mod(flat_div_smaller, nn)
+    quotient = flat / smaller
+    i = smaller * (quotient / nn - quotient) + flat
+    j = mod(quotient, nn)
   end subroutine matmul_pid_any_inv
 
   !> Whether all preconditions on the sizes hold.

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_PID_ANY_GLSL
-#define LEGO_MATMUL_PID_ANY_GLSL 0x7814739c
+#define LEGO_MATMUL_PID_ANY_GLSL 0x09f82c91
 
 // Physical position of the logical index (i, j).
 // nm >= 1
@@ -38,9 +38,9 @@ int matmulPidAnyApply(int nm, int nn, int GM, ivec2 index) {
 // Renamed: flat is flat_v here
 void matmulPidAnyInv(int nm, int nn, int GM, int flat_v, out int i, out int j) {
   int smaller = min(GM, nm);
-  int flatDivSmaller = flat_v / smaller;
-  i = smaller * (flatDivSmaller / nn - flatDivSmaller) + flat_v;
-  j = flatDivSmaller % nn;
+  int quotient = flat_v / smaller;
+  i = smaller * (quotient / nn - quotient) + flat_v;
+  j = quotient % nn;
 }
 
 // The same with (i, j) as a vector.
@@ -50,6 +50,6 @@ ivec2 matmulPidAnyInv(int nm, int nn, int GM, int flat_v) {
   return result;
 }
 
-#elif LEGO_MATMUL_PID_ANY_GLSL != 0x7814739c
+#elif LEGO_MATMUL_PID_ANY_GLSL != 0x09f82c91
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_GLSL

@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_H
-#define LEGO_MATMUL_PID_ANY_H 0x65977d2a
+#define LEGO_MATMUL_PID_ANY_H 0x1c02f849
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,10 +44,10 @@ typedef struct matmul_pid_any_inv_result {
 static inline matmul_pid_any_inv_result matmul_pid_any_inv(
     int64_t nm, int64_t nn, int64_t GM, int64_t flat) {
   const int64_t smaller = matmul_pid_any_min_i64(GM, nm);
-  const int64_t flat_div_smaller = flat / smaller;
+  const int64_t quotient = flat / smaller;
   const matmul_pid_any_inv_result result = {
-      smaller * (flat_div_smaller / nn - flat_div_smaller) + flat,
-      flat_div_smaller % nn,
+      smaller * (quotient / nn - quotient) + flat,
+      quotient % nn,
   };
   return result;
 }
@@ -59,6 +59,6 @@ static inline bool matmul_pid_any_fits(int64_t nm, int64_t nn, int64_t GM) {
       && nm <= INT64_MAX - matmul_pid_any_min_i64(GM, nm);
 }
 
-#elif LEGO_MATMUL_PID_ANY_H != 0x65977d2a
+#elif LEGO_MATMUL_PID_ANY_H != 0x1c02f849
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_H

@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_HPP
-#define LEGO_MATMUL_PID_ANY_HPP 0x674fb9de
+#define LEGO_MATMUL_PID_ANY_HPP 0x39f8f3a2
 
 #include <algorithm>
 #include <cstdint>
@@ -42,8 +42,8 @@ struct matmul_pid_any_inv_result {
 [[nodiscard]] constexpr matmul_pid_any_inv_result matmul_pid_any_inv(
     std::int64_t nm, std::int64_t nn, std::int64_t GM, std::int64_t flat) noexcept {
   const std::int64_t smaller = std::min<std::int64_t>(GM, nm);
-  const std::int64_t flat_div_smaller = flat / smaller;
-  return {smaller * (flat_div_smaller / nn - flat_div_smaller) + flat, flat_div_smaller % nn};
+  const std::int64_t quotient = flat / smaller;
+  return {smaller * (quotient / nn - quotient) + flat, quotient % nn};
 }
 
 /// Whether all preconditions on the sizes hold.
@@ -56,6 +56,6 @@ struct matmul_pid_any_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_MATMUL_PID_ANY_HPP != 0x674fb9de
+#elif LEGO_MATMUL_PID_ANY_HPP != 0x39f8f3a2
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_HPP

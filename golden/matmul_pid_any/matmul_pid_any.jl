@@ -46,9 +46,8 @@ Logical index (i, j) of a physical position.
 @inline function matmul_pid_any_inv(nm::Int64, nn::Int64, GM::Int64,
     flat::Int64)::NTuple{2, Int64}
     smaller = min(GM, nm)
-    flat_div_smaller = div(flat, smaller)
-    return (smaller * (div(flat_div_smaller, nn) - flat_div_smaller) + flat,
-        flat_div_smaller % nn)
+    quotient = div(flat, smaller)
+    return (smaller * (div(quotient, nn) - quotient) + flat, quotient % nn)
 end
 
 function matmul_pid_any_inv(nm::Integer, nn::Integer, GM::Integer, flat::Integer)

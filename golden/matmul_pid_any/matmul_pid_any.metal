@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_METAL
-#define LEGO_MATMUL_PID_ANY_METAL 0x11a417d6
+#define LEGO_MATMUL_PID_ANY_METAL 0x572b1e0b
 
 #include <metal_stdlib>
 
@@ -37,10 +37,10 @@ struct MatmulPidAnyInvResult {
 /// @pre min(GM, nm) + nm <= INT_MAX
 static inline MatmulPidAnyInvResult matmulPidAnyInv(int nm, int nn, int GM, int flat) {
   const int smaller = metal::min(GM, nm);
-  const int flatDivSmaller = flat / smaller;
-  return {smaller * (flatDivSmaller / nn - flatDivSmaller) + flat, flatDivSmaller % nn};
+  const int quotient = flat / smaller;
+  return {smaller * (quotient / nn - quotient) + flat, quotient % nn};
 }
 
-#elif LEGO_MATMUL_PID_ANY_METAL != 0x11a417d6
+#elif LEGO_MATMUL_PID_ANY_METAL != 0x572b1e0b
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_METAL

@@ -37,8 +37,8 @@ export function matmulPidAnyApply(nm, nn, GM, i, j) {
  */
 export function matmulPidAnyInv(nm, nn, GM, flat) {
   const smaller = Math.min(GM, nm);
-  const flatDivSmaller = Math.trunc(flat / smaller);
-  return [smaller * (Math.trunc(flatDivSmaller / nn) - flatDivSmaller) + flat, flatDivSmaller % nn];
+  const quotient = Math.trunc(flat / smaller);
+  return [smaller * (Math.trunc(quotient / nn) - quotient) + flat, quotient % nn];
 }
 
 /**

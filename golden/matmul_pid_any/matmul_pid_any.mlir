@@ -34,11 +34,11 @@ func.func @matmul_pid_any_apply(%nm: i64, %nn: i64, %GM: i64, %i: i64, %j: i64) 
 // Assumes min(GM, nm) + nm <= 2^63 - 1
 func.func @matmul_pid_any_inv(%nm: i64, %nn: i64, %GM: i64, %flat: i64) -> (i64, i64) {
   %smaller = arith.minsi %GM, %nm : i64
-  %flat_div_smaller = arith.divsi %flat, %smaller : i64
-  %0 = arith.divsi %flat_div_smaller, %nn : i64
-  %1 = arith.subi %0, %flat_div_smaller : i64
+  %quotient = arith.divsi %flat, %smaller : i64
+  %0 = arith.divsi %quotient, %nn : i64
+  %1 = arith.subi %0, %quotient : i64
   %2 = arith.muli %smaller, %1 : i64
   %3 = arith.addi %2, %flat : i64
-  %4 = arith.remsi %flat_div_smaller, %nn : i64
+  %4 = arith.remsi %quotient, %nn : i64
   return %3, %4 : i64, i64
 }

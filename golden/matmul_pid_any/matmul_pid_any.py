@@ -39,8 +39,8 @@ def matmul_pid_any_inv(nm: int, nn: int, GM: int, flat: int) -> tuple[int, int]:
     Assumes nm <= GM or nm % GM == 0.
     """
     smaller = min(GM, nm)
-    flat_div_smaller = flat // smaller
-    return flat % smaller + flat_div_smaller // nn * smaller, flat_div_smaller % nn
+    quotient = flat // smaller
+    return flat % smaller + quotient // nn * smaller, quotient % nn
 
 
 def matmul_pid_any_fits(nm: int, nn: int, GM: int) -> bool:

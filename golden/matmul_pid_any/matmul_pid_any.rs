@@ -50,11 +50,8 @@ pub const fn apply(nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> i64 {
 #[inline]
 pub const fn inv(nm: i64, nn: i64, GM: i64, flat: i64) -> (i64, i64) {
     let smaller = min_i64(GM, nm);
-    let flat_div_smaller = flat / smaller;
-    (
-        smaller * (flat_div_smaller / nn - flat_div_smaller) + flat,
-        flat_div_smaller % nn,
-    )
+    let quotient = flat / smaller;
+    (smaller * (quotient / nn - quotient) + flat, quotient % nn)
 }
 
 /// Whether all preconditions on the sizes hold.

@@ -35,7 +35,6 @@ struct MatmulPidAnyInvResult {
 /// Assumes min(GM, nm) + nm <= 2^31 - 1
 fn matmulPidAnyInv(nm: i32, nn: i32, GM: i32, flat: i32) -> MatmulPidAnyInvResult {
   let smaller = min(GM, nm);
-  let flatDivSmaller = flat / smaller;
-  return MatmulPidAnyInvResult(
-      smaller * (flatDivSmaller / nn - flatDivSmaller) + flat, flatDivSmaller % nn);
+  let quotient = flat / smaller;
+  return MatmulPidAnyInvResult(smaller * (quotient / nn - quotient) + flat, quotient % nn);
 }

@@ -46,8 +46,8 @@ def matmul_pid_any_inv(nm, nn, GM, flat):
     Assumes min(GM, nm) + nm <= 2**63 - 1.
     """
     smaller = np.minimum(GM, nm)
-    flat_div_smaller = flat // smaller
-    return smaller * (flat_div_smaller // nn - flat_div_smaller) + flat, flat_div_smaller % nn
+    quotient = flat // smaller
+    return smaller * (quotient // nn - quotient) + flat, quotient % nn
 
 
 def matmul_pid_any_fits(nm, nn, GM):

@@ -47,5 +47,5 @@ def matmul_pid_any_inv(nm, nn, GM, flat):
     Assumes min(GM, nm) + nm <= 2**31 - 1.
     """
     smaller = tl.minimum(GM, nm)
-    flat_div_smaller = flat // smaller
-    return smaller * (flat_div_smaller // nn - flat_div_smaller) + flat, flat_div_smaller % nn
+    quotient = flat // smaller
+    return smaller * (quotient // nn - quotient) + flat, quotient % nn
