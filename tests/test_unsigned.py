@@ -396,6 +396,60 @@ def test_nothing_is_asked_of_a_value_that_is_not_negative(index_type):
     assert str(generate(g, "c", index_type=index_type)).count("return x;") == 1
 
 
+def sign_of_a_quotient(w, m, k):
+    return 5 if (w - 50) // (m // k) >= 0 else 6
+
+
+def sign_and_more(w, n):
+    return 5 if (w - 50) // n >= 0 and w % n == 0 else 6
+
+
+def sign_as_a_number(w, n):
+    return int((w - 50) // n >= 0) + w
+
+
+def sign_of_two(w, n):
+    return 5 if (w + 3) // n >= 0 and (w - n) // 3 >= 0 else 6
+
+
+def sign_below_a_branch(w, n):
+    if w < 50:
+        return 9
+    return w if (w - 50) // n >= 0 else 6
+
+
+def sign_beside_a_condition(w, n):
+    return 5 if w >= 50 and (w - 50) // n >= 0 else 6
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (sign_of_a_quotient, "w >= 50"),
+        (sign_and_more, "w >= 50"),
+        (sign_as_a_number, "w >= 50"),
+        (sign_of_two, "w >= n"),
+        (sign_below_a_branch, None),
+        (sign_beside_a_condition, None),
+    ],
+)
+@pytest.mark.parametrize("target", ["c", "wgsl"])
+def test_a_sign_that_is_not_asked_for_is_said(target, function, said):
+    """What would be negative in a comparison that is left out is a precondition, where it is computed."""
+    unit = generate(function, target, index_type="uint32", ranges={"w": (0, None)})
+    (f,) = unit.functions
+    assert (said is None) or said in f.assumptions
+    assert said or not any(">=" in text for text in f.assumptions)
+    answers = 0
+    for point in itertools.product((0, 1, 2, 7, 49, 50, 51, 99, 100), repeat=len(f.params)):
+        at = dict(zip((p.name for p in f.params), point, strict=True))
+        within = all(evaluate(c, at) for p in f.params for c in p.range.conditions(p.name))
+        if 0 not in point[1:] and within and all(evaluate(c, at) for c in f.assumed):
+            assert [*f.evaluate(at).values()] == [function(*point)], at
+            answers += 1
+    assert answers > 10
+
+
 def test_an_offset_over_symbols_counted_from_one():
     size = symbols("S")
     layout = Strided(((5, 5),), ((size, 5),), 7)

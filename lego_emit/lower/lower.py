@@ -103,35 +103,13 @@ def lower(problem: Problem, lowering: Lowering) -> Lowered:
             if (found := next(held, None)) is not None:
                 best = found
                 break
-    roots = best.roots if lowering.signed else _without_signs(lowering, best.roots)
-    return finished(problem, lowering, roots)
+    if lowering.signed:
+        return finished(problem, lowering, best.roots)
+    from .unsigned import without_signs
 
-
-def _without_signs(lowering: Lowering, roots: list[Node]) -> list[Node]:
-    """The same for a type without negative numbers, in which no value on the way is one: without the
-    comparisons that ask whether one is, of which compilers warn."""
-
-    def known(node: Node) -> bool | None:
-        if node.op == "lnot":
-            inner = known(node.args[0])
-            return None if inner is None else not inner
-        if node.op in ("le", "ge", "lt", "gt"):
-            low, high = node.args if node.op in ("le", "gt") else node.args[::-1]
-            if low.op == "const" and low.value == 0 and high.op != "const":
-                return node.op in ("le", "ge")
-        return None
-
-    def change(node: Node, args: list[Node]) -> Node | None:
-        graph, op = lowering.graph, node.op
-        if op in ("land", "lor"):
-            for one, other in (args, args[::-1]):
-                if (value := known(one)) is not None:
-                    return other if value == (op == "land") else one
-        if op in ("select", "int") and (value := known(args[0])) is not None:
-            return graph.const(int(value)) if op == "int" else args[1 if value else 2]
-        return None
-
-    return lowering.replaced(roots, change) or roots
+    roots, asked = without_signs(lowering, best.roots)
+    made = finished(problem, lowering, roots)
+    return replace(made, nodes={**asked, **made.nodes})
 
 
 def finished(
