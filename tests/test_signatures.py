@@ -188,6 +188,25 @@ def given(value):
     return tuple(value) if isinstance(value, range | list) else value
 
 
+def ends(at: One, X: Array[2]) -> int:
+    """What comments must not end with.
+
+    Args:
+        at: ends */ here \\
+        X: turns \u202e round
+    """
+    return at.n + X[0]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_said_of_a_struct_is_safe_in_a_comment(language):
+    text = generate(ends, language).source
+    assert "ends */ here" not in text and "\\\n" not in text and "\u202e" not in text
+    if language not in ("numpy", "triton", "mlir"):  # which have the members by themselves
+        text = text.replace("`", "")  # Rust's marks
+        assert "ends * / here U+005C" in text and "turns U+202E round" in text
+
+
 def test_several_functions_of_one_struct(special):
     voxel_of, _, unravel_of = special["together"].values()
     size = Coord(4, 5, 6)

@@ -36,6 +36,7 @@ def in_comments(program: Program, naming: Naming) -> Program:
             summary=commented(f.summary),
             returns=commented(f.returns),
             params=tuple(replace(p, meaning=commented(p.meaning)) for p in f.params),
+            groups=tuple(replace(g, meaning=commented(g.meaning)) for g in f.groups),
             renamed=tuple(
                 (commented(old), new)
                 for old, new in f.renamed
