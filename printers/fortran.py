@@ -515,6 +515,14 @@ class FortranPrinter(Printer):
         ]
         return [" " * indent + self.line(text, indent + 2) for indent, text in lines]
 
+    def docs(self, f):
+        """The lines of the doc comment. Where they count elements as Python does, they say so."""
+        lines, arrays = f.doxygen, [g.name for g in f.groups if not g.struct] + ["result"]
+        text = "\n".join(lines)
+        first = next((n for n in arrays if re.search(rf"\b{n}\[\d", text)), "")
+        said = f"@note Here {first}[0] is the first element of {first}, as in Python"
+        return [*lines, said] if first else lines
+
     def array_docs(self, f):
         """The lines of the array form's doc comment."""
         axes, ranges = [name for name, _ in f.axes], f.header.ranges

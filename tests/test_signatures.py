@@ -188,6 +188,13 @@ def given(value):
     return tuple(value) if isinstance(value, range | list) else value
 
 
+def test_fortran_says_how_its_comments_count():
+    text = generate(swept_pair, "fortran", ranges={"X[0]": (1, 9), "X[1]": (1, 9)}).source
+    note = "!> @note Here X[0] is the first element of X, as in Python\n"
+    assert text.count(note) == 1 and "X(1)" in text
+    assert "@note" not in generate(voxel, "fortran", ranges=RANGES).source
+
+
 def ends(at: One, X: Array[2]) -> int:
     """What comments must not end with.
 
