@@ -371,7 +371,12 @@ class RustPrinter(Printer):
 
     def struct_lines(self, group: Group, types: Sequence[str]) -> list[str]:
         """The definition, below the lints that its names would set off."""
-        lines = ["// Not every program reads all of its fields.", "#[allow(dead_code)]"]
+        doc = _marked(group.doc, set()) or f"The integers `{'`, `'.join(group.fields)}` in one."
+        lines = [
+            f"/// {doc}",
+            "// Not every program reads all of its fields, which their names explain.",
+        ]
+        lines += ["#[allow(dead_code)]", "#[allow(missing_docs)]"]
         names = allowed("", [name for name in group.fields if name != name.lower()], 0, False)
         if not CAMEL.fullmatch(group.struct):
             names = [*(names or [f"// {NAMED}"]), "#[allow(non_camel_case_types)]"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -186,6 +187,38 @@ def test_rarer_signatures(special):
 def given(value):
     """A range as an array's elements."""
     return tuple(value) if isinstance(value, range | list) else value
+
+
+class Told(NamedTuple):
+    """A cell of the grid, as in at[0] */ here.
+
+    Further words are not for a file.
+    """
+
+    x: int
+    y: int
+
+
+@dataclass
+class Untold:
+    x: int
+    y: int
+
+
+def told(at: Told, by: Untold, n: int) -> Told:
+    """Where it goes."""
+    return Told(at.x + by.x, at.y + by.y + n)
+
+
+@pytest.mark.skipif(not shutil.which("rustc"), reason="no rustc")
+def test_rust_documents_each_struct(tmp_path):
+    text = generate(told, "rust", index_type="int32").source
+    assert "/// A cell of the grid, as in `at[0] * / here`.\n// Not every" in text
+    assert "/// The integers `x`, `y` in one.\n// Not every" in text and "Further" not in text
+    path = tmp_path / "told.rs"
+    path.write_text(f"//! A crate.\n#![deny(missing_docs)]\n{text}")
+    command = ["rustc", "--edition=2021", "--crate-type=lib", "-o", tmp_path / "told.rlib", path]
+    assert not subprocess.run(command, check=True, capture_output=True).stderr
 
 
 def test_fortran_says_how_its_comments_count():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ..ir.program import Program
+from ..ir.program import Group, Program
 from .naming import Naming
 
 UNSEEN = re.compile(
@@ -27,6 +27,10 @@ def commented(text: str) -> str:
     return re.sub(r"\\(?=\s|$)", "U+005C", text)  # which joins lines at a line's end
 
 
+def _group(g: Group) -> Group:
+    return replace(g, meaning=commented(g.meaning), doc=commented(g.doc))
+
+
 def in_comments(program: Program, naming: Naming) -> Program:
     """The program with all that its file says in comments as commented() gives it; names that are
     spelled as the user wants them are not said to be renamed."""
@@ -36,7 +40,8 @@ def in_comments(program: Program, naming: Naming) -> Program:
             summary=commented(f.summary),
             returns=commented(f.returns),
             params=tuple(replace(p, meaning=commented(p.meaning)) for p in f.params),
-            groups=tuple(replace(g, meaning=commented(g.meaning)) for g in f.groups),
+            groups=tuple(map(_group, f.groups)),
+            result=f.result and _group(f.result),
             renamed=tuple(
                 (commented(old), new)
                 for old, new in f.renamed

@@ -65,7 +65,7 @@ class Group:
     declared as, () where all have the index type; bound: the text that stands in its place; native: the
     type of a code base (NativeType) that it is there; written: whether the function writes its result to
     it; beside: of a result, (the name, the declared type) of one integer more that the function gives
-    after it."""
+    after it; doc: what the class says of itself."""
 
     name: str
     members: tuple[str | int, ...]
@@ -80,6 +80,7 @@ class Group:
     native: Any = None
     written: bool = False
     beside: tuple[str, str] | None = None
+    doc: str = field(default="", compare=False)
 
     @property
     def results(self) -> list[tuple[str, str]]:

@@ -23,6 +23,7 @@ from ..ir.program import Function, Group, Program
 from ..ir.relations import const
 from ..numeric import is_symbolic
 from ..types import STATIC, Array, ArrayType, T
+from .docs import doc_of
 
 NAME = re.compile(r"[^\W\d]\w*")
 
@@ -155,7 +156,9 @@ def _shape(note: Any, name: str, place: str) -> Group | None:
     own = tuple(fields)
     types = tuple(map(scalar, fields.values()))
     types = types if any(types) else ()
-    return Group(name, members, note.__name__, own, own=own, made=note, types=types)
+    doc = doc_of(note).summary
+    doc = "" if doc.startswith(f"{note.__name__}(") else doc  # which Python itself gives it
+    return Group(name, members, note.__name__, own, own=own, made=note, types=types, doc=doc)
 
 
 def _beside(note: Any, place: str) -> Group | None:
