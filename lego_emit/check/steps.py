@@ -5,7 +5,7 @@ Equalities in the user's symbols, each with its rule (Table II) and what allows 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -74,6 +74,11 @@ class Unit(Protocol):
     @property
     def program(self) -> Program:
         """With the records of its functions."""
+        ...
+
+    @property
+    def functions(self) -> Sequence[Function]:
+        """By their names in Python."""
         ...
 
 

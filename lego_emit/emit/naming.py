@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import TargetError, did_you_mean, short_repr
@@ -38,8 +38,8 @@ class Naming:
     style: str = ""
     arrays: str = ""
     results: str = ""
-    usual: bool = False
-    module: str = ""
+    usual: bool = field(default=False, kw_only=True)
+    module: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         for option in ("namespace", "prefix"):

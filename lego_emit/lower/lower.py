@@ -329,18 +329,16 @@ def _hint(node: Node, made: set[str]) -> str:
     kind = OPS[node.op].name
     if a.op != "var" or b is None or b.op not in ("const", "var") or {a.value, b.value} & made:
         return kind
-    size, sign = b.value, ""
-    if node.op in ("div", "floordiv"):
-        sign = "div"
-    elif node.op in ("mod", "floormod"):
-        sign = "mod"
-    elif isinstance(size, int) and node.op == "shr":
-        sign, size = "div", 1 << size
-    elif isinstance(size, int) and node.op == "and" and size & (size + 1) == 0:
-        sign, size = "mod", size + 1
-    short = sign and not (isinstance(size, int) and size < 0) and "_" not in f"{size}"
+    size, sign = b.value, {"quotient": "div", "rest": "mod"}.get(kind)
+    if isinstance(size, int):
+        if size < 0:
+            return kind
+        if node.op == "shr":
+            size = 1 << size
+        elif node.op == "and" and size & (size + 1) == 0:
+            size, sign = size + 1, "mod"
     name = re.sub(r"[\]\[]", "", f"{a.value}_{sign}_{size}").replace(".", "_")
-    return name if short and len(name) <= LONGEST_NAME else kind
+    return name if sign and "_" not in f"{size}" and len(name) <= LONGEST_NAME else kind
 
 
 def _fresh(hint: str, taken: set[str]) -> str:
