@@ -126,6 +126,7 @@ class Case:
         printer = registry.printer(target)
         (index_type,) = index_types_of(self.options)
         view = self.options.view and printer.has_views
+        methods = self.options.methods if printer.receiver and not numbers else False
         try:
             key = self.lowering(printer, numbers)
             if key not in self._programs:
@@ -137,6 +138,7 @@ class Case:
                     assume=self.options.assume,
                     index_type=index_type,
                     view=view,
+                    methods=methods,
                     wrapping=self.options.wrapping,
                 )
             program = self._programs[key]
@@ -149,7 +151,7 @@ class Case:
         share one program. Raises TargetError where the language lacks the case's index type."""
         (index_type,) = index_types_of(self.options)
         view = self.options.view and printer.has_views
-        return dialect_of(printer, index_type), view, numbers
+        return dialect_of(printer, index_type), view, bool(printer.receiver), numbers
 
     def text_path(self, target: str) -> Path:
         """Where the emitted text of a language lies."""

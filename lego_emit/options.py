@@ -9,7 +9,7 @@ the documentation. To add an option, add a field, and use its value where it mat
     >>> Options(effort=4).effort
     4
     >>> beside()
-    ['assume', 'index_type', 'wrapping', 'view']
+    ['assume', 'index_type', 'wrapping', 'view', 'methods']
 """
 
 from __future__ import annotations
@@ -113,6 +113,15 @@ def _bind(name: str, value: Any) -> dict[str, str]:
                 f"bind: {of} is {short_repr(text)}; give a text on one line, as 'blockIdx.z'"
             )
     return dict(given)
+
+
+def _methods(name: str, value: Any) -> bool | tuple[str, ...]:
+    """Names of parameters, or whether a layout's sizes are meant. Raises OptionError."""
+    if value is None or value is False:
+        return False
+    from .emit.methods import held_names
+
+    return held_names(value)
 
 
 def _types(name: str, value: Any) -> dict[str, Any]:
@@ -385,6 +394,14 @@ class Options(_Checked):
         NAME_view in C++ and CUDA C, with NAME_layout, a layout policy of std::mdspan, and NameView in
         Rust and Julia.""",
         ("Flag",), check=_flag, beside=True,
+    )  # fmt: skip
+    methods: bool | str | Sequence[str] = option(
+        False,
+        """A type that holds the sizes, with the index functions as its methods: true, or M,N. True holds the
+        sizes of a layout; names, as "M, N", hold those parameters of a function. volume{M, N}(i, j) and
+        .inv(flat) in C++, CUDA C, HIP and Metal, Volume { M, N }.apply(i, j) in Rust. compile() and verify()
+        take all parameters as ever, and call the methods.""",
+        ("Text", "true", "true|NAME,.."), check=_methods, beside=True,
     )  # fmt: skip
     header: str | Sequence[str] = option(
         (),

@@ -130,6 +130,10 @@ def build_program(
 
 def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
     check_views(options.view, printer)
+    if options.methods:
+        from .emit.methods import check_methods
+
+        check_methods(options.view, printer)
     (index_type,) = index_types_of(options)
     is_open = index_type in (None, "auto")  # it comes of the values
     dialect = dialect_of(printer, index_type, options.cost, options.effort)
@@ -166,7 +170,7 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
     if options.types:
         from .emit.natives import with_natives
 
-        program = with_natives(program, options.types, printer)
+        program = with_natives(program, options.types, printer, bool(options.methods))
     check_counted(options.base, program)
     if given or any(f.declared for f in program.functions):
         from .declared import check_types, with_ranges
@@ -177,6 +181,10 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
         from .declared import bound
 
         program = bound(program, options.bind, printer)
+    if options.methods:
+        from .emit.methods import with_methods
+
+        program = with_methods(program, options.methods, printer, options.types)
     return program
 
 

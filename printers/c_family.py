@@ -31,6 +31,7 @@ from lego_emit.printers.c_lines import UNARY, broken, cast_need, guard
 from lego_emit.table_lookup import Entries
 
 if TYPE_CHECKING:
+    from lego_emit.printers.c_methods import Holder
     from lego_emit.printers.cxx_view import CxxView
 
 C_OPS: dict[str, Op] = {
@@ -168,7 +169,7 @@ class HeaderPrinter(Printer):
     )
     widens = True
     declaration = "const {T} {name} = {expr};"
-    qualifiers = ""
+    qualifiers = qualifiers_of_methods = ""
     attributes = ""
     head_end = " {"
     constant = "static const"
@@ -380,13 +381,37 @@ class HeaderPrinter(Printer):
 
         return c_natives.checked(self, function)
 
-    def template_lines(self, function: FunctionView) -> list[str]:
+    def template_lines(self, function: FunctionView | Holder) -> list[str]:
         """The head of a template, of static sizes."""
         if not function.template:
             return []
         from lego_emit.printers.c_static import template_head
 
         return template_head(function.template, self.line_width)
+
+    def receiver_type(self, name: str) -> str:
+        """What the type of a receiver is called, by the name of its subject."""
+        return self.naming.type(name)
+
+    def receivers(self, functions: list[FunctionView], fits: list[FunctionView]) -> list[Holder]:
+        """The types whose methods functions are."""
+        from lego_emit.printers.c_methods import receivers
+
+        return receivers(self, functions, fits)
+
+    def head_of(self, function: FunctionView, result: str, parameters: str) -> str:
+        """The head of a function, of a method or of a condition on sizes."""
+        if function.receiver is not None:
+            from lego_emit.printers.c_methods import head
+
+            return head(self, function, result, parameters)
+        if function.is_condition:
+            return self.head(f"{self.attributes}{self.host} bool {function.name}", parameters)
+        own, outside = self.own_qualifiers, function.calls_others
+        start = f"{own if outside and own else self.qualifiers} {result} {function.name}"
+        plain = self.writes(function) and not function.beside
+        start = start if plain else f"{self.attributes}{start}"
+        return self.head(start, parameters, " {" if outside else None)
 
     def static_macros(self, program: Program) -> list[str]:
         """The texts of the macros that static sizes are."""
@@ -521,6 +546,7 @@ class CxxPrinter(HeaderPrinter):
 
     attributes = "[[nodiscard]] "
     static = "template"
+    receiver, native_receiver = "{}", "{}"
     head_end = " noexcept {"
     asserts = True
     cast = "static_cast<{T}>({0})"

@@ -20,12 +20,20 @@ def checked(printer: Any, function: FunctionView) -> list[str]:
     """The statements that let no function compile in which a product of members has fewer bits than the
     index: an int overflows before it meets one."""
     found, seen = list[str](), set[str]()
-    for group in function.groups:
+    groups = [*function.groups]
+    if function.receiver is not None and function.receiver.native is not None:
+        held = [p for p in function.params if p.held and function.is_read(p)]
+        names, own = (p.name for p in held), function.receiver
+        groups += [
+            Group("", tuple(names), own.name, types=tuple(p.type for p in held), native=own.native)
+        ]
+    for group in groups:
         kinds = [DECLARED[kind] if kind else function.index_type for kind in group.types or ("",)]
         if group.native is None or group.struct in seen or all(kind.width < 64 for kind in kinds):
             continue
         tests = [f"sizeof(+{name}) == 8" for name in group.names]
-        said = f"here members of {group.struct} are narrower, say so by member_type"
+        way = "member_type" if group.name else "param_types="
+        said = f"here members of {group.struct} are narrower, say so by {way}"
         seen.add(group.struct)
         if printer.asserts:
             test = f"{BREAK}&& ".join(tests)

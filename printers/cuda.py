@@ -132,6 +132,7 @@ class CudaPrinter(FillPrinter, CxxPrinter):
     reserved_functions = CUDA_FUNCTIONS
     builtins = INTRINSICS
     qualifiers, own_qualifiers = "LEGO_HOST_DEVICE constexpr", "LEGO_HOST_DEVICE"
+    qualifiers_of_methods = qualifiers
     macros = OPENING
     has_hints = has_fits = has_checks = narrow_index = True
     device_macro = "__CUDA_ARCH__"

@@ -20,6 +20,7 @@ class MetalPrinter(OpenClPrinter):
     has_hints = has_fits = has_checks = False
     static = "template"
     style = "camelCase"
+    receiver, native_receiver = "{}", "{}"
     extension = ".metal"
     ops = {
         **OpenClPrinter.ops,

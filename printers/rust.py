@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 from lego_emit.emit.arrays import coordinates, count, counter
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, unsigned_fit
@@ -16,12 +17,15 @@ from lego_emit.ir.index_types import UINT32, UINT64, IndexType
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Group, Program
 from lego_emit.notation import C, Notation
-from lego_emit.printers import rust_layout, rust_natives
+from lego_emit.printers import rust_layout, rust_methods, rust_natives
 from lego_emit.printers.c_array import free
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR
 from lego_emit.printers.rust_lints import NAMED, allowed, of_casts, of_places
 from lego_emit.printers.rust_view import RustView, type_name
 from lego_emit.table_lookup import Entries
+
+if TYPE_CHECKING:
+    from lego_emit.emit.methods import ReceiverView
 
 UNARY, CAST, COMPARISON = 13, 12, 5
 USIZE = IndexType("usize", *UINT64.ends)  # on a machine of 64 bits
@@ -112,7 +116,7 @@ const fn isqrt_{{ T }}(mut n: {{ T }}) -> {{ T }} {
 """
 
 
-class RustPrinter(Printer):
+class RustPrinter(rust_methods.Methods, Printer):
     """Rust's spellings. rust_layout lays the lines out as rustfmt does."""
 
     name = "rust"
@@ -135,6 +139,7 @@ class RustPrinter(Printer):
     static = "template"
     has_structs = has_arrays = gives_arrays = True
     native_member = ".{}"
+    receiver, native_receiver = "self.{}", "self.{}"
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", USIZE: "usize"}
     declares = shadows = True
     size_index = "usize"
@@ -271,35 +276,42 @@ class RustPrinter(Printer):
         """An expression's text, on one line however long."""
         return rust_layout.flat(rust_layout.parse(text))
 
-    def asserted(self, condition: str) -> str:
+    def asserted(self, condition: str, indent: int = 0) -> str:
         """The statement that asserts a condition, which a const fn may from Rust 1.57 on."""
         call = rust_layout.parse(f"debug_assert!({LIST}{condition}{END})")
-        return f"{rust_layout.layout(call, 4, 4, 1)};"
+        return f"{rust_layout.layout(call, indent + 4, indent + 4, 1)};"
 
     def companions(self, name: str) -> set[str]:
         """The iterator's name, and that of several results by name."""
         return {self.array_name(name), type_name(name, "Result")}
 
-    def head(self, view: FunctionView) -> str:
-        """The line or lines from `pub` to the brace."""
-        parameters = view.signature("{name}: {T}", None, BREAK).split(BREAK)
+    def head(self, view: FunctionView, indent: int = 0) -> str:
+        """The line or lines from `pub` to the brace; indent: where they begin."""
+        parameters = [*filter(None, view.signature("{name}: {T}", None, BREAK).split(BREAK))]
+        const, name = "" if view.calls_others else "const ", view.name
+        if view.receiver is not None:
+            name, own = rust_methods.method(view.receiver)
+            parameters = [*own, *parameters]
+        start = f"pub {const}fn {name}{self.generics(view)}"
+        return _head(start, parameters, self.item(view), indent)
+
+    def generics(self, view: "FunctionView | ReceiverView") -> str:
+        """The static sizes of a function or of a type, as its const generics."""
         sizes = ", ".join(f"const {p.name}: {T}" for p, T in view.template)
-        const = "" if view.calls_others else "const "
-        start = f"pub {const}fn {view.name}" + (f"<{sizes}>" if sizes else "")
-        return _head(start, [p for p in parameters if p], self.item(view))
+        return f"<{sizes}>" if sizes else ""
 
     def instance(self, function: Function) -> str:
         """With the arguments of its const generics."""
         values = ", ".join(f"{p.default}" for p in function.static)
         return f"{function.name}::<{values}>" if values else function.name
 
-    def unused(self, view: FunctionView) -> list[str]:
+    def unused(self, view: FunctionView, indent: int = 0) -> list[str]:
         """The statement that reads the parameters of which nothing depends."""
         names = [one.name for one in view.entries if not view.is_read(one)]
         if not names:
             return []
         text = f"({LIST}{BREAK.join(names)}{END})" if len(names) > 1 else names[0]
-        return [rust_layout.binding("let _ =", rust_layout.parse(text), 4)]
+        return [rust_layout.binding("let _ =", rust_layout.parse(text), indent + 4)]
 
     def item(self, view: FunctionView) -> str:
         """The type of the result, a tuple where there are several."""
@@ -312,21 +324,22 @@ class RustPrinter(Printer):
         types = ", ".join(view.output_types)
         return f"({types})" if len(view.outputs) > 1 else types
 
-    def tail(self, view: FunctionView) -> str:
+    def tail(self, view: FunctionView, indent: int = 0) -> str:
         """The expression that ends the block, laid out as rustfmt does."""
+        indent += 4
         texts = [self.expression(node, view) for _, node in view.outputs]
         whole = view.aggregate
         if whole is not None and whole.native is not None and whole.native.make:
-            return rust_layout.function_result(rust_natives.value(whole, texts), 4)
+            return rust_layout.function_result(rust_natives.value(whole, texts), indent)
         if view.named or (whole is not None and whole.struct):
             fields = [
                 (name, rust_layout.parse(text))
                 for (name, _), text in zip(view.outputs, texts, strict=True)
             ]
-            return rust_layout.literal(self.item(view), fields, 4)
+            return rust_layout.literal(self.item(view), fields, indent)
         text = f"{LIST}{BREAK.join(texts)}{END}"
         text = f"[{text}]" if whole else f"({text})" if len(texts) > 1 else texts[0]
-        return rust_layout.function_result(rust_layout.parse(text), 4)
+        return rust_layout.function_result(rust_layout.parse(text), indent)
 
     # -- structs and arrays --------------------------------------------------------------------
 
@@ -540,7 +553,8 @@ class RustPrinter(Printer):
         reason why they stand as they are. optional: there are other functions to choose from."""
         names = [one.name for one in (*view.entries, *view.tables)]
         known = dict.fromkeys([*names, *(n for n, _ in view.body)])
-        lines = allowed(view.name, [*known], len(names), optional)
+        own = view.name if view.receiver is None else rust_methods.method(view.receiver)[0]
+        lines = allowed(own, [*known], len(names), optional)
         if any(p.name != p.name.upper() for p, _ in view.template):
             lines += [] if f"// {NAMED}" in lines else [f"// {NAMED}"]
             lines.append("#[allow(non_upper_case_globals)]")
@@ -550,7 +564,7 @@ class RustPrinter(Printer):
         ):
             own = [line for x in lints if (line := f"#[allow(clippy::{x})]") not in lines]
             lines += [f"// {reason}", *own] if own else []
-        return lines
+        return lines + rust_methods.attributes(view)
 
 
 def _head(start: str, parameters: list[str], result: str, indent: int = 0) -> str:

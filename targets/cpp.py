@@ -10,6 +10,7 @@ from lego_emit.emit.unit import Unit
 from lego_emit.ir.program import Function, Group
 from lego_emit.printers.c_family import HeaderPrinter
 from lego_emit.printers.c_natives import is_pointer
+from lego_emit.printers.c_static import argument
 from lego_emit.printers.cpp import VIEWS
 from lego_emit.run.devices import Rivals, Timer
 from lego_emit.run.target import (
@@ -77,6 +78,9 @@ def called(function: Function, printer: Printer, values: Sequence[str], scope: s
     arguments = call_arguments(function, values, group, printer.given)
     whole = function.aggregate
     name, names = f"{scope}{printer.instance(function)}", [n for n, _ in function.outputs]
+    if function.receiver is not None:
+        held = call_arguments(function, values, braced, printer.given, held=True)
+        name = of_object(function, printer, held, scope, before)
     if not printer.writes_results or (whole is None and len(names) == 1):
         call = f"{name}({', '.join(arguments)})"
         return f"[&] {{ {' '.join(before)} return {call}; }}()" if before else call
@@ -97,6 +101,30 @@ def called(function: Function, printer: Printer, values: Sequence[str], scope: s
         call = f"const {own} lego_own = {call} struct {{ decltype(lego_r) r; {own} own; }} lego_both{{lego_r, lego_own}};"
         given = "lego_both"
     return f"[&] {{ {' '.join(before)} {call} return {given}; }}()"
+
+
+def of_object(
+    function: Function, printer: Printer, held: Sequence[str], scope: str, before: list[str]
+) -> str:
+    """What calls a method: the object, of what it holds, and the method's name. before: the statements that
+    make an object of a code base, to which they come."""
+    receiver = function.receiver
+    if receiver.alone:
+        return f"{scope}{receiver.name}::{receiver.method}"
+    if receiver.native is None:
+        sizes = ", ".join(argument(p.default or 0) for p in function.static)
+        text = f"{scope}{receiver.name}{f'<{sizes}>' if sizes else ''}{{{', '.join(held)}}}"
+    else:
+        text = "lego_object"
+        before.extend(made(receiver_group(function), held, text, VARIABLE))
+    return f"{text}.{receiver.method}" if receiver.method else text
+
+
+def receiver_group(function: Function) -> Group:
+    """The object of a type of a code base, as a struct of what it holds."""
+    fields = tuple(one.held for one in function.held)
+    receiver = function.receiver
+    return Group("", fields, receiver.name, fields, native=receiver.native)
 
 
 def c_wrapper(unit: int, position: int, function: Function, printer: Printer, scope: str) -> str:
@@ -136,7 +164,7 @@ def grouped(units: Sequence[Unit]) -> list[list[int]]:
     for u, unit in enumerate(units):
         if unit.program.constants:
             continue
-        names: dict[str, Any] = {f.name: u for f in unit.program.callable}
+        names: dict[str, Any] = {(f.receiver or f).name: u for f in unit.program.callable}
         names[unit.program.name] = u
         names |= {s.struct: (s.fields, T) for s, T in unit.program.structs}
         group = next(

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import cast
 
 from lego_emit.emit.unit import Unit
-from lego_emit.ir.program import Function
-from lego_emit.printers import rust_natives
+from lego_emit.ir.program import Function, Group
+from lego_emit.printers import rust_methods, rust_natives
 from lego_emit.printers.rust import RustPrinter
 from lego_emit.run.devices import Rivals, Timer
 from lego_emit.run.target import (
@@ -22,6 +22,19 @@ NO_MANGLE = "#[unsafe(no_mangle)]"  # from edition 2024 on
 FLAGS = ("-D", "warnings", "-C", "panic=abort", "-C", "opt-level=1")
 
 
+def called(function: Function, printer: RustPrinter, values: Sequence[str], module: str) -> str:
+    """A call of a function of a module, or of a method of an object that holds some of the values."""
+    make = printer.argument(module)
+
+    def field(group: Group, texts: list[str]) -> str:
+        return make(group, texts).removeprefix("&")
+
+    arguments = call_arguments(function, values, make, printer.given)
+    held = call_arguments(function, values, field, printer.given, held=True)
+    name = rust_methods.called(function, printer.instance(function), held, module)
+    return f"{name}({', '.join(arguments)})"
+
+
 def rust_wrapper(
     unit: int, position: int, function: Function, printer: RustPrinter, within: bool
 ) -> str:
@@ -32,8 +45,7 @@ def rust_wrapper(
     parameters = ", ".join(["n: i64", *pointers])
     T, module = printer.types[function.index_type], "self" if within else f"unit_{unit}"
     values = [f"*in{k}.add(i) as {T}" for k in inputs]
-    made = printer.argument(module)
-    arguments = ", ".join(call_arguments(function, values, made, printer.given))
+    call = called(function, printer, values, module)
     results = enumerate(rust_natives.results(function))
     stores = " ".join(f"*out{k}.add(i) = {result} as i64;" for k, result in results)
     return (
@@ -41,7 +53,7 @@ def rust_wrapper(
         "#[no_mangle]\n"
         f'pub unsafe extern "C" fn {symbol(unit, position)}({parameters}) {{\n'
         "    for i in 0..n as usize {\n"
-        f"        let {printer.pattern(function, module)} = {module}::{printer.instance(function)}({arguments});\n"
+        f"        let {printer.pattern(function, module)} = {call};\n"
         f"        {stores}\n"
         "    }\n}\n"
     )
@@ -113,7 +125,7 @@ class RustTarget(NativeTarget):
         from lego_emit.targets.cpu_timing import CpuTimer
         from lego_emit.targets.timing_rust import RustProgram
 
-        return CpuTimer(self, unit, rivals, RustProgram())
+        return CpuTimer(self, unit, rivals, RustProgram(called))
 
 
 class CheckedRustTarget(RustTarget):

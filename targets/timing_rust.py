@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
 from lego_emit.emit.unit import Unit
+from lego_emit.ir.program import Function
 from lego_emit.measure.nest import COMMON_OPS, Language
 from lego_emit.printers.rust import RustPrinter
-from lego_emit.run.target import Target, call_arguments
+from lego_emit.run.target import Target
 from lego_emit.targets.cpu_timing import CpuProgram, Side
 
 RUST = Language(
@@ -29,12 +30,15 @@ RUST = Language(
 
 
 class RustProgram(CpuProgram):
-    """The emitted functions are in the module unit."""
+    """The emitted functions are in the module unit. called: how one of them is called."""
 
     language = RUST
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", "usize": "usize"}
     template = "timing_rust.jinja"
     source = "program.rs"
+
+    def __init__(self, called: Callable[[Function, RustPrinter, Sequence[str], str], str]):
+        self.called = called
 
     def table(self, side: Side) -> str:
         """A static's name, in upper case."""
@@ -43,8 +47,7 @@ class RustProgram(CpuProgram):
     def ours(self, unit: Unit, side: Side, arguments: Sequence[str]) -> list[str]:
         """A call; of several results what they are together, put together."""
         function, printer = side.function, cast(RustPrinter, unit.printer)
-        given = call_arguments(function, arguments, printer.argument("unit"), printer.given)
-        call = f"unit::{printer.instance(function)}({', '.join(given)})"
+        call = self.called(function, printer, arguments, "unit")
         if len(function.outputs) == 1 and function.aggregate is None:
             return [call]
         names = [f"r{k}" for k in range(len(function.outputs))]

@@ -98,6 +98,11 @@ def certificate(unit: Any, name: str | None = None) -> Certificate:
             f"{unit.program.name} wraps, and a certificate proves that nothing does; verify() and "
             "self_check compare it with its definition"
         )
+    if any(f.receiver for f in unit.program.functions):
+        raise VerifyError(
+            f"{unit.program.name} has methods, and a certificate is of functions: make it of the unit without "
+            "methods=, whose formulas are the same"
+        )
     if unit.program.parts:
         raise VerifyError(
             f"{unit.program.name} holds several subjects; a certificate is made of one: generate it alone"

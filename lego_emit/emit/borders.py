@@ -45,7 +45,7 @@ def converted(function: Function, printer: Any, checks: bool = False) -> Functio
     taken = {*own, *reads, *(n for n, _ in (*function.body, *function.outputs))}
     static = {p.name for p in function.static}
     each, body = dict[str, Node](), list[tuple[str, Node]]()
-    said = {text: name for g in function.groups for text, name in g.spoken.items()}
+    said = function.spoken_names
     for name, kind in own.items():
         if _same(kind, index, printer):
             continue

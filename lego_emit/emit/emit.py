@@ -18,6 +18,7 @@ from .printer import Printer
 from .unit import Unit
 
 if TYPE_CHECKING:
+    from .methods import Receivers
     from .structs import Structs
 
 MOST_ENTRIES = 4096  # of a constant table
@@ -46,6 +47,10 @@ def emit(
                 f"{MOST_ENTRIES} of each. Give the positions by a formula, as a GenP, or name a "
                 'table that is known at run time only: Lookup(dims, "name")'
             )
+    if any(f.receiver and f.receiver.native for f in program.functions):
+        from .methods import in_no_namespace
+
+        printer = in_no_namespace(printer)
     if any(f.static for f in program.functions):
         from .static import placed
 
@@ -53,7 +58,8 @@ def emit(
     legal = _legalize(program, printer)
     source = printer.emit(legal)
     for function in legal.functions:
-        if function.name not in source:
+        known = function.receiver or function
+        if known.name not in source:
             raise TargetError(
                 f"{printer.title}: the file has no function {function.name}; let the template of "
                 f"{type(printer).__name__} print each of functions"
@@ -84,6 +90,12 @@ def _legalize(program: Program, printer: Printer) -> Program:
         constants = names_of(program, printer, taken)
     tables = _tables(program, printer, unit, taken)
     structs: Structs | None = None
+    receivers: Receivers | None = None
+    methods = set(taken)  # the names of methods in Python, which the file has not
+    if any(f.receiver for f in program.functions):
+        from .methods import Receivers
+
+        receivers = Receivers(program, printer, taken)
     functions: list[Function] = []
     for function in program.functions:
         naming.check_apart([one.name for one in function.entries], naming.local)
@@ -95,8 +107,10 @@ def _legalize(program: Program, printer: Printer) -> Program:
                 "takes for one; give another namespace or a prefix"
             )
         wanted = f"{wanted}_v" if wanted in printer.reserved_functions else wanted
-        beside = bool(function.axes) or len(function.outputs) > 1
-        name = fresh(wanted, printer, taken, printer.companions if beside else None)
+        beside = printer.companions if function.axes or len(function.outputs) > 1 else None
+        own = taken if function.receiver is None else methods
+        name = fresh(wanted, printer, own, beside)
+        taken |= beside(name) if beside else set()
         view = function.view
         if view is not None:
             view = replace(
@@ -104,6 +118,8 @@ def _legalize(program: Program, printer: Printer) -> Program:
             )
         scope = set(taken)
         names = {p.name: constants[p.name] for p in function.static if p.name in constants}
+        if receivers is not None and function.receiver is not None:
+            function = receivers.named(function, scope, names)
         grouped = (function.groups, function.result)
         if grouped != ((), None):
             if structs is None:
@@ -115,7 +131,8 @@ def _legalize(program: Program, printer: Printer) -> Program:
             if one.name not in names:
                 names[one.name] = one.bound or fresh(naming.local(one.name), printer, scope)
         groups, result = grouped
-        spoken = {n: said for group in groups for n, said in group.spoken.items()}
+        spoken = {names[p.name]: p.held for p in function.params if p.held}
+        spoken |= {n: said for group in groups for n, said in group.spoken.items()}
         called = {n: spoken.get(text, text) for n, text in names.items()}
         given = {t: t.named(fresh(naming.local(t.name), printer, scope)) for t in function.tables}
         for local, _ in function.body:
@@ -152,7 +169,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
                 renamed=tuple((old, new) for old, new in user_names.items() if old != new),
             )
         )
-    fits = _fits(program, printer, taken, constants) if printer.has_fits else ()
+    fits = _fits(program, printer, taken, constants, receivers) if printer.has_fits else ()
     if program.checks:
         from .fits import checked
 
@@ -165,7 +182,11 @@ def _legalize(program: Program, printer: Printer) -> Program:
 
 
 def _fits(
-    program: Program, printer: Printer, taken: set[str], constants: Mapping[str, str]
+    program: Program,
+    printer: Printer,
+    taken: set[str],
+    constants: Mapping[str, str],
+    receivers: Receivers | None,
 ) -> tuple[Function, ...]:
     """The conditions on the sizes of the subjects that assume something of them. constants: how static
     sizes are called that the file defines."""
@@ -191,6 +212,8 @@ def _fits(
         kinds = {p.name: p.type for p in program.constants if p.type != made.index_type}
         params = tuple(replace(p, type=kinds.get(p.name, "")) for p in made.params)
         made = replace(made, params=params)
+        if receivers is not None:
+            made = receivers.condition(made, functions)
         found.append(
             replace(
                 made.renamed_params(own),

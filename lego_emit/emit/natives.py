@@ -36,14 +36,20 @@ OPEN = re.compile(r"(?:[(\[{,:]|(?:^|[^-+*/%&|^<>=!])=)\s*\Z")
 SHUT = re.compile(r"\s*(?:[)\]},;]|\Z)")
 
 
-def with_natives(program: Program, types: Mapping[str, NativeType], printer: Any) -> Program:
-    """A program in which structs are types of a code base, by the structs' names. Raises TargetError where
+def with_natives(
+    program: Program, types: Mapping[str, NativeType], printer: Any, methods: bool = False
+) -> Program:
+    """A program in which structs are types of a code base, by the structs' names. methods: whether a type may
+    be that of a receiver (lego_emit.emit.methods), which stays as it is. Raises TargetError where
     the language takes none, for a name that no struct has, and for a type that does not fit its struct."""
     if not printer.native_member:
         what = "defines the structs of a file itself"
         if not printer.has_structs:
             what = "has no structs as parameters: members stand by themselves"
         raise TargetError(f"types: {printer.title} {what}; leave types= out")
+    if methods:
+        others = receivers_of(program, types)
+        types = {name: native for name, native in types.items() if name not in others}
     known = {g.struct: g for f in program.functions for g in _structs(f)}
     for name, native in types.items():
         if name not in known:
@@ -67,6 +73,18 @@ def with_natives(program: Program, types: Mapping[str, NativeType], printer: Any
             )
         functions.append(_with(f, types) if own else f)
     return replace(program, functions=tuple(functions))
+
+
+def is_layout(function: Function) -> bool:
+    """Whether a function is the apply of a layout."""
+    return not function.axes and any(p.axis for p in function.params)
+
+
+def receivers_of(program: Program, types: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of types= that are no structs of a signature: the types of receivers."""
+    names = {f.name.removesuffix("_apply") if is_layout(f) else f.name for f in program.functions}
+    groups = {g.struct for f in program.functions for g in (*f.groups, f.result) if g is not None}
+    return {name: types[name] for name in types if name in names - groups}
 
 
 def _structs(function: Function) -> Iterator[Group]:

@@ -120,6 +120,8 @@ class Printer:
             "argument" one in its place (which static_parameter spells), "macro" and "constant" the file's own.
         native_member: what reads a member of a type of a code base, "" where there are none; first: the
             number of its first one; native_index: the index types beside such, where not all are.
+        receiver: what reads a member of a method's object, "" where there are no methods; native_receiver: that
+            of an object of a code base, where its methods may stand by themselves.
         wrapping: the unsigned index types whose arithmetic may wrap: "wraps" where the language's own does,
             "mask" where what an operation gives is masked.
         array_forms: parameters that are arrays, by what arrays= may be, "" for the usual one; with {T},
@@ -179,7 +181,7 @@ class Printer:
     binds = True
     size_index = ""
     declared_types: Mapping[str, str] = {}
-    native_member, first = "", 0
+    native_member, first, receiver, native_receiver = "", 0, "", ""
     native_index: tuple[str, ...] = ()
     wrapping: Mapping[str, str] = {}
     array_forms: Mapping[str, str] = {}

@@ -82,7 +82,9 @@ class Structs:
         scope |= self._taken  # with their types
         for one in groups:
             if one.name in legals:
-                named = one.bound or fresh(local(one.name), printer, scope)
+                named = (
+                    one.bound or names.pop(one.name, "") or fresh(local(one.name), printer, scope)
+                )
                 legal = replace(legals[one.name], name=named, written=one.name == target)
                 members = {n: printer.member(legal, k) for k, n in one.places}
             else:

@@ -105,7 +105,12 @@ class FunctionView:
 
     @property
     def template(self) -> list[tuple[Param, str]]:
-        """(a static size before the parameters, what it is declared as)."""
+        """(a static size before the parameters, what it is declared as); of a method its type has them."""
+        return self.template_sizes if self._function.receiver is None else []
+
+    @property
+    def template_sizes(self) -> list[tuple[Param, str]]:
+        """The same of a method, too."""
         own = self._function.static if self._printer.static == "template" else []
         return [(p, self.type_of(p)) for p in own]
 
@@ -135,7 +140,8 @@ class FunctionView:
     def calls_others(self) -> bool:
         """Whether it reads what may be no constant: members of a type of a code base, texts."""
         f = self._function
-        return self.natives or any(one.bound for one in (*f.params, *f.groups))
+        own = f.receiver is not None and f.receiver.native is not None
+        return own or self.natives or any(one.bound for one in (*f.params, *f.groups))
 
     @property
     def natives(self) -> bool:
@@ -193,9 +199,11 @@ class FunctionView:
         header, mark = self.header, code.format
         f = header.function
         lines = [f.summary] if f.summary else []
-        lines += [f"{mark(g.name)}: {g.meaning}" for g in f.groups if g.meaning and g.whole]
+        groups = [g for g in f.groups if not g.held]
+        lines += [f"{mark(g.name)}: {g.meaning}" for g in groups if g.meaning and g.whole]
+        held = {n for one in f.held for n in (one.names if isinstance(one, Group) else [one.name])}
         for p in f.params:
-            if p.apart:
+            if p.apart or p.name in held:
                 continue
             told = [f"{mark(p.name)}: {p.meaning}"] if p.meaning else []
             told += [mark(said)] if (said := header.ranges[p.name]) else []
@@ -232,5 +240,6 @@ class FunctionView:
         """(the user's name, the emitted name), but for members, which look alike."""
         f = self._function
         found = [(old, new) for old, new in self.header.function.renamed if old.isidentifier()]
+        found = [(old, new) for old, new in found if old != new]
         whole = {n for n, _ in f.outputs} if f.aggregate is not None else set[str]()
         return [(old, new) for old, new in found if new not in whole]

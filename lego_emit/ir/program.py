@@ -29,7 +29,8 @@ class Param:
     size, which a caller fixes once for many indices; base: what an index of 0 is called; meaning:
     what the user says it is; type: what it is declared as, "" where it has the index type; bound: the text
     that stands in its place; static: whether it is known when the text is compiled; default: its number
-    there, where sizes= has one; apart: whether the language has it beside the arguments of a call."""
+    there, where sizes= has one; apart: whether the language has it beside the arguments of a call; held:
+    what the receiver of a method calls it, "" where a caller passes it."""
 
     name: str
     range: Range = OPEN
@@ -44,6 +45,7 @@ class Param:
     static: bool = False
     default: int | None = None
     apart: bool = False
+    held: str = ""
 
     @property
     def range_text(self) -> str:
@@ -65,7 +67,8 @@ class Group:
     declared as, () where all have the index type; bound: the text that stands in its place; native: the
     type of a code base (NativeType) that it is there; written: whether the function writes its result to
     it; beside: of a result, (the name, the declared type) of one integer more that the function gives
-    after it; doc: what the class says of itself."""
+    after it; doc: what the class says of itself; held: as a
+    Param has it."""
 
     name: str
     members: tuple[str | int, ...]
@@ -81,6 +84,7 @@ class Group:
     written: bool = False
     beside: tuple[str, str] | None = None
     doc: str = field(default="", compare=False)
+    held: str = ""
 
     @property
     def results(self) -> list[tuple[str, str]]:
@@ -109,7 +113,7 @@ class Group:
     def spoken(self) -> dict[str, str]:
         """What comments call each member that is read by another text: as Python does."""
         own = [f".{k}" for k in self.fields] or [f"[{k}]" for k in range(len(self.members))]
-        found = {n: f"{self.name}{own[k]}" for k, n in self.places if self.whole}
+        found = {n: f"{self.held or self.name}{own[k]}" for k, n in self.places if self.whole}
         return {n: said for n, said in found.items() if n != said}
 
     def renamed(self, names: Mapping[str, str]) -> Group:
@@ -216,6 +220,7 @@ class Function:
     types: tuple[str, ...] = ()  # what each output is declared as, () where all have the index type
     groups: tuple[Group, ...] = ()  # of parameters that are one to a caller
     result: Group | None = None  # what the outputs are together to a caller
+    receiver: Any = None  # whose method it is (lego_emit.emit.methods.Receiver)
     # how it came about (lego_emit.lower.function.Record), to be explained
     record: Any = field(default=None, compare=False, repr=False)
 
@@ -238,14 +243,24 @@ class Function:
     @property
     def entries(self) -> list[Param | Group]:
         """The parameters as the language has them: structs and arrays in the place of their members,
-        without what a text stands for and static sizes that it has beside them."""
-        found = self._entries([group for group in self.groups if group.whole])
-        return [one for one in found if not (one.bound or (isinstance(one, Param) and one.apart))]
+        without what a text stands for, what a receiver holds, and static sizes that it has beside them."""
+        apart = (one for one in self._whole if not (one.bound or one.held))
+        return [one for one in apart if isinstance(one, Group) or not one.apart]
+
+    @property
+    def held(self) -> list[Param | Group]:
+        """The parameters that the receiver of a method holds, as the language has them."""
+        held = (one for one in self._whole if one.held)
+        return [one for one in held if isinstance(one, Group) or not one.apart]
 
     @property
     def arguments(self) -> list[Param | Group]:
         """The parameters as a caller in Python has them."""
         return self._entries(self.groups)
+
+    @property
+    def _whole(self) -> list[Param | Group]:
+        return self._entries([group for group in self.groups if group.whole])
 
     def _entries(self, groups: Iterable[Group]) -> list[Param | Group]:
         found = {n: group for group in groups for n in group.names}
@@ -354,8 +369,14 @@ class Function:
     @property
     def spoken(self) -> Function:
         """The function as its comments have it, members called as in Python."""
-        names = {n: said for group in self.groups for n, said in group.spoken.items()}
+        names = self.spoken_names
         return self.renamed_params(names) if names else self
+
+    @property
+    def spoken_names(self) -> dict[str, str]:
+        """What its comments call the parameters that have another text in the code."""
+        held = {p.name: p.held for p in self.params if p.held and p.held != p.name}
+        return held | {n: said for group in self.groups for n, said in group.spoken.items()}
 
     @property
     def op_count(self) -> int:
@@ -484,9 +505,13 @@ class Header:
     @property
     def entries(self) -> dict[str, str]:
         """The same of each parameter as a caller has them: ranges of a struct's members together."""
+        return self.of(self.function.entries)
+
+    def of(self, entries: Iterable[Param | Group]) -> dict[str, str]:
+        """The same of some of them."""
         params = self.params
         found = {}
-        for one in self.function.entries:
+        for one in entries:
             if isinstance(one, Group):
                 ranges = ", ".join(filter(None, (params[n] for n in one.names)))
                 found[one.name] = "; ".join(filter(None, [one.meaning, ranges]))
@@ -596,7 +621,9 @@ class Program:
     @property
     def natives(self) -> list[Any]:
         """The types of a code base (NativeType) that its functions have, each once."""
-        groups = (g for f in self.functions for g in (*f.groups, f.result) if g is not None)
+        groups = (
+            g for f in self.functions for g in (*f.groups, f.result, f.receiver) if g is not None
+        )
         return list(dict.fromkeys(g.native for g in groups if g.native is not None))
 
     @property

@@ -335,10 +335,12 @@ def call_arguments(
     make: Callable[[Group, list[str]], str],
     given: Callable[[str, str], str] | None = None,
     static: Callable[[int], str] = str,
+    held: bool = False,
 ) -> list[str]:
     """The arguments of a call by the texts of the values of the parameters that it passes, or of those
     that are no axes; make: the text of a struct or an array, of its members'; given: that of a value as a
-    declared type; static: that of a static size in its place."""
+    declared type; static: that of a static size in its place; held: of what the receiver of a method holds
+    instead."""
     axes = {n for n, _ in function.axes} if len(values) < len(function.passed) else set[str]()
     names = [p.name for p in function.passed if p.name not in axes]
     known = dict(zip(names, values, strict=True))
@@ -350,7 +352,7 @@ def call_arguments(
         make(one, [known[n] if isinstance(n, str) else str(n) for n in one.members])
         if isinstance(one, Group)
         else known[one.name]
-        for one in function.entries
+        for one in (function.held if held else function.entries)
         if one.name not in axes
     ]
 
