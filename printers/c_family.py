@@ -546,7 +546,7 @@ class CxxPrinter(HeaderPrinter):
 
     attributes = "[[nodiscard]] "
     static = "template"
-    receiver, native_receiver = "{}", "{}"
+    receiver, native_receiver, asks_types = "{}", "{}", True
     head_end = " noexcept {"
     asserts = True
     cast = "static_cast<{T}>({0})"

@@ -24,6 +24,7 @@ from lego_emit.ir.index_types import INT32, IndexType
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Group, Program
 from lego_emit.notation import Notation
+from lego_emit.printers import javascript_methods
 from lego_emit.printers import javascript_numbers as numbers
 from lego_emit.printers.c_family import C_OPS, UNARY
 from lego_emit.printers.javascript_numbers import QUOTIENT
@@ -208,6 +209,7 @@ class JavaScriptPrinter(Printer):
         "isqrtBig": ISQRT_BIG,
     }
     template = "javascript.jinja"
+    receiver, asks_types = "this.{}", True
     reserved = RESERVED | frozenset(helpers) | {"CHECKS"}
     builtins = frozenset("globalThis isFinite isNaN parseInt parseFloat Boolean String".split())
     default_index = (INT53,)
@@ -295,14 +297,31 @@ class JavaScriptPrinter(Printer):
         """The function's line up to its brace; form and end are the parameters' and what follows
         them."""
         parameters = view.signature(form, None, BREAK).split(BREAK)
+        if view.receiver is not None:
+            return self.bracketed(javascript_methods.head(view), [*filter(None, parameters)], end)
         return self._head(view.name, parameters, end)
 
     def _head(self, name: str, parameters: list[str], end: str) -> str:
-        text = f"export function {name}({', '.join(parameters)}){end}"
+        return self.bracketed(f"export function {name}", parameters, end)
+
+    def bracketed(self, start: str, parameters: list[str], end: str) -> str:
+        """What is called with its parameters, one on a line where they are long."""
+        text = f"{start}({', '.join(parameters)}){end}"
         if len(text) + 2 > self.line_width:
             lines = "".join(f"  {parameter},\n" for parameter in parameters)
-            text = f"export function {name}(\n{lines}){end}"
+            text = f"{start}(\n{lines}){end}"
         return text
+
+    def receiver_type(self, name: str) -> str:
+        """The class that holds the sizes of a subject."""
+        public = self.naming.public(name)
+        return "".join(part[:1].upper() + part[1:] for part in public.split("_"))
+
+    def receivers(
+        self, functions: Sequence[FunctionView], fits: Sequence[FunctionView]
+    ) -> list[javascript_methods.Holder]:
+        """The classes whose methods functions are."""
+        return javascript_methods.receivers(self, functions, fits)
 
     def result_type(self, view: FunctionView) -> str:
         """A labelled tuple for several outputs, an object for outputs by name."""
@@ -335,7 +354,7 @@ class JavaScriptPrinter(Printer):
         """What is said of each parameter; of an array first how many elements it has."""
         found = view.header.entries
         for group in view.groups:
-            if group.whole and not group.struct:
+            if group.name in found and not group.struct:
                 count = f"{len(group.members)} element{'s' * (len(group.members) > 1)}"
                 found[group.name] = "; ".join(filter(None, [count, found[group.name]]))
         return found

@@ -15,6 +15,7 @@ from lego_emit.ir.index_types import DECLARED
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Group
 from lego_emit.notation import Notation
+from lego_emit.printers import julia_methods
 from lego_emit.printers.julia_view import JuliaView
 
 UNARY = 15
@@ -62,7 +63,7 @@ TAKEN_MODULES = frozenset(
     Vararg Vector""".split()
 )
 
-WIDER = {"int32": ("Int32", "Int64"), "uint32": ("UInt32", "UInt64")}
+WIDER = julia_methods.WIDER
 
 
 def _camel(name):
@@ -128,7 +129,7 @@ class JuliaPrinter(Printer):
         },
     )
     template = "julia.jinja"
-    static = "argument"
+    static, receiver, asks_types = "argument", "sizes.{}", False
     reserved = KEYWORDS | USED
     not_exported = BASE_EXPORTS | TAKEN_MODULES
     builtins = BASE_EXPORTS | TAKEN_MODULES | KERNEL_WORDS
@@ -167,14 +168,26 @@ class JuliaPrinter(Printer):
         """The type of the view."""
         return {self.view_name(name)}
 
+    def receiver_type(self, name):
+        """The type that holds the sizes of a subject, called otherwise than the module."""
+        return f"{_camel(self.naming.public(name))}Sizes"
+
+    def receivers(self, functions, fits):
+        """The types whose methods functions are."""
+        return julia_methods.receivers(self, functions, fits)
+
     def layout_view(self, apply):
         """What the template of a layout's view sees."""
         return JuliaView(self, apply, self.view_name(apply.view.name))
 
     def exported(self, functions, structs):
         """The names that `using` brings, of structs first."""
-        names = [
-            n for f in functions for n in (f.name, self.array_name(f.name))[: 1 + bool(f.axes)]
+        names = list(dict.fromkeys(f.receiver.name for f in functions if f.receiver))
+        names += [
+            n
+            for f in functions
+            for n in (f.name, self.array_name(f.name))[: 1 + bool(f.axes)]
+            if not f.receiver
         ]
         names += [self.view_name(f.view.name) for f in functions if f.view]
         names = [*structs, *names]
@@ -225,6 +238,8 @@ class JuliaPrinter(Printer):
 
     def signature(self, f):
         """Name, arguments, result and type parameter."""
+        if f.receiver:
+            return julia_methods.signature(self, f)
         return self._signature(f, f.name, f.inputs, self._element(f), f.given_tables(""))
 
     def static_parameter(self, form, one, T):
@@ -283,6 +298,8 @@ class JuliaPrinter(Printer):
 
     def promoted(self, f):
         """The method for integers of other types, or of several; "" where there are none."""
+        if f.receiver:
+            return julia_methods.promoted(self, f)
         return self._promoted(f, f.name, f.inputs, f.tables)
 
     def promoted_array(self, f):
@@ -302,11 +319,15 @@ class JuliaPrinter(Printer):
         arguments = [*(text for text, _ in widened), *map(self._vector, given)]
         values = [*(text for _, text in widened), *given]
         comma = f",{BREAK}"
-        text = f"{name}({comma.join(arguments)}) = {name}({comma.join(values)})"
+        head, call = f"{name}({comma.join(arguments)})", f"{name}({comma.join(values)})"
+        return self.short_function(head, call)
+
+    def short_function(self, head, call):
+        """A function that gives a call, on one line where it fits."""
+        text = f"{head} = {call}"
         if len(text) <= self.line_width:
             return self.line(text, 0)
-        head = self.line(f"function {name}({comma.join(arguments)})", 0)
-        return f"{head}\n    {self.line(f'return {name}({comma.join(values)})', 4)}\nend"
+        return f"{self.line(f'function {head}', 0)}\n    {self.line(f'return {call}', 4)}\nend"
 
     def widened(self, one, wide, f):
         """(a parameter of any type of integers, it in the widest one)."""
@@ -410,19 +431,22 @@ class JuliaPrinter(Printer):
         results = f" -> {struct}({'; ' * f.named}{outputs})" if listed else ""
         lines = f.doc_lines("`{}`")
         summary = [lines.pop(0), ""] if f.summary else []
-        arrays = [g.name for g in f.groups if g.spoken]
+        arrays = [g.held or g.name for g in f.groups if g.spoken and not g.struct]
         arrays += ["result"] * (
             not struct and f.aggregate is not None and bool(f.header.promised())
         )
         lines += [f"Here `{n}[0]` is the first element of `{n}`, as in Python" for n in arrays[:1]]
         text = [*summary, *(f"- {x}" for x in lines)]
         names = self.arguments_of(f) + [t.name for t in f.tables]
+        if f.receiver:
+            name, own = julia_methods.called(f)
+            return self.docstring_lines(f, name, [*own, *names], results, text)
         return self.docstring_lines(f, f.name, names, results, text)
 
     def docstring_lines(self, f, name, names, results, text):
         """The lines of a docstring: the call, and a text."""
         arguments = ", ".join(names)
-        if f.index_type in WIDER and len(names) == len(f.static):
+        if f.index_type in WIDER and len(names) == len(f.static) and not f.receiver:
             arguments += ", " * bool(names)
             arguments += f"Ti = {WIDER[f.index_type][0]}"
         wrapped = [

@@ -20,7 +20,7 @@ class MetalPrinter(OpenClPrinter):
     has_hints = has_fits = has_checks = False
     static = "template"
     style = "camelCase"
-    receiver, native_receiver = "{}", "{}"
+    receiver, native_receiver, asks_types = "{}", "{}", True
     extension = ".metal"
     ops = {
         **OpenClPrinter.ops,

@@ -61,6 +61,7 @@ class NumpyPrinter(PythonPrinter):
     lazy_select = False
     broadcast = "np.broadcast_to"
     asserts = "assert np.all({})"
+    receiver = ""
     has_structs = has_arrays = gives_arrays = False
     has_fits = True  # of integers, one call for a shape: what Python computes
 

@@ -11,7 +11,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from math import inf
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from lego_emit.emit.arrays import number
 from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, call, infix
@@ -21,6 +21,9 @@ from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Group, Program
 from lego_emit.printers.python_lines import statement
 from lego_emit.table_lookup import Entries
+
+if TYPE_CHECKING:
+    from lego_emit.emit.methods import ReceiverView
 
 UNARY = 12
 ANY, MANY = "any integer", "any integers"
@@ -95,6 +98,7 @@ class PythonPrinter(Printer):
     has_fits = has_checks = True
     has_structs = has_arrays = gives_arrays = True
     asserts = "assert {}"
+    receiver, asks_types = "self.{}", True
     holds_sizes = False
 
     def companions(self, name: str) -> set[str]:
@@ -138,7 +142,7 @@ class PythonPrinter(Printer):
             found.append("import math")
         if any(f.tables for f in functions):
             found.append("from collections.abc import Sequence")
-        if any(f.named or has_struct(f) for f in functions):
+        if any(f.named or f.receiver or has_struct(f) for f in functions):
             found.append("from typing import NamedTuple")
         return found
 
@@ -154,7 +158,39 @@ class PythonPrinter(Printer):
 
     def head(self, f: FunctionView) -> str:
         """The line that defines the function."""
-        return self._head(f.name, f.signature("{name}: {T}", None, f",{BREAK}"), self._several(f))
+        name, parameters = f.name, f.signature("{name}: {T}", None, f",{BREAK}")
+        if f.receiver is not None:
+            name = f.receiver.method or "__call__"
+            own = [] if f.receiver.alone else ["self"]
+            parameters = f",{BREAK}".join(filter(None, [*own, parameters]))
+        return self._head(name, parameters, self._several(f))
+
+    def receiver_type(self, name: str) -> str:
+        """The class that holds the sizes of a subject."""
+        public = self.naming.public(name)
+        return "".join(part[:1].upper() + part[1:] for part in public.split("_"))
+
+    def receivers(
+        self, functions: Sequence[FunctionView], fits: Sequence[FunctionView]
+    ) -> list[ReceiverView]:
+        """The classes whose methods functions are."""
+        from lego_emit.emit.methods import ReceiverView, receivers
+
+        return receivers(self, functions, fits, ReceiverView, 4)
+
+    def receiver_docs(self, view: ReceiverView) -> list[str]:
+        """The lines of the docstring of such a class."""
+        said = view.said
+        arrays = {name for name, _, one in view.fields if isinstance(one, Group)}
+        told = [f"{n}: {said[n] or (MANY if n in arrays else ANY)}" for n in view.names]
+        call = f"{view.name}({', '.join(view.names)})({', '.join(view.methods[0].inputs)})"
+        summary = f"Sizes, which are given once: {call}."
+        return self._docstring(summary, [("Attributes:", told)], [])
+
+    def receiver_fields(self, view: ReceiverView) -> list[str]:
+        """The lines that declare what it holds."""
+        declared = (self._fields([name], self.inline(T)) for name, T, _ in view.fields)
+        return [line for lines in declared for line in lines]
 
     def _several(self, f: FunctionView) -> str:
         """The type of the results."""

@@ -139,7 +139,7 @@ class RustPrinter(rust_methods.Methods, Printer):
     static = "template"
     has_structs = has_arrays = gives_arrays = True
     native_member = ".{}"
-    receiver, native_receiver = "self.{}", "self.{}"
+    receiver, native_receiver, asks_types = "self.{}", "self.{}", True
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", USIZE: "usize"}
     declares = shadows = True
     size_index = "usize"

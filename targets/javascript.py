@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Function
+from lego_emit.printers import javascript_methods
 from lego_emit.printers.javascript import JavaScriptPrinter
 from lego_emit.run.devices import Rivals, Timer
 from lego_emit.run.target import Target, call_arguments
@@ -50,7 +51,7 @@ function loop(inputs, keys, call) {
     "f, n, given, results",
     `const [${names("a", inputs)}] = given, [${names("r", keys.length)}] = results;
     for (let i = 0; i < n; i += 1) {
-      const r = f(${call}); ${stores}
+      const r = ${call}; ${stores}
     }`,
   );
 }
@@ -64,7 +65,7 @@ function fill(f, scalars, Kind, n, keys, call) {
   let results;
   try {
     const given = scalars.map((text) => (Kind === Float64Array ? Number(text) : BigInt(text)));
-    results = new Function("f, given", `const [${names("a", given.length)}] = given; return f(${call});`)(f, given);
+    results = new Function("f, given", `const [${names("a", given.length)}] = given; return ${call};`)(f, given);
     results = keys.map((key) => (key === null ? results : results[key]));
     if (results.some((result) => result.length !== n)) {
       throw new Error(`results of length ${results.map((result) => result.length)}, wanted ${n}`);
@@ -101,7 +102,7 @@ for (;;) {
   const results = [];
   for (let k = 0; k < keys.length; k += 1) results.push(new kinds[type](n));
   try {
-    const key = `${unit} ${name}`;
+    const key = `${unit} ${name} ${call}`;
     if (!loops.has(key)) loops.set(key, loop(inputs, keys, call));
     loops.get(key)(units[unit][name], n, given, results);
   } catch (error) {
@@ -155,7 +156,8 @@ class _NodeLibrary:
     def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
         given = inputs[: len(function.params)]
         call = self._call(unit, function, [f"a{k}[i]" for k in range(len(given))])
-        request = {"name": function.name, "inputs": len(given), "call": call}
+        name = (function.receiver or function).name
+        request = {"name": name, "inputs": len(given), "call": call}
         return self._ask(unit, function, request, given, len(inputs[0]))
 
     def call_array(
@@ -167,8 +169,11 @@ class _NodeLibrary:
         return self._ask(unit, function, request, [], count)
 
     def _call(self, unit: int, function: Function, values: Sequence[str]) -> str:
-        """The arguments of a call as text."""
-        return ", ".join(call_arguments(function, values, self._printers[unit].argument))
+        """A call of f as text."""
+        make = self._printers[unit].argument
+        arguments = call_arguments(function, values, make)
+        held = call_arguments(function, values, make, held=True)
+        return javascript_methods.call(function, held, arguments, "f")
 
     def _ask(
         self,

@@ -6,7 +6,7 @@ import atexit
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from io import BufferedReader
 from itertools import count
@@ -15,7 +15,8 @@ from typing import cast
 
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
-from lego_emit.ir.program import Function
+from lego_emit.ir.program import Function, Group
+from lego_emit.printers import julia_methods
 from lego_emit.printers.julia import JuliaPrinter
 from lego_emit.run.devices import Rivals, Timer
 from lego_emit.run.target import Library, Target, call_arguments
@@ -66,7 +67,7 @@ def runner(unit: int, position: int, function: Function, scope: str, printer: Ju
     kind = INDEX_TYPES[function.index_type]
     values = [f"inputs[{k + 1}][i] % {kind}" for k in range(len(function.passed))]
     made = printer.argument(scope)
-    arguments = ", ".join(call_arguments(function, values, made, static="Val({})".format))
+    text = called(function, values, made, scope)
     stores = [
         f"outputs[{k + 1}][i] = {text} % Int64"
         for k, text in enumerate(printer.parts(function, "result"))
@@ -75,13 +76,22 @@ def runner(unit: int, position: int, function: Function, scope: str, printer: Ju
         [
             f"function run_{unit}_{position}(n, inputs, outputs)",
             "    for i in 1:n",
-            f"        result = {scope}.{function.name}({arguments})",
+            f"        result = {text}",
             *(f"        {store}" for store in stores),
             "    end",
             "end",
             "",
         ]
     )
+
+
+def called(
+    function: Function, values: Sequence[str], made: Callable[[Group, list[str]], str], scope: str
+) -> str:
+    """A call of a function of a module, or of a method of an object that holds some of the values."""
+    arguments = call_arguments(function, values, made, static="Val({})".format)
+    held = call_arguments(function, values, made, held=True)
+    return f"{julia_methods.call(function, held, scope)}{', '.join(arguments)})"
 
 
 def array_runner(
@@ -164,7 +174,7 @@ class JuliaTarget(Target):
         from lego_emit.targets.cpu_timing import CpuTimer
         from lego_emit.targets.timing_julia import JuliaProgram
 
-        return CpuTimer(self, unit, rivals, JuliaProgram())
+        return CpuTimer(self, unit, rivals, JuliaProgram(called))
 
 
 class _JuliaLibrary:

@@ -64,10 +64,14 @@ class PythonLibrary:
 
     def _called(self, unit: int, function: Function, name: str, count: int) -> Callable[..., Any]:
         """A function, or its array form, of so many integers: structs and arrays are made of them."""
-        if not function.groups:
+        if not function.groups and function.receiver is None:
             return self.modules[unit][name]
         given = [f"lego_run_{k}" for k in range(count)]
         arguments = ", ".join(call_arguments(function, given, aggregate))
+        if (receiver := function.receiver) is not None:
+            held = ", ".join(call_arguments(function, given, aggregate, held=True))
+            name = receiver.name if receiver.alone else f"{receiver.name}({held})"
+            name = f"{name}.{receiver.method}" if receiver.method else name
         return eval(f"lambda {', '.join(given)}: {name}({arguments})", self.modules[unit])
 
     def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:

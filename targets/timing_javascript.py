@@ -8,6 +8,7 @@ from typing import cast
 
 from lego_emit.emit.unit import Unit
 from lego_emit.measure.nest import COMMON_OPS, Language
+from lego_emit.printers import javascript_methods
 from lego_emit.printers.javascript import JavaScriptPrinter
 from lego_emit.run.target import Target, call_arguments
 from lego_emit.targets.cpu_timing import CpuProgram, Side
@@ -45,7 +46,9 @@ class JavaScriptProgram(CpuProgram):
         """A call; of several results the array's elements, added up."""
         printer = cast(JavaScriptPrinter, unit.printer)
         given = call_arguments(side.function, arguments, printer.argument)
-        call = f"unit.{side.function.name}({', '.join(given)})"
+        held = call_arguments(side.function, arguments, printer.argument, held=True)
+        name = (side.function.receiver or side.function).name
+        call = javascript_methods.call(side.function, held, given, f"unit.{name}")
         parts = ["r" if key is None else f"r[{key!r}]" for key in printer.keys(side.function)]
         return [f"const r = {call};", f"return {' + '.join(parts)};"]
 

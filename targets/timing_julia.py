@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
 from lego_emit.emit.unit import Unit
 from lego_emit.measure.nest import COMMON_OPS, Language
 from lego_emit.printers.julia import JuliaPrinter
-from lego_emit.run.target import Target, call_arguments
+from lego_emit.run.target import Target
 from lego_emit.targets.cpu_timing import CpuProgram, Side
 
 JULIA = Language(
@@ -39,6 +39,9 @@ class JuliaProgram(CpuProgram):
     template = "timing_julia.jinja"
     source = "program.jl"
 
+    def __init__(self, called: Callable[..., str]):
+        self.called = called
+
     def fold(self, values: Sequence[str]) -> list[str]:
         """xor is a function here."""
         return [f"return xor({', '.join(values)})" if len(values) > 1 else f"return {values[0]}"]
@@ -48,8 +51,7 @@ class JuliaProgram(CpuProgram):
         printer = cast(JuliaPrinter, unit.printer)
         module = printer.module_name(unit.program.name)
         made = printer.argument(module)
-        given = call_arguments(side.function, arguments, made, static="Val({})".format)
-        call = f"{module}.{side.function.name}({', '.join(given)})"
+        call = self.called(side.function, arguments, made, module)
         if len(side.function.outputs) == 1 and side.function.aggregate is None:
             return [f"return {call}"]
         return [f"r = {call}", *self.fold(printer.parts(side.function, "r"))]

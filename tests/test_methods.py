@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,13 +12,14 @@ import fake_cuda
 import numpy as np
 import pytest
 from marks import rest_deep
+from test_javascript import STRICT, checked
 
 from lego_emit import Col, GroupBy, OrderBy, Row, generate, golden, symbols
 from lego_emit.emit import registry
 from lego_emit.errors import OptionError, TargetError, VerifyError
 from lego_emit.types import I16, I64, Array, NativeType, Static
 
-LANGUAGES = ("cpp", "rust", "cuda", "hip", "metal")
+LANGUAGES = ("cpp", "rust", "python", "javascript", "julia", "cuda", "hip", "metal")
 WITHOUT = ("c", "opencl", "glsl", "wgsl", "triton", "numpy", "mlir")
 ROOT = Path(__file__).parent.parent
 M, N = symbols("M N")
@@ -55,9 +57,9 @@ def bricks(BM: Static[int], BN: Static[int], M: int, N: int):
     return GroupBy([M // BM, N // BN, BM, BN]).OrderBy(OrderBy(Row(M // BM, N // BN, BM, BN)))
 
 
-def inv(fits: int, apply: int, operator: int, self: int) -> int:
+def inv(fits: int, apply: int, sizes: int, self: int, this: int) -> int:
     """Names that methods and languages have."""
-    return (fits * operator + apply) * self + fits
+    return (fits * sizes + apply) * self + this
 
 
 def idle(M: int, i: int, j: int) -> int:
@@ -78,7 +80,6 @@ SUBJECTS: dict[str, tuple[Any, dict[str, Any]]] = {
     "inv": (inv, {"methods": "fits, apply"}),
     "idle": (idle, {"methods": "M", "index_type": "int32"}),
 }
-PLAIN = ("tile", "voxel", "parts", "inv", "idle")
 SEVERAL: dict[str, Any] = {"tile": tile, "volume": VOLUME, "idle": idle}
 
 
@@ -121,7 +122,7 @@ def test_layouts(compiled):
     assert (compiled["one_size"]["one_size_apply"](6, 8, i, j) == flat).all()
     if compiled["volume"].unit.program.fits:
         fits = compiled["volume"]["volume_fits"]
-        assert [fits(6, 8), fits(0, 8), fits(2**62, 2**62)] == [True, False, False]
+        assert [fits(6, 8), fits(0, 8), fits(2**52, 2**52)] == [True, False, False]
 
 
 def test_structs_as_index_and_as_sizes(compiled):
@@ -134,14 +135,14 @@ def test_structs_as_index_and_as_sizes(compiled):
 def test_functions(compiled):
     i, j = table(8, 12)
     assert (compiled["tile"]["tile"](8, 12, i, j) == tile(8, 12, i, j)).all()
-    for k, w in ((-8, 5), (7, -(2**40)), (32767, 2**60)):
+    for k, w in ((-8, 5), (7, -(2**40)), (32767, 2**50)):
         given = (Coord(3, -4), (5, -6, -7), Coord(-1, 2), k, w)
         assert compiled["voxel"]["voxel"](*given) == voxel(*given)
     given = np.arange(-500, 500)
     for count in (1, 7, 98):
         rest, part = compiled["parts"]["parts"](count, given)
         assert (rest == given % count).all() and (part == given // count).all()
-    assert compiled["inv"]["inv"](3, -5, 7, 11) == inv(3, -5, 7, 11)
+    assert compiled["inv"]["inv"](3, -5, 7, 11, 2) == inv(3, -5, 7, 11, 2)
     assert compiled["idle"]["idle"](9, 5, 1) == 16
 
 
@@ -263,6 +264,25 @@ def test_rust():
     )
 
 
+def test_other_languages():
+    """Each in its own way."""
+    text = generate(VOLUME, "julia", name="volume", index_type="int32", methods=True).source
+    assert "struct VolumeSizes{Ti<:Union{Int32, Int64}}\n    M::Ti\n    N::Ti\nend\n" in text
+    assert "@inline function (sizes::VolumeSizes{Ti})(i::Ti, j::Ti)::Ti where" in text
+    assert "@inline function Base.inv(sizes::VolumeSizes{Ti}," in text
+    text = generate(VOLUME, "python", name="volume", methods=True).source
+    assert "class Volume(NamedTuple):\n" in text
+    assert "    def __call__(self, i: int, j: int) -> int:\n" in text
+    assert "        return flat % self.M, flat // self.M\n" in text
+    unit = generate(VOLUME, "javascript", name="volume", index_type="int32", methods=True)
+    assert "  inv(flat) {\n    return [flat % this.M, (flat / this.M) | 0];\n" in unit.source
+    declared = unit.printer.declarations(unit.program)
+    assert (
+        "  readonly M: number;\n" in declared
+        and "  apply(i: number, j: number): number;\n" in declared
+    )
+
+
 CPP = """
 #include "volume.hpp"
 #include "bricks.hpp"
@@ -349,6 +369,46 @@ def test_clippy_and_rustfmt(tmp_path):
         for run in ([*command, *lints, path.name], ["rustfmt", "--check", path.name]):
             found = subprocess.run(run, capture_output=True, text=True, check=False, cwd=tmp_path)
             assert found.returncode == 0, found.stdout + found.stderr + unit.source
+
+
+@pytest.mark.deep
+def test_typescript(tmp_path):
+    tsc = shutil.which("tsc") or ROOT / "build" / "node_modules" / ".bin" / "tsc"
+    if not Path(tsc).exists():
+        pytest.skip("TypeScript is missing; npm install --prefix build typescript")
+    units = [*emitted("javascript"), *emitted("javascript", names="camelCase")]
+    assert not checked(str(tsc), units, tmp_path)
+    text = generate(VOLUME, "javascript", name="volume", methods=True)
+    text.save(tmp_path / "volume.mjs")
+    for call, right in (("apply(5, 7)", True), ("apply(5)", False), ("M = 3", False)):
+        use = f'import {{ Volume }} from "./volume.mjs";\nconst v = new Volume(6, 8);\nv.{call};\n'
+        (tmp_path / "use.mts").write_text(use)
+        found = subprocess.run([tsc, *STRICT, "use.mts"], cwd=tmp_path, check=False)
+        assert (found.returncode == 0) is right
+
+
+RUFF = ["--isolated", "--line-length=100"]
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ruff", "check", *RUFF, "--select=E,F,W,I,UP,B", "--ignore=E741", "."],
+        ["ruff", "format", *RUFF, "--check", "."],
+        ["pyright", "-p", "."],
+    ],
+)
+def test_linters_of_python(command, tmp_path):
+    program = Path(sys.executable).with_name(command[0])
+    if not program.exists():
+        pytest.skip(f"needs {command[0]}: pip install {command[0]}")
+    for unit in emitted("python"):
+        unit.save(tmp_path / f"{unit.program.name}.py")
+    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}')
+    command = [program, *command[1:]]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout
 
 
 # -- methods of a class of the code base ------------------------------------------------------------

@@ -218,7 +218,7 @@ class Receivers:
         scope: the names that the function has, to which those of the type come."""
         receiver, printer = function.receiver, self._printer
         fields = self._fields[receiver.name]
-        scope |= self._scopes[receiver.name]
+        scope |= self._scopes[receiver.name] | {printer.receiver.partition(".")[0]}
         listed = list(fields)
         for one in function.arguments:
             if one.held and one.name not in names:
@@ -240,7 +240,8 @@ class Receivers:
         receiver = subject[0].receiver
         params = tuple(replace(p, held="") for p in function.params)
         function = replace(function, params=params)
-        if receiver is None or receiver.native is not None or function.static:
+        asked = self._printer.asks_types and not function.static
+        if receiver is None or receiver.native is not None or not asked:
             return function
         name = self._names[receiver.name]
         return replace(function, receiver=Receiver(name, "fits", alone=True))
