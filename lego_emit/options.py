@@ -400,8 +400,8 @@ class Options(_Checked):
         """A type that holds the sizes, with the index functions as its methods: true, or M,N. True holds the
         sizes of a layout; names, as "M, N", hold those parameters of a function. volume{M, N}(i, j) and
         .inv(flat) in C++, CUDA C, HIP and Metal, Volume { M, N }.apply(i, j) in Rust, VolumeSizes(M, N)(i, j)
-        in Julia, Volume(M, N)(i, j) in Python, new Volume(M, N).apply(i, j) in JavaScript. compile() and
-        verify() take all parameters as ever, and call the methods.""",
+        in Julia, Volume(M, N)(i, j) in Python, new Volume(M, N).apply(i, j) in JavaScript, a derived
+        type in Fortran. compile() and verify() take all parameters as ever, and call the methods.""",
         ("Text", "true", "true|NAME,.."), check=_methods, beside=True,
     )  # fmt: skip
     header: str | Sequence[str] = option(

@@ -17,6 +17,7 @@ from lego_emit.ir.nodes import Node, const
 from lego_emit.ir.program import Group
 from lego_emit.ir.relations import all_of, conjuncts
 from lego_emit.notation import Notation
+from lego_emit.printers import fortran_methods
 
 DEFAULT = "kind(1)"  # the kind of an integer of which nothing is said
 INTEGER = IndexType("integer", *INT32.ends)  # of that kind
@@ -197,6 +198,7 @@ class FortranPrinter(Printer):
     has_structs = has_arrays = gives_arrays = True
     static = "constant"
     native_member, first = "%{}", 1
+    receiver, asks_types = "self%{}", False
     lazy_logic = False
     namespaces = ""
 
@@ -228,7 +230,20 @@ class FortranPrinter(Printer):
 
     def public(self, functions):
         """The names that a user of the module sees."""
-        return [n for f in functions for n in (f.name, self.array_name(f.name))[: 1 + bool(f.axes)]]
+        named = [f for f in functions if not f.receiver]
+        return [n for f in named for n in (f.name, self.array_name(f.name))[: 1 + bool(f.axes)]]
+
+    def receiver_type(self, name):
+        """The type that holds the sizes of a subject, called otherwise than the procedures."""
+        return self.naming.type_after(self.naming.public(name), "sizes")
+
+    def receivers(self, functions, fits):
+        """The types whose methods functions are."""
+        return fortran_methods.receivers(self, functions, fits)
+
+    def object_lines(self, f):
+        """The lines that declare the object of a method."""
+        return fortran_methods.declared(f) if f.receiver else []
 
     def member(self, group, place):
         """A component, or an element: they count from 1."""
@@ -320,7 +335,9 @@ class FortranPrinter(Printer):
         """The line that begins a procedure: a function, or a subroutine of several results. Arrays do not
         go together with elemental."""
         names, whole = [*f.inputs, *(t.name for t in f.tables)], f.aggregate
-        arrays = [g for g in (*f.groups, whole) if g is not None and g.whole and not g.struct]
+        names = names if f.receiver is None else ["self", *names]
+        groups = [g for g in (*f.groups, whole) if g is not None and not g.held]
+        arrays = [g for g in groups if g.whole and not g.struct]
         pure = "pure" if f.tables or arrays or not (names or f.several) else "elemental"
         kind = "function" if whole in arrays else f"{self.declared(f.output_types[0])} function"
         if whole is not None and whole.struct:

@@ -34,19 +34,26 @@ def wrapper(
         f"subroutine {name}({', '.join(['n', *inputs, *outputs])}) bind(C)",
         "  use, intrinsic :: iso_c_binding, only: c_int64_t",
         *_imported(kind, *sorted(function.declared)),
-        f"  use {module}, only: {', '.join([f'emitted => {function.name}', *types.used])}",
+        f"  use {module}, only: {', '.join([types.imported, *types.used])}",
         *(f"  {line}" for line in included),
         "  implicit none",
         "  integer(c_int64_t), value :: n",
         *(f"  integer(c_int64_t), intent(in) :: {x}(n)" for x in inputs),
         *(f"  integer(c_int64_t), intent(out) :: {x}(n)" for x in outputs),
     ]
-    if function.aggregate is not None or any(g.whole for g in function.groups):
+    grouped = function.aggregate is not None or any(g.whole for g in function.groups)
+    if grouped or function.receiver is not None:
         # An elemental procedure has no arrays, a structure constructor none of structures.
         own = [f"int({x}(i), {kind})" for x in inputs]
         arguments = call_arguments(function, own, types.constructor, PRINTER.given)
-        lines += [f"  {types.result()}", "  integer(c_int64_t) :: i", "  do i = 1, n"]
-        lines += types.called(arguments)
+        held = call_arguments(function, own, types.constructor, PRINTER.given, held=True)
+        lines += [
+            f"  {types.result()}",
+            *types.object(),
+            "  integer(c_int64_t) :: i",
+            "  do i = 1, n",
+        ]
+        lines += [*types.made(held), *types.called(arguments)]
         parts = zip(outputs, types.read(types.parts("result")), strict=True)
         lines += [*(f"    {x}(i) = int({part}, c_int64_t)" for x, part in parts), "  end do"]
     elif len(outputs) == 1:
@@ -108,6 +115,21 @@ class _Types:
         self.names = {g.struct: g.struct for g in groups} | self._own
 
     @property
+    def imported(self) -> str:
+        """What a use statement says of the function, or of the type whose method it is."""
+        receiver = self._function.receiver
+        return f"holder => {receiver.name}" if receiver else f"emitted => {self._function.name}"
+
+    def object(self) -> list[str]:
+        """The declaration of the object of a method."""
+        return ["  type(holder) :: object"] if self._function.receiver else []
+
+    def made(self, held: Sequence[str]) -> list[str]:
+        """The statement that makes it, of what it holds."""
+        made = f"    object = holder({', '.join(held)})"
+        return [made] if self._function.receiver else []
+
+    @property
     def used(self) -> list[str]:
         """What a use statement says of them."""
         return [f"{name} => {struct}" for struct, name in self._own.items()]
@@ -151,9 +173,11 @@ class _Types:
 
     def called(self, arguments: list[str]) -> list[str]:
         """The statement that calls it."""
+        receiver = self._function.receiver
+        name = f"object%{receiver.method or 'apply'}" if receiver else "emitted"
         if self._function.aggregate is not None or len(self._function.outputs) == 1:
-            return [f"    result = emitted({', '.join(arguments)})"]
-        return [f"    call emitted({', '.join([*arguments, *self.parts('result')])})"]
+            return [f"    result = {name}({', '.join(arguments)})"]
+        return [f"    call {name}({', '.join([*arguments, *self.parts('result')])})"]
 
     def parts(self, result: str, place: str = "") -> list[str]:
         """Each of the results of a call, or of all calls where place is a ':'."""

@@ -8,8 +8,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from lego_emit.emit.printer import BREAK
+from lego_emit.emit.printer import BREAK, Printer
 from lego_emit.emit.unit import Unit
+from lego_emit.ir.program import Function
 from lego_emit.measure.nest import COMMON_OPS, Language
 from lego_emit.run.target import Target, call_arguments
 from lego_emit.targets.cpu_timing import CpuProgram, Side, WayText
@@ -57,10 +58,22 @@ class FortranProgram(CpuProgram):
     def ours(self, unit: Unit, side: Side, arguments: Sequence[str]) -> list[str]:
         """A function's value, or a subroutine's out arguments put together."""
         function = side.function
-        name, outputs, printer = function.name, function.outputs, unit.printer
-        arguments = call_arguments(
-            function, arguments, partial(printer.aggregate, T="ik"), printer.given
-        )
+        name, printer = function.name, unit.printer
+        make = partial(printer.aggregate, T="ik")
+        held = call_arguments(function, arguments, make, printer.given, held=True)
+        arguments = call_arguments(function, arguments, make, printer.given)
+        if (receiver := function.receiver) is not None:
+            made = f"associate (object => {receiver.name}({', '.join(held)}))".replace(BREAK, " ")
+            name = f"object%{receiver.method or 'apply'}"
+            *lines, last = self._called(function, printer, name, arguments)
+            ends = [last, "end associate"] if last != "return" else ["end associate", last]
+            return [made, *lines, *ends]
+        return self._called(function, printer, name, arguments)
+
+    def _called(
+        self, function: Function, printer: Printer, name: str, arguments: Sequence[str]
+    ) -> list[str]:
+        outputs = function.outputs
         call = f"{name}({', '.join(arguments)})".replace(BREAK, " ")
         if (whole := function.aggregate) is not None:
             own = replace(whole, name="result")

@@ -19,7 +19,7 @@ from lego_emit.emit import registry
 from lego_emit.errors import OptionError, TargetError, VerifyError
 from lego_emit.types import I16, I64, Array, NativeType, Static
 
-LANGUAGES = ("cpp", "rust", "python", "javascript", "julia", "cuda", "hip", "metal")
+LANGUAGES = ("cpp", "rust", "python", "javascript", "julia", "fortran", "cuda", "hip", "metal")
 WITHOUT = ("c", "opencl", "glsl", "wgsl", "triton", "numpy", "mlir")
 ROOT = Path(__file__).parent.parent
 M, N = symbols("M N")
@@ -169,7 +169,7 @@ def test_the_form_is_that_of_the_plain_function(language):
     """What the plain form computes stands in the method: the same operations in the same types."""
     for name, (subject, options) in SUBJECTS.items():
         more = {k: v for k, v in options.items() if k != "methods"}
-        if name == "bricks" and registry.printer(language).static != "template":
+        if name == "bricks" and registry.printer(language).static in ("", "argument"):
             continue  # a static size is a member there
         plain = generate(subject, language, name=name, **more)
         unit = generate(subject, language, name=name, **options)
@@ -208,6 +208,15 @@ def test_a_golden_case(language, toolchain_of, tmp_path, monkeypatch):
     for numbers in (False, True):
         found = golden.verify([golden.load(folder)], language, numbers=numbers)
         assert found.comparisons == 144 and not found.mismatches
+
+
+@pytest.mark.parametrize("language", ["cpp", "rust", "julia", "fortran", "javascript"])
+@pytest.mark.deep
+def test_time(language, toolchain_of):
+    toolchain_of(language)
+    unit = generate(VOLUME, language, name="volume", methods=True)
+    found = unit.time(sizes={"M": 64, "N": 64}, repeat=2)
+    assert None not in (found.cost("apply", "ours"), found.cost("inv", "ours"))
 
 
 # -- the texts -----------------------------------------------------------------------------------
@@ -270,6 +279,12 @@ def test_other_languages():
     assert "struct VolumeSizes{Ti<:Union{Int32, Int64}}\n    M::Ti\n    N::Ti\nend\n" in text
     assert "@inline function (sizes::VolumeSizes{Ti})(i::Ti, j::Ti)::Ti where" in text
     assert "@inline function Base.inv(sizes::VolumeSizes{Ti}," in text
+    text = generate(VOLUME, "fortran", name="volume", index_type="int32", methods=True).source
+    assert "    procedure :: inv => volume_inv\n  end type volume_sizes\n" in text
+    assert "  elemental integer(int32) function volume_apply(self, i, j)\n" in text
+    assert "    class(volume_sizes), intent(in) :: self\n" in text
+    text = generate(bricks, "fortran", methods=True, sizes=STATIC).source
+    assert "BM_2" not in text
     text = generate(VOLUME, "python", name="volume", methods=True).source
     assert "class Volume(NamedTuple):\n" in text
     assert "    def __call__(self, i: int, j: int) -> int:\n" in text

@@ -91,7 +91,6 @@ def _legalize(program: Program, printer: Printer) -> Program:
     tables = _tables(program, printer, unit, taken)
     structs: Structs | None = None
     receivers: Receivers | None = None
-    methods = set(taken)  # the names of methods in Python, which the file has not
     if any(f.receiver for f in program.functions):
         from .methods import Receivers
 
@@ -108,7 +107,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
             )
         wanted = f"{wanted}_v" if wanted in printer.reserved_functions else wanted
         beside = printer.companions if function.axes or len(function.outputs) > 1 else None
-        own = taken if function.receiver is None else methods
+        own = receivers.others if receivers is not None and function.receiver else taken
         name = fresh(wanted, printer, own, beside)
         taken |= beside(name) if beside else set()
         view = function.view

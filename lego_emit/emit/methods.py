@@ -175,10 +175,13 @@ def in_no_namespace(printer: Any) -> Any:
 
 class Receivers:
     """The receivers of a program's functions in a file: legal names for types and members. taken: the names
-    that the file has."""
+    that the file has; others: those that the names of methods in Python are not."""
 
     def __init__(self, program: Program, printer: Any, taken: set[str]):
         self._printer = printer
+        # Where the type is called as the function, the function's own name is not in the file.
+        self.others = set(taken) if printer.asks_types else taken
+        constants = {p.name for p in program.constants}
         self._names: dict[str, str] = {}
         self._fields: dict[str, dict[str, str]] = {}
         self._scopes: dict[str, set[str]] = {}
@@ -195,7 +198,7 @@ class Receivers:
                 keys = (keys_of(word, printer) for word in (*METHODS, name))
                 scope |= taken.union(*keys)
             for one in f.arguments:
-                if one.held and one.name not in fields:
+                if one.held and one.name not in fields and one.name not in constants:
                     fields[one.name] = (
                         one.name
                         if receiver.native
@@ -218,10 +221,10 @@ class Receivers:
         scope: the names that the function has, to which those of the type come."""
         receiver, printer = function.receiver, self._printer
         fields = self._fields[receiver.name]
-        scope |= self._scopes[receiver.name] | {printer.receiver.partition(".")[0]}
+        scope |= self._scopes[receiver.name].union(re.findall(r"^\w+", printer.receiver))
         listed = list(fields)
         for one in function.arguments:
-            if one.held and one.name not in names:
+            if one.held and one.name in fields:
                 field = fields[one.name]
                 apart = isinstance(one, Param) and one.apart
                 if receiver.native is not None:
@@ -230,7 +233,9 @@ class Receivers:
                 else:
                     text = field if apart else printer.receiver.format(field)
                 names[one.name] = text
-        params = tuple(replace(p, held=fields[p.name]) if p.held else p for p in function.params)
+        params = tuple(
+            replace(p, held=fields.get(p.name, "")) if p.held else p for p in function.params
+        )
         groups = tuple(replace(g, held=fields.get(g.name, "")) for g in function.groups)
         legal = replace(receiver, name=self._names[receiver.name])
         return replace(function, params=params, groups=groups, receiver=legal)
