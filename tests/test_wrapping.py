@@ -502,3 +502,32 @@ def test_nothing_else_changes():
         generate(lambda x: x - 5 * x // 7, "c", name="f", index_type="uint32", wrapping="yes")
     unit = generate(lambda x: (x * 3 + x) % 8, "c", name="f", index_type="uint32")
     assert not unit.functions[0].wrapping and "modulo" not in unit.source
+
+
+def greater(x, y):
+    return (x > y) * 3 + x
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_debug_builds_assert_that_arguments_are_words(bits):
+    """Where a language's arguments are any integers; elsewhere their type says it."""
+
+    def text(language, **more):
+        given = {"index_type": f"uint{bits}", "wrapping": True, "checks": True, **more}
+        return generate(greater, language, **given)
+
+    unit = text("python")
+    most, names = 2**bits - 1, {}
+    exec(unit.source, names)
+    f = names["greater"]
+    assert f"assert x >= 0 and x <= {most:#x}\n" in unit.source
+    assert f(most, 1) == 2 and f(1, most) == 1
+    for x, y in ((most + 1, 1), (1, most + 1), (-1, 1)):
+        with pytest.raises(AssertionError):
+            f(x, y)
+    n = "n" if bits == 64 else ""
+    javascript = text("javascript").source
+    assert f"x >= 0{n} && x <= {most:#x}{n}" in javascript
+    assert "assert" not in text("c").source and "assert" not in text("rust").source
+    ranged = text("python", ranges={"y": (0, 100)}).source
+    assert "assert y >= 0 and y < 100\n" in ranged

@@ -21,7 +21,7 @@ from ..intervals import Interval, both
 from ..ir.index_types import IndexType
 from ..ir.nodes import Node, const
 from ..ir.program import Function, Param
-from ..ir.relations import all_of, conjuncts, in_one_form, names_in, says
+from ..ir.relations import all_of, between, conjuncts, in_one_form, names_in, says
 from ..operations import FARTHEST, OPS, interval
 from . import registry
 from .printer import Printer
@@ -106,18 +106,25 @@ def checks(f: Function, held: bool, lazy: bool) -> tuple[Node, ...]:
     nothing that overflows where those before it hold. What cannot be told so, or not exactly, is left
     out. held, lazy: as fits() has them; where not lazy, what needs a condition is not in one with it."""
     kind, (least, most) = f.index_type, f.index_type.ends
-    lo, end = (0 if least == 0 else None), (kind.most if held and kind.most < inf else None)
+    any_number = f.wrapping and not held  # of which the function takes those of a word alone
+    lo = None if any_number or least < 0 else 0
+    end = kind.most if held and kind.most < inf else None
     tests = _Tests(kind, {p.name: (lo, end) for p in f.params}, lazy)
+
+    def of(p: Param) -> list[Node]:
+        word = between(0, int(most) + 1).conditions(p.name) if any_number else []
+        return [*p.range.conditions(p.name), *word]
+
     sizes = [p for p in f.params if p.size]
     of_sizes = [c for c in f.assumed if {*names_in(c)} <= {p.name for p in sizes}]
     groups: list[list[Callable[[], None]]] = [
-        [partial(tests.add, c) for p in sizes for c in p.range.conditions(p.name)]
+        [partial(tests.add, c) for p in sizes for c in of(p)]
         + [partial(tests.add, c) for c in of_sizes]
         + [partial(tests.within, p.name, least, most) for p in sizes]
     ]
     for p in f.params:
         if not p.size:
-            groups.append([partial(tests.add, c) for c in p.range.conditions(p.name)])
+            groups.append([partial(tests.add, c) for c in of(p)])
     groups += [[partial(tests.add, c)] for c in f.assumed if c not in of_sizes]
     late: list[Callable[[], None]] = []  # what may need what comes later
     found: list[Node] = []
