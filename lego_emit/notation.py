@@ -102,9 +102,9 @@ class Notation:
     """How a language's readers expect integer expressions in a comment. A form has {0}, {1}.. for
     the operands; all are given by Python's signs and names, and what is not given is Python's.
 
-    signs: of operators. forms: of operators, and of conditional expressions ("if"), that are
-    written as calls. floored: the forms of // and % where an operand may be negative, for languages
-    whose own round towards zero. loose: whether bit operations bind otherwise than Python's do, and
+    signs: of operators. forms: of operators, of conditional expressions ("if"), and of a condition's
+    number, 0 or 1 ("int"), that are written as calls. floored: the forms of // and % where an operand
+    may be negative, for languages whose own round towards zero. loose: whether bit operations bind otherwise than Python's do, and
     are bracketed. most: what the language calls 2**bits - 1.
     """
 

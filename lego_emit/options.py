@@ -367,8 +367,8 @@ class Options(_Checked):
     cost: str | Cost | None = option(
         None,
         """What the cheapest form is counted in: latency (the default of most targets), ops (the fewest
-        operations), measured (the prices on this machine that `lego-emit calibrate` stored). In Python
-        a Cost, too.""",
+        operations), measured (the prices on this machine that `lego-emit calibrate` stored); plain for the
+        formula as it is, strides times digits by division and remainder. In Python a Cost, too.""",
         ("Choice", *COSTS, MEASURED), check=_cost,
     )  # fmt: skip
     strict: bool = option(
@@ -386,6 +386,13 @@ class Options(_Checked):
         taken only where it is proven to have the same value for all parameters that the header allows:
         by the normal form, by the provers and Z3, or by looking at all values where they are few. A
         difference is shown with a counterexample; what is neither proven nor refuted is refused, too.""",
+    )  # fmt: skip
+    terse: bool = option(
+        False,
+        """Leave out the comments that say the plain formulas of results. Such a line stands above the
+        body of each function that computes a result by another expression: it is the formula that
+        cost="plain" emits, where it takes no more than 100 columns.""",
+        ("Flag",), check=_flag,
     )  # fmt: skip
     view: bool = option(
         False,

@@ -66,6 +66,10 @@ def generate(fn_or_layout: Any, target: str, **given: Any) -> Emitted:
     program = replace(
         program, header=tuple(options.header), hints=options.hints, checks=options.checks
     )
+    if options.terse:
+        program = replace(
+            program, functions=tuple(replace(f, formulas=()) for f in program.functions)
+        )
     if program.diagnostics and options.strict:
         raise TraceError("; ".join(program.diagnostics))
     for text in program.diagnostics:

@@ -265,6 +265,7 @@ class JavaScriptPrinter(Printer):
             if len(said) > self.line_width - 2:
                 said = f'  throw new RangeError("{view.name}: a precondition does not hold");'
             lines += [self.line(f"if (CHECKS && !({text})) {{", 2), said, "}"]
+        lines += view.formulas(2)
         lines += [
             self.line(f"const {name} = {self.expression(node, view)};", 2)
             for name, node in view.body

@@ -169,6 +169,7 @@ class MlirPrinter(Printer):
     name = "mlir"
     title = "MLIR"
     notation = C
+    remark = "//"
     extension = ".mlir"
     array_word = "fill"
     types = {"int32": "i32", "int64": "i64", "uint32": "i32", "uint64": "i64"}
@@ -262,6 +263,7 @@ class MlirPrinter(Printer):
         types = ", ".join([f.T] * len(f.outputs))
         lines = [*block.constants.items(), *block.lines.items()]
         return [
+            *f.formulas(2),
             *(self.line(f"{name} = {text}", 2) for text, name in lines),
             self.line(f"return {results} : {types}", 2),
         ]

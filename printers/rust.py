@@ -129,7 +129,7 @@ class RustPrinter(rust_methods.Methods, Printer):
     remark = "//"
     notation = Notation(
         {**C.signs, "~": "!"},
-        {"if": "if {0} {{ {1} }} else {{ {2} }}"},
+        {"if": "if {0} {{ {1} }} else {{ {2} }}", "int": "(if {0} {{ 1 }} else {{ 0 }})"},
         C.floored,
         most={31: "i32::MAX", 63: "i64::MAX", 32: "u32::MAX", 64: "u64::MAX"},
     )

@@ -4,6 +4,7 @@ No function takes or returns an array of any length, so that the array form give
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from lego_emit.emit.arrays import count, number
 from lego_emit.emit.printer import BREAK, FunctionView, Printer, call, unsigned_fit
@@ -34,7 +35,7 @@ class ShaderPrinter(Printer):
 
     hexadecimal = True
     caches_tables = False
-    notation = C
+    notation = replace(C, forms={**C.forms, "int": "int({0})"})
     remark = "//"
     cast = "{T}({0})"
     default_index = ("int32",)

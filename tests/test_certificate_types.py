@@ -115,7 +115,8 @@ def test_a_guard_that_is_made_again_is_the_same():
 
 
 def emitted(language, function, out=False):
-    return generate(function, language, **TYPED[function], **(OUT if out else {}))
+    options = {**TYPED[function], **(OUT if out else {})}
+    return generate(function, language, terse=True, **options)  # what is changed stands once
 
 
 def checked(unit, function, text=None):
@@ -457,7 +458,7 @@ RANGES = {"i": (0, None), "j": (0, "M"), "BM": (1, None)}
 
 def compiled_for(language, right, wrong, static=("BM",)):
     """(the certificate, the text) of a function whose parameter stands in its head."""
-    unit = generate(tile, language, index_type="int64", ranges=RANGES)
+    unit = generate(tile, language, index_type="int64", ranges=RANGES, terse=True)
     text = changed(unit.source, right, wrong)
     data = json.loads(unit.certificate().json)
     for p in data["functions"][0]["parameters"]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt
 from typing import Any
 
@@ -47,7 +47,10 @@ def check_emission(function: Function, definition: Definition | None) -> tuple[i
         return 0, "the definition has no values on integers"
     if any(not t.is_sized or not t.values for t in function.tables):
         return 0, "its tables are given when it runs"
-    run, count = compiled(function), 0
+    named = [name for name, _ in function.outputs]
+    said = [named.index(name) for name, _ in function.formulas]
+    formulas = ((f"{name} as said", node) for name, node in function.formulas)
+    run, count = compiled(replace(function, outputs=(*function.outputs, *formulas))), 0
     failed: BaseException | None = None  # the last error of the definition's own
     least, most = function.index_type.ends
     refused: tuple[str, LegoError] | None = (
@@ -73,9 +76,14 @@ def check_emission(function: Function, definition: Definition | None) -> tuple[i
                 f"{definition.name} gave {_listed(wanted)} when it was called first, then "
                 f"{_listed(again)}; {SAME}"
             )
-        found = run(values)
+        found, plain = (both := run(values))[: len(named)], both[len(named) :]
         if found != function.called(wanted):
             raise _difference(function, definition, values, zero, found, wanted)
+        if plain != (due := [found[k] for k in said]):
+            raise InternalError(
+                f"{function.name}: its plain formula gives {_listed(plain)}{_place(values)}, where the "
+                f"definition gives {_listed(due)}; nothing was emitted. {REPORT}"
+            )
         if not function.unseen and not all(least <= v <= most for v in found):
             raise InternalError(
                 f"{function.name}: {_listed(found)}{_place(values)} is no {function.index_type}, and "

@@ -165,6 +165,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
                 view=view and view.map(legal),
                 body=tuple((names[n], legal(e)) for n, e in function.body),
                 outputs=tuple((outputs[n], legal(e)) for n, e in function.outputs),
+                formulas=tuple((outputs[n], legal(e)) for n, e in function.formulas),
                 renamed=tuple((old, new) for old, new in user_names.items() if old != new),
             )
         )

@@ -10,6 +10,9 @@ from typing import Any
 
 from ..ir.nodes import Node
 from ..ir.program import Function, Group, Header, Param
+from .comments import commented
+
+FORMULA = 100  # columns of a formula's comment at most
 
 
 class FunctionView:
@@ -48,8 +51,9 @@ class FunctionView:
         return self._printer.types[self._function.index_type]
 
     def statements(self, form: str, indent: int = 4) -> list[str]:
-        """The named statements; form has {name}, {expr} and {T}. Comments say what bit tricks do."""
-        lines, (told, results) = [], self._remarks
+        """The named statements; form has {name}, {expr} and {T}. Comments say the
+        plain formulas of results, and what bit tricks do."""
+        lines, (told, results) = self.formulas(indent), self._remarks
         for name, expr in self._function.body:
             lines += self._comment(told.get(name, ""), indent)
             lines.append(self._format(form, name, expr, indent))
@@ -57,6 +61,16 @@ class FunctionView:
         for name, said in results.items():
             lines += self._comment(f"{name}: {said}" if several else said, indent)
         return lines
+
+    def formulas(self, indent: int = 4) -> list[str]:
+        """The comments that say the plain formula of each result that is computed otherwise."""
+        printer, function = self._printer, self._function
+        if not function.formulas:
+            return []
+        header = Header(function, printer.notation_of(function.index_type))
+        room = min(FORMULA, printer.line_width)
+        said = (f"{printer.remark} {commented(text)}" for text in header.formulas)
+        return [line for line in said if printer.remark and indent + len(line) <= room]
 
     @cached_property
     def _remarks(self) -> tuple[dict[str, str], dict[str, str]]:

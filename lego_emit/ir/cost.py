@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -34,7 +34,8 @@ class Cost:
     an operation on sizes alone counts. scaled: what a product by 2, 4 or 8 costs less where it is added
     to something at once, which is one instruction (x86's lea); one by 3, 5 or 9 is such a sum with the
     number itself. long: added to the price of a division or modulo by a number whose reciprocal
-    (`long_reciprocal`) takes one instruction more."""
+    (`long_reciprocal`) takes one instruction more. plain: whether the normal form is taken as it stands,
+    digits by division and remainder, and no cheaper form is searched for."""
 
     name: str
     prices: Mapping[str, float] = field(default_factory=dict)
@@ -44,6 +45,7 @@ class Cost:
     hoisted: float = 0.5
     scaled: float = 0
     long: float = 0
+    plain: bool = False
 
     def __post_init__(self) -> None:
         prices = dict(self.prices)
@@ -91,11 +93,13 @@ OPS = Cost(
     long=LATENCY.long * TIE,
 )
 
+PLAIN = replace(LATENCY, name="plain", plain=True)
+
 MOST_EFFORT = 64  # times the usual steps of a search for cheaper forms
 MEASURED = "measured"  # what `lego-emit calibrate` has stored
 PLACE = "LEGO_EMIT_COST"  # an environment variable that names its file
 
-COSTS = {cost.name: cost for cost in (OPS, LATENCY)}
+COSTS = {cost.name: cost for cost in (OPS, LATENCY, PLAIN)}
 
 
 def cost_model(cost: str | Cost | None, default: Cost = LATENCY) -> Cost:

@@ -218,6 +218,8 @@ class Function:
     asserted: tuple[Node, ...] = ()  # what debug builds assert of the parameters, in order
     wrapping: bool = False  # where & most stands, the operation is one that wraps
     types: tuple[str, ...] = ()  # what each output is declared as, () where all have the index type
+    # of outputs that are computed otherwise: the plain expression of the parameters, without ranges
+    formulas: tuple[tuple[str, Node], ...] = ()
     groups: tuple[Group, ...] = ()  # of parameters that are one to a caller
     result: Group | None = None  # what the outputs are together to a caller
     receiver: Any = None  # whose method it is (lego_emit.emit.methods.Receiver)
@@ -556,13 +558,28 @@ class Header:
     def promised(self, single: str = "the result", part: slice = slice(None)) -> str:
         """The ranges of the results, or of a part of them; single: what a lone one is called."""
         f = self.function
+        names = self.results(single)
+        texts = [r.says(n, self.said) for n, r in zip(names, f.promises, strict=False)]
+        return ", ".join(filter(None, texts[part]))
+
+    def results(self, single: str) -> list[str]:
+        """What the results are called; single: a lone one."""
+        f = self.function
         names = [single if len(f.outputs) == 1 else name for name, _ in f.outputs]
         if (whole := f.aggregate) is not None:
+            count = len(whole.members)
             if not whole.struct:
-                names[: len(whole.members)] = [f"result[{k}]" for k in range(len(whole.members))]
-            names[len(whole.members) :] = [single] * (whole.beside is not None)
-        texts = (r.says(n, self.said) for n, r in zip(names, f.promises, strict=False))
-        return ", ".join(filter(None, [*texts][part]))
+                names[:count] = [f"result[{k}]" for k in range(count)]
+            names[count:] = [single] * (whole.beside is not None)
+        return names
+
+    @property
+    def formulas(self) -> list[str]:
+        """The plain expressions of results that are computed otherwise."""
+        f = self.function
+        names = dict(zip((name for name, _ in f.outputs), self.results(""), strict=True))
+        texts = ((names[name], self.said(node)) for name, node in f.formulas)
+        return [f"{name} = {text}" if name else text for name, text in texts]
 
     def result(self, single: str = "the result") -> str:
         """What the user says of the result, and its range."""

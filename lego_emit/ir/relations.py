@@ -177,7 +177,8 @@ class _Speaker:
                     return _form(floored, args)
             return self._infix(sign, args[0], args[1])
         if node.op == "int":
-            return args[0]
+            form = self.notation.forms.get("int")
+            return _form(form, args) if form else args[0]
         if node.op == "lookup":
             return entry(args[0].text, args[1])
         if node.op == "select":
@@ -209,7 +210,8 @@ class _Speaker:
     def _choice(self, condition: Spelled, then: Spelled, other: Spelled) -> Spelled:
         if form := self.notation.forms.get("if"):
             need = BINDING["or"]
-            return Spelled(form.format(*(a.within(need) for a in (condition, then, other))), "if")
+            text = form.format(*(a.within(need) for a in (condition, then, other)))
+            return Spelled(text, "" if form.endswith(")") else "if")
         return choice(condition, then, other)
 
     def _chain(self, chain: list[Node]) -> Spelled:

@@ -60,7 +60,10 @@ def cheapest(lowering: Lowering, outputs: Sequence[Expr]) -> tuple[Candidate, bo
     """(the cheapest candidate for outputs, whether the borders of all digits line up)."""
     own = [lowering.analyzer.unsubstitute(e) for e in outputs]
     atoms = [atom for atom, _ in occurrences(own)]
-    begun, plain = lowering.built, _in_style(lowering, Style(), own)
+    is_plain = lowering.graph.cost.plain
+    begun, plain = lowering.built, _in_style(lowering, Style(plain=is_plain), own)
+    if is_plain:
+        return plain, True
     state = SearchState(lowering, outputs, own, atoms, begun, plain, plain)
     state.kinds = frozenset(atom.kind for atom in atoms)
     if lowering.bit_operations:

@@ -53,7 +53,7 @@ class Form:
         self.built = 0
         self._memo: dict[Any, Node] = {}
         self._opened: dict[Atom, Terms] = {}
-        in_sums = style.collect, style.nested, style.carry
+        in_sums = style.collect, style.nested, style.carry, style.plain
         self._leaves = lowering.leaves.setdefault(in_sums, {})
         outputs = [*outputs]
         key = identities(outputs)
@@ -212,7 +212,7 @@ class Form:
         """The sum of (sign, node, place), two summands together that were added before."""
         graph = self.graph
         parts = sorted(parts, key=_place_of)
-        if len(parts) > 2:
+        if len(parts) > 2 and not self.style.plain:
             for (s, a, place), (t, b, other) in combinations(parts, 2):
                 known = graph.known("add", a, b) if s == t else None
                 if known is not None:
@@ -257,7 +257,7 @@ class Form:
 
     def _parts(self, terms: Terms) -> list[Part]:
         """(sign, node, place) of the summands, common factors taken out."""
-        factor = self._best_factor(terms) if len(terms) > 1 else None
+        factor = None if len(terms) < 2 or self.style.plain else self._best_factor(terms)
         if factor is None:
             return [self._part(mono, c) for mono, c in terms.items()]
         inside: Terms = {}
@@ -503,7 +503,8 @@ class Form:
     def divided(self, node: Node, value: Expr, by: Expr, op: str) -> Node:
         """The node of value div or mod by a number or a size; node computes value."""
         size = by.constant
-        if size is not None and self.lowering.bit_operations and size & (size - 1) == 0:
+        bits = self.lowering.bit_operations and not self.style.plain
+        if bits and size is not None and size & (size - 1) == 0:
             if op == "div":
                 return self.graph.op("shr", node, self.graph.const(size.bit_length() - 1))
             return self.graph.op("and", node, self.graph.const(size - 1))

@@ -10,12 +10,16 @@ from ..errors import TraceError, WidthError
 from ..ir.index_types import DECLARED, IndexType
 from ..ir.nodes import Node
 from ..ir.program import Function, Param, View
-from ..ir.relations import Range
+from ..ir.relations import Range, says
 from . import header
-from .lower import Lowered, lower
+from .forms import Form
+from .lower import Lowered, first_places, in_order, lower
 from .lowering import Attempt, Lowering
 from .problem import Dialect, Problem
+from .style import Style
 from .widths import Width, choose_type, holds_argument
+
+MOST = 98  # operands and operations of a formula that is said, of a column at least each
 
 
 @dataclass
@@ -120,12 +124,49 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
         check_static(function)
     if problem.words is not None:
         function = replace(function, wrapping=True, promises=tuple(promises))
+    if problem.words is None and problem.written.form is None:
+        function = replace(function, formulas=_formulas(problem, dialect, lowering, found.roots))
     sizes = tuple(header.table_sizes(t, analyzer) for t in function.tables)
     function = replace(function, table_sizes=sizes) if sizes else function
     record.function = replace(
         function, record=None
     )  # no circle, which would stay until it is found
     return function
+
+
+def _formulas(
+    problem: Problem, dialect: Dialect, lowering: Lowering, roots: Sequence[Node]
+) -> tuple[tuple[str, Node], ...]:
+    """(name, value) of each output that the program, of these roots, computes by another expression than
+    the normal form as it stands: that one. None of what looks up a table, or is longer than a line."""
+    if not lowering.plain or lowering.plain > MOST * len(roots) or lowering.graph.cost.plain:
+        return ()
+    beside = Lowering(problem.analyzer, dialect, lowering)
+    own = [problem.analyzer.unsubstitute(e) for _, e in problem.outputs]
+    plain = [*map(Form(beside, Style(plain=True), own).expr, own)]
+    if not lowering.signed:
+        from .unsigned import without_signs
+
+        plain, _ = without_signs(beside, plain)
+    reached = [*beside.graph.reached(plain), *lowering.graph.reached(roots)]
+    first = first_places(reached, problem.parameters.names)
+    lengths: dict[Node, int] = {}
+    for node in reached:
+        own_length = MOST + 1 if node.op == "table" else node.op != "within"
+        lengths[node] = min(MOST + 1, own_length + sum(lengths[a] for a in node.args))
+
+    def made(node: Node) -> Node:
+        args = in_order(node, tuple(map(made, node.args)), first)
+        return args[0] if node.op == "within" else Node(node.op, args, node.value)
+
+    found = list[tuple[str, Node]]()
+    for (name, _), formula, root in zip(problem.outputs, plain, roots, strict=True):
+        if lengths[formula] > MOST:
+            continue
+        formula, same = made(formula), lengths[formula] == lengths[root]
+        if not same or says(formula) != says(made(root)):
+            found.append((name, formula))
+    return tuple(found)
 
 
 def _check_masked(problem: Problem) -> None:

@@ -76,6 +76,23 @@ def lower(problem: Problem, lowering: Lowering) -> Lowered:
     lowering.log = problem.log
     outputs = [e for _, e in problem.outputs]
     best, aligned = cheapest(lowering, outputs)
+    if not lowering.graph.cost.plain:
+        best = _cheapest_of_all(problem, lowering, best, aligned)
+    if lowering.signed:
+        return finished(problem, lowering, best.roots)
+    from .unsigned import without_signs
+
+    roots, asked = without_signs(lowering, best.roots)
+    made = finished(problem, lowering, roots)
+    return replace(made, nodes={**asked, **made.nodes})
+
+
+def _cheapest_of_all(
+    problem: Problem, lowering: Lowering, best: Candidate, aligned: bool
+) -> Candidate:
+    """The cheapest candidate of the outputs, of which best is that of the normal form, and of all that
+    they are written as otherwise; one that fits the types, where one does."""
+    outputs = [e for _, e in problem.outputs]
     for variant, log in _variants(problem, aligned, lowering.effort):
         lowering.log = log
         found, _ = cheapest(lowering, variant)
@@ -101,15 +118,8 @@ def lower(problem: Problem, lowering: Lowering) -> Lowered:
         for kind in (*lowering.types[: lowering.narrow], *lowering.types[-1:]):
             held = (found for found in (best, *others) if holds(lowering, found, kind, typed))
             if (found := next(held, None)) is not None:
-                best = found
-                break
-    if lowering.signed:
-        return finished(problem, lowering, best.roots)
-    from .unsigned import without_signs
-
-    roots, asked = without_signs(lowering, best.roots)
-    made = finished(problem, lowering, roots)
-    return replace(made, nodes={**asked, **made.nodes})
+                return found
+    return best
 
 
 def finished(
@@ -223,13 +233,7 @@ def finish(
     read = lowering.ranges.lasts(reached, ranges)
     ranges = {**lowering.ranges.program([*lasts.values()]), **ranges}
 
-    places = {name: place for place, name in enumerate(taken)}
-    first: dict[Node, int] = {}  # the place of the first parameter in a node
-    for k in reached:
-        of = [first[a] for a in k.args]
-        first[k] = (
-            places.get(str(k.value), len(places)) if k.op == "var" else min(of, default=len(places))
-        )
+    first = first_places(reached, taken)
 
     def made(k: Node, nodes: dict[Node, Node]) -> Node:
         op, bounds = k.op, ranges.get(k, (None, None))
@@ -245,9 +249,7 @@ def finish(
                     _bounded(node, *ranges[a]) if a in loose and a in ranges else node
                     for a, node in zip(k.args, args, strict=True)
                 )
-            if op == "xor" and first[k.args[1]] < first[k.args[0]]:  # in the parameters' order
-                args = args[::-1] if "const" not in (args[0].op, args[1].op) else args
-            return Node(op, args, k.value, *bounds)
+            return Node(op, in_order(k, args, first), k.value, *bounds)
         if is_condition(op):
             return Node(op, args)
         if op == "lookup":
@@ -276,6 +278,25 @@ def finish(
         {k: nodes[k] if k in nodes else whole[k] for k in reached},
         [*roots],
     )
+
+
+def first_places(reached: Iterable[Node], names: Sequence[str]) -> dict[Node, int]:
+    """Of each node, operands first, the place among names of the first parameter in it."""
+    places = {name: place for place, name in enumerate(names)}
+    first: dict[Node, int] = {}
+    for k in reached:
+        of = [first[a] for a in k.args]
+        first[k] = (
+            places.get(str(k.value), len(places)) if k.op == "var" else min(of, default=len(places))
+        )
+    return first
+
+
+def in_order(node: Node, args: tuple[Node, ...], first: Mapping[Node, int]) -> tuple[Node, ...]:
+    """The operands of an exclusive or in the parameters' order; others as they are."""
+    if node.op != "xor" or first[node.args[1]] >= first[node.args[0]]:
+        return args
+    return args if "const" in (args[0].op, args[1].op) else args[::-1]
 
 
 def _bounded(node: Node, lo: int | None, hi: int | None) -> Node:

@@ -61,7 +61,8 @@ class Attempt:
 class Lowering:
     """What the candidates of one function share: the graph, the facts, proven signs."""
 
-    def __init__(self, analyzer: Analyzer, dialect: Dialect):
+    def __init__(self, analyzer: Analyzer, dialect: Dialect, known: Lowering | None = None):
+        """known: one under the same facts, whose proofs are shared."""
         self.analyzer = analyzer
         self.types, self.lazy, self.effort = dialect.types, dialect.lazy, dialect.effort
         self.narrow = dialect.narrow
@@ -87,7 +88,7 @@ class Lowering:
         self.leaves: dict[tuple[bool, ...], dict[Atom, Node]] = {}
         self.plain: int | None = None  # operations of the first candidate
         self.bounds: dict[Node, tuple[int, int]] = {}  # of nodes whose values were all looked at
-        self._nonnegatives: dict[Identity, bool] = {}
+        self._nonnegatives: dict[Identity, bool] = known._nonnegatives if known else {}
         self.values = Values(analyzer, self.sources)
         self.forward, self.value = self.values.forward, self.values.of
         self._ratios: dict[Identities, Expr | None] = {}
@@ -101,7 +102,7 @@ class Lowering:
         save more than a tenth of the margin each, over sizes that are symbols one and a half times the
         margin: there they also make larger values on the way. One that may be negative is none for
         unsigned types. words and domains: what it is called in an explanation."""
-        if len(self.graph.quotients) > 1:
+        if len(self.graph.quotients) > 1 and not self.graph.cost.plain:
             nodes = self._with_quotients_shared(nodes)
         cost, operations = self.graph.price(nodes)
         if self.plain is None:

@@ -22,7 +22,8 @@ class Style:
     digits that come from the remainder of a quotient that is computed;
     carry: (x - 1)//16 + 1 is (x + 15)//16; inner: digits of a remainder that are taken as differences, and
     the next digit of it: (x mod 6) mod 2 as x mod 6 - 2*((x mod 6)//2); products: x // (m*n), and not
-    x // n // m, where x // n may be there, too."""
+    x // n // m, where x // n may be there, too; plain: the normal form as it stands, each term by itself,
+    digits by division and remainder."""
 
     floors: frozenset[Atom] = frozenset()
     rounds: frozenset[Atom] = frozenset()
@@ -34,6 +35,7 @@ class Style:
     carry: bool = False
     inner: frozenset[tuple[Atom, Atom]] = frozenset()
     products: bool = False
+    plain: bool = False
 
     def words(self) -> tuple[str, ...]:
         """The style in words, for who asks why a form was taken."""
