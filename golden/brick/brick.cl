@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_CL
-#define LEGO_BRICK_CL 0x7c7799d4
+#define LEGO_BRICK_CL 0x3de2d33d
 
 /// Physical position of the logical index (i, j, k, l, m, n).
 /// @param N N >= 1
@@ -17,6 +17,7 @@
 /// @pre N % B == 0
 /// @pre N*N*N <= INT_MAX
 static inline int brick_apply(int N, int B, int i, int j, int k, int l, int m, int n) {
+  // B*B*B*k + B*B*N*j + B*N*N*i + B*B*l + B*m + n
   return B * (B * (B * k + N * j + l) + N * N * i + m) + n;
 }
 
@@ -52,6 +53,6 @@ static inline brick_inv_result brick_inv(int N, int B, int flat) {
   return result;
 }
 
-#elif LEGO_BRICK_CL != 0x7c7799d4
+#elif LEGO_BRICK_CL != 0x3de2d33d
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_CL

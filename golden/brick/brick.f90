@@ -23,6 +23,7 @@ contains
   !> @note Renamed: n is n_2 here
   elemental integer(int64) function brick_apply(N, B, i, j, k, l, m, n_2)
     integer(int64), intent(in) :: N, B, i, j, k, l, m, n_2
+    ! B*B*B*k + B*B*N*j + B*N*N*i + B*B*l + B*m + n_2
     brick_apply = B * (B * (B * k + N * j + l) + N * N * i + m) + n_2
   end function brick_apply
 

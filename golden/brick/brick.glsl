@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_GLSL
-#define LEGO_BRICK_GLSL 0x70513160
+#define LEGO_BRICK_GLSL 0x7b955a4b
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // N >= 1
@@ -20,6 +20,7 @@
 // Assumes N % B == 0
 // Assumes N*N*N <= 2^31 - 1
 int brickApply(int N, int B, int i, int j, int k, int l, int m, int n) {
+  // B*B*B*k + B*B*N*j + B*N*N*i + B*B*l + B*m + n
   return B * (B * (B * k + N * j + l) + N * N * i + m) + n;
 }
 
@@ -44,6 +45,6 @@ void brickInv(
   n = flat_v % B;
 }
 
-#elif LEGO_BRICK_GLSL != 0x70513160
+#elif LEGO_BRICK_GLSL != 0x7b955a4b
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_GLSL

@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_H
-#define LEGO_BRICK_H 0x198feda5
+#define LEGO_BRICK_H 0x37980a29
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +21,7 @@
 /// @pre N*N*N <= INT64_MAX
 static inline int64_t brick_apply(
     int64_t N, int64_t B, int64_t i, int64_t j, int64_t k, int64_t l, int64_t m, int64_t n) {
+  // B*B*B*k + B*B*N*j + B*N*N*i + B*B*l + B*m + n
   return B * (B * (B * k + N * j + l) + N * N * i + m) + n;
 }
 
@@ -61,6 +62,6 @@ static inline bool brick_fits(int64_t N, int64_t B) {
   return N >= 1 && B >= 1 && N % B == 0 && N <= INT64_MAX / N / N && B <= INT64_MAX / N / N;
 }
 
-#elif LEGO_BRICK_H != 0x198feda5
+#elif LEGO_BRICK_H != 0x37980a29
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_H

@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_HIP_H
-#define LEGO_BRICK_HIP_H 0x19cc2122
+#define LEGO_BRICK_HIP_H 0x71a6710b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -26,6 +26,7 @@
 /// @pre N*N*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int brick_apply(
     int N, int B, int i, int j, int k, int l, int m, int n) noexcept {
+  // B*B*B*k + B*B*N*j + B*N*N*i + B*B*l + B*m + n
   return B * (B * (B * k + N * j + l) + N * N * i + m) + n;
 }
 
@@ -66,6 +67,6 @@ struct brick_inv_result {
   return N >= 1 && B >= 1 && N % B == 0 && N <= 2147483647 / N / N && B <= 2147483647 / N / N;
 }
 
-#elif LEGO_BRICK_HIP_H != 0x19cc2122
+#elif LEGO_BRICK_HIP_H != 0x71a6710b
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_HIP_H

@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_HPP
-#define LEGO_BRICK_HPP 0x48b9153a
+#define LEGO_BRICK_HPP 0x1e1716a6
 
 #include <cstdint>
 
@@ -23,6 +23,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int64_t brick_apply(
     std::int64_t N, std::int64_t B, std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t l,
     std::int64_t m, std::int64_t n) noexcept {
+  // B*B*B*k + B*B*N*j + B*N*N*i + B*B*l + B*m + n
   return B * (B * (B * k + N * j + l) + N * N * i + m) + n;
 }
 
@@ -65,6 +66,6 @@ struct brick_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_BRICK_HPP != 0x48b9153a
+#elif LEGO_BRICK_HPP != 0x1e1716a6
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_HPP

@@ -24,6 +24,7 @@ Physical position of the logical index (i, j, k, l, m, n).
 """
 @inline function brick_apply(N::Int64, B::Int64, i::Int64, j::Int64, k::Int64, l::Int64,
     m::Int64, n::Int64)::Int64
+    # B*B*B*k + B*B*N*j + B*N*N*i + B*B*l + B*m + n
     return B * (B * (B * k + N * j + l) + N * N * i + m) + n
 end
 

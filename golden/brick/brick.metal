@@ -2,7 +2,7 @@
 //
 // brick(N, B)
 #ifndef LEGO_BRICK_METAL
-#define LEGO_BRICK_METAL 0x270614bc
+#define LEGO_BRICK_METAL 0x13c89ba1
 
 #include <metal_stdlib>
 
@@ -19,6 +19,7 @@
 /// @pre N % B == 0
 /// @pre N*N*N <= INT_MAX
 static inline int brickApply(int N, int B, int i, int j, int k, int l, int m, int n) {
+  // B*B*B*k + B*B*N*j + B*N*N*i + B*B*l + B*m + n
   return B * (B * (B * k + N * j + l) + N * N * i + m) + n;
 }
 
@@ -53,6 +54,6 @@ static inline BrickInvResult brickInv(int N, int B, int flat) {
   };
 }
 
-#elif LEGO_BRICK_METAL != 0x270614bc
+#elif LEGO_BRICK_METAL != 0x13c89ba1
 #error two different units are named brick; give name= to one of them
 #endif  // LEGO_BRICK_METAL

@@ -21,6 +21,7 @@
  * @returns {number} 0 <= the result < N*N*N
  */
 export function brickApply(N, B, i, j, k, l, m, n) {
+  // B*B*B*k + B*B*N*j + B*N*N*i + B*B*l + B*m + n
   return B * (B * (B * k + N * j + l) + N * N * i + m) + n;
 }
 

@@ -16,6 +16,7 @@
 // Assumes N*N*N <= 2^63 - 1
 func.func @brick_apply(%N: i64, %B: i64, %i: i64, %j: i64, %k: i64, %l: i64, %m: i64,
     %n: i64) -> i64 {
+  // B*B*B*k + B*B*N*j + B*N*N*i + B*B*l + B*m + n
   %0 = arith.muli %B, %k : i64
   %1 = arith.muli %N, %j : i64
   %2 = arith.addi %0, %1 : i64

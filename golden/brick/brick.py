@@ -23,6 +23,7 @@ def brick_apply(N: int, B: int, i: int, j: int, k: int, l: int, m: int, n: int) 
 
     Assumes N % B == 0.
     """
+    # B*B*B*k + B*B*N*j + B*N*N*i + B*B*l + B*m + n
     return B * (B * (B * k + N * j + l) + N * N * i + m) + n
 
 

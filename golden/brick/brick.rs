@@ -26,6 +26,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(N: i64, B: i64, i: i64, j: i64, k: i64, l: i64, m: i64, n: i64) -> i64 {
+    // B*B*B*k + B*B*N*j + B*N*N*i + B*B*l + B*m + n
     B * (B * (B * k + N * j + l) + N * N * i + m) + n
 }
 

@@ -17,6 +17,7 @@
 /// Assumes N % B == 0
 /// Assumes N*N*N <= 2^31 - 1
 fn brickApply(N: i32, B: i32, i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
+  // B*B*B*k + B*B*N*j + B*N*N*i + B*B*l + B*m + n
   return B * (B * (B * k + N * j + l) + N * N * i + m) + n;
 }
 

@@ -26,6 +26,7 @@ def brick_apply(N, B, i, j, k, l, m, n):
     Assumes N % B == 0.
     Assumes N*N*N <= 2**63 - 1.
     """
+    # B*B*B*k + B*B*N*j + B*N*N*i + B*B*l + B*m + n
     return B * (B * (B * k + N * j + l) + N * N * i + m) + n
 
 

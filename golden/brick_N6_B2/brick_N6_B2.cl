@@ -2,7 +2,7 @@
 //
 // TileBy([3, 3, 3], [2, 2, 2]).OrderBy(Row(3, 3, 3), Row(2, 2, 2))
 #ifndef LEGO_BRICK_N6_B2_CL_240
-#define LEGO_BRICK_N6_B2_CL_240 0x1ae078d0
+#define LEGO_BRICK_N6_B2_CL_240 0x3a1a6d9b
 
 /// Physical position of the logical index (i, j, k, l, m, n).
 /// @param i 0 <= i < 3
@@ -30,6 +30,11 @@ typedef struct brick_N6_B2_inv_result {
 /// @param flat 0 <= flat < 216
 /// @return 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 static inline brick_N6_B2_inv_result brick_N6_B2_inv(int flat) {
+  // j = flat / 24 % 3
+  // k = flat / 8 % 3
+  // l = flat / 4 % 2
+  // m = flat / 2 % 2
+  // n = flat % 2
   const int flat_div_72 = flat / 72;
   const int flat_div_24 = flat / 24;
   const brick_N6_B2_inv_result result = {
@@ -43,6 +48,6 @@ static inline brick_N6_B2_inv_result brick_N6_B2_inv(int flat) {
   return result;
 }
 
-#elif LEGO_BRICK_N6_B2_CL_240 != 0x1ae078d0
+#elif LEGO_BRICK_N6_B2_CL_240 != 0x3a1a6d9b
 #error two different units are named brick_N6_B2; give name= to one of them
 #endif  // LEGO_BRICK_N6_B2_CL_240

@@ -2,7 +2,7 @@
 //
 // TileBy([3, 3, 3], [2, 2, 2]).OrderBy(Row(3, 3, 3), Row(2, 2, 2))
 #ifndef LEGO_BRICK_N6_B2_CUH_240
-#define LEGO_BRICK_N6_B2_CUH_240 0x6b01c926
+#define LEGO_BRICK_N6_B2_CUH_240 0x6951e613
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -39,6 +39,11 @@ struct brick_N6_B2_inv_result {
 /// @param flat 0 <= flat < 216
 /// @return 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 [[nodiscard]] LEGO_HOST_DEVICE constexpr brick_N6_B2_inv_result brick_N6_B2_inv(int flat) noexcept {
+  // j = flat / 24 % 3
+  // k = flat / 8 % 3
+  // l = flat / 4 % 2
+  // m = flat / 2 % 2
+  // n = flat % 2
   const int flat_div_72 = flat / 72;
   const int flat_div_24 = flat / 24;
   return {
@@ -51,6 +56,6 @@ struct brick_N6_B2_inv_result {
   };
 }
 
-#elif LEGO_BRICK_N6_B2_CUH_240 != 0x6b01c926
+#elif LEGO_BRICK_N6_B2_CUH_240 != 0x6951e613
 #error two different units are named brick_N6_B2; give name= to one of them
 #endif  // LEGO_BRICK_N6_B2_CUH_240

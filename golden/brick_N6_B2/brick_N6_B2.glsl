@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_N6_B2_GLSL_240
-#define LEGO_BRICK_N6_B2_GLSL_240 0x3f455c56
+#define LEGO_BRICK_N6_B2_GLSL_240 0x69c8c250
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // 0 <= i < 3
@@ -24,6 +24,11 @@ int brickN6B2Apply(int i, int j, int k, int l, int m, int n) {
 // Result: 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 // Renamed: flat is flat_v here
 void brickN6B2Inv(int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
+  // j = flat_v / 24 % 3
+  // k = flat_v / 8 % 3
+  // l = flat_v / 4 % 2
+  // m = flat_v / 2 % 2
+  // n = flat_v % 2
   int flatDiv72 = flat_v / 72;
   int flatDiv24 = flat_v / 24;
   i = flatDiv72;
@@ -34,6 +39,6 @@ void brickN6B2Inv(int flat_v, out int i, out int j, out int k, out int l, out in
   n = flat_v & 1;
 }
 
-#elif LEGO_BRICK_N6_B2_GLSL_240 != 0x3f455c56
+#elif LEGO_BRICK_N6_B2_GLSL_240 != 0x69c8c250
 #error two different units are named brick_N6_B2; give name= to one of them
 #endif  // LEGO_BRICK_N6_B2_GLSL_240

@@ -37,6 +37,11 @@ Logical index (i, j, k, l, m, n) of a physical position.
 - Result: `0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2`
 """
 @inline function brick_N6_B2_inv(flat::Ti)::NTuple{6, Ti} where {Ti<:Union{Int32, Int64}}
+    # j = div(flat, 24) % 3
+    # k = div(flat, 8) % 3
+    # l = div(flat, 4) % 2
+    # m = div(flat, 2) % 2
+    # n = flat % 2
     flat_div_72 = div(flat, Ti(72))
     flat_div_24 = div(flat, Ti(24))
     return (flat_div_72, flat_div_24 - Ti(3) * flat_div_72,

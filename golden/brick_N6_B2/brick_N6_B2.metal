@@ -2,7 +2,7 @@
 //
 // TileBy([3, 3, 3], [2, 2, 2]).OrderBy(Row(3, 3, 3), Row(2, 2, 2))
 #ifndef LEGO_BRICK_N6_B2_METAL_240
-#define LEGO_BRICK_N6_B2_METAL_240 0x726547e8
+#define LEGO_BRICK_N6_B2_METAL_240 0x11452466
 
 #include <metal_stdlib>
 
@@ -32,6 +32,11 @@ struct BrickN6B2InvResult {
 /// @param flat 0 <= flat < 216
 /// @return 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 static inline BrickN6B2InvResult brickN6B2Inv(int flat) {
+  // j = flat / 24 % 3
+  // k = flat / 8 % 3
+  // l = flat / 4 % 2
+  // m = flat / 2 % 2
+  // n = flat % 2
   const int flatDiv72 = flat / 72;
   const int flatDiv24 = flat / 24;
   return {
@@ -44,6 +49,6 @@ static inline BrickN6B2InvResult brickN6B2Inv(int flat) {
   };
 }
 
-#elif LEGO_BRICK_N6_B2_METAL_240 != 0x726547e8
+#elif LEGO_BRICK_N6_B2_METAL_240 != 0x11452466
 #error two different units are named brick_N6_B2; give name= to one of them
 #endif  // LEGO_BRICK_N6_B2_METAL_240

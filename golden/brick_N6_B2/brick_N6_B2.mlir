@@ -33,6 +33,11 @@ func.func @brick_N6_B2_apply(%i: i32, %j: i32, %k: i32, %l: i32, %m: i32, %n: i3
 // 0 <= flat < 216
 // Result: 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 func.func @brick_N6_B2_inv(%flat: i32) -> (i32, i32, i32, i32, i32, i32) {
+  // j = flat / 24 % 3
+  // k = flat / 8 % 3
+  // l = flat / 4 % 2
+  // m = flat / 2 % 2
+  // n = flat % 2
   %c72_i32 = arith.constant 72 : i32
   %c24_i32 = arith.constant 24 : i32
   %c3_i32 = arith.constant 3 : i32

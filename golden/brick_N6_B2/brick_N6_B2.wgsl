@@ -30,6 +30,11 @@ struct BrickN6B2InvResult {
 /// 0 <= flat < 216
 /// Result: 0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 fn brickN6B2Inv(flat: i32) -> BrickN6B2InvResult {
+  // j = flat / 24 % 3
+  // k = flat / 8 % 3
+  // l = flat / 4 % 2
+  // m = flat / 2 % 2
+  // n = flat % 2
   let flatDiv72 = flat / 72;
   let flatDiv24 = flat / 24;
   return BrickN6B2InvResult(

@@ -33,6 +33,11 @@ def brick_N6_B2_inv(flat):
     Returns:
         0 <= i < 3, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
     """
+    # j = flat // 24 % 3
+    # k = flat // 8 % 3
+    # l = flat // 4 % 2
+    # m = flat // 2 % 2
+    # n = flat % 2
     flat_div_72 = flat // 72
     flat_div_24 = flat // 24
     return (

@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_CL
-#define LEGO_BRICK_ARRAY_CL 0x763c7b91
+#define LEGO_BRICK_ARRAY_CL 0x1899223d
 
 /// Physical position of the logical index (i, j, k, l, m, n).
 /// @param N N >= 1
@@ -17,6 +17,7 @@
 /// @pre N % B == 0
 /// @pre N*N*N <= INT_MAX
 static inline int brick_array_apply(int N, int B, int i, int j, int k, int l, int m, int n) {
+  // B*N*N*i + B*N*j + N*N*l + B*k + N*m + n
   return N * (N * (B * i + l) + B * j + m) + B * k + n;
 }
 
@@ -51,6 +52,6 @@ static inline brick_array_inv_result brick_array_inv(int N, int B, int flat) {
   return result;
 }
 
-#elif LEGO_BRICK_ARRAY_CL != 0x763c7b91
+#elif LEGO_BRICK_ARRAY_CL != 0x1899223d
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_CL

@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_CUH
-#define LEGO_BRICK_ARRAY_CUH 0x4fb1a52c
+#define LEGO_BRICK_ARRAY_CUH 0x76abf82c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -26,6 +26,7 @@
 /// @pre N*N*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int brick_array_apply(
     int N, int B, int i, int j, int k, int l, int m, int n) noexcept {
+  // B*N*N*i + B*N*j + N*N*l + B*k + N*m + n
   return N * (N * (B * i + l) + B * j + m) + B * k + n;
 }
 
@@ -65,6 +66,6 @@ struct brick_array_inv_result {
   return N >= 1 && B >= 1 && N % B == 0 && N <= 2147483647 / N / N && B <= 2147483647;
 }
 
-#elif LEGO_BRICK_ARRAY_CUH != 0x4fb1a52c
+#elif LEGO_BRICK_ARRAY_CUH != 0x76abf82c
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_CUH

@@ -23,6 +23,7 @@ contains
   !> @note Renamed: n is n_2 here
   elemental integer(int64) function brick_array_apply(N, B, i, j, k, l, m, n_2)
     integer(int64), intent(in) :: N, B, i, j, k, l, m, n_2
+    ! B*N*N*i + B*N*j + N*N*l + B*k + N*m + n_2
     brick_array_apply = N * (N * (B * i + l) + B * j + m) + B * k + n_2
   end function brick_array_apply
 

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_ARRAY_GLSL
-#define LEGO_BRICK_ARRAY_GLSL 0x39f75237
+#define LEGO_BRICK_ARRAY_GLSL 0x20001b14
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // N >= 1
@@ -20,6 +20,7 @@
 // Assumes N % B == 0
 // Assumes N*N*N <= 2^31 - 1
 int brickArrayApply(int N, int B, int i, int j, int k, int l, int m, int n) {
+  // B*N*N*i + B*N*j + N*N*l + B*k + N*m + n
   return N * (N * (B * i + l) + B * j + m) + B * k + n;
 }
 
@@ -43,6 +44,6 @@ void brickArrayInv(
   n = flat_v % B;
 }
 
-#elif LEGO_BRICK_ARRAY_GLSL != 0x39f75237
+#elif LEGO_BRICK_ARRAY_GLSL != 0x20001b14
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_GLSL

@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_H
-#define LEGO_BRICK_ARRAY_H 0x139fb4f8
+#define LEGO_BRICK_ARRAY_H 0x4ad8b321
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +21,7 @@
 /// @pre N*N*N <= INT64_MAX
 static inline int64_t brick_array_apply(
     int64_t N, int64_t B, int64_t i, int64_t j, int64_t k, int64_t l, int64_t m, int64_t n) {
+  // B*N*N*i + B*N*j + N*N*l + B*k + N*m + n
   return N * (N * (B * i + l) + B * j + m) + B * k + n;
 }
 
@@ -60,6 +61,6 @@ static inline bool brick_array_fits(int64_t N, int64_t B) {
   return N >= 1 && B >= 1 && N % B == 0 && N <= INT64_MAX / N / N;
 }
 
-#elif LEGO_BRICK_ARRAY_H != 0x139fb4f8
+#elif LEGO_BRICK_ARRAY_H != 0x4ad8b321
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_H

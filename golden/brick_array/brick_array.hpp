@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_HPP
-#define LEGO_BRICK_ARRAY_HPP 0x49bfb84b
+#define LEGO_BRICK_ARRAY_HPP 0x074b860f
 
 #include <cstdint>
 
@@ -23,6 +23,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int64_t brick_array_apply(
     std::int64_t N, std::int64_t B, std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t l,
     std::int64_t m, std::int64_t n) noexcept {
+  // B*N*N*i + B*N*j + N*N*l + B*k + N*m + n
   return N * (N * (B * i + l) + B * j + m) + B * k + n;
 }
 
@@ -64,6 +65,6 @@ struct brick_array_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_BRICK_ARRAY_HPP != 0x49bfb84b
+#elif LEGO_BRICK_ARRAY_HPP != 0x074b860f
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_HPP

@@ -24,6 +24,7 @@ Physical position of the logical index (i, j, k, l, m, n).
 """
 @inline function brick_array_apply(N::Int64, B::Int64, i::Int64, j::Int64, k::Int64,
     l::Int64, m::Int64, n::Int64)::Int64
+    # B*N*N*i + B*N*j + N*N*l + B*k + N*m + n
     return N * (N * (B * i + l) + B * j + m) + B * k + n
 end
 

@@ -2,7 +2,7 @@
 //
 // brick_array(N, B)
 #ifndef LEGO_BRICK_ARRAY_METAL
-#define LEGO_BRICK_ARRAY_METAL 0x0a2cbca4
+#define LEGO_BRICK_ARRAY_METAL 0x045c6a24
 
 #include <metal_stdlib>
 
@@ -19,6 +19,7 @@
 /// @pre N % B == 0
 /// @pre N*N*N <= INT_MAX
 static inline int brickArrayApply(int N, int B, int i, int j, int k, int l, int m, int n) {
+  // B*N*N*i + B*N*j + N*N*l + B*k + N*m + n
   return N * (N * (B * i + l) + B * j + m) + B * k + n;
 }
 
@@ -52,6 +53,6 @@ static inline BrickArrayInvResult brickArrayInv(int N, int B, int flat) {
   };
 }
 
-#elif LEGO_BRICK_ARRAY_METAL != 0x0a2cbca4
+#elif LEGO_BRICK_ARRAY_METAL != 0x045c6a24
 #error two different units are named brick_array; give name= to one of them
 #endif  // LEGO_BRICK_ARRAY_METAL

@@ -21,6 +21,7 @@
  * @returns {number} 0 <= the result < N*N*N
  */
 export function brickArrayApply(N, B, i, j, k, l, m, n) {
+  // B*N*N*i + B*N*j + N*N*l + B*k + N*m + n
   return N * (N * (B * i + l) + B * j + m) + B * k + n;
 }
 

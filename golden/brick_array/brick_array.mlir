@@ -16,6 +16,7 @@
 // Assumes N*N*N <= 2^63 - 1
 func.func @brick_array_apply(%N: i64, %B: i64, %i: i64, %j: i64, %k: i64, %l: i64, %m: i64,
     %n: i64) -> i64 {
+  // B*N*N*i + B*N*j + N*N*l + B*k + N*m + n
   %0 = arith.muli %B, %i : i64
   %1 = arith.addi %0, %l : i64
   %2 = arith.muli %N, %1 : i64

@@ -23,6 +23,7 @@ def brick_array_apply(N: int, B: int, i: int, j: int, k: int, l: int, m: int, n:
 
     Assumes N % B == 0.
     """
+    # B*N*N*i + B*N*j + N*N*l + B*k + N*m + n
     return N * (N * (B * i + l) + B * j + m) + B * k + n
 
 

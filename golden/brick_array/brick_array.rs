@@ -26,6 +26,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(N: i64, B: i64, i: i64, j: i64, k: i64, l: i64, m: i64, n: i64) -> i64 {
+    // B*N*N*i + B*N*j + N*N*l + B*k + N*m + n
     N * (N * (B * i + l) + B * j + m) + B * k + n
 }
 

@@ -17,6 +17,7 @@
 /// Assumes N % B == 0
 /// Assumes N*N*N <= 2^31 - 1
 fn brickArrayApply(N: i32, B: i32, i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
+  // B*N*N*i + B*N*j + N*N*l + B*k + N*m + n
   return N * (N * (B * i + l) + B * j + m) + B * k + n;
 }
 

@@ -26,6 +26,7 @@ def brick_array_apply(N, B, i, j, k, l, m, n):
     Assumes N % B == 0.
     Assumes N*N*N <= 2**63 - 1.
     """
+    # B*N*N*i + B*N*j + N*N*l + B*k + N*m + n
     return N * (N * (B * i + l) + B * j + m) + B * k + n
 
 

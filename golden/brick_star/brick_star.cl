@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_CL
-#define LEGO_BRICK_STAR_CL 0x5d3c0aba
+#define LEGO_BRICK_STAR_CL 0x48c763c3
 
 /// The index at (bx, by, bz, i, j, k).
 /// @param N N >= 1
@@ -18,11 +18,12 @@
 /// @pre bx + 1 < N / B
 /// @pre N*N*N <= INT_MAX
 static inline int brick_star(int N, int B, int bx, int by, int bz, int i, int j, int k) {
+  // B*N*N*((B + i - 1) / B) + B*B*B*bz + B*B*N*by + B*N*N*bx + B*B*((B + i - 1) % B) + B*j + k
   const int difference = B + i - 1;
   const int quotient = difference / B;
   return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k;
 }
 
-#elif LEGO_BRICK_STAR_CL != 0x5d3c0aba
+#elif LEGO_BRICK_STAR_CL != 0x48c763c3
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_CL

@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_CUH
-#define LEGO_BRICK_STAR_CUH 0x4c5da5f8
+#define LEGO_BRICK_STAR_CUH 0x7ef52c75
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -27,6 +27,7 @@
 /// @pre N*N*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int brick_star(
     int N, int B, int bx, int by, int bz, int i, int j, int k) noexcept {
+  // B*N*N*((B + i - 1) / B) + B*B*B*bz + B*B*N*by + B*N*N*bx + B*B*((B + i - 1) % B) + B*j + k
   const int difference = B + i - 1;
   const int quotient = difference / B;
   return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k;
@@ -37,6 +38,6 @@
   return N >= 1 && B >= 1 && N % B == 0 && N <= 2147483647 / N / N && B <= 2147483647;
 }
 
-#elif LEGO_BRICK_STAR_CUH != 0x4c5da5f8
+#elif LEGO_BRICK_STAR_CUH != 0x7ef52c75
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_CUH

@@ -24,6 +24,7 @@ contains
   elemental integer(int64) function brick_star(N, B, bx, by, bz, i, j, k)
     integer(int64), intent(in) :: N, B, bx, by, bz, i, j, k
     integer(int64) :: difference, quotient
+    ! B*N*N*((B + i - 1) / B) + B*B*B*bz + B*B*N*by + B*N*N*bx + B*B*mod(B + i - 1, B) + B*j + k
     difference = B + i - 1
     quotient = difference / B
     brick_star = B &

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_STAR_GLSL
-#define LEGO_BRICK_STAR_GLSL 0x60babdd3
+#define LEGO_BRICK_STAR_GLSL 0x7fc5c8d9
 
 // The index at (bx, by, bz, i, j, k).
 // N >= 1
@@ -21,11 +21,12 @@
 // Assumes bx + 1 < N / B
 // Assumes N*N*N <= 2^31 - 1
 int brickStar(int N, int B, int bx, int by, int bz, int i, int j, int k) {
+  // B*N*N*((B + i - 1) / B) + B*B*B*bz + B*B*N*by + B*N*N*bx + B*B*((B + i - 1) % B) + B*j + k
   int difference = B + i - 1;
   int quotient = difference / B;
   return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k;
 }
 
-#elif LEGO_BRICK_STAR_GLSL != 0x60babdd3
+#elif LEGO_BRICK_STAR_GLSL != 0x7fc5c8d9
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_GLSL

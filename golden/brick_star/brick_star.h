@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_H
-#define LEGO_BRICK_STAR_H 0x21b73467
+#define LEGO_BRICK_STAR_H 0x192e639e
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +22,7 @@
 /// @pre N*N*N <= INT64_MAX
 static inline int64_t brick_star(
     int64_t N, int64_t B, int64_t bx, int64_t by, int64_t bz, int64_t i, int64_t j, int64_t k) {
+  // B*N*N*((B + i - 1) / B) + B*B*B*bz + B*B*N*by + B*N*N*bx + B*B*((B + i - 1) % B) + B*j + k
   const int64_t difference = B + i - 1;
   const int64_t quotient = difference / B;
   return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k;
@@ -32,6 +33,6 @@ static inline bool brick_star_fits(int64_t N, int64_t B) {
   return N >= 1 && B >= 1 && N % B == 0 && N <= INT64_MAX / N / N;
 }
 
-#elif LEGO_BRICK_STAR_H != 0x21b73467
+#elif LEGO_BRICK_STAR_H != 0x192e639e
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_H

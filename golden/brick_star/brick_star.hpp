@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_HPP
-#define LEGO_BRICK_STAR_HPP 0x3dc52acf
+#define LEGO_BRICK_STAR_HPP 0x58b74a5b
 
 #include <cstdint>
 
@@ -24,6 +24,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int64_t brick_star(
     std::int64_t N, std::int64_t B, std::int64_t bx, std::int64_t by, std::int64_t bz,
     std::int64_t i, std::int64_t j, std::int64_t k) noexcept {
+  // B*N*N*((B + i - 1) / B) + B*B*B*bz + B*B*N*by + B*N*N*bx + B*B*((B + i - 1) % B) + B*j + k
   const std::int64_t difference = B + i - 1;
   const std::int64_t quotient = difference / B;
   return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k;
@@ -36,6 +37,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_BRICK_STAR_HPP != 0x3dc52acf
+#elif LEGO_BRICK_STAR_HPP != 0x58b74a5b
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_HPP

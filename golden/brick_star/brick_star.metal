@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_METAL
-#define LEGO_BRICK_STAR_METAL 0x7456c084
+#define LEGO_BRICK_STAR_METAL 0x6ed4bb83
 
 #include <metal_stdlib>
 
@@ -20,11 +20,12 @@
 /// @pre bx + 1 < N / B
 /// @pre N*N*N <= INT_MAX
 static inline int brickStar(int N, int B, int bx, int by, int bz, int i, int j, int k) {
+  // B*N*N*((B + i - 1) / B) + B*B*B*bz + B*B*N*by + B*N*N*bx + B*B*((B + i - 1) % B) + B*j + k
   const int difference = B + i - 1;
   const int quotient = difference / B;
   return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k;
 }
 
-#elif LEGO_BRICK_STAR_METAL != 0x7456c084
+#elif LEGO_BRICK_STAR_METAL != 0x6ed4bb83
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_METAL

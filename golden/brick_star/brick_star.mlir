@@ -17,6 +17,7 @@
 // Assumes N*N*N <= 2^63 - 1
 func.func @brick_star(%N: i64, %B: i64, %bx: i64, %by: i64, %bz: i64, %i: i64, %j: i64,
     %k: i64) -> i64 {
+  // B*N*N*((B + i - 1) / B) + B*B*B*bz + B*B*N*by + B*N*N*bx + B*B*((B + i - 1) % B) + B*j + k
   %c1_i64 = arith.constant 1 : i64
   %0 = arith.addi %B, %i : i64
   %difference = arith.subi %0, %c1_i64 : i64

@@ -24,6 +24,7 @@ def brick_star(N: int, B: int, bx: int, by: int, bz: int, i: int, j: int, k: int
     Assumes N % B == 0.
     Assumes bx + 1 < N // B.
     """
+    # B*N*N*((B + i - 1) // B) + B*B*B*bz + B*B*N*by + B*N*N*bx + B*B*((B + i - 1) % B) + B*j + k
     difference = B + i - 1
     return B * (N * (N * (difference // B + bx) + B * by) + B * (B * bz + difference % B) + j) + k
 

@@ -24,6 +24,7 @@
 #[must_use]
 #[inline]
 pub const fn brick_star(N: i64, B: i64, bx: i64, by: i64, bz: i64, i: i64, j: i64, k: i64) -> i64 {
+    // B*N*N*((B + i - 1) / B) + B*B*B*bz + B*B*N*by + B*N*N*bx + B*B*((B + i - 1) % B) + B*j + k
     let difference = B + i - 1;
     let quotient = difference / B;
     B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k

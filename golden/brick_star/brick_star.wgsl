@@ -18,6 +18,7 @@
 /// Assumes bx + 1 < N / B
 /// Assumes N*N*N <= 2^31 - 1
 fn brickStar(N: i32, B: i32, bx: i32, by: i32, bz: i32, i: i32, j: i32, k: i32) -> i32 {
+  // B*N*N*((B + i - 1) / B) + B*B*B*bz + B*B*N*by + B*N*N*bx + B*B*((B + i - 1) % B) + B*j + k
   let difference = B + i - 1;
   let quotient = difference / B;
   return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k;

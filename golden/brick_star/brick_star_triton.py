@@ -29,6 +29,7 @@ def brick_star(N, B, bx, by, bz, i, j, k):
     Assumes bx + 1 < N // B.
     Assumes N*N*N <= 2**31 - 1.
     """
+    # B*N*N*((B + i - 1) // B) + B*B*B*bz + B*B*N*by + B*N*N*bx + B*B*((B + i - 1) % B) + B*j + k
     difference = B + i - 1
     quotient = difference // B
     return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k

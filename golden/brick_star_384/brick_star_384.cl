@@ -2,7 +2,7 @@
 //
 // brick_star_384(bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_384_CL
-#define LEGO_BRICK_STAR_384_CL 0x7001c381
+#define LEGO_BRICK_STAR_384_CL 0x3d3c5a2e
 
 /// The index at (bx, by, bz, i, j, k).
 /// @param bx 0 <= bx < 47
@@ -13,9 +13,10 @@
 /// @param k 0 <= k < 8
 /// @return 0 <= the result < 56623104
 static inline int brick_star_384(int bx, int by, int bz, int i, int j, int k) {
+  // 1179648*((i + 7) / 8) + 1179648*bx + 24576*by + 512*bz + 64*((i + 7) % 8) + 8*j + k
   return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }
 
-#elif LEGO_BRICK_STAR_384_CL != 0x7001c381
+#elif LEGO_BRICK_STAR_384_CL != 0x3d3c5a2e
 #error two different units are named brick_star_384; give name= to one of them
 #endif  // LEGO_BRICK_STAR_384_CL

@@ -2,7 +2,7 @@
 //
 // brick_star_384(bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_384_CUH
-#define LEGO_BRICK_STAR_384_CUH 0x4d3c6092
+#define LEGO_BRICK_STAR_384_CUH 0x2f5e28f5
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -22,9 +22,10 @@
 /// @return 0 <= the result < 56623104
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int brick_star_384(
     int bx, int by, int bz, int i, int j, int k) noexcept {
+  // 1179648*((i + 7) / 8) + 1179648*bx + 24576*by + 512*bz + 64*((i + 7) % 8) + 8*j + k
   return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }
 
-#elif LEGO_BRICK_STAR_384_CUH != 0x4d3c6092
+#elif LEGO_BRICK_STAR_384_CUH != 0x2f5e28f5
 #error two different units are named brick_star_384; give name= to one of them
 #endif  // LEGO_BRICK_STAR_384_CUH

@@ -18,6 +18,7 @@ contains
   !> @return 0 <= the result < 56623104
   elemental integer(int32) function brick_star_384(bx, by, bz, i, j, k)
     integer(int32), intent(in) :: bx, by, bz, i, j, k
+    ! 1179648*((i + 7) / 8) + 1179648*bx + 24576*by + 512*bz + 64*mod(i + 7, 8) + 8*j + k
     brick_star_384 = 1179648 * bx + 24576 * by + 512 * bz + 8 * j &
         + merge(448_int32, 64_int32 * i + 1179584_int32, i < 1) + k
   end function brick_star_384

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_STAR_384_GLSL
-#define LEGO_BRICK_STAR_384_GLSL 0x05c3f833
+#define LEGO_BRICK_STAR_384_GLSL 0x2a2bce7e
 
 // The index at (bx, by, bz, i, j, k).
 // 0 <= bx < 47
@@ -16,9 +16,10 @@
 // 0 <= k < 8
 // Result: 0 <= the result < 56623104
 int brickStar384(int bx, int by, int bz, int i, int j, int k) {
+  // 1179648*((i + 7) / 8) + 1179648*bx + 24576*by + 512*bz + 64*((i + 7) % 8) + 8*j + k
   return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }
 
-#elif LEGO_BRICK_STAR_384_GLSL != 0x05c3f833
+#elif LEGO_BRICK_STAR_384_GLSL != 0x2a2bce7e
 #error two different units are named brick_star_384; give name= to one of them
 #endif  // LEGO_BRICK_STAR_384_GLSL

@@ -2,7 +2,7 @@
 //
 // brick_star_384(bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_384_H
-#define LEGO_BRICK_STAR_384_H 0x346a4750
+#define LEGO_BRICK_STAR_384_H 0x770a7f3b
 
 #include <stdint.h>
 
@@ -16,9 +16,10 @@
 /// @return 0 <= the result < 56623104
 static inline int32_t brick_star_384(
     int32_t bx, int32_t by, int32_t bz, int32_t i, int32_t j, int32_t k) {
+  // 1179648*((i + 7) / 8) + 1179648*bx + 24576*by + 512*bz + 64*((i + 7) % 8) + 8*j + k
   return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }
 
-#elif LEGO_BRICK_STAR_384_H != 0x346a4750
+#elif LEGO_BRICK_STAR_384_H != 0x770a7f3b
 #error two different units are named brick_star_384; give name= to one of them
 #endif  // LEGO_BRICK_STAR_384_H

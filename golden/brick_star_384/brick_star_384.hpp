@@ -2,7 +2,7 @@
 //
 // brick_star_384(bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_384_HPP
-#define LEGO_BRICK_STAR_384_HPP 0x28577052
+#define LEGO_BRICK_STAR_384_HPP 0x07b3a8b9
 
 #include <cstdint>
 
@@ -19,11 +19,12 @@ namespace lego {
 [[nodiscard]] constexpr std::int32_t brick_star_384(
     std::int32_t bx, std::int32_t by, std::int32_t bz, std::int32_t i, std::int32_t j,
     std::int32_t k) noexcept {
+  // 1179648*((i + 7) / 8) + 1179648*bx + 24576*by + 512*bz + 64*((i + 7) % 8) + 8*j + k
   return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }
 
 }  // namespace lego
 
-#elif LEGO_BRICK_STAR_384_HPP != 0x28577052
+#elif LEGO_BRICK_STAR_384_HPP != 0x07b3a8b9
 #error two different units are named brick_star_384; give name= to one of them
 #endif  // LEGO_BRICK_STAR_384_HPP

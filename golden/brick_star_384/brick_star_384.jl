@@ -20,6 +20,7 @@ The index at (bx, by, bz, i, j, k).
 """
 @inline function brick_star_384(bx::Ti, by::Ti, bz::Ti, i::Ti, j::Ti,
     k::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 1179648*div(i + 7, 8) + 1179648*bx + 24576*by + 512*bz + 64*((i + 7) % 8) + 8*j + k
     return Ti(1179648) * bx + Ti(24576) * by + Ti(512) * bz + Ti(8) * j +
         (i < 1 ? Ti(448) : Ti(64) * i + Ti(1179584)) + k
 end

@@ -2,7 +2,7 @@
 //
 // brick_star_384(bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_384_METAL
-#define LEGO_BRICK_STAR_384_METAL 0x091c097e
+#define LEGO_BRICK_STAR_384_METAL 0x7eb50f74
 
 #include <metal_stdlib>
 
@@ -15,9 +15,10 @@
 /// @param k 0 <= k < 8
 /// @return 0 <= the result < 56623104
 static inline int brickStar384(int bx, int by, int bz, int i, int j, int k) {
+  // 1179648*((i + 7) / 8) + 1179648*bx + 24576*by + 512*bz + 64*((i + 7) % 8) + 8*j + k
   return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }
 
-#elif LEGO_BRICK_STAR_384_METAL != 0x091c097e
+#elif LEGO_BRICK_STAR_384_METAL != 0x7eb50f74
 #error two different units are named brick_star_384; give name= to one of them
 #endif  // LEGO_BRICK_STAR_384_METAL

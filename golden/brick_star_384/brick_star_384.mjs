@@ -14,5 +14,6 @@
  * @returns {number} 0 <= the result < 56623104
  */
 export function brickStar384(bx, by, bz, i, j, k) {
+  // 1179648*Math.floor((i + 7) / 8) + 1179648*bx + 24576*by + 512*bz + 64*((i + 7) % 8) + 8*j + k
   return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }

@@ -11,6 +11,7 @@
 // 0 <= k < 8
 // Result: 0 <= the result < 56623104
 func.func @brick_star_384(%bx: i32, %by: i32, %bz: i32, %i: i32, %j: i32, %k: i32) -> i32 {
+  // 1179648*((i + 7) / 8) + 1179648*bx + 24576*by + 512*bz + 64*((i + 7) % 8) + 8*j + k
   %c1179648_i32 = arith.constant 1179648 : i32
   %c24576_i32 = arith.constant 24576 : i32
   %c512_i32 = arith.constant 512 : i32

@@ -19,5 +19,6 @@ def brick_star_384(bx: int, by: int, bz: int, i: int, j: int, k: int) -> int:
     Returns:
         0 <= the result < 56623104
     """
+    # 1179648*((i + 7) // 8) + 1179648*bx + 24576*by + 512*bz + 64*((i + 7) % 8) + 8*j + k
     total = i + 7
     return 1179648 * (total // 8 + bx) + 24576 * by + 512 * bz + 64 * (total % 8) + 8 * j + k

@@ -14,6 +14,7 @@
 #[must_use]
 #[inline]
 pub const fn brick_star_384(bx: i32, by: i32, bz: i32, i: i32, j: i32, k: i32) -> i32 {
+    // 1179648*((i + 7) / 8) + 1179648*bx + 24576*by + 512*bz + 64*((i + 7) % 8) + 8*j + k
     1_179_648 * bx
         + 24576 * by
         + 512 * bz

@@ -23,4 +23,5 @@ def brick_star_384(bx, by, bz, i, j, k):
     Returns:
         0 <= the result < 56623104
     """
+    # 1179648*((i + 7) // 8) + 1179648*bx + 24576*by + 512*bz + 64*((i + 7) % 8) + 8*j + k
     return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + np.where(i < 1, 448, 64 * i + 1179584) + k

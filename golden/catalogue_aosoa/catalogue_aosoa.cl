@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_CL
-#define LEGO_CATALOGUE_AOSOA_CL 0x5b43fa6f
+#define LEGO_CATALOGUE_AOSOA_CL 0x56227797
 
 /// Physical position of the logical index (i, j).
 /// @param N N >= 1
@@ -13,6 +13,7 @@
 /// @pre F*N + 7*F <= INT_MAX
 static inline int catalogue_aosoa_apply(int N, int F, int i, int j) {
   (void)N;
+  // 8*F*(i / 8) + 8*j + i % 8
   return 8 * ((i >> 3) * (F - 1) + j) + i;
 }
 
@@ -30,6 +31,8 @@ typedef struct catalogue_aosoa_inv_result {
 /// @pre 8*F <= INT_MAX
 /// @pre F*((N - 1) / 8) <= INT_MAX
 static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(int N, int F, int flat) {
+  // i = 8*(flat / (8*F)) + flat % 8 < N ? 8*(flat / (8*F)) + flat % 8 : -1
+  // j = 8*(flat / (8*F)) + flat % 8 < N ? flat / 8 % F : -1
   const int quotient = flat / (8 * F);
   const int total = 8 * quotient + (flat & 7);
   const catalogue_aosoa_inv_result result = {
@@ -39,6 +42,6 @@ static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(int N, int F, int f
   return result;
 }
 
-#elif LEGO_CATALOGUE_AOSOA_CL != 0x5b43fa6f
+#elif LEGO_CATALOGUE_AOSOA_CL != 0x56227797
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_CL

@@ -18,6 +18,7 @@ contains
   elemental integer(int64) function catalogue_aosoa_apply(N, F, i, j)
     integer(int64), intent(in) :: N, F, i, j
     associate (unused => N); end associate
+    ! 8*F*(i / 8) + 8*j + mod(i, 8)
     catalogue_aosoa_apply = 8 * (shifta(i, 3) * (F - 1) + j) + i
   end function catalogue_aosoa_apply
 
@@ -32,6 +33,8 @@ contains
     integer(int64), intent(in) :: N, F, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: quotient, total
+    ! i = merge(8*(flat / (8*F)) + mod(flat, 8), -1, 8*(flat / (8*F)) + mod(flat, 8) < N)
+    ! j = merge(mod(flat / 8, F), -1, 8*(flat / (8*F)) + mod(flat, 8) < N)
     quotient = flat / (8 * F)
     total = 8 * quotient + iand(flat, 7_int64)
     i = merge(total, -1_int64, total < N)

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_AOSOA_GLSL
-#define LEGO_CATALOGUE_AOSOA_GLSL 0x56d67485
+#define LEGO_CATALOGUE_AOSOA_GLSL 0x2e442cf0
 
 // Physical position of the logical index (i, j).
 // N >= 1
@@ -15,6 +15,7 @@
 // Result: 0 <= the result < 8*F*((N - 1) / 8 + 1)
 // Assumes F*N + 7*F <= 2^31 - 1
 int catalogueAosoaApply(int N, int F, int i, int j) {
+  // 8*F*(i / 8) + 8*j + i % 8
   return 8 * ((i >> 3) * (F - 1) + j) + i;
 }
 
@@ -32,6 +33,8 @@ int catalogueAosoaApply(int N, int F, ivec2 index) {
 // Assumes F*((N - 1) / 8) <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogueAosoaInv(int N, int F, int flat_v, out int i, out int j) {
+  // i = 8*(flat_v / (8*F)) + flat_v % 8 < N ? 8*(flat_v / (8*F)) + flat_v % 8 : -1
+  // j = 8*(flat_v / (8*F)) + flat_v % 8 < N ? flat_v / 8 % F : -1
   int quotient = flat_v / (8 * F);
   int total = 8 * quotient + (flat_v & 7);
   i = total < N ? total : -1;
@@ -45,6 +48,6 @@ ivec2 catalogueAosoaInv(int N, int F, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_AOSOA_GLSL != 0x56d67485
+#elif LEGO_CATALOGUE_AOSOA_GLSL != 0x2e442cf0
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_H
-#define LEGO_CATALOGUE_AOSOA_H 0x5baf4830
+#define LEGO_CATALOGUE_AOSOA_H 0x45ac4dca
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +16,7 @@
 /// @pre F*N + 7*F <= INT64_MAX
 static inline int64_t catalogue_aosoa_apply(int64_t N, int64_t F, int64_t i, int64_t j) {
   (void)N;
+  // 8*F*(i / 8) + 8*j + i % 8
   return 8 * ((i >> 3) * (F - 1) + j) + i;
 }
 
@@ -33,6 +34,8 @@ typedef struct catalogue_aosoa_inv_result {
 /// @pre 8*F <= INT64_MAX
 /// @pre F*((N - 1) / 8) <= INT64_MAX
 static inline catalogue_aosoa_inv_result catalogue_aosoa_inv(int64_t N, int64_t F, int64_t flat) {
+  // i = 8*(flat / (8*F)) + flat % 8 < N ? 8*(flat / (8*F)) + flat % 8 : -1
+  // j = 8*(flat / (8*F)) + flat % 8 < N ? flat / 8 % F : -1
   const int64_t quotient = flat / (8 * F);
   const int64_t total = 8 * quotient + (flat & 7);
   const catalogue_aosoa_inv_result result = {
@@ -48,6 +51,6 @@ static inline bool catalogue_aosoa_fits(int64_t N, int64_t F) {
       && (N - 1) / 8 <= INT64_MAX / F;
 }
 
-#elif LEGO_CATALOGUE_AOSOA_H != 0x5baf4830
+#elif LEGO_CATALOGUE_AOSOA_H != 0x45ac4dca
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_H

@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_HIP_H
-#define LEGO_CATALOGUE_AOSOA_HIP_H 0x5b1a36ff
+#define LEGO_CATALOGUE_AOSOA_HIP_H 0x0c54c31c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -21,6 +21,7 @@
 /// @pre F*N + 7*F <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_aosoa_apply(
     [[maybe_unused]] int N, int F, int i, int j) noexcept {
+  // 8*F*(i / 8) + 8*j + i % 8
   return 8 * ((i >> 3) * (F - 1) + j) + i;
 }
 
@@ -39,6 +40,8 @@ struct catalogue_aosoa_inv_result {
 /// @pre F*((N - 1) / 8) <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_aosoa_inv_result catalogue_aosoa_inv(
     int N, int F, int flat) noexcept {
+  // i = 8*(flat / (8*F)) + flat % 8 < N ? 8*(flat / (8*F)) + flat % 8 : -1
+  // j = 8*(flat / (8*F)) + flat % 8 < N ? flat / 8 % F : -1
   const int quotient = flat / (8 * F);
   const int total = 8 * quotient + (flat & 7);
   return {total < N ? total : -1, total < N ? (flat >> 3) - F * quotient : -1};
@@ -50,6 +53,6 @@ struct catalogue_aosoa_inv_result {
       && (N - 1) / 8 * F <= 2147483647;
 }
 
-#elif LEGO_CATALOGUE_AOSOA_HIP_H != 0x5b1a36ff
+#elif LEGO_CATALOGUE_AOSOA_HIP_H != 0x0c54c31c
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_HIP_H

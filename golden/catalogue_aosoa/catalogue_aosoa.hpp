@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_HPP
-#define LEGO_CATALOGUE_AOSOA_HPP 0x4c8cab2e
+#define LEGO_CATALOGUE_AOSOA_HPP 0x0ca83737
 
 #include <cstdint>
 
@@ -17,6 +17,7 @@ namespace lego {
 /// @pre F*N + 7*F <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_aosoa_apply(
     [[maybe_unused]] std::int64_t N, std::int64_t F, std::int64_t i, std::int64_t j) noexcept {
+  // 8*F*(i / 8) + 8*j + i % 8
   return 8 * ((i >> 3) * (F - 1) + j) + i;
 }
 
@@ -35,6 +36,8 @@ struct catalogue_aosoa_inv_result {
 /// @pre F*((N - 1) / 8) <= INT64_MAX
 [[nodiscard]] constexpr catalogue_aosoa_inv_result catalogue_aosoa_inv(
     std::int64_t N, std::int64_t F, std::int64_t flat) noexcept {
+  // i = 8*(flat / (8*F)) + flat % 8 < N ? 8*(flat / (8*F)) + flat % 8 : -1
+  // j = 8*(flat / (8*F)) + flat % 8 < N ? flat / 8 % F : -1
   const std::int64_t quotient = flat / (8 * F);
   const std::int64_t total = 8 * quotient + (flat & 7);
   return {total < N ? total : -1, total < N ? (flat >> 3) - F * quotient : -1};
@@ -48,6 +51,6 @@ struct catalogue_aosoa_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_AOSOA_HPP != 0x4c8cab2e
+#elif LEGO_CATALOGUE_AOSOA_HPP != 0x0ca83737
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_HPP

@@ -18,6 +18,7 @@ Physical position of the logical index (i, j).
 - Assumes `F*N + 7*F <= typemax(Int64)`
 """
 @inline function catalogue_aosoa_apply(N::Int64, F::Int64, i::Int64, j::Int64)::Int64
+    # 8*F*div(i, 8) + 8*j + i % 8
     return 8 * ((i >> 3) * (F - 1) + j) + i
 end
 
@@ -38,6 +39,8 @@ Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 - Assumes `F*div(N - 1, 8) <= typemax(Int64)`
 """
 @inline function catalogue_aosoa_inv(N::Int64, F::Int64, flat::Int64)::NTuple{2, Int64}
+    # i = 8*div(flat, 8*F) + flat % 8 < N ? 8*div(flat, 8*F) + flat % 8 : -1
+    # j = 8*div(flat, 8*F) + flat % 8 < N ? div(flat, 8) % F : -1
     quotient = div(flat, 8 * F)
     total = 8 * quotient + (flat & 7)
     return (total < N ? total : -1, total < N ? (flat >> 3) - F * quotient : -1)

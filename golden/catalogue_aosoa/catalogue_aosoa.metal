@@ -2,7 +2,7 @@
 //
 // catalogue_aosoa(N, F)
 #ifndef LEGO_CATALOGUE_AOSOA_METAL
-#define LEGO_CATALOGUE_AOSOA_METAL 0x7f6fc0b3
+#define LEGO_CATALOGUE_AOSOA_METAL 0x173ee235
 
 #include <metal_stdlib>
 
@@ -15,6 +15,7 @@
 /// @pre F*N + 7*F <= INT_MAX
 static inline int catalogueAosoaApply(int N, int F, int i, int j) {
   (void)N;
+  // 8*F*(i / 8) + 8*j + i % 8
   return 8 * ((i >> 3) * (F - 1) + j) + i;
 }
 
@@ -32,11 +33,13 @@ struct CatalogueAosoaInvResult {
 /// @pre 8*F <= INT_MAX
 /// @pre F*((N - 1) / 8) <= INT_MAX
 static inline CatalogueAosoaInvResult catalogueAosoaInv(int N, int F, int flat) {
+  // i = 8*(flat / (8*F)) + flat % 8 < N ? 8*(flat / (8*F)) + flat % 8 : -1
+  // j = 8*(flat / (8*F)) + flat % 8 < N ? flat / 8 % F : -1
   const int quotient = flat / (8 * F);
   const int total = 8 * quotient + (flat & 7);
   return {total < N ? total : -1, total < N ? (flat >> 3) - F * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_AOSOA_METAL != 0x7f6fc0b3
+#elif LEGO_CATALOGUE_AOSOA_METAL != 0x173ee235
 #error two different units are named catalogue_aosoa; give name= to one of them
 #endif  // LEGO_CATALOGUE_AOSOA_METAL

@@ -16,6 +16,7 @@
  * @returns {number} 0 <= the result < 8*F*(Math.floor((N - 1) / 8) + 1)
  */
 export function catalogueAosoaApply(N, F, i, j) {
+  // 8*F*Math.floor(i / 8) + 8*j + i % 8
   return 8 * (Math.floor(i / 8) * (F - 1) + j) + i;
 }
 
@@ -31,6 +32,8 @@ export function catalogueAosoaApply(N, F, i, j) {
  * @returns {[i: number, j: number]} -1 <= i < N, -1 <= j < F
  */
 export function catalogueAosoaInv(N, F, flat) {
+  // i = 8*Math.floor(flat / (8*F)) + flat % 8 < N ? 8*Math.floor(flat / (8*F)) + flat % 8 : -1
+  // j = 8*Math.floor(flat / (8*F)) + flat % 8 < N ? Math.floor(flat / 8) % F : -1
   const quotient = Math.trunc(flat / (8 * F));
   const total = 8 * quotient + (flat & 7);
   return [total < N ? total : -1, total < N ? Math.floor(flat / 8) - F * quotient : -1];

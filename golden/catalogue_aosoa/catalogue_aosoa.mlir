@@ -10,6 +10,7 @@
 // Result: 0 <= the result < 8*F*((N - 1) / 8 + 1)
 // Assumes F*N + 7*F <= 2^63 - 1
 func.func @catalogue_aosoa_apply(%N: i64, %F: i64, %i: i64, %j: i64) -> i64 {
+  // 8*F*(i / 8) + 8*j + i % 8
   %c3_i64 = arith.constant 3 : i64
   %c1_i64 = arith.constant 1 : i64
   %c8_i64 = arith.constant 8 : i64
@@ -30,6 +31,8 @@ func.func @catalogue_aosoa_apply(%N: i64, %F: i64, %i: i64, %j: i64) -> i64 {
 // Assumes 8*F <= 2^63 - 1
 // Assumes F*((N - 1) / 8) <= 2^63 - 1
 func.func @catalogue_aosoa_inv(%N: i64, %F: i64, %flat: i64) -> (i64, i64) {
+  // i = 8*(flat / (8*F)) + flat % 8 < N ? 8*(flat / (8*F)) + flat % 8 : -1
+  // j = 8*(flat / (8*F)) + flat % 8 < N ? flat / 8 % F : -1
   %c8_i64 = arith.constant 8 : i64
   %c7_i64 = arith.constant 7 : i64
   %c-1_i64 = arith.constant -1 : i64

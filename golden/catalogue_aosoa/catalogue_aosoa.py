@@ -17,6 +17,7 @@ def catalogue_aosoa_apply(N: int, F: int, i: int, j: int) -> int:
     Returns:
         0 <= the result < 8*F*((N - 1) // 8 + 1)
     """
+    # 8*F*(i // 8) + 8*j + i % 8
     return 8 * (F * (i // 8) + j) + i % 8
 
 

@@ -19,6 +19,7 @@
 #[inline]
 pub const fn apply(N: i64, F: i64, i: i64, j: i64) -> i64 {
     let _ = N;
+    // 8*F*(i / 8) + 8*j + i % 8
     8 * ((i >> 3) * (F - 1) + j) + i
 }
 
@@ -38,6 +39,8 @@ pub const fn apply(N: i64, F: i64, i: i64, j: i64) -> i64 {
 #[must_use]
 #[inline]
 pub const fn inv(N: i64, F: i64, flat: i64) -> (i64, i64) {
+    // i = if 8*(flat / (8*F)) + flat % 8 < N { 8*(flat / (8*F)) + flat % 8 } else { -1 }
+    // j = if 8*(flat / (8*F)) + flat % 8 < N { flat / 8 % F } else { -1 }
     let quotient = flat / (8 * F);
     let total = 8 * quotient + (flat & 7);
     (

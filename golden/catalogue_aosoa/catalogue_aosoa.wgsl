@@ -12,6 +12,7 @@
 /// Result: 0 <= the result < 8*F*((N - 1) / 8 + 1)
 /// Assumes F*N + 7*F <= 2^31 - 1
 fn catalogueAosoaApply(N: i32, F: i32, i: i32, j: i32) -> i32 {
+  // 8*F*(i / 8) + 8*j + i % 8
   return 8 * ((i >> 3u) * (F - 1) + j) + i;
 }
 
@@ -29,6 +30,8 @@ struct CatalogueAosoaInvResult {
 /// Assumes 8*F <= 2^31 - 1
 /// Assumes F*((N - 1) / 8) <= 2^31 - 1
 fn catalogueAosoaInv(N: i32, F: i32, flat: i32) -> CatalogueAosoaInvResult {
+  // i = 8*(flat / (8*F)) + flat % 8 < N ? 8*(flat / (8*F)) + flat % 8 : -1
+  // j = 8*(flat / (8*F)) + flat % 8 < N ? flat / 8 % F : -1
   let quotient = flat / (8 * F);
   let total = 8 * quotient + (flat & 7);
   return CatalogueAosoaInvResult(

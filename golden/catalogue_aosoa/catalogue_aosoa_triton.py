@@ -23,6 +23,7 @@ def catalogue_aosoa_apply(N, F, i, j):
 
     Assumes F*N + 7*F <= 2**31 - 1.
     """
+    # 8*F*(i // 8) + 8*j + i % 8
     return 8 * ((i >> 3) * (F - 1) + j) + i
 
 
@@ -41,6 +42,8 @@ def catalogue_aosoa_inv(N, F, flat):
     Assumes 8*F <= 2**31 - 1.
     Assumes F*((N - 1) // 8) <= 2**31 - 1.
     """
+    # i = 8*(flat // (8*F)) + flat % 8 if 8*(flat // (8*F)) + flat % 8 < N else -1
+    # j = flat // 8 % F if 8*(flat // (8*F)) + flat % 8 < N else -1
     quotient = flat // (8 * F)
     total = 8 * quotient + (flat & 7)
     return tl.where(total < N, total, -1), tl.where(total < N, (flat >> 3) - F * quotient, -1)

@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_CL
-#define LEGO_CATALOGUE_ASCEND_NZ_CL 0x19339944
+#define LEGO_CATALOGUE_ASCEND_NZ_CL 0x62a056ff
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -14,6 +14,7 @@
 /// @pre M*N + 15*M + 15*N <= INT_MAX
 static inline int catalogue_ascend_nz_apply(int M, int N, int i, int j) {
   (void)N;
+  // 256*((M - 1) / 16)*(j / 16) + 256*(j / 16) + 16*i + j % 16
   return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
 }
 
@@ -40,6 +41,6 @@ static inline catalogue_ascend_nz_inv_result catalogue_ascend_nz_inv(int M, int 
   return result;
 }
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_CL != 0x19339944
+#elif LEGO_CATALOGUE_ASCEND_NZ_CL != 0x62a056ff
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_CL

@@ -19,6 +19,7 @@ contains
   elemental integer(int64) function catalogue_ascend_nz_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => N); end associate
+    ! 256*((M - 1) / 16)*(j / 16) + 256*(j / 16) + 16*i + mod(j, 16)
     catalogue_ascend_nz_apply = shifta(j, 4) * (256 * shifta(M - 1, 4) + 240) + 16 * i + j
   end function catalogue_ascend_nz_apply
 

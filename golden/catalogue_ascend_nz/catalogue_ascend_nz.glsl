@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_GLSL
-#define LEGO_CATALOGUE_ASCEND_NZ_GLSL 0x1ca500df
+#define LEGO_CATALOGUE_ASCEND_NZ_GLSL 0x3f55746d
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -16,6 +16,7 @@
 // Assumes 16*M + 224 <= 2^31 - 1
 // Assumes M*N + 15*M + 15*N <= 2^31 - 1
 int catalogueAscendNzApply(int M, int N, int i, int j) {
+  // 256*((M - 1) / 16)*(j / 16) + 256*(j / 16) + 16*i + j % 16
   return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
 }
 
@@ -46,6 +47,6 @@ ivec2 catalogueAscendNzInv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_GLSL != 0x1ca500df
+#elif LEGO_CATALOGUE_ASCEND_NZ_GLSL != 0x3f55746d
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_GLSL

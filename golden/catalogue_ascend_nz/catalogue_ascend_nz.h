@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_H
-#define LEGO_CATALOGUE_ASCEND_NZ_H 0x0c61d5f4
+#define LEGO_CATALOGUE_ASCEND_NZ_H 0x39492699
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +17,7 @@
 /// @pre M*N + 15*M + 15*N <= INT64_MAX
 static inline int64_t catalogue_ascend_nz_apply(int64_t M, int64_t N, int64_t i, int64_t j) {
   (void)N;
+  // 256*((M - 1) / 16)*(j / 16) + 256*(j / 16) + 16*i + j % 16
   return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
 }
 
@@ -50,6 +51,6 @@ static inline bool catalogue_ascend_nz_fits(int64_t M, int64_t N) {
       && M <= (INT64_MAX - 15 * M - 15 * N) / N && M <= (INT64_MAX - 240) / 16;
 }
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_H != 0x0c61d5f4
+#elif LEGO_CATALOGUE_ASCEND_NZ_H != 0x39492699
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_H

@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_HIP_H
-#define LEGO_CATALOGUE_ASCEND_NZ_HIP_H 0x6e555774
+#define LEGO_CATALOGUE_ASCEND_NZ_HIP_H 0x3845ddcb
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -22,6 +22,7 @@
 /// @pre M*N + 15*M + 15*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_ascend_nz_apply(
     int M, [[maybe_unused]] int N, int i, int j) noexcept {
+  // 256*((M - 1) / 16)*(j / 16) + 256*(j / 16) + 16*i + j % 16
   return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
 }
 
@@ -52,6 +53,6 @@ struct catalogue_ascend_nz_inv_result {
       && 16 * M + 240 <= 2147483647;
 }
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_HIP_H != 0x6e555774
+#elif LEGO_CATALOGUE_ASCEND_NZ_HIP_H != 0x3845ddcb
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_HIP_H

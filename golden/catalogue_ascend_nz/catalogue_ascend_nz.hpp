@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_HPP
-#define LEGO_CATALOGUE_ASCEND_NZ_HPP 0x63fe2a13
+#define LEGO_CATALOGUE_ASCEND_NZ_HPP 0x49f6e896
 
 #include <cstdint>
 
@@ -18,6 +18,7 @@ namespace lego {
 /// @pre M*N + 15*M + 15*N <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_ascend_nz_apply(
     std::int64_t M, [[maybe_unused]] std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
+  // 256*((M - 1) / 16)*(j / 16) + 256*(j / 16) + 16*i + j % 16
   return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
 }
 
@@ -49,6 +50,6 @@ struct catalogue_ascend_nz_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_HPP != 0x63fe2a13
+#elif LEGO_CATALOGUE_ASCEND_NZ_HPP != 0x49f6e896
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_HPP

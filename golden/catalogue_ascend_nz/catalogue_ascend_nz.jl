@@ -19,6 +19,7 @@ Physical position of the logical index (i, j).
 - Assumes `M*N + 15*M + 15*N <= typemax(Int64)`
 """
 @inline function catalogue_ascend_nz_apply(M::Int64, N::Int64, i::Int64, j::Int64)::Int64
+    # 256*div(M - 1, 16)*div(j, 16) + 256*div(j, 16) + 16*i + j % 16
     return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j
 end
 

@@ -2,7 +2,7 @@
 //
 // catalogue_ascend_nz(M, N)
 #ifndef LEGO_CATALOGUE_ASCEND_NZ_METAL
-#define LEGO_CATALOGUE_ASCEND_NZ_METAL 0x4194c817
+#define LEGO_CATALOGUE_ASCEND_NZ_METAL 0x1b784fd9
 
 #include <metal_stdlib>
 
@@ -16,6 +16,7 @@
 /// @pre M*N + 15*M + 15*N <= INT_MAX
 static inline int catalogueAscendNzApply(int M, int N, int i, int j) {
   (void)N;
+  // 256*((M - 1) / 16)*(j / 16) + 256*(j / 16) + 16*i + j % 16
   return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j;
 }
 
@@ -38,6 +39,6 @@ static inline CatalogueAscendNzInvResult catalogueAscendNzInv(int M, int N, int 
   return {quotient < M && total < N ? quotient : -1, quotient < M && total < N ? total : -1};
 }
 
-#elif LEGO_CATALOGUE_ASCEND_NZ_METAL != 0x4194c817
+#elif LEGO_CATALOGUE_ASCEND_NZ_METAL != 0x1b784fd9
 #error two different units are named catalogue_ascend_nz; give name= to one of them
 #endif  // LEGO_CATALOGUE_ASCEND_NZ_METAL

@@ -17,6 +17,7 @@
  * @returns {number} 0 <= the result < 256*(Math.floor((M - 1) / 16) + 1)*(Math.floor((N - 1) / 16) + 1)
  */
 export function catalogueAscendNzApply(M, N, i, j) {
+  // 256*Math.floor((M - 1) / 16)*Math.floor(j / 16) + 256*Math.floor(j / 16) + 16*i + j % 16
   return Math.floor(j / 16) * (256 * Math.floor((M - 1) / 16) + 240) + 16 * i + j;
 }
 

@@ -11,6 +11,7 @@
 // Assumes 16*M + 224 <= 2^63 - 1
 // Assumes M*N + 15*M + 15*N <= 2^63 - 1
 func.func @catalogue_ascend_nz_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 {
+  // 256*((M - 1) / 16)*(j / 16) + 256*(j / 16) + 16*i + j % 16
   %c4_i64 = arith.constant 4 : i64
   %c1_i64 = arith.constant 1 : i64
   %c256_i64 = arith.constant 256 : i64

@@ -17,6 +17,7 @@ def catalogue_ascend_nz_apply(M: int, N: int, i: int, j: int) -> int:
     Returns:
         0 <= the result < 256*((M - 1) // 16 + 1)*((N - 1) // 16 + 1)
     """
+    # 256*((M - 1) // 16)*(j // 16) + 256*(j // 16) + 16*i + j % 16
     return j // 16 * (256 * ((M - 1) // 16) + 240) + 16 * i + j
 
 

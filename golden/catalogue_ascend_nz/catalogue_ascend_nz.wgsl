@@ -13,6 +13,7 @@
 /// Assumes 16*M + 224 <= 2^31 - 1
 /// Assumes M*N + 15*M + 15*N <= 2^31 - 1
 fn catalogueAscendNzApply(M: i32, N: i32, i: i32, j: i32) -> i32 {
+  // 256*((M - 1) / 16)*(j / 16) + 256*(j / 16) + 16*i + j % 16
   return (j >> 4u) * (256 * ((M - 1) >> 4u) + 240) + 16 * i + j;
 }
 

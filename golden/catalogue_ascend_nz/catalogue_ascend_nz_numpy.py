@@ -24,6 +24,7 @@ def catalogue_ascend_nz_apply(M, N, i, j):
     Assumes 16*M + 224 <= 2**63 - 1.
     Assumes M*N + 15*M + 15*N <= 2**63 - 1.
     """
+    # 256*((M - 1) // 16)*(j // 16) + 256*(j // 16) + 16*i + j % 16
     return (j >> 4) * (256 * ((M - 1) >> 4) + 240) + 16 * i + j
 
 

@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_CL
-#define LEGO_CATALOGUE_AWQ_CL 0x32fba97c
+#define LEGO_CATALOGUE_AWQ_CL 0x4fd6ddf1
 
 /// Physical position of the logical index (i, j).
 /// @param K K >= 1
@@ -13,6 +13,7 @@
 /// @pre 8*K*N <= INT_MAX
 static inline int catalogue_awq_apply(int K, int N, int i, int j) {
   (void)K;
+  // 8*N*i + 8*(j / 8) + 4*(j % 2) + j / 2 % 4
   return 8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1);
 }
 
@@ -31,6 +32,7 @@ typedef struct catalogue_awq_inv_result {
 /// @pre 8*K*N - 8*N <= INT_MAX
 static inline catalogue_awq_inv_result catalogue_awq_inv(int K, int N, int flat) {
   (void)K;
+  // j = 8*(flat / 8 % N) + 2*(flat % 4) + flat / 4 % 2
   const int scaled = 8 * N;
   const int quotient = flat / scaled;
   const catalogue_awq_inv_result result = {
@@ -40,6 +42,6 @@ static inline catalogue_awq_inv_result catalogue_awq_inv(int K, int N, int flat)
   return result;
 }
 
-#elif LEGO_CATALOGUE_AWQ_CL != 0x32fba97c
+#elif LEGO_CATALOGUE_AWQ_CL != 0x4fd6ddf1
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_CL

@@ -18,6 +18,7 @@ contains
   elemental integer(int64) function catalogue_awq_apply(K, N, i, j)
     integer(int64), intent(in) :: K, N, i, j
     associate (unused => K); end associate
+    ! 8*N*i + 8*(j / 8) + 4*mod(j, 2) + mod(j / 2, 4)
     catalogue_awq_apply = 8 * N * i + 4 * (iand(j, 1_int64) + shifta(j, 3)) + shifta(j, 1)
   end function catalogue_awq_apply
 
@@ -33,6 +34,7 @@ contains
     integer(int64), intent(out) :: i, j
     integer(int64) :: scaled, quotient
     associate (unused => K); end associate
+    ! j = 8*mod(flat / 8, N) + 2*mod(flat, 4) + mod(flat / 4, 2)
     scaled = 8 * N
     quotient = flat / scaled
     i = quotient

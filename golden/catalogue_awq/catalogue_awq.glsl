@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_AWQ_GLSL
-#define LEGO_CATALOGUE_AWQ_GLSL 0x65b8223e
+#define LEGO_CATALOGUE_AWQ_GLSL 0x37d90601
 
 // Physical position of the logical index (i, j).
 // K >= 1
@@ -15,6 +15,7 @@
 // Result: 0 <= the result < 8*K*N
 // Assumes 8*K*N <= 2^31 - 1
 int catalogueAwqApply(int K, int N, int i, int j) {
+  // 8*N*i + 8*(j / 8) + 4*(j % 2) + j / 2 % 4
   return 8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1);
 }
 
@@ -32,6 +33,7 @@ int catalogueAwqApply(int K, int N, ivec2 index) {
 // Assumes 8*K*N - 8*N <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogueAwqInv(int K, int N, int flat_v, out int i, out int j) {
+  // j = 8*(flat_v / 8 % N) + 2*(flat_v % 4) + flat_v / 4 % 2
   int scaled = 8 * N;
   int quotient = flat_v / scaled;
   i = quotient;
@@ -45,6 +47,6 @@ ivec2 catalogueAwqInv(int K, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_AWQ_GLSL != 0x65b8223e
+#elif LEGO_CATALOGUE_AWQ_GLSL != 0x37d90601
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_GLSL

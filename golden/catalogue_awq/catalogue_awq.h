@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_H
-#define LEGO_CATALOGUE_AWQ_H 0x74ebb503
+#define LEGO_CATALOGUE_AWQ_H 0x1e8444f7
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +16,7 @@
 /// @pre 8*K*N <= INT64_MAX
 static inline int64_t catalogue_awq_apply(int64_t K, int64_t N, int64_t i, int64_t j) {
   (void)K;
+  // 8*N*i + 8*(j / 8) + 4*(j % 2) + j / 2 % 4
   return 8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1);
 }
 
@@ -34,6 +35,7 @@ typedef struct catalogue_awq_inv_result {
 /// @pre 8*K*N - 8*N <= INT64_MAX
 static inline catalogue_awq_inv_result catalogue_awq_inv(int64_t K, int64_t N, int64_t flat) {
   (void)K;
+  // j = 8*(flat / 8 % N) + 2*(flat % 4) + flat / 4 % 2
   const int64_t scaled = 8 * N;
   const int64_t quotient = flat / scaled;
   const catalogue_awq_inv_result result = {
@@ -48,6 +50,6 @@ static inline bool catalogue_awq_fits(int64_t K, int64_t N) {
   return K >= 1 && N >= 1 && K <= INT64_MAX / 8 / N;
 }
 
-#elif LEGO_CATALOGUE_AWQ_H != 0x74ebb503
+#elif LEGO_CATALOGUE_AWQ_H != 0x1e8444f7
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_H

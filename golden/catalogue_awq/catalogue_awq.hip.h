@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_HIP_H
-#define LEGO_CATALOGUE_AWQ_HIP_H 0x09b5e200
+#define LEGO_CATALOGUE_AWQ_HIP_H 0x0db98f2e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -21,6 +21,7 @@
 /// @pre 8*K*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_awq_apply(
     [[maybe_unused]] int K, int N, int i, int j) noexcept {
+  // 8*N*i + 8*(j / 8) + 4*(j % 2) + j / 2 % 4
   return 8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1);
 }
 
@@ -39,6 +40,7 @@ struct catalogue_awq_inv_result {
 /// @pre 8*K*N - 8*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_awq_inv_result catalogue_awq_inv(
     [[maybe_unused]] int K, int N, int flat) noexcept {
+  // j = 8*(flat / 8 % N) + 2*(flat % 4) + flat / 4 % 2
   const int scaled = 8 * N;
   const int quotient = flat / scaled;
   return {quotient, 6 * (flat >> 3) - scaled * quotient + 2 * (flat & 3) + (flat >> 2)};
@@ -49,6 +51,6 @@ struct catalogue_awq_inv_result {
   return K >= 1 && N >= 1 && K <= 2147483647 / 8 / N;
 }
 
-#elif LEGO_CATALOGUE_AWQ_HIP_H != 0x09b5e200
+#elif LEGO_CATALOGUE_AWQ_HIP_H != 0x0db98f2e
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_HIP_H

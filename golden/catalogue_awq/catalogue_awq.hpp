@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_HPP
-#define LEGO_CATALOGUE_AWQ_HPP 0x6f8a8fe7
+#define LEGO_CATALOGUE_AWQ_HPP 0x176ff3a8
 
 #include <cstdint>
 
@@ -17,6 +17,7 @@ namespace lego {
 /// @pre 8*K*N <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_awq_apply(
     [[maybe_unused]] std::int64_t K, std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
+  // 8*N*i + 8*(j / 8) + 4*(j % 2) + j / 2 % 4
   return 8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1);
 }
 
@@ -35,6 +36,7 @@ struct catalogue_awq_inv_result {
 /// @pre 8*K*N - 8*N <= INT64_MAX
 [[nodiscard]] constexpr catalogue_awq_inv_result catalogue_awq_inv(
     [[maybe_unused]] std::int64_t K, std::int64_t N, std::int64_t flat) noexcept {
+  // j = 8*(flat / 8 % N) + 2*(flat % 4) + flat / 4 % 2
   const std::int64_t scaled = 8 * N;
   const std::int64_t quotient = flat / scaled;
   return {quotient, 6 * (flat >> 3) - scaled * quotient + 2 * (flat & 3) + (flat >> 2)};
@@ -47,6 +49,6 @@ struct catalogue_awq_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_AWQ_HPP != 0x6f8a8fe7
+#elif LEGO_CATALOGUE_AWQ_HPP != 0x176ff3a8
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_HPP

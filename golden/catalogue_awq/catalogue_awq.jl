@@ -18,6 +18,7 @@ Physical position of the logical index (i, j).
 - Assumes `8*K*N <= typemax(Int64)`
 """
 @inline function catalogue_awq_apply(K::Int64, N::Int64, i::Int64, j::Int64)::Int64
+    # 8*N*i + 8*div(j, 8) + 4*(j % 2) + div(j, 2) % 4
     return 8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1)
 end
 
@@ -38,6 +39,7 @@ Logical index (i, j) of a physical position.
 - Assumes `8*K*N - 8*N <= typemax(Int64)`
 """
 @inline function catalogue_awq_inv(K::Int64, N::Int64, flat::Int64)::NTuple{2, Int64}
+    # j = 8*(div(flat, 8) % N) + 2*(flat % 4) + div(flat, 4) % 2
     scaled = 8 * N
     quotient = div(flat, scaled)
     return (quotient, 6 * (flat >> 3) - scaled * quotient + 2 * (flat & 3) + (flat >> 2))

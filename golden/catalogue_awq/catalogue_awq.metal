@@ -2,7 +2,7 @@
 //
 // catalogue_awq(K, N)
 #ifndef LEGO_CATALOGUE_AWQ_METAL
-#define LEGO_CATALOGUE_AWQ_METAL 0x53f2ad85
+#define LEGO_CATALOGUE_AWQ_METAL 0x5c48915e
 
 #include <metal_stdlib>
 
@@ -15,6 +15,7 @@
 /// @pre 8*K*N <= INT_MAX
 static inline int catalogueAwqApply(int K, int N, int i, int j) {
   (void)K;
+  // 8*N*i + 8*(j / 8) + 4*(j % 2) + j / 2 % 4
   return 8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1);
 }
 
@@ -33,11 +34,12 @@ struct CatalogueAwqInvResult {
 /// @pre 8*K*N - 8*N <= INT_MAX
 static inline CatalogueAwqInvResult catalogueAwqInv(int K, int N, int flat) {
   (void)K;
+  // j = 8*(flat / 8 % N) + 2*(flat % 4) + flat / 4 % 2
   const int scaled = 8 * N;
   const int quotient = flat / scaled;
   return {quotient, 6 * (flat >> 3) - scaled * quotient + 2 * (flat & 3) + (flat >> 2)};
 }
 
-#elif LEGO_CATALOGUE_AWQ_METAL != 0x53f2ad85
+#elif LEGO_CATALOGUE_AWQ_METAL != 0x5c48915e
 #error two different units are named catalogue_awq; give name= to one of them
 #endif  // LEGO_CATALOGUE_AWQ_METAL

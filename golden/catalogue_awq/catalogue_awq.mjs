@@ -16,6 +16,7 @@
  * @returns {number} 0 <= the result < 8*K*N
  */
 export function catalogueAwqApply(K, N, i, j) {
+  // 8*N*i + 8*Math.floor(j / 8) + 4*(j % 2) + Math.floor(j / 2) % 4
   return 8 * N * i + 4 * ((j & 1) + Math.floor(j / 8)) + Math.floor(j / 2);
 }
 
@@ -31,6 +32,7 @@ export function catalogueAwqApply(K, N, i, j) {
  * @returns {[i: number, j: number]} 0 <= i < K, 0 <= j < 8*N
  */
 export function catalogueAwqInv(K, N, flat) {
+  // j = 8*(Math.floor(flat / 8) % N) + 2*(flat % 4) + Math.floor(flat / 4) % 2
   const scaled = 8 * N;
   const quotient = Math.trunc(flat / scaled);
   return [

@@ -10,6 +10,7 @@
 // Result: 0 <= the result < 8*K*N
 // Assumes 8*K*N <= 2^63 - 1
 func.func @catalogue_awq_apply(%K: i64, %N: i64, %i: i64, %j: i64) -> i64 {
+  // 8*N*i + 8*(j / 8) + 4*(j % 2) + j / 2 % 4
   %c8_i64 = arith.constant 8 : i64
   %c1_i64 = arith.constant 1 : i64
   %c3_i64 = arith.constant 3 : i64
@@ -34,6 +35,7 @@ func.func @catalogue_awq_apply(%K: i64, %N: i64, %i: i64, %j: i64) -> i64 {
 // Assumes 8*N <= 2^63 - 1
 // Assumes 8*K*N - 8*N <= 2^63 - 1
 func.func @catalogue_awq_inv(%K: i64, %N: i64, %flat: i64) -> (i64, i64) {
+  // j = 8*(flat / 8 % N) + 2*(flat % 4) + flat / 4 % 2
   %c8_i64 = arith.constant 8 : i64
   %c3_i64 = arith.constant 3 : i64
   %c6_i64 = arith.constant 6 : i64

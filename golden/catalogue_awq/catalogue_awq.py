@@ -17,6 +17,7 @@ def catalogue_awq_apply(K: int, N: int, i: int, j: int) -> int:
     Returns:
         0 <= the result < 8*K*N
     """
+    # 8*N*i + 8*(j // 8) + 4*(j % 2) + j // 2 % 4
     return 8 * N * i + 4 * (j % 2 + j // 8) + j // 2
 
 

@@ -19,6 +19,7 @@
 #[inline]
 pub const fn apply(K: i64, N: i64, i: i64, j: i64) -> i64 {
     let _ = K;
+    // 8*N*i + 8*(j / 8) + 4*(j % 2) + j / 2 % 4
     8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1)
 }
 
@@ -39,6 +40,7 @@ pub const fn apply(K: i64, N: i64, i: i64, j: i64) -> i64 {
 #[inline]
 pub const fn inv(K: i64, N: i64, flat: i64) -> (i64, i64) {
     let _ = K;
+    // j = 8*(flat / 8 % N) + 2*(flat % 4) + flat / 4 % 2
     let scaled = 8 * N;
     let quotient = flat / scaled;
     (

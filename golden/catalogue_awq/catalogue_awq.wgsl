@@ -12,6 +12,7 @@
 /// Result: 0 <= the result < 8*K*N
 /// Assumes 8*K*N <= 2^31 - 1
 fn catalogueAwqApply(K: i32, N: i32, i: i32, j: i32) -> i32 {
+  // 8*N*i + 8*(j / 8) + 4*(j % 2) + j / 2 % 4
   return 8 * N * i + 4 * ((j & 1) + (j >> 3u)) + (j >> 1u);
 }
 
@@ -29,6 +30,7 @@ struct CatalogueAwqInvResult {
 /// Assumes 8*N <= 2^31 - 1
 /// Assumes 8*K*N - 8*N <= 2^31 - 1
 fn catalogueAwqInv(K: i32, N: i32, flat: i32) -> CatalogueAwqInvResult {
+  // j = 8*(flat / 8 % N) + 2*(flat % 4) + flat / 4 % 2
   let scaled = 8 * N;
   let quotient = flat / scaled;
   return CatalogueAwqInvResult(

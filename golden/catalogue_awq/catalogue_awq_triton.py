@@ -23,6 +23,7 @@ def catalogue_awq_apply(K, N, i, j):
 
     Assumes 8*K*N <= 2**31 - 1.
     """
+    # 8*N*i + 8*(j // 8) + 4*(j % 2) + j // 2 % 4
     return 8 * N * i + 4 * ((j & 1) + (j >> 3)) + (j >> 1)
 
 
@@ -41,6 +42,7 @@ def catalogue_awq_inv(K, N, flat):
     Assumes 8*N <= 2**31 - 1.
     Assumes 8*K*N - 8*N <= 2**31 - 1.
     """
+    # j = 8*(flat // 8 % N) + 2*(flat % 4) + flat // 4 % 2
     scaled = 8 * N
     quotient = flat // scaled
     return quotient, 6 * (flat >> 3) - scaled * quotient + 2 * (flat & 3) + (flat >> 2)

@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_CL
-#define LEGO_CATALOGUE_BLIS_PANEL_A_CL 0x2c69a25d
+#define LEGO_CATALOGUE_BLIS_PANEL_A_CL 0x48383fb2
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -13,6 +13,7 @@
 /// @pre K*M + 5*K <= INT_MAX
 static inline int catalogue_blis_panel_a_apply(int M, int K, int i, int j) {
   (void)M;
+  // 6*K*(i / 6) + 6*j + i % 6
   return 6 * (i / 6 * (K - 1) + j) + i;
 }
 
@@ -31,6 +32,7 @@ typedef struct catalogue_blis_panel_a_inv_result {
 /// @pre M + 4 <= INT_MAX
 /// @pre K*((M - 1) / 6) <= INT_MAX
 static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(int M, int K, int flat) {
+  // j = 6*(flat / (6*K)) + flat % 6 < M ? flat / 6 % K : -1
   const int quotient = flat / (6 * K);
   const int total = 6 * quotient + flat % 6;
   const catalogue_blis_panel_a_inv_result result = {
@@ -40,6 +42,6 @@ static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(int M
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_CL != 0x2c69a25d
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_CL != 0x48383fb2
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_CL

@@ -18,6 +18,7 @@ contains
   elemental integer(int64) function catalogue_blis_panel_a_apply(M, K, i, j)
     integer(int64), intent(in) :: M, K, i, j
     associate (unused => M); end associate
+    ! 6*K*(i / 6) + 6*j + mod(i, 6)
     catalogue_blis_panel_a_apply = 6 * (i / 6 * (K - 1) + j) + i
   end function catalogue_blis_panel_a_apply
 
@@ -33,6 +34,7 @@ contains
     integer(int64), intent(in) :: M, K, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: quotient, total
+    ! j = merge(mod(flat / 6, K), -1, 6*(flat / (6*K)) + mod(flat, 6) < M)
     quotient = flat / (6 * K)
     total = 6 * quotient + mod(flat, 6_int64)
     i = merge(total, -1_int64, total < M)

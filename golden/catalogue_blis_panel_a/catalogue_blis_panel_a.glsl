@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_GLSL
-#define LEGO_CATALOGUE_BLIS_PANEL_A_GLSL 0x3d09e04d
+#define LEGO_CATALOGUE_BLIS_PANEL_A_GLSL 0x4f05380f
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -15,6 +15,7 @@
 // Result: 0 <= the result < 6*K*((M - 1) / 6 + 1)
 // Assumes K*M + 5*K <= 2^31 - 1
 int catalogueBlisPanelAApply(int M, int K, int i, int j) {
+  // 6*K*(i / 6) + 6*j + i % 6
   return 6 * (i / 6 * (K - 1) + j) + i;
 }
 
@@ -33,6 +34,7 @@ int catalogueBlisPanelAApply(int M, int K, ivec2 index) {
 // Assumes K*((M - 1) / 6) <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogueBlisPanelAInv(int M, int K, int flat_v, out int i, out int j) {
+  // j = 6*(flat_v / (6*K)) + flat_v % 6 < M ? flat_v / 6 % K : -1
   int quotient = flat_v / (6 * K);
   int total = 6 * quotient + flat_v % 6;
   i = total < M ? total : -1;
@@ -46,6 +48,6 @@ ivec2 catalogueBlisPanelAInv(int M, int K, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_GLSL != 0x3d09e04d
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_GLSL != 0x4f05380f
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_GLSL

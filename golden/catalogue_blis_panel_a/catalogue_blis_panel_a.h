@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_H
-#define LEGO_CATALOGUE_BLIS_PANEL_A_H 0x1b84ad65
+#define LEGO_CATALOGUE_BLIS_PANEL_A_H 0x52112e07
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +16,7 @@
 /// @pre K*M + 5*K <= INT64_MAX
 static inline int64_t catalogue_blis_panel_a_apply(int64_t M, int64_t K, int64_t i, int64_t j) {
   (void)M;
+  // 6*K*(i / 6) + 6*j + i % 6
   return 6 * (i / 6 * (K - 1) + j) + i;
 }
 
@@ -35,6 +36,7 @@ typedef struct catalogue_blis_panel_a_inv_result {
 /// @pre K*((M - 1) / 6) <= INT64_MAX
 static inline catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
     int64_t M, int64_t K, int64_t flat) {
+  // j = 6*(flat / (6*K)) + flat % 6 < M ? flat / 6 % K : -1
   const int64_t quotient = flat / (6 * K);
   const int64_t total = 6 * quotient + flat % 6;
   const catalogue_blis_panel_a_inv_result result = {
@@ -50,6 +52,6 @@ static inline bool catalogue_blis_panel_a_fits(int64_t M, int64_t K) {
       && (M - 1) / 6 <= INT64_MAX / K;
 }
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_H != 0x1b84ad65
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_H != 0x52112e07
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_H

@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_HIP_H
-#define LEGO_CATALOGUE_BLIS_PANEL_A_HIP_H 0x7d8cb943
+#define LEGO_CATALOGUE_BLIS_PANEL_A_HIP_H 0x4fb80f3f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -21,6 +21,7 @@
 /// @pre K*M + 5*K <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_blis_panel_a_apply(
     [[maybe_unused]] int M, int K, int i, int j) noexcept {
+  // 6*K*(i / 6) + 6*j + i % 6
   return 6 * (i / 6 * (K - 1) + j) + i;
 }
 
@@ -40,6 +41,7 @@ struct catalogue_blis_panel_a_inv_result {
 /// @pre K*((M - 1) / 6) <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_blis_panel_a_inv_result
 catalogue_blis_panel_a_inv(int M, int K, int flat) noexcept {
+  // j = 6*(flat / (6*K)) + flat % 6 < M ? flat / 6 % K : -1
   const int quotient = flat / (6 * K);
   const int total = 6 * quotient + flat % 6;
   return {total < M ? total : -1, total < M ? flat / 6 - K * quotient : -1};
@@ -51,6 +53,6 @@ catalogue_blis_panel_a_inv(int M, int K, int flat) noexcept {
       && (M - 1) / 6 * K <= 2147483647;
 }
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_HIP_H != 0x7d8cb943
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_HIP_H != 0x4fb80f3f
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_HIP_H

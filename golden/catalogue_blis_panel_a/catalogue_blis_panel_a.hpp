@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_HPP
-#define LEGO_CATALOGUE_BLIS_PANEL_A_HPP 0x3b14a650
+#define LEGO_CATALOGUE_BLIS_PANEL_A_HPP 0x646674c7
 
 #include <cstdint>
 
@@ -17,6 +17,7 @@ namespace lego {
 /// @pre K*M + 5*K <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_blis_panel_a_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t K, std::int64_t i, std::int64_t j) noexcept {
+  // 6*K*(i / 6) + 6*j + i % 6
   return 6 * (i / 6 * (K - 1) + j) + i;
 }
 
@@ -36,6 +37,7 @@ struct catalogue_blis_panel_a_inv_result {
 /// @pre K*((M - 1) / 6) <= INT64_MAX
 [[nodiscard]] constexpr catalogue_blis_panel_a_inv_result catalogue_blis_panel_a_inv(
     std::int64_t M, std::int64_t K, std::int64_t flat) noexcept {
+  // j = 6*(flat / (6*K)) + flat % 6 < M ? flat / 6 % K : -1
   const std::int64_t quotient = flat / (6 * K);
   const std::int64_t total = 6 * quotient + flat % 6;
   return {total < M ? total : -1, total < M ? flat / 6 - K * quotient : -1};
@@ -49,6 +51,6 @@ struct catalogue_blis_panel_a_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_HPP != 0x3b14a650
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_HPP != 0x646674c7
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_HPP

@@ -18,6 +18,7 @@ Physical position of the logical index (i, j).
 - Assumes `K*M + 5*K <= typemax(Int64)`
 """
 @inline function catalogue_blis_panel_a_apply(M::Int64, K::Int64, i::Int64, j::Int64)::Int64
+    # 6*K*div(i, 6) + 6*j + i % 6
     return 6 * (div(i, 6) * (K - 1) + j) + i
 end
 
@@ -40,6 +41,7 @@ Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 """
 @inline function catalogue_blis_panel_a_inv(M::Int64, K::Int64,
     flat::Int64)::NTuple{2, Int64}
+    # j = 6*div(flat, 6*K) + flat % 6 < M ? div(flat, 6) % K : -1
     quotient = div(flat, 6 * K)
     total = 6 * quotient + flat % 6
     return (total < M ? total : -1, total < M ? div(flat, 6) - K * quotient : -1)

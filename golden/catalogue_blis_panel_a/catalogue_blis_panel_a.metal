@@ -2,7 +2,7 @@
 //
 // catalogue_blis_panel_a(M, K)
 #ifndef LEGO_CATALOGUE_BLIS_PANEL_A_METAL
-#define LEGO_CATALOGUE_BLIS_PANEL_A_METAL 0x7de7f657
+#define LEGO_CATALOGUE_BLIS_PANEL_A_METAL 0x2346d829
 
 #include <metal_stdlib>
 
@@ -15,6 +15,7 @@
 /// @pre K*M + 5*K <= INT_MAX
 static inline int catalogueBlisPanelAApply(int M, int K, int i, int j) {
   (void)M;
+  // 6*K*(i / 6) + 6*j + i % 6
   return 6 * (i / 6 * (K - 1) + j) + i;
 }
 
@@ -33,11 +34,12 @@ struct CatalogueBlisPanelAInvResult {
 /// @pre M + 4 <= INT_MAX
 /// @pre K*((M - 1) / 6) <= INT_MAX
 static inline CatalogueBlisPanelAInvResult catalogueBlisPanelAInv(int M, int K, int flat) {
+  // j = 6*(flat / (6*K)) + flat % 6 < M ? flat / 6 % K : -1
   const int quotient = flat / (6 * K);
   const int total = 6 * quotient + flat % 6;
   return {total < M ? total : -1, total < M ? flat / 6 - K * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_BLIS_PANEL_A_METAL != 0x7de7f657
+#elif LEGO_CATALOGUE_BLIS_PANEL_A_METAL != 0x2346d829
 #error two different units are named catalogue_blis_panel_a; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLIS_PANEL_A_METAL

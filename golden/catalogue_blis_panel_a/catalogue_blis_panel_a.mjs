@@ -16,6 +16,7 @@
  * @returns {number} 0 <= the result < 6*K*(Math.floor((M - 1) / 6) + 1)
  */
 export function catalogueBlisPanelAApply(M, K, i, j) {
+  // 6*K*Math.floor(i / 6) + 6*j + i % 6
   return 6 * (Math.trunc(i / 6) * (K - 1) + j) + i;
 }
 
@@ -32,6 +33,7 @@ export function catalogueBlisPanelAApply(M, K, i, j) {
  * @returns {[i: number, j: number]} -1 <= i < M, -1 <= j < K
  */
 export function catalogueBlisPanelAInv(M, K, flat) {
+  // j = 6*Math.floor(flat / (6*K)) + flat % 6 < M ? Math.floor(flat / 6) % K : -1
   const quotient = Math.trunc(flat / (6 * K));
   const total = 6 * quotient + flat % 6;
   return [total < M ? total : -1, total < M ? Math.trunc(flat / 6) - K * quotient : -1];

@@ -10,6 +10,7 @@
 // Result: 0 <= the result < 6*K*((M - 1) / 6 + 1)
 // Assumes K*M + 5*K <= 2^63 - 1
 func.func @catalogue_blis_panel_a_apply(%M: i64, %K: i64, %i: i64, %j: i64) -> i64 {
+  // 6*K*(i / 6) + 6*j + i % 6
   %c6_i64 = arith.constant 6 : i64
   %c1_i64 = arith.constant 1 : i64
   %0 = arith.divsi %i, %c6_i64 : i64
@@ -30,6 +31,7 @@ func.func @catalogue_blis_panel_a_apply(%M: i64, %K: i64, %i: i64, %j: i64) -> i
 // Assumes M + 4 <= 2^63 - 1
 // Assumes K*((M - 1) / 6) <= 2^63 - 1
 func.func @catalogue_blis_panel_a_inv(%M: i64, %K: i64, %flat: i64) -> (i64, i64) {
+  // j = 6*(flat / (6*K)) + flat % 6 < M ? flat / 6 % K : -1
   %c6_i64 = arith.constant 6 : i64
   %c-1_i64 = arith.constant -1 : i64
   %0 = arith.muli %K, %c6_i64 : i64

@@ -17,6 +17,7 @@ def catalogue_blis_panel_a_apply(M: int, K: int, i: int, j: int) -> int:
     Returns:
         0 <= the result < 6*K*((M - 1) // 6 + 1)
     """
+    # 6*K*(i // 6) + 6*j + i % 6
     return 6 * (K * (i // 6) + j) + i % 6
 
 

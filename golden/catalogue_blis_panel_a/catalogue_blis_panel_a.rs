@@ -19,6 +19,7 @@
 #[inline]
 pub const fn apply(M: i64, K: i64, i: i64, j: i64) -> i64 {
     let _ = M;
+    // 6*K*(i / 6) + 6*j + i % 6
     6 * (i / 6 * (K - 1) + j) + i
 }
 
@@ -39,6 +40,7 @@ pub const fn apply(M: i64, K: i64, i: i64, j: i64) -> i64 {
 #[must_use]
 #[inline]
 pub const fn inv(M: i64, K: i64, flat: i64) -> (i64, i64) {
+    // j = if 6*(flat / (6*K)) + flat % 6 < M { flat / 6 % K } else { -1 }
     let quotient = flat / (6 * K);
     let total = 6 * quotient + flat % 6;
     (

@@ -12,6 +12,7 @@
 /// Result: 0 <= the result < 6*K*((M - 1) / 6 + 1)
 /// Assumes K*M + 5*K <= 2^31 - 1
 fn catalogueBlisPanelAApply(M: i32, K: i32, i: i32, j: i32) -> i32 {
+  // 6*K*(i / 6) + 6*j + i % 6
   return 6 * (i / 6 * (K - 1) + j) + i;
 }
 
@@ -30,6 +31,7 @@ struct CatalogueBlisPanelAInvResult {
 /// Assumes M + 4 <= 2^31 - 1
 /// Assumes K*((M - 1) / 6) <= 2^31 - 1
 fn catalogueBlisPanelAInv(M: i32, K: i32, flat: i32) -> CatalogueBlisPanelAInvResult {
+  // j = 6*(flat / (6*K)) + flat % 6 < M ? flat / 6 % K : -1
   let quotient = flat / (6 * K);
   let total = 6 * quotient + flat % 6;
   return CatalogueBlisPanelAInvResult(

@@ -23,6 +23,7 @@ def catalogue_blis_panel_a_apply(M, K, i, j):
 
     Assumes K*M + 5*K <= 2**63 - 1.
     """
+    # 6*K*(i // 6) + 6*j + i % 6
     return 6 * (i // 6 * (K - 1) + j) + i
 
 
@@ -41,6 +42,7 @@ def catalogue_blis_panel_a_inv(M, K, flat):
     Assumes M + 4 <= 2**63 - 1.
     Assumes K*((M - 1) // 6) <= 2**63 - 1.
     """
+    # j = flat // 6 % K if 6*(flat // (6*K)) + flat % 6 < M else -1
     quotient = flat // (6 * K)
     total = 6 * quotient + flat % 6
     return np.where(total < M, total, -1)[()], np.where(total < M, flat // 6 - K * quotient, -1)[()]

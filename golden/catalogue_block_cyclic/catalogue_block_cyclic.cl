@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_CL
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_CL 0x286dcc9d
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_CL 0x4c65164b
 
 /// Physical position of the logical index (i).
 /// @param N N >= 1
@@ -12,6 +12,7 @@
 /// @return 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
 /// @pre NB*P + N <= INT_MAX
 static inline int catalogue_block_cyclic_apply(int N, int NB, int P, int i) {
+  // NB*((N - 1) / (NB*P))*(i / NB % P) + NB*(i / NB / P) + i % (NB*P)
   const int i_div_NB = i / NB;
   return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
 }
@@ -30,6 +31,6 @@ static inline int catalogue_block_cyclic_inv(int N, int NB, int P, int flat) {
   return total_2 < N ? total_2 : -1;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_CL != 0x286dcc9d
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_CL != 0x4c65164b
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_CUH
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_CUH 0x58729bb7
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_CUH 0x1271b931
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -21,6 +21,7 @@
 /// @pre NB*P + N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_block_cyclic_apply(
     int N, int NB, int P, int i) noexcept {
+  // NB*((N - 1) / (NB*P))*(i / NB % P) + NB*(i / NB / P) + i % (NB*P)
   const int i_div_NB = i / NB;
   return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
 }
@@ -46,6 +47,6 @@
   return N >= 1 && NB >= 1 && P >= 1 && N <= 2147483647 && NB <= (2147483647 - N) / P;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_CUH != 0x58729bb7
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_CUH != 0x1271b931
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_CUH

@@ -18,6 +18,7 @@ contains
   elemental integer(int64) function catalogue_block_cyclic_apply(N, NB, P, i)
     integer(int64), intent(in) :: N, NB, P, i
     integer(int64) :: i_div_NB
+    ! NB*((N - 1) / (NB*P))*mod(i / NB, P) + NB*(i / NB / P) + mod(i, NB*P)
     i_div_NB = i / NB
     catalogue_block_cyclic_apply = NB &
             * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * mod(i_div_NB, P)) &

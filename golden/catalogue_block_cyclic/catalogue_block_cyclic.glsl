@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL 0x57f716a3
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL 0x1fa375f9
 
 // Physical position of the logical index (i).
 // N >= 1
@@ -15,6 +15,7 @@
 // Result: 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
 // Assumes NB*P + N <= 2^31 - 1
 int catalogueBlockCyclicApply(int N, int NB, int P, int i) {
+  // NB*((N - 1) / (NB*P))*(i / NB % P) + NB*(i / NB / P) + i % (NB*P)
   int iDivNb = i / NB;
   return NB * (iDivNb / P * (1 - P) + (N - 1) / (NB * P) * (iDivNb % P)) + i;
 }
@@ -34,6 +35,6 @@ int catalogueBlockCyclicInv(int N, int NB, int P, int flat_v) {
   return total2 < N ? total2 : -1;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL != 0x57f716a3
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL != 0x1fa375f9
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL

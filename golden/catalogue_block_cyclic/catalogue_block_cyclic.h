@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_H
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_H 0x57a8f6f2
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_H 0x78d86b48
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +15,7 @@
 /// @return 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
 /// @pre NB*P + N <= INT64_MAX
 static inline int64_t catalogue_block_cyclic_apply(int64_t N, int64_t NB, int64_t P, int64_t i) {
+  // NB*((N - 1) / (NB*P))*(i / NB % P) + NB*(i / NB / P) + i % (NB*P)
   const int64_t i_div_NB = i / NB;
   return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
 }
@@ -38,6 +39,6 @@ static inline bool catalogue_block_cyclic_fits(int64_t N, int64_t NB, int64_t P)
   return N >= 1 && NB >= 1 && P >= 1 && NB <= (INT64_MAX - N) / P;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_H != 0x57a8f6f2
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_H != 0x78d86b48
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_H

@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_HPP
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_HPP 0x6ef8fe31
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_HPP 0x1b3da858
 
 #include <cstdint>
 
@@ -17,6 +17,7 @@ namespace lego {
 /// @pre NB*P + N <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_block_cyclic_apply(
     std::int64_t N, std::int64_t NB, std::int64_t P, std::int64_t i) noexcept {
+  // NB*((N - 1) / (NB*P))*(i / NB % P) + NB*(i / NB / P) + i % (NB*P)
   const std::int64_t i_div_NB = i / NB;
   return NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i;
 }
@@ -44,6 +45,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_HPP != 0x6ef8fe31
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_HPP != 0x1b3da858
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_HPP

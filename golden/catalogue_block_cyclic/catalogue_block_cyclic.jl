@@ -19,6 +19,7 @@ Physical position of the logical index (i).
 """
 @inline function catalogue_block_cyclic_apply(N::Int64, NB::Int64, P::Int64,
     i::Int64)::Int64
+    # NB*div(N - 1, NB*P)*(div(i, NB) % P) + NB*div(div(i, NB), P) + i % (NB*P)
     i_div_NB = div(i, NB)
     return NB * (div(i_div_NB, P) * (1 - P) + div(N - 1, NB * P) * (i_div_NB % P)) + i
 end

@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_METAL
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_METAL 0x62565361
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_METAL 0x6c3dd1a4
 
 #include <metal_stdlib>
 
@@ -14,6 +14,7 @@
 /// @return 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
 /// @pre NB*P + N <= INT_MAX
 static inline int catalogueBlockCyclicApply(int N, int NB, int P, int i) {
+  // NB*((N - 1) / (NB*P))*(i / NB % P) + NB*(i / NB / P) + i % (NB*P)
   const int iDivNb = i / NB;
   return NB * (iDivNb / P * (1 - P) + (N - 1) / (NB * P) * (iDivNb % P)) + i;
 }
@@ -32,6 +33,6 @@ static inline int catalogueBlockCyclicInv(int N, int NB, int P, int flat) {
   return total2 < N ? total2 : -1;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_METAL != 0x62565361
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_METAL != 0x6c3dd1a4
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_METAL

@@ -10,6 +10,7 @@
 // Result: 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
 // Assumes NB*P + N <= 2^63 - 1
 func.func @catalogue_block_cyclic_apply(%N: i64, %NB: i64, %P: i64, %i: i64) -> i64 {
+  // NB*((N - 1) / (NB*P))*(i / NB % P) + NB*(i / NB / P) + i % (NB*P)
   %c1_i64 = arith.constant 1 : i64
   %i_div_NB = arith.divsi %i, %NB : i64
   %0 = arith.divsi %i_div_NB, %P : i64

@@ -17,6 +17,7 @@ def catalogue_block_cyclic_apply(N: int, NB: int, P: int, i: int) -> int:
     Returns:
         0 <= the result < NB*P*((N - 1) // (NB*P)) + NB*P
     """
+    # NB*((N - 1) // (NB*P))*(i // NB % P) + NB*(i // NB // P) + i % (NB*P)
     scaled = NB * P
     i_div_NB = i // NB
     return NB * ((N - 1) // scaled * (i_div_NB % P) + i_div_NB // P) + i % scaled

@@ -18,6 +18,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(N: i64, NB: i64, P: i64, i: i64) -> i64 {
+    // NB*((N - 1) / (NB*P))*(i / NB % P) + NB*(i / NB / P) + i % (NB*P)
     let i_div_NB = i / NB;
     NB * (i_div_NB / P * (1 - P) + (N - 1) / (NB * P) * (i_div_NB % P)) + i
 }

@@ -12,6 +12,7 @@
 /// Result: 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
 /// Assumes NB*P + N <= 2^31 - 1
 fn catalogueBlockCyclicApply(N: i32, NB: i32, P: i32, i: i32) -> i32 {
+  // NB*((N - 1) / (NB*P))*(i / NB % P) + NB*(i / NB / P) + i % (NB*P)
   let iDivNb = i / NB;
   return NB * (iDivNb / P * (1 - P) + (N - 1) / (NB * P) * (iDivNb % P)) + i;
 }

@@ -23,6 +23,7 @@ def catalogue_block_cyclic_apply(N, NB, P, i):
 
     Assumes NB*P + N <= 2**31 - 1.
     """
+    # NB*((N - 1) // (NB*P))*(i // NB % P) + NB*(i // NB // P) + i % (NB*P)
     i_div_NB = i // NB
     return NB * (i_div_NB // P * (1 - P) + (N - 1) // (NB * P) * (i_div_NB % P)) + i
 

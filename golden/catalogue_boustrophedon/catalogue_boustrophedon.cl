@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_CL
-#define LEGO_CATALOGUE_BOUSTROPHEDON_CL 0x2ae20268
+#define LEGO_CATALOGUE_BOUSTROPHEDON_CL 0x5091ccd1
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -13,6 +13,7 @@
 /// @pre M*N <= INT_MAX
 static inline int catalogue_boustrophedon_apply(int M, int N, int i, int j) {
   (void)M;
+  // N*i + (i % 2 == 0 ? j : N - j - 1)
   return N * i + ((i & 1) == 0 ? j : N - 1 - j);
 }
 
@@ -30,6 +31,7 @@ typedef struct catalogue_boustrophedon_inv_result {
 static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
     int M, int N, int flat) {
   (void)M;
+  // j = (flat / N) % 2 == 0 ? flat % N : N - flat % N - 1
   const int flat_div_N = flat / N;
   const int flat_mod_N = flat % N;
   const catalogue_boustrophedon_inv_result result = {
@@ -39,6 +41,6 @@ static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_CL != 0x2ae20268
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_CL != 0x5091ccd1
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_CL

@@ -18,6 +18,7 @@ contains
   elemental integer(int64) function catalogue_boustrophedon_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
+    ! N*i + merge(j, N - j - 1, mod(i, 2) == 0)
     catalogue_boustrophedon_apply = N * i + merge(j, N - 1 - j, iand(i, 1_int64) == 0)
   end function catalogue_boustrophedon_apply
 
@@ -31,6 +32,7 @@ contains
     integer(int64), intent(out) :: i, j
     integer(int64) :: flat_div_N, flat_mod_N
     associate (unused => M); end associate
+    ! j = merge(mod(flat, N), N - mod(flat, N) - 1, mod(flat / N, 2) == 0)
     flat_div_N = flat / N
     flat_mod_N = mod(flat, N)
     i = flat_div_N

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_GLSL
-#define LEGO_CATALOGUE_BOUSTROPHEDON_GLSL 0x160fec5a
+#define LEGO_CATALOGUE_BOUSTROPHEDON_GLSL 0x314e1144
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -15,6 +15,7 @@
 // Result: 0 <= the result < M*N
 // Assumes M*N <= 2^31 - 1
 int catalogueBoustrophedonApply(int M, int N, int i, int j) {
+  // N*i + (i % 2 == 0 ? j : N - j - 1)
   return N * i + ((i & 1) == 0 ? j : N - 1 - j);
 }
 
@@ -30,6 +31,7 @@ int catalogueBoustrophedonApply(int M, int N, ivec2 index) {
 // Result: 0 <= i < M, 0 <= j < N
 // Renamed: flat is flat_v here
 void catalogueBoustrophedonInv(int M, int N, int flat_v, out int i, out int j) {
+  // j = (flat_v / N) % 2 == 0 ? flat_v % N : N - flat_v % N - 1
   int flatDivN = flat_v / N;
   int flatModN = flat_v % N;
   i = flatDivN;
@@ -43,6 +45,6 @@ ivec2 catalogueBoustrophedonInv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_GLSL != 0x160fec5a
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_GLSL != 0x314e1144
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_GLSL

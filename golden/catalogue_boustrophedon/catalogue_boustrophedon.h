@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_H
-#define LEGO_CATALOGUE_BOUSTROPHEDON_H 0x574dabc7
+#define LEGO_CATALOGUE_BOUSTROPHEDON_H 0x12906d66
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +16,7 @@
 /// @pre M*N <= INT64_MAX
 static inline int64_t catalogue_boustrophedon_apply(int64_t M, int64_t N, int64_t i, int64_t j) {
   (void)M;
+  // N*i + (i % 2 == 0 ? j : N - j - 1)
   return N * i + ((i & 1) == 0 ? j : N - 1 - j);
 }
 
@@ -33,6 +34,7 @@ typedef struct catalogue_boustrophedon_inv_result {
 static inline catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
     int64_t M, int64_t N, int64_t flat) {
   (void)M;
+  // j = (flat / N) % 2 == 0 ? flat % N : N - flat % N - 1
   const int64_t flat_div_N = flat / N;
   const int64_t flat_mod_N = flat % N;
   const catalogue_boustrophedon_inv_result result = {
@@ -47,6 +49,6 @@ static inline bool catalogue_boustrophedon_fits(int64_t M, int64_t N) {
   return M >= 1 && N >= 1 && M <= INT64_MAX / N;
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_H != 0x574dabc7
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_H != 0x12906d66
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_H

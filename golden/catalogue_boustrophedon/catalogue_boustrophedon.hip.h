@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H
-#define LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H 0x7041ea60
+#define LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H 0x20fe20f6
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -21,6 +21,7 @@
 /// @pre M*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_boustrophedon_apply(
     [[maybe_unused]] int M, int N, int i, int j) noexcept {
+  // N*i + (i % 2 == 0 ? j : N - j - 1)
   return N * i + ((i & 1) == 0 ? j : N - 1 - j);
 }
 
@@ -37,6 +38,7 @@ struct catalogue_boustrophedon_inv_result {
 /// @return 0 <= i < M, 0 <= j < N
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_boustrophedon_inv_result
 catalogue_boustrophedon_inv([[maybe_unused]] int M, int N, int flat) noexcept {
+  // j = (flat / N) % 2 == 0 ? flat % N : N - flat % N - 1
   const int flat_div_N = flat / N;
   const int flat_mod_N = flat % N;
   return {flat_div_N, (flat_div_N & 1) == 0 ? flat_mod_N : N - 1 - flat_mod_N};
@@ -47,6 +49,6 @@ catalogue_boustrophedon_inv([[maybe_unused]] int M, int N, int flat) noexcept {
   return M >= 1 && N >= 1 && M <= 2147483647 / N;
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H != 0x7041ea60
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H != 0x20fe20f6
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_HIP_H

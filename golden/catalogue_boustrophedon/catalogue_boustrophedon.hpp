@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_HPP
-#define LEGO_CATALOGUE_BOUSTROPHEDON_HPP 0x465404b4
+#define LEGO_CATALOGUE_BOUSTROPHEDON_HPP 0x538a8423
 
 #include <cstdint>
 
@@ -17,6 +17,7 @@ namespace lego {
 /// @pre M*N <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_boustrophedon_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
+  // N*i + (i % 2 == 0 ? j : N - j - 1)
   return N * i + ((i & 1) == 0 ? j : N - 1 - j);
 }
 
@@ -33,6 +34,7 @@ struct catalogue_boustrophedon_inv_result {
 /// @return 0 <= i < M, 0 <= j < N
 [[nodiscard]] constexpr catalogue_boustrophedon_inv_result catalogue_boustrophedon_inv(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t flat) noexcept {
+  // j = (flat / N) % 2 == 0 ? flat % N : N - flat % N - 1
   const std::int64_t flat_div_N = flat / N;
   const std::int64_t flat_mod_N = flat % N;
   return {flat_div_N, (flat_div_N & 1) == 0 ? flat_mod_N : N - 1 - flat_mod_N};
@@ -45,6 +47,6 @@ struct catalogue_boustrophedon_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_HPP != 0x465404b4
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_HPP != 0x538a8423
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_HPP

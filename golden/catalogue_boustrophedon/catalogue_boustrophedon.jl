@@ -20,6 +20,7 @@ Physical position of the logical index (i, j).
 """
 @inline function catalogue_boustrophedon_apply(M::Int64, N::Int64, i::Int64,
     j::Int64)::Int64
+    # N*i + (i % 2 == 0 ? j : N - j - 1)
     return N * i + (i & 1 == 0 ? j : N - 1 - j)
 end
 
@@ -39,6 +40,7 @@ Logical index (i, j) of a physical position.
 """
 @inline function catalogue_boustrophedon_inv(M::Int64, N::Int64,
     flat::Int64)::NTuple{2, Int64}
+    # j = div(flat, N) % 2 == 0 ? flat % N : N - flat % N - 1
     flat_div_N = div(flat, N)
     flat_mod_N = flat % N
     return (flat_div_N, flat_div_N & 1 == 0 ? flat_mod_N : N - 1 - flat_mod_N)

@@ -2,7 +2,7 @@
 //
 // catalogue_boustrophedon(M, N)
 #ifndef LEGO_CATALOGUE_BOUSTROPHEDON_METAL
-#define LEGO_CATALOGUE_BOUSTROPHEDON_METAL 0x1aef05c8
+#define LEGO_CATALOGUE_BOUSTROPHEDON_METAL 0x543d73aa
 
 #include <metal_stdlib>
 
@@ -15,6 +15,7 @@
 /// @pre M*N <= INT_MAX
 static inline int catalogueBoustrophedonApply(int M, int N, int i, int j) {
   (void)M;
+  // N*i + (i % 2 == 0 ? j : N - j - 1)
   return N * i + ((i & 1) == 0 ? j : N - 1 - j);
 }
 
@@ -31,11 +32,12 @@ struct CatalogueBoustrophedonInvResult {
 /// @return 0 <= i < M, 0 <= j < N
 static inline CatalogueBoustrophedonInvResult catalogueBoustrophedonInv(int M, int N, int flat) {
   (void)M;
+  // j = (flat / N) % 2 == 0 ? flat % N : N - flat % N - 1
   const int flatDivN = flat / N;
   const int flatModN = flat % N;
   return {flatDivN, (flatDivN & 1) == 0 ? flatModN : N - 1 - flatModN};
 }
 
-#elif LEGO_CATALOGUE_BOUSTROPHEDON_METAL != 0x1aef05c8
+#elif LEGO_CATALOGUE_BOUSTROPHEDON_METAL != 0x543d73aa
 #error two different units are named catalogue_boustrophedon; give name= to one of them
 #endif  // LEGO_CATALOGUE_BOUSTROPHEDON_METAL

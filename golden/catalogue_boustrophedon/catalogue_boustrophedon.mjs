@@ -16,6 +16,7 @@
  * @returns {number} 0 <= the result < M*N
  */
 export function catalogueBoustrophedonApply(M, N, i, j) {
+  // N*i + (i % 2 == 0 ? j : N - j - 1)
   return N * i + ((i & 1) === 0 ? j : N - 1 - j);
 }
 
@@ -28,6 +29,7 @@ export function catalogueBoustrophedonApply(M, N, i, j) {
  * @returns {[i: number, j: number]} 0 <= i < M, 0 <= j < N
  */
 export function catalogueBoustrophedonInv(M, N, flat) {
+  // j = Math.floor(flat / N) % 2 == 0 ? flat % N : N - flat % N - 1
   const flatDivN = Math.trunc(flat / N);
   const flatModN = flat % N;
   return [flatDivN, (flatDivN & 1) === 0 ? flatModN : N - 1 - flatModN];

@@ -10,6 +10,7 @@
 // Result: 0 <= the result < M*N
 // Assumes M*N <= 2^63 - 1
 func.func @catalogue_boustrophedon_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 {
+  // N*i + (i % 2 == 0 ? j : N - j - 1)
   %c1_i64 = arith.constant 1 : i64
   %c0_i64 = arith.constant 0 : i64
   %0 = arith.muli %N, %i : i64
@@ -28,6 +29,7 @@ func.func @catalogue_boustrophedon_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> 
 // 0 <= flat < M*N
 // Result: 0 <= i < M, 0 <= j < N
 func.func @catalogue_boustrophedon_inv(%M: i64, %N: i64, %flat: i64) -> (i64, i64) {
+  // j = (flat / N) % 2 == 0 ? flat % N : N - flat % N - 1
   %c1_i64 = arith.constant 1 : i64
   %c0_i64 = arith.constant 0 : i64
   %flat_div_N = arith.divsi %flat, %N : i64

@@ -19,6 +19,7 @@
 #[inline]
 pub const fn apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
     let _ = M;
+    // N*i + (if i % 2 == 0 { j } else { N - j - 1 })
     N * i + (if i & 1 == 0 { j } else { N - 1 - j })
 }
 
@@ -36,6 +37,7 @@ pub const fn apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
 #[inline]
 pub const fn inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
     let _ = M;
+    // j = if (flat / N) % 2 == 0 { flat % N } else { N - flat % N - 1 }
     let flat_div_N = flat / N;
     let flat_mod_N = flat % N;
     (

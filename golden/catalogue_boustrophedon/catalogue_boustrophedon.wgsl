@@ -12,6 +12,7 @@
 /// Result: 0 <= the result < M*N
 /// Assumes M*N <= 2^31 - 1
 fn catalogueBoustrophedonApply(M: i32, N: i32, i: i32, j: i32) -> i32 {
+  // N*i + (i % 2 == 0 ? j : N - j - 1)
   return N * i + select(N - 1 - j, j, (i & 1) == 0);
 }
 
@@ -27,6 +28,7 @@ struct CatalogueBoustrophedonInvResult {
 /// 0 <= flat < M*N
 /// Result: 0 <= i < M, 0 <= j < N
 fn catalogueBoustrophedonInv(M: i32, N: i32, flat: i32) -> CatalogueBoustrophedonInvResult {
+  // j = (flat / N) % 2 == 0 ? flat % N : N - flat % N - 1
   let flatDivN = flat / N;
   let flatModN = flat % N;
   return CatalogueBoustrophedonInvResult(

@@ -23,6 +23,7 @@ def catalogue_boustrophedon_apply(M, N, i, j):
 
     Assumes M*N <= 2**31 - 1.
     """
+    # N*i + (j if i % 2 == 0 else N - j - 1)
     return N * i + tl.where(i & 1 == 0, j, N - 1 - j)
 
 
@@ -38,6 +39,7 @@ def catalogue_boustrophedon_inv(M, N, flat):
     Returns:
         0 <= i < M, 0 <= j < N
     """
+    # j = flat % N if (flat // N) % 2 == 0 else N - flat % N - 1
     flat_div_N = flat // N
     flat_mod_N = flat % N
     return flat_div_N, tl.where(flat_div_N & 1 == 0, flat_mod_N, N - 1 - flat_mod_N)

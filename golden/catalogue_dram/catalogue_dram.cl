@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_CL
-#define LEGO_CATALOGUE_DRAM_CL 0x34596016
+#define LEGO_CATALOGUE_DRAM_CL 0x1eafe086
 
 /// Physical position of the logical index (i, j, k).
 /// @param M M >= 1
@@ -14,6 +14,7 @@
 /// @pre 8*M*N <= INT_MAX
 static inline int catalogue_dram_apply(int M, int N, int i, int j, int k) {
   (void)M;
+  // 8*N*i + N*((i % 8) ^ j) + k
   return N * (8 * i + ((i & 7) ^ j)) + k;
 }
 
@@ -31,12 +32,14 @@ typedef struct catalogue_dram_inv_result {
 /// @return 0 <= i < M, 0 <= j < 8, 0 <= k < N
 static inline catalogue_dram_inv_result catalogue_dram_inv(int M, int N, int flat) {
   (void)M;
+  // i = flat / N / 8
+  // j = (flat / N % 8) ^ (flat / N / 8 % 8)
   const int flat_div_N = flat / N;
   const int quotient = flat_div_N >> 3;
   const catalogue_dram_inv_result result = {quotient, (flat_div_N & 7) ^ (quotient & 7), flat % N};
   return result;
 }
 
-#elif LEGO_CATALOGUE_DRAM_CL != 0x34596016
+#elif LEGO_CATALOGUE_DRAM_CL != 0x1eafe086
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_CL

@@ -19,6 +19,7 @@ contains
   elemental integer(int64) function catalogue_dram_apply(M, N, i, j, k)
     integer(int64), intent(in) :: M, N, i, j, k
     associate (unused => M); end associate
+    ! 8*N*i + N*ieor(mod(i, 8), j) + k
     catalogue_dram_apply = N * (8 * i + ieor(iand(i, 7_int64), j)) + k
   end function catalogue_dram_apply
 
@@ -32,6 +33,8 @@ contains
     integer(int64), intent(out) :: i, j, k
     integer(int64) :: flat_div_N, quotient
     associate (unused => M); end associate
+    ! i = flat / N / 8
+    ! j = ieor(mod(flat / N, 8), mod(flat / N / 8, 8))
     flat_div_N = flat / N
     quotient = shifta(flat_div_N, 3)
     i = quotient

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_DRAM_GLSL
-#define LEGO_CATALOGUE_DRAM_GLSL 0x13763cf9
+#define LEGO_CATALOGUE_DRAM_GLSL 0x781adf92
 
 // Physical position of the logical index (i, j, k).
 // M >= 1
@@ -16,6 +16,7 @@
 // Result: 0 <= the result < 8*M*N
 // Assumes 8*M*N <= 2^31 - 1
 int catalogueDramApply(int M, int N, int i, int j, int k) {
+  // 8*N*i + N*((i % 8) ^ j) + k
   return N * (8 * i + ((i & 7) ^ j)) + k;
 }
 
@@ -31,6 +32,8 @@ int catalogueDramApply(int M, int N, ivec3 index) {
 // Result: 0 <= i < M, 0 <= j < 8, 0 <= k < N
 // Renamed: flat is flat_v here
 void catalogueDramInv(int M, int N, int flat_v, out int i, out int j, out int k) {
+  // i = flat_v / N / 8
+  // j = (flat_v / N % 8) ^ (flat_v / N / 8 % 8)
   int flatDivN = flat_v / N;
   int quotient = flatDivN >> 3;
   i = quotient;
@@ -45,6 +48,6 @@ ivec3 catalogueDramInv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_DRAM_GLSL != 0x13763cf9
+#elif LEGO_CATALOGUE_DRAM_GLSL != 0x781adf92
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_H
-#define LEGO_CATALOGUE_DRAM_H 0x24105caf
+#define LEGO_CATALOGUE_DRAM_H 0x598b7c7e
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +17,7 @@
 /// @pre 8*M*N <= INT64_MAX
 static inline int64_t catalogue_dram_apply(int64_t M, int64_t N, int64_t i, int64_t j, int64_t k) {
   (void)M;
+  // 8*N*i + N*((i % 8) ^ j) + k
   return N * (8 * i + ((i & 7) ^ j)) + k;
 }
 
@@ -34,6 +35,8 @@ typedef struct catalogue_dram_inv_result {
 /// @return 0 <= i < M, 0 <= j < 8, 0 <= k < N
 static inline catalogue_dram_inv_result catalogue_dram_inv(int64_t M, int64_t N, int64_t flat) {
   (void)M;
+  // i = flat / N / 8
+  // j = (flat / N % 8) ^ (flat / N / 8 % 8)
   const int64_t flat_div_N = flat / N;
   const int64_t quotient = flat_div_N >> 3;
   const catalogue_dram_inv_result result = {quotient, (flat_div_N & 7) ^ (quotient & 7), flat % N};
@@ -45,6 +48,6 @@ static inline bool catalogue_dram_fits(int64_t M, int64_t N) {
   return M >= 1 && N >= 1 && M <= INT64_MAX / 8 / N;
 }
 
-#elif LEGO_CATALOGUE_DRAM_H != 0x24105caf
+#elif LEGO_CATALOGUE_DRAM_H != 0x598b7c7e
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_H

@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_HIP_H
-#define LEGO_CATALOGUE_DRAM_HIP_H 0x4e7bbe35
+#define LEGO_CATALOGUE_DRAM_HIP_H 0x2b27fdaa
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -22,6 +22,7 @@
 /// @pre 8*M*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_dram_apply(
     [[maybe_unused]] int M, int N, int i, int j, int k) noexcept {
+  // 8*N*i + N*((i % 8) ^ j) + k
   return N * (8 * i + ((i & 7) ^ j)) + k;
 }
 
@@ -39,6 +40,8 @@ struct catalogue_dram_inv_result {
 /// @return 0 <= i < M, 0 <= j < 8, 0 <= k < N
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_dram_inv_result catalogue_dram_inv(
     [[maybe_unused]] int M, int N, int flat) noexcept {
+  // i = flat / N / 8
+  // j = (flat / N % 8) ^ (flat / N / 8 % 8)
   const int flat_div_N = flat / N;
   const int quotient = flat_div_N >> 3;
   return {quotient, (flat_div_N & 7) ^ (quotient & 7), flat % N};
@@ -49,6 +52,6 @@ struct catalogue_dram_inv_result {
   return M >= 1 && N >= 1 && M <= 2147483647 / 8 / N;
 }
 
-#elif LEGO_CATALOGUE_DRAM_HIP_H != 0x4e7bbe35
+#elif LEGO_CATALOGUE_DRAM_HIP_H != 0x2b27fdaa
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_HIP_H

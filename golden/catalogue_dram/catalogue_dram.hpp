@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_HPP
-#define LEGO_CATALOGUE_DRAM_HPP 0x3975d3bb
+#define LEGO_CATALOGUE_DRAM_HPP 0x4f7518a4
 
 #include <cstdint>
 
@@ -19,6 +19,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int64_t catalogue_dram_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t i, std::int64_t j,
     std::int64_t k) noexcept {
+  // 8*N*i + N*((i % 8) ^ j) + k
   return N * (8 * i + ((i & 7) ^ j)) + k;
 }
 
@@ -36,6 +37,8 @@ struct catalogue_dram_inv_result {
 /// @return 0 <= i < M, 0 <= j < 8, 0 <= k < N
 [[nodiscard]] constexpr catalogue_dram_inv_result catalogue_dram_inv(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t flat) noexcept {
+  // i = flat / N / 8
+  // j = (flat / N % 8) ^ (flat / N / 8 % 8)
   const std::int64_t flat_div_N = flat / N;
   const std::int64_t quotient = flat_div_N >> 3;
   return {quotient, (flat_div_N & 7) ^ (quotient & 7), flat % N};
@@ -48,6 +51,6 @@ struct catalogue_dram_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_DRAM_HPP != 0x3975d3bb
+#elif LEGO_CATALOGUE_DRAM_HPP != 0x4f7518a4
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_HPP

@@ -20,6 +20,7 @@ Physical position of the logical index (i, j, k).
 """
 @inline function catalogue_dram_apply(M::Int64, N::Int64, i::Int64, j::Int64,
     k::Int64)::Int64
+    # 8*N*i + N*xor(i % 8, j) + k
     return N * (8 * i + xor(i & 7, j)) + k
 end
 
@@ -38,6 +39,8 @@ Logical index (i, j, k) of a physical position.
 - Result: `0 <= i < M, 0 <= j < 8, 0 <= k < N`
 """
 @inline function catalogue_dram_inv(M::Int64, N::Int64, flat::Int64)::NTuple{3, Int64}
+    # i = div(div(flat, N), 8)
+    # j = xor(div(flat, N) % 8, div(div(flat, N), 8) % 8)
     flat_div_N = div(flat, N)
     quotient = flat_div_N >> 3
     return (quotient, xor(flat_div_N & 7, quotient & 7), flat % N)

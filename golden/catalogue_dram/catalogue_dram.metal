@@ -2,7 +2,7 @@
 //
 // catalogue_dram(M, N)
 #ifndef LEGO_CATALOGUE_DRAM_METAL
-#define LEGO_CATALOGUE_DRAM_METAL 0x67d5f1e3
+#define LEGO_CATALOGUE_DRAM_METAL 0x6807f79f
 
 #include <metal_stdlib>
 
@@ -16,6 +16,7 @@
 /// @pre 8*M*N <= INT_MAX
 static inline int catalogueDramApply(int M, int N, int i, int j, int k) {
   (void)M;
+  // 8*N*i + N*((i % 8) ^ j) + k
   return N * (8 * i + ((i & 7) ^ j)) + k;
 }
 
@@ -33,11 +34,13 @@ struct CatalogueDramInvResult {
 /// @return 0 <= i < M, 0 <= j < 8, 0 <= k < N
 static inline CatalogueDramInvResult catalogueDramInv(int M, int N, int flat) {
   (void)M;
+  // i = flat / N / 8
+  // j = (flat / N % 8) ^ (flat / N / 8 % 8)
   const int flatDivN = flat / N;
   const int quotient = flatDivN >> 3;
   return {quotient, (flatDivN & 7) ^ (quotient & 7), flat % N};
 }
 
-#elif LEGO_CATALOGUE_DRAM_METAL != 0x67d5f1e3
+#elif LEGO_CATALOGUE_DRAM_METAL != 0x6807f79f
 #error two different units are named catalogue_dram; give name= to one of them
 #endif  // LEGO_CATALOGUE_DRAM_METAL

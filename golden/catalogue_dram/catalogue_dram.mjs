@@ -17,6 +17,7 @@
  * @returns {number} 0 <= the result < 8*M*N
  */
 export function catalogueDramApply(M, N, i, j, k) {
+  // 8*N*i + N*((i % 8) ^ j) + k
   return N * (8 * i + ((i & 7) ^ j)) + k;
 }
 
@@ -29,6 +30,8 @@ export function catalogueDramApply(M, N, i, j, k) {
  * @returns {[i: number, j: number, k: number]} 0 <= i < M, 0 <= j < 8, 0 <= k < N
  */
 export function catalogueDramInv(M, N, flat) {
+  // i = Math.floor(Math.floor(flat / N) / 8)
+  // j = (Math.floor(flat / N) % 8) ^ (Math.floor(Math.floor(flat / N) / 8) % 8)
   const flatDivN = Math.trunc(flat / N);
   const quotient = Math.floor(flatDivN / 8);
   return [quotient, (flatDivN & 7) ^ (quotient & 7), flat % N];

@@ -11,6 +11,7 @@
 // Result: 0 <= the result < 8*M*N
 // Assumes 8*M*N <= 2^63 - 1
 func.func @catalogue_dram_apply(%M: i64, %N: i64, %i: i64, %j: i64, %k: i64) -> i64 {
+  // 8*N*i + N*((i % 8) ^ j) + k
   %c8_i64 = arith.constant 8 : i64
   %c7_i64 = arith.constant 7 : i64
   %0 = arith.muli %i, %c8_i64 : i64
@@ -28,6 +29,8 @@ func.func @catalogue_dram_apply(%M: i64, %N: i64, %i: i64, %j: i64, %k: i64) -> 
 // 0 <= flat < 8*M*N
 // Result: 0 <= i < M, 0 <= j < 8, 0 <= k < N
 func.func @catalogue_dram_inv(%M: i64, %N: i64, %flat: i64) -> (i64, i64, i64) {
+  // i = flat / N / 8
+  // j = (flat / N % 8) ^ (flat / N / 8 % 8)
   %c3_i64 = arith.constant 3 : i64
   %c7_i64 = arith.constant 7 : i64
   %flat_div_N = arith.divsi %flat, %N : i64

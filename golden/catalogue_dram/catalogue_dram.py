@@ -18,6 +18,7 @@ def catalogue_dram_apply(M: int, N: int, i: int, j: int, k: int) -> int:
     Returns:
         0 <= the result < 8*M*N
     """
+    # 8*N*i + N*(i % 8 ^ j) + k
     return N * (8 * i + ((i % 8) ^ j)) + k
 
 

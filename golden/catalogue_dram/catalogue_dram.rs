@@ -20,6 +20,7 @@
 #[inline]
 pub const fn apply(M: i64, N: i64, i: i64, j: i64, k: i64) -> i64 {
     let _ = M;
+    // 8*N*i + N*((i % 8) ^ j) + k
     N * (8 * i + ((i & 7) ^ j)) + k
 }
 
@@ -37,6 +38,8 @@ pub const fn apply(M: i64, N: i64, i: i64, j: i64, k: i64) -> i64 {
 #[inline]
 pub const fn inv(M: i64, N: i64, flat: i64) -> (i64, i64, i64) {
     let _ = M;
+    // i = flat / N / 8
+    // j = (flat / N % 8) ^ (flat / N / 8 % 8)
     let flat_div_N = flat / N;
     let quotient = flat_div_N >> 3;
     (quotient, (flat_div_N & 7) ^ (quotient & 7), flat % N)

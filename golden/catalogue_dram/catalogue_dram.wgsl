@@ -13,6 +13,7 @@
 /// Result: 0 <= the result < 8*M*N
 /// Assumes 8*M*N <= 2^31 - 1
 fn catalogueDramApply(M: i32, N: i32, i: i32, j: i32, k: i32) -> i32 {
+  // 8*N*i + N*((i % 8) ^ j) + k
   return N * (8 * i + ((i & 7) ^ j)) + k;
 }
 
@@ -29,6 +30,8 @@ struct CatalogueDramInvResult {
 /// 0 <= flat < 8*M*N
 /// Result: 0 <= i < M, 0 <= j < 8, 0 <= k < N
 fn catalogueDramInv(M: i32, N: i32, flat: i32) -> CatalogueDramInvResult {
+  // i = flat / N / 8
+  // j = (flat / N % 8) ^ (flat / N / 8 % 8)
   let flatDivN = flat / N;
   let quotient = flatDivN >> 3u;
   return CatalogueDramInvResult(quotient, (flatDivN & 7) ^ (quotient & 7), flat % N);

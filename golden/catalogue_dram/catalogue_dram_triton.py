@@ -24,6 +24,7 @@ def catalogue_dram_apply(M, N, i, j, k):
 
     Assumes 8*M*N <= 2**31 - 1.
     """
+    # 8*N*i + N*(i % 8 ^ j) + k
     return N * (8 * i + ((i & 7) ^ j)) + k
 
 
@@ -39,6 +40,8 @@ def catalogue_dram_inv(M, N, flat):
     Returns:
         0 <= i < M, 0 <= j < 8, 0 <= k < N
     """
+    # i = flat // N // 8
+    # j = flat // N % 8 ^ flat // N // 8 % 8
     flat_div_N = flat // N
     quotient = flat_div_N >> 3
     return quotient, (flat_div_N & 7) ^ (quotient & 7), flat % N

@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_CL
-#define LEGO_CATALOGUE_EVEN_ODD_CL 0x0021542e
+#define LEGO_CATALOGUE_EVEN_ODD_CL 0x745d7e38
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param T T >= 1
@@ -17,6 +17,7 @@
 /// @pre 2*X + T + Y + Z <= INT_MAX
 /// @pre 2*T*X*Y*Z <= INT_MAX
 static inline int catalogue_even_odd_apply(int T, int Z, int Y, int X, int i, int j, int k, int l) {
+  // T*X*Y*Z*((i + j + k + l) % 2) + X*Y*Z*i + X*Y*j + X*k + l / 2
   return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1);
 }
 
@@ -54,6 +55,6 @@ static inline catalogue_even_odd_inv_result catalogue_even_odd_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_CL != 0x0021542e
+#elif LEGO_CATALOGUE_EVEN_ODD_CL != 0x745d7e38
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_CUH
-#define LEGO_CATALOGUE_EVEN_ODD_CUH 0x749a585b
+#define LEGO_CATALOGUE_EVEN_ODD_CUH 0x364e61f4
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -26,6 +26,7 @@
 /// @pre 2*T*X*Y*Z <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_even_odd_apply(
     int T, int Z, int Y, int X, int i, int j, int k, int l) noexcept {
+  // T*X*Y*Z*((i + j + k + l) % 2) + X*Y*Z*i + X*Y*j + X*k + l / 2
   return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1);
 }
 
@@ -65,6 +66,6 @@ struct catalogue_even_odd_inv_result {
       && T <= 2147483647 / 2 / X / Y / Z;
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_CUH != 0x749a585b
+#elif LEGO_CATALOGUE_EVEN_ODD_CUH != 0x364e61f4
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_CUH

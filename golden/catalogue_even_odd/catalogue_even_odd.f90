@@ -22,6 +22,7 @@ contains
   !> @pre 2*T*X*Y*Z <= huge(0_int64)
   elemental integer(int64) function catalogue_even_odd_apply(T, Z, Y, X, i, j, k, l)
     integer(int64), intent(in) :: T, Z, Y, X, i, j, k, l
+    ! T*X*Y*Z*mod(i + j + k + l, 2) + X*Y*Z*i + X*Y*j + X*k + l / 2
     catalogue_even_odd_apply = X * (Y * (Z * (T * iand(i + j + k + l, 1_int64) + i) + j) + k) &
         + shifta(l, 1)
   end function catalogue_even_odd_apply

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_EVEN_ODD_GLSL
-#define LEGO_CATALOGUE_EVEN_ODD_GLSL 0x46a5bbf6
+#define LEGO_CATALOGUE_EVEN_ODD_GLSL 0x4e5aaf44
 
 // Physical position of the logical index (i, j, k, l).
 // T >= 1
@@ -20,6 +20,7 @@
 // Assumes 2*X + T + Y + Z <= 2^31 - 1
 // Assumes 2*T*X*Y*Z <= 2^31 - 1
 int catalogueEvenOddApply(int T, int Z, int Y, int X, int i, int j, int k, int l) {
+  // T*X*Y*Z*((i + j + k + l) % 2) + X*Y*Z*i + X*Y*j + X*k + l / 2
   return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1);
 }
 
@@ -59,6 +60,6 @@ ivec4 catalogueEvenOddInv(int T, int Z, int Y, int X, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_GLSL != 0x46a5bbf6
+#elif LEGO_CATALOGUE_EVEN_ODD_GLSL != 0x4e5aaf44
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_GLSL

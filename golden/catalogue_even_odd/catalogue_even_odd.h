@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_H
-#define LEGO_CATALOGUE_EVEN_ODD_H 0x7dbf3369
+#define LEGO_CATALOGUE_EVEN_ODD_H 0x662689d5
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +21,7 @@
 /// @pre 2*T*X*Y*Z <= INT64_MAX
 static inline int64_t catalogue_even_odd_apply(
     int64_t T, int64_t Z, int64_t Y, int64_t X, int64_t i, int64_t j, int64_t k, int64_t l) {
+  // T*X*Y*Z*((i + j + k + l) % 2) + X*Y*Z*i + X*Y*j + X*k + l / 2
   return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1);
 }
 
@@ -65,6 +66,6 @@ static inline bool catalogue_even_odd_fits(int64_t T, int64_t Z, int64_t Y, int6
       && T <= INT64_MAX / 2 / X / Y / Z;
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_H != 0x7dbf3369
+#elif LEGO_CATALOGUE_EVEN_ODD_H != 0x662689d5
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_H

@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_HPP
-#define LEGO_CATALOGUE_EVEN_ODD_HPP 0x21ddfe6c
+#define LEGO_CATALOGUE_EVEN_ODD_HPP 0x2797df08
 
 #include <cstdint>
 
@@ -23,6 +23,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int64_t catalogue_even_odd_apply(
     std::int64_t T, std::int64_t Z, std::int64_t Y, std::int64_t X, std::int64_t i, std::int64_t j,
     std::int64_t k, std::int64_t l) noexcept {
+  // T*X*Y*Z*((i + j + k + l) % 2) + X*Y*Z*i + X*Y*j + X*k + l / 2
   return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1);
 }
 
@@ -64,6 +65,6 @@ struct catalogue_even_odd_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_EVEN_ODD_HPP != 0x21ddfe6c
+#elif LEGO_CATALOGUE_EVEN_ODD_HPP != 0x2797df08
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_HPP

@@ -24,6 +24,7 @@ Physical position of the logical index (i, j, k, l).
 """
 @inline function catalogue_even_odd_apply(T::Int64, Z::Int64, Y::Int64, X::Int64, i::Int64,
     j::Int64, k::Int64, l::Int64)::Int64
+    # T*X*Y*Z*((i + j + k + l) % 2) + X*Y*Z*i + X*Y*j + X*k + div(l, 2)
     return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1)
 end
 

@@ -2,7 +2,7 @@
 //
 // catalogue_even_odd(T, Z, Y, X)
 #ifndef LEGO_CATALOGUE_EVEN_ODD_METAL
-#define LEGO_CATALOGUE_EVEN_ODD_METAL 0x1bb5534f
+#define LEGO_CATALOGUE_EVEN_ODD_METAL 0x70241731
 
 #include <metal_stdlib>
 
@@ -19,6 +19,7 @@
 /// @pre 2*X + T + Y + Z <= INT_MAX
 /// @pre 2*T*X*Y*Z <= INT_MAX
 static inline int catalogueEvenOddApply(int T, int Z, int Y, int X, int i, int j, int k, int l) {
+  // T*X*Y*Z*((i + j + k + l) % 2) + X*Y*Z*i + X*Y*j + X*k + l / 2
   return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1);
 }
 
@@ -49,6 +50,6 @@ static inline CatalogueEvenOddInvResult catalogueEvenOddInv(int T, int Z, int Y,
   return {rest, rest2, rest3, 2 * (flat % X) + ((quotient2 / T + rest + rest2 + rest3) & 1)};
 }
 
-#elif LEGO_CATALOGUE_EVEN_ODD_METAL != 0x1bb5534f
+#elif LEGO_CATALOGUE_EVEN_ODD_METAL != 0x70241731
 #error two different units are named catalogue_even_odd; give name= to one of them
 #endif  // LEGO_CATALOGUE_EVEN_ODD_METAL

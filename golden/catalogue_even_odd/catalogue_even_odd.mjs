@@ -21,6 +21,7 @@
  * @returns {number} 0 <= the result < 2*T*X*Y*Z
  */
 export function catalogueEvenOddApply(T, Z, Y, X, i, j, k, l) {
+  // T*X*Y*Z*((i + j + k + l) % 2) + X*Y*Z*i + X*Y*j + X*k + Math.floor(l / 2)
   return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + Math.floor(l / 2);
 }
 

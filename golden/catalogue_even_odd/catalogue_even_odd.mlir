@@ -16,6 +16,7 @@
 // Assumes 2*T*X*Y*Z <= 2^63 - 1
 func.func @catalogue_even_odd_apply(%T: i64, %Z: i64, %Y: i64, %X: i64, %i: i64, %j: i64, %k: i64,
     %l: i64) -> i64 {
+  // T*X*Y*Z*((i + j + k + l) % 2) + X*Y*Z*i + X*Y*j + X*k + l / 2
   %c1_i64 = arith.constant 1 : i64
   %0 = arith.addi %i, %j : i64
   %1 = arith.addi %0, %k : i64

@@ -21,6 +21,7 @@ def catalogue_even_odd_apply(T: int, Z: int, Y: int, X: int, i: int, j: int, k: 
     Returns:
         0 <= the result < 2*T*X*Y*Z
     """
+    # T*X*Y*Z*((i + j + k + l) % 2) + X*Y*Z*i + X*Y*j + X*k + l // 2
     return X * (Y * (Z * (T * ((i + j + k + l) % 2) + i) + j) + k) + l // 2
 
 

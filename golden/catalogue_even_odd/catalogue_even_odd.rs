@@ -25,6 +25,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(T: i64, Z: i64, Y: i64, X: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
+    // T*X*Y*Z*((i + j + k + l) % 2) + X*Y*Z*i + X*Y*j + X*k + l / 2
     X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1)
 }
 

@@ -17,6 +17,7 @@
 /// Assumes 2*X + T + Y + Z <= 2^31 - 1
 /// Assumes 2*T*X*Y*Z <= 2^31 - 1
 fn catalogueEvenOddApply(T: i32, Z: i32, Y: i32, X: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
+  // T*X*Y*Z*((i + j + k + l) % 2) + X*Y*Z*i + X*Y*j + X*k + l / 2
   return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1u);
 }
 

@@ -26,6 +26,7 @@ def catalogue_even_odd_apply(T, Z, Y, X, i, j, k, l):
     Assumes 2*X + T + Y + Z <= 2**63 - 1.
     Assumes 2*T*X*Y*Z <= 2**63 - 1.
     """
+    # T*X*Y*Z*((i + j + k + l) % 2) + X*Y*Z*i + X*Y*j + X*k + l // 2
     return X * (Y * (Z * (T * ((i + j + k + l) & 1) + i) + j) + k) + (l >> 1)
 
 

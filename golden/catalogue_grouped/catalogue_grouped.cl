@@ -2,13 +2,14 @@
 //
 // GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 #ifndef LEGO_CATALOGUE_GROUPED_CL
-#define LEGO_CATALOGUE_GROUPED_CL 0x4065730a
+#define LEGO_CATALOGUE_GROUPED_CL 0x26db62fe
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 11
 /// @param j 0 <= j < 5
 /// @return 0 <= the result < 55
 static inline int catalogue_grouped_apply(int i, int j) {
+  // 32*(i / 8) + min(11 - 8*(i / 8), 8)*j + i
   const int bits = i & 8;
   return 4 * bits + min(11 - bits, 8) * j + i;
 }
@@ -23,6 +24,8 @@ typedef struct catalogue_grouped_inv_result {
 /// @param flat 0 <= flat < 55
 /// @return 0 <= i < 11, 0 <= j < 5
 static inline catalogue_grouped_inv_result catalogue_grouped_inv(int flat) {
+  // i = 8*(flat / 40) + flat % 40 % min(flat / 5 % 8 - flat / 5 + 11, 8)
+  // j = flat % 40 / min(flat / 5 % 8 - flat / 5 + 11, 8)
   const int scaled = 8 * (flat / 40);
   const int flat_mod_40 = flat % 40;
   const int smaller = min(11 - scaled, 8);
@@ -33,6 +36,6 @@ static inline catalogue_grouped_inv_result catalogue_grouped_inv(int flat) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_GROUPED_CL != 0x4065730a
+#elif LEGO_CATALOGUE_GROUPED_CL != 0x26db62fe
 #error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_CL

@@ -2,7 +2,7 @@
 //
 // GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 #ifndef LEGO_CATALOGUE_GROUPED_CUH
-#define LEGO_CATALOGUE_GROUPED_CUH 0x25236d77
+#define LEGO_CATALOGUE_GROUPED_CUH 0x0d5e7603
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -21,6 +21,7 @@ LEGO_HOST_DEVICE constexpr int catalogue_grouped_min(int a, int b) noexcept {
 /// @param j 0 <= j < 5
 /// @return 0 <= the result < 55
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_grouped_apply(int i, int j) noexcept {
+  // 32*(i / 8) + min(11 - 8*(i / 8), 8)*j + i
   const int bits = i & 8;
   return 4 * bits + catalogue_grouped_min(11 - bits, 8) * j + i;
 }
@@ -36,12 +37,14 @@ struct catalogue_grouped_inv_result {
 /// @return 0 <= i < 11, 0 <= j < 5
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_grouped_inv_result catalogue_grouped_inv(
     int flat) noexcept {
+  // i = 8*(flat / 40) + flat % 40 % min(flat / 5 % 8 - flat / 5 + 11, 8)
+  // j = flat % 40 / min(flat / 5 % 8 - flat / 5 + 11, 8)
   const int scaled = 8 * (flat / 40);
   const int flat_mod_40 = flat % 40;
   const int smaller = catalogue_grouped_min(11 - scaled, 8);
   return {scaled + flat_mod_40 % smaller, flat_mod_40 / smaller};
 }
 
-#elif LEGO_CATALOGUE_GROUPED_CUH != 0x25236d77
+#elif LEGO_CATALOGUE_GROUPED_CUH != 0x0d5e7603
 #error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_CUH

@@ -15,6 +15,7 @@ contains
   elemental integer(int32) function catalogue_grouped_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: bits
+    ! 32*(i / 8) + min(11 - 8*(i / 8), 8)*j + i
     bits = iand(i, 8_int32)
     catalogue_grouped_apply = 4 * bits + min(11_int32 - bits, 8_int32) * j + i
   end function catalogue_grouped_apply
@@ -26,6 +27,8 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: scaled, flat_mod_40, smaller
+    ! i = 8*(flat / 40) + mod(mod(flat, 40), min(mod(flat / 5, 8) - flat / 5 + 11, 8))
+    ! j = mod(flat, 40) / min(mod(flat / 5, 8) - flat / 5 + 11, 8)
     scaled = 8 * (flat / 40)
     flat_mod_40 = mod(flat, 40_int32)
     smaller = min(11_int32 - scaled, 8_int32)

@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_GROUPED_GLSL
-#define LEGO_CATALOGUE_GROUPED_GLSL 0x35121858
+#define LEGO_CATALOGUE_GROUPED_GLSL 0x2ec32c0e
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 11
 // 0 <= j < 5
 // Result: 0 <= the result < 55
 int catalogueGroupedApply(int i, int j) {
+  // 32*(i / 8) + min(11 - 8*(i / 8), 8)*j + i
   int bits = i & 8;
   return 4 * bits + min(11 - bits, 8) * j + i;
 }
@@ -26,6 +27,8 @@ int catalogueGroupedApply(ivec2 index) {
 // Result: 0 <= i < 11, 0 <= j < 5
 // Renamed: flat is flat_v here
 void catalogueGroupedInv(int flat_v, out int i, out int j) {
+  // i = 8*(flat_v / 40) + flat_v % 40 % min(flat_v / 5 % 8 - flat_v / 5 + 11, 8)
+  // j = flat_v % 40 / min(flat_v / 5 % 8 - flat_v / 5 + 11, 8)
   int scaled = 8 * (flat_v / 40);
   int flatMod40 = flat_v % 40;
   int smaller = min(11 - scaled, 8);
@@ -40,6 +43,6 @@ ivec2 catalogueGroupedInv(int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_GROUPED_GLSL != 0x35121858
+#elif LEGO_CATALOGUE_GROUPED_GLSL != 0x2ec32c0e
 #error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_GLSL

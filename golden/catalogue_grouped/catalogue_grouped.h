@@ -2,7 +2,7 @@
 //
 // GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 #ifndef LEGO_CATALOGUE_GROUPED_H
-#define LEGO_CATALOGUE_GROUPED_H 0x1bbb5b45
+#define LEGO_CATALOGUE_GROUPED_H 0x15ecf11e
 
 #include <stdint.h>
 
@@ -15,6 +15,7 @@ static inline int32_t catalogue_grouped_min_i32(int32_t a, int32_t b) {
 /// @param j 0 <= j < 5
 /// @return 0 <= the result < 55
 static inline int32_t catalogue_grouped_apply(int32_t i, int32_t j) {
+  // 32*(i / 8) + min(11 - 8*(i / 8), 8)*j + i
   const int32_t bits = i & 8;
   return 4 * bits + catalogue_grouped_min_i32(11 - bits, 8) * j + i;
 }
@@ -29,6 +30,8 @@ typedef struct catalogue_grouped_inv_result {
 /// @param flat 0 <= flat < 55
 /// @return 0 <= i < 11, 0 <= j < 5
 static inline catalogue_grouped_inv_result catalogue_grouped_inv(int32_t flat) {
+  // i = 8*(flat / 40) + flat % 40 % min(flat / 5 % 8 - flat / 5 + 11, 8)
+  // j = flat % 40 / min(flat / 5 % 8 - flat / 5 + 11, 8)
   const int32_t scaled = 8 * (flat / 40);
   const int32_t flat_mod_40 = flat % 40;
   const int32_t smaller = catalogue_grouped_min_i32(11 - scaled, 8);
@@ -39,6 +42,6 @@ static inline catalogue_grouped_inv_result catalogue_grouped_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_GROUPED_H != 0x1bbb5b45
+#elif LEGO_CATALOGUE_GROUPED_H != 0x15ecf11e
 #error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_H

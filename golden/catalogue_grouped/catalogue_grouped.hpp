@@ -2,7 +2,7 @@
 //
 // GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 #ifndef LEGO_CATALOGUE_GROUPED_HPP
-#define LEGO_CATALOGUE_GROUPED_HPP 0x2c242659
+#define LEGO_CATALOGUE_GROUPED_HPP 0x3ab81b79
 
 #include <algorithm>
 #include <cstdint>
@@ -15,6 +15,7 @@ namespace lego {
 /// @return 0 <= the result < 55
 [[nodiscard]] constexpr std::int32_t catalogue_grouped_apply(
     std::int32_t i, std::int32_t j) noexcept {
+  // 32*(i / 8) + min(11 - 8*(i / 8), 8)*j + i
   const std::int32_t bits = i & 8;
   return 4 * bits + std::min<std::int32_t>(11 - bits, 8) * j + i;
 }
@@ -30,6 +31,8 @@ struct catalogue_grouped_inv_result {
 /// @return 0 <= i < 11, 0 <= j < 5
 [[nodiscard]] constexpr catalogue_grouped_inv_result catalogue_grouped_inv(
     std::int32_t flat) noexcept {
+  // i = 8*(flat / 40) + flat % 40 % min(flat / 5 % 8 - flat / 5 + 11, 8)
+  // j = flat % 40 / min(flat / 5 % 8 - flat / 5 + 11, 8)
   const std::int32_t scaled = 8 * (flat / 40);
   const std::int32_t flat_mod_40 = flat % 40;
   const std::int32_t smaller = std::min<std::int32_t>(11 - scaled, 8);
@@ -38,6 +41,6 @@ struct catalogue_grouped_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_GROUPED_HPP != 0x2c242659
+#elif LEGO_CATALOGUE_GROUPED_HPP != 0x3ab81b79
 #error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_HPP

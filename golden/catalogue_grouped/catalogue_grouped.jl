@@ -15,6 +15,7 @@ Physical position of the logical index (i, j).
 - Result: `0 <= the result < 55`
 """
 @inline function catalogue_grouped_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 32*div(i, 8) + min(11 - 8*div(i, 8), 8)*j + i
     bits = i & Ti(8)
     return Ti(4) * bits + min(Ti(11) - bits, Ti(8)) * j + i
 end
@@ -32,6 +33,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 11, 0 <= j < 5`
 """
 @inline function catalogue_grouped_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = 8*div(flat, 40) + flat % 40 % min(div(flat, 5) % 8 - div(flat, 5) + 11, 8)
+    # j = div(flat % 40, min(div(flat, 5) % 8 - div(flat, 5) + 11, 8))
     scaled = Ti(8) * div(flat, Ti(40))
     flat_mod_40 = flat % Ti(40)
     smaller = min(Ti(11) - scaled, Ti(8))

@@ -2,7 +2,7 @@
 //
 // GenP([11, 5], partial(to_pid, (11, 5, 8)), partial(from_pid, (11, 5, 8)), sizes=[8])
 #ifndef LEGO_CATALOGUE_GROUPED_METAL
-#define LEGO_CATALOGUE_GROUPED_METAL 0x6f35ef8d
+#define LEGO_CATALOGUE_GROUPED_METAL 0x2851da1e
 
 #include <metal_stdlib>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 5
 /// @return 0 <= the result < 55
 static inline int catalogueGroupedApply(int i, int j) {
+  // 32*(i / 8) + min(11 - 8*(i / 8), 8)*j + i
   const int bits = i & 8;
   return 4 * bits + metal::min(11 - bits, 8) * j + i;
 }
@@ -25,12 +26,14 @@ struct CatalogueGroupedInvResult {
 /// @param flat 0 <= flat < 55
 /// @return 0 <= i < 11, 0 <= j < 5
 static inline CatalogueGroupedInvResult catalogueGroupedInv(int flat) {
+  // i = 8*(flat / 40) + flat % 40 % min(flat / 5 % 8 - flat / 5 + 11, 8)
+  // j = flat % 40 / min(flat / 5 % 8 - flat / 5 + 11, 8)
   const int scaled = 8 * (flat / 40);
   const int flatMod40 = flat % 40;
   const int smaller = metal::min(11 - scaled, 8);
   return {scaled + flatMod40 % smaller, flatMod40 / smaller};
 }
 
-#elif LEGO_CATALOGUE_GROUPED_METAL != 0x6f35ef8d
+#elif LEGO_CATALOGUE_GROUPED_METAL != 0x2851da1e
 #error two different units are named catalogue_grouped; give name= to one of them
 #endif  // LEGO_CATALOGUE_GROUPED_METAL

@@ -12,6 +12,7 @@
  * @returns {number} 0 <= the result < 55
  */
 export function catalogueGroupedApply(i, j) {
+  // 32*Math.floor(i / 8) + min(11 - 8*Math.floor(i / 8), 8)*j + i
   const bits = i & 8;
   return 4 * bits + Math.min(11 - bits, 8) * j + i;
 }
@@ -23,6 +24,7 @@ export function catalogueGroupedApply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 11, 0 <= j < 5
  */
 export function catalogueGroupedInv(flat) {
+  // j = Math.floor((flat % 40) / min(Math.floor(flat / 5) % 8 - Math.floor(flat / 5) + 11, 8))
   const scaled = 8 * Math.trunc(flat / 40);
   const flatMod40 = flat % 40;
   const smaller = Math.min(11 - scaled, 8);

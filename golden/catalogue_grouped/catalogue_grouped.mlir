@@ -7,6 +7,7 @@
 // 0 <= j < 5
 // Result: 0 <= the result < 55
 func.func @catalogue_grouped_apply(%i: i32, %j: i32) -> i32 {
+  // 32*(i / 8) + min(11 - 8*(i / 8), 8)*j + i
   %c8_i32 = arith.constant 8 : i32
   %c4_i32 = arith.constant 4 : i32
   %c11_i32 = arith.constant 11 : i32
@@ -24,6 +25,8 @@ func.func @catalogue_grouped_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 55
 // Result: 0 <= i < 11, 0 <= j < 5
 func.func @catalogue_grouped_inv(%flat: i32) -> (i32, i32) {
+  // i = 8*(flat / 40) + flat % 40 % min(flat / 5 % 8 - flat / 5 + 11, 8)
+  // j = flat % 40 / min(flat / 5 % 8 - flat / 5 + 11, 8)
   %c40_i32 = arith.constant 40 : i32
   %c8_i32 = arith.constant 8 : i32
   %c11_i32 = arith.constant 11 : i32

@@ -28,6 +28,8 @@ def catalogue_grouped_inv(flat: int) -> tuple[int, int]:
     Returns:
         0 <= i < 11, 0 <= j < 5
     """
+    # i = 8*(flat // 40) + flat % 40 % min(flat // 5 % 8 - flat // 5 + 11, 8)
+    # j = flat % 40 // min(flat // 5 % 8 - flat // 5 + 11, 8)
     scaled = 8 * (flat // 40)
     flat_mod_40 = flat % 40
     smaller = min(11 - scaled, 8)

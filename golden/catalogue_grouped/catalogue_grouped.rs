@@ -19,6 +19,7 @@ const fn min_i32(a: i32, b: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // 32*(i / 8) + min(11 - 8*(i / 8), 8)*j + i
     let bits = i & 8;
     4 * bits + min_i32(11 - bits, 8) * j + i
 }
@@ -32,6 +33,8 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = 8*(flat / 40) + flat % 40 % min(flat / 5 % 8 - flat / 5 + 11, 8)
+    // j = flat % 40 / min(flat / 5 % 8 - flat / 5 + 11, 8)
     let scaled = 8 * (flat / 40);
     let flat_mod_40 = flat % 40;
     let smaller = min_i32(11 - scaled, 8);

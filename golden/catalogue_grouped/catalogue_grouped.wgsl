@@ -9,6 +9,7 @@
 /// 0 <= j < 5
 /// Result: 0 <= the result < 55
 fn catalogueGroupedApply(i: i32, j: i32) -> i32 {
+  // 32*(i / 8) + min(11 - 8*(i / 8), 8)*j + i
   let bits = i & 8;
   return 4 * bits + min(11 - bits, 8) * j + i;
 }
@@ -23,6 +24,8 @@ struct CatalogueGroupedInvResult {
 /// 0 <= flat < 55
 /// Result: 0 <= i < 11, 0 <= j < 5
 fn catalogueGroupedInv(flat: i32) -> CatalogueGroupedInvResult {
+  // i = 8*(flat / 40) + flat % 40 % min(flat / 5 % 8 - flat / 5 + 11, 8)
+  // j = flat % 40 / min(flat / 5 % 8 - flat / 5 + 11, 8)
   let scaled = 8 * (flat / 40);
   let flatMod40 = flat % 40;
   let smaller = min(11 - scaled, 8);

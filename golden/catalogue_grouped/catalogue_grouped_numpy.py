@@ -19,6 +19,7 @@ def catalogue_grouped_apply(i, j):
     Returns:
         0 <= the result < 55
     """
+    # 32*(i // 8) + min(11 - 8*(i // 8), 8)*j + i
     bits = i & 8
     return 4 * bits + np.minimum(11 - bits, 8) * j + i
 
@@ -32,6 +33,8 @@ def catalogue_grouped_inv(flat):
     Returns:
         0 <= i < 11, 0 <= j < 5
     """
+    # i = 8*(flat // 40) + flat % 40 % min(flat // 5 % 8 - flat // 5 + 11, 8)
+    # j = flat % 40 // min(flat // 5 % 8 - flat // 5 + 11, 8)
     scaled = 8 * (flat // 40)
     flat_mod_40 = flat % 40
     smaller = np.minimum(11 - scaled, 8)

@@ -2,7 +2,7 @@
 //
 // GroupBy([12, 4, 4]).OrderBy(RegP([12, 2, 2, 2, 2], [0, 3, 1, 4, 2]))
 #ifndef LEGO_CATALOGUE_HEALPIX_4_CL
-#define LEGO_CATALOGUE_HEALPIX_4_CL 0x39ed6134
+#define LEGO_CATALOGUE_HEALPIX_4_CL 0x47d1e982
 
 /// Physical position of the logical index (i, j, k).
 /// @param i 0 <= i < 12
@@ -10,6 +10,7 @@
 /// @param k 0 <= k < 4
 /// @return 0 <= the result < 192
 static inline int catalogue_healpix_4_apply(int i, int j, int k) {
+  // 16*i + 8*(k / 2) + 4*(j / 2) + 2*(k % 2) + j % 2
   return 16 * i + 2 * ((k & 2) + ((j >> 1) + k)) + j;
 }
 
@@ -24,6 +25,9 @@ typedef struct catalogue_healpix_4_inv_result {
 /// @param flat 0 <= flat < 192
 /// @return 0 <= i < 12, 0 <= j < 4, 0 <= k < 4
 static inline catalogue_healpix_4_inv_result catalogue_healpix_4_inv(int flat) {
+  // i = flat / 16
+  // j = 2*(flat / 4 % 2) + flat % 2
+  // k = 2*(flat / 8 % 2) + flat / 2 % 2
   // The bits flat[3] flat[1] 10x0 flat[2] flat[0], highest first.
   const int bits = 2049 * flat & 0x5005;
   const int bits_2 = (bits | (bits >> 1)) & 0x3003;
@@ -31,6 +35,6 @@ static inline catalogue_healpix_4_inv_result catalogue_healpix_4_inv(int flat) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_HEALPIX_4_CL != 0x39ed6134
+#elif LEGO_CATALOGUE_HEALPIX_4_CL != 0x47d1e982
 #error two different units are named catalogue_healpix_4; give name= to one of them
 #endif  // LEGO_CATALOGUE_HEALPIX_4_CL

@@ -15,6 +15,7 @@ contains
   !> @return 0 <= the result < 192
   elemental integer(int32) function catalogue_healpix_4_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
+    ! 16*i + 8*(k / 2) + 4*(j / 2) + 2*mod(k, 2) + mod(j, 2)
     catalogue_healpix_4_apply = 16 * i + 2 * (iand(k, 2_int32) + (shifta(j, 1) + k)) + j
   end function catalogue_healpix_4_apply
 
@@ -25,6 +26,9 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
     integer(int32) :: bits, bits_2
+    ! i = flat / 16
+    ! j = 2*mod(flat / 4, 2) + mod(flat, 2)
+    ! k = 2*mod(flat / 8, 2) + mod(flat / 2, 2)
     ! The bits flat[3] flat[1] 10x0 flat[2] flat[0], highest first.
     bits = iand(2049_int32 * flat, 20485_int32)
     bits_2 = iand(ior(bits, shifta(bits, 1)), 12291_int32)

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_HEALPIX_4_GLSL
-#define LEGO_CATALOGUE_HEALPIX_4_GLSL 0x30344cae
+#define LEGO_CATALOGUE_HEALPIX_4_GLSL 0x19cd4780
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 12
@@ -13,6 +13,7 @@
 // 0 <= k < 4
 // Result: 0 <= the result < 192
 int catalogueHealpix4Apply(int i, int j, int k) {
+  // 16*i + 8*(k / 2) + 4*(j / 2) + 2*(k % 2) + j % 2
   return 16 * i + 2 * ((k & 2) + ((j >> 1) + k)) + j;
 }
 
@@ -26,6 +27,9 @@ int catalogueHealpix4Apply(ivec3 index) {
 // Result: 0 <= i < 12, 0 <= j < 4, 0 <= k < 4
 // Renamed: flat is flat_v here
 void catalogueHealpix4Inv(int flat_v, out int i, out int j, out int k) {
+  // i = flat_v / 16
+  // j = 2*(flat_v / 4 % 2) + flat_v % 2
+  // k = 2*(flat_v / 8 % 2) + flat_v / 2 % 2
   // The bits flat_v[3] flat_v[1] 10x0 flat_v[2] flat_v[0], highest first.
   int bits = 2049 * flat_v & 0x5005;
   int bits2 = (bits | (bits >> 1)) & 0x3003;
@@ -41,6 +45,6 @@ ivec3 catalogueHealpix4Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_HEALPIX_4_GLSL != 0x30344cae
+#elif LEGO_CATALOGUE_HEALPIX_4_GLSL != 0x19cd4780
 #error two different units are named catalogue_healpix_4; give name= to one of them
 #endif  // LEGO_CATALOGUE_HEALPIX_4_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([12, 4, 4]).OrderBy(RegP([12, 2, 2, 2, 2], [0, 3, 1, 4, 2]))
 #ifndef LEGO_CATALOGUE_HEALPIX_4_HIP_H
-#define LEGO_CATALOGUE_HEALPIX_4_HIP_H 0x1ad0fd9d
+#define LEGO_CATALOGUE_HEALPIX_4_HIP_H 0x47ae19f9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -19,6 +19,7 @@
 /// @return 0 <= the result < 192
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_healpix_4_apply(
     int i, int j, int k) noexcept {
+  // 16*i + 8*(k / 2) + 4*(j / 2) + 2*(k % 2) + j % 2
   return 16 * i + 2 * ((k & 2) + ((j >> 1) + k)) + j;
 }
 
@@ -34,12 +35,15 @@ struct catalogue_healpix_4_inv_result {
 /// @return 0 <= i < 12, 0 <= j < 4, 0 <= k < 4
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_healpix_4_inv_result catalogue_healpix_4_inv(
     int flat) noexcept {
+  // i = flat / 16
+  // j = 2*(flat / 4 % 2) + flat % 2
+  // k = 2*(flat / 8 % 2) + flat / 2 % 2
   // The bits flat[3] flat[1] 10x0 flat[2] flat[0], highest first.
   const int bits = 2049 * flat & 0x5005;
   const int bits_2 = (bits | (bits >> 1)) & 0x3003;
   return {flat >> 4, bits_2 & 3, bits_2 >> 12};
 }
 
-#elif LEGO_CATALOGUE_HEALPIX_4_HIP_H != 0x1ad0fd9d
+#elif LEGO_CATALOGUE_HEALPIX_4_HIP_H != 0x47ae19f9
 #error two different units are named catalogue_healpix_4; give name= to one of them
 #endif  // LEGO_CATALOGUE_HEALPIX_4_HIP_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([12, 4, 4]).OrderBy(RegP([12, 2, 2, 2, 2], [0, 3, 1, 4, 2]))
 #ifndef LEGO_CATALOGUE_HEALPIX_4_HPP
-#define LEGO_CATALOGUE_HEALPIX_4_HPP 0x08139854
+#define LEGO_CATALOGUE_HEALPIX_4_HPP 0x362ca488
 
 #include <cstdint>
 
@@ -15,6 +15,7 @@ namespace lego {
 /// @return 0 <= the result < 192
 [[nodiscard]] constexpr std::int32_t catalogue_healpix_4_apply(
     std::int32_t i, std::int32_t j, std::int32_t k) noexcept {
+  // 16*i + 8*(k / 2) + 4*(j / 2) + 2*(k % 2) + j % 2
   return 16 * i + 2 * ((k & 2) + ((j >> 1) + k)) + j;
 }
 
@@ -30,6 +31,9 @@ struct catalogue_healpix_4_inv_result {
 /// @return 0 <= i < 12, 0 <= j < 4, 0 <= k < 4
 [[nodiscard]] constexpr catalogue_healpix_4_inv_result catalogue_healpix_4_inv(
     std::int32_t flat) noexcept {
+  // i = flat / 16
+  // j = 2*(flat / 4 % 2) + flat % 2
+  // k = 2*(flat / 8 % 2) + flat / 2 % 2
   // The bits flat[3] flat[1] 10x0 flat[2] flat[0], highest first.
   const std::int32_t bits = 2049 * flat & 0x5005;
   const std::int32_t bits_2 = (bits | (bits >> 1)) & 0x3003;
@@ -38,6 +42,6 @@ struct catalogue_healpix_4_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_HEALPIX_4_HPP != 0x08139854
+#elif LEGO_CATALOGUE_HEALPIX_4_HPP != 0x362ca488
 #error two different units are named catalogue_healpix_4; give name= to one of them
 #endif  // LEGO_CATALOGUE_HEALPIX_4_HPP

@@ -17,6 +17,7 @@ Physical position of the logical index (i, j, k).
 """
 @inline function catalogue_healpix_4_apply(i::Ti, j::Ti,
     k::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 16*i + 8*div(k, 2) + 4*div(j, 2) + 2*(k % 2) + j % 2
     return Ti(16) * i + Ti(2) * ((k & Ti(2)) + ((j >> 1) + k)) + j
 end
 
@@ -33,6 +34,9 @@ Logical index (i, j, k) of a physical position.
 - Result: `0 <= i < 12, 0 <= j < 4, 0 <= k < 4`
 """
 @inline function catalogue_healpix_4_inv(flat::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = div(flat, 16)
+    # j = 2*(div(flat, 4) % 2) + flat % 2
+    # k = 2*(div(flat, 8) % 2) + div(flat, 2) % 2
     # The bits flat[3] flat[1] 10x0 flat[2] flat[0], highest first.
     bits = (Ti(2049) * flat) & Ti(20485)
     bits_2 = (bits | (bits >> 1)) & Ti(12291)

@@ -2,7 +2,7 @@
 //
 // GroupBy([12, 4, 4]).OrderBy(RegP([12, 2, 2, 2, 2], [0, 3, 1, 4, 2]))
 #ifndef LEGO_CATALOGUE_HEALPIX_4_METAL
-#define LEGO_CATALOGUE_HEALPIX_4_METAL 0x0a8ddb4b
+#define LEGO_CATALOGUE_HEALPIX_4_METAL 0x038fbe56
 
 #include <metal_stdlib>
 
@@ -12,6 +12,7 @@
 /// @param k 0 <= k < 4
 /// @return 0 <= the result < 192
 static inline int catalogueHealpix4Apply(int i, int j, int k) {
+  // 16*i + 8*(k / 2) + 4*(j / 2) + 2*(k % 2) + j % 2
   return 16 * i + 2 * ((k & 2) + ((j >> 1) + k)) + j;
 }
 
@@ -26,12 +27,15 @@ struct CatalogueHealpix4InvResult {
 /// @param flat 0 <= flat < 192
 /// @return 0 <= i < 12, 0 <= j < 4, 0 <= k < 4
 static inline CatalogueHealpix4InvResult catalogueHealpix4Inv(int flat) {
+  // i = flat / 16
+  // j = 2*(flat / 4 % 2) + flat % 2
+  // k = 2*(flat / 8 % 2) + flat / 2 % 2
   // The bits flat[3] flat[1] 10x0 flat[2] flat[0], highest first.
   const int bits = 2049 * flat & 0x5005;
   const int bits2 = (bits | (bits >> 1)) & 0x3003;
   return {flat >> 4, bits2 & 3, bits2 >> 12};
 }
 
-#elif LEGO_CATALOGUE_HEALPIX_4_METAL != 0x0a8ddb4b
+#elif LEGO_CATALOGUE_HEALPIX_4_METAL != 0x038fbe56
 #error two different units are named catalogue_healpix_4; give name= to one of them
 #endif  // LEGO_CATALOGUE_HEALPIX_4_METAL

@@ -11,6 +11,7 @@
  * @returns {number} 0 <= the result < 192
  */
 export function catalogueHealpix4Apply(i, j, k) {
+  // 16*i + 8*Math.floor(k / 2) + 4*Math.floor(j / 2) + 2*(k % 2) + j % 2
   return 16 * i + 2 * ((k & 2) + ((j >> 1) + k)) + j;
 }
 
@@ -21,6 +22,9 @@ export function catalogueHealpix4Apply(i, j, k) {
  * @returns {[i: number, j: number, k: number]} 0 <= i < 12, 0 <= j < 4, 0 <= k < 4
  */
 export function catalogueHealpix4Inv(flat) {
+  // i = Math.floor(flat / 16)
+  // j = 2*(Math.floor(flat / 4) % 2) + flat % 2
+  // k = 2*(Math.floor(flat / 8) % 2) + Math.floor(flat / 2) % 2
   const bits = 2049 * flat & 0x5005;
   const bits2 = (bits | (bits >> 1)) & 0x3003;
   return [flat >> 4, bits2 & 3, bits2 >> 12];

@@ -8,6 +8,7 @@
 // 0 <= k < 4
 // Result: 0 <= the result < 192
 func.func @catalogue_healpix_4_apply(%i: i32, %j: i32, %k: i32) -> i32 {
+  // 16*i + 8*(k / 2) + 4*(j / 2) + 2*(k % 2) + j % 2
   %c16_i32 = arith.constant 16 : i32
   %c2_i32 = arith.constant 2 : i32
   %c1_i32 = arith.constant 1 : i32
@@ -26,6 +27,9 @@ func.func @catalogue_healpix_4_apply(%i: i32, %j: i32, %k: i32) -> i32 {
 // 0 <= flat < 192
 // Result: 0 <= i < 12, 0 <= j < 4, 0 <= k < 4
 func.func @catalogue_healpix_4_inv(%flat: i32) -> (i32, i32, i32) {
+  // i = flat / 16
+  // j = 2*(flat / 4 % 2) + flat % 2
+  // k = 2*(flat / 8 % 2) + flat / 2 % 2
   %c2049_i32 = arith.constant 2049 : i32
   %c20485_i32 = arith.constant 20485 : i32
   %c1_i32 = arith.constant 1 : i32

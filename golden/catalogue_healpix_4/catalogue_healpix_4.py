@@ -16,6 +16,7 @@ def catalogue_healpix_4_apply(i: int, j: int, k: int) -> int:
     Returns:
         0 <= the result < 192
     """
+    # 16*i + 8*(k // 2) + 4*(j // 2) + 2*(k % 2) + j % 2
     return 16 * i + 4 * (k // 2) + 2 * (j // 2 + k) + j
 
 

@@ -13,6 +13,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
+    // 16*i + 8*(k / 2) + 4*(j / 2) + 2*(k % 2) + j % 2
     16 * i + 2 * ((k & 2) + ((j >> 1) + k)) + j
 }
 
@@ -25,6 +26,9 @@ pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32, i32) {
+    // i = flat / 16
+    // j = 2*(flat / 4 % 2) + flat % 2
+    // k = 2*(flat / 8 % 2) + flat / 2 % 2
     // The bits flat[3] flat[1] 10x0 flat[2] flat[0], highest first.
     let bits = (2049 * flat) & 0x5005;
     let bits_2 = (bits | (bits >> 1)) & 0x3003;

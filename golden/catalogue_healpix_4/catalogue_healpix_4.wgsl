@@ -10,6 +10,7 @@
 /// 0 <= k < 4
 /// Result: 0 <= the result < 192
 fn catalogueHealpix4Apply(i: i32, j: i32, k: i32) -> i32 {
+  // 16*i + 8*(k / 2) + 4*(j / 2) + 2*(k % 2) + j % 2
   return 16 * i + 2 * ((k & 2) + ((j >> 1u) + k)) + j;
 }
 
@@ -24,6 +25,9 @@ struct CatalogueHealpix4InvResult {
 /// 0 <= flat < 192
 /// Result: 0 <= i < 12, 0 <= j < 4, 0 <= k < 4
 fn catalogueHealpix4Inv(flat: i32) -> CatalogueHealpix4InvResult {
+  // i = flat / 16
+  // j = 2*(flat / 4 % 2) + flat % 2
+  // k = 2*(flat / 8 % 2) + flat / 2 % 2
   // The bits flat[3] flat[1] 10x0 flat[2] flat[0], highest first.
   let bits = (2049 * flat) & 0x5005;
   let bits2 = (bits | (bits >> 1u)) & 0x3003;

@@ -18,6 +18,7 @@ def catalogue_healpix_4_apply(i, j, k):
     Returns:
         0 <= the result < 192
     """
+    # 16*i + 8*(k // 2) + 4*(j // 2) + 2*(k % 2) + j % 2
     return 16 * i + 2 * ((k & 2) + ((j >> 1) + k)) + j
 
 
@@ -30,6 +31,9 @@ def catalogue_healpix_4_inv(flat):
     Returns:
         0 <= i < 12, 0 <= j < 4, 0 <= k < 4
     """
+    # i = flat // 16
+    # j = 2*(flat // 4 % 2) + flat % 2
+    # k = 2*(flat // 8 % 2) + flat // 2 % 2
     # The bits flat[3] flat[1] 10x0 flat[2] flat[0], highest first.
     bits = (2049 * flat) & 0x5005
     bits_2 = (bits | (bits >> 1)) & 0x3003

@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_CL
-#define LEGO_CATALOGUE_INTEL_Y_CL 0x369ddd43
+#define LEGO_CATALOGUE_INTEL_Y_CL 0x252b5dfa
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -14,6 +14,7 @@
 /// @pre M*N + 127*M + 31*N + 352 <= INT_MAX
 static inline int catalogue_intel_y_apply(int M, int N, int i, int j) {
   (void)M;
+  // 4096*((N - 1) / 128)*(i / 32) + 4096*(i / 32) + 512*(j / 16) + 16*(i % 32) + j % 16
   return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
 }
 
@@ -40,6 +41,6 @@ static inline catalogue_intel_y_inv_result catalogue_intel_y_inv(int M, int N, i
   return result;
 }
 
-#elif LEGO_CATALOGUE_INTEL_Y_CL != 0x369ddd43
+#elif LEGO_CATALOGUE_INTEL_Y_CL != 0x252b5dfa
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_CL

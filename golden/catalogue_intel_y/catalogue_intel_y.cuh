@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_CUH
-#define LEGO_CATALOGUE_INTEL_Y_CUH 0x297097db
+#define LEGO_CATALOGUE_INTEL_Y_CUH 0x29feae38
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -22,6 +22,7 @@
 /// @pre M*N + 127*M + 31*N + 352 <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_intel_y_apply(
     [[maybe_unused]] int M, int N, int i, int j) noexcept {
+  // 4096*((N - 1) / 128)*(i / 32) + 4096*(i / 32) + 512*(j / 16) + 16*(i % 32) + j % 16
   return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
 }
 
@@ -54,6 +55,6 @@ struct catalogue_intel_y_inv_result {
       && 32 * N + 4064 <= 2147483647;
 }
 
-#elif LEGO_CATALOGUE_INTEL_Y_CUH != 0x297097db
+#elif LEGO_CATALOGUE_INTEL_Y_CUH != 0x29feae38
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_CUH

@@ -19,6 +19,7 @@ contains
   elemental integer(int64) function catalogue_intel_y_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
+    ! 4096*((N - 1) / 128)*(i / 32) + 4096*(i / 32) + 512*(j / 16) + 16*mod(i, 32) + mod(j, 16)
     catalogue_intel_y_apply = shifta(i, 5) * (4096 * shifta(N - 1, 7) + 3584) + 496 * shifta(j, 4) &
         + 16 * i + j
   end function catalogue_intel_y_apply

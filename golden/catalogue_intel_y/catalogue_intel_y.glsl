@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_INTEL_Y_GLSL
-#define LEGO_CATALOGUE_INTEL_Y_GLSL 0x581e116b
+#define LEGO_CATALOGUE_INTEL_Y_GLSL 0x143bc5d2
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -16,6 +16,7 @@
 // Assumes 32*N + 3552 <= 2^31 - 1
 // Assumes M*N + 127*M + 31*N + 352 <= 2^31 - 1
 int catalogueIntelYApply(int M, int N, int i, int j) {
+  // 4096*((N - 1) / 128)*(i / 32) + 4096*(i / 32) + 512*(j / 16) + 16*(i % 32) + j % 16
   return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
 }
 
@@ -46,6 +47,6 @@ ivec2 catalogueIntelYInv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_INTEL_Y_GLSL != 0x581e116b
+#elif LEGO_CATALOGUE_INTEL_Y_GLSL != 0x143bc5d2
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_H
-#define LEGO_CATALOGUE_INTEL_Y_H 0x6adb7578
+#define LEGO_CATALOGUE_INTEL_Y_H 0x42b96f08
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +17,7 @@
 /// @pre M*N + 127*M + 31*N + 352 <= INT64_MAX
 static inline int64_t catalogue_intel_y_apply(int64_t M, int64_t N, int64_t i, int64_t j) {
   (void)M;
+  // 4096*((N - 1) / 128)*(i / 32) + 4096*(i / 32) + 512*(j / 16) + 16*(i % 32) + j % 16
   return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
 }
 
@@ -51,6 +52,6 @@ static inline bool catalogue_intel_y_fits(int64_t M, int64_t N) {
       && N <= (INT64_MAX - 4064) / 32;
 }
 
-#elif LEGO_CATALOGUE_INTEL_Y_H != 0x6adb7578
+#elif LEGO_CATALOGUE_INTEL_Y_H != 0x42b96f08
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_H

@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_HPP
-#define LEGO_CATALOGUE_INTEL_Y_HPP 0x24a17f4a
+#define LEGO_CATALOGUE_INTEL_Y_HPP 0x0632f057
 
 #include <cstdint>
 
@@ -18,6 +18,7 @@ namespace lego {
 /// @pre M*N + 127*M + 31*N + 352 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_intel_y_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
+  // 4096*((N - 1) / 128)*(i / 32) + 4096*(i / 32) + 512*(j / 16) + 16*(i % 32) + j % 16
   return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
 }
 
@@ -50,6 +51,6 @@ struct catalogue_intel_y_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_INTEL_Y_HPP != 0x24a17f4a
+#elif LEGO_CATALOGUE_INTEL_Y_HPP != 0x0632f057
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_HPP

@@ -2,7 +2,7 @@
 //
 // catalogue_intel_y(M, N)
 #ifndef LEGO_CATALOGUE_INTEL_Y_METAL
-#define LEGO_CATALOGUE_INTEL_Y_METAL 0x23c3dae1
+#define LEGO_CATALOGUE_INTEL_Y_METAL 0x6b5d61e1
 
 #include <metal_stdlib>
 
@@ -16,6 +16,7 @@
 /// @pre M*N + 127*M + 31*N + 352 <= INT_MAX
 static inline int catalogueIntelYApply(int M, int N, int i, int j) {
   (void)M;
+  // 4096*((N - 1) / 128)*(i / 32) + 4096*(i / 32) + 512*(j / 16) + 16*(i % 32) + j % 16
   return (i >> 5) * (4096 * ((N - 1) >> 7) + 3584) + 496 * (j >> 4) + 16 * i + j;
 }
 
@@ -38,6 +39,6 @@ static inline CatalogueIntelYInvResult catalogueIntelYInv(int M, int N, int flat
   return {total < M && total2 < N ? total : -1, total < M && total2 < N ? total2 : -1};
 }
 
-#elif LEGO_CATALOGUE_INTEL_Y_METAL != 0x23c3dae1
+#elif LEGO_CATALOGUE_INTEL_Y_METAL != 0x6b5d61e1
 #error two different units are named catalogue_intel_y; give name= to one of them
 #endif  // LEGO_CATALOGUE_INTEL_Y_METAL

@@ -11,6 +11,7 @@
 // Assumes 32*N + 3552 <= 2^63 - 1
 // Assumes M*N + 127*M + 31*N + 352 <= 2^63 - 1
 func.func @catalogue_intel_y_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 {
+  // 4096*((N - 1) / 128)*(i / 32) + 4096*(i / 32) + 512*(j / 16) + 16*(i % 32) + j % 16
   %c5_i64 = arith.constant 5 : i64
   %c1_i64 = arith.constant 1 : i64
   %c7_i64 = arith.constant 7 : i64

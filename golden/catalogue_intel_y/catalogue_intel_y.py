@@ -17,6 +17,7 @@ def catalogue_intel_y_apply(M: int, N: int, i: int, j: int) -> int:
     Returns:
         0 <= the result < 4096*((M - 1) // 32 + 1)*((N - 1) // 128 + 1)
     """
+    # 4096*((N - 1) // 128)*(i // 32) + 4096*(i // 32) + 512*(j // 16) + 16*(i % 32) + j % 16
     return i // 32 * (4096 * ((N - 1) // 128) + 3584) + 496 * (j // 16) + 16 * i + j
 
 

@@ -14,6 +14,7 @@ contains
   !> @return 0 <= the result < 1024
   elemental integer(int32) function catalogue_marlin_apply(i, j)
     integer(int32), intent(in) :: i, j
+    ! 128*mod(j, 8) + 32*mod(i / 2, 4) + 8*(j / 16) + 4*mod(i, 2) + 2*mod(j / 8, 2) + i / 8
     ! The bits j[2:0] i[2:1] j[5:4] i[0] j[3] i[3], highest first.
     catalogue_marlin_apply = ior(ior(iand(shifta(257_int32 * j, 1), 920_int32), &
             iand(16_int32 * i + shifta(j, 2), 98_int32)), &
@@ -26,6 +27,8 @@ contains
   elemental subroutine catalogue_marlin_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
+    ! i = 8*mod(flat, 2) + 2*mod(flat / 32, 4) + mod(flat / 4, 2)
+    ! j = 16*mod(flat / 8, 4) + 8*mod(flat / 2, 2) + flat / 128
     i = 8 * iand(flat, 1_int32) + iand(shifta(flat, 4), 6_int32) + iand(shifta(flat, 2), 1_int32)
     j = 2 * iand(flat, 24_int32) + 4 * iand(flat, 2_int32) + shifta(flat, 7)
   end subroutine catalogue_marlin_inv

@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_MARLIN_GLSL
-#define LEGO_CATALOGUE_MARLIN_GLSL 0x7a8f3c1c
+#define LEGO_CATALOGUE_MARLIN_GLSL 0x3b354b15
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 16
 // 0 <= j < 64
 // Result: 0 <= the result < 1024
 int catalogueMarlinApply(int i, int j) {
+  // 128*(j % 8) + 32*(i / 2 % 4) + 8*(j / 16) + 4*(i % 2) + 2*(j / 8 % 2) + i / 8
   // The bits j[2:0] i[2:1] j[5:4] i[0] j[3] i[3], highest first.
   return ((257 * j >> 1) & 0x398) | ((16 * i + (j >> 2)) & 0x62) | ((33 * i >> 3) & 5);
 }
@@ -26,6 +27,8 @@ int catalogueMarlinApply(ivec2 index) {
 // Result: 0 <= i < 16, 0 <= j < 64
 // Renamed: flat is flat_v here
 void catalogueMarlinInv(int flat_v, out int i, out int j) {
+  // i = 8*(flat_v % 2) + 2*(flat_v / 32 % 4) + flat_v / 4 % 2
+  // j = 16*(flat_v / 8 % 4) + 8*(flat_v / 2 % 2) + flat_v / 128
   i = 8 * (flat_v & 1) + ((flat_v >> 4) & 6) + ((flat_v >> 2) & 1);
   j = 2 * (flat_v & 0x18) + 4 * (flat_v & 2) + (flat_v >> 7);
 }
@@ -37,6 +40,6 @@ ivec2 catalogueMarlinInv(int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_MARLIN_GLSL != 0x7a8f3c1c
+#elif LEGO_CATALOGUE_MARLIN_GLSL != 0x3b354b15
 #error two different units are named catalogue_marlin; give name= to one of them
 #endif  // LEGO_CATALOGUE_MARLIN_GLSL

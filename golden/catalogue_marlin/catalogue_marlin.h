@@ -2,7 +2,7 @@
 //
 // Strided(((2, 4, 2, 1), (8, 2, 4, 1)), ((4, 32, 1, 1024), (128, 2, 8, 1024)))
 #ifndef LEGO_CATALOGUE_MARLIN_H
-#define LEGO_CATALOGUE_MARLIN_H 0x4ce3de03
+#define LEGO_CATALOGUE_MARLIN_H 0x2a4b7068
 
 #include <stdint.h>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 1024
 static inline int32_t catalogue_marlin_apply(int32_t i, int32_t j) {
+  // 128*(j % 8) + 32*(i / 2 % 4) + 8*(j / 16) + 4*(i % 2) + 2*(j / 8 % 2) + i / 8
   // The bits j[2:0] i[2:1] j[5:4] i[0] j[3] i[3], highest first.
   return ((257 * j >> 1) & 0x398) | ((16 * i + (j >> 2)) & 0x62) | ((33 * i >> 3) & 5);
 }
@@ -25,6 +26,8 @@ typedef struct catalogue_marlin_inv_result {
 /// @param flat 0 <= flat < 1024
 /// @return 0 <= i < 16, 0 <= j < 64
 static inline catalogue_marlin_inv_result catalogue_marlin_inv(int32_t flat) {
+  // i = 8*(flat % 2) + 2*(flat / 32 % 4) + flat / 4 % 2
+  // j = 16*(flat / 8 % 4) + 8*(flat / 2 % 2) + flat / 128
   const catalogue_marlin_inv_result result = {
       8 * (flat & 1) + ((flat >> 4) & 6) + ((flat >> 2) & 1),
       2 * (flat & 0x18) + 4 * (flat & 2) + (flat >> 7),
@@ -32,6 +35,6 @@ static inline catalogue_marlin_inv_result catalogue_marlin_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_MARLIN_H != 0x4ce3de03
+#elif LEGO_CATALOGUE_MARLIN_H != 0x2a4b7068
 #error two different units are named catalogue_marlin; give name= to one of them
 #endif  // LEGO_CATALOGUE_MARLIN_H

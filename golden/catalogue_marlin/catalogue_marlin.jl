@@ -31,6 +31,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 16, 0 <= j < 64`
 """
 @inline function catalogue_marlin_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = 8*(flat % 2) + 2*(div(flat, 32) % 4) + div(flat, 4) % 2
+    # j = 16*(div(flat, 8) % 4) + 8*(div(flat, 2) % 2) + div(flat, 128)
     return (Ti(8) * (flat & Ti(1)) + ((flat >> 4) & Ti(6)) + ((flat >> 2) & Ti(1)),
         Ti(2) * (flat & Ti(24)) + Ti(4) * (flat & Ti(2)) + (flat >> 7))
 end

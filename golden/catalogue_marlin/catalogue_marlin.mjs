@@ -20,6 +20,8 @@ export function catalogueMarlinApply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 16, 0 <= j < 64
  */
 export function catalogueMarlinInv(flat) {
+  // i = 8*(flat % 2) + 2*(Math.floor(flat / 32) % 4) + Math.floor(flat / 4) % 2
+  // j = 16*(Math.floor(flat / 8) % 4) + 8*(Math.floor(flat / 2) % 2) + Math.floor(flat / 128)
   return [
     8 * (flat & 1) + ((flat >> 4) & 6) + ((flat >> 2) & 1),
     2 * (flat & 0x18) + 4 * (flat & 2) + (flat >> 7),

@@ -7,6 +7,7 @@
 // 0 <= j < 64
 // Result: 0 <= the result < 1024
 func.func @catalogue_marlin_apply(%i: i32, %j: i32) -> i32 {
+  // 128*(j % 8) + 32*(i / 2 % 4) + 8*(j / 16) + 4*(i % 2) + 2*(j / 8 % 2) + i / 8
   %c257_i32 = arith.constant 257 : i32
   %c1_i32 = arith.constant 1 : i32
   %c920_i32 = arith.constant 920 : i32
@@ -35,6 +36,8 @@ func.func @catalogue_marlin_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 1024
 // Result: 0 <= i < 16, 0 <= j < 64
 func.func @catalogue_marlin_inv(%flat: i32) -> (i32, i32) {
+  // i = 8*(flat % 2) + 2*(flat / 32 % 4) + flat / 4 % 2
+  // j = 16*(flat / 8 % 4) + 8*(flat / 2 % 2) + flat / 128
   %c1_i32 = arith.constant 1 : i32
   %c8_i32 = arith.constant 8 : i32
   %c4_i32 = arith.constant 4 : i32

@@ -15,6 +15,7 @@ def catalogue_marlin_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 1024
     """
+    # 128*(j % 8) + 32*(i // 2 % 4) + 8*(j // 16) + 4*(i % 2) + 2*(j // 8 % 2) + i // 8
     return 128 * j - 1022 * (j // 8) - 127 * (i // 8) + 24 * (i // 2) + 4 * (j // 16 + i)
 
 

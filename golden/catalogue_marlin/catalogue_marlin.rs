@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // 128*(j % 8) + 32*(i / 2 % 4) + 8*(j / 16) + 4*(i % 2) + 2*(j / 8 % 2) + i / 8
     // The bits j[2:0] i[2:1] j[5:4] i[0] j[3] i[3], highest first.
     (((257 * j) >> 1) & 0x398) | ((16 * i + (j >> 2)) & 0x62) | (((33 * i) >> 3) & 5)
 }
@@ -25,6 +26,8 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = 8*(flat % 2) + 2*(flat / 32 % 4) + flat / 4 % 2
+    // j = 16*(flat / 8 % 4) + 8*(flat / 2 % 2) + flat / 128
     (
         8 * (flat & 1) + ((flat >> 4) & 6) + ((flat >> 2) & 1),
         2 * (flat & 0x18) + 4 * (flat & 2) + (flat >> 7),

@@ -9,6 +9,7 @@
 /// 0 <= j < 64
 /// Result: 0 <= the result < 1024
 fn catalogueMarlinApply(i: i32, j: i32) -> i32 {
+  // 128*(j % 8) + 32*(i / 2 % 4) + 8*(j / 16) + 4*(i % 2) + 2*(j / 8 % 2) + i / 8
   // The bits j[2:0] i[2:1] j[5:4] i[0] j[3] i[3], highest first.
   return (((257 * j) >> 1u) & 0x398) | ((16 * i + (j >> 2u)) & 0x62) | (((33 * i) >> 3u) & 5);
 }
@@ -23,6 +24,8 @@ struct CatalogueMarlinInvResult {
 /// 0 <= flat < 1024
 /// Result: 0 <= i < 16, 0 <= j < 64
 fn catalogueMarlinInv(flat: i32) -> CatalogueMarlinInvResult {
+  // i = 8*(flat % 2) + 2*(flat / 32 % 4) + flat / 4 % 2
+  // j = 16*(flat / 8 % 4) + 8*(flat / 2 % 2) + flat / 128
   return CatalogueMarlinInvResult(
       8 * (flat & 1) + ((flat >> 4u) & 6) + ((flat >> 2u) & 1),
       2 * (flat & 0x18) + 4 * (flat & 2) + (flat >> 7u));

@@ -17,6 +17,7 @@ def catalogue_marlin_apply(i, j):
     Returns:
         0 <= the result < 1024
     """
+    # 128*(j % 8) + 32*(i // 2 % 4) + 8*(j // 16) + 4*(i % 2) + 2*(j // 8 % 2) + i // 8
     # The bits j[2:0] i[2:1] j[5:4] i[0] j[3] i[3], highest first.
     return (((257 * j) >> 1) & 0x398) | ((16 * i + (j >> 2)) & 0x62) | (((33 * i) >> 3) & 5)
 
@@ -30,6 +31,8 @@ def catalogue_marlin_inv(flat):
     Returns:
         0 <= i < 16, 0 <= j < 64
     """
+    # i = 8*(flat % 2) + 2*(flat // 32 % 4) + flat // 4 % 2
+    # j = 16*(flat // 8 % 4) + 8*(flat // 2 % 2) + flat // 128
     return (
         8 * (flat & 1) + ((flat >> 4) & 6) + ((flat >> 2) & 1),
         2 * (flat & 0x18) + 4 * (flat & 2) + (flat >> 7),

@@ -2,13 +2,14 @@
 //
 // GroupBy([8, 32]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [3, 4, 0, 5, 1, 6, 2, 7]))
 #ifndef LEGO_CATALOGUE_MORTON_8X32_CL
-#define LEGO_CATALOGUE_MORTON_8X32_CL 0x60e7f6fe
+#define LEGO_CATALOGUE_MORTON_8X32_CL 0x759e25e1
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 8
 /// @param j 0 <= j < 32
 /// @return 0 <= the result < 256
 static inline int catalogue_morton_8x32_apply(int i, int j) {
+  // 64*(j / 8) + 32*(i / 4) + 16*(j / 4 % 2) + 8*(i / 2 % 2) + 4*(j / 2 % 2) + 2*(i % 2) + j % 2
   const int total = 512 * i + j;
   const int bits = ((total << 2) & 0x2070) | (total & 0x603);
   const int bits_2 = (bits & 0x2211) | ((bits << 1) & 0x8c4);
@@ -25,6 +26,8 @@ typedef struct catalogue_morton_8x32_inv_result {
 /// @param flat 0 <= flat < 256
 /// @return 0 <= i < 8, 0 <= j < 32
 static inline catalogue_morton_8x32_inv_result catalogue_morton_8x32_inv(int flat) {
+  // i = 4*(flat / 32 % 2) + 2*(flat / 8 % 2) + flat / 2 % 2
+  // j = 8*(flat / 64) + 4*(flat / 16 % 2) + 2*(flat / 4 % 2) + flat % 2
   // The bits flat[5] flat[3] flat[1] 4x0 flat[7:6] flat[4] flat[2] flat[0], highest first.
   const int scaled = 257 * flat;
   const int bits = (scaled & 0x2211) | ((scaled >> 1) & 0x462);
@@ -33,6 +36,6 @@ static inline catalogue_morton_8x32_inv_result catalogue_morton_8x32_inv(int fla
   return result;
 }
 
-#elif LEGO_CATALOGUE_MORTON_8X32_CL != 0x60e7f6fe
+#elif LEGO_CATALOGUE_MORTON_8X32_CL != 0x759e25e1
 #error two different units are named catalogue_morton_8x32; give name= to one of them
 #endif  // LEGO_CATALOGUE_MORTON_8X32_CL

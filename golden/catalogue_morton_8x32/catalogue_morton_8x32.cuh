@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 32]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [3, 4, 0, 5, 1, 6, 2, 7]))
 #ifndef LEGO_CATALOGUE_MORTON_8X32_CUH
-#define LEGO_CATALOGUE_MORTON_8X32_CUH 0x30bb834f
+#define LEGO_CATALOGUE_MORTON_8X32_CUH 0x6ea316aa
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 32
 /// @return 0 <= the result < 256
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_morton_8x32_apply(int i, int j) noexcept {
+  // 64*(j / 8) + 32*(i / 4) + 16*(j / 4 % 2) + 8*(i / 2 % 2) + 4*(j / 2 % 2) + 2*(i % 2) + j % 2
   const int total = 512 * i + j;
   const int bits = ((total << 2) & 0x2070) | (total & 0x603);
   const int bits_2 = (bits & 0x2211) | ((bits << 1) & 0x8c4);
@@ -34,6 +35,8 @@ struct catalogue_morton_8x32_inv_result {
 /// @return 0 <= i < 8, 0 <= j < 32
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_morton_8x32_inv_result catalogue_morton_8x32_inv(
     int flat) noexcept {
+  // i = 4*(flat / 32 % 2) + 2*(flat / 8 % 2) + flat / 2 % 2
+  // j = 8*(flat / 64) + 4*(flat / 16 % 2) + 2*(flat / 4 % 2) + flat % 2
   // The bits flat[5] flat[3] flat[1] 4x0 flat[7:6] flat[4] flat[2] flat[0], highest first.
   const int scaled = 257 * flat;
   const int bits = (scaled & 0x2211) | ((scaled >> 1) & 0x462);
@@ -41,6 +44,6 @@ struct catalogue_morton_8x32_inv_result {
   return {bits_2 >> 9, bits_2 & 31};
 }
 
-#elif LEGO_CATALOGUE_MORTON_8X32_CUH != 0x30bb834f
+#elif LEGO_CATALOGUE_MORTON_8X32_CUH != 0x6ea316aa
 #error two different units are named catalogue_morton_8x32; give name= to one of them
 #endif  // LEGO_CATALOGUE_MORTON_8X32_CUH

@@ -28,6 +28,8 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: scaled, bits, bits_2
+    ! i = 4*mod(flat / 32, 2) + 2*mod(flat / 8, 2) + mod(flat / 2, 2)
+    ! j = 8*(flat / 64) + 4*mod(flat / 16, 2) + 2*mod(flat / 4, 2) + mod(flat, 2)
     ! The bits flat[5] flat[3] flat[1] 4x0 flat[7:6] flat[4] flat[2] flat[0], highest first.
     scaled = 257 * flat
     bits = ior(iand(scaled, 8721_int32), iand(shifta(scaled, 1), 1122_int32))

@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_MORTON_8X32_GLSL
-#define LEGO_CATALOGUE_MORTON_8X32_GLSL 0x07ba29d0
+#define LEGO_CATALOGUE_MORTON_8X32_GLSL 0x7f1704e0
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 8
 // 0 <= j < 32
 // Result: 0 <= the result < 256
 int catalogueMorton8x32Apply(int i, int j) {
+  // 64*(j / 8) + 32*(i / 4) + 16*(j / 4 % 2) + 8*(i / 2 % 2) + 4*(j / 2 % 2) + 2*(i % 2) + j % 2
   int total = 512 * i + j;
   int bits = ((total << 2) & 0x2070) | (total & 0x603);
   int bits2 = (bits & 0x2211) | ((bits << 1) & 0x8c4);
@@ -28,6 +29,8 @@ int catalogueMorton8x32Apply(ivec2 index) {
 // Result: 0 <= i < 8, 0 <= j < 32
 // Renamed: flat is flat_v here
 void catalogueMorton8x32Inv(int flat_v, out int i, out int j) {
+  // i = 4*(flat_v / 32 % 2) + 2*(flat_v / 8 % 2) + flat_v / 2 % 2
+  // j = 8*(flat_v / 64) + 4*(flat_v / 16 % 2) + 2*(flat_v / 4 % 2) + flat_v % 2
   int scaled = 257 * flat_v;
   int bits = (scaled & 0x2211) | ((scaled >> 1) & 0x462);
   int bits2 = ((bits >> 2) & 0x81c) | (bits & 0x603);
@@ -42,6 +45,6 @@ ivec2 catalogueMorton8x32Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_MORTON_8X32_GLSL != 0x07ba29d0
+#elif LEGO_CATALOGUE_MORTON_8X32_GLSL != 0x7f1704e0
 #error two different units are named catalogue_morton_8x32; give name= to one of them
 #endif  // LEGO_CATALOGUE_MORTON_8X32_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 32]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [3, 4, 0, 5, 1, 6, 2, 7]))
 #ifndef LEGO_CATALOGUE_MORTON_8X32_HPP
-#define LEGO_CATALOGUE_MORTON_8X32_HPP 0x4c0f3850
+#define LEGO_CATALOGUE_MORTON_8X32_HPP 0x74e44a91
 
 #include <cstdint>
 
@@ -14,6 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 256
 [[nodiscard]] constexpr std::int32_t catalogue_morton_8x32_apply(
     std::int32_t i, std::int32_t j) noexcept {
+  // 64*(j / 8) + 32*(i / 4) + 16*(j / 4 % 2) + 8*(i / 2 % 2) + 4*(j / 2 % 2) + 2*(i % 2) + j % 2
   const std::int32_t total = 512 * i + j;
   const std::int32_t bits = ((total << 2) & 0x2070) | (total & 0x603);
   const std::int32_t bits_2 = (bits & 0x2211) | ((bits << 1) & 0x8c4);
@@ -31,6 +32,8 @@ struct catalogue_morton_8x32_inv_result {
 /// @return 0 <= i < 8, 0 <= j < 32
 [[nodiscard]] constexpr catalogue_morton_8x32_inv_result catalogue_morton_8x32_inv(
     std::int32_t flat) noexcept {
+  // i = 4*(flat / 32 % 2) + 2*(flat / 8 % 2) + flat / 2 % 2
+  // j = 8*(flat / 64) + 4*(flat / 16 % 2) + 2*(flat / 4 % 2) + flat % 2
   // The bits flat[5] flat[3] flat[1] 4x0 flat[7:6] flat[4] flat[2] flat[0], highest first.
   const std::int32_t scaled = 257 * flat;
   const std::int32_t bits = (scaled & 0x2211) | ((scaled >> 1) & 0x462);
@@ -40,6 +43,6 @@ struct catalogue_morton_8x32_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_MORTON_8X32_HPP != 0x4c0f3850
+#elif LEGO_CATALOGUE_MORTON_8X32_HPP != 0x74e44a91
 #error two different units are named catalogue_morton_8x32; give name= to one of them
 #endif  // LEGO_CATALOGUE_MORTON_8X32_HPP

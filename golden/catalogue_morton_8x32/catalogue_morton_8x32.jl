@@ -35,6 +35,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 8, 0 <= j < 32`
 """
 @inline function catalogue_morton_8x32_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = 4*(div(flat, 32) % 2) + 2*(div(flat, 8) % 2) + div(flat, 2) % 2
+    # j = 8*div(flat, 64) + 4*(div(flat, 16) % 2) + 2*(div(flat, 4) % 2) + flat % 2
     # The bits flat[5] flat[3] flat[1] 4x0 flat[7:6] flat[4] flat[2] flat[0], highest first.
     scaled = Ti(257) * flat
     bits = (scaled & Ti(8721)) | ((scaled >> 1) & Ti(1122))

@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 32]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [3, 4, 0, 5, 1, 6, 2, 7]))
 #ifndef LEGO_CATALOGUE_MORTON_8X32_METAL
-#define LEGO_CATALOGUE_MORTON_8X32_METAL 0x55a8e183
+#define LEGO_CATALOGUE_MORTON_8X32_METAL 0x4040da4a
 
 #include <metal_stdlib>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 32
 /// @return 0 <= the result < 256
 static inline int catalogueMorton8x32Apply(int i, int j) {
+  // 64*(j / 8) + 32*(i / 4) + 16*(j / 4 % 2) + 8*(i / 2 % 2) + 4*(j / 2 % 2) + 2*(i % 2) + j % 2
   const int total = 512 * i + j;
   const int bits = ((total << 2) & 0x2070) | (total & 0x603);
   const int bits2 = (bits & 0x2211) | ((bits << 1) & 0x8c4);
@@ -27,6 +28,8 @@ struct CatalogueMorton8x32InvResult {
 /// @param flat 0 <= flat < 256
 /// @return 0 <= i < 8, 0 <= j < 32
 static inline CatalogueMorton8x32InvResult catalogueMorton8x32Inv(int flat) {
+  // i = 4*(flat / 32 % 2) + 2*(flat / 8 % 2) + flat / 2 % 2
+  // j = 8*(flat / 64) + 4*(flat / 16 % 2) + 2*(flat / 4 % 2) + flat % 2
   // The bits flat[5] flat[3] flat[1] 4x0 flat[7:6] flat[4] flat[2] flat[0], highest first.
   const int scaled = 257 * flat;
   const int bits = (scaled & 0x2211) | ((scaled >> 1) & 0x462);
@@ -34,6 +37,6 @@ static inline CatalogueMorton8x32InvResult catalogueMorton8x32Inv(int flat) {
   return {bits2 >> 9, bits2 & 31};
 }
 
-#elif LEGO_CATALOGUE_MORTON_8X32_METAL != 0x55a8e183
+#elif LEGO_CATALOGUE_MORTON_8X32_METAL != 0x4040da4a
 #error two different units are named catalogue_morton_8x32; give name= to one of them
 #endif  // LEGO_CATALOGUE_MORTON_8X32_METAL

@@ -23,6 +23,7 @@ export function catalogueMorton8x32Apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 8, 0 <= j < 32
  */
 export function catalogueMorton8x32Inv(flat) {
+  // i = 4*(Math.floor(flat / 32) % 2) + 2*(Math.floor(flat / 8) % 2) + Math.floor(flat / 2) % 2
   const scaled = 257 * flat;
   const bits = (scaled & 0x2211) | ((scaled >> 1) & 0x462);
   const bits2 = ((bits >> 2) & 0x81c) | (bits & 0x603);

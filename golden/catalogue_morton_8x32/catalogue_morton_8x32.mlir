@@ -7,6 +7,7 @@
 // 0 <= j < 32
 // Result: 0 <= the result < 256
 func.func @catalogue_morton_8x32_apply(%i: i32, %j: i32) -> i32 {
+  // 64*(j / 8) + 32*(i / 4) + 16*(j / 4 % 2) + 8*(i / 2 % 2) + 4*(j / 2 % 2) + 2*(i % 2) + j % 2
   %c512_i32 = arith.constant 512 : i32
   %c2_i32 = arith.constant 2 : i32
   %c8304_i32 = arith.constant 8304 : i32
@@ -36,6 +37,8 @@ func.func @catalogue_morton_8x32_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 256
 // Result: 0 <= i < 8, 0 <= j < 32
 func.func @catalogue_morton_8x32_inv(%flat: i32) -> (i32, i32) {
+  // i = 4*(flat / 32 % 2) + 2*(flat / 8 % 2) + flat / 2 % 2
+  // j = 8*(flat / 64) + 4*(flat / 16 % 2) + 2*(flat / 4 % 2) + flat % 2
   %c257_i32 = arith.constant 257 : i32
   %c8721_i32 = arith.constant 8721 : i32
   %c1_i32 = arith.constant 1 : i32

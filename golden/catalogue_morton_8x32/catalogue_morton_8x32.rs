@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // 64*(j / 8) + 32*(i / 4) + 16*(j / 4 % 2) + 8*(i / 2 % 2) + 4*(j / 2 % 2) + 2*(i % 2) + j % 2
     let total = 512 * i + j;
     let bits = ((total << 2) & 0x2070) | (total & 0x603);
     let bits_2 = (bits & 0x2211) | ((bits << 1) & 0x8c4);
@@ -27,6 +28,8 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = 4*(flat / 32 % 2) + 2*(flat / 8 % 2) + flat / 2 % 2
+    // j = 8*(flat / 64) + 4*(flat / 16 % 2) + 2*(flat / 4 % 2) + flat % 2
     // The bits flat[5] flat[3] flat[1] 4x0 flat[7:6] flat[4] flat[2] flat[0], highest first.
     let scaled = 257 * flat;
     let bits = (scaled & 0x2211) | ((scaled >> 1) & 0x462);

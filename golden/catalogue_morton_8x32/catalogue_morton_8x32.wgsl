@@ -9,6 +9,7 @@
 /// 0 <= j < 32
 /// Result: 0 <= the result < 256
 fn catalogueMorton8x32Apply(i: i32, j: i32) -> i32 {
+  // 64*(j / 8) + 32*(i / 4) + 16*(j / 4 % 2) + 8*(i / 2 % 2) + 4*(j / 2 % 2) + 2*(i % 2) + j % 2
   let total = 512 * i + j;
   let bits = ((total << 2u) & 0x2070) | (total & 0x603);
   let bits2 = (bits & 0x2211) | ((bits << 1u) & 0x8c4);
@@ -25,6 +26,8 @@ struct CatalogueMorton8x32InvResult {
 /// 0 <= flat < 256
 /// Result: 0 <= i < 8, 0 <= j < 32
 fn catalogueMorton8x32Inv(flat: i32) -> CatalogueMorton8x32InvResult {
+  // i = 4*(flat / 32 % 2) + 2*(flat / 8 % 2) + flat / 2 % 2
+  // j = 8*(flat / 64) + 4*(flat / 16 % 2) + 2*(flat / 4 % 2) + flat % 2
   // The bits flat[5] flat[3] flat[1] 4x0 flat[7:6] flat[4] flat[2] flat[0], highest first.
   let scaled = 257 * flat;
   let bits = (scaled & 0x2211) | ((scaled >> 1u) & 0x462);

@@ -32,6 +32,8 @@ def catalogue_morton_8x32_inv(flat):
     Returns:
         0 <= i < 8, 0 <= j < 32
     """
+    # i = 4*(flat // 32 % 2) + 2*(flat // 8 % 2) + flat // 2 % 2
+    # j = 8*(flat // 64) + 4*(flat // 16 % 2) + 2*(flat // 4 % 2) + flat % 2
     # The bits flat[5] flat[3] flat[1] 4x0 flat[7:6] flat[4] flat[2] flat[0], highest first.
     scaled = 257 * flat
     bits = (scaled & 0x2211) | ((scaled >> 1) & 0x462)

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_CL
-#define LEGO_CATALOGUE_NCHW16C_CL 0x5c91af20
+#define LEGO_CATALOGUE_NCHW16C_CL 0x4d1a79de
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param N N >= 1
@@ -17,6 +17,7 @@
 /// @pre C*H*N*W + 15*H*N*W <= INT_MAX
 static inline int catalogue_nchw16c_apply(int N, int C, int H, int W, int i, int j, int k, int l) {
   (void)N;
+  // 16*H*W*((C - 1) / 16)*i + 16*H*W*(j / 16) + 16*H*W*i + 16*W*k + 16*l + j % 16
   return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15);
 }
 
@@ -41,6 +42,8 @@ typedef struct catalogue_nchw16c_inv_result {
 static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
     int N, int C, int H, int W, int flat) {
   (void)N;
+  // k = 16*(flat / (16*W) / H % ((C - 1) / 16 + 1)) + flat % 16 < C ? flat / (16*W) % H : -1
+  // l = 16*(flat / (16*W) / H % ((C - 1) / 16 + 1)) + flat % 16 < C ? flat / 16 % W : -1
   const int quotient = flat / (16 * W);
   const int quotient_2 = quotient / H;
   const int quotient_3 = (C + 15) >> 4;
@@ -54,6 +57,6 @@ static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
   return result;
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_CL != 0x5c91af20
+#elif LEGO_CATALOGUE_NCHW16C_CL != 0x4d1a79de
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_CUH
-#define LEGO_CATALOGUE_NCHW16C_CUH 0x29fae239
+#define LEGO_CATALOGUE_NCHW16C_CUH 0x7d16b4a9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -25,6 +25,7 @@
 /// @pre C*H*N*W + 15*H*N*W <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_nchw16c_apply(
     [[maybe_unused]] int N, int C, int H, int W, int i, int j, int k, int l) noexcept {
+  // 16*H*W*((C - 1) / 16)*i + 16*H*W*(j / 16) + 16*H*W*i + 16*W*k + 16*l + j % 16
   return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15);
 }
 
@@ -48,6 +49,8 @@ struct catalogue_nchw16c_inv_result {
 /// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
     [[maybe_unused]] int N, int C, int H, int W, int flat) noexcept {
+  // k = 16*(flat / (16*W) / H % ((C - 1) / 16 + 1)) + flat % 16 < C ? flat / (16*W) % H : -1
+  // l = 16*(flat / (16*W) / H % ((C - 1) / 16 + 1)) + flat % 16 < C ? flat / 16 % W : -1
   const int quotient = flat / (16 * W);
   const int quotient_2 = quotient / H;
   const int quotient_3 = (C + 15) >> 4;
@@ -68,6 +71,6 @@ struct catalogue_nchw16c_inv_result {
       && (C - 1) / 16 <= (2147483647 - (H * N - 1) * W) / H / N / W;
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_CUH != 0x29fae239
+#elif LEGO_CATALOGUE_NCHW16C_CUH != 0x7d16b4a9
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_CUH

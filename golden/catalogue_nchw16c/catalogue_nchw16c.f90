@@ -22,6 +22,7 @@ contains
   elemental integer(int64) function catalogue_nchw16c_apply(N, C, H, W, i, j, k, l)
     integer(int64), intent(in) :: N, C, H, W, i, j, k, l
     associate (unused => N); end associate
+    ! 16*H*W*((C - 1) / 16)*i + 16*H*W*(j / 16) + 16*H*W*i + 16*W*k + 16*l + mod(j, 16)
     catalogue_nchw16c_apply = 16 * (W * (H * (i * shifta(C + 15, 4) + shifta(j, 4)) + k) + l) &
         + iand(j, 15_int64)
   end function catalogue_nchw16c_apply

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_NCHW16C_GLSL
-#define LEGO_CATALOGUE_NCHW16C_GLSL 0x55e65df0
+#define LEGO_CATALOGUE_NCHW16C_GLSL 0x1b1acdee
 
 // Physical position of the logical index (i, j, k, l).
 // N >= 1
@@ -19,6 +19,7 @@
 // Result: 0 <= the result < 16*H*N*W*((C - 1) / 16 + 1)
 // Assumes C*H*N*W + 15*H*N*W <= 2^31 - 1
 int catalogueNchw16cApply(int N, int C, int H, int W, int i, int j, int k, int l) {
+  // 16*H*W*((C - 1) / 16)*i + 16*H*W*(j / 16) + 16*H*W*i + 16*W*k + 16*l + j % 16
   return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15);
 }
 
@@ -40,6 +41,8 @@ int catalogueNchw16cApply(int N, int C, int H, int W, ivec4 index) {
 // Renamed: flat is flat_v here
 void catalogueNchw16cInv(
     int N, int C, int H, int W, int flat_v, out int i, out int j, out int k, out int l) {
+  // k = 16*(flat_v / (16*W) / H % ((C - 1) / 16 + 1)) + flat_v % 16 < C ? flat_v / (16*W) % H : -1
+  // l = 16*(flat_v / (16*W) / H % ((C - 1) / 16 + 1)) + flat_v % 16 < C ? flat_v / 16 % W : -1
   int quotient = flat_v / (16 * W);
   int quotient2 = quotient / H;
   int quotient3 = (C + 15) >> 4;
@@ -57,6 +60,6 @@ ivec4 catalogueNchw16cInv(int N, int C, int H, int W, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_GLSL != 0x55e65df0
+#elif LEGO_CATALOGUE_NCHW16C_GLSL != 0x1b1acdee
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_H
-#define LEGO_CATALOGUE_NCHW16C_H 0x088c9802
+#define LEGO_CATALOGUE_NCHW16C_H 0x2e704f36
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +21,7 @@
 static inline int64_t catalogue_nchw16c_apply(
     int64_t N, int64_t C, int64_t H, int64_t W, int64_t i, int64_t j, int64_t k, int64_t l) {
   (void)N;
+  // 16*H*W*((C - 1) / 16)*i + 16*H*W*(j / 16) + 16*H*W*i + 16*W*k + 16*l + j % 16
   return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15);
 }
 
@@ -45,6 +46,8 @@ typedef struct catalogue_nchw16c_inv_result {
 static inline catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
     int64_t N, int64_t C, int64_t H, int64_t W, int64_t flat) {
   (void)N;
+  // k = 16*(flat / (16*W) / H % ((C - 1) / 16 + 1)) + flat % 16 < C ? flat / (16*W) % H : -1
+  // l = 16*(flat / (16*W) / H % ((C - 1) / 16 + 1)) + flat % 16 < C ? flat / 16 % W : -1
   const int64_t quotient = flat / (16 * W);
   const int64_t quotient_2 = quotient / H;
   const int64_t quotient_3 = (C + 15) >> 4;
@@ -65,6 +68,6 @@ static inline bool catalogue_nchw16c_fits(int64_t N, int64_t C, int64_t H, int64
       && (C - 1) / 16 <= (INT64_MAX - (H * N - 1) * W) / H / N / W;
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_H != 0x088c9802
+#elif LEGO_CATALOGUE_NCHW16C_H != 0x2e704f36
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_H

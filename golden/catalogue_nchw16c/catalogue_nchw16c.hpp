@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_HPP
-#define LEGO_CATALOGUE_NCHW16C_HPP 0x6f366fda
+#define LEGO_CATALOGUE_NCHW16C_HPP 0x6bb073e7
 
 #include <cstdint>
 
@@ -22,6 +22,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int64_t catalogue_nchw16c_apply(
     [[maybe_unused]] std::int64_t N, std::int64_t C, std::int64_t H, std::int64_t W, std::int64_t i,
     std::int64_t j, std::int64_t k, std::int64_t l) noexcept {
+  // 16*H*W*((C - 1) / 16)*i + 16*H*W*(j / 16) + 16*H*W*i + 16*W*k + 16*l + j % 16
   return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15);
 }
 
@@ -46,6 +47,8 @@ struct catalogue_nchw16c_inv_result {
 [[nodiscard]] constexpr catalogue_nchw16c_inv_result catalogue_nchw16c_inv(
     [[maybe_unused]] std::int64_t N, std::int64_t C, std::int64_t H, std::int64_t W,
     std::int64_t flat) noexcept {
+  // k = 16*(flat / (16*W) / H % ((C - 1) / 16 + 1)) + flat % 16 < C ? flat / (16*W) % H : -1
+  // l = 16*(flat / (16*W) / H % ((C - 1) / 16 + 1)) + flat % 16 < C ? flat / 16 % W : -1
   const std::int64_t quotient = flat / (16 * W);
   const std::int64_t quotient_2 = quotient / H;
   const std::int64_t quotient_3 = (C + 15) >> 4;
@@ -68,6 +71,6 @@ struct catalogue_nchw16c_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_NCHW16C_HPP != 0x6f366fda
+#elif LEGO_CATALOGUE_NCHW16C_HPP != 0x6bb073e7
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_HPP

@@ -23,6 +23,7 @@ Physical position of the logical index (i, j, k, l).
 """
 @inline function catalogue_nchw16c_apply(N::Int64, C::Int64, H::Int64, W::Int64, i::Int64,
     j::Int64, k::Int64, l::Int64)::Int64
+    # 16*H*W*div(C - 1, 16)*i + 16*H*W*div(j, 16) + 16*H*W*i + 16*W*k + 16*l + j % 16
     return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15)
 end
 

@@ -2,7 +2,7 @@
 //
 // catalogue_nchw16c(N, C, H, W)
 #ifndef LEGO_CATALOGUE_NCHW16C_METAL
-#define LEGO_CATALOGUE_NCHW16C_METAL 0x17e3e611
+#define LEGO_CATALOGUE_NCHW16C_METAL 0x2895afa5
 
 #include <metal_stdlib>
 
@@ -19,6 +19,7 @@
 /// @pre C*H*N*W + 15*H*N*W <= INT_MAX
 static inline int catalogueNchw16cApply(int N, int C, int H, int W, int i, int j, int k, int l) {
   (void)N;
+  // 16*H*W*((C - 1) / 16)*i + 16*H*W*(j / 16) + 16*H*W*i + 16*W*k + 16*l + j % 16
   return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15);
 }
 
@@ -42,6 +43,8 @@ struct CatalogueNchw16cInvResult {
 /// @pre H*N*W*((C - 1) / 16) + H*N*W - W <= INT_MAX
 static inline CatalogueNchw16cInvResult catalogueNchw16cInv(int N, int C, int H, int W, int flat) {
   (void)N;
+  // k = 16*(flat / (16*W) / H % ((C - 1) / 16 + 1)) + flat % 16 < C ? flat / (16*W) % H : -1
+  // l = 16*(flat / (16*W) / H % ((C - 1) / 16 + 1)) + flat % 16 < C ? flat / 16 % W : -1
   const int quotient = flat / (16 * W);
   const int quotient2 = quotient / H;
   const int quotient3 = (C + 15) >> 4;
@@ -54,6 +57,6 @@ static inline CatalogueNchw16cInvResult catalogueNchw16cInv(int N, int C, int H,
   };
 }
 
-#elif LEGO_CATALOGUE_NCHW16C_METAL != 0x17e3e611
+#elif LEGO_CATALOGUE_NCHW16C_METAL != 0x2895afa5
 #error two different units are named catalogue_nchw16c; give name= to one of them
 #endif  // LEGO_CATALOGUE_NCHW16C_METAL

@@ -15,6 +15,7 @@
 // Assumes C*H*N*W + 15*H*N*W <= 2^63 - 1
 func.func @catalogue_nchw16c_apply(%N: i64, %C: i64, %H: i64, %W: i64, %i: i64, %j: i64, %k: i64,
     %l: i64) -> i64 {
+  // 16*H*W*((C - 1) / 16)*i + 16*H*W*(j / 16) + 16*H*W*i + 16*W*k + 16*l + j % 16
   %c15_i64 = arith.constant 15 : i64
   %c4_i64 = arith.constant 4 : i64
   %c16_i64 = arith.constant 16 : i64
@@ -45,6 +46,8 @@ func.func @catalogue_nchw16c_apply(%N: i64, %C: i64, %H: i64, %W: i64, %i: i64, 
 // Assumes C + 15 <= 2^63 - 1
 func.func @catalogue_nchw16c_inv(%N: i64, %C: i64, %H: i64, %W: i64,
     %flat: i64) -> (i64, i64, i64, i64) {
+  // k = 16*(flat / (16*W) / H % ((C - 1) / 16 + 1)) + flat % 16 < C ? flat / (16*W) % H : -1
+  // l = 16*(flat / (16*W) / H % ((C - 1) / 16 + 1)) + flat % 16 < C ? flat / 16 % W : -1
   %c16_i64 = arith.constant 16 : i64
   %c15_i64 = arith.constant 15 : i64
   %c4_i64 = arith.constant 4 : i64

@@ -21,6 +21,7 @@ def catalogue_nchw16c_apply(N: int, C: int, H: int, W: int, i: int, j: int, k: i
     Returns:
         0 <= the result < 16*H*N*W*((C - 1) // 16 + 1)
     """
+    # 16*H*W*((C - 1) // 16)*i + 16*H*W*(j // 16) + 16*H*W*i + 16*W*k + 16*l + j % 16
     return 16 * (W * (H * (i * ((C + 15) // 16) + j // 16) + k) + l) + j % 16
 
 
@@ -37,6 +38,7 @@ def catalogue_nchw16c_inv(N: int, C: int, H: int, W: int, flat: int) -> tuple[in
     Returns:
         -1 <= i < N, -1 <= j < C, -1 <= k < H, -1 <= l < W
     """
+    # l = flat // 16 % W if 16*(flat // (16*W) // H % ((C - 1) // 16 + 1)) + flat % 16 < C else -1
     quotient = flat // (16 * W)
     quotient_2 = quotient // H
     quotient_3 = (C + 15) // 16

@@ -25,6 +25,7 @@
 #[inline]
 pub const fn apply(N: i64, C: i64, H: i64, W: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
     let _ = N;
+    // 16*H*W*((C - 1) / 16)*i + 16*H*W*(j / 16) + 16*H*W*i + 16*W*k + 16*l + j % 16
     16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 0xf)
 }
 

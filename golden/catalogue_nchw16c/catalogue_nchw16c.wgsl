@@ -16,6 +16,7 @@
 /// Result: 0 <= the result < 16*H*N*W*((C - 1) / 16 + 1)
 /// Assumes C*H*N*W + 15*H*N*W <= 2^31 - 1
 fn catalogueNchw16cApply(N: i32, C: i32, H: i32, W: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
+  // 16*H*W*((C - 1) / 16)*i + 16*H*W*(j / 16) + 16*H*W*i + 16*W*k + 16*l + j % 16
   return 16 * (W * (H * (i * ((C + 15) >> 4u) + (j >> 4u)) + k) + l) + (j & 15);
 }
 
@@ -38,6 +39,8 @@ struct CatalogueNchw16cInvResult {
 /// Assumes C + 15 <= 2^31 - 1
 /// Assumes H*N*W*((C - 1) / 16) + H*N*W - W <= 2^31 - 1
 fn catalogueNchw16cInv(N: i32, C: i32, H: i32, W: i32, flat: i32) -> CatalogueNchw16cInvResult {
+  // k = 16*(flat / (16*W) / H % ((C - 1) / 16 + 1)) + flat % 16 < C ? flat / (16*W) % H : -1
+  // l = 16*(flat / (16*W) / H % ((C - 1) / 16 + 1)) + flat % 16 < C ? flat / 16 % W : -1
   let quotient = flat / (16 * W);
   let quotient2 = quotient / H;
   let quotient3 = (C + 15) >> 4u;

@@ -27,6 +27,7 @@ def catalogue_nchw16c_apply(N, C, H, W, i, j, k, l):
 
     Assumes C*H*N*W + 15*H*N*W <= 2**31 - 1.
     """
+    # 16*H*W*((C - 1) // 16)*i + 16*H*W*(j // 16) + 16*H*W*i + 16*W*k + 16*l + j % 16
     return 16 * (W * (H * (i * ((C + 15) >> 4) + (j >> 4)) + k) + l) + (j & 15)
 
 
@@ -48,6 +49,7 @@ def catalogue_nchw16c_inv(N, C, H, W, flat):
     Assumes H*N*W*((C - 1) // 16) + H*N*W - W <= 2**31 - 1.
     Assumes C + 15 <= 2**31 - 1.
     """
+    # l = flat // 16 % W if 16*(flat // (16*W) // H % ((C - 1) // 16 + 1)) + flat % 16 < C else -1
     quotient = flat // (16 * W)
     quotient_2 = quotient // H
     quotient_3 = (C + 15) >> 4

@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_CL
-#define LEGO_CATALOGUE_PACKED_UPPER_CL 0x78f29016
+#define LEGO_CATALOGUE_PACKED_UPPER_CL 0x2c95b6cf
 
 // The square root rounded down, two bits of n at a time.
 static inline int catalogue_packed_upper_isqrt_i32(int n) {
@@ -27,6 +27,7 @@ static inline int catalogue_packed_upper_isqrt_i32(int n) {
 /// @pre floor((N*N - N) / 2) + N <= INT_MAX
 static inline int catalogue_packed_upper_apply(int N, int i, int j) {
   (void)N;
+  // j < i ? -1 : (j + j*j) / 2 + i
   return j < i ? -1 : (j * (j + 1) >> 1) + i;
 }
 
@@ -43,6 +44,7 @@ typedef struct catalogue_packed_upper_inv_result {
 /// @pre 4*N*N + 4*N <= INT_MAX
 static inline catalogue_packed_upper_inv_result catalogue_packed_upper_inv(int N, int flat) {
   (void)N;
+  // j = (isqrt(8*flat + 1) - 1) / 2
   const int quotient = (catalogue_packed_upper_isqrt_i32(8 * flat + 1) - 1) >> 1;
   const catalogue_packed_upper_inv_result result = {
       flat - (quotient * (quotient + 1) >> 1),
@@ -51,6 +53,6 @@ static inline catalogue_packed_upper_inv_result catalogue_packed_upper_inv(int N
   return result;
 }
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_CL != 0x78f29016
+#elif LEGO_CATALOGUE_PACKED_UPPER_CL != 0x2c95b6cf
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_CUH
-#define LEGO_CATALOGUE_PACKED_UPPER_CUH 0x5515e163
+#define LEGO_CATALOGUE_PACKED_UPPER_CUH 0x275996b4
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -42,6 +42,7 @@ LEGO_HOST_DEVICE constexpr int catalogue_packed_upper_isqrt(int n) noexcept {
 /// @pre floor((N*N - N) / 2) + N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_packed_upper_apply(
     [[maybe_unused]] int N, int i, int j) noexcept {
+  // j < i ? -1 : (j + j*j) / 2 + i
   return j < i ? -1 : (j * (j + 1) >> 1) + i;
 }
 
@@ -58,6 +59,7 @@ struct catalogue_packed_upper_inv_result {
 /// @pre 4*N*N + 4*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_packed_upper_inv_result
 catalogue_packed_upper_inv([[maybe_unused]] int N, int flat) noexcept {
+  // j = (isqrt(8*flat + 1) - 1) / 2
   const int quotient = (catalogue_packed_upper_isqrt(8 * flat + 1) - 1) >> 1;
   return {flat - (quotient * (quotient + 1) >> 1), quotient};
 }
@@ -69,6 +71,6 @@ catalogue_packed_upper_inv([[maybe_unused]] int N, int flat) noexcept {
       && N <= (2147483647 - 4 * N) / 4 / N;
 }
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_CUH != 0x5515e163
+#elif LEGO_CATALOGUE_PACKED_UPPER_CUH != 0x275996b4
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_CUH

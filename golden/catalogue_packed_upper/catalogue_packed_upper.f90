@@ -18,6 +18,7 @@ contains
   elemental integer(int64) function catalogue_packed_upper_apply(N, i, j)
     integer(int64), intent(in) :: N, i, j
     associate (unused => N); end associate
+    ! merge(-1, (j + j*j) / 2 + i, j < i)
     catalogue_packed_upper_apply = merge(-1_int64, shifta(j * (j + 1), 1) + i, j < i)
   end function catalogue_packed_upper_apply
 
@@ -31,6 +32,7 @@ contains
     integer(int64), intent(out) :: i, j
     integer(int64) :: quotient
     associate (unused => N); end associate
+    ! j = (isqrt(8*flat + 1) - 1) / 2
     quotient = shifta(isqrt_int64(8 * flat + 1) - 1, 1)
     i = flat - shifta(quotient * (quotient + 1), 1)
     j = quotient

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_GLSL
-#define LEGO_CATALOGUE_PACKED_UPPER_GLSL 0x524e29e5
+#define LEGO_CATALOGUE_PACKED_UPPER_GLSL 0x4ab8f64d
 
 // The square root rounded down, two bits of n at a time.
 int catalogue_packed_upper_isqrt(int n) {
@@ -29,6 +29,7 @@ int catalogue_packed_upper_isqrt(int n) {
 // Assumes N*N - N <= 2^31 - 1
 // Assumes floor((N*N - N) / 2) + N <= 2^31 - 1
 int cataloguePackedUpperApply(int N, int i, int j) {
+  // j < i ? -1 : (j + j*j) / 2 + i
   return j < i ? -1 : (j * (j + 1) >> 1) + i;
 }
 
@@ -44,6 +45,7 @@ int cataloguePackedUpperApply(int N, ivec2 index) {
 // Assumes 4*N*N + 4*N <= 2^31 - 1
 // Renamed: flat is flat_v here
 void cataloguePackedUpperInv(int N, int flat_v, out int i, out int j) {
+  // j = (isqrt(8*flat_v + 1) - 1) / 2
   int quotient = (catalogue_packed_upper_isqrt(8 * flat_v + 1) - 1) >> 1;
   i = flat_v - (quotient * (quotient + 1) >> 1);
   j = quotient;
@@ -56,6 +58,6 @@ ivec2 cataloguePackedUpperInv(int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_GLSL != 0x524e29e5
+#elif LEGO_CATALOGUE_PACKED_UPPER_GLSL != 0x4ab8f64d
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_H
-#define LEGO_CATALOGUE_PACKED_UPPER_H 0x57b6694a
+#define LEGO_CATALOGUE_PACKED_UPPER_H 0x26ebfedd
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,6 +30,7 @@ static inline int64_t catalogue_packed_upper_isqrt_i64(int64_t n) {
 /// @pre floor((N*N - N) / 2) + N <= INT64_MAX
 static inline int64_t catalogue_packed_upper_apply(int64_t N, int64_t i, int64_t j) {
   (void)N;
+  // j < i ? -1 : (j + j*j) / 2 + i
   return j < i ? -1 : (j * (j + 1) >> 1) + i;
 }
 
@@ -47,6 +48,7 @@ typedef struct catalogue_packed_upper_inv_result {
 static inline catalogue_packed_upper_inv_result catalogue_packed_upper_inv(
     int64_t N, int64_t flat) {
   (void)N;
+  // j = (isqrt(8*flat + 1) - 1) / 2
   const int64_t quotient = (catalogue_packed_upper_isqrt_i64(8 * flat + 1) - 1) >> 1;
   const catalogue_packed_upper_inv_result result = {
       flat - (quotient * (quotient + 1) >> 1),
@@ -61,6 +63,6 @@ static inline bool catalogue_packed_upper_fits(int64_t N) {
       && N <= (INT64_MAX - 4 * N) / 4 / N;
 }
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_H != 0x57b6694a
+#elif LEGO_CATALOGUE_PACKED_UPPER_H != 0x26ebfedd
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_H

@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_HPP
-#define LEGO_CATALOGUE_PACKED_UPPER_HPP 0x6580bcdb
+#define LEGO_CATALOGUE_PACKED_UPPER_HPP 0x238a86b3
 
 #include <cmath>
 #include <cstdint>
@@ -44,6 +44,7 @@ constexpr std::int64_t isqrt(std::int64_t n) noexcept {
 /// @pre floor((N*N - N) / 2) + N <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_packed_upper_apply(
     [[maybe_unused]] std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
+  // j < i ? -1 : (j + j*j) / 2 + i
   return j < i ? -1 : (j * (j + 1) >> 1) + i;
 }
 
@@ -60,6 +61,7 @@ struct catalogue_packed_upper_inv_result {
 /// @pre 4*N*N + 4*N <= INT64_MAX
 [[nodiscard]] constexpr catalogue_packed_upper_inv_result catalogue_packed_upper_inv(
     [[maybe_unused]] std::int64_t N, std::int64_t flat) noexcept {
+  // j = (isqrt(8*flat + 1) - 1) / 2
   const std::int64_t quotient = (catalogue_packed_upper_detail::isqrt(8 * flat + 1) - 1) >> 1;
   return {flat - (quotient * (quotient + 1) >> 1), quotient};
 }
@@ -72,6 +74,6 @@ struct catalogue_packed_upper_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_HPP != 0x6580bcdb
+#elif LEGO_CATALOGUE_PACKED_UPPER_HPP != 0x238a86b3
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_HPP

@@ -18,6 +18,7 @@ Physical position of the logical index (i, j); -1 where it is masked.
 - Assumes `fld(N*N - N, 2) + N <= typemax(Int64)`
 """
 @inline function catalogue_packed_upper_apply(N::Int64, i::Int64, j::Int64)::Int64
+    # j < i ? -1 : div(j + j*j, 2) + i
     return j < i ? -1 : ((j * (j + 1)) >> 1) + i
 end
 
@@ -36,6 +37,7 @@ Logical index (i, j) of a physical position.
 - Assumes `4*N*N + 4*N <= typemax(Int64)`
 """
 @inline function catalogue_packed_upper_inv(N::Int64, flat::Int64)::NTuple{2, Int64}
+    # j = div(isqrt(8*flat + 1) - 1, 2)
     quotient = (isqrt(8 * flat + 1) - 1) >> 1
     return (flat - ((quotient * (quotient + 1)) >> 1), quotient)
 end

@@ -2,7 +2,7 @@
 //
 // catalogue_packed_upper(N)
 #ifndef LEGO_CATALOGUE_PACKED_UPPER_METAL
-#define LEGO_CATALOGUE_PACKED_UPPER_METAL 0x51463c65
+#define LEGO_CATALOGUE_PACKED_UPPER_METAL 0x51c23f01
 
 #include <metal_stdlib>
 
@@ -29,6 +29,7 @@ static inline int catalogue_packed_upper_isqrt_i32(int n) {
 /// @pre floor((N*N - N) / 2) + N <= INT_MAX
 static inline int cataloguePackedUpperApply(int N, int i, int j) {
   (void)N;
+  // j < i ? -1 : (j + j*j) / 2 + i
   return j < i ? -1 : (j * (j + 1) >> 1) + i;
 }
 
@@ -45,10 +46,11 @@ struct CataloguePackedUpperInvResult {
 /// @pre 4*N*N + 4*N <= INT_MAX
 static inline CataloguePackedUpperInvResult cataloguePackedUpperInv(int N, int flat) {
   (void)N;
+  // j = (isqrt(8*flat + 1) - 1) / 2
   const int quotient = (catalogue_packed_upper_isqrt_i32(8 * flat + 1) - 1) >> 1;
   return {flat - (quotient * (quotient + 1) >> 1), quotient};
 }
 
-#elif LEGO_CATALOGUE_PACKED_UPPER_METAL != 0x51463c65
+#elif LEGO_CATALOGUE_PACKED_UPPER_METAL != 0x51c23f01
 #error two different units are named catalogue_packed_upper; give name= to one of them
 #endif  // LEGO_CATALOGUE_PACKED_UPPER_METAL

@@ -26,6 +26,7 @@ function isqrt(n) {
  * @returns {number} -1 <= the result < Math.floor((N*N + N) / 2)
  */
 export function cataloguePackedUpperApply(N, i, j) {
+  // j < i ? -1 : Math.floor((j + j*j) / 2) + i
   return j < i ? -1 : Math.floor(j * (j + 1) / 2) + i;
 }
 
@@ -39,6 +40,7 @@ export function cataloguePackedUpperApply(N, i, j) {
  * @returns {[i: number, j: number]} 0 <= i < N, 0 <= j < N
  */
 export function cataloguePackedUpperInv(N, flat) {
+  // j = Math.floor((isqrt(8*flat + 1) - 1) / 2)
   const quotient = Math.floor((isqrt(8 * flat + 1) - 1) / 2);
   return [flat - Math.floor(quotient * (quotient + 1) / 2), quotient];
 }

@@ -35,6 +35,7 @@ func.func private @catalogue_packed_upper_isqrt_i64(%n: i64) -> i64 {
 // Assumes N*N - N <= 2^63 - 1
 // Assumes floor((N*N - N) / 2) + N <= 2^63 - 1
 func.func @catalogue_packed_upper_apply(%N: i64, %i: i64, %j: i64) -> i64 {
+  // j < i ? -1 : (j + j*j) / 2 + i
   %c-1_i64 = arith.constant -1 : i64
   %c1_i64 = arith.constant 1 : i64
   %0 = arith.cmpi slt, %j, %i : i64
@@ -52,6 +53,7 @@ func.func @catalogue_packed_upper_apply(%N: i64, %i: i64, %j: i64) -> i64 {
 // Result: 0 <= i < N, 0 <= j < N
 // Assumes 4*N*N + 4*N <= 2^63 - 1
 func.func @catalogue_packed_upper_inv(%N: i64, %flat: i64) -> (i64, i64) {
+  // j = (isqrt(8*flat + 1) - 1) / 2
   %c8_i64 = arith.constant 8 : i64
   %c1_i64 = arith.constant 1 : i64
   %0 = arith.muli %flat, %c8_i64 : i64

@@ -18,6 +18,7 @@ def catalogue_packed_upper_apply(N: int, i: int, j: int) -> int:
     Returns:
         -1 <= the result < (N*N + N) // 2
     """
+    # -1 if j < i else (j + j*j) // 2 + i
     return -1 if j < i else j * (j + 1) // 2 + i
 
 

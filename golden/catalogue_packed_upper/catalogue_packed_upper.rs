@@ -34,6 +34,7 @@ const fn isqrt_i64(mut n: i64) -> i64 {
 #[inline]
 pub const fn apply(N: i64, i: i64, j: i64) -> i64 {
     let _ = N;
+    // if j < i { -1 } else { (j + j*j) / 2 + i }
     if j < i {
         return -1;
     }
@@ -55,6 +56,7 @@ pub const fn apply(N: i64, i: i64, j: i64) -> i64 {
 #[inline]
 pub const fn inv(N: i64, flat: i64) -> (i64, i64) {
     let _ = N;
+    // j = (isqrt(8*flat + 1) - 1) / 2
     let quotient = (isqrt_i64(8 * flat + 1) - 1) >> 1;
     (flat - ((quotient * (quotient + 1)) >> 1), quotient)
 }

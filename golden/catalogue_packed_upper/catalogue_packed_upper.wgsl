@@ -27,6 +27,7 @@ fn catalogue_packed_upper_isqrt_i32(n: i32) -> i32 {
 /// Assumes N*N - N <= 2^31 - 1
 /// Assumes floor((N*N - N) / 2) + N <= 2^31 - 1
 fn cataloguePackedUpperApply(N: i32, i: i32, j: i32) -> i32 {
+  // j < i ? -1 : (j + j*j) / 2 + i
   return select(((j * (j + 1)) >> 1u) + i, -1, j < i);
 }
 
@@ -42,6 +43,7 @@ struct CataloguePackedUpperInvResult {
 /// Result: 0 <= i < N, 0 <= j < N
 /// Assumes 4*N*N + 4*N <= 2^31 - 1
 fn cataloguePackedUpperInv(N: i32, flat: i32) -> CataloguePackedUpperInvResult {
+  // j = (isqrt(8*flat + 1) - 1) / 2
   let quotient = (catalogue_packed_upper_isqrt_i32(8 * flat + 1) - 1) >> 1u;
   return CataloguePackedUpperInvResult(flat - ((quotient * (quotient + 1)) >> 1u), quotient);
 }

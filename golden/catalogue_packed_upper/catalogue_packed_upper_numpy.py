@@ -33,6 +33,7 @@ def catalogue_packed_upper_apply(N, i, j):
     Assumes N*N - N <= 2**63 - 1.
     Assumes (N*N - N) // 2 + N <= 2**63 - 1.
     """
+    # -1 if j < i else (j + j*j) // 2 + i
     return np.where(j < i, -1, ((j * (j + 1)) >> 1) + i)[()]
 
 
@@ -48,6 +49,7 @@ def catalogue_packed_upper_inv(N, flat):
 
     Assumes 4*N*N + 4*N <= 2**63 - 1.
     """
+    # j = (isqrt(8*flat + 1) - 1) // 2
     quotient = (_isqrt(8 * flat + 1) - 1) >> 1
     return flat - ((quotient * (quotient + 1)) >> 1), quotient
 

@@ -35,6 +35,7 @@ def catalogue_packed_upper_apply(N, i, j):
     Assumes N*N - N <= 2**31 - 1.
     Assumes (N*N - N) // 2 + N <= 2**31 - 1.
     """
+    # -1 if j < i else (j + j*j) // 2 + i
     return tl.where(j < i, -1, ((j * (j + 1)) >> 1) + i)
 
 
@@ -51,5 +52,6 @@ def catalogue_packed_upper_inv(N, flat):
 
     Assumes 4*N*N + 4*N <= 2**31 - 1.
     """
+    # j = (isqrt(8*flat + 1) - 1) // 2
     quotient = (_isqrt(8 * flat + 1, tl.int32) - 1) >> 1
     return flat - ((quotient * (quotient + 1)) >> 1), quotient

@@ -2,13 +2,14 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((24, 64), (64, 1)))
 #ifndef LEGO_CATALOGUE_SW128_CL
-#define LEGO_CATALOGUE_SW128_CL 0x784bec2a
+#define LEGO_CATALOGUE_SW128_CL 0x7597a65c
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 24
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 1536
 static inline int catalogue_sw128_apply(int i, int j) {
+  // (64*i + j) ^ (8*(i % 8))
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
@@ -22,10 +23,12 @@ typedef struct catalogue_sw128_inv_result {
 /// @param flat 0 <= flat < 1536
 /// @return 0 <= i < 24, 0 <= j < 64
 static inline catalogue_sw128_inv_result catalogue_sw128_inv(int flat) {
+  // i = (flat ^ (8*(flat / 64 % 8))) / 64
+  // j = (flat ^ (8*(flat / 64 % 8))) % 64
   const catalogue_sw128_inv_result result = {flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)};
   return result;
 }
 
-#elif LEGO_CATALOGUE_SW128_CL != 0x784bec2a
+#elif LEGO_CATALOGUE_SW128_CL != 0x7597a65c
 #error two different units are named catalogue_sw128; give name= to one of them
 #endif  // LEGO_CATALOGUE_SW128_CL

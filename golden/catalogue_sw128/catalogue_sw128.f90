@@ -14,6 +14,7 @@ contains
   !> @return 0 <= the result < 1536
   elemental integer(int32) function catalogue_sw128_apply(i, j)
     integer(int32), intent(in) :: i, j
+    ! ieor(64*i + j, 8*mod(i, 8))
     catalogue_sw128_apply = ieor(64_int32 * i + j, 8_int32 * iand(i, 7_int32))
   end function catalogue_sw128_apply
 
@@ -23,6 +24,8 @@ contains
   elemental subroutine catalogue_sw128_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
+    ! i = ieor(flat, 8*mod(flat / 64, 8)) / 64
+    ! j = mod(ieor(flat, 8*mod(flat / 64, 8)), 64)
     i = shifta(flat, 6)
     j = ieor(iand(flat, 63_int32), iand(shifta(flat, 3), 56_int32))
   end subroutine catalogue_sw128_inv

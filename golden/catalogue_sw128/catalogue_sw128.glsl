@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_SW128_GLSL
-#define LEGO_CATALOGUE_SW128_GLSL 0x2d7a1d02
+#define LEGO_CATALOGUE_SW128_GLSL 0x43bb851d
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 24
 // 0 <= j < 64
 // Result: 0 <= the result < 1536
 int catalogueSw128Apply(int i, int j) {
+  // (64*i + j) ^ (8*(i % 8))
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
@@ -25,6 +26,8 @@ int catalogueSw128Apply(ivec2 index) {
 // Result: 0 <= i < 24, 0 <= j < 64
 // Renamed: flat is flat_v here
 void catalogueSw128Inv(int flat_v, out int i, out int j) {
+  // i = (flat_v ^ (8*(flat_v / 64 % 8))) / 64
+  // j = (flat_v ^ (8*(flat_v / 64 % 8))) % 64
   i = flat_v >> 6;
   j = (flat_v & 63) ^ ((flat_v >> 3) & 0x38);
 }
@@ -36,6 +39,6 @@ ivec2 catalogueSw128Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_SW128_GLSL != 0x2d7a1d02
+#elif LEGO_CATALOGUE_SW128_GLSL != 0x43bb851d
 #error two different units are named catalogue_sw128; give name= to one of them
 #endif  // LEGO_CATALOGUE_SW128_GLSL

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((24, 64), (64, 1)))
 #ifndef LEGO_CATALOGUE_SW128_H
-#define LEGO_CATALOGUE_SW128_H 0x641ea546
+#define LEGO_CATALOGUE_SW128_H 0x4989961d
 
 #include <stdint.h>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 1536
 static inline int32_t catalogue_sw128_apply(int32_t i, int32_t j) {
+  // (64*i + j) ^ (8*(i % 8))
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
@@ -24,10 +25,12 @@ typedef struct catalogue_sw128_inv_result {
 /// @param flat 0 <= flat < 1536
 /// @return 0 <= i < 24, 0 <= j < 64
 static inline catalogue_sw128_inv_result catalogue_sw128_inv(int32_t flat) {
+  // i = (flat ^ (8*(flat / 64 % 8))) / 64
+  // j = (flat ^ (8*(flat / 64 % 8))) % 64
   const catalogue_sw128_inv_result result = {flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)};
   return result;
 }
 
-#elif LEGO_CATALOGUE_SW128_H != 0x641ea546
+#elif LEGO_CATALOGUE_SW128_H != 0x4989961d
 #error two different units are named catalogue_sw128; give name= to one of them
 #endif  // LEGO_CATALOGUE_SW128_H

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((24, 64), (64, 1)))
 #ifndef LEGO_CATALOGUE_SW128_HIP_H
-#define LEGO_CATALOGUE_SW128_HIP_H 0x4df9ef67
+#define LEGO_CATALOGUE_SW128_HIP_H 0x48a9dce2
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 1536
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_sw128_apply(int i, int j) noexcept {
+  // (64*i + j) ^ (8*(i % 8))
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
@@ -31,9 +32,11 @@ struct catalogue_sw128_inv_result {
 /// @return 0 <= i < 24, 0 <= j < 64
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_sw128_inv_result catalogue_sw128_inv(
     int flat) noexcept {
+  // i = (flat ^ (8*(flat / 64 % 8))) / 64
+  // j = (flat ^ (8*(flat / 64 % 8))) % 64
   return {flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)};
 }
 
-#elif LEGO_CATALOGUE_SW128_HIP_H != 0x4df9ef67
+#elif LEGO_CATALOGUE_SW128_HIP_H != 0x48a9dce2
 #error two different units are named catalogue_sw128; give name= to one of them
 #endif  // LEGO_CATALOGUE_SW128_HIP_H

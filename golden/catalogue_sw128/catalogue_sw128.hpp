@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((24, 64), (64, 1)))
 #ifndef LEGO_CATALOGUE_SW128_HPP
-#define LEGO_CATALOGUE_SW128_HPP 0x2a403a97
+#define LEGO_CATALOGUE_SW128_HPP 0x66aadcb5
 
 #include <cstdint>
 
@@ -14,6 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 1536
 [[nodiscard]] constexpr std::int32_t catalogue_sw128_apply(
     std::int32_t i, std::int32_t j) noexcept {
+  // (64*i + j) ^ (8*(i % 8))
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
@@ -27,11 +28,13 @@ struct catalogue_sw128_inv_result {
 /// @param flat 0 <= flat < 1536
 /// @return 0 <= i < 24, 0 <= j < 64
 [[nodiscard]] constexpr catalogue_sw128_inv_result catalogue_sw128_inv(std::int32_t flat) noexcept {
+  // i = (flat ^ (8*(flat / 64 % 8))) / 64
+  // j = (flat ^ (8*(flat / 64 % 8))) % 64
   return {flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)};
 }
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_SW128_HPP != 0x2a403a97
+#elif LEGO_CATALOGUE_SW128_HPP != 0x66aadcb5
 #error two different units are named catalogue_sw128; give name= to one of them
 #endif  // LEGO_CATALOGUE_SW128_HPP

@@ -15,6 +15,7 @@ Physical position of the logical index (i, j).
 - Result: `0 <= the result < 1536`
 """
 @inline function catalogue_sw128_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # xor(64*i + j, 8*(i % 8))
     return xor(Ti(64) * i + j, Ti(8) * (i & Ti(7)))
 end
 
@@ -29,6 +30,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 24, 0 <= j < 64`
 """
 @inline function catalogue_sw128_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = div(xor(flat, 8*(div(flat, 64) % 8)), 64)
+    # j = xor(flat, 8*(div(flat, 64) % 8)) % 64
     return (flat >> 6, xor(flat & Ti(63), (flat >> 3) & Ti(56)))
 end
 

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((24, 64), (64, 1)))
 #ifndef LEGO_CATALOGUE_SW128_METAL
-#define LEGO_CATALOGUE_SW128_METAL 0x5bdf5759
+#define LEGO_CATALOGUE_SW128_METAL 0x0c1d49dd
 
 #include <metal_stdlib>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 1536
 static inline int catalogueSw128Apply(int i, int j) {
+  // (64*i + j) ^ (8*(i % 8))
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
@@ -24,9 +25,11 @@ struct CatalogueSw128InvResult {
 /// @param flat 0 <= flat < 1536
 /// @return 0 <= i < 24, 0 <= j < 64
 static inline CatalogueSw128InvResult catalogueSw128Inv(int flat) {
+  // i = (flat ^ (8*(flat / 64 % 8))) / 64
+  // j = (flat ^ (8*(flat / 64 % 8))) % 64
   return {flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)};
 }
 
-#elif LEGO_CATALOGUE_SW128_METAL != 0x5bdf5759
+#elif LEGO_CATALOGUE_SW128_METAL != 0x0c1d49dd
 #error two different units are named catalogue_sw128; give name= to one of them
 #endif  // LEGO_CATALOGUE_SW128_METAL

@@ -27,5 +27,6 @@ def catalogue_sw128_inv(flat: int) -> tuple[int, int]:
     Returns:
         0 <= i < 24, 0 <= j < 64
     """
+    # i = (flat ^ 8*(flat // 64 % 8)) // 64
     flat_div_64 = flat // 64
     return flat_div_64, (flat ^ (8 * (flat_div_64 % 8))) % 64

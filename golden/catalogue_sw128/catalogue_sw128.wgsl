@@ -9,6 +9,7 @@
 /// 0 <= j < 64
 /// Result: 0 <= the result < 1536
 fn catalogueSw128Apply(i: i32, j: i32) -> i32 {
+  // (64*i + j) ^ (8*(i % 8))
   return (64 * i + j) ^ (8 * (i & 7));
 }
 
@@ -22,5 +23,7 @@ struct CatalogueSw128InvResult {
 /// 0 <= flat < 1536
 /// Result: 0 <= i < 24, 0 <= j < 64
 fn catalogueSw128Inv(flat: i32) -> CatalogueSw128InvResult {
+  // i = (flat ^ (8*(flat / 64 % 8))) / 64
+  // j = (flat ^ (8*(flat / 64 % 8))) % 64
   return CatalogueSw128InvResult(flat >> 6u, (flat & 63) ^ ((flat >> 3u) & 0x38));
 }

@@ -17,6 +17,7 @@ def catalogue_sw128_apply(i, j):
     Returns:
         0 <= the result < 1536
     """
+    # 64*i + j ^ 8*(i % 8)
     return (64 * i + j) ^ (8 * (i & 7))
 
 
@@ -29,4 +30,6 @@ def catalogue_sw128_inv(flat):
     Returns:
         0 <= i < 24, 0 <= j < 64
     """
+    # i = (flat ^ 8*(flat // 64 % 8)) // 64
+    # j = (flat ^ 8*(flat // 64 % 8)) % 64
     return flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)

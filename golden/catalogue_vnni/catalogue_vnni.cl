@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_CL
-#define LEGO_CATALOGUE_VNNI_CL 0x20ecb6ce
+#define LEGO_CATALOGUE_VNNI_CL 0x40306104
 
 /// Physical position of the logical index (i, j).
 /// @param K K >= 1
@@ -13,6 +13,7 @@
 /// @pre K*N + N <= INT_MAX
 static inline int catalogue_vnni_apply(int K, int N, int i, int j) {
   (void)K;
+  // 2*N*(i / 2) + 2*j + i % 2
   return 2 * ((i >> 1) * (N - 1) + j) + i;
 }
 
@@ -30,6 +31,8 @@ typedef struct catalogue_vnni_inv_result {
 /// @pre 2*N <= INT_MAX
 /// @pre N*((K - 1) / 2) <= INT_MAX
 static inline catalogue_vnni_inv_result catalogue_vnni_inv(int K, int N, int flat) {
+  // i = 2*(flat / (2*N)) + flat % 2 < K ? 2*(flat / (2*N)) + flat % 2 : -1
+  // j = 2*(flat / (2*N)) + flat % 2 < K ? flat / 2 % N : -1
   const int quotient = flat / (2 * N);
   const int total = 2 * quotient + (flat & 1);
   const catalogue_vnni_inv_result result = {
@@ -39,6 +42,6 @@ static inline catalogue_vnni_inv_result catalogue_vnni_inv(int K, int N, int fla
   return result;
 }
 
-#elif LEGO_CATALOGUE_VNNI_CL != 0x20ecb6ce
+#elif LEGO_CATALOGUE_VNNI_CL != 0x40306104
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_CL

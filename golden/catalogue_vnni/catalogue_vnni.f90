@@ -18,6 +18,7 @@ contains
   elemental integer(int64) function catalogue_vnni_apply(K, N, i, j)
     integer(int64), intent(in) :: K, N, i, j
     associate (unused => K); end associate
+    ! 2*N*(i / 2) + 2*j + mod(i, 2)
     catalogue_vnni_apply = 2 * (shifta(i, 1) * (N - 1) + j) + i
   end function catalogue_vnni_apply
 
@@ -32,6 +33,8 @@ contains
     integer(int64), intent(in) :: K, N, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: quotient, total
+    ! i = merge(2*(flat / (2*N)) + mod(flat, 2), -1, 2*(flat / (2*N)) + mod(flat, 2) < K)
+    ! j = merge(mod(flat / 2, N), -1, 2*(flat / (2*N)) + mod(flat, 2) < K)
     quotient = flat / (2 * N)
     total = 2 * quotient + iand(flat, 1_int64)
     i = merge(total, -1_int64, total < K)

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_VNNI_GLSL
-#define LEGO_CATALOGUE_VNNI_GLSL 0x5da62db7
+#define LEGO_CATALOGUE_VNNI_GLSL 0x37fb9ab3
 
 // Physical position of the logical index (i, j).
 // K >= 1
@@ -15,6 +15,7 @@
 // Result: 0 <= the result < 2*N*((K - 1) / 2 + 1)
 // Assumes K*N + N <= 2^31 - 1
 int catalogueVnniApply(int K, int N, int i, int j) {
+  // 2*N*(i / 2) + 2*j + i % 2
   return 2 * ((i >> 1) * (N - 1) + j) + i;
 }
 
@@ -32,6 +33,8 @@ int catalogueVnniApply(int K, int N, ivec2 index) {
 // Assumes N*((K - 1) / 2) <= 2^31 - 1
 // Renamed: flat is flat_v here
 void catalogueVnniInv(int K, int N, int flat_v, out int i, out int j) {
+  // i = 2*(flat_v / (2*N)) + flat_v % 2 < K ? 2*(flat_v / (2*N)) + flat_v % 2 : -1
+  // j = 2*(flat_v / (2*N)) + flat_v % 2 < K ? flat_v / 2 % N : -1
   int quotient = flat_v / (2 * N);
   int total = 2 * quotient + (flat_v & 1);
   i = total < K ? total : -1;
@@ -45,6 +48,6 @@ ivec2 catalogueVnniInv(int K, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_VNNI_GLSL != 0x5da62db7
+#elif LEGO_CATALOGUE_VNNI_GLSL != 0x37fb9ab3
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_GLSL

@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_H
-#define LEGO_CATALOGUE_VNNI_H 0x398c2d19
+#define LEGO_CATALOGUE_VNNI_H 0x56bdaab8
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +16,7 @@
 /// @pre K*N + N <= INT64_MAX
 static inline int64_t catalogue_vnni_apply(int64_t K, int64_t N, int64_t i, int64_t j) {
   (void)K;
+  // 2*N*(i / 2) + 2*j + i % 2
   return 2 * ((i >> 1) * (N - 1) + j) + i;
 }
 
@@ -33,6 +34,8 @@ typedef struct catalogue_vnni_inv_result {
 /// @pre 2*N <= INT64_MAX
 /// @pre N*((K - 1) / 2) <= INT64_MAX
 static inline catalogue_vnni_inv_result catalogue_vnni_inv(int64_t K, int64_t N, int64_t flat) {
+  // i = 2*(flat / (2*N)) + flat % 2 < K ? 2*(flat / (2*N)) + flat % 2 : -1
+  // j = 2*(flat / (2*N)) + flat % 2 < K ? flat / 2 % N : -1
   const int64_t quotient = flat / (2 * N);
   const int64_t total = 2 * quotient + (flat & 1);
   const catalogue_vnni_inv_result result = {
@@ -47,6 +50,6 @@ static inline bool catalogue_vnni_fits(int64_t K, int64_t N) {
   return K >= 1 && N >= 1 && K <= (INT64_MAX - N) / N && (K - 1) / 2 <= INT64_MAX / N;
 }
 
-#elif LEGO_CATALOGUE_VNNI_H != 0x398c2d19
+#elif LEGO_CATALOGUE_VNNI_H != 0x56bdaab8
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_H

@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_HIP_H
-#define LEGO_CATALOGUE_VNNI_HIP_H 0x65336f31
+#define LEGO_CATALOGUE_VNNI_HIP_H 0x5973c5ec
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -21,6 +21,7 @@
 /// @pre K*N + N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_vnni_apply(
     [[maybe_unused]] int K, int N, int i, int j) noexcept {
+  // 2*N*(i / 2) + 2*j + i % 2
   return 2 * ((i >> 1) * (N - 1) + j) + i;
 }
 
@@ -39,6 +40,8 @@ struct catalogue_vnni_inv_result {
 /// @pre N*((K - 1) / 2) <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr catalogue_vnni_inv_result catalogue_vnni_inv(
     int K, int N, int flat) noexcept {
+  // i = 2*(flat / (2*N)) + flat % 2 < K ? 2*(flat / (2*N)) + flat % 2 : -1
+  // j = 2*(flat / (2*N)) + flat % 2 < K ? flat / 2 % N : -1
   const int quotient = flat / (2 * N);
   const int total = 2 * quotient + (flat & 1);
   return {total < K ? total : -1, total < K ? (flat >> 1) - N * quotient : -1};
@@ -50,6 +53,6 @@ struct catalogue_vnni_inv_result {
       && (K - 1) / 2 * N <= 2147483647;
 }
 
-#elif LEGO_CATALOGUE_VNNI_HIP_H != 0x65336f31
+#elif LEGO_CATALOGUE_VNNI_HIP_H != 0x5973c5ec
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_HIP_H

@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_HPP
-#define LEGO_CATALOGUE_VNNI_HPP 0x4044b726
+#define LEGO_CATALOGUE_VNNI_HPP 0x09311f0f
 
 #include <cstdint>
 
@@ -17,6 +17,7 @@ namespace lego {
 /// @pre K*N + N <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_vnni_apply(
     [[maybe_unused]] std::int64_t K, std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
+  // 2*N*(i / 2) + 2*j + i % 2
   return 2 * ((i >> 1) * (N - 1) + j) + i;
 }
 
@@ -35,6 +36,8 @@ struct catalogue_vnni_inv_result {
 /// @pre N*((K - 1) / 2) <= INT64_MAX
 [[nodiscard]] constexpr catalogue_vnni_inv_result catalogue_vnni_inv(
     std::int64_t K, std::int64_t N, std::int64_t flat) noexcept {
+  // i = 2*(flat / (2*N)) + flat % 2 < K ? 2*(flat / (2*N)) + flat % 2 : -1
+  // j = 2*(flat / (2*N)) + flat % 2 < K ? flat / 2 % N : -1
   const std::int64_t quotient = flat / (2 * N);
   const std::int64_t total = 2 * quotient + (flat & 1);
   return {total < K ? total : -1, total < K ? (flat >> 1) - N * quotient : -1};
@@ -47,6 +50,6 @@ struct catalogue_vnni_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_VNNI_HPP != 0x4044b726
+#elif LEGO_CATALOGUE_VNNI_HPP != 0x09311f0f
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_HPP

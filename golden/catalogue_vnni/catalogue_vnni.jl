@@ -18,6 +18,7 @@ Physical position of the logical index (i, j).
 - Assumes `K*N + N <= typemax(Int64)`
 """
 @inline function catalogue_vnni_apply(K::Int64, N::Int64, i::Int64, j::Int64)::Int64
+    # 2*N*div(i, 2) + 2*j + i % 2
     return 2 * ((i >> 1) * (N - 1) + j) + i
 end
 
@@ -38,6 +39,8 @@ Logical index (i, j) of a physical position; (-1, -1) where it is masked.
 - Assumes `N*div(K - 1, 2) <= typemax(Int64)`
 """
 @inline function catalogue_vnni_inv(K::Int64, N::Int64, flat::Int64)::NTuple{2, Int64}
+    # i = 2*div(flat, 2*N) + flat % 2 < K ? 2*div(flat, 2*N) + flat % 2 : -1
+    # j = 2*div(flat, 2*N) + flat % 2 < K ? div(flat, 2) % N : -1
     quotient = div(flat, 2 * N)
     total = 2 * quotient + (flat & 1)
     return (total < K ? total : -1, total < K ? (flat >> 1) - N * quotient : -1)

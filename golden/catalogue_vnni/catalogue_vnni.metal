@@ -2,7 +2,7 @@
 //
 // catalogue_vnni(K, N)
 #ifndef LEGO_CATALOGUE_VNNI_METAL
-#define LEGO_CATALOGUE_VNNI_METAL 0x2cf46aa8
+#define LEGO_CATALOGUE_VNNI_METAL 0x7dfa91d5
 
 #include <metal_stdlib>
 
@@ -15,6 +15,7 @@
 /// @pre K*N + N <= INT_MAX
 static inline int catalogueVnniApply(int K, int N, int i, int j) {
   (void)K;
+  // 2*N*(i / 2) + 2*j + i % 2
   return 2 * ((i >> 1) * (N - 1) + j) + i;
 }
 
@@ -32,11 +33,13 @@ struct CatalogueVnniInvResult {
 /// @pre 2*N <= INT_MAX
 /// @pre N*((K - 1) / 2) <= INT_MAX
 static inline CatalogueVnniInvResult catalogueVnniInv(int K, int N, int flat) {
+  // i = 2*(flat / (2*N)) + flat % 2 < K ? 2*(flat / (2*N)) + flat % 2 : -1
+  // j = 2*(flat / (2*N)) + flat % 2 < K ? flat / 2 % N : -1
   const int quotient = flat / (2 * N);
   const int total = 2 * quotient + (flat & 1);
   return {total < K ? total : -1, total < K ? (flat >> 1) - N * quotient : -1};
 }
 
-#elif LEGO_CATALOGUE_VNNI_METAL != 0x2cf46aa8
+#elif LEGO_CATALOGUE_VNNI_METAL != 0x7dfa91d5
 #error two different units are named catalogue_vnni; give name= to one of them
 #endif  // LEGO_CATALOGUE_VNNI_METAL

@@ -16,6 +16,7 @@
  * @returns {number} 0 <= the result < 2*N*(Math.floor((K - 1) / 2) + 1)
  */
 export function catalogueVnniApply(K, N, i, j) {
+  // 2*N*Math.floor(i / 2) + 2*j + i % 2
   return 2 * (Math.floor(i / 2) * (N - 1) + j) + i;
 }
 
@@ -31,6 +32,8 @@ export function catalogueVnniApply(K, N, i, j) {
  * @returns {[i: number, j: number]} -1 <= i < K, -1 <= j < N
  */
 export function catalogueVnniInv(K, N, flat) {
+  // i = 2*Math.floor(flat / (2*N)) + flat % 2 < K ? 2*Math.floor(flat / (2*N)) + flat % 2 : -1
+  // j = 2*Math.floor(flat / (2*N)) + flat % 2 < K ? Math.floor(flat / 2) % N : -1
   const quotient = Math.trunc(flat / (2 * N));
   const total = 2 * quotient + (flat & 1);
   return [total < K ? total : -1, total < K ? Math.floor(flat / 2) - N * quotient : -1];

@@ -10,6 +10,7 @@
 // Result: 0 <= the result < 2*N*((K - 1) / 2 + 1)
 // Assumes K*N + N <= 2^63 - 1
 func.func @catalogue_vnni_apply(%K: i64, %N: i64, %i: i64, %j: i64) -> i64 {
+  // 2*N*(i / 2) + 2*j + i % 2
   %c1_i64 = arith.constant 1 : i64
   %c2_i64 = arith.constant 2 : i64
   %0 = arith.shrsi %i, %c1_i64 : i64
@@ -29,6 +30,8 @@ func.func @catalogue_vnni_apply(%K: i64, %N: i64, %i: i64, %j: i64) -> i64 {
 // Assumes 2*N <= 2^63 - 1
 // Assumes N*((K - 1) / 2) <= 2^63 - 1
 func.func @catalogue_vnni_inv(%K: i64, %N: i64, %flat: i64) -> (i64, i64) {
+  // i = 2*(flat / (2*N)) + flat % 2 < K ? 2*(flat / (2*N)) + flat % 2 : -1
+  // j = 2*(flat / (2*N)) + flat % 2 < K ? flat / 2 % N : -1
   %c2_i64 = arith.constant 2 : i64
   %c1_i64 = arith.constant 1 : i64
   %c-1_i64 = arith.constant -1 : i64

@@ -17,6 +17,7 @@ def catalogue_vnni_apply(K: int, N: int, i: int, j: int) -> int:
     Returns:
         0 <= the result < 2*N*((K - 1) // 2 + 1)
     """
+    # 2*N*(i // 2) + 2*j + i % 2
     return 2 * (N * (i // 2) + j) + i % 2
 
 

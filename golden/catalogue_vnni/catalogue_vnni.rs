@@ -19,6 +19,7 @@
 #[inline]
 pub const fn apply(K: i64, N: i64, i: i64, j: i64) -> i64 {
     let _ = K;
+    // 2*N*(i / 2) + 2*j + i % 2
     2 * ((i >> 1) * (N - 1) + j) + i
 }
 
@@ -38,6 +39,8 @@ pub const fn apply(K: i64, N: i64, i: i64, j: i64) -> i64 {
 #[must_use]
 #[inline]
 pub const fn inv(K: i64, N: i64, flat: i64) -> (i64, i64) {
+    // i = if 2*(flat / (2*N)) + flat % 2 < K { 2*(flat / (2*N)) + flat % 2 } else { -1 }
+    // j = if 2*(flat / (2*N)) + flat % 2 < K { flat / 2 % N } else { -1 }
     let quotient = flat / (2 * N);
     let total = 2 * quotient + (flat & 1);
     (

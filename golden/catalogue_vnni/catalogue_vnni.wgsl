@@ -12,6 +12,7 @@
 /// Result: 0 <= the result < 2*N*((K - 1) / 2 + 1)
 /// Assumes K*N + N <= 2^31 - 1
 fn catalogueVnniApply(K: i32, N: i32, i: i32, j: i32) -> i32 {
+  // 2*N*(i / 2) + 2*j + i % 2
   return 2 * ((i >> 1u) * (N - 1) + j) + i;
 }
 
@@ -29,6 +30,8 @@ struct CatalogueVnniInvResult {
 /// Assumes 2*N <= 2^31 - 1
 /// Assumes N*((K - 1) / 2) <= 2^31 - 1
 fn catalogueVnniInv(K: i32, N: i32, flat: i32) -> CatalogueVnniInvResult {
+  // i = 2*(flat / (2*N)) + flat % 2 < K ? 2*(flat / (2*N)) + flat % 2 : -1
+  // j = 2*(flat / (2*N)) + flat % 2 < K ? flat / 2 % N : -1
   let quotient = flat / (2 * N);
   let total = 2 * quotient + (flat & 1);
   return CatalogueVnniInvResult(

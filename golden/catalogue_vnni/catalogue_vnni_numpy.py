@@ -23,6 +23,7 @@ def catalogue_vnni_apply(K, N, i, j):
 
     Assumes K*N + N <= 2**63 - 1.
     """
+    # 2*N*(i // 2) + 2*j + i % 2
     return 2 * ((i >> 1) * (N - 1) + j) + i
 
 
@@ -40,6 +41,8 @@ def catalogue_vnni_inv(K, N, flat):
     Assumes 2*N <= 2**63 - 1.
     Assumes N*((K - 1) // 2) <= 2**63 - 1.
     """
+    # i = 2*(flat // (2*N)) + flat % 2 if 2*(flat // (2*N)) + flat % 2 < K else -1
+    # j = flat // 2 % N if 2*(flat // (2*N)) + flat % 2 < K else -1
     quotient = flat // (2 * N)
     total = 2 * quotient + (flat & 1)
     return (

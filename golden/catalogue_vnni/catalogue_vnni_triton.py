@@ -23,6 +23,7 @@ def catalogue_vnni_apply(K, N, i, j):
 
     Assumes K*N + N <= 2**31 - 1.
     """
+    # 2*N*(i // 2) + 2*j + i % 2
     return 2 * ((i >> 1) * (N - 1) + j) + i
 
 
@@ -41,6 +42,8 @@ def catalogue_vnni_inv(K, N, flat):
     Assumes 2*N <= 2**31 - 1.
     Assumes N*((K - 1) // 2) <= 2**31 - 1.
     """
+    # i = 2*(flat // (2*N)) + flat % 2 if 2*(flat // (2*N)) + flat % 2 < K else -1
+    # j = flat // 2 % N if 2*(flat // (2*N)) + flat % 2 < K else -1
     quotient = flat // (2 * N)
     total = 2 * quotient + (flat & 1)
     return tl.where(total < K, total, -1), tl.where(total < K, (flat >> 1) - N * quotient, -1)

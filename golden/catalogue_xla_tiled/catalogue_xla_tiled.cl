@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_CL
-#define LEGO_CATALOGUE_XLA_TILED_CL 0x1a0d85c0
+#define LEGO_CATALOGUE_XLA_TILED_CL 0x59de9c48
 
 /// Physical position of the logical index (i, j).
 /// @param M M >= 1
@@ -13,6 +13,7 @@
 /// @pre M*N + 127*M + 7*N + 120 <= INT_MAX
 static inline int catalogue_xla_tiled_apply(int M, int N, int i, int j) {
   (void)M;
+  // 1024*((N - 1) / 128)*(i / 8) + 1024*(j / 128) + 256*(i / 2) + 2*(j % 128) + i % 2
   return 1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 127) + i;
 }
 
@@ -39,6 +40,6 @@ static inline catalogue_xla_tiled_inv_result catalogue_xla_tiled_inv(int M, int 
   return result;
 }
 
-#elif LEGO_CATALOGUE_XLA_TILED_CL != 0x1a0d85c0
+#elif LEGO_CATALOGUE_XLA_TILED_CL != 0x59de9c48
 #error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_CL

@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_CUH
-#define LEGO_CATALOGUE_XLA_TILED_CUH 0x05ab402a
+#define LEGO_CATALOGUE_XLA_TILED_CUH 0x12e7aa93
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -21,6 +21,7 @@
 /// @pre M*N + 127*M + 7*N + 120 <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_xla_tiled_apply(
     [[maybe_unused]] int M, int N, int i, int j) noexcept {
+  // 1024*((N - 1) / 128)*(i / 8) + 1024*(j / 128) + 256*(i / 2) + 2*(j % 128) + i % 2
   return 1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 127) + i;
 }
 
@@ -52,6 +53,6 @@ struct catalogue_xla_tiled_inv_result {
       && 8 * N + 1016 <= 2147483647;
 }
 
-#elif LEGO_CATALOGUE_XLA_TILED_CUH != 0x05ab402a
+#elif LEGO_CATALOGUE_XLA_TILED_CUH != 0x12e7aa93
 #error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_CUH

@@ -18,6 +18,7 @@ contains
   elemental integer(int64) function catalogue_xla_tiled_apply(M, N, i, j)
     integer(int64), intent(in) :: M, N, i, j
     associate (unused => M); end associate
+    ! 1024*((N - 1) / 128)*(i / 8) + 1024*(j / 128) + 256*(i / 2) + 2*mod(j, 128) + mod(i, 2)
     catalogue_xla_tiled_apply = 1024 * (shifta(N - 1, 7) * shifta(i, 3) + shifta(j, 7)) &
         + 254 * shifta(i, 1) + 2 * iand(j, 127_int64) + i
   end function catalogue_xla_tiled_apply

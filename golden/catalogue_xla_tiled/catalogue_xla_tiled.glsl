@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_XLA_TILED_GLSL
-#define LEGO_CATALOGUE_XLA_TILED_GLSL 0x372121c2
+#define LEGO_CATALOGUE_XLA_TILED_GLSL 0x60ce5ac0
 
 // Physical position of the logical index (i, j).
 // M >= 1
@@ -15,6 +15,7 @@
 // Result: 0 <= the result < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
 // Assumes M*N + 127*M + 7*N + 120 <= 2^31 - 1
 int catalogueXlaTiledApply(int M, int N, int i, int j) {
+  // 1024*((N - 1) / 128)*(i / 8) + 1024*(j / 128) + 256*(i / 2) + 2*(j % 128) + i % 2
   return 1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 127) + i;
 }
 
@@ -45,6 +46,6 @@ ivec2 catalogueXlaTiledInv(int M, int N, int flat_v) {
   return result;
 }
 
-#elif LEGO_CATALOGUE_XLA_TILED_GLSL != 0x372121c2
+#elif LEGO_CATALOGUE_XLA_TILED_GLSL != 0x60ce5ac0
 #error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_GLSL

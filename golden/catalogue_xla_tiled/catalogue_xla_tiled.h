@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_H
-#define LEGO_CATALOGUE_XLA_TILED_H 0x7122aa74
+#define LEGO_CATALOGUE_XLA_TILED_H 0x006a9333
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +16,7 @@
 /// @pre M*N + 127*M + 7*N + 120 <= INT64_MAX
 static inline int64_t catalogue_xla_tiled_apply(int64_t M, int64_t N, int64_t i, int64_t j) {
   (void)M;
+  // 1024*((N - 1) / 128)*(i / 8) + 1024*(j / 128) + 256*(i / 2) + 2*(j % 128) + i % 2
   return 1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 127) + i;
 }
 
@@ -49,6 +50,6 @@ static inline bool catalogue_xla_tiled_fits(int64_t M, int64_t N) {
       && M <= (INT64_MAX - 120 - 127 * M - 7 * N) / N && N <= (INT64_MAX - 1016) / 8;
 }
 
-#elif LEGO_CATALOGUE_XLA_TILED_H != 0x7122aa74
+#elif LEGO_CATALOGUE_XLA_TILED_H != 0x006a9333
 #error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_H

@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_HPP
-#define LEGO_CATALOGUE_XLA_TILED_HPP 0x4c868a1f
+#define LEGO_CATALOGUE_XLA_TILED_HPP 0x734f887a
 
 #include <cstdint>
 
@@ -17,6 +17,7 @@ namespace lego {
 /// @pre M*N + 127*M + 7*N + 120 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_xla_tiled_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t i, std::int64_t j) noexcept {
+  // 1024*((N - 1) / 128)*(i / 8) + 1024*(j / 128) + 256*(i / 2) + 2*(j % 128) + i % 2
   return 1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 127) + i;
 }
 
@@ -48,6 +49,6 @@ struct catalogue_xla_tiled_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_XLA_TILED_HPP != 0x4c868a1f
+#elif LEGO_CATALOGUE_XLA_TILED_HPP != 0x734f887a
 #error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_HPP

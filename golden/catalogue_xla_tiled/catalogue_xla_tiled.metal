@@ -2,7 +2,7 @@
 //
 // catalogue_xla_tiled(M, N)
 #ifndef LEGO_CATALOGUE_XLA_TILED_METAL
-#define LEGO_CATALOGUE_XLA_TILED_METAL 0x41a4eea1
+#define LEGO_CATALOGUE_XLA_TILED_METAL 0x05a25041
 
 #include <metal_stdlib>
 
@@ -15,6 +15,7 @@
 /// @pre M*N + 127*M + 7*N + 120 <= INT_MAX
 static inline int catalogueXlaTiledApply(int M, int N, int i, int j) {
   (void)M;
+  // 1024*((N - 1) / 128)*(i / 8) + 1024*(j / 128) + 256*(i / 2) + 2*(j % 128) + i % 2
   return 1024 * (((N - 1) >> 7) * (i >> 3) + (j >> 7)) + 254 * (i >> 1) + 2 * (j & 127) + i;
 }
 
@@ -37,6 +38,6 @@ static inline CatalogueXlaTiledInvResult catalogueXlaTiledInv(int M, int N, int 
   return {total < M && total2 < N ? total : -1, total < M && total2 < N ? total2 : -1};
 }
 
-#elif LEGO_CATALOGUE_XLA_TILED_METAL != 0x41a4eea1
+#elif LEGO_CATALOGUE_XLA_TILED_METAL != 0x05a25041
 #error two different units are named catalogue_xla_tiled; give name= to one of them
 #endif  // LEGO_CATALOGUE_XLA_TILED_METAL

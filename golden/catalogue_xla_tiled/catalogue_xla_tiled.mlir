@@ -10,6 +10,7 @@
 // Result: 0 <= the result < 1024*((M - 1) / 8 + 1)*((N - 1) / 128 + 1)
 // Assumes M*N + 127*M + 7*N + 120 <= 2^63 - 1
 func.func @catalogue_xla_tiled_apply(%M: i64, %N: i64, %i: i64, %j: i64) -> i64 {
+  // 1024*((N - 1) / 128)*(i / 8) + 1024*(j / 128) + 256*(i / 2) + 2*(j % 128) + i % 2
   %c1_i64 = arith.constant 1 : i64
   %c7_i64 = arith.constant 7 : i64
   %c3_i64 = arith.constant 3 : i64

@@ -17,6 +17,7 @@ def catalogue_xla_tiled_apply(M: int, N: int, i: int, j: int) -> int:
     Returns:
         0 <= the result < 1024*((M - 1) // 8 + 1)*((N - 1) // 128 + 1)
     """
+    # 1024*((N - 1) // 128)*(i // 8) + 1024*(j // 128) + 256*(i // 2) + 2*(j % 128) + i % 2
     return 1024 * ((N - 1) // 128 * (i // 8) + j // 128) + 254 * (i // 2) + 2 * (j % 128) + i
 
 

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3]).OrderBy(Col(2, 3))
 #ifndef LEGO_COL_2X3_CL
-#define LEGO_COL_2X3_CL 0x7ccad4b3
+#define LEGO_COL_2X3_CL 0x42bff527
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 2
@@ -22,10 +22,12 @@ typedef struct col_2x3_inv_result {
 /// @param flat 0 <= flat < 6
 /// @return 0 <= i < 2, 0 <= j < 3
 static inline col_2x3_inv_result col_2x3_inv(int flat) {
+  // i = flat % 2
+  // j = flat / 2
   const col_2x3_inv_result result = {flat & 1, flat >> 1};
   return result;
 }
 
-#elif LEGO_COL_2X3_CL != 0x7ccad4b3
+#elif LEGO_COL_2X3_CL != 0x42bff527
 #error two different units are named col_2x3; give name= to one of them
 #endif  // LEGO_COL_2X3_CL

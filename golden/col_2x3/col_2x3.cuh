@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3]).OrderBy(Col(2, 3))
 #ifndef LEGO_COL_2X3_CUH
-#define LEGO_COL_2X3_CUH 0x07231f90
+#define LEGO_COL_2X3_CUH 0x4aa438bd
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -30,9 +30,11 @@ struct col_2x3_inv_result {
 /// @param flat 0 <= flat < 6
 /// @return 0 <= i < 2, 0 <= j < 3
 [[nodiscard]] LEGO_HOST_DEVICE constexpr col_2x3_inv_result col_2x3_inv(int flat) noexcept {
+  // i = flat % 2
+  // j = flat / 2
   return {flat & 1, flat >> 1};
 }
 
-#elif LEGO_COL_2X3_CUH != 0x07231f90
+#elif LEGO_COL_2X3_CUH != 0x4aa438bd
 #error two different units are named col_2x3; give name= to one of them
 #endif  // LEGO_COL_2X3_CUH

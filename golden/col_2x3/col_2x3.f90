@@ -23,6 +23,8 @@ contains
   elemental subroutine col_2x3_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
+    ! i = mod(flat, 2)
+    ! j = flat / 2
     i = iand(flat, 1_int32)
     j = shifta(flat, 1)
   end subroutine col_2x3_inv

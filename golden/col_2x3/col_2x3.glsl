@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_COL_2X3_GLSL
-#define LEGO_COL_2X3_GLSL 0x4afd1fa2
+#define LEGO_COL_2X3_GLSL 0x0f18be4e
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 2
@@ -25,6 +25,8 @@ int col2x3Apply(ivec2 index) {
 // Result: 0 <= i < 2, 0 <= j < 3
 // Renamed: flat is flat_v here
 void col2x3Inv(int flat_v, out int i, out int j) {
+  // i = flat_v % 2
+  // j = flat_v / 2
   i = flat_v & 1;
   j = flat_v >> 1;
 }
@@ -36,6 +38,6 @@ ivec2 col2x3Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_COL_2X3_GLSL != 0x4afd1fa2
+#elif LEGO_COL_2X3_GLSL != 0x0f18be4e
 #error two different units are named col_2x3; give name= to one of them
 #endif  // LEGO_COL_2X3_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3]).OrderBy(Col(2, 3))
 #ifndef LEGO_COL_2X3_HIP_H
-#define LEGO_COL_2X3_HIP_H 0x06780a23
+#define LEGO_COL_2X3_HIP_H 0x201e318f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -30,9 +30,11 @@ struct col_2x3_inv_result {
 /// @param flat 0 <= flat < 6
 /// @return 0 <= i < 2, 0 <= j < 3
 [[nodiscard]] LEGO_HOST_DEVICE constexpr col_2x3_inv_result col_2x3_inv(int flat) noexcept {
+  // i = flat % 2
+  // j = flat / 2
   return {flat & 1, flat >> 1};
 }
 
-#elif LEGO_COL_2X3_HIP_H != 0x06780a23
+#elif LEGO_COL_2X3_HIP_H != 0x201e318f
 #error two different units are named col_2x3; give name= to one of them
 #endif  // LEGO_COL_2X3_HIP_H

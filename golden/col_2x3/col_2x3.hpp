@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3]).OrderBy(Col(2, 3))
 #ifndef LEGO_COL_2X3_HPP
-#define LEGO_COL_2X3_HPP 0x2dc01e2e
+#define LEGO_COL_2X3_HPP 0x10e3944c
 
 #include <cstdint>
 
@@ -26,11 +26,13 @@ struct col_2x3_inv_result {
 /// @param flat 0 <= flat < 6
 /// @return 0 <= i < 2, 0 <= j < 3
 [[nodiscard]] constexpr col_2x3_inv_result col_2x3_inv(std::int32_t flat) noexcept {
+  // i = flat % 2
+  // j = flat / 2
   return {flat & 1, flat >> 1};
 }
 
 }  // namespace lego
 
-#elif LEGO_COL_2X3_HPP != 0x2dc01e2e
+#elif LEGO_COL_2X3_HPP != 0x10e3944c
 #error two different units are named col_2x3; give name= to one of them
 #endif  // LEGO_COL_2X3_HPP

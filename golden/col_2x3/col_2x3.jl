@@ -29,6 +29,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 2, 0 <= j < 3`
 """
 @inline function col_2x3_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = flat % 2
+    # j = div(flat, 2)
     return (flat & Ti(1), flat >> 1)
 end
 

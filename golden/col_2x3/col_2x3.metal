@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3]).OrderBy(Col(2, 3))
 #ifndef LEGO_COL_2X3_METAL
-#define LEGO_COL_2X3_METAL 0x46b87e1a
+#define LEGO_COL_2X3_METAL 0x4c191dd6
 
 #include <metal_stdlib>
 
@@ -24,9 +24,11 @@ struct Col2x3InvResult {
 /// @param flat 0 <= flat < 6
 /// @return 0 <= i < 2, 0 <= j < 3
 static inline Col2x3InvResult col2x3Inv(int flat) {
+  // i = flat % 2
+  // j = flat / 2
   return {flat & 1, flat >> 1};
 }
 
-#elif LEGO_COL_2X3_METAL != 0x46b87e1a
+#elif LEGO_COL_2X3_METAL != 0x4c191dd6
 #error two different units are named col_2x3; give name= to one of them
 #endif  // LEGO_COL_2X3_METAL

@@ -20,5 +20,7 @@ export function col2x3Apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 2, 0 <= j < 3
  */
 export function col2x3Inv(flat) {
+  // i = flat % 2
+  // j = Math.floor(flat / 2)
   return [flat & 1, flat >> 1];
 }

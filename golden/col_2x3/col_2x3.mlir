@@ -17,6 +17,8 @@ func.func @col_2x3_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 6
 // Result: 0 <= i < 2, 0 <= j < 3
 func.func @col_2x3_inv(%flat: i32) -> (i32, i32) {
+  // i = flat % 2
+  // j = flat / 2
   %c1_i32 = arith.constant 1 : i32
   %0 = arith.andi %flat, %c1_i32 : i32
   %1 = arith.shrsi %flat, %c1_i32 : i32

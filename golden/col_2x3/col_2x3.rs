@@ -24,5 +24,7 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = flat % 2
+    // j = flat / 2
     (flat & 1, flat >> 1)
 }

@@ -22,5 +22,7 @@ struct Col2x3InvResult {
 /// 0 <= flat < 6
 /// Result: 0 <= i < 2, 0 <= j < 3
 fn col2x3Inv(flat: i32) -> Col2x3InvResult {
+  // i = flat % 2
+  // j = flat / 2
   return Col2x3InvResult(flat & 1, flat >> 1u);
 }

@@ -32,4 +32,6 @@ def col_2x3_inv(flat):
     Returns:
         0 <= i < 2, 0 <= j < 3
     """
+    # i = flat % 2
+    # j = flat // 2
     return flat & 1, flat >> 1

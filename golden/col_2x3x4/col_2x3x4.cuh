@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Col(2, 3, 4))
 #ifndef LEGO_COL_2X3X4_CUH
-#define LEGO_COL_2X3X4_CUH 0x49ef98ff
+#define LEGO_COL_2X3X4_CUH 0x4cc167c5
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -32,10 +32,12 @@ struct col_2x3x4_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 [[nodiscard]] LEGO_HOST_DEVICE constexpr col_2x3x4_inv_result col_2x3x4_inv(int flat) noexcept {
+  // i = flat % 2
+  // j = flat / 2 % 3
   const int flat_div_6 = flat / 6;
   return {flat & 1, (flat >> 1) - 3 * flat_div_6, flat_div_6};
 }
 
-#elif LEGO_COL_2X3X4_CUH != 0x49ef98ff
+#elif LEGO_COL_2X3X4_CUH != 0x4cc167c5
 #error two different units are named col_2x3x4; give name= to one of them
 #endif  // LEGO_COL_2X3X4_CUH

@@ -25,6 +25,8 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
     integer(int32) :: flat_div_6
+    ! i = mod(flat, 2)
+    ! j = mod(flat / 2, 3)
     flat_div_6 = flat / 6
     i = iand(flat, 1_int32)
     j = shifta(flat, 1) - 3 * flat_div_6

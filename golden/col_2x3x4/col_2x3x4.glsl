@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_COL_2X3X4_GLSL
-#define LEGO_COL_2X3X4_GLSL 0x54f6ad1b
+#define LEGO_COL_2X3X4_GLSL 0x4e3df594
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 2
@@ -26,6 +26,8 @@ int col2x3x4Apply(ivec3 index) {
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 // Renamed: flat is flat_v here
 void col2x3x4Inv(int flat_v, out int i, out int j, out int k) {
+  // i = flat_v % 2
+  // j = flat_v / 2 % 3
   int flatDiv6 = flat_v / 6;
   i = flat_v & 1;
   j = (flat_v >> 1) - 3 * flatDiv6;
@@ -39,6 +41,6 @@ ivec3 col2x3x4Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_COL_2X3X4_GLSL != 0x54f6ad1b
+#elif LEGO_COL_2X3X4_GLSL != 0x4e3df594
 #error two different units are named col_2x3x4; give name= to one of them
 #endif  // LEGO_COL_2X3X4_GLSL

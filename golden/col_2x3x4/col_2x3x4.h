@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Col(2, 3, 4))
 #ifndef LEGO_COL_2X3X4_H
-#define LEGO_COL_2X3X4_H 0x2473f800
+#define LEGO_COL_2X3X4_H 0x6c53326c
 
 #include <stdint.h>
 
@@ -26,11 +26,13 @@ typedef struct col_2x3x4_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 static inline col_2x3x4_inv_result col_2x3x4_inv(int32_t flat) {
+  // i = flat % 2
+  // j = flat / 2 % 3
   const int32_t flat_div_6 = flat / 6;
   const col_2x3x4_inv_result result = {flat & 1, (flat >> 1) - 3 * flat_div_6, flat_div_6};
   return result;
 }
 
-#elif LEGO_COL_2X3X4_H != 0x2473f800
+#elif LEGO_COL_2X3X4_H != 0x6c53326c
 #error two different units are named col_2x3x4; give name= to one of them
 #endif  // LEGO_COL_2X3X4_H

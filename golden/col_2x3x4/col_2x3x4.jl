@@ -32,6 +32,8 @@ Logical index (i, j, k) of a physical position.
 - Result: `0 <= i < 2, 0 <= j < 3, 0 <= k < 4`
 """
 @inline function col_2x3x4_inv(flat::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = flat % 2
+    # j = div(flat, 2) % 3
     flat_div_6 = div(flat, Ti(6))
     return (flat & Ti(1), (flat >> 1) - Ti(3) * flat_div_6, flat_div_6)
 end

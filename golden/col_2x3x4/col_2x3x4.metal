@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Col(2, 3, 4))
 #ifndef LEGO_COL_2X3X4_METAL
-#define LEGO_COL_2X3X4_METAL 0x3aba8d9f
+#define LEGO_COL_2X3X4_METAL 0x660d074d
 
 #include <metal_stdlib>
 
@@ -26,10 +26,12 @@ struct Col2x3x4InvResult {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 static inline Col2x3x4InvResult col2x3x4Inv(int flat) {
+  // i = flat % 2
+  // j = flat / 2 % 3
   const int flatDiv6 = flat / 6;
   return {flat & 1, (flat >> 1) - 3 * flatDiv6, flatDiv6};
 }
 
-#elif LEGO_COL_2X3X4_METAL != 0x3aba8d9f
+#elif LEGO_COL_2X3X4_METAL != 0x660d074d
 #error two different units are named col_2x3x4; give name= to one of them
 #endif  // LEGO_COL_2X3X4_METAL

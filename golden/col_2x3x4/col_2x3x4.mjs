@@ -23,6 +23,8 @@ export function col2x3x4Apply(i, j, k) {
  * @returns {[i: number, j: number, k: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
  */
 export function col2x3x4Inv(flat) {
+  // i = flat % 2
+  // j = Math.floor(flat / 2) % 3
   const flatDiv6 = Math.trunc(flat / 6);
   return [flat & 1, (flat >> 1) - 3 * flatDiv6, flatDiv6];
 }

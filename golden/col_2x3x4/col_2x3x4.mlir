@@ -21,6 +21,8 @@ func.func @col_2x3x4_apply(%i: i32, %j: i32, %k: i32) -> i32 {
 // 0 <= flat < 24
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 func.func @col_2x3x4_inv(%flat: i32) -> (i32, i32, i32) {
+  // i = flat % 2
+  // j = flat / 2 % 3
   %c6_i32 = arith.constant 6 : i32
   %c1_i32 = arith.constant 1 : i32
   %c3_i32 = arith.constant 3 : i32

@@ -25,6 +25,8 @@ pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32, i32) {
+    // i = flat % 2
+    // j = flat / 2 % 3
     let flat_div_6 = flat / 6;
     (flat & 1, (flat >> 1) - 3 * flat_div_6, flat_div_6)
 }

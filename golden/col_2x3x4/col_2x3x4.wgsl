@@ -24,6 +24,8 @@ struct Col2x3x4InvResult {
 /// 0 <= flat < 24
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 fn col2x3x4Inv(flat: i32) -> Col2x3x4InvResult {
+  // i = flat % 2
+  // j = flat / 2 % 3
   let flatDiv6 = flat / 6;
   return Col2x3x4InvResult(flat & 1, (flat >> 1u) - 3 * flatDiv6, flatDiv6);
 }

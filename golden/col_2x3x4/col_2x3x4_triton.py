@@ -33,5 +33,7 @@ def col_2x3x4_inv(flat):
     Returns:
         0 <= i < 2, 0 <= j < 3, 0 <= k < 4
     """
+    # i = flat % 2
+    # j = flat // 2 % 3
     flat_div_6 = flat // 6
     return flat & 1, (flat >> 1) - 3 * flat_div_6, flat_div_6

@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Col(4, 4))
 #ifndef LEGO_COL_4X4_CL
-#define LEGO_COL_4X4_CL 0x5c0a8060
+#define LEGO_COL_4X4_CL 0x35d8c93f
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 4
@@ -22,10 +22,12 @@ typedef struct col_4x4_inv_result {
 /// @param flat 0 <= flat < 16
 /// @return 0 <= i < 4, 0 <= j < 4
 static inline col_4x4_inv_result col_4x4_inv(int flat) {
+  // i = flat % 4
+  // j = flat / 4
   const col_4x4_inv_result result = {flat & 3, flat >> 2};
   return result;
 }
 
-#elif LEGO_COL_4X4_CL != 0x5c0a8060
+#elif LEGO_COL_4X4_CL != 0x35d8c93f
 #error two different units are named col_4x4; give name= to one of them
 #endif  // LEGO_COL_4X4_CL

@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Col(4, 4))
 #ifndef LEGO_COL_4X4_CUH
-#define LEGO_COL_4X4_CUH 0x7c5c3a60
+#define LEGO_COL_4X4_CUH 0x09375503
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -30,9 +30,11 @@ struct col_4x4_inv_result {
 /// @param flat 0 <= flat < 16
 /// @return 0 <= i < 4, 0 <= j < 4
 [[nodiscard]] LEGO_HOST_DEVICE constexpr col_4x4_inv_result col_4x4_inv(int flat) noexcept {
+  // i = flat % 4
+  // j = flat / 4
   return {flat & 3, flat >> 2};
 }
 
-#elif LEGO_COL_4X4_CUH != 0x7c5c3a60
+#elif LEGO_COL_4X4_CUH != 0x09375503
 #error two different units are named col_4x4; give name= to one of them
 #endif  // LEGO_COL_4X4_CUH

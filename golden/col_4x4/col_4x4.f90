@@ -23,6 +23,8 @@ contains
   elemental subroutine col_4x4_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
+    ! i = mod(flat, 4)
+    ! j = flat / 4
     i = iand(flat, 3_int32)
     j = shifta(flat, 2)
   end subroutine col_4x4_inv

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_COL_4X4_GLSL
-#define LEGO_COL_4X4_GLSL 0x22282a2d
+#define LEGO_COL_4X4_GLSL 0x7315ce11
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 4
@@ -25,6 +25,8 @@ int col4x4Apply(ivec2 index) {
 // Result: 0 <= i < 4, 0 <= j < 4
 // Renamed: flat is flat_v here
 void col4x4Inv(int flat_v, out int i, out int j) {
+  // i = flat_v % 4
+  // j = flat_v / 4
   i = flat_v & 3;
   j = flat_v >> 2;
 }
@@ -36,6 +38,6 @@ ivec2 col4x4Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_COL_4X4_GLSL != 0x22282a2d
+#elif LEGO_COL_4X4_GLSL != 0x7315ce11
 #error two different units are named col_4x4; give name= to one of them
 #endif  // LEGO_COL_4X4_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Col(4, 4))
 #ifndef LEGO_COL_4X4_H
-#define LEGO_COL_4X4_H 0x2255934c
+#define LEGO_COL_4X4_H 0x3acfd3ec
 
 #include <stdint.h>
 
@@ -24,10 +24,12 @@ typedef struct col_4x4_inv_result {
 /// @param flat 0 <= flat < 16
 /// @return 0 <= i < 4, 0 <= j < 4
 static inline col_4x4_inv_result col_4x4_inv(int32_t flat) {
+  // i = flat % 4
+  // j = flat / 4
   const col_4x4_inv_result result = {flat & 3, flat >> 2};
   return result;
 }
 
-#elif LEGO_COL_4X4_H != 0x2255934c
+#elif LEGO_COL_4X4_H != 0x3acfd3ec
 #error two different units are named col_4x4; give name= to one of them
 #endif  // LEGO_COL_4X4_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Col(4, 4))
 #ifndef LEGO_COL_4X4_HPP
-#define LEGO_COL_4X4_HPP 0x7b209c7f
+#define LEGO_COL_4X4_HPP 0x4309dedc
 
 #include <cstdint>
 
@@ -26,11 +26,13 @@ struct col_4x4_inv_result {
 /// @param flat 0 <= flat < 16
 /// @return 0 <= i < 4, 0 <= j < 4
 [[nodiscard]] constexpr col_4x4_inv_result col_4x4_inv(std::int32_t flat) noexcept {
+  // i = flat % 4
+  // j = flat / 4
   return {flat & 3, flat >> 2};
 }
 
 }  // namespace lego
 
-#elif LEGO_COL_4X4_HPP != 0x7b209c7f
+#elif LEGO_COL_4X4_HPP != 0x4309dedc
 #error two different units are named col_4x4; give name= to one of them
 #endif  // LEGO_COL_4X4_HPP

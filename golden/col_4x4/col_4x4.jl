@@ -29,6 +29,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 4, 0 <= j < 4`
 """
 @inline function col_4x4_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = flat % 4
+    # j = div(flat, 4)
     return (flat & Ti(3), flat >> 2)
 end
 

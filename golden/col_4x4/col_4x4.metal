@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Col(4, 4))
 #ifndef LEGO_COL_4X4_METAL
-#define LEGO_COL_4X4_METAL 0x0a7a52e0
+#define LEGO_COL_4X4_METAL 0x03c03a64
 
 #include <metal_stdlib>
 
@@ -24,9 +24,11 @@ struct Col4x4InvResult {
 /// @param flat 0 <= flat < 16
 /// @return 0 <= i < 4, 0 <= j < 4
 static inline Col4x4InvResult col4x4Inv(int flat) {
+  // i = flat % 4
+  // j = flat / 4
   return {flat & 3, flat >> 2};
 }
 
-#elif LEGO_COL_4X4_METAL != 0x0a7a52e0
+#elif LEGO_COL_4X4_METAL != 0x03c03a64
 #error two different units are named col_4x4; give name= to one of them
 #endif  // LEGO_COL_4X4_METAL

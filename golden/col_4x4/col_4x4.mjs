@@ -20,5 +20,7 @@ export function col4x4Apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 4, 0 <= j < 4
  */
 export function col4x4Inv(flat) {
+  // i = flat % 4
+  // j = Math.floor(flat / 4)
   return [flat & 3, flat >> 2];
 }

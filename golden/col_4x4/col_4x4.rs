@@ -24,5 +24,7 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = flat % 4
+    // j = flat / 4
     (flat & 3, flat >> 2)
 }

@@ -22,5 +22,7 @@ struct Col4x4InvResult {
 /// 0 <= flat < 16
 /// Result: 0 <= i < 4, 0 <= j < 4
 fn col4x4Inv(flat: i32) -> Col4x4InvResult {
+  // i = flat % 4
+  // j = flat / 4
   return Col4x4InvResult(flat & 3, flat >> 2u);
 }

@@ -2,7 +2,7 @@
 //
 // ExpandBy([10], [12], TileBy([3], [4]))
 #ifndef LEGO_EXPANDBY_10_CL
-#define LEGO_EXPANDBY_10_CL 0x52ee090c
+#define LEGO_EXPANDBY_10_CL 0x1b7b65ed
 
 /// Physical position of the logical index (i, j); -1 where it is masked.
 /// @param i 0 <= i < 3
@@ -23,10 +23,12 @@ typedef struct expandby_10_inv_result {
 /// @param flat 0 <= flat < 10
 /// @return 0 <= i < 3, 0 <= j < 4
 static inline expandby_10_inv_result expandby_10_inv(int flat) {
+  // i = flat / 4
+  // j = flat % 4
   const expandby_10_inv_result result = {flat >> 2, flat & 3};
   return result;
 }
 
-#elif LEGO_EXPANDBY_10_CL != 0x52ee090c
+#elif LEGO_EXPANDBY_10_CL != 0x1b7b65ed
 #error two different units are named expandby_10; give name= to one of them
 #endif  // LEGO_EXPANDBY_10_CL

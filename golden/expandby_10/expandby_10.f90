@@ -25,6 +25,8 @@ contains
   elemental subroutine expandby_10_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
+    ! i = flat / 4
+    ! j = mod(flat, 4)
     i = shifta(flat, 2)
     j = iand(flat, 3_int32)
   end subroutine expandby_10_inv

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_EXPANDBY_10_GLSL
-#define LEGO_EXPANDBY_10_GLSL 0x31730ee0
+#define LEGO_EXPANDBY_10_GLSL 0x1e1a08a0
 
 // Physical position of the logical index (i, j); -1 where it is masked.
 // 0 <= i < 3
@@ -26,6 +26,8 @@ int expandby10Apply(ivec2 index) {
 // Result: 0 <= i < 3, 0 <= j < 4
 // Renamed: flat is flat_v here
 void expandby10Inv(int flat_v, out int i, out int j) {
+  // i = flat_v / 4
+  // j = flat_v % 4
   i = flat_v >> 2;
   j = flat_v & 3;
 }
@@ -37,6 +39,6 @@ ivec2 expandby10Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_EXPANDBY_10_GLSL != 0x31730ee0
+#elif LEGO_EXPANDBY_10_GLSL != 0x1e1a08a0
 #error two different units are named expandby_10; give name= to one of them
 #endif  // LEGO_EXPANDBY_10_GLSL

@@ -2,7 +2,7 @@
 //
 // ExpandBy([10], [12], TileBy([3], [4]))
 #ifndef LEGO_EXPANDBY_10_H
-#define LEGO_EXPANDBY_10_H 0x4ab08d97
+#define LEGO_EXPANDBY_10_H 0x43105e6a
 
 #include <stdint.h>
 
@@ -25,10 +25,12 @@ typedef struct expandby_10_inv_result {
 /// @param flat 0 <= flat < 10
 /// @return 0 <= i < 3, 0 <= j < 4
 static inline expandby_10_inv_result expandby_10_inv(int32_t flat) {
+  // i = flat / 4
+  // j = flat % 4
   const expandby_10_inv_result result = {flat >> 2, flat & 3};
   return result;
 }
 
-#elif LEGO_EXPANDBY_10_H != 0x4ab08d97
+#elif LEGO_EXPANDBY_10_H != 0x43105e6a
 #error two different units are named expandby_10; give name= to one of them
 #endif  // LEGO_EXPANDBY_10_H

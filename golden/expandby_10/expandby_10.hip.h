@@ -2,7 +2,7 @@
 //
 // ExpandBy([10], [12], TileBy([3], [4]))
 #ifndef LEGO_EXPANDBY_10_HIP_H
-#define LEGO_EXPANDBY_10_HIP_H 0x492f2d3c
+#define LEGO_EXPANDBY_10_HIP_H 0x708deb06
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -31,9 +31,11 @@ struct expandby_10_inv_result {
 /// @param flat 0 <= flat < 10
 /// @return 0 <= i < 3, 0 <= j < 4
 [[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_10_inv_result expandby_10_inv(int flat) noexcept {
+  // i = flat / 4
+  // j = flat % 4
   return {flat >> 2, flat & 3};
 }
 
-#elif LEGO_EXPANDBY_10_HIP_H != 0x492f2d3c
+#elif LEGO_EXPANDBY_10_HIP_H != 0x708deb06
 #error two different units are named expandby_10; give name= to one of them
 #endif  // LEGO_EXPANDBY_10_HIP_H

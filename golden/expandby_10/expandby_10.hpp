@@ -2,7 +2,7 @@
 //
 // ExpandBy([10], [12], TileBy([3], [4]))
 #ifndef LEGO_EXPANDBY_10_HPP
-#define LEGO_EXPANDBY_10_HPP 0x7e462de0
+#define LEGO_EXPANDBY_10_HPP 0x78b6b24e
 
 #include <cstdint>
 
@@ -27,11 +27,13 @@ struct expandby_10_inv_result {
 /// @param flat 0 <= flat < 10
 /// @return 0 <= i < 3, 0 <= j < 4
 [[nodiscard]] constexpr expandby_10_inv_result expandby_10_inv(std::int32_t flat) noexcept {
+  // i = flat / 4
+  // j = flat % 4
   return {flat >> 2, flat & 3};
 }
 
 }  // namespace lego
 
-#elif LEGO_EXPANDBY_10_HPP != 0x7e462de0
+#elif LEGO_EXPANDBY_10_HPP != 0x78b6b24e
 #error two different units are named expandby_10; give name= to one of them
 #endif  // LEGO_EXPANDBY_10_HPP

@@ -30,6 +30,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 3, 0 <= j < 4`
 """
 @inline function expandby_10_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = div(flat, 4)
+    # j = flat % 4
     return (flat >> 2, flat & Ti(3))
 end
 

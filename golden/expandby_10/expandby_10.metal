@@ -2,7 +2,7 @@
 //
 // ExpandBy([10], [12], TileBy([3], [4]))
 #ifndef LEGO_EXPANDBY_10_METAL
-#define LEGO_EXPANDBY_10_METAL 0x58f79d1b
+#define LEGO_EXPANDBY_10_METAL 0x5eca88dc
 
 #include <metal_stdlib>
 
@@ -25,9 +25,11 @@ struct Expandby10InvResult {
 /// @param flat 0 <= flat < 10
 /// @return 0 <= i < 3, 0 <= j < 4
 static inline Expandby10InvResult expandby10Inv(int flat) {
+  // i = flat / 4
+  // j = flat % 4
   return {flat >> 2, flat & 3};
 }
 
-#elif LEGO_EXPANDBY_10_METAL != 0x58f79d1b
+#elif LEGO_EXPANDBY_10_METAL != 0x5eca88dc
 #error two different units are named expandby_10; give name= to one of them
 #endif  // LEGO_EXPANDBY_10_METAL

@@ -21,6 +21,8 @@ func.func @expandby_10_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 10
 // Result: 0 <= i < 3, 0 <= j < 4
 func.func @expandby_10_inv(%flat: i32) -> (i32, i32) {
+  // i = flat / 4
+  // j = flat % 4
   %c2_i32 = arith.constant 2 : i32
   %c3_i32 = arith.constant 3 : i32
   %0 = arith.shrsi %flat, %c2_i32 : i32

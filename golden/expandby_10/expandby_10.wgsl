@@ -23,5 +23,7 @@ struct Expandby10InvResult {
 /// 0 <= flat < 10
 /// Result: 0 <= i < 3, 0 <= j < 4
 fn expandby10Inv(flat: i32) -> Expandby10InvResult {
+  // i = flat / 4
+  // j = flat % 4
   return Expandby10InvResult(flat >> 2u, flat & 3);
 }

@@ -2,7 +2,7 @@
 //
 // ExpandBy([3, 3, 5], [4, 4, 6], TileBy([2, 2, 3], [2, 2, 2]))
 #ifndef LEGO_EXPANDBY_3X3X5_CL
-#define LEGO_EXPANDBY_3X3X5_CL 0x366f654e
+#define LEGO_EXPANDBY_3X3X5_CL 0x593a3cbe
 
 /// Physical position of the logical index (i, j, k, l, m, n); -1 where it is masked.
 /// @param i 0 <= i < 2
@@ -13,6 +13,7 @@
 /// @param n 0 <= n < 2
 /// @return -1 <= the result < 45
 static inline int expandby_3x3x5_apply(int i, int j, int k, int l, int m, int n) {
+  // 2*i + l <= 2 && 2*j + m <= 2 && 2*k + n <= 4 ? 30*i + 15*l + 10*j + 5*m + 2*k + n : -1
   const int total = 2 * k + n;
   return 2 * i + l <= 2 && 2 * j + m <= 2 && total <= 4 ? 30 * i + 15 * l + 10 * j + 5 * m + total
                                                         : -1;
@@ -32,6 +33,12 @@ typedef struct expandby_3x3x5_inv_result {
 /// @param flat 0 <= flat < 45
 /// @return 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 static inline expandby_3x3x5_inv_result expandby_3x3x5_inv(int flat) {
+  // i = flat / 30
+  // j = flat / 5 % 3 / 2
+  // k = flat % 5 / 2
+  // l = flat / 15 % 2
+  // m = flat / 5 % 3 % 2
+  // n = flat % 5 % 2
   const int flat_mod_5 = flat % 5;
   const int flat_div_15 = flat / 15;
   const int difference = flat / 5 - 3 * flat_div_15;
@@ -46,6 +53,6 @@ static inline expandby_3x3x5_inv_result expandby_3x3x5_inv(int flat) {
   return result;
 }
 
-#elif LEGO_EXPANDBY_3X3X5_CL != 0x366f654e
+#elif LEGO_EXPANDBY_3X3X5_CL != 0x593a3cbe
 #error two different units are named expandby_3x3x5; give name= to one of them
 #endif  // LEGO_EXPANDBY_3X3X5_CL

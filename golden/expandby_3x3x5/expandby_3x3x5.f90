@@ -31,6 +31,12 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m, n
     integer(int32) :: flat_mod_5, flat_div_15, difference
+    ! i = flat / 30
+    ! j = mod(flat / 5, 3) / 2
+    ! k = mod(flat, 5) / 2
+    ! l = mod(flat / 15, 2)
+    ! m = mod(mod(flat / 5, 3), 2)
+    ! n = mod(mod(flat, 5), 2)
     flat_mod_5 = mod(flat, 5_int32)
     flat_div_15 = flat / 15
     difference = flat / 5 - 3 * flat_div_15

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_EXPANDBY_3X3X5_GLSL
-#define LEGO_EXPANDBY_3X3X5_GLSL 0x21ef2145
+#define LEGO_EXPANDBY_3X3X5_GLSL 0x6757518a
 
 // Physical position of the logical index (i, j, k, l, m, n); -1 where it is masked.
 // 0 <= i < 2
@@ -16,6 +16,7 @@
 // 0 <= n < 2
 // Result: -1 <= the result < 45
 int expandby3x3x5Apply(int i, int j, int k, int l, int m, int n) {
+  // 2*i + l <= 2 && 2*j + m <= 2 && 2*k + n <= 4 ? 30*i + 15*l + 10*j + 5*m + 2*k + n : -1
   int total = 2 * k + n;
   return 2 * i + l <= 2 && 2 * j + m <= 2 && total <= 4 ? 30 * i + 15 * l + 10 * j + 5 * m + total
                                                         : -1;
@@ -27,6 +28,12 @@ int expandby3x3x5Apply(int i, int j, int k, int l, int m, int n) {
 // Renamed: flat is flat_v here
 void expandby3x3x5Inv(
     int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
+  // i = flat_v / 30
+  // j = flat_v / 5 % 3 / 2
+  // k = flat_v % 5 / 2
+  // l = flat_v / 15 % 2
+  // m = flat_v / 5 % 3 % 2
+  // n = flat_v % 5 % 2
   int flatMod5 = flat_v % 5;
   int flatDiv15 = flat_v / 15;
   int difference = flat_v / 5 - 3 * flatDiv15;
@@ -38,6 +45,6 @@ void expandby3x3x5Inv(
   n = flatMod5 & 1;
 }
 
-#elif LEGO_EXPANDBY_3X3X5_GLSL != 0x21ef2145
+#elif LEGO_EXPANDBY_3X3X5_GLSL != 0x6757518a
 #error two different units are named expandby_3x3x5; give name= to one of them
 #endif  // LEGO_EXPANDBY_3X3X5_GLSL

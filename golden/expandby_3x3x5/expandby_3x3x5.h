@@ -2,7 +2,7 @@
 //
 // ExpandBy([3, 3, 5], [4, 4, 6], TileBy([2, 2, 3], [2, 2, 2]))
 #ifndef LEGO_EXPANDBY_3X3X5_H
-#define LEGO_EXPANDBY_3X3X5_H 0x18fa6446
+#define LEGO_EXPANDBY_3X3X5_H 0x04a1b87f
 
 #include <stdint.h>
 
@@ -16,6 +16,7 @@
 /// @return -1 <= the result < 45
 static inline int32_t expandby_3x3x5_apply(
     int32_t i, int32_t j, int32_t k, int32_t l, int32_t m, int32_t n) {
+  // 2*i + l <= 2 && 2*j + m <= 2 && 2*k + n <= 4 ? 30*i + 15*l + 10*j + 5*m + 2*k + n : -1
   const int32_t total = 2 * k + n;
   return 2 * i + l <= 2 && 2 * j + m <= 2 && total <= 4 ? 30 * i + 15 * l + 10 * j + 5 * m + total
                                                         : -1;
@@ -35,6 +36,12 @@ typedef struct expandby_3x3x5_inv_result {
 /// @param flat 0 <= flat < 45
 /// @return 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 static inline expandby_3x3x5_inv_result expandby_3x3x5_inv(int32_t flat) {
+  // i = flat / 30
+  // j = flat / 5 % 3 / 2
+  // k = flat % 5 / 2
+  // l = flat / 15 % 2
+  // m = flat / 5 % 3 % 2
+  // n = flat % 5 % 2
   const int32_t flat_mod_5 = flat % 5;
   const int32_t flat_div_15 = flat / 15;
   const int32_t difference = flat / 5 - 3 * flat_div_15;
@@ -49,6 +56,6 @@ static inline expandby_3x3x5_inv_result expandby_3x3x5_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_EXPANDBY_3X3X5_H != 0x18fa6446
+#elif LEGO_EXPANDBY_3X3X5_H != 0x04a1b87f
 #error two different units are named expandby_3x3x5; give name= to one of them
 #endif  // LEGO_EXPANDBY_3X3X5_H

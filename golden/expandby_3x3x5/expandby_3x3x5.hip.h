@@ -2,7 +2,7 @@
 //
 // ExpandBy([3, 3, 5], [4, 4, 6], TileBy([2, 2, 3], [2, 2, 2]))
 #ifndef LEGO_EXPANDBY_3X3X5_HIP_H
-#define LEGO_EXPANDBY_3X3X5_HIP_H 0x775b0d7c
+#define LEGO_EXPANDBY_3X3X5_HIP_H 0x1e094a09
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -22,6 +22,7 @@
 /// @return -1 <= the result < 45
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int expandby_3x3x5_apply(
     int i, int j, int k, int l, int m, int n) noexcept {
+  // 2*i + l <= 2 && 2*j + m <= 2 && 2*k + n <= 4 ? 30*i + 15*l + 10*j + 5*m + 2*k + n : -1
   const int total = 2 * k + n;
   return 2 * i + l <= 2 && 2 * j + m <= 2 && total <= 4 ? 30 * i + 15 * l + 10 * j + 5 * m + total
                                                         : -1;
@@ -42,6 +43,12 @@ struct expandby_3x3x5_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 [[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_3x3x5_inv_result expandby_3x3x5_inv(
     int flat) noexcept {
+  // i = flat / 30
+  // j = flat / 5 % 3 / 2
+  // k = flat % 5 / 2
+  // l = flat / 15 % 2
+  // m = flat / 5 % 3 % 2
+  // n = flat % 5 % 2
   const int flat_mod_5 = flat % 5;
   const int flat_div_15 = flat / 15;
   const int difference = flat / 5 - 3 * flat_div_15;
@@ -55,6 +62,6 @@ struct expandby_3x3x5_inv_result {
   };
 }
 
-#elif LEGO_EXPANDBY_3X3X5_HIP_H != 0x775b0d7c
+#elif LEGO_EXPANDBY_3X3X5_HIP_H != 0x1e094a09
 #error two different units are named expandby_3x3x5; give name= to one of them
 #endif  // LEGO_EXPANDBY_3X3X5_HIP_H

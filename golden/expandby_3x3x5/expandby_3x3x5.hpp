@@ -2,7 +2,7 @@
 //
 // ExpandBy([3, 3, 5], [4, 4, 6], TileBy([2, 2, 3], [2, 2, 2]))
 #ifndef LEGO_EXPANDBY_3X3X5_HPP
-#define LEGO_EXPANDBY_3X3X5_HPP 0x7511370c
+#define LEGO_EXPANDBY_3X3X5_HPP 0x0c541638
 
 #include <cstdint>
 
@@ -19,6 +19,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int32_t expandby_3x3x5_apply(
     std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l, std::int32_t m,
     std::int32_t n) noexcept {
+  // 2*i + l <= 2 && 2*j + m <= 2 && 2*k + n <= 4 ? 30*i + 15*l + 10*j + 5*m + 2*k + n : -1
   const std::int32_t total = 2 * k + n;
   return 2 * i + l <= 2 && 2 * j + m <= 2 && total <= 4 ? 30 * i + 15 * l + 10 * j + 5 * m + total
                                                         : -1;
@@ -38,6 +39,12 @@ struct expandby_3x3x5_inv_result {
 /// @param flat 0 <= flat < 45
 /// @return 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 [[nodiscard]] constexpr expandby_3x3x5_inv_result expandby_3x3x5_inv(std::int32_t flat) noexcept {
+  // i = flat / 30
+  // j = flat / 5 % 3 / 2
+  // k = flat % 5 / 2
+  // l = flat / 15 % 2
+  // m = flat / 5 % 3 % 2
+  // n = flat % 5 % 2
   const std::int32_t flat_mod_5 = flat % 5;
   const std::int32_t flat_div_15 = flat / 15;
   const std::int32_t difference = flat / 5 - 3 * flat_div_15;
@@ -53,6 +60,6 @@ struct expandby_3x3x5_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_EXPANDBY_3X3X5_HPP != 0x7511370c
+#elif LEGO_EXPANDBY_3X3X5_HPP != 0x0c541638
 #error two different units are named expandby_3x3x5; give name= to one of them
 #endif  // LEGO_EXPANDBY_3X3X5_HPP

@@ -20,6 +20,7 @@ Physical position of the logical index (i, j, k, l, m, n); -1 where it is masked
 """
 @inline function expandby_3x3x5_apply(i::Ti, j::Ti, k::Ti, l::Ti, m::Ti,
     n::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 2*i + l <= 2 && 2*j + m <= 2 && 2*k + n <= 4 ? 30*i + 15*l + 10*j + 5*m + 2*k + n : -1
     total = Ti(2) * k + n
     return Ti(2) * i + l <= 2 && Ti(2) * j + m <= 2 && total <= 4 ?
         Ti(30) * i + Ti(15) * l + Ti(10) * j + Ti(5) * m + total : Ti(-1)
@@ -39,6 +40,12 @@ Logical index (i, j, k, l, m, n) of a physical position.
 - Result: `0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2`
 """
 @inline function expandby_3x3x5_inv(flat::Ti)::NTuple{6, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = div(flat, 30)
+    # j = div(div(flat, 5) % 3, 2)
+    # k = div(flat % 5, 2)
+    # l = div(flat, 15) % 2
+    # m = div(flat, 5) % 3 % 2
+    # n = flat % 5 % 2
     flat_mod_5 = flat % Ti(5)
     flat_div_15 = div(flat, Ti(15))
     difference = div(flat, Ti(5)) - Ti(3) * flat_div_15

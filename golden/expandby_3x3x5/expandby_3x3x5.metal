@@ -2,7 +2,7 @@
 //
 // ExpandBy([3, 3, 5], [4, 4, 6], TileBy([2, 2, 3], [2, 2, 2]))
 #ifndef LEGO_EXPANDBY_3X3X5_METAL
-#define LEGO_EXPANDBY_3X3X5_METAL 0x4df328db
+#define LEGO_EXPANDBY_3X3X5_METAL 0x17c2f3f9
 
 #include <metal_stdlib>
 
@@ -15,6 +15,7 @@
 /// @param n 0 <= n < 2
 /// @return -1 <= the result < 45
 static inline int expandby3x3x5Apply(int i, int j, int k, int l, int m, int n) {
+  // 2*i + l <= 2 && 2*j + m <= 2 && 2*k + n <= 4 ? 30*i + 15*l + 10*j + 5*m + 2*k + n : -1
   const int total = 2 * k + n;
   return 2 * i + l <= 2 && 2 * j + m <= 2 && total <= 4 ? 30 * i + 15 * l + 10 * j + 5 * m + total
                                                         : -1;
@@ -34,6 +35,12 @@ struct Expandby3x3x5InvResult {
 /// @param flat 0 <= flat < 45
 /// @return 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 static inline Expandby3x3x5InvResult expandby3x3x5Inv(int flat) {
+  // i = flat / 30
+  // j = flat / 5 % 3 / 2
+  // k = flat % 5 / 2
+  // l = flat / 15 % 2
+  // m = flat / 5 % 3 % 2
+  // n = flat % 5 % 2
   const int flatMod5 = flat % 5;
   const int flatDiv15 = flat / 15;
   const int difference = flat / 5 - 3 * flatDiv15;
@@ -47,6 +54,6 @@ static inline Expandby3x3x5InvResult expandby3x3x5Inv(int flat) {
   };
 }
 
-#elif LEGO_EXPANDBY_3X3X5_METAL != 0x4df328db
+#elif LEGO_EXPANDBY_3X3X5_METAL != 0x17c2f3f9
 #error two different units are named expandby_3x3x5; give name= to one of them
 #endif  // LEGO_EXPANDBY_3X3X5_METAL

@@ -16,6 +16,7 @@
  * @returns {number} -1 <= the result < 45
  */
 export function expandby3x3x5Apply(i, j, k, l, m, n) {
+  // 2*i + l <= 2 && 2*j + m <= 2 && 2*k + n <= 4 ? 30*i + 15*l + 10*j + 5*m + 2*k + n : -1
   const total = 2 * k + n;
   return 2 * i + l <= 2 && 2 * j + m <= 2 && total <= 4 ? 30 * i + 15 * l + 10 * j + 5 * m + total
       : -1;
@@ -28,6 +29,12 @@ export function expandby3x3x5Apply(i, j, k, l, m, n) {
  * @returns {[i: number, j: number, k: number, l: number, m: number, n: number]} 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
  */
 export function expandby3x3x5Inv(flat) {
+  // i = Math.floor(flat / 30)
+  // j = Math.floor((Math.floor(flat / 5) % 3) / 2)
+  // k = Math.floor((flat % 5) / 2)
+  // l = Math.floor(flat / 15) % 2
+  // m = Math.floor(flat / 5) % 3 % 2
+  // n = flat % 5 % 2
   const flatMod5 = flat % 5;
   const flatDiv15 = Math.trunc(flat / 15);
   const difference = Math.trunc(flat / 5) - 3 * flatDiv15;

@@ -11,6 +11,7 @@
 // 0 <= n < 2
 // Result: -1 <= the result < 45
 func.func @expandby_3x3x5_apply(%i: i32, %j: i32, %k: i32, %l: i32, %m: i32, %n: i32) -> i32 {
+  // 2*i + l <= 2 && 2*j + m <= 2 && 2*k + n <= 4 ? 30*i + 15*l + 10*j + 5*m + 2*k + n : -1
   %c2_i32 = arith.constant 2 : i32
   %c4_i32 = arith.constant 4 : i32
   %c30_i32 = arith.constant 30 : i32
@@ -45,6 +46,12 @@ func.func @expandby_3x3x5_apply(%i: i32, %j: i32, %k: i32, %l: i32, %m: i32, %n:
 // 0 <= flat < 45
 // Result: 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 func.func @expandby_3x3x5_inv(%flat: i32) -> (i32, i32, i32, i32, i32, i32) {
+  // i = flat / 30
+  // j = flat / 5 % 3 / 2
+  // k = flat % 5 / 2
+  // l = flat / 15 % 2
+  // m = flat / 5 % 3 % 2
+  // n = flat % 5 % 2
   %c5_i32 = arith.constant 5 : i32
   %c15_i32 = arith.constant 15 : i32
   %c3_i32 = arith.constant 3 : i32

@@ -19,6 +19,7 @@ def expandby_3x3x5_apply(i: int, j: int, k: int, l: int, m: int, n: int) -> int:
     Returns:
         -1 <= the result < 45
     """
+    # 30*i + 15*l + 10*j + 5*m + 2*k + n if 2*i + l <= 2 and 2*j + m <= 2 and 2*k + n <= 4 else -1
     total = 2 * k + n
     return (
         30 * i + 15 * l + 10 * j + 5 * m + total

@@ -35,6 +35,12 @@ pub const fn apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
+    // i = flat / 30
+    // j = flat / 5 % 3 / 2
+    // k = flat % 5 / 2
+    // l = flat / 15 % 2
+    // m = flat / 5 % 3 % 2
+    // n = flat % 5 % 2
     let flat_mod_5 = flat % 5;
     let flat_div_15 = flat / 15;
     let difference = flat / 5 - 3 * flat_div_15;

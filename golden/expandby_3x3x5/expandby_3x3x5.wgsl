@@ -13,6 +13,7 @@
 /// 0 <= n < 2
 /// Result: -1 <= the result < 45
 fn expandby3x3x5Apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
+  // 2*i + l <= 2 && 2*j + m <= 2 && 2*k + n <= 4 ? 30*i + 15*l + 10*j + 5*m + 2*k + n : -1
   let total = 2 * k + n;
   return select(
       -1, 30 * i + 15 * l + 10 * j + 5 * m + total, 2 * i + l <= 2 && 2 * j + m <= 2 && total <= 4);
@@ -32,6 +33,12 @@ struct Expandby3x3x5InvResult {
 /// 0 <= flat < 45
 /// Result: 0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 fn expandby3x3x5Inv(flat: i32) -> Expandby3x3x5InvResult {
+  // i = flat / 30
+  // j = flat / 5 % 3 / 2
+  // k = flat % 5 / 2
+  // l = flat / 15 % 2
+  // m = flat / 5 % 3 % 2
+  // n = flat % 5 % 2
   let flatMod5 = flat % 5;
   let flatDiv15 = flat / 15;
   let difference = flat / 5 - 3 * flatDiv15;

@@ -23,6 +23,7 @@ def expandby_3x3x5_apply(i, j, k, l, m, n):
     Returns:
         -1 <= the result < 45
     """
+    # 30*i + 15*l + 10*j + 5*m + 2*k + n if 2*i + l <= 2 and 2*j + m <= 2 and 2*k + n <= 4 else -1
     total = 2 * k + n
     return np.where(
         (2 * i + l <= 2) & (2 * j + m <= 2) & (total <= 4),
@@ -40,6 +41,12 @@ def expandby_3x3x5_inv(flat):
     Returns:
         0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
     """
+    # i = flat // 30
+    # j = flat // 5 % 3 // 2
+    # k = flat % 5 // 2
+    # l = flat // 15 % 2
+    # m = flat // 5 % 3 % 2
+    # n = flat % 5 % 2
     flat_mod_5 = flat % 5
     flat_div_15 = flat // 15
     difference = flat // 5 - 3 * flat_div_15

@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
 #ifndef LEGO_EXPANDBY_5X7_CL
-#define LEGO_EXPANDBY_5X7_CL 0x6054e156
+#define LEGO_EXPANDBY_5X7_CL 0x5349b933
 
 /// Physical position of the logical index (i, j, k, l); -1 where it is masked.
 /// @param i 0 <= i < 3
@@ -11,6 +11,7 @@
 /// @param l 0 <= l < 2
 /// @return -1 <= the result < 35
 static inline int expandby_5x7_apply(int i, int j, int k, int l) {
+  // 2*i + k <= 4 && 2*j + l <= 6 ? 14*i + 7*k + 2*j + l : -1
   const int total = 2 * j + l;
   return 2 * i + k <= 4 && total <= 6 ? 14 * i + 7 * k + total : -1;
 }
@@ -27,6 +28,10 @@ typedef struct expandby_5x7_inv_result {
 /// @param flat 0 <= flat < 35
 /// @return 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
 static inline expandby_5x7_inv_result expandby_5x7_inv(int flat) {
+  // i = flat / 14
+  // j = flat % 7 / 2
+  // k = flat / 7 % 2
+  // l = flat % 7 % 2
   const int flat_mod_7 = flat % 7;
   const int flat_div_7 = flat / 7;
   const expandby_5x7_inv_result result = {
@@ -38,6 +43,6 @@ static inline expandby_5x7_inv_result expandby_5x7_inv(int flat) {
   return result;
 }
 
-#elif LEGO_EXPANDBY_5X7_CL != 0x6054e156
+#elif LEGO_EXPANDBY_5X7_CL != 0x5349b933
 #error two different units are named expandby_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_5X7_CL

@@ -17,6 +17,7 @@ contains
   elemental integer(int32) function expandby_5x7_apply(i, j, k, l)
     integer(int32), intent(in) :: i, j, k, l
     integer(int32) :: total
+    ! merge(14*i + 7*k + 2*j + l, -1, 2*i + k <= 4 .and. 2*j + l <= 6)
     total = 2 * j + l
     expandby_5x7_apply = merge(14_int32 * i + 7_int32 * k + total, -1_int32, &
         2 * i + k <= 4 .and. total <= 6)
@@ -29,6 +30,10 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
     integer(int32) :: flat_mod_7, flat_div_7
+    ! i = flat / 14
+    ! j = mod(flat, 7) / 2
+    ! k = mod(flat / 7, 2)
+    ! l = mod(mod(flat, 7), 2)
     flat_mod_7 = mod(flat, 7_int32)
     flat_div_7 = flat / 7
     i = shifta(flat_div_7, 1)

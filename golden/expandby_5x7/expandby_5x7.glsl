@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_EXPANDBY_5X7_GLSL
-#define LEGO_EXPANDBY_5X7_GLSL 0x0459a0ad
+#define LEGO_EXPANDBY_5X7_GLSL 0x02ab26fc
 
 // Physical position of the logical index (i, j, k, l); -1 where it is masked.
 // 0 <= i < 3
@@ -14,6 +14,7 @@
 // 0 <= l < 2
 // Result: -1 <= the result < 35
 int expandby5x7Apply(int i, int j, int k, int l) {
+  // 2*i + k <= 4 && 2*j + l <= 6 ? 14*i + 7*k + 2*j + l : -1
   int total = 2 * j + l;
   return 2 * i + k <= 4 && total <= 6 ? 14 * i + 7 * k + total : -1;
 }
@@ -28,6 +29,10 @@ int expandby5x7Apply(ivec4 index) {
 // Result: 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
 // Renamed: flat is flat_v here
 void expandby5x7Inv(int flat_v, out int i, out int j, out int k, out int l) {
+  // i = flat_v / 14
+  // j = flat_v % 7 / 2
+  // k = flat_v / 7 % 2
+  // l = flat_v % 7 % 2
   int flatMod7 = flat_v % 7;
   int flatDiv7 = flat_v / 7;
   i = flatDiv7 >> 1;
@@ -43,6 +48,6 @@ ivec4 expandby5x7Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_EXPANDBY_5X7_GLSL != 0x0459a0ad
+#elif LEGO_EXPANDBY_5X7_GLSL != 0x02ab26fc
 #error two different units are named expandby_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_5X7_GLSL

@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
 #ifndef LEGO_EXPANDBY_5X7_H
-#define LEGO_EXPANDBY_5X7_H 0x76d5ee14
+#define LEGO_EXPANDBY_5X7_H 0x626e334c
 
 #include <stdint.h>
 
@@ -13,6 +13,7 @@
 /// @param l 0 <= l < 2
 /// @return -1 <= the result < 35
 static inline int32_t expandby_5x7_apply(int32_t i, int32_t j, int32_t k, int32_t l) {
+  // 2*i + k <= 4 && 2*j + l <= 6 ? 14*i + 7*k + 2*j + l : -1
   const int32_t total = 2 * j + l;
   return 2 * i + k <= 4 && total <= 6 ? 14 * i + 7 * k + total : -1;
 }
@@ -29,6 +30,10 @@ typedef struct expandby_5x7_inv_result {
 /// @param flat 0 <= flat < 35
 /// @return 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
 static inline expandby_5x7_inv_result expandby_5x7_inv(int32_t flat) {
+  // i = flat / 14
+  // j = flat % 7 / 2
+  // k = flat / 7 % 2
+  // l = flat % 7 % 2
   const int32_t flat_mod_7 = flat % 7;
   const int32_t flat_div_7 = flat / 7;
   const expandby_5x7_inv_result result = {
@@ -40,6 +45,6 @@ static inline expandby_5x7_inv_result expandby_5x7_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_EXPANDBY_5X7_H != 0x76d5ee14
+#elif LEGO_EXPANDBY_5X7_H != 0x626e334c
 #error two different units are named expandby_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_5X7_H

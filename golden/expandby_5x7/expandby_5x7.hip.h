@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
 #ifndef LEGO_EXPANDBY_5X7_HIP_H
-#define LEGO_EXPANDBY_5X7_HIP_H 0x21ced1ea
+#define LEGO_EXPANDBY_5X7_HIP_H 0x0b6b7516
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -20,6 +20,7 @@
 /// @return -1 <= the result < 35
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int expandby_5x7_apply(
     int i, int j, int k, int l) noexcept {
+  // 2*i + k <= 4 && 2*j + l <= 6 ? 14*i + 7*k + 2*j + l : -1
   const int total = 2 * j + l;
   return 2 * i + k <= 4 && total <= 6 ? 14 * i + 7 * k + total : -1;
 }
@@ -122,11 +123,15 @@ struct expandby_5x7_inv_result {
 /// @return 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
 [[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_5x7_inv_result expandby_5x7_inv(
     int flat) noexcept {
+  // i = flat / 14
+  // j = flat % 7 / 2
+  // k = flat / 7 % 2
+  // l = flat % 7 % 2
   const int flat_mod_7 = flat % 7;
   const int flat_div_7 = flat / 7;
   return {flat_div_7 >> 1, flat_mod_7 >> 1, flat_div_7 & 1, flat_mod_7 & 1};
 }
 
-#elif LEGO_EXPANDBY_5X7_HIP_H != 0x21ced1ea
+#elif LEGO_EXPANDBY_5X7_HIP_H != 0x0b6b7516
 #error two different units are named expandby_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_5X7_HIP_H

@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
 #ifndef LEGO_EXPANDBY_5X7_HPP
-#define LEGO_EXPANDBY_5X7_HPP 0x123d82c3
+#define LEGO_EXPANDBY_5X7_HPP 0x642086dd
 
 #include <cstdint>
 
@@ -16,6 +16,7 @@ namespace lego {
 /// @return -1 <= the result < 35
 [[nodiscard]] constexpr std::int32_t expandby_5x7_apply(
     std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l) noexcept {
+  // 2*i + k <= 4 && 2*j + l <= 6 ? 14*i + 7*k + 2*j + l : -1
   const std::int32_t total = 2 * j + l;
   return 2 * i + k <= 4 && total <= 6 ? 14 * i + 7 * k + total : -1;
 }
@@ -116,6 +117,10 @@ struct expandby_5x7_inv_result {
 /// @param flat 0 <= flat < 35
 /// @return 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
 [[nodiscard]] constexpr expandby_5x7_inv_result expandby_5x7_inv(std::int32_t flat) noexcept {
+  // i = flat / 14
+  // j = flat % 7 / 2
+  // k = flat / 7 % 2
+  // l = flat % 7 % 2
   const std::int32_t flat_mod_7 = flat % 7;
   const std::int32_t flat_div_7 = flat / 7;
   return {flat_div_7 >> 1, flat_mod_7 >> 1, flat_div_7 & 1, flat_mod_7 & 1};
@@ -123,6 +128,6 @@ struct expandby_5x7_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_EXPANDBY_5X7_HPP != 0x123d82c3
+#elif LEGO_EXPANDBY_5X7_HPP != 0x642086dd
 #error two different units are named expandby_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_5X7_HPP

@@ -18,6 +18,7 @@ Physical position of the logical index (i, j, k, l); -1 where it is masked.
 """
 @inline function expandby_5x7_apply(i::Ti, j::Ti, k::Ti,
     l::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 2*i + k <= 4 && 2*j + l <= 6 ? 14*i + 7*k + 2*j + l : -1
     total = Ti(2) * j + l
     return Ti(2) * i + k <= 4 && total <= 6 ? Ti(14) * i + Ti(7) * k + total : Ti(-1)
 end
@@ -72,6 +73,10 @@ Logical index (i, j, k, l) of a physical position.
 - Result: `0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2`
 """
 @inline function expandby_5x7_inv(flat::Ti)::NTuple{4, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = div(flat, 14)
+    # j = div(flat % 7, 2)
+    # k = div(flat, 7) % 2
+    # l = flat % 7 % 2
     flat_mod_7 = flat % Ti(7)
     flat_div_7 = div(flat, Ti(7))
     return (flat_div_7 >> 1, flat_mod_7 >> 1, flat_div_7 & Ti(1), flat_mod_7 & Ti(1))

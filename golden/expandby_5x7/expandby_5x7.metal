@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
 #ifndef LEGO_EXPANDBY_5X7_METAL
-#define LEGO_EXPANDBY_5X7_METAL 0x4cd7bda8
+#define LEGO_EXPANDBY_5X7_METAL 0x24481cd4
 
 #include <metal_stdlib>
 
@@ -13,6 +13,7 @@
 /// @param l 0 <= l < 2
 /// @return -1 <= the result < 35
 static inline int expandby5x7Apply(int i, int j, int k, int l) {
+  // 2*i + k <= 4 && 2*j + l <= 6 ? 14*i + 7*k + 2*j + l : -1
   const int total = 2 * j + l;
   return 2 * i + k <= 4 && total <= 6 ? 14 * i + 7 * k + total : -1;
 }
@@ -29,11 +30,15 @@ struct Expandby5x7InvResult {
 /// @param flat 0 <= flat < 35
 /// @return 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
 static inline Expandby5x7InvResult expandby5x7Inv(int flat) {
+  // i = flat / 14
+  // j = flat % 7 / 2
+  // k = flat / 7 % 2
+  // l = flat % 7 % 2
   const int flatMod7 = flat % 7;
   const int flatDiv7 = flat / 7;
   return {flatDiv7 >> 1, flatMod7 >> 1, flatDiv7 & 1, flatMod7 & 1};
 }
 
-#elif LEGO_EXPANDBY_5X7_METAL != 0x4cd7bda8
+#elif LEGO_EXPANDBY_5X7_METAL != 0x24481cd4
 #error two different units are named expandby_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_5X7_METAL

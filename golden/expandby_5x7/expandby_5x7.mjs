@@ -14,6 +14,7 @@
  * @returns {number} -1 <= the result < 35
  */
 export function expandby5x7Apply(i, j, k, l) {
+  // 2*i + k <= 4 && 2*j + l <= 6 ? 14*i + 7*k + 2*j + l : -1
   const total = 2 * j + l;
   return 2 * i + k <= 4 && total <= 6 ? 14 * i + 7 * k + total : -1;
 }
@@ -25,6 +26,10 @@ export function expandby5x7Apply(i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
  */
 export function expandby5x7Inv(flat) {
+  // i = Math.floor(flat / 14)
+  // j = Math.floor((flat % 7) / 2)
+  // k = Math.floor(flat / 7) % 2
+  // l = flat % 7 % 2
   const flatMod7 = flat % 7;
   const flatDiv7 = Math.trunc(flat / 7);
   return [flatDiv7 >> 1, flatMod7 >> 1, flatDiv7 & 1, flatMod7 & 1];

@@ -9,6 +9,7 @@
 // 0 <= l < 2
 // Result: -1 <= the result < 35
 func.func @expandby_5x7_apply(%i: i32, %j: i32, %k: i32, %l: i32) -> i32 {
+  // 2*i + k <= 4 && 2*j + l <= 6 ? 14*i + 7*k + 2*j + l : -1
   %c2_i32 = arith.constant 2 : i32
   %c4_i32 = arith.constant 4 : i32
   %c6_i32 = arith.constant 6 : i32
@@ -34,6 +35,10 @@ func.func @expandby_5x7_apply(%i: i32, %j: i32, %k: i32, %l: i32) -> i32 {
 // 0 <= flat < 35
 // Result: 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
 func.func @expandby_5x7_inv(%flat: i32) -> (i32, i32, i32, i32) {
+  // i = flat / 14
+  // j = flat % 7 / 2
+  // k = flat / 7 % 2
+  // l = flat % 7 % 2
   %c7_i32 = arith.constant 7 : i32
   %c1_i32 = arith.constant 1 : i32
   %flat_mod_7 = arith.remsi %flat, %c7_i32 : i32

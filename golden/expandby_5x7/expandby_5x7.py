@@ -17,6 +17,7 @@ def expandby_5x7_apply(i: int, j: int, k: int, l: int) -> int:
     Returns:
         -1 <= the result < 35
     """
+    # 14*i + 7*k + 2*j + l if 2*i + k <= 4 and 2*j + l <= 6 else -1
     total = 2 * j + l
     return 14 * i + 7 * k + total if 2 * i + k <= 4 and total <= 6 else -1
 

@@ -14,6 +14,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+    // if 2*i + k <= 4 && 2*j + l <= 6 { 14*i + 7*k + 2*j + l } else { -1 }
     let total = 2 * j + l;
     if 2 * i + k <= 4 && total <= 6 {
         14 * i + 7 * k + total
@@ -105,6 +106,10 @@ where
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32, i32, i32) {
+    // i = flat / 14
+    // j = flat % 7 / 2
+    // k = flat / 7 % 2
+    // l = flat % 7 % 2
     let flat_mod_7 = flat % 7;
     let flat_div_7 = flat / 7;
     (

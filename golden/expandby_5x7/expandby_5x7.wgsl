@@ -11,6 +11,7 @@
 /// 0 <= l < 2
 /// Result: -1 <= the result < 35
 fn expandby5x7Apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+  // 2*i + k <= 4 && 2*j + l <= 6 ? 14*i + 7*k + 2*j + l : -1
   let total = 2 * j + l;
   return select(-1, 14 * i + 7 * k + total, 2 * i + k <= 4 && total <= 6);
 }
@@ -27,6 +28,10 @@ struct Expandby5x7InvResult {
 /// 0 <= flat < 35
 /// Result: 0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
 fn expandby5x7Inv(flat: i32) -> Expandby5x7InvResult {
+  // i = flat / 14
+  // j = flat % 7 / 2
+  // k = flat / 7 % 2
+  // l = flat % 7 % 2
   let flatMod7 = flat % 7;
   let flatDiv7 = flat / 7;
   return Expandby5x7InvResult(flatDiv7 >> 1u, flatMod7 >> 1u, flatDiv7 & 1, flatMod7 & 1);

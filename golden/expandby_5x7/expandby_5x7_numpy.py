@@ -21,6 +21,7 @@ def expandby_5x7_apply(i, j, k, l):
     Returns:
         -1 <= the result < 35
     """
+    # 14*i + 7*k + 2*j + l if 2*i + k <= 4 and 2*j + l <= 6 else -1
     total = 2 * j + l
     return np.where((2 * i + k <= 4) & (total <= 6), 14 * i + 7 * k + total, -1)[()]
 
@@ -34,6 +35,10 @@ def expandby_5x7_inv(flat):
     Returns:
         0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2
     """
+    # i = flat // 14
+    # j = flat % 7 // 2
+    # k = flat // 7 % 2
+    # l = flat % 7 % 2
     flat_mod_7 = flat % 7
     flat_div_7 = flat // 7
     return flat_div_7 >> 1, flat_mod_7 >> 1, flat_div_7 & 1, flat_mod_7 & 1

@@ -2,7 +2,7 @@
 //
 // ExpandBy([7, 9], [8, 12], TileBy([2, 3], [4, 4]))
 #ifndef LEGO_EXPANDBY_7X9_CL
-#define LEGO_EXPANDBY_7X9_CL 0x7808d8f1
+#define LEGO_EXPANDBY_7X9_CL 0x77f02f8b
 
 /// Physical position of the logical index (i, j, k, l); -1 where it is masked.
 /// @param i 0 <= i < 2
@@ -11,6 +11,7 @@
 /// @param l 0 <= l < 4
 /// @return -1 <= the result < 63
 static inline int expandby_7x9_apply(int i, int j, int k, int l) {
+  // 4*i + k <= 6 && 4*j + l <= 8 ? 36*i + 9*k + 4*j + l : -1
   const int total = 4 * j + l;
   return 4 * i + k <= 6 && total <= 8 ? 36 * i + 9 * k + total : -1;
 }
@@ -27,6 +28,10 @@ typedef struct expandby_7x9_inv_result {
 /// @param flat 0 <= flat < 63
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
 static inline expandby_7x9_inv_result expandby_7x9_inv(int flat) {
+  // i = flat / 36
+  // j = flat % 9 / 4
+  // k = flat / 9 % 4
+  // l = flat % 9 % 4
   const int flat_mod_9 = flat % 9;
   const int flat_div_9 = flat / 9;
   const expandby_7x9_inv_result result = {
@@ -38,6 +43,6 @@ static inline expandby_7x9_inv_result expandby_7x9_inv(int flat) {
   return result;
 }
 
-#elif LEGO_EXPANDBY_7X9_CL != 0x7808d8f1
+#elif LEGO_EXPANDBY_7X9_CL != 0x77f02f8b
 #error two different units are named expandby_7x9; give name= to one of them
 #endif  // LEGO_EXPANDBY_7X9_CL

@@ -2,7 +2,7 @@
 //
 // ExpandBy([7, 9], [8, 12], TileBy([2, 3], [4, 4]))
 #ifndef LEGO_EXPANDBY_7X9_CUH
-#define LEGO_EXPANDBY_7X9_CUH 0x082d5a20
+#define LEGO_EXPANDBY_7X9_CUH 0x5025d7b5
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -20,6 +20,7 @@
 /// @return -1 <= the result < 63
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int expandby_7x9_apply(
     int i, int j, int k, int l) noexcept {
+  // 4*i + k <= 6 && 4*j + l <= 8 ? 36*i + 9*k + 4*j + l : -1
   const int total = 4 * j + l;
   return 4 * i + k <= 6 && total <= 8 ? 36 * i + 9 * k + total : -1;
 }
@@ -37,11 +38,15 @@ struct expandby_7x9_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
 [[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_7x9_inv_result expandby_7x9_inv(
     int flat) noexcept {
+  // i = flat / 36
+  // j = flat % 9 / 4
+  // k = flat / 9 % 4
+  // l = flat % 9 % 4
   const int flat_mod_9 = flat % 9;
   const int flat_div_9 = flat / 9;
   return {flat_div_9 >> 2, flat_mod_9 >> 2, flat_div_9 & 3, flat_mod_9 & 3};
 }
 
-#elif LEGO_EXPANDBY_7X9_CUH != 0x082d5a20
+#elif LEGO_EXPANDBY_7X9_CUH != 0x5025d7b5
 #error two different units are named expandby_7x9; give name= to one of them
 #endif  // LEGO_EXPANDBY_7X9_CUH

@@ -17,6 +17,7 @@ contains
   elemental integer(int32) function expandby_7x9_apply(i, j, k, l)
     integer(int32), intent(in) :: i, j, k, l
     integer(int32) :: total
+    ! merge(36*i + 9*k + 4*j + l, -1, 4*i + k <= 6 .and. 4*j + l <= 8)
     total = 4 * j + l
     expandby_7x9_apply = merge(36_int32 * i + 9_int32 * k + total, -1_int32, &
         4 * i + k <= 6 .and. total <= 8)
@@ -29,6 +30,10 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
     integer(int32) :: flat_mod_9, flat_div_9
+    ! i = flat / 36
+    ! j = mod(flat, 9) / 4
+    ! k = mod(flat / 9, 4)
+    ! l = mod(mod(flat, 9), 4)
     flat_mod_9 = mod(flat, 9_int32)
     flat_div_9 = flat / 9
     i = shifta(flat_div_9, 2)

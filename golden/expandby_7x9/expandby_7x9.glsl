@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_EXPANDBY_7X9_GLSL
-#define LEGO_EXPANDBY_7X9_GLSL 0x1ea8c2c1
+#define LEGO_EXPANDBY_7X9_GLSL 0x72133a03
 
 // Physical position of the logical index (i, j, k, l); -1 where it is masked.
 // 0 <= i < 2
@@ -14,6 +14,7 @@
 // 0 <= l < 4
 // Result: -1 <= the result < 63
 int expandby7x9Apply(int i, int j, int k, int l) {
+  // 4*i + k <= 6 && 4*j + l <= 8 ? 36*i + 9*k + 4*j + l : -1
   int total = 4 * j + l;
   return 4 * i + k <= 6 && total <= 8 ? 36 * i + 9 * k + total : -1;
 }
@@ -28,6 +29,10 @@ int expandby7x9Apply(ivec4 index) {
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
 // Renamed: flat is flat_v here
 void expandby7x9Inv(int flat_v, out int i, out int j, out int k, out int l) {
+  // i = flat_v / 36
+  // j = flat_v % 9 / 4
+  // k = flat_v / 9 % 4
+  // l = flat_v % 9 % 4
   int flatMod9 = flat_v % 9;
   int flatDiv9 = flat_v / 9;
   i = flatDiv9 >> 2;
@@ -43,6 +48,6 @@ ivec4 expandby7x9Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_EXPANDBY_7X9_GLSL != 0x1ea8c2c1
+#elif LEGO_EXPANDBY_7X9_GLSL != 0x72133a03
 #error two different units are named expandby_7x9; give name= to one of them
 #endif  // LEGO_EXPANDBY_7X9_GLSL

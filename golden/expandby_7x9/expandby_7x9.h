@@ -2,7 +2,7 @@
 //
 // ExpandBy([7, 9], [8, 12], TileBy([2, 3], [4, 4]))
 #ifndef LEGO_EXPANDBY_7X9_H
-#define LEGO_EXPANDBY_7X9_H 0x0a7bcfaa
+#define LEGO_EXPANDBY_7X9_H 0x0ba3ddf7
 
 #include <stdint.h>
 
@@ -13,6 +13,7 @@
 /// @param l 0 <= l < 4
 /// @return -1 <= the result < 63
 static inline int32_t expandby_7x9_apply(int32_t i, int32_t j, int32_t k, int32_t l) {
+  // 4*i + k <= 6 && 4*j + l <= 8 ? 36*i + 9*k + 4*j + l : -1
   const int32_t total = 4 * j + l;
   return 4 * i + k <= 6 && total <= 8 ? 36 * i + 9 * k + total : -1;
 }
@@ -29,6 +30,10 @@ typedef struct expandby_7x9_inv_result {
 /// @param flat 0 <= flat < 63
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
 static inline expandby_7x9_inv_result expandby_7x9_inv(int32_t flat) {
+  // i = flat / 36
+  // j = flat % 9 / 4
+  // k = flat / 9 % 4
+  // l = flat % 9 % 4
   const int32_t flat_mod_9 = flat % 9;
   const int32_t flat_div_9 = flat / 9;
   const expandby_7x9_inv_result result = {
@@ -40,6 +45,6 @@ static inline expandby_7x9_inv_result expandby_7x9_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_EXPANDBY_7X9_H != 0x0a7bcfaa
+#elif LEGO_EXPANDBY_7X9_H != 0x0ba3ddf7
 #error two different units are named expandby_7x9; give name= to one of them
 #endif  // LEGO_EXPANDBY_7X9_H

@@ -2,7 +2,7 @@
 //
 // ExpandBy([7, 9], [8, 12], TileBy([2, 3], [4, 4]))
 #ifndef LEGO_EXPANDBY_7X9_HPP
-#define LEGO_EXPANDBY_7X9_HPP 0x3f272f95
+#define LEGO_EXPANDBY_7X9_HPP 0x518b719b
 
 #include <cstdint>
 
@@ -16,6 +16,7 @@ namespace lego {
 /// @return -1 <= the result < 63
 [[nodiscard]] constexpr std::int32_t expandby_7x9_apply(
     std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l) noexcept {
+  // 4*i + k <= 6 && 4*j + l <= 8 ? 36*i + 9*k + 4*j + l : -1
   const std::int32_t total = 4 * j + l;
   return 4 * i + k <= 6 && total <= 8 ? 36 * i + 9 * k + total : -1;
 }
@@ -32,6 +33,10 @@ struct expandby_7x9_inv_result {
 /// @param flat 0 <= flat < 63
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
 [[nodiscard]] constexpr expandby_7x9_inv_result expandby_7x9_inv(std::int32_t flat) noexcept {
+  // i = flat / 36
+  // j = flat % 9 / 4
+  // k = flat / 9 % 4
+  // l = flat % 9 % 4
   const std::int32_t flat_mod_9 = flat % 9;
   const std::int32_t flat_div_9 = flat / 9;
   return {flat_div_9 >> 2, flat_mod_9 >> 2, flat_div_9 & 3, flat_mod_9 & 3};
@@ -39,6 +44,6 @@ struct expandby_7x9_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_EXPANDBY_7X9_HPP != 0x3f272f95
+#elif LEGO_EXPANDBY_7X9_HPP != 0x518b719b
 #error two different units are named expandby_7x9; give name= to one of them
 #endif  // LEGO_EXPANDBY_7X9_HPP

@@ -18,6 +18,7 @@ Physical position of the logical index (i, j, k, l); -1 where it is masked.
 """
 @inline function expandby_7x9_apply(i::Ti, j::Ti, k::Ti,
     l::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 4*i + k <= 6 && 4*j + l <= 8 ? 36*i + 9*k + 4*j + l : -1
     total = Ti(4) * j + l
     return Ti(4) * i + k <= 6 && total <= 8 ? Ti(36) * i + Ti(9) * k + total : Ti(-1)
 end
@@ -35,6 +36,10 @@ Logical index (i, j, k, l) of a physical position.
 - Result: `0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4`
 """
 @inline function expandby_7x9_inv(flat::Ti)::NTuple{4, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = div(flat, 36)
+    # j = div(flat % 9, 4)
+    # k = div(flat, 9) % 4
+    # l = flat % 9 % 4
     flat_mod_9 = flat % Ti(9)
     flat_div_9 = div(flat, Ti(9))
     return (flat_div_9 >> 2, flat_mod_9 >> 2, flat_div_9 & Ti(3), flat_mod_9 & Ti(3))

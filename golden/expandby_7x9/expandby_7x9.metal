@@ -2,7 +2,7 @@
 //
 // ExpandBy([7, 9], [8, 12], TileBy([2, 3], [4, 4]))
 #ifndef LEGO_EXPANDBY_7X9_METAL
-#define LEGO_EXPANDBY_7X9_METAL 0x7dd0306a
+#define LEGO_EXPANDBY_7X9_METAL 0x244a9721
 
 #include <metal_stdlib>
 
@@ -13,6 +13,7 @@
 /// @param l 0 <= l < 4
 /// @return -1 <= the result < 63
 static inline int expandby7x9Apply(int i, int j, int k, int l) {
+  // 4*i + k <= 6 && 4*j + l <= 8 ? 36*i + 9*k + 4*j + l : -1
   const int total = 4 * j + l;
   return 4 * i + k <= 6 && total <= 8 ? 36 * i + 9 * k + total : -1;
 }
@@ -29,11 +30,15 @@ struct Expandby7x9InvResult {
 /// @param flat 0 <= flat < 63
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
 static inline Expandby7x9InvResult expandby7x9Inv(int flat) {
+  // i = flat / 36
+  // j = flat % 9 / 4
+  // k = flat / 9 % 4
+  // l = flat % 9 % 4
   const int flatMod9 = flat % 9;
   const int flatDiv9 = flat / 9;
   return {flatDiv9 >> 2, flatMod9 >> 2, flatDiv9 & 3, flatMod9 & 3};
 }
 
-#elif LEGO_EXPANDBY_7X9_METAL != 0x7dd0306a
+#elif LEGO_EXPANDBY_7X9_METAL != 0x244a9721
 #error two different units are named expandby_7x9; give name= to one of them
 #endif  // LEGO_EXPANDBY_7X9_METAL

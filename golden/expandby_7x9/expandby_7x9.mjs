@@ -14,6 +14,7 @@
  * @returns {number} -1 <= the result < 63
  */
 export function expandby7x9Apply(i, j, k, l) {
+  // 4*i + k <= 6 && 4*j + l <= 8 ? 36*i + 9*k + 4*j + l : -1
   const total = 4 * j + l;
   return 4 * i + k <= 6 && total <= 8 ? 36 * i + 9 * k + total : -1;
 }
@@ -25,6 +26,10 @@ export function expandby7x9Apply(i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
  */
 export function expandby7x9Inv(flat) {
+  // i = Math.floor(flat / 36)
+  // j = Math.floor((flat % 9) / 4)
+  // k = Math.floor(flat / 9) % 4
+  // l = flat % 9 % 4
   const flatMod9 = flat % 9;
   const flatDiv9 = Math.trunc(flat / 9);
   return [flatDiv9 >> 2, flatMod9 >> 2, flatDiv9 & 3, flatMod9 & 3];

@@ -9,6 +9,7 @@
 // 0 <= l < 4
 // Result: -1 <= the result < 63
 func.func @expandby_7x9_apply(%i: i32, %j: i32, %k: i32, %l: i32) -> i32 {
+  // 4*i + k <= 6 && 4*j + l <= 8 ? 36*i + 9*k + 4*j + l : -1
   %c4_i32 = arith.constant 4 : i32
   %c6_i32 = arith.constant 6 : i32
   %c8_i32 = arith.constant 8 : i32
@@ -34,6 +35,10 @@ func.func @expandby_7x9_apply(%i: i32, %j: i32, %k: i32, %l: i32) -> i32 {
 // 0 <= flat < 63
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
 func.func @expandby_7x9_inv(%flat: i32) -> (i32, i32, i32, i32) {
+  // i = flat / 36
+  // j = flat % 9 / 4
+  // k = flat / 9 % 4
+  // l = flat % 9 % 4
   %c9_i32 = arith.constant 9 : i32
   %c2_i32 = arith.constant 2 : i32
   %c3_i32 = arith.constant 3 : i32

@@ -17,6 +17,7 @@ def expandby_7x9_apply(i: int, j: int, k: int, l: int) -> int:
     Returns:
         -1 <= the result < 63
     """
+    # 36*i + 9*k + 4*j + l if 4*i + k <= 6 and 4*j + l <= 8 else -1
     total = 4 * j + l
     return 36 * i + 9 * k + total if 4 * i + k <= 6 and total <= 8 else -1
 

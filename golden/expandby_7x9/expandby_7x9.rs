@@ -14,6 +14,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+    // if 4*i + k <= 6 && 4*j + l <= 8 { 36*i + 9*k + 4*j + l } else { -1 }
     let total = 4 * j + l;
     if 4 * i + k <= 6 && total <= 8 {
         36 * i + 9 * k + total
@@ -31,6 +32,10 @@ pub const fn apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32, i32, i32) {
+    // i = flat / 36
+    // j = flat % 9 / 4
+    // k = flat / 9 % 4
+    // l = flat % 9 % 4
     let flat_mod_9 = flat % 9;
     let flat_div_9 = flat / 9;
     (

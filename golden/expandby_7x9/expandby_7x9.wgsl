@@ -11,6 +11,7 @@
 /// 0 <= l < 4
 /// Result: -1 <= the result < 63
 fn expandby7x9Apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+  // 4*i + k <= 6 && 4*j + l <= 8 ? 36*i + 9*k + 4*j + l : -1
   let total = 4 * j + l;
   return select(-1, 36 * i + 9 * k + total, 4 * i + k <= 6 && total <= 8);
 }
@@ -27,6 +28,10 @@ struct Expandby7x9InvResult {
 /// 0 <= flat < 63
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
 fn expandby7x9Inv(flat: i32) -> Expandby7x9InvResult {
+  // i = flat / 36
+  // j = flat % 9 / 4
+  // k = flat / 9 % 4
+  // l = flat % 9 % 4
   let flatMod9 = flat % 9;
   let flatDiv9 = flat / 9;
   return Expandby7x9InvResult(flatDiv9 >> 2u, flatMod9 >> 2u, flatDiv9 & 3, flatMod9 & 3);

@@ -21,6 +21,7 @@ def expandby_7x9_apply(i, j, k, l):
     Returns:
         -1 <= the result < 63
     """
+    # 36*i + 9*k + 4*j + l if 4*i + k <= 6 and 4*j + l <= 8 else -1
     total = 4 * j + l
     return np.where((4 * i + k <= 6) & (total <= 8), 36 * i + 9 * k + total, -1)[()]
 
@@ -34,6 +35,10 @@ def expandby_7x9_inv(flat):
     Returns:
         0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4
     """
+    # i = flat // 36
+    # j = flat % 9 // 4
+    # k = flat // 9 % 4
+    # l = flat % 9 % 4
     flat_mod_9 = flat % 9
     flat_div_9 = flat // 9
     return flat_div_9 >> 2, flat_mod_9 >> 2, flat_div_9 & 3, flat_mod_9 & 3

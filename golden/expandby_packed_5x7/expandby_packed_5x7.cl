@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(RegP([3, 2, 4, 2], [0, 2, 1, 3])))
 #ifndef LEGO_EXPANDBY_PACKED_5X7_CL
-#define LEGO_EXPANDBY_PACKED_5X7_CL 0x0574e745
+#define LEGO_EXPANDBY_PACKED_5X7_CL 0x196f1ff8
 
 /// Physical position of the logical index (i, j); -1 where it is masked.
 /// @param i 0 <= i < 6
@@ -24,6 +24,8 @@ typedef struct expandby_packed_5x7_inv_result {
 /// @param flat 0 <= flat < 35
 /// @return 0 <= i < 6, 0 <= j < 8
 static inline expandby_packed_5x7_inv_result expandby_packed_5x7_inv(int flat) {
+  // i = 2*(flat / 14) + flat % 7 / 2 % 2
+  // j = 4*(flat / 7 % 2) + 2*(flat % 7 / 4) + flat % 7 % 2
   const int flat_mod_7 = flat % 7;
   const int quotient = flat_mod_7 >> 1;
   const int flat_div_7 = flat / 7;
@@ -34,6 +36,6 @@ static inline expandby_packed_5x7_inv_result expandby_packed_5x7_inv(int flat) {
   return result;
 }
 
-#elif LEGO_EXPANDBY_PACKED_5X7_CL != 0x0574e745
+#elif LEGO_EXPANDBY_PACKED_5X7_CL != 0x196f1ff8
 #error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_CL

@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(RegP([3, 2, 4, 2], [0, 2, 1, 3])))
 #ifndef LEGO_EXPANDBY_PACKED_5X7_CUH
-#define LEGO_EXPANDBY_PACKED_5X7_CUH 0x3142e352
+#define LEGO_EXPANDBY_PACKED_5X7_CUH 0x31a43892
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -33,6 +33,8 @@ struct expandby_packed_5x7_inv_result {
 /// @return 0 <= i < 6, 0 <= j < 8
 [[nodiscard]] LEGO_HOST_DEVICE constexpr expandby_packed_5x7_inv_result expandby_packed_5x7_inv(
     int flat) noexcept {
+  // i = 2*(flat / 14) + flat % 7 / 2 % 2
+  // j = 4*(flat / 7 % 2) + 2*(flat % 7 / 4) + flat % 7 % 2
   const int flat_mod_7 = flat % 7;
   const int quotient = flat_mod_7 >> 1;
   const int flat_div_7 = flat / 7;
@@ -42,6 +44,6 @@ struct expandby_packed_5x7_inv_result {
   };
 }
 
-#elif LEGO_EXPANDBY_PACKED_5X7_CUH != 0x3142e352
+#elif LEGO_EXPANDBY_PACKED_5X7_CUH != 0x31a43892
 #error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_CUH

@@ -28,6 +28,8 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_mod_7, quotient, flat_div_7
+    ! i = 2*(flat / 14) + mod(mod(flat, 7) / 2, 2)
+    ! j = 4*mod(flat / 7, 2) + 2*(mod(flat, 7) / 4) + mod(mod(flat, 7), 2)
     flat_mod_7 = mod(flat, 7_int32)
     quotient = shifta(flat_mod_7, 1)
     flat_div_7 = flat / 7

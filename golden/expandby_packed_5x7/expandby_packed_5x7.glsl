@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_EXPANDBY_PACKED_5X7_GLSL
-#define LEGO_EXPANDBY_PACKED_5X7_GLSL 0x10f80878
+#define LEGO_EXPANDBY_PACKED_5X7_GLSL 0x2fd161ac
 
 // Physical position of the logical index (i, j); -1 where it is masked.
 // 0 <= i < 6
@@ -27,6 +27,8 @@ int expandbyPacked5x7Apply(ivec2 index) {
 // Result: 0 <= i < 6, 0 <= j < 8
 // Renamed: flat is flat_v here
 void expandbyPacked5x7Inv(int flat_v, out int i, out int j) {
+  // i = 2*(flat_v / 14) + flat_v % 7 / 2 % 2
+  // j = 4*(flat_v / 7 % 2) + 2*(flat_v % 7 / 4) + flat_v % 7 % 2
   int flatMod7 = flat_v % 7;
   int quotient = flatMod7 >> 1;
   int flatDiv7 = flat_v / 7;
@@ -41,6 +43,6 @@ ivec2 expandbyPacked5x7Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_EXPANDBY_PACKED_5X7_GLSL != 0x10f80878
+#elif LEGO_EXPANDBY_PACKED_5X7_GLSL != 0x2fd161ac
 #error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_GLSL

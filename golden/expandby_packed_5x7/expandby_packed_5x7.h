@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(RegP([3, 2, 4, 2], [0, 2, 1, 3])))
 #ifndef LEGO_EXPANDBY_PACKED_5X7_H
-#define LEGO_EXPANDBY_PACKED_5X7_H 0x130cfc57
+#define LEGO_EXPANDBY_PACKED_5X7_H 0x49bf6c95
 
 #include <stdint.h>
 
@@ -26,6 +26,8 @@ typedef struct expandby_packed_5x7_inv_result {
 /// @param flat 0 <= flat < 35
 /// @return 0 <= i < 6, 0 <= j < 8
 static inline expandby_packed_5x7_inv_result expandby_packed_5x7_inv(int32_t flat) {
+  // i = 2*(flat / 14) + flat % 7 / 2 % 2
+  // j = 4*(flat / 7 % 2) + 2*(flat % 7 / 4) + flat % 7 % 2
   const int32_t flat_mod_7 = flat % 7;
   const int32_t quotient = flat_mod_7 >> 1;
   const int32_t flat_div_7 = flat / 7;
@@ -36,6 +38,6 @@ static inline expandby_packed_5x7_inv_result expandby_packed_5x7_inv(int32_t fla
   return result;
 }
 
-#elif LEGO_EXPANDBY_PACKED_5X7_H != 0x130cfc57
+#elif LEGO_EXPANDBY_PACKED_5X7_H != 0x49bf6c95
 #error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_H

@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(RegP([3, 2, 4, 2], [0, 2, 1, 3])))
 #ifndef LEGO_EXPANDBY_PACKED_5X7_HPP
-#define LEGO_EXPANDBY_PACKED_5X7_HPP 0x1ddff4c6
+#define LEGO_EXPANDBY_PACKED_5X7_HPP 0x78c40928
 
 #include <cstdint>
 
@@ -30,6 +30,8 @@ struct expandby_packed_5x7_inv_result {
 /// @return 0 <= i < 6, 0 <= j < 8
 [[nodiscard]] constexpr expandby_packed_5x7_inv_result expandby_packed_5x7_inv(
     std::int32_t flat) noexcept {
+  // i = 2*(flat / 14) + flat % 7 / 2 % 2
+  // j = 4*(flat / 7 % 2) + 2*(flat % 7 / 4) + flat % 7 % 2
   const std::int32_t flat_mod_7 = flat % 7;
   const std::int32_t quotient = flat_mod_7 >> 1;
   const std::int32_t flat_div_7 = flat / 7;
@@ -41,6 +43,6 @@ struct expandby_packed_5x7_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_EXPANDBY_PACKED_5X7_HPP != 0x1ddff4c6
+#elif LEGO_EXPANDBY_PACKED_5X7_HPP != 0x78c40928
 #error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_HPP

@@ -34,6 +34,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 6, 0 <= j < 8`
 """
 @inline function expandby_packed_5x7_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = 2*div(flat, 14) + div(flat % 7, 2) % 2
+    # j = 4*(div(flat, 7) % 2) + 2*div(flat % 7, 4) + flat % 7 % 2
     flat_mod_7 = flat % Ti(7)
     quotient = flat_mod_7 >> 1
     flat_div_7 = div(flat, Ti(7))

@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [6, 8], GroupBy([6, 8]).OrderBy(RegP([3, 2, 4, 2], [0, 2, 1, 3])))
 #ifndef LEGO_EXPANDBY_PACKED_5X7_METAL
-#define LEGO_EXPANDBY_PACKED_5X7_METAL 0x294500a5
+#define LEGO_EXPANDBY_PACKED_5X7_METAL 0x7ffcdaa6
 
 #include <metal_stdlib>
 
@@ -26,6 +26,8 @@ struct ExpandbyPacked5x7InvResult {
 /// @param flat 0 <= flat < 35
 /// @return 0 <= i < 6, 0 <= j < 8
 static inline ExpandbyPacked5x7InvResult expandbyPacked5x7Inv(int flat) {
+  // i = 2*(flat / 14) + flat % 7 / 2 % 2
+  // j = 4*(flat / 7 % 2) + 2*(flat % 7 / 4) + flat % 7 % 2
   const int flatMod7 = flat % 7;
   const int quotient = flatMod7 >> 1;
   const int flatDiv7 = flat / 7;
@@ -35,6 +37,6 @@ static inline ExpandbyPacked5x7InvResult expandbyPacked5x7Inv(int flat) {
   };
 }
 
-#elif LEGO_EXPANDBY_PACKED_5X7_METAL != 0x294500a5
+#elif LEGO_EXPANDBY_PACKED_5X7_METAL != 0x7ffcdaa6
 #error two different units are named expandby_packed_5x7; give name= to one of them
 #endif  // LEGO_EXPANDBY_PACKED_5X7_METAL

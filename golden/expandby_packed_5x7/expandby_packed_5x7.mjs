@@ -24,6 +24,8 @@ export function expandbyPacked5x7Apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 8
  */
 export function expandbyPacked5x7Inv(flat) {
+  // i = 2*Math.floor(flat / 14) + Math.floor((flat % 7) / 2) % 2
+  // j = 4*(Math.floor(flat / 7) % 2) + 2*Math.floor((flat % 7) / 4) + flat % 7 % 2
   const flatMod7 = flat % 7;
   const quotient = flatMod7 >> 1;
   const flatDiv7 = Math.trunc(flat / 7);

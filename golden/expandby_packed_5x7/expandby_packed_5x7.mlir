@@ -39,6 +39,8 @@ func.func @expandby_packed_5x7_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 35
 // Result: 0 <= i < 6, 0 <= j < 8
 func.func @expandby_packed_5x7_inv(%flat: i32) -> (i32, i32) {
+  // i = 2*(flat / 14) + flat % 7 / 2 % 2
+  // j = 4*(flat / 7 % 2) + 2*(flat % 7 / 4) + flat % 7 % 2
   %c7_i32 = arith.constant 7 : i32
   %c1_i32 = arith.constant 1 : i32
   %c2_i32 = arith.constant 2 : i32

@@ -30,6 +30,8 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = 2*(flat / 14) + flat % 7 / 2 % 2
+    // j = 4*(flat / 7 % 2) + 2*(flat % 7 / 4) + flat % 7 % 2
     let flat_mod_7 = flat % 7;
     let quotient = flat_mod_7 >> 1;
     let flat_div_7 = flat / 7;

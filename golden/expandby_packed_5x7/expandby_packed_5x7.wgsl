@@ -25,6 +25,8 @@ struct ExpandbyPacked5x7InvResult {
 /// 0 <= flat < 35
 /// Result: 0 <= i < 6, 0 <= j < 8
 fn expandbyPacked5x7Inv(flat: i32) -> ExpandbyPacked5x7InvResult {
+  // i = 2*(flat / 14) + flat % 7 / 2 % 2
+  // j = 4*(flat / 7 % 2) + 2*(flat % 7 / 4) + flat % 7 % 2
   let flatMod7 = flat % 7;
   let quotient = flatMod7 >> 1u;
   let flatDiv7 = flat / 7;

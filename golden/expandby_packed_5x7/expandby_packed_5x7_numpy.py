@@ -35,6 +35,8 @@ def expandby_packed_5x7_inv(flat):
     Returns:
         0 <= i < 6, 0 <= j < 8
     """
+    # i = 2*(flat // 14) + flat % 7 // 2 % 2
+    # j = 4*(flat // 7 % 2) + 2*(flat % 7 // 4) + flat % 7 % 2
     flat_mod_7 = flat % 7
     quotient = flat_mod_7 >> 1
     flat_div_7 = flat // 7

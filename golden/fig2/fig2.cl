@@ -2,13 +2,14 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(2, 2), GenP([3, 2], reverse, reverse_inv))
 #ifndef LEGO_FIG2_CL
-#define LEGO_FIG2_CL 0x525728a6
+#define LEGO_FIG2_CL 0x51513a5b
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 24
 static inline int fig2_apply(int i, int j) {
+  // 12*((2*(i % 3) + j / 2) / 3) + 6*(i / 3) - 2*((2*i + j / 2) % 3) - j % 2 + 5
   const int total = 4 * i + j;
   return 18 * ((total + 6) / 12) - total + 5;
 }
@@ -23,12 +24,14 @@ typedef struct fig2_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 6, 0 <= j < 4
 static inline fig2_inv_result fig2_inv(int flat) {
+  // i = 3*(flat / 6 % 2) + (6*(flat / 12) - flat % 6 + 5) / 4
+  // j = (6*(flat / 12) - flat % 6 + 5) % 4
   const int flat_div_6 = flat / 6;
   const int total = 18 * (flat_div_6 - (flat_div_6 >> 1)) - flat + 5;
   const fig2_inv_result result = {total >> 2, total & 3};
   return result;
 }
 
-#elif LEGO_FIG2_CL != 0x525728a6
+#elif LEGO_FIG2_CL != 0x51513a5b
 #error two different units are named fig2; give name= to one of them
 #endif  // LEGO_FIG2_CL

@@ -15,6 +15,7 @@ contains
   elemental integer(int32) function fig2_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: total
+    ! 12*((2*mod(i, 3) + j / 2) / 3) + 6*(i / 3) - 2*mod(2*i + j / 2, 3) - mod(j, 2) + 5
     total = 4 * i + j
     fig2_apply = 18 * ((total + 6) / 12) - total + 5
   end function fig2_apply
@@ -26,6 +27,8 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_6, total
+    ! i = 3*mod(flat / 6, 2) + (6*(flat / 12) - mod(flat, 6) + 5) / 4
+    ! j = mod(6*(flat / 12) - mod(flat, 6) + 5, 4)
     flat_div_6 = flat / 6
     total = 18 * (flat_div_6 - shifta(flat_div_6, 1)) - flat + 5
     i = shifta(total, 2)

@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_FIG2_GLSL
-#define LEGO_FIG2_GLSL 0x0f582f49
+#define LEGO_FIG2_GLSL 0x799e48e1
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
 // 0 <= j < 4
 // Result: 0 <= the result < 24
 int fig2Apply(int i, int j) {
+  // 12*((2*(i % 3) + j / 2) / 3) + 6*(i / 3) - 2*((2*i + j / 2) % 3) - j % 2 + 5
   int total = 4 * i + j;
   return 18 * ((total + 6) / 12) - total + 5;
 }
@@ -26,6 +27,8 @@ int fig2Apply(ivec2 index) {
 // Result: 0 <= i < 6, 0 <= j < 4
 // Renamed: flat is flat_v here
 void fig2Inv(int flat_v, out int i, out int j) {
+  // i = 3*(flat_v / 6 % 2) + (6*(flat_v / 12) - flat_v % 6 + 5) / 4
+  // j = (6*(flat_v / 12) - flat_v % 6 + 5) % 4
   int flatDiv6 = flat_v / 6;
   int total = 18 * (flatDiv6 - (flatDiv6 >> 1)) - flat_v + 5;
   i = total >> 2;
@@ -39,6 +42,6 @@ ivec2 fig2Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_FIG2_GLSL != 0x0f582f49
+#elif LEGO_FIG2_GLSL != 0x799e48e1
 #error two different units are named fig2; give name= to one of them
 #endif  // LEGO_FIG2_GLSL

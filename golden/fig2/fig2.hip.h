@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(2, 2), GenP([3, 2], reverse, reverse_inv))
 #ifndef LEGO_FIG2_HIP_H
-#define LEGO_FIG2_HIP_H 0x6f377a88
+#define LEGO_FIG2_HIP_H 0x6026f8de
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 24
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int fig2_apply(int i, int j) noexcept {
+  // 12*((2*(i % 3) + j / 2) / 3) + 6*(i / 3) - 2*((2*i + j / 2) % 3) - j % 2 + 5
   const int total = 4 * i + j;
   return 18 * ((total + 6) / 12) - total + 5;
 }
@@ -31,11 +32,13 @@ struct fig2_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 6, 0 <= j < 4
 [[nodiscard]] LEGO_HOST_DEVICE constexpr fig2_inv_result fig2_inv(int flat) noexcept {
+  // i = 3*(flat / 6 % 2) + (6*(flat / 12) - flat % 6 + 5) / 4
+  // j = (6*(flat / 12) - flat % 6 + 5) % 4
   const int flat_div_6 = flat / 6;
   const int total = 18 * (flat_div_6 - (flat_div_6 >> 1)) - flat + 5;
   return {total >> 2, total & 3};
 }
 
-#elif LEGO_FIG2_HIP_H != 0x6f377a88
+#elif LEGO_FIG2_HIP_H != 0x6026f8de
 #error two different units are named fig2; give name= to one of them
 #endif  // LEGO_FIG2_HIP_H

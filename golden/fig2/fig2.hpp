@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(2, 2), GenP([3, 2], reverse, reverse_inv))
 #ifndef LEGO_FIG2_HPP
-#define LEGO_FIG2_HPP 0x4d4ad186
+#define LEGO_FIG2_HPP 0x506cfb6c
 
 #include <cstdint>
 
@@ -13,6 +13,7 @@ namespace lego {
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 24
 [[nodiscard]] constexpr std::int32_t fig2_apply(std::int32_t i, std::int32_t j) noexcept {
+  // 12*((2*(i % 3) + j / 2) / 3) + 6*(i / 3) - 2*((2*i + j / 2) % 3) - j % 2 + 5
   const std::int32_t total = 4 * i + j;
   return 18 * ((total + 6) / 12) - total + 5;
 }
@@ -27,6 +28,8 @@ struct fig2_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 6, 0 <= j < 4
 [[nodiscard]] constexpr fig2_inv_result fig2_inv(std::int32_t flat) noexcept {
+  // i = 3*(flat / 6 % 2) + (6*(flat / 12) - flat % 6 + 5) / 4
+  // j = (6*(flat / 12) - flat % 6 + 5) % 4
   const std::int32_t flat_div_6 = flat / 6;
   const std::int32_t total = 18 * (flat_div_6 - (flat_div_6 >> 1)) - flat + 5;
   return {total >> 2, total & 3};
@@ -34,6 +37,6 @@ struct fig2_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_FIG2_HPP != 0x4d4ad186
+#elif LEGO_FIG2_HPP != 0x506cfb6c
 #error two different units are named fig2; give name= to one of them
 #endif  // LEGO_FIG2_HPP

@@ -15,6 +15,7 @@ Physical position of the logical index (i, j).
 - Result: `0 <= the result < 24`
 """
 @inline function fig2_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 12*div(2*(i % 3) + div(j, 2), 3) + 6*div(i, 3) - 2*((2*i + div(j, 2)) % 3) - j % 2 + 5
     total = Ti(4) * i + j
     return Ti(18) * div(total + Ti(6), Ti(12)) - total + Ti(5)
 end
@@ -30,6 +31,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 6, 0 <= j < 4`
 """
 @inline function fig2_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = 3*(div(flat, 6) % 2) + div(6*div(flat, 12) - flat % 6 + 5, 4)
+    # j = (6*div(flat, 12) - flat % 6 + 5) % 4
     flat_div_6 = div(flat, Ti(6))
     total = Ti(18) * (flat_div_6 - (flat_div_6 >> 1)) - flat + Ti(5)
     return (total >> 2, total & Ti(3))

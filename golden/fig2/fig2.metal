@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(2, 2), GenP([3, 2], reverse, reverse_inv))
 #ifndef LEGO_FIG2_METAL
-#define LEGO_FIG2_METAL 0x56fc6382
+#define LEGO_FIG2_METAL 0x1e600f66
 
 #include <metal_stdlib>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 24
 static inline int fig2Apply(int i, int j) {
+  // 12*((2*(i % 3) + j / 2) / 3) + 6*(i / 3) - 2*((2*i + j / 2) % 3) - j % 2 + 5
   const int total = 4 * i + j;
   return 18 * ((total + 6) / 12) - total + 5;
 }
@@ -25,11 +26,13 @@ struct Fig2InvResult {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 6, 0 <= j < 4
 static inline Fig2InvResult fig2Inv(int flat) {
+  // i = 3*(flat / 6 % 2) + (6*(flat / 12) - flat % 6 + 5) / 4
+  // j = (6*(flat / 12) - flat % 6 + 5) % 4
   const int flatDiv6 = flat / 6;
   const int total = 18 * (flatDiv6 - (flatDiv6 >> 1)) - flat + 5;
   return {total >> 2, total & 3};
 }
 
-#elif LEGO_FIG2_METAL != 0x56fc6382
+#elif LEGO_FIG2_METAL != 0x1e600f66
 #error two different units are named fig2; give name= to one of them
 #endif  // LEGO_FIG2_METAL

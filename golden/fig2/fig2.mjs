@@ -23,6 +23,8 @@ export function fig2Apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 4
  */
 export function fig2Inv(flat) {
+  // i = 3*(Math.floor(flat / 6) % 2) + Math.floor((6*Math.floor(flat / 12) - flat % 6 + 5) / 4)
+  // j = (6*Math.floor(flat / 12) - flat % 6 + 5) % 4
   const flatDiv6 = Math.trunc(flat / 6);
   const total = 18 * (flatDiv6 - (flatDiv6 >> 1)) - flat + 5;
   return [total >> 2, total & 3];

@@ -7,6 +7,7 @@
 // 0 <= j < 4
 // Result: 0 <= the result < 24
 func.func @fig2_apply(%i: i32, %j: i32) -> i32 {
+  // 12*((2*(i % 3) + j / 2) / 3) + 6*(i / 3) - 2*((2*i + j / 2) % 3) - j % 2 + 5
   %c4_i32 = arith.constant 4 : i32
   %c6_i32 = arith.constant 6 : i32
   %c12_i32 = arith.constant 12 : i32
@@ -26,6 +27,8 @@ func.func @fig2_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 24
 // Result: 0 <= i < 6, 0 <= j < 4
 func.func @fig2_inv(%flat: i32) -> (i32, i32) {
+  // i = 3*(flat / 6 % 2) + (6*(flat / 12) - flat % 6 + 5) / 4
+  // j = (6*(flat / 12) - flat % 6 + 5) % 4
   %c6_i32 = arith.constant 6 : i32
   %c1_i32 = arith.constant 1 : i32
   %c18_i32 = arith.constant 18 : i32

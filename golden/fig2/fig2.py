@@ -15,6 +15,7 @@ def fig2_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 24
     """
+    # 12*((2*(i % 3) + j // 2) // 3) + 6*(i // 3) - 2*((2*i + j // 2) % 3) - j % 2 + 5
     difference = 5 - (4 * i + j)
     return difference - 18 * (difference // 12)
 
@@ -28,5 +29,7 @@ def fig2_inv(flat: int) -> tuple[int, int]:
     Returns:
         0 <= i < 6, 0 <= j < 4
     """
+    # i = 3*(flat // 6 % 2) + (6*(flat // 12) - flat % 6 + 5) // 4
+    # j = (6*(flat // 12) - flat % 6 + 5) % 4
     total = 18 * (flat // 6 - flat // 12) - flat + 5
     return total // 4, total % 4

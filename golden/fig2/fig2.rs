@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // 12*((2*(i % 3) + j / 2) / 3) + 6*(i / 3) - 2*((2*i + j / 2) % 3) - j % 2 + 5
     let total = 4 * i + j;
     18 * ((total + 6) / 12) - total + 5
 }
@@ -25,6 +26,8 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = 3*(flat / 6 % 2) + (6*(flat / 12) - flat % 6 + 5) / 4
+    // j = (6*(flat / 12) - flat % 6 + 5) % 4
     let flat_div_6 = flat / 6;
     let total = 18 * (flat_div_6 - (flat_div_6 >> 1)) - flat + 5;
     (total >> 2, total & 3)

@@ -9,6 +9,7 @@
 /// 0 <= j < 4
 /// Result: 0 <= the result < 24
 fn fig2Apply(i: i32, j: i32) -> i32 {
+  // 12*((2*(i % 3) + j / 2) / 3) + 6*(i / 3) - 2*((2*i + j / 2) % 3) - j % 2 + 5
   let total = 4 * i + j;
   return 18 * ((total + 6) / 12) - total + 5;
 }
@@ -23,6 +24,8 @@ struct Fig2InvResult {
 /// 0 <= flat < 24
 /// Result: 0 <= i < 6, 0 <= j < 4
 fn fig2Inv(flat: i32) -> Fig2InvResult {
+  // i = 3*(flat / 6 % 2) + (6*(flat / 12) - flat % 6 + 5) / 4
+  // j = (6*(flat / 12) - flat % 6 + 5) % 4
   let flatDiv6 = flat / 6;
   let total = 18 * (flatDiv6 - (flatDiv6 >> 1u)) - flat + 5;
   return Fig2InvResult(total >> 2u, total & 3);

@@ -19,6 +19,7 @@ def fig2_apply(i, j):
     Returns:
         0 <= the result < 24
     """
+    # 12*((2*(i % 3) + j // 2) // 3) + 6*(i // 3) - 2*((2*i + j // 2) % 3) - j % 2 + 5
     total = 4 * i + j
     return 18 * ((total + 6) // 12) - total + 5
 
@@ -33,6 +34,8 @@ def fig2_inv(flat):
     Returns:
         0 <= i < 6, 0 <= j < 4
     """
+    # i = 3*(flat // 6 % 2) + (6*(flat // 12) - flat % 6 + 5) // 4
+    # j = (6*(flat // 12) - flat % 6 + 5) % 4
     flat_div_6 = flat // 6
     total = 18 * (flat_div_6 - (flat_div_6 >> 1)) - flat + 5
     return total >> 2, total & 3

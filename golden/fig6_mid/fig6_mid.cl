@@ -2,13 +2,14 @@
 //
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3]))
 #ifndef LEGO_FIG6_MID_CL
-#define LEGO_FIG6_MID_CL 0x5ee8537e
+#define LEGO_FIG6_MID_CL 0x16615578
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
 static inline int fig6_mid_apply(int i, int j) {
+  // 18*(i / 3) + 9*(j / 3) + 3*(i % 3) + j % 3
   const int scaled = 3 * i;
   return scaled + 9 * (scaled >> 3) + (j < 3 ? j : j + 6);
 }
@@ -23,6 +24,8 @@ typedef struct fig6_mid_inv_result {
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
 static inline fig6_mid_inv_result fig6_mid_inv(int flat) {
+  // i = 3*(flat / 18) + flat / 3 % 3
+  // j = 3*(flat / 9 % 2) + flat % 3
   const int flat_div_3 = flat / 3;
   const int flat_div_9 = flat / 9;
   const fig6_mid_inv_result result = {
@@ -32,6 +35,6 @@ static inline fig6_mid_inv_result fig6_mid_inv(int flat) {
   return result;
 }
 
-#elif LEGO_FIG6_MID_CL != 0x5ee8537e
+#elif LEGO_FIG6_MID_CL != 0x16615578
 #error two different units are named fig6_mid; give name= to one of them
 #endif  // LEGO_FIG6_MID_CL

@@ -15,6 +15,7 @@ contains
   elemental integer(int32) function fig6_mid_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: scaled
+    ! 18*(i / 3) + 9*(j / 3) + 3*mod(i, 3) + mod(j, 3)
     scaled = 3 * i
     fig6_mid_apply = scaled + 9 * shifta(scaled, 3) + merge(j, j + 6_int32, j < 3)
   end function fig6_mid_apply
@@ -26,6 +27,8 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_3, flat_div_9
+    ! i = 3*(flat / 18) + mod(flat / 3, 3)
+    ! j = 3*mod(flat / 9, 2) + mod(flat, 3)
     flat_div_3 = flat / 3
     flat_div_9 = flat / 9
     i = 3 * (shifta(flat_div_9, 1) - flat_div_9) + flat_div_3

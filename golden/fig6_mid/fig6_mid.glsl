@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_FIG6_MID_GLSL
-#define LEGO_FIG6_MID_GLSL 0x72f8e252
+#define LEGO_FIG6_MID_GLSL 0x391c090e
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
 // 0 <= j < 6
 // Result: 0 <= the result < 36
 int fig6MidApply(int i, int j) {
+  // 18*(i / 3) + 9*(j / 3) + 3*(i % 3) + j % 3
   int scaled = 3 * i;
   return scaled + 9 * (scaled >> 3) + (j < 3 ? j : j + 6);
 }
@@ -26,6 +27,8 @@ int fig6MidApply(ivec2 index) {
 // Result: 0 <= i < 6, 0 <= j < 6
 // Renamed: flat is flat_v here
 void fig6MidInv(int flat_v, out int i, out int j) {
+  // i = 3*(flat_v / 18) + flat_v / 3 % 3
+  // j = 3*(flat_v / 9 % 2) + flat_v % 3
   int flatDiv3 = flat_v / 3;
   int flatDiv9 = flat_v / 9;
   i = 3 * ((flatDiv9 >> 1) - flatDiv9) + flatDiv3;
@@ -39,6 +42,6 @@ ivec2 fig6MidInv(int flat_v) {
   return result;
 }
 
-#elif LEGO_FIG6_MID_GLSL != 0x72f8e252
+#elif LEGO_FIG6_MID_GLSL != 0x391c090e
 #error two different units are named fig6_mid; give name= to one of them
 #endif  // LEGO_FIG6_MID_GLSL

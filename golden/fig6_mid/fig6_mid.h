@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3]))
 #ifndef LEGO_FIG6_MID_H
-#define LEGO_FIG6_MID_H 0x2af0c049
+#define LEGO_FIG6_MID_H 0x1d27bfde
 
 #include <stdint.h>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
 static inline int32_t fig6_mid_apply(int32_t i, int32_t j) {
+  // 18*(i / 3) + 9*(j / 3) + 3*(i % 3) + j % 3
   const int32_t scaled = 3 * i;
   return scaled + 9 * (scaled >> 3) + (j < 3 ? j : j + 6);
 }
@@ -25,6 +26,8 @@ typedef struct fig6_mid_inv_result {
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
 static inline fig6_mid_inv_result fig6_mid_inv(int32_t flat) {
+  // i = 3*(flat / 18) + flat / 3 % 3
+  // j = 3*(flat / 9 % 2) + flat % 3
   const int32_t flat_div_3 = flat / 3;
   const int32_t flat_div_9 = flat / 9;
   const fig6_mid_inv_result result = {
@@ -34,6 +37,6 @@ static inline fig6_mid_inv_result fig6_mid_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_FIG6_MID_H != 0x2af0c049
+#elif LEGO_FIG6_MID_H != 0x1d27bfde
 #error two different units are named fig6_mid; give name= to one of them
 #endif  // LEGO_FIG6_MID_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3]))
 #ifndef LEGO_FIG6_MID_HIP_H
-#define LEGO_FIG6_MID_HIP_H 0x2d6b0944
+#define LEGO_FIG6_MID_HIP_H 0x3ba4344b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int fig6_mid_apply(int i, int j) noexcept {
+  // 18*(i / 3) + 9*(j / 3) + 3*(i % 3) + j % 3
   const int scaled = 3 * i;
   return scaled + 9 * (scaled >> 3) + (j < 3 ? j : j + 6);
 }
@@ -31,6 +32,8 @@ struct fig6_mid_inv_result {
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
 [[nodiscard]] LEGO_HOST_DEVICE constexpr fig6_mid_inv_result fig6_mid_inv(int flat) noexcept {
+  // i = 3*(flat / 18) + flat / 3 % 3
+  // j = 3*(flat / 9 % 2) + flat % 3
   const int flat_div_3 = flat / 3;
   const int flat_div_9 = flat / 9;
   return {
@@ -39,6 +42,6 @@ struct fig6_mid_inv_result {
   };
 }
 
-#elif LEGO_FIG6_MID_HIP_H != 0x2d6b0944
+#elif LEGO_FIG6_MID_HIP_H != 0x3ba4344b
 #error two different units are named fig6_mid; give name= to one of them
 #endif  // LEGO_FIG6_MID_HIP_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3]))
 #ifndef LEGO_FIG6_MID_HPP
-#define LEGO_FIG6_MID_HPP 0x61c71b6e
+#define LEGO_FIG6_MID_HPP 0x2b48900b
 
 #include <cstdint>
 
@@ -13,6 +13,7 @@ namespace lego {
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
 [[nodiscard]] constexpr std::int32_t fig6_mid_apply(std::int32_t i, std::int32_t j) noexcept {
+  // 18*(i / 3) + 9*(j / 3) + 3*(i % 3) + j % 3
   const std::int32_t scaled = 3 * i;
   return scaled + 9 * (scaled >> 3) + (j < 3 ? j : j + 6);
 }
@@ -27,6 +28,8 @@ struct fig6_mid_inv_result {
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
 [[nodiscard]] constexpr fig6_mid_inv_result fig6_mid_inv(std::int32_t flat) noexcept {
+  // i = 3*(flat / 18) + flat / 3 % 3
+  // j = 3*(flat / 9 % 2) + flat % 3
   const std::int32_t flat_div_3 = flat / 3;
   const std::int32_t flat_div_9 = flat / 9;
   return {
@@ -37,6 +40,6 @@ struct fig6_mid_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_FIG6_MID_HPP != 0x61c71b6e
+#elif LEGO_FIG6_MID_HPP != 0x2b48900b
 #error two different units are named fig6_mid; give name= to one of them
 #endif  // LEGO_FIG6_MID_HPP

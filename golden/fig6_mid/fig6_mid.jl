@@ -15,6 +15,7 @@ Physical position of the logical index (i, j).
 - Result: `0 <= the result < 36`
 """
 @inline function fig6_mid_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 18*div(i, 3) + 9*div(j, 3) + 3*(i % 3) + j % 3
     scaled = Ti(3) * i
     return scaled + Ti(9) * (scaled >> 3) + (j < 3 ? j : j + Ti(6))
 end
@@ -30,6 +31,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 6, 0 <= j < 6`
 """
 @inline function fig6_mid_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = 3*div(flat, 18) + div(flat, 3) % 3
+    # j = 3*(div(flat, 9) % 2) + flat % 3
     flat_div_3 = div(flat, Ti(3))
     flat_div_9 = div(flat, Ti(9))
     return (Ti(3) * ((flat_div_9 >> 1) - flat_div_9) + flat_div_3,

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 6]).OrderBy(RegP([2, 3, 2, 3], [0, 2, 1, 3]))
 #ifndef LEGO_FIG6_MID_METAL
-#define LEGO_FIG6_MID_METAL 0x4bb092a9
+#define LEGO_FIG6_MID_METAL 0x7505f5a2
 
 #include <metal_stdlib>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
 static inline int fig6MidApply(int i, int j) {
+  // 18*(i / 3) + 9*(j / 3) + 3*(i % 3) + j % 3
   const int scaled = 3 * i;
   return scaled + 9 * (scaled >> 3) + (j < 3 ? j : j + 6);
 }
@@ -25,11 +26,13 @@ struct Fig6MidInvResult {
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
 static inline Fig6MidInvResult fig6MidInv(int flat) {
+  // i = 3*(flat / 18) + flat / 3 % 3
+  // j = 3*(flat / 9 % 2) + flat % 3
   const int flatDiv3 = flat / 3;
   const int flatDiv9 = flat / 9;
   return {3 * ((flatDiv9 >> 1) - flatDiv9) + flatDiv3, 3 * ((flatDiv9 & 1) - flatDiv3) + flat};
 }
 
-#elif LEGO_FIG6_MID_METAL != 0x4bb092a9
+#elif LEGO_FIG6_MID_METAL != 0x7505f5a2
 #error two different units are named fig6_mid; give name= to one of them
 #endif  // LEGO_FIG6_MID_METAL

@@ -12,6 +12,7 @@
  * @returns {number} 0 <= the result < 36
  */
 export function fig6MidApply(i, j) {
+  // 18*Math.floor(i / 3) + 9*Math.floor(j / 3) + 3*(i % 3) + j % 3
   const scaled = 3 * i;
   return scaled + 9 * (scaled >> 3) + (j < 3 ? j : j + 6);
 }
@@ -23,6 +24,8 @@ export function fig6MidApply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 6
  */
 export function fig6MidInv(flat) {
+  // i = 3*Math.floor(flat / 18) + Math.floor(flat / 3) % 3
+  // j = 3*(Math.floor(flat / 9) % 2) + flat % 3
   const flatDiv3 = Math.trunc(flat / 3);
   const flatDiv9 = Math.trunc(flat / 9);
   return [3 * ((flatDiv9 >> 1) - flatDiv9) + flatDiv3, 3 * ((flatDiv9 & 1) - flatDiv3) + flat];

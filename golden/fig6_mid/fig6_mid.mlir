@@ -7,6 +7,7 @@
 // 0 <= j < 6
 // Result: 0 <= the result < 36
 func.func @fig6_mid_apply(%i: i32, %j: i32) -> i32 {
+  // 18*(i / 3) + 9*(j / 3) + 3*(i % 3) + j % 3
   %c3_i32 = arith.constant 3 : i32
   %c9_i32 = arith.constant 9 : i32
   %c6_i32 = arith.constant 6 : i32
@@ -25,6 +26,8 @@ func.func @fig6_mid_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 36
 // Result: 0 <= i < 6, 0 <= j < 6
 func.func @fig6_mid_inv(%flat: i32) -> (i32, i32) {
+  // i = 3*(flat / 18) + flat / 3 % 3
+  // j = 3*(flat / 9 % 2) + flat % 3
   %c3_i32 = arith.constant 3 : i32
   %c9_i32 = arith.constant 9 : i32
   %c1_i32 = arith.constant 1 : i32

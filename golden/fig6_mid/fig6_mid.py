@@ -15,6 +15,7 @@ def fig6_mid_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 36
     """
+    # 18*(i // 3) + 9*(j // 3) + 3*(i % 3) + j % 3
     return 9 * (i // 3 + j // 3) + 3 * i + j % 3
 
 

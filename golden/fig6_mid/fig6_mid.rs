@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // 18*(i / 3) + 9*(j / 3) + 3*(i % 3) + j % 3
     let scaled = 3 * i;
     scaled + 9 * (scaled >> 3) + (if j < 3 { j } else { j + 6 })
 }
@@ -25,6 +26,8 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = 3*(flat / 18) + flat / 3 % 3
+    // j = 3*(flat / 9 % 2) + flat % 3
     let flat_div_3 = flat / 3;
     let flat_div_9 = flat / 9;
     (

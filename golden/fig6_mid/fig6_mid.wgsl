@@ -9,6 +9,7 @@
 /// 0 <= j < 6
 /// Result: 0 <= the result < 36
 fn fig6MidApply(i: i32, j: i32) -> i32 {
+  // 18*(i / 3) + 9*(j / 3) + 3*(i % 3) + j % 3
   let scaled = 3 * i;
   return scaled + 9 * (scaled >> 3u) + select(j + 6, j, j < 3);
 }
@@ -23,6 +24,8 @@ struct Fig6MidInvResult {
 /// 0 <= flat < 36
 /// Result: 0 <= i < 6, 0 <= j < 6
 fn fig6MidInv(flat: i32) -> Fig6MidInvResult {
+  // i = 3*(flat / 18) + flat / 3 % 3
+  // j = 3*(flat / 9 % 2) + flat % 3
   let flatDiv3 = flat / 3;
   let flatDiv9 = flat / 9;
   return Fig6MidInvResult(

@@ -19,6 +19,7 @@ def fig6_mid_apply(i, j):
     Returns:
         0 <= the result < 36
     """
+    # 18*(i // 3) + 9*(j // 3) + 3*(i % 3) + j % 3
     scaled = 3 * i
     return scaled + 9 * (scaled >> 3) + np.where(j < 3, j, j + 6)
 
@@ -32,6 +33,8 @@ def fig6_mid_inv(flat):
     Returns:
         0 <= i < 6, 0 <= j < 6
     """
+    # i = 3*(flat // 18) + flat // 3 % 3
+    # j = 3*(flat // 9 % 2) + flat % 3
     flat_div_3 = flat // 3
     flat_div_9 = flat // 9
     return (

@@ -26,6 +26,11 @@ contains
   elemental subroutine fig8_inv(flat, i, j, k, l, m)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m
+    ! i = mod(flat, 2)
+    ! j = mod(flat / 8, 2)
+    ! k = mod(flat / 2, 2)
+    ! l = mod(flat / 4, 2)
+    ! m = flat / 16
     i = iand(flat, 1_int32)
     j = iand(shifta(flat, 3), 1_int32)
     k = iand(shifta(flat, 1), 1_int32)

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_FIG8_GLSL
-#define LEGO_FIG8_GLSL 0x075f3095
+#define LEGO_FIG8_GLSL 0x271390fc
 
 // Physical position of the logical index (i, j, k, l, m).
 // 0 <= i < 2
@@ -23,6 +23,11 @@ int fig8Apply(int i, int j, int k, int l, int m) {
 // Result: 0 <= i < 2, 0 <= j < 2, 0 <= k < 2, 0 <= l < 2, 0 <= m < 2
 // Renamed: flat is flat_v here
 void fig8Inv(int flat_v, out int i, out int j, out int k, out int l, out int m) {
+  // i = flat_v % 2
+  // j = flat_v / 8 % 2
+  // k = flat_v / 2 % 2
+  // l = flat_v / 4 % 2
+  // m = flat_v / 16
   i = flat_v & 1;
   j = (flat_v >> 3) & 1;
   k = (flat_v >> 1) & 1;
@@ -30,6 +35,6 @@ void fig8Inv(int flat_v, out int i, out int j, out int k, out int l, out int m) 
   m = flat_v >> 4;
 }
 
-#elif LEGO_FIG8_GLSL != 0x075f3095
+#elif LEGO_FIG8_GLSL != 0x271390fc
 #error two different units are named fig8; give name= to one of them
 #endif  // LEGO_FIG8_GLSL

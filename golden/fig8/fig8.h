@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 2, 2, 2, 2]).OrderBy(RegP([2, 2, 2, 2, 2], [4, 1, 3, 2, 0]))
 #ifndef LEGO_FIG8_H
-#define LEGO_FIG8_H 0x36272bb3
+#define LEGO_FIG8_H 0x30612400
 
 #include <stdint.h>
 
@@ -30,6 +30,11 @@ typedef struct fig8_inv_result {
 /// @param flat 0 <= flat < 32
 /// @return 0 <= i < 2, 0 <= j < 2, 0 <= k < 2, 0 <= l < 2, 0 <= m < 2
 static inline fig8_inv_result fig8_inv(int32_t flat) {
+  // i = flat % 2
+  // j = flat / 8 % 2
+  // k = flat / 2 % 2
+  // l = flat / 4 % 2
+  // m = flat / 16
   const fig8_inv_result result = {
       flat & 1,
       (flat >> 3) & 1,
@@ -40,6 +45,6 @@ static inline fig8_inv_result fig8_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_FIG8_H != 0x36272bb3
+#elif LEGO_FIG8_H != 0x30612400
 #error two different units are named fig8; give name= to one of them
 #endif  // LEGO_FIG8_H

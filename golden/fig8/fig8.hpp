@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 2, 2, 2, 2]).OrderBy(RegP([2, 2, 2, 2, 2], [4, 1, 3, 2, 0]))
 #ifndef LEGO_FIG8_HPP
-#define LEGO_FIG8_HPP 0x2f1fe1cc
+#define LEGO_FIG8_HPP 0x36008a10
 
 #include <cstdint>
 
@@ -33,11 +33,16 @@ struct fig8_inv_result {
 /// @param flat 0 <= flat < 32
 /// @return 0 <= i < 2, 0 <= j < 2, 0 <= k < 2, 0 <= l < 2, 0 <= m < 2
 [[nodiscard]] constexpr fig8_inv_result fig8_inv(std::int32_t flat) noexcept {
+  // i = flat % 2
+  // j = flat / 8 % 2
+  // k = flat / 2 % 2
+  // l = flat / 4 % 2
+  // m = flat / 16
   return {flat & 1, (flat >> 3) & 1, (flat >> 1) & 1, (flat >> 2) & 1, flat >> 4};
 }
 
 }  // namespace lego
 
-#elif LEGO_FIG8_HPP != 0x2f1fe1cc
+#elif LEGO_FIG8_HPP != 0x36008a10
 #error two different units are named fig8; give name= to one of them
 #endif  // LEGO_FIG8_HPP

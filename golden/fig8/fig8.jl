@@ -35,6 +35,11 @@ Logical index (i, j, k, l, m) of a physical position.
 - Result: `0 <= i < 2, 0 <= j < 2, 0 <= k < 2, 0 <= l < 2, 0 <= m < 2`
 """
 @inline function fig8_inv(flat::Ti)::NTuple{5, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = flat % 2
+    # j = div(flat, 8) % 2
+    # k = div(flat, 2) % 2
+    # l = div(flat, 4) % 2
+    # m = div(flat, 16)
     return (flat & Ti(1), (flat >> 3) & Ti(1), (flat >> 1) & Ti(1), (flat >> 2) & Ti(1),
         flat >> 4)
 end

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 2, 2, 2, 2]).OrderBy(RegP([2, 2, 2, 2, 2], [4, 1, 3, 2, 0]))
 #ifndef LEGO_FIG8_METAL
-#define LEGO_FIG8_METAL 0x455a1e7b
+#define LEGO_FIG8_METAL 0x23df4ae0
 
 #include <metal_stdlib>
 
@@ -30,9 +30,14 @@ struct Fig8InvResult {
 /// @param flat 0 <= flat < 32
 /// @return 0 <= i < 2, 0 <= j < 2, 0 <= k < 2, 0 <= l < 2, 0 <= m < 2
 static inline Fig8InvResult fig8Inv(int flat) {
+  // i = flat % 2
+  // j = flat / 8 % 2
+  // k = flat / 2 % 2
+  // l = flat / 4 % 2
+  // m = flat / 16
   return {flat & 1, (flat >> 3) & 1, (flat >> 1) & 1, (flat >> 2) & 1, flat >> 4};
 }
 
-#elif LEGO_FIG8_METAL != 0x455a1e7b
+#elif LEGO_FIG8_METAL != 0x23df4ae0
 #error two different units are named fig8; give name= to one of them
 #endif  // LEGO_FIG8_METAL

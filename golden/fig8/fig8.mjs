@@ -23,5 +23,10 @@ export function fig8Apply(i, j, k, l, m) {
  * @returns {[i: number, j: number, k: number, l: number, m: number]} 0 <= i < 2, 0 <= j < 2, 0 <= k < 2, 0 <= l < 2, 0 <= m < 2
  */
 export function fig8Inv(flat) {
+  // i = flat % 2
+  // j = Math.floor(flat / 8) % 2
+  // k = Math.floor(flat / 2) % 2
+  // l = Math.floor(flat / 4) % 2
+  // m = Math.floor(flat / 16)
   return [flat & 1, (flat >> 3) & 1, (flat >> 1) & 1, (flat >> 2) & 1, flat >> 4];
 }

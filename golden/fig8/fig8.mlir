@@ -29,6 +29,11 @@ func.func @fig8_apply(%i: i32, %j: i32, %k: i32, %l: i32, %m: i32) -> i32 {
 // 0 <= flat < 32
 // Result: 0 <= i < 2, 0 <= j < 2, 0 <= k < 2, 0 <= l < 2, 0 <= m < 2
 func.func @fig8_inv(%flat: i32) -> (i32, i32, i32, i32, i32) {
+  // i = flat % 2
+  // j = flat / 8 % 2
+  // k = flat / 2 % 2
+  // l = flat / 4 % 2
+  // m = flat / 16
   %c1_i32 = arith.constant 1 : i32
   %c3_i32 = arith.constant 3 : i32
   %c2_i32 = arith.constant 2 : i32

@@ -29,6 +29,11 @@ pub const fn apply(i: i32, j: i32, k: i32, l: i32, m: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32, i32, i32, i32) {
+    // i = flat % 2
+    // j = flat / 8 % 2
+    // k = flat / 2 % 2
+    // l = flat / 4 % 2
+    // m = flat / 16
     (
         flat & 1,
         (flat >> 3) & 1,

@@ -28,5 +28,10 @@ struct Fig8InvResult {
 /// 0 <= flat < 32
 /// Result: 0 <= i < 2, 0 <= j < 2, 0 <= k < 2, 0 <= l < 2, 0 <= m < 2
 fn fig8Inv(flat: i32) -> Fig8InvResult {
+  // i = flat % 2
+  // j = flat / 8 % 2
+  // k = flat / 2 % 2
+  // l = flat / 4 % 2
+  // m = flat / 16
   return Fig8InvResult(flat & 1, (flat >> 3u) & 1, (flat >> 1u) & 1, (flat >> 2u) & 1, flat >> 4u);
 }

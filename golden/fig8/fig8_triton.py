@@ -35,4 +35,9 @@ def fig8_inv(flat):
     Returns:
         0 <= i < 2, 0 <= j < 2, 0 <= k < 2, 0 <= l < 2, 0 <= m < 2
     """
+    # i = flat % 2
+    # j = flat // 8 % 2
+    # k = flat // 2 % 2
+    # l = flat // 4 % 2
+    # m = flat // 16
     return flat & 1, (flat >> 3) & 1, (flat >> 1) & 1, (flat >> 2) & 1, flat >> 4

@@ -2,13 +2,14 @@
 //
 // TileBy([12, 5]).OrderBy(Col(4, 1), Col(3, 5))
 #ifndef LEGO_GROUPED_PID_12_5_3_CL
-#define LEGO_GROUPED_PID_12_5_3_CL 0x3c39eb34
+#define LEGO_GROUPED_PID_12_5_3_CL 0x4762f040
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 12
 /// @param j 0 <= j < 5
 /// @return 0 <= the result < 60
 static inline int grouped_pid_12_5_3_apply(int i, int j) {
+  // 15*(i / 3) + 3*j + i % 3
   return 12 * (i / 3) + 3 * j + i;
 }
 
@@ -22,6 +23,8 @@ typedef struct grouped_pid_12_5_3_inv_result {
 /// @param flat 0 <= flat < 60
 /// @return 0 <= i < 12, 0 <= j < 5
 static inline grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(int flat) {
+  // i = 3*(flat / 15) + flat % 3
+  // j = flat / 3 % 5
   const int flat_div_15 = flat / 15;
   const int flat_div_3 = flat / 3;
   const grouped_pid_12_5_3_inv_result result = {
@@ -31,6 +34,6 @@ static inline grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(int flat) {
   return result;
 }
 
-#elif LEGO_GROUPED_PID_12_5_3_CL != 0x3c39eb34
+#elif LEGO_GROUPED_PID_12_5_3_CL != 0x4762f040
 #error two different units are named grouped_pid_12_5_3; give name= to one of them
 #endif  // LEGO_GROUPED_PID_12_5_3_CL

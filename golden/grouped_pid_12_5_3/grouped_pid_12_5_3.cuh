@@ -2,7 +2,7 @@
 //
 // TileBy([12, 5]).OrderBy(Col(4, 1), Col(3, 5))
 #ifndef LEGO_GROUPED_PID_12_5_3_CUH
-#define LEGO_GROUPED_PID_12_5_3_CUH 0x19178f2c
+#define LEGO_GROUPED_PID_12_5_3_CUH 0x15032e79
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 5
 /// @return 0 <= the result < 60
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int grouped_pid_12_5_3_apply(int i, int j) noexcept {
+  // 15*(i / 3) + 3*j + i % 3
   return 12 * (i / 3) + 3 * j + i;
 }
 
@@ -31,11 +32,13 @@ struct grouped_pid_12_5_3_inv_result {
 /// @return 0 <= i < 12, 0 <= j < 5
 [[nodiscard]] LEGO_HOST_DEVICE constexpr grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(
     int flat) noexcept {
+  // i = 3*(flat / 15) + flat % 3
+  // j = flat / 3 % 5
   const int flat_div_15 = flat / 15;
   const int flat_div_3 = flat / 3;
   return {3 * (flat_div_15 - flat_div_3) + flat, flat_div_3 - 5 * flat_div_15};
 }
 
-#elif LEGO_GROUPED_PID_12_5_3_CUH != 0x19178f2c
+#elif LEGO_GROUPED_PID_12_5_3_CUH != 0x15032e79
 #error two different units are named grouped_pid_12_5_3; give name= to one of them
 #endif  // LEGO_GROUPED_PID_12_5_3_CUH

@@ -14,6 +14,7 @@ contains
   !> @return 0 <= the result < 60
   elemental integer(int32) function grouped_pid_12_5_3_apply(i, j)
     integer(int32), intent(in) :: i, j
+    ! 15*(i / 3) + 3*j + mod(i, 3)
     grouped_pid_12_5_3_apply = 12 * (i / 3) + 3 * j + i
   end function grouped_pid_12_5_3_apply
 
@@ -24,6 +25,8 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_15, flat_div_3
+    ! i = 3*(flat / 15) + mod(flat, 3)
+    ! j = mod(flat / 3, 5)
     flat_div_15 = flat / 15
     flat_div_3 = flat / 3
     i = 3 * (flat_div_15 - flat_div_3) + flat

@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_GROUPED_PID_12_5_3_GLSL
-#define LEGO_GROUPED_PID_12_5_3_GLSL 0x5103c159
+#define LEGO_GROUPED_PID_12_5_3_GLSL 0x3b9d863b
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 12
 // 0 <= j < 5
 // Result: 0 <= the result < 60
 int groupedPid1253Apply(int i, int j) {
+  // 15*(i / 3) + 3*j + i % 3
   return 12 * (i / 3) + 3 * j + i;
 }
 
@@ -25,6 +26,8 @@ int groupedPid1253Apply(ivec2 index) {
 // Result: 0 <= i < 12, 0 <= j < 5
 // Renamed: flat is flat_v here
 void groupedPid1253Inv(int flat_v, out int i, out int j) {
+  // i = 3*(flat_v / 15) + flat_v % 3
+  // j = flat_v / 3 % 5
   int flatDiv15 = flat_v / 15;
   int flatDiv3 = flat_v / 3;
   i = 3 * (flatDiv15 - flatDiv3) + flat_v;
@@ -38,6 +41,6 @@ ivec2 groupedPid1253Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_GROUPED_PID_12_5_3_GLSL != 0x5103c159
+#elif LEGO_GROUPED_PID_12_5_3_GLSL != 0x3b9d863b
 #error two different units are named grouped_pid_12_5_3; give name= to one of them
 #endif  // LEGO_GROUPED_PID_12_5_3_GLSL

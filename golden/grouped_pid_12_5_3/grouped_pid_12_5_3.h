@@ -2,7 +2,7 @@
 //
 // TileBy([12, 5]).OrderBy(Col(4, 1), Col(3, 5))
 #ifndef LEGO_GROUPED_PID_12_5_3_H
-#define LEGO_GROUPED_PID_12_5_3_H 0x6d272219
+#define LEGO_GROUPED_PID_12_5_3_H 0x43c5431d
 
 #include <stdint.h>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 5
 /// @return 0 <= the result < 60
 static inline int32_t grouped_pid_12_5_3_apply(int32_t i, int32_t j) {
+  // 15*(i / 3) + 3*j + i % 3
   return 12 * (i / 3) + 3 * j + i;
 }
 
@@ -24,6 +25,8 @@ typedef struct grouped_pid_12_5_3_inv_result {
 /// @param flat 0 <= flat < 60
 /// @return 0 <= i < 12, 0 <= j < 5
 static inline grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(int32_t flat) {
+  // i = 3*(flat / 15) + flat % 3
+  // j = flat / 3 % 5
   const int32_t flat_div_15 = flat / 15;
   const int32_t flat_div_3 = flat / 3;
   const grouped_pid_12_5_3_inv_result result = {
@@ -33,6 +36,6 @@ static inline grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(int32_t flat)
   return result;
 }
 
-#elif LEGO_GROUPED_PID_12_5_3_H != 0x6d272219
+#elif LEGO_GROUPED_PID_12_5_3_H != 0x43c5431d
 #error two different units are named grouped_pid_12_5_3; give name= to one of them
 #endif  // LEGO_GROUPED_PID_12_5_3_H

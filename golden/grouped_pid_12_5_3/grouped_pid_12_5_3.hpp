@@ -2,7 +2,7 @@
 //
 // TileBy([12, 5]).OrderBy(Col(4, 1), Col(3, 5))
 #ifndef LEGO_GROUPED_PID_12_5_3_HPP
-#define LEGO_GROUPED_PID_12_5_3_HPP 0x7c524544
+#define LEGO_GROUPED_PID_12_5_3_HPP 0x1fe4383d
 
 #include <cstdint>
 
@@ -14,6 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 60
 [[nodiscard]] constexpr std::int32_t grouped_pid_12_5_3_apply(
     std::int32_t i, std::int32_t j) noexcept {
+  // 15*(i / 3) + 3*j + i % 3
   return 12 * (i / 3) + 3 * j + i;
 }
 
@@ -28,6 +29,8 @@ struct grouped_pid_12_5_3_inv_result {
 /// @return 0 <= i < 12, 0 <= j < 5
 [[nodiscard]] constexpr grouped_pid_12_5_3_inv_result grouped_pid_12_5_3_inv(
     std::int32_t flat) noexcept {
+  // i = 3*(flat / 15) + flat % 3
+  // j = flat / 3 % 5
   const std::int32_t flat_div_15 = flat / 15;
   const std::int32_t flat_div_3 = flat / 3;
   return {3 * (flat_div_15 - flat_div_3) + flat, flat_div_3 - 5 * flat_div_15};
@@ -35,6 +38,6 @@ struct grouped_pid_12_5_3_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_GROUPED_PID_12_5_3_HPP != 0x7c524544
+#elif LEGO_GROUPED_PID_12_5_3_HPP != 0x1fe4383d
 #error two different units are named grouped_pid_12_5_3; give name= to one of them
 #endif  // LEGO_GROUPED_PID_12_5_3_HPP

@@ -15,6 +15,7 @@ Physical position of the logical index (i, j).
 - Result: `0 <= the result < 60`
 """
 @inline function grouped_pid_12_5_3_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 15*div(i, 3) + 3*j + i % 3
     return Ti(12) * div(i, Ti(3)) + Ti(3) * j + i
 end
 
@@ -31,6 +32,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 12, 0 <= j < 5`
 """
 @inline function grouped_pid_12_5_3_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = 3*div(flat, 15) + flat % 3
+    # j = div(flat, 3) % 5
     flat_div_15 = div(flat, Ti(15))
     flat_div_3 = div(flat, Ti(3))
     return (Ti(3) * (flat_div_15 - flat_div_3) + flat, flat_div_3 - Ti(5) * flat_div_15)

@@ -2,7 +2,7 @@
 //
 // TileBy([12, 5]).OrderBy(Col(4, 1), Col(3, 5))
 #ifndef LEGO_GROUPED_PID_12_5_3_METAL
-#define LEGO_GROUPED_PID_12_5_3_METAL 0x65da0ec7
+#define LEGO_GROUPED_PID_12_5_3_METAL 0x2ac87e5d
 
 #include <metal_stdlib>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 5
 /// @return 0 <= the result < 60
 static inline int groupedPid1253Apply(int i, int j) {
+  // 15*(i / 3) + 3*j + i % 3
   return 12 * (i / 3) + 3 * j + i;
 }
 
@@ -24,11 +25,13 @@ struct GroupedPid1253InvResult {
 /// @param flat 0 <= flat < 60
 /// @return 0 <= i < 12, 0 <= j < 5
 static inline GroupedPid1253InvResult groupedPid1253Inv(int flat) {
+  // i = 3*(flat / 15) + flat % 3
+  // j = flat / 3 % 5
   const int flatDiv15 = flat / 15;
   const int flatDiv3 = flat / 3;
   return {3 * (flatDiv15 - flatDiv3) + flat, flatDiv3 - 5 * flatDiv15};
 }
 
-#elif LEGO_GROUPED_PID_12_5_3_METAL != 0x65da0ec7
+#elif LEGO_GROUPED_PID_12_5_3_METAL != 0x2ac87e5d
 #error two different units are named grouped_pid_12_5_3; give name= to one of them
 #endif  // LEGO_GROUPED_PID_12_5_3_METAL

@@ -12,6 +12,7 @@
  * @returns {number} 0 <= the result < 60
  */
 export function groupedPid1253Apply(i, j) {
+  // 15*Math.floor(i / 3) + 3*j + i % 3
   return 12 * Math.trunc(i / 3) + 3 * j + i;
 }
 
@@ -22,6 +23,8 @@ export function groupedPid1253Apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 12, 0 <= j < 5
  */
 export function groupedPid1253Inv(flat) {
+  // i = 3*Math.floor(flat / 15) + flat % 3
+  // j = Math.floor(flat / 3) % 5
   const flatDiv15 = Math.trunc(flat / 15);
   const flatDiv3 = Math.trunc(flat / 3);
   return [3 * (flatDiv15 - flatDiv3) + flat, flatDiv3 - 5 * flatDiv15];

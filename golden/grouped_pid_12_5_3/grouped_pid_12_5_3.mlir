@@ -7,6 +7,7 @@
 // 0 <= j < 5
 // Result: 0 <= the result < 60
 func.func @grouped_pid_12_5_3_apply(%i: i32, %j: i32) -> i32 {
+  // 15*(i / 3) + 3*j + i % 3
   %c3_i32 = arith.constant 3 : i32
   %c12_i32 = arith.constant 12 : i32
   %0 = arith.divsi %i, %c3_i32 : i32
@@ -21,6 +22,8 @@ func.func @grouped_pid_12_5_3_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 60
 // Result: 0 <= i < 12, 0 <= j < 5
 func.func @grouped_pid_12_5_3_inv(%flat: i32) -> (i32, i32) {
+  // i = 3*(flat / 15) + flat % 3
+  // j = flat / 3 % 5
   %c15_i32 = arith.constant 15 : i32
   %c3_i32 = arith.constant 3 : i32
   %c5_i32 = arith.constant 5 : i32

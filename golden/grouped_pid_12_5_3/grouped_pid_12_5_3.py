@@ -15,6 +15,7 @@ def grouped_pid_12_5_3_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 60
     """
+    # 15*(i // 3) + 3*j + i % 3
     return 12 * (i // 3) + 3 * j + i
 
 

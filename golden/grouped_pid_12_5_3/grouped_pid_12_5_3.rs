@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // 15*(i / 3) + 3*j + i % 3
     12 * (i / 3) + 3 * j + i
 }
 
@@ -24,6 +25,8 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = 3*(flat / 15) + flat % 3
+    // j = flat / 3 % 5
     let flat_div_15 = flat / 15;
     let flat_div_3 = flat / 3;
     (

@@ -9,6 +9,7 @@
 /// 0 <= j < 5
 /// Result: 0 <= the result < 60
 fn groupedPid1253Apply(i: i32, j: i32) -> i32 {
+  // 15*(i / 3) + 3*j + i % 3
   return 12 * (i / 3) + 3 * j + i;
 }
 
@@ -22,6 +23,8 @@ struct GroupedPid1253InvResult {
 /// 0 <= flat < 60
 /// Result: 0 <= i < 12, 0 <= j < 5
 fn groupedPid1253Inv(flat: i32) -> GroupedPid1253InvResult {
+  // i = 3*(flat / 15) + flat % 3
+  // j = flat / 3 % 5
   let flatDiv15 = flat / 15;
   let flatDiv3 = flat / 3;
   return GroupedPid1253InvResult(3 * (flatDiv15 - flatDiv3) + flat, flatDiv3 - 5 * flatDiv15);

@@ -17,6 +17,7 @@ def grouped_pid_12_5_3_apply(i, j):
     Returns:
         0 <= the result < 60
     """
+    # 15*(i // 3) + 3*j + i % 3
     return 12 * (i // 3) + 3 * j + i
 
 
@@ -29,6 +30,8 @@ def grouped_pid_12_5_3_inv(flat):
     Returns:
         0 <= i < 12, 0 <= j < 5
     """
+    # i = 3*(flat // 15) + flat % 3
+    # j = flat // 3 % 5
     flat_div_15 = flat // 15
     flat_div_3 = flat // 3
     return 3 * (flat_div_15 - flat_div_3) + flat, flat_div_3 - 5 * flat_div_15

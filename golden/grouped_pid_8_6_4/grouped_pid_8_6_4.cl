@@ -2,13 +2,14 @@
 //
 // TileBy([8, 6]).OrderBy(Col(2, 1), Col(4, 6))
 #ifndef LEGO_GROUPED_PID_8_6_4_CL
-#define LEGO_GROUPED_PID_8_6_4_CL 0x7c706e70
+#define LEGO_GROUPED_PID_8_6_4_CL 0x03975448
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 8
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 48
 static inline int grouped_pid_8_6_4_apply(int i, int j) {
+  // 24*(i / 4) + 4*j + i % 4
   return 5 * (i & 4) + 4 * j + i;
 }
 
@@ -22,10 +23,12 @@ typedef struct grouped_pid_8_6_4_inv_result {
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 8, 0 <= j < 6
 static inline grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(int flat) {
+  // i = 4*(flat / 24) + flat % 4
+  // j = flat / 4 % 6
   const grouped_pid_8_6_4_inv_result result = {4 * (flat / 24) + (flat & 3), flat % 24 >> 2};
   return result;
 }
 
-#elif LEGO_GROUPED_PID_8_6_4_CL != 0x7c706e70
+#elif LEGO_GROUPED_PID_8_6_4_CL != 0x03975448
 #error two different units are named grouped_pid_8_6_4; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_4_CL

@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(2, 1), Col(4, 6))
 #ifndef LEGO_GROUPED_PID_8_6_4_CUH
-#define LEGO_GROUPED_PID_8_6_4_CUH 0x4797dd32
+#define LEGO_GROUPED_PID_8_6_4_CUH 0x792b6596
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 48
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int grouped_pid_8_6_4_apply(int i, int j) noexcept {
+  // 24*(i / 4) + 4*j + i % 4
   return 5 * (i & 4) + 4 * j + i;
 }
 
@@ -31,9 +32,11 @@ struct grouped_pid_8_6_4_inv_result {
 /// @return 0 <= i < 8, 0 <= j < 6
 [[nodiscard]] LEGO_HOST_DEVICE constexpr grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(
     int flat) noexcept {
+  // i = 4*(flat / 24) + flat % 4
+  // j = flat / 4 % 6
   return {4 * (flat / 24) + (flat & 3), flat % 24 >> 2};
 }
 
-#elif LEGO_GROUPED_PID_8_6_4_CUH != 0x4797dd32
+#elif LEGO_GROUPED_PID_8_6_4_CUH != 0x792b6596
 #error two different units are named grouped_pid_8_6_4; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_4_CUH

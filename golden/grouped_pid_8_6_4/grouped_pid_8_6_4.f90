@@ -14,6 +14,7 @@ contains
   !> @return 0 <= the result < 48
   elemental integer(int32) function grouped_pid_8_6_4_apply(i, j)
     integer(int32), intent(in) :: i, j
+    ! 24*(i / 4) + 4*j + mod(i, 4)
     grouped_pid_8_6_4_apply = 5 * iand(i, 4_int32) + 4 * j + i
   end function grouped_pid_8_6_4_apply
 
@@ -23,6 +24,8 @@ contains
   elemental subroutine grouped_pid_8_6_4_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
+    ! i = 4*(flat / 24) + mod(flat, 4)
+    ! j = mod(flat / 4, 6)
     i = 4 * (flat / 24) + iand(flat, 3_int32)
     j = shifta(mod(flat, 24_int32), 2)
   end subroutine grouped_pid_8_6_4_inv

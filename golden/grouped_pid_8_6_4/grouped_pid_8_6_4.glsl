@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_GROUPED_PID_8_6_4_GLSL
-#define LEGO_GROUPED_PID_8_6_4_GLSL 0x158d8ea7
+#define LEGO_GROUPED_PID_8_6_4_GLSL 0x226ea8c0
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 8
 // 0 <= j < 6
 // Result: 0 <= the result < 48
 int groupedPid864Apply(int i, int j) {
+  // 24*(i / 4) + 4*j + i % 4
   return 5 * (i & 4) + 4 * j + i;
 }
 
@@ -25,6 +26,8 @@ int groupedPid864Apply(ivec2 index) {
 // Result: 0 <= i < 8, 0 <= j < 6
 // Renamed: flat is flat_v here
 void groupedPid864Inv(int flat_v, out int i, out int j) {
+  // i = 4*(flat_v / 24) + flat_v % 4
+  // j = flat_v / 4 % 6
   i = 4 * (flat_v / 24) + (flat_v & 3);
   j = flat_v % 24 >> 2;
 }
@@ -36,6 +39,6 @@ ivec2 groupedPid864Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_GROUPED_PID_8_6_4_GLSL != 0x158d8ea7
+#elif LEGO_GROUPED_PID_8_6_4_GLSL != 0x226ea8c0
 #error two different units are named grouped_pid_8_6_4; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_4_GLSL

@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(2, 1), Col(4, 6))
 #ifndef LEGO_GROUPED_PID_8_6_4_H
-#define LEGO_GROUPED_PID_8_6_4_H 0x58f4602f
+#define LEGO_GROUPED_PID_8_6_4_H 0x14af7fde
 
 #include <stdint.h>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 48
 static inline int32_t grouped_pid_8_6_4_apply(int32_t i, int32_t j) {
+  // 24*(i / 4) + 4*j + i % 4
   return 5 * (i & 4) + 4 * j + i;
 }
 
@@ -24,10 +25,12 @@ typedef struct grouped_pid_8_6_4_inv_result {
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 8, 0 <= j < 6
 static inline grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(int32_t flat) {
+  // i = 4*(flat / 24) + flat % 4
+  // j = flat / 4 % 6
   const grouped_pid_8_6_4_inv_result result = {4 * (flat / 24) + (flat & 3), flat % 24 >> 2};
   return result;
 }
 
-#elif LEGO_GROUPED_PID_8_6_4_H != 0x58f4602f
+#elif LEGO_GROUPED_PID_8_6_4_H != 0x14af7fde
 #error two different units are named grouped_pid_8_6_4; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_4_H

@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(2, 1), Col(4, 6))
 #ifndef LEGO_GROUPED_PID_8_6_4_HPP
-#define LEGO_GROUPED_PID_8_6_4_HPP 0x4ee512a9
+#define LEGO_GROUPED_PID_8_6_4_HPP 0x436487b8
 
 #include <cstdint>
 
@@ -14,6 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 48
 [[nodiscard]] constexpr std::int32_t grouped_pid_8_6_4_apply(
     std::int32_t i, std::int32_t j) noexcept {
+  // 24*(i / 4) + 4*j + i % 4
   return 5 * (i & 4) + 4 * j + i;
 }
 
@@ -28,11 +29,13 @@ struct grouped_pid_8_6_4_inv_result {
 /// @return 0 <= i < 8, 0 <= j < 6
 [[nodiscard]] constexpr grouped_pid_8_6_4_inv_result grouped_pid_8_6_4_inv(
     std::int32_t flat) noexcept {
+  // i = 4*(flat / 24) + flat % 4
+  // j = flat / 4 % 6
   return {4 * (flat / 24) + (flat & 3), flat % 24 >> 2};
 }
 
 }  // namespace lego
 
-#elif LEGO_GROUPED_PID_8_6_4_HPP != 0x4ee512a9
+#elif LEGO_GROUPED_PID_8_6_4_HPP != 0x436487b8
 #error two different units are named grouped_pid_8_6_4; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_4_HPP

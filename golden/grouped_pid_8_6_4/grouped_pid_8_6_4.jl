@@ -15,6 +15,7 @@ Physical position of the logical index (i, j).
 - Result: `0 <= the result < 48`
 """
 @inline function grouped_pid_8_6_4_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 24*div(i, 4) + 4*j + i % 4
     return Ti(5) * (i & Ti(4)) + Ti(4) * j + i
 end
 
@@ -31,6 +32,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 8, 0 <= j < 6`
 """
 @inline function grouped_pid_8_6_4_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = 4*div(flat, 24) + flat % 4
+    # j = div(flat, 4) % 6
     return (Ti(4) * div(flat, Ti(24)) + (flat & Ti(3)), (flat % Ti(24)) >> 2)
 end
 

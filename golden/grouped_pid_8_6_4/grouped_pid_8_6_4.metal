@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(2, 1), Col(4, 6))
 #ifndef LEGO_GROUPED_PID_8_6_4_METAL
-#define LEGO_GROUPED_PID_8_6_4_METAL 0x388ec2b6
+#define LEGO_GROUPED_PID_8_6_4_METAL 0x13823d86
 
 #include <metal_stdlib>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 48
 static inline int groupedPid864Apply(int i, int j) {
+  // 24*(i / 4) + 4*j + i % 4
   return 5 * (i & 4) + 4 * j + i;
 }
 
@@ -24,9 +25,11 @@ struct GroupedPid864InvResult {
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 8, 0 <= j < 6
 static inline GroupedPid864InvResult groupedPid864Inv(int flat) {
+  // i = 4*(flat / 24) + flat % 4
+  // j = flat / 4 % 6
   return {4 * (flat / 24) + (flat & 3), flat % 24 >> 2};
 }
 
-#elif LEGO_GROUPED_PID_8_6_4_METAL != 0x388ec2b6
+#elif LEGO_GROUPED_PID_8_6_4_METAL != 0x13823d86
 #error two different units are named grouped_pid_8_6_4; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_4_METAL

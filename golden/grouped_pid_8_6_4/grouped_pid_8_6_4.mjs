@@ -12,6 +12,7 @@
  * @returns {number} 0 <= the result < 48
  */
 export function groupedPid864Apply(i, j) {
+  // 24*Math.floor(i / 4) + 4*j + i % 4
   return 5 * (i & 4) + 4 * j + i;
 }
 
@@ -22,5 +23,7 @@ export function groupedPid864Apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 8, 0 <= j < 6
  */
 export function groupedPid864Inv(flat) {
+  // i = 4*Math.floor(flat / 24) + flat % 4
+  // j = Math.floor(flat / 4) % 6
   return [4 * Math.trunc(flat / 24) + (flat & 3), flat % 24 >> 2];
 }

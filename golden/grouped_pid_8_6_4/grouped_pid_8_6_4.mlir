@@ -7,6 +7,7 @@
 // 0 <= j < 6
 // Result: 0 <= the result < 48
 func.func @grouped_pid_8_6_4_apply(%i: i32, %j: i32) -> i32 {
+  // 24*(i / 4) + 4*j + i % 4
   %c4_i32 = arith.constant 4 : i32
   %c5_i32 = arith.constant 5 : i32
   %0 = arith.andi %i, %c4_i32 : i32
@@ -21,6 +22,8 @@ func.func @grouped_pid_8_6_4_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 48
 // Result: 0 <= i < 8, 0 <= j < 6
 func.func @grouped_pid_8_6_4_inv(%flat: i32) -> (i32, i32) {
+  // i = 4*(flat / 24) + flat % 4
+  // j = flat / 4 % 6
   %c24_i32 = arith.constant 24 : i32
   %c4_i32 = arith.constant 4 : i32
   %c3_i32 = arith.constant 3 : i32

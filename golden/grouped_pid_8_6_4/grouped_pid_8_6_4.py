@@ -15,6 +15,7 @@ def grouped_pid_8_6_4_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 48
     """
+    # 24*(i // 4) + 4*j + i % 4
     return 20 * (i // 4) + 4 * j + i
 
 

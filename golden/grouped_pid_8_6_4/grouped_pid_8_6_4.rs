@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // 24*(i / 4) + 4*j + i % 4
     5 * (i & 4) + 4 * j + i
 }
 
@@ -24,5 +25,7 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = 4*(flat / 24) + flat % 4
+    // j = flat / 4 % 6
     (4 * (flat / 24) + (flat & 3), (flat % 24) >> 2)
 }

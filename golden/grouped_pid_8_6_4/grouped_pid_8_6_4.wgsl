@@ -9,6 +9,7 @@
 /// 0 <= j < 6
 /// Result: 0 <= the result < 48
 fn groupedPid864Apply(i: i32, j: i32) -> i32 {
+  // 24*(i / 4) + 4*j + i % 4
   return 5 * (i & 4) + 4 * j + i;
 }
 
@@ -22,5 +23,7 @@ struct GroupedPid864InvResult {
 /// 0 <= flat < 48
 /// Result: 0 <= i < 8, 0 <= j < 6
 fn groupedPid864Inv(flat: i32) -> GroupedPid864InvResult {
+  // i = 4*(flat / 24) + flat % 4
+  // j = flat / 4 % 6
   return GroupedPid864InvResult(4 * (flat / 24) + (flat & 3), (flat % 24) >> 2u);
 }

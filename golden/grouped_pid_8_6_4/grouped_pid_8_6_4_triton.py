@@ -19,6 +19,7 @@ def grouped_pid_8_6_4_apply(i, j):
     Returns:
         0 <= the result < 48
     """
+    # 24*(i // 4) + 4*j + i % 4
     return 5 * (i & 4) + 4 * j + i
 
 
@@ -32,4 +33,6 @@ def grouped_pid_8_6_4_inv(flat):
     Returns:
         0 <= i < 8, 0 <= j < 6
     """
+    # i = 4*(flat // 24) + flat % 4
+    # j = flat // 4 % 6
     return 4 * (flat // 24) + (flat & 3), (flat % 24) >> 2

@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(1, 1), Col(8, 6))
 #ifndef LEGO_GROUPED_PID_8_6_8_CL
-#define LEGO_GROUPED_PID_8_6_8_CL 0x76649fd8
+#define LEGO_GROUPED_PID_8_6_8_CL 0x4a7f0eb5
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 8
@@ -22,10 +22,12 @@ typedef struct grouped_pid_8_6_8_inv_result {
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 8, 0 <= j < 6
 static inline grouped_pid_8_6_8_inv_result grouped_pid_8_6_8_inv(int flat) {
+  // i = flat % 8
+  // j = flat / 8
   const grouped_pid_8_6_8_inv_result result = {flat & 7, flat >> 3};
   return result;
 }
 
-#elif LEGO_GROUPED_PID_8_6_8_CL != 0x76649fd8
+#elif LEGO_GROUPED_PID_8_6_8_CL != 0x4a7f0eb5
 #error two different units are named grouped_pid_8_6_8; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_8_CL

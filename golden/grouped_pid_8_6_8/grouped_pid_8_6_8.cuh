@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(1, 1), Col(8, 6))
 #ifndef LEGO_GROUPED_PID_8_6_8_CUH
-#define LEGO_GROUPED_PID_8_6_8_CUH 0x386a0e09
+#define LEGO_GROUPED_PID_8_6_8_CUH 0x64bda07d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -31,9 +31,11 @@ struct grouped_pid_8_6_8_inv_result {
 /// @return 0 <= i < 8, 0 <= j < 6
 [[nodiscard]] LEGO_HOST_DEVICE constexpr grouped_pid_8_6_8_inv_result grouped_pid_8_6_8_inv(
     int flat) noexcept {
+  // i = flat % 8
+  // j = flat / 8
   return {flat & 7, flat >> 3};
 }
 
-#elif LEGO_GROUPED_PID_8_6_8_CUH != 0x386a0e09
+#elif LEGO_GROUPED_PID_8_6_8_CUH != 0x64bda07d
 #error two different units are named grouped_pid_8_6_8; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_8_CUH

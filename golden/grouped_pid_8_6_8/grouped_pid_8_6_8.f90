@@ -23,6 +23,8 @@ contains
   elemental subroutine grouped_pid_8_6_8_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
+    ! i = mod(flat, 8)
+    ! j = flat / 8
     i = iand(flat, 7_int32)
     j = shifta(flat, 3)
   end subroutine grouped_pid_8_6_8_inv

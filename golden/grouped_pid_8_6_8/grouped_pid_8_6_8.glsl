@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_GROUPED_PID_8_6_8_GLSL
-#define LEGO_GROUPED_PID_8_6_8_GLSL 0x65344492
+#define LEGO_GROUPED_PID_8_6_8_GLSL 0x4894cd39
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 8
@@ -25,6 +25,8 @@ int groupedPid868Apply(ivec2 index) {
 // Result: 0 <= i < 8, 0 <= j < 6
 // Renamed: flat is flat_v here
 void groupedPid868Inv(int flat_v, out int i, out int j) {
+  // i = flat_v % 8
+  // j = flat_v / 8
   i = flat_v & 7;
   j = flat_v >> 3;
 }
@@ -36,6 +38,6 @@ ivec2 groupedPid868Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_GROUPED_PID_8_6_8_GLSL != 0x65344492
+#elif LEGO_GROUPED_PID_8_6_8_GLSL != 0x4894cd39
 #error two different units are named grouped_pid_8_6_8; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_8_GLSL

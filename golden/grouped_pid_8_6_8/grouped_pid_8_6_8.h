@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(1, 1), Col(8, 6))
 #ifndef LEGO_GROUPED_PID_8_6_8_H
-#define LEGO_GROUPED_PID_8_6_8_H 0x2eefc44d
+#define LEGO_GROUPED_PID_8_6_8_H 0x16161148
 
 #include <stdint.h>
 
@@ -24,10 +24,12 @@ typedef struct grouped_pid_8_6_8_inv_result {
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 8, 0 <= j < 6
 static inline grouped_pid_8_6_8_inv_result grouped_pid_8_6_8_inv(int32_t flat) {
+  // i = flat % 8
+  // j = flat / 8
   const grouped_pid_8_6_8_inv_result result = {flat & 7, flat >> 3};
   return result;
 }
 
-#elif LEGO_GROUPED_PID_8_6_8_H != 0x2eefc44d
+#elif LEGO_GROUPED_PID_8_6_8_H != 0x16161148
 #error two different units are named grouped_pid_8_6_8; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_8_H

@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(1, 1), Col(8, 6))
 #ifndef LEGO_GROUPED_PID_8_6_8_HPP
-#define LEGO_GROUPED_PID_8_6_8_HPP 0x7885c434
+#define LEGO_GROUPED_PID_8_6_8_HPP 0x0d500254
 
 #include <cstdint>
 
@@ -28,11 +28,13 @@ struct grouped_pid_8_6_8_inv_result {
 /// @return 0 <= i < 8, 0 <= j < 6
 [[nodiscard]] constexpr grouped_pid_8_6_8_inv_result grouped_pid_8_6_8_inv(
     std::int32_t flat) noexcept {
+  // i = flat % 8
+  // j = flat / 8
   return {flat & 7, flat >> 3};
 }
 
 }  // namespace lego
 
-#elif LEGO_GROUPED_PID_8_6_8_HPP != 0x7885c434
+#elif LEGO_GROUPED_PID_8_6_8_HPP != 0x0d500254
 #error two different units are named grouped_pid_8_6_8; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_8_HPP

@@ -31,6 +31,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 8, 0 <= j < 6`
 """
 @inline function grouped_pid_8_6_8_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = flat % 8
+    # j = div(flat, 8)
     return (flat & Ti(7), flat >> 3)
 end
 

@@ -2,7 +2,7 @@
 //
 // TileBy([8, 6]).OrderBy(Col(1, 1), Col(8, 6))
 #ifndef LEGO_GROUPED_PID_8_6_8_METAL
-#define LEGO_GROUPED_PID_8_6_8_METAL 0x321690bc
+#define LEGO_GROUPED_PID_8_6_8_METAL 0x6651823b
 
 #include <metal_stdlib>
 
@@ -24,9 +24,11 @@ struct GroupedPid868InvResult {
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 8, 0 <= j < 6
 static inline GroupedPid868InvResult groupedPid868Inv(int flat) {
+  // i = flat % 8
+  // j = flat / 8
   return {flat & 7, flat >> 3};
 }
 
-#elif LEGO_GROUPED_PID_8_6_8_METAL != 0x321690bc
+#elif LEGO_GROUPED_PID_8_6_8_METAL != 0x6651823b
 #error two different units are named grouped_pid_8_6_8; give name= to one of them
 #endif  // LEGO_GROUPED_PID_8_6_8_METAL

@@ -20,5 +20,7 @@ export function groupedPid868Apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 8, 0 <= j < 6
  */
 export function groupedPid868Inv(flat) {
+  // i = flat % 8
+  // j = Math.floor(flat / 8)
   return [flat & 7, flat >> 3];
 }

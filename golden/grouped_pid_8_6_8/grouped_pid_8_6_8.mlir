@@ -17,6 +17,8 @@ func.func @grouped_pid_8_6_8_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 48
 // Result: 0 <= i < 8, 0 <= j < 6
 func.func @grouped_pid_8_6_8_inv(%flat: i32) -> (i32, i32) {
+  // i = flat % 8
+  // j = flat / 8
   %c7_i32 = arith.constant 7 : i32
   %c3_i32 = arith.constant 3 : i32
   %0 = arith.andi %flat, %c7_i32 : i32

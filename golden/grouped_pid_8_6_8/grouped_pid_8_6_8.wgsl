@@ -22,5 +22,7 @@ struct GroupedPid868InvResult {
 /// 0 <= flat < 48
 /// Result: 0 <= i < 8, 0 <= j < 6
 fn groupedPid868Inv(flat: i32) -> GroupedPid868InvResult {
+  // i = flat % 8
+  // j = flat / 8
   return GroupedPid868InvResult(flat & 7, flat >> 3u);
 }

@@ -32,4 +32,6 @@ def grouped_pid_8_6_8_inv(flat):
     Returns:
         0 <= i < 8, 0 <= j < 6
     """
+    # i = flat % 8
+    # j = flat // 8
     return flat & 7, flat >> 3

@@ -2,12 +2,13 @@
 //
 // Linear({'x': [(9,), (18,), (36,), (1,), (2,), (4,)]}, out={'y': 64}, offset={'y': 21})
 #ifndef LEGO_LINEAR_AFFINE_CL
-#define LEGO_LINEAR_AFFINE_CL 0x53eb4889
+#define LEGO_LINEAR_AFFINE_CL 0x6cc975cc
 
 /// (y) of (x).
 /// @param x 0 <= x < 64
 /// @return 0 <= the result < 64
 static inline int linear_affine_apply(int x) {
+  // (x % 8) ^ ((8*(x % 8) + x / 8) ^ 21)
   return 9 * (x & 7) ^ (x >> 3) ^ 0x15;
 }
 
@@ -15,9 +16,10 @@ static inline int linear_affine_apply(int x) {
 /// @param y 0 <= y < 64
 /// @return 0 <= the result < 64
 static inline int linear_affine_inv(int y) {
+  // (58 ^ (9*(y / 8))) ^ (8*(y % 8))
   return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }
 
-#elif LEGO_LINEAR_AFFINE_CL != 0x53eb4889
+#elif LEGO_LINEAR_AFFINE_CL != 0x6cc975cc
 #error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_CL

@@ -2,7 +2,7 @@
 //
 // Linear({'x': [(9,), (18,), (36,), (1,), (2,), (4,)]}, out={'y': 64}, offset={'y': 21})
 #ifndef LEGO_LINEAR_AFFINE_CUH
-#define LEGO_LINEAR_AFFINE_CUH 0x56863329
+#define LEGO_LINEAR_AFFINE_CUH 0x01b3401a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -16,6 +16,7 @@
 /// @param x 0 <= x < 64
 /// @return 0 <= the result < 64
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int linear_affine_apply(int x) noexcept {
+  // (x % 8) ^ ((8*(x % 8) + x / 8) ^ 21)
   return 9 * (x & 7) ^ (x >> 3) ^ 0x15;
 }
 
@@ -23,9 +24,10 @@
 /// @param y 0 <= y < 64
 /// @return 0 <= the result < 64
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int linear_affine_inv(int y) noexcept {
+  // (58 ^ (9*(y / 8))) ^ (8*(y % 8))
   return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }
 
-#elif LEGO_LINEAR_AFFINE_CUH != 0x56863329
+#elif LEGO_LINEAR_AFFINE_CUH != 0x01b3401a
 #error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_CUH

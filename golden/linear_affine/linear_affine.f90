@@ -13,6 +13,7 @@ contains
   !> @return 0 <= the result < 64
   elemental integer(int32) function linear_affine_apply(x)
     integer(int32), intent(in) :: x
+    ! ieor(mod(x, 8), ieor(8*mod(x, 8) + x / 8, 21))
     linear_affine_apply = ieor(ieor(9_int32 * iand(x, 7_int32), shifta(x, 3)), 21_int32)
   end function linear_affine_apply
 
@@ -21,6 +22,7 @@ contains
   !> @return 0 <= the result < 64
   elemental integer(int32) function linear_affine_inv(y)
     integer(int32), intent(in) :: y
+    ! ieor(ieor(58, 9*(y / 8)), 8*mod(y, 8))
     linear_affine_inv = ieor(ior(iand(ieor(shiftl(y, 3), y), 56_int32), shifta(y, 3)), 58_int32)
   end function linear_affine_inv
 

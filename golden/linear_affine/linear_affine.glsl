@@ -5,12 +5,13 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_AFFINE_GLSL
-#define LEGO_LINEAR_AFFINE_GLSL 0x61892e4f
+#define LEGO_LINEAR_AFFINE_GLSL 0x5fd91e6c
 
 // (y) of (x).
 // 0 <= x < 64
 // Result: 0 <= the result < 64
 int linearAffineApply(int x) {
+  // (x % 8) ^ ((8*(x % 8) + x / 8) ^ 21)
   return 9 * (x & 7) ^ (x >> 3) ^ 0x15;
 }
 
@@ -18,9 +19,10 @@ int linearAffineApply(int x) {
 // 0 <= y < 64
 // Result: 0 <= the result < 64
 int linearAffineInv(int y) {
+  // (58 ^ (9*(y / 8))) ^ (8*(y % 8))
   return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }
 
-#elif LEGO_LINEAR_AFFINE_GLSL != 0x61892e4f
+#elif LEGO_LINEAR_AFFINE_GLSL != 0x5fd91e6c
 #error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_GLSL

@@ -2,7 +2,7 @@
 //
 // Linear({'x': [(9,), (18,), (36,), (1,), (2,), (4,)]}, out={'y': 64}, offset={'y': 21})
 #ifndef LEGO_LINEAR_AFFINE_H
-#define LEGO_LINEAR_AFFINE_H 0x5515f606
+#define LEGO_LINEAR_AFFINE_H 0x2c19188a
 
 #include <stdint.h>
 
@@ -10,6 +10,7 @@
 /// @param x 0 <= x < 64
 /// @return 0 <= the result < 64
 static inline int32_t linear_affine_apply(int32_t x) {
+  // (x % 8) ^ ((8*(x % 8) + x / 8) ^ 21)
   return 9 * (x & 7) ^ (x >> 3) ^ 0x15;
 }
 
@@ -17,9 +18,10 @@ static inline int32_t linear_affine_apply(int32_t x) {
 /// @param y 0 <= y < 64
 /// @return 0 <= the result < 64
 static inline int32_t linear_affine_inv(int32_t y) {
+  // (58 ^ (9*(y / 8))) ^ (8*(y % 8))
   return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }
 
-#elif LEGO_LINEAR_AFFINE_H != 0x5515f606
+#elif LEGO_LINEAR_AFFINE_H != 0x2c19188a
 #error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_H

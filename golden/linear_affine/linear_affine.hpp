@@ -2,7 +2,7 @@
 //
 // Linear({'x': [(9,), (18,), (36,), (1,), (2,), (4,)]}, out={'y': 64}, offset={'y': 21})
 #ifndef LEGO_LINEAR_AFFINE_HPP
-#define LEGO_LINEAR_AFFINE_HPP 0x76d66769
+#define LEGO_LINEAR_AFFINE_HPP 0x549f609f
 
 #include <cstdint>
 
@@ -12,6 +12,7 @@ namespace lego {
 /// @param x 0 <= x < 64
 /// @return 0 <= the result < 64
 [[nodiscard]] constexpr std::int32_t linear_affine_apply(std::int32_t x) noexcept {
+  // (x % 8) ^ ((8*(x % 8) + x / 8) ^ 21)
   return 9 * (x & 7) ^ (x >> 3) ^ 0x15;
 }
 
@@ -19,11 +20,12 @@ namespace lego {
 /// @param y 0 <= y < 64
 /// @return 0 <= the result < 64
 [[nodiscard]] constexpr std::int32_t linear_affine_inv(std::int32_t y) noexcept {
+  // (58 ^ (9*(y / 8))) ^ (8*(y % 8))
   return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_AFFINE_HPP != 0x76d66769
+#elif LEGO_LINEAR_AFFINE_HPP != 0x549f609f
 #error two different units are named linear_affine; give name= to one of them
 #endif  // LEGO_LINEAR_AFFINE_HPP

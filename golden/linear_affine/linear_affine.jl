@@ -14,6 +14,7 @@ export linear_affine_apply, linear_affine_inv
 - Result: `0 <= the result < 64`
 """
 @inline function linear_affine_apply(x::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # xor(x % 8, xor(8*(x % 8) + div(x, 8), 21))
     return xor(xor(Ti(9) * (x & Ti(7)), x >> 3), Ti(21))
 end
 
@@ -28,6 +29,7 @@ linear_affine_apply(x::Integer) = linear_affine_apply(Int64(x))
 - Result: `0 <= the result < 64`
 """
 @inline function linear_affine_inv(y::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # xor(xor(58, 9*div(y, 8)), 8*(y % 8))
     return xor((xor(y << 3, y) & Ti(56)) | (y >> 3), Ti(58))
 end
 

@@ -9,6 +9,7 @@
  * @returns {number} 0 <= the result < 64
  */
 export function linearAffineApply(x) {
+  // (x % 8) ^ ((8*(x % 8) + Math.floor(x / 8)) ^ 21)
   return 9 * (x & 7) ^ (x >> 3) ^ 0x15;
 }
 
@@ -19,5 +20,6 @@ export function linearAffineApply(x) {
  * @returns {number} 0 <= the result < 64
  */
 export function linearAffineInv(y) {
+  // (58 ^ (9*Math.floor(y / 8))) ^ (8*(y % 8))
   return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a;
 }

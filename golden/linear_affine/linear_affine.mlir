@@ -6,6 +6,7 @@
 // 0 <= x < 64
 // Result: 0 <= the result < 64
 func.func @linear_affine_apply(%x: i32) -> i32 {
+  // (x % 8) ^ ((8*(x % 8) + x / 8) ^ 21)
   %c7_i32 = arith.constant 7 : i32
   %c9_i32 = arith.constant 9 : i32
   %c3_i32 = arith.constant 3 : i32
@@ -22,6 +23,7 @@ func.func @linear_affine_apply(%x: i32) -> i32 {
 // 0 <= y < 64
 // Result: 0 <= the result < 64
 func.func @linear_affine_inv(%y: i32) -> i32 {
+  // (58 ^ (9*(y / 8))) ^ (8*(y % 8))
   %c3_i32 = arith.constant 3 : i32
   %c56_i32 = arith.constant 56 : i32
   %c58_i32 = arith.constant 58 : i32

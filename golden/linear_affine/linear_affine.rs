@@ -11,6 +11,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(x: i32) -> i32 {
+    // (x % 8) ^ ((8*(x % 8) + x / 8) ^ 21)
     (9 * (x & 7)) ^ (x >> 3) ^ 0x15
 }
 
@@ -23,5 +24,6 @@ pub const fn apply(x: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(y: i32) -> i32 {
+    // (58 ^ (9*(y / 8))) ^ (8*(y % 8))
     ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3a
 }

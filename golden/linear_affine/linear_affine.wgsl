@@ -8,6 +8,7 @@
 /// 0 <= x < 64
 /// Result: 0 <= the result < 64
 fn linearAffineApply(x: i32) -> i32 {
+  // (x % 8) ^ ((8*(x % 8) + x / 8) ^ 21)
   return (9 * (x & 7)) ^ (x >> 3u) ^ 0x15;
 }
 
@@ -15,5 +16,6 @@ fn linearAffineApply(x: i32) -> i32 {
 /// 0 <= y < 64
 /// Result: 0 <= the result < 64
 fn linearAffineInv(y: i32) -> i32 {
+  // (58 ^ (9*(y / 8))) ^ (8*(y % 8))
   return ((((y << 3u) ^ y) & 0x38) | (y >> 3u)) ^ 0x3a;
 }

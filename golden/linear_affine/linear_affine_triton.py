@@ -18,6 +18,7 @@ def linear_affine_apply(x):
     Returns:
         0 <= the result < 64
     """
+    # x % 8 ^ (8*(x % 8) + x // 8 ^ 21)
     return (9 * (x & 7)) ^ (x >> 3) ^ 0x15
 
 
@@ -31,4 +32,5 @@ def linear_affine_inv(y):
     Returns:
         0 <= the result < 64
     """
+    # 58 ^ 9*(y // 8) ^ 8*(y % 8)
     return ((((y << 3) ^ y) & 0x38) | (y >> 3)) ^ 0x3A

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 16), (0, 32)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(8, 0), (16, 0)]}, out={'dim0': 32, 'dim1': 64})
 #ifndef LEGO_LINEAR_BLOCKED_CL
-#define LEGO_LINEAR_BLOCKED_CL 0x390cae22
+#define LEGO_LINEAR_BLOCKED_CL 0x62f322d3
 
 /// The result of linear_blocked_apply.
 typedef struct linear_blocked_apply_result {
@@ -18,6 +18,8 @@ typedef struct linear_blocked_apply_result {
 /// @return 0 <= dim0 < 32, 0 <= dim1 < 64
 /// @note Renamed: register is register_v here
 static inline linear_blocked_apply_result linear_blocked_apply(int register_v, int lane, int warp) {
+  // dim0 = 8*warp + lane / 4
+  // dim1 = 16*(register_v / 4) + 4*(lane % 4) + register_v % 4
   const linear_blocked_apply_result result = {
       8 * warp + (lane >> 2),
       4 * (lane & 3) + 3 * (register_v & 12) + register_v,
@@ -38,6 +40,9 @@ typedef struct linear_blocked_inv_result {
 /// @return 0 <= register_v < 16, 0 <= lane < 32, 0 <= warp < 4
 /// @note Renamed: register is register_v here
 static inline linear_blocked_inv_result linear_blocked_inv(int dim0, int dim1) {
+  // register_v = 4*(dim1 / 16) + dim1 % 4
+  // lane = 4*(dim0 % 8) + dim1 / 4 % 4
+  // warp = dim0 / 8
   const int dim1_div_4 = dim1 >> 2;
   const linear_blocked_inv_result result = {
       (dim1_div_4 & 12) + (dim1 & 3),
@@ -47,6 +52,6 @@ static inline linear_blocked_inv_result linear_blocked_inv(int dim0, int dim1) {
   return result;
 }
 
-#elif LEGO_LINEAR_BLOCKED_CL != 0x390cae22
+#elif LEGO_LINEAR_BLOCKED_CL != 0x62f322d3
 #error two different units are named linear_blocked; give name= to one of them
 #endif  // LEGO_LINEAR_BLOCKED_CL

@@ -17,6 +17,8 @@ contains
   elemental subroutine linear_blocked_apply(register, lane, warp, dim0, dim1)
     integer(int32), intent(in) :: register, lane, warp
     integer(int32), intent(out) :: dim0, dim1
+    ! dim0 = 8*warp + lane / 4
+    ! dim1 = 16*(register / 4) + 4*mod(lane, 4) + mod(register, 4)
     dim0 = 8 * warp + shifta(lane, 2)
     dim1 = 4 * iand(lane, 3_int32) + 3 * iand(register, 12_int32) + register
   end subroutine linear_blocked_apply
@@ -29,6 +31,9 @@ contains
     integer(int32), intent(in) :: dim0, dim1
     integer(int32), intent(out) :: register, lane, warp
     integer(int32) :: dim1_div_4
+    ! register = 4*(dim1 / 16) + mod(dim1, 4)
+    ! lane = 4*mod(dim0, 8) + mod(dim1 / 4, 4)
+    ! warp = dim0 / 8
     dim1_div_4 = shifta(dim1, 2)
     register = iand(dim1_div_4, 12_int32) + iand(dim1, 3_int32)
     lane = 4 * iand(dim0, 7_int32) + iand(dim1_div_4, 3_int32)

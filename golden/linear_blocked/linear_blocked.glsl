@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_BLOCKED_GLSL
-#define LEGO_LINEAR_BLOCKED_GLSL 0x6f147257
+#define LEGO_LINEAR_BLOCKED_GLSL 0x3e49ec83
 
 // (dim0, dim1) of (register, lane, warp).
 // 0 <= register < 16
@@ -14,6 +14,8 @@
 // 0 <= warp < 4
 // Result: 0 <= dim0 < 32, 0 <= dim1 < 64
 void linearBlockedApply(int register, int lane, int warp, out int dim0, out int dim1) {
+  // dim0 = 8*warp + lane / 4
+  // dim1 = 16*(register / 4) + 4*(lane % 4) + register % 4
   dim0 = 8 * warp + (lane >> 2);
   dim1 = 4 * (lane & 3) + 3 * (register & 12) + register;
 }
@@ -30,6 +32,9 @@ ivec2 linearBlockedApply(ivec3 index) {
 // 0 <= dim1 < 64
 // Result: 0 <= register < 16, 0 <= lane < 32, 0 <= warp < 4
 void linearBlockedInv(int dim0, int dim1, out int register, out int lane, out int warp) {
+  // register = 4*(dim1 / 16) + dim1 % 4
+  // lane = 4*(dim0 % 8) + dim1 / 4 % 4
+  // warp = dim0 / 8
   int dim1Div4 = dim1 >> 2;
   register = (dim1Div4 & 12) + (dim1 & 3);
   lane = 4 * (dim0 & 7) + (dim1Div4 & 3);
@@ -43,6 +48,6 @@ ivec3 linearBlockedInv(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_BLOCKED_GLSL != 0x6f147257
+#elif LEGO_LINEAR_BLOCKED_GLSL != 0x3e49ec83
 #error two different units are named linear_blocked; give name= to one of them
 #endif  // LEGO_LINEAR_BLOCKED_GLSL

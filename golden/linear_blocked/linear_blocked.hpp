@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 16), (0, 32)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(8, 0), (16, 0)]}, out={'dim0': 32, 'dim1': 64})
 #ifndef LEGO_LINEAR_BLOCKED_HPP
-#define LEGO_LINEAR_BLOCKED_HPP 0x5318ff36
+#define LEGO_LINEAR_BLOCKED_HPP 0x6ecce95d
 
 #include <cstdint>
 
@@ -23,6 +23,8 @@ struct linear_blocked_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_blocked_apply_result linear_blocked_apply(
     std::int32_t register_v, std::int32_t lane, std::int32_t warp) noexcept {
+  // dim0 = 8*warp + lane / 4
+  // dim1 = 16*(register_v / 4) + 4*(lane % 4) + register_v % 4
   return {8 * warp + (lane >> 2), 4 * (lane & 3) + 3 * (register_v & 12) + register_v};
 }
 
@@ -40,12 +42,15 @@ struct linear_blocked_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_blocked_inv_result linear_blocked_inv(
     std::int32_t dim0, std::int32_t dim1) noexcept {
+  // register_v = 4*(dim1 / 16) + dim1 % 4
+  // lane = 4*(dim0 % 8) + dim1 / 4 % 4
+  // warp = dim0 / 8
   const std::int32_t dim1_div_4 = dim1 >> 2;
   return {(dim1_div_4 & 12) + (dim1 & 3), 4 * (dim0 & 7) + (dim1_div_4 & 3), dim0 >> 3};
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_BLOCKED_HPP != 0x5318ff36
+#elif LEGO_LINEAR_BLOCKED_HPP != 0x6ecce95d
 #error two different units are named linear_blocked; give name= to one of them
 #endif  // LEGO_LINEAR_BLOCKED_HPP

@@ -17,6 +17,8 @@ export linear_blocked_apply, linear_blocked_inv
 """
 @inline function linear_blocked_apply(register::Ti, lane::Ti,
     warp::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # dim0 = 8*warp + div(lane, 4)
+    # dim1 = 16*div(register, 4) + 4*(lane % 4) + register % 4
     return (Ti(8) * warp + (lane >> 2),
         Ti(4) * (lane & Ti(3)) + Ti(3) * (register & Ti(12)) + register)
 end
@@ -36,6 +38,9 @@ end
 """
 @inline function linear_blocked_inv(dim0::Ti,
     dim1::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
+    # register = 4*div(dim1, 16) + dim1 % 4
+    # lane = 4*(dim0 % 8) + div(dim1, 4) % 4
+    # warp = div(dim0, 8)
     dim1_div_4 = dim1 >> 2
     return ((dim1_div_4 & Ti(12)) + (dim1 & Ti(3)),
         Ti(4) * (dim0 & Ti(7)) + (dim1_div_4 & Ti(3)), dim0 >> 3)

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 16), (0, 32)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(8, 0), (16, 0)]}, out={'dim0': 32, 'dim1': 64})
 #ifndef LEGO_LINEAR_BLOCKED_METAL
-#define LEGO_LINEAR_BLOCKED_METAL 0x3ec672a4
+#define LEGO_LINEAR_BLOCKED_METAL 0x7ca49f0d
 
 #include <metal_stdlib>
 
@@ -20,6 +20,8 @@ struct LinearBlockedApplyResult {
 /// @return 0 <= dim0 < 32, 0 <= dim1 < 64
 /// @note Renamed: register is register_v here
 static inline LinearBlockedApplyResult linearBlockedApply(int register_v, int lane, int warp) {
+  // dim0 = 8*warp + lane / 4
+  // dim1 = 16*(register_v / 4) + 4*(lane % 4) + register_v % 4
   return {8 * warp + (lane >> 2), 4 * (lane & 3) + 3 * (register_v & 12) + register_v};
 }
 
@@ -36,10 +38,13 @@ struct LinearBlockedInvResult {
 /// @return 0 <= register_v < 16, 0 <= lane < 32, 0 <= warp < 4
 /// @note Renamed: register is register_v here
 static inline LinearBlockedInvResult linearBlockedInv(int dim0, int dim1) {
+  // register_v = 4*(dim1 / 16) + dim1 % 4
+  // lane = 4*(dim0 % 8) + dim1 / 4 % 4
+  // warp = dim0 / 8
   const int dim1Div4 = dim1 >> 2;
   return {(dim1Div4 & 12) + (dim1 & 3), 4 * (dim0 & 7) + (dim1Div4 & 3), dim0 >> 3};
 }
 
-#elif LEGO_LINEAR_BLOCKED_METAL != 0x3ec672a4
+#elif LEGO_LINEAR_BLOCKED_METAL != 0x7ca49f0d
 #error two different units are named linear_blocked; give name= to one of them
 #endif  // LEGO_LINEAR_BLOCKED_METAL

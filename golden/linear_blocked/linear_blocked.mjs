@@ -11,6 +11,8 @@
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 32, 0 <= dim1 < 64
  */
 export function linearBlockedApply(register, lane, warp) {
+  // dim0 = 8*warp + Math.floor(lane / 4)
+  // dim1 = 16*Math.floor(register / 4) + 4*(lane % 4) + register % 4
   return [8 * warp + (lane >> 2), 4 * (lane & 3) + 3 * (register & 12) + register];
 }
 
@@ -22,6 +24,9 @@ export function linearBlockedApply(register, lane, warp) {
  * @returns {[register: number, lane: number, warp: number]} 0 <= register < 16, 0 <= lane < 32, 0 <= warp < 4
  */
 export function linearBlockedInv(dim0, dim1) {
+  // register = 4*Math.floor(dim1 / 16) + dim1 % 4
+  // lane = 4*(dim0 % 8) + Math.floor(dim1 / 4) % 4
+  // warp = Math.floor(dim0 / 8)
   const dim1Div4 = dim1 >> 2;
   return [(dim1Div4 & 12) + (dim1 & 3), 4 * (dim0 & 7) + (dim1Div4 & 3), dim0 >> 3];
 }

@@ -9,6 +9,8 @@
 // 0 <= warp < 4
 // Result: 0 <= dim0 < 32, 0 <= dim1 < 64
 func.func @linear_blocked_apply(%register: i32, %lane: i32, %warp: i32) -> (i32, i32) {
+  // dim0 = 8*warp + lane / 4
+  // dim1 = 16*(register / 4) + 4*(lane % 4) + register % 4
   %c8_i32 = arith.constant 8 : i32
   %c2_i32 = arith.constant 2 : i32
   %c3_i32 = arith.constant 3 : i32
@@ -31,6 +33,9 @@ func.func @linear_blocked_apply(%register: i32, %lane: i32, %warp: i32) -> (i32,
 // 0 <= dim1 < 64
 // Result: 0 <= register < 16, 0 <= lane < 32, 0 <= warp < 4
 func.func @linear_blocked_inv(%dim0: i32, %dim1: i32) -> (i32, i32, i32) {
+  // register = 4*(dim1 / 16) + dim1 % 4
+  // lane = 4*(dim0 % 8) + dim1 / 4 % 4
+  // warp = dim0 / 8
   %c2_i32 = arith.constant 2 : i32
   %c12_i32 = arith.constant 12 : i32
   %c3_i32 = arith.constant 3 : i32

@@ -17,6 +17,7 @@ def linear_blocked_apply(register: int, lane: int, warp: int) -> tuple[int, int]
     Returns:
         0 <= dim0 < 32, 0 <= dim1 < 64
     """
+    # dim1 = 16*(register // 4) + 4*(lane % 4) + register % 4
     return 8 * warp + lane // 4, 12 * (register // 4) + 4 * (lane % 4) + register
 
 

@@ -13,6 +13,8 @@
 #[must_use]
 #[inline]
 pub const fn apply(register: i32, lane: i32, warp: i32) -> (i32, i32) {
+    // dim0 = 8*warp + lane / 4
+    // dim1 = 16*(register / 4) + 4*(lane % 4) + register % 4
     (
         8 * warp + (lane >> 2),
         4 * (lane & 3) + 3 * (register & 0xc) + register,
@@ -29,6 +31,9 @@ pub const fn apply(register: i32, lane: i32, warp: i32) -> (i32, i32) {
 #[must_use]
 #[inline]
 pub const fn inv(dim0: i32, dim1: i32) -> (i32, i32, i32) {
+    // register = 4*(dim1 / 16) + dim1 % 4
+    // lane = 4*(dim0 % 8) + dim1 / 4 % 4
+    // warp = dim0 / 8
     let dim1_div_4 = dim1 >> 2;
     (
         (dim1_div_4 & 0xc) + (dim1 & 3),

@@ -18,6 +18,8 @@ struct LinearBlockedApplyResult {
 /// Result: 0 <= dim0 < 32, 0 <= dim1 < 64
 /// Renamed: register is register_v here
 fn linearBlockedApply(register_v: i32, lane: i32, warp: i32) -> LinearBlockedApplyResult {
+  // dim0 = 8*warp + lane / 4
+  // dim1 = 16*(register_v / 4) + 4*(lane % 4) + register_v % 4
   return LinearBlockedApplyResult(
       8 * warp + (lane >> 2u), 4 * (lane & 3) + 3 * (register_v & 12) + register_v);
 }
@@ -35,6 +37,9 @@ struct LinearBlockedInvResult {
 /// Result: 0 <= register_v < 16, 0 <= lane < 32, 0 <= warp < 4
 /// Renamed: register is register_v here
 fn linearBlockedInv(dim0: i32, dim1: i32) -> LinearBlockedInvResult {
+  // register_v = 4*(dim1 / 16) + dim1 % 4
+  // lane = 4*(dim0 % 8) + dim1 / 4 % 4
+  // warp = dim0 / 8
   let dim1Div4 = dim1 >> 2u;
   return LinearBlockedInvResult(
       (dim1Div4 & 12) + (dim1 & 3), 4 * (dim0 & 7) + (dim1Div4 & 3), dim0 >> 3u);

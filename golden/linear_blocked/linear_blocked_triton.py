@@ -21,6 +21,8 @@ def linear_blocked_apply(register, lane, warp):
     Returns:
         0 <= dim0 < 32, 0 <= dim1 < 64
     """
+    # dim0 = 8*warp + lane // 4
+    # dim1 = 16*(register // 4) + 4*(lane % 4) + register % 4
     return 8 * warp + (lane >> 2), 4 * (lane & 3) + 3 * (register & 12) + register
 
 
@@ -35,5 +37,8 @@ def linear_blocked_inv(dim0, dim1):
     Returns:
         0 <= register < 16, 0 <= lane < 32, 0 <= warp < 4
     """
+    # register = 4*(dim1 // 16) + dim1 % 4
+    # lane = 4*(dim0 % 8) + dim1 // 4 % 4
+    # warp = dim0 // 8
     dim1_div_4 = dim1 >> 2
     return (dim1_div_4 & 12) + (dim1 & 3), 4 * (dim0 & 7) + (dim1_div_4 & 3), dim0 >> 3

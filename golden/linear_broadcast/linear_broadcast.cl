@@ -3,7 +3,7 @@
 // Linear({'register': [(0,), (0,), (0,)], 'lane': [(0,), (0,), (1,), (2,), (4,)], 'warp': [(8,)]},
 // out={'dim0': 16})
 #ifndef LEGO_LINEAR_BROADCAST_CL
-#define LEGO_LINEAR_BROADCAST_CL 0x7b0063ce
+#define LEGO_LINEAR_BROADCAST_CL 0x64be916e
 
 /// (dim0) of (register, lane, warp).
 /// @param register_v 0 <= register_v < 8
@@ -13,9 +13,10 @@
 /// @note Renamed: register is register_v here
 static inline int linear_broadcast_apply(int register_v, int lane, int warp) {
   (void)register_v;
+  // 8*warp + lane / 4
   return 8 * warp + (lane >> 2);
 }
 
-#elif LEGO_LINEAR_BROADCAST_CL != 0x7b0063ce
+#elif LEGO_LINEAR_BROADCAST_CL != 0x64be916e
 #error two different units are named linear_broadcast; give name= to one of them
 #endif  // LEGO_LINEAR_BROADCAST_CL

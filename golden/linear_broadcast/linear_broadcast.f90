@@ -17,6 +17,7 @@ contains
   elemental integer(int32) function linear_broadcast_apply(register, lane, warp)
     integer(int32), intent(in) :: register, lane, warp
     associate (unused => register); end associate
+    ! 8*warp + lane / 4
     linear_broadcast_apply = 8 * warp + shifta(lane, 2)
   end function linear_broadcast_apply
 

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_BROADCAST_GLSL
-#define LEGO_LINEAR_BROADCAST_GLSL 0x24ab5ade
+#define LEGO_LINEAR_BROADCAST_GLSL 0x26296176
 
 // (dim0) of (register, lane, warp).
 // 0 <= register < 8
@@ -14,6 +14,7 @@
 // 0 <= warp < 2
 // Result: 0 <= the result < 16
 int linearBroadcastApply(int register, int lane, int warp) {
+  // 8*warp + lane / 4
   return 8 * warp + (lane >> 2);
 }
 
@@ -22,6 +23,6 @@ int linearBroadcastApply(ivec3 index) {
   return linearBroadcastApply(index.x, index.y, index.z);
 }
 
-#elif LEGO_LINEAR_BROADCAST_GLSL != 0x24ab5ade
+#elif LEGO_LINEAR_BROADCAST_GLSL != 0x26296176
 #error two different units are named linear_broadcast; give name= to one of them
 #endif  // LEGO_LINEAR_BROADCAST_GLSL

@@ -3,7 +3,7 @@
 // Linear({'register': [(0,), (0,), (0,)], 'lane': [(0,), (0,), (1,), (2,), (4,)], 'warp': [(8,)]},
 // out={'dim0': 16})
 #ifndef LEGO_LINEAR_BROADCAST_H
-#define LEGO_LINEAR_BROADCAST_H 0x152e9d3e
+#define LEGO_LINEAR_BROADCAST_H 0x605b5cbe
 
 #include <stdint.h>
 
@@ -15,9 +15,10 @@
 /// @note Renamed: register is register_v here
 static inline int32_t linear_broadcast_apply(int32_t register_v, int32_t lane, int32_t warp) {
   (void)register_v;
+  // 8*warp + lane / 4
   return 8 * warp + (lane >> 2);
 }
 
-#elif LEGO_LINEAR_BROADCAST_H != 0x152e9d3e
+#elif LEGO_LINEAR_BROADCAST_H != 0x605b5cbe
 #error two different units are named linear_broadcast; give name= to one of them
 #endif  // LEGO_LINEAR_BROADCAST_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(0,), (0,), (0,)], 'lane': [(0,), (0,), (1,), (2,), (4,)], 'warp': [(8,)]},
 // out={'dim0': 16})
 #ifndef LEGO_LINEAR_BROADCAST_HIP_H
-#define LEGO_LINEAR_BROADCAST_HIP_H 0x75c385db
+#define LEGO_LINEAR_BROADCAST_HIP_H 0x53aa2133
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -21,9 +21,10 @@
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int linear_broadcast_apply(
     [[maybe_unused]] int register_v, int lane, int warp) noexcept {
+  // 8*warp + lane / 4
   return 8 * warp + (lane >> 2);
 }
 
-#elif LEGO_LINEAR_BROADCAST_HIP_H != 0x75c385db
+#elif LEGO_LINEAR_BROADCAST_HIP_H != 0x53aa2133
 #error two different units are named linear_broadcast; give name= to one of them
 #endif  // LEGO_LINEAR_BROADCAST_HIP_H

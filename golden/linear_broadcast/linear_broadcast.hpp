@@ -3,7 +3,7 @@
 // Linear({'register': [(0,), (0,), (0,)], 'lane': [(0,), (0,), (1,), (2,), (4,)], 'warp': [(8,)]},
 // out={'dim0': 16})
 #ifndef LEGO_LINEAR_BROADCAST_HPP
-#define LEGO_LINEAR_BROADCAST_HPP 0x1ed6a882
+#define LEGO_LINEAR_BROADCAST_HPP 0x11cf3058
 
 #include <cstdint>
 
@@ -17,11 +17,12 @@ namespace lego {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr std::int32_t linear_broadcast_apply(
     [[maybe_unused]] std::int32_t register_v, std::int32_t lane, std::int32_t warp) noexcept {
+  // 8*warp + lane / 4
   return 8 * warp + (lane >> 2);
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_BROADCAST_HPP != 0x1ed6a882
+#elif LEGO_LINEAR_BROADCAST_HPP != 0x11cf3058
 #error two different units are named linear_broadcast; give name= to one of them
 #endif  // LEGO_LINEAR_BROADCAST_HPP

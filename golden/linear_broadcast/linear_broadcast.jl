@@ -17,6 +17,7 @@ export linear_broadcast_apply
 """
 @inline function linear_broadcast_apply(register::Ti, lane::Ti,
     warp::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 8*warp + div(lane, 4)
     return Ti(8) * warp + (lane >> 2)
 end
 

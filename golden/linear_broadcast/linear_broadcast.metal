@@ -3,7 +3,7 @@
 // Linear({'register': [(0,), (0,), (0,)], 'lane': [(0,), (0,), (1,), (2,), (4,)], 'warp': [(8,)]},
 // out={'dim0': 16})
 #ifndef LEGO_LINEAR_BROADCAST_METAL
-#define LEGO_LINEAR_BROADCAST_METAL 0x36811bf2
+#define LEGO_LINEAR_BROADCAST_METAL 0x4aa3f919
 
 #include <metal_stdlib>
 
@@ -15,9 +15,10 @@
 /// @note Renamed: register is register_v here
 static inline int linearBroadcastApply(int register_v, int lane, int warp) {
   (void)register_v;
+  // 8*warp + lane / 4
   return 8 * warp + (lane >> 2);
 }
 
-#elif LEGO_LINEAR_BROADCAST_METAL != 0x36811bf2
+#elif LEGO_LINEAR_BROADCAST_METAL != 0x4aa3f919
 #error two different units are named linear_broadcast; give name= to one of them
 #endif  // LEGO_LINEAR_BROADCAST_METAL

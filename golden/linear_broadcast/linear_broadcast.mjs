@@ -11,5 +11,6 @@
  * @returns {number} 0 <= the result < 16
  */
 export function linearBroadcastApply(register, lane, warp) {
+  // 8*warp + Math.floor(lane / 4)
   return 8 * warp + (lane >> 2);
 }

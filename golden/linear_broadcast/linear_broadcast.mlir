@@ -9,6 +9,7 @@
 // 0 <= warp < 2
 // Result: 0 <= the result < 16
 func.func @linear_broadcast_apply(%register: i32, %lane: i32, %warp: i32) -> i32 {
+  // 8*warp + lane / 4
   %c8_i32 = arith.constant 8 : i32
   %c2_i32 = arith.constant 2 : i32
   %0 = arith.muli %warp, %c8_i32 : i32

@@ -12,5 +12,6 @@
 #[inline]
 pub const fn apply(register: i32, lane: i32, warp: i32) -> i32 {
     let _ = register;
+    // 8*warp + lane / 4
     8 * warp + (lane >> 2)
 }

@@ -12,5 +12,6 @@
 /// Result: 0 <= the result < 16
 /// Renamed: register is register_v here
 fn linearBroadcastApply(register_v: i32, lane: i32, warp: i32) -> i32 {
+  // 8*warp + lane / 4
   return 8 * warp + (lane >> 2u);
 }

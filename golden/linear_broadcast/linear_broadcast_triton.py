@@ -21,4 +21,5 @@ def linear_broadcast_apply(register, lane, warp):
     Returns:
         0 <= the result < 16
     """
+    # 8*warp + lane // 4
     return 8 * warp + (lane >> 2)

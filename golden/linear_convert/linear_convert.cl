@@ -4,7 +4,7 @@
 // (0, 8, 0), (0, 16, 0)], 'warp': [(0, 0, 2), (4, 0, 0)]}, out={'register': 8, 'lane': 32, 'warp':
 // 4})
 #ifndef LEGO_LINEAR_CONVERT_CL
-#define LEGO_LINEAR_CONVERT_CL 0x2196ee91
+#define LEGO_LINEAR_CONVERT_CL 0x1b17a12e
 
 /// The result of linear_convert_apply.
 typedef struct linear_convert_apply_result {
@@ -20,6 +20,9 @@ typedef struct linear_convert_apply_result {
 /// @return 0 <= register_v < 8, 0 <= lane < 32, 0 <= warp < 4
 /// @note Renamed: register is register_v here
 static inline linear_convert_apply_result linear_convert_apply(int register_v, int lane, int warp) {
+  // register_v = 4*(warp / 2) + 2*(lane % 2) + register_v % 2
+  // lane = 4*(lane / 4) + 2*(register_v / 4) + lane / 2 % 2
+  // warp = 2*(warp % 2) + register_v / 2 % 2
   const int warp_mod_2 = warp & 1;
   const linear_convert_apply_result result = {
       2 * ((lane & 1) - warp_mod_2 + warp) + (register_v & 1),
@@ -43,6 +46,9 @@ typedef struct linear_convert_inv_result {
 /// @return 0 <= register_v < 8, 0 <= lane < 32, 0 <= warp < 4
 /// @note Renamed: register is register_v here
 static inline linear_convert_inv_result linear_convert_inv(int register_v, int lane, int warp) {
+  // register_v = 4*(lane / 2 % 2) + 2*(warp % 2) + register_v % 2
+  // lane = 4*(lane / 4) + 2*(lane % 2) + register_v / 2 % 2
+  // warp = 2*(register_v / 4) + warp / 2
   const int register_div_2 = register_v >> 1;
   const linear_convert_inv_result result = {
       2 * (lane & 2) + 2 * (warp & 1) + (register_v & 1),
@@ -52,6 +58,6 @@ static inline linear_convert_inv_result linear_convert_inv(int register_v, int l
   return result;
 }
 
-#elif LEGO_LINEAR_CONVERT_CL != 0x2196ee91
+#elif LEGO_LINEAR_CONVERT_CL != 0x1b17a12e
 #error two different units are named linear_convert; give name= to one of them
 #endif  // LEGO_LINEAR_CONVERT_CL

@@ -19,6 +19,9 @@ contains
     integer(int32), intent(in) :: register, lane, warp
     integer(int32), intent(out) :: register_2, lane_2, warp_2
     integer(int32) :: warp_mod_2
+    ! register_2 = 4*(warp / 2) + 2*mod(lane, 2) + mod(register, 2)
+    ! lane_2 = 4*(lane / 4) + 2*(register / 4) + mod(lane / 2, 2)
+    ! warp_2 = 2*mod(warp, 2) + mod(register / 2, 2)
     warp_mod_2 = iand(warp, 1_int32)
     register_2 = 2 * (iand(lane, 1_int32) - warp_mod_2 + warp) + iand(register, 1_int32)
     lane_2 = 2 * (shifta(lane, 2) + shifta(register, 2)) + shifta(lane, 1)
@@ -34,6 +37,9 @@ contains
     integer(int32), intent(in) :: register, lane, warp
     integer(int32), intent(out) :: register_2, lane_2, warp_2
     integer(int32) :: register_div_2
+    ! register_2 = 4*mod(lane / 2, 2) + 2*mod(warp, 2) + mod(register, 2)
+    ! lane_2 = 4*(lane / 4) + 2*mod(lane, 2) + mod(register / 2, 2)
+    ! warp_2 = 2*(register / 4) + warp / 2
     register_div_2 = shifta(register, 1)
     register_2 = 2 * iand(lane, 2_int32) + 2 * iand(warp, 1_int32) + iand(register, 1_int32)
     lane_2 = iand(lane, 28_int32) + 2 * iand(lane, 1_int32) + iand(register_div_2, 1_int32)

@@ -7,7 +7,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_CONVERT_GLSL
-#define LEGO_LINEAR_CONVERT_GLSL 0x1ba37f36
+#define LEGO_LINEAR_CONVERT_GLSL 0x7dda4529
 
 // (register, lane, warp) of (register, lane, warp).
 // 0 <= register < 8
@@ -16,6 +16,9 @@
 // Result: 0 <= register_2 < 8, 0 <= lane_2 < 32, 0 <= warp_2 < 4
 void linearConvertApply(
     int register, int lane, int warp, out int register_2, out int lane_2, out int warp_2) {
+  // register_2 = 4*(warp / 2) + 2*(lane % 2) + register % 2
+  // lane_2 = 4*(lane / 4) + 2*(register / 4) + lane / 2 % 2
+  // warp_2 = 2*(warp % 2) + register / 2 % 2
   int warpMod2 = warp & 1;
   register_2 = 2 * ((lane & 1) - warpMod2 + warp) + (register & 1);
   lane_2 = 2 * ((lane >> 2) + (register >> 2)) + (lane >> 1);
@@ -36,6 +39,9 @@ ivec3 linearConvertApply(ivec3 index) {
 // Result: 0 <= register_2 < 8, 0 <= lane_2 < 32, 0 <= warp_2 < 4
 void linearConvertInv(
     int register, int lane, int warp, out int register_2, out int lane_2, out int warp_2) {
+  // register_2 = 4*(lane / 2 % 2) + 2*(warp % 2) + register % 2
+  // lane_2 = 4*(lane / 4) + 2*(lane % 2) + register / 2 % 2
+  // warp_2 = 2*(register / 4) + warp / 2
   int registerDiv2 = register >> 1;
   register_2 = 2 * (lane & 2) + 2 * (warp & 1) + (register & 1);
   lane_2 = (lane & 0x1c) + 2 * (lane & 1) + (registerDiv2 & 1);
@@ -49,6 +55,6 @@ ivec3 linearConvertInv(ivec3 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_CONVERT_GLSL != 0x1ba37f36
+#elif LEGO_LINEAR_CONVERT_GLSL != 0x7dda4529
 #error two different units are named linear_convert; give name= to one of them
 #endif  // LEGO_LINEAR_CONVERT_GLSL

@@ -4,7 +4,7 @@
 // (0, 8, 0), (0, 16, 0)], 'warp': [(0, 0, 2), (4, 0, 0)]}, out={'register': 8, 'lane': 32, 'warp':
 // 4})
 #ifndef LEGO_LINEAR_CONVERT_H
-#define LEGO_LINEAR_CONVERT_H 0x27b12001
+#define LEGO_LINEAR_CONVERT_H 0x7e7bbd3d
 
 #include <stdint.h>
 
@@ -23,6 +23,9 @@ typedef struct linear_convert_apply_result {
 /// @note Renamed: register is register_v here
 static inline linear_convert_apply_result linear_convert_apply(
     int32_t register_v, int32_t lane, int32_t warp) {
+  // register_v = 4*(warp / 2) + 2*(lane % 2) + register_v % 2
+  // lane = 4*(lane / 4) + 2*(register_v / 4) + lane / 2 % 2
+  // warp = 2*(warp % 2) + register_v / 2 % 2
   const int32_t warp_mod_2 = warp & 1;
   const linear_convert_apply_result result = {
       2 * ((lane & 1) - warp_mod_2 + warp) + (register_v & 1),
@@ -47,6 +50,9 @@ typedef struct linear_convert_inv_result {
 /// @note Renamed: register is register_v here
 static inline linear_convert_inv_result linear_convert_inv(
     int32_t register_v, int32_t lane, int32_t warp) {
+  // register_v = 4*(lane / 2 % 2) + 2*(warp % 2) + register_v % 2
+  // lane = 4*(lane / 4) + 2*(lane % 2) + register_v / 2 % 2
+  // warp = 2*(register_v / 4) + warp / 2
   const int32_t register_div_2 = register_v >> 1;
   const linear_convert_inv_result result = {
       2 * (lane & 2) + 2 * (warp & 1) + (register_v & 1),
@@ -56,6 +62,6 @@ static inline linear_convert_inv_result linear_convert_inv(
   return result;
 }
 
-#elif LEGO_LINEAR_CONVERT_H != 0x27b12001
+#elif LEGO_LINEAR_CONVERT_H != 0x7e7bbd3d
 #error two different units are named linear_convert; give name= to one of them
 #endif  // LEGO_LINEAR_CONVERT_H

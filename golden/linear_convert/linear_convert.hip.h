@@ -4,7 +4,7 @@
 // (0, 8, 0), (0, 16, 0)], 'warp': [(0, 0, 2), (4, 0, 0)]}, out={'register': 8, 'lane': 32, 'warp':
 // 4})
 #ifndef LEGO_LINEAR_CONVERT_HIP_H
-#define LEGO_LINEAR_CONVERT_HIP_H 0x30822c6d
+#define LEGO_LINEAR_CONVERT_HIP_H 0x68d67a1d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -29,6 +29,9 @@ struct linear_convert_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_convert_apply_result linear_convert_apply(
     int register_v, int lane, int warp) noexcept {
+  // register_v = 4*(warp / 2) + 2*(lane % 2) + register_v % 2
+  // lane = 4*(lane / 4) + 2*(register_v / 4) + lane / 2 % 2
+  // warp = 2*(warp % 2) + register_v / 2 % 2
   const int warp_mod_2 = warp & 1;
   return {
       2 * ((lane & 1) - warp_mod_2 + warp) + (register_v & 1),
@@ -52,6 +55,9 @@ struct linear_convert_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_convert_inv_result linear_convert_inv(
     int register_v, int lane, int warp) noexcept {
+  // register_v = 4*(lane / 2 % 2) + 2*(warp % 2) + register_v % 2
+  // lane = 4*(lane / 4) + 2*(lane % 2) + register_v / 2 % 2
+  // warp = 2*(register_v / 4) + warp / 2
   const int register_div_2 = register_v >> 1;
   return {
       2 * (lane & 2) + 2 * (warp & 1) + (register_v & 1),
@@ -60,6 +66,6 @@ struct linear_convert_inv_result {
   };
 }
 
-#elif LEGO_LINEAR_CONVERT_HIP_H != 0x30822c6d
+#elif LEGO_LINEAR_CONVERT_HIP_H != 0x68d67a1d
 #error two different units are named linear_convert; give name= to one of them
 #endif  // LEGO_LINEAR_CONVERT_HIP_H

@@ -4,7 +4,7 @@
 // (0, 8, 0), (0, 16, 0)], 'warp': [(0, 0, 2), (4, 0, 0)]}, out={'register': 8, 'lane': 32, 'warp':
 // 4})
 #ifndef LEGO_LINEAR_CONVERT_HPP
-#define LEGO_LINEAR_CONVERT_HPP 0x754d76e0
+#define LEGO_LINEAR_CONVERT_HPP 0x1bedcd0a
 
 #include <cstdint>
 
@@ -25,6 +25,9 @@ struct linear_convert_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_convert_apply_result linear_convert_apply(
     std::int32_t register_v, std::int32_t lane, std::int32_t warp) noexcept {
+  // register_v = 4*(warp / 2) + 2*(lane % 2) + register_v % 2
+  // lane = 4*(lane / 4) + 2*(register_v / 4) + lane / 2 % 2
+  // warp = 2*(warp % 2) + register_v / 2 % 2
   const std::int32_t warp_mod_2 = warp & 1;
   return {
       2 * ((lane & 1) - warp_mod_2 + warp) + (register_v & 1),
@@ -48,6 +51,9 @@ struct linear_convert_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_convert_inv_result linear_convert_inv(
     std::int32_t register_v, std::int32_t lane, std::int32_t warp) noexcept {
+  // register_v = 4*(lane / 2 % 2) + 2*(warp % 2) + register_v % 2
+  // lane = 4*(lane / 4) + 2*(lane % 2) + register_v / 2 % 2
+  // warp = 2*(register_v / 4) + warp / 2
   const std::int32_t register_div_2 = register_v >> 1;
   return {
       2 * (lane & 2) + 2 * (warp & 1) + (register_v & 1),
@@ -58,6 +64,6 @@ struct linear_convert_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_CONVERT_HPP != 0x754d76e0
+#elif LEGO_LINEAR_CONVERT_HPP != 0x1bedcd0a
 #error two different units are named linear_convert; give name= to one of them
 #endif  // LEGO_LINEAR_CONVERT_HPP

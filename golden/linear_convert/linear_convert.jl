@@ -17,6 +17,9 @@ export linear_convert_apply, linear_convert_inv
 """
 @inline function linear_convert_apply(register::Ti, lane::Ti,
     warp::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
+    # register = 4*div(warp, 2) + 2*(lane % 2) + register % 2
+    # lane = 4*div(lane, 4) + 2*div(register, 4) + div(lane, 2) % 2
+    # warp = 2*(warp % 2) + div(register, 2) % 2
     warp_mod_2 = warp & Ti(1)
     return (Ti(2) * ((lane & Ti(1)) - warp_mod_2 + warp) + (register & Ti(1)),
         Ti(2) * ((lane >> 2) + (register >> 2)) + (lane >> 1),
@@ -39,6 +42,9 @@ end
 """
 @inline function linear_convert_inv(register::Ti, lane::Ti,
     warp::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
+    # register = 4*(div(lane, 2) % 2) + 2*(warp % 2) + register % 2
+    # lane = 4*div(lane, 4) + 2*(lane % 2) + div(register, 2) % 2
+    # warp = 2*div(register, 4) + div(warp, 2)
     register_div_2 = register >> 1
     return (Ti(2) * (lane & Ti(2)) + Ti(2) * (warp & Ti(1)) + (register & Ti(1)),
         (lane & Ti(28)) + Ti(2) * (lane & Ti(1)) + (register_div_2 & Ti(1)),

@@ -4,7 +4,7 @@
 // (0, 8, 0), (0, 16, 0)], 'warp': [(0, 0, 2), (4, 0, 0)]}, out={'register': 8, 'lane': 32, 'warp':
 // 4})
 #ifndef LEGO_LINEAR_CONVERT_METAL
-#define LEGO_LINEAR_CONVERT_METAL 0x201df6be
+#define LEGO_LINEAR_CONVERT_METAL 0x335c484f
 
 #include <metal_stdlib>
 
@@ -22,6 +22,9 @@ struct LinearConvertApplyResult {
 /// @return 0 <= register_v < 8, 0 <= lane < 32, 0 <= warp < 4
 /// @note Renamed: register is register_v here
 static inline LinearConvertApplyResult linearConvertApply(int register_v, int lane, int warp) {
+  // register_v = 4*(warp / 2) + 2*(lane % 2) + register_v % 2
+  // lane = 4*(lane / 4) + 2*(register_v / 4) + lane / 2 % 2
+  // warp = 2*(warp % 2) + register_v / 2 % 2
   const int warpMod2 = warp & 1;
   return {
       2 * ((lane & 1) - warpMod2 + warp) + (register_v & 1),
@@ -44,6 +47,9 @@ struct LinearConvertInvResult {
 /// @return 0 <= register_v < 8, 0 <= lane < 32, 0 <= warp < 4
 /// @note Renamed: register is register_v here
 static inline LinearConvertInvResult linearConvertInv(int register_v, int lane, int warp) {
+  // register_v = 4*(lane / 2 % 2) + 2*(warp % 2) + register_v % 2
+  // lane = 4*(lane / 4) + 2*(lane % 2) + register_v / 2 % 2
+  // warp = 2*(register_v / 4) + warp / 2
   const int registerDiv2 = register_v >> 1;
   return {
       2 * (lane & 2) + 2 * (warp & 1) + (register_v & 1),
@@ -52,6 +58,6 @@ static inline LinearConvertInvResult linearConvertInv(int register_v, int lane, 
   };
 }
 
-#elif LEGO_LINEAR_CONVERT_METAL != 0x201df6be
+#elif LEGO_LINEAR_CONVERT_METAL != 0x335c484f
 #error two different units are named linear_convert; give name= to one of them
 #endif  // LEGO_LINEAR_CONVERT_METAL

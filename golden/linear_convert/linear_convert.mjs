@@ -11,6 +11,9 @@
  * @returns {[register: number, lane: number, warp: number]} 0 <= register < 8, 0 <= lane < 32, 0 <= warp < 4
  */
 export function linearConvertApply(register, lane, warp) {
+  // register = 4*Math.floor(warp / 2) + 2*(lane % 2) + register % 2
+  // lane = 4*Math.floor(lane / 4) + 2*Math.floor(register / 4) + Math.floor(lane / 2) % 2
+  // warp = 2*(warp % 2) + Math.floor(register / 2) % 2
   const warpMod2 = warp & 1;
   return [
     2 * ((lane & 1) - warpMod2 + warp) + (register & 1),
@@ -28,6 +31,9 @@ export function linearConvertApply(register, lane, warp) {
  * @returns {[register: number, lane: number, warp: number]} 0 <= register < 8, 0 <= lane < 32, 0 <= warp < 4
  */
 export function linearConvertInv(register, lane, warp) {
+  // register = 4*(Math.floor(lane / 2) % 2) + 2*(warp % 2) + register % 2
+  // lane = 4*Math.floor(lane / 4) + 2*(lane % 2) + Math.floor(register / 2) % 2
+  // warp = 2*Math.floor(register / 4) + Math.floor(warp / 2)
   const registerDiv2 = register >> 1;
   return [
     2 * (lane & 2) + 2 * (warp & 1) + (register & 1),

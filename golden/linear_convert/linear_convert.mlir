@@ -10,6 +10,9 @@
 // 0 <= warp < 4
 // Result: 0 <= register < 8, 0 <= lane < 32, 0 <= warp < 4
 func.func @linear_convert_apply(%register: i32, %lane: i32, %warp: i32) -> (i32, i32, i32) {
+  // register = 4*(warp / 2) + 2*(lane % 2) + register % 2
+  // lane = 4*(lane / 4) + 2*(register / 4) + lane / 2 % 2
+  // warp = 2*(warp % 2) + register / 2 % 2
   %c1_i32 = arith.constant 1 : i32
   %c2_i32 = arith.constant 2 : i32
   %warp_mod_2 = arith.andi %warp, %c1_i32 : i32
@@ -38,6 +41,9 @@ func.func @linear_convert_apply(%register: i32, %lane: i32, %warp: i32) -> (i32,
 // 0 <= warp < 4
 // Result: 0 <= register < 8, 0 <= lane < 32, 0 <= warp < 4
 func.func @linear_convert_inv(%register: i32, %lane: i32, %warp: i32) -> (i32, i32, i32) {
+  // register = 4*(lane / 2 % 2) + 2*(warp % 2) + register % 2
+  // lane = 4*(lane / 4) + 2*(lane % 2) + register / 2 % 2
+  // warp = 2*(register / 4) + warp / 2
   %c1_i32 = arith.constant 1 : i32
   %c2_i32 = arith.constant 2 : i32
   %c28_i32 = arith.constant 28 : i32

@@ -18,6 +18,8 @@ def linear_convert_apply(register: int, lane: int, warp: int) -> tuple[int, int,
     Returns:
         0 <= register < 8, 0 <= lane < 32, 0 <= warp < 4
     """
+    # register = 4*(warp // 2) + 2*(lane % 2) + register % 2
+    # lane = 4*(lane // 4) + 2*(register // 4) + lane // 2 % 2
     warp_mod_2 = warp % 2
     return (
         2 * (lane % 2 - warp_mod_2 + warp) + register % 2,
@@ -37,6 +39,8 @@ def linear_convert_inv(register: int, lane: int, warp: int) -> tuple[int, int, i
     Returns:
         0 <= register < 8, 0 <= lane < 32, 0 <= warp < 4
     """
+    # register = 4*(lane // 2 % 2) + 2*(warp % 2) + register % 2
+    # lane = 4*(lane // 4) + 2*(lane % 2) + register // 2 % 2
     lane_mod_2 = lane % 2
     lane_mod_4 = lane % 4
     return (

@@ -13,6 +13,9 @@
 #[must_use]
 #[inline]
 pub const fn apply(register: i32, lane: i32, warp: i32) -> (i32, i32, i32) {
+    // register = 4*(warp / 2) + 2*(lane % 2) + register % 2
+    // lane = 4*(lane / 4) + 2*(register / 4) + lane / 2 % 2
+    // warp = 2*(warp % 2) + register / 2 % 2
     let warp_mod_2 = warp & 1;
     (
         2 * ((lane & 1) - warp_mod_2 + warp) + (register & 1),
@@ -32,6 +35,9 @@ pub const fn apply(register: i32, lane: i32, warp: i32) -> (i32, i32, i32) {
 #[must_use]
 #[inline]
 pub const fn inv(register: i32, lane: i32, warp: i32) -> (i32, i32, i32) {
+    // register = 4*(lane / 2 % 2) + 2*(warp % 2) + register % 2
+    // lane = 4*(lane / 4) + 2*(lane % 2) + register / 2 % 2
+    // warp = 2*(register / 4) + warp / 2
     let register_div_2 = register >> 1;
     (
         2 * (lane & 2) + 2 * (warp & 1) + (register & 1),

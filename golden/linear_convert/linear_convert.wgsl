@@ -20,6 +20,9 @@ struct LinearConvertApplyResult {
 /// Result: 0 <= register_v < 8, 0 <= lane < 32, 0 <= warp < 4
 /// Renamed: register is register_v here
 fn linearConvertApply(register_v: i32, lane: i32, warp: i32) -> LinearConvertApplyResult {
+  // register_v = 4*(warp / 2) + 2*(lane % 2) + register_v % 2
+  // lane = 4*(lane / 4) + 2*(register_v / 4) + lane / 2 % 2
+  // warp = 2*(warp % 2) + register_v / 2 % 2
   let warpMod2 = warp & 1;
   return LinearConvertApplyResult(
       2 * ((lane & 1) - warpMod2 + warp) + (register_v & 1),
@@ -41,6 +44,9 @@ struct LinearConvertInvResult {
 /// Result: 0 <= register_v < 8, 0 <= lane < 32, 0 <= warp < 4
 /// Renamed: register is register_v here
 fn linearConvertInv(register_v: i32, lane: i32, warp: i32) -> LinearConvertInvResult {
+  // register_v = 4*(lane / 2 % 2) + 2*(warp % 2) + register_v % 2
+  // lane = 4*(lane / 4) + 2*(lane % 2) + register_v / 2 % 2
+  // warp = 2*(register_v / 4) + warp / 2
   let registerDiv2 = register_v >> 1u;
   return LinearConvertInvResult(
       2 * (lane & 2) + 2 * (warp & 1) + (register_v & 1),

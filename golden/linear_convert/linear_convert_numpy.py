@@ -20,6 +20,9 @@ def linear_convert_apply(register, lane, warp):
     Returns:
         0 <= register < 8, 0 <= lane < 32, 0 <= warp < 4
     """
+    # register = 4*(warp // 2) + 2*(lane % 2) + register % 2
+    # lane = 4*(lane // 4) + 2*(register // 4) + lane // 2 % 2
+    # warp = 2*(warp % 2) + register // 2 % 2
     warp_mod_2 = warp & 1
     return (
         2 * ((lane & 1) - warp_mod_2 + warp) + (register & 1),
@@ -39,6 +42,9 @@ def linear_convert_inv(register, lane, warp):
     Returns:
         0 <= register < 8, 0 <= lane < 32, 0 <= warp < 4
     """
+    # register = 4*(lane // 2 % 2) + 2*(warp % 2) + register % 2
+    # lane = 4*(lane // 4) + 2*(lane % 2) + register // 2 % 2
+    # warp = 2*(register // 4) + warp // 2
     register_div_2 = register >> 1
     return (
         2 * (lane & 2) + 2 * (warp & 1) + (register & 1),

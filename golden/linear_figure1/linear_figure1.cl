@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (1, 0)], 'lane': [(0, 2), (0, 4), (0, 8), (2, 0), (4, 0)], 'warp':
 // [(8, 0)]}, out={'i': 16, 'j': 16})
 #ifndef LEGO_LINEAR_FIGURE1_CL
-#define LEGO_LINEAR_FIGURE1_CL 0x287eb76d
+#define LEGO_LINEAR_FIGURE1_CL 0x0804462f
 
 /// The result of linear_figure1_apply.
 typedef struct linear_figure1_apply_result {
@@ -18,6 +18,8 @@ typedef struct linear_figure1_apply_result {
 /// @return 0 <= i < 16, 0 <= j < 16
 /// @note Renamed: register is register_v here
 static inline linear_figure1_apply_result linear_figure1_apply(int register_v, int lane, int warp) {
+  // i = 8*warp + 2*(lane / 8) + register_v / 2
+  // j = 2*(lane % 8) + register_v % 2
   const linear_figure1_apply_result result = {
       8 * warp + 2 * (lane >> 3) + (register_v >> 1),
       2 * (lane & 7) + (register_v & 1),
@@ -38,10 +40,13 @@ typedef struct linear_figure1_inv_result {
 /// @return 0 <= register_v < 4, 0 <= lane < 32, 0 <= warp < 2
 /// @note Renamed: register is register_v here
 static inline linear_figure1_inv_result linear_figure1_inv(int i, int j) {
+  // register_v = 2*(i % 2) + j % 2
+  // lane = 8*(i / 2 % 4) + j / 2
+  // warp = i / 8
   const linear_figure1_inv_result result = {2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1), i >> 3};
   return result;
 }
 
-#elif LEGO_LINEAR_FIGURE1_CL != 0x287eb76d
+#elif LEGO_LINEAR_FIGURE1_CL != 0x0804462f
 #error two different units are named linear_figure1; give name= to one of them
 #endif  // LEGO_LINEAR_FIGURE1_CL

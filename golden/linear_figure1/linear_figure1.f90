@@ -17,6 +17,8 @@ contains
   elemental subroutine linear_figure1_apply(register, lane, warp, i, j)
     integer(int32), intent(in) :: register, lane, warp
     integer(int32), intent(out) :: i, j
+    ! i = 8*warp + 2*(lane / 8) + register / 2
+    ! j = 2*mod(lane, 8) + mod(register, 2)
     i = 8 * warp + 2 * shifta(lane, 3) + shifta(register, 1)
     j = 2 * iand(lane, 7_int32) + iand(register, 1_int32)
   end subroutine linear_figure1_apply
@@ -28,6 +30,9 @@ contains
   elemental subroutine linear_figure1_inv(i, j, register, lane, warp)
     integer(int32), intent(in) :: i, j
     integer(int32), intent(out) :: register, lane, warp
+    ! register = 2*mod(i, 2) + mod(j, 2)
+    ! lane = 8*mod(i / 2, 4) + j / 2
+    ! warp = i / 8
     register = 2 * iand(i, 1_int32) + iand(j, 1_int32)
     lane = 4 * iand(i, 6_int32) + shifta(j, 1)
     warp = shifta(i, 3)

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_FIGURE1_GLSL
-#define LEGO_LINEAR_FIGURE1_GLSL 0x555c7bd0
+#define LEGO_LINEAR_FIGURE1_GLSL 0x0e4944c4
 
 // (i, j) of (register, lane, warp).
 // 0 <= register < 4
@@ -14,6 +14,8 @@
 // 0 <= warp < 2
 // Result: 0 <= i < 16, 0 <= j < 16
 void linearFigure1Apply(int register, int lane, int warp, out int i, out int j) {
+  // i = 8*warp + 2*(lane / 8) + register / 2
+  // j = 2*(lane % 8) + register % 2
   i = 8 * warp + 2 * (lane >> 3) + (register >> 1);
   j = 2 * (lane & 7) + (register & 1);
 }
@@ -30,6 +32,9 @@ ivec2 linearFigure1Apply(ivec3 index) {
 // 0 <= j < 16
 // Result: 0 <= register < 4, 0 <= lane < 32, 0 <= warp < 2
 void linearFigure1Inv(int i, int j, out int register, out int lane, out int warp) {
+  // register = 2*(i % 2) + j % 2
+  // lane = 8*(i / 2 % 4) + j / 2
+  // warp = i / 8
   register = 2 * (i & 1) + (j & 1);
   lane = 4 * (i & 6) + (j >> 1);
   warp = i >> 3;
@@ -42,6 +47,6 @@ ivec3 linearFigure1Inv(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_FIGURE1_GLSL != 0x555c7bd0
+#elif LEGO_LINEAR_FIGURE1_GLSL != 0x0e4944c4
 #error two different units are named linear_figure1; give name= to one of them
 #endif  // LEGO_LINEAR_FIGURE1_GLSL

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (1, 0)], 'lane': [(0, 2), (0, 4), (0, 8), (2, 0), (4, 0)], 'warp':
 // [(8, 0)]}, out={'i': 16, 'j': 16})
 #ifndef LEGO_LINEAR_FIGURE1_H
-#define LEGO_LINEAR_FIGURE1_H 0x68ec6c44
+#define LEGO_LINEAR_FIGURE1_H 0x45047193
 
 #include <stdint.h>
 
@@ -21,6 +21,8 @@ typedef struct linear_figure1_apply_result {
 /// @note Renamed: register is register_v here
 static inline linear_figure1_apply_result linear_figure1_apply(
     int32_t register_v, int32_t lane, int32_t warp) {
+  // i = 8*warp + 2*(lane / 8) + register_v / 2
+  // j = 2*(lane % 8) + register_v % 2
   const linear_figure1_apply_result result = {
       8 * warp + 2 * (lane >> 3) + (register_v >> 1),
       2 * (lane & 7) + (register_v & 1),
@@ -41,10 +43,13 @@ typedef struct linear_figure1_inv_result {
 /// @return 0 <= register_v < 4, 0 <= lane < 32, 0 <= warp < 2
 /// @note Renamed: register is register_v here
 static inline linear_figure1_inv_result linear_figure1_inv(int32_t i, int32_t j) {
+  // register_v = 2*(i % 2) + j % 2
+  // lane = 8*(i / 2 % 4) + j / 2
+  // warp = i / 8
   const linear_figure1_inv_result result = {2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1), i >> 3};
   return result;
 }
 
-#elif LEGO_LINEAR_FIGURE1_H != 0x68ec6c44
+#elif LEGO_LINEAR_FIGURE1_H != 0x45047193
 #error two different units are named linear_figure1; give name= to one of them
 #endif  // LEGO_LINEAR_FIGURE1_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (1, 0)], 'lane': [(0, 2), (0, 4), (0, 8), (2, 0), (4, 0)], 'warp':
 // [(8, 0)]}, out={'i': 16, 'j': 16})
 #ifndef LEGO_LINEAR_FIGURE1_HIP_H
-#define LEGO_LINEAR_FIGURE1_HIP_H 0x3e74b40d
+#define LEGO_LINEAR_FIGURE1_HIP_H 0x42cbba8c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -27,6 +27,8 @@ struct linear_figure1_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_figure1_apply_result linear_figure1_apply(
     int register_v, int lane, int warp) noexcept {
+  // i = 8*warp + 2*(lane / 8) + register_v / 2
+  // j = 2*(lane % 8) + register_v % 2
   return {8 * warp + 2 * (lane >> 3) + (register_v >> 1), 2 * (lane & 7) + (register_v & 1)};
 }
 
@@ -44,9 +46,12 @@ struct linear_figure1_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_figure1_inv_result linear_figure1_inv(
     int i, int j) noexcept {
+  // register_v = 2*(i % 2) + j % 2
+  // lane = 8*(i / 2 % 4) + j / 2
+  // warp = i / 8
   return {2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1), i >> 3};
 }
 
-#elif LEGO_LINEAR_FIGURE1_HIP_H != 0x3e74b40d
+#elif LEGO_LINEAR_FIGURE1_HIP_H != 0x42cbba8c
 #error two different units are named linear_figure1; give name= to one of them
 #endif  // LEGO_LINEAR_FIGURE1_HIP_H

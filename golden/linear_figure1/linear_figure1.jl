@@ -17,6 +17,8 @@ export linear_figure1_apply, linear_figure1_inv
 """
 @inline function linear_figure1_apply(register::Ti, lane::Ti,
     warp::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = 8*warp + 2*div(lane, 8) + div(register, 2)
+    # j = 2*(lane % 8) + register % 2
     return (Ti(8) * warp + Ti(2) * (lane >> 3) + (register >> 1),
         Ti(2) * (lane & Ti(7)) + (register & Ti(1)))
 end
@@ -36,6 +38,9 @@ end
 """
 @inline function linear_figure1_inv(i::Ti,
     j::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
+    # register = 2*(i % 2) + j % 2
+    # lane = 8*(div(i, 2) % 4) + div(j, 2)
+    # warp = div(i, 8)
     return (Ti(2) * (i & Ti(1)) + (j & Ti(1)), Ti(4) * (i & Ti(6)) + (j >> 1), i >> 3)
 end
 

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (1, 0)], 'lane': [(0, 2), (0, 4), (0, 8), (2, 0), (4, 0)], 'warp':
 // [(8, 0)]}, out={'i': 16, 'j': 16})
 #ifndef LEGO_LINEAR_FIGURE1_METAL
-#define LEGO_LINEAR_FIGURE1_METAL 0x5b4202d8
+#define LEGO_LINEAR_FIGURE1_METAL 0x7be74bcd
 
 #include <metal_stdlib>
 
@@ -20,6 +20,8 @@ struct LinearFigure1ApplyResult {
 /// @return 0 <= i < 16, 0 <= j < 16
 /// @note Renamed: register is register_v here
 static inline LinearFigure1ApplyResult linearFigure1Apply(int register_v, int lane, int warp) {
+  // i = 8*warp + 2*(lane / 8) + register_v / 2
+  // j = 2*(lane % 8) + register_v % 2
   return {8 * warp + 2 * (lane >> 3) + (register_v >> 1), 2 * (lane & 7) + (register_v & 1)};
 }
 
@@ -36,9 +38,12 @@ struct LinearFigure1InvResult {
 /// @return 0 <= register_v < 4, 0 <= lane < 32, 0 <= warp < 2
 /// @note Renamed: register is register_v here
 static inline LinearFigure1InvResult linearFigure1Inv(int i, int j) {
+  // register_v = 2*(i % 2) + j % 2
+  // lane = 8*(i / 2 % 4) + j / 2
+  // warp = i / 8
   return {2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1), i >> 3};
 }
 
-#elif LEGO_LINEAR_FIGURE1_METAL != 0x5b4202d8
+#elif LEGO_LINEAR_FIGURE1_METAL != 0x7be74bcd
 #error two different units are named linear_figure1; give name= to one of them
 #endif  // LEGO_LINEAR_FIGURE1_METAL

@@ -11,6 +11,8 @@
  * @returns {[i: number, j: number]} 0 <= i < 16, 0 <= j < 16
  */
 export function linearFigure1Apply(register, lane, warp) {
+  // i = 8*warp + 2*Math.floor(lane / 8) + Math.floor(register / 2)
+  // j = 2*(lane % 8) + register % 2
   return [8 * warp + 2 * (lane >> 3) + (register >> 1), 2 * (lane & 7) + (register & 1)];
 }
 
@@ -22,5 +24,8 @@ export function linearFigure1Apply(register, lane, warp) {
  * @returns {[register: number, lane: number, warp: number]} 0 <= register < 4, 0 <= lane < 32, 0 <= warp < 2
  */
 export function linearFigure1Inv(i, j) {
+  // register = 2*(i % 2) + j % 2
+  // lane = 8*(Math.floor(i / 2) % 4) + Math.floor(j / 2)
+  // warp = Math.floor(i / 8)
   return [2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1), i >> 3];
 }

@@ -9,6 +9,8 @@
 // 0 <= warp < 2
 // Result: 0 <= i < 16, 0 <= j < 16
 func.func @linear_figure1_apply(%register: i32, %lane: i32, %warp: i32) -> (i32, i32) {
+  // i = 8*warp + 2*(lane / 8) + register / 2
+  // j = 2*(lane % 8) + register % 2
   %c8_i32 = arith.constant 8 : i32
   %c3_i32 = arith.constant 3 : i32
   %c2_i32 = arith.constant 2 : i32
@@ -32,6 +34,9 @@ func.func @linear_figure1_apply(%register: i32, %lane: i32, %warp: i32) -> (i32,
 // 0 <= j < 16
 // Result: 0 <= register < 4, 0 <= lane < 32, 0 <= warp < 2
 func.func @linear_figure1_inv(%i: i32, %j: i32) -> (i32, i32, i32) {
+  // register = 2*(i % 2) + j % 2
+  // lane = 8*(i / 2 % 4) + j / 2
+  // warp = i / 8
   %c1_i32 = arith.constant 1 : i32
   %c2_i32 = arith.constant 2 : i32
   %c6_i32 = arith.constant 6 : i32

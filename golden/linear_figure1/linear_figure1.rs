@@ -13,6 +13,8 @@
 #[must_use]
 #[inline]
 pub const fn apply(register: i32, lane: i32, warp: i32) -> (i32, i32) {
+    // i = 8*warp + 2*(lane / 8) + register / 2
+    // j = 2*(lane % 8) + register % 2
     (
         8 * warp + 2 * (lane >> 3) + (register >> 1),
         2 * (lane & 7) + (register & 1),
@@ -29,5 +31,8 @@ pub const fn apply(register: i32, lane: i32, warp: i32) -> (i32, i32) {
 #[must_use]
 #[inline]
 pub const fn inv(i: i32, j: i32) -> (i32, i32, i32) {
+    // register = 2*(i % 2) + j % 2
+    // lane = 8*(i / 2 % 4) + j / 2
+    // warp = i / 8
     (2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1), i >> 3)
 }

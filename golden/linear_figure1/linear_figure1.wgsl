@@ -18,6 +18,8 @@ struct LinearFigure1ApplyResult {
 /// Result: 0 <= i < 16, 0 <= j < 16
 /// Renamed: register is register_v here
 fn linearFigure1Apply(register_v: i32, lane: i32, warp: i32) -> LinearFigure1ApplyResult {
+  // i = 8*warp + 2*(lane / 8) + register_v / 2
+  // j = 2*(lane % 8) + register_v % 2
   return LinearFigure1ApplyResult(
       8 * warp + 2 * (lane >> 3u) + (register_v >> 1u), 2 * (lane & 7) + (register_v & 1));
 }
@@ -35,5 +37,8 @@ struct LinearFigure1InvResult {
 /// Result: 0 <= register_v < 4, 0 <= lane < 32, 0 <= warp < 2
 /// Renamed: register is register_v here
 fn linearFigure1Inv(i: i32, j: i32) -> LinearFigure1InvResult {
+  // register_v = 2*(i % 2) + j % 2
+  // lane = 8*(i / 2 % 4) + j / 2
+  // warp = i / 8
   return LinearFigure1InvResult(2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1u), i >> 3u);
 }

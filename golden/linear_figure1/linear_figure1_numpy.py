@@ -19,6 +19,8 @@ def linear_figure1_apply(register, lane, warp):
     Returns:
         0 <= i < 16, 0 <= j < 16
     """
+    # i = 8*warp + 2*(lane // 8) + register // 2
+    # j = 2*(lane % 8) + register % 2
     return 8 * warp + 2 * (lane >> 3) + (register >> 1), 2 * (lane & 7) + (register & 1)
 
 
@@ -32,4 +34,7 @@ def linear_figure1_inv(i, j):
     Returns:
         0 <= register < 4, 0 <= lane < 32, 0 <= warp < 2
     """
+    # register = 2*(i % 2) + j % 2
+    # lane = 8*(i // 2 % 4) + j // 2
+    # warp = i // 8
     return 2 * (i & 1) + (j & 1), 4 * (i & 6) + (j >> 1), i >> 3

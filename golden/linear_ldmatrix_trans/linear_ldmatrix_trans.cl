@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0), (16, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 32, 'dim1': 8})
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_CL
-#define LEGO_LINEAR_LDMATRIX_TRANS_CL 0x66b3e8e7
+#define LEGO_LINEAR_LDMATRIX_TRANS_CL 0x79c08e0e
 
 /// The result of linear_ldmatrix_trans_apply.
 typedef struct linear_ldmatrix_trans_apply_result {
@@ -18,6 +18,8 @@ typedef struct linear_ldmatrix_trans_apply_result {
 /// @note Renamed: register is register_v here
 static inline linear_ldmatrix_trans_apply_result linear_ldmatrix_trans_apply(
     int register_v, int lane) {
+  // dim0 = 8*(register_v / 2) + 2*(lane % 4) + register_v % 2
+  // dim1 = lane / 4
   const linear_ldmatrix_trans_apply_result result = {
       3 * (register_v & 6) + 2 * (lane & 3) + register_v,
       lane >> 2,
@@ -37,6 +39,8 @@ typedef struct linear_ldmatrix_trans_inv_result {
 /// @return 0 <= register_v < 8, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline linear_ldmatrix_trans_inv_result linear_ldmatrix_trans_inv(int dim0, int dim1) {
+  // register_v = 2*(dim0 / 8) + dim0 % 2
+  // lane = 4*dim1 + dim0 / 2 % 4
   const int dim0_div_2 = dim0 >> 1;
   const linear_ldmatrix_trans_inv_result result = {
       2 * ((dim0 >> 3) - dim0_div_2) + dim0,
@@ -45,6 +49,6 @@ static inline linear_ldmatrix_trans_inv_result linear_ldmatrix_trans_inv(int dim
   return result;
 }
 
-#elif LEGO_LINEAR_LDMATRIX_TRANS_CL != 0x66b3e8e7
+#elif LEGO_LINEAR_LDMATRIX_TRANS_CL != 0x79c08e0e
 #error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_CL

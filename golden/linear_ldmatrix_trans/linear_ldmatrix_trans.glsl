@@ -6,13 +6,15 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_GLSL
-#define LEGO_LINEAR_LDMATRIX_TRANS_GLSL 0x2e046018
+#define LEGO_LINEAR_LDMATRIX_TRANS_GLSL 0x14967765
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 8
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 32, 0 <= dim1 < 8
 void linearLdmatrixTransApply(int register, int lane, out int dim0, out int dim1) {
+  // dim0 = 8*(register / 2) + 2*(lane % 4) + register % 2
+  // dim1 = lane / 4
   dim0 = 3 * (register & 6) + 2 * (lane & 3) + register;
   dim1 = lane >> 2;
 }
@@ -29,6 +31,8 @@ ivec2 linearLdmatrixTransApply(ivec2 index) {
 // 0 <= dim1 < 8
 // Result: 0 <= register < 8, 0 <= lane < 32
 void linearLdmatrixTransInv(int dim0, int dim1, out int register, out int lane) {
+  // register = 2*(dim0 / 8) + dim0 % 2
+  // lane = 4*dim1 + dim0 / 2 % 4
   int dim0Div2 = dim0 >> 1;
   register = 2 * ((dim0 >> 3) - dim0Div2) + dim0;
   lane = 4 * dim1 + (dim0Div2 & 3);
@@ -41,6 +45,6 @@ ivec2 linearLdmatrixTransInv(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_LDMATRIX_TRANS_GLSL != 0x2e046018
+#elif LEGO_LINEAR_LDMATRIX_TRANS_GLSL != 0x14967765
 #error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_GLSL

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0), (16, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 32, 'dim1': 8})
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_H
-#define LEGO_LINEAR_LDMATRIX_TRANS_H 0x123f2251
+#define LEGO_LINEAR_LDMATRIX_TRANS_H 0x7efa810d
 
 #include <stdint.h>
 
@@ -20,6 +20,8 @@ typedef struct linear_ldmatrix_trans_apply_result {
 /// @note Renamed: register is register_v here
 static inline linear_ldmatrix_trans_apply_result linear_ldmatrix_trans_apply(
     int32_t register_v, int32_t lane) {
+  // dim0 = 8*(register_v / 2) + 2*(lane % 4) + register_v % 2
+  // dim1 = lane / 4
   const linear_ldmatrix_trans_apply_result result = {
       3 * (register_v & 6) + 2 * (lane & 3) + register_v,
       lane >> 2,
@@ -40,6 +42,8 @@ typedef struct linear_ldmatrix_trans_inv_result {
 /// @note Renamed: register is register_v here
 static inline linear_ldmatrix_trans_inv_result linear_ldmatrix_trans_inv(
     int32_t dim0, int32_t dim1) {
+  // register_v = 2*(dim0 / 8) + dim0 % 2
+  // lane = 4*dim1 + dim0 / 2 % 4
   const int32_t dim0_div_2 = dim0 >> 1;
   const linear_ldmatrix_trans_inv_result result = {
       2 * ((dim0 >> 3) - dim0_div_2) + dim0,
@@ -48,6 +52,6 @@ static inline linear_ldmatrix_trans_inv_result linear_ldmatrix_trans_inv(
   return result;
 }
 
-#elif LEGO_LINEAR_LDMATRIX_TRANS_H != 0x123f2251
+#elif LEGO_LINEAR_LDMATRIX_TRANS_H != 0x7efa810d
 #error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0), (16, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 32, 'dim1': 8})
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_HPP
-#define LEGO_LINEAR_LDMATRIX_TRANS_HPP 0x7f9a08c9
+#define LEGO_LINEAR_LDMATRIX_TRANS_HPP 0x1219ecfc
 
 #include <cstdint>
 
@@ -22,6 +22,8 @@ struct linear_ldmatrix_trans_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_ldmatrix_trans_apply_result linear_ldmatrix_trans_apply(
     std::int32_t register_v, std::int32_t lane) noexcept {
+  // dim0 = 8*(register_v / 2) + 2*(lane % 4) + register_v % 2
+  // dim1 = lane / 4
   return {3 * (register_v & 6) + 2 * (lane & 3) + register_v, lane >> 2};
 }
 
@@ -38,12 +40,14 @@ struct linear_ldmatrix_trans_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_ldmatrix_trans_inv_result linear_ldmatrix_trans_inv(
     std::int32_t dim0, std::int32_t dim1) noexcept {
+  // register_v = 2*(dim0 / 8) + dim0 % 2
+  // lane = 4*dim1 + dim0 / 2 % 4
   const std::int32_t dim0_div_2 = dim0 >> 1;
   return {2 * ((dim0 >> 3) - dim0_div_2) + dim0, 4 * dim1 + (dim0_div_2 & 3)};
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_LDMATRIX_TRANS_HPP != 0x7f9a08c9
+#elif LEGO_LINEAR_LDMATRIX_TRANS_HPP != 0x1219ecfc
 #error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_HPP

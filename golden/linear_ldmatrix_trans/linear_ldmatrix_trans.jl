@@ -16,6 +16,8 @@ export linear_ldmatrix_trans_apply, linear_ldmatrix_trans_inv
 """
 @inline function linear_ldmatrix_trans_apply(register::Ti,
     lane::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # dim0 = 8*div(register, 2) + 2*(lane % 4) + register % 2
+    # dim1 = div(lane, 4)
     return (Ti(3) * (register & Ti(6)) + Ti(2) * (lane & Ti(3)) + register, lane >> 2)
 end
 
@@ -34,6 +36,8 @@ end
 """
 @inline function linear_ldmatrix_trans_inv(dim0::Ti,
     dim1::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # register = 2*div(dim0, 8) + dim0 % 2
+    # lane = 4*dim1 + div(dim0, 2) % 4
     dim0_div_2 = dim0 >> 1
     return (Ti(2) * ((dim0 >> 3) - dim0_div_2) + dim0, Ti(4) * dim1 + (dim0_div_2 & Ti(3)))
 end

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0), (16, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 32, 'dim1': 8})
 #ifndef LEGO_LINEAR_LDMATRIX_TRANS_METAL
-#define LEGO_LINEAR_LDMATRIX_TRANS_METAL 0x68612528
+#define LEGO_LINEAR_LDMATRIX_TRANS_METAL 0x0e73419d
 
 #include <metal_stdlib>
 
@@ -19,6 +19,8 @@ struct LinearLdmatrixTransApplyResult {
 /// @return 0 <= dim0 < 32, 0 <= dim1 < 8
 /// @note Renamed: register is register_v here
 static inline LinearLdmatrixTransApplyResult linearLdmatrixTransApply(int register_v, int lane) {
+  // dim0 = 8*(register_v / 2) + 2*(lane % 4) + register_v % 2
+  // dim1 = lane / 4
   return {3 * (register_v & 6) + 2 * (lane & 3) + register_v, lane >> 2};
 }
 
@@ -34,10 +36,12 @@ struct LinearLdmatrixTransInvResult {
 /// @return 0 <= register_v < 8, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline LinearLdmatrixTransInvResult linearLdmatrixTransInv(int dim0, int dim1) {
+  // register_v = 2*(dim0 / 8) + dim0 % 2
+  // lane = 4*dim1 + dim0 / 2 % 4
   const int dim0Div2 = dim0 >> 1;
   return {2 * ((dim0 >> 3) - dim0Div2) + dim0, 4 * dim1 + (dim0Div2 & 3)};
 }
 
-#elif LEGO_LINEAR_LDMATRIX_TRANS_METAL != 0x68612528
+#elif LEGO_LINEAR_LDMATRIX_TRANS_METAL != 0x0e73419d
 #error two different units are named linear_ldmatrix_trans; give name= to one of them
 #endif  // LEGO_LINEAR_LDMATRIX_TRANS_METAL

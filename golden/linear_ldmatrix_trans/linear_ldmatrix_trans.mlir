@@ -8,6 +8,8 @@
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 32, 0 <= dim1 < 8
 func.func @linear_ldmatrix_trans_apply(%register: i32, %lane: i32) -> (i32, i32) {
+  // dim0 = 8*(register / 2) + 2*(lane % 4) + register % 2
+  // dim1 = lane / 4
   %c6_i32 = arith.constant 6 : i32
   %c3_i32 = arith.constant 3 : i32
   %c2_i32 = arith.constant 2 : i32
@@ -26,6 +28,8 @@ func.func @linear_ldmatrix_trans_apply(%register: i32, %lane: i32) -> (i32, i32)
 // 0 <= dim1 < 8
 // Result: 0 <= register < 8, 0 <= lane < 32
 func.func @linear_ldmatrix_trans_inv(%dim0: i32, %dim1: i32) -> (i32, i32) {
+  // register = 2*(dim0 / 8) + dim0 % 2
+  // lane = 4*dim1 + dim0 / 2 % 4
   %c1_i32 = arith.constant 1 : i32
   %c3_i32 = arith.constant 3 : i32
   %c2_i32 = arith.constant 2 : i32

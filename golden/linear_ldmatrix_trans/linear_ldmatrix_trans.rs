@@ -12,6 +12,8 @@
 #[must_use]
 #[inline]
 pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
+    // dim0 = 8*(register / 2) + 2*(lane % 4) + register % 2
+    // dim1 = lane / 4
     (3 * (register & 6) + 2 * (lane & 3) + register, lane >> 2)
 }
 
@@ -25,6 +27,8 @@ pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
 #[must_use]
 #[inline]
 pub const fn inv(dim0: i32, dim1: i32) -> (i32, i32) {
+    // register = 2*(dim0 / 8) + dim0 % 2
+    // lane = 4*dim1 + dim0 / 2 % 4
     let dim0_div_2 = dim0 >> 1;
     (
         2 * ((dim0 >> 3) - dim0_div_2) + dim0,

@@ -17,6 +17,8 @@ struct LinearLdmatrixTransApplyResult {
 /// Result: 0 <= dim0 < 32, 0 <= dim1 < 8
 /// Renamed: register is register_v here
 fn linearLdmatrixTransApply(register_v: i32, lane: i32) -> LinearLdmatrixTransApplyResult {
+  // dim0 = 8*(register_v / 2) + 2*(lane % 4) + register_v % 2
+  // dim1 = lane / 4
   return LinearLdmatrixTransApplyResult(
       3 * (register_v & 6) + 2 * (lane & 3) + register_v, lane >> 2u);
 }
@@ -33,6 +35,8 @@ struct LinearLdmatrixTransInvResult {
 /// Result: 0 <= register_v < 8, 0 <= lane < 32
 /// Renamed: register is register_v here
 fn linearLdmatrixTransInv(dim0: i32, dim1: i32) -> LinearLdmatrixTransInvResult {
+  // register_v = 2*(dim0 / 8) + dim0 % 2
+  // lane = 4*dim1 + dim0 / 2 % 4
   let dim0Div2 = dim0 >> 1u;
   return LinearLdmatrixTransInvResult(
       2 * ((dim0 >> 3u) - dim0Div2) + dim0, 4 * dim1 + (dim0Div2 & 3));

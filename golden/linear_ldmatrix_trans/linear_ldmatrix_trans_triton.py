@@ -20,6 +20,8 @@ def linear_ldmatrix_trans_apply(register, lane):
     Returns:
         0 <= dim0 < 32, 0 <= dim1 < 8
     """
+    # dim0 = 8*(register // 2) + 2*(lane % 4) + register % 2
+    # dim1 = lane // 4
     return 3 * (register & 6) + 2 * (lane & 3) + register, lane >> 2
 
 
@@ -34,5 +36,7 @@ def linear_ldmatrix_trans_inv(dim0, dim1):
     Returns:
         0 <= register < 8, 0 <= lane < 32
     """
+    # register = 2*(dim0 // 8) + dim0 % 2
+    # lane = 4*dim1 + dim0 // 2 % 4
     dim0_div_2 = dim0 >> 1
     return 2 * ((dim0 >> 3) - dim0_div_2) + dim0, 4 * dim1 + (dim0_div_2 & 3)

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (2, 0), (8, 0), (16, 0)], 'lane': [(0, 1), (0, 2), (0, 4), (0, 8),
 // (0, 16), (4, 0)]}, out={'dim0': 32, 'dim1': 32})
 #ifndef LEGO_LINEAR_MFMA_C_CL
-#define LEGO_LINEAR_MFMA_C_CL 0x6867f129
+#define LEGO_LINEAR_MFMA_C_CL 0x30f68ae1
 
 /// The result of linear_mfma_c_apply.
 typedef struct linear_mfma_c_apply_result {
@@ -17,6 +17,8 @@ typedef struct linear_mfma_c_apply_result {
 /// @return 0 <= dim0 < 32, 0 <= dim1 < 32
 /// @note Renamed: register is register_v here
 static inline linear_mfma_c_apply_result linear_mfma_c_apply(int register_v, int lane) {
+  // dim0 = 8*(register_v / 4) + 4*(lane / 32) + register_v % 4
+  // dim1 = lane % 32
   const linear_mfma_c_apply_result result = {
       4 * ((lane >> 5) + (register_v >> 2)) + register_v,
       lane & 31,
@@ -36,10 +38,12 @@ typedef struct linear_mfma_c_inv_result {
 /// @return 0 <= register_v < 16, 0 <= lane < 64
 /// @note Renamed: register is register_v here
 static inline linear_mfma_c_inv_result linear_mfma_c_inv(int dim0, int dim1) {
+  // register_v = 4*(dim0 / 8) + dim0 % 4
+  // lane = 32*(dim0 / 4 % 2) + dim1
   const linear_mfma_c_inv_result result = {((dim0 >> 1) & 12) + (dim0 & 3), 8 * (dim0 & 4) + dim1};
   return result;
 }
 
-#elif LEGO_LINEAR_MFMA_C_CL != 0x6867f129
+#elif LEGO_LINEAR_MFMA_C_CL != 0x30f68ae1
 #error two different units are named linear_mfma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MFMA_C_CL

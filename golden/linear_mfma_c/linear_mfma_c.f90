@@ -16,6 +16,8 @@ contains
   elemental subroutine linear_mfma_c_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
+    ! dim0 = 8*(register / 4) + 4*(lane / 32) + mod(register, 4)
+    ! dim1 = mod(lane, 32)
     dim0 = 4 * (shifta(lane, 5) + shifta(register, 2)) + register
     dim1 = iand(lane, 31_int32)
   end subroutine linear_mfma_c_apply
@@ -27,6 +29,8 @@ contains
   elemental subroutine linear_mfma_c_inv(dim0, dim1, register, lane)
     integer(int32), intent(in) :: dim0, dim1
     integer(int32), intent(out) :: register, lane
+    ! register = 4*(dim0 / 8) + mod(dim0, 4)
+    ! lane = 32*mod(dim0 / 4, 2) + dim1
     register = iand(shifta(dim0, 1), 12_int32) + iand(dim0, 3_int32)
     lane = 8 * iand(dim0, 4_int32) + dim1
   end subroutine linear_mfma_c_inv

@@ -6,13 +6,15 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_MFMA_C_GLSL
-#define LEGO_LINEAR_MFMA_C_GLSL 0x5e0a8fba
+#define LEGO_LINEAR_MFMA_C_GLSL 0x479d9ff4
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 16
 // 0 <= lane < 64
 // Result: 0 <= dim0 < 32, 0 <= dim1 < 32
 void linearMfmaCApply(int register, int lane, out int dim0, out int dim1) {
+  // dim0 = 8*(register / 4) + 4*(lane / 32) + register % 4
+  // dim1 = lane % 32
   dim0 = 4 * ((lane >> 5) + (register >> 2)) + register;
   dim1 = lane & 31;
 }
@@ -29,6 +31,8 @@ ivec2 linearMfmaCApply(ivec2 index) {
 // 0 <= dim1 < 32
 // Result: 0 <= register < 16, 0 <= lane < 64
 void linearMfmaCInv(int dim0, int dim1, out int register, out int lane) {
+  // register = 4*(dim0 / 8) + dim0 % 4
+  // lane = 32*(dim0 / 4 % 2) + dim1
   register = ((dim0 >> 1) & 12) + (dim0 & 3);
   lane = 8 * (dim0 & 4) + dim1;
 }
@@ -40,6 +44,6 @@ ivec2 linearMfmaCInv(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_MFMA_C_GLSL != 0x5e0a8fba
+#elif LEGO_LINEAR_MFMA_C_GLSL != 0x479d9ff4
 #error two different units are named linear_mfma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MFMA_C_GLSL

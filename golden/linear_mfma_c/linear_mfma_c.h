@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (2, 0), (8, 0), (16, 0)], 'lane': [(0, 1), (0, 2), (0, 4), (0, 8),
 // (0, 16), (4, 0)]}, out={'dim0': 32, 'dim1': 32})
 #ifndef LEGO_LINEAR_MFMA_C_H
-#define LEGO_LINEAR_MFMA_C_H 0x3efffcca
+#define LEGO_LINEAR_MFMA_C_H 0x5a50a9b8
 
 #include <stdint.h>
 
@@ -19,6 +19,8 @@ typedef struct linear_mfma_c_apply_result {
 /// @return 0 <= dim0 < 32, 0 <= dim1 < 32
 /// @note Renamed: register is register_v here
 static inline linear_mfma_c_apply_result linear_mfma_c_apply(int32_t register_v, int32_t lane) {
+  // dim0 = 8*(register_v / 4) + 4*(lane / 32) + register_v % 4
+  // dim1 = lane % 32
   const linear_mfma_c_apply_result result = {
       4 * ((lane >> 5) + (register_v >> 2)) + register_v,
       lane & 31,
@@ -38,10 +40,12 @@ typedef struct linear_mfma_c_inv_result {
 /// @return 0 <= register_v < 16, 0 <= lane < 64
 /// @note Renamed: register is register_v here
 static inline linear_mfma_c_inv_result linear_mfma_c_inv(int32_t dim0, int32_t dim1) {
+  // register_v = 4*(dim0 / 8) + dim0 % 4
+  // lane = 32*(dim0 / 4 % 2) + dim1
   const linear_mfma_c_inv_result result = {((dim0 >> 1) & 12) + (dim0 & 3), 8 * (dim0 & 4) + dim1};
   return result;
 }
 
-#elif LEGO_LINEAR_MFMA_C_H != 0x3efffcca
+#elif LEGO_LINEAR_MFMA_C_H != 0x5a50a9b8
 #error two different units are named linear_mfma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MFMA_C_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (2, 0), (8, 0), (16, 0)], 'lane': [(0, 1), (0, 2), (0, 4), (0, 8),
 // (0, 16), (4, 0)]}, out={'dim0': 32, 'dim1': 32})
 #ifndef LEGO_LINEAR_MFMA_C_HPP
-#define LEGO_LINEAR_MFMA_C_HPP 0x265ed5f6
+#define LEGO_LINEAR_MFMA_C_HPP 0x1b51dcd4
 
 #include <cstdint>
 
@@ -22,6 +22,8 @@ struct linear_mfma_c_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_mfma_c_apply_result linear_mfma_c_apply(
     std::int32_t register_v, std::int32_t lane) noexcept {
+  // dim0 = 8*(register_v / 4) + 4*(lane / 32) + register_v % 4
+  // dim1 = lane % 32
   return {4 * ((lane >> 5) + (register_v >> 2)) + register_v, lane & 31};
 }
 
@@ -38,11 +40,13 @@ struct linear_mfma_c_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_mfma_c_inv_result linear_mfma_c_inv(
     std::int32_t dim0, std::int32_t dim1) noexcept {
+  // register_v = 4*(dim0 / 8) + dim0 % 4
+  // lane = 32*(dim0 / 4 % 2) + dim1
   return {((dim0 >> 1) & 12) + (dim0 & 3), 8 * (dim0 & 4) + dim1};
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_MFMA_C_HPP != 0x265ed5f6
+#elif LEGO_LINEAR_MFMA_C_HPP != 0x1b51dcd4
 #error two different units are named linear_mfma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MFMA_C_HPP

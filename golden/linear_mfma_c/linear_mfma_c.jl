@@ -16,6 +16,8 @@ export linear_mfma_c_apply, linear_mfma_c_inv
 """
 @inline function linear_mfma_c_apply(register::Ti,
     lane::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # dim0 = 8*div(register, 4) + 4*div(lane, 32) + register % 4
+    # dim1 = lane % 32
     return (Ti(4) * ((lane >> 5) + (register >> 2)) + register, lane & Ti(31))
 end
 
@@ -34,6 +36,8 @@ end
 """
 @inline function linear_mfma_c_inv(dim0::Ti,
     dim1::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # register = 4*div(dim0, 8) + dim0 % 4
+    # lane = 32*(div(dim0, 4) % 2) + dim1
     return (((dim0 >> 1) & Ti(12)) + (dim0 & Ti(3)), Ti(8) * (dim0 & Ti(4)) + dim1)
 end
 

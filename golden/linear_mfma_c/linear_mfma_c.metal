@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (2, 0), (8, 0), (16, 0)], 'lane': [(0, 1), (0, 2), (0, 4), (0, 8),
 // (0, 16), (4, 0)]}, out={'dim0': 32, 'dim1': 32})
 #ifndef LEGO_LINEAR_MFMA_C_METAL
-#define LEGO_LINEAR_MFMA_C_METAL 0x2236375a
+#define LEGO_LINEAR_MFMA_C_METAL 0x6d6b9b77
 
 #include <metal_stdlib>
 
@@ -19,6 +19,8 @@ struct LinearMfmaCApplyResult {
 /// @return 0 <= dim0 < 32, 0 <= dim1 < 32
 /// @note Renamed: register is register_v here
 static inline LinearMfmaCApplyResult linearMfmaCApply(int register_v, int lane) {
+  // dim0 = 8*(register_v / 4) + 4*(lane / 32) + register_v % 4
+  // dim1 = lane % 32
   return {4 * ((lane >> 5) + (register_v >> 2)) + register_v, lane & 31};
 }
 
@@ -34,9 +36,11 @@ struct LinearMfmaCInvResult {
 /// @return 0 <= register_v < 16, 0 <= lane < 64
 /// @note Renamed: register is register_v here
 static inline LinearMfmaCInvResult linearMfmaCInv(int dim0, int dim1) {
+  // register_v = 4*(dim0 / 8) + dim0 % 4
+  // lane = 32*(dim0 / 4 % 2) + dim1
   return {((dim0 >> 1) & 12) + (dim0 & 3), 8 * (dim0 & 4) + dim1};
 }
 
-#elif LEGO_LINEAR_MFMA_C_METAL != 0x2236375a
+#elif LEGO_LINEAR_MFMA_C_METAL != 0x6d6b9b77
 #error two different units are named linear_mfma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MFMA_C_METAL

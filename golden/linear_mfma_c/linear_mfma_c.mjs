@@ -10,6 +10,8 @@
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 32, 0 <= dim1 < 32
  */
 export function linearMfmaCApply(register, lane) {
+  // dim0 = 8*Math.floor(register / 4) + 4*Math.floor(lane / 32) + register % 4
+  // dim1 = lane % 32
   return [4 * ((lane >> 5) + (register >> 2)) + register, lane & 31];
 }
 
@@ -21,5 +23,7 @@ export function linearMfmaCApply(register, lane) {
  * @returns {[register: number, lane: number]} 0 <= register < 16, 0 <= lane < 64
  */
 export function linearMfmaCInv(dim0, dim1) {
+  // register = 4*Math.floor(dim0 / 8) + dim0 % 4
+  // lane = 32*(Math.floor(dim0 / 4) % 2) + dim1
   return [((dim0 >> 1) & 12) + (dim0 & 3), 8 * (dim0 & 4) + dim1];
 }

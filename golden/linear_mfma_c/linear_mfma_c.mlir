@@ -8,6 +8,8 @@
 // 0 <= lane < 64
 // Result: 0 <= dim0 < 32, 0 <= dim1 < 32
 func.func @linear_mfma_c_apply(%register: i32, %lane: i32) -> (i32, i32) {
+  // dim0 = 8*(register / 4) + 4*(lane / 32) + register % 4
+  // dim1 = lane % 32
   %c5_i32 = arith.constant 5 : i32
   %c2_i32 = arith.constant 2 : i32
   %c4_i32 = arith.constant 4 : i32
@@ -26,6 +28,8 @@ func.func @linear_mfma_c_apply(%register: i32, %lane: i32) -> (i32, i32) {
 // 0 <= dim1 < 32
 // Result: 0 <= register < 16, 0 <= lane < 64
 func.func @linear_mfma_c_inv(%dim0: i32, %dim1: i32) -> (i32, i32) {
+  // register = 4*(dim0 / 8) + dim0 % 4
+  // lane = 32*(dim0 / 4 % 2) + dim1
   %c1_i32 = arith.constant 1 : i32
   %c12_i32 = arith.constant 12 : i32
   %c3_i32 = arith.constant 3 : i32

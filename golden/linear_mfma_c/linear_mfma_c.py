@@ -16,6 +16,7 @@ def linear_mfma_c_apply(register: int, lane: int) -> tuple[int, int]:
     Returns:
         0 <= dim0 < 32, 0 <= dim1 < 32
     """
+    # dim0 = 8*(register // 4) + 4*(lane // 32) + register % 4
     return 4 * (lane // 32 + register // 4) + register, lane % 32
 
 

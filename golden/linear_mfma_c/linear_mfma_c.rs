@@ -12,6 +12,8 @@
 #[must_use]
 #[inline]
 pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
+    // dim0 = 8*(register / 4) + 4*(lane / 32) + register % 4
+    // dim1 = lane % 32
     (4 * ((lane >> 5) + (register >> 2)) + register, lane & 0x1f)
 }
 
@@ -25,5 +27,7 @@ pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
 #[must_use]
 #[inline]
 pub const fn inv(dim0: i32, dim1: i32) -> (i32, i32) {
+    // register = 4*(dim0 / 8) + dim0 % 4
+    // lane = 32*(dim0 / 4 % 2) + dim1
     (((dim0 >> 1) & 0xc) + (dim0 & 3), 8 * (dim0 & 4) + dim1)
 }

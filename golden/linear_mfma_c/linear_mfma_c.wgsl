@@ -17,6 +17,8 @@ struct LinearMfmaCApplyResult {
 /// Result: 0 <= dim0 < 32, 0 <= dim1 < 32
 /// Renamed: register is register_v here
 fn linearMfmaCApply(register_v: i32, lane: i32) -> LinearMfmaCApplyResult {
+  // dim0 = 8*(register_v / 4) + 4*(lane / 32) + register_v % 4
+  // dim1 = lane % 32
   return LinearMfmaCApplyResult(4 * ((lane >> 5u) + (register_v >> 2u)) + register_v, lane & 31);
 }
 
@@ -32,5 +34,7 @@ struct LinearMfmaCInvResult {
 /// Result: 0 <= register_v < 16, 0 <= lane < 64
 /// Renamed: register is register_v here
 fn linearMfmaCInv(dim0: i32, dim1: i32) -> LinearMfmaCInvResult {
+  // register_v = 4*(dim0 / 8) + dim0 % 4
+  // lane = 32*(dim0 / 4 % 2) + dim1
   return LinearMfmaCInvResult(((dim0 >> 1u) & 12) + (dim0 & 3), 8 * (dim0 & 4) + dim1);
 }

@@ -20,6 +20,8 @@ def linear_mfma_c_apply(register, lane):
     Returns:
         0 <= dim0 < 32, 0 <= dim1 < 32
     """
+    # dim0 = 8*(register // 4) + 4*(lane // 32) + register % 4
+    # dim1 = lane % 32
     return 4 * ((lane >> 5) + (register >> 2)) + register, lane & 31
 
 
@@ -34,4 +36,6 @@ def linear_mfma_c_inv(dim0, dim1):
     Returns:
         0 <= register < 16, 0 <= lane < 64
     """
+    # register = 4*(dim0 // 8) + dim0 % 4
+    # lane = 32*(dim0 // 4 % 2) + dim1
     return ((dim0 >> 1) & 12) + (dim0 & 3), 8 * (dim0 & 4) + dim1

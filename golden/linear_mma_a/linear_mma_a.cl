@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_MMA_A_CL
-#define LEGO_LINEAR_MMA_A_CL 0x2012e530
+#define LEGO_LINEAR_MMA_A_CL 0x4443be3b
 
 /// The result of linear_mma_a_apply.
 typedef struct linear_mma_a_apply_result {
@@ -17,6 +17,8 @@ typedef struct linear_mma_a_apply_result {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 16
 /// @note Renamed: register is register_v here
 static inline linear_mma_a_apply_result linear_mma_a_apply(int register_v, int lane) {
+  // dim0 = 8*(register_v / 2 % 2) + lane / 4
+  // dim1 = 8*(register_v / 4) + 2*(lane % 4) + register_v % 2
   // dim1: The bits register_v[2] lane[1:0] register_v[0], highest first.
   const linear_mma_a_apply_result result = {
       ((register_v << 2) & 8) | (lane >> 2),
@@ -37,6 +39,8 @@ typedef struct linear_mma_a_inv_result {
 /// @return 0 <= register_v < 8, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline linear_mma_a_inv_result linear_mma_a_inv(int dim0, int dim1) {
+  // register_v = 4*(dim1 / 8) + 2*(dim0 / 8) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2 % 4
   const int dim1_div_2 = dim1 >> 1;
   const linear_mma_a_inv_result result = {
       (dim1_div_2 & 4) + 2 * ((dim0 >> 3) - dim1_div_2) + dim1,
@@ -45,6 +49,6 @@ static inline linear_mma_a_inv_result linear_mma_a_inv(int dim0, int dim1) {
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_A_CL != 0x2012e530
+#elif LEGO_LINEAR_MMA_A_CL != 0x4443be3b
 #error two different units are named linear_mma_a; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_CL

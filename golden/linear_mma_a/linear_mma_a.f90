@@ -16,6 +16,8 @@ contains
   elemental subroutine linear_mma_a_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
+    ! dim0 = 8*mod(register / 2, 2) + lane / 4
+    ! dim1 = 8*(register / 4) + 2*mod(lane, 4) + mod(register, 2)
     ! dim1: The bits register[2] lane[1:0] register[0], highest first.
     dim0 = ior(iand(shiftl(register, 2), 8_int32), shifta(lane, 2))
     dim1 = ior(iand(shiftl(lane, 1), 6_int32), iand(register + 4_int32, 9_int32))
@@ -29,6 +31,8 @@ contains
     integer(int32), intent(in) :: dim0, dim1
     integer(int32), intent(out) :: register, lane
     integer(int32) :: dim1_div_2
+    ! register = 4*(dim1 / 8) + 2*(dim0 / 8) + mod(dim1, 2)
+    ! lane = 4*mod(dim0, 8) + mod(dim1 / 2, 4)
     dim1_div_2 = shifta(dim1, 1)
     register = iand(dim1_div_2, 4_int32) + 2 * (shifta(dim0, 3) - dim1_div_2) + dim1
     lane = 4 * iand(dim0, 7_int32) + iand(dim1_div_2, 3_int32)

@@ -6,13 +6,15 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_MMA_A_GLSL
-#define LEGO_LINEAR_MMA_A_GLSL 0x28706da4
+#define LEGO_LINEAR_MMA_A_GLSL 0x255523ee
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 8
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 16
 void linearMmaAApply(int register, int lane, out int dim0, out int dim1) {
+  // dim0 = 8*(register / 2 % 2) + lane / 4
+  // dim1 = 8*(register / 4) + 2*(lane % 4) + register % 2
   // dim1: The bits register[2] lane[1:0] register[0], highest first.
   dim0 = ((register << 2) & 8) | (lane >> 2);
   dim1 = ((lane << 1) & 6) | ((register + 4) & 9);
@@ -30,6 +32,8 @@ ivec2 linearMmaAApply(ivec2 index) {
 // 0 <= dim1 < 16
 // Result: 0 <= register < 8, 0 <= lane < 32
 void linearMmaAInv(int dim0, int dim1, out int register, out int lane) {
+  // register = 4*(dim1 / 8) + 2*(dim0 / 8) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2 % 4
   int dim1Div2 = dim1 >> 1;
   register = (dim1Div2 & 4) + 2 * ((dim0 >> 3) - dim1Div2) + dim1;
   lane = 4 * (dim0 & 7) + (dim1Div2 & 3);
@@ -42,6 +46,6 @@ ivec2 linearMmaAInv(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_A_GLSL != 0x28706da4
+#elif LEGO_LINEAR_MMA_A_GLSL != 0x255523ee
 #error two different units are named linear_mma_a; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_GLSL

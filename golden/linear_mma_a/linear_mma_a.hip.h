@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_MMA_A_HIP_H
-#define LEGO_LINEAR_MMA_A_HIP_H 0x0e069be0
+#define LEGO_LINEAR_MMA_A_HIP_H 0x0a1cc218
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -26,6 +26,8 @@ struct linear_mma_a_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_mma_a_apply_result linear_mma_a_apply(
     int register_v, int lane) noexcept {
+  // dim0 = 8*(register_v / 2 % 2) + lane / 4
+  // dim1 = 8*(register_v / 4) + 2*(lane % 4) + register_v % 2
   // dim1: The bits register_v[2] lane[1:0] register_v[0], highest first.
   return {((register_v << 2) & 8) | (lane >> 2), ((lane << 1) & 6) | ((register_v + 4) & 9)};
 }
@@ -43,6 +45,8 @@ struct linear_mma_a_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_mma_a_inv_result linear_mma_a_inv(
     int dim0, int dim1) noexcept {
+  // register_v = 4*(dim1 / 8) + 2*(dim0 / 8) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2 % 4
   const int dim1_div_2 = dim1 >> 1;
   return {
       (dim1_div_2 & 4) + 2 * ((dim0 >> 3) - dim1_div_2) + dim1,
@@ -50,6 +54,6 @@ struct linear_mma_a_inv_result {
   };
 }
 
-#elif LEGO_LINEAR_MMA_A_HIP_H != 0x0e069be0
+#elif LEGO_LINEAR_MMA_A_HIP_H != 0x0a1cc218
 #error two different units are named linear_mma_a; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_HIP_H

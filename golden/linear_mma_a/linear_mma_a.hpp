@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_MMA_A_HPP
-#define LEGO_LINEAR_MMA_A_HPP 0x03818ca4
+#define LEGO_LINEAR_MMA_A_HPP 0x1039a98a
 
 #include <cstdint>
 
@@ -22,6 +22,8 @@ struct linear_mma_a_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_mma_a_apply_result linear_mma_a_apply(
     std::int32_t register_v, std::int32_t lane) noexcept {
+  // dim0 = 8*(register_v / 2 % 2) + lane / 4
+  // dim1 = 8*(register_v / 4) + 2*(lane % 4) + register_v % 2
   // dim1: The bits register_v[2] lane[1:0] register_v[0], highest first.
   return {((register_v << 2) & 8) | (lane >> 2), ((lane << 1) & 6) | ((register_v + 4) & 9)};
 }
@@ -39,6 +41,8 @@ struct linear_mma_a_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_mma_a_inv_result linear_mma_a_inv(
     std::int32_t dim0, std::int32_t dim1) noexcept {
+  // register_v = 4*(dim1 / 8) + 2*(dim0 / 8) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2 % 4
   const std::int32_t dim1_div_2 = dim1 >> 1;
   return {
       (dim1_div_2 & 4) + 2 * ((dim0 >> 3) - dim1_div_2) + dim1,
@@ -48,6 +52,6 @@ struct linear_mma_a_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_MMA_A_HPP != 0x03818ca4
+#elif LEGO_LINEAR_MMA_A_HPP != 0x1039a98a
 #error two different units are named linear_mma_a; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_HPP

@@ -16,6 +16,8 @@ export linear_mma_a_apply, linear_mma_a_inv
 """
 @inline function linear_mma_a_apply(register::Ti,
     lane::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # dim0 = 8*(div(register, 2) % 2) + div(lane, 4)
+    # dim1 = 8*div(register, 4) + 2*(lane % 4) + register % 2
     # dim1: The bits register[2] lane[1:0] register[0], highest first.
     return (((register << 2) & Ti(8)) | (lane >> 2),
         ((lane << 1) & Ti(6)) | ((register + Ti(4)) & Ti(9)))
@@ -36,6 +38,8 @@ end
 """
 @inline function linear_mma_a_inv(dim0::Ti,
     dim1::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # register = 4*div(dim1, 8) + 2*div(dim0, 8) + dim1 % 2
+    # lane = 4*(dim0 % 8) + div(dim1, 2) % 4
     dim1_div_2 = dim1 >> 1
     return ((dim1_div_2 & Ti(4)) + Ti(2) * ((dim0 >> 3) - dim1_div_2) + dim1,
         Ti(4) * (dim0 & Ti(7)) + (dim1_div_2 & Ti(3)))

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_MMA_A_METAL
-#define LEGO_LINEAR_MMA_A_METAL 0x729c5442
+#define LEGO_LINEAR_MMA_A_METAL 0x04add005
 
 #include <metal_stdlib>
 
@@ -19,6 +19,8 @@ struct LinearMmaAApplyResult {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 16
 /// @note Renamed: register is register_v here
 static inline LinearMmaAApplyResult linearMmaAApply(int register_v, int lane) {
+  // dim0 = 8*(register_v / 2 % 2) + lane / 4
+  // dim1 = 8*(register_v / 4) + 2*(lane % 4) + register_v % 2
   // dim1: The bits register_v[2] lane[1:0] register_v[0], highest first.
   return {((register_v << 2) & 8) | (lane >> 2), ((lane << 1) & 6) | ((register_v + 4) & 9)};
 }
@@ -35,10 +37,12 @@ struct LinearMmaAInvResult {
 /// @return 0 <= register_v < 8, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline LinearMmaAInvResult linearMmaAInv(int dim0, int dim1) {
+  // register_v = 4*(dim1 / 8) + 2*(dim0 / 8) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2 % 4
   const int dim1Div2 = dim1 >> 1;
   return {(dim1Div2 & 4) + 2 * ((dim0 >> 3) - dim1Div2) + dim1, 4 * (dim0 & 7) + (dim1Div2 & 3)};
 }
 
-#elif LEGO_LINEAR_MMA_A_METAL != 0x729c5442
+#elif LEGO_LINEAR_MMA_A_METAL != 0x04add005
 #error two different units are named linear_mma_a; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_METAL

@@ -10,6 +10,8 @@
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 16, 0 <= dim1 < 16
  */
 export function linearMmaAApply(register, lane) {
+  // dim0 = 8*(Math.floor(register / 2) % 2) + Math.floor(lane / 4)
+  // dim1 = 8*Math.floor(register / 4) + 2*(lane % 4) + register % 2
   return [((register << 2) & 8) | (lane >> 2), ((lane << 1) & 6) | ((register + 4) & 9)];
 }
 
@@ -21,6 +23,8 @@ export function linearMmaAApply(register, lane) {
  * @returns {[register: number, lane: number]} 0 <= register < 8, 0 <= lane < 32
  */
 export function linearMmaAInv(dim0, dim1) {
+  // register = 4*Math.floor(dim1 / 8) + 2*Math.floor(dim0 / 8) + dim1 % 2
+  // lane = 4*(dim0 % 8) + Math.floor(dim1 / 2) % 4
   const dim1Div2 = dim1 >> 1;
   return [(dim1Div2 & 4) + 2 * ((dim0 >> 3) - dim1Div2) + dim1, 4 * (dim0 & 7) + (dim1Div2 & 3)];
 }

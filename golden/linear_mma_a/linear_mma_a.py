@@ -16,6 +16,8 @@ def linear_mma_a_apply(register: int, lane: int) -> tuple[int, int]:
     Returns:
         0 <= dim0 < 16, 0 <= dim1 < 16
     """
+    # dim0 = 8*(register // 2 % 2) + lane // 4
+    # dim1 = 8*(register // 4) + 2*(lane % 4) + register % 2
     register_mod_2 = register % 2
     register_mod_4 = register % 4
     return (

@@ -12,6 +12,8 @@
 #[must_use]
 #[inline]
 pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
+    // dim0 = 8*(register / 2 % 2) + lane / 4
+    // dim1 = 8*(register / 4) + 2*(lane % 4) + register % 2
     // dim1: The bits register[2] lane[1:0] register[0], highest first.
     (
         ((register << 2) & 8) | (lane >> 2),
@@ -29,6 +31,8 @@ pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
 #[must_use]
 #[inline]
 pub const fn inv(dim0: i32, dim1: i32) -> (i32, i32) {
+    // register = 4*(dim1 / 8) + 2*(dim0 / 8) + dim1 % 2
+    // lane = 4*(dim0 % 8) + dim1 / 2 % 4
     let dim1_div_2 = dim1 >> 1;
     (
         (dim1_div_2 & 4) + 2 * ((dim0 >> 3) - dim1_div_2) + dim1,

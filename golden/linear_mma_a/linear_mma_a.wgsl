@@ -17,6 +17,8 @@ struct LinearMmaAApplyResult {
 /// Result: 0 <= dim0 < 16, 0 <= dim1 < 16
 /// Renamed: register is register_v here
 fn linearMmaAApply(register_v: i32, lane: i32) -> LinearMmaAApplyResult {
+  // dim0 = 8*(register_v / 2 % 2) + lane / 4
+  // dim1 = 8*(register_v / 4) + 2*(lane % 4) + register_v % 2
   // dim1: The bits register_v[2] lane[1:0] register_v[0], highest first.
   return LinearMmaAApplyResult(
       ((register_v << 2u) & 8) | (lane >> 2u), ((lane << 1u) & 6) | ((register_v + 4) & 9));
@@ -34,6 +36,8 @@ struct LinearMmaAInvResult {
 /// Result: 0 <= register_v < 8, 0 <= lane < 32
 /// Renamed: register is register_v here
 fn linearMmaAInv(dim0: i32, dim1: i32) -> LinearMmaAInvResult {
+  // register_v = 4*(dim1 / 8) + 2*(dim0 / 8) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2 % 4
   let dim1Div2 = dim1 >> 1u;
   return LinearMmaAInvResult(
       (dim1Div2 & 4) + 2 * ((dim0 >> 3u) - dim1Div2) + dim1, 4 * (dim0 & 7) + (dim1Div2 & 3));

@@ -18,6 +18,8 @@ def linear_mma_a_apply(register, lane):
     Returns:
         0 <= dim0 < 16, 0 <= dim1 < 16
     """
+    # dim0 = 8*(register // 2 % 2) + lane // 4
+    # dim1 = 8*(register // 4) + 2*(lane % 4) + register % 2
     # dim1: The bits register[2] lane[1:0] register[0], highest first.
     return ((register << 2) & 8) | (lane >> 2), ((lane << 1) & 6) | ((register + 4) & 9)
 
@@ -32,6 +34,8 @@ def linear_mma_a_inv(dim0, dim1):
     Returns:
         0 <= register < 8, 0 <= lane < 32
     """
+    # register = 4*(dim1 // 8) + 2*(dim0 // 8) + dim1 % 2
+    # lane = 4*(dim0 % 8) + dim1 // 2 % 4
     dim1_div_2 = dim1 >> 1
     return (
         (dim1_div_2 & 4) + 2 * ((dim0 >> 3) - dim1_div_2) + dim1,

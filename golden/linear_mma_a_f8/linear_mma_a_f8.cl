@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (8, 0), (0, 16)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)]}, out={'dim0': 16, 'dim1': 32})
 #ifndef LEGO_LINEAR_MMA_A_F8_CL
-#define LEGO_LINEAR_MMA_A_F8_CL 0x603964ab
+#define LEGO_LINEAR_MMA_A_F8_CL 0x7f0c6c14
 
 /// The result of linear_mma_a_f8_apply.
 typedef struct linear_mma_a_f8_apply_result {
@@ -17,6 +17,8 @@ typedef struct linear_mma_a_f8_apply_result {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 32
 /// @note Renamed: register is register_v here
 static inline linear_mma_a_f8_apply_result linear_mma_a_f8_apply(int register_v, int lane) {
+  // dim0 = 8*(register_v / 4 % 2) + lane / 4
+  // dim1 = 16*(register_v / 8) + 4*(lane % 4) + register_v % 4
   // dim1: The bits register_v[3] lane[1:0] register_v[1:0], highest first.
   const linear_mma_a_f8_apply_result result = {
       ((register_v << 1) & 8) | (lane >> 2),
@@ -37,6 +39,8 @@ typedef struct linear_mma_a_f8_inv_result {
 /// @return 0 <= register_v < 16, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline linear_mma_a_f8_inv_result linear_mma_a_f8_inv(int dim0, int dim1) {
+  // register_v = 8*(dim1 / 16) + 4*(dim0 / 8) + dim1 % 4
+  // lane = 4*(dim0 % 8) + dim1 / 4 % 4
   const linear_mma_a_f8_inv_result result = {
       8 * (dim1 >> 4) + 4 * (dim0 >> 3) + (dim1 & 3),
       4 * (dim0 & 7) + ((dim1 >> 2) & 3),
@@ -44,6 +48,6 @@ static inline linear_mma_a_f8_inv_result linear_mma_a_f8_inv(int dim0, int dim1)
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_A_F8_CL != 0x603964ab
+#elif LEGO_LINEAR_MMA_A_F8_CL != 0x7f0c6c14
 #error two different units are named linear_mma_a_f8; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_F8_CL

@@ -16,6 +16,8 @@ contains
   elemental subroutine linear_mma_a_f8_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
+    ! dim0 = 8*mod(register / 4, 2) + lane / 4
+    ! dim1 = 16*(register / 8) + 4*mod(lane, 4) + mod(register, 4)
     ! dim1: The bits register[3] lane[1:0] register[1:0], highest first.
     dim0 = ior(iand(shiftl(register, 1), 8_int32), shifta(lane, 2))
     dim1 = ior(iand(shiftl(lane, 2), 12_int32), iand(register + 8_int32, 19_int32))
@@ -28,6 +30,8 @@ contains
   elemental subroutine linear_mma_a_f8_inv(dim0, dim1, register, lane)
     integer(int32), intent(in) :: dim0, dim1
     integer(int32), intent(out) :: register, lane
+    ! register = 8*(dim1 / 16) + 4*(dim0 / 8) + mod(dim1, 4)
+    ! lane = 4*mod(dim0, 8) + mod(dim1 / 4, 4)
     register = 8 * shifta(dim1, 4) + 4 * shifta(dim0, 3) + iand(dim1, 3_int32)
     lane = 4 * iand(dim0, 7_int32) + iand(shifta(dim1, 2), 3_int32)
   end subroutine linear_mma_a_f8_inv

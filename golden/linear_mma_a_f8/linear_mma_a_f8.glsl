@@ -6,13 +6,15 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_MMA_A_F8_GLSL
-#define LEGO_LINEAR_MMA_A_F8_GLSL 0x75cdaf35
+#define LEGO_LINEAR_MMA_A_F8_GLSL 0x6e8a2798
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 16
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 32
 void linearMmaAF8Apply(int register, int lane, out int dim0, out int dim1) {
+  // dim0 = 8*(register / 4 % 2) + lane / 4
+  // dim1 = 16*(register / 8) + 4*(lane % 4) + register % 4
   // dim1: The bits register[3] lane[1:0] register[1:0], highest first.
   dim0 = ((register << 1) & 8) | (lane >> 2);
   dim1 = ((lane << 2) & 12) | ((register + 8) & 0x13);
@@ -30,6 +32,8 @@ ivec2 linearMmaAF8Apply(ivec2 index) {
 // 0 <= dim1 < 32
 // Result: 0 <= register < 16, 0 <= lane < 32
 void linearMmaAF8Inv(int dim0, int dim1, out int register, out int lane) {
+  // register = 8*(dim1 / 16) + 4*(dim0 / 8) + dim1 % 4
+  // lane = 4*(dim0 % 8) + dim1 / 4 % 4
   register = 8 * (dim1 >> 4) + 4 * (dim0 >> 3) + (dim1 & 3);
   lane = 4 * (dim0 & 7) + ((dim1 >> 2) & 3);
 }
@@ -41,6 +45,6 @@ ivec2 linearMmaAF8Inv(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_A_F8_GLSL != 0x75cdaf35
+#elif LEGO_LINEAR_MMA_A_F8_GLSL != 0x6e8a2798
 #error two different units are named linear_mma_a_f8; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_F8_GLSL

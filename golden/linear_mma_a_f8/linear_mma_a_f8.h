@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (8, 0), (0, 16)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)]}, out={'dim0': 16, 'dim1': 32})
 #ifndef LEGO_LINEAR_MMA_A_F8_H
-#define LEGO_LINEAR_MMA_A_F8_H 0x73756172
+#define LEGO_LINEAR_MMA_A_F8_H 0x5a9e6cd1
 
 #include <stdint.h>
 
@@ -19,6 +19,8 @@ typedef struct linear_mma_a_f8_apply_result {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 32
 /// @note Renamed: register is register_v here
 static inline linear_mma_a_f8_apply_result linear_mma_a_f8_apply(int32_t register_v, int32_t lane) {
+  // dim0 = 8*(register_v / 4 % 2) + lane / 4
+  // dim1 = 16*(register_v / 8) + 4*(lane % 4) + register_v % 4
   // dim1: The bits register_v[3] lane[1:0] register_v[1:0], highest first.
   const linear_mma_a_f8_apply_result result = {
       ((register_v << 1) & 8) | (lane >> 2),
@@ -39,6 +41,8 @@ typedef struct linear_mma_a_f8_inv_result {
 /// @return 0 <= register_v < 16, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline linear_mma_a_f8_inv_result linear_mma_a_f8_inv(int32_t dim0, int32_t dim1) {
+  // register_v = 8*(dim1 / 16) + 4*(dim0 / 8) + dim1 % 4
+  // lane = 4*(dim0 % 8) + dim1 / 4 % 4
   const linear_mma_a_f8_inv_result result = {
       8 * (dim1 >> 4) + 4 * (dim0 >> 3) + (dim1 & 3),
       4 * (dim0 & 7) + ((dim1 >> 2) & 3),
@@ -46,6 +50,6 @@ static inline linear_mma_a_f8_inv_result linear_mma_a_f8_inv(int32_t dim0, int32
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_A_F8_H != 0x73756172
+#elif LEGO_LINEAR_MMA_A_F8_H != 0x5a9e6cd1
 #error two different units are named linear_mma_a_f8; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_F8_H

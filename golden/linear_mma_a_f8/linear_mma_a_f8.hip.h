@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (8, 0), (0, 16)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)]}, out={'dim0': 16, 'dim1': 32})
 #ifndef LEGO_LINEAR_MMA_A_F8_HIP_H
-#define LEGO_LINEAR_MMA_A_F8_HIP_H 0x799c4af7
+#define LEGO_LINEAR_MMA_A_F8_HIP_H 0x0ac10204
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -26,6 +26,8 @@ struct linear_mma_a_f8_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_mma_a_f8_apply_result linear_mma_a_f8_apply(
     int register_v, int lane) noexcept {
+  // dim0 = 8*(register_v / 4 % 2) + lane / 4
+  // dim1 = 16*(register_v / 8) + 4*(lane % 4) + register_v % 4
   // dim1: The bits register_v[3] lane[1:0] register_v[1:0], highest first.
   return {((register_v << 1) & 8) | (lane >> 2), ((lane << 2) & 12) | ((register_v + 8) & 0x13)};
 }
@@ -43,9 +45,11 @@ struct linear_mma_a_f8_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_mma_a_f8_inv_result linear_mma_a_f8_inv(
     int dim0, int dim1) noexcept {
+  // register_v = 8*(dim1 / 16) + 4*(dim0 / 8) + dim1 % 4
+  // lane = 4*(dim0 % 8) + dim1 / 4 % 4
   return {8 * (dim1 >> 4) + 4 * (dim0 >> 3) + (dim1 & 3), 4 * (dim0 & 7) + ((dim1 >> 2) & 3)};
 }
 
-#elif LEGO_LINEAR_MMA_A_F8_HIP_H != 0x799c4af7
+#elif LEGO_LINEAR_MMA_A_F8_HIP_H != 0x0ac10204
 #error two different units are named linear_mma_a_f8; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_F8_HIP_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (8, 0), (0, 16)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)]}, out={'dim0': 16, 'dim1': 32})
 #ifndef LEGO_LINEAR_MMA_A_F8_HPP
-#define LEGO_LINEAR_MMA_A_F8_HPP 0x09795321
+#define LEGO_LINEAR_MMA_A_F8_HPP 0x6784efde
 
 #include <cstdint>
 
@@ -22,6 +22,8 @@ struct linear_mma_a_f8_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_mma_a_f8_apply_result linear_mma_a_f8_apply(
     std::int32_t register_v, std::int32_t lane) noexcept {
+  // dim0 = 8*(register_v / 4 % 2) + lane / 4
+  // dim1 = 16*(register_v / 8) + 4*(lane % 4) + register_v % 4
   // dim1: The bits register_v[3] lane[1:0] register_v[1:0], highest first.
   return {((register_v << 1) & 8) | (lane >> 2), ((lane << 2) & 12) | ((register_v + 8) & 0x13)};
 }
@@ -39,11 +41,13 @@ struct linear_mma_a_f8_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_mma_a_f8_inv_result linear_mma_a_f8_inv(
     std::int32_t dim0, std::int32_t dim1) noexcept {
+  // register_v = 8*(dim1 / 16) + 4*(dim0 / 8) + dim1 % 4
+  // lane = 4*(dim0 % 8) + dim1 / 4 % 4
   return {8 * (dim1 >> 4) + 4 * (dim0 >> 3) + (dim1 & 3), 4 * (dim0 & 7) + ((dim1 >> 2) & 3)};
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_MMA_A_F8_HPP != 0x09795321
+#elif LEGO_LINEAR_MMA_A_F8_HPP != 0x6784efde
 #error two different units are named linear_mma_a_f8; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_F8_HPP

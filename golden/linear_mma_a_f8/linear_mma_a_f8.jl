@@ -16,6 +16,8 @@ export linear_mma_a_f8_apply, linear_mma_a_f8_inv
 """
 @inline function linear_mma_a_f8_apply(register::Ti,
     lane::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # dim0 = 8*(div(register, 4) % 2) + div(lane, 4)
+    # dim1 = 16*div(register, 8) + 4*(lane % 4) + register % 4
     # dim1: The bits register[3] lane[1:0] register[1:0], highest first.
     return (((register << 1) & Ti(8)) | (lane >> 2),
         ((lane << 2) & Ti(12)) | ((register + Ti(8)) & Ti(19)))
@@ -36,6 +38,8 @@ end
 """
 @inline function linear_mma_a_f8_inv(dim0::Ti,
     dim1::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # register = 8*div(dim1, 16) + 4*div(dim0, 8) + dim1 % 4
+    # lane = 4*(dim0 % 8) + div(dim1, 4) % 4
     return (Ti(8) * (dim1 >> 4) + Ti(4) * (dim0 >> 3) + (dim1 & Ti(3)),
         Ti(4) * (dim0 & Ti(7)) + ((dim1 >> 2) & Ti(3)))
 end

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (8, 0), (0, 16)], 'lane': [(0, 4), (0, 8), (1, 0), (2, 0),
 // (4, 0)]}, out={'dim0': 16, 'dim1': 32})
 #ifndef LEGO_LINEAR_MMA_A_F8_METAL
-#define LEGO_LINEAR_MMA_A_F8_METAL 0x78195e75
+#define LEGO_LINEAR_MMA_A_F8_METAL 0x30a027dc
 
 #include <metal_stdlib>
 
@@ -19,6 +19,8 @@ struct LinearMmaAF8ApplyResult {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 32
 /// @note Renamed: register is register_v here
 static inline LinearMmaAF8ApplyResult linearMmaAF8Apply(int register_v, int lane) {
+  // dim0 = 8*(register_v / 4 % 2) + lane / 4
+  // dim1 = 16*(register_v / 8) + 4*(lane % 4) + register_v % 4
   // dim1: The bits register_v[3] lane[1:0] register_v[1:0], highest first.
   return {((register_v << 1) & 8) | (lane >> 2), ((lane << 2) & 12) | ((register_v + 8) & 0x13)};
 }
@@ -35,9 +37,11 @@ struct LinearMmaAF8InvResult {
 /// @return 0 <= register_v < 16, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline LinearMmaAF8InvResult linearMmaAF8Inv(int dim0, int dim1) {
+  // register_v = 8*(dim1 / 16) + 4*(dim0 / 8) + dim1 % 4
+  // lane = 4*(dim0 % 8) + dim1 / 4 % 4
   return {8 * (dim1 >> 4) + 4 * (dim0 >> 3) + (dim1 & 3), 4 * (dim0 & 7) + ((dim1 >> 2) & 3)};
 }
 
-#elif LEGO_LINEAR_MMA_A_F8_METAL != 0x78195e75
+#elif LEGO_LINEAR_MMA_A_F8_METAL != 0x30a027dc
 #error two different units are named linear_mma_a_f8; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_A_F8_METAL

@@ -10,6 +10,8 @@
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 16, 0 <= dim1 < 32
  */
 export function linearMmaAF8Apply(register, lane) {
+  // dim0 = 8*(Math.floor(register / 4) % 2) + Math.floor(lane / 4)
+  // dim1 = 16*Math.floor(register / 8) + 4*(lane % 4) + register % 4
   return [((register << 1) & 8) | (lane >> 2), ((lane << 2) & 12) | ((register + 8) & 0x13)];
 }
 
@@ -21,5 +23,7 @@ export function linearMmaAF8Apply(register, lane) {
  * @returns {[register: number, lane: number]} 0 <= register < 16, 0 <= lane < 32
  */
 export function linearMmaAF8Inv(dim0, dim1) {
+  // register = 8*Math.floor(dim1 / 16) + 4*Math.floor(dim0 / 8) + dim1 % 4
+  // lane = 4*(dim0 % 8) + Math.floor(dim1 / 4) % 4
   return [8 * (dim1 >> 4) + 4 * (dim0 >> 3) + (dim1 & 3), 4 * (dim0 & 7) + ((dim1 >> 2) & 3)];
 }

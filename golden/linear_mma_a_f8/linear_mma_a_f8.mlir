@@ -8,6 +8,8 @@
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 32
 func.func @linear_mma_a_f8_apply(%register: i32, %lane: i32) -> (i32, i32) {
+  // dim0 = 8*(register / 4 % 2) + lane / 4
+  // dim1 = 16*(register / 8) + 4*(lane % 4) + register % 4
   %c1_i32 = arith.constant 1 : i32
   %c8_i32 = arith.constant 8 : i32
   %c2_i32 = arith.constant 2 : i32
@@ -30,6 +32,8 @@ func.func @linear_mma_a_f8_apply(%register: i32, %lane: i32) -> (i32, i32) {
 // 0 <= dim1 < 32
 // Result: 0 <= register < 16, 0 <= lane < 32
 func.func @linear_mma_a_f8_inv(%dim0: i32, %dim1: i32) -> (i32, i32) {
+  // register = 8*(dim1 / 16) + 4*(dim0 / 8) + dim1 % 4
+  // lane = 4*(dim0 % 8) + dim1 / 4 % 4
   %c4_i32 = arith.constant 4 : i32
   %c8_i32 = arith.constant 8 : i32
   %c3_i32 = arith.constant 3 : i32

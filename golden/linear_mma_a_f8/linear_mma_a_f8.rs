@@ -12,6 +12,8 @@
 #[must_use]
 #[inline]
 pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
+    // dim0 = 8*(register / 4 % 2) + lane / 4
+    // dim1 = 16*(register / 8) + 4*(lane % 4) + register % 4
     // dim1: The bits register[3] lane[1:0] register[1:0], highest first.
     (
         ((register << 1) & 8) | (lane >> 2),
@@ -29,6 +31,8 @@ pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
 #[must_use]
 #[inline]
 pub const fn inv(dim0: i32, dim1: i32) -> (i32, i32) {
+    // register = 8*(dim1 / 16) + 4*(dim0 / 8) + dim1 % 4
+    // lane = 4*(dim0 % 8) + dim1 / 4 % 4
     (
         8 * (dim1 >> 4) + 4 * (dim0 >> 3) + (dim1 & 3),
         4 * (dim0 & 7) + ((dim1 >> 2) & 3),

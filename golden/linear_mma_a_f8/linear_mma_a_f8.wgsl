@@ -17,6 +17,8 @@ struct LinearMmaAF8ApplyResult {
 /// Result: 0 <= dim0 < 16, 0 <= dim1 < 32
 /// Renamed: register is register_v here
 fn linearMmaAF8Apply(register_v: i32, lane: i32) -> LinearMmaAF8ApplyResult {
+  // dim0 = 8*(register_v / 4 % 2) + lane / 4
+  // dim1 = 16*(register_v / 8) + 4*(lane % 4) + register_v % 4
   // dim1: The bits register_v[3] lane[1:0] register_v[1:0], highest first.
   return LinearMmaAF8ApplyResult(
       ((register_v << 1u) & 8) | (lane >> 2u), ((lane << 2u) & 12) | ((register_v + 8) & 0x13));
@@ -34,6 +36,8 @@ struct LinearMmaAF8InvResult {
 /// Result: 0 <= register_v < 16, 0 <= lane < 32
 /// Renamed: register is register_v here
 fn linearMmaAF8Inv(dim0: i32, dim1: i32) -> LinearMmaAF8InvResult {
+  // register_v = 8*(dim1 / 16) + 4*(dim0 / 8) + dim1 % 4
+  // lane = 4*(dim0 % 8) + dim1 / 4 % 4
   return LinearMmaAF8InvResult(
       8 * (dim1 >> 4u) + 4 * (dim0 >> 3u) + (dim1 & 3), 4 * (dim0 & 7) + ((dim1 >> 2u) & 3));
 }

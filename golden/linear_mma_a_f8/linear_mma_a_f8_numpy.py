@@ -18,6 +18,8 @@ def linear_mma_a_f8_apply(register, lane):
     Returns:
         0 <= dim0 < 16, 0 <= dim1 < 32
     """
+    # dim0 = 8*(register // 4 % 2) + lane // 4
+    # dim1 = 16*(register // 8) + 4*(lane % 4) + register % 4
     # dim1: The bits register[3] lane[1:0] register[1:0], highest first.
     return ((register << 1) & 8) | (lane >> 2), ((lane << 2) & 12) | ((register + 8) & 0x13)
 
@@ -32,4 +34,6 @@ def linear_mma_a_f8_inv(dim0, dim1):
     Returns:
         0 <= register < 16, 0 <= lane < 32
     """
+    # register = 8*(dim1 // 16) + 4*(dim0 // 8) + dim1 % 4
+    # lane = 4*(dim0 % 8) + dim1 // 4 % 4
     return 8 * (dim1 >> 4) + 4 * (dim0 >> 3) + (dim1 & 3), 4 * (dim0 & 7) + ((dim1 >> 2) & 3)

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_B_CL
-#define LEGO_LINEAR_MMA_B_CL 0x1cc190e9
+#define LEGO_LINEAR_MMA_B_CL 0x3d53bc45
 
 /// The result of linear_mma_b_apply.
 typedef struct linear_mma_b_apply_result {
@@ -17,6 +17,8 @@ typedef struct linear_mma_b_apply_result {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 8
 /// @note Renamed: register is register_v here
 static inline linear_mma_b_apply_result linear_mma_b_apply(int register_v, int lane) {
+  // dim0 = 8*(register_v / 2) + 2*(lane % 4) + register_v % 2
+  // dim1 = lane / 4
   // dim0: The bits register_v[1] lane[1:0] register_v[0], highest first.
   const linear_mma_b_apply_result result = {((lane << 1) & 6) | ((register_v + 6) & 9), lane >> 2};
   return result;
@@ -34,6 +36,8 @@ typedef struct linear_mma_b_inv_result {
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline linear_mma_b_inv_result linear_mma_b_inv(int dim0, int dim1) {
+  // register_v = 2*(dim0 / 8) + dim0 % 2
+  // lane = 4*dim1 + dim0 / 2 % 4
   const int dim0_div_2 = dim0 >> 1;
   const linear_mma_b_inv_result result = {
       2 * ((dim0 >> 3) - dim0_div_2) + dim0,
@@ -42,6 +46,6 @@ static inline linear_mma_b_inv_result linear_mma_b_inv(int dim0, int dim1) {
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_B_CL != 0x1cc190e9
+#elif LEGO_LINEAR_MMA_B_CL != 0x3d53bc45
 #error two different units are named linear_mma_b; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_B_CL

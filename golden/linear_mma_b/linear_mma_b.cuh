@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_B_CUH
-#define LEGO_LINEAR_MMA_B_CUH 0x08872f46
+#define LEGO_LINEAR_MMA_B_CUH 0x2da7e4ae
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -26,6 +26,8 @@ struct linear_mma_b_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_mma_b_apply_result linear_mma_b_apply(
     int register_v, int lane) noexcept {
+  // dim0 = 8*(register_v / 2) + 2*(lane % 4) + register_v % 2
+  // dim1 = lane / 4
   // dim0: The bits register_v[1] lane[1:0] register_v[0], highest first.
   return {((lane << 1) & 6) | ((register_v + 6) & 9), lane >> 2};
 }
@@ -43,10 +45,12 @@ struct linear_mma_b_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_mma_b_inv_result linear_mma_b_inv(
     int dim0, int dim1) noexcept {
+  // register_v = 2*(dim0 / 8) + dim0 % 2
+  // lane = 4*dim1 + dim0 / 2 % 4
   const int dim0_div_2 = dim0 >> 1;
   return {2 * ((dim0 >> 3) - dim0_div_2) + dim0, 4 * dim1 + (dim0_div_2 & 3)};
 }
 
-#elif LEGO_LINEAR_MMA_B_CUH != 0x08872f46
+#elif LEGO_LINEAR_MMA_B_CUH != 0x2da7e4ae
 #error two different units are named linear_mma_b; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_B_CUH

@@ -16,6 +16,8 @@ contains
   elemental subroutine linear_mma_b_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
+    ! dim0 = 8*(register / 2) + 2*mod(lane, 4) + mod(register, 2)
+    ! dim1 = lane / 4
     ! dim0: The bits register[1] lane[1:0] register[0], highest first.
     dim0 = ior(iand(shiftl(lane, 1), 6_int32), iand(register + 6_int32, 9_int32))
     dim1 = shifta(lane, 2)
@@ -29,6 +31,8 @@ contains
     integer(int32), intent(in) :: dim0, dim1
     integer(int32), intent(out) :: register, lane
     integer(int32) :: dim0_div_2
+    ! register = 2*(dim0 / 8) + mod(dim0, 2)
+    ! lane = 4*dim1 + mod(dim0 / 2, 4)
     dim0_div_2 = shifta(dim0, 1)
     register = 2 * (shifta(dim0, 3) - dim0_div_2) + dim0
     lane = 4 * dim1 + iand(dim0_div_2, 3_int32)

@@ -6,13 +6,15 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_MMA_B_GLSL
-#define LEGO_LINEAR_MMA_B_GLSL 0x1cedb8d1
+#define LEGO_LINEAR_MMA_B_GLSL 0x78698115
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 4
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 8
 void linearMmaBApply(int register, int lane, out int dim0, out int dim1) {
+  // dim0 = 8*(register / 2) + 2*(lane % 4) + register % 2
+  // dim1 = lane / 4
   // dim0: The bits register[1] lane[1:0] register[0], highest first.
   dim0 = ((lane << 1) & 6) | ((register + 6) & 9);
   dim1 = lane >> 2;
@@ -30,6 +32,8 @@ ivec2 linearMmaBApply(ivec2 index) {
 // 0 <= dim1 < 8
 // Result: 0 <= register < 4, 0 <= lane < 32
 void linearMmaBInv(int dim0, int dim1, out int register, out int lane) {
+  // register = 2*(dim0 / 8) + dim0 % 2
+  // lane = 4*dim1 + dim0 / 2 % 4
   int dim0Div2 = dim0 >> 1;
   register = 2 * ((dim0 >> 3) - dim0Div2) + dim0;
   lane = 4 * dim1 + (dim0Div2 & 3);
@@ -42,6 +46,6 @@ ivec2 linearMmaBInv(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_B_GLSL != 0x1cedb8d1
+#elif LEGO_LINEAR_MMA_B_GLSL != 0x78698115
 #error two different units are named linear_mma_b; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_B_GLSL

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_B_H
-#define LEGO_LINEAR_MMA_B_H 0x6468b794
+#define LEGO_LINEAR_MMA_B_H 0x35e39b15
 
 #include <stdint.h>
 
@@ -19,6 +19,8 @@ typedef struct linear_mma_b_apply_result {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 8
 /// @note Renamed: register is register_v here
 static inline linear_mma_b_apply_result linear_mma_b_apply(int32_t register_v, int32_t lane) {
+  // dim0 = 8*(register_v / 2) + 2*(lane % 4) + register_v % 2
+  // dim1 = lane / 4
   // dim0: The bits register_v[1] lane[1:0] register_v[0], highest first.
   const linear_mma_b_apply_result result = {((lane << 1) & 6) | ((register_v + 6) & 9), lane >> 2};
   return result;
@@ -36,6 +38,8 @@ typedef struct linear_mma_b_inv_result {
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline linear_mma_b_inv_result linear_mma_b_inv(int32_t dim0, int32_t dim1) {
+  // register_v = 2*(dim0 / 8) + dim0 % 2
+  // lane = 4*dim1 + dim0 / 2 % 4
   const int32_t dim0_div_2 = dim0 >> 1;
   const linear_mma_b_inv_result result = {
       2 * ((dim0 >> 3) - dim0_div_2) + dim0,
@@ -44,6 +48,6 @@ static inline linear_mma_b_inv_result linear_mma_b_inv(int32_t dim0, int32_t dim
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_B_H != 0x6468b794
+#elif LEGO_LINEAR_MMA_B_H != 0x35e39b15
 #error two different units are named linear_mma_b; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_B_H

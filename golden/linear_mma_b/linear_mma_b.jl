@@ -16,6 +16,8 @@ export linear_mma_b_apply, linear_mma_b_inv
 """
 @inline function linear_mma_b_apply(register::Ti,
     lane::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # dim0 = 8*div(register, 2) + 2*(lane % 4) + register % 2
+    # dim1 = div(lane, 4)
     # dim0: The bits register[1] lane[1:0] register[0], highest first.
     return (((lane << 1) & Ti(6)) | ((register + Ti(6)) & Ti(9)), lane >> 2)
 end
@@ -35,6 +37,8 @@ end
 """
 @inline function linear_mma_b_inv(dim0::Ti,
     dim1::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # register = 2*div(dim0, 8) + dim0 % 2
+    # lane = 4*dim1 + div(dim0, 2) % 4
     dim0_div_2 = dim0 >> 1
     return (Ti(2) * ((dim0 >> 3) - dim0_div_2) + dim0, Ti(4) * dim1 + (dim0_div_2 & Ti(3)))
 end

@@ -3,7 +3,7 @@
 // Linear({'register': [(1, 0), (8, 0)], 'lane': [(2, 0), (4, 0), (0, 1), (0, 2), (0, 4)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_B_METAL
-#define LEGO_LINEAR_MMA_B_METAL 0x1d33b892
+#define LEGO_LINEAR_MMA_B_METAL 0x5d6b98bf
 
 #include <metal_stdlib>
 
@@ -19,6 +19,8 @@ struct LinearMmaBApplyResult {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 8
 /// @note Renamed: register is register_v here
 static inline LinearMmaBApplyResult linearMmaBApply(int register_v, int lane) {
+  // dim0 = 8*(register_v / 2) + 2*(lane % 4) + register_v % 2
+  // dim1 = lane / 4
   // dim0: The bits register_v[1] lane[1:0] register_v[0], highest first.
   return {((lane << 1) & 6) | ((register_v + 6) & 9), lane >> 2};
 }
@@ -35,10 +37,12 @@ struct LinearMmaBInvResult {
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline LinearMmaBInvResult linearMmaBInv(int dim0, int dim1) {
+  // register_v = 2*(dim0 / 8) + dim0 % 2
+  // lane = 4*dim1 + dim0 / 2 % 4
   const int dim0Div2 = dim0 >> 1;
   return {2 * ((dim0 >> 3) - dim0Div2) + dim0, 4 * dim1 + (dim0Div2 & 3)};
 }
 
-#elif LEGO_LINEAR_MMA_B_METAL != 0x1d33b892
+#elif LEGO_LINEAR_MMA_B_METAL != 0x5d6b98bf
 #error two different units are named linear_mma_b; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_B_METAL

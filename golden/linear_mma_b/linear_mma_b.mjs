@@ -10,6 +10,8 @@
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 16, 0 <= dim1 < 8
  */
 export function linearMmaBApply(register, lane) {
+  // dim0 = 8*Math.floor(register / 2) + 2*(lane % 4) + register % 2
+  // dim1 = Math.floor(lane / 4)
   return [((lane << 1) & 6) | ((register + 6) & 9), lane >> 2];
 }
 
@@ -21,6 +23,8 @@ export function linearMmaBApply(register, lane) {
  * @returns {[register: number, lane: number]} 0 <= register < 4, 0 <= lane < 32
  */
 export function linearMmaBInv(dim0, dim1) {
+  // register = 2*Math.floor(dim0 / 8) + dim0 % 2
+  // lane = 4*dim1 + Math.floor(dim0 / 2) % 4
   const dim0Div2 = dim0 >> 1;
   return [2 * ((dim0 >> 3) - dim0Div2) + dim0, 4 * dim1 + (dim0Div2 & 3)];
 }

@@ -16,6 +16,7 @@ def linear_mma_b_apply(register: int, lane: int) -> tuple[int, int]:
     Returns:
         0 <= dim0 < 16, 0 <= dim1 < 8
     """
+    # dim0 = 8*(register // 2) + 2*(lane % 4) + register % 2
     return 6 * (register // 2) + 2 * (lane % 4) + register, lane // 4
 
 

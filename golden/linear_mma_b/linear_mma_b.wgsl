@@ -17,6 +17,8 @@ struct LinearMmaBApplyResult {
 /// Result: 0 <= dim0 < 16, 0 <= dim1 < 8
 /// Renamed: register is register_v here
 fn linearMmaBApply(register_v: i32, lane: i32) -> LinearMmaBApplyResult {
+  // dim0 = 8*(register_v / 2) + 2*(lane % 4) + register_v % 2
+  // dim1 = lane / 4
   // dim0: The bits register_v[1] lane[1:0] register_v[0], highest first.
   return LinearMmaBApplyResult(((lane << 1u) & 6) | ((register_v + 6) & 9), lane >> 2u);
 }
@@ -33,6 +35,8 @@ struct LinearMmaBInvResult {
 /// Result: 0 <= register_v < 4, 0 <= lane < 32
 /// Renamed: register is register_v here
 fn linearMmaBInv(dim0: i32, dim1: i32) -> LinearMmaBInvResult {
+  // register_v = 2*(dim0 / 8) + dim0 % 2
+  // lane = 4*dim1 + dim0 / 2 % 4
   let dim0Div2 = dim0 >> 1u;
   return LinearMmaBInvResult(2 * ((dim0 >> 3u) - dim0Div2) + dim0, 4 * dim1 + (dim0Div2 & 3));
 }

@@ -18,6 +18,8 @@ def linear_mma_b_apply(register, lane):
     Returns:
         0 <= dim0 < 16, 0 <= dim1 < 8
     """
+    # dim0 = 8*(register // 2) + 2*(lane % 4) + register % 2
+    # dim1 = lane // 4
     # dim0: The bits register[1] lane[1:0] register[0], highest first.
     return ((lane << 1) & 6) | ((register + 6) & 9), lane >> 2
 
@@ -32,5 +34,7 @@ def linear_mma_b_inv(dim0, dim1):
     Returns:
         0 <= register < 4, 0 <= lane < 32
     """
+    # register = 2*(dim0 // 8) + dim0 % 2
+    # lane = 4*dim1 + dim0 // 2 % 4
     dim0_div_2 = dim0 >> 1
     return 2 * ((dim0 >> 3) - dim0_div_2) + dim0, 4 * dim1 + (dim0_div_2 & 3)

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_C_CL
-#define LEGO_LINEAR_MMA_C_CL 0x5fc074ca
+#define LEGO_LINEAR_MMA_C_CL 0x5a238366
 
 /// The result of linear_mma_c_apply.
 typedef struct linear_mma_c_apply_result {
@@ -17,6 +17,8 @@ typedef struct linear_mma_c_apply_result {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 8
 /// @note Renamed: register is register_v here
 static inline linear_mma_c_apply_result linear_mma_c_apply(int register_v, int lane) {
+  // dim0 = 8*(register_v / 2) + lane / 4
+  // dim1 = 2*(lane % 4) + register_v % 2
   const linear_mma_c_apply_result result = {
       8 * (register_v >> 1) + (lane >> 2),
       2 * (lane & 3) + (register_v & 1),
@@ -36,6 +38,8 @@ typedef struct linear_mma_c_inv_result {
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline linear_mma_c_inv_result linear_mma_c_inv(int dim0, int dim1) {
+  // register_v = 2*(dim0 / 8) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2
   const int dim1_div_2 = dim1 >> 1;
   const linear_mma_c_inv_result result = {
       2 * ((dim0 >> 3) - dim1_div_2) + dim1,
@@ -44,6 +48,6 @@ static inline linear_mma_c_inv_result linear_mma_c_inv(int dim0, int dim1) {
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_C_CL != 0x5fc074ca
+#elif LEGO_LINEAR_MMA_C_CL != 0x5a238366
 #error two different units are named linear_mma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_C_CL

@@ -16,6 +16,8 @@ contains
   elemental subroutine linear_mma_c_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
+    ! dim0 = 8*(register / 2) + lane / 4
+    ! dim1 = 2*mod(lane, 4) + mod(register, 2)
     dim0 = 8 * shifta(register, 1) + shifta(lane, 2)
     dim1 = 2 * iand(lane, 3_int32) + iand(register, 1_int32)
   end subroutine linear_mma_c_apply
@@ -28,6 +30,8 @@ contains
     integer(int32), intent(in) :: dim0, dim1
     integer(int32), intent(out) :: register, lane
     integer(int32) :: dim1_div_2
+    ! register = 2*(dim0 / 8) + mod(dim1, 2)
+    ! lane = 4*mod(dim0, 8) + dim1 / 2
     dim1_div_2 = shifta(dim1, 1)
     register = 2 * (shifta(dim0, 3) - dim1_div_2) + dim1
     lane = 4 * iand(dim0, 7_int32) + dim1_div_2

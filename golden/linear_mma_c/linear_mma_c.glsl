@@ -6,13 +6,15 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_MMA_C_GLSL
-#define LEGO_LINEAR_MMA_C_GLSL 0x61b1095d
+#define LEGO_LINEAR_MMA_C_GLSL 0x4bcfbe8b
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 4
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 8
 void linearMmaCApply(int register, int lane, out int dim0, out int dim1) {
+  // dim0 = 8*(register / 2) + lane / 4
+  // dim1 = 2*(lane % 4) + register % 2
   dim0 = 8 * (register >> 1) + (lane >> 2);
   dim1 = 2 * (lane & 3) + (register & 1);
 }
@@ -29,6 +31,8 @@ ivec2 linearMmaCApply(ivec2 index) {
 // 0 <= dim1 < 8
 // Result: 0 <= register < 4, 0 <= lane < 32
 void linearMmaCInv(int dim0, int dim1, out int register, out int lane) {
+  // register = 2*(dim0 / 8) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2
   int dim1Div2 = dim1 >> 1;
   register = 2 * ((dim0 >> 3) - dim1Div2) + dim1;
   lane = 4 * (dim0 & 7) + dim1Div2;
@@ -41,6 +45,6 @@ ivec2 linearMmaCInv(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_C_GLSL != 0x61b1095d
+#elif LEGO_LINEAR_MMA_C_GLSL != 0x4bcfbe8b
 #error two different units are named linear_mma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_C_GLSL

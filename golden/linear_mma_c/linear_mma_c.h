@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_C_H
-#define LEGO_LINEAR_MMA_C_H 0x5b67bacf
+#define LEGO_LINEAR_MMA_C_H 0x248fb0cb
 
 #include <stdint.h>
 
@@ -19,6 +19,8 @@ typedef struct linear_mma_c_apply_result {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 8
 /// @note Renamed: register is register_v here
 static inline linear_mma_c_apply_result linear_mma_c_apply(int32_t register_v, int32_t lane) {
+  // dim0 = 8*(register_v / 2) + lane / 4
+  // dim1 = 2*(lane % 4) + register_v % 2
   const linear_mma_c_apply_result result = {
       8 * (register_v >> 1) + (lane >> 2),
       2 * (lane & 3) + (register_v & 1),
@@ -38,6 +40,8 @@ typedef struct linear_mma_c_inv_result {
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline linear_mma_c_inv_result linear_mma_c_inv(int32_t dim0, int32_t dim1) {
+  // register_v = 2*(dim0 / 8) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2
   const int32_t dim1_div_2 = dim1 >> 1;
   const linear_mma_c_inv_result result = {
       2 * ((dim0 >> 3) - dim1_div_2) + dim1,
@@ -46,6 +50,6 @@ static inline linear_mma_c_inv_result linear_mma_c_inv(int32_t dim0, int32_t dim
   return result;
 }
 
-#elif LEGO_LINEAR_MMA_C_H != 0x5b67bacf
+#elif LEGO_LINEAR_MMA_C_H != 0x248fb0cb
 #error two different units are named linear_mma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_C_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_C_HIP_H
-#define LEGO_LINEAR_MMA_C_HIP_H 0x32548786
+#define LEGO_LINEAR_MMA_C_HIP_H 0x4771e0e0
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -26,6 +26,8 @@ struct linear_mma_c_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_mma_c_apply_result linear_mma_c_apply(
     int register_v, int lane) noexcept {
+  // dim0 = 8*(register_v / 2) + lane / 4
+  // dim1 = 2*(lane % 4) + register_v % 2
   return {8 * (register_v >> 1) + (lane >> 2), 2 * (lane & 3) + (register_v & 1)};
 }
 
@@ -42,10 +44,12 @@ struct linear_mma_c_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_mma_c_inv_result linear_mma_c_inv(
     int dim0, int dim1) noexcept {
+  // register_v = 2*(dim0 / 8) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2
   const int dim1_div_2 = dim1 >> 1;
   return {2 * ((dim0 >> 3) - dim1_div_2) + dim1, 4 * (dim0 & 7) + dim1_div_2};
 }
 
-#elif LEGO_LINEAR_MMA_C_HIP_H != 0x32548786
+#elif LEGO_LINEAR_MMA_C_HIP_H != 0x4771e0e0
 #error two different units are named linear_mma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_C_HIP_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_C_HPP
-#define LEGO_LINEAR_MMA_C_HPP 0x0570886d
+#define LEGO_LINEAR_MMA_C_HPP 0x2058f51a
 
 #include <cstdint>
 
@@ -22,6 +22,8 @@ struct linear_mma_c_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_mma_c_apply_result linear_mma_c_apply(
     std::int32_t register_v, std::int32_t lane) noexcept {
+  // dim0 = 8*(register_v / 2) + lane / 4
+  // dim1 = 2*(lane % 4) + register_v % 2
   return {8 * (register_v >> 1) + (lane >> 2), 2 * (lane & 3) + (register_v & 1)};
 }
 
@@ -38,12 +40,14 @@ struct linear_mma_c_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_mma_c_inv_result linear_mma_c_inv(
     std::int32_t dim0, std::int32_t dim1) noexcept {
+  // register_v = 2*(dim0 / 8) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2
   const std::int32_t dim1_div_2 = dim1 >> 1;
   return {2 * ((dim0 >> 3) - dim1_div_2) + dim1, 4 * (dim0 & 7) + dim1_div_2};
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_MMA_C_HPP != 0x0570886d
+#elif LEGO_LINEAR_MMA_C_HPP != 0x2058f51a
 #error two different units are named linear_mma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_C_HPP

@@ -16,6 +16,8 @@ export linear_mma_c_apply, linear_mma_c_inv
 """
 @inline function linear_mma_c_apply(register::Ti,
     lane::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # dim0 = 8*div(register, 2) + div(lane, 4)
+    # dim1 = 2*(lane % 4) + register % 2
     return (Ti(8) * (register >> 1) + (lane >> 2),
         Ti(2) * (lane & Ti(3)) + (register & Ti(1)))
 end
@@ -35,6 +37,8 @@ end
 """
 @inline function linear_mma_c_inv(dim0::Ti,
     dim1::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # register = 2*div(dim0, 8) + dim1 % 2
+    # lane = 4*(dim0 % 8) + div(dim1, 2)
     dim1_div_2 = dim1 >> 1
     return (Ti(2) * ((dim0 >> 3) - dim1_div_2) + dim1, Ti(4) * (dim0 & Ti(7)) + dim1_div_2)
 end

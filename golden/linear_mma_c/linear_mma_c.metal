@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
 // out={'dim0': 16, 'dim1': 8})
 #ifndef LEGO_LINEAR_MMA_C_METAL
-#define LEGO_LINEAR_MMA_C_METAL 0x6712dc05
+#define LEGO_LINEAR_MMA_C_METAL 0x63de4056
 
 #include <metal_stdlib>
 
@@ -19,6 +19,8 @@ struct LinearMmaCApplyResult {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 8
 /// @note Renamed: register is register_v here
 static inline LinearMmaCApplyResult linearMmaCApply(int register_v, int lane) {
+  // dim0 = 8*(register_v / 2) + lane / 4
+  // dim1 = 2*(lane % 4) + register_v % 2
   return {8 * (register_v >> 1) + (lane >> 2), 2 * (lane & 3) + (register_v & 1)};
 }
 
@@ -34,10 +36,12 @@ struct LinearMmaCInvResult {
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline LinearMmaCInvResult linearMmaCInv(int dim0, int dim1) {
+  // register_v = 2*(dim0 / 8) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2
   const int dim1Div2 = dim1 >> 1;
   return {2 * ((dim0 >> 3) - dim1Div2) + dim1, 4 * (dim0 & 7) + dim1Div2};
 }
 
-#elif LEGO_LINEAR_MMA_C_METAL != 0x6712dc05
+#elif LEGO_LINEAR_MMA_C_METAL != 0x63de4056
 #error two different units are named linear_mma_c; give name= to one of them
 #endif  // LEGO_LINEAR_MMA_C_METAL

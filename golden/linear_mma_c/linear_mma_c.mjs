@@ -10,6 +10,8 @@
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 16, 0 <= dim1 < 8
  */
 export function linearMmaCApply(register, lane) {
+  // dim0 = 8*Math.floor(register / 2) + Math.floor(lane / 4)
+  // dim1 = 2*(lane % 4) + register % 2
   return [8 * (register >> 1) + (lane >> 2), 2 * (lane & 3) + (register & 1)];
 }
 
@@ -21,6 +23,8 @@ export function linearMmaCApply(register, lane) {
  * @returns {[register: number, lane: number]} 0 <= register < 4, 0 <= lane < 32
  */
 export function linearMmaCInv(dim0, dim1) {
+  // register = 2*Math.floor(dim0 / 8) + dim1 % 2
+  // lane = 4*(dim0 % 8) + Math.floor(dim1 / 2)
   const dim1Div2 = dim1 >> 1;
   return [2 * ((dim0 >> 3) - dim1Div2) + dim1, 4 * (dim0 & 7) + dim1Div2];
 }

@@ -17,6 +17,8 @@ struct LinearMmaCApplyResult {
 /// Result: 0 <= dim0 < 16, 0 <= dim1 < 8
 /// Renamed: register is register_v here
 fn linearMmaCApply(register_v: i32, lane: i32) -> LinearMmaCApplyResult {
+  // dim0 = 8*(register_v / 2) + lane / 4
+  // dim1 = 2*(lane % 4) + register_v % 2
   return LinearMmaCApplyResult(
       8 * (register_v >> 1u) + (lane >> 2u), 2 * (lane & 3) + (register_v & 1));
 }
@@ -33,6 +35,8 @@ struct LinearMmaCInvResult {
 /// Result: 0 <= register_v < 4, 0 <= lane < 32
 /// Renamed: register is register_v here
 fn linearMmaCInv(dim0: i32, dim1: i32) -> LinearMmaCInvResult {
+  // register_v = 2*(dim0 / 8) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2
   let dim1Div2 = dim1 >> 1u;
   return LinearMmaCInvResult(2 * ((dim0 >> 3u) - dim1Div2) + dim1, 4 * (dim0 & 7) + dim1Div2);
 }

@@ -18,6 +18,8 @@ def linear_mma_c_apply(register, lane):
     Returns:
         0 <= dim0 < 16, 0 <= dim1 < 8
     """
+    # dim0 = 8*(register // 2) + lane // 4
+    # dim1 = 2*(lane % 4) + register % 2
     return 8 * (register >> 1) + (lane >> 2), 2 * (lane & 3) + (register & 1)
 
 
@@ -31,5 +33,7 @@ def linear_mma_c_inv(dim0, dim1):
     Returns:
         0 <= register < 4, 0 <= lane < 32
     """
+    # register = 2*(dim0 // 8) + dim1 % 2
+    # lane = 4*(dim0 % 8) + dim1 // 2
     dim1_div_2 = dim1 >> 1
     return 2 * ((dim0 >> 3) - dim1_div_2) + dim1, 4 * (dim0 & 7) + dim1_div_2

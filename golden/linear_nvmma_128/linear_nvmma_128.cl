@@ -3,13 +3,14 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,)], 'dim1': [(1,), (2,), (4,), (8,), (16,), (32,)]},
 // out={'offset': 1024})
 #ifndef LEGO_LINEAR_NVMMA_128_CL
-#define LEGO_LINEAR_NVMMA_128_CL 0x14daa4d1
+#define LEGO_LINEAR_NVMMA_128_CL 0x569265b3
 
 /// (offset) of (dim0, dim1).
 /// @param dim0 0 <= dim0 < 16
 /// @param dim1 0 <= dim1 < 64
 /// @return 0 <= the result < 1024
 static inline int linear_nvmma_128_apply(int dim0, int dim1) {
+  // (64*dim0 + 8*(dim0 % 8)) ^ dim1
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
@@ -23,6 +24,8 @@ typedef struct linear_nvmma_128_inv_result {
 /// @param offset 0 <= offset < 1024
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 64
 static inline linear_nvmma_128_inv_result linear_nvmma_128_inv(int offset) {
+  // dim0 = offset / 64
+  // dim1 = (offset % 64) ^ (8*(offset / 64 % 8))
   const int offset_div_64 = offset >> 6;
   const linear_nvmma_128_inv_result result = {
       offset_div_64,
@@ -31,6 +34,6 @@ static inline linear_nvmma_128_inv_result linear_nvmma_128_inv(int offset) {
   return result;
 }
 
-#elif LEGO_LINEAR_NVMMA_128_CL != 0x14daa4d1
+#elif LEGO_LINEAR_NVMMA_128_CL != 0x569265b3
 #error two different units are named linear_nvmma_128; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_128_CL

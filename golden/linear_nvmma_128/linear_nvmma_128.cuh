@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,)], 'dim1': [(1,), (2,), (4,), (8,), (16,), (32,)]},
 // out={'offset': 1024})
 #ifndef LEGO_LINEAR_NVMMA_128_CUH
-#define LEGO_LINEAR_NVMMA_128_CUH 0x01ab0884
+#define LEGO_LINEAR_NVMMA_128_CUH 0x27e3b675
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,6 +18,7 @@
 /// @param dim1 0 <= dim1 < 64
 /// @return 0 <= the result < 1024
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int linear_nvmma_128_apply(int dim0, int dim1) noexcept {
+  // (64*dim0 + 8*(dim0 % 8)) ^ dim1
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
@@ -32,10 +33,12 @@ struct linear_nvmma_128_inv_result {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 64
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_nvmma_128_inv_result linear_nvmma_128_inv(
     int offset) noexcept {
+  // dim0 = offset / 64
+  // dim1 = (offset % 64) ^ (8*(offset / 64 % 8))
   const int offset_div_64 = offset >> 6;
   return {offset_div_64, (offset & 63) ^ 8 * (offset_div_64 & 7)};
 }
 
-#elif LEGO_LINEAR_NVMMA_128_CUH != 0x01ab0884
+#elif LEGO_LINEAR_NVMMA_128_CUH != 0x27e3b675
 #error two different units are named linear_nvmma_128; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_128_CUH

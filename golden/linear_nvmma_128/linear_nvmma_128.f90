@@ -15,6 +15,7 @@ contains
   !> @return 0 <= the result < 1024
   elemental integer(int32) function linear_nvmma_128_apply(dim0, dim1)
     integer(int32), intent(in) :: dim0, dim1
+    ! ieor(64*dim0 + 8*mod(dim0, 8), dim1)
     linear_nvmma_128_apply = ieor(64_int32 * dim0 + 8_int32 * iand(dim0, 7_int32), dim1)
   end function linear_nvmma_128_apply
 
@@ -25,6 +26,8 @@ contains
     integer(int32), intent(in) :: offset
     integer(int32), intent(out) :: dim0, dim1
     integer(int32) :: offset_div_64
+    ! dim0 = offset / 64
+    ! dim1 = ieor(mod(offset, 64), 8*mod(offset / 64, 8))
     offset_div_64 = shifta(offset, 6)
     dim0 = offset_div_64
     dim1 = ieor(iand(offset, 63_int32), 8_int32 * iand(offset_div_64, 7_int32))

@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,)], 'dim1': [(1,), (2,), (4,), (8,), (16,), (32,)]},
 // out={'offset': 1024})
 #ifndef LEGO_LINEAR_NVMMA_128_H
-#define LEGO_LINEAR_NVMMA_128_H 0x50e083e8
+#define LEGO_LINEAR_NVMMA_128_H 0x0b8051b2
 
 #include <stdint.h>
 
@@ -12,6 +12,7 @@
 /// @param dim1 0 <= dim1 < 64
 /// @return 0 <= the result < 1024
 static inline int32_t linear_nvmma_128_apply(int32_t dim0, int32_t dim1) {
+  // (64*dim0 + 8*(dim0 % 8)) ^ dim1
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
@@ -25,6 +26,8 @@ typedef struct linear_nvmma_128_inv_result {
 /// @param offset 0 <= offset < 1024
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 64
 static inline linear_nvmma_128_inv_result linear_nvmma_128_inv(int32_t offset) {
+  // dim0 = offset / 64
+  // dim1 = (offset % 64) ^ (8*(offset / 64 % 8))
   const int32_t offset_div_64 = offset >> 6;
   const linear_nvmma_128_inv_result result = {
       offset_div_64,
@@ -33,6 +36,6 @@ static inline linear_nvmma_128_inv_result linear_nvmma_128_inv(int32_t offset) {
   return result;
 }
 
-#elif LEGO_LINEAR_NVMMA_128_H != 0x50e083e8
+#elif LEGO_LINEAR_NVMMA_128_H != 0x0b8051b2
 #error two different units are named linear_nvmma_128; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_128_H

@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,)], 'dim1': [(1,), (2,), (4,), (8,), (16,), (32,)]},
 // out={'offset': 1024})
 #ifndef LEGO_LINEAR_NVMMA_128_METAL
-#define LEGO_LINEAR_NVMMA_128_METAL 0x1165eaac
+#define LEGO_LINEAR_NVMMA_128_METAL 0x2b3b3674
 
 #include <metal_stdlib>
 
@@ -12,6 +12,7 @@
 /// @param dim1 0 <= dim1 < 64
 /// @return 0 <= the result < 1024
 static inline int linearNvmma128Apply(int dim0, int dim1) {
+  // (64*dim0 + 8*(dim0 % 8)) ^ dim1
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
@@ -25,10 +26,12 @@ struct LinearNvmma128InvResult {
 /// @param offset 0 <= offset < 1024
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 64
 static inline LinearNvmma128InvResult linearNvmma128Inv(int offset) {
+  // dim0 = offset / 64
+  // dim1 = (offset % 64) ^ (8*(offset / 64 % 8))
   const int offsetDiv64 = offset >> 6;
   return {offsetDiv64, (offset & 63) ^ 8 * (offsetDiv64 & 7)};
 }
 
-#elif LEGO_LINEAR_NVMMA_128_METAL != 0x1165eaac
+#elif LEGO_LINEAR_NVMMA_128_METAL != 0x2b3b3674
 #error two different units are named linear_nvmma_128; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_128_METAL

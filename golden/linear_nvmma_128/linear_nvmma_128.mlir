@@ -8,6 +8,7 @@
 // 0 <= dim1 < 64
 // Result: 0 <= the result < 1024
 func.func @linear_nvmma_128_apply(%dim0: i32, %dim1: i32) -> i32 {
+  // (64*dim0 + 8*(dim0 % 8)) ^ dim1
   %c64_i32 = arith.constant 64 : i32
   %c7_i32 = arith.constant 7 : i32
   %c8_i32 = arith.constant 8 : i32
@@ -23,6 +24,8 @@ func.func @linear_nvmma_128_apply(%dim0: i32, %dim1: i32) -> i32 {
 // 0 <= offset < 1024
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 64
 func.func @linear_nvmma_128_inv(%offset: i32) -> (i32, i32) {
+  // dim0 = offset / 64
+  // dim1 = (offset % 64) ^ (8*(offset / 64 % 8))
   %c6_i32 = arith.constant 6 : i32
   %c63_i32 = arith.constant 63 : i32
   %c7_i32 = arith.constant 7 : i32

@@ -10,6 +10,7 @@
 /// 0 <= dim1 < 64
 /// Result: 0 <= the result < 1024
 fn linearNvmma128Apply(dim0: i32, dim1: i32) -> i32 {
+  // (64*dim0 + 8*(dim0 % 8)) ^ dim1
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
@@ -23,6 +24,8 @@ struct LinearNvmma128InvResult {
 /// 0 <= offset < 1024
 /// Result: 0 <= dim0 < 16, 0 <= dim1 < 64
 fn linearNvmma128Inv(offset: i32) -> LinearNvmma128InvResult {
+  // dim0 = offset / 64
+  // dim1 = (offset % 64) ^ (8*(offset / 64 % 8))
   let offsetDiv64 = offset >> 6u;
   return LinearNvmma128InvResult(offsetDiv64, (offset & 63) ^ (8 * (offsetDiv64 & 7)));
 }

@@ -3,13 +3,14 @@
 // Linear({'dim0': [(32,), (72,), (144,), (256,)], 'dim1': [(1,), (2,), (4,), (8,), (16,)]},
 // out={'offset': 512})
 #ifndef LEGO_LINEAR_NVMMA_64_CL
-#define LEGO_LINEAR_NVMMA_64_CL 0x2fd167c3
+#define LEGO_LINEAR_NVMMA_64_CL 0x5ce91765
 
 /// (offset) of (dim0, dim1).
 /// @param dim0 0 <= dim0 < 16
 /// @param dim1 0 <= dim1 < 32
 /// @return 0 <= the result < 512
 static inline int linear_nvmma_64_apply(int dim0, int dim1) {
+  // (32*dim0 + 8*(dim0 / 2 % 4)) ^ dim1
   return (32 * dim0 + 4 * (dim0 & 6)) ^ dim1;
 }
 
@@ -23,10 +24,12 @@ typedef struct linear_nvmma_64_inv_result {
 /// @param offset 0 <= offset < 512
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 32
 static inline linear_nvmma_64_inv_result linear_nvmma_64_inv(int offset) {
+  // dim0 = offset / 32
+  // dim1 = (offset % 32) ^ (8*(offset / 64 % 4))
   const linear_nvmma_64_inv_result result = {offset >> 5, (offset & 31) ^ ((offset >> 3) & 0x18)};
   return result;
 }
 
-#elif LEGO_LINEAR_NVMMA_64_CL != 0x2fd167c3
+#elif LEGO_LINEAR_NVMMA_64_CL != 0x5ce91765
 #error two different units are named linear_nvmma_64; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_64_CL

@@ -15,6 +15,7 @@ contains
   !> @return 0 <= the result < 512
   elemental integer(int32) function linear_nvmma_64_apply(dim0, dim1)
     integer(int32), intent(in) :: dim0, dim1
+    ! ieor(32*dim0 + 8*mod(dim0 / 2, 4), dim1)
     linear_nvmma_64_apply = ieor(32_int32 * dim0 + 4_int32 * iand(dim0, 6_int32), dim1)
   end function linear_nvmma_64_apply
 
@@ -24,6 +25,8 @@ contains
   elemental subroutine linear_nvmma_64_inv(offset, dim0, dim1)
     integer(int32), intent(in) :: offset
     integer(int32), intent(out) :: dim0, dim1
+    ! dim0 = offset / 32
+    ! dim1 = ieor(mod(offset, 32), 8*mod(offset / 64, 4))
     dim0 = shifta(offset, 5)
     dim1 = ieor(iand(offset, 31_int32), iand(shifta(offset, 3), 24_int32))
   end subroutine linear_nvmma_64_inv

@@ -6,13 +6,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_NVMMA_64_GLSL
-#define LEGO_LINEAR_NVMMA_64_GLSL 0x33fd16d3
+#define LEGO_LINEAR_NVMMA_64_GLSL 0x4b68b8f9
 
 // (offset) of (dim0, dim1).
 // 0 <= dim0 < 16
 // 0 <= dim1 < 32
 // Result: 0 <= the result < 512
 int linearNvmma64Apply(int dim0, int dim1) {
+  // (32*dim0 + 8*(dim0 / 2 % 4)) ^ dim1
   return (32 * dim0 + 4 * (dim0 & 6)) ^ dim1;
 }
 
@@ -25,6 +26,8 @@ int linearNvmma64Apply(ivec2 index) {
 // 0 <= offset < 512
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 32
 void linearNvmma64Inv(int offset, out int dim0, out int dim1) {
+  // dim0 = offset / 32
+  // dim1 = (offset % 32) ^ (8*(offset / 64 % 4))
   dim0 = offset >> 5;
   dim1 = (offset & 31) ^ ((offset >> 3) & 0x18);
 }
@@ -36,6 +39,6 @@ ivec2 linearNvmma64Inv(int offset) {
   return result;
 }
 
-#elif LEGO_LINEAR_NVMMA_64_GLSL != 0x33fd16d3
+#elif LEGO_LINEAR_NVMMA_64_GLSL != 0x4b68b8f9
 #error two different units are named linear_nvmma_64; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_64_GLSL

@@ -3,7 +3,7 @@
 // Linear({'dim0': [(32,), (72,), (144,), (256,)], 'dim1': [(1,), (2,), (4,), (8,), (16,)]},
 // out={'offset': 512})
 #ifndef LEGO_LINEAR_NVMMA_64_HIP_H
-#define LEGO_LINEAR_NVMMA_64_HIP_H 0x18c13af8
+#define LEGO_LINEAR_NVMMA_64_HIP_H 0x64c777ee
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -18,6 +18,7 @@
 /// @param dim1 0 <= dim1 < 32
 /// @return 0 <= the result < 512
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int linear_nvmma_64_apply(int dim0, int dim1) noexcept {
+  // (32*dim0 + 8*(dim0 / 2 % 4)) ^ dim1
   return (32 * dim0 + 4 * (dim0 & 6)) ^ dim1;
 }
 
@@ -32,9 +33,11 @@ struct linear_nvmma_64_inv_result {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 32
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_nvmma_64_inv_result linear_nvmma_64_inv(
     int offset) noexcept {
+  // dim0 = offset / 32
+  // dim1 = (offset % 32) ^ (8*(offset / 64 % 4))
   return {offset >> 5, (offset & 31) ^ ((offset >> 3) & 0x18)};
 }
 
-#elif LEGO_LINEAR_NVMMA_64_HIP_H != 0x18c13af8
+#elif LEGO_LINEAR_NVMMA_64_HIP_H != 0x64c777ee
 #error two different units are named linear_nvmma_64; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_64_HIP_H

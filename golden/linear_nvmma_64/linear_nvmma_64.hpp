@@ -3,7 +3,7 @@
 // Linear({'dim0': [(32,), (72,), (144,), (256,)], 'dim1': [(1,), (2,), (4,), (8,), (16,)]},
 // out={'offset': 512})
 #ifndef LEGO_LINEAR_NVMMA_64_HPP
-#define LEGO_LINEAR_NVMMA_64_HPP 0x78382919
+#define LEGO_LINEAR_NVMMA_64_HPP 0x0ee4f823
 
 #include <cstdint>
 
@@ -15,6 +15,7 @@ namespace lego {
 /// @return 0 <= the result < 512
 [[nodiscard]] constexpr std::int32_t linear_nvmma_64_apply(
     std::int32_t dim0, std::int32_t dim1) noexcept {
+  // (32*dim0 + 8*(dim0 / 2 % 4)) ^ dim1
   return (32 * dim0 + 4 * (dim0 & 6)) ^ dim1;
 }
 
@@ -29,11 +30,13 @@ struct linear_nvmma_64_inv_result {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 32
 [[nodiscard]] constexpr linear_nvmma_64_inv_result linear_nvmma_64_inv(
     std::int32_t offset) noexcept {
+  // dim0 = offset / 32
+  // dim1 = (offset % 32) ^ (8*(offset / 64 % 4))
   return {offset >> 5, (offset & 31) ^ ((offset >> 3) & 0x18)};
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_NVMMA_64_HPP != 0x78382919
+#elif LEGO_LINEAR_NVMMA_64_HPP != 0x0ee4f823
 #error two different units are named linear_nvmma_64; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_64_HPP

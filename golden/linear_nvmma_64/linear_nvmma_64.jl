@@ -16,6 +16,7 @@ export linear_nvmma_64_apply, linear_nvmma_64_inv
 """
 @inline function linear_nvmma_64_apply(dim0::Ti,
     dim1::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # xor(32*dim0 + 8*(div(dim0, 2) % 4), dim1)
     return xor(Ti(32) * dim0 + Ti(4) * (dim0 & Ti(6)), dim1)
 end
 
@@ -32,6 +33,8 @@ end
 - Result: `0 <= dim0 < 16, 0 <= dim1 < 32`
 """
 @inline function linear_nvmma_64_inv(offset::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # dim0 = div(offset, 32)
+    # dim1 = xor(offset % 32, 8*(div(offset, 64) % 4))
     return (offset >> 5, xor(offset & Ti(31), (offset >> 3) & Ti(24)))
 end
 

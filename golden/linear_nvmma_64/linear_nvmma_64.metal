@@ -3,7 +3,7 @@
 // Linear({'dim0': [(32,), (72,), (144,), (256,)], 'dim1': [(1,), (2,), (4,), (8,), (16,)]},
 // out={'offset': 512})
 #ifndef LEGO_LINEAR_NVMMA_64_METAL
-#define LEGO_LINEAR_NVMMA_64_METAL 0x1469cb9b
+#define LEGO_LINEAR_NVMMA_64_METAL 0x5e421a8c
 
 #include <metal_stdlib>
 
@@ -12,6 +12,7 @@
 /// @param dim1 0 <= dim1 < 32
 /// @return 0 <= the result < 512
 static inline int linearNvmma64Apply(int dim0, int dim1) {
+  // (32*dim0 + 8*(dim0 / 2 % 4)) ^ dim1
   return (32 * dim0 + 4 * (dim0 & 6)) ^ dim1;
 }
 
@@ -25,9 +26,11 @@ struct LinearNvmma64InvResult {
 /// @param offset 0 <= offset < 512
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 32
 static inline LinearNvmma64InvResult linearNvmma64Inv(int offset) {
+  // dim0 = offset / 32
+  // dim1 = (offset % 32) ^ (8*(offset / 64 % 4))
   return {offset >> 5, (offset & 31) ^ ((offset >> 3) & 0x18)};
 }
 
-#elif LEGO_LINEAR_NVMMA_64_METAL != 0x1469cb9b
+#elif LEGO_LINEAR_NVMMA_64_METAL != 0x5e421a8c
 #error two different units are named linear_nvmma_64; give name= to one of them
 #endif  // LEGO_LINEAR_NVMMA_64_METAL

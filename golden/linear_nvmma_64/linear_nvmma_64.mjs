@@ -10,6 +10,7 @@
  * @returns {number} 0 <= the result < 512
  */
 export function linearNvmma64Apply(dim0, dim1) {
+  // (32*dim0 + 8*(Math.floor(dim0 / 2) % 4)) ^ dim1
   return (32 * dim0 + 4 * (dim0 & 6)) ^ dim1;
 }
 
@@ -20,5 +21,7 @@ export function linearNvmma64Apply(dim0, dim1) {
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 16, 0 <= dim1 < 32
  */
 export function linearNvmma64Inv(offset) {
+  // dim0 = Math.floor(offset / 32)
+  // dim1 = (offset % 32) ^ (8*(Math.floor(offset / 64) % 4))
   return [offset >> 5, (offset & 31) ^ ((offset >> 3) & 0x18)];
 }

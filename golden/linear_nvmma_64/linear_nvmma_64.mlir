@@ -8,6 +8,7 @@
 // 0 <= dim1 < 32
 // Result: 0 <= the result < 512
 func.func @linear_nvmma_64_apply(%dim0: i32, %dim1: i32) -> i32 {
+  // (32*dim0 + 8*(dim0 / 2 % 4)) ^ dim1
   %c32_i32 = arith.constant 32 : i32
   %c6_i32 = arith.constant 6 : i32
   %c4_i32 = arith.constant 4 : i32
@@ -23,6 +24,8 @@ func.func @linear_nvmma_64_apply(%dim0: i32, %dim1: i32) -> i32 {
 // 0 <= offset < 512
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 32
 func.func @linear_nvmma_64_inv(%offset: i32) -> (i32, i32) {
+  // dim0 = offset / 32
+  // dim1 = (offset % 32) ^ (8*(offset / 64 % 4))
   %c5_i32 = arith.constant 5 : i32
   %c31_i32 = arith.constant 31 : i32
   %c3_i32 = arith.constant 3 : i32

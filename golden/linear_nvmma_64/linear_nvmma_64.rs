@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(dim0: i32, dim1: i32) -> i32 {
+    // (32*dim0 + 8*(dim0 / 2 % 4)) ^ dim1
     (32 * dim0 + 4 * (dim0 & 6)) ^ dim1
 }
 
@@ -24,5 +25,7 @@ pub const fn apply(dim0: i32, dim1: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(offset: i32) -> (i32, i32) {
+    // dim0 = offset / 32
+    // dim1 = (offset % 32) ^ (8*(offset / 64 % 4))
     (offset >> 5, (offset & 0x1f) ^ ((offset >> 3) & 0x18))
 }

@@ -10,6 +10,7 @@
 /// 0 <= dim1 < 32
 /// Result: 0 <= the result < 512
 fn linearNvmma64Apply(dim0: i32, dim1: i32) -> i32 {
+  // (32*dim0 + 8*(dim0 / 2 % 4)) ^ dim1
   return (32 * dim0 + 4 * (dim0 & 6)) ^ dim1;
 }
 
@@ -23,5 +24,7 @@ struct LinearNvmma64InvResult {
 /// 0 <= offset < 512
 /// Result: 0 <= dim0 < 16, 0 <= dim1 < 32
 fn linearNvmma64Inv(offset: i32) -> LinearNvmma64InvResult {
+  // dim0 = offset / 32
+  // dim1 = (offset % 32) ^ (8*(offset / 64 % 4))
   return LinearNvmma64InvResult(offset >> 5u, (offset & 31) ^ ((offset >> 3u) & 0x18));
 }

@@ -20,6 +20,7 @@ def linear_nvmma_64_apply(dim0, dim1):
     Returns:
         0 <= the result < 512
     """
+    # 32*dim0 + 8*(dim0 // 2 % 4) ^ dim1
     return (32 * dim0 + 4 * (dim0 & 6)) ^ dim1
 
 
@@ -33,4 +34,6 @@ def linear_nvmma_64_inv(offset):
     Returns:
         0 <= dim0 < 16, 0 <= dim1 < 32
     """
+    # dim0 = offset // 32
+    # dim1 = offset % 32 ^ 8*(offset // 64 % 4)
     return offset >> 5, (offset & 31) ^ ((offset >> 3) & 0x18)

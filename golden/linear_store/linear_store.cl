@@ -3,7 +3,7 @@
 // Linear({'register': [(1,), (64,)], 'lane': [(2,), (4,), (8,), (18,), (36,)]}, out={'offset':
 // 128})
 #ifndef LEGO_LINEAR_STORE_CL
-#define LEGO_LINEAR_STORE_CL 0x7dcc6151
+#define LEGO_LINEAR_STORE_CL 0x734dddb7
 
 /// (offset) of (register, lane).
 /// @param register_v 0 <= register_v < 4
@@ -11,6 +11,7 @@
 /// @return 0 <= the result < 128
 /// @note Renamed: register is register_v here
 static inline int linear_store_apply(int register_v, int lane) {
+  // (64*(register_v / 2) + 2*(lane / 8) + register_v % 2) ^ (2*lane)
   return (33 * register_v & 0x41) | ((lane ^ (lane >> 3)) << 1);
 }
 
@@ -25,6 +26,8 @@ typedef struct linear_store_inv_result {
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline linear_store_inv_result linear_store_inv(int offset) {
+  // register_v = 2*(offset / 64) + offset % 2
+  // lane = (offset / 16 % 4) ^ (offset / 2 % 32)
   const int offset_mod_64 = offset & 63;
   const linear_store_inv_result result = {
       2 * (offset >> 6) + (offset & 1),
@@ -33,6 +36,6 @@ static inline linear_store_inv_result linear_store_inv(int offset) {
   return result;
 }
 
-#elif LEGO_LINEAR_STORE_CL != 0x7dcc6151
+#elif LEGO_LINEAR_STORE_CL != 0x734dddb7
 #error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_CL

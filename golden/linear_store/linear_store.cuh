@@ -3,7 +3,7 @@
 // Linear({'register': [(1,), (64,)], 'lane': [(2,), (4,), (8,), (18,), (36,)]}, out={'offset':
 // 128})
 #ifndef LEGO_LINEAR_STORE_CUH
-#define LEGO_LINEAR_STORE_CUH 0x526518e3
+#define LEGO_LINEAR_STORE_CUH 0x74c68db3
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -19,6 +19,7 @@
 /// @return 0 <= the result < 128
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int linear_store_apply(int register_v, int lane) noexcept {
+  // (64*(register_v / 2) + 2*(lane / 8) + register_v % 2) ^ (2*lane)
   return (33 * register_v & 0x41) | ((lane ^ (lane >> 3)) << 1);
 }
 
@@ -34,10 +35,12 @@ struct linear_store_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_store_inv_result linear_store_inv(
     int offset) noexcept {
+  // register_v = 2*(offset / 64) + offset % 2
+  // lane = (offset / 16 % 4) ^ (offset / 2 % 32)
   const int offset_mod_64 = offset & 63;
   return {2 * (offset >> 6) + (offset & 1), (offset_mod_64 >> 4) ^ (offset_mod_64 >> 1)};
 }
 
-#elif LEGO_LINEAR_STORE_CUH != 0x526518e3
+#elif LEGO_LINEAR_STORE_CUH != 0x74c68db3
 #error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_CUH

@@ -14,6 +14,7 @@ contains
   !> @return 0 <= the result < 128
   elemental integer(int32) function linear_store_apply(register, lane)
     integer(int32), intent(in) :: register, lane
+    ! ieor(64*(register / 2) + 2*(lane / 8) + mod(register, 2), 2*lane)
     linear_store_apply = ior(iand(33_int32 * register, 65_int32), &
         shiftl(ieor(lane, shifta(lane, 3)), 1))
   end function linear_store_apply
@@ -25,6 +26,8 @@ contains
     integer(int32), intent(in) :: offset
     integer(int32), intent(out) :: register, lane
     integer(int32) :: offset_mod_64
+    ! register = 2*(offset / 64) + mod(offset, 2)
+    ! lane = ieor(mod(offset / 16, 4), mod(offset / 2, 32))
     offset_mod_64 = iand(offset, 63_int32)
     register = 2 * shifta(offset, 6) + iand(offset, 1_int32)
     lane = ieor(shifta(offset_mod_64, 4), shifta(offset_mod_64, 1))

@@ -6,13 +6,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_STORE_GLSL
-#define LEGO_LINEAR_STORE_GLSL 0x70064ca4
+#define LEGO_LINEAR_STORE_GLSL 0x3ba95d36
 
 // (offset) of (register, lane).
 // 0 <= register < 4
 // 0 <= lane < 32
 // Result: 0 <= the result < 128
 int linearStoreApply(int register, int lane) {
+  // (64*(register / 2) + 2*(lane / 8) + register % 2) ^ (2*lane)
   return (33 * register & 0x41) | ((lane ^ (lane >> 3)) << 1);
 }
 
@@ -25,6 +26,8 @@ int linearStoreApply(ivec2 index) {
 // 0 <= offset < 128
 // Result: 0 <= register < 4, 0 <= lane < 32
 void linearStoreInv(int offset, out int register, out int lane) {
+  // register = 2*(offset / 64) + offset % 2
+  // lane = (offset / 16 % 4) ^ (offset / 2 % 32)
   int offsetMod64 = offset & 63;
   register = 2 * (offset >> 6) + (offset & 1);
   lane = (offsetMod64 >> 4) ^ (offsetMod64 >> 1);
@@ -37,6 +40,6 @@ ivec2 linearStoreInv(int offset) {
   return result;
 }
 
-#elif LEGO_LINEAR_STORE_GLSL != 0x70064ca4
+#elif LEGO_LINEAR_STORE_GLSL != 0x3ba95d36
 #error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_GLSL

@@ -3,7 +3,7 @@
 // Linear({'register': [(1,), (64,)], 'lane': [(2,), (4,), (8,), (18,), (36,)]}, out={'offset':
 // 128})
 #ifndef LEGO_LINEAR_STORE_H
-#define LEGO_LINEAR_STORE_H 0x021bf7b7
+#define LEGO_LINEAR_STORE_H 0x7084d1d8
 
 #include <stdint.h>
 
@@ -13,6 +13,7 @@
 /// @return 0 <= the result < 128
 /// @note Renamed: register is register_v here
 static inline int32_t linear_store_apply(int32_t register_v, int32_t lane) {
+  // (64*(register_v / 2) + 2*(lane / 8) + register_v % 2) ^ (2*lane)
   return (33 * register_v & 0x41) | ((lane ^ (lane >> 3)) << 1);
 }
 
@@ -27,6 +28,8 @@ typedef struct linear_store_inv_result {
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline linear_store_inv_result linear_store_inv(int32_t offset) {
+  // register_v = 2*(offset / 64) + offset % 2
+  // lane = (offset / 16 % 4) ^ (offset / 2 % 32)
   const int32_t offset_mod_64 = offset & 63;
   const linear_store_inv_result result = {
       2 * (offset >> 6) + (offset & 1),
@@ -35,6 +38,6 @@ static inline linear_store_inv_result linear_store_inv(int32_t offset) {
   return result;
 }
 
-#elif LEGO_LINEAR_STORE_H != 0x021bf7b7
+#elif LEGO_LINEAR_STORE_H != 0x7084d1d8
 #error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_H

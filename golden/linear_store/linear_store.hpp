@@ -3,7 +3,7 @@
 // Linear({'register': [(1,), (64,)], 'lane': [(2,), (4,), (8,), (18,), (36,)]}, out={'offset':
 // 128})
 #ifndef LEGO_LINEAR_STORE_HPP
-#define LEGO_LINEAR_STORE_HPP 0x56d36f86
+#define LEGO_LINEAR_STORE_HPP 0x22f1248e
 
 #include <cstdint>
 
@@ -16,6 +16,7 @@ namespace lego {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr std::int32_t linear_store_apply(
     std::int32_t register_v, std::int32_t lane) noexcept {
+  // (64*(register_v / 2) + 2*(lane / 8) + register_v % 2) ^ (2*lane)
   return (33 * register_v & 0x41) | ((lane ^ (lane >> 3)) << 1);
 }
 
@@ -30,12 +31,14 @@ struct linear_store_inv_result {
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_store_inv_result linear_store_inv(std::int32_t offset) noexcept {
+  // register_v = 2*(offset / 64) + offset % 2
+  // lane = (offset / 16 % 4) ^ (offset / 2 % 32)
   const std::int32_t offset_mod_64 = offset & 63;
   return {2 * (offset >> 6) + (offset & 1), (offset_mod_64 >> 4) ^ (offset_mod_64 >> 1)};
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_STORE_HPP != 0x56d36f86
+#elif LEGO_LINEAR_STORE_HPP != 0x22f1248e
 #error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_HPP

@@ -16,6 +16,7 @@ export linear_store_apply, linear_store_inv
 """
 @inline function linear_store_apply(register::Ti,
     lane::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # xor(64*div(register, 2) + 2*div(lane, 8) + register % 2, 2*lane)
     return ((Ti(33) * register) & Ti(65)) | (xor(lane, lane >> 3) << 1)
 end
 
@@ -32,6 +33,8 @@ end
 - Result: `0 <= register < 4, 0 <= lane < 32`
 """
 @inline function linear_store_inv(offset::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # register = 2*div(offset, 64) + offset % 2
+    # lane = xor(div(offset, 16) % 4, div(offset, 2) % 32)
     offset_mod_64 = offset & Ti(63)
     return (Ti(2) * (offset >> 6) + (offset & Ti(1)),
         xor(offset_mod_64 >> 4, offset_mod_64 >> 1))

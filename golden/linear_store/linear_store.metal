@@ -3,7 +3,7 @@
 // Linear({'register': [(1,), (64,)], 'lane': [(2,), (4,), (8,), (18,), (36,)]}, out={'offset':
 // 128})
 #ifndef LEGO_LINEAR_STORE_METAL
-#define LEGO_LINEAR_STORE_METAL 0x24522232
+#define LEGO_LINEAR_STORE_METAL 0x1c447ca2
 
 #include <metal_stdlib>
 
@@ -13,6 +13,7 @@
 /// @return 0 <= the result < 128
 /// @note Renamed: register is register_v here
 static inline int linearStoreApply(int register_v, int lane) {
+  // (64*(register_v / 2) + 2*(lane / 8) + register_v % 2) ^ (2*lane)
   return (33 * register_v & 0x41) | ((lane ^ (lane >> 3)) << 1);
 }
 
@@ -27,10 +28,12 @@ struct LinearStoreInvResult {
 /// @return 0 <= register_v < 4, 0 <= lane < 32
 /// @note Renamed: register is register_v here
 static inline LinearStoreInvResult linearStoreInv(int offset) {
+  // register_v = 2*(offset / 64) + offset % 2
+  // lane = (offset / 16 % 4) ^ (offset / 2 % 32)
   const int offsetMod64 = offset & 63;
   return {2 * (offset >> 6) + (offset & 1), (offsetMod64 >> 4) ^ (offsetMod64 >> 1)};
 }
 
-#elif LEGO_LINEAR_STORE_METAL != 0x24522232
+#elif LEGO_LINEAR_STORE_METAL != 0x1c447ca2
 #error two different units are named linear_store; give name= to one of them
 #endif  // LEGO_LINEAR_STORE_METAL

@@ -10,6 +10,7 @@
  * @returns {number} 0 <= the result < 128
  */
 export function linearStoreApply(register, lane) {
+  // (64*Math.floor(register / 2) + 2*Math.floor(lane / 8) + register % 2) ^ (2*lane)
   return (33 * register & 0x41) | ((lane ^ (lane >> 3)) << 1);
 }
 
@@ -20,6 +21,8 @@ export function linearStoreApply(register, lane) {
  * @returns {[register: number, lane: number]} 0 <= register < 4, 0 <= lane < 32
  */
 export function linearStoreInv(offset) {
+  // register = 2*Math.floor(offset / 64) + offset % 2
+  // lane = (Math.floor(offset / 16) % 4) ^ (Math.floor(offset / 2) % 32)
   const offsetMod64 = offset & 63;
   return [2 * (offset >> 6) + (offset & 1), (offsetMod64 >> 4) ^ (offsetMod64 >> 1)];
 }

@@ -8,6 +8,7 @@
 // 0 <= lane < 32
 // Result: 0 <= the result < 128
 func.func @linear_store_apply(%register: i32, %lane: i32) -> i32 {
+  // (64*(register / 2) + 2*(lane / 8) + register % 2) ^ (2*lane)
   %c33_i32 = arith.constant 33 : i32
   %c65_i32 = arith.constant 65 : i32
   %c3_i32 = arith.constant 3 : i32
@@ -25,6 +26,8 @@ func.func @linear_store_apply(%register: i32, %lane: i32) -> i32 {
 // 0 <= offset < 128
 // Result: 0 <= register < 4, 0 <= lane < 32
 func.func @linear_store_inv(%offset: i32) -> (i32, i32) {
+  // register = 2*(offset / 64) + offset % 2
+  // lane = (offset / 16 % 4) ^ (offset / 2 % 32)
   %c63_i32 = arith.constant 63 : i32
   %c6_i32 = arith.constant 6 : i32
   %c2_i32 = arith.constant 2 : i32

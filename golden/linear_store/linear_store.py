@@ -16,6 +16,7 @@ def linear_store_apply(register: int, lane: int) -> int:
     Returns:
         0 <= the result < 128
     """
+    # 64*(register // 2) + 2*(lane // 8) + register % 2 ^ 2*lane
     return (62 * (register // 2) + 2 * (lane // 8) + register) ^ (2 * lane)
 
 
@@ -28,5 +29,6 @@ def linear_store_inv(offset: int) -> tuple[int, int]:
     Returns:
         0 <= register < 4, 0 <= lane < 32
     """
+    # lane = offset // 16 % 4 ^ offset // 2 % 32
     offset_mod_64 = offset % 64
     return 2 * (offset // 64) + offset % 2, (offset_mod_64 // 16) ^ (offset_mod_64 // 2)

@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(register: i32, lane: i32) -> i32 {
+    // (64*(register / 2) + 2*(lane / 8) + register % 2) ^ (2*lane)
     ((33 * register) & 0x41) | ((lane ^ (lane >> 3)) << 1)
 }
 
@@ -24,6 +25,8 @@ pub const fn apply(register: i32, lane: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(offset: i32) -> (i32, i32) {
+    // register = 2*(offset / 64) + offset % 2
+    // lane = (offset / 16 % 4) ^ (offset / 2 % 32)
     let offset_mod_64 = offset & 0x3f;
     (
         2 * (offset >> 6) + (offset & 1),

@@ -11,6 +11,7 @@
 /// Result: 0 <= the result < 128
 /// Renamed: register is register_v here
 fn linearStoreApply(register_v: i32, lane: i32) -> i32 {
+  // (64*(register_v / 2) + 2*(lane / 8) + register_v % 2) ^ (2*lane)
   return ((33 * register_v) & 0x41) | ((lane ^ (lane >> 3u)) << 1u);
 }
 
@@ -25,6 +26,8 @@ struct LinearStoreInvResult {
 /// Result: 0 <= register_v < 4, 0 <= lane < 32
 /// Renamed: register is register_v here
 fn linearStoreInv(offset: i32) -> LinearStoreInvResult {
+  // register_v = 2*(offset / 64) + offset % 2
+  // lane = (offset / 16 % 4) ^ (offset / 2 % 32)
   let offsetMod64 = offset & 63;
   return LinearStoreInvResult(
       2 * (offset >> 6u) + (offset & 1), (offsetMod64 >> 4u) ^ (offsetMod64 >> 1u));

@@ -18,6 +18,7 @@ def linear_store_apply(register, lane):
     Returns:
         0 <= the result < 128
     """
+    # 64*(register // 2) + 2*(lane // 8) + register % 2 ^ 2*lane
     return ((33 * register) & 0x41) | ((lane ^ (lane >> 3)) << 1)
 
 
@@ -30,5 +31,7 @@ def linear_store_inv(offset):
     Returns:
         0 <= register < 4, 0 <= lane < 32
     """
+    # register = 2*(offset // 64) + offset % 2
+    # lane = offset // 16 % 4 ^ offset // 2 % 32
     offset_mod_64 = offset & 63
     return 2 * (offset >> 6) + (offset & 1), (offset_mod_64 >> 4) ^ (offset_mod_64 >> 1)

@@ -3,13 +3,14 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,), (1024,)], 'dim1': [(1,), (2,), (4,), (8,), (16,),
 // (32,)]}, out={'offset': 2048})
 #ifndef LEGO_LINEAR_SWIZZLED_CL
-#define LEGO_LINEAR_SWIZZLED_CL 0x023e5aff
+#define LEGO_LINEAR_SWIZZLED_CL 0x2049471d
 
 /// (offset) of (dim0, dim1).
 /// @param dim0 0 <= dim0 < 32
 /// @param dim1 0 <= dim1 < 64
 /// @return 0 <= the result < 2048
 static inline int linear_swizzled_apply(int dim0, int dim1) {
+  // (64*dim0 + 8*(dim0 % 8)) ^ dim1
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
@@ -23,6 +24,8 @@ typedef struct linear_swizzled_inv_result {
 /// @param offset 0 <= offset < 2048
 /// @return 0 <= dim0 < 32, 0 <= dim1 < 64
 static inline linear_swizzled_inv_result linear_swizzled_inv(int offset) {
+  // dim0 = offset / 64
+  // dim1 = (offset % 64) ^ (8*(offset / 64 % 8))
   const int offset_div_64 = offset >> 6;
   const linear_swizzled_inv_result result = {
       offset_div_64,
@@ -31,6 +34,6 @@ static inline linear_swizzled_inv_result linear_swizzled_inv(int offset) {
   return result;
 }
 
-#elif LEGO_LINEAR_SWIZZLED_CL != 0x023e5aff
+#elif LEGO_LINEAR_SWIZZLED_CL != 0x2049471d
 #error two different units are named linear_swizzled; give name= to one of them
 #endif  // LEGO_LINEAR_SWIZZLED_CL

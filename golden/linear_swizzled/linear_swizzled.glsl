@@ -6,13 +6,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_SWIZZLED_GLSL
-#define LEGO_LINEAR_SWIZZLED_GLSL 0x70a62ab9
+#define LEGO_LINEAR_SWIZZLED_GLSL 0x58992e12
 
 // (offset) of (dim0, dim1).
 // 0 <= dim0 < 32
 // 0 <= dim1 < 64
 // Result: 0 <= the result < 2048
 int linearSwizzledApply(int dim0, int dim1) {
+  // (64*dim0 + 8*(dim0 % 8)) ^ dim1
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
@@ -25,6 +26,8 @@ int linearSwizzledApply(ivec2 index) {
 // 0 <= offset < 2048
 // Result: 0 <= dim0 < 32, 0 <= dim1 < 64
 void linearSwizzledInv(int offset, out int dim0, out int dim1) {
+  // dim0 = offset / 64
+  // dim1 = (offset % 64) ^ (8*(offset / 64 % 8))
   int offsetDiv64 = offset >> 6;
   dim0 = offsetDiv64;
   dim1 = (offset & 63) ^ 8 * (offsetDiv64 & 7);
@@ -37,6 +40,6 @@ ivec2 linearSwizzledInv(int offset) {
   return result;
 }
 
-#elif LEGO_LINEAR_SWIZZLED_GLSL != 0x70a62ab9
+#elif LEGO_LINEAR_SWIZZLED_GLSL != 0x58992e12
 #error two different units are named linear_swizzled; give name= to one of them
 #endif  // LEGO_LINEAR_SWIZZLED_GLSL

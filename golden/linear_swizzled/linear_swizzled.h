@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,), (1024,)], 'dim1': [(1,), (2,), (4,), (8,), (16,),
 // (32,)]}, out={'offset': 2048})
 #ifndef LEGO_LINEAR_SWIZZLED_H
-#define LEGO_LINEAR_SWIZZLED_H 0x658a95bb
+#define LEGO_LINEAR_SWIZZLED_H 0x5dd1384c
 
 #include <stdint.h>
 
@@ -12,6 +12,7 @@
 /// @param dim1 0 <= dim1 < 64
 /// @return 0 <= the result < 2048
 static inline int32_t linear_swizzled_apply(int32_t dim0, int32_t dim1) {
+  // (64*dim0 + 8*(dim0 % 8)) ^ dim1
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
@@ -25,6 +26,8 @@ typedef struct linear_swizzled_inv_result {
 /// @param offset 0 <= offset < 2048
 /// @return 0 <= dim0 < 32, 0 <= dim1 < 64
 static inline linear_swizzled_inv_result linear_swizzled_inv(int32_t offset) {
+  // dim0 = offset / 64
+  // dim1 = (offset % 64) ^ (8*(offset / 64 % 8))
   const int32_t offset_div_64 = offset >> 6;
   const linear_swizzled_inv_result result = {
       offset_div_64,
@@ -33,6 +36,6 @@ static inline linear_swizzled_inv_result linear_swizzled_inv(int32_t offset) {
   return result;
 }
 
-#elif LEGO_LINEAR_SWIZZLED_H != 0x658a95bb
+#elif LEGO_LINEAR_SWIZZLED_H != 0x5dd1384c
 #error two different units are named linear_swizzled; give name= to one of them
 #endif  // LEGO_LINEAR_SWIZZLED_H

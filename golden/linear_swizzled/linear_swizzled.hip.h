@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,), (1024,)], 'dim1': [(1,), (2,), (4,), (8,), (16,),
 // (32,)]}, out={'offset': 2048})
 #ifndef LEGO_LINEAR_SWIZZLED_HIP_H
-#define LEGO_LINEAR_SWIZZLED_HIP_H 0x083eccd5
+#define LEGO_LINEAR_SWIZZLED_HIP_H 0x31e0efb5
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -18,6 +18,7 @@
 /// @param dim1 0 <= dim1 < 64
 /// @return 0 <= the result < 2048
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int linear_swizzled_apply(int dim0, int dim1) noexcept {
+  // (64*dim0 + 8*(dim0 % 8)) ^ dim1
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
@@ -32,10 +33,12 @@ struct linear_swizzled_inv_result {
 /// @return 0 <= dim0 < 32, 0 <= dim1 < 64
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_swizzled_inv_result linear_swizzled_inv(
     int offset) noexcept {
+  // dim0 = offset / 64
+  // dim1 = (offset % 64) ^ (8*(offset / 64 % 8))
   const int offset_div_64 = offset >> 6;
   return {offset_div_64, (offset & 63) ^ 8 * (offset_div_64 & 7)};
 }
 
-#elif LEGO_LINEAR_SWIZZLED_HIP_H != 0x083eccd5
+#elif LEGO_LINEAR_SWIZZLED_HIP_H != 0x31e0efb5
 #error two different units are named linear_swizzled; give name= to one of them
 #endif  // LEGO_LINEAR_SWIZZLED_HIP_H

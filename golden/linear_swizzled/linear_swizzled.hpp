@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,), (1024,)], 'dim1': [(1,), (2,), (4,), (8,), (16,),
 // (32,)]}, out={'offset': 2048})
 #ifndef LEGO_LINEAR_SWIZZLED_HPP
-#define LEGO_LINEAR_SWIZZLED_HPP 0x22305de8
+#define LEGO_LINEAR_SWIZZLED_HPP 0x6ccaba34
 
 #include <cstdint>
 
@@ -15,6 +15,7 @@ namespace lego {
 /// @return 0 <= the result < 2048
 [[nodiscard]] constexpr std::int32_t linear_swizzled_apply(
     std::int32_t dim0, std::int32_t dim1) noexcept {
+  // (64*dim0 + 8*(dim0 % 8)) ^ dim1
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
@@ -29,12 +30,14 @@ struct linear_swizzled_inv_result {
 /// @return 0 <= dim0 < 32, 0 <= dim1 < 64
 [[nodiscard]] constexpr linear_swizzled_inv_result linear_swizzled_inv(
     std::int32_t offset) noexcept {
+  // dim0 = offset / 64
+  // dim1 = (offset % 64) ^ (8*(offset / 64 % 8))
   const std::int32_t offset_div_64 = offset >> 6;
   return {offset_div_64, (offset & 63) ^ 8 * (offset_div_64 & 7)};
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_SWIZZLED_HPP != 0x22305de8
+#elif LEGO_LINEAR_SWIZZLED_HPP != 0x6ccaba34
 #error two different units are named linear_swizzled; give name= to one of them
 #endif  // LEGO_LINEAR_SWIZZLED_HPP

@@ -16,6 +16,7 @@ export linear_swizzled_apply, linear_swizzled_inv
 """
 @inline function linear_swizzled_apply(dim0::Ti,
     dim1::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # xor(64*dim0 + 8*(dim0 % 8), dim1)
     return xor(Ti(64) * dim0 + Ti(8) * (dim0 & Ti(7)), dim1)
 end
 
@@ -32,6 +33,8 @@ end
 - Result: `0 <= dim0 < 32, 0 <= dim1 < 64`
 """
 @inline function linear_swizzled_inv(offset::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # dim0 = div(offset, 64)
+    # dim1 = xor(offset % 64, 8*(div(offset, 64) % 8))
     offset_div_64 = offset >> 6
     return (offset_div_64, xor(offset & Ti(63), Ti(8) * (offset_div_64 & Ti(7))))
 end

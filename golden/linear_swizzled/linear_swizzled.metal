@@ -3,7 +3,7 @@
 // Linear({'dim0': [(72,), (144,), (288,), (512,), (1024,)], 'dim1': [(1,), (2,), (4,), (8,), (16,),
 // (32,)]}, out={'offset': 2048})
 #ifndef LEGO_LINEAR_SWIZZLED_METAL
-#define LEGO_LINEAR_SWIZZLED_METAL 0x46f55df3
+#define LEGO_LINEAR_SWIZZLED_METAL 0x4ef83bcf
 
 #include <metal_stdlib>
 
@@ -12,6 +12,7 @@
 /// @param dim1 0 <= dim1 < 64
 /// @return 0 <= the result < 2048
 static inline int linearSwizzledApply(int dim0, int dim1) {
+  // (64*dim0 + 8*(dim0 % 8)) ^ dim1
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
@@ -25,10 +26,12 @@ struct LinearSwizzledInvResult {
 /// @param offset 0 <= offset < 2048
 /// @return 0 <= dim0 < 32, 0 <= dim1 < 64
 static inline LinearSwizzledInvResult linearSwizzledInv(int offset) {
+  // dim0 = offset / 64
+  // dim1 = (offset % 64) ^ (8*(offset / 64 % 8))
   const int offsetDiv64 = offset >> 6;
   return {offsetDiv64, (offset & 63) ^ 8 * (offsetDiv64 & 7)};
 }
 
-#elif LEGO_LINEAR_SWIZZLED_METAL != 0x46f55df3
+#elif LEGO_LINEAR_SWIZZLED_METAL != 0x4ef83bcf
 #error two different units are named linear_swizzled; give name= to one of them
 #endif  // LEGO_LINEAR_SWIZZLED_METAL

@@ -10,6 +10,7 @@
  * @returns {number} 0 <= the result < 2048
  */
 export function linearSwizzledApply(dim0, dim1) {
+  // (64*dim0 + 8*(dim0 % 8)) ^ dim1
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
@@ -20,6 +21,8 @@ export function linearSwizzledApply(dim0, dim1) {
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 32, 0 <= dim1 < 64
  */
 export function linearSwizzledInv(offset) {
+  // dim0 = Math.floor(offset / 64)
+  // dim1 = (offset % 64) ^ (8*(Math.floor(offset / 64) % 8))
   const offsetDiv64 = offset >> 6;
   return [offsetDiv64, (offset & 63) ^ 8 * (offsetDiv64 & 7)];
 }

@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(dim0: i32, dim1: i32) -> i32 {
+    // (64*dim0 + 8*(dim0 % 8)) ^ dim1
     (64 * dim0 + 8 * (dim0 & 7)) ^ dim1
 }
 
@@ -24,6 +25,8 @@ pub const fn apply(dim0: i32, dim1: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(offset: i32) -> (i32, i32) {
+    // dim0 = offset / 64
+    // dim1 = (offset % 64) ^ (8*(offset / 64 % 8))
     let offset_div_64 = offset >> 6;
     (offset_div_64, (offset & 0x3f) ^ (8 * (offset_div_64 & 7)))
 }

@@ -10,6 +10,7 @@
 /// 0 <= dim1 < 64
 /// Result: 0 <= the result < 2048
 fn linearSwizzledApply(dim0: i32, dim1: i32) -> i32 {
+  // (64*dim0 + 8*(dim0 % 8)) ^ dim1
   return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1;
 }
 
@@ -23,6 +24,8 @@ struct LinearSwizzledInvResult {
 /// 0 <= offset < 2048
 /// Result: 0 <= dim0 < 32, 0 <= dim1 < 64
 fn linearSwizzledInv(offset: i32) -> LinearSwizzledInvResult {
+  // dim0 = offset / 64
+  // dim1 = (offset % 64) ^ (8*(offset / 64 % 8))
   let offsetDiv64 = offset >> 6u;
   return LinearSwizzledInvResult(offsetDiv64, (offset & 63) ^ (8 * (offsetDiv64 & 7)));
 }

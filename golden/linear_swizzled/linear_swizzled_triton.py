@@ -20,6 +20,7 @@ def linear_swizzled_apply(dim0, dim1):
     Returns:
         0 <= the result < 2048
     """
+    # 64*dim0 + 8*(dim0 % 8) ^ dim1
     return (64 * dim0 + 8 * (dim0 & 7)) ^ dim1
 
 
@@ -33,5 +34,7 @@ def linear_swizzled_inv(offset):
     Returns:
         0 <= dim0 < 32, 0 <= dim1 < 64
     """
+    # dim0 = offset // 64
+    # dim1 = offset % 64 ^ 8*(offset // 64 % 8)
     offset_div_64 = offset >> 6
     return offset_div_64, (offset & 63) ^ (8 * (offset_div_64 & 7))

@@ -17,6 +17,8 @@ contains
   elemental subroutine linear_wgmma_d_apply(register, lane, warp, dim0, dim1)
     integer(int32), intent(in) :: register, lane, warp
     integer(int32), intent(out) :: dim0, dim1
+    ! dim0 = 16*warp + 8*mod(register / 2, 2) + lane / 4
+    ! dim1 = 8*(register / 4) + 2*mod(lane, 4) + mod(register, 2)
     dim0 = 16 * warp + 4 * iand(register, 2_int32) + shifta(lane, 2)
     dim1 = 2 * iand(register, 12_int32) + 2 * iand(lane, 3_int32) + iand(register, 1_int32)
   end subroutine linear_wgmma_d_apply
@@ -29,6 +31,9 @@ contains
     integer(int32), intent(in) :: dim0, dim1
     integer(int32), intent(out) :: register, lane, warp
     integer(int32) :: dim1_div_2
+    ! register = 4*(dim1 / 8) + 2*mod(dim0 / 8, 2) + mod(dim1, 2)
+    ! lane = 4*mod(dim0, 8) + mod(dim1 / 2, 4)
+    ! warp = dim0 / 16
     dim1_div_2 = shifta(dim1, 1)
     register = iand(dim1_div_2, 12_int32) + iand(shifta(dim0, 2), 2_int32) + iand(dim1, 1_int32)
     lane = 4 * iand(dim0, 7_int32) + iand(dim1_div_2, 3_int32)

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_WGMMA_D_GLSL
-#define LEGO_LINEAR_WGMMA_D_GLSL 0x30b6065f
+#define LEGO_LINEAR_WGMMA_D_GLSL 0x07e1dc26
 
 // (dim0, dim1) of (register, lane, warp).
 // 0 <= register < 16
@@ -14,6 +14,8 @@
 // 0 <= warp < 4
 // Result: 0 <= dim0 < 64, 0 <= dim1 < 32
 void linearWgmmaDApply(int register, int lane, int warp, out int dim0, out int dim1) {
+  // dim0 = 16*warp + 8*(register / 2 % 2) + lane / 4
+  // dim1 = 8*(register / 4) + 2*(lane % 4) + register % 2
   dim0 = 16 * warp + 4 * (register & 2) + (lane >> 2);
   dim1 = 2 * (register & 12) + 2 * (lane & 3) + (register & 1);
 }
@@ -30,6 +32,9 @@ ivec2 linearWgmmaDApply(ivec3 index) {
 // 0 <= dim1 < 32
 // Result: 0 <= register < 16, 0 <= lane < 32, 0 <= warp < 4
 void linearWgmmaDInv(int dim0, int dim1, out int register, out int lane, out int warp) {
+  // register = 4*(dim1 / 8) + 2*(dim0 / 8 % 2) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2 % 4
+  // warp = dim0 / 16
   int dim1Div2 = dim1 >> 1;
   register = (dim1Div2 & 12) + ((dim0 >> 2) & 2) + (dim1 & 1);
   lane = 4 * (dim0 & 7) + (dim1Div2 & 3);
@@ -43,6 +48,6 @@ ivec3 linearWgmmaDInv(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_WGMMA_D_GLSL != 0x30b6065f
+#elif LEGO_LINEAR_WGMMA_D_GLSL != 0x07e1dc26
 #error two different units are named linear_wgmma_d; give name= to one of them
 #endif  // LEGO_LINEAR_WGMMA_D_GLSL

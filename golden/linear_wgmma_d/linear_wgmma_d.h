@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8), (0, 16)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(16, 0), (32, 0)]}, out={'dim0': 64, 'dim1': 32})
 #ifndef LEGO_LINEAR_WGMMA_D_H
-#define LEGO_LINEAR_WGMMA_D_H 0x677c1390
+#define LEGO_LINEAR_WGMMA_D_H 0x22e8f78f
 
 #include <stdint.h>
 
@@ -21,6 +21,8 @@ typedef struct linear_wgmma_d_apply_result {
 /// @note Renamed: register is register_v here
 static inline linear_wgmma_d_apply_result linear_wgmma_d_apply(
     int32_t register_v, int32_t lane, int32_t warp) {
+  // dim0 = 16*warp + 8*(register_v / 2 % 2) + lane / 4
+  // dim1 = 8*(register_v / 4) + 2*(lane % 4) + register_v % 2
   const linear_wgmma_d_apply_result result = {
       16 * warp + 4 * (register_v & 2) + (lane >> 2),
       2 * (register_v & 12) + 2 * (lane & 3) + (register_v & 1),
@@ -41,6 +43,9 @@ typedef struct linear_wgmma_d_inv_result {
 /// @return 0 <= register_v < 16, 0 <= lane < 32, 0 <= warp < 4
 /// @note Renamed: register is register_v here
 static inline linear_wgmma_d_inv_result linear_wgmma_d_inv(int32_t dim0, int32_t dim1) {
+  // register_v = 4*(dim1 / 8) + 2*(dim0 / 8 % 2) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2 % 4
+  // warp = dim0 / 16
   const int32_t dim1_div_2 = dim1 >> 1;
   const linear_wgmma_d_inv_result result = {
       (dim1_div_2 & 12) + ((dim0 >> 2) & 2) + (dim1 & 1),
@@ -50,6 +55,6 @@ static inline linear_wgmma_d_inv_result linear_wgmma_d_inv(int32_t dim0, int32_t
   return result;
 }
 
-#elif LEGO_LINEAR_WGMMA_D_H != 0x677c1390
+#elif LEGO_LINEAR_WGMMA_D_H != 0x22e8f78f
 #error two different units are named linear_wgmma_d; give name= to one of them
 #endif  // LEGO_LINEAR_WGMMA_D_H

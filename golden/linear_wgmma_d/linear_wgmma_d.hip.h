@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8), (0, 16)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(16, 0), (32, 0)]}, out={'dim0': 64, 'dim1': 32})
 #ifndef LEGO_LINEAR_WGMMA_D_HIP_H
-#define LEGO_LINEAR_WGMMA_D_HIP_H 0x65a4bbdd
+#define LEGO_LINEAR_WGMMA_D_HIP_H 0x7c921a21
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -27,6 +27,8 @@ struct linear_wgmma_d_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_wgmma_d_apply_result linear_wgmma_d_apply(
     int register_v, int lane, int warp) noexcept {
+  // dim0 = 16*warp + 8*(register_v / 2 % 2) + lane / 4
+  // dim1 = 8*(register_v / 4) + 2*(lane % 4) + register_v % 2
   return {
       16 * warp + 4 * (register_v & 2) + (lane >> 2),
       2 * (register_v & 12) + 2 * (lane & 3) + (register_v & 1),
@@ -47,6 +49,9 @@ struct linear_wgmma_d_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_wgmma_d_inv_result linear_wgmma_d_inv(
     int dim0, int dim1) noexcept {
+  // register_v = 4*(dim1 / 8) + 2*(dim0 / 8 % 2) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2 % 4
+  // warp = dim0 / 16
   const int dim1_div_2 = dim1 >> 1;
   return {
       (dim1_div_2 & 12) + ((dim0 >> 2) & 2) + (dim1 & 1),
@@ -55,6 +60,6 @@ struct linear_wgmma_d_inv_result {
   };
 }
 
-#elif LEGO_LINEAR_WGMMA_D_HIP_H != 0x65a4bbdd
+#elif LEGO_LINEAR_WGMMA_D_HIP_H != 0x7c921a21
 #error two different units are named linear_wgmma_d; give name= to one of them
 #endif  // LEGO_LINEAR_WGMMA_D_HIP_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8), (0, 16)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(16, 0), (32, 0)]}, out={'dim0': 64, 'dim1': 32})
 #ifndef LEGO_LINEAR_WGMMA_D_HPP
-#define LEGO_LINEAR_WGMMA_D_HPP 0x4109d3c7
+#define LEGO_LINEAR_WGMMA_D_HPP 0x3cb47484
 
 #include <cstdint>
 
@@ -23,6 +23,8 @@ struct linear_wgmma_d_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_wgmma_d_apply_result linear_wgmma_d_apply(
     std::int32_t register_v, std::int32_t lane, std::int32_t warp) noexcept {
+  // dim0 = 16*warp + 8*(register_v / 2 % 2) + lane / 4
+  // dim1 = 8*(register_v / 4) + 2*(lane % 4) + register_v % 2
   return {
       16 * warp + 4 * (register_v & 2) + (lane >> 2),
       2 * (register_v & 12) + 2 * (lane & 3) + (register_v & 1),
@@ -43,6 +45,9 @@ struct linear_wgmma_d_inv_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_wgmma_d_inv_result linear_wgmma_d_inv(
     std::int32_t dim0, std::int32_t dim1) noexcept {
+  // register_v = 4*(dim1 / 8) + 2*(dim0 / 8 % 2) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2 % 4
+  // warp = dim0 / 16
   const std::int32_t dim1_div_2 = dim1 >> 1;
   return {
       (dim1_div_2 & 12) + ((dim0 >> 2) & 2) + (dim1 & 1),
@@ -53,6 +58,6 @@ struct linear_wgmma_d_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_WGMMA_D_HPP != 0x4109d3c7
+#elif LEGO_LINEAR_WGMMA_D_HPP != 0x3cb47484
 #error two different units are named linear_wgmma_d; give name= to one of them
 #endif  // LEGO_LINEAR_WGMMA_D_HPP

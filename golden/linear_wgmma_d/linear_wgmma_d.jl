@@ -17,6 +17,8 @@ export linear_wgmma_d_apply, linear_wgmma_d_inv
 """
 @inline function linear_wgmma_d_apply(register::Ti, lane::Ti,
     warp::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # dim0 = 16*warp + 8*(div(register, 2) % 2) + div(lane, 4)
+    # dim1 = 8*div(register, 4) + 2*(lane % 4) + register % 2
     return (Ti(16) * warp + Ti(4) * (register & Ti(2)) + (lane >> 2),
         Ti(2) * (register & Ti(12)) + Ti(2) * (lane & Ti(3)) + (register & Ti(1)))
 end
@@ -36,6 +38,9 @@ end
 """
 @inline function linear_wgmma_d_inv(dim0::Ti,
     dim1::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
+    # register = 4*div(dim1, 8) + 2*(div(dim0, 8) % 2) + dim1 % 2
+    # lane = 4*(dim0 % 8) + div(dim1, 2) % 4
+    # warp = div(dim0, 16)
     dim1_div_2 = dim1 >> 1
     return ((dim1_div_2 & Ti(12)) + ((dim0 >> 2) & Ti(2)) + (dim1 & Ti(1)),
         Ti(4) * (dim0 & Ti(7)) + (dim1_div_2 & Ti(3)), dim0 >> 4)

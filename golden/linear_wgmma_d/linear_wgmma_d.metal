@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (8, 0), (0, 8), (0, 16)], 'lane': [(0, 2), (0, 4), (1, 0), (2, 0),
 // (4, 0)], 'warp': [(16, 0), (32, 0)]}, out={'dim0': 64, 'dim1': 32})
 #ifndef LEGO_LINEAR_WGMMA_D_METAL
-#define LEGO_LINEAR_WGMMA_D_METAL 0x6bbe723b
+#define LEGO_LINEAR_WGMMA_D_METAL 0x11ca7d3f
 
 #include <metal_stdlib>
 
@@ -20,6 +20,8 @@ struct LinearWgmmaDApplyResult {
 /// @return 0 <= dim0 < 64, 0 <= dim1 < 32
 /// @note Renamed: register is register_v here
 static inline LinearWgmmaDApplyResult linearWgmmaDApply(int register_v, int lane, int warp) {
+  // dim0 = 16*warp + 8*(register_v / 2 % 2) + lane / 4
+  // dim1 = 8*(register_v / 4) + 2*(lane % 4) + register_v % 2
   return {
       16 * warp + 4 * (register_v & 2) + (lane >> 2),
       2 * (register_v & 12) + 2 * (lane & 3) + (register_v & 1),
@@ -39,6 +41,9 @@ struct LinearWgmmaDInvResult {
 /// @return 0 <= register_v < 16, 0 <= lane < 32, 0 <= warp < 4
 /// @note Renamed: register is register_v here
 static inline LinearWgmmaDInvResult linearWgmmaDInv(int dim0, int dim1) {
+  // register_v = 4*(dim1 / 8) + 2*(dim0 / 8 % 2) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2 % 4
+  // warp = dim0 / 16
   const int dim1Div2 = dim1 >> 1;
   return {
       (dim1Div2 & 12) + ((dim0 >> 2) & 2) + (dim1 & 1),
@@ -47,6 +52,6 @@ static inline LinearWgmmaDInvResult linearWgmmaDInv(int dim0, int dim1) {
   };
 }
 
-#elif LEGO_LINEAR_WGMMA_D_METAL != 0x6bbe723b
+#elif LEGO_LINEAR_WGMMA_D_METAL != 0x11ca7d3f
 #error two different units are named linear_wgmma_d; give name= to one of them
 #endif  // LEGO_LINEAR_WGMMA_D_METAL

@@ -11,6 +11,8 @@
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 64, 0 <= dim1 < 32
  */
 export function linearWgmmaDApply(register, lane, warp) {
+  // dim0 = 16*warp + 8*(Math.floor(register / 2) % 2) + Math.floor(lane / 4)
+  // dim1 = 8*Math.floor(register / 4) + 2*(lane % 4) + register % 2
   return [
     16 * warp + 4 * (register & 2) + (lane >> 2),
     2 * (register & 12) + 2 * (lane & 3) + (register & 1),
@@ -25,6 +27,9 @@ export function linearWgmmaDApply(register, lane, warp) {
  * @returns {[register: number, lane: number, warp: number]} 0 <= register < 16, 0 <= lane < 32, 0 <= warp < 4
  */
 export function linearWgmmaDInv(dim0, dim1) {
+  // register = 4*Math.floor(dim1 / 8) + 2*(Math.floor(dim0 / 8) % 2) + dim1 % 2
+  // lane = 4*(dim0 % 8) + Math.floor(dim1 / 2) % 4
+  // warp = Math.floor(dim0 / 16)
   const dim1Div2 = dim1 >> 1;
   return [
     (dim1Div2 & 12) + ((dim0 >> 2) & 2) + (dim1 & 1),

@@ -9,6 +9,8 @@
 // 0 <= warp < 4
 // Result: 0 <= dim0 < 64, 0 <= dim1 < 32
 func.func @linear_wgmma_d_apply(%register: i32, %lane: i32, %warp: i32) -> (i32, i32) {
+  // dim0 = 16*warp + 8*(register / 2 % 2) + lane / 4
+  // dim1 = 8*(register / 4) + 2*(lane % 4) + register % 2
   %c16_i32 = arith.constant 16 : i32
   %c2_i32 = arith.constant 2 : i32
   %c4_i32 = arith.constant 4 : i32
@@ -36,6 +38,9 @@ func.func @linear_wgmma_d_apply(%register: i32, %lane: i32, %warp: i32) -> (i32,
 // 0 <= dim1 < 32
 // Result: 0 <= register < 16, 0 <= lane < 32, 0 <= warp < 4
 func.func @linear_wgmma_d_inv(%dim0: i32, %dim1: i32) -> (i32, i32, i32) {
+  // register = 4*(dim1 / 8) + 2*(dim0 / 8 % 2) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2 % 4
+  // warp = dim0 / 16
   %c1_i32 = arith.constant 1 : i32
   %c12_i32 = arith.constant 12 : i32
   %c2_i32 = arith.constant 2 : i32

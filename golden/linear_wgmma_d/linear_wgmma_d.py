@@ -17,6 +17,8 @@ def linear_wgmma_d_apply(register: int, lane: int, warp: int) -> tuple[int, int]
     Returns:
         0 <= dim0 < 64, 0 <= dim1 < 32
     """
+    # dim0 = 16*warp + 8*(register // 2 % 2) + lane // 4
+    # dim1 = 8*(register // 4) + 2*(lane % 4) + register % 2
     register_mod_2 = register % 2
     register_mod_4 = register % 4
     return (

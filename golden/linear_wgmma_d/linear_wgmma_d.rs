@@ -13,6 +13,8 @@
 #[must_use]
 #[inline]
 pub const fn apply(register: i32, lane: i32, warp: i32) -> (i32, i32) {
+    // dim0 = 16*warp + 8*(register / 2 % 2) + lane / 4
+    // dim1 = 8*(register / 4) + 2*(lane % 4) + register % 2
     (
         16 * warp + 4 * (register & 2) + (lane >> 2),
         2 * (register & 0xc) + 2 * (lane & 3) + (register & 1),
@@ -29,6 +31,9 @@ pub const fn apply(register: i32, lane: i32, warp: i32) -> (i32, i32) {
 #[must_use]
 #[inline]
 pub const fn inv(dim0: i32, dim1: i32) -> (i32, i32, i32) {
+    // register = 4*(dim1 / 8) + 2*(dim0 / 8 % 2) + dim1 % 2
+    // lane = 4*(dim0 % 8) + dim1 / 2 % 4
+    // warp = dim0 / 16
     let dim1_div_2 = dim1 >> 1;
     (
         (dim1_div_2 & 0xc) + ((dim0 >> 2) & 2) + (dim1 & 1),

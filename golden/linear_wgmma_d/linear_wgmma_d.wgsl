@@ -18,6 +18,8 @@ struct LinearWgmmaDApplyResult {
 /// Result: 0 <= dim0 < 64, 0 <= dim1 < 32
 /// Renamed: register is register_v here
 fn linearWgmmaDApply(register_v: i32, lane: i32, warp: i32) -> LinearWgmmaDApplyResult {
+  // dim0 = 16*warp + 8*(register_v / 2 % 2) + lane / 4
+  // dim1 = 8*(register_v / 4) + 2*(lane % 4) + register_v % 2
   return LinearWgmmaDApplyResult(
       16 * warp + 4 * (register_v & 2) + (lane >> 2u),
       2 * (register_v & 12) + 2 * (lane & 3) + (register_v & 1));
@@ -36,6 +38,9 @@ struct LinearWgmmaDInvResult {
 /// Result: 0 <= register_v < 16, 0 <= lane < 32, 0 <= warp < 4
 /// Renamed: register is register_v here
 fn linearWgmmaDInv(dim0: i32, dim1: i32) -> LinearWgmmaDInvResult {
+  // register_v = 4*(dim1 / 8) + 2*(dim0 / 8 % 2) + dim1 % 2
+  // lane = 4*(dim0 % 8) + dim1 / 2 % 4
+  // warp = dim0 / 16
   let dim1Div2 = dim1 >> 1u;
   return LinearWgmmaDInvResult(
       (dim1Div2 & 12) + ((dim0 >> 2u) & 2) + (dim1 & 1),

@@ -19,6 +19,8 @@ def linear_wgmma_d_apply(register, lane, warp):
     Returns:
         0 <= dim0 < 64, 0 <= dim1 < 32
     """
+    # dim0 = 16*warp + 8*(register // 2 % 2) + lane // 4
+    # dim1 = 8*(register // 4) + 2*(lane % 4) + register % 2
     return (
         16 * warp + 4 * (register & 2) + (lane >> 2),
         2 * (register & 12) + 2 * (lane & 3) + (register & 1),
@@ -35,6 +37,9 @@ def linear_wgmma_d_inv(dim0, dim1):
     Returns:
         0 <= register < 16, 0 <= lane < 32, 0 <= warp < 4
     """
+    # register = 4*(dim1 // 8) + 2*(dim0 // 8 % 2) + dim1 % 2
+    # lane = 4*(dim0 % 8) + dim1 // 2 % 4
+    # warp = dim0 // 16
     dim1_div_2 = dim1 >> 1
     return (
         (dim1_div_2 & 12) + ((dim0 >> 2) & 2) + (dim1 & 1),

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 4), (0, 8)], 'lane': [(1, 0), (2, 0), (4, 0), (8, 0),
 // (0, 0)]}, out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_WMMA_A_CL
-#define LEGO_LINEAR_WMMA_A_CL 0x05070508
+#define LEGO_LINEAR_WMMA_A_CL 0x6a4c4ca3
 
 /// The result of linear_wmma_a_apply.
 typedef struct linear_wmma_a_apply_result {
@@ -17,10 +17,11 @@ typedef struct linear_wmma_a_apply_result {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 16
 /// @note Renamed: register is register_v here
 static inline linear_wmma_a_apply_result linear_wmma_a_apply(int register_v, int lane) {
+  // dim0 = lane % 16
   const linear_wmma_a_apply_result result = {lane & 15, register_v};
   return result;
 }
 
-#elif LEGO_LINEAR_WMMA_A_CL != 0x05070508
+#elif LEGO_LINEAR_WMMA_A_CL != 0x6a4c4ca3
 #error two different units are named linear_wmma_a; give name= to one of them
 #endif  // LEGO_LINEAR_WMMA_A_CL

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 4), (0, 8)], 'lane': [(1, 0), (2, 0), (4, 0), (8, 0),
 // (0, 0)]}, out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_WMMA_A_CUH
-#define LEGO_LINEAR_WMMA_A_CUH 0x67e7823a
+#define LEGO_LINEAR_WMMA_A_CUH 0x66cc21f2
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -26,9 +26,10 @@ struct linear_wmma_a_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_wmma_a_apply_result linear_wmma_a_apply(
     int register_v, int lane) noexcept {
+  // dim0 = lane % 16
   return {lane & 15, register_v};
 }
 
-#elif LEGO_LINEAR_WMMA_A_CUH != 0x67e7823a
+#elif LEGO_LINEAR_WMMA_A_CUH != 0x66cc21f2
 #error two different units are named linear_wmma_a; give name= to one of them
 #endif  // LEGO_LINEAR_WMMA_A_CUH

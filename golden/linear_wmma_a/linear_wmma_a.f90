@@ -16,6 +16,7 @@ contains
   elemental subroutine linear_wmma_a_apply(register, lane, dim0, dim1)
     integer(int32), intent(in) :: register, lane
     integer(int32), intent(out) :: dim0, dim1
+    ! dim0 = mod(lane, 16)
     dim0 = iand(lane, 15_int32)
     dim1 = register
   end subroutine linear_wmma_a_apply

@@ -6,13 +6,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LINEAR_WMMA_A_GLSL
-#define LEGO_LINEAR_WMMA_A_GLSL 0x591c11c5
+#define LEGO_LINEAR_WMMA_A_GLSL 0x008455f6
 
 // (dim0, dim1) of (register, lane).
 // 0 <= register < 16
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 16
 void linearWmmaAApply(int register, int lane, out int dim0, out int dim1) {
+  // dim0 = lane % 16
   dim0 = lane & 15;
   dim1 = register;
 }
@@ -24,6 +25,6 @@ ivec2 linearWmmaAApply(ivec2 index) {
   return result;
 }
 
-#elif LEGO_LINEAR_WMMA_A_GLSL != 0x591c11c5
+#elif LEGO_LINEAR_WMMA_A_GLSL != 0x008455f6
 #error two different units are named linear_wmma_a; give name= to one of them
 #endif  // LEGO_LINEAR_WMMA_A_GLSL

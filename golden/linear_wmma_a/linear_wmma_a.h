@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 4), (0, 8)], 'lane': [(1, 0), (2, 0), (4, 0), (8, 0),
 // (0, 0)]}, out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_WMMA_A_H
-#define LEGO_LINEAR_WMMA_A_H 0x2b2716f8
+#define LEGO_LINEAR_WMMA_A_H 0x3ccdd9b0
 
 #include <stdint.h>
 
@@ -19,10 +19,11 @@ typedef struct linear_wmma_a_apply_result {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 16
 /// @note Renamed: register is register_v here
 static inline linear_wmma_a_apply_result linear_wmma_a_apply(int32_t register_v, int32_t lane) {
+  // dim0 = lane % 16
   const linear_wmma_a_apply_result result = {lane & 15, register_v};
   return result;
 }
 
-#elif LEGO_LINEAR_WMMA_A_H != 0x2b2716f8
+#elif LEGO_LINEAR_WMMA_A_H != 0x3ccdd9b0
 #error two different units are named linear_wmma_a; give name= to one of them
 #endif  // LEGO_LINEAR_WMMA_A_H

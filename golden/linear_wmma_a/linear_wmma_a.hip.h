@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 4), (0, 8)], 'lane': [(1, 0), (2, 0), (4, 0), (8, 0),
 // (0, 0)]}, out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_WMMA_A_HIP_H
-#define LEGO_LINEAR_WMMA_A_HIP_H 0x6e7253c0
+#define LEGO_LINEAR_WMMA_A_HIP_H 0x66ff7b7d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -26,9 +26,10 @@ struct linear_wmma_a_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] LEGO_HOST_DEVICE constexpr linear_wmma_a_apply_result linear_wmma_a_apply(
     int register_v, int lane) noexcept {
+  // dim0 = lane % 16
   return {lane & 15, register_v};
 }
 
-#elif LEGO_LINEAR_WMMA_A_HIP_H != 0x6e7253c0
+#elif LEGO_LINEAR_WMMA_A_HIP_H != 0x66ff7b7d
 #error two different units are named linear_wmma_a; give name= to one of them
 #endif  // LEGO_LINEAR_WMMA_A_HIP_H

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 4), (0, 8)], 'lane': [(1, 0), (2, 0), (4, 0), (8, 0),
 // (0, 0)]}, out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_WMMA_A_HPP
-#define LEGO_LINEAR_WMMA_A_HPP 0x3a7002d3
+#define LEGO_LINEAR_WMMA_A_HPP 0x1fda534a
 
 #include <cstdint>
 
@@ -22,11 +22,12 @@ struct linear_wmma_a_apply_result {
 /// @note Renamed: register is register_v here
 [[nodiscard]] constexpr linear_wmma_a_apply_result linear_wmma_a_apply(
     std::int32_t register_v, std::int32_t lane) noexcept {
+  // dim0 = lane % 16
   return {lane & 15, register_v};
 }
 
 }  // namespace lego
 
-#elif LEGO_LINEAR_WMMA_A_HPP != 0x3a7002d3
+#elif LEGO_LINEAR_WMMA_A_HPP != 0x1fda534a
 #error two different units are named linear_wmma_a; give name= to one of them
 #endif  // LEGO_LINEAR_WMMA_A_HPP

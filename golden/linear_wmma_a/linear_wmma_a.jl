@@ -16,6 +16,7 @@ export linear_wmma_a_apply
 """
 @inline function linear_wmma_a_apply(register::Ti,
     lane::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # dim0 = lane % 16
     return (lane & Ti(15), register)
 end
 

@@ -3,7 +3,7 @@
 // Linear({'register': [(0, 1), (0, 2), (0, 4), (0, 8)], 'lane': [(1, 0), (2, 0), (4, 0), (8, 0),
 // (0, 0)]}, out={'dim0': 16, 'dim1': 16})
 #ifndef LEGO_LINEAR_WMMA_A_METAL
-#define LEGO_LINEAR_WMMA_A_METAL 0x0f82ac0c
+#define LEGO_LINEAR_WMMA_A_METAL 0x2e5c4b73
 
 #include <metal_stdlib>
 
@@ -19,9 +19,10 @@ struct LinearWmmaAApplyResult {
 /// @return 0 <= dim0 < 16, 0 <= dim1 < 16
 /// @note Renamed: register is register_v here
 static inline LinearWmmaAApplyResult linearWmmaAApply(int register_v, int lane) {
+  // dim0 = lane % 16
   return {lane & 15, register_v};
 }
 
-#elif LEGO_LINEAR_WMMA_A_METAL != 0x0f82ac0c
+#elif LEGO_LINEAR_WMMA_A_METAL != 0x2e5c4b73
 #error two different units are named linear_wmma_a; give name= to one of them
 #endif  // LEGO_LINEAR_WMMA_A_METAL

@@ -10,5 +10,6 @@
  * @returns {[dim0: number, dim1: number]} 0 <= dim0 < 16, 0 <= dim1 < 16
  */
 export function linearWmmaAApply(register, lane) {
+  // dim0 = lane % 16
   return [lane & 15, register];
 }

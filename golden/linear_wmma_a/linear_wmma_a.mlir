@@ -8,6 +8,7 @@
 // 0 <= lane < 32
 // Result: 0 <= dim0 < 16, 0 <= dim1 < 16
 func.func @linear_wmma_a_apply(%register: i32, %lane: i32) -> (i32, i32) {
+  // dim0 = lane % 16
   %c15_i32 = arith.constant 15 : i32
   %0 = arith.andi %lane, %c15_i32 : i32
   return %0, %register : i32, i32

@@ -10,5 +10,6 @@
 #[must_use]
 #[inline]
 pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
+    // dim0 = lane % 16
     (lane & 0xf, register)
 }

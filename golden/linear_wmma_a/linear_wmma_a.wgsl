@@ -17,5 +17,6 @@ struct LinearWmmaAApplyResult {
 /// Result: 0 <= dim0 < 16, 0 <= dim1 < 16
 /// Renamed: register is register_v here
 fn linearWmmaAApply(register_v: i32, lane: i32) -> LinearWmmaAApplyResult {
+  // dim0 = lane % 16
   return LinearWmmaAApplyResult(lane & 15, register_v);
 }

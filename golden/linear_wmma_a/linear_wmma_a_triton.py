@@ -20,4 +20,5 @@ def linear_wmma_a_apply(register, lane):
     Returns:
         0 <= dim0 < 16, 0 <= dim1 < 16
     """
+    # dim0 = lane % 16
     return lane & 15, register

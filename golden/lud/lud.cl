@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_CL
-#define LEGO_LUD_CL 0x7cbdae0f
+#define LEGO_LUD_CL 0x4f2680aa
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param R R >= 1
@@ -14,6 +14,7 @@
 /// @return 0 <= the result < R*R*T*T
 /// @pre R*R*T*T <= INT_MAX
 static inline int lud_apply(int R, int T, int i, int j, int k, int l) {
+  // R*T*T*i + T*T*j + T*k + l
   return T * (T * (R * i + j) + k) + l;
 }
 
@@ -37,6 +38,6 @@ static inline lud_inv_result lud_inv(int R, int T, int flat) {
   return result;
 }
 
-#elif LEGO_LUD_CL != 0x7cbdae0f
+#elif LEGO_LUD_CL != 0x4f2680aa
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_CL

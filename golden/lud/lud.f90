@@ -19,6 +19,7 @@ contains
   !> @pre R*R*T*T <= huge(0_int64)
   elemental integer(int64) function lud_apply(R, T, i, j, k, l)
     integer(int64), intent(in) :: R, T, i, j, k, l
+    ! R*T*T*i + T*T*j + T*k + l
     lud_apply = T * (T * (R * i + j) + k) + l
   end function lud_apply
 

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LUD_GLSL
-#define LEGO_LUD_GLSL 0x5b400522
+#define LEGO_LUD_GLSL 0x13efcf5e
 
 // Physical position of the logical index (i, j, k, l).
 // R >= 1
@@ -17,6 +17,7 @@
 // Result: 0 <= the result < R*R*T*T
 // Assumes R*R*T*T <= 2^31 - 1
 int ludApply(int R, int T, int i, int j, int k, int l) {
+  // R*T*T*i + T*T*j + T*k + l
   return T * (T * (R * i + j) + k) + l;
 }
 
@@ -47,6 +48,6 @@ ivec4 ludInv(int R, int T, int flat_v) {
   return result;
 }
 
-#elif LEGO_LUD_GLSL != 0x5b400522
+#elif LEGO_LUD_GLSL != 0x13efcf5e
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_GLSL

@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_H
-#define LEGO_LUD_H 0x496212ea
+#define LEGO_LUD_H 0x54dafde8
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +17,7 @@
 /// @return 0 <= the result < R*R*T*T
 /// @pre R*R*T*T <= INT64_MAX
 static inline int64_t lud_apply(int64_t R, int64_t T, int64_t i, int64_t j, int64_t k, int64_t l) {
+  // R*T*T*i + T*T*j + T*k + l
   return T * (T * (R * i + j) + k) + l;
 }
 
@@ -45,6 +46,6 @@ static inline bool lud_fits(int64_t R, int64_t T) {
   return R >= 1 && T >= 1 && R <= INT64_MAX / R / T / T;
 }
 
-#elif LEGO_LUD_H != 0x496212ea
+#elif LEGO_LUD_H != 0x54dafde8
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_H

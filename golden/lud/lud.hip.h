@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_HIP_H
-#define LEGO_LUD_HIP_H 0x0a4e12f8
+#define LEGO_LUD_HIP_H 0x7a5f75f0
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -23,6 +23,7 @@
 /// @pre R*R*T*T <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int lud_apply(
     int R, int T, int i, int j, int k, int l) noexcept {
+  // R*T*T*i + T*T*j + T*k + l
   return T * (T * (R * i + j) + k) + l;
 }
 
@@ -50,6 +51,6 @@ struct lud_inv_result {
   return R >= 1 && T >= 1 && R <= 2147483647 / R / T / T;
 }
 
-#elif LEGO_LUD_HIP_H != 0x0a4e12f8
+#elif LEGO_LUD_HIP_H != 0x7a5f75f0
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_HIP_H

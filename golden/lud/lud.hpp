@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_HPP
-#define LEGO_LUD_HPP 0x5e72a5b8
+#define LEGO_LUD_HPP 0x74053185
 
 #include <cstdint>
 
@@ -20,6 +20,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int64_t lud_apply(
     std::int64_t R, std::int64_t T, std::int64_t i, std::int64_t j, std::int64_t k,
     std::int64_t l) noexcept {
+  // R*T*T*i + T*T*j + T*k + l
   return T * (T * (R * i + j) + k) + l;
 }
 
@@ -50,6 +51,6 @@ struct lud_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_LUD_HPP != 0x5e72a5b8
+#elif LEGO_LUD_HPP != 0x74053185
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_HPP

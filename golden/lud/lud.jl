@@ -21,6 +21,7 @@ Physical position of the logical index (i, j, k, l).
 """
 @inline function lud_apply(R::Int64, T::Int64, i::Int64, j::Int64, k::Int64,
     l::Int64)::Int64
+    # R*T*T*i + T*T*j + T*k + l
     return T * (T * (R * i + j) + k) + l
 end
 

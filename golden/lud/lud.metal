@@ -2,7 +2,7 @@
 //
 // lud(R, T)
 #ifndef LEGO_LUD_METAL
-#define LEGO_LUD_METAL 0x5a30431c
+#define LEGO_LUD_METAL 0x3942fee7
 
 #include <metal_stdlib>
 
@@ -16,6 +16,7 @@
 /// @return 0 <= the result < R*R*T*T
 /// @pre R*R*T*T <= INT_MAX
 static inline int ludApply(int R, int T, int i, int j, int k, int l) {
+  // R*T*T*i + T*T*j + T*k + l
   return T * (T * (R * i + j) + k) + l;
 }
 
@@ -38,6 +39,6 @@ static inline LudInvResult ludInv(int R, int T, int flat) {
   return {quotient / R, quotient % R, flatDivT % T, flat % T};
 }
 
-#elif LEGO_LUD_METAL != 0x5a30431c
+#elif LEGO_LUD_METAL != 0x3942fee7
 #error two different units are named lud; give name= to one of them
 #endif  // LEGO_LUD_METAL

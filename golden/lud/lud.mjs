@@ -18,6 +18,7 @@
  * @returns {number} 0 <= the result < R*R*T*T
  */
 export function ludApply(R, T, i, j, k, l) {
+  // R*T*T*i + T*T*j + T*k + l
   return T * (T * (R * i + j) + k) + l;
 }
 

@@ -12,6 +12,7 @@
 // Result: 0 <= the result < R*R*T*T
 // Assumes R*R*T*T <= 2^63 - 1
 func.func @lud_apply(%R: i64, %T: i64, %i: i64, %j: i64, %k: i64, %l: i64) -> i64 {
+  // R*T*T*i + T*T*j + T*k + l
   %0 = arith.muli %R, %i : i64
   %1 = arith.addi %0, %j : i64
   %2 = arith.muli %T, %1 : i64

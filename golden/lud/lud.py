@@ -19,6 +19,7 @@ def lud_apply(R: int, T: int, i: int, j: int, k: int, l: int) -> int:
     Returns:
         0 <= the result < R*R*T*T
     """
+    # R*T*T*i + T*T*j + T*k + l
     return T * (T * (R * i + j) + k) + l
 
 

@@ -20,6 +20,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(R: i64, T: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
+    // R*T*T*i + T*T*j + T*k + l
     T * (T * (R * i + j) + k) + l
 }
 

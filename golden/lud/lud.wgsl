@@ -14,6 +14,7 @@
 /// Result: 0 <= the result < R*R*T*T
 /// Assumes R*R*T*T <= 2^31 - 1
 fn ludApply(R: i32, T: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
+  // R*T*T*i + T*T*j + T*k + l
   return T * (T * (R * i + j) + k) + l;
 }
 

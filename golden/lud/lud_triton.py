@@ -25,6 +25,7 @@ def lud_apply(R, T, i, j, k, l):
 
     Assumes R*R*T*T <= 2**31 - 1.
     """
+    # R*T*T*i + T*T*j + T*k + l
     return T * (T * (R * i + j) + k) + l
 
 

@@ -2,7 +2,7 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_CL
-#define LEGO_LUD_THREAD_16_CL 0x2ba9fa53
+#define LEGO_LUD_THREAD_16_CL 0x6217e25d
 
 /// The result of lud_thread_16.
 typedef struct lud_thread_16_result {
@@ -20,10 +20,14 @@ typedef struct lud_thread_16_result {
 /// @pre 0 <= 512*ii + 256*jj + tid < 1024
 /// @pre every intermediate value fits int32
 static inline lud_thread_16_result lud_thread_16(int ii, int jj, int tid) {
+  // out0 = floor(jj / 2) + ii
+  // out1 = mod(jj, 2)
+  // out2 = tid / 16
+  // out3 = tid % 16
   const lud_thread_16_result result = {(jj >> 1) + ii, jj & 1, tid >> 4, tid & 15};
   return result;
 }
 
-#elif LEGO_LUD_THREAD_16_CL != 0x2ba9fa53
+#elif LEGO_LUD_THREAD_16_CL != 0x6217e25d
 #error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_CL

@@ -2,7 +2,7 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_CUH
-#define LEGO_LUD_THREAD_16_CUH 0x6db45b5b
+#define LEGO_LUD_THREAD_16_CUH 0x71690833
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -29,9 +29,13 @@ struct lud_thread_16_result {
 /// @pre every intermediate value fits int32
 [[nodiscard]] LEGO_HOST_DEVICE constexpr lud_thread_16_result lud_thread_16(
     int ii, int jj, int tid) noexcept {
+  // out0 = floor(jj / 2) + ii
+  // out1 = mod(jj, 2)
+  // out2 = tid / 16
+  // out3 = tid % 16
   return {(jj >> 1) + ii, jj & 1, tid >> 4, tid & 15};
 }
 
-#elif LEGO_LUD_THREAD_16_CUH != 0x6db45b5b
+#elif LEGO_LUD_THREAD_16_CUH != 0x71690833
 #error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_CUH

@@ -18,6 +18,10 @@ contains
   elemental subroutine lud_thread_16(ii, jj, tid, out0, out1, out2, out3)
     integer(int64), intent(in) :: ii, jj, tid
     integer(int64), intent(out) :: out0, out1, out2, out3
+    ! out0 = ((jj - modulo(jj, 2)) / 2) + ii
+    ! out1 = modulo(jj, 2)
+    ! out2 = tid / 16
+    ! out3 = mod(tid, 16)
     out0 = shifta(jj, 1) + ii
     out1 = iand(jj, 1_int64)
     out2 = shifta(tid, 4)

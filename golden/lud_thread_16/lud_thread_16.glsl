@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LUD_THREAD_16_GLSL
-#define LEGO_LUD_THREAD_16_GLSL 0x4ca98282
+#define LEGO_LUD_THREAD_16_GLSL 0x0b432083
 
 // The indices at (ii, jj, tid).
 // ii < 2
@@ -15,6 +15,10 @@
 // Assumes 0 <= 512*ii + 256*jj + tid < 1024
 // Assumes every intermediate value fits int32
 void ludThread16(int ii, int jj, int tid, out int out0, out int out1, out int out2, out int out3) {
+  // out0 = floor(jj / 2) + ii
+  // out1 = mod(jj, 2)
+  // out2 = tid / 16
+  // out3 = tid % 16
   out0 = (jj >> 1) + ii;
   out1 = jj & 1;
   out2 = tid >> 4;
@@ -28,6 +32,6 @@ ivec4 ludThread16(int ii, int jj, int tid) {
   return result;
 }
 
-#elif LEGO_LUD_THREAD_16_GLSL != 0x4ca98282
+#elif LEGO_LUD_THREAD_16_GLSL != 0x0b432083
 #error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_GLSL

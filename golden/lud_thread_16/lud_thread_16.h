@@ -2,7 +2,7 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_H
-#define LEGO_LUD_THREAD_16_H 0x7eee2f54
+#define LEGO_LUD_THREAD_16_H 0x60999bf5
 
 #include <stdint.h>
 
@@ -22,10 +22,14 @@ typedef struct lud_thread_16_result {
 /// @pre 0 <= 512*ii + 256*jj + tid < 1024
 /// @pre every intermediate value fits int64
 static inline lud_thread_16_result lud_thread_16(int64_t ii, int64_t jj, int64_t tid) {
+  // out0 = floor(jj / 2) + ii
+  // out1 = mod(jj, 2)
+  // out2 = tid / 16
+  // out3 = tid % 16
   const lud_thread_16_result result = {(jj >> 1) + ii, jj & 1, tid >> 4, tid & 15};
   return result;
 }
 
-#elif LEGO_LUD_THREAD_16_H != 0x7eee2f54
+#elif LEGO_LUD_THREAD_16_H != 0x60999bf5
 #error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_H

@@ -2,7 +2,7 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_HPP
-#define LEGO_LUD_THREAD_16_HPP 0x7f3eec14
+#define LEGO_LUD_THREAD_16_HPP 0x3a98cdee
 
 #include <cstdint>
 
@@ -25,11 +25,15 @@ struct lud_thread_16_result {
 /// @pre every intermediate value fits int64
 [[nodiscard]] constexpr lud_thread_16_result lud_thread_16(
     std::int64_t ii, std::int64_t jj, std::int64_t tid) noexcept {
+  // out0 = floor(jj / 2) + ii
+  // out1 = mod(jj, 2)
+  // out2 = tid / 16
+  // out3 = tid % 16
   return {(jj >> 1) + ii, jj & 1, tid >> 4, tid & 15};
 }
 
 }  // namespace lego
 
-#elif LEGO_LUD_THREAD_16_HPP != 0x7f3eec14
+#elif LEGO_LUD_THREAD_16_HPP != 0x3a98cdee
 #error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_HPP

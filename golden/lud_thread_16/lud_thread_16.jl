@@ -18,6 +18,10 @@ The indices at (ii, jj, tid).
 - Assumes every intermediate value fits int64
 """
 @inline function lud_thread_16(ii::Int64, jj::Int64, tid::Int64)::NTuple{4, Int64}
+    # out0 = fld(jj, 2) + ii
+    # out1 = mod(jj, 2)
+    # out2 = div(tid, 16)
+    # out3 = tid % 16
     return ((jj >> 1) + ii, jj & 1, tid >> 4, tid & 15)
 end
 

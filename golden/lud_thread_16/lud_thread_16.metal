@@ -2,7 +2,7 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_METAL
-#define LEGO_LUD_THREAD_16_METAL 0x404a8960
+#define LEGO_LUD_THREAD_16_METAL 0x7d09b6f0
 
 #include <metal_stdlib>
 
@@ -22,9 +22,13 @@ struct LudThread16Result {
 /// @pre 0 <= 512*ii + 256*jj + tid < 1024
 /// @pre every intermediate value fits int32
 static inline LudThread16Result ludThread16(int ii, int jj, int tid) {
+  // out0 = floor(jj / 2) + ii
+  // out1 = mod(jj, 2)
+  // out2 = tid / 16
+  // out3 = tid % 16
   return {(jj >> 1) + ii, jj & 1, tid >> 4, tid & 15};
 }
 
-#elif LEGO_LUD_THREAD_16_METAL != 0x404a8960
+#elif LEGO_LUD_THREAD_16_METAL != 0x7d09b6f0
 #error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_METAL

@@ -14,5 +14,9 @@
  * @returns {[out0: number, out1: number, out2: number, out3: number]} out0 < 2, 0 <= out1 < 2, 0 <= out2 < 16, 0 <= out3 < 16
  */
 export function ludThread16(ii, jj, tid) {
+  // out0 = Math.floor(jj / 2) + ii
+  // out1 = mod(jj, 2)
+  // out2 = Math.floor(tid / 16)
+  // out3 = tid % 16
   return [Math.floor(jj / 2) + ii, jj & 1, tid >> 4, tid & 15];
 }

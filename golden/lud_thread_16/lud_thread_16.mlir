@@ -10,6 +10,10 @@
 // Assumes 0 <= 512*ii + 256*jj + tid < 1024
 // Assumes every intermediate value fits int64
 func.func @lud_thread_16(%ii: i64, %jj: i64, %tid: i64) -> (i64, i64, i64, i64) {
+  // out0 = floor(jj / 2) + ii
+  // out1 = mod(jj, 2)
+  // out2 = tid / 16
+  // out3 = tid % 16
   %c1_i64 = arith.constant 1 : i64
   %c4_i64 = arith.constant 4 : i64
   %c15_i64 = arith.constant 15 : i64

@@ -14,5 +14,9 @@
 #[must_use]
 #[inline]
 pub const fn lud_thread_16(ii: i64, jj: i64, tid: i64) -> (i64, i64, i64, i64) {
+    // out0 = floor(jj / 2) + ii
+    // out1 = mod(jj, 2)
+    // out2 = tid / 16
+    // out3 = tid % 16
     ((jj >> 1) + ii, jj & 1, tid >> 4, tid & 0xf)
 }

@@ -20,5 +20,9 @@ struct LudThread16Result {
 /// Assumes 0 <= 512*ii + 256*jj + tid < 1024
 /// Assumes every intermediate value fits int32
 fn ludThread16(ii: i32, jj: i32, tid: i32) -> LudThread16Result {
+  // out0 = floor(jj / 2) + ii
+  // out1 = mod(jj, 2)
+  // out2 = tid / 16
+  // out3 = tid % 16
   return LudThread16Result((jj >> 1u) + ii, jj & 1, tid >> 4u, tid & 15);
 }

@@ -23,4 +23,8 @@ def lud_thread_16(ii, jj, tid):
     Assumes 0 <= 512*ii + 256*jj + tid < 1024.
     Assumes every intermediate value fits int32.
     """
+    # out0 = jj // 2 + ii
+    # out1 = jj % 2
+    # out2 = tid // 16
+    # out3 = tid % 16
     return (jj >> 1) + ii, jj & 1, tid >> 4, tid & 15

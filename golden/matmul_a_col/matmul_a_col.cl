@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_CL
-#define LEGO_MATMUL_A_COL_CL 0x0c018c78
+#define LEGO_MATMUL_A_COL_CL 0x67bcef1b
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param M M >= 1
@@ -19,6 +19,7 @@
 /// @pre K*M <= INT_MAX
 static inline int matmul_a_col_apply(int M, int K, int BM, int BK, int i, int j, int k, int l) {
   (void)K;
+  // BK*M*j + BM*i + M*l + k
   return M * (BK * j + l) + BM * i + k;
 }
 
@@ -51,6 +52,6 @@ static inline matmul_a_col_inv_result matmul_a_col_inv(int M, int K, int BM, int
   return result;
 }
 
-#elif LEGO_MATMUL_A_COL_CL != 0x0c018c78
+#elif LEGO_MATMUL_A_COL_CL != 0x67bcef1b
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_CL

@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_CUH
-#define LEGO_MATMUL_A_COL_CUH 0x1c7e0116
+#define LEGO_MATMUL_A_COL_CUH 0x3cd90c1a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -27,6 +27,7 @@
 /// @pre K*M <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_a_col_apply(
     int M, [[maybe_unused]] int K, int BM, int BK, int i, int j, int k, int l) noexcept {
+  // BK*M*j + BM*i + M*l + k
   return M * (BK * j + l) + BM * i + k;
 }
 
@@ -60,6 +61,6 @@ struct matmul_a_col_inv_result {
       && BM <= 2147483647 && BK <= 2147483647;
 }
 
-#elif LEGO_MATMUL_A_COL_CUH != 0x1c7e0116
+#elif LEGO_MATMUL_A_COL_CUH != 0x3cd90c1a
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_CUH

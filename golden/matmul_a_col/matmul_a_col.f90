@@ -25,6 +25,7 @@ contains
   elemental integer(int64) function matmul_a_col_apply(M, K, BM, BK, i, j, k_2, l)
     integer(int64), intent(in) :: M, K, BM, BK, i, j, k_2, l
     associate (unused => K); end associate
+    ! BK*M*j + BM*i + M*l + k_2
     matmul_a_col_apply = M * (BK * j + l) + BM * i + k_2
   end function matmul_a_col_apply
 

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_A_COL_GLSL
-#define LEGO_MATMUL_A_COL_GLSL 0x276f2a0a
+#define LEGO_MATMUL_A_COL_GLSL 0x7be7ac02
 
 // Physical position of the logical index (i, j, k, l).
 // M >= 1
@@ -21,6 +21,7 @@
 // Assumes K % BK == 0
 // Assumes K*M <= 2^31 - 1
 int matmulAColApply(int M, int K, int BM, int BK, int i, int j, int k, int l) {
+  // BK*M*j + BM*i + M*l + k
   return M * (BK * j + l) + BM * i + k;
 }
 
@@ -55,6 +56,6 @@ ivec4 matmulAColInv(int M, int K, int BM, int BK, int flat_v) {
   return result;
 }
 
-#elif LEGO_MATMUL_A_COL_GLSL != 0x276f2a0a
+#elif LEGO_MATMUL_A_COL_GLSL != 0x7be7ac02
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_GLSL

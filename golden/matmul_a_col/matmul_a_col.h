@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_H
-#define LEGO_MATMUL_A_COL_H 0x3a5b89a4
+#define LEGO_MATMUL_A_COL_H 0x06713e50
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +23,7 @@
 static inline int64_t matmul_a_col_apply(
     int64_t M, int64_t K, int64_t BM, int64_t BK, int64_t i, int64_t j, int64_t k, int64_t l) {
   (void)K;
+  // BK*M*j + BM*i + M*l + k
   return M * (BK * j + l) + BM * i + k;
 }
 
@@ -61,6 +62,6 @@ static inline bool matmul_a_col_fits(int64_t M, int64_t K, int64_t BM, int64_t B
   return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 && K <= INT64_MAX / M;
 }
 
-#elif LEGO_MATMUL_A_COL_H != 0x3a5b89a4
+#elif LEGO_MATMUL_A_COL_H != 0x06713e50
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_H

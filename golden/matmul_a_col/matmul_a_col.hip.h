@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_HIP_H
-#define LEGO_MATMUL_A_COL_HIP_H 0x34826463
+#define LEGO_MATMUL_A_COL_HIP_H 0x31ffb59b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -27,6 +27,7 @@
 /// @pre K*M <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_a_col_apply(
     int M, [[maybe_unused]] int K, int BM, int BK, int i, int j, int k, int l) noexcept {
+  // BK*M*j + BM*i + M*l + k
   return M * (BK * j + l) + BM * i + k;
 }
 
@@ -60,6 +61,6 @@ struct matmul_a_col_inv_result {
       && BM <= 2147483647 && BK <= 2147483647;
 }
 
-#elif LEGO_MATMUL_A_COL_HIP_H != 0x34826463
+#elif LEGO_MATMUL_A_COL_HIP_H != 0x31ffb59b
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_HIP_H

@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_HPP
-#define LEGO_MATMUL_A_COL_HPP 0x4a887124
+#define LEGO_MATMUL_A_COL_HPP 0x39fbb55f
 
 #include <cstdint>
 
@@ -24,6 +24,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int64_t matmul_a_col_apply(
     std::int64_t M, [[maybe_unused]] std::int64_t K, std::int64_t BM, std::int64_t BK,
     std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t l) noexcept {
+  // BK*M*j + BM*i + M*l + k
   return M * (BK * j + l) + BM * i + k;
 }
 
@@ -59,6 +60,6 @@ struct matmul_a_col_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_MATMUL_A_COL_HPP != 0x4a887124
+#elif LEGO_MATMUL_A_COL_HPP != 0x39fbb55f
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_HPP

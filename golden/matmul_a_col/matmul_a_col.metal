@@ -2,7 +2,7 @@
 //
 // matmul_a_col(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_METAL
-#define LEGO_MATMUL_A_COL_METAL 0x6bcb9a4c
+#define LEGO_MATMUL_A_COL_METAL 0x24651831
 
 #include <metal_stdlib>
 
@@ -21,6 +21,7 @@
 /// @pre K*M <= INT_MAX
 static inline int matmulAColApply(int M, int K, int BM, int BK, int i, int j, int k, int l) {
   (void)K;
+  // BK*M*j + BM*i + M*l + k
   return M * (BK * j + l) + BM * i + k;
 }
 
@@ -47,6 +48,6 @@ static inline MatmulAColInvResult matmulAColInv(int M, int K, int BM, int BK, in
   return {flat % M / BM, flatDivM / BK, flat % BM, flatDivM % BK};
 }
 
-#elif LEGO_MATMUL_A_COL_METAL != 0x6bcb9a4c
+#elif LEGO_MATMUL_A_COL_METAL != 0x24651831
 #error two different units are named matmul_a_col; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_METAL

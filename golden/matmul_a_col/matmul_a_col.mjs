@@ -22,6 +22,7 @@
  * @returns {number} 0 <= the result < K*M
  */
 export function matmulAColApply(M, K, BM, BK, i, j, k, l) {
+  // BK*M*j + BM*i + M*l + k
   return M * (BK * j + l) + BM * i + k;
 }
 

@@ -17,6 +17,7 @@
 // Assumes K*M <= 2^63 - 1
 func.func @matmul_a_col_apply(%M: i64, %K: i64, %BM: i64, %BK: i64, %i: i64, %j: i64, %k: i64,
     %l: i64) -> i64 {
+  // BK*M*j + BM*i + M*l + k
   %0 = arith.muli %BK, %j : i64
   %1 = arith.addi %0, %l : i64
   %2 = arith.muli %M, %1 : i64

@@ -24,6 +24,7 @@ def matmul_a_col_apply(M: int, K: int, BM: int, BK: int, i: int, j: int, k: int,
     Assumes M % BM == 0.
     Assumes K % BK == 0.
     """
+    # BK*M*j + BM*i + M*l + k
     return M * (BK * j + l) + BM * i + k
 
 

@@ -27,6 +27,7 @@
 #[inline]
 pub const fn apply(M: i64, K: i64, BM: i64, BK: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
     let _ = K;
+    // BK*M*j + BM*i + M*l + k
     M * (BK * j + l) + BM * i + k
 }
 

@@ -18,6 +18,7 @@
 /// Assumes K % BK == 0
 /// Assumes K*M <= 2^31 - 1
 fn matmulAColApply(M: i32, K: i32, BM: i32, BK: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
+  // BK*M*j + BM*i + M*l + k
   return M * (BK * j + l) + BM * i + k;
 }
 

@@ -29,6 +29,7 @@ def matmul_a_col_apply(M, K, BM, BK, i, j, k, l):
     Assumes K % BK == 0.
     Assumes K*M <= 2**31 - 1.
     """
+    # BK*M*j + BM*i + M*l + k
     return M * (BK * j + l) + BM * i + k
 
 

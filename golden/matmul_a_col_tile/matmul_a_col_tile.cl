@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_CL
-#define LEGO_MATMUL_A_COL_TILE_CL 0x798078fd
+#define LEGO_MATMUL_A_COL_TILE_CL 0x57104260
 
 /// The index at (pid_m, k, i, j).
 /// @param M M >= 1
@@ -19,6 +19,7 @@
 /// @pre K*M <= INT_MAX
 static inline int matmul_a_col_tile(int M, int K, int BM, int BK, int pid_m, int k, int i, int j) {
   (void)K;
+  // BK*M*k + BM*pid_m + M*j + i
   return M * (BK * k + j) + BM * pid_m + i;
 }
 
@@ -38,6 +39,6 @@ static inline void matmul_a_col_tile_fill(
   }
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_CL != 0x798078fd
+#elif LEGO_MATMUL_A_COL_TILE_CL != 0x57104260
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_CL

@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_CUH
-#define LEGO_MATMUL_A_COL_TILE_CUH 0x0434b96d
+#define LEGO_MATMUL_A_COL_TILE_CUH 0x74818eda
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -27,6 +27,7 @@
 /// @pre K*M <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_a_col_tile(
     int M, [[maybe_unused]] int K, int BM, int BK, int pid_m, int k, int i, int j) noexcept {
+  // BK*M*k + BM*pid_m + M*j + i
   return M * (BK * k + j) + BM * pid_m + i;
 }
 
@@ -54,6 +55,6 @@ LEGO_HOST_DEVICE constexpr void matmul_a_col_tile_fill(
       && BM <= 2147483647 && BK <= 2147483647;
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_CUH != 0x0434b96d
+#elif LEGO_MATMUL_A_COL_TILE_CUH != 0x74818eda
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_CUH

@@ -25,6 +25,7 @@ contains
   elemental integer(int64) function matmul_a_col_tile(M, K, BM, BK, pid_m, k_2, i, j)
     integer(int64), intent(in) :: M, K, BM, BK, pid_m, k_2, i, j
     associate (unused => K); end associate
+    ! BK*M*k_2 + BM*pid_m + M*j + i
     matmul_a_col_tile = M * (BK * k_2 + j) + BM * pid_m + i
   end function matmul_a_col_tile
 

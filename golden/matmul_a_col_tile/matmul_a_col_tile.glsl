@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_A_COL_TILE_GLSL
-#define LEGO_MATMUL_A_COL_TILE_GLSL 0x5743c062
+#define LEGO_MATMUL_A_COL_TILE_GLSL 0x132e60cc
 
 // The index at (pidM, k, i, j).
 // M >= 1
@@ -21,6 +21,7 @@
 // Assumes K % BK == 0
 // Assumes K*M <= 2^31 - 1
 int matmulAColTile(int M, int K, int BM, int BK, int pidM, int k, int i, int j) {
+  // BK*M*k + BM*pidM + M*j + i
   return M * (BK * k + j) + BM * pidM + i;
 }
 
@@ -33,6 +34,6 @@ int matmulAColTileAt(int M, int K, int BM, int BK, int pidM, int k, int n) {
   return matmulAColTile(M, K, BM, BK, pidM, k, n / BK, n % BK);
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_GLSL != 0x5743c062
+#elif LEGO_MATMUL_A_COL_TILE_GLSL != 0x132e60cc
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_GLSL

@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_H
-#define LEGO_MATMUL_A_COL_TILE_H 0x5100c91c
+#define LEGO_MATMUL_A_COL_TILE_H 0x08e177b6
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +23,7 @@
 static inline int64_t matmul_a_col_tile(
     int64_t M, int64_t K, int64_t BM, int64_t BK, int64_t pid_m, int64_t k, int64_t i, int64_t j) {
   (void)K;
+  // BK*M*k + BM*pid_m + M*j + i
   return M * (BK * k + j) + BM * pid_m + i;
 }
 
@@ -43,6 +44,6 @@ static inline bool matmul_a_col_tile_fits(int64_t M, int64_t K, int64_t BM, int6
   return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 && K <= INT64_MAX / M;
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_H != 0x5100c91c
+#elif LEGO_MATMUL_A_COL_TILE_H != 0x08e177b6
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_H

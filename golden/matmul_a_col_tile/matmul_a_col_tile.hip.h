@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_HIP_H
-#define LEGO_MATMUL_A_COL_TILE_HIP_H 0x5fba4bc0
+#define LEGO_MATMUL_A_COL_TILE_HIP_H 0x3e7f9f86
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -27,6 +27,7 @@
 /// @pre K*M <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_a_col_tile(
     int M, [[maybe_unused]] int K, int BM, int BK, int pid_m, int k, int i, int j) noexcept {
+  // BK*M*k + BM*pid_m + M*j + i
   return M * (BK * k + j) + BM * pid_m + i;
 }
 
@@ -54,6 +55,6 @@ LEGO_HOST_DEVICE constexpr void matmul_a_col_tile_fill(
       && BM <= 2147483647 && BK <= 2147483647;
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_HIP_H != 0x5fba4bc0
+#elif LEGO_MATMUL_A_COL_TILE_HIP_H != 0x3e7f9f86
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_HIP_H

@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_HPP
-#define LEGO_MATMUL_A_COL_TILE_HPP 0x67cdae55
+#define LEGO_MATMUL_A_COL_TILE_HPP 0x1a00dc55
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -27,6 +27,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int64_t matmul_a_col_tile(
     std::int64_t M, [[maybe_unused]] std::int64_t K, std::int64_t BM, std::int64_t BK,
     std::int64_t pid_m, std::int64_t k, std::int64_t i, std::int64_t j) noexcept {
+  // BK*M*k + BM*pid_m + M*j + i
   return M * (BK * k + j) + BM * pid_m + i;
 }
 
@@ -52,6 +53,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_MATMUL_A_COL_TILE_HPP != 0x67cdae55
+#elif LEGO_MATMUL_A_COL_TILE_HPP != 0x1a00dc55
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_HPP

@@ -25,6 +25,7 @@ The index at (pid_m, k, i, j).
 """
 @inline function matmul_a_col_tile(M::Int64, K::Int64, BM::Int64, BK::Int64, pid_m::Int64,
     k::Int64, i::Int64, j::Int64)::Int64
+    # BK*M*k + BM*pid_m + M*j + i
     return M * (BK * k + j) + BM * pid_m + i
 end
 

@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_METAL
-#define LEGO_MATMUL_A_COL_TILE_METAL 0x30a7bcb6
+#define LEGO_MATMUL_A_COL_TILE_METAL 0x27dc0111
 
 #include <metal_stdlib>
 
@@ -21,6 +21,7 @@
 /// @pre K*M <= INT_MAX
 static inline int matmulAColTile(int M, int K, int BM, int BK, int pidM, int k, int i, int j) {
   (void)K;
+  // BK*M*k + BM*pidM + M*j + i
   return M * (BK * k + j) + BM * pidM + i;
 }
 
@@ -39,6 +40,6 @@ static inline void matmulAColTileFill(
   }
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_METAL != 0x30a7bcb6
+#elif LEGO_MATMUL_A_COL_TILE_METAL != 0x27dc0111
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_METAL

@@ -22,6 +22,7 @@
  * @returns {number} 0 <= the result < K*M
  */
 export function matmulAColTile(M, K, BM, BK, pidM, k, i, j) {
+  // BK*M*k + BM*pidM + M*j + i
   return M * (BK * k + j) + BM * pidM + i;
 }
 

@@ -17,6 +17,7 @@
 // Assumes K*M <= 2^63 - 1
 func.func @matmul_a_col_tile(%M: i64, %K: i64, %BM: i64, %BK: i64, %pid_m: i64, %k: i64, %i: i64,
     %j: i64) -> i64 {
+  // BK*M*k + BM*pid_m + M*j + i
   %0 = arith.muli %BK, %k : i64
   %1 = arith.addi %0, %j : i64
   %2 = arith.muli %M, %1 : i64

@@ -24,6 +24,7 @@ def matmul_a_col_tile(M: int, K: int, BM: int, BK: int, pid_m: int, k: int, i: i
     Assumes M % BM == 0.
     Assumes K % BK == 0.
     """
+    # BK*M*k + BM*pid_m + M*j + i
     return M * (BK * k + j) + BM * pid_m + i
 
 

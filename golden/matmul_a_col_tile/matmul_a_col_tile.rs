@@ -36,6 +36,7 @@ pub const fn matmul_a_col_tile(
     j: i64,
 ) -> i64 {
     let _ = K;
+    // BK*M*k + BM*pid_m + M*j + i
     M * (BK * k + j) + BM * pid_m + i
 }
 

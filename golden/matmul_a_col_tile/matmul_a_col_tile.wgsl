@@ -18,6 +18,7 @@
 /// Assumes K % BK == 0
 /// Assumes K*M <= 2^31 - 1
 fn matmulAColTile(M: i32, K: i32, BM: i32, BK: i32, pidM: i32, k: i32, i: i32, j: i32) -> i32 {
+  // BK*M*k + BM*pidM + M*j + i
   return M * (BK * k + j) + BM * pidM + i;
 }
 

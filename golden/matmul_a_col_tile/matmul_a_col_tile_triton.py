@@ -29,6 +29,7 @@ def matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j):
     Assumes K % BK == 0.
     Assumes K*M <= 2**31 - 1.
     """
+    # BK*M*k + BM*pid_m + M*j + i
     return M * (BK * k + j) + BM * pid_m + i
 
 

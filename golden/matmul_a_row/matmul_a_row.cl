@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_CL
-#define LEGO_MATMUL_A_ROW_CL 0x65ca9b19
+#define LEGO_MATMUL_A_ROW_CL 0x17d4c315
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param M M >= 1
@@ -19,6 +19,7 @@
 /// @pre K*M <= INT_MAX
 static inline int matmul_a_row_apply(int M, int K, int BM, int BK, int i, int j, int k, int l) {
   (void)M;
+  // BM*K*i + BK*j + K*k + l
   return K * (BM * i + k) + BK * j + l;
 }
 
@@ -51,6 +52,6 @@ static inline matmul_a_row_inv_result matmul_a_row_inv(int M, int K, int BM, int
   return result;
 }
 
-#elif LEGO_MATMUL_A_ROW_CL != 0x65ca9b19
+#elif LEGO_MATMUL_A_ROW_CL != 0x17d4c315
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_CL

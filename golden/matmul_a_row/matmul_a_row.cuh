@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_CUH
-#define LEGO_MATMUL_A_ROW_CUH 0x4d72a066
+#define LEGO_MATMUL_A_ROW_CUH 0x6a4e183d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -27,6 +27,7 @@
 /// @pre K*M <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_a_row_apply(
     [[maybe_unused]] int M, int K, int BM, int BK, int i, int j, int k, int l) noexcept {
+  // BM*K*i + BK*j + K*k + l
   return K * (BM * i + k) + BK * j + l;
 }
 
@@ -60,6 +61,6 @@ struct matmul_a_row_inv_result {
       && BM <= 2147483647 && BK <= 2147483647;
 }
 
-#elif LEGO_MATMUL_A_ROW_CUH != 0x4d72a066
+#elif LEGO_MATMUL_A_ROW_CUH != 0x6a4e183d
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_CUH

@@ -25,6 +25,7 @@ contains
   elemental integer(int64) function matmul_a_row_apply(M, K, BM, BK, i, j, k_2, l)
     integer(int64), intent(in) :: M, K, BM, BK, i, j, k_2, l
     associate (unused => M); end associate
+    ! BM*K*i + BK*j + K*k_2 + l
     matmul_a_row_apply = K * (BM * i + k_2) + BK * j + l
   end function matmul_a_row_apply
 

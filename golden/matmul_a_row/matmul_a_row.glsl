@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_A_ROW_GLSL
-#define LEGO_MATMUL_A_ROW_GLSL 0x1aeaaa0e
+#define LEGO_MATMUL_A_ROW_GLSL 0x74a5c561
 
 // Physical position of the logical index (i, j, k, l).
 // M >= 1
@@ -21,6 +21,7 @@
 // Assumes K % BK == 0
 // Assumes K*M <= 2^31 - 1
 int matmulARowApply(int M, int K, int BM, int BK, int i, int j, int k, int l) {
+  // BM*K*i + BK*j + K*k + l
   return K * (BM * i + k) + BK * j + l;
 }
 
@@ -55,6 +56,6 @@ ivec4 matmulARowInv(int M, int K, int BM, int BK, int flat_v) {
   return result;
 }
 
-#elif LEGO_MATMUL_A_ROW_GLSL != 0x1aeaaa0e
+#elif LEGO_MATMUL_A_ROW_GLSL != 0x74a5c561
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_GLSL

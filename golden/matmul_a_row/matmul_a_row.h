@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_H
-#define LEGO_MATMUL_A_ROW_H 0x3090e926
+#define LEGO_MATMUL_A_ROW_H 0x68813411
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +23,7 @@
 static inline int64_t matmul_a_row_apply(
     int64_t M, int64_t K, int64_t BM, int64_t BK, int64_t i, int64_t j, int64_t k, int64_t l) {
   (void)M;
+  // BM*K*i + BK*j + K*k + l
   return K * (BM * i + k) + BK * j + l;
 }
 
@@ -61,6 +62,6 @@ static inline bool matmul_a_row_fits(int64_t M, int64_t K, int64_t BM, int64_t B
   return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 && K <= INT64_MAX / M;
 }
 
-#elif LEGO_MATMUL_A_ROW_H != 0x3090e926
+#elif LEGO_MATMUL_A_ROW_H != 0x68813411
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_H

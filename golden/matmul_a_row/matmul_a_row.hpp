@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_HPP
-#define LEGO_MATMUL_A_ROW_HPP 0x57355a3c
+#define LEGO_MATMUL_A_ROW_HPP 0x6abae165
 
 #include <cstdint>
 
@@ -24,6 +24,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int64_t matmul_a_row_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t K, std::int64_t BM, std::int64_t BK,
     std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t l) noexcept {
+  // BM*K*i + BK*j + K*k + l
   return K * (BM * i + k) + BK * j + l;
 }
 
@@ -59,6 +60,6 @@ struct matmul_a_row_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_MATMUL_A_ROW_HPP != 0x57355a3c
+#elif LEGO_MATMUL_A_ROW_HPP != 0x6abae165
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_HPP

@@ -25,6 +25,7 @@ Physical position of the logical index (i, j, k, l).
 """
 @inline function matmul_a_row_apply(M::Int64, K::Int64, BM::Int64, BK::Int64, i::Int64,
     j::Int64, k::Int64, l::Int64)::Int64
+    # BM*K*i + BK*j + K*k + l
     return K * (BM * i + k) + BK * j + l
 end
 

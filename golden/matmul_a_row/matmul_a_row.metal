@@ -2,7 +2,7 @@
 //
 // matmul_a_row(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_ROW_METAL
-#define LEGO_MATMUL_A_ROW_METAL 0x716219b3
+#define LEGO_MATMUL_A_ROW_METAL 0x30c9cb70
 
 #include <metal_stdlib>
 
@@ -21,6 +21,7 @@
 /// @pre K*M <= INT_MAX
 static inline int matmulARowApply(int M, int K, int BM, int BK, int i, int j, int k, int l) {
   (void)M;
+  // BM*K*i + BK*j + K*k + l
   return K * (BM * i + k) + BK * j + l;
 }
 
@@ -47,6 +48,6 @@ static inline MatmulARowInvResult matmulARowInv(int M, int K, int BM, int BK, in
   return {flatDivK / BM, flat % K / BK, flatDivK % BM, flat % BK};
 }
 
-#elif LEGO_MATMUL_A_ROW_METAL != 0x716219b3
+#elif LEGO_MATMUL_A_ROW_METAL != 0x30c9cb70
 #error two different units are named matmul_a_row; give name= to one of them
 #endif  // LEGO_MATMUL_A_ROW_METAL

@@ -22,6 +22,7 @@
  * @returns {number} 0 <= the result < K*M
  */
 export function matmulARowApply(M, K, BM, BK, i, j, k, l) {
+  // BM*K*i + BK*j + K*k + l
   return K * (BM * i + k) + BK * j + l;
 }
 

@@ -17,6 +17,7 @@
 // Assumes K*M <= 2^63 - 1
 func.func @matmul_a_row_apply(%M: i64, %K: i64, %BM: i64, %BK: i64, %i: i64, %j: i64, %k: i64,
     %l: i64) -> i64 {
+  // BM*K*i + BK*j + K*k + l
   %0 = arith.muli %BM, %i : i64
   %1 = arith.addi %0, %k : i64
   %2 = arith.muli %K, %1 : i64

@@ -24,6 +24,7 @@ def matmul_a_row_apply(M: int, K: int, BM: int, BK: int, i: int, j: int, k: int,
     Assumes M % BM == 0.
     Assumes K % BK == 0.
     """
+    # BM*K*i + BK*j + K*k + l
     return K * (BM * i + k) + BK * j + l
 
 

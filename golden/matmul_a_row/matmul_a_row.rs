@@ -27,6 +27,7 @@
 #[inline]
 pub const fn apply(M: i64, K: i64, BM: i64, BK: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
     let _ = M;
+    // BM*K*i + BK*j + K*k + l
     K * (BM * i + k) + BK * j + l
 }
 

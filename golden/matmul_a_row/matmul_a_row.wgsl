@@ -18,6 +18,7 @@
 /// Assumes K % BK == 0
 /// Assumes K*M <= 2^31 - 1
 fn matmulARowApply(M: i32, K: i32, BM: i32, BK: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
+  // BM*K*i + BK*j + K*k + l
   return K * (BM * i + k) + BK * j + l;
 }
 

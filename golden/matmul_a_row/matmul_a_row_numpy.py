@@ -27,6 +27,7 @@ def matmul_a_row_apply(M, K, BM, BK, i, j, k, l):
     Assumes K % BK == 0.
     Assumes K*M <= 2**63 - 1.
     """
+    # BM*K*i + BK*j + K*k + l
     return K * (BM * i + k) + BK * j + l
 
 

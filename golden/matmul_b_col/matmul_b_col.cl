@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_CL
-#define LEGO_MATMUL_B_COL_CL 0x44bccad2
+#define LEGO_MATMUL_B_COL_CL 0x313d839e
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param K K >= 1
@@ -19,6 +19,7 @@
 /// @pre K*N <= INT_MAX
 static inline int matmul_b_col_apply(int K, int N, int BK, int BN, int i, int j, int k, int l) {
   (void)N;
+  // BN*K*j + BK*i + K*l + k
   return K * (BN * j + l) + BK * i + k;
 }
 
@@ -51,6 +52,6 @@ static inline matmul_b_col_inv_result matmul_b_col_inv(int K, int N, int BK, int
   return result;
 }
 
-#elif LEGO_MATMUL_B_COL_CL != 0x44bccad2
+#elif LEGO_MATMUL_B_COL_CL != 0x313d839e
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_CL

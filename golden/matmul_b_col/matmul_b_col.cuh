@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_CUH
-#define LEGO_MATMUL_B_COL_CUH 0x795e42c9
+#define LEGO_MATMUL_B_COL_CUH 0x0dd60974
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -27,6 +27,7 @@
 /// @pre K*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_b_col_apply(
     int K, [[maybe_unused]] int N, int BK, int BN, int i, int j, int k, int l) noexcept {
+  // BN*K*j + BK*i + K*l + k
   return K * (BN * j + l) + BK * i + k;
 }
 
@@ -60,6 +61,6 @@ struct matmul_b_col_inv_result {
       && BK <= 2147483647 && BN <= 2147483647;
 }
 
-#elif LEGO_MATMUL_B_COL_CUH != 0x795e42c9
+#elif LEGO_MATMUL_B_COL_CUH != 0x0dd60974
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_CUH

@@ -25,6 +25,7 @@ contains
   elemental integer(int64) function matmul_b_col_apply(K, N, BK, BN, i, j, k_2, l)
     integer(int64), intent(in) :: K, N, BK, BN, i, j, k_2, l
     associate (unused => N); end associate
+    ! BN*K*j + BK*i + K*l + k_2
     matmul_b_col_apply = K * (BN * j + l) + BK * i + k_2
   end function matmul_b_col_apply
 

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_B_COL_GLSL
-#define LEGO_MATMUL_B_COL_GLSL 0x7a6fe9dd
+#define LEGO_MATMUL_B_COL_GLSL 0x20eeb7b2
 
 // Physical position of the logical index (i, j, k, l).
 // K >= 1
@@ -21,6 +21,7 @@
 // Assumes N % BN == 0
 // Assumes K*N <= 2^31 - 1
 int matmulBColApply(int K, int N, int BK, int BN, int i, int j, int k, int l) {
+  // BN*K*j + BK*i + K*l + k
   return K * (BN * j + l) + BK * i + k;
 }
 
@@ -55,6 +56,6 @@ ivec4 matmulBColInv(int K, int N, int BK, int BN, int flat_v) {
   return result;
 }
 
-#elif LEGO_MATMUL_B_COL_GLSL != 0x7a6fe9dd
+#elif LEGO_MATMUL_B_COL_GLSL != 0x20eeb7b2
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_GLSL

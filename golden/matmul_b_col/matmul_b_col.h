@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_H
-#define LEGO_MATMUL_B_COL_H 0x6c77c841
+#define LEGO_MATMUL_B_COL_H 0x5ac3af86
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +23,7 @@
 static inline int64_t matmul_b_col_apply(
     int64_t K, int64_t N, int64_t BK, int64_t BN, int64_t i, int64_t j, int64_t k, int64_t l) {
   (void)N;
+  // BN*K*j + BK*i + K*l + k
   return K * (BN * j + l) + BK * i + k;
 }
 
@@ -61,6 +62,6 @@ static inline bool matmul_b_col_fits(int64_t K, int64_t N, int64_t BK, int64_t B
   return K >= 1 && N >= 1 && BK >= 1 && BN >= 1 && K % BK == 0 && N % BN == 0 && K <= INT64_MAX / N;
 }
 
-#elif LEGO_MATMUL_B_COL_H != 0x6c77c841
+#elif LEGO_MATMUL_B_COL_H != 0x5ac3af86
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_H

@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_HPP
-#define LEGO_MATMUL_B_COL_HPP 0x104d8174
+#define LEGO_MATMUL_B_COL_HPP 0x78a43256
 
 #include <cstdint>
 
@@ -24,6 +24,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int64_t matmul_b_col_apply(
     std::int64_t K, [[maybe_unused]] std::int64_t N, std::int64_t BK, std::int64_t BN,
     std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t l) noexcept {
+  // BN*K*j + BK*i + K*l + k
   return K * (BN * j + l) + BK * i + k;
 }
 
@@ -59,6 +60,6 @@ struct matmul_b_col_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_MATMUL_B_COL_HPP != 0x104d8174
+#elif LEGO_MATMUL_B_COL_HPP != 0x78a43256
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_HPP

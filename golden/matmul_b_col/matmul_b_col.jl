@@ -25,6 +25,7 @@ Physical position of the logical index (i, j, k, l).
 """
 @inline function matmul_b_col_apply(K::Int64, N::Int64, BK::Int64, BN::Int64, i::Int64,
     j::Int64, k::Int64, l::Int64)::Int64
+    # BN*K*j + BK*i + K*l + k
     return K * (BN * j + l) + BK * i + k
 end
 

@@ -2,7 +2,7 @@
 //
 // matmul_b_col(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_COL_METAL
-#define LEGO_MATMUL_B_COL_METAL 0x3889296f
+#define LEGO_MATMUL_B_COL_METAL 0x720a5d28
 
 #include <metal_stdlib>
 
@@ -21,6 +21,7 @@
 /// @pre K*N <= INT_MAX
 static inline int matmulBColApply(int K, int N, int BK, int BN, int i, int j, int k, int l) {
   (void)N;
+  // BN*K*j + BK*i + K*l + k
   return K * (BN * j + l) + BK * i + k;
 }
 
@@ -47,6 +48,6 @@ static inline MatmulBColInvResult matmulBColInv(int K, int N, int BK, int BN, in
   return {flat % K / BK, flatDivK / BN, flat % BK, flatDivK % BN};
 }
 
-#elif LEGO_MATMUL_B_COL_METAL != 0x3889296f
+#elif LEGO_MATMUL_B_COL_METAL != 0x720a5d28
 #error two different units are named matmul_b_col; give name= to one of them
 #endif  // LEGO_MATMUL_B_COL_METAL

@@ -22,6 +22,7 @@
  * @returns {number} 0 <= the result < K*N
  */
 export function matmulBColApply(K, N, BK, BN, i, j, k, l) {
+  // BN*K*j + BK*i + K*l + k
   return K * (BN * j + l) + BK * i + k;
 }
 

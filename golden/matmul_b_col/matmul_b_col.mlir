@@ -17,6 +17,7 @@
 // Assumes K*N <= 2^63 - 1
 func.func @matmul_b_col_apply(%K: i64, %N: i64, %BK: i64, %BN: i64, %i: i64, %j: i64, %k: i64,
     %l: i64) -> i64 {
+  // BN*K*j + BK*i + K*l + k
   %0 = arith.muli %BN, %j : i64
   %1 = arith.addi %0, %l : i64
   %2 = arith.muli %K, %1 : i64

@@ -24,6 +24,7 @@ def matmul_b_col_apply(K: int, N: int, BK: int, BN: int, i: int, j: int, k: int,
     Assumes K % BK == 0.
     Assumes N % BN == 0.
     """
+    # BN*K*j + BK*i + K*l + k
     return K * (BN * j + l) + BK * i + k
 
 

@@ -27,6 +27,7 @@
 #[inline]
 pub const fn apply(K: i64, N: i64, BK: i64, BN: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
     let _ = N;
+    // BN*K*j + BK*i + K*l + k
     K * (BN * j + l) + BK * i + k
 }
 

@@ -18,6 +18,7 @@
 /// Assumes N % BN == 0
 /// Assumes K*N <= 2^31 - 1
 fn matmulBColApply(K: i32, N: i32, BK: i32, BN: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
+  // BN*K*j + BK*i + K*l + k
   return K * (BN * j + l) + BK * i + k;
 }
 

@@ -27,6 +27,7 @@ def matmul_b_col_apply(K, N, BK, BN, i, j, k, l):
     Assumes N % BN == 0.
     Assumes K*N <= 2**63 - 1.
     """
+    # BN*K*j + BK*i + K*l + k
     return K * (BN * j + l) + BK * i + k
 
 

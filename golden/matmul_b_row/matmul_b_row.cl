@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_CL
-#define LEGO_MATMUL_B_ROW_CL 0x123235ec
+#define LEGO_MATMUL_B_ROW_CL 0x43d0701e
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param K K >= 1
@@ -19,6 +19,7 @@
 /// @pre K*N <= INT_MAX
 static inline int matmul_b_row_apply(int K, int N, int BK, int BN, int i, int j, int k, int l) {
   (void)K;
+  // BK*N*i + BN*j + N*k + l
   return N * (BK * i + k) + BN * j + l;
 }
 
@@ -51,6 +52,6 @@ static inline matmul_b_row_inv_result matmul_b_row_inv(int K, int N, int BK, int
   return result;
 }
 
-#elif LEGO_MATMUL_B_ROW_CL != 0x123235ec
+#elif LEGO_MATMUL_B_ROW_CL != 0x43d0701e
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_CL

@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_CUH
-#define LEGO_MATMUL_B_ROW_CUH 0x0233a616
+#define LEGO_MATMUL_B_ROW_CUH 0x52c5852b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -27,6 +27,7 @@
 /// @pre K*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_b_row_apply(
     [[maybe_unused]] int K, int N, int BK, int BN, int i, int j, int k, int l) noexcept {
+  // BK*N*i + BN*j + N*k + l
   return N * (BK * i + k) + BN * j + l;
 }
 
@@ -60,6 +61,6 @@ struct matmul_b_row_inv_result {
       && BK <= 2147483647 && BN <= 2147483647;
 }
 
-#elif LEGO_MATMUL_B_ROW_CUH != 0x0233a616
+#elif LEGO_MATMUL_B_ROW_CUH != 0x52c5852b
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_CUH

@@ -25,6 +25,7 @@ contains
   elemental integer(int64) function matmul_b_row_apply(K, N, BK, BN, i, j, k_2, l)
     integer(int64), intent(in) :: K, N, BK, BN, i, j, k_2, l
     associate (unused => K); end associate
+    ! BK*N*i + BN*j + N*k_2 + l
     matmul_b_row_apply = N * (BK * i + k_2) + BN * j + l
   end function matmul_b_row_apply
 

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_B_ROW_GLSL
-#define LEGO_MATMUL_B_ROW_GLSL 0x16b83804
+#define LEGO_MATMUL_B_ROW_GLSL 0x790d2449
 
 // Physical position of the logical index (i, j, k, l).
 // K >= 1
@@ -21,6 +21,7 @@
 // Assumes N % BN == 0
 // Assumes K*N <= 2^31 - 1
 int matmulBRowApply(int K, int N, int BK, int BN, int i, int j, int k, int l) {
+  // BK*N*i + BN*j + N*k + l
   return N * (BK * i + k) + BN * j + l;
 }
 
@@ -55,6 +56,6 @@ ivec4 matmulBRowInv(int K, int N, int BK, int BN, int flat_v) {
   return result;
 }
 
-#elif LEGO_MATMUL_B_ROW_GLSL != 0x16b83804
+#elif LEGO_MATMUL_B_ROW_GLSL != 0x790d2449
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_GLSL

@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_H
-#define LEGO_MATMUL_B_ROW_H 0x5bcea8eb
+#define LEGO_MATMUL_B_ROW_H 0x3f559c45
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +23,7 @@
 static inline int64_t matmul_b_row_apply(
     int64_t K, int64_t N, int64_t BK, int64_t BN, int64_t i, int64_t j, int64_t k, int64_t l) {
   (void)K;
+  // BK*N*i + BN*j + N*k + l
   return N * (BK * i + k) + BN * j + l;
 }
 
@@ -61,6 +62,6 @@ static inline bool matmul_b_row_fits(int64_t K, int64_t N, int64_t BK, int64_t B
   return K >= 1 && N >= 1 && BK >= 1 && BN >= 1 && K % BK == 0 && N % BN == 0 && K <= INT64_MAX / N;
 }
 
-#elif LEGO_MATMUL_B_ROW_H != 0x5bcea8eb
+#elif LEGO_MATMUL_B_ROW_H != 0x3f559c45
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_H

@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_HIP_H
-#define LEGO_MATMUL_B_ROW_HIP_H 0x7c30cc65
+#define LEGO_MATMUL_B_ROW_HIP_H 0x63c667b1
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -27,6 +27,7 @@
 /// @pre K*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_b_row_apply(
     [[maybe_unused]] int K, int N, int BK, int BN, int i, int j, int k, int l) noexcept {
+  // BK*N*i + BN*j + N*k + l
   return N * (BK * i + k) + BN * j + l;
 }
 
@@ -60,6 +61,6 @@ struct matmul_b_row_inv_result {
       && BK <= 2147483647 && BN <= 2147483647;
 }
 
-#elif LEGO_MATMUL_B_ROW_HIP_H != 0x7c30cc65
+#elif LEGO_MATMUL_B_ROW_HIP_H != 0x63c667b1
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_HIP_H

@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_HPP
-#define LEGO_MATMUL_B_ROW_HPP 0x47da8e86
+#define LEGO_MATMUL_B_ROW_HPP 0x1d7e8956
 
 #include <cstdint>
 
@@ -24,6 +24,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int64_t matmul_b_row_apply(
     [[maybe_unused]] std::int64_t K, std::int64_t N, std::int64_t BK, std::int64_t BN,
     std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t l) noexcept {
+  // BK*N*i + BN*j + N*k + l
   return N * (BK * i + k) + BN * j + l;
 }
 
@@ -59,6 +60,6 @@ struct matmul_b_row_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_MATMUL_B_ROW_HPP != 0x47da8e86
+#elif LEGO_MATMUL_B_ROW_HPP != 0x1d7e8956
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_HPP

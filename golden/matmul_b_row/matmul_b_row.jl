@@ -25,6 +25,7 @@ Physical position of the logical index (i, j, k, l).
 """
 @inline function matmul_b_row_apply(K::Int64, N::Int64, BK::Int64, BN::Int64, i::Int64,
     j::Int64, k::Int64, l::Int64)::Int64
+    # BK*N*i + BN*j + N*k + l
     return N * (BK * i + k) + BN * j + l
 end
 

@@ -2,7 +2,7 @@
 //
 // matmul_b_row(K, N, BK, BN)
 #ifndef LEGO_MATMUL_B_ROW_METAL
-#define LEGO_MATMUL_B_ROW_METAL 0x2c745287
+#define LEGO_MATMUL_B_ROW_METAL 0x4bd4f6ff
 
 #include <metal_stdlib>
 
@@ -21,6 +21,7 @@
 /// @pre K*N <= INT_MAX
 static inline int matmulBRowApply(int K, int N, int BK, int BN, int i, int j, int k, int l) {
   (void)K;
+  // BK*N*i + BN*j + N*k + l
   return N * (BK * i + k) + BN * j + l;
 }
 
@@ -47,6 +48,6 @@ static inline MatmulBRowInvResult matmulBRowInv(int K, int N, int BK, int BN, in
   return {flatDivN / BK, flat % N / BN, flatDivN % BK, flat % BN};
 }
 
-#elif LEGO_MATMUL_B_ROW_METAL != 0x2c745287
+#elif LEGO_MATMUL_B_ROW_METAL != 0x4bd4f6ff
 #error two different units are named matmul_b_row; give name= to one of them
 #endif  // LEGO_MATMUL_B_ROW_METAL

@@ -22,6 +22,7 @@
  * @returns {number} 0 <= the result < K*N
  */
 export function matmulBRowApply(K, N, BK, BN, i, j, k, l) {
+  // BK*N*i + BN*j + N*k + l
   return N * (BK * i + k) + BN * j + l;
 }
 

@@ -17,6 +17,7 @@
 // Assumes K*N <= 2^63 - 1
 func.func @matmul_b_row_apply(%K: i64, %N: i64, %BK: i64, %BN: i64, %i: i64, %j: i64, %k: i64,
     %l: i64) -> i64 {
+  // BK*N*i + BN*j + N*k + l
   %0 = arith.muli %BK, %i : i64
   %1 = arith.addi %0, %k : i64
   %2 = arith.muli %N, %1 : i64

@@ -24,6 +24,7 @@ def matmul_b_row_apply(K: int, N: int, BK: int, BN: int, i: int, j: int, k: int,
     Assumes K % BK == 0.
     Assumes N % BN == 0.
     """
+    # BK*N*i + BN*j + N*k + l
     return N * (BK * i + k) + BN * j + l
 
 

@@ -27,6 +27,7 @@
 #[inline]
 pub const fn apply(K: i64, N: i64, BK: i64, BN: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
     let _ = K;
+    // BK*N*i + BN*j + N*k + l
     N * (BK * i + k) + BN * j + l
 }
 

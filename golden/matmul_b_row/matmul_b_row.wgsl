@@ -18,6 +18,7 @@
 /// Assumes N % BN == 0
 /// Assumes K*N <= 2^31 - 1
 fn matmulBRowApply(K: i32, N: i32, BK: i32, BN: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
+  // BK*N*i + BN*j + N*k + l
   return N * (BK * i + k) + BN * j + l;
 }
 

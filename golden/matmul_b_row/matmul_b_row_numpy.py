@@ -27,6 +27,7 @@ def matmul_b_row_apply(K, N, BK, BN, i, j, k, l):
     Assumes N % BN == 0.
     Assumes K*N <= 2**63 - 1.
     """
+    # BK*N*i + BN*j + N*k + l
     return N * (BK * i + k) + BN * j + l
 
 

@@ -2,7 +2,7 @@
 //
 // matmul_c(M, N, BM, BN)
 #ifndef LEGO_MATMUL_C_CL
-#define LEGO_MATMUL_C_CL 0x5996b354
+#define LEGO_MATMUL_C_CL 0x4906380c
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param M M >= 1
@@ -19,6 +19,7 @@
 /// @pre M*N <= INT_MAX
 static inline int matmul_c_apply(int M, int N, int BM, int BN, int i, int j, int k, int l) {
   (void)M;
+  // BM*N*i + BN*j + N*k + l
   return N * (BM * i + k) + BN * j + l;
 }
 
@@ -46,6 +47,6 @@ static inline matmul_c_inv_result matmul_c_inv(int M, int N, int BM, int BN, int
   return result;
 }
 
-#elif LEGO_MATMUL_C_CL != 0x5996b354
+#elif LEGO_MATMUL_C_CL != 0x4906380c
 #error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_CL

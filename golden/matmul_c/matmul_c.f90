@@ -24,6 +24,7 @@ contains
   elemental integer(int64) function matmul_c_apply(M, N, BM, BN, i, j, k, l)
     integer(int64), intent(in) :: M, N, BM, BN, i, j, k, l
     associate (unused => M); end associate
+    ! BM*N*i + BN*j + N*k + l
     matmul_c_apply = N * (BM * i + k) + BN * j + l
   end function matmul_c_apply
 

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_C_GLSL
-#define LEGO_MATMUL_C_GLSL 0x18a49a78
+#define LEGO_MATMUL_C_GLSL 0x4c00c780
 
 // Physical position of the logical index (i, j, k, l).
 // M >= 1
@@ -21,6 +21,7 @@
 // Assumes N % BN == 0
 // Assumes M*N <= 2^31 - 1
 int matmulCApply(int M, int N, int BM, int BN, int i, int j, int k, int l) {
+  // BM*N*i + BN*j + N*k + l
   return N * (BM * i + k) + BN * j + l;
 }
 
@@ -55,6 +56,6 @@ ivec4 matmulCInv(int M, int N, int BM, int BN, int flat_v) {
   return result;
 }
 
-#elif LEGO_MATMUL_C_GLSL != 0x18a49a78
+#elif LEGO_MATMUL_C_GLSL != 0x4c00c780
 #error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_GLSL

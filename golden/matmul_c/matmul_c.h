@@ -2,7 +2,7 @@
 //
 // matmul_c(M, N, BM, BN)
 #ifndef LEGO_MATMUL_C_H
-#define LEGO_MATMUL_C_H 0x636d99d9
+#define LEGO_MATMUL_C_H 0x3bc72c1e
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +23,7 @@
 static inline int64_t matmul_c_apply(
     int64_t M, int64_t N, int64_t BM, int64_t BN, int64_t i, int64_t j, int64_t k, int64_t l) {
   (void)M;
+  // BM*N*i + BN*j + N*k + l
   return N * (BM * i + k) + BN * j + l;
 }
 
@@ -56,6 +57,6 @@ static inline bool matmul_c_fits(int64_t M, int64_t N, int64_t BM, int64_t BN) {
   return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0 && M <= INT64_MAX / N;
 }
 
-#elif LEGO_MATMUL_C_H != 0x636d99d9
+#elif LEGO_MATMUL_C_H != 0x3bc72c1e
 #error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_H

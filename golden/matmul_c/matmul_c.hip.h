@@ -2,7 +2,7 @@
 //
 // matmul_c(M, N, BM, BN)
 #ifndef LEGO_MATMUL_C_HIP_H
-#define LEGO_MATMUL_C_HIP_H 0x0c2b813a
+#define LEGO_MATMUL_C_HIP_H 0x3c2689dd
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -27,6 +27,7 @@
 /// @pre M*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_c_apply(
     [[maybe_unused]] int M, int N, int BM, int BN, int i, int j, int k, int l) noexcept {
+  // BM*N*i + BN*j + N*k + l
   return N * (BM * i + k) + BN * j + l;
 }
 
@@ -60,6 +61,6 @@ struct matmul_c_inv_result {
       && BM <= 2147483647 && BN <= 2147483647;
 }
 
-#elif LEGO_MATMUL_C_HIP_H != 0x0c2b813a
+#elif LEGO_MATMUL_C_HIP_H != 0x3c2689dd
 #error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_HIP_H

@@ -2,7 +2,7 @@
 //
 // matmul_c(M, N, BM, BN)
 #ifndef LEGO_MATMUL_C_HPP
-#define LEGO_MATMUL_C_HPP 0x6c7c41a8
+#define LEGO_MATMUL_C_HPP 0x754856fa
 
 #include <cstdint>
 
@@ -24,6 +24,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int64_t matmul_c_apply(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t BM, std::int64_t BN,
     std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t l) noexcept {
+  // BM*N*i + BN*j + N*k + l
   return N * (BM * i + k) + BN * j + l;
 }
 
@@ -59,6 +60,6 @@ struct matmul_c_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_MATMUL_C_HPP != 0x6c7c41a8
+#elif LEGO_MATMUL_C_HPP != 0x754856fa
 #error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_HPP

@@ -25,6 +25,7 @@ Physical position of the logical index (i, j, k, l).
 """
 @inline function matmul_c_apply(M::Int64, N::Int64, BM::Int64, BN::Int64, i::Int64,
     j::Int64, k::Int64, l::Int64)::Int64
+    # BM*N*i + BN*j + N*k + l
     return N * (BM * i + k) + BN * j + l
 end
 

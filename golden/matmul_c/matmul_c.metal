@@ -2,7 +2,7 @@
 //
 // matmul_c(M, N, BM, BN)
 #ifndef LEGO_MATMUL_C_METAL
-#define LEGO_MATMUL_C_METAL 0x7d8d4ae3
+#define LEGO_MATMUL_C_METAL 0x64e42d0f
 
 #include <metal_stdlib>
 
@@ -21,6 +21,7 @@
 /// @pre M*N <= INT_MAX
 static inline int matmulCApply(int M, int N, int BM, int BN, int i, int j, int k, int l) {
   (void)M;
+  // BM*N*i + BN*j + N*k + l
   return N * (BM * i + k) + BN * j + l;
 }
 
@@ -47,6 +48,6 @@ static inline MatmulCInvResult matmulCInv(int M, int N, int BM, int BN, int flat
   return {flatDivN / BM, flat % N / BN, flatDivN % BM, flat % BN};
 }
 
-#elif LEGO_MATMUL_C_METAL != 0x7d8d4ae3
+#elif LEGO_MATMUL_C_METAL != 0x64e42d0f
 #error two different units are named matmul_c; give name= to one of them
 #endif  // LEGO_MATMUL_C_METAL

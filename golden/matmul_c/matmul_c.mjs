@@ -22,6 +22,7 @@
  * @returns {number} 0 <= the result < M*N
  */
 export function matmulCApply(M, N, BM, BN, i, j, k, l) {
+  // BM*N*i + BN*j + N*k + l
   return N * (BM * i + k) + BN * j + l;
 }
 

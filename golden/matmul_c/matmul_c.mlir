@@ -17,6 +17,7 @@
 // Assumes M*N <= 2^63 - 1
 func.func @matmul_c_apply(%M: i64, %N: i64, %BM: i64, %BN: i64, %i: i64, %j: i64, %k: i64,
     %l: i64) -> i64 {
+  // BM*N*i + BN*j + N*k + l
   %0 = arith.muli %BM, %i : i64
   %1 = arith.addi %0, %k : i64
   %2 = arith.muli %N, %1 : i64

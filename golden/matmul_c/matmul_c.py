@@ -24,6 +24,7 @@ def matmul_c_apply(M: int, N: int, BM: int, BN: int, i: int, j: int, k: int, l: 
     Assumes M % BM == 0.
     Assumes N % BN == 0.
     """
+    # BM*N*i + BN*j + N*k + l
     return N * (BM * i + k) + BN * j + l
 
 

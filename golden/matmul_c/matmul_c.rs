@@ -27,6 +27,7 @@
 #[inline]
 pub const fn apply(M: i64, N: i64, BM: i64, BN: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
     let _ = M;
+    // BM*N*i + BN*j + N*k + l
     N * (BM * i + k) + BN * j + l
 }
 

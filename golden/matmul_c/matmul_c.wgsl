@@ -18,6 +18,7 @@
 /// Assumes N % BN == 0
 /// Assumes M*N <= 2^31 - 1
 fn matmulCApply(M: i32, N: i32, BM: i32, BN: i32, i: i32, j: i32, k: i32, l: i32) -> i32 {
+  // BM*N*i + BN*j + N*k + l
   return N * (BM * i + k) + BN * j + l;
 }
 

@@ -27,6 +27,7 @@ def matmul_c_apply(M, N, BM, BN, i, j, k, l):
     Assumes N % BN == 0.
     Assumes M*N <= 2**63 - 1.
     """
+    # BM*N*i + BN*j + N*k + l
     return N * (BM * i + k) + BN * j + l
 
 

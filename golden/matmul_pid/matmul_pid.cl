@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_CL
-#define LEGO_MATMUL_PID_CL 0x3bc653f6
+#define LEGO_MATMUL_PID_CL 0x2e9ea413
 
 /// Physical position of the logical index (i, j).
 /// @param nm nm >= 1
@@ -15,6 +15,7 @@
 /// @pre nm*nn <= INT_MAX
 static inline int matmul_pid_apply(int nm, int nn, int GM, int i, int j) {
   (void)nm;
+  // GM*nn*(i / GM) + GM*j + i % GM
   return GM * (i / GM * (nn - 1) + j) + i;
 }
 
@@ -34,6 +35,7 @@ typedef struct matmul_pid_inv_result {
 /// @pre nm*nn - GM <= INT_MAX
 static inline matmul_pid_inv_result matmul_pid_inv(int nm, int nn, int GM, int flat) {
   (void)nm;
+  // i = GM*(flat / GM / nn) + flat % GM
   const int flat_div_GM = flat / GM;
   const matmul_pid_inv_result result = {
       GM * (flat_div_GM / nn - flat_div_GM) + flat,
@@ -42,6 +44,6 @@ static inline matmul_pid_inv_result matmul_pid_inv(int nm, int nn, int GM, int f
   return result;
 }
 
-#elif LEGO_MATMUL_PID_CL != 0x3bc653f6
+#elif LEGO_MATMUL_PID_CL != 0x2e9ea413
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_CL

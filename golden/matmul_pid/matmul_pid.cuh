@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_CUH
-#define LEGO_MATMUL_PID_CUH 0x7062e0a5
+#define LEGO_MATMUL_PID_CUH 0x477af150
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -23,6 +23,7 @@
 /// @pre nm*nn <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_pid_apply(
     [[maybe_unused]] int nm, int nn, int GM, int i, int j) noexcept {
+  // GM*nn*(i / GM) + GM*j + i % GM
   return GM * (i / GM * (nn - 1) + j) + i;
 }
 
@@ -42,6 +43,7 @@ struct matmul_pid_inv_result {
 /// @pre nm*nn - GM <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_pid_inv_result matmul_pid_inv(
     [[maybe_unused]] int nm, int nn, int GM, int flat) noexcept {
+  // i = GM*(flat / GM / nn) + flat % GM
   const int flat_div_GM = flat / GM;
   return {GM * (flat_div_GM / nn - flat_div_GM) + flat, flat_div_GM % nn};
 }
@@ -51,6 +53,6 @@ struct matmul_pid_inv_result {
   return nm >= 1 && nn >= 1 && GM >= 1 && nm % GM == 0 && nm <= 2147483647 / nn && GM <= 2147483647;
 }
 
-#elif LEGO_MATMUL_PID_CUH != 0x7062e0a5
+#elif LEGO_MATMUL_PID_CUH != 0x477af150
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_CUH

@@ -20,6 +20,7 @@ contains
   elemental integer(int64) function matmul_pid_apply(nm, nn, GM, i, j)
     integer(int64), intent(in) :: nm, nn, GM, i, j
     associate (unused => nm); end associate
+    ! GM*nn*(i / GM) + GM*j + mod(i, GM)
     matmul_pid_apply = GM * (i / GM * (nn - 1) + j) + i
   end function matmul_pid_apply
 
@@ -36,6 +37,7 @@ contains
     integer(int64), intent(out) :: i, j
     integer(int64) :: flat_div_GM
     associate (unused => nm); end associate
+    ! i = GM*(flat / GM / nn) + mod(flat, GM)
     flat_div_GM = flat / GM
     i = GM * (flat_div_GM / nn - flat_div_GM) + flat
     j = mod(flat_div_GM, nn)

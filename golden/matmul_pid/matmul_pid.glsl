@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_PID_GLSL
-#define LEGO_MATMUL_PID_GLSL 0x7df0ece8
+#define LEGO_MATMUL_PID_GLSL 0x78cd16aa
 
 // Physical position of the logical index (i, j).
 // nm >= 1
@@ -17,6 +17,7 @@
 // Assumes nm % GM == 0
 // Assumes nm*nn <= 2^31 - 1
 int matmulPidApply(int nm, int nn, int GM, int i, int j) {
+  // GM*nn*(i / GM) + GM*j + i % GM
   return GM * (i / GM * (nn - 1) + j) + i;
 }
 
@@ -35,6 +36,7 @@ int matmulPidApply(int nm, int nn, int GM, ivec2 index) {
 // Assumes nm*nn - GM <= 2^31 - 1
 // Renamed: flat is flat_v here
 void matmulPidInv(int nm, int nn, int GM, int flat_v, out int i, out int j) {
+  // i = GM*(flat_v / GM / nn) + flat_v % GM
   int flatDivGm = flat_v / GM;
   i = GM * (flatDivGm / nn - flatDivGm) + flat_v;
   j = flatDivGm % nn;
@@ -47,6 +49,6 @@ ivec2 matmulPidInv(int nm, int nn, int GM, int flat_v) {
   return result;
 }
 
-#elif LEGO_MATMUL_PID_GLSL != 0x7df0ece8
+#elif LEGO_MATMUL_PID_GLSL != 0x78cd16aa
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_GLSL

@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_H
-#define LEGO_MATMUL_PID_H 0x50cce2cc
+#define LEGO_MATMUL_PID_H 0x12cd4ccd
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,6 +18,7 @@
 /// @pre nm*nn <= INT64_MAX
 static inline int64_t matmul_pid_apply(int64_t nm, int64_t nn, int64_t GM, int64_t i, int64_t j) {
   (void)nm;
+  // GM*nn*(i / GM) + GM*j + i % GM
   return GM * (i / GM * (nn - 1) + j) + i;
 }
 
@@ -38,6 +39,7 @@ typedef struct matmul_pid_inv_result {
 static inline matmul_pid_inv_result matmul_pid_inv(
     int64_t nm, int64_t nn, int64_t GM, int64_t flat) {
   (void)nm;
+  // i = GM*(flat / GM / nn) + flat % GM
   const int64_t flat_div_GM = flat / GM;
   const matmul_pid_inv_result result = {
       GM * (flat_div_GM / nn - flat_div_GM) + flat,
@@ -51,6 +53,6 @@ static inline bool matmul_pid_fits(int64_t nm, int64_t nn, int64_t GM) {
   return nm >= 1 && nn >= 1 && GM >= 1 && nm % GM == 0 && nm <= INT64_MAX / nn;
 }
 
-#elif LEGO_MATMUL_PID_H != 0x50cce2cc
+#elif LEGO_MATMUL_PID_H != 0x12cd4ccd
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_H

@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_HPP
-#define LEGO_MATMUL_PID_HPP 0x7dd05643
+#define LEGO_MATMUL_PID_HPP 0x0572ec34
 
 #include <cstdint>
 
@@ -20,6 +20,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int64_t matmul_pid_apply(
     [[maybe_unused]] std::int64_t nm, std::int64_t nn, std::int64_t GM, std::int64_t i,
     std::int64_t j) noexcept {
+  // GM*nn*(i / GM) + GM*j + i % GM
   return GM * (i / GM * (nn - 1) + j) + i;
 }
 
@@ -40,6 +41,7 @@ struct matmul_pid_inv_result {
 [[nodiscard]] constexpr matmul_pid_inv_result matmul_pid_inv(
     [[maybe_unused]] std::int64_t nm, std::int64_t nn, std::int64_t GM,
     std::int64_t flat) noexcept {
+  // i = GM*(flat / GM / nn) + flat % GM
   const std::int64_t flat_div_GM = flat / GM;
   return {GM * (flat_div_GM / nn - flat_div_GM) + flat, flat_div_GM % nn};
 }
@@ -52,6 +54,6 @@ struct matmul_pid_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_MATMUL_PID_HPP != 0x7dd05643
+#elif LEGO_MATMUL_PID_HPP != 0x0572ec34
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_HPP

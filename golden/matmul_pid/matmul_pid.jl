@@ -21,6 +21,7 @@ Physical position of the logical index (i, j).
 """
 @inline function matmul_pid_apply(nm::Int64, nn::Int64, GM::Int64, i::Int64,
     j::Int64)::Int64
+    # GM*nn*div(i, GM) + GM*j + i % GM
     return GM * (div(i, GM) * (nn - 1) + j) + i
 end
 
@@ -43,6 +44,7 @@ Logical index (i, j) of a physical position.
 """
 @inline function matmul_pid_inv(nm::Int64, nn::Int64, GM::Int64,
     flat::Int64)::NTuple{2, Int64}
+    # i = GM*div(div(flat, GM), nn) + flat % GM
     flat_div_GM = div(flat, GM)
     return (GM * (div(flat_div_GM, nn) - flat_div_GM) + flat, flat_div_GM % nn)
 end

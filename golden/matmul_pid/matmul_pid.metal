@@ -2,7 +2,7 @@
 //
 // matmul_pid(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_METAL
-#define LEGO_MATMUL_PID_METAL 0x3501df1e
+#define LEGO_MATMUL_PID_METAL 0x11b782da
 
 #include <metal_stdlib>
 
@@ -17,6 +17,7 @@
 /// @pre nm*nn <= INT_MAX
 static inline int matmulPidApply(int nm, int nn, int GM, int i, int j) {
   (void)nm;
+  // GM*nn*(i / GM) + GM*j + i % GM
   return GM * (i / GM * (nn - 1) + j) + i;
 }
 
@@ -36,10 +37,11 @@ struct MatmulPidInvResult {
 /// @pre nm*nn - GM <= INT_MAX
 static inline MatmulPidInvResult matmulPidInv(int nm, int nn, int GM, int flat) {
   (void)nm;
+  // i = GM*(flat / GM / nn) + flat % GM
   const int flatDivGm = flat / GM;
   return {GM * (flatDivGm / nn - flatDivGm) + flat, flatDivGm % nn};
 }
 
-#elif LEGO_MATMUL_PID_METAL != 0x3501df1e
+#elif LEGO_MATMUL_PID_METAL != 0x11b782da
 #error two different units are named matmul_pid; give name= to one of them
 #endif  // LEGO_MATMUL_PID_METAL

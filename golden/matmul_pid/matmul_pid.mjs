@@ -18,6 +18,7 @@
  * @returns {number} 0 <= the result < nm*nn
  */
 export function matmulPidApply(nm, nn, GM, i, j) {
+  // GM*nn*Math.floor(i / GM) + GM*j + i % GM
   return GM * (Math.trunc(i / GM) * (nn - 1) + j) + i;
 }
 
@@ -34,6 +35,7 @@ export function matmulPidApply(nm, nn, GM, i, j) {
  * @returns {[i: number, j: number]} 0 <= i < nm, 0 <= j < nn
  */
 export function matmulPidInv(nm, nn, GM, flat) {
+  // i = GM*Math.floor(Math.floor(flat / GM) / nn) + flat % GM
   const flatDivGm = Math.trunc(flat / GM);
   return [GM * (Math.trunc(flatDivGm / nn) - flatDivGm) + flat, flatDivGm % nn];
 }

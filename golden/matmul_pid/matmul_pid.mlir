@@ -12,6 +12,7 @@
 // Assumes nm % GM == 0
 // Assumes nm*nn <= 2^63 - 1
 func.func @matmul_pid_apply(%nm: i64, %nn: i64, %GM: i64, %i: i64, %j: i64) -> i64 {
+  // GM*nn*(i / GM) + GM*j + i % GM
   %c1_i64 = arith.constant 1 : i64
   %0 = arith.divsi %i, %GM : i64
   %1 = arith.subi %nn, %c1_i64 : i64
@@ -31,6 +32,7 @@ func.func @matmul_pid_apply(%nm: i64, %nn: i64, %GM: i64, %i: i64, %j: i64) -> i
 // Assumes nm % GM == 0
 // Assumes nm*nn - GM <= 2^63 - 1
 func.func @matmul_pid_inv(%nm: i64, %nn: i64, %GM: i64, %flat: i64) -> (i64, i64) {
+  // i = GM*(flat / GM / nn) + flat % GM
   %flat_div_GM = arith.divsi %flat, %GM : i64
   %0 = arith.divsi %flat_div_GM, %nn : i64
   %1 = arith.subi %0, %flat_div_GM : i64

@@ -20,6 +20,7 @@ def matmul_pid_apply(nm: int, nn: int, GM: int, i: int, j: int) -> int:
 
     Assumes nm % GM == 0.
     """
+    # GM*nn*(i // GM) + GM*j + i % GM
     return GM * (nn * (i // GM) + j) + i % GM
 
 

@@ -21,6 +21,7 @@
 #[inline]
 pub const fn apply(nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> i64 {
     let _ = nm;
+    // GM*nn*(i / GM) + GM*j + i % GM
     GM * (i / GM * (nn - 1) + j) + i
 }
 
@@ -42,6 +43,7 @@ pub const fn apply(nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> i64 {
 #[inline]
 pub const fn inv(nm: i64, nn: i64, GM: i64, flat: i64) -> (i64, i64) {
     let _ = nm;
+    // i = GM*(flat / GM / nn) + flat % GM
     let flat_div_GM = flat / GM;
     (
         GM * (flat_div_GM / nn - flat_div_GM) + flat,

@@ -14,6 +14,7 @@
 /// Assumes nm % GM == 0
 /// Assumes nm*nn <= 2^31 - 1
 fn matmulPidApply(nm: i32, nn: i32, GM: i32, i: i32, j: i32) -> i32 {
+  // GM*nn*(i / GM) + GM*j + i % GM
   return GM * (i / GM * (nn - 1) + j) + i;
 }
 
@@ -32,6 +33,7 @@ struct MatmulPidInvResult {
 /// Assumes nm % GM == 0
 /// Assumes nm*nn - GM <= 2^31 - 1
 fn matmulPidInv(nm: i32, nn: i32, GM: i32, flat: i32) -> MatmulPidInvResult {
+  // i = GM*(flat / GM / nn) + flat % GM
   let flatDivGm = flat / GM;
   return MatmulPidInvResult(GM * (flatDivGm / nn - flatDivGm) + flat, flatDivGm % nn);
 }

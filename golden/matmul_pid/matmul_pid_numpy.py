@@ -23,6 +23,7 @@ def matmul_pid_apply(nm, nn, GM, i, j):
     Assumes nm % GM == 0.
     Assumes nm*nn <= 2**63 - 1.
     """
+    # GM*nn*(i // GM) + GM*j + i % GM
     return GM * (i // GM * (nn - 1) + j) + i
 
 
@@ -41,6 +42,7 @@ def matmul_pid_inv(nm, nn, GM, flat):
     Assumes nm % GM == 0.
     Assumes nm*nn - GM <= 2**63 - 1.
     """
+    # i = GM*(flat // GM // nn) + flat % GM
     flat_div_GM = flat // GM
     return GM * (flat_div_GM // nn - flat_div_GM) + flat, flat_div_GM % nn
 

@@ -25,6 +25,7 @@ def matmul_pid_apply(nm, nn, GM, i, j):
     Assumes nm % GM == 0.
     Assumes nm*nn <= 2**31 - 1.
     """
+    # GM*nn*(i // GM) + GM*j + i % GM
     return GM * (i // GM * (nn - 1) + j) + i
 
 
@@ -44,5 +45,6 @@ def matmul_pid_inv(nm, nn, GM, flat):
     Assumes nm % GM == 0.
     Assumes nm*nn - GM <= 2**31 - 1.
     """
+    # i = GM*(flat // GM // nn) + flat % GM
     flat_div_GM = flat // GM
     return GM * (flat_div_GM // nn - flat_div_GM) + flat, flat_div_GM % nn

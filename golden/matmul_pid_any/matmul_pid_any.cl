@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_CL
-#define LEGO_MATMUL_PID_ANY_CL 0x380c1a9d
+#define LEGO_MATMUL_PID_ANY_CL 0x6e491cd8
 
 /// Physical position of the logical index (i, j).
 /// @param nm nm >= 1
@@ -14,6 +14,7 @@
 /// @pre nm <= GM || nm % GM == 0
 /// @pre nn*min(GM, nm) + nm*nn - nn <= INT_MAX
 static inline int matmul_pid_any_apply(int nm, int nn, int GM, int i, int j) {
+  // nn*(i / min(GM, nm))*min(GM, nm) + i % min(GM, nm) + min(GM, nm)*j
   const int smaller = min(GM, nm);
   return smaller * (i / smaller * (nn - 1) + j) + i;
 }
@@ -34,6 +35,7 @@ typedef struct matmul_pid_any_inv_result {
 /// @pre nm*nn <= INT_MAX
 /// @pre min(GM, nm) + nm <= INT_MAX
 static inline matmul_pid_any_inv_result matmul_pid_any_inv(int nm, int nn, int GM, int flat) {
+  // i = flat % min(GM, nm) + (flat / min(GM, nm) / nn)*min(GM, nm)
   const int smaller = min(GM, nm);
   const int quotient = flat / smaller;
   const matmul_pid_any_inv_result result = {
@@ -43,6 +45,6 @@ static inline matmul_pid_any_inv_result matmul_pid_any_inv(int nm, int nn, int G
   return result;
 }
 
-#elif LEGO_MATMUL_PID_ANY_CL != 0x380c1a9d
+#elif LEGO_MATMUL_PID_ANY_CL != 0x6e491cd8
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_CL

@@ -20,6 +20,7 @@ contains
   elemental integer(int64) function matmul_pid_any_apply(nm, nn, GM, i, j)
     integer(int64), intent(in) :: nm, nn, GM, i, j
     integer(int64) :: smaller
+    ! nn*(i / min(GM, nm))*min(GM, nm) + mod(i, min(GM, nm)) + min(GM, nm)*j
     smaller = min(GM, nm)
     matmul_pid_any_apply = smaller * (i / smaller * (nn - 1) + j) + i
   end function matmul_pid_any_apply
@@ -37,6 +38,7 @@ contains
     integer(int64), intent(in) :: nm, nn, GM, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: smaller, quotient
+    ! i = mod(flat, min(GM, nm)) + (flat / min(GM, nm) / nn)*min(GM, nm)
     smaller = min(GM, nm)
     quotient = flat / smaller
     i = smaller * (quotient / nn - quotient) + flat

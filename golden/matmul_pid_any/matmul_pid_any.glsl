@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_PID_ANY_GLSL
-#define LEGO_MATMUL_PID_ANY_GLSL 0x09f82c91
+#define LEGO_MATMUL_PID_ANY_GLSL 0x7b7ff811
 
 // Physical position of the logical index (i, j).
 // nm >= 1
@@ -17,6 +17,7 @@
 // Assumes nm <= GM || nm % GM == 0
 // Assumes nn*min(GM, nm) + nm*nn - nn <= 2^31 - 1
 int matmulPidAnyApply(int nm, int nn, int GM, int i, int j) {
+  // nn*(i / min(GM, nm))*min(GM, nm) + i % min(GM, nm) + min(GM, nm)*j
   int smaller = min(GM, nm);
   return smaller * (i / smaller * (nn - 1) + j) + i;
 }
@@ -37,6 +38,7 @@ int matmulPidAnyApply(int nm, int nn, int GM, ivec2 index) {
 // Assumes min(GM, nm) + nm <= 2^31 - 1
 // Renamed: flat is flat_v here
 void matmulPidAnyInv(int nm, int nn, int GM, int flat_v, out int i, out int j) {
+  // i = flat_v % min(GM, nm) + (flat_v / min(GM, nm) / nn)*min(GM, nm)
   int smaller = min(GM, nm);
   int quotient = flat_v / smaller;
   i = smaller * (quotient / nn - quotient) + flat_v;
@@ -50,6 +52,6 @@ ivec2 matmulPidAnyInv(int nm, int nn, int GM, int flat_v) {
   return result;
 }
 
-#elif LEGO_MATMUL_PID_ANY_GLSL != 0x09f82c91
+#elif LEGO_MATMUL_PID_ANY_GLSL != 0x7b7ff811
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_GLSL

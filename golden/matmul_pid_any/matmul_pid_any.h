@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_H
-#define LEGO_MATMUL_PID_ANY_H 0x1c02f849
+#define LEGO_MATMUL_PID_ANY_H 0x58a6b653
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +22,7 @@ static inline int64_t matmul_pid_any_min_i64(int64_t a, int64_t b) {
 /// @pre nn*min(GM, nm) + nm*nn - nn <= INT64_MAX
 static inline int64_t matmul_pid_any_apply(
     int64_t nm, int64_t nn, int64_t GM, int64_t i, int64_t j) {
+  // nn*(i / min(GM, nm))*min(GM, nm) + i % min(GM, nm) + min(GM, nm)*j
   const int64_t smaller = matmul_pid_any_min_i64(GM, nm);
   return smaller * (i / smaller * (nn - 1) + j) + i;
 }
@@ -43,6 +44,7 @@ typedef struct matmul_pid_any_inv_result {
 /// @pre min(GM, nm) + nm <= INT64_MAX
 static inline matmul_pid_any_inv_result matmul_pid_any_inv(
     int64_t nm, int64_t nn, int64_t GM, int64_t flat) {
+  // i = flat % min(GM, nm) + (flat / min(GM, nm) / nn)*min(GM, nm)
   const int64_t smaller = matmul_pid_any_min_i64(GM, nm);
   const int64_t quotient = flat / smaller;
   const matmul_pid_any_inv_result result = {
@@ -59,6 +61,6 @@ static inline bool matmul_pid_any_fits(int64_t nm, int64_t nn, int64_t GM) {
       && nm <= INT64_MAX - matmul_pid_any_min_i64(GM, nm);
 }
 
-#elif LEGO_MATMUL_PID_ANY_H != 0x1c02f849
+#elif LEGO_MATMUL_PID_ANY_H != 0x58a6b653
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_H

@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_HIP_H
-#define LEGO_MATMUL_PID_ANY_HIP_H 0x2bf89304
+#define LEGO_MATMUL_PID_ANY_HIP_H 0x29df67c9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -31,6 +31,7 @@ LEGO_HOST_DEVICE constexpr long long matmul_pid_any_min(long long a, long long b
 /// @pre nn*min(GM, nm) + nm*nn - nn <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int matmul_pid_any_apply(
     int nm, int nn, int GM, int i, int j) noexcept {
+  // nn*(i / min(GM, nm))*min(GM, nm) + i % min(GM, nm) + min(GM, nm)*j
   const int smaller = matmul_pid_any_min(GM, nm);
   return smaller * (i / smaller * (nn - 1) + j) + i;
 }
@@ -52,6 +53,7 @@ struct matmul_pid_any_inv_result {
 /// @pre min(GM, nm) + nm <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr matmul_pid_any_inv_result matmul_pid_any_inv(
     int nm, int nn, int GM, int flat) noexcept {
+  // i = flat % min(GM, nm) + (flat / min(GM, nm) / nn)*min(GM, nm)
   const int smaller = matmul_pid_any_min(GM, nm);
   const int quotient = flat / smaller;
   return {smaller * (quotient / nn - quotient) + flat, quotient % nn};
@@ -65,6 +67,6 @@ struct matmul_pid_any_inv_result {
       && matmul_pid_any_min(GM, nm) + nm <= 2147483647 && GM <= 2147483647;
 }
 
-#elif LEGO_MATMUL_PID_ANY_HIP_H != 0x2bf89304
+#elif LEGO_MATMUL_PID_ANY_HIP_H != 0x29df67c9
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_HIP_H

@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_HPP
-#define LEGO_MATMUL_PID_ANY_HPP 0x39f8f3a2
+#define LEGO_MATMUL_PID_ANY_HPP 0x3b7db9e7
 
 #include <algorithm>
 #include <cstdint>
@@ -20,6 +20,7 @@ namespace lego {
 /// @pre nn*min(GM, nm) + nm*nn - nn <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t matmul_pid_any_apply(
     std::int64_t nm, std::int64_t nn, std::int64_t GM, std::int64_t i, std::int64_t j) noexcept {
+  // nn*(i / min(GM, nm))*min(GM, nm) + i % min(GM, nm) + min(GM, nm)*j
   const std::int64_t smaller = std::min<std::int64_t>(GM, nm);
   return smaller * (i / smaller * (nn - 1) + j) + i;
 }
@@ -41,6 +42,7 @@ struct matmul_pid_any_inv_result {
 /// @pre min(GM, nm) + nm <= INT64_MAX
 [[nodiscard]] constexpr matmul_pid_any_inv_result matmul_pid_any_inv(
     std::int64_t nm, std::int64_t nn, std::int64_t GM, std::int64_t flat) noexcept {
+  // i = flat % min(GM, nm) + (flat / min(GM, nm) / nn)*min(GM, nm)
   const std::int64_t smaller = std::min<std::int64_t>(GM, nm);
   const std::int64_t quotient = flat / smaller;
   return {smaller * (quotient / nn - quotient) + flat, quotient % nn};
@@ -56,6 +58,6 @@ struct matmul_pid_any_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_MATMUL_PID_ANY_HPP != 0x39f8f3a2
+#elif LEGO_MATMUL_PID_ANY_HPP != 0x3b7db9e7
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_HPP

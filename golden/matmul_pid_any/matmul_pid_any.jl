@@ -21,6 +21,7 @@ Physical position of the logical index (i, j).
 """
 @inline function matmul_pid_any_apply(nm::Int64, nn::Int64, GM::Int64, i::Int64,
     j::Int64)::Int64
+    # nn*div(i, min(GM, nm))*min(GM, nm) + i % min(GM, nm) + min(GM, nm)*j
     smaller = min(GM, nm)
     return smaller * (div(i, smaller) * (nn - 1) + j) + i
 end
@@ -45,6 +46,7 @@ Logical index (i, j) of a physical position.
 """
 @inline function matmul_pid_any_inv(nm::Int64, nn::Int64, GM::Int64,
     flat::Int64)::NTuple{2, Int64}
+    # i = flat % min(GM, nm) + div(div(flat, min(GM, nm)), nn)*min(GM, nm)
     smaller = min(GM, nm)
     quotient = div(flat, smaller)
     return (smaller * (div(quotient, nn) - quotient) + flat, quotient % nn)

@@ -2,7 +2,7 @@
 //
 // matmul_pid_any(nm, nn, GM)
 #ifndef LEGO_MATMUL_PID_ANY_METAL
-#define LEGO_MATMUL_PID_ANY_METAL 0x572b1e0b
+#define LEGO_MATMUL_PID_ANY_METAL 0x2c1eda04
 
 #include <metal_stdlib>
 
@@ -16,6 +16,7 @@
 /// @pre nm <= GM || nm % GM == 0
 /// @pre nn*min(GM, nm) + nm*nn - nn <= INT_MAX
 static inline int matmulPidAnyApply(int nm, int nn, int GM, int i, int j) {
+  // nn*(i / min(GM, nm))*min(GM, nm) + i % min(GM, nm) + min(GM, nm)*j
   const int smaller = metal::min(GM, nm);
   return smaller * (i / smaller * (nn - 1) + j) + i;
 }
@@ -36,11 +37,12 @@ struct MatmulPidAnyInvResult {
 /// @pre nm*nn <= INT_MAX
 /// @pre min(GM, nm) + nm <= INT_MAX
 static inline MatmulPidAnyInvResult matmulPidAnyInv(int nm, int nn, int GM, int flat) {
+  // i = flat % min(GM, nm) + (flat / min(GM, nm) / nn)*min(GM, nm)
   const int smaller = metal::min(GM, nm);
   const int quotient = flat / smaller;
   return {smaller * (quotient / nn - quotient) + flat, quotient % nn};
 }
 
-#elif LEGO_MATMUL_PID_ANY_METAL != 0x572b1e0b
+#elif LEGO_MATMUL_PID_ANY_METAL != 0x2c1eda04
 #error two different units are named matmul_pid_any; give name= to one of them
 #endif  // LEGO_MATMUL_PID_ANY_METAL

@@ -18,6 +18,7 @@
  * @returns {number} 0 <= the result < nm*nn
  */
 export function matmulPidAnyApply(nm, nn, GM, i, j) {
+  // nn*Math.floor(i / min(GM, nm))*min(GM, nm) + i % min(GM, nm) + min(GM, nm)*j
   const smaller = Math.min(GM, nm);
   return smaller * (Math.trunc(i / smaller) * (nn - 1) + j) + i;
 }
@@ -36,6 +37,7 @@ export function matmulPidAnyApply(nm, nn, GM, i, j) {
  * @returns {[i: number, j: number]} 0 <= i < nm, 0 <= j < nn
  */
 export function matmulPidAnyInv(nm, nn, GM, flat) {
+  // i = flat % min(GM, nm) + Math.floor(Math.floor(flat / min(GM, nm)) / nn)*min(GM, nm)
   const smaller = Math.min(GM, nm);
   const quotient = Math.trunc(flat / smaller);
   return [smaller * (Math.trunc(quotient / nn) - quotient) + flat, quotient % nn];

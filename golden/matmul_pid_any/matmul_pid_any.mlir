@@ -12,6 +12,7 @@
 // Assumes nm <= GM || nm % GM == 0
 // Assumes nn*min(GM, nm) + nm*nn - nn <= 2^63 - 1
 func.func @matmul_pid_any_apply(%nm: i64, %nn: i64, %GM: i64, %i: i64, %j: i64) -> i64 {
+  // nn*(i / min(GM, nm))*min(GM, nm) + i % min(GM, nm) + min(GM, nm)*j
   %c1_i64 = arith.constant 1 : i64
   %smaller = arith.minsi %GM, %nm : i64
   %0 = arith.divsi %i, %smaller : i64
@@ -33,6 +34,7 @@ func.func @matmul_pid_any_apply(%nm: i64, %nn: i64, %GM: i64, %i: i64, %j: i64) 
 // Assumes nm*nn <= 2^63 - 1
 // Assumes min(GM, nm) + nm <= 2^63 - 1
 func.func @matmul_pid_any_inv(%nm: i64, %nn: i64, %GM: i64, %flat: i64) -> (i64, i64) {
+  // i = flat % min(GM, nm) + (flat / min(GM, nm) / nn)*min(GM, nm)
   %smaller = arith.minsi %GM, %nm : i64
   %quotient = arith.divsi %flat, %smaller : i64
   %0 = arith.divsi %quotient, %nn : i64

@@ -20,6 +20,7 @@ def matmul_pid_any_apply(nm: int, nn: int, GM: int, i: int, j: int) -> int:
 
     Assumes nm <= GM or nm % GM == 0.
     """
+    # nn*(i // min(GM, nm))*min(GM, nm) + i % min(GM, nm) + min(GM, nm)*j
     smaller = min(GM, nm)
     return smaller * (nn * (i // smaller) + j) + i % smaller
 

@@ -27,6 +27,7 @@ const fn min_i64(a: i64, b: i64) -> i64 {
 #[must_use]
 #[inline]
 pub const fn apply(nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> i64 {
+    // nn*(i / min(GM, nm))*min(GM, nm) + i % min(GM, nm) + min(GM, nm)*j
     let smaller = min_i64(GM, nm);
     smaller * (i / smaller * (nn - 1) + j) + i
 }
@@ -49,6 +50,7 @@ pub const fn apply(nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> i64 {
 #[must_use]
 #[inline]
 pub const fn inv(nm: i64, nn: i64, GM: i64, flat: i64) -> (i64, i64) {
+    // i = flat % min(GM, nm) + (flat / min(GM, nm) / nn)*min(GM, nm)
     let smaller = min_i64(GM, nm);
     let quotient = flat / smaller;
     (smaller * (quotient / nn - quotient) + flat, quotient % nn)

@@ -14,6 +14,7 @@
 /// Assumes nm <= GM || nm % GM == 0
 /// Assumes nn*min(GM, nm) + nm*nn - nn <= 2^31 - 1
 fn matmulPidAnyApply(nm: i32, nn: i32, GM: i32, i: i32, j: i32) -> i32 {
+  // nn*(i / min(GM, nm))*min(GM, nm) + i % min(GM, nm) + min(GM, nm)*j
   let smaller = min(GM, nm);
   return smaller * (i / smaller * (nn - 1) + j) + i;
 }
@@ -34,6 +35,7 @@ struct MatmulPidAnyInvResult {
 /// Assumes nm*nn <= 2^31 - 1
 /// Assumes min(GM, nm) + nm <= 2^31 - 1
 fn matmulPidAnyInv(nm: i32, nn: i32, GM: i32, flat: i32) -> MatmulPidAnyInvResult {
+  // i = flat % min(GM, nm) + (flat / min(GM, nm) / nn)*min(GM, nm)
   let smaller = min(GM, nm);
   let quotient = flat / smaller;
   return MatmulPidAnyInvResult(smaller * (quotient / nn - quotient) + flat, quotient % nn);

@@ -25,6 +25,7 @@ def matmul_pid_any_apply(nm, nn, GM, i, j):
     Assumes nm <= GM or nm % GM == 0.
     Assumes nn*min(GM, nm) + nm*nn - nn <= 2**31 - 1.
     """
+    # nn*(i // min(GM, nm))*min(GM, nm) + i % min(GM, nm) + min(GM, nm)*j
     smaller = tl.minimum(GM, nm)
     return smaller * (i // smaller * (nn - 1) + j) + i
 
@@ -46,6 +47,7 @@ def matmul_pid_any_inv(nm, nn, GM, flat):
     Assumes nm*nn <= 2**31 - 1.
     Assumes min(GM, nm) + nm <= 2**31 - 1.
     """
+    # i = flat % min(GM, nm) + (flat // min(GM, nm) // nn)*min(GM, nm)
     smaller = tl.minimum(GM, nm)
     quotient = flat // smaller
     return smaller * (quotient // nn - quotient) + flat, quotient % nn

@@ -19,6 +19,7 @@ def morton_16x16_apply(i, j):
     Returns:
         0 <= the result < 256
     """
+    # ((j | 4*j) & 51 | 2*((j | 4*j) & 51)) & 85 | 2*(((i | 4*i) & 51 | 2*((i | 4*i) & 51)) & 85)
     # The bits i[3] 0 i[2] 0 i[1] 0 i[0] 0 j[3] 0 j[2] 0 j[1] 0 j[0], highest first.
     total = 256 * i + j
     bits = ((total << 2) | total) & 0x3333
@@ -36,6 +37,7 @@ def morton_16x16_inv(flat):
     Returns:
         0 <= i < 16, 0 <= j < 16
     """
+    # j = ((flat & 85 | (flat & 85) // 2) & 51 | ((flat & 85 | (flat & 85) // 2) & 51) // 4) % 16
     # The bits flat[7] flat[5] flat[3] flat[1] 5x0 flat[6] flat[4] flat[2] flat[0], highest first.
     bits = (257 * flat) & 0xAA55
     bits_2 = (bits | (bits >> 1)) & 0x6633

@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_CL
-#define LEGO_INDEX_KERNEL_CL 0x41f32bf5
+#define LEGO_INDEX_KERNEL_CL 0x05eca882
 
 /// The index at (pid_m, pid_n, i, j).
 /// @param M M >= 1
@@ -19,6 +19,7 @@
 /// @pre M*N <= INT_MAX
 static inline int index_kernel(int M, int N, int BM, int BN, int pid_m, int pid_n, int i, int j) {
   (void)M;
+  // BM*N*pid_m + BN*pid_n + N*i + j
   return N * (BM * pid_m + i) + BN * pid_n + j;
 }
 
@@ -38,6 +39,6 @@ static inline void index_kernel_fill(
   }
 }
 
-#elif LEGO_INDEX_KERNEL_CL != 0x41f32bf5
+#elif LEGO_INDEX_KERNEL_CL != 0x05eca882
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_CL

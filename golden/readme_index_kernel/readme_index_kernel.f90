@@ -24,6 +24,7 @@ contains
   elemental integer(int64) function index_kernel(M, N, BM, BN, pid_m, pid_n, i, j)
     integer(int64), intent(in) :: M, N, BM, BN, pid_m, pid_n, i, j
     associate (unused => M); end associate
+    ! BM*N*pid_m + BN*pid_n + N*i + j
     index_kernel = N * (BM * pid_m + i) + BN * pid_n + j
   end function index_kernel
 

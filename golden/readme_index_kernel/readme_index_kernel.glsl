@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_INDEX_KERNEL_GLSL
-#define LEGO_INDEX_KERNEL_GLSL 0x6d4ec2bb
+#define LEGO_INDEX_KERNEL_GLSL 0x6b1435d4
 
 // The index at (pidM, pidN, i, j).
 // M >= 1
@@ -21,6 +21,7 @@
 // Assumes N % BN == 0
 // Assumes M*N <= 2^31 - 1
 int indexKernel(int M, int N, int BM, int BN, int pidM, int pidN, int i, int j) {
+  // BM*N*pidM + BN*pidN + N*i + j
   return N * (BM * pidM + i) + BN * pidN + j;
 }
 
@@ -33,6 +34,6 @@ int indexKernelAt(int M, int N, int BM, int BN, int pidM, int pidN, int n) {
   return indexKernel(M, N, BM, BN, pidM, pidN, n / BN, n % BN);
 }
 
-#elif LEGO_INDEX_KERNEL_GLSL != 0x6d4ec2bb
+#elif LEGO_INDEX_KERNEL_GLSL != 0x6b1435d4
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_GLSL

@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_H
-#define LEGO_INDEX_KERNEL_H 0x0a114edd
+#define LEGO_INDEX_KERNEL_H 0x1f68f064
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,6 +24,7 @@ static inline int64_t index_kernel(
     int64_t M, int64_t N, int64_t BM, int64_t BN, int64_t pid_m, int64_t pid_n, int64_t i,
     int64_t j) {
   (void)M;
+  // BM*N*pid_m + BN*pid_n + N*i + j
   return N * (BM * pid_m + i) + BN * pid_n + j;
 }
 
@@ -44,6 +45,6 @@ static inline bool index_kernel_fits(int64_t M, int64_t N, int64_t BM, int64_t B
   return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0 && M <= INT64_MAX / N;
 }
 
-#elif LEGO_INDEX_KERNEL_H != 0x0a114edd
+#elif LEGO_INDEX_KERNEL_H != 0x1f68f064
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_H

@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_HIP_H
-#define LEGO_INDEX_KERNEL_HIP_H 0x290e7ab3
+#define LEGO_INDEX_KERNEL_HIP_H 0x1e951904
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -27,6 +27,7 @@
 /// @pre M*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int index_kernel(
     [[maybe_unused]] int M, int N, int BM, int BN, int pid_m, int pid_n, int i, int j) noexcept {
+  // BM*N*pid_m + BN*pid_n + N*i + j
   return N * (BM * pid_m + i) + BN * pid_n + j;
 }
 
@@ -54,6 +55,6 @@ LEGO_HOST_DEVICE constexpr void index_kernel_fill(
       && BM <= 2147483647 && BN <= 2147483647;
 }
 
-#elif LEGO_INDEX_KERNEL_HIP_H != 0x290e7ab3
+#elif LEGO_INDEX_KERNEL_HIP_H != 0x1e951904
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_HIP_H

@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_HPP
-#define LEGO_INDEX_KERNEL_HPP 0x122f2e5a
+#define LEGO_INDEX_KERNEL_HPP 0x4469cce4
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -27,6 +27,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int64_t index_kernel(
     [[maybe_unused]] std::int64_t M, std::int64_t N, std::int64_t BM, std::int64_t BN,
     std::int64_t pid_m, std::int64_t pid_n, std::int64_t i, std::int64_t j) noexcept {
+  // BM*N*pid_m + BN*pid_n + N*i + j
   return N * (BM * pid_m + i) + BN * pid_n + j;
 }
 
@@ -52,6 +53,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_INDEX_KERNEL_HPP != 0x122f2e5a
+#elif LEGO_INDEX_KERNEL_HPP != 0x4469cce4
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_HPP

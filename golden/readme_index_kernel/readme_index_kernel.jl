@@ -25,6 +25,7 @@ The index at (pid_m, pid_n, i, j).
 """
 @inline function index_kernel(M::Int64, N::Int64, BM::Int64, BN::Int64, pid_m::Int64,
     pid_n::Int64, i::Int64, j::Int64)::Int64
+    # BM*N*pid_m + BN*pid_n + N*i + j
     return N * (BM * pid_m + i) + BN * pid_n + j
 end
 

@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_METAL
-#define LEGO_INDEX_KERNEL_METAL 0x6a2f033a
+#define LEGO_INDEX_KERNEL_METAL 0x4ff3d623
 
 #include <metal_stdlib>
 
@@ -21,6 +21,7 @@
 /// @pre M*N <= INT_MAX
 static inline int indexKernel(int M, int N, int BM, int BN, int pidM, int pidN, int i, int j) {
   (void)M;
+  // BM*N*pidM + BN*pidN + N*i + j
   return N * (BM * pidM + i) + BN * pidN + j;
 }
 
@@ -39,6 +40,6 @@ static inline void indexKernelFill(
   }
 }
 
-#elif LEGO_INDEX_KERNEL_METAL != 0x6a2f033a
+#elif LEGO_INDEX_KERNEL_METAL != 0x4ff3d623
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_METAL

@@ -22,6 +22,7 @@
  * @returns {number} 0 <= the result < M*N
  */
 export function indexKernel(M, N, BM, BN, pidM, pidN, i, j) {
+  // BM*N*pidM + BN*pidN + N*i + j
   return N * (BM * pidM + i) + BN * pidN + j;
 }
 

@@ -17,6 +17,7 @@
 // Assumes M*N <= 2^63 - 1
 func.func @index_kernel(%M: i64, %N: i64, %BM: i64, %BN: i64, %pid_m: i64, %pid_n: i64, %i: i64,
     %j: i64) -> i64 {
+  // BM*N*pid_m + BN*pid_n + N*i + j
   %0 = arith.muli %BM, %pid_m : i64
   %1 = arith.addi %0, %i : i64
   %2 = arith.muli %N, %1 : i64

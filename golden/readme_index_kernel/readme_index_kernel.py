@@ -24,6 +24,7 @@ def index_kernel(M: int, N: int, BM: int, BN: int, pid_m: int, pid_n: int, i: in
     Assumes M % BM == 0.
     Assumes N % BN == 0.
     """
+    # BM*N*pid_m + BN*pid_n + N*i + j
     return N * (BM * pid_m + i) + BN * pid_n + j
 
 

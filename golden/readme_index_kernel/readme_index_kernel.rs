@@ -36,6 +36,7 @@ pub const fn index_kernel(
     j: i64,
 ) -> i64 {
     let _ = M;
+    // BM*N*pid_m + BN*pid_n + N*i + j
     N * (BM * pid_m + i) + BN * pid_n + j
 }
 

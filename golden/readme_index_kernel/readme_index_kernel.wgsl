@@ -18,6 +18,7 @@
 /// Assumes N % BN == 0
 /// Assumes M*N <= 2^31 - 1
 fn indexKernel(M: i32, N: i32, BM: i32, BN: i32, pidM: i32, pidN: i32, i: i32, j: i32) -> i32 {
+  // BM*N*pidM + BN*pidN + N*i + j
   return N * (BM * pidM + i) + BN * pidN + j;
 }
 

@@ -29,6 +29,7 @@ def index_kernel(M, N, BM, BN, pid_m, pid_n, i, j):
     Assumes N % BN == 0.
     Assumes M*N <= 2**31 - 1.
     """
+    # BM*N*pid_m + BN*pid_n + N*i + j
     return N * (BM * pid_m + i) + BN * pid_n + j
 
 

@@ -2,12 +2,13 @@
 //
 // GroupBy([12]).OrderBy(Col(3, 4)).OrderBy(Col(2, 6))
 #ifndef LEGO_RESHAPE_CHAIN_12_CL
-#define LEGO_RESHAPE_CHAIN_12_CL 0x22173939
+#define LEGO_RESHAPE_CHAIN_12_CL 0x4d95ee35
 
 /// Physical position of the logical index (i).
 /// @param i 0 <= i < 12
 /// @return 0 <= the result < 12
 static inline int reshape_chain_12_apply(int i) {
+  // 6*(i % 2) + i / 2
   return 6 * (i & 1) + (i >> 1);
 }
 
@@ -15,10 +16,11 @@ static inline int reshape_chain_12_apply(int i) {
 /// @param flat 0 <= flat < 12
 /// @return 0 <= the result < 12
 static inline int reshape_chain_12_inv(int flat) {
+  // 2*(flat % 6) + flat / 6
   const int scaled = 2 * flat;
   return flat < 6 ? scaled : scaled - 11;
 }
 
-#elif LEGO_RESHAPE_CHAIN_12_CL != 0x22173939
+#elif LEGO_RESHAPE_CHAIN_12_CL != 0x4d95ee35
 #error two different units are named reshape_chain_12; give name= to one of them
 #endif  // LEGO_RESHAPE_CHAIN_12_CL

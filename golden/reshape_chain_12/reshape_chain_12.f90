@@ -13,6 +13,7 @@ contains
   !> @return 0 <= the result < 12
   elemental integer(int32) function reshape_chain_12_apply(i)
     integer(int32), intent(in) :: i
+    ! 6*mod(i, 2) + i / 2
     reshape_chain_12_apply = 6 * iand(i, 1_int32) + shifta(i, 1)
   end function reshape_chain_12_apply
 
@@ -22,6 +23,7 @@ contains
   elemental integer(int32) function reshape_chain_12_inv(flat)
     integer(int32), intent(in) :: flat
     integer(int32) :: scaled
+    ! 2*mod(flat, 6) + flat / 6
     scaled = 2 * flat
     reshape_chain_12_inv = merge(scaled, scaled - 11_int32, flat < 6)
   end function reshape_chain_12_inv

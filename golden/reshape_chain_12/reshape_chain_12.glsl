@@ -5,12 +5,13 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_RESHAPE_CHAIN_12_GLSL
-#define LEGO_RESHAPE_CHAIN_12_GLSL 0x248010b6
+#define LEGO_RESHAPE_CHAIN_12_GLSL 0x1005e266
 
 // Physical position of the logical index (i).
 // 0 <= i < 12
 // Result: 0 <= the result < 12
 int reshapeChain12Apply(int i) {
+  // 6*(i % 2) + i / 2
   return 6 * (i & 1) + (i >> 1);
 }
 
@@ -19,10 +20,11 @@ int reshapeChain12Apply(int i) {
 // Result: 0 <= the result < 12
 // Renamed: flat is flat_v here
 int reshapeChain12Inv(int flat_v) {
+  // 2*(flat_v % 6) + flat_v / 6
   int scaled = 2 * flat_v;
   return flat_v < 6 ? scaled : scaled - 11;
 }
 
-#elif LEGO_RESHAPE_CHAIN_12_GLSL != 0x248010b6
+#elif LEGO_RESHAPE_CHAIN_12_GLSL != 0x1005e266
 #error two different units are named reshape_chain_12; give name= to one of them
 #endif  // LEGO_RESHAPE_CHAIN_12_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([12]).OrderBy(Col(3, 4)).OrderBy(Col(2, 6))
 #ifndef LEGO_RESHAPE_CHAIN_12_H
-#define LEGO_RESHAPE_CHAIN_12_H 0x14e41aae
+#define LEGO_RESHAPE_CHAIN_12_H 0x55729cb9
 
 #include <stdint.h>
 
@@ -10,6 +10,7 @@
 /// @param i 0 <= i < 12
 /// @return 0 <= the result < 12
 static inline int32_t reshape_chain_12_apply(int32_t i) {
+  // 6*(i % 2) + i / 2
   return 6 * (i & 1) + (i >> 1);
 }
 
@@ -17,10 +18,11 @@ static inline int32_t reshape_chain_12_apply(int32_t i) {
 /// @param flat 0 <= flat < 12
 /// @return 0 <= the result < 12
 static inline int32_t reshape_chain_12_inv(int32_t flat) {
+  // 2*(flat % 6) + flat / 6
   const int32_t scaled = 2 * flat;
   return flat < 6 ? scaled : scaled - 11;
 }
 
-#elif LEGO_RESHAPE_CHAIN_12_H != 0x14e41aae
+#elif LEGO_RESHAPE_CHAIN_12_H != 0x55729cb9
 #error two different units are named reshape_chain_12; give name= to one of them
 #endif  // LEGO_RESHAPE_CHAIN_12_H

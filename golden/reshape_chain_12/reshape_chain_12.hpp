@@ -2,7 +2,7 @@
 //
 // GroupBy([12]).OrderBy(Col(3, 4)).OrderBy(Col(2, 6))
 #ifndef LEGO_RESHAPE_CHAIN_12_HPP
-#define LEGO_RESHAPE_CHAIN_12_HPP 0x15055c57
+#define LEGO_RESHAPE_CHAIN_12_HPP 0x05bac137
 
 #include <cstdint>
 
@@ -12,6 +12,7 @@ namespace lego {
 /// @param i 0 <= i < 12
 /// @return 0 <= the result < 12
 [[nodiscard]] constexpr std::int32_t reshape_chain_12_apply(std::int32_t i) noexcept {
+  // 6*(i % 2) + i / 2
   return 6 * (i & 1) + (i >> 1);
 }
 
@@ -19,12 +20,13 @@ namespace lego {
 /// @param flat 0 <= flat < 12
 /// @return 0 <= the result < 12
 [[nodiscard]] constexpr std::int32_t reshape_chain_12_inv(std::int32_t flat) noexcept {
+  // 2*(flat % 6) + flat / 6
   const std::int32_t scaled = 2 * flat;
   return flat < 6 ? scaled : scaled - 11;
 }
 
 }  // namespace lego
 
-#elif LEGO_RESHAPE_CHAIN_12_HPP != 0x15055c57
+#elif LEGO_RESHAPE_CHAIN_12_HPP != 0x05bac137
 #error two different units are named reshape_chain_12; give name= to one of them
 #endif  // LEGO_RESHAPE_CHAIN_12_HPP

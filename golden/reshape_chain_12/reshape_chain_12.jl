@@ -14,6 +14,7 @@ Physical position of the logical index (i).
 - Result: `0 <= the result < 12`
 """
 @inline function reshape_chain_12_apply(i::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 6*(i % 2) + div(i, 2)
     return Ti(6) * (i & Ti(1)) + (i >> 1)
 end
 
@@ -28,6 +29,7 @@ Logical index (i) of a physical position.
 - Result: `0 <= the result < 12`
 """
 @inline function reshape_chain_12_inv(flat::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 2*(flat % 6) + div(flat, 6)
     scaled = Ti(2) * flat
     return flat < 6 ? scaled : scaled - Ti(11)
 end

@@ -2,7 +2,7 @@
 //
 // GroupBy([12]).OrderBy(Col(3, 4)).OrderBy(Col(2, 6))
 #ifndef LEGO_RESHAPE_CHAIN_12_METAL
-#define LEGO_RESHAPE_CHAIN_12_METAL 0x4df8e1a5
+#define LEGO_RESHAPE_CHAIN_12_METAL 0x6e860d45
 
 #include <metal_stdlib>
 
@@ -10,6 +10,7 @@
 /// @param i 0 <= i < 12
 /// @return 0 <= the result < 12
 static inline int reshapeChain12Apply(int i) {
+  // 6*(i % 2) + i / 2
   return 6 * (i & 1) + (i >> 1);
 }
 
@@ -17,10 +18,11 @@ static inline int reshapeChain12Apply(int i) {
 /// @param flat 0 <= flat < 12
 /// @return 0 <= the result < 12
 static inline int reshapeChain12Inv(int flat) {
+  // 2*(flat % 6) + flat / 6
   const int scaled = 2 * flat;
   return flat < 6 ? scaled : scaled - 11;
 }
 
-#elif LEGO_RESHAPE_CHAIN_12_METAL != 0x4df8e1a5
+#elif LEGO_RESHAPE_CHAIN_12_METAL != 0x6e860d45
 #error two different units are named reshape_chain_12; give name= to one of them
 #endif  // LEGO_RESHAPE_CHAIN_12_METAL

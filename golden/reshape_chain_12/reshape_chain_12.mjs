@@ -9,6 +9,7 @@
  * @returns {number} 0 <= the result < 12
  */
 export function reshapeChain12Apply(i) {
+  // 6*(i % 2) + Math.floor(i / 2)
   return 6 * (i & 1) + (i >> 1);
 }
 
@@ -19,6 +20,7 @@ export function reshapeChain12Apply(i) {
  * @returns {number} 0 <= the result < 12
  */
 export function reshapeChain12Inv(flat) {
+  // 2*(flat % 6) + Math.floor(flat / 6)
   const scaled = 2 * flat;
   return flat < 6 ? scaled : scaled - 11;
 }

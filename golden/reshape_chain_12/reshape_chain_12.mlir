@@ -6,6 +6,7 @@
 // 0 <= i < 12
 // Result: 0 <= the result < 12
 func.func @reshape_chain_12_apply(%i: i32) -> i32 {
+  // 6*(i % 2) + i / 2
   %c1_i32 = arith.constant 1 : i32
   %c6_i32 = arith.constant 6 : i32
   %0 = arith.andi %i, %c1_i32 : i32
@@ -19,6 +20,7 @@ func.func @reshape_chain_12_apply(%i: i32) -> i32 {
 // 0 <= flat < 12
 // Result: 0 <= the result < 12
 func.func @reshape_chain_12_inv(%flat: i32) -> i32 {
+  // 2*(flat % 6) + flat / 6
   %c2_i32 = arith.constant 2 : i32
   %c6_i32 = arith.constant 6 : i32
   %c11_i32 = arith.constant 11 : i32

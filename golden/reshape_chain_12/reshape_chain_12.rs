@@ -11,6 +11,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32) -> i32 {
+    // 6*(i % 2) + i / 2
     6 * (i & 1) + (i >> 1)
 }
 
@@ -23,6 +24,7 @@ pub const fn apply(i: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> i32 {
+    // 2*(flat % 6) + flat / 6
     let scaled = 2 * flat;
     if flat < 6 {
         return scaled;

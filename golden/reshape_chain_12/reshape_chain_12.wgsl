@@ -8,6 +8,7 @@
 /// 0 <= i < 12
 /// Result: 0 <= the result < 12
 fn reshapeChain12Apply(i: i32) -> i32 {
+  // 6*(i % 2) + i / 2
   return 6 * (i & 1) + (i >> 1u);
 }
 
@@ -15,6 +16,7 @@ fn reshapeChain12Apply(i: i32) -> i32 {
 /// 0 <= flat < 12
 /// Result: 0 <= the result < 12
 fn reshapeChain12Inv(flat: i32) -> i32 {
+  // 2*(flat % 6) + flat / 6
   let scaled = 2 * flat;
   return select(scaled - 11, scaled, flat < 6);
 }

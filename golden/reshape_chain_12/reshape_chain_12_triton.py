@@ -18,6 +18,7 @@ def reshape_chain_12_apply(i):
     Returns:
         0 <= the result < 12
     """
+    # 6*(i % 2) + i // 2
     return 6 * (i & 1) + (i >> 1)
 
 
@@ -31,5 +32,6 @@ def reshape_chain_12_inv(flat):
     Returns:
         0 <= the result < 12
     """
+    # 2*(flat % 6) + flat // 6
     scaled = 2 * flat
     return tl.where(flat < 6, scaled, scaled - 11)

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Row(2, 3, 4))
 #ifndef LEGO_ROW_2X3X4_CL
-#define LEGO_ROW_2X3X4_CL 0x4ee6dd24
+#define LEGO_ROW_2X3X4_CL 0x182018c4
 
 /// Physical position of the logical index (i, j, k).
 /// @param i 0 <= i < 2
@@ -24,11 +24,13 @@ typedef struct row_2x3x4_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 static inline row_2x3x4_inv_result row_2x3x4_inv(int flat) {
+  // j = flat / 4 % 3
+  // k = flat % 4
   const int flat_div_12 = flat / 12;
   const row_2x3x4_inv_result result = {flat_div_12, (flat >> 2) - 3 * flat_div_12, flat & 3};
   return result;
 }
 
-#elif LEGO_ROW_2X3X4_CL != 0x4ee6dd24
+#elif LEGO_ROW_2X3X4_CL != 0x182018c4
 #error two different units are named row_2x3x4; give name= to one of them
 #endif  // LEGO_ROW_2X3X4_CL

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Row(2, 3, 4))
 #ifndef LEGO_ROW_2X3X4_CUH
-#define LEGO_ROW_2X3X4_CUH 0x2927ddee
+#define LEGO_ROW_2X3X4_CUH 0x008d9360
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -32,10 +32,12 @@ struct row_2x3x4_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 [[nodiscard]] LEGO_HOST_DEVICE constexpr row_2x3x4_inv_result row_2x3x4_inv(int flat) noexcept {
+  // j = flat / 4 % 3
+  // k = flat % 4
   const int flat_div_12 = flat / 12;
   return {flat_div_12, (flat >> 2) - 3 * flat_div_12, flat & 3};
 }
 
-#elif LEGO_ROW_2X3X4_CUH != 0x2927ddee
+#elif LEGO_ROW_2X3X4_CUH != 0x008d9360
 #error two different units are named row_2x3x4; give name= to one of them
 #endif  // LEGO_ROW_2X3X4_CUH

@@ -25,6 +25,8 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
     integer(int32) :: flat_div_12
+    ! j = mod(flat / 4, 3)
+    ! k = mod(flat, 4)
     flat_div_12 = flat / 12
     i = flat_div_12
     j = shifta(flat, 2) - 3 * flat_div_12

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ROW_2X3X4_GLSL
-#define LEGO_ROW_2X3X4_GLSL 0x7e9f45f1
+#define LEGO_ROW_2X3X4_GLSL 0x1e3af16e
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 2
@@ -26,6 +26,8 @@ int row2x3x4Apply(ivec3 index) {
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 // Renamed: flat is flat_v here
 void row2x3x4Inv(int flat_v, out int i, out int j, out int k) {
+  // j = flat_v / 4 % 3
+  // k = flat_v % 4
   int flatDiv12 = flat_v / 12;
   i = flatDiv12;
   j = (flat_v >> 2) - 3 * flatDiv12;
@@ -39,6 +41,6 @@ ivec3 row2x3x4Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_ROW_2X3X4_GLSL != 0x7e9f45f1
+#elif LEGO_ROW_2X3X4_GLSL != 0x1e3af16e
 #error two different units are named row_2x3x4; give name= to one of them
 #endif  // LEGO_ROW_2X3X4_GLSL

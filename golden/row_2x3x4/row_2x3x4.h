@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Row(2, 3, 4))
 #ifndef LEGO_ROW_2X3X4_H
-#define LEGO_ROW_2X3X4_H 0x44ed8ec6
+#define LEGO_ROW_2X3X4_H 0x2643c4ba
 
 #include <stdint.h>
 
@@ -26,11 +26,13 @@ typedef struct row_2x3x4_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 static inline row_2x3x4_inv_result row_2x3x4_inv(int32_t flat) {
+  // j = flat / 4 % 3
+  // k = flat % 4
   const int32_t flat_div_12 = flat / 12;
   const row_2x3x4_inv_result result = {flat_div_12, (flat >> 2) - 3 * flat_div_12, flat & 3};
   return result;
 }
 
-#elif LEGO_ROW_2X3X4_H != 0x44ed8ec6
+#elif LEGO_ROW_2X3X4_H != 0x2643c4ba
 #error two different units are named row_2x3x4; give name= to one of them
 #endif  // LEGO_ROW_2X3X4_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Row(2, 3, 4))
 #ifndef LEGO_ROW_2X3X4_HPP
-#define LEGO_ROW_2X3X4_HPP 0x0aac6175
+#define LEGO_ROW_2X3X4_HPP 0x4dc163a8
 
 #include <cstdint>
 
@@ -29,12 +29,14 @@ struct row_2x3x4_inv_result {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 [[nodiscard]] constexpr row_2x3x4_inv_result row_2x3x4_inv(std::int32_t flat) noexcept {
+  // j = flat / 4 % 3
+  // k = flat % 4
   const std::int32_t flat_div_12 = flat / 12;
   return {flat_div_12, (flat >> 2) - 3 * flat_div_12, flat & 3};
 }
 
 }  // namespace lego
 
-#elif LEGO_ROW_2X3X4_HPP != 0x0aac6175
+#elif LEGO_ROW_2X3X4_HPP != 0x4dc163a8
 #error two different units are named row_2x3x4; give name= to one of them
 #endif  // LEGO_ROW_2X3X4_HPP

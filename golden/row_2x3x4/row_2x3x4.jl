@@ -32,6 +32,8 @@ Logical index (i, j, k) of a physical position.
 - Result: `0 <= i < 2, 0 <= j < 3, 0 <= k < 4`
 """
 @inline function row_2x3x4_inv(flat::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
+    # j = div(flat, 4) % 3
+    # k = flat % 4
     flat_div_12 = div(flat, Ti(12))
     return (flat_div_12, (flat >> 2) - Ti(3) * flat_div_12, flat & Ti(3))
 end

@@ -2,7 +2,7 @@
 //
 // GroupBy([2, 3, 4]).OrderBy(Row(2, 3, 4))
 #ifndef LEGO_ROW_2X3X4_METAL
-#define LEGO_ROW_2X3X4_METAL 0x59a214dc
+#define LEGO_ROW_2X3X4_METAL 0x0123db81
 
 #include <metal_stdlib>
 
@@ -26,10 +26,12 @@ struct Row2x3x4InvResult {
 /// @param flat 0 <= flat < 24
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 static inline Row2x3x4InvResult row2x3x4Inv(int flat) {
+  // j = flat / 4 % 3
+  // k = flat % 4
   const int flatDiv12 = flat / 12;
   return {flatDiv12, (flat >> 2) - 3 * flatDiv12, flat & 3};
 }
 
-#elif LEGO_ROW_2X3X4_METAL != 0x59a214dc
+#elif LEGO_ROW_2X3X4_METAL != 0x0123db81
 #error two different units are named row_2x3x4; give name= to one of them
 #endif  // LEGO_ROW_2X3X4_METAL

@@ -23,6 +23,8 @@ export function row2x3x4Apply(i, j, k) {
  * @returns {[i: number, j: number, k: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
  */
 export function row2x3x4Inv(flat) {
+  // j = Math.floor(flat / 4) % 3
+  // k = flat % 4
   const flatDiv12 = Math.trunc(flat / 12);
   return [flatDiv12, (flat >> 2) - 3 * flatDiv12, flat & 3];
 }

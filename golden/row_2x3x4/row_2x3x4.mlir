@@ -21,6 +21,8 @@ func.func @row_2x3x4_apply(%i: i32, %j: i32, %k: i32) -> i32 {
 // 0 <= flat < 24
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 func.func @row_2x3x4_inv(%flat: i32) -> (i32, i32, i32) {
+  // j = flat / 4 % 3
+  // k = flat % 4
   %c12_i32 = arith.constant 12 : i32
   %c2_i32 = arith.constant 2 : i32
   %c3_i32 = arith.constant 3 : i32

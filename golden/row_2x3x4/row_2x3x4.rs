@@ -25,6 +25,8 @@ pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32, i32) {
+    // j = flat / 4 % 3
+    // k = flat % 4
     let flat_div_12 = flat / 12;
     (flat_div_12, (flat >> 2) - 3 * flat_div_12, flat & 3)
 }

@@ -24,6 +24,8 @@ struct Row2x3x4InvResult {
 /// 0 <= flat < 24
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4
 fn row2x3x4Inv(flat: i32) -> Row2x3x4InvResult {
+  // j = flat / 4 % 3
+  // k = flat % 4
   let flatDiv12 = flat / 12;
   return Row2x3x4InvResult(flatDiv12, (flat >> 2u) - 3 * flatDiv12, flat & 3);
 }

@@ -33,5 +33,7 @@ def row_2x3x4_inv(flat):
     Returns:
         0 <= i < 2, 0 <= j < 3, 0 <= k < 4
     """
+    # j = flat // 4 % 3
+    # k = flat % 4
     flat_div_12 = flat // 12
     return flat_div_12, (flat >> 2) - 3 * flat_div_12, flat & 3

@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 4]).OrderBy(Row(3, 4))
 #ifndef LEGO_ROW_3X4_CL
-#define LEGO_ROW_3X4_CL 0x31397a9b
+#define LEGO_ROW_3X4_CL 0x7ac8fdd3
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 3
@@ -22,10 +22,12 @@ typedef struct row_3x4_inv_result {
 /// @param flat 0 <= flat < 12
 /// @return 0 <= i < 3, 0 <= j < 4
 static inline row_3x4_inv_result row_3x4_inv(int flat) {
+  // i = flat / 4
+  // j = flat % 4
   const row_3x4_inv_result result = {flat >> 2, flat & 3};
   return result;
 }
 
-#elif LEGO_ROW_3X4_CL != 0x31397a9b
+#elif LEGO_ROW_3X4_CL != 0x7ac8fdd3
 #error two different units are named row_3x4; give name= to one of them
 #endif  // LEGO_ROW_3X4_CL

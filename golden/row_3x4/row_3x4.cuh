@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 4]).OrderBy(Row(3, 4))
 #ifndef LEGO_ROW_3X4_CUH
-#define LEGO_ROW_3X4_CUH 0x733ad3b8
+#define LEGO_ROW_3X4_CUH 0x44403821
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -30,9 +30,11 @@ struct row_3x4_inv_result {
 /// @param flat 0 <= flat < 12
 /// @return 0 <= i < 3, 0 <= j < 4
 [[nodiscard]] LEGO_HOST_DEVICE constexpr row_3x4_inv_result row_3x4_inv(int flat) noexcept {
+  // i = flat / 4
+  // j = flat % 4
   return {flat >> 2, flat & 3};
 }
 
-#elif LEGO_ROW_3X4_CUH != 0x733ad3b8
+#elif LEGO_ROW_3X4_CUH != 0x44403821
 #error two different units are named row_3x4; give name= to one of them
 #endif  // LEGO_ROW_3X4_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ROW_3X4_GLSL
-#define LEGO_ROW_3X4_GLSL 0x1e527d28
+#define LEGO_ROW_3X4_GLSL 0x5b866516
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 3
@@ -25,6 +25,8 @@ int row3x4Apply(ivec2 index) {
 // Result: 0 <= i < 3, 0 <= j < 4
 // Renamed: flat is flat_v here
 void row3x4Inv(int flat_v, out int i, out int j) {
+  // i = flat_v / 4
+  // j = flat_v % 4
   i = flat_v >> 2;
   j = flat_v & 3;
 }
@@ -36,6 +38,6 @@ ivec2 row3x4Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_ROW_3X4_GLSL != 0x1e527d28
+#elif LEGO_ROW_3X4_GLSL != 0x5b866516
 #error two different units are named row_3x4; give name= to one of them
 #endif  // LEGO_ROW_3X4_GLSL

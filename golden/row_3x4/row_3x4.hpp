@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 4]).OrderBy(Row(3, 4))
 #ifndef LEGO_ROW_3X4_HPP
-#define LEGO_ROW_3X4_HPP 0x3ccddbc1
+#define LEGO_ROW_3X4_HPP 0x787e9c7a
 
 #include <cstdint>
 
@@ -26,11 +26,13 @@ struct row_3x4_inv_result {
 /// @param flat 0 <= flat < 12
 /// @return 0 <= i < 3, 0 <= j < 4
 [[nodiscard]] constexpr row_3x4_inv_result row_3x4_inv(std::int32_t flat) noexcept {
+  // i = flat / 4
+  // j = flat % 4
   return {flat >> 2, flat & 3};
 }
 
 }  // namespace lego
 
-#elif LEGO_ROW_3X4_HPP != 0x3ccddbc1
+#elif LEGO_ROW_3X4_HPP != 0x787e9c7a
 #error two different units are named row_3x4; give name= to one of them
 #endif  // LEGO_ROW_3X4_HPP

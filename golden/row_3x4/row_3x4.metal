@@ -2,7 +2,7 @@
 //
 // GroupBy([3, 4]).OrderBy(Row(3, 4))
 #ifndef LEGO_ROW_3X4_METAL
-#define LEGO_ROW_3X4_METAL 0x12ffd381
+#define LEGO_ROW_3X4_METAL 0x2a7e7abc
 
 #include <metal_stdlib>
 
@@ -24,9 +24,11 @@ struct Row3x4InvResult {
 /// @param flat 0 <= flat < 12
 /// @return 0 <= i < 3, 0 <= j < 4
 static inline Row3x4InvResult row3x4Inv(int flat) {
+  // i = flat / 4
+  // j = flat % 4
   return {flat >> 2, flat & 3};
 }
 
-#elif LEGO_ROW_3X4_METAL != 0x12ffd381
+#elif LEGO_ROW_3X4_METAL != 0x2a7e7abc
 #error two different units are named row_3x4; give name= to one of them
 #endif  // LEGO_ROW_3X4_METAL

@@ -22,5 +22,7 @@ struct Row3x4InvResult {
 /// 0 <= flat < 12
 /// Result: 0 <= i < 3, 0 <= j < 4
 fn row3x4Inv(flat: i32) -> Row3x4InvResult {
+  // i = flat / 4
+  // j = flat % 4
   return Row3x4InvResult(flat >> 2u, flat & 3);
 }

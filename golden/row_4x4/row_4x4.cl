@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Row(4, 4))
 #ifndef LEGO_ROW_4X4_CL
-#define LEGO_ROW_4X4_CL 0x751f4e6e
+#define LEGO_ROW_4X4_CL 0x14eba9a6
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 4
@@ -22,10 +22,12 @@ typedef struct row_4x4_inv_result {
 /// @param flat 0 <= flat < 16
 /// @return 0 <= i < 4, 0 <= j < 4
 static inline row_4x4_inv_result row_4x4_inv(int flat) {
+  // i = flat / 4
+  // j = flat % 4
   const row_4x4_inv_result result = {flat >> 2, flat & 3};
   return result;
 }
 
-#elif LEGO_ROW_4X4_CL != 0x751f4e6e
+#elif LEGO_ROW_4X4_CL != 0x14eba9a6
 #error two different units are named row_4x4; give name= to one of them
 #endif  // LEGO_ROW_4X4_CL

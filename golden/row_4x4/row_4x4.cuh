@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Row(4, 4))
 #ifndef LEGO_ROW_4X4_CUH
-#define LEGO_ROW_4X4_CUH 0x6d2eb5d3
+#define LEGO_ROW_4X4_CUH 0x1534ceb1
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -30,9 +30,11 @@ struct row_4x4_inv_result {
 /// @param flat 0 <= flat < 16
 /// @return 0 <= i < 4, 0 <= j < 4
 [[nodiscard]] LEGO_HOST_DEVICE constexpr row_4x4_inv_result row_4x4_inv(int flat) noexcept {
+  // i = flat / 4
+  // j = flat % 4
   return {flat >> 2, flat & 3};
 }
 
-#elif LEGO_ROW_4X4_CUH != 0x6d2eb5d3
+#elif LEGO_ROW_4X4_CUH != 0x1534ceb1
 #error two different units are named row_4x4; give name= to one of them
 #endif  // LEGO_ROW_4X4_CUH

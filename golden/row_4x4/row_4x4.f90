@@ -23,6 +23,8 @@ contains
   elemental subroutine row_4x4_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
+    ! i = flat / 4
+    ! j = mod(flat, 4)
     i = shifta(flat, 2)
     j = iand(flat, 3_int32)
   end subroutine row_4x4_inv

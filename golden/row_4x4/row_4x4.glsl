@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ROW_4X4_GLSL
-#define LEGO_ROW_4X4_GLSL 0x25c0d947
+#define LEGO_ROW_4X4_GLSL 0x67710a62
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 4
@@ -25,6 +25,8 @@ int row4x4Apply(ivec2 index) {
 // Result: 0 <= i < 4, 0 <= j < 4
 // Renamed: flat is flat_v here
 void row4x4Inv(int flat_v, out int i, out int j) {
+  // i = flat_v / 4
+  // j = flat_v % 4
   i = flat_v >> 2;
   j = flat_v & 3;
 }
@@ -36,6 +38,6 @@ ivec2 row4x4Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_ROW_4X4_GLSL != 0x25c0d947
+#elif LEGO_ROW_4X4_GLSL != 0x67710a62
 #error two different units are named row_4x4; give name= to one of them
 #endif  // LEGO_ROW_4X4_GLSL

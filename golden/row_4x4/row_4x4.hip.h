@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Row(4, 4))
 #ifndef LEGO_ROW_4X4_HIP_H
-#define LEGO_ROW_4X4_HIP_H 0x32a982f2
+#define LEGO_ROW_4X4_HIP_H 0x02f9f3f9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -30,9 +30,11 @@ struct row_4x4_inv_result {
 /// @param flat 0 <= flat < 16
 /// @return 0 <= i < 4, 0 <= j < 4
 [[nodiscard]] LEGO_HOST_DEVICE constexpr row_4x4_inv_result row_4x4_inv(int flat) noexcept {
+  // i = flat / 4
+  // j = flat % 4
   return {flat >> 2, flat & 3};
 }
 
-#elif LEGO_ROW_4X4_HIP_H != 0x32a982f2
+#elif LEGO_ROW_4X4_HIP_H != 0x02f9f3f9
 #error two different units are named row_4x4; give name= to one of them
 #endif  // LEGO_ROW_4X4_HIP_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Row(4, 4))
 #ifndef LEGO_ROW_4X4_HPP
-#define LEGO_ROW_4X4_HPP 0x156da166
+#define LEGO_ROW_4X4_HPP 0x7bf9ec56
 
 #include <cstdint>
 
@@ -26,11 +26,13 @@ struct row_4x4_inv_result {
 /// @param flat 0 <= flat < 16
 /// @return 0 <= i < 4, 0 <= j < 4
 [[nodiscard]] constexpr row_4x4_inv_result row_4x4_inv(std::int32_t flat) noexcept {
+  // i = flat / 4
+  // j = flat % 4
   return {flat >> 2, flat & 3};
 }
 
 }  // namespace lego
 
-#elif LEGO_ROW_4X4_HPP != 0x156da166
+#elif LEGO_ROW_4X4_HPP != 0x7bf9ec56
 #error two different units are named row_4x4; give name= to one of them
 #endif  // LEGO_ROW_4X4_HPP

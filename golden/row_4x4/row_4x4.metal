@@ -2,7 +2,7 @@
 //
 // GroupBy([4, 4]).OrderBy(Row(4, 4))
 #ifndef LEGO_ROW_4X4_METAL
-#define LEGO_ROW_4X4_METAL 0x206a147f
+#define LEGO_ROW_4X4_METAL 0x6cd56183
 
 #include <metal_stdlib>
 
@@ -24,9 +24,11 @@ struct Row4x4InvResult {
 /// @param flat 0 <= flat < 16
 /// @return 0 <= i < 4, 0 <= j < 4
 static inline Row4x4InvResult row4x4Inv(int flat) {
+  // i = flat / 4
+  // j = flat % 4
   return {flat >> 2, flat & 3};
 }
 
-#elif LEGO_ROW_4X4_METAL != 0x206a147f
+#elif LEGO_ROW_4X4_METAL != 0x6cd56183
 #error two different units are named row_4x4; give name= to one of them
 #endif  // LEGO_ROW_4X4_METAL

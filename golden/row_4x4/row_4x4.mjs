@@ -20,5 +20,7 @@ export function row4x4Apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 4, 0 <= j < 4
  */
 export function row4x4Inv(flat) {
+  // i = Math.floor(flat / 4)
+  // j = flat % 4
   return [flat >> 2, flat & 3];
 }

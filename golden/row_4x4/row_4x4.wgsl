@@ -22,5 +22,7 @@ struct Row4x4InvResult {
 /// 0 <= flat < 16
 /// Result: 0 <= i < 4, 0 <= j < 4
 fn row4x4Inv(flat: i32) -> Row4x4InvResult {
+  // i = flat / 4
+  // j = flat % 4
   return Row4x4InvResult(flat >> 2u, flat & 3);
 }

@@ -29,4 +29,6 @@ def row_4x4_inv(flat):
     Returns:
         0 <= i < 4, 0 <= j < 4
     """
+    # i = flat // 4
+    # j = flat % 4
     return flat >> 2, flat & 3

@@ -2,13 +2,14 @@
 //
 // Strided(((2, 3), (5, 4)), ((5, 10), (1, 30)))
 #ifndef LEGO_STRIDED_BLOCKED_PRODUCT_CL
-#define LEGO_STRIDED_BLOCKED_PRODUCT_CL 0x607f8096
+#define LEGO_STRIDED_BLOCKED_PRODUCT_CL 0x000201b0
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 20
 /// @return 0 <= the result < 120
 static inline int strided_blocked_product_apply(int i, int j) {
+  // 30*(j / 5) + 5*i + j % 5
   return 25 * (j / 5) + 5 * i + j;
 }
 
@@ -22,6 +23,8 @@ typedef struct strided_blocked_product_inv_result {
 /// @param flat 0 <= flat < 120
 /// @return 0 <= i < 6, 0 <= j < 20
 static inline strided_blocked_product_inv_result strided_blocked_product_inv(int flat) {
+  // i = flat / 5 % 6
+  // j = 5*(flat / 30) + flat % 5
   const int flat_div_5 = flat / 5;
   const int flat_div_30 = flat / 30;
   const strided_blocked_product_inv_result result = {
@@ -31,6 +34,6 @@ static inline strided_blocked_product_inv_result strided_blocked_product_inv(int
   return result;
 }
 
-#elif LEGO_STRIDED_BLOCKED_PRODUCT_CL != 0x607f8096
+#elif LEGO_STRIDED_BLOCKED_PRODUCT_CL != 0x000201b0
 #error two different units are named strided_blocked_product; give name= to one of them
 #endif  // LEGO_STRIDED_BLOCKED_PRODUCT_CL

@@ -2,7 +2,7 @@
 //
 // Strided(((2, 3), (5, 4)), ((5, 10), (1, 30)))
 #ifndef LEGO_STRIDED_BLOCKED_PRODUCT_CUH
-#define LEGO_STRIDED_BLOCKED_PRODUCT_CUH 0x1e1a7098
+#define LEGO_STRIDED_BLOCKED_PRODUCT_CUH 0x4c885700
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 20
 /// @return 0 <= the result < 120
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_blocked_product_apply(int i, int j) noexcept {
+  // 30*(j / 5) + 5*i + j % 5
   return 25 * (j / 5) + 5 * i + j;
 }
 
@@ -31,11 +32,13 @@ struct strided_blocked_product_inv_result {
 /// @return 0 <= i < 6, 0 <= j < 20
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_blocked_product_inv_result
 strided_blocked_product_inv(int flat) noexcept {
+  // i = flat / 5 % 6
+  // j = 5*(flat / 30) + flat % 5
   const int flat_div_5 = flat / 5;
   const int flat_div_30 = flat / 30;
   return {flat_div_5 - 6 * flat_div_30, 5 * (flat_div_30 - flat_div_5) + flat};
 }
 
-#elif LEGO_STRIDED_BLOCKED_PRODUCT_CUH != 0x1e1a7098
+#elif LEGO_STRIDED_BLOCKED_PRODUCT_CUH != 0x4c885700
 #error two different units are named strided_blocked_product; give name= to one of them
 #endif  // LEGO_STRIDED_BLOCKED_PRODUCT_CUH

@@ -14,6 +14,7 @@ contains
   !> @return 0 <= the result < 120
   elemental integer(int32) function strided_blocked_product_apply(i, j)
     integer(int32), intent(in) :: i, j
+    ! 30*(j / 5) + 5*i + mod(j, 5)
     strided_blocked_product_apply = 25 * (j / 5) + 5 * i + j
   end function strided_blocked_product_apply
 
@@ -24,6 +25,8 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_5, flat_div_30
+    ! i = mod(flat / 5, 6)
+    ! j = 5*(flat / 30) + mod(flat, 5)
     flat_div_5 = flat / 5
     flat_div_30 = flat / 30
     i = flat_div_5 - 6 * flat_div_30

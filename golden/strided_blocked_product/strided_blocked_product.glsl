@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_BLOCKED_PRODUCT_GLSL
-#define LEGO_STRIDED_BLOCKED_PRODUCT_GLSL 0x01c3cd3b
+#define LEGO_STRIDED_BLOCKED_PRODUCT_GLSL 0x5fcafdcb
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
 // 0 <= j < 20
 // Result: 0 <= the result < 120
 int stridedBlockedProductApply(int i, int j) {
+  // 30*(j / 5) + 5*i + j % 5
   return 25 * (j / 5) + 5 * i + j;
 }
 
@@ -25,6 +26,8 @@ int stridedBlockedProductApply(ivec2 index) {
 // Result: 0 <= i < 6, 0 <= j < 20
 // Renamed: flat is flat_v here
 void stridedBlockedProductInv(int flat_v, out int i, out int j) {
+  // i = flat_v / 5 % 6
+  // j = 5*(flat_v / 30) + flat_v % 5
   int flatDiv5 = flat_v / 5;
   int flatDiv30 = flat_v / 30;
   i = flatDiv5 - 6 * flatDiv30;
@@ -38,6 +41,6 @@ ivec2 stridedBlockedProductInv(int flat_v) {
   return result;
 }
 
-#elif LEGO_STRIDED_BLOCKED_PRODUCT_GLSL != 0x01c3cd3b
+#elif LEGO_STRIDED_BLOCKED_PRODUCT_GLSL != 0x5fcafdcb
 #error two different units are named strided_blocked_product; give name= to one of them
 #endif  // LEGO_STRIDED_BLOCKED_PRODUCT_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided(((2, 3), (5, 4)), ((5, 10), (1, 30)))
 #ifndef LEGO_STRIDED_BLOCKED_PRODUCT_H
-#define LEGO_STRIDED_BLOCKED_PRODUCT_H 0x6990211e
+#define LEGO_STRIDED_BLOCKED_PRODUCT_H 0x6e5e7b04
 
 #include <stdint.h>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 20
 /// @return 0 <= the result < 120
 static inline int32_t strided_blocked_product_apply(int32_t i, int32_t j) {
+  // 30*(j / 5) + 5*i + j % 5
   return 25 * (j / 5) + 5 * i + j;
 }
 
@@ -24,6 +25,8 @@ typedef struct strided_blocked_product_inv_result {
 /// @param flat 0 <= flat < 120
 /// @return 0 <= i < 6, 0 <= j < 20
 static inline strided_blocked_product_inv_result strided_blocked_product_inv(int32_t flat) {
+  // i = flat / 5 % 6
+  // j = 5*(flat / 30) + flat % 5
   const int32_t flat_div_5 = flat / 5;
   const int32_t flat_div_30 = flat / 30;
   const strided_blocked_product_inv_result result = {
@@ -33,6 +36,6 @@ static inline strided_blocked_product_inv_result strided_blocked_product_inv(int
   return result;
 }
 
-#elif LEGO_STRIDED_BLOCKED_PRODUCT_H != 0x6990211e
+#elif LEGO_STRIDED_BLOCKED_PRODUCT_H != 0x6e5e7b04
 #error two different units are named strided_blocked_product; give name= to one of them
 #endif  // LEGO_STRIDED_BLOCKED_PRODUCT_H

@@ -2,7 +2,7 @@
 //
 // Strided(((2, 3), (5, 4)), ((5, 10), (1, 30)))
 #ifndef LEGO_STRIDED_BLOCKED_PRODUCT_HPP
-#define LEGO_STRIDED_BLOCKED_PRODUCT_HPP 0x6dfd8cc6
+#define LEGO_STRIDED_BLOCKED_PRODUCT_HPP 0x75d7d51b
 
 #include <cstdint>
 
@@ -14,6 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 120
 [[nodiscard]] constexpr std::int32_t strided_blocked_product_apply(
     std::int32_t i, std::int32_t j) noexcept {
+  // 30*(j / 5) + 5*i + j % 5
   return 25 * (j / 5) + 5 * i + j;
 }
 
@@ -28,6 +29,8 @@ struct strided_blocked_product_inv_result {
 /// @return 0 <= i < 6, 0 <= j < 20
 [[nodiscard]] constexpr strided_blocked_product_inv_result strided_blocked_product_inv(
     std::int32_t flat) noexcept {
+  // i = flat / 5 % 6
+  // j = 5*(flat / 30) + flat % 5
   const std::int32_t flat_div_5 = flat / 5;
   const std::int32_t flat_div_30 = flat / 30;
   return {flat_div_5 - 6 * flat_div_30, 5 * (flat_div_30 - flat_div_5) + flat};
@@ -35,6 +38,6 @@ struct strided_blocked_product_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_BLOCKED_PRODUCT_HPP != 0x6dfd8cc6
+#elif LEGO_STRIDED_BLOCKED_PRODUCT_HPP != 0x75d7d51b
 #error two different units are named strided_blocked_product; give name= to one of them
 #endif  // LEGO_STRIDED_BLOCKED_PRODUCT_HPP

@@ -16,6 +16,7 @@ Physical position of the logical index (i, j).
 """
 @inline function strided_blocked_product_apply(i::Ti,
     j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 30*div(j, 5) + 5*i + j % 5
     return Ti(25) * div(j, Ti(5)) + Ti(5) * i + j
 end
 
@@ -32,6 +33,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 6, 0 <= j < 20`
 """
 @inline function strided_blocked_product_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = div(flat, 5) % 6
+    # j = 5*div(flat, 30) + flat % 5
     flat_div_5 = div(flat, Ti(5))
     flat_div_30 = div(flat, Ti(30))
     return (flat_div_5 - Ti(6) * flat_div_30, Ti(5) * (flat_div_30 - flat_div_5) + flat)

@@ -2,7 +2,7 @@
 //
 // Strided(((2, 3), (5, 4)), ((5, 10), (1, 30)))
 #ifndef LEGO_STRIDED_BLOCKED_PRODUCT_METAL
-#define LEGO_STRIDED_BLOCKED_PRODUCT_METAL 0x19004b26
+#define LEGO_STRIDED_BLOCKED_PRODUCT_METAL 0x006d1409
 
 #include <metal_stdlib>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 20
 /// @return 0 <= the result < 120
 static inline int stridedBlockedProductApply(int i, int j) {
+  // 30*(j / 5) + 5*i + j % 5
   return 25 * (j / 5) + 5 * i + j;
 }
 
@@ -24,11 +25,13 @@ struct StridedBlockedProductInvResult {
 /// @param flat 0 <= flat < 120
 /// @return 0 <= i < 6, 0 <= j < 20
 static inline StridedBlockedProductInvResult stridedBlockedProductInv(int flat) {
+  // i = flat / 5 % 6
+  // j = 5*(flat / 30) + flat % 5
   const int flatDiv5 = flat / 5;
   const int flatDiv30 = flat / 30;
   return {flatDiv5 - 6 * flatDiv30, 5 * (flatDiv30 - flatDiv5) + flat};
 }
 
-#elif LEGO_STRIDED_BLOCKED_PRODUCT_METAL != 0x19004b26
+#elif LEGO_STRIDED_BLOCKED_PRODUCT_METAL != 0x006d1409
 #error two different units are named strided_blocked_product; give name= to one of them
 #endif  // LEGO_STRIDED_BLOCKED_PRODUCT_METAL

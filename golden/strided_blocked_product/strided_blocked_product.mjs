@@ -12,6 +12,7 @@
  * @returns {number} 0 <= the result < 120
  */
 export function stridedBlockedProductApply(i, j) {
+  // 30*Math.floor(j / 5) + 5*i + j % 5
   return 25 * Math.trunc(j / 5) + 5 * i + j;
 }
 
@@ -22,6 +23,8 @@ export function stridedBlockedProductApply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 20
  */
 export function stridedBlockedProductInv(flat) {
+  // i = Math.floor(flat / 5) % 6
+  // j = 5*Math.floor(flat / 30) + flat % 5
   const flatDiv5 = Math.trunc(flat / 5);
   const flatDiv30 = Math.trunc(flat / 30);
   return [flatDiv5 - 6 * flatDiv30, 5 * (flatDiv30 - flatDiv5) + flat];

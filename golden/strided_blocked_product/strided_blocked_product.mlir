@@ -7,6 +7,7 @@
 // 0 <= j < 20
 // Result: 0 <= the result < 120
 func.func @strided_blocked_product_apply(%i: i32, %j: i32) -> i32 {
+  // 30*(j / 5) + 5*i + j % 5
   %c5_i32 = arith.constant 5 : i32
   %c25_i32 = arith.constant 25 : i32
   %0 = arith.divsi %j, %c5_i32 : i32
@@ -21,6 +22,8 @@ func.func @strided_blocked_product_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 120
 // Result: 0 <= i < 6, 0 <= j < 20
 func.func @strided_blocked_product_inv(%flat: i32) -> (i32, i32) {
+  // i = flat / 5 % 6
+  // j = 5*(flat / 30) + flat % 5
   %c5_i32 = arith.constant 5 : i32
   %c30_i32 = arith.constant 30 : i32
   %c6_i32 = arith.constant 6 : i32

@@ -15,6 +15,7 @@ def strided_blocked_product_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 120
     """
+    # 30*(j // 5) + 5*i + j % 5
     return 25 * (j // 5) + 5 * i + j
 
 

@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // 30*(j / 5) + 5*i + j % 5
     25 * (j / 5) + 5 * i + j
 }
 
@@ -24,6 +25,8 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = flat / 5 % 6
+    // j = 5*(flat / 30) + flat % 5
     let flat_div_5 = flat / 5;
     let flat_div_30 = flat / 30;
     (

@@ -9,6 +9,7 @@
 /// 0 <= j < 20
 /// Result: 0 <= the result < 120
 fn stridedBlockedProductApply(i: i32, j: i32) -> i32 {
+  // 30*(j / 5) + 5*i + j % 5
   return 25 * (j / 5) + 5 * i + j;
 }
 
@@ -22,6 +23,8 @@ struct StridedBlockedProductInvResult {
 /// 0 <= flat < 120
 /// Result: 0 <= i < 6, 0 <= j < 20
 fn stridedBlockedProductInv(flat: i32) -> StridedBlockedProductInvResult {
+  // i = flat / 5 % 6
+  // j = 5*(flat / 30) + flat % 5
   let flatDiv5 = flat / 5;
   let flatDiv30 = flat / 30;
   return StridedBlockedProductInvResult(

@@ -19,6 +19,7 @@ def strided_blocked_product_apply(i, j):
     Returns:
         0 <= the result < 120
     """
+    # 30*(j // 5) + 5*i + j % 5
     return 25 * (j // 5) + 5 * i + j
 
 
@@ -32,6 +33,8 @@ def strided_blocked_product_inv(flat):
     Returns:
         0 <= i < 6, 0 <= j < 20
     """
+    # i = flat // 5 % 6
+    # j = 5*(flat // 30) + flat % 5
     flat_div_5 = flat // 5
     flat_div_30 = flat // 30
     return flat_div_5 - 6 * flat_div_30, 5 * (flat_div_30 - flat_div_5) + flat

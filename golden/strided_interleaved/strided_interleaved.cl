@@ -2,7 +2,7 @@
 //
 // Strided(((32, 2), 5, 6), ((1, 960), 192, 32))
 #ifndef LEGO_STRIDED_INTERLEAVED_CL
-#define LEGO_STRIDED_INTERLEAVED_CL 0x5d91355d
+#define LEGO_STRIDED_INTERLEAVED_CL 0x305e4b52
 
 /// Physical position of the logical index (i, j, k).
 /// @param i 0 <= i < 64
@@ -10,6 +10,7 @@
 /// @param k 0 <= k < 6
 /// @return 0 <= the result < 1920
 static inline int strided_interleaved_apply(int i, int j, int k) {
+  // 960*(i / 32) + 192*j + 32*k + i % 32
   return 928 * (i >> 5) + 192 * j + 32 * k + i;
 }
 
@@ -24,6 +25,9 @@ typedef struct strided_interleaved_inv_result {
 /// @param flat 0 <= flat < 1920
 /// @return 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 static inline strided_interleaved_inv_result strided_interleaved_inv(int flat) {
+  // i = 32*(flat / 960) + flat % 32
+  // j = flat / 192 % 5
+  // k = flat / 32 % 6
   const int flat_div_192 = flat / 192;
   const int flat_div_32 = flat >> 5;
   const strided_interleaved_inv_result result = {
@@ -34,6 +38,6 @@ static inline strided_interleaved_inv_result strided_interleaved_inv(int flat) {
   return result;
 }
 
-#elif LEGO_STRIDED_INTERLEAVED_CL != 0x5d91355d
+#elif LEGO_STRIDED_INTERLEAVED_CL != 0x305e4b52
 #error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_CL

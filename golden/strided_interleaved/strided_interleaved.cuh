@@ -2,7 +2,7 @@
 //
 // Strided(((32, 2), 5, 6), ((1, 960), 192, 32))
 #ifndef LEGO_STRIDED_INTERLEAVED_CUH
-#define LEGO_STRIDED_INTERLEAVED_CUH 0x6a8b02b5
+#define LEGO_STRIDED_INTERLEAVED_CUH 0x3db156aa
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -19,6 +19,7 @@
 /// @return 0 <= the result < 1920
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_interleaved_apply(
     int i, int j, int k) noexcept {
+  // 960*(i / 32) + 192*j + 32*k + i % 32
   return 928 * (i >> 5) + 192 * j + 32 * k + i;
 }
 
@@ -34,6 +35,9 @@ struct strided_interleaved_inv_result {
 /// @return 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_interleaved_inv_result strided_interleaved_inv(
     int flat) noexcept {
+  // i = 32*(flat / 960) + flat % 32
+  // j = flat / 192 % 5
+  // k = flat / 32 % 6
   const int flat_div_192 = flat / 192;
   const int flat_div_32 = flat >> 5;
   return {
@@ -43,6 +47,6 @@ struct strided_interleaved_inv_result {
   };
 }
 
-#elif LEGO_STRIDED_INTERLEAVED_CUH != 0x6a8b02b5
+#elif LEGO_STRIDED_INTERLEAVED_CUH != 0x3db156aa
 #error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_CUH

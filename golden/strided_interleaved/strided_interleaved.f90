@@ -15,6 +15,7 @@ contains
   !> @return 0 <= the result < 1920
   elemental integer(int32) function strided_interleaved_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
+    ! 960*(i / 32) + 192*j + 32*k + mod(i, 32)
     strided_interleaved_apply = 928 * shifta(i, 5) + 192 * j + 32 * k + i
   end function strided_interleaved_apply
 
@@ -25,6 +26,9 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
     integer(int32) :: flat_div_192, flat_div_32
+    ! i = 32*(flat / 960) + mod(flat, 32)
+    ! j = mod(flat / 192, 5)
+    ! k = mod(flat / 32, 6)
     flat_div_192 = flat / 192
     flat_div_32 = shifta(flat, 5)
     i = iand(flat, 31_int32) + merge(0_int32, 32_int32, flat_div_32 < 30)

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_INTERLEAVED_GLSL
-#define LEGO_STRIDED_INTERLEAVED_GLSL 0x58300e26
+#define LEGO_STRIDED_INTERLEAVED_GLSL 0x4e11911f
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 64
@@ -13,6 +13,7 @@
 // 0 <= k < 6
 // Result: 0 <= the result < 1920
 int stridedInterleavedApply(int i, int j, int k) {
+  // 960*(i / 32) + 192*j + 32*k + i % 32
   return 928 * (i >> 5) + 192 * j + 32 * k + i;
 }
 
@@ -26,6 +27,9 @@ int stridedInterleavedApply(ivec3 index) {
 // Result: 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 // Renamed: flat is flat_v here
 void stridedInterleavedInv(int flat_v, out int i, out int j, out int k) {
+  // i = 32*(flat_v / 960) + flat_v % 32
+  // j = flat_v / 192 % 5
+  // k = flat_v / 32 % 6
   int flatDiv192 = flat_v / 192;
   int flatDiv32 = flat_v >> 5;
   i = (flat_v & 31) + (flatDiv32 < 30 ? 0 : 32);
@@ -40,6 +44,6 @@ ivec3 stridedInterleavedInv(int flat_v) {
   return result;
 }
 
-#elif LEGO_STRIDED_INTERLEAVED_GLSL != 0x58300e26
+#elif LEGO_STRIDED_INTERLEAVED_GLSL != 0x4e11911f
 #error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_GLSL

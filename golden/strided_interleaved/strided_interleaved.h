@@ -2,7 +2,7 @@
 //
 // Strided(((32, 2), 5, 6), ((1, 960), 192, 32))
 #ifndef LEGO_STRIDED_INTERLEAVED_H
-#define LEGO_STRIDED_INTERLEAVED_H 0x2fb10ec3
+#define LEGO_STRIDED_INTERLEAVED_H 0x582e27df
 
 #include <stdint.h>
 
@@ -12,6 +12,7 @@
 /// @param k 0 <= k < 6
 /// @return 0 <= the result < 1920
 static inline int32_t strided_interleaved_apply(int32_t i, int32_t j, int32_t k) {
+  // 960*(i / 32) + 192*j + 32*k + i % 32
   return 928 * (i >> 5) + 192 * j + 32 * k + i;
 }
 
@@ -26,6 +27,9 @@ typedef struct strided_interleaved_inv_result {
 /// @param flat 0 <= flat < 1920
 /// @return 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 static inline strided_interleaved_inv_result strided_interleaved_inv(int32_t flat) {
+  // i = 32*(flat / 960) + flat % 32
+  // j = flat / 192 % 5
+  // k = flat / 32 % 6
   const int32_t flat_div_192 = flat / 192;
   const int32_t flat_div_32 = flat >> 5;
   const strided_interleaved_inv_result result = {
@@ -36,6 +40,6 @@ static inline strided_interleaved_inv_result strided_interleaved_inv(int32_t fla
   return result;
 }
 
-#elif LEGO_STRIDED_INTERLEAVED_H != 0x2fb10ec3
+#elif LEGO_STRIDED_INTERLEAVED_H != 0x582e27df
 #error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_H

@@ -2,7 +2,7 @@
 //
 // Strided(((32, 2), 5, 6), ((1, 960), 192, 32))
 #ifndef LEGO_STRIDED_INTERLEAVED_HPP
-#define LEGO_STRIDED_INTERLEAVED_HPP 0x589f8f23
+#define LEGO_STRIDED_INTERLEAVED_HPP 0x2f7ac983
 
 #include <cstdint>
 
@@ -15,6 +15,7 @@ namespace lego {
 /// @return 0 <= the result < 1920
 [[nodiscard]] constexpr std::int32_t strided_interleaved_apply(
     std::int32_t i, std::int32_t j, std::int32_t k) noexcept {
+  // 960*(i / 32) + 192*j + 32*k + i % 32
   return 928 * (i >> 5) + 192 * j + 32 * k + i;
 }
 
@@ -30,6 +31,9 @@ struct strided_interleaved_inv_result {
 /// @return 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 [[nodiscard]] constexpr strided_interleaved_inv_result strided_interleaved_inv(
     std::int32_t flat) noexcept {
+  // i = 32*(flat / 960) + flat % 32
+  // j = flat / 192 % 5
+  // k = flat / 32 % 6
   const std::int32_t flat_div_192 = flat / 192;
   const std::int32_t flat_div_32 = flat >> 5;
   return {
@@ -41,6 +45,6 @@ struct strided_interleaved_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_INTERLEAVED_HPP != 0x589f8f23
+#elif LEGO_STRIDED_INTERLEAVED_HPP != 0x2f7ac983
 #error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_HPP

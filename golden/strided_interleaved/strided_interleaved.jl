@@ -17,6 +17,7 @@ Physical position of the logical index (i, j, k).
 """
 @inline function strided_interleaved_apply(i::Ti, j::Ti,
     k::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 960*div(i, 32) + 192*j + 32*k + i % 32
     return Ti(928) * (i >> 5) + Ti(192) * j + Ti(32) * k + i
 end
 
@@ -33,6 +34,9 @@ Logical index (i, j, k) of a physical position.
 - Result: `0 <= i < 64, 0 <= j < 5, 0 <= k < 6`
 """
 @inline function strided_interleaved_inv(flat::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = 32*div(flat, 960) + flat % 32
+    # j = div(flat, 192) % 5
+    # k = div(flat, 32) % 6
     flat_div_192 = div(flat, Ti(192))
     flat_div_32 = flat >> 5
     return ((flat & Ti(31)) + (flat_div_32 < 30 ? Ti(0) : Ti(32)),

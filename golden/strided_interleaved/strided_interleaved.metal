@@ -2,7 +2,7 @@
 //
 // Strided(((32, 2), 5, 6), ((1, 960), 192, 32))
 #ifndef LEGO_STRIDED_INTERLEAVED_METAL
-#define LEGO_STRIDED_INTERLEAVED_METAL 0x6b52de4f
+#define LEGO_STRIDED_INTERLEAVED_METAL 0x28d88a80
 
 #include <metal_stdlib>
 
@@ -12,6 +12,7 @@
 /// @param k 0 <= k < 6
 /// @return 0 <= the result < 1920
 static inline int stridedInterleavedApply(int i, int j, int k) {
+  // 960*(i / 32) + 192*j + 32*k + i % 32
   return 928 * (i >> 5) + 192 * j + 32 * k + i;
 }
 
@@ -26,6 +27,9 @@ struct StridedInterleavedInvResult {
 /// @param flat 0 <= flat < 1920
 /// @return 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 static inline StridedInterleavedInvResult stridedInterleavedInv(int flat) {
+  // i = 32*(flat / 960) + flat % 32
+  // j = flat / 192 % 5
+  // k = flat / 32 % 6
   const int flatDiv192 = flat / 192;
   const int flatDiv32 = flat >> 5;
   return {
@@ -35,6 +39,6 @@ static inline StridedInterleavedInvResult stridedInterleavedInv(int flat) {
   };
 }
 
-#elif LEGO_STRIDED_INTERLEAVED_METAL != 0x6b52de4f
+#elif LEGO_STRIDED_INTERLEAVED_METAL != 0x28d88a80
 #error two different units are named strided_interleaved; give name= to one of them
 #endif  // LEGO_STRIDED_INTERLEAVED_METAL

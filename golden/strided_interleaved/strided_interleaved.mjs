@@ -13,6 +13,7 @@
  * @returns {number} 0 <= the result < 1920
  */
 export function stridedInterleavedApply(i, j, k) {
+  // 960*Math.floor(i / 32) + 192*j + 32*k + i % 32
   return 928 * (i >> 5) + 192 * j + 32 * k + i;
 }
 
@@ -23,6 +24,9 @@ export function stridedInterleavedApply(i, j, k) {
  * @returns {[i: number, j: number, k: number]} 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
  */
 export function stridedInterleavedInv(flat) {
+  // i = 32*Math.floor(flat / 960) + flat % 32
+  // j = Math.floor(flat / 192) % 5
+  // k = Math.floor(flat / 32) % 6
   const flatDiv192 = Math.trunc(flat / 192);
   const flatDiv32 = flat >> 5;
   return [

@@ -8,6 +8,7 @@
 // 0 <= k < 6
 // Result: 0 <= the result < 1920
 func.func @strided_interleaved_apply(%i: i32, %j: i32, %k: i32) -> i32 {
+  // 960*(i / 32) + 192*j + 32*k + i % 32
   %c5_i32 = arith.constant 5 : i32
   %c928_i32 = arith.constant 928 : i32
   %c192_i32 = arith.constant 192 : i32
@@ -26,6 +27,9 @@ func.func @strided_interleaved_apply(%i: i32, %j: i32, %k: i32) -> i32 {
 // 0 <= flat < 1920
 // Result: 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 func.func @strided_interleaved_inv(%flat: i32) -> (i32, i32, i32) {
+  // i = 32*(flat / 960) + flat % 32
+  // j = flat / 192 % 5
+  // k = flat / 32 % 6
   %c192_i32 = arith.constant 192 : i32
   %c5_i32 = arith.constant 5 : i32
   %c31_i32 = arith.constant 31 : i32

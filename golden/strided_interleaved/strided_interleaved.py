@@ -16,6 +16,7 @@ def strided_interleaved_apply(i: int, j: int, k: int) -> int:
     Returns:
         0 <= the result < 1920
     """
+    # 960*(i // 32) + 192*j + 32*k + i % 32
     return 928 * (i // 32) + 192 * j + 32 * k + i
 
 

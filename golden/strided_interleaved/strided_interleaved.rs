@@ -13,6 +13,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
+    // 960*(i / 32) + 192*j + 32*k + i % 32
     928 * (i >> 5) + 192 * j + 32 * k + i
 }
 
@@ -25,6 +26,9 @@ pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32, i32) {
+    // i = 32*(flat / 960) + flat % 32
+    // j = flat / 192 % 5
+    // k = flat / 32 % 6
     let flat_div_192 = flat / 192;
     let flat_div_32 = flat >> 5;
     (

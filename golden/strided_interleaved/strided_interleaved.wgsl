@@ -10,6 +10,7 @@
 /// 0 <= k < 6
 /// Result: 0 <= the result < 1920
 fn stridedInterleavedApply(i: i32, j: i32, k: i32) -> i32 {
+  // 960*(i / 32) + 192*j + 32*k + i % 32
   return 928 * (i >> 5u) + 192 * j + 32 * k + i;
 }
 
@@ -24,6 +25,9 @@ struct StridedInterleavedInvResult {
 /// 0 <= flat < 1920
 /// Result: 0 <= i < 64, 0 <= j < 5, 0 <= k < 6
 fn stridedInterleavedInv(flat: i32) -> StridedInterleavedInvResult {
+  // i = 32*(flat / 960) + flat % 32
+  // j = flat / 192 % 5
+  // k = flat / 32 % 6
   let flatDiv192 = flat / 192;
   let flatDiv32 = flat >> 5u;
   return StridedInterleavedInvResult(

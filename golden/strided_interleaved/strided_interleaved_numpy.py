@@ -20,6 +20,7 @@ def strided_interleaved_apply(i, j, k):
     Returns:
         0 <= the result < 1920
     """
+    # 960*(i // 32) + 192*j + 32*k + i % 32
     return 928 * (i >> 5) + 192 * j + 32 * k + i
 
 
@@ -32,6 +33,9 @@ def strided_interleaved_inv(flat):
     Returns:
         0 <= i < 64, 0 <= j < 5, 0 <= k < 6
     """
+    # i = 32*(flat // 960) + flat % 32
+    # j = flat // 192 % 5
+    # k = flat // 32 % 6
     flat_div_192 = flat // 192
     flat_div_32 = flat >> 5
     return (

@@ -2,13 +2,14 @@
 //
 // Strided(((4, 8), (2, 2, 2)), ((32, 1), (16, 8, 128)))
 #ifndef LEGO_STRIDED_LDMATRIX_A_CL
-#define LEGO_STRIDED_LDMATRIX_A_CL 0x063e4c00
+#define LEGO_STRIDED_LDMATRIX_A_CL 0x51309f9e
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 32
 /// @param j 0 <= j < 8
 /// @return 0 <= the result < 256
 static inline int strided_ldmatrix_a_apply(int i, int j) {
+  // 128*(j / 4) + 32*(i % 4) + 16*(j % 2) + 8*(j / 2 % 2) + i / 4
   // The bits j[2] i[1:0] j[0] j[1] i[4:2], highest first.
   return (36 * j & 0x88) | ((129 * i >> 2) & 0x67) | ((j << 4) & 0x10);
 }
@@ -23,6 +24,8 @@ typedef struct strided_ldmatrix_a_inv_result {
 /// @param flat 0 <= flat < 256
 /// @return 0 <= i < 32, 0 <= j < 8
 static inline strided_ldmatrix_a_inv_result strided_ldmatrix_a_inv(int flat) {
+  // i = 4*(flat % 8) + flat / 32 % 4
+  // j = 4*(flat / 128) + 2*(flat / 8 % 2) + flat / 16 % 2
   const int flat_div_32 = flat >> 5;
   // j: The bits flat[7] flat[3] flat[4], highest first.
   const strided_ldmatrix_a_inv_result result = {
@@ -32,6 +35,6 @@ static inline strided_ldmatrix_a_inv_result strided_ldmatrix_a_inv(int flat) {
   return result;
 }
 
-#elif LEGO_STRIDED_LDMATRIX_A_CL != 0x063e4c00
+#elif LEGO_STRIDED_LDMATRIX_A_CL != 0x51309f9e
 #error two different units are named strided_ldmatrix_a; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_A_CL

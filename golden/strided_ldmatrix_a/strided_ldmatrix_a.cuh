@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2, 2)), ((32, 1), (16, 8, 128)))
 #ifndef LEGO_STRIDED_LDMATRIX_A_CUH
-#define LEGO_STRIDED_LDMATRIX_A_CUH 0x76a03f91
+#define LEGO_STRIDED_LDMATRIX_A_CUH 0x34c37fc0
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 8
 /// @return 0 <= the result < 256
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_ldmatrix_a_apply(int i, int j) noexcept {
+  // 128*(j / 4) + 32*(i % 4) + 16*(j % 2) + 8*(j / 2 % 2) + i / 4
   // The bits j[2] i[1:0] j[0] j[1] i[4:2], highest first.
   return (36 * j & 0x88) | ((129 * i >> 2) & 0x67) | ((j << 4) & 0x10);
 }
@@ -32,6 +33,8 @@ struct strided_ldmatrix_a_inv_result {
 /// @return 0 <= i < 32, 0 <= j < 8
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_ldmatrix_a_inv_result strided_ldmatrix_a_inv(
     int flat) noexcept {
+  // i = 4*(flat % 8) + flat / 32 % 4
+  // j = 4*(flat / 128) + 2*(flat / 8 % 2) + flat / 16 % 2
   const int flat_div_32 = flat >> 5;
   // j: The bits flat[7] flat[3] flat[4], highest first.
   return {
@@ -40,6 +43,6 @@ struct strided_ldmatrix_a_inv_result {
   };
 }
 
-#elif LEGO_STRIDED_LDMATRIX_A_CUH != 0x76a03f91
+#elif LEGO_STRIDED_LDMATRIX_A_CUH != 0x34c37fc0
 #error two different units are named strided_ldmatrix_a; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_A_CUH

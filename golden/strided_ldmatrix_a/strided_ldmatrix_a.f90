@@ -14,6 +14,7 @@ contains
   !> @return 0 <= the result < 256
   elemental integer(int32) function strided_ldmatrix_a_apply(i, j)
     integer(int32), intent(in) :: i, j
+    ! 128*(j / 4) + 32*mod(i, 4) + 16*mod(j, 2) + 8*mod(j / 2, 2) + i / 4
     ! The bits j[2] i[1:0] j[0] j[1] i[4:2], highest first.
     strided_ldmatrix_a_apply = ior(ior(iand(36_int32 * j, 136_int32), &
             iand(shifta(129_int32 * i, 2), 103_int32)), &
@@ -27,6 +28,8 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_32
+    ! i = 4*mod(flat, 8) + mod(flat / 32, 4)
+    ! j = 4*(flat / 128) + 2*mod(flat / 8, 2) + mod(flat / 16, 2)
     flat_div_32 = shifta(flat, 5)
     ! j: The bits flat[7] flat[3] flat[4], highest first.
     i = ior(iand(shiftl(flat, 2), 28_int32), iand(flat_div_32, 3_int32))

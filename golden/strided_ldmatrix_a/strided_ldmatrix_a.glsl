@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_LDMATRIX_A_GLSL
-#define LEGO_STRIDED_LDMATRIX_A_GLSL 0x68728ac8
+#define LEGO_STRIDED_LDMATRIX_A_GLSL 0x083262ba
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 32
 // 0 <= j < 8
 // Result: 0 <= the result < 256
 int stridedLdmatrixAApply(int i, int j) {
+  // 128*(j / 4) + 32*(i % 4) + 16*(j % 2) + 8*(j / 2 % 2) + i / 4
   // The bits j[2] i[1:0] j[0] j[1] i[4:2], highest first.
   return (36 * j & 0x88) | ((129 * i >> 2) & 0x67) | ((j << 4) & 0x10);
 }
@@ -26,6 +27,8 @@ int stridedLdmatrixAApply(ivec2 index) {
 // Result: 0 <= i < 32, 0 <= j < 8
 // Renamed: flat is flat_v here
 void stridedLdmatrixAInv(int flat_v, out int i, out int j) {
+  // i = 4*(flat_v % 8) + flat_v / 32 % 4
+  // j = 4*(flat_v / 128) + 2*(flat_v / 8 % 2) + flat_v / 16 % 2
   int flatDiv32 = flat_v >> 5;
   // j: The bits flat_v[7] flat_v[3] flat_v[4], highest first.
   i = ((flat_v << 2) & 0x1c) | (flatDiv32 & 3);
@@ -39,6 +42,6 @@ ivec2 stridedLdmatrixAInv(int flat_v) {
   return result;
 }
 
-#elif LEGO_STRIDED_LDMATRIX_A_GLSL != 0x68728ac8
+#elif LEGO_STRIDED_LDMATRIX_A_GLSL != 0x083262ba
 #error two different units are named strided_ldmatrix_a; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_A_GLSL

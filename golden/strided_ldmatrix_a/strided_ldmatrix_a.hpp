@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2, 2)), ((32, 1), (16, 8, 128)))
 #ifndef LEGO_STRIDED_LDMATRIX_A_HPP
-#define LEGO_STRIDED_LDMATRIX_A_HPP 0x00492ec9
+#define LEGO_STRIDED_LDMATRIX_A_HPP 0x45f1932a
 
 #include <cstdint>
 
@@ -14,6 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 256
 [[nodiscard]] constexpr std::int32_t strided_ldmatrix_a_apply(
     std::int32_t i, std::int32_t j) noexcept {
+  // 128*(j / 4) + 32*(i % 4) + 16*(j % 2) + 8*(j / 2 % 2) + i / 4
   // The bits j[2] i[1:0] j[0] j[1] i[4:2], highest first.
   return (36 * j & 0x88) | ((129 * i >> 2) & 0x67) | ((j << 4) & 0x10);
 }
@@ -29,6 +30,8 @@ struct strided_ldmatrix_a_inv_result {
 /// @return 0 <= i < 32, 0 <= j < 8
 [[nodiscard]] constexpr strided_ldmatrix_a_inv_result strided_ldmatrix_a_inv(
     std::int32_t flat) noexcept {
+  // i = 4*(flat % 8) + flat / 32 % 4
+  // j = 4*(flat / 128) + 2*(flat / 8 % 2) + flat / 16 % 2
   const std::int32_t flat_div_32 = flat >> 5;
   // j: The bits flat[7] flat[3] flat[4], highest first.
   return {
@@ -39,6 +42,6 @@ struct strided_ldmatrix_a_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_LDMATRIX_A_HPP != 0x00492ec9
+#elif LEGO_STRIDED_LDMATRIX_A_HPP != 0x45f1932a
 #error two different units are named strided_ldmatrix_a; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_A_HPP

@@ -15,6 +15,7 @@ Physical position of the logical index (i, j).
 - Result: `0 <= the result < 256`
 """
 @inline function strided_ldmatrix_a_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 128*div(j, 4) + 32*(i % 4) + 16*(j % 2) + 8*(div(j, 2) % 2) + div(i, 4)
     # The bits j[2] i[1:0] j[0] j[1] i[4:2], highest first.
     return ((Ti(36) * j) & Ti(136)) | (((Ti(129) * i) >> 2) & Ti(103)) | ((j << 4) & Ti(16))
 end
@@ -32,6 +33,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 32, 0 <= j < 8`
 """
 @inline function strided_ldmatrix_a_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = 4*(flat % 8) + div(flat, 32) % 4
+    # j = 4*div(flat, 128) + 2*(div(flat, 8) % 2) + div(flat, 16) % 2
     flat_div_32 = flat >> 5
     # j: The bits flat[7] flat[3] flat[4], highest first.
     return (((flat << 2) & Ti(28)) | (flat_div_32 & Ti(3)),

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2, 2)), ((32, 1), (16, 8, 128)))
 #ifndef LEGO_STRIDED_LDMATRIX_A_METAL
-#define LEGO_STRIDED_LDMATRIX_A_METAL 0x55136ec3
+#define LEGO_STRIDED_LDMATRIX_A_METAL 0x09a05e64
 
 #include <metal_stdlib>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 8
 /// @return 0 <= the result < 256
 static inline int stridedLdmatrixAApply(int i, int j) {
+  // 128*(j / 4) + 32*(i % 4) + 16*(j % 2) + 8*(j / 2 % 2) + i / 4
   // The bits j[2] i[1:0] j[0] j[1] i[4:2], highest first.
   return (36 * j & 0x88) | ((129 * i >> 2) & 0x67) | ((j << 4) & 0x10);
 }
@@ -25,11 +26,13 @@ struct StridedLdmatrixAInvResult {
 /// @param flat 0 <= flat < 256
 /// @return 0 <= i < 32, 0 <= j < 8
 static inline StridedLdmatrixAInvResult stridedLdmatrixAInv(int flat) {
+  // i = 4*(flat % 8) + flat / 32 % 4
+  // j = 4*(flat / 128) + 2*(flat / 8 % 2) + flat / 16 % 2
   const int flatDiv32 = flat >> 5;
   // j: The bits flat[7] flat[3] flat[4], highest first.
   return {((flat << 2) & 0x1c) | (flatDiv32 & 3), (flatDiv32 & 4) | ((5 * (flat & 0x18) >> 4) & 3)};
 }
 
-#elif LEGO_STRIDED_LDMATRIX_A_METAL != 0x55136ec3
+#elif LEGO_STRIDED_LDMATRIX_A_METAL != 0x09a05e64
 #error two different units are named strided_ldmatrix_a; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_A_METAL

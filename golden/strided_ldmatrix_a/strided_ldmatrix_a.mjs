@@ -10,6 +10,7 @@
  * @returns {number} 0 <= the result < 256
  */
 export function stridedLdmatrixAApply(i, j) {
+  // 128*Math.floor(j / 4) + 32*(i % 4) + 16*(j % 2) + 8*(Math.floor(j / 2) % 2) + Math.floor(i / 4)
   return (36 * j & 0x88) | ((129 * i >> 2) & 0x67) | ((j << 4) & 0x10);
 }
 
@@ -20,6 +21,8 @@ export function stridedLdmatrixAApply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 32, 0 <= j < 8
  */
 export function stridedLdmatrixAInv(flat) {
+  // i = 4*(flat % 8) + Math.floor(flat / 32) % 4
+  // j = 4*Math.floor(flat / 128) + 2*(Math.floor(flat / 8) % 2) + Math.floor(flat / 16) % 2
   const flatDiv32 = flat >> 5;
   return [((flat << 2) & 0x1c) | (flatDiv32 & 3), (flatDiv32 & 4) | ((5 * (flat & 0x18) >> 4) & 3)];
 }

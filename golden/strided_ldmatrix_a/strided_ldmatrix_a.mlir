@@ -7,6 +7,7 @@
 // 0 <= j < 8
 // Result: 0 <= the result < 256
 func.func @strided_ldmatrix_a_apply(%i: i32, %j: i32) -> i32 {
+  // 128*(j / 4) + 32*(i % 4) + 16*(j % 2) + 8*(j / 2 % 2) + i / 4
   %c36_i32 = arith.constant 36 : i32
   %c136_i32 = arith.constant 136 : i32
   %c129_i32 = arith.constant 129 : i32
@@ -30,6 +31,8 @@ func.func @strided_ldmatrix_a_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 256
 // Result: 0 <= i < 32, 0 <= j < 8
 func.func @strided_ldmatrix_a_inv(%flat: i32) -> (i32, i32) {
+  // i = 4*(flat % 8) + flat / 32 % 4
+  // j = 4*(flat / 128) + 2*(flat / 8 % 2) + flat / 16 % 2
   %c5_i32 = arith.constant 5 : i32
   %c2_i32 = arith.constant 2 : i32
   %c28_i32 = arith.constant 28 : i32

@@ -15,6 +15,7 @@ def strided_ldmatrix_a_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 256
     """
+    # 128*(j // 4) + 32*(i % 4) + 16*(j % 2) + 8*(j // 2 % 2) + i // 4
     j_mod_4 = j % 4
     # 32*i modulo 127 is 32 times the remainder of i by 4, plus the quotient.
     return 32 * j - 24 * (j_mod_4 // 2) - 16 * j_mod_4 + 32 * i % 127

@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // 128*(j / 4) + 32*(i % 4) + 16*(j % 2) + 8*(j / 2 % 2) + i / 4
     // The bits j[2] i[1:0] j[0] j[1] i[4:2], highest first.
     ((36 * j) & 0x88) | (((129 * i) >> 2) & 0x67) | ((j << 4) & 0x10)
 }
@@ -25,6 +26,8 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = 4*(flat % 8) + flat / 32 % 4
+    // j = 4*(flat / 128) + 2*(flat / 8 % 2) + flat / 16 % 2
     let flat_div_32 = flat >> 5;
     // j: The bits flat[7] flat[3] flat[4], highest first.
     (

@@ -9,6 +9,7 @@
 /// 0 <= j < 8
 /// Result: 0 <= the result < 256
 fn stridedLdmatrixAApply(i: i32, j: i32) -> i32 {
+  // 128*(j / 4) + 32*(i % 4) + 16*(j % 2) + 8*(j / 2 % 2) + i / 4
   // The bits j[2] i[1:0] j[0] j[1] i[4:2], highest first.
   return ((36 * j) & 0x88) | (((129 * i) >> 2u) & 0x67) | ((j << 4u) & 0x10);
 }
@@ -23,6 +24,8 @@ struct StridedLdmatrixAInvResult {
 /// 0 <= flat < 256
 /// Result: 0 <= i < 32, 0 <= j < 8
 fn stridedLdmatrixAInv(flat: i32) -> StridedLdmatrixAInvResult {
+  // i = 4*(flat % 8) + flat / 32 % 4
+  // j = 4*(flat / 128) + 2*(flat / 8 % 2) + flat / 16 % 2
   let flatDiv32 = flat >> 5u;
   // j: The bits flat[7] flat[3] flat[4], highest first.
   return StridedLdmatrixAInvResult(

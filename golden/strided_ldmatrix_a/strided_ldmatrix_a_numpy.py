@@ -17,6 +17,7 @@ def strided_ldmatrix_a_apply(i, j):
     Returns:
         0 <= the result < 256
     """
+    # 128*(j // 4) + 32*(i % 4) + 16*(j % 2) + 8*(j // 2 % 2) + i // 4
     # The bits j[2] i[1:0] j[0] j[1] i[4:2], highest first.
     return ((36 * j) & 0x88) | (((129 * i) >> 2) & 0x67) | ((j << 4) & 0x10)
 
@@ -30,6 +31,8 @@ def strided_ldmatrix_a_inv(flat):
     Returns:
         0 <= i < 32, 0 <= j < 8
     """
+    # i = 4*(flat % 8) + flat // 32 % 4
+    # j = 4*(flat // 128) + 2*(flat // 8 % 2) + flat // 16 % 2
     flat_div_32 = flat >> 5
     # j: The bits flat[7] flat[3] flat[4], highest first.
     return (

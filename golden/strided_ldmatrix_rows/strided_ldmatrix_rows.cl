@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided(((16, 2, 2, 2), 2, 4), ((64, 8, 1024, 0), 2048, 16)))
 #ifndef LEGO_STRIDED_LDMATRIX_ROWS_CL
-#define LEGO_STRIDED_LDMATRIX_ROWS_CL 0x5b9553d6
+#define LEGO_STRIDED_LDMATRIX_ROWS_CL 0x7b559b08
 
 /// Physical position of the logical index (i, j, k).
 /// @param i 0 <= i < 128
@@ -10,10 +10,11 @@
 /// @param k 0 <= k < 4
 /// @return 0 <= the result < 4096
 static inline int strided_ldmatrix_rows_apply(int i, int j, int k) {
+  // (2048*j + 1024*(i / 32 % 2) + 64*(i % 16) + 16*k + 8*(i / 16 % 2)) ^ (8*(i % 8))
   return ((j << 11) | ((i << 5) & 0x400))
       + (((129 * i >> 1) & 0x3c8) ^ ((i << 3) & 0x38) ^ (k << 4));
 }
 
-#elif LEGO_STRIDED_LDMATRIX_ROWS_CL != 0x5b9553d6
+#elif LEGO_STRIDED_LDMATRIX_ROWS_CL != 0x7b559b08
 #error two different units are named strided_ldmatrix_rows; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_ROWS_CL

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided(((16, 2, 2, 2), 2, 4), ((64, 8, 1024, 0), 2048, 16)))
 #ifndef LEGO_STRIDED_LDMATRIX_ROWS_CUH
-#define LEGO_STRIDED_LDMATRIX_ROWS_CUH 0x3ed6ed01
+#define LEGO_STRIDED_LDMATRIX_ROWS_CUH 0x7d1ed68b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -19,10 +19,11 @@
 /// @return 0 <= the result < 4096
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_ldmatrix_rows_apply(
     int i, int j, int k) noexcept {
+  // (2048*j + 1024*(i / 32 % 2) + 64*(i % 16) + 16*k + 8*(i / 16 % 2)) ^ (8*(i % 8))
   return ((j << 11) | ((i << 5) & 0x400))
       + (((129 * i >> 1) & 0x3c8) ^ ((i << 3) & 0x38) ^ (k << 4));
 }
 
-#elif LEGO_STRIDED_LDMATRIX_ROWS_CUH != 0x3ed6ed01
+#elif LEGO_STRIDED_LDMATRIX_ROWS_CUH != 0x7d1ed68b
 #error two different units are named strided_ldmatrix_rows; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_ROWS_CUH

@@ -15,6 +15,7 @@ contains
   !> @return 0 <= the result < 4096
   elemental integer(int32) function strided_ldmatrix_rows_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
+    ! ieor(2048*j + 1024*mod(i / 32, 2) + 64*mod(i, 16) + 16*k + 8*mod(i / 16, 2), 8*mod(i, 8))
     strided_ldmatrix_rows_apply = ior(shiftl(j, 11), iand(shiftl(i, 5), 1024_int32)) &
         + ieor(ieor(iand(shifta(129_int32 * i, 1), 968_int32), iand(shiftl(i, 3), 56_int32)), &
             shiftl(k, 4))

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_LDMATRIX_ROWS_GLSL
-#define LEGO_STRIDED_LDMATRIX_ROWS_GLSL 0x4ae0b77a
+#define LEGO_STRIDED_LDMATRIX_ROWS_GLSL 0x0899b6df
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 128
@@ -13,6 +13,7 @@
 // 0 <= k < 4
 // Result: 0 <= the result < 4096
 int stridedLdmatrixRowsApply(int i, int j, int k) {
+  // (2048*j + 1024*(i / 32 % 2) + 64*(i % 16) + 16*k + 8*(i / 16 % 2)) ^ (8*(i % 8))
   return ((j << 11) | ((i << 5) & 0x400))
       + (((129 * i >> 1) & 0x3c8) ^ ((i << 3) & 0x38) ^ (k << 4));
 }
@@ -22,6 +23,6 @@ int stridedLdmatrixRowsApply(ivec3 index) {
   return stridedLdmatrixRowsApply(index.x, index.y, index.z);
 }
 
-#elif LEGO_STRIDED_LDMATRIX_ROWS_GLSL != 0x4ae0b77a
+#elif LEGO_STRIDED_LDMATRIX_ROWS_GLSL != 0x0899b6df
 #error two different units are named strided_ldmatrix_rows; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_ROWS_GLSL

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided(((16, 2, 2, 2), 2, 4), ((64, 8, 1024, 0), 2048, 16)))
 #ifndef LEGO_STRIDED_LDMATRIX_ROWS_HPP
-#define LEGO_STRIDED_LDMATRIX_ROWS_HPP 0x03d55ace
+#define LEGO_STRIDED_LDMATRIX_ROWS_HPP 0x4152b10d
 
 #include <cstdint>
 
@@ -15,12 +15,13 @@ namespace lego {
 /// @return 0 <= the result < 4096
 [[nodiscard]] constexpr std::int32_t strided_ldmatrix_rows_apply(
     std::int32_t i, std::int32_t j, std::int32_t k) noexcept {
+  // (2048*j + 1024*(i / 32 % 2) + 64*(i % 16) + 16*k + 8*(i / 16 % 2)) ^ (8*(i % 8))
   return ((j << 11) | ((i << 5) & 0x400))
       + (((129 * i >> 1) & 0x3c8) ^ ((i << 3) & 0x38) ^ (k << 4));
 }
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_LDMATRIX_ROWS_HPP != 0x03d55ace
+#elif LEGO_STRIDED_LDMATRIX_ROWS_HPP != 0x4152b10d
 #error two different units are named strided_ldmatrix_rows; give name= to one of them
 #endif  // LEGO_STRIDED_LDMATRIX_ROWS_HPP

@@ -8,6 +8,7 @@
 // 0 <= k < 4
 // Result: 0 <= the result < 4096
 func.func @strided_ldmatrix_rows_apply(%i: i32, %j: i32, %k: i32) -> i32 {
+  // (2048*j + 1024*(i / 32 % 2) + 64*(i % 16) + 16*k + 8*(i / 16 % 2)) ^ (8*(i % 8))
   %c11_i32 = arith.constant 11 : i32
   %c5_i32 = arith.constant 5 : i32
   %c1024_i32 = arith.constant 1024 : i32

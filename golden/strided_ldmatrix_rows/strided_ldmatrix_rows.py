@@ -16,6 +16,7 @@ def strided_ldmatrix_rows_apply(i: int, j: int, k: int) -> int:
     Returns:
         0 <= the result < 4096
     """
+    # 2048*j + 1024*(i // 32 % 2) + 64*(i % 16) + 16*k + 8*(i // 16 % 2) ^ 8*(i % 8)
     return (2048 * (j - i // 64) + 1008 * (i // 32) - 1016 * (i // 16) + 64 * i + 16 * k) ^ (
         8 * (i % 8)
     )

@@ -10,6 +10,7 @@
 /// 0 <= k < 4
 /// Result: 0 <= the result < 4096
 fn stridedLdmatrixRowsApply(i: i32, j: i32, k: i32) -> i32 {
+  // (2048*j + 1024*(i / 32 % 2) + 64*(i % 16) + 16*k + 8*(i / 16 % 2)) ^ (8*(i % 8))
   return ((j << 11u) | ((i << 5u) & 0x400))
       + ((((129 * i) >> 1u) & 0x3c8) ^ ((i << 3u) & 0x38) ^ (k << 4u));
 }

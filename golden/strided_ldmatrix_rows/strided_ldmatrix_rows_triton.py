@@ -20,6 +20,7 @@ def strided_ldmatrix_rows_apply(i, j, k):
     Returns:
         0 <= the result < 4096
     """
+    # 2048*j + 1024*(i // 32 % 2) + 64*(i % 16) + 16*k + 8*(i // 16 % 2) ^ 8*(i % 8)
     return ((j << 11) | ((i << 5) & 0x400)) + (
         (((129 * i) >> 1) & 0x3C8) ^ ((i << 3) & 0x38) ^ (k << 4)
     )

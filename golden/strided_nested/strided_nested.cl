@@ -2,17 +2,18 @@
 //
 // Strided(((4, 8), 2), ((32, 1), 16))
 #ifndef LEGO_STRIDED_NESTED_CL
-#define LEGO_STRIDED_NESTED_CL 0x74bf2744
+#define LEGO_STRIDED_NESTED_CL 0x483453be
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 32
 /// @param j 0 <= j < 2
 /// @return 0 <= the result < 120
 static inline int strided_nested_apply(int i, int j) {
+  // 32*(i % 4) + 16*j + i / 4
   // The bits i[1:0] j[0] 0 i[4:2], highest first.
   return ((129 * i >> 2) & 0x67) | (j << 4);
 }
 
-#elif LEGO_STRIDED_NESTED_CL != 0x74bf2744
+#elif LEGO_STRIDED_NESTED_CL != 0x483453be
 #error two different units are named strided_nested; give name= to one of them
 #endif  // LEGO_STRIDED_NESTED_CL

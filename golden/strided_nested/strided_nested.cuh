@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), 2), ((32, 1), 16))
 #ifndef LEGO_STRIDED_NESTED_CUH
-#define LEGO_STRIDED_NESTED_CUH 0x1651d018
+#define LEGO_STRIDED_NESTED_CUH 0x3ce12bb5
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -17,10 +17,11 @@
 /// @param j 0 <= j < 2
 /// @return 0 <= the result < 120
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_nested_apply(int i, int j) noexcept {
+  // 32*(i % 4) + 16*j + i / 4
   // The bits i[1:0] j[0] 0 i[4:2], highest first.
   return ((129 * i >> 2) & 0x67) | (j << 4);
 }
 
-#elif LEGO_STRIDED_NESTED_CUH != 0x1651d018
+#elif LEGO_STRIDED_NESTED_CUH != 0x3ce12bb5
 #error two different units are named strided_nested; give name= to one of them
 #endif  // LEGO_STRIDED_NESTED_CUH

@@ -14,6 +14,7 @@ contains
   !> @return 0 <= the result < 120
   elemental integer(int32) function strided_nested_apply(i, j)
     integer(int32), intent(in) :: i, j
+    ! 32*mod(i, 4) + 16*j + i / 4
     ! The bits i[1:0] j[0] 0 i[4:2], highest first.
     strided_nested_apply = ior(iand(shifta(129_int32 * i, 2), 103_int32), shiftl(j, 4))
   end function strided_nested_apply

@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_NESTED_GLSL
-#define LEGO_STRIDED_NESTED_GLSL 0x1fe81aab
+#define LEGO_STRIDED_NESTED_GLSL 0x6f1f46bc
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 32
 // 0 <= j < 2
 // Result: 0 <= the result < 120
 int stridedNestedApply(int i, int j) {
+  // 32*(i % 4) + 16*j + i / 4
   // The bits i[1:0] j[0] 0 i[4:2], highest first.
   return ((129 * i >> 2) & 0x67) | (j << 4);
 }
@@ -21,6 +22,6 @@ int stridedNestedApply(ivec2 index) {
   return stridedNestedApply(index.x, index.y);
 }
 
-#elif LEGO_STRIDED_NESTED_GLSL != 0x1fe81aab
+#elif LEGO_STRIDED_NESTED_GLSL != 0x6f1f46bc
 #error two different units are named strided_nested; give name= to one of them
 #endif  // LEGO_STRIDED_NESTED_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), 2), ((32, 1), 16))
 #ifndef LEGO_STRIDED_NESTED_H
-#define LEGO_STRIDED_NESTED_H 0x6a0536c3
+#define LEGO_STRIDED_NESTED_H 0x6edc46bd
 
 #include <stdint.h>
 
@@ -11,10 +11,11 @@
 /// @param j 0 <= j < 2
 /// @return 0 <= the result < 120
 static inline int32_t strided_nested_apply(int32_t i, int32_t j) {
+  // 32*(i % 4) + 16*j + i / 4
   // The bits i[1:0] j[0] 0 i[4:2], highest first.
   return ((129 * i >> 2) & 0x67) | (j << 4);
 }
 
-#elif LEGO_STRIDED_NESTED_H != 0x6a0536c3
+#elif LEGO_STRIDED_NESTED_H != 0x6edc46bd
 #error two different units are named strided_nested; give name= to one of them
 #endif  // LEGO_STRIDED_NESTED_H

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), 2), ((32, 1), 16))
 #ifndef LEGO_STRIDED_NESTED_HPP
-#define LEGO_STRIDED_NESTED_HPP 0x3485eebf
+#define LEGO_STRIDED_NESTED_HPP 0x2902fc5b
 
 #include <cstdint>
 
@@ -13,12 +13,13 @@ namespace lego {
 /// @param j 0 <= j < 2
 /// @return 0 <= the result < 120
 [[nodiscard]] constexpr std::int32_t strided_nested_apply(std::int32_t i, std::int32_t j) noexcept {
+  // 32*(i % 4) + 16*j + i / 4
   // The bits i[1:0] j[0] 0 i[4:2], highest first.
   return ((129 * i >> 2) & 0x67) | (j << 4);
 }
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_NESTED_HPP != 0x3485eebf
+#elif LEGO_STRIDED_NESTED_HPP != 0x2902fc5b
 #error two different units are named strided_nested; give name= to one of them
 #endif  // LEGO_STRIDED_NESTED_HPP

@@ -15,6 +15,7 @@ Physical position of the logical index (i, j).
 - Result: `0 <= the result < 120`
 """
 @inline function strided_nested_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 32*(i % 4) + 16*j + div(i, 4)
     # The bits i[1:0] j[0] 0 i[4:2], highest first.
     return (((Ti(129) * i) >> 2) & Ti(103)) | (j << 4)
 end

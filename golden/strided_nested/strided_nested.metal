@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), 2), ((32, 1), 16))
 #ifndef LEGO_STRIDED_NESTED_METAL
-#define LEGO_STRIDED_NESTED_METAL 0x6e6a00a4
+#define LEGO_STRIDED_NESTED_METAL 0x7225115c
 
 #include <metal_stdlib>
 
@@ -11,10 +11,11 @@
 /// @param j 0 <= j < 2
 /// @return 0 <= the result < 120
 static inline int stridedNestedApply(int i, int j) {
+  // 32*(i % 4) + 16*j + i / 4
   // The bits i[1:0] j[0] 0 i[4:2], highest first.
   return ((129 * i >> 2) & 0x67) | (j << 4);
 }
 
-#elif LEGO_STRIDED_NESTED_METAL != 0x6e6a00a4
+#elif LEGO_STRIDED_NESTED_METAL != 0x7225115c
 #error two different units are named strided_nested; give name= to one of them
 #endif  // LEGO_STRIDED_NESTED_METAL

@@ -10,5 +10,6 @@
  * @returns {number} 0 <= the result < 120
  */
 export function stridedNestedApply(i, j) {
+  // 32*(i % 4) + 16*j + Math.floor(i / 4)
   return ((129 * i >> 2) & 0x67) | (j << 4);
 }

@@ -7,6 +7,7 @@
 // 0 <= j < 2
 // Result: 0 <= the result < 120
 func.func @strided_nested_apply(%i: i32, %j: i32) -> i32 {
+  // 32*(i % 4) + 16*j + i / 4
   %c129_i32 = arith.constant 129 : i32
   %c2_i32 = arith.constant 2 : i32
   %c103_i32 = arith.constant 103 : i32

@@ -15,5 +15,6 @@ def strided_nested_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 120
     """
+    # 32*(i % 4) + 16*j + i // 4
     # 32*i modulo 127 is 32 times the remainder of i by 4, plus the quotient.
     return 16 * j + 32 * i % 127

@@ -10,6 +10,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // 32*(i % 4) + 16*j + i / 4
     // The bits i[1:0] j[0] 0 i[4:2], highest first.
     (((129 * i) >> 2) & 0x67) | (j << 4)
 }

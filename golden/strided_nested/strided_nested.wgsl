@@ -9,6 +9,7 @@
 /// 0 <= j < 2
 /// Result: 0 <= the result < 120
 fn stridedNestedApply(i: i32, j: i32) -> i32 {
+  // 32*(i % 4) + 16*j + i / 4
   // The bits i[1:0] j[0] 0 i[4:2], highest first.
   return (((129 * i) >> 2u) & 0x67) | (j << 4u);
 }

@@ -17,5 +17,6 @@ def strided_nested_apply(i, j):
     Returns:
         0 <= the result < 120
     """
+    # 32*(i % 4) + 16*j + i // 4
     # The bits i[1:0] j[0] 0 i[4:2], highest first.
     return (((129 * i) >> 2) & 0x67) | (j << 4)

@@ -2,13 +2,14 @@
 //
 // Strided(((3, 2), (4, 5)), ((10, 5), (30, 1)))
 #ifndef LEGO_STRIDED_RAKED_PRODUCT_CL
-#define LEGO_STRIDED_RAKED_PRODUCT_CL 0x48ad9f5a
+#define LEGO_STRIDED_RAKED_PRODUCT_CL 0x41d4ade9
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 20
 /// @return 0 <= the result < 120
 static inline int strided_raked_product_apply(int i, int j) {
+  // 30*(j % 4) + 10*(i % 3) + 5*(i / 3) + j / 4
   const int scaled = 10 * i;
   return 30 * (j & 3) + (j >> 2) + (i < 3 ? scaled : scaled - 25);
 }
@@ -23,6 +24,7 @@ typedef struct strided_raked_product_inv_result {
 /// @param flat 0 <= flat < 120
 /// @return 0 <= i < 6, 0 <= j < 20
 static inline strided_raked_product_inv_result strided_raked_product_inv(int flat) {
+  // i = 3*(flat / 5 % 2) + flat / 10 % 3
   const int flat_div_5 = flat / 5;
   const int flat_div_30 = flat / 30;
   const strided_raked_product_inv_result result = {
@@ -32,6 +34,6 @@ static inline strided_raked_product_inv_result strided_raked_product_inv(int fla
   return result;
 }
 
-#elif LEGO_STRIDED_RAKED_PRODUCT_CL != 0x48ad9f5a
+#elif LEGO_STRIDED_RAKED_PRODUCT_CL != 0x41d4ade9
 #error two different units are named strided_raked_product; give name= to one of them
 #endif  // LEGO_STRIDED_RAKED_PRODUCT_CL

@@ -15,6 +15,7 @@ contains
   elemental integer(int32) function strided_raked_product_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: scaled
+    ! 30*mod(j, 4) + 10*mod(i, 3) + 5*(i / 3) + j / 4
     scaled = 10 * i
     strided_raked_product_apply = 30 * iand(j, 3_int32) + shifta(j, 2) &
         + merge(scaled, scaled - 25_int32, i < 3)
@@ -27,6 +28,7 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_5, flat_div_30
+    ! i = 3*mod(flat / 5, 2) + mod(flat / 10, 3)
     flat_div_5 = flat / 5
     flat_div_30 = flat / 30
     i = 3 * (iand(flat_div_5, 1_int32) - flat_div_30) + shifta(flat_div_5, 1)

@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_RAKED_PRODUCT_GLSL
-#define LEGO_STRIDED_RAKED_PRODUCT_GLSL 0x16fdb9ab
+#define LEGO_STRIDED_RAKED_PRODUCT_GLSL 0x08e6e2c1
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
 // 0 <= j < 20
 // Result: 0 <= the result < 120
 int stridedRakedProductApply(int i, int j) {
+  // 30*(j % 4) + 10*(i % 3) + 5*(i / 3) + j / 4
   int scaled = 10 * i;
   return 30 * (j & 3) + (j >> 2) + (i < 3 ? scaled : scaled - 25);
 }
@@ -26,6 +27,7 @@ int stridedRakedProductApply(ivec2 index) {
 // Result: 0 <= i < 6, 0 <= j < 20
 // Renamed: flat is flat_v here
 void stridedRakedProductInv(int flat_v, out int i, out int j) {
+  // i = 3*(flat_v / 5 % 2) + flat_v / 10 % 3
   int flatDiv5 = flat_v / 5;
   int flatDiv30 = flat_v / 30;
   i = 3 * ((flatDiv5 & 1) - flatDiv30) + (flatDiv5 >> 1);
@@ -39,6 +41,6 @@ ivec2 stridedRakedProductInv(int flat_v) {
   return result;
 }
 
-#elif LEGO_STRIDED_RAKED_PRODUCT_GLSL != 0x16fdb9ab
+#elif LEGO_STRIDED_RAKED_PRODUCT_GLSL != 0x08e6e2c1
 #error two different units are named strided_raked_product; give name= to one of them
 #endif  // LEGO_STRIDED_RAKED_PRODUCT_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided(((3, 2), (4, 5)), ((10, 5), (30, 1)))
 #ifndef LEGO_STRIDED_RAKED_PRODUCT_H
-#define LEGO_STRIDED_RAKED_PRODUCT_H 0x0e59dfe3
+#define LEGO_STRIDED_RAKED_PRODUCT_H 0x38f1fe83
 
 #include <stdint.h>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 20
 /// @return 0 <= the result < 120
 static inline int32_t strided_raked_product_apply(int32_t i, int32_t j) {
+  // 30*(j % 4) + 10*(i % 3) + 5*(i / 3) + j / 4
   const int32_t scaled = 10 * i;
   return 30 * (j & 3) + (j >> 2) + (i < 3 ? scaled : scaled - 25);
 }
@@ -25,6 +26,7 @@ typedef struct strided_raked_product_inv_result {
 /// @param flat 0 <= flat < 120
 /// @return 0 <= i < 6, 0 <= j < 20
 static inline strided_raked_product_inv_result strided_raked_product_inv(int32_t flat) {
+  // i = 3*(flat / 5 % 2) + flat / 10 % 3
   const int32_t flat_div_5 = flat / 5;
   const int32_t flat_div_30 = flat / 30;
   const strided_raked_product_inv_result result = {
@@ -34,6 +36,6 @@ static inline strided_raked_product_inv_result strided_raked_product_inv(int32_t
   return result;
 }
 
-#elif LEGO_STRIDED_RAKED_PRODUCT_H != 0x0e59dfe3
+#elif LEGO_STRIDED_RAKED_PRODUCT_H != 0x38f1fe83
 #error two different units are named strided_raked_product; give name= to one of them
 #endif  // LEGO_STRIDED_RAKED_PRODUCT_H

@@ -2,7 +2,7 @@
 //
 // Strided(((3, 2), (4, 5)), ((10, 5), (30, 1)))
 #ifndef LEGO_STRIDED_RAKED_PRODUCT_HIP_H
-#define LEGO_STRIDED_RAKED_PRODUCT_HIP_H 0x7d8ba94c
+#define LEGO_STRIDED_RAKED_PRODUCT_HIP_H 0x2f24f69e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 20
 /// @return 0 <= the result < 120
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_raked_product_apply(int i, int j) noexcept {
+  // 30*(j % 4) + 10*(i % 3) + 5*(i / 3) + j / 4
   const int scaled = 10 * i;
   return 30 * (j & 3) + (j >> 2) + (i < 3 ? scaled : scaled - 25);
 }
@@ -32,11 +33,12 @@ struct strided_raked_product_inv_result {
 /// @return 0 <= i < 6, 0 <= j < 20
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_raked_product_inv_result strided_raked_product_inv(
     int flat) noexcept {
+  // i = 3*(flat / 5 % 2) + flat / 10 % 3
   const int flat_div_5 = flat / 5;
   const int flat_div_30 = flat / 30;
   return {3 * ((flat_div_5 & 1) - flat_div_30) + (flat_div_5 >> 1), 4 * (flat % 5) + flat_div_30};
 }
 
-#elif LEGO_STRIDED_RAKED_PRODUCT_HIP_H != 0x7d8ba94c
+#elif LEGO_STRIDED_RAKED_PRODUCT_HIP_H != 0x2f24f69e
 #error two different units are named strided_raked_product; give name= to one of them
 #endif  // LEGO_STRIDED_RAKED_PRODUCT_HIP_H

@@ -2,7 +2,7 @@
 //
 // Strided(((3, 2), (4, 5)), ((10, 5), (30, 1)))
 #ifndef LEGO_STRIDED_RAKED_PRODUCT_HPP
-#define LEGO_STRIDED_RAKED_PRODUCT_HPP 0x1a497182
+#define LEGO_STRIDED_RAKED_PRODUCT_HPP 0x0a72e2f9
 
 #include <cstdint>
 
@@ -14,6 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 120
 [[nodiscard]] constexpr std::int32_t strided_raked_product_apply(
     std::int32_t i, std::int32_t j) noexcept {
+  // 30*(j % 4) + 10*(i % 3) + 5*(i / 3) + j / 4
   const std::int32_t scaled = 10 * i;
   return 30 * (j & 3) + (j >> 2) + (i < 3 ? scaled : scaled - 25);
 }
@@ -29,6 +30,7 @@ struct strided_raked_product_inv_result {
 /// @return 0 <= i < 6, 0 <= j < 20
 [[nodiscard]] constexpr strided_raked_product_inv_result strided_raked_product_inv(
     std::int32_t flat) noexcept {
+  // i = 3*(flat / 5 % 2) + flat / 10 % 3
   const std::int32_t flat_div_5 = flat / 5;
   const std::int32_t flat_div_30 = flat / 30;
   return {3 * ((flat_div_5 & 1) - flat_div_30) + (flat_div_5 >> 1), 4 * (flat % 5) + flat_div_30};
@@ -36,6 +38,6 @@ struct strided_raked_product_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_RAKED_PRODUCT_HPP != 0x1a497182
+#elif LEGO_STRIDED_RAKED_PRODUCT_HPP != 0x0a72e2f9
 #error two different units are named strided_raked_product; give name= to one of them
 #endif  // LEGO_STRIDED_RAKED_PRODUCT_HPP

@@ -16,6 +16,7 @@ Physical position of the logical index (i, j).
 """
 @inline function strided_raked_product_apply(i::Ti,
     j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 30*(j % 4) + 10*(i % 3) + 5*div(i, 3) + div(j, 4)
     scaled = Ti(10) * i
     return Ti(30) * (j & Ti(3)) + (j >> 2) + (i < 3 ? scaled : scaled - Ti(25))
 end
@@ -33,6 +34,7 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 6, 0 <= j < 20`
 """
 @inline function strided_raked_product_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = 3*(div(flat, 5) % 2) + div(flat, 10) % 3
     flat_div_5 = div(flat, Ti(5))
     flat_div_30 = div(flat, Ti(30))
     return (Ti(3) * ((flat_div_5 & Ti(1)) - flat_div_30) + (flat_div_5 >> 1),

@@ -2,7 +2,7 @@
 //
 // Strided(((3, 2), (4, 5)), ((10, 5), (30, 1)))
 #ifndef LEGO_STRIDED_RAKED_PRODUCT_METAL
-#define LEGO_STRIDED_RAKED_PRODUCT_METAL 0x0afcf59a
+#define LEGO_STRIDED_RAKED_PRODUCT_METAL 0x1a851ab3
 
 #include <metal_stdlib>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 20
 /// @return 0 <= the result < 120
 static inline int stridedRakedProductApply(int i, int j) {
+  // 30*(j % 4) + 10*(i % 3) + 5*(i / 3) + j / 4
   const int scaled = 10 * i;
   return 30 * (j & 3) + (j >> 2) + (i < 3 ? scaled : scaled - 25);
 }
@@ -25,11 +26,12 @@ struct StridedRakedProductInvResult {
 /// @param flat 0 <= flat < 120
 /// @return 0 <= i < 6, 0 <= j < 20
 static inline StridedRakedProductInvResult stridedRakedProductInv(int flat) {
+  // i = 3*(flat / 5 % 2) + flat / 10 % 3
   const int flatDiv5 = flat / 5;
   const int flatDiv30 = flat / 30;
   return {3 * ((flatDiv5 & 1) - flatDiv30) + (flatDiv5 >> 1), 4 * (flat % 5) + flatDiv30};
 }
 
-#elif LEGO_STRIDED_RAKED_PRODUCT_METAL != 0x0afcf59a
+#elif LEGO_STRIDED_RAKED_PRODUCT_METAL != 0x1a851ab3
 #error two different units are named strided_raked_product; give name= to one of them
 #endif  // LEGO_STRIDED_RAKED_PRODUCT_METAL

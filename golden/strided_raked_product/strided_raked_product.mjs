@@ -12,6 +12,7 @@
  * @returns {number} 0 <= the result < 120
  */
 export function stridedRakedProductApply(i, j) {
+  // 30*(j % 4) + 10*(i % 3) + 5*Math.floor(i / 3) + Math.floor(j / 4)
   const scaled = 10 * i;
   return 30 * (j & 3) + (j >> 2) + (i < 3 ? scaled : scaled - 25);
 }
@@ -23,6 +24,7 @@ export function stridedRakedProductApply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 20
  */
 export function stridedRakedProductInv(flat) {
+  // i = 3*(Math.floor(flat / 5) % 2) + Math.floor(flat / 10) % 3
   const flatDiv5 = Math.trunc(flat / 5);
   const flatDiv30 = Math.trunc(flat / 30);
   return [3 * ((flatDiv5 & 1) - flatDiv30) + (flatDiv5 >> 1), 4 * (flat % 5) + flatDiv30];

@@ -7,6 +7,7 @@
 // 0 <= j < 20
 // Result: 0 <= the result < 120
 func.func @strided_raked_product_apply(%i: i32, %j: i32) -> i32 {
+  // 30*(j % 4) + 10*(i % 3) + 5*(i / 3) + j / 4
   %c10_i32 = arith.constant 10 : i32
   %c3_i32 = arith.constant 3 : i32
   %c30_i32 = arith.constant 30 : i32
@@ -28,6 +29,7 @@ func.func @strided_raked_product_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 120
 // Result: 0 <= i < 6, 0 <= j < 20
 func.func @strided_raked_product_inv(%flat: i32) -> (i32, i32) {
+  // i = 3*(flat / 5 % 2) + flat / 10 % 3
   %c5_i32 = arith.constant 5 : i32
   %c30_i32 = arith.constant 30 : i32
   %c1_i32 = arith.constant 1 : i32

@@ -15,6 +15,7 @@ def strided_raked_product_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 120
     """
+    # 30*(j % 4) + 10*(i % 3) + 5*(i // 3) + j // 4
     # 30*j modulo 119 is 30 times the remainder of j by 4, plus the quotient.
     return 31 * i // 3 % 26 + 30 * j % 119
 

@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // 30*(j % 4) + 10*(i % 3) + 5*(i / 3) + j / 4
     let scaled = 10 * i;
     30 * (j & 3) + (j >> 2) + (if i < 3 { scaled } else { scaled - 25 })
 }
@@ -25,6 +26,7 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = 3*(flat / 5 % 2) + flat / 10 % 3
     let flat_div_5 = flat / 5;
     let flat_div_30 = flat / 30;
     (

@@ -9,6 +9,7 @@
 /// 0 <= j < 20
 /// Result: 0 <= the result < 120
 fn stridedRakedProductApply(i: i32, j: i32) -> i32 {
+  // 30*(j % 4) + 10*(i % 3) + 5*(i / 3) + j / 4
   let scaled = 10 * i;
   return 30 * (j & 3) + (j >> 2u) + select(scaled - 25, scaled, i < 3);
 }
@@ -23,6 +24,7 @@ struct StridedRakedProductInvResult {
 /// 0 <= flat < 120
 /// Result: 0 <= i < 6, 0 <= j < 20
 fn stridedRakedProductInv(flat: i32) -> StridedRakedProductInvResult {
+  // i = 3*(flat / 5 % 2) + flat / 10 % 3
   let flatDiv5 = flat / 5;
   let flatDiv30 = flat / 30;
   return StridedRakedProductInvResult(

@@ -19,6 +19,7 @@ def strided_raked_product_apply(i, j):
     Returns:
         0 <= the result < 120
     """
+    # 30*(j % 4) + 10*(i % 3) + 5*(i // 3) + j // 4
     scaled = 10 * i
     return 30 * (j & 3) + (j >> 2) + np.where(i < 3, scaled, scaled - 25)
 
@@ -32,6 +33,7 @@ def strided_raked_product_inv(flat):
     Returns:
         0 <= i < 6, 0 <= j < 20
     """
+    # i = 3*(flat // 5 % 2) + flat // 10 % 3
     flat_div_5 = flat // 5
     flat_div_30 = flat // 30
     return 3 * ((flat_div_5 & 1) - flat_div_30) + (flat_div_5 >> 1), 4 * (flat % 5) + flat_div_30

@@ -2,13 +2,14 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((64, 64), (64, 1)))
 #ifndef LEGO_STRIDED_SWIZZLED_TILE_CL
-#define LEGO_STRIDED_SWIZZLED_TILE_CL 0x027ed47c
+#define LEGO_STRIDED_SWIZZLED_TILE_CL 0x3a303b27
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 64
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 4096
 static inline int strided_swizzled_tile_apply(int i, int j) {
+  // (64*i + j) ^ (8*(i % 8))
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
@@ -22,10 +23,12 @@ typedef struct strided_swizzled_tile_inv_result {
 /// @param flat 0 <= flat < 4096
 /// @return 0 <= i < 64, 0 <= j < 64
 static inline strided_swizzled_tile_inv_result strided_swizzled_tile_inv(int flat) {
+  // i = (flat ^ (8*(flat / 64 % 8))) / 64
+  // j = (flat ^ (8*(flat / 64 % 8))) % 64
   const strided_swizzled_tile_inv_result result = {flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)};
   return result;
 }
 
-#elif LEGO_STRIDED_SWIZZLED_TILE_CL != 0x027ed47c
+#elif LEGO_STRIDED_SWIZZLED_TILE_CL != 0x3a303b27
 #error two different units are named strided_swizzled_tile; give name= to one of them
 #endif  // LEGO_STRIDED_SWIZZLED_TILE_CL

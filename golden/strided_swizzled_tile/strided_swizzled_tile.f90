@@ -14,6 +14,7 @@ contains
   !> @return 0 <= the result < 4096
   elemental integer(int32) function strided_swizzled_tile_apply(i, j)
     integer(int32), intent(in) :: i, j
+    ! ieor(64*i + j, 8*mod(i, 8))
     strided_swizzled_tile_apply = ieor(64_int32 * i + j, 8_int32 * iand(i, 7_int32))
   end function strided_swizzled_tile_apply
 
@@ -23,6 +24,8 @@ contains
   elemental subroutine strided_swizzled_tile_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
+    ! i = ieor(flat, 8*mod(flat / 64, 8)) / 64
+    ! j = mod(ieor(flat, 8*mod(flat / 64, 8)), 64)
     i = shifta(flat, 6)
     j = ieor(iand(flat, 63_int32), iand(shifta(flat, 3), 56_int32))
   end subroutine strided_swizzled_tile_inv

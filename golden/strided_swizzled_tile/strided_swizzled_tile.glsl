@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_SWIZZLED_TILE_GLSL
-#define LEGO_STRIDED_SWIZZLED_TILE_GLSL 0x533bee23
+#define LEGO_STRIDED_SWIZZLED_TILE_GLSL 0x34bf4c5b
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 64
 // 0 <= j < 64
 // Result: 0 <= the result < 4096
 int stridedSwizzledTileApply(int i, int j) {
+  // (64*i + j) ^ (8*(i % 8))
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
@@ -25,6 +26,8 @@ int stridedSwizzledTileApply(ivec2 index) {
 // Result: 0 <= i < 64, 0 <= j < 64
 // Renamed: flat is flat_v here
 void stridedSwizzledTileInv(int flat_v, out int i, out int j) {
+  // i = (flat_v ^ (8*(flat_v / 64 % 8))) / 64
+  // j = (flat_v ^ (8*(flat_v / 64 % 8))) % 64
   i = flat_v >> 6;
   j = (flat_v & 63) ^ ((flat_v >> 3) & 0x38);
 }
@@ -36,6 +39,6 @@ ivec2 stridedSwizzledTileInv(int flat_v) {
   return result;
 }
 
-#elif LEGO_STRIDED_SWIZZLED_TILE_GLSL != 0x533bee23
+#elif LEGO_STRIDED_SWIZZLED_TILE_GLSL != 0x34bf4c5b
 #error two different units are named strided_swizzled_tile; give name= to one of them
 #endif  // LEGO_STRIDED_SWIZZLED_TILE_GLSL

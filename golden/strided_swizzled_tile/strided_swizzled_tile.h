@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((64, 64), (64, 1)))
 #ifndef LEGO_STRIDED_SWIZZLED_TILE_H
-#define LEGO_STRIDED_SWIZZLED_TILE_H 0x2352e9b0
+#define LEGO_STRIDED_SWIZZLED_TILE_H 0x47cd0d04
 
 #include <stdint.h>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 4096
 static inline int32_t strided_swizzled_tile_apply(int32_t i, int32_t j) {
+  // (64*i + j) ^ (8*(i % 8))
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
@@ -24,10 +25,12 @@ typedef struct strided_swizzled_tile_inv_result {
 /// @param flat 0 <= flat < 4096
 /// @return 0 <= i < 64, 0 <= j < 64
 static inline strided_swizzled_tile_inv_result strided_swizzled_tile_inv(int32_t flat) {
+  // i = (flat ^ (8*(flat / 64 % 8))) / 64
+  // j = (flat ^ (8*(flat / 64 % 8))) % 64
   const strided_swizzled_tile_inv_result result = {flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)};
   return result;
 }
 
-#elif LEGO_STRIDED_SWIZZLED_TILE_H != 0x2352e9b0
+#elif LEGO_STRIDED_SWIZZLED_TILE_H != 0x47cd0d04
 #error two different units are named strided_swizzled_tile; give name= to one of them
 #endif  // LEGO_STRIDED_SWIZZLED_TILE_H

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((64, 64), (64, 1)))
 #ifndef LEGO_STRIDED_SWIZZLED_TILE_HIP_H
-#define LEGO_STRIDED_SWIZZLED_TILE_HIP_H 0x181420e5
+#define LEGO_STRIDED_SWIZZLED_TILE_HIP_H 0x16996f2f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 4096
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_swizzled_tile_apply(int i, int j) noexcept {
+  // (64*i + j) ^ (8*(i % 8))
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
@@ -31,9 +32,11 @@ struct strided_swizzled_tile_inv_result {
 /// @return 0 <= i < 64, 0 <= j < 64
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_swizzled_tile_inv_result strided_swizzled_tile_inv(
     int flat) noexcept {
+  // i = (flat ^ (8*(flat / 64 % 8))) / 64
+  // j = (flat ^ (8*(flat / 64 % 8))) % 64
   return {flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)};
 }
 
-#elif LEGO_STRIDED_SWIZZLED_TILE_HIP_H != 0x181420e5
+#elif LEGO_STRIDED_SWIZZLED_TILE_HIP_H != 0x16996f2f
 #error two different units are named strided_swizzled_tile; give name= to one of them
 #endif  // LEGO_STRIDED_SWIZZLED_TILE_HIP_H

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((64, 64), (64, 1)))
 #ifndef LEGO_STRIDED_SWIZZLED_TILE_HPP
-#define LEGO_STRIDED_SWIZZLED_TILE_HPP 0x1f399d18
+#define LEGO_STRIDED_SWIZZLED_TILE_HPP 0x25fbfced
 
 #include <cstdint>
 
@@ -14,6 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 4096
 [[nodiscard]] constexpr std::int32_t strided_swizzled_tile_apply(
     std::int32_t i, std::int32_t j) noexcept {
+  // (64*i + j) ^ (8*(i % 8))
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
@@ -28,11 +29,13 @@ struct strided_swizzled_tile_inv_result {
 /// @return 0 <= i < 64, 0 <= j < 64
 [[nodiscard]] constexpr strided_swizzled_tile_inv_result strided_swizzled_tile_inv(
     std::int32_t flat) noexcept {
+  // i = (flat ^ (8*(flat / 64 % 8))) / 64
+  // j = (flat ^ (8*(flat / 64 % 8))) % 64
   return {flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)};
 }
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_SWIZZLED_TILE_HPP != 0x1f399d18
+#elif LEGO_STRIDED_SWIZZLED_TILE_HPP != 0x25fbfced
 #error two different units are named strided_swizzled_tile; give name= to one of them
 #endif  // LEGO_STRIDED_SWIZZLED_TILE_HPP

@@ -16,6 +16,7 @@ Physical position of the logical index (i, j).
 """
 @inline function strided_swizzled_tile_apply(i::Ti,
     j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # xor(64*i + j, 8*(i % 8))
     return xor(Ti(64) * i + j, Ti(8) * (i & Ti(7)))
 end
 
@@ -32,6 +33,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 64, 0 <= j < 64`
 """
 @inline function strided_swizzled_tile_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = div(xor(flat, 8*(div(flat, 64) % 8)), 64)
+    # j = xor(flat, 8*(div(flat, 64) % 8)) % 64
     return (flat >> 6, xor(flat & Ti(63), (flat >> 3) & Ti(56)))
 end
 

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(3, 3, 3), Strided((64, 64), (64, 1)))
 #ifndef LEGO_STRIDED_SWIZZLED_TILE_METAL
-#define LEGO_STRIDED_SWIZZLED_TILE_METAL 0x073ece67
+#define LEGO_STRIDED_SWIZZLED_TILE_METAL 0x7c47576b
 
 #include <metal_stdlib>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 4096
 static inline int stridedSwizzledTileApply(int i, int j) {
+  // (64*i + j) ^ (8*(i % 8))
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
@@ -24,9 +25,11 @@ struct StridedSwizzledTileInvResult {
 /// @param flat 0 <= flat < 4096
 /// @return 0 <= i < 64, 0 <= j < 64
 static inline StridedSwizzledTileInvResult stridedSwizzledTileInv(int flat) {
+  // i = (flat ^ (8*(flat / 64 % 8))) / 64
+  // j = (flat ^ (8*(flat / 64 % 8))) % 64
   return {flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)};
 }
 
-#elif LEGO_STRIDED_SWIZZLED_TILE_METAL != 0x073ece67
+#elif LEGO_STRIDED_SWIZZLED_TILE_METAL != 0x7c47576b
 #error two different units are named strided_swizzled_tile; give name= to one of them
 #endif  // LEGO_STRIDED_SWIZZLED_TILE_METAL

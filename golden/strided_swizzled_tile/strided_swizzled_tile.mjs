@@ -10,6 +10,7 @@
  * @returns {number} 0 <= the result < 4096
  */
 export function stridedSwizzledTileApply(i, j) {
+  // (64*i + j) ^ (8*(i % 8))
   return (64 * i + j) ^ 8 * (i & 7);
 }
 
@@ -20,5 +21,7 @@ export function stridedSwizzledTileApply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 64, 0 <= j < 64
  */
 export function stridedSwizzledTileInv(flat) {
+  // i = Math.floor((flat ^ (8*(Math.floor(flat / 64) % 8))) / 64)
+  // j = (flat ^ (8*(Math.floor(flat / 64) % 8))) % 64
   return [flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)];
 }

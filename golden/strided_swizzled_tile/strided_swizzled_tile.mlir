@@ -7,6 +7,7 @@
 // 0 <= j < 64
 // Result: 0 <= the result < 4096
 func.func @strided_swizzled_tile_apply(%i: i32, %j: i32) -> i32 {
+  // (64*i + j) ^ (8*(i % 8))
   %c64_i32 = arith.constant 64 : i32
   %c7_i32 = arith.constant 7 : i32
   %c8_i32 = arith.constant 8 : i32
@@ -22,6 +23,8 @@ func.func @strided_swizzled_tile_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 4096
 // Result: 0 <= i < 64, 0 <= j < 64
 func.func @strided_swizzled_tile_inv(%flat: i32) -> (i32, i32) {
+  // i = (flat ^ (8*(flat / 64 % 8))) / 64
+  // j = (flat ^ (8*(flat / 64 % 8))) % 64
   %c6_i32 = arith.constant 6 : i32
   %c63_i32 = arith.constant 63 : i32
   %c3_i32 = arith.constant 3 : i32

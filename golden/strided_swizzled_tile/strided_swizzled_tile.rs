@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // (64*i + j) ^ (8*(i % 8))
     (64 * i + j) ^ (8 * (i & 7))
 }
 
@@ -24,5 +25,7 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = (flat ^ (8*(flat / 64 % 8))) / 64
+    // j = (flat ^ (8*(flat / 64 % 8))) % 64
     (flat >> 6, (flat & 0x3f) ^ ((flat >> 3) & 0x38))
 }

@@ -9,6 +9,7 @@
 /// 0 <= j < 64
 /// Result: 0 <= the result < 4096
 fn stridedSwizzledTileApply(i: i32, j: i32) -> i32 {
+  // (64*i + j) ^ (8*(i % 8))
   return (64 * i + j) ^ (8 * (i & 7));
 }
 
@@ -22,5 +23,7 @@ struct StridedSwizzledTileInvResult {
 /// 0 <= flat < 4096
 /// Result: 0 <= i < 64, 0 <= j < 64
 fn stridedSwizzledTileInv(flat: i32) -> StridedSwizzledTileInvResult {
+  // i = (flat ^ (8*(flat / 64 % 8))) / 64
+  // j = (flat ^ (8*(flat / 64 % 8))) % 64
   return StridedSwizzledTileInvResult(flat >> 6u, (flat & 63) ^ ((flat >> 3u) & 0x38));
 }

@@ -19,6 +19,7 @@ def strided_swizzled_tile_apply(i, j):
     Returns:
         0 <= the result < 4096
     """
+    # 64*i + j ^ 8*(i % 8)
     return (64 * i + j) ^ (8 * (i & 7))
 
 
@@ -32,4 +33,6 @@ def strided_swizzled_tile_inv(flat):
     Returns:
         0 <= i < 64, 0 <= j < 64
     """
+    # i = (flat ^ 8*(flat // 64 % 8)) // 64
+    # j = (flat ^ 8*(flat // 64 % 8)) % 64
     return flat >> 6, (flat & 63) ^ ((flat >> 3) & 0x38)

@@ -2,13 +2,14 @@
 //
 // Strided(((4, 8), (2, 2)), ((32, 1), (16, 8)))
 #ifndef LEGO_STRIDED_THREAD_VALUE_CL
-#define LEGO_STRIDED_THREAD_VALUE_CL 0x38376122
+#define LEGO_STRIDED_THREAD_VALUE_CL 0x14d6fe9b
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 32
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 128
 static inline int strided_thread_value_apply(int i, int j) {
+  // 32*(i % 4) + 16*(j % 2) + 8*(j / 2) + i / 4
   // The bits i[1:0] j[0] j[1] i[4:2], highest first.
   return ((129 * i >> 2) & 0x67) | (20 * j & 0x18);
 }
@@ -23,6 +24,8 @@ typedef struct strided_thread_value_inv_result {
 /// @param flat 0 <= flat < 128
 /// @return 0 <= i < 32, 0 <= j < 4
 static inline strided_thread_value_inv_result strided_thread_value_inv(int flat) {
+  // i = 4*(flat % 8) + flat / 32
+  // j = 2*(flat / 8 % 2) + flat / 16 % 2
   // i: The bits flat[2:0] flat[6:5], highest first.
   // j: Reverses bits 3 to 4 of flat.
   const strided_thread_value_inv_result result = {
@@ -32,6 +35,6 @@ static inline strided_thread_value_inv_result strided_thread_value_inv(int flat)
   return result;
 }
 
-#elif LEGO_STRIDED_THREAD_VALUE_CL != 0x38376122
+#elif LEGO_STRIDED_THREAD_VALUE_CL != 0x14d6fe9b
 #error two different units are named strided_thread_value; give name= to one of them
 #endif  // LEGO_STRIDED_THREAD_VALUE_CL

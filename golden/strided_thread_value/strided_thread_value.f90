@@ -14,6 +14,7 @@ contains
   !> @return 0 <= the result < 128
   elemental integer(int32) function strided_thread_value_apply(i, j)
     integer(int32), intent(in) :: i, j
+    ! 32*mod(i, 4) + 16*mod(j, 2) + 8*(j / 2) + i / 4
     ! The bits i[1:0] j[0] j[1] i[4:2], highest first.
     strided_thread_value_apply = ior(iand(shifta(129_int32 * i, 2), 103_int32), &
         iand(20_int32 * j, 24_int32))
@@ -25,6 +26,8 @@ contains
   elemental subroutine strided_thread_value_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
+    ! i = 4*mod(flat, 8) + flat / 32
+    ! j = 2*mod(flat / 8, 2) + mod(flat / 16, 2)
     ! i: The bits flat[2:0] flat[6:5], highest first.
     ! j: Reverses bits 3 to 4 of flat.
     i = iand(shifta(129_int32 * flat, 5), 31_int32)

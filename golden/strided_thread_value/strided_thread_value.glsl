@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_THREAD_VALUE_GLSL
-#define LEGO_STRIDED_THREAD_VALUE_GLSL 0x5d5909d2
+#define LEGO_STRIDED_THREAD_VALUE_GLSL 0x35449fc5
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 32
 // 0 <= j < 4
 // Result: 0 <= the result < 128
 int stridedThreadValueApply(int i, int j) {
+  // 32*(i % 4) + 16*(j % 2) + 8*(j / 2) + i / 4
   // The bits i[1:0] j[0] j[1] i[4:2], highest first.
   return ((129 * i >> 2) & 0x67) | (20 * j & 0x18);
 }
@@ -26,6 +27,8 @@ int stridedThreadValueApply(ivec2 index) {
 // Result: 0 <= i < 32, 0 <= j < 4
 // Renamed: flat is flat_v here
 void stridedThreadValueInv(int flat_v, out int i, out int j) {
+  // i = 4*(flat_v % 8) + flat_v / 32
+  // j = 2*(flat_v / 8 % 2) + flat_v / 16 % 2
   // i: The bits flat_v[2:0] flat_v[6:5], highest first.
   // j: Reverses bits 3 to 4 of flat_v.
   i = (129 * flat_v >> 5) & 31;
@@ -39,6 +42,6 @@ ivec2 stridedThreadValueInv(int flat_v) {
   return result;
 }
 
-#elif LEGO_STRIDED_THREAD_VALUE_GLSL != 0x5d5909d2
+#elif LEGO_STRIDED_THREAD_VALUE_GLSL != 0x35449fc5
 #error two different units are named strided_thread_value; give name= to one of them
 #endif  // LEGO_STRIDED_THREAD_VALUE_GLSL

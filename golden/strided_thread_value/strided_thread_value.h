@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2)), ((32, 1), (16, 8)))
 #ifndef LEGO_STRIDED_THREAD_VALUE_H
-#define LEGO_STRIDED_THREAD_VALUE_H 0x2ba0dd84
+#define LEGO_STRIDED_THREAD_VALUE_H 0x074e42a5
 
 #include <stdint.h>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 128
 static inline int32_t strided_thread_value_apply(int32_t i, int32_t j) {
+  // 32*(i % 4) + 16*(j % 2) + 8*(j / 2) + i / 4
   // The bits i[1:0] j[0] j[1] i[4:2], highest first.
   return ((129 * i >> 2) & 0x67) | (20 * j & 0x18);
 }
@@ -25,6 +26,8 @@ typedef struct strided_thread_value_inv_result {
 /// @param flat 0 <= flat < 128
 /// @return 0 <= i < 32, 0 <= j < 4
 static inline strided_thread_value_inv_result strided_thread_value_inv(int32_t flat) {
+  // i = 4*(flat % 8) + flat / 32
+  // j = 2*(flat / 8 % 2) + flat / 16 % 2
   // i: The bits flat[2:0] flat[6:5], highest first.
   // j: Reverses bits 3 to 4 of flat.
   const strided_thread_value_inv_result result = {
@@ -34,6 +37,6 @@ static inline strided_thread_value_inv_result strided_thread_value_inv(int32_t f
   return result;
 }
 
-#elif LEGO_STRIDED_THREAD_VALUE_H != 0x2ba0dd84
+#elif LEGO_STRIDED_THREAD_VALUE_H != 0x074e42a5
 #error two different units are named strided_thread_value; give name= to one of them
 #endif  // LEGO_STRIDED_THREAD_VALUE_H

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2)), ((32, 1), (16, 8)))
 #ifndef LEGO_STRIDED_THREAD_VALUE_HIP_H
-#define LEGO_STRIDED_THREAD_VALUE_HIP_H 0x2d112156
+#define LEGO_STRIDED_THREAD_VALUE_HIP_H 0x2b3ebacd
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 128
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_thread_value_apply(int i, int j) noexcept {
+  // 32*(i % 4) + 16*(j % 2) + 8*(j / 2) + i / 4
   // The bits i[1:0] j[0] j[1] i[4:2], highest first.
   return ((129 * i >> 2) & 0x67) | (20 * j & 0x18);
 }
@@ -32,11 +33,13 @@ struct strided_thread_value_inv_result {
 /// @return 0 <= i < 32, 0 <= j < 4
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_thread_value_inv_result strided_thread_value_inv(
     int flat) noexcept {
+  // i = 4*(flat % 8) + flat / 32
+  // j = 2*(flat / 8 % 2) + flat / 16 % 2
   // i: The bits flat[2:0] flat[6:5], highest first.
   // j: Reverses bits 3 to 4 of flat.
   return {(129 * flat >> 5) & 31, (5 * (flat & 0x18) >> 4) & 3};
 }
 
-#elif LEGO_STRIDED_THREAD_VALUE_HIP_H != 0x2d112156
+#elif LEGO_STRIDED_THREAD_VALUE_HIP_H != 0x2b3ebacd
 #error two different units are named strided_thread_value; give name= to one of them
 #endif  // LEGO_STRIDED_THREAD_VALUE_HIP_H

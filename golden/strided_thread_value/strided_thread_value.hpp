@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2)), ((32, 1), (16, 8)))
 #ifndef LEGO_STRIDED_THREAD_VALUE_HPP
-#define LEGO_STRIDED_THREAD_VALUE_HPP 0x4970987b
+#define LEGO_STRIDED_THREAD_VALUE_HPP 0x2bcfea55
 
 #include <cstdint>
 
@@ -14,6 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 128
 [[nodiscard]] constexpr std::int32_t strided_thread_value_apply(
     std::int32_t i, std::int32_t j) noexcept {
+  // 32*(i % 4) + 16*(j % 2) + 8*(j / 2) + i / 4
   // The bits i[1:0] j[0] j[1] i[4:2], highest first.
   return ((129 * i >> 2) & 0x67) | (20 * j & 0x18);
 }
@@ -29,6 +30,8 @@ struct strided_thread_value_inv_result {
 /// @return 0 <= i < 32, 0 <= j < 4
 [[nodiscard]] constexpr strided_thread_value_inv_result strided_thread_value_inv(
     std::int32_t flat) noexcept {
+  // i = 4*(flat % 8) + flat / 32
+  // j = 2*(flat / 8 % 2) + flat / 16 % 2
   // i: The bits flat[2:0] flat[6:5], highest first.
   // j: Reverses bits 3 to 4 of flat.
   return {(129 * flat >> 5) & 31, (5 * (flat & 0x18) >> 4) & 3};
@@ -36,6 +39,6 @@ struct strided_thread_value_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_THREAD_VALUE_HPP != 0x4970987b
+#elif LEGO_STRIDED_THREAD_VALUE_HPP != 0x2bcfea55
 #error two different units are named strided_thread_value; give name= to one of them
 #endif  // LEGO_STRIDED_THREAD_VALUE_HPP

@@ -16,6 +16,7 @@ Physical position of the logical index (i, j).
 """
 @inline function strided_thread_value_apply(i::Ti,
     j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 32*(i % 4) + 16*(j % 2) + 8*div(j, 2) + div(i, 4)
     # The bits i[1:0] j[0] j[1] i[4:2], highest first.
     return (((Ti(129) * i) >> 2) & Ti(103)) | ((Ti(20) * j) & Ti(24))
 end
@@ -33,6 +34,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 32, 0 <= j < 4`
 """
 @inline function strided_thread_value_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = 4*(flat % 8) + div(flat, 32)
+    # j = 2*(div(flat, 8) % 2) + div(flat, 16) % 2
     # i: The bits flat[2:0] flat[6:5], highest first.
     # j: Reverses bits 3 to 4 of flat.
     return (((Ti(129) * flat) >> 5) & Ti(31), ((Ti(5) * (flat & Ti(24))) >> 4) & Ti(3))

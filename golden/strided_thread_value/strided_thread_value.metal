@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8), (2, 2)), ((32, 1), (16, 8)))
 #ifndef LEGO_STRIDED_THREAD_VALUE_METAL
-#define LEGO_STRIDED_THREAD_VALUE_METAL 0x641d69ff
+#define LEGO_STRIDED_THREAD_VALUE_METAL 0x74b2bd38
 
 #include <metal_stdlib>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 128
 static inline int stridedThreadValueApply(int i, int j) {
+  // 32*(i % 4) + 16*(j % 2) + 8*(j / 2) + i / 4
   // The bits i[1:0] j[0] j[1] i[4:2], highest first.
   return ((129 * i >> 2) & 0x67) | (20 * j & 0x18);
 }
@@ -25,11 +26,13 @@ struct StridedThreadValueInvResult {
 /// @param flat 0 <= flat < 128
 /// @return 0 <= i < 32, 0 <= j < 4
 static inline StridedThreadValueInvResult stridedThreadValueInv(int flat) {
+  // i = 4*(flat % 8) + flat / 32
+  // j = 2*(flat / 8 % 2) + flat / 16 % 2
   // i: The bits flat[2:0] flat[6:5], highest first.
   // j: Reverses bits 3 to 4 of flat.
   return {(129 * flat >> 5) & 31, (5 * (flat & 0x18) >> 4) & 3};
 }
 
-#elif LEGO_STRIDED_THREAD_VALUE_METAL != 0x641d69ff
+#elif LEGO_STRIDED_THREAD_VALUE_METAL != 0x74b2bd38
 #error two different units are named strided_thread_value; give name= to one of them
 #endif  // LEGO_STRIDED_THREAD_VALUE_METAL

@@ -10,6 +10,7 @@
  * @returns {number} 0 <= the result < 128
  */
 export function stridedThreadValueApply(i, j) {
+  // 32*(i % 4) + 16*(j % 2) + 8*Math.floor(j / 2) + Math.floor(i / 4)
   return ((129 * i >> 2) & 0x67) | (20 * j & 0x18);
 }
 
@@ -20,5 +21,7 @@ export function stridedThreadValueApply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 32, 0 <= j < 4
  */
 export function stridedThreadValueInv(flat) {
+  // i = 4*(flat % 8) + Math.floor(flat / 32)
+  // j = 2*(Math.floor(flat / 8) % 2) + Math.floor(flat / 16) % 2
   return [(129 * flat >> 5) & 31, (5 * (flat & 0x18) >> 4) & 3];
 }

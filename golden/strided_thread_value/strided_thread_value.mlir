@@ -7,6 +7,7 @@
 // 0 <= j < 4
 // Result: 0 <= the result < 128
 func.func @strided_thread_value_apply(%i: i32, %j: i32) -> i32 {
+  // 32*(i % 4) + 16*(j % 2) + 8*(j / 2) + i / 4
   %c129_i32 = arith.constant 129 : i32
   %c2_i32 = arith.constant 2 : i32
   %c103_i32 = arith.constant 103 : i32
@@ -25,6 +26,8 @@ func.func @strided_thread_value_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 128
 // Result: 0 <= i < 32, 0 <= j < 4
 func.func @strided_thread_value_inv(%flat: i32) -> (i32, i32) {
+  // i = 4*(flat % 8) + flat / 32
+  // j = 2*(flat / 8 % 2) + flat / 16 % 2
   %c129_i32 = arith.constant 129 : i32
   %c5_i32 = arith.constant 5 : i32
   %c31_i32 = arith.constant 31 : i32

@@ -15,6 +15,7 @@ def strided_thread_value_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 128
     """
+    # 32*(i % 4) + 16*(j % 2) + 8*(j // 2) + i // 4
     # 32*i modulo 127 is 32 times the remainder of i by 4, plus the quotient.
     return 32 * i % 127 + 33 * j // 2 % 25
 

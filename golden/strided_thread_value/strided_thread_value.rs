@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // 32*(i % 4) + 16*(j % 2) + 8*(j / 2) + i / 4
     // The bits i[1:0] j[0] j[1] i[4:2], highest first.
     (((129 * i) >> 2) & 0x67) | ((20 * j) & 0x18)
 }
@@ -25,6 +26,8 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = 4*(flat % 8) + flat / 32
+    // j = 2*(flat / 8 % 2) + flat / 16 % 2
     // i: The bits flat[2:0] flat[6:5], highest first.
     // j: Reverses bits 3 to 4 of flat.
     (((129 * flat) >> 5) & 0x1f, ((5 * (flat & 0x18)) >> 4) & 3)

@@ -9,6 +9,7 @@
 /// 0 <= j < 4
 /// Result: 0 <= the result < 128
 fn stridedThreadValueApply(i: i32, j: i32) -> i32 {
+  // 32*(i % 4) + 16*(j % 2) + 8*(j / 2) + i / 4
   // The bits i[1:0] j[0] j[1] i[4:2], highest first.
   return (((129 * i) >> 2u) & 0x67) | ((20 * j) & 0x18);
 }
@@ -23,6 +24,8 @@ struct StridedThreadValueInvResult {
 /// 0 <= flat < 128
 /// Result: 0 <= i < 32, 0 <= j < 4
 fn stridedThreadValueInv(flat: i32) -> StridedThreadValueInvResult {
+  // i = 4*(flat % 8) + flat / 32
+  // j = 2*(flat / 8 % 2) + flat / 16 % 2
   // i: The bits flat[2:0] flat[6:5], highest first.
   // j: Reverses bits 3 to 4 of flat.
   return StridedThreadValueInvResult(((129 * flat) >> 5u) & 31, ((5 * (flat & 0x18)) >> 4u) & 3);

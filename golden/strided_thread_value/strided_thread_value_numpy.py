@@ -17,6 +17,7 @@ def strided_thread_value_apply(i, j):
     Returns:
         0 <= the result < 128
     """
+    # 32*(i % 4) + 16*(j % 2) + 8*(j // 2) + i // 4
     # The bits i[1:0] j[0] j[1] i[4:2], highest first.
     return (((129 * i) >> 2) & 0x67) | ((20 * j) & 0x18)
 
@@ -30,6 +31,8 @@ def strided_thread_value_inv(flat):
     Returns:
         0 <= i < 32, 0 <= j < 4
     """
+    # i = 4*(flat % 8) + flat // 32
+    # j = 2*(flat // 8 % 2) + flat // 16 % 2
     # i: The bits flat[2:0] flat[6:5], highest first.
     # j: Reverses bits 3 to 4 of flat.
     return ((129 * flat) >> 5) & 31, ((5 * (flat & 0x18)) >> 4) & 3

@@ -2,13 +2,14 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided((32, (32, 2)), (32, (1, 1024))))
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_CL
-#define LEGO_STRIDED_TILE_TO_SHAPE_CL 0x7cb9cc59
+#define LEGO_STRIDED_TILE_TO_SHAPE_CL 0x40535dd2
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 32
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 2048
 static inline int strided_tile_to_shape_apply(int i, int j) {
+  // (1024*(j / 32) + 32*i + j % 32) ^ (8*(i / 2 % 4))
   return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i;
 }
 
@@ -22,6 +23,8 @@ typedef struct strided_tile_to_shape_inv_result {
 /// @param flat 0 <= flat < 2048
 /// @return 0 <= i < 32, 0 <= j < 64
 static inline strided_tile_to_shape_inv_result strided_tile_to_shape_inv(int flat) {
+  // i = (flat ^ (8*(flat / 64 % 4))) / 32 % 32
+  // j = 32*((flat ^ (8*(flat / 64 % 4))) / 1024) + (flat ^ (8*(flat / 64 % 4))) % 32
   const int flat_div_32 = flat >> 5;
   const strided_tile_to_shape_inv_result result = {
       flat_div_32 & 31,
@@ -30,6 +33,6 @@ static inline strided_tile_to_shape_inv_result strided_tile_to_shape_inv(int fla
   return result;
 }
 
-#elif LEGO_STRIDED_TILE_TO_SHAPE_CL != 0x7cb9cc59
+#elif LEGO_STRIDED_TILE_TO_SHAPE_CL != 0x40535dd2
 #error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_CL

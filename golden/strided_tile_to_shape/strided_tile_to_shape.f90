@@ -14,6 +14,7 @@ contains
   !> @return 0 <= the result < 2048
   elemental integer(int32) function strided_tile_to_shape_apply(i, j)
     integer(int32), intent(in) :: i, j
+    ! ieor(1024*(j / 32) + 32*i + mod(j, 32), 8*mod(i / 2, 4))
     strided_tile_to_shape_apply = ieor(iand(shiftl(i, 2), 24_int32), &
             iand(ior(shiftl(j, 5), j), 1055_int32)) &
         + 32 * i
@@ -26,6 +27,8 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_32
+    ! i = mod(ieor(flat, 8*mod(flat / 64, 4)) / 32, 32)
+    ! j = 32*(ieor(flat, 8*mod(flat / 64, 4)) / 1024) + mod(ieor(flat, 8*mod(flat / 64, 4)), 32)
     flat_div_32 = shifta(flat, 5)
     i = iand(flat_div_32, 31_int32)
     j = ior(iand(flat_div_32, 32_int32), &

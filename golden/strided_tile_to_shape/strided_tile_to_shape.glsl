@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_GLSL
-#define LEGO_STRIDED_TILE_TO_SHAPE_GLSL 0x6209aedc
+#define LEGO_STRIDED_TILE_TO_SHAPE_GLSL 0x090dace9
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 32
 // 0 <= j < 64
 // Result: 0 <= the result < 2048
 int stridedTileToShapeApply(int i, int j) {
+  // (1024*(j / 32) + 32*i + j % 32) ^ (8*(i / 2 % 4))
   return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i;
 }
 
@@ -25,6 +26,8 @@ int stridedTileToShapeApply(ivec2 index) {
 // Result: 0 <= i < 32, 0 <= j < 64
 // Renamed: flat is flat_v here
 void stridedTileToShapeInv(int flat_v, out int i, out int j) {
+  // i = (flat_v ^ (8*(flat_v / 64 % 4))) / 32 % 32
+  // j = 32*((flat_v ^ (8*(flat_v / 64 % 4))) / 1024) + (flat_v ^ (8*(flat_v / 64 % 4))) % 32
   int flatDiv32 = flat_v >> 5;
   i = flatDiv32 & 31;
   j = (flatDiv32 & 0x20) | ((flat_v & 31) ^ ((flat_v >> 3) & 0x18));
@@ -37,6 +40,6 @@ ivec2 stridedTileToShapeInv(int flat_v) {
   return result;
 }
 
-#elif LEGO_STRIDED_TILE_TO_SHAPE_GLSL != 0x6209aedc
+#elif LEGO_STRIDED_TILE_TO_SHAPE_GLSL != 0x090dace9
 #error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_GLSL

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided((32, (32, 2)), (32, (1, 1024))))
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_H
-#define LEGO_STRIDED_TILE_TO_SHAPE_H 0x405e180b
+#define LEGO_STRIDED_TILE_TO_SHAPE_H 0x1bbd06b5
 
 #include <stdint.h>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 2048
 static inline int32_t strided_tile_to_shape_apply(int32_t i, int32_t j) {
+  // (1024*(j / 32) + 32*i + j % 32) ^ (8*(i / 2 % 4))
   return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i;
 }
 
@@ -24,6 +25,8 @@ typedef struct strided_tile_to_shape_inv_result {
 /// @param flat 0 <= flat < 2048
 /// @return 0 <= i < 32, 0 <= j < 64
 static inline strided_tile_to_shape_inv_result strided_tile_to_shape_inv(int32_t flat) {
+  // i = (flat ^ (8*(flat / 64 % 4))) / 32 % 32
+  // j = 32*((flat ^ (8*(flat / 64 % 4))) / 1024) + (flat ^ (8*(flat / 64 % 4))) % 32
   const int32_t flat_div_32 = flat >> 5;
   const strided_tile_to_shape_inv_result result = {
       flat_div_32 & 31,
@@ -32,6 +35,6 @@ static inline strided_tile_to_shape_inv_result strided_tile_to_shape_inv(int32_t
   return result;
 }
 
-#elif LEGO_STRIDED_TILE_TO_SHAPE_H != 0x405e180b
+#elif LEGO_STRIDED_TILE_TO_SHAPE_H != 0x1bbd06b5
 #error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_H

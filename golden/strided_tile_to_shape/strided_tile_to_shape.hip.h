@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided((32, (32, 2)), (32, (1, 1024))))
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_HIP_H
-#define LEGO_STRIDED_TILE_TO_SHAPE_HIP_H 0x39ad258f
+#define LEGO_STRIDED_TILE_TO_SHAPE_HIP_H 0x661b9d85
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 2048
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_tile_to_shape_apply(int i, int j) noexcept {
+  // (1024*(j / 32) + 32*i + j % 32) ^ (8*(i / 2 % 4))
   return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i;
 }
 
@@ -31,10 +32,12 @@ struct strided_tile_to_shape_inv_result {
 /// @return 0 <= i < 32, 0 <= j < 64
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_tile_to_shape_inv_result strided_tile_to_shape_inv(
     int flat) noexcept {
+  // i = (flat ^ (8*(flat / 64 % 4))) / 32 % 32
+  // j = 32*((flat ^ (8*(flat / 64 % 4))) / 1024) + (flat ^ (8*(flat / 64 % 4))) % 32
   const int flat_div_32 = flat >> 5;
   return {flat_div_32 & 31, (flat_div_32 & 0x20) | ((flat & 31) ^ ((flat >> 3) & 0x18))};
 }
 
-#elif LEGO_STRIDED_TILE_TO_SHAPE_HIP_H != 0x39ad258f
+#elif LEGO_STRIDED_TILE_TO_SHAPE_HIP_H != 0x661b9d85
 #error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_HIP_H

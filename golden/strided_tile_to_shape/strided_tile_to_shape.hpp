@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided((32, (32, 2)), (32, (1, 1024))))
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_HPP
-#define LEGO_STRIDED_TILE_TO_SHAPE_HPP 0x13c5f1f0
+#define LEGO_STRIDED_TILE_TO_SHAPE_HPP 0x69c64180
 
 #include <cstdint>
 
@@ -14,6 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 2048
 [[nodiscard]] constexpr std::int32_t strided_tile_to_shape_apply(
     std::int32_t i, std::int32_t j) noexcept {
+  // (1024*(j / 32) + 32*i + j % 32) ^ (8*(i / 2 % 4))
   return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i;
 }
 
@@ -28,12 +29,14 @@ struct strided_tile_to_shape_inv_result {
 /// @return 0 <= i < 32, 0 <= j < 64
 [[nodiscard]] constexpr strided_tile_to_shape_inv_result strided_tile_to_shape_inv(
     std::int32_t flat) noexcept {
+  // i = (flat ^ (8*(flat / 64 % 4))) / 32 % 32
+  // j = 32*((flat ^ (8*(flat / 64 % 4))) / 1024) + (flat ^ (8*(flat / 64 % 4))) % 32
   const std::int32_t flat_div_32 = flat >> 5;
   return {flat_div_32 & 31, (flat_div_32 & 0x20) | ((flat & 31) ^ ((flat >> 3) & 0x18))};
 }
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_TILE_TO_SHAPE_HPP != 0x13c5f1f0
+#elif LEGO_STRIDED_TILE_TO_SHAPE_HPP != 0x69c64180
 #error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_HPP

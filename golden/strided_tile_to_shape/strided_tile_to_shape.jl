@@ -16,6 +16,7 @@ Physical position of the logical index (i, j).
 """
 @inline function strided_tile_to_shape_apply(i::Ti,
     j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # xor(1024*div(j, 32) + 32*i + j % 32, 8*(div(i, 2) % 4))
     return xor((i << 2) & Ti(24), ((j << 5) | j) & Ti(1055)) + Ti(32) * i
 end
 
@@ -32,6 +33,7 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 32, 0 <= j < 64`
 """
 @inline function strided_tile_to_shape_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = div(xor(flat, 8*(div(flat, 64) % 4)), 32) % 32
     flat_div_32 = flat >> 5
     return (flat_div_32 & Ti(31),
         (flat_div_32 & Ti(32)) | xor(flat & Ti(31), (flat >> 3) & Ti(24)))

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided((32, (32, 2)), (32, (1, 1024))))
 #ifndef LEGO_STRIDED_TILE_TO_SHAPE_METAL
-#define LEGO_STRIDED_TILE_TO_SHAPE_METAL 0x225e5ac6
+#define LEGO_STRIDED_TILE_TO_SHAPE_METAL 0x5b6a81cd
 
 #include <metal_stdlib>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 2048
 static inline int stridedTileToShapeApply(int i, int j) {
+  // (1024*(j / 32) + 32*i + j % 32) ^ (8*(i / 2 % 4))
   return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i;
 }
 
@@ -24,10 +25,12 @@ struct StridedTileToShapeInvResult {
 /// @param flat 0 <= flat < 2048
 /// @return 0 <= i < 32, 0 <= j < 64
 static inline StridedTileToShapeInvResult stridedTileToShapeInv(int flat) {
+  // i = (flat ^ (8*(flat / 64 % 4))) / 32 % 32
+  // j = 32*((flat ^ (8*(flat / 64 % 4))) / 1024) + (flat ^ (8*(flat / 64 % 4))) % 32
   const int flatDiv32 = flat >> 5;
   return {flatDiv32 & 31, (flatDiv32 & 0x20) | ((flat & 31) ^ ((flat >> 3) & 0x18))};
 }
 
-#elif LEGO_STRIDED_TILE_TO_SHAPE_METAL != 0x225e5ac6
+#elif LEGO_STRIDED_TILE_TO_SHAPE_METAL != 0x5b6a81cd
 #error two different units are named strided_tile_to_shape; give name= to one of them
 #endif  // LEGO_STRIDED_TILE_TO_SHAPE_METAL

@@ -10,6 +10,7 @@
  * @returns {number} 0 <= the result < 2048
  */
 export function stridedTileToShapeApply(i, j) {
+  // (1024*Math.floor(j / 32) + 32*i + j % 32) ^ (8*(Math.floor(i / 2) % 4))
   return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i;
 }
 
@@ -20,6 +21,7 @@ export function stridedTileToShapeApply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 32, 0 <= j < 64
  */
 export function stridedTileToShapeInv(flat) {
+  // i = Math.floor((flat ^ (8*(Math.floor(flat / 64) % 4))) / 32) % 32
   const flatDiv32 = flat >> 5;
   return [flatDiv32 & 31, (flatDiv32 & 0x20) | ((flat & 31) ^ ((flat >> 3) & 0x18))];
 }

@@ -7,6 +7,7 @@
 // 0 <= j < 64
 // Result: 0 <= the result < 2048
 func.func @strided_tile_to_shape_apply(%i: i32, %j: i32) -> i32 {
+  // (1024*(j / 32) + 32*i + j % 32) ^ (8*(i / 2 % 4))
   %c2_i32 = arith.constant 2 : i32
   %c24_i32 = arith.constant 24 : i32
   %c5_i32 = arith.constant 5 : i32
@@ -27,6 +28,8 @@ func.func @strided_tile_to_shape_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 2048
 // Result: 0 <= i < 32, 0 <= j < 64
 func.func @strided_tile_to_shape_inv(%flat: i32) -> (i32, i32) {
+  // i = (flat ^ (8*(flat / 64 % 4))) / 32 % 32
+  // j = 32*((flat ^ (8*(flat / 64 % 4))) / 1024) + (flat ^ (8*(flat / 64 % 4))) % 32
   %c5_i32 = arith.constant 5 : i32
   %c31_i32 = arith.constant 31 : i32
   %c32_i32 = arith.constant 32 : i32

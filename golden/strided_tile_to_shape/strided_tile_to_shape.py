@@ -15,6 +15,7 @@ def strided_tile_to_shape_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 2048
     """
+    # 1024*(j // 32) + 32*i + j % 32 ^ 8*(i // 2 % 4)
     return (992 * (j // 32) + 32 * i + j) ^ (8 * (i // 2 % 4))
 
 

@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // (1024*(j / 32) + 32*i + j % 32) ^ (8*(i / 2 % 4))
     (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41f)) + 32 * i
 }
 
@@ -24,6 +25,8 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = (flat ^ (8*(flat / 64 % 4))) / 32 % 32
+    // j = 32*((flat ^ (8*(flat / 64 % 4))) / 1024) + (flat ^ (8*(flat / 64 % 4))) % 32
     let flat_div_32 = flat >> 5;
     (
         flat_div_32 & 0x1f,

@@ -9,6 +9,7 @@
 /// 0 <= j < 64
 /// Result: 0 <= the result < 2048
 fn stridedTileToShapeApply(i: i32, j: i32) -> i32 {
+  // (1024*(j / 32) + 32*i + j % 32) ^ (8*(i / 2 % 4))
   return (((i << 2u) & 0x18) ^ (((j << 5u) | j) & 0x41f)) + 32 * i;
 }
 
@@ -22,6 +23,8 @@ struct StridedTileToShapeInvResult {
 /// 0 <= flat < 2048
 /// Result: 0 <= i < 32, 0 <= j < 64
 fn stridedTileToShapeInv(flat: i32) -> StridedTileToShapeInvResult {
+  // i = (flat ^ (8*(flat / 64 % 4))) / 32 % 32
+  // j = 32*((flat ^ (8*(flat / 64 % 4))) / 1024) + (flat ^ (8*(flat / 64 % 4))) % 32
   let flatDiv32 = flat >> 5u;
   return StridedTileToShapeInvResult(
       flatDiv32 & 31, (flatDiv32 & 0x20) | ((flat & 31) ^ ((flat >> 3u) & 0x18)));

@@ -17,6 +17,7 @@ def strided_tile_to_shape_apply(i, j):
     Returns:
         0 <= the result < 2048
     """
+    # 1024*(j // 32) + 32*i + j % 32 ^ 8*(i // 2 % 4)
     return (((i << 2) & 0x18) ^ (((j << 5) | j) & 0x41F)) + 32 * i
 
 
@@ -29,5 +30,7 @@ def strided_tile_to_shape_inv(flat):
     Returns:
         0 <= i < 32, 0 <= j < 64
     """
+    # i = (flat ^ 8*(flat // 64 % 4)) // 32 % 32
+    # j = 32*((flat ^ 8*(flat // 64 % 4)) // 1024) + (flat ^ 8*(flat // 64 % 4)) % 32
     flat_div_32 = flat >> 5
     return flat_div_32 & 31, (flat_div_32 & 0x20) | ((flat & 31) ^ ((flat >> 3) & 0x18))

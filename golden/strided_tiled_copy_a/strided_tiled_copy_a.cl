@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8, 2), ((2, 2, 2), 1), 2), ((2, 40, 640), ((1, 320, 8), 0), 16))
 #ifndef LEGO_STRIDED_TILED_COPY_A_CL
-#define LEGO_STRIDED_TILED_COPY_A_CL 0x2478ee65
+#define LEGO_STRIDED_TILED_COPY_A_CL 0x4b7a29ef
 
 /// Physical position of the logical index (i, j, k).
 /// @param i 0 <= i < 64
@@ -10,10 +10,11 @@
 /// @param k 0 <= k < 2
 /// @return 0 <= the result < 1272
 static inline int strided_tiled_copy_a_apply(int i, int j, int k) {
+  // 640*(i / 32) + 320*(j / 2 % 2) + 40*(i / 4 % 8) + 16*k + 8*(j / 4) + 2*(i % 4) + j % 2
   const int j_mod_4 = j & 3;
   return 318 * (j_mod_4 >> 1) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3c) + 2 * (i + j) - j_mod_4;
 }
 
-#elif LEGO_STRIDED_TILED_COPY_A_CL != 0x2478ee65
+#elif LEGO_STRIDED_TILED_COPY_A_CL != 0x4b7a29ef
 #error two different units are named strided_tiled_copy_a; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_COPY_A_CL

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_TILED_COPY_A_GLSL
-#define LEGO_STRIDED_TILED_COPY_A_GLSL 0x75416353
+#define LEGO_STRIDED_TILED_COPY_A_GLSL 0x371705ca
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 64
@@ -13,6 +13,7 @@
 // 0 <= k < 2
 // Result: 0 <= the result < 1272
 int stridedTiledCopyAApply(int i, int j, int k) {
+  // 640*(i / 32) + 320*(j / 2 % 2) + 40*(i / 4 % 8) + 16*k + 8*(j / 4) + 2*(i % 4) + j % 2
   int jMod4 = j & 3;
   return 318 * (jMod4 >> 1) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3c) + 2 * (i + j) - jMod4;
 }
@@ -22,6 +23,6 @@ int stridedTiledCopyAApply(ivec3 index) {
   return stridedTiledCopyAApply(index.x, index.y, index.z);
 }
 
-#elif LEGO_STRIDED_TILED_COPY_A_GLSL != 0x75416353
+#elif LEGO_STRIDED_TILED_COPY_A_GLSL != 0x371705ca
 #error two different units are named strided_tiled_copy_a; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_COPY_A_GLSL

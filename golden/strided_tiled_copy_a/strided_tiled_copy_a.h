@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8, 2), ((2, 2, 2), 1), 2), ((2, 40, 640), ((1, 320, 8), 0), 16))
 #ifndef LEGO_STRIDED_TILED_COPY_A_H
-#define LEGO_STRIDED_TILED_COPY_A_H 0x593c8b02
+#define LEGO_STRIDED_TILED_COPY_A_H 0x28d4b857
 
 #include <stdint.h>
 
@@ -12,10 +12,11 @@
 /// @param k 0 <= k < 2
 /// @return 0 <= the result < 1272
 static inline int32_t strided_tiled_copy_a_apply(int32_t i, int32_t j, int32_t k) {
+  // 640*(i / 32) + 320*(j / 2 % 2) + 40*(i / 4 % 8) + 16*k + 8*(j / 4) + 2*(i % 4) + j % 2
   const int32_t j_mod_4 = j & 3;
   return 318 * (j_mod_4 >> 1) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3c) + 2 * (i + j) - j_mod_4;
 }
 
-#elif LEGO_STRIDED_TILED_COPY_A_H != 0x593c8b02
+#elif LEGO_STRIDED_TILED_COPY_A_H != 0x28d4b857
 #error two different units are named strided_tiled_copy_a; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_COPY_A_H

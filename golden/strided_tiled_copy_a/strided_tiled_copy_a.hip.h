@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8, 2), ((2, 2, 2), 1), 2), ((2, 40, 640), ((1, 320, 8), 0), 16))
 #ifndef LEGO_STRIDED_TILED_COPY_A_HIP_H
-#define LEGO_STRIDED_TILED_COPY_A_HIP_H 0x05eed718
+#define LEGO_STRIDED_TILED_COPY_A_HIP_H 0x3a0fe84f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -19,10 +19,11 @@
 /// @return 0 <= the result < 1272
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_tiled_copy_a_apply(
     int i, int j, int k) noexcept {
+  // 640*(i / 32) + 320*(j / 2 % 2) + 40*(i / 4 % 8) + 16*k + 8*(j / 4) + 2*(i % 4) + j % 2
   const int j_mod_4 = j & 3;
   return 318 * (j_mod_4 >> 1) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3c) + 2 * (i + j) - j_mod_4;
 }
 
-#elif LEGO_STRIDED_TILED_COPY_A_HIP_H != 0x05eed718
+#elif LEGO_STRIDED_TILED_COPY_A_HIP_H != 0x3a0fe84f
 #error two different units are named strided_tiled_copy_a; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_COPY_A_HIP_H

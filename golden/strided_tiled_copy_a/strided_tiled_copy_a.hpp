@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8, 2), ((2, 2, 2), 1), 2), ((2, 40, 640), ((1, 320, 8), 0), 16))
 #ifndef LEGO_STRIDED_TILED_COPY_A_HPP
-#define LEGO_STRIDED_TILED_COPY_A_HPP 0x2b098911
+#define LEGO_STRIDED_TILED_COPY_A_HPP 0x704f6a20
 
 #include <cstdint>
 
@@ -15,12 +15,13 @@ namespace lego {
 /// @return 0 <= the result < 1272
 [[nodiscard]] constexpr std::int32_t strided_tiled_copy_a_apply(
     std::int32_t i, std::int32_t j, std::int32_t k) noexcept {
+  // 640*(i / 32) + 320*(j / 2 % 2) + 40*(i / 4 % 8) + 16*k + 8*(j / 4) + 2*(i % 4) + j % 2
   const std::int32_t j_mod_4 = j & 3;
   return 318 * (j_mod_4 >> 1) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3c) + 2 * (i + j) - j_mod_4;
 }
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_TILED_COPY_A_HPP != 0x2b098911
+#elif LEGO_STRIDED_TILED_COPY_A_HPP != 0x704f6a20
 #error two different units are named strided_tiled_copy_a; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_COPY_A_HPP

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8, 2), ((2, 2, 2), 1), 2), ((2, 40, 640), ((1, 320, 8), 0), 16))
 #ifndef LEGO_STRIDED_TILED_COPY_A_METAL
-#define LEGO_STRIDED_TILED_COPY_A_METAL 0x399cf0d8
+#define LEGO_STRIDED_TILED_COPY_A_METAL 0x7501c60e
 
 #include <metal_stdlib>
 
@@ -12,10 +12,11 @@
 /// @param k 0 <= k < 2
 /// @return 0 <= the result < 1272
 static inline int stridedTiledCopyAApply(int i, int j, int k) {
+  // 640*(i / 32) + 320*(j / 2 % 2) + 40*(i / 4 % 8) + 16*k + 8*(j / 4) + 2*(i % 4) + j % 2
   const int jMod4 = j & 3;
   return 318 * (jMod4 >> 1) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3c) + 2 * (i + j) - jMod4;
 }
 
-#elif LEGO_STRIDED_TILED_COPY_A_METAL != 0x399cf0d8
+#elif LEGO_STRIDED_TILED_COPY_A_METAL != 0x7501c60e
 #error two different units are named strided_tiled_copy_a; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_COPY_A_METAL

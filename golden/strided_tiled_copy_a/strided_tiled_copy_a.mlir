@@ -8,6 +8,7 @@
 // 0 <= k < 2
 // Result: 0 <= the result < 1272
 func.func @strided_tiled_copy_a_apply(%i: i32, %j: i32, %k: i32) -> i32 {
+  // 640*(i / 32) + 320*(j / 2 % 2) + 40*(i / 4 % 8) + 16*k + 8*(j / 4) + 2*(i % 4) + j % 2
   %c3_i32 = arith.constant 3 : i32
   %c1_i32 = arith.constant 1 : i32
   %c318_i32 = arith.constant 318 : i32

@@ -16,4 +16,5 @@ def strided_tiled_copy_a_apply(i: int, j: int, k: int) -> int:
     Returns:
         0 <= the result < 1272
     """
+    # 640*(i // 32) + 320*(j // 2 % 2) + 40*(i // 4 % 8) + 16*k + 8*(j // 4) + 2*(i % 4) + j % 2
     return 320 * (i // 32) + 32 * (i // 4) + 2 * i + 16 * k + (j + 318 * (j // 2) % 632)

@@ -11,6 +11,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
+    // 640*(i / 32) + 320*(j / 2 % 2) + 40*(i / 4 % 8) + 16*k + 8*(j / 4) + 2*(i % 4) + j % 2
     let j_mod_4 = j & 3;
     318 * (j_mod_4 >> 1) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3c) + 2 * (i + j) - j_mod_4
 }

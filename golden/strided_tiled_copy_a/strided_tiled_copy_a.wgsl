@@ -10,6 +10,7 @@
 /// 0 <= k < 2
 /// Result: 0 <= the result < 1272
 fn stridedTiledCopyAApply(i: i32, j: i32, k: i32) -> i32 {
+  // 640*(i / 32) + 320*(j / 2 % 2) + 40*(i / 4 % 8) + 16*k + 8*(j / 4) + 2*(i % 4) + j % 2
   let jMod4 = j & 3;
   return 318 * (jMod4 >> 1u) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3c) + 2 * (i + j) - jMod4;
 }

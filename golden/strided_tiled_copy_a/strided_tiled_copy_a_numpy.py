@@ -18,5 +18,6 @@ def strided_tiled_copy_a_apply(i, j, k):
     Returns:
         0 <= the result < 1272
     """
+    # 640*(i // 32) + 320*(j // 2 % 2) + 40*(i // 4 % 8) + 16*k + 8*(j // 4) + 2*(i % 4) + j % 2
     j_mod_4 = j & 3
     return 318 * (j_mod_4 >> 1) + 16 * k + 10 * (i & 0x20) + 8 * (i & 0x3C) + 2 * (i + j) - j_mod_4

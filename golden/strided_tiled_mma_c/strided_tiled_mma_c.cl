@@ -2,13 +2,14 @@
 //
 // Strided(((4, 8, 2, 2), ((2, 2), (1, 1))), ((64, 1, 16, 256), ((32, 8), (0, 0))))
 #ifndef LEGO_STRIDED_TILED_MMA_C_CL
-#define LEGO_STRIDED_TILED_MMA_C_CL 0x1990e361
+#define LEGO_STRIDED_TILED_MMA_C_CL 0x603295a9
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 128
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 512
 static inline int strided_tiled_mma_c_apply(int i, int j) {
+  // 256*(i / 64) + 64*(i % 4) + 32*(j % 2) + 16*(i / 32 % 2) + 8*(j / 2) + i / 4 % 8
   // The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
   return ((129 * i >> 1) & 0xd0) | (36 * j & 0x28) | (((i >> 2) + 240) & 0x107);
 }
@@ -23,6 +24,8 @@ typedef struct strided_tiled_mma_c_inv_result {
 /// @param flat 0 <= flat < 512
 /// @return 0 <= i < 128, 0 <= j < 4
 static inline strided_tiled_mma_c_inv_result strided_tiled_mma_c_inv(int flat) {
+  // i = 64*(flat / 256) + 32*(flat / 16 % 2) + 4*(flat % 8) + flat / 64 % 4
+  // j = 2*(flat / 8 % 2) + flat / 32 % 2
   // i: The bits flat[8] flat[4] flat[2:0] flat[7:6], highest first.
   // j: The bits flat[3] flat[5], highest first.
   const strided_tiled_mma_c_inv_result result = {
@@ -32,6 +35,6 @@ static inline strided_tiled_mma_c_inv_result strided_tiled_mma_c_inv(int flat) {
   return result;
 }
 
-#elif LEGO_STRIDED_TILED_MMA_C_CL != 0x1990e361
+#elif LEGO_STRIDED_TILED_MMA_C_CL != 0x603295a9
 #error two different units are named strided_tiled_mma_c; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_MMA_C_CL

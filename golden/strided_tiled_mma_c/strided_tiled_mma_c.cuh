@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8, 2, 2), ((2, 2), (1, 1))), ((64, 1, 16, 256), ((32, 8), (0, 0))))
 #ifndef LEGO_STRIDED_TILED_MMA_C_CUH
-#define LEGO_STRIDED_TILED_MMA_C_CUH 0x03eda1f8
+#define LEGO_STRIDED_TILED_MMA_C_CUH 0x585df2d7
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 512
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_tiled_mma_c_apply(int i, int j) noexcept {
+  // 256*(i / 64) + 64*(i % 4) + 32*(j % 2) + 16*(i / 32 % 2) + 8*(j / 2) + i / 4 % 8
   // The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
   return ((129 * i >> 1) & 0xd0) | (36 * j & 0x28) | (((i >> 2) + 240) & 0x107);
 }
@@ -32,6 +33,8 @@ struct strided_tiled_mma_c_inv_result {
 /// @return 0 <= i < 128, 0 <= j < 4
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_tiled_mma_c_inv_result strided_tiled_mma_c_inv(
     int flat) noexcept {
+  // i = 64*(flat / 256) + 32*(flat / 16 % 2) + 4*(flat % 8) + flat / 64 % 4
+  // j = 2*(flat / 8 % 2) + flat / 32 % 2
   // i: The bits flat[8] flat[4] flat[2:0] flat[7:6], highest first.
   // j: The bits flat[3] flat[5], highest first.
   return {
@@ -40,6 +43,6 @@ struct strided_tiled_mma_c_inv_result {
   };
 }
 
-#elif LEGO_STRIDED_TILED_MMA_C_CUH != 0x03eda1f8
+#elif LEGO_STRIDED_TILED_MMA_C_CUH != 0x585df2d7
 #error two different units are named strided_tiled_mma_c; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_MMA_C_CUH

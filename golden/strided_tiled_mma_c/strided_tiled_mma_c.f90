@@ -14,6 +14,7 @@ contains
   !> @return 0 <= the result < 512
   elemental integer(int32) function strided_tiled_mma_c_apply(i, j)
     integer(int32), intent(in) :: i, j
+    ! 256*(i / 64) + 64*mod(i, 4) + 32*mod(j, 2) + 16*mod(i / 32, 2) + 8*(j / 2) + mod(i / 4, 8)
     ! The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
     strided_tiled_mma_c_apply = ior(ior(iand(shifta(129_int32 * i, 1), 208_int32), &
             iand(36_int32 * j, 40_int32)), &
@@ -26,6 +27,8 @@ contains
   elemental subroutine strided_tiled_mma_c_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
+    ! i = 64*(flat / 256) + 32*mod(flat / 16, 2) + 4*mod(flat, 8) + mod(flat / 64, 4)
+    ! j = 2*mod(flat / 8, 2) + mod(flat / 32, 2)
     ! i: The bits flat[8] flat[4] flat[2:0] flat[7:6], highest first.
     ! j: The bits flat[3] flat[5], highest first.
     i = ior(ior(iand(shiftl(flat, 1), 32_int32), iand(shiftl(flat, 2), 28_int32)), &

@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_TILED_MMA_C_GLSL
-#define LEGO_STRIDED_TILED_MMA_C_GLSL 0x45c308a5
+#define LEGO_STRIDED_TILED_MMA_C_GLSL 0x46acc583
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 128
 // 0 <= j < 4
 // Result: 0 <= the result < 512
 int stridedTiledMmaCApply(int i, int j) {
+  // 256*(i / 64) + 64*(i % 4) + 32*(j % 2) + 16*(i / 32 % 2) + 8*(j / 2) + i / 4 % 8
   // The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
   return ((129 * i >> 1) & 0xd0) | (36 * j & 0x28) | (((i >> 2) + 240) & 0x107);
 }
@@ -26,6 +27,8 @@ int stridedTiledMmaCApply(ivec2 index) {
 // Result: 0 <= i < 128, 0 <= j < 4
 // Renamed: flat is flat_v here
 void stridedTiledMmaCInv(int flat_v, out int i, out int j) {
+  // i = 64*(flat_v / 256) + 32*(flat_v / 16 % 2) + 4*(flat_v % 8) + flat_v / 64 % 4
+  // j = 2*(flat_v / 8 % 2) + flat_v / 32 % 2
   // i: The bits flat_v[8] flat_v[4] flat_v[2:0] flat_v[7:6], highest first.
   // j: The bits flat_v[3] flat_v[5], highest first.
   i = ((flat_v << 1) & 0x20) | ((flat_v << 2) & 0x1c) | (((flat_v >> 6) + 60) & 0x43);
@@ -39,6 +42,6 @@ ivec2 stridedTiledMmaCInv(int flat_v) {
   return result;
 }
 
-#elif LEGO_STRIDED_TILED_MMA_C_GLSL != 0x45c308a5
+#elif LEGO_STRIDED_TILED_MMA_C_GLSL != 0x46acc583
 #error two different units are named strided_tiled_mma_c; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_MMA_C_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 8, 2, 2), ((2, 2), (1, 1))), ((64, 1, 16, 256), ((32, 8), (0, 0))))
 #ifndef LEGO_STRIDED_TILED_MMA_C_HPP
-#define LEGO_STRIDED_TILED_MMA_C_HPP 0x4382b6f1
+#define LEGO_STRIDED_TILED_MMA_C_HPP 0x4897f577
 
 #include <cstdint>
 
@@ -14,6 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 512
 [[nodiscard]] constexpr std::int32_t strided_tiled_mma_c_apply(
     std::int32_t i, std::int32_t j) noexcept {
+  // 256*(i / 64) + 64*(i % 4) + 32*(j % 2) + 16*(i / 32 % 2) + 8*(j / 2) + i / 4 % 8
   // The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
   return ((129 * i >> 1) & 0xd0) | (36 * j & 0x28) | (((i >> 2) + 240) & 0x107);
 }
@@ -29,6 +30,8 @@ struct strided_tiled_mma_c_inv_result {
 /// @return 0 <= i < 128, 0 <= j < 4
 [[nodiscard]] constexpr strided_tiled_mma_c_inv_result strided_tiled_mma_c_inv(
     std::int32_t flat) noexcept {
+  // i = 64*(flat / 256) + 32*(flat / 16 % 2) + 4*(flat % 8) + flat / 64 % 4
+  // j = 2*(flat / 8 % 2) + flat / 32 % 2
   // i: The bits flat[8] flat[4] flat[2:0] flat[7:6], highest first.
   // j: The bits flat[3] flat[5], highest first.
   return {
@@ -39,6 +42,6 @@ struct strided_tiled_mma_c_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_TILED_MMA_C_HPP != 0x4382b6f1
+#elif LEGO_STRIDED_TILED_MMA_C_HPP != 0x4897f577
 #error two different units are named strided_tiled_mma_c; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_MMA_C_HPP

@@ -33,6 +33,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 128, 0 <= j < 4`
 """
 @inline function strided_tiled_mma_c_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = 64*div(flat, 256) + 32*(div(flat, 16) % 2) + 4*(flat % 8) + div(flat, 64) % 4
+    # j = 2*(div(flat, 8) % 2) + div(flat, 32) % 2
     # i: The bits flat[8] flat[4] flat[2:0] flat[7:6], highest first.
     # j: The bits flat[3] flat[5], highest first.
     return (((flat << 1) & Ti(32)) | ((flat << 2) & Ti(28)) |

@@ -20,6 +20,7 @@ export function stridedTiledMmaCApply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 128, 0 <= j < 4
  */
 export function stridedTiledMmaCInv(flat) {
+  // j = 2*(Math.floor(flat / 8) % 2) + Math.floor(flat / 32) % 2
   return [
     ((flat << 1) & 0x20) | ((flat << 2) & 0x1c) | (((flat >> 6) + 60) & 0x43),
     (9 * (flat & 0x28) >> 5) & 3,

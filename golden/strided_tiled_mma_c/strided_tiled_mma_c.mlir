@@ -7,6 +7,7 @@
 // 0 <= j < 4
 // Result: 0 <= the result < 512
 func.func @strided_tiled_mma_c_apply(%i: i32, %j: i32) -> i32 {
+  // 256*(i / 64) + 64*(i % 4) + 32*(j % 2) + 16*(i / 32 % 2) + 8*(j / 2) + i / 4 % 8
   %c129_i32 = arith.constant 129 : i32
   %c1_i32 = arith.constant 1 : i32
   %c208_i32 = arith.constant 208 : i32
@@ -32,6 +33,8 @@ func.func @strided_tiled_mma_c_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 512
 // Result: 0 <= i < 128, 0 <= j < 4
 func.func @strided_tiled_mma_c_inv(%flat: i32) -> (i32, i32) {
+  // i = 64*(flat / 256) + 32*(flat / 16 % 2) + 4*(flat % 8) + flat / 64 % 4
+  // j = 2*(flat / 8 % 2) + flat / 32 % 2
   %c1_i32 = arith.constant 1 : i32
   %c32_i32 = arith.constant 32 : i32
   %c2_i32 = arith.constant 2 : i32

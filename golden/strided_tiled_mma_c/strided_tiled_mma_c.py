@@ -15,6 +15,7 @@ def strided_tiled_mma_c_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 512
     """
+    # 256*(i // 64) + 64*(i % 4) + 32*(j % 2) + 16*(i // 32 % 2) + 8*(j // 2) + i // 4 % 8
     return 224 * (i // 64) + 64 * (i % 4) + 8 * (i // 32) + i // 4 + 32 * j % 56
 
 
@@ -27,6 +28,7 @@ def strided_tiled_mma_c_inv(flat: int) -> tuple[int, int]:
     Returns:
         0 <= i < 128, 0 <= j < 4
     """
+    # i = 64*(flat // 256) + 32*(flat // 16 % 2) + 4*(flat % 8) + flat // 64 % 4
     return (
         60 * (flat // 256) + 32 * (flat // 16 % 2) + 4 * (flat % 8) + flat // 64,
         2 * (flat // 8 % 2) + flat // 32 % 2,

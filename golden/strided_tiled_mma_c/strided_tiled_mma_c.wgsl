@@ -9,6 +9,7 @@
 /// 0 <= j < 4
 /// Result: 0 <= the result < 512
 fn stridedTiledMmaCApply(i: i32, j: i32) -> i32 {
+  // 256*(i / 64) + 64*(i % 4) + 32*(j % 2) + 16*(i / 32 % 2) + 8*(j / 2) + i / 4 % 8
   // The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
   return (((129 * i) >> 1u) & 0xd0) | ((36 * j) & 0x28) | (((i >> 2u) + 240) & 0x107);
 }
@@ -23,6 +24,8 @@ struct StridedTiledMmaCInvResult {
 /// 0 <= flat < 512
 /// Result: 0 <= i < 128, 0 <= j < 4
 fn stridedTiledMmaCInv(flat: i32) -> StridedTiledMmaCInvResult {
+  // i = 64*(flat / 256) + 32*(flat / 16 % 2) + 4*(flat % 8) + flat / 64 % 4
+  // j = 2*(flat / 8 % 2) + flat / 32 % 2
   // i: The bits flat[8] flat[4] flat[2:0] flat[7:6], highest first.
   // j: The bits flat[3] flat[5], highest first.
   return StridedTiledMmaCInvResult(

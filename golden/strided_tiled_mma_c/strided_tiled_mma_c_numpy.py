@@ -17,6 +17,7 @@ def strided_tiled_mma_c_apply(i, j):
     Returns:
         0 <= the result < 512
     """
+    # 256*(i // 64) + 64*(i % 4) + 32*(j % 2) + 16*(i // 32 % 2) + 8*(j // 2) + i // 4 % 8
     # The bits i[6] i[1:0] j[0] i[5] j[1] i[4:2], highest first.
     return (((129 * i) >> 1) & 0xD0) | ((36 * j) & 0x28) | (((i >> 2) + 240) & 0x107)
 
@@ -30,6 +31,8 @@ def strided_tiled_mma_c_inv(flat):
     Returns:
         0 <= i < 128, 0 <= j < 4
     """
+    # i = 64*(flat // 256) + 32*(flat // 16 % 2) + 4*(flat % 8) + flat // 64 % 4
+    # j = 2*(flat // 8 % 2) + flat // 32 % 2
     # i: The bits flat[8] flat[4] flat[2:0] flat[7:6], highest first.
     # j: The bits flat[3] flat[5], highest first.
     return (

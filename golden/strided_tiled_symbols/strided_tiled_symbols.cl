@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_CL
-#define LEGO_STRIDED_TILED_SYMBOLS_CL 0x1f31ef32
+#define LEGO_STRIDED_TILED_SYMBOLS_CL 0x5bfc5cb9
 
 /// Physical position of the logical index (i, j).
 /// @param P P >= 1
@@ -12,6 +12,7 @@
 /// @return 0 <= the result < 128*P*Q
 /// @pre 128*P*Q <= INT_MAX
 static inline int strided_tiled_symbols_apply(int P, int Q, int i, int j) {
+  // 128*Q*(j % P) + 16*Q*(i % 8) + 16*(j / P) + i / 8
   return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * (j / P) + (i >> 3);
 }
 
@@ -29,6 +30,8 @@ typedef struct strided_tiled_symbols_inv_result {
 /// @pre 16*Q <= INT_MAX
 /// @pre 8*P*Q - Q <= INT_MAX
 static inline strided_tiled_symbols_inv_result strided_tiled_symbols_inv(int P, int Q, int flat) {
+  // i = 8*(flat % 16) + flat / (16*Q) % 8
+  // j = P*(flat / 16 % Q) + flat / (16*Q) / 8
   const int quotient = flat / (16 * Q);
   const strided_tiled_symbols_inv_result result = {
       8 * (flat & 15) + (quotient & 7),
@@ -37,6 +40,6 @@ static inline strided_tiled_symbols_inv_result strided_tiled_symbols_inv(int P, 
   return result;
 }
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_CL != 0x1f31ef32
+#elif LEGO_STRIDED_TILED_SYMBOLS_CL != 0x5bfc5cb9
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_CL

@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_CUH
-#define LEGO_STRIDED_TILED_SYMBOLS_CUH 0x20203ede
+#define LEGO_STRIDED_TILED_SYMBOLS_CUH 0x483b9d24
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -21,6 +21,7 @@
 /// @pre 128*P*Q <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_tiled_symbols_apply(
     int P, int Q, int i, int j) noexcept {
+  // 128*Q*(j % P) + 16*Q*(i % 8) + 16*(j / P) + i / 8
   return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * (j / P) + (i >> 3);
 }
 
@@ -39,6 +40,8 @@ struct strided_tiled_symbols_inv_result {
 /// @pre 8*P*Q - Q <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_tiled_symbols_inv_result strided_tiled_symbols_inv(
     int P, int Q, int flat) noexcept {
+  // i = 8*(flat % 16) + flat / (16*Q) % 8
+  // j = P*(flat / 16 % Q) + flat / (16*Q) / 8
   const int quotient = flat / (16 * Q);
   return {8 * (flat & 15) + (quotient & 7), P * ((flat >> 4) - Q * quotient) + (quotient >> 3)};
 }
@@ -48,6 +51,6 @@ struct strided_tiled_symbols_inv_result {
   return P >= 1 && Q >= 1 && P <= 2147483647 / 128 / Q;
 }
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_CUH != 0x20203ede
+#elif LEGO_STRIDED_TILED_SYMBOLS_CUH != 0x483b9d24
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_CUH

@@ -17,6 +17,7 @@ contains
   !> @pre 128*P*Q <= huge(0_int64)
   elemental integer(int64) function strided_tiled_symbols_apply(P, Q, i, j)
     integer(int64), intent(in) :: P, Q, i, j
+    ! 128*Q*mod(j, P) + 16*Q*mod(i, 8) + 16*(j / P) + i / 8
     strided_tiled_symbols_apply = Q * (128 * mod(j, P) + 16 * iand(i, 7_int64)) + 16 * (j / P) &
         + shifta(i, 3)
   end function strided_tiled_symbols_apply
@@ -32,6 +33,8 @@ contains
     integer(int64), intent(in) :: P, Q, flat
     integer(int64), intent(out) :: i, j
     integer(int64) :: quotient
+    ! i = 8*mod(flat, 16) + mod(flat / (16*Q), 8)
+    ! j = P*mod(flat / 16, Q) + flat / (16*Q) / 8
     quotient = flat / (16 * Q)
     i = 8 * iand(flat, 15_int64) + iand(quotient, 7_int64)
     j = P * (shifta(flat, 4) - Q * quotient) + shifta(quotient, 3)

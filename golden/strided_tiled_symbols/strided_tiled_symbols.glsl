@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_GLSL
-#define LEGO_STRIDED_TILED_SYMBOLS_GLSL 0x0133448a
+#define LEGO_STRIDED_TILED_SYMBOLS_GLSL 0x08d84254
 
 // Physical position of the logical index (i, j).
 // P >= 1
@@ -15,6 +15,7 @@
 // Result: 0 <= the result < 128*P*Q
 // Assumes 128*P*Q <= 2^31 - 1
 int stridedTiledSymbolsApply(int P, int Q, int i, int j) {
+  // 128*Q*(j % P) + 16*Q*(i % 8) + 16*(j / P) + i / 8
   return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * (j / P) + (i >> 3);
 }
 
@@ -32,6 +33,8 @@ int stridedTiledSymbolsApply(int P, int Q, ivec2 index) {
 // Assumes 8*P*Q - Q <= 2^31 - 1
 // Renamed: flat is flat_v here
 void stridedTiledSymbolsInv(int P, int Q, int flat_v, out int i, out int j) {
+  // i = 8*(flat_v % 16) + flat_v / (16*Q) % 8
+  // j = P*(flat_v / 16 % Q) + flat_v / (16*Q) / 8
   int quotient = flat_v / (16 * Q);
   i = 8 * (flat_v & 15) + (quotient & 7);
   j = P * ((flat_v >> 4) - Q * quotient) + (quotient >> 3);
@@ -44,6 +47,6 @@ ivec2 stridedTiledSymbolsInv(int P, int Q, int flat_v) {
   return result;
 }
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_GLSL != 0x0133448a
+#elif LEGO_STRIDED_TILED_SYMBOLS_GLSL != 0x08d84254
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_GLSL

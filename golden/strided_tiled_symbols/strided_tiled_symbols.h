@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_H
-#define LEGO_STRIDED_TILED_SYMBOLS_H 0x451e75d1
+#define LEGO_STRIDED_TILED_SYMBOLS_H 0x769746c5
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +15,7 @@
 /// @return 0 <= the result < 128*P*Q
 /// @pre 128*P*Q <= INT64_MAX
 static inline int64_t strided_tiled_symbols_apply(int64_t P, int64_t Q, int64_t i, int64_t j) {
+  // 128*Q*(j % P) + 16*Q*(i % 8) + 16*(j / P) + i / 8
   return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * (j / P) + (i >> 3);
 }
 
@@ -33,6 +34,8 @@ typedef struct strided_tiled_symbols_inv_result {
 /// @pre 8*P*Q - Q <= INT64_MAX
 static inline strided_tiled_symbols_inv_result strided_tiled_symbols_inv(
     int64_t P, int64_t Q, int64_t flat) {
+  // i = 8*(flat % 16) + flat / (16*Q) % 8
+  // j = P*(flat / 16 % Q) + flat / (16*Q) / 8
   const int64_t quotient = flat / (16 * Q);
   const strided_tiled_symbols_inv_result result = {
       8 * (flat & 15) + (quotient & 7),
@@ -46,6 +49,6 @@ static inline bool strided_tiled_symbols_fits(int64_t P, int64_t Q) {
   return P >= 1 && Q >= 1 && P <= INT64_MAX / 128 / Q;
 }
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_H != 0x451e75d1
+#elif LEGO_STRIDED_TILED_SYMBOLS_H != 0x769746c5
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_H

@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_HPP
-#define LEGO_STRIDED_TILED_SYMBOLS_HPP 0x68f74ba5
+#define LEGO_STRIDED_TILED_SYMBOLS_HPP 0x0f25df58
 
 #include <cstdint>
 
@@ -17,6 +17,7 @@ namespace lego {
 /// @pre 128*P*Q <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t strided_tiled_symbols_apply(
     std::int64_t P, std::int64_t Q, std::int64_t i, std::int64_t j) noexcept {
+  // 128*Q*(j % P) + 16*Q*(i % 8) + 16*(j / P) + i / 8
   return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * (j / P) + (i >> 3);
 }
 
@@ -35,6 +36,8 @@ struct strided_tiled_symbols_inv_result {
 /// @pre 8*P*Q - Q <= INT64_MAX
 [[nodiscard]] constexpr strided_tiled_symbols_inv_result strided_tiled_symbols_inv(
     std::int64_t P, std::int64_t Q, std::int64_t flat) noexcept {
+  // i = 8*(flat % 16) + flat / (16*Q) % 8
+  // j = P*(flat / 16 % Q) + flat / (16*Q) / 8
   const std::int64_t quotient = flat / (16 * Q);
   return {8 * (flat & 15) + (quotient & 7), P * ((flat >> 4) - Q * quotient) + (quotient >> 3)};
 }
@@ -46,6 +49,6 @@ struct strided_tiled_symbols_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_HPP != 0x68f74ba5
+#elif LEGO_STRIDED_TILED_SYMBOLS_HPP != 0x0f25df58
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_HPP

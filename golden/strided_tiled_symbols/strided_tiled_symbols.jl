@@ -18,6 +18,7 @@ Physical position of the logical index (i, j).
 - Assumes `128*P*Q <= typemax(Int64)`
 """
 @inline function strided_tiled_symbols_apply(P::Int64, Q::Int64, i::Int64, j::Int64)::Int64
+    # 128*Q*(j % P) + 16*Q*(i % 8) + 16*div(j, P) + div(i, 8)
     return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * div(j, P) + (i >> 3)
 end
 
@@ -39,6 +40,8 @@ Logical index (i, j) of a physical position.
 """
 @inline function strided_tiled_symbols_inv(P::Int64, Q::Int64,
     flat::Int64)::NTuple{2, Int64}
+    # i = 8*(flat % 16) + div(flat, 16*Q) % 8
+    # j = P*(div(flat, 16) % Q) + div(div(flat, 16*Q), 8)
     quotient = div(flat, 16 * Q)
     return (8 * (flat & 15) + (quotient & 7),
         P * ((flat >> 4) - Q * quotient) + (quotient >> 3))

@@ -2,7 +2,7 @@
 //
 // strided_tiled_symbols(P, Q)
 #ifndef LEGO_STRIDED_TILED_SYMBOLS_METAL
-#define LEGO_STRIDED_TILED_SYMBOLS_METAL 0x48d002bb
+#define LEGO_STRIDED_TILED_SYMBOLS_METAL 0x1211d736
 
 #include <metal_stdlib>
 
@@ -14,6 +14,7 @@
 /// @return 0 <= the result < 128*P*Q
 /// @pre 128*P*Q <= INT_MAX
 static inline int stridedTiledSymbolsApply(int P, int Q, int i, int j) {
+  // 128*Q*(j % P) + 16*Q*(i % 8) + 16*(j / P) + i / 8
   return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * (j / P) + (i >> 3);
 }
 
@@ -31,10 +32,12 @@ struct StridedTiledSymbolsInvResult {
 /// @pre 16*Q <= INT_MAX
 /// @pre 8*P*Q - Q <= INT_MAX
 static inline StridedTiledSymbolsInvResult stridedTiledSymbolsInv(int P, int Q, int flat) {
+  // i = 8*(flat % 16) + flat / (16*Q) % 8
+  // j = P*(flat / 16 % Q) + flat / (16*Q) / 8
   const int quotient = flat / (16 * Q);
   return {8 * (flat & 15) + (quotient & 7), P * ((flat >> 4) - Q * quotient) + (quotient >> 3)};
 }
 
-#elif LEGO_STRIDED_TILED_SYMBOLS_METAL != 0x48d002bb
+#elif LEGO_STRIDED_TILED_SYMBOLS_METAL != 0x1211d736
 #error two different units are named strided_tiled_symbols; give name= to one of them
 #endif  // LEGO_STRIDED_TILED_SYMBOLS_METAL

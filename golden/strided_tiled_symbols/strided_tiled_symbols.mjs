@@ -16,6 +16,7 @@
  * @returns {number} 0 <= the result < 128*P*Q
  */
 export function stridedTiledSymbolsApply(P, Q, i, j) {
+  // 128*Q*(j % P) + 16*Q*(i % 8) + 16*Math.floor(j / P) + Math.floor(i / 8)
   return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * Math.trunc(j / P) + (i >> 3);
 }
 
@@ -31,6 +32,8 @@ export function stridedTiledSymbolsApply(P, Q, i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 128, 0 <= j < P*Q
  */
 export function stridedTiledSymbolsInv(P, Q, flat) {
+  // i = 8*(flat % 16) + Math.floor(flat / (16*Q)) % 8
+  // j = P*(Math.floor(flat / 16) % Q) + Math.floor(Math.floor(flat / (16*Q)) / 8)
   const quotient = Math.trunc(flat / (16 * Q));
   return [
     8 * (flat & 15) + (quotient & 7),

@@ -10,6 +10,7 @@
 // Result: 0 <= the result < 128*P*Q
 // Assumes 128*P*Q <= 2^63 - 1
 func.func @strided_tiled_symbols_apply(%P: i64, %Q: i64, %i: i64, %j: i64) -> i64 {
+  // 128*Q*(j % P) + 16*Q*(i % 8) + 16*(j / P) + i / 8
   %c128_i64 = arith.constant 128 : i64
   %c7_i64 = arith.constant 7 : i64
   %c16_i64 = arith.constant 16 : i64
@@ -36,6 +37,8 @@ func.func @strided_tiled_symbols_apply(%P: i64, %Q: i64, %i: i64, %j: i64) -> i6
 // Assumes 16*Q <= 2^63 - 1
 // Assumes 8*P*Q - Q <= 2^63 - 1
 func.func @strided_tiled_symbols_inv(%P: i64, %Q: i64, %flat: i64) -> (i64, i64) {
+  // i = 8*(flat % 16) + flat / (16*Q) % 8
+  // j = P*(flat / 16 % Q) + flat / (16*Q) / 8
   %c16_i64 = arith.constant 16 : i64
   %c15_i64 = arith.constant 15 : i64
   %c8_i64 = arith.constant 8 : i64

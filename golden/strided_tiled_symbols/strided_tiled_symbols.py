@@ -17,6 +17,7 @@ def strided_tiled_symbols_apply(P: int, Q: int, i: int, j: int) -> int:
     Returns:
         0 <= the result < 128*P*Q
     """
+    # 128*Q*(j % P) + 16*Q*(i % 8) + 16*(j // P) + i // 8
     return Q * (128 * (j % P) + 16 * (i % 8)) + 16 * (j // P) + i // 8
 
 

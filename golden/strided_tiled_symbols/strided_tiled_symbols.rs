@@ -18,6 +18,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(P: i64, Q: i64, i: i64, j: i64) -> i64 {
+    // 128*Q*(j % P) + 16*Q*(i % 8) + 16*(j / P) + i / 8
     Q * (128 * (j % P) + 16 * (i & 7)) + 16 * (j / P) + (i >> 3)
 }
 
@@ -37,6 +38,8 @@ pub const fn apply(P: i64, Q: i64, i: i64, j: i64) -> i64 {
 #[must_use]
 #[inline]
 pub const fn inv(P: i64, Q: i64, flat: i64) -> (i64, i64) {
+    // i = 8*(flat % 16) + flat / (16*Q) % 8
+    // j = P*(flat / 16 % Q) + flat / (16*Q) / 8
     let quotient = flat / (16 * Q);
     (
         8 * (flat & 0xf) + (quotient & 7),

@@ -12,6 +12,7 @@
 /// Result: 0 <= the result < 128*P*Q
 /// Assumes 128*P*Q <= 2^31 - 1
 fn stridedTiledSymbolsApply(P: i32, Q: i32, i: i32, j: i32) -> i32 {
+  // 128*Q*(j % P) + 16*Q*(i % 8) + 16*(j / P) + i / 8
   return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * (j / P) + (i >> 3u);
 }
 
@@ -29,6 +30,8 @@ struct StridedTiledSymbolsInvResult {
 /// Assumes 16*Q <= 2^31 - 1
 /// Assumes 8*P*Q - Q <= 2^31 - 1
 fn stridedTiledSymbolsInv(P: i32, Q: i32, flat: i32) -> StridedTiledSymbolsInvResult {
+  // i = 8*(flat % 16) + flat / (16*Q) % 8
+  // j = P*(flat / 16 % Q) + flat / (16*Q) / 8
   let quotient = flat / (16 * Q);
   return StridedTiledSymbolsInvResult(
       8 * (flat & 15) + (quotient & 7), P * ((flat >> 4u) - Q * quotient) + (quotient >> 3u));

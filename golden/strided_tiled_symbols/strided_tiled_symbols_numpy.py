@@ -21,6 +21,7 @@ def strided_tiled_symbols_apply(P, Q, i, j):
 
     Assumes 128*P*Q <= 2**63 - 1.
     """
+    # 128*Q*(j % P) + 16*Q*(i % 8) + 16*(j // P) + i // 8
     return Q * (128 * (j % P) + 16 * (i & 7)) + 16 * (j // P) + (i >> 3)
 
 
@@ -38,6 +39,8 @@ def strided_tiled_symbols_inv(P, Q, flat):
     Assumes 16*Q <= 2**63 - 1.
     Assumes 8*P*Q - Q <= 2**63 - 1.
     """
+    # i = 8*(flat % 16) + flat // (16*Q) % 8
+    # j = P*(flat // 16 % Q) + flat // (16*Q) // 8
     quotient = flat // (16 * Q)
     return 8 * (flat & 15) + (quotient & 7), P * ((flat >> 4) - Q * quotient) + (quotient >> 3)
 

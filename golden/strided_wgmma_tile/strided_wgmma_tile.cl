@@ -2,13 +2,14 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided(((32, 4), (8, 8)), ((1, 256), (32, 1024))))
 #ifndef LEGO_STRIDED_WGMMA_TILE_CL
-#define LEGO_STRIDED_WGMMA_TILE_CL 0x2df77842
+#define LEGO_STRIDED_WGMMA_TILE_CL 0x1a2a3e4c
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 128
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 8192
 static inline int strided_wgmma_tile_apply(int i, int j) {
+  // (1024*(j / 8) + 256*(i / 32) + 32*(j % 8) + i % 32) ^ (8*(j / 2 % 4))
   return (((128 * j + i) & 0x1c1f) ^ (36 * (j & 7) & 0xf8)) | ((i << 3) & 0x300);
 }
 
@@ -22,6 +23,8 @@ typedef struct strided_wgmma_tile_inv_result {
 /// @param flat 0 <= flat < 8192
 /// @return 0 <= i < 128, 0 <= j < 64
 static inline strided_wgmma_tile_inv_result strided_wgmma_tile_inv(int flat) {
+  // i = 32*((flat ^ (8*(flat / 64 % 4))) / 256 % 4) + (flat ^ (8*(flat / 64 % 4))) % 32
+  // j = 8*((flat ^ (8*(flat / 64 % 4))) / 1024) + (flat ^ (8*(flat / 64 % 4))) / 32 % 8
   const strided_wgmma_tile_inv_result result = {
       ((flat >> 3) & 0x78) ^ (flat & 31),
       ((flat >> 7) & 0x38) | ((flat >> 5) & 7),
@@ -29,6 +32,6 @@ static inline strided_wgmma_tile_inv_result strided_wgmma_tile_inv(int flat) {
   return result;
 }
 
-#elif LEGO_STRIDED_WGMMA_TILE_CL != 0x2df77842
+#elif LEGO_STRIDED_WGMMA_TILE_CL != 0x1a2a3e4c
 #error two different units are named strided_wgmma_tile; give name= to one of them
 #endif  // LEGO_STRIDED_WGMMA_TILE_CL

@@ -14,6 +14,7 @@ contains
   !> @return 0 <= the result < 8192
   elemental integer(int32) function strided_wgmma_tile_apply(i, j)
     integer(int32), intent(in) :: i, j
+    ! ieor(1024*(j / 8) + 256*(i / 32) + 32*mod(j, 8) + mod(i, 32), 8*mod(j / 2, 4))
     strided_wgmma_tile_apply = ior(ieor(iand(128_int32 * j + i, 7199_int32), &
             iand(36_int32 * iand(j, 7_int32), 248_int32)), &
         iand(shiftl(i, 3), 768_int32))
@@ -25,6 +26,7 @@ contains
   elemental subroutine strided_wgmma_tile_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
+    ! j = 8*(ieor(flat, 8*mod(flat / 64, 4)) / 1024) + mod(ieor(flat, 8*mod(flat / 64, 4)) / 32, 8)
     i = ieor(iand(shifta(flat, 3), 120_int32), iand(flat, 31_int32))
     j = ior(iand(shifta(flat, 7), 56_int32), iand(shifta(flat, 5), 7_int32))
   end subroutine strided_wgmma_tile_inv

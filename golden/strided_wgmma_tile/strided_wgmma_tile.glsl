@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_WGMMA_TILE_GLSL
-#define LEGO_STRIDED_WGMMA_TILE_GLSL 0x002c708f
+#define LEGO_STRIDED_WGMMA_TILE_GLSL 0x0aef49aa
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 128
 // 0 <= j < 64
 // Result: 0 <= the result < 8192
 int stridedWgmmaTileApply(int i, int j) {
+  // (1024*(j / 8) + 256*(i / 32) + 32*(j % 8) + i % 32) ^ (8*(j / 2 % 4))
   return (((128 * j + i) & 0x1c1f) ^ (36 * (j & 7) & 0xf8)) | ((i << 3) & 0x300);
 }
 
@@ -25,6 +26,8 @@ int stridedWgmmaTileApply(ivec2 index) {
 // Result: 0 <= i < 128, 0 <= j < 64
 // Renamed: flat is flat_v here
 void stridedWgmmaTileInv(int flat_v, out int i, out int j) {
+  // i = 32*((flat_v ^ (8*(flat_v / 64 % 4))) / 256 % 4) + (flat_v ^ (8*(flat_v / 64 % 4))) % 32
+  // j = 8*((flat_v ^ (8*(flat_v / 64 % 4))) / 1024) + (flat_v ^ (8*(flat_v / 64 % 4))) / 32 % 8
   i = ((flat_v >> 3) & 0x78) ^ (flat_v & 31);
   j = ((flat_v >> 7) & 0x38) | ((flat_v >> 5) & 7);
 }
@@ -36,6 +39,6 @@ ivec2 stridedWgmmaTileInv(int flat_v) {
   return result;
 }
 
-#elif LEGO_STRIDED_WGMMA_TILE_GLSL != 0x002c708f
+#elif LEGO_STRIDED_WGMMA_TILE_GLSL != 0x0aef49aa
 #error two different units are named strided_wgmma_tile; give name= to one of them
 #endif  // LEGO_STRIDED_WGMMA_TILE_GLSL

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided(((32, 4), (8, 8)), ((1, 256), (32, 1024))))
 #ifndef LEGO_STRIDED_WGMMA_TILE_HIP_H
-#define LEGO_STRIDED_WGMMA_TILE_HIP_H 0x1b7615b4
+#define LEGO_STRIDED_WGMMA_TILE_HIP_H 0x280feb24
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 8192
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_wgmma_tile_apply(int i, int j) noexcept {
+  // (1024*(j / 8) + 256*(i / 32) + 32*(j % 8) + i % 32) ^ (8*(j / 2 % 4))
   return (((128 * j + i) & 0x1c1f) ^ (36 * (j & 7) & 0xf8)) | ((i << 3) & 0x300);
 }
 
@@ -31,9 +32,11 @@ struct strided_wgmma_tile_inv_result {
 /// @return 0 <= i < 128, 0 <= j < 64
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_wgmma_tile_inv_result strided_wgmma_tile_inv(
     int flat) noexcept {
+  // i = 32*((flat ^ (8*(flat / 64 % 4))) / 256 % 4) + (flat ^ (8*(flat / 64 % 4))) % 32
+  // j = 8*((flat ^ (8*(flat / 64 % 4))) / 1024) + (flat ^ (8*(flat / 64 % 4))) / 32 % 8
   return {((flat >> 3) & 0x78) ^ (flat & 31), ((flat >> 7) & 0x38) | ((flat >> 5) & 7)};
 }
 
-#elif LEGO_STRIDED_WGMMA_TILE_HIP_H != 0x1b7615b4
+#elif LEGO_STRIDED_WGMMA_TILE_HIP_H != 0x280feb24
 #error two different units are named strided_wgmma_tile; give name= to one of them
 #endif  // LEGO_STRIDED_WGMMA_TILE_HIP_H

@@ -2,7 +2,7 @@
 //
 // Swizzled(Swizzle(2, 3, 3), Strided(((32, 4), (8, 8)), ((1, 256), (32, 1024))))
 #ifndef LEGO_STRIDED_WGMMA_TILE_HPP
-#define LEGO_STRIDED_WGMMA_TILE_HPP 0x3be8c6ca
+#define LEGO_STRIDED_WGMMA_TILE_HPP 0x1ff6eb34
 
 #include <cstdint>
 
@@ -14,6 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 8192
 [[nodiscard]] constexpr std::int32_t strided_wgmma_tile_apply(
     std::int32_t i, std::int32_t j) noexcept {
+  // (1024*(j / 8) + 256*(i / 32) + 32*(j % 8) + i % 32) ^ (8*(j / 2 % 4))
   return (((128 * j + i) & 0x1c1f) ^ (36 * (j & 7) & 0xf8)) | ((i << 3) & 0x300);
 }
 
@@ -28,11 +29,13 @@ struct strided_wgmma_tile_inv_result {
 /// @return 0 <= i < 128, 0 <= j < 64
 [[nodiscard]] constexpr strided_wgmma_tile_inv_result strided_wgmma_tile_inv(
     std::int32_t flat) noexcept {
+  // i = 32*((flat ^ (8*(flat / 64 % 4))) / 256 % 4) + (flat ^ (8*(flat / 64 % 4))) % 32
+  // j = 8*((flat ^ (8*(flat / 64 % 4))) / 1024) + (flat ^ (8*(flat / 64 % 4))) / 32 % 8
   return {((flat >> 3) & 0x78) ^ (flat & 31), ((flat >> 7) & 0x38) | ((flat >> 5) & 7)};
 }
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_WGMMA_TILE_HPP != 0x3be8c6ca
+#elif LEGO_STRIDED_WGMMA_TILE_HPP != 0x1ff6eb34
 #error two different units are named strided_wgmma_tile; give name= to one of them
 #endif  // LEGO_STRIDED_WGMMA_TILE_HPP

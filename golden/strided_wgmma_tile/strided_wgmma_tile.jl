@@ -15,6 +15,7 @@ Physical position of the logical index (i, j).
 - Result: `0 <= the result < 8192`
 """
 @inline function strided_wgmma_tile_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # xor(1024*div(j, 8) + 256*div(i, 32) + 32*(j % 8) + i % 32, 8*(div(j, 2) % 4))
     return xor((Ti(128) * j + i) & Ti(7199), (Ti(36) * (j & Ti(7))) & Ti(248)) |
         ((i << 3) & Ti(768))
 end

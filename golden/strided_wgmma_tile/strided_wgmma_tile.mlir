@@ -7,6 +7,7 @@
 // 0 <= j < 64
 // Result: 0 <= the result < 8192
 func.func @strided_wgmma_tile_apply(%i: i32, %j: i32) -> i32 {
+  // (1024*(j / 8) + 256*(i / 32) + 32*(j % 8) + i % 32) ^ (8*(j / 2 % 4))
   %c128_i32 = arith.constant 128 : i32
   %c7199_i32 = arith.constant 7199 : i32
   %c7_i32 = arith.constant 7 : i32
@@ -31,6 +32,8 @@ func.func @strided_wgmma_tile_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 8192
 // Result: 0 <= i < 128, 0 <= j < 64
 func.func @strided_wgmma_tile_inv(%flat: i32) -> (i32, i32) {
+  // i = 32*((flat ^ (8*(flat / 64 % 4))) / 256 % 4) + (flat ^ (8*(flat / 64 % 4))) % 32
+  // j = 8*((flat ^ (8*(flat / 64 % 4))) / 1024) + (flat ^ (8*(flat / 64 % 4))) / 32 % 8
   %c3_i32 = arith.constant 3 : i32
   %c120_i32 = arith.constant 120 : i32
   %c31_i32 = arith.constant 31 : i32

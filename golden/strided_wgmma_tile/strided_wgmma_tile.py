@@ -15,6 +15,7 @@ def strided_wgmma_tile_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 8192
     """
+    # 1024*(j // 8) + 256*(i // 32) + 32*(j % 8) + i % 32 ^ 8*(j // 2 % 4)
     j_mod_8 = j % 8
     return (1024 * (j // 8) + 224 * (i // 32) + 32 * j_mod_8 + i) ^ (8 * (j_mod_8 // 2))
 

@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // (1024*(j / 8) + 256*(i / 32) + 32*(j % 8) + i % 32) ^ (8*(j / 2 % 4))
     (((128 * j + i) & 0x1c1f) ^ ((36 * (j & 7)) & 0xf8)) | ((i << 3) & 0x300)
 }
 
@@ -24,6 +25,8 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = 32*((flat ^ (8*(flat / 64 % 4))) / 256 % 4) + (flat ^ (8*(flat / 64 % 4))) % 32
+    // j = 8*((flat ^ (8*(flat / 64 % 4))) / 1024) + (flat ^ (8*(flat / 64 % 4))) / 32 % 8
     (
         ((flat >> 3) & 0x78) ^ (flat & 0x1f),
         ((flat >> 7) & 0x38) | ((flat >> 5) & 7),

@@ -9,6 +9,7 @@
 /// 0 <= j < 64
 /// Result: 0 <= the result < 8192
 fn stridedWgmmaTileApply(i: i32, j: i32) -> i32 {
+  // (1024*(j / 8) + 256*(i / 32) + 32*(j % 8) + i % 32) ^ (8*(j / 2 % 4))
   return (((128 * j + i) & 0x1c1f) ^ ((36 * (j & 7)) & 0xf8)) | ((i << 3u) & 0x300);
 }
 
@@ -22,6 +23,8 @@ struct StridedWgmmaTileInvResult {
 /// 0 <= flat < 8192
 /// Result: 0 <= i < 128, 0 <= j < 64
 fn stridedWgmmaTileInv(flat: i32) -> StridedWgmmaTileInvResult {
+  // i = 32*((flat ^ (8*(flat / 64 % 4))) / 256 % 4) + (flat ^ (8*(flat / 64 % 4))) % 32
+  // j = 8*((flat ^ (8*(flat / 64 % 4))) / 1024) + (flat ^ (8*(flat / 64 % 4))) / 32 % 8
   return StridedWgmmaTileInvResult(
       ((flat >> 3u) & 0x78) ^ (flat & 31), ((flat >> 7u) & 0x38) | ((flat >> 5u) & 7));
 }

@@ -19,6 +19,7 @@ def strided_wgmma_tile_apply(i, j):
     Returns:
         0 <= the result < 8192
     """
+    # 1024*(j // 8) + 256*(i // 32) + 32*(j % 8) + i % 32 ^ 8*(j // 2 % 4)
     return (((128 * j + i) & 0x1C1F) ^ ((36 * (j & 7)) & 0xF8)) | ((i << 3) & 0x300)
 
 
@@ -32,4 +33,6 @@ def strided_wgmma_tile_inv(flat):
     Returns:
         0 <= i < 128, 0 <= j < 64
     """
+    # i = 32*((flat ^ 8*(flat // 64 % 4)) // 256 % 4) + (flat ^ 8*(flat // 64 % 4)) % 32
+    # j = 8*((flat ^ 8*(flat // 64 % 4)) // 1024) + (flat ^ 8*(flat // 64 % 4)) // 32 % 8
     return ((flat >> 3) & 0x78) ^ (flat & 31), ((flat >> 7) & 0x38) | ((flat >> 5) & 7)

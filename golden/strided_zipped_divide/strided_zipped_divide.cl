@@ -2,13 +2,14 @@
 //
 // Strided(((4, 3), (2, 4)), ((12, 1), (48, 3)))
 #ifndef LEGO_STRIDED_ZIPPED_DIVIDE_CL
-#define LEGO_STRIDED_ZIPPED_DIVIDE_CL 0x76596c79
+#define LEGO_STRIDED_ZIPPED_DIVIDE_CL 0x6b44b558
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 12
 /// @param j 0 <= j < 8
 /// @return 0 <= the result < 96
 static inline int strided_zipped_divide_apply(int i, int j) {
+  // 48*(j % 2) + 12*(i % 4) + 3*(j / 2) + i / 4
   return 12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2);
 }
 
@@ -22,6 +23,8 @@ typedef struct strided_zipped_divide_inv_result {
 /// @param flat 0 <= flat < 96
 /// @return 0 <= i < 12, 0 <= j < 8
 static inline strided_zipped_divide_inv_result strided_zipped_divide_inv(int flat) {
+  // i = 4*(flat % 3) + flat / 12 % 4
+  // j = 2*(flat / 3 % 4) + flat / 48
   const int flat_div_3 = flat / 3;
   const strided_zipped_divide_inv_result result = {
       4 * (flat % 3) + ((flat_div_3 >> 2) & 3),
@@ -30,6 +33,6 @@ static inline strided_zipped_divide_inv_result strided_zipped_divide_inv(int fla
   return result;
 }
 
-#elif LEGO_STRIDED_ZIPPED_DIVIDE_CL != 0x76596c79
+#elif LEGO_STRIDED_ZIPPED_DIVIDE_CL != 0x6b44b558
 #error two different units are named strided_zipped_divide; give name= to one of them
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_CL

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 3), (2, 4)), ((12, 1), (48, 3)))
 #ifndef LEGO_STRIDED_ZIPPED_DIVIDE_CUH
-#define LEGO_STRIDED_ZIPPED_DIVIDE_CUH 0x1cc9dd19
+#define LEGO_STRIDED_ZIPPED_DIVIDE_CUH 0x6ee41ee8
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 8
 /// @return 0 <= the result < 96
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int strided_zipped_divide_apply(int i, int j) noexcept {
+  // 48*(j % 2) + 12*(i % 4) + 3*(j / 2) + i / 4
   return 12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2);
 }
 
@@ -31,10 +32,12 @@ struct strided_zipped_divide_inv_result {
 /// @return 0 <= i < 12, 0 <= j < 8
 [[nodiscard]] LEGO_HOST_DEVICE constexpr strided_zipped_divide_inv_result strided_zipped_divide_inv(
     int flat) noexcept {
+  // i = 4*(flat % 3) + flat / 12 % 4
+  // j = 2*(flat / 3 % 4) + flat / 48
   const int flat_div_3 = flat / 3;
   return {4 * (flat % 3) + ((flat_div_3 >> 2) & 3), 2 * (flat_div_3 & 3) + (flat_div_3 >> 4)};
 }
 
-#elif LEGO_STRIDED_ZIPPED_DIVIDE_CUH != 0x1cc9dd19
+#elif LEGO_STRIDED_ZIPPED_DIVIDE_CUH != 0x6ee41ee8
 #error two different units are named strided_zipped_divide; give name= to one of them
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_CUH

@@ -14,6 +14,7 @@ contains
   !> @return 0 <= the result < 96
   elemental integer(int32) function strided_zipped_divide_apply(i, j)
     integer(int32), intent(in) :: i, j
+    ! 48*mod(j, 2) + 12*mod(i, 4) + 3*(j / 2) + i / 4
     strided_zipped_divide_apply = 12 * (4 * j + iand(i, 3_int32)) - 93 * shifta(j, 1) + shifta(i, 2)
   end function strided_zipped_divide_apply
 
@@ -24,6 +25,8 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
     integer(int32) :: flat_div_3
+    ! i = 4*mod(flat, 3) + mod(flat / 12, 4)
+    ! j = 2*mod(flat / 3, 4) + flat / 48
     flat_div_3 = flat / 3
     i = 4 * mod(flat, 3_int32) + iand(shifta(flat_div_3, 2), 3_int32)
     j = 2 * iand(flat_div_3, 3_int32) + shifta(flat_div_3, 4)

@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_STRIDED_ZIPPED_DIVIDE_GLSL
-#define LEGO_STRIDED_ZIPPED_DIVIDE_GLSL 0x175a910f
+#define LEGO_STRIDED_ZIPPED_DIVIDE_GLSL 0x54bab62f
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 12
 // 0 <= j < 8
 // Result: 0 <= the result < 96
 int stridedZippedDivideApply(int i, int j) {
+  // 48*(j % 2) + 12*(i % 4) + 3*(j / 2) + i / 4
   return 12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2);
 }
 
@@ -25,6 +26,8 @@ int stridedZippedDivideApply(ivec2 index) {
 // Result: 0 <= i < 12, 0 <= j < 8
 // Renamed: flat is flat_v here
 void stridedZippedDivideInv(int flat_v, out int i, out int j) {
+  // i = 4*(flat_v % 3) + flat_v / 12 % 4
+  // j = 2*(flat_v / 3 % 4) + flat_v / 48
   int flatDiv3 = flat_v / 3;
   i = 4 * (flat_v % 3) + ((flatDiv3 >> 2) & 3);
   j = 2 * (flatDiv3 & 3) + (flatDiv3 >> 4);
@@ -37,6 +40,6 @@ ivec2 stridedZippedDivideInv(int flat_v) {
   return result;
 }
 
-#elif LEGO_STRIDED_ZIPPED_DIVIDE_GLSL != 0x175a910f
+#elif LEGO_STRIDED_ZIPPED_DIVIDE_GLSL != 0x54bab62f
 #error two different units are named strided_zipped_divide; give name= to one of them
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_GLSL

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 3), (2, 4)), ((12, 1), (48, 3)))
 #ifndef LEGO_STRIDED_ZIPPED_DIVIDE_H
-#define LEGO_STRIDED_ZIPPED_DIVIDE_H 0x461379f8
+#define LEGO_STRIDED_ZIPPED_DIVIDE_H 0x1cf13c0e
 
 #include <stdint.h>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 8
 /// @return 0 <= the result < 96
 static inline int32_t strided_zipped_divide_apply(int32_t i, int32_t j) {
+  // 48*(j % 2) + 12*(i % 4) + 3*(j / 2) + i / 4
   return 12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2);
 }
 
@@ -24,6 +25,8 @@ typedef struct strided_zipped_divide_inv_result {
 /// @param flat 0 <= flat < 96
 /// @return 0 <= i < 12, 0 <= j < 8
 static inline strided_zipped_divide_inv_result strided_zipped_divide_inv(int32_t flat) {
+  // i = 4*(flat % 3) + flat / 12 % 4
+  // j = 2*(flat / 3 % 4) + flat / 48
   const int32_t flat_div_3 = flat / 3;
   const strided_zipped_divide_inv_result result = {
       4 * (flat % 3) + ((flat_div_3 >> 2) & 3),
@@ -32,6 +35,6 @@ static inline strided_zipped_divide_inv_result strided_zipped_divide_inv(int32_t
   return result;
 }
 
-#elif LEGO_STRIDED_ZIPPED_DIVIDE_H != 0x461379f8
+#elif LEGO_STRIDED_ZIPPED_DIVIDE_H != 0x1cf13c0e
 #error two different units are named strided_zipped_divide; give name= to one of them
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_H

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 3), (2, 4)), ((12, 1), (48, 3)))
 #ifndef LEGO_STRIDED_ZIPPED_DIVIDE_HPP
-#define LEGO_STRIDED_ZIPPED_DIVIDE_HPP 0x218e9f10
+#define LEGO_STRIDED_ZIPPED_DIVIDE_HPP 0x3d1a87c2
 
 #include <cstdint>
 
@@ -14,6 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 96
 [[nodiscard]] constexpr std::int32_t strided_zipped_divide_apply(
     std::int32_t i, std::int32_t j) noexcept {
+  // 48*(j % 2) + 12*(i % 4) + 3*(j / 2) + i / 4
   return 12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2);
 }
 
@@ -28,12 +29,14 @@ struct strided_zipped_divide_inv_result {
 /// @return 0 <= i < 12, 0 <= j < 8
 [[nodiscard]] constexpr strided_zipped_divide_inv_result strided_zipped_divide_inv(
     std::int32_t flat) noexcept {
+  // i = 4*(flat % 3) + flat / 12 % 4
+  // j = 2*(flat / 3 % 4) + flat / 48
   const std::int32_t flat_div_3 = flat / 3;
   return {4 * (flat % 3) + ((flat_div_3 >> 2) & 3), 2 * (flat_div_3 & 3) + (flat_div_3 >> 4)};
 }
 
 }  // namespace lego
 
-#elif LEGO_STRIDED_ZIPPED_DIVIDE_HPP != 0x218e9f10
+#elif LEGO_STRIDED_ZIPPED_DIVIDE_HPP != 0x3d1a87c2
 #error two different units are named strided_zipped_divide; give name= to one of them
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_HPP

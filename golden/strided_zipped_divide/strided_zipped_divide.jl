@@ -16,6 +16,7 @@ Physical position of the logical index (i, j).
 """
 @inline function strided_zipped_divide_apply(i::Ti,
     j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 48*(j % 2) + 12*(i % 4) + 3*div(j, 2) + div(i, 4)
     return Ti(12) * (Ti(4) * j + (i & Ti(3))) - Ti(93) * (j >> 1) + (i >> 2)
 end
 
@@ -32,6 +33,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 12, 0 <= j < 8`
 """
 @inline function strided_zipped_divide_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = 4*(flat % 3) + div(flat, 12) % 4
+    # j = 2*(div(flat, 3) % 4) + div(flat, 48)
     flat_div_3 = div(flat, Ti(3))
     return (Ti(4) * (flat % Ti(3)) + ((flat_div_3 >> 2) & Ti(3)),
         Ti(2) * (flat_div_3 & Ti(3)) + (flat_div_3 >> 4))

@@ -2,7 +2,7 @@
 //
 // Strided(((4, 3), (2, 4)), ((12, 1), (48, 3)))
 #ifndef LEGO_STRIDED_ZIPPED_DIVIDE_METAL
-#define LEGO_STRIDED_ZIPPED_DIVIDE_METAL 0x32ede0ae
+#define LEGO_STRIDED_ZIPPED_DIVIDE_METAL 0x29b9c1db
 
 #include <metal_stdlib>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 8
 /// @return 0 <= the result < 96
 static inline int stridedZippedDivideApply(int i, int j) {
+  // 48*(j % 2) + 12*(i % 4) + 3*(j / 2) + i / 4
   return 12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2);
 }
 
@@ -24,10 +25,12 @@ struct StridedZippedDivideInvResult {
 /// @param flat 0 <= flat < 96
 /// @return 0 <= i < 12, 0 <= j < 8
 static inline StridedZippedDivideInvResult stridedZippedDivideInv(int flat) {
+  // i = 4*(flat % 3) + flat / 12 % 4
+  // j = 2*(flat / 3 % 4) + flat / 48
   const int flatDiv3 = flat / 3;
   return {4 * (flat % 3) + ((flatDiv3 >> 2) & 3), 2 * (flatDiv3 & 3) + (flatDiv3 >> 4)};
 }
 
-#elif LEGO_STRIDED_ZIPPED_DIVIDE_METAL != 0x32ede0ae
+#elif LEGO_STRIDED_ZIPPED_DIVIDE_METAL != 0x29b9c1db
 #error two different units are named strided_zipped_divide; give name= to one of them
 #endif  // LEGO_STRIDED_ZIPPED_DIVIDE_METAL

@@ -12,6 +12,7 @@
  * @returns {number} 0 <= the result < 96
  */
 export function stridedZippedDivideApply(i, j) {
+  // 48*(j % 2) + 12*(i % 4) + 3*Math.floor(j / 2) + Math.floor(i / 4)
   return 12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2);
 }
 
@@ -22,6 +23,8 @@ export function stridedZippedDivideApply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 12, 0 <= j < 8
  */
 export function stridedZippedDivideInv(flat) {
+  // i = 4*(flat % 3) + Math.floor(flat / 12) % 4
+  // j = 2*(Math.floor(flat / 3) % 4) + Math.floor(flat / 48)
   const flatDiv3 = Math.trunc(flat / 3);
   return [4 * (flat % 3) + ((flatDiv3 >> 2) & 3), 2 * (flatDiv3 & 3) + (flatDiv3 >> 4)];
 }

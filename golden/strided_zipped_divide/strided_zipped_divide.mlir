@@ -7,6 +7,7 @@
 // 0 <= j < 8
 // Result: 0 <= the result < 96
 func.func @strided_zipped_divide_apply(%i: i32, %j: i32) -> i32 {
+  // 48*(j % 2) + 12*(i % 4) + 3*(j / 2) + i / 4
   %c4_i32 = arith.constant 4 : i32
   %c3_i32 = arith.constant 3 : i32
   %c12_i32 = arith.constant 12 : i32
@@ -29,6 +30,8 @@ func.func @strided_zipped_divide_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 96
 // Result: 0 <= i < 12, 0 <= j < 8
 func.func @strided_zipped_divide_inv(%flat: i32) -> (i32, i32) {
+  // i = 4*(flat % 3) + flat / 12 % 4
+  // j = 2*(flat / 3 % 4) + flat / 48
   %c3_i32 = arith.constant 3 : i32
   %c4_i32 = arith.constant 4 : i32
   %c2_i32 = arith.constant 2 : i32

@@ -15,6 +15,7 @@ def strided_zipped_divide_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 96
     """
+    # 48*(j % 2) + 12*(i % 4) + 3*(j // 2) + i // 4
     # 12*i modulo 47 is 12 times the remainder of i by 4, plus the quotient.
     return 12 * i % 47 + 48 * j % 93
 

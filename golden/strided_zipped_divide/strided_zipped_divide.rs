@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // 48*(j % 2) + 12*(i % 4) + 3*(j / 2) + i / 4
     12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2)
 }
 
@@ -24,6 +25,8 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = 4*(flat % 3) + flat / 12 % 4
+    // j = 2*(flat / 3 % 4) + flat / 48
     let flat_div_3 = flat / 3;
     (
         4 * (flat % 3) + ((flat_div_3 >> 2) & 3),

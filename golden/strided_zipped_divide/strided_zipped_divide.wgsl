@@ -9,6 +9,7 @@
 /// 0 <= j < 8
 /// Result: 0 <= the result < 96
 fn stridedZippedDivideApply(i: i32, j: i32) -> i32 {
+  // 48*(j % 2) + 12*(i % 4) + 3*(j / 2) + i / 4
   return 12 * (4 * j + (i & 3)) - 93 * (j >> 1u) + (i >> 2u);
 }
 
@@ -22,6 +23,8 @@ struct StridedZippedDivideInvResult {
 /// 0 <= flat < 96
 /// Result: 0 <= i < 12, 0 <= j < 8
 fn stridedZippedDivideInv(flat: i32) -> StridedZippedDivideInvResult {
+  // i = 4*(flat % 3) + flat / 12 % 4
+  // j = 2*(flat / 3 % 4) + flat / 48
   let flatDiv3 = flat / 3;
   return StridedZippedDivideInvResult(
       4 * (flat % 3) + ((flatDiv3 >> 2u) & 3), 2 * (flatDiv3 & 3) + (flatDiv3 >> 4u));

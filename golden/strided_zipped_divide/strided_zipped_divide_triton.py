@@ -19,6 +19,7 @@ def strided_zipped_divide_apply(i, j):
     Returns:
         0 <= the result < 96
     """
+    # 48*(j % 2) + 12*(i % 4) + 3*(j // 2) + i // 4
     return 12 * (4 * j + (i & 3)) - 93 * (j >> 1) + (i >> 2)
 
 
@@ -32,5 +33,7 @@ def strided_zipped_divide_inv(flat):
     Returns:
         0 <= i < 12, 0 <= j < 8
     """
+    # i = 4*(flat % 3) + flat // 12 % 4
+    # j = 2*(flat // 3 % 4) + flat // 48
     flat_div_3 = flat // 3
     return 4 * (flat % 3) + ((flat_div_3 >> 2) & 3), 2 * (flat_div_3 & 3) + (flat_div_3 >> 4)

@@ -2,7 +2,7 @@
 //
 // GroupBy([64, 64]).OrderBy(GenP([64, 64], swizzle, swizzle_inv))
 #ifndef LEGO_SWIZZLE_64X64_CUH
-#define LEGO_SWIZZLE_64X64_CUH 0x69dddc13
+#define LEGO_SWIZZLE_64X64_CUH 0x41549560
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 4096
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int swizzle_64x64_apply(int i, int j) noexcept {
+  // 64*i + 8*((i / 2 % 4) ^ (j / 8)) + j % 8
   return 64 * i + (((i << 2) & 0x18) ^ j);
 }
 
@@ -31,9 +32,11 @@ struct swizzle_64x64_inv_result {
 /// @return 0 <= i < 64, 0 <= j < 64
 [[nodiscard]] LEGO_HOST_DEVICE constexpr swizzle_64x64_inv_result swizzle_64x64_inv(
     int flat) noexcept {
+  // i = flat / 64
+  // j = 8*((flat / 128 % 4) ^ (flat / 8 % 8)) + flat % 8
   return {flat >> 6, (flat & 63) ^ ((flat >> 4) & 0x18)};
 }
 
-#elif LEGO_SWIZZLE_64X64_CUH != 0x69dddc13
+#elif LEGO_SWIZZLE_64X64_CUH != 0x41549560
 #error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_CUH

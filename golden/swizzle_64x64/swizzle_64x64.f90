@@ -14,6 +14,7 @@ contains
   !> @return 0 <= the result < 4096
   elemental integer(int32) function swizzle_64x64_apply(i, j)
     integer(int32), intent(in) :: i, j
+    ! 64*i + 8*ieor(mod(i / 2, 4), j / 8) + mod(j, 8)
     swizzle_64x64_apply = 64 * i + ieor(iand(shiftl(i, 2), 24_int32), j)
   end function swizzle_64x64_apply
 
@@ -23,6 +24,8 @@ contains
   elemental subroutine swizzle_64x64_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
+    ! i = flat / 64
+    ! j = 8*ieor(mod(flat / 128, 4), mod(flat / 8, 8)) + mod(flat, 8)
     i = shifta(flat, 6)
     j = ieor(iand(flat, 63_int32), iand(shifta(flat, 4), 24_int32))
   end subroutine swizzle_64x64_inv

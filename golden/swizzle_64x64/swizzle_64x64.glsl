@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_SWIZZLE_64X64_GLSL
-#define LEGO_SWIZZLE_64X64_GLSL 0x443730a9
+#define LEGO_SWIZZLE_64X64_GLSL 0x3f14aa40
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 64
 // 0 <= j < 64
 // Result: 0 <= the result < 4096
 int swizzle64x64Apply(int i, int j) {
+  // 64*i + 8*((i / 2 % 4) ^ (j / 8)) + j % 8
   return 64 * i + (((i << 2) & 0x18) ^ j);
 }
 
@@ -25,6 +26,8 @@ int swizzle64x64Apply(ivec2 index) {
 // Result: 0 <= i < 64, 0 <= j < 64
 // Renamed: flat is flat_v here
 void swizzle64x64Inv(int flat_v, out int i, out int j) {
+  // i = flat_v / 64
+  // j = 8*((flat_v / 128 % 4) ^ (flat_v / 8 % 8)) + flat_v % 8
   i = flat_v >> 6;
   j = (flat_v & 63) ^ ((flat_v >> 4) & 0x18);
 }
@@ -36,6 +39,6 @@ ivec2 swizzle64x64Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_SWIZZLE_64X64_GLSL != 0x443730a9
+#elif LEGO_SWIZZLE_64X64_GLSL != 0x3f14aa40
 #error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([64, 64]).OrderBy(GenP([64, 64], swizzle, swizzle_inv))
 #ifndef LEGO_SWIZZLE_64X64_H
-#define LEGO_SWIZZLE_64X64_H 0x7ea2e522
+#define LEGO_SWIZZLE_64X64_H 0x13d07e9f
 
 #include <stdint.h>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 4096
 static inline int32_t swizzle_64x64_apply(int32_t i, int32_t j) {
+  // 64*i + 8*((i / 2 % 4) ^ (j / 8)) + j % 8
   return 64 * i + (((i << 2) & 0x18) ^ j);
 }
 
@@ -24,10 +25,12 @@ typedef struct swizzle_64x64_inv_result {
 /// @param flat 0 <= flat < 4096
 /// @return 0 <= i < 64, 0 <= j < 64
 static inline swizzle_64x64_inv_result swizzle_64x64_inv(int32_t flat) {
+  // i = flat / 64
+  // j = 8*((flat / 128 % 4) ^ (flat / 8 % 8)) + flat % 8
   const swizzle_64x64_inv_result result = {flat >> 6, (flat & 63) ^ ((flat >> 4) & 0x18)};
   return result;
 }
 
-#elif LEGO_SWIZZLE_64X64_H != 0x7ea2e522
+#elif LEGO_SWIZZLE_64X64_H != 0x13d07e9f
 #error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([64, 64]).OrderBy(GenP([64, 64], swizzle, swizzle_inv))
 #ifndef LEGO_SWIZZLE_64X64_HPP
-#define LEGO_SWIZZLE_64X64_HPP 0x42d60a2e
+#define LEGO_SWIZZLE_64X64_HPP 0x5a63dd93
 
 #include <cstdint>
 
@@ -13,6 +13,7 @@ namespace lego {
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 4096
 [[nodiscard]] constexpr std::int32_t swizzle_64x64_apply(std::int32_t i, std::int32_t j) noexcept {
+  // 64*i + 8*((i / 2 % 4) ^ (j / 8)) + j % 8
   return 64 * i + (((i << 2) & 0x18) ^ j);
 }
 
@@ -26,11 +27,13 @@ struct swizzle_64x64_inv_result {
 /// @param flat 0 <= flat < 4096
 /// @return 0 <= i < 64, 0 <= j < 64
 [[nodiscard]] constexpr swizzle_64x64_inv_result swizzle_64x64_inv(std::int32_t flat) noexcept {
+  // i = flat / 64
+  // j = 8*((flat / 128 % 4) ^ (flat / 8 % 8)) + flat % 8
   return {flat >> 6, (flat & 63) ^ ((flat >> 4) & 0x18)};
 }
 
 }  // namespace lego
 
-#elif LEGO_SWIZZLE_64X64_HPP != 0x42d60a2e
+#elif LEGO_SWIZZLE_64X64_HPP != 0x5a63dd93
 #error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_HPP

@@ -15,6 +15,7 @@ Physical position of the logical index (i, j).
 - Result: `0 <= the result < 4096`
 """
 @inline function swizzle_64x64_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 64*i + 8*xor(div(i, 2) % 4, div(j, 8)) + j % 8
     return Ti(64) * i + xor((i << 2) & Ti(24), j)
 end
 
@@ -29,6 +30,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 64, 0 <= j < 64`
 """
 @inline function swizzle_64x64_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = div(flat, 64)
+    # j = 8*xor(div(flat, 128) % 4, div(flat, 8) % 8) + flat % 8
     return (flat >> 6, xor(flat & Ti(63), (flat >> 4) & Ti(24)))
 end
 

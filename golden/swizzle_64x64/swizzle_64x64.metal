@@ -2,7 +2,7 @@
 //
 // GroupBy([64, 64]).OrderBy(GenP([64, 64], swizzle, swizzle_inv))
 #ifndef LEGO_SWIZZLE_64X64_METAL
-#define LEGO_SWIZZLE_64X64_METAL 0x3ed73ec3
+#define LEGO_SWIZZLE_64X64_METAL 0x0c86f11d
 
 #include <metal_stdlib>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 64
 /// @return 0 <= the result < 4096
 static inline int swizzle64x64Apply(int i, int j) {
+  // 64*i + 8*((i / 2 % 4) ^ (j / 8)) + j % 8
   return 64 * i + (((i << 2) & 0x18) ^ j);
 }
 
@@ -24,9 +25,11 @@ struct Swizzle64x64InvResult {
 /// @param flat 0 <= flat < 4096
 /// @return 0 <= i < 64, 0 <= j < 64
 static inline Swizzle64x64InvResult swizzle64x64Inv(int flat) {
+  // i = flat / 64
+  // j = 8*((flat / 128 % 4) ^ (flat / 8 % 8)) + flat % 8
   return {flat >> 6, (flat & 63) ^ ((flat >> 4) & 0x18)};
 }
 
-#elif LEGO_SWIZZLE_64X64_METAL != 0x3ed73ec3
+#elif LEGO_SWIZZLE_64X64_METAL != 0x0c86f11d
 #error two different units are named swizzle_64x64; give name= to one of them
 #endif  // LEGO_SWIZZLE_64X64_METAL

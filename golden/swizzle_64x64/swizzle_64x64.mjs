@@ -10,6 +10,7 @@
  * @returns {number} 0 <= the result < 4096
  */
 export function swizzle64x64Apply(i, j) {
+  // 64*i + 8*((Math.floor(i / 2) % 4) ^ Math.floor(j / 8)) + j % 8
   return 64 * i + (((i << 2) & 0x18) ^ j);
 }
 
@@ -20,5 +21,7 @@ export function swizzle64x64Apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 64, 0 <= j < 64
  */
 export function swizzle64x64Inv(flat) {
+  // i = Math.floor(flat / 64)
+  // j = 8*((Math.floor(flat / 128) % 4) ^ (Math.floor(flat / 8) % 8)) + flat % 8
   return [flat >> 6, (flat & 63) ^ ((flat >> 4) & 0x18)];
 }

@@ -7,6 +7,7 @@
 // 0 <= j < 64
 // Result: 0 <= the result < 4096
 func.func @swizzle_64x64_apply(%i: i32, %j: i32) -> i32 {
+  // 64*i + 8*((i / 2 % 4) ^ (j / 8)) + j % 8
   %c64_i32 = arith.constant 64 : i32
   %c2_i32 = arith.constant 2 : i32
   %c24_i32 = arith.constant 24 : i32
@@ -22,6 +23,8 @@ func.func @swizzle_64x64_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 4096
 // Result: 0 <= i < 64, 0 <= j < 64
 func.func @swizzle_64x64_inv(%flat: i32) -> (i32, i32) {
+  // i = flat / 64
+  // j = 8*((flat / 128 % 4) ^ (flat / 8 % 8)) + flat % 8
   %c6_i32 = arith.constant 6 : i32
   %c63_i32 = arith.constant 63 : i32
   %c4_i32 = arith.constant 4 : i32

@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // 64*i + 8*((i / 2 % 4) ^ (j / 8)) + j % 8
     64 * i + (((i << 2) & 0x18) ^ j)
 }
 
@@ -24,5 +25,7 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = flat / 64
+    // j = 8*((flat / 128 % 4) ^ (flat / 8 % 8)) + flat % 8
     (flat >> 6, (flat & 0x3f) ^ ((flat >> 4) & 0x18))
 }

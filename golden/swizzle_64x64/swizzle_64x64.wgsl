@@ -9,6 +9,7 @@
 /// 0 <= j < 64
 /// Result: 0 <= the result < 4096
 fn swizzle64x64Apply(i: i32, j: i32) -> i32 {
+  // 64*i + 8*((i / 2 % 4) ^ (j / 8)) + j % 8
   return 64 * i + (((i << 2u) & 0x18) ^ j);
 }
 
@@ -22,5 +23,7 @@ struct Swizzle64x64InvResult {
 /// 0 <= flat < 4096
 /// Result: 0 <= i < 64, 0 <= j < 64
 fn swizzle64x64Inv(flat: i32) -> Swizzle64x64InvResult {
+  // i = flat / 64
+  // j = 8*((flat / 128 % 4) ^ (flat / 8 % 8)) + flat % 8
   return Swizzle64x64InvResult(flat >> 6u, (flat & 63) ^ ((flat >> 4u) & 0x18));
 }

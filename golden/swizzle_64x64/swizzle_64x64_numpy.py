@@ -17,6 +17,7 @@ def swizzle_64x64_apply(i, j):
     Returns:
         0 <= the result < 4096
     """
+    # 64*i + 8*(i // 2 % 4 ^ j // 8) + j % 8
     return 64 * i + (((i << 2) & 0x18) ^ j)
 
 
@@ -29,4 +30,6 @@ def swizzle_64x64_inv(flat):
     Returns:
         0 <= i < 64, 0 <= j < 64
     """
+    # i = flat // 64
+    # j = 8*(flat // 128 % 4 ^ flat // 8 % 8) + flat % 8
     return flat >> 6, (flat & 63) ^ ((flat >> 4) & 0x18)

@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Row(12, 20))
 #ifndef LEGO_TABLE1_ROW1_12X20_CL
-#define LEGO_TABLE1_ROW1_12X20_CL 0x52ce4c29
+#define LEGO_TABLE1_ROW1_12X20_CL 0x2345ef84
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param i 0 <= i < 4
@@ -11,6 +11,7 @@
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 240
 static inline int table1_row1_12x20_apply(int i, int j, int k, int l) {
+  // 60*i + 20*k + 5*j + l
   return 60 * i + 5 * (4 * k + j) + l;
 }
 
@@ -26,6 +27,8 @@ typedef struct table1_row1_12x20_inv_result {
 /// @param flat 0 <= flat < 240
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 static inline table1_row1_12x20_inv_result table1_row1_12x20_inv(int flat) {
+  // j = flat / 5 % 4
+  // k = flat / 20 % 3
   const int flat_div_60 = flat / 60;
   const int flat_div_5 = flat / 5;
   const table1_row1_12x20_inv_result result = {
@@ -37,6 +40,6 @@ static inline table1_row1_12x20_inv_result table1_row1_12x20_inv(int flat) {
   return result;
 }
 
-#elif LEGO_TABLE1_ROW1_12X20_CL != 0x52ce4c29
+#elif LEGO_TABLE1_ROW1_12X20_CL != 0x2345ef84
 #error two different units are named table1_row1_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_12X20_CL

@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Row(12, 20))
 #ifndef LEGO_TABLE1_ROW1_12X20_CUH
-#define LEGO_TABLE1_ROW1_12X20_CUH 0x53950f08
+#define LEGO_TABLE1_ROW1_12X20_CUH 0x7c95dbab
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -20,6 +20,7 @@
 /// @return 0 <= the result < 240
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int table1_row1_12x20_apply(
     int i, int j, int k, int l) noexcept {
+  // 60*i + 20*k + 5*j + l
   return 60 * i + 5 * (4 * k + j) + l;
 }
 
@@ -36,11 +37,13 @@ struct table1_row1_12x20_inv_result {
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 [[nodiscard]] LEGO_HOST_DEVICE constexpr table1_row1_12x20_inv_result table1_row1_12x20_inv(
     int flat) noexcept {
+  // j = flat / 5 % 4
+  // k = flat / 20 % 3
   const int flat_div_60 = flat / 60;
   const int flat_div_5 = flat / 5;
   return {flat_div_60, flat_div_5 & 3, (flat_div_5 >> 2) - 3 * flat_div_60, flat % 5};
 }
 
-#elif LEGO_TABLE1_ROW1_12X20_CUH != 0x53950f08
+#elif LEGO_TABLE1_ROW1_12X20_CUH != 0x7c95dbab
 #error two different units are named table1_row1_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_12X20_CUH

@@ -16,6 +16,7 @@ contains
   !> @return 0 <= the result < 240
   elemental integer(int32) function table1_row1_12x20_apply(i, j, k, l)
     integer(int32), intent(in) :: i, j, k, l
+    ! 60*i + 20*k + 5*j + l
     table1_row1_12x20_apply = 60 * i + 5 * (4 * k + j) + l
   end function table1_row1_12x20_apply
 
@@ -26,6 +27,8 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
     integer(int32) :: flat_div_60, flat_div_5
+    ! j = mod(flat / 5, 4)
+    ! k = mod(flat / 20, 3)
     flat_div_60 = flat / 60
     flat_div_5 = flat / 5
     i = flat_div_60

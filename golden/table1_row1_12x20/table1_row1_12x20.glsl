@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TABLE1_ROW1_12X20_GLSL
-#define LEGO_TABLE1_ROW1_12X20_GLSL 0x6dc0892b
+#define LEGO_TABLE1_ROW1_12X20_GLSL 0x581c1d87
 
 // Physical position of the logical index (i, j, k, l).
 // 0 <= i < 4
@@ -14,6 +14,7 @@
 // 0 <= l < 5
 // Result: 0 <= the result < 240
 int table1Row112x20Apply(int i, int j, int k, int l) {
+  // 60*i + 20*k + 5*j + l
   return 60 * i + 5 * (4 * k + j) + l;
 }
 
@@ -27,6 +28,8 @@ int table1Row112x20Apply(ivec4 index) {
 // Result: 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 // Renamed: flat is flat_v here
 void table1Row112x20Inv(int flat_v, out int i, out int j, out int k, out int l) {
+  // j = flat_v / 5 % 4
+  // k = flat_v / 20 % 3
   int flatDiv60 = flat_v / 60;
   int flatDiv5 = flat_v / 5;
   i = flatDiv60;
@@ -42,6 +45,6 @@ ivec4 table1Row112x20Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_TABLE1_ROW1_12X20_GLSL != 0x6dc0892b
+#elif LEGO_TABLE1_ROW1_12X20_GLSL != 0x581c1d87
 #error two different units are named table1_row1_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_12X20_GLSL

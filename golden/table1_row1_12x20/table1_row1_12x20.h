@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Row(12, 20))
 #ifndef LEGO_TABLE1_ROW1_12X20_H
-#define LEGO_TABLE1_ROW1_12X20_H 0x2e8e89fa
+#define LEGO_TABLE1_ROW1_12X20_H 0x3443035a
 
 #include <stdint.h>
 
@@ -13,6 +13,7 @@
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 240
 static inline int32_t table1_row1_12x20_apply(int32_t i, int32_t j, int32_t k, int32_t l) {
+  // 60*i + 20*k + 5*j + l
   return 60 * i + 5 * (4 * k + j) + l;
 }
 
@@ -28,6 +29,8 @@ typedef struct table1_row1_12x20_inv_result {
 /// @param flat 0 <= flat < 240
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 static inline table1_row1_12x20_inv_result table1_row1_12x20_inv(int32_t flat) {
+  // j = flat / 5 % 4
+  // k = flat / 20 % 3
   const int32_t flat_div_60 = flat / 60;
   const int32_t flat_div_5 = flat / 5;
   const table1_row1_12x20_inv_result result = {
@@ -39,6 +42,6 @@ static inline table1_row1_12x20_inv_result table1_row1_12x20_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_TABLE1_ROW1_12X20_H != 0x2e8e89fa
+#elif LEGO_TABLE1_ROW1_12X20_H != 0x3443035a
 #error two different units are named table1_row1_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_12X20_H

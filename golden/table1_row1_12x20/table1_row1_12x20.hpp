@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Row(12, 20))
 #ifndef LEGO_TABLE1_ROW1_12X20_HPP
-#define LEGO_TABLE1_ROW1_12X20_HPP 0x20d752c2
+#define LEGO_TABLE1_ROW1_12X20_HPP 0x7de5eb4a
 
 #include <cstdint>
 
@@ -16,6 +16,7 @@ namespace lego {
 /// @return 0 <= the result < 240
 [[nodiscard]] constexpr std::int32_t table1_row1_12x20_apply(
     std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l) noexcept {
+  // 60*i + 20*k + 5*j + l
   return 60 * i + 5 * (4 * k + j) + l;
 }
 
@@ -32,6 +33,8 @@ struct table1_row1_12x20_inv_result {
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 [[nodiscard]] constexpr table1_row1_12x20_inv_result table1_row1_12x20_inv(
     std::int32_t flat) noexcept {
+  // j = flat / 5 % 4
+  // k = flat / 20 % 3
   const std::int32_t flat_div_60 = flat / 60;
   const std::int32_t flat_div_5 = flat / 5;
   return {flat_div_60, flat_div_5 & 3, (flat_div_5 >> 2) - 3 * flat_div_60, flat % 5};
@@ -39,6 +42,6 @@ struct table1_row1_12x20_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_TABLE1_ROW1_12X20_HPP != 0x20d752c2
+#elif LEGO_TABLE1_ROW1_12X20_HPP != 0x7de5eb4a
 #error two different units are named table1_row1_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_12X20_HPP

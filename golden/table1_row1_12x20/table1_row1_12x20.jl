@@ -18,6 +18,7 @@ Physical position of the logical index (i, j, k, l).
 """
 @inline function table1_row1_12x20_apply(i::Ti, j::Ti, k::Ti,
     l::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 60*i + 20*k + 5*j + l
     return Ti(60) * i + Ti(5) * (Ti(4) * k + j) + l
 end
 
@@ -34,6 +35,8 @@ Logical index (i, j, k, l) of a physical position.
 - Result: `0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5`
 """
 @inline function table1_row1_12x20_inv(flat::Ti)::NTuple{4, Ti} where {Ti<:Union{Int32, Int64}}
+    # j = div(flat, 5) % 4
+    # k = div(flat, 20) % 3
     flat_div_60 = div(flat, Ti(60))
     flat_div_5 = div(flat, Ti(5))
     return (flat_div_60, flat_div_5 & Ti(3), (flat_div_5 >> 2) - Ti(3) * flat_div_60,

@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Row(12, 20))
 #ifndef LEGO_TABLE1_ROW1_12X20_METAL
-#define LEGO_TABLE1_ROW1_12X20_METAL 0x4d9ebee0
+#define LEGO_TABLE1_ROW1_12X20_METAL 0x57774970
 
 #include <metal_stdlib>
 
@@ -13,6 +13,7 @@
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 240
 static inline int table1Row112x20Apply(int i, int j, int k, int l) {
+  // 60*i + 20*k + 5*j + l
   return 60 * i + 5 * (4 * k + j) + l;
 }
 
@@ -28,11 +29,13 @@ struct Table1Row112x20InvResult {
 /// @param flat 0 <= flat < 240
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 static inline Table1Row112x20InvResult table1Row112x20Inv(int flat) {
+  // j = flat / 5 % 4
+  // k = flat / 20 % 3
   const int flatDiv60 = flat / 60;
   const int flatDiv5 = flat / 5;
   return {flatDiv60, flatDiv5 & 3, (flatDiv5 >> 2) - 3 * flatDiv60, flat % 5};
 }
 
-#elif LEGO_TABLE1_ROW1_12X20_METAL != 0x4d9ebee0
+#elif LEGO_TABLE1_ROW1_12X20_METAL != 0x57774970
 #error two different units are named table1_row1_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_12X20_METAL

@@ -14,6 +14,7 @@
  * @returns {number} 0 <= the result < 240
  */
 export function table1Row112x20Apply(i, j, k, l) {
+  // 60*i + 20*k + 5*j + l
   return 60 * i + 5 * (4 * k + j) + l;
 }
 
@@ -24,6 +25,8 @@ export function table1Row112x20Apply(i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
  */
 export function table1Row112x20Inv(flat) {
+  // j = Math.floor(flat / 5) % 4
+  // k = Math.floor(flat / 20) % 3
   const flatDiv60 = Math.trunc(flat / 60);
   const flatDiv5 = Math.trunc(flat / 5);
   return [flatDiv60, flatDiv5 & 3, (flatDiv5 >> 2) - 3 * flatDiv60, flat % 5];

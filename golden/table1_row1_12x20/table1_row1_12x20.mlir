@@ -9,6 +9,7 @@
 // 0 <= l < 5
 // Result: 0 <= the result < 240
 func.func @table1_row1_12x20_apply(%i: i32, %j: i32, %k: i32, %l: i32) -> i32 {
+  // 60*i + 20*k + 5*j + l
   %c60_i32 = arith.constant 60 : i32
   %c4_i32 = arith.constant 4 : i32
   %c5_i32 = arith.constant 5 : i32
@@ -25,6 +26,8 @@ func.func @table1_row1_12x20_apply(%i: i32, %j: i32, %k: i32, %l: i32) -> i32 {
 // 0 <= flat < 240
 // Result: 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 func.func @table1_row1_12x20_inv(%flat: i32) -> (i32, i32, i32, i32) {
+  // j = flat / 5 % 4
+  // k = flat / 20 % 3
   %c60_i32 = arith.constant 60 : i32
   %c5_i32 = arith.constant 5 : i32
   %c3_i32 = arith.constant 3 : i32

@@ -14,6 +14,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+    // 60*i + 20*k + 5*j + l
     60 * i + 5 * (4 * k + j) + l
 }
 
@@ -26,6 +27,8 @@ pub const fn apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32, i32, i32) {
+    // j = flat / 5 % 4
+    // k = flat / 20 % 3
     let flat_div_60 = flat / 60;
     let flat_div_5 = flat / 5;
     (

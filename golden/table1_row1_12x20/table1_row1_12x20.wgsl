@@ -11,6 +11,7 @@
 /// 0 <= l < 5
 /// Result: 0 <= the result < 240
 fn table1Row112x20Apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+  // 60*i + 20*k + 5*j + l
   return 60 * i + 5 * (4 * k + j) + l;
 }
 
@@ -26,6 +27,8 @@ struct Table1Row112x20InvResult {
 /// 0 <= flat < 240
 /// Result: 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 fn table1Row112x20Inv(flat: i32) -> Table1Row112x20InvResult {
+  // j = flat / 5 % 4
+  // k = flat / 20 % 3
   let flatDiv60 = flat / 60;
   let flatDiv5 = flat / 5;
   return Table1Row112x20InvResult(

@@ -21,6 +21,7 @@ def table1_row1_12x20_apply(i, j, k, l):
     Returns:
         0 <= the result < 240
     """
+    # 60*i + 20*k + 5*j + l
     return 60 * i + 5 * (4 * k + j) + l
 
 
@@ -34,6 +35,8 @@ def table1_row1_12x20_inv(flat):
     Returns:
         0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
     """
+    # j = flat // 5 % 4
+    # k = flat // 20 % 3
     flat_div_60 = flat // 60
     flat_div_5 = flat // 5
     return flat_div_60, flat_div_5 & 3, (flat_div_5 >> 2) - 3 * flat_div_60, flat % 5

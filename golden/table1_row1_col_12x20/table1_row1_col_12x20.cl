@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Col(12, 20))
 #ifndef LEGO_TABLE1_ROW1_COL_12X20_CL
-#define LEGO_TABLE1_ROW1_COL_12X20_CL 0x5aa5912b
+#define LEGO_TABLE1_ROW1_COL_12X20_CL 0x515a268d
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param i 0 <= i < 4
@@ -11,6 +11,7 @@
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 240
 static inline int table1_row1_col_12x20_apply(int i, int j, int k, int l) {
+  // 60*j + 12*l + 3*i + k
   return 60 * j + 3 * (4 * l + i) + k;
 }
 
@@ -26,6 +27,8 @@ typedef struct table1_row1_col_12x20_inv_result {
 /// @param flat 0 <= flat < 240
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 static inline table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(int flat) {
+  // i = flat / 3 % 4
+  // l = flat / 12 % 5
   const int flat_div_3 = flat / 3;
   const int flat_div_60 = flat / 60;
   const table1_row1_col_12x20_inv_result result = {
@@ -37,6 +40,6 @@ static inline table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(int fla
   return result;
 }
 
-#elif LEGO_TABLE1_ROW1_COL_12X20_CL != 0x5aa5912b
+#elif LEGO_TABLE1_ROW1_COL_12X20_CL != 0x515a268d
 #error two different units are named table1_row1_col_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_COL_12X20_CL

@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Col(12, 20))
 #ifndef LEGO_TABLE1_ROW1_COL_12X20_CUH
-#define LEGO_TABLE1_ROW1_COL_12X20_CUH 0x5b9717f4
+#define LEGO_TABLE1_ROW1_COL_12X20_CUH 0x023b8403
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -20,6 +20,7 @@
 /// @return 0 <= the result < 240
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int table1_row1_col_12x20_apply(
     int i, int j, int k, int l) noexcept {
+  // 60*j + 12*l + 3*i + k
   return 60 * j + 3 * (4 * l + i) + k;
 }
 
@@ -36,11 +37,13 @@ struct table1_row1_col_12x20_inv_result {
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 [[nodiscard]] LEGO_HOST_DEVICE constexpr table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(
     int flat) noexcept {
+  // i = flat / 3 % 4
+  // l = flat / 12 % 5
   const int flat_div_3 = flat / 3;
   const int flat_div_60 = flat / 60;
   return {flat_div_3 & 3, flat_div_60, flat % 3, (flat_div_3 >> 2) - 5 * flat_div_60};
 }
 
-#elif LEGO_TABLE1_ROW1_COL_12X20_CUH != 0x5b9717f4
+#elif LEGO_TABLE1_ROW1_COL_12X20_CUH != 0x023b8403
 #error two different units are named table1_row1_col_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_COL_12X20_CUH

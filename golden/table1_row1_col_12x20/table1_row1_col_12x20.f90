@@ -16,6 +16,7 @@ contains
   !> @return 0 <= the result < 240
   elemental integer(int32) function table1_row1_col_12x20_apply(i, j, k, l)
     integer(int32), intent(in) :: i, j, k, l
+    ! 60*j + 12*l + 3*i + k
     table1_row1_col_12x20_apply = 60 * j + 3 * (4 * l + i) + k
   end function table1_row1_col_12x20_apply
 
@@ -26,6 +27,8 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
     integer(int32) :: flat_div_3, flat_div_60
+    ! i = mod(flat / 3, 4)
+    ! l = mod(flat / 12, 5)
     flat_div_3 = flat / 3
     flat_div_60 = flat / 60
     i = iand(flat_div_3, 3_int32)

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TABLE1_ROW1_COL_12X20_GLSL
-#define LEGO_TABLE1_ROW1_COL_12X20_GLSL 0x59ce868e
+#define LEGO_TABLE1_ROW1_COL_12X20_GLSL 0x2613fbb4
 
 // Physical position of the logical index (i, j, k, l).
 // 0 <= i < 4
@@ -14,6 +14,7 @@
 // 0 <= l < 5
 // Result: 0 <= the result < 240
 int table1Row1Col12x20Apply(int i, int j, int k, int l) {
+  // 60*j + 12*l + 3*i + k
   return 60 * j + 3 * (4 * l + i) + k;
 }
 
@@ -27,6 +28,8 @@ int table1Row1Col12x20Apply(ivec4 index) {
 // Result: 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 // Renamed: flat is flat_v here
 void table1Row1Col12x20Inv(int flat_v, out int i, out int j, out int k, out int l) {
+  // i = flat_v / 3 % 4
+  // l = flat_v / 12 % 5
   int flatDiv3 = flat_v / 3;
   int flatDiv60 = flat_v / 60;
   i = flatDiv3 & 3;
@@ -42,6 +45,6 @@ ivec4 table1Row1Col12x20Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_TABLE1_ROW1_COL_12X20_GLSL != 0x59ce868e
+#elif LEGO_TABLE1_ROW1_COL_12X20_GLSL != 0x2613fbb4
 #error two different units are named table1_row1_col_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_COL_12X20_GLSL

@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Col(12, 20))
 #ifndef LEGO_TABLE1_ROW1_COL_12X20_H
-#define LEGO_TABLE1_ROW1_COL_12X20_H 0x43165eb5
+#define LEGO_TABLE1_ROW1_COL_12X20_H 0x37406878
 
 #include <stdint.h>
 
@@ -13,6 +13,7 @@
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 240
 static inline int32_t table1_row1_col_12x20_apply(int32_t i, int32_t j, int32_t k, int32_t l) {
+  // 60*j + 12*l + 3*i + k
   return 60 * j + 3 * (4 * l + i) + k;
 }
 
@@ -28,6 +29,8 @@ typedef struct table1_row1_col_12x20_inv_result {
 /// @param flat 0 <= flat < 240
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 static inline table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(int32_t flat) {
+  // i = flat / 3 % 4
+  // l = flat / 12 % 5
   const int32_t flat_div_3 = flat / 3;
   const int32_t flat_div_60 = flat / 60;
   const table1_row1_col_12x20_inv_result result = {
@@ -39,6 +42,6 @@ static inline table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(int32_t
   return result;
 }
 
-#elif LEGO_TABLE1_ROW1_COL_12X20_H != 0x43165eb5
+#elif LEGO_TABLE1_ROW1_COL_12X20_H != 0x37406878
 #error two different units are named table1_row1_col_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_COL_12X20_H

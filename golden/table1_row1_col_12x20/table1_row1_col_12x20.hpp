@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Col(12, 20))
 #ifndef LEGO_TABLE1_ROW1_COL_12X20_HPP
-#define LEGO_TABLE1_ROW1_COL_12X20_HPP 0x2b6ff9b3
+#define LEGO_TABLE1_ROW1_COL_12X20_HPP 0x047bba45
 
 #include <cstdint>
 
@@ -16,6 +16,7 @@ namespace lego {
 /// @return 0 <= the result < 240
 [[nodiscard]] constexpr std::int32_t table1_row1_col_12x20_apply(
     std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l) noexcept {
+  // 60*j + 12*l + 3*i + k
   return 60 * j + 3 * (4 * l + i) + k;
 }
 
@@ -32,6 +33,8 @@ struct table1_row1_col_12x20_inv_result {
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 [[nodiscard]] constexpr table1_row1_col_12x20_inv_result table1_row1_col_12x20_inv(
     std::int32_t flat) noexcept {
+  // i = flat / 3 % 4
+  // l = flat / 12 % 5
   const std::int32_t flat_div_3 = flat / 3;
   const std::int32_t flat_div_60 = flat / 60;
   return {flat_div_3 & 3, flat_div_60, flat % 3, (flat_div_3 >> 2) - 5 * flat_div_60};
@@ -39,6 +42,6 @@ struct table1_row1_col_12x20_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_TABLE1_ROW1_COL_12X20_HPP != 0x2b6ff9b3
+#elif LEGO_TABLE1_ROW1_COL_12X20_HPP != 0x047bba45
 #error two different units are named table1_row1_col_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_COL_12X20_HPP

@@ -18,6 +18,7 @@ Physical position of the logical index (i, j, k, l).
 """
 @inline function table1_row1_col_12x20_apply(i::Ti, j::Ti, k::Ti,
     l::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 60*j + 12*l + 3*i + k
     return Ti(60) * j + Ti(3) * (Ti(4) * l + i) + k
 end
 
@@ -34,6 +35,8 @@ Logical index (i, j, k, l) of a physical position.
 - Result: `0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5`
 """
 @inline function table1_row1_col_12x20_inv(flat::Ti)::NTuple{4, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = div(flat, 3) % 4
+    # l = div(flat, 12) % 5
     flat_div_3 = div(flat, Ti(3))
     flat_div_60 = div(flat, Ti(60))
     return (flat_div_3 & Ti(3), flat_div_60, flat % Ti(3),

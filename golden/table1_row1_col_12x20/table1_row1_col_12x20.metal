@@ -2,7 +2,7 @@
 //
 // TileBy([4, 4], [3, 5]).OrderBy(Col(12, 20))
 #ifndef LEGO_TABLE1_ROW1_COL_12X20_METAL
-#define LEGO_TABLE1_ROW1_COL_12X20_METAL 0x45eb2da3
+#define LEGO_TABLE1_ROW1_COL_12X20_METAL 0x5f7e1564
 
 #include <metal_stdlib>
 
@@ -13,6 +13,7 @@
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 240
 static inline int table1Row1Col12x20Apply(int i, int j, int k, int l) {
+  // 60*j + 12*l + 3*i + k
   return 60 * j + 3 * (4 * l + i) + k;
 }
 
@@ -28,11 +29,13 @@ struct Table1Row1Col12x20InvResult {
 /// @param flat 0 <= flat < 240
 /// @return 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 static inline Table1Row1Col12x20InvResult table1Row1Col12x20Inv(int flat) {
+  // i = flat / 3 % 4
+  // l = flat / 12 % 5
   const int flatDiv3 = flat / 3;
   const int flatDiv60 = flat / 60;
   return {flatDiv3 & 3, flatDiv60, flat % 3, (flatDiv3 >> 2) - 5 * flatDiv60};
 }
 
-#elif LEGO_TABLE1_ROW1_COL_12X20_METAL != 0x45eb2da3
+#elif LEGO_TABLE1_ROW1_COL_12X20_METAL != 0x5f7e1564
 #error two different units are named table1_row1_col_12x20; give name= to one of them
 #endif  // LEGO_TABLE1_ROW1_COL_12X20_METAL

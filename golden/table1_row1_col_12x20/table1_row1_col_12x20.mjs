@@ -14,6 +14,7 @@
  * @returns {number} 0 <= the result < 240
  */
 export function table1Row1Col12x20Apply(i, j, k, l) {
+  // 60*j + 12*l + 3*i + k
   return 60 * j + 3 * (4 * l + i) + k;
 }
 
@@ -24,6 +25,8 @@ export function table1Row1Col12x20Apply(i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
  */
 export function table1Row1Col12x20Inv(flat) {
+  // i = Math.floor(flat / 3) % 4
+  // l = Math.floor(flat / 12) % 5
   const flatDiv3 = Math.trunc(flat / 3);
   const flatDiv60 = Math.trunc(flat / 60);
   return [flatDiv3 & 3, flatDiv60, flat % 3, (flatDiv3 >> 2) - 5 * flatDiv60];

@@ -9,6 +9,7 @@
 // 0 <= l < 5
 // Result: 0 <= the result < 240
 func.func @table1_row1_col_12x20_apply(%i: i32, %j: i32, %k: i32, %l: i32) -> i32 {
+  // 60*j + 12*l + 3*i + k
   %c60_i32 = arith.constant 60 : i32
   %c4_i32 = arith.constant 4 : i32
   %c3_i32 = arith.constant 3 : i32
@@ -25,6 +26,8 @@ func.func @table1_row1_col_12x20_apply(%i: i32, %j: i32, %k: i32, %l: i32) -> i3
 // 0 <= flat < 240
 // Result: 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 func.func @table1_row1_col_12x20_inv(%flat: i32) -> (i32, i32, i32, i32) {
+  // i = flat / 3 % 4
+  // l = flat / 12 % 5
   %c3_i32 = arith.constant 3 : i32
   %c60_i32 = arith.constant 60 : i32
   %c2_i32 = arith.constant 2 : i32

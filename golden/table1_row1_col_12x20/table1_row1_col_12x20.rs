@@ -14,6 +14,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+    // 60*j + 12*l + 3*i + k
     60 * j + 3 * (4 * l + i) + k
 }
 
@@ -26,6 +27,8 @@ pub const fn apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32, i32, i32) {
+    // i = flat / 3 % 4
+    // l = flat / 12 % 5
     let flat_div_3 = flat / 3;
     let flat_div_60 = flat / 60;
     (

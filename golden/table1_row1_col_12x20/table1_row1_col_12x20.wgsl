@@ -11,6 +11,7 @@
 /// 0 <= l < 5
 /// Result: 0 <= the result < 240
 fn table1Row1Col12x20Apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+  // 60*j + 12*l + 3*i + k
   return 60 * j + 3 * (4 * l + i) + k;
 }
 
@@ -26,6 +27,8 @@ struct Table1Row1Col12x20InvResult {
 /// 0 <= flat < 240
 /// Result: 0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
 fn table1Row1Col12x20Inv(flat: i32) -> Table1Row1Col12x20InvResult {
+  // i = flat / 3 % 4
+  // l = flat / 12 % 5
   let flatDiv3 = flat / 3;
   let flatDiv60 = flat / 60;
   return Table1Row1Col12x20InvResult(

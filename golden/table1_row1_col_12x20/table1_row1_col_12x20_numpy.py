@@ -19,6 +19,7 @@ def table1_row1_col_12x20_apply(i, j, k, l):
     Returns:
         0 <= the result < 240
     """
+    # 60*j + 12*l + 3*i + k
     return 60 * j + 3 * (4 * l + i) + k
 
 
@@ -31,6 +32,8 @@ def table1_row1_col_12x20_inv(flat):
     Returns:
         0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5
     """
+    # i = flat // 3 % 4
+    # l = flat // 12 % 5
     flat_div_3 = flat // 3
     flat_div_60 = flat // 60
     return flat_div_3 & 3, flat_div_60, flat % 3, (flat_div_3 >> 2) - 5 * flat_div_60

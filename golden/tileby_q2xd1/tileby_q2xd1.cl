@@ -2,7 +2,7 @@
 //
 // TileBy([3], [4])
 #ifndef LEGO_TILEBY_Q2XD1_CL
-#define LEGO_TILEBY_Q2XD1_CL 0x020a9684
+#define LEGO_TILEBY_Q2XD1_CL 0x3caa9549
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 3
@@ -22,10 +22,12 @@ typedef struct tileby_q2xd1_inv_result {
 /// @param flat 0 <= flat < 12
 /// @return 0 <= i < 3, 0 <= j < 4
 static inline tileby_q2xd1_inv_result tileby_q2xd1_inv(int flat) {
+  // i = flat / 4
+  // j = flat % 4
   const tileby_q2xd1_inv_result result = {flat >> 2, flat & 3};
   return result;
 }
 
-#elif LEGO_TILEBY_Q2XD1_CL != 0x020a9684
+#elif LEGO_TILEBY_Q2XD1_CL != 0x3caa9549
 #error two different units are named tileby_q2xd1; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD1_CL

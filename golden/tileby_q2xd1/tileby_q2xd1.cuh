@@ -2,7 +2,7 @@
 //
 // TileBy([3], [4])
 #ifndef LEGO_TILEBY_Q2XD1_CUH
-#define LEGO_TILEBY_Q2XD1_CUH 0x7285a187
+#define LEGO_TILEBY_Q2XD1_CUH 0x4152390f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -31,9 +31,11 @@ struct tileby_q2xd1_inv_result {
 /// @return 0 <= i < 3, 0 <= j < 4
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q2xd1_inv_result tileby_q2xd1_inv(
     int flat) noexcept {
+  // i = flat / 4
+  // j = flat % 4
   return {flat >> 2, flat & 3};
 }
 
-#elif LEGO_TILEBY_Q2XD1_CUH != 0x7285a187
+#elif LEGO_TILEBY_Q2XD1_CUH != 0x4152390f
 #error two different units are named tileby_q2xd1; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD1_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEBY_Q2XD1_GLSL
-#define LEGO_TILEBY_Q2XD1_GLSL 0x4f2e5028
+#define LEGO_TILEBY_Q2XD1_GLSL 0x0eff3538
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 3
@@ -25,6 +25,8 @@ int tilebyQ2xd1Apply(ivec2 index) {
 // Result: 0 <= i < 3, 0 <= j < 4
 // Renamed: flat is flat_v here
 void tilebyQ2xd1Inv(int flat_v, out int i, out int j) {
+  // i = flat_v / 4
+  // j = flat_v % 4
   i = flat_v >> 2;
   j = flat_v & 3;
 }
@@ -36,6 +38,6 @@ ivec2 tilebyQ2xd1Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_TILEBY_Q2XD1_GLSL != 0x4f2e5028
+#elif LEGO_TILEBY_Q2XD1_GLSL != 0x0eff3538
 #error two different units are named tileby_q2xd1; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD1_GLSL

@@ -2,7 +2,7 @@
 //
 // TileBy([3], [4])
 #ifndef LEGO_TILEBY_Q2XD1_H
-#define LEGO_TILEBY_Q2XD1_H 0x16bc3cf7
+#define LEGO_TILEBY_Q2XD1_H 0x1c891876
 
 #include <stdint.h>
 
@@ -24,10 +24,12 @@ typedef struct tileby_q2xd1_inv_result {
 /// @param flat 0 <= flat < 12
 /// @return 0 <= i < 3, 0 <= j < 4
 static inline tileby_q2xd1_inv_result tileby_q2xd1_inv(int32_t flat) {
+  // i = flat / 4
+  // j = flat % 4
   const tileby_q2xd1_inv_result result = {flat >> 2, flat & 3};
   return result;
 }
 
-#elif LEGO_TILEBY_Q2XD1_H != 0x16bc3cf7
+#elif LEGO_TILEBY_Q2XD1_H != 0x1c891876
 #error two different units are named tileby_q2xd1; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD1_H

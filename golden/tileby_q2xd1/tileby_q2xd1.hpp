@@ -2,7 +2,7 @@
 //
 // TileBy([3], [4])
 #ifndef LEGO_TILEBY_Q2XD1_HPP
-#define LEGO_TILEBY_Q2XD1_HPP 0x46d8ea38
+#define LEGO_TILEBY_Q2XD1_HPP 0x46cb5142
 
 #include <cstdint>
 
@@ -26,11 +26,13 @@ struct tileby_q2xd1_inv_result {
 /// @param flat 0 <= flat < 12
 /// @return 0 <= i < 3, 0 <= j < 4
 [[nodiscard]] constexpr tileby_q2xd1_inv_result tileby_q2xd1_inv(std::int32_t flat) noexcept {
+  // i = flat / 4
+  // j = flat % 4
   return {flat >> 2, flat & 3};
 }
 
 }  // namespace lego
 
-#elif LEGO_TILEBY_Q2XD1_HPP != 0x46d8ea38
+#elif LEGO_TILEBY_Q2XD1_HPP != 0x46cb5142
 #error two different units are named tileby_q2xd1; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD1_HPP

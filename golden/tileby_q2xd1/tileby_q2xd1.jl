@@ -29,6 +29,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 3, 0 <= j < 4`
 """
 @inline function tileby_q2xd1_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = div(flat, 4)
+    # j = flat % 4
     return (flat >> 2, flat & Ti(3))
 end
 

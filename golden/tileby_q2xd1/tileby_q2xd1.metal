@@ -2,7 +2,7 @@
 //
 // TileBy([3], [4])
 #ifndef LEGO_TILEBY_Q2XD1_METAL
-#define LEGO_TILEBY_Q2XD1_METAL 0x02823ca1
+#define LEGO_TILEBY_Q2XD1_METAL 0x1a180336
 
 #include <metal_stdlib>
 
@@ -24,9 +24,11 @@ struct TilebyQ2xd1InvResult {
 /// @param flat 0 <= flat < 12
 /// @return 0 <= i < 3, 0 <= j < 4
 static inline TilebyQ2xd1InvResult tilebyQ2xd1Inv(int flat) {
+  // i = flat / 4
+  // j = flat % 4
   return {flat >> 2, flat & 3};
 }
 
-#elif LEGO_TILEBY_Q2XD1_METAL != 0x02823ca1
+#elif LEGO_TILEBY_Q2XD1_METAL != 0x1a180336
 #error two different units are named tileby_q2xd1; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD1_METAL

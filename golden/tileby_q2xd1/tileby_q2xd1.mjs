@@ -20,5 +20,7 @@ export function tilebyQ2xd1Apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 3, 0 <= j < 4
  */
 export function tilebyQ2xd1Inv(flat) {
+  // i = Math.floor(flat / 4)
+  // j = flat % 4
   return [flat >> 2, flat & 3];
 }

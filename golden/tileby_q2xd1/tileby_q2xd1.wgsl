@@ -22,5 +22,7 @@ struct TilebyQ2xd1InvResult {
 /// 0 <= flat < 12
 /// Result: 0 <= i < 3, 0 <= j < 4
 fn tilebyQ2xd1Inv(flat: i32) -> TilebyQ2xd1InvResult {
+  // i = flat / 4
+  // j = flat % 4
   return TilebyQ2xd1InvResult(flat >> 2u, flat & 3);
 }

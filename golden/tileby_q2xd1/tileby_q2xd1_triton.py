@@ -32,4 +32,6 @@ def tileby_q2xd1_inv(flat):
     Returns:
         0 <= i < 3, 0 <= j < 4
     """
+    # i = flat // 4
+    # j = flat % 4
     return flat >> 2, flat & 3

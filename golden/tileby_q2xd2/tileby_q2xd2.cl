@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [4, 5])
 #ifndef LEGO_TILEBY_Q2XD2_CL
-#define LEGO_TILEBY_Q2XD2_CL 0x438c6eea
+#define LEGO_TILEBY_Q2XD2_CL 0x15017f4b
 
 /// Physical position of the logical index (i, j, k, l).
 /// @param i 0 <= i < 2
@@ -11,6 +11,7 @@
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 120
 static inline int tileby_q2xd2_apply(int i, int j, int k, int l) {
+  // 60*i + 15*k + 5*j + l
   return 15 * (4 * i + k) + 5 * j + l;
 }
 
@@ -26,6 +27,9 @@ typedef struct tileby_q2xd2_inv_result {
 /// @param flat 0 <= flat < 120
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 static inline tileby_q2xd2_inv_result tileby_q2xd2_inv(int flat) {
+  // i = flat / 60
+  // j = flat / 5 % 3
+  // k = flat / 15 % 4
   const int flat_div_15 = flat / 15;
   const tileby_q2xd2_inv_result result = {
       flat_div_15 >> 2,
@@ -36,6 +40,6 @@ static inline tileby_q2xd2_inv_result tileby_q2xd2_inv(int flat) {
   return result;
 }
 
-#elif LEGO_TILEBY_Q2XD2_CL != 0x438c6eea
+#elif LEGO_TILEBY_Q2XD2_CL != 0x15017f4b
 #error two different units are named tileby_q2xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD2_CL

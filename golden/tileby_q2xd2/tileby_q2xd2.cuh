@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [4, 5])
 #ifndef LEGO_TILEBY_Q2XD2_CUH
-#define LEGO_TILEBY_Q2XD2_CUH 0x56f084db
+#define LEGO_TILEBY_Q2XD2_CUH 0x19099a74
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -20,6 +20,7 @@
 /// @return 0 <= the result < 120
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int tileby_q2xd2_apply(
     int i, int j, int k, int l) noexcept {
+  // 60*i + 15*k + 5*j + l
   return 15 * (4 * i + k) + 5 * j + l;
 }
 
@@ -36,10 +37,13 @@ struct tileby_q2xd2_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q2xd2_inv_result tileby_q2xd2_inv(
     int flat) noexcept {
+  // i = flat / 60
+  // j = flat / 5 % 3
+  // k = flat / 15 % 4
   const int flat_div_15 = flat / 15;
   return {flat_div_15 >> 2, flat / 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5};
 }
 
-#elif LEGO_TILEBY_Q2XD2_CUH != 0x56f084db
+#elif LEGO_TILEBY_Q2XD2_CUH != 0x19099a74
 #error two different units are named tileby_q2xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD2_CUH

@@ -16,6 +16,7 @@ contains
   !> @return 0 <= the result < 120
   elemental integer(int32) function tileby_q2xd2_apply(i, j, k, l)
     integer(int32), intent(in) :: i, j, k, l
+    ! 60*i + 15*k + 5*j + l
     tileby_q2xd2_apply = 15 * (4 * i + k) + 5 * j + l
   end function tileby_q2xd2_apply
 
@@ -26,6 +27,9 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l
     integer(int32) :: flat_div_15
+    ! i = flat / 60
+    ! j = mod(flat / 5, 3)
+    ! k = mod(flat / 15, 4)
     flat_div_15 = flat / 15
     i = shifta(flat_div_15, 2)
     j = flat / 5 - 3 * flat_div_15

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEBY_Q2XD2_GLSL
-#define LEGO_TILEBY_Q2XD2_GLSL 0x521452f9
+#define LEGO_TILEBY_Q2XD2_GLSL 0x564196ce
 
 // Physical position of the logical index (i, j, k, l).
 // 0 <= i < 2
@@ -14,6 +14,7 @@
 // 0 <= l < 5
 // Result: 0 <= the result < 120
 int tilebyQ2xd2Apply(int i, int j, int k, int l) {
+  // 60*i + 15*k + 5*j + l
   return 15 * (4 * i + k) + 5 * j + l;
 }
 
@@ -27,6 +28,9 @@ int tilebyQ2xd2Apply(ivec4 index) {
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 // Renamed: flat is flat_v here
 void tilebyQ2xd2Inv(int flat_v, out int i, out int j, out int k, out int l) {
+  // i = flat_v / 60
+  // j = flat_v / 5 % 3
+  // k = flat_v / 15 % 4
   int flatDiv15 = flat_v / 15;
   i = flatDiv15 >> 2;
   j = flat_v / 5 - 3 * flatDiv15;
@@ -41,6 +45,6 @@ ivec4 tilebyQ2xd2Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_TILEBY_Q2XD2_GLSL != 0x521452f9
+#elif LEGO_TILEBY_Q2XD2_GLSL != 0x564196ce
 #error two different units are named tileby_q2xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD2_GLSL

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [4, 5])
 #ifndef LEGO_TILEBY_Q2XD2_H
-#define LEGO_TILEBY_Q2XD2_H 0x345e3d7c
+#define LEGO_TILEBY_Q2XD2_H 0x4afb8f4a
 
 #include <stdint.h>
 
@@ -13,6 +13,7 @@
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 120
 static inline int32_t tileby_q2xd2_apply(int32_t i, int32_t j, int32_t k, int32_t l) {
+  // 60*i + 15*k + 5*j + l
   return 15 * (4 * i + k) + 5 * j + l;
 }
 
@@ -28,6 +29,9 @@ typedef struct tileby_q2xd2_inv_result {
 /// @param flat 0 <= flat < 120
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 static inline tileby_q2xd2_inv_result tileby_q2xd2_inv(int32_t flat) {
+  // i = flat / 60
+  // j = flat / 5 % 3
+  // k = flat / 15 % 4
   const int32_t flat_div_15 = flat / 15;
   const tileby_q2xd2_inv_result result = {
       flat_div_15 >> 2,
@@ -38,6 +42,6 @@ static inline tileby_q2xd2_inv_result tileby_q2xd2_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_TILEBY_Q2XD2_H != 0x345e3d7c
+#elif LEGO_TILEBY_Q2XD2_H != 0x4afb8f4a
 #error two different units are named tileby_q2xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD2_H

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [4, 5])
 #ifndef LEGO_TILEBY_Q2XD2_HPP
-#define LEGO_TILEBY_Q2XD2_HPP 0x37d053a5
+#define LEGO_TILEBY_Q2XD2_HPP 0x1fdca656
 
 #include <cstdint>
 
@@ -16,6 +16,7 @@ namespace lego {
 /// @return 0 <= the result < 120
 [[nodiscard]] constexpr std::int32_t tileby_q2xd2_apply(
     std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l) noexcept {
+  // 60*i + 15*k + 5*j + l
   return 15 * (4 * i + k) + 5 * j + l;
 }
 
@@ -31,12 +32,15 @@ struct tileby_q2xd2_inv_result {
 /// @param flat 0 <= flat < 120
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 [[nodiscard]] constexpr tileby_q2xd2_inv_result tileby_q2xd2_inv(std::int32_t flat) noexcept {
+  // i = flat / 60
+  // j = flat / 5 % 3
+  // k = flat / 15 % 4
   const std::int32_t flat_div_15 = flat / 15;
   return {flat_div_15 >> 2, flat / 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5};
 }
 
 }  // namespace lego
 
-#elif LEGO_TILEBY_Q2XD2_HPP != 0x37d053a5
+#elif LEGO_TILEBY_Q2XD2_HPP != 0x1fdca656
 #error two different units are named tileby_q2xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD2_HPP

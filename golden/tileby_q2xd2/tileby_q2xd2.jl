@@ -18,6 +18,7 @@ Physical position of the logical index (i, j, k, l).
 """
 @inline function tileby_q2xd2_apply(i::Ti, j::Ti, k::Ti,
     l::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 60*i + 15*k + 5*j + l
     return Ti(15) * (Ti(4) * i + k) + Ti(5) * j + l
 end
 
@@ -34,6 +35,9 @@ Logical index (i, j, k, l) of a physical position.
 - Result: `0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5`
 """
 @inline function tileby_q2xd2_inv(flat::Ti)::NTuple{4, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = div(flat, 60)
+    # j = div(flat, 5) % 3
+    # k = div(flat, 15) % 4
     flat_div_15 = div(flat, Ti(15))
     return (flat_div_15 >> 2, div(flat, Ti(5)) - Ti(3) * flat_div_15, flat_div_15 & Ti(3),
         flat % Ti(5))

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [4, 5])
 #ifndef LEGO_TILEBY_Q2XD2_METAL
-#define LEGO_TILEBY_Q2XD2_METAL 0x0bbde0a7
+#define LEGO_TILEBY_Q2XD2_METAL 0x40c347ba
 
 #include <metal_stdlib>
 
@@ -13,6 +13,7 @@
 /// @param l 0 <= l < 5
 /// @return 0 <= the result < 120
 static inline int tilebyQ2xd2Apply(int i, int j, int k, int l) {
+  // 60*i + 15*k + 5*j + l
   return 15 * (4 * i + k) + 5 * j + l;
 }
 
@@ -28,10 +29,13 @@ struct TilebyQ2xd2InvResult {
 /// @param flat 0 <= flat < 120
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 static inline TilebyQ2xd2InvResult tilebyQ2xd2Inv(int flat) {
+  // i = flat / 60
+  // j = flat / 5 % 3
+  // k = flat / 15 % 4
   const int flatDiv15 = flat / 15;
   return {flatDiv15 >> 2, flat / 5 - 3 * flatDiv15, flatDiv15 & 3, flat % 5};
 }
 
-#elif LEGO_TILEBY_Q2XD2_METAL != 0x0bbde0a7
+#elif LEGO_TILEBY_Q2XD2_METAL != 0x40c347ba
 #error two different units are named tileby_q2xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD2_METAL

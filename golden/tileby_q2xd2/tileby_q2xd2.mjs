@@ -14,6 +14,7 @@
  * @returns {number} 0 <= the result < 120
  */
 export function tilebyQ2xd2Apply(i, j, k, l) {
+  // 60*i + 15*k + 5*j + l
   return 15 * (4 * i + k) + 5 * j + l;
 }
 
@@ -24,6 +25,9 @@ export function tilebyQ2xd2Apply(i, j, k, l) {
  * @returns {[i: number, j: number, k: number, l: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
  */
 export function tilebyQ2xd2Inv(flat) {
+  // i = Math.floor(flat / 60)
+  // j = Math.floor(flat / 5) % 3
+  // k = Math.floor(flat / 15) % 4
   const flatDiv15 = Math.trunc(flat / 15);
   return [flatDiv15 >> 2, Math.trunc(flat / 5) - 3 * flatDiv15, flatDiv15 & 3, flat % 5];
 }

@@ -9,6 +9,7 @@
 // 0 <= l < 5
 // Result: 0 <= the result < 120
 func.func @tileby_q2xd2_apply(%i: i32, %j: i32, %k: i32, %l: i32) -> i32 {
+  // 60*i + 15*k + 5*j + l
   %c4_i32 = arith.constant 4 : i32
   %c15_i32 = arith.constant 15 : i32
   %c5_i32 = arith.constant 5 : i32
@@ -25,6 +26,9 @@ func.func @tileby_q2xd2_apply(%i: i32, %j: i32, %k: i32, %l: i32) -> i32 {
 // 0 <= flat < 120
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 func.func @tileby_q2xd2_inv(%flat: i32) -> (i32, i32, i32, i32) {
+  // i = flat / 60
+  // j = flat / 5 % 3
+  // k = flat / 15 % 4
   %c15_i32 = arith.constant 15 : i32
   %c2_i32 = arith.constant 2 : i32
   %c5_i32 = arith.constant 5 : i32

@@ -14,6 +14,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+    // 60*i + 15*k + 5*j + l
     15 * (4 * i + k) + 5 * j + l
 }
 
@@ -26,6 +27,9 @@ pub const fn apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32, i32, i32) {
+    // i = flat / 60
+    // j = flat / 5 % 3
+    // k = flat / 15 % 4
     let flat_div_15 = flat / 15;
     (
         flat_div_15 >> 2,

@@ -11,6 +11,7 @@
 /// 0 <= l < 5
 /// Result: 0 <= the result < 120
 fn tilebyQ2xd2Apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
+  // 60*i + 15*k + 5*j + l
   return 15 * (4 * i + k) + 5 * j + l;
 }
 
@@ -26,6 +27,9 @@ struct TilebyQ2xd2InvResult {
 /// 0 <= flat < 120
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
 fn tilebyQ2xd2Inv(flat: i32) -> TilebyQ2xd2InvResult {
+  // i = flat / 60
+  // j = flat / 5 % 3
+  // k = flat / 15 % 4
   let flatDiv15 = flat / 15;
   return TilebyQ2xd2InvResult(flatDiv15 >> 2u, flat / 5 - 3 * flatDiv15, flatDiv15 & 3, flat % 5);
 }

@@ -19,6 +19,7 @@ def tileby_q2xd2_apply(i, j, k, l):
     Returns:
         0 <= the result < 120
     """
+    # 60*i + 15*k + 5*j + l
     return 15 * (4 * i + k) + 5 * j + l
 
 
@@ -31,5 +32,8 @@ def tileby_q2xd2_inv(flat):
     Returns:
         0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 5
     """
+    # i = flat // 60
+    # j = flat // 5 % 3
+    # k = flat // 15 % 4
     flat_div_15 = flat // 15
     return flat_div_15 >> 2, flat // 5 - 3 * flat_div_15, flat_div_15 & 3, flat % 5

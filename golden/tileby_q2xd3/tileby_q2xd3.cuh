@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3, 2], [3, 2, 2])
 #ifndef LEGO_TILEBY_Q2XD3_CUH
-#define LEGO_TILEBY_Q2XD3_CUH 0x3b74b9f9
+#define LEGO_TILEBY_Q2XD3_CUH 0x1f99ea87
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -40,6 +40,11 @@ struct tileby_q2xd3_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q2xd3_inv_result tileby_q2xd3_inv(
     int flat) noexcept {
+  // j = flat / 8 % 3
+  // k = flat / 2 % 2
+  // l = flat / 24 % 3
+  // m = flat / 4 % 2
+  // n = flat % 2
   const int flat_div_72 = flat / 72;
   const int flat_div_24 = flat / 24;
   return {
@@ -52,6 +57,6 @@ struct tileby_q2xd3_inv_result {
   };
 }
 
-#elif LEGO_TILEBY_Q2XD3_CUH != 0x3b74b9f9
+#elif LEGO_TILEBY_Q2XD3_CUH != 0x1f99ea87
 #error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_CUH

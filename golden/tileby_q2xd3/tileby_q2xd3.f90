@@ -28,6 +28,11 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m, n
     integer(int32) :: flat_div_72, flat_div_24
+    ! j = mod(flat / 8, 3)
+    ! k = mod(flat / 2, 2)
+    ! l = mod(flat / 24, 3)
+    ! m = mod(flat / 4, 2)
+    ! n = mod(flat, 2)
     flat_div_72 = flat / 72
     flat_div_24 = flat / 24
     i = flat_div_72

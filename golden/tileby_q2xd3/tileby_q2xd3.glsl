@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEBY_Q2XD3_GLSL
-#define LEGO_TILEBY_Q2XD3_GLSL 0x250f30ec
+#define LEGO_TILEBY_Q2XD3_GLSL 0x45c91fc1
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // 0 <= i < 2
@@ -24,6 +24,11 @@ int tilebyQ2xd3Apply(int i, int j, int k, int l, int m, int n) {
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
 // Renamed: flat is flat_v here
 void tilebyQ2xd3Inv(int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
+  // j = flat_v / 8 % 3
+  // k = flat_v / 2 % 2
+  // l = flat_v / 24 % 3
+  // m = flat_v / 4 % 2
+  // n = flat_v % 2
   int flatDiv72 = flat_v / 72;
   int flatDiv24 = flat_v / 24;
   i = flatDiv72;
@@ -34,6 +39,6 @@ void tilebyQ2xd3Inv(int flat_v, out int i, out int j, out int k, out int l, out 
   n = flat_v & 1;
 }
 
-#elif LEGO_TILEBY_Q2XD3_GLSL != 0x250f30ec
+#elif LEGO_TILEBY_Q2XD3_GLSL != 0x45c91fc1
 #error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_GLSL

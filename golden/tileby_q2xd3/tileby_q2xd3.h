@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3, 2], [3, 2, 2])
 #ifndef LEGO_TILEBY_Q2XD3_H
-#define LEGO_TILEBY_Q2XD3_H 0x6118b32f
+#define LEGO_TILEBY_Q2XD3_H 0x6c2c94dd
 
 #include <stdint.h>
 
@@ -33,6 +33,11 @@ typedef struct tileby_q2xd3_inv_result {
 /// @param flat 0 <= flat < 144
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
 static inline tileby_q2xd3_inv_result tileby_q2xd3_inv(int32_t flat) {
+  // j = flat / 8 % 3
+  // k = flat / 2 % 2
+  // l = flat / 24 % 3
+  // m = flat / 4 % 2
+  // n = flat % 2
   const int32_t flat_div_72 = flat / 72;
   const int32_t flat_div_24 = flat / 24;
   const tileby_q2xd3_inv_result result = {
@@ -46,6 +51,6 @@ static inline tileby_q2xd3_inv_result tileby_q2xd3_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_TILEBY_Q2XD3_H != 0x6118b32f
+#elif LEGO_TILEBY_Q2XD3_H != 0x6c2c94dd
 #error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_H

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3, 2], [3, 2, 2])
 #ifndef LEGO_TILEBY_Q2XD3_HIP_H
-#define LEGO_TILEBY_Q2XD3_HIP_H 0x66ad1fec
+#define LEGO_TILEBY_Q2XD3_HIP_H 0x493dce17
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -40,6 +40,11 @@ struct tileby_q2xd3_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q2xd3_inv_result tileby_q2xd3_inv(
     int flat) noexcept {
+  // j = flat / 8 % 3
+  // k = flat / 2 % 2
+  // l = flat / 24 % 3
+  // m = flat / 4 % 2
+  // n = flat % 2
   const int flat_div_72 = flat / 72;
   const int flat_div_24 = flat / 24;
   return {
@@ -52,6 +57,6 @@ struct tileby_q2xd3_inv_result {
   };
 }
 
-#elif LEGO_TILEBY_Q2XD3_HIP_H != 0x66ad1fec
+#elif LEGO_TILEBY_Q2XD3_HIP_H != 0x493dce17
 #error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_HIP_H

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3, 2], [3, 2, 2])
 #ifndef LEGO_TILEBY_Q2XD3_HPP
-#define LEGO_TILEBY_Q2XD3_HPP 0x3d39be67
+#define LEGO_TILEBY_Q2XD3_HPP 0x5f96fc7c
 
 #include <cstdint>
 
@@ -36,6 +36,11 @@ struct tileby_q2xd3_inv_result {
 /// @param flat 0 <= flat < 144
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
 [[nodiscard]] constexpr tileby_q2xd3_inv_result tileby_q2xd3_inv(std::int32_t flat) noexcept {
+  // j = flat / 8 % 3
+  // k = flat / 2 % 2
+  // l = flat / 24 % 3
+  // m = flat / 4 % 2
+  // n = flat % 2
   const std::int32_t flat_div_72 = flat / 72;
   const std::int32_t flat_div_24 = flat / 24;
   return {
@@ -50,6 +55,6 @@ struct tileby_q2xd3_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_TILEBY_Q2XD3_HPP != 0x3d39be67
+#elif LEGO_TILEBY_Q2XD3_HPP != 0x5f96fc7c
 #error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_HPP

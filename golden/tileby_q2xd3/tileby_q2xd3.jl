@@ -37,6 +37,11 @@ Logical index (i, j, k, l, m, n) of a physical position.
 - Result: `0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2`
 """
 @inline function tileby_q2xd3_inv(flat::Ti)::NTuple{6, Ti} where {Ti<:Union{Int32, Int64}}
+    # j = div(flat, 8) % 3
+    # k = div(flat, 2) % 2
+    # l = div(flat, 24) % 3
+    # m = div(flat, 4) % 2
+    # n = flat % 2
     flat_div_72 = div(flat, Ti(72))
     flat_div_24 = div(flat, Ti(24))
     return (flat_div_72, (flat >> 3) - Ti(3) * flat_div_24, (flat >> 1) & Ti(1),

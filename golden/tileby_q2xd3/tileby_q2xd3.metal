@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3, 2], [3, 2, 2])
 #ifndef LEGO_TILEBY_Q2XD3_METAL
-#define LEGO_TILEBY_Q2XD3_METAL 0x5e43423c
+#define LEGO_TILEBY_Q2XD3_METAL 0x2eeefd5a
 
 #include <metal_stdlib>
 
@@ -32,6 +32,11 @@ struct TilebyQ2xd3InvResult {
 /// @param flat 0 <= flat < 144
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
 static inline TilebyQ2xd3InvResult tilebyQ2xd3Inv(int flat) {
+  // j = flat / 8 % 3
+  // k = flat / 2 % 2
+  // l = flat / 24 % 3
+  // m = flat / 4 % 2
+  // n = flat % 2
   const int flatDiv72 = flat / 72;
   const int flatDiv24 = flat / 24;
   return {
@@ -44,6 +49,6 @@ static inline TilebyQ2xd3InvResult tilebyQ2xd3Inv(int flat) {
   };
 }
 
-#elif LEGO_TILEBY_Q2XD3_METAL != 0x5e43423c
+#elif LEGO_TILEBY_Q2XD3_METAL != 0x2eeefd5a
 #error two different units are named tileby_q2xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q2XD3_METAL

@@ -26,6 +26,11 @@ export function tilebyQ2xd3Apply(i, j, k, l, m, n) {
  * @returns {[i: number, j: number, k: number, l: number, m: number, n: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
  */
 export function tilebyQ2xd3Inv(flat) {
+  // j = Math.floor(flat / 8) % 3
+  // k = Math.floor(flat / 2) % 2
+  // l = Math.floor(flat / 24) % 3
+  // m = Math.floor(flat / 4) % 2
+  // n = flat % 2
   const flatDiv72 = Math.trunc(flat / 72);
   const flatDiv24 = Math.trunc(flat / 24);
   return [

@@ -33,6 +33,11 @@ func.func @tileby_q2xd3_apply(%i: i32, %j: i32, %k: i32, %l: i32, %m: i32, %n: i
 // 0 <= flat < 144
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
 func.func @tileby_q2xd3_inv(%flat: i32) -> (i32, i32, i32, i32, i32, i32) {
+  // j = flat / 8 % 3
+  // k = flat / 2 % 2
+  // l = flat / 24 % 3
+  // m = flat / 4 % 2
+  // n = flat % 2
   %c72_i32 = arith.constant 72 : i32
   %c24_i32 = arith.constant 24 : i32
   %c3_i32 = arith.constant 3 : i32

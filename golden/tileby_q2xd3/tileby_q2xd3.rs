@@ -30,6 +30,11 @@ pub const fn apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
+    // j = flat / 8 % 3
+    // k = flat / 2 % 2
+    // l = flat / 24 % 3
+    // m = flat / 4 % 2
+    // n = flat % 2
     let flat_div_72 = flat / 72;
     let flat_div_24 = flat / 24;
     (

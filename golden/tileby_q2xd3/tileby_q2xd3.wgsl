@@ -30,6 +30,11 @@ struct TilebyQ2xd3InvResult {
 /// 0 <= flat < 144
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
 fn tilebyQ2xd3Inv(flat: i32) -> TilebyQ2xd3InvResult {
+  // j = flat / 8 % 3
+  // k = flat / 2 % 2
+  // l = flat / 24 % 3
+  // m = flat / 4 % 2
+  // n = flat % 2
   let flatDiv72 = flat / 72;
   let flatDiv24 = flat / 24;
   return TilebyQ2xd3InvResult(

@@ -36,6 +36,11 @@ def tileby_q2xd3_inv(flat):
     Returns:
         0 <= i < 2, 0 <= j < 3, 0 <= k < 2, 0 <= l < 3, 0 <= m < 2, 0 <= n < 2
     """
+    # j = flat // 8 % 3
+    # k = flat // 2 % 2
+    # l = flat // 24 % 3
+    # m = flat // 4 % 2
+    # n = flat % 2
     flat_div_72 = flat // 72
     flat_div_24 = flat // 24
     return (

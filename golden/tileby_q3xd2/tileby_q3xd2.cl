@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [3, 2], [2, 2])
 #ifndef LEGO_TILEBY_Q3XD2_CL
-#define LEGO_TILEBY_Q3XD2_CL 0x3e0ef35a
+#define LEGO_TILEBY_Q3XD2_CL 0x61d10a89
 
 /// Physical position of the logical index (i, j, k, l, m, n).
 /// @param i 0 <= i < 2
@@ -13,6 +13,7 @@
 /// @param n 0 <= n < 2
 /// @return 0 <= the result < 144
 static inline int tileby_q3xd2_apply(int i, int j, int k, int l, int m, int n) {
+  // 72*i + 24*k + 12*m + 4*j + 2*l + n
   return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
@@ -30,6 +31,11 @@ typedef struct tileby_q3xd2_inv_result {
 /// @param flat 0 <= flat < 144
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 static inline tileby_q3xd2_inv_result tileby_q3xd2_inv(int flat) {
+  // j = flat / 4 % 3
+  // k = flat / 24 % 3
+  // l = flat / 2 % 2
+  // m = flat / 12 % 2
+  // n = flat % 2
   const int flat_div_72 = flat / 72;
   const int flat_div_12 = flat / 12;
   const tileby_q3xd2_inv_result result = {
@@ -43,6 +49,6 @@ static inline tileby_q3xd2_inv_result tileby_q3xd2_inv(int flat) {
   return result;
 }
 
-#elif LEGO_TILEBY_Q3XD2_CL != 0x3e0ef35a
+#elif LEGO_TILEBY_Q3XD2_CL != 0x61d10a89
 #error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_CL

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [3, 2], [2, 2])
 #ifndef LEGO_TILEBY_Q3XD2_CUH
-#define LEGO_TILEBY_Q3XD2_CUH 0x4503919e
+#define LEGO_TILEBY_Q3XD2_CUH 0x47d62351
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -22,6 +22,7 @@
 /// @return 0 <= the result < 144
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int tileby_q3xd2_apply(
     int i, int j, int k, int l, int m, int n) noexcept {
+  // 72*i + 24*k + 12*m + 4*j + 2*l + n
   return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
@@ -40,6 +41,11 @@ struct tileby_q3xd2_inv_result {
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q3xd2_inv_result tileby_q3xd2_inv(
     int flat) noexcept {
+  // j = flat / 4 % 3
+  // k = flat / 24 % 3
+  // l = flat / 2 % 2
+  // m = flat / 12 % 2
+  // n = flat % 2
   const int flat_div_72 = flat / 72;
   const int flat_div_12 = flat / 12;
   return {
@@ -52,6 +58,6 @@ struct tileby_q3xd2_inv_result {
   };
 }
 
-#elif LEGO_TILEBY_Q3XD2_CUH != 0x4503919e
+#elif LEGO_TILEBY_Q3XD2_CUH != 0x47d62351
 #error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_CUH

@@ -18,6 +18,7 @@ contains
   !> @return 0 <= the result < 144
   elemental integer(int32) function tileby_q3xd2_apply(i, j, k, l, m, n)
     integer(int32), intent(in) :: i, j, k, l, m, n
+    ! 72*i + 24*k + 12*m + 4*j + 2*l + n
     tileby_q3xd2_apply = 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n
   end function tileby_q3xd2_apply
 
@@ -28,6 +29,11 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k, l, m, n
     integer(int32) :: flat_div_72, flat_div_12
+    ! j = mod(flat / 4, 3)
+    ! k = mod(flat / 24, 3)
+    ! l = mod(flat / 2, 2)
+    ! m = mod(flat / 12, 2)
+    ! n = mod(flat, 2)
     flat_div_72 = flat / 72
     flat_div_12 = flat / 12
     i = flat_div_72

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEBY_Q3XD2_GLSL
-#define LEGO_TILEBY_Q3XD2_GLSL 0x47e1c5aa
+#define LEGO_TILEBY_Q3XD2_GLSL 0x275264c9
 
 // Physical position of the logical index (i, j, k, l, m, n).
 // 0 <= i < 2
@@ -16,6 +16,7 @@
 // 0 <= n < 2
 // Result: 0 <= the result < 144
 int tilebyQ3xd2Apply(int i, int j, int k, int l, int m, int n) {
+  // 72*i + 24*k + 12*m + 4*j + 2*l + n
   return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
@@ -24,6 +25,11 @@ int tilebyQ3xd2Apply(int i, int j, int k, int l, int m, int n) {
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 // Renamed: flat is flat_v here
 void tilebyQ3xd2Inv(int flat_v, out int i, out int j, out int k, out int l, out int m, out int n) {
+  // j = flat_v / 4 % 3
+  // k = flat_v / 24 % 3
+  // l = flat_v / 2 % 2
+  // m = flat_v / 12 % 2
+  // n = flat_v % 2
   int flatDiv72 = flat_v / 72;
   int flatDiv12 = flat_v / 12;
   i = flatDiv72;
@@ -34,6 +40,6 @@ void tilebyQ3xd2Inv(int flat_v, out int i, out int j, out int k, out int l, out 
   n = flat_v & 1;
 }
 
-#elif LEGO_TILEBY_Q3XD2_GLSL != 0x47e1c5aa
+#elif LEGO_TILEBY_Q3XD2_GLSL != 0x275264c9
 #error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_GLSL

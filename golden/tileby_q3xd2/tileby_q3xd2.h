@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [3, 2], [2, 2])
 #ifndef LEGO_TILEBY_Q3XD2_H
-#define LEGO_TILEBY_Q3XD2_H 0x585b18fd
+#define LEGO_TILEBY_Q3XD2_H 0x1db36a4c
 
 #include <stdint.h>
 
@@ -16,6 +16,7 @@
 /// @return 0 <= the result < 144
 static inline int32_t tileby_q3xd2_apply(
     int32_t i, int32_t j, int32_t k, int32_t l, int32_t m, int32_t n) {
+  // 72*i + 24*k + 12*m + 4*j + 2*l + n
   return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
@@ -33,6 +34,11 @@ typedef struct tileby_q3xd2_inv_result {
 /// @param flat 0 <= flat < 144
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 static inline tileby_q3xd2_inv_result tileby_q3xd2_inv(int32_t flat) {
+  // j = flat / 4 % 3
+  // k = flat / 24 % 3
+  // l = flat / 2 % 2
+  // m = flat / 12 % 2
+  // n = flat % 2
   const int32_t flat_div_72 = flat / 72;
   const int32_t flat_div_12 = flat / 12;
   const tileby_q3xd2_inv_result result = {
@@ -46,6 +52,6 @@ static inline tileby_q3xd2_inv_result tileby_q3xd2_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_TILEBY_Q3XD2_H != 0x585b18fd
+#elif LEGO_TILEBY_Q3XD2_H != 0x1db36a4c
 #error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_H

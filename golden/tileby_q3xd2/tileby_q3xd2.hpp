@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [3, 2], [2, 2])
 #ifndef LEGO_TILEBY_Q3XD2_HPP
-#define LEGO_TILEBY_Q3XD2_HPP 0x6277e898
+#define LEGO_TILEBY_Q3XD2_HPP 0x46b5c3a9
 
 #include <cstdint>
 
@@ -19,6 +19,7 @@ namespace lego {
 [[nodiscard]] constexpr std::int32_t tileby_q3xd2_apply(
     std::int32_t i, std::int32_t j, std::int32_t k, std::int32_t l, std::int32_t m,
     std::int32_t n) noexcept {
+  // 72*i + 24*k + 12*m + 4*j + 2*l + n
   return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
@@ -36,6 +37,11 @@ struct tileby_q3xd2_inv_result {
 /// @param flat 0 <= flat < 144
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 [[nodiscard]] constexpr tileby_q3xd2_inv_result tileby_q3xd2_inv(std::int32_t flat) noexcept {
+  // j = flat / 4 % 3
+  // k = flat / 24 % 3
+  // l = flat / 2 % 2
+  // m = flat / 12 % 2
+  // n = flat % 2
   const std::int32_t flat_div_72 = flat / 72;
   const std::int32_t flat_div_12 = flat / 12;
   return {
@@ -50,6 +56,6 @@ struct tileby_q3xd2_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_TILEBY_Q3XD2_HPP != 0x6277e898
+#elif LEGO_TILEBY_Q3XD2_HPP != 0x46b5c3a9
 #error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_HPP

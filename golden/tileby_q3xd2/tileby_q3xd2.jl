@@ -20,6 +20,7 @@ Physical position of the logical index (i, j, k, l, m, n).
 """
 @inline function tileby_q3xd2_apply(i::Ti, j::Ti, k::Ti, l::Ti, m::Ti,
     n::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 72*i + 24*k + 12*m + 4*j + 2*l + n
     return Ti(72) * i + Ti(12) * (Ti(2) * k + m) + Ti(4) * j + Ti(2) * l + n
 end
 
@@ -37,6 +38,11 @@ Logical index (i, j, k, l, m, n) of a physical position.
 - Result: `0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2`
 """
 @inline function tileby_q3xd2_inv(flat::Ti)::NTuple{6, Ti} where {Ti<:Union{Int32, Int64}}
+    # j = div(flat, 4) % 3
+    # k = div(flat, 24) % 3
+    # l = div(flat, 2) % 2
+    # m = div(flat, 12) % 2
+    # n = flat % 2
     flat_div_72 = div(flat, Ti(72))
     flat_div_12 = div(flat, Ti(12))
     return (flat_div_72, (flat >> 2) - Ti(3) * flat_div_12,

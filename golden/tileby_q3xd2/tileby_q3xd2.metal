@@ -2,7 +2,7 @@
 //
 // TileBy([2, 3], [3, 2], [2, 2])
 #ifndef LEGO_TILEBY_Q3XD2_METAL
-#define LEGO_TILEBY_Q3XD2_METAL 0x658799e4
+#define LEGO_TILEBY_Q3XD2_METAL 0x3242f41f
 
 #include <metal_stdlib>
 
@@ -15,6 +15,7 @@
 /// @param n 0 <= n < 2
 /// @return 0 <= the result < 144
 static inline int tilebyQ3xd2Apply(int i, int j, int k, int l, int m, int n) {
+  // 72*i + 24*k + 12*m + 4*j + 2*l + n
   return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
@@ -32,6 +33,11 @@ struct TilebyQ3xd2InvResult {
 /// @param flat 0 <= flat < 144
 /// @return 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 static inline TilebyQ3xd2InvResult tilebyQ3xd2Inv(int flat) {
+  // j = flat / 4 % 3
+  // k = flat / 24 % 3
+  // l = flat / 2 % 2
+  // m = flat / 12 % 2
+  // n = flat % 2
   const int flatDiv72 = flat / 72;
   const int flatDiv12 = flat / 12;
   return {
@@ -44,6 +50,6 @@ static inline TilebyQ3xd2InvResult tilebyQ3xd2Inv(int flat) {
   };
 }
 
-#elif LEGO_TILEBY_Q3XD2_METAL != 0x658799e4
+#elif LEGO_TILEBY_Q3XD2_METAL != 0x3242f41f
 #error two different units are named tileby_q3xd2; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD2_METAL

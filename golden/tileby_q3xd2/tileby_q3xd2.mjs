@@ -16,6 +16,7 @@
  * @returns {number} 0 <= the result < 144
  */
 export function tilebyQ3xd2Apply(i, j, k, l, m, n) {
+  // 72*i + 24*k + 12*m + 4*j + 2*l + n
   return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
@@ -26,6 +27,11 @@ export function tilebyQ3xd2Apply(i, j, k, l, m, n) {
  * @returns {[i: number, j: number, k: number, l: number, m: number, n: number]} 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
  */
 export function tilebyQ3xd2Inv(flat) {
+  // j = Math.floor(flat / 4) % 3
+  // k = Math.floor(flat / 24) % 3
+  // l = Math.floor(flat / 2) % 2
+  // m = Math.floor(flat / 12) % 2
+  // n = flat % 2
   const flatDiv72 = Math.trunc(flat / 72);
   const flatDiv12 = Math.trunc(flat / 12);
   return [

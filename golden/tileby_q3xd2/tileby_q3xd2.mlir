@@ -11,6 +11,7 @@
 // 0 <= n < 2
 // Result: 0 <= the result < 144
 func.func @tileby_q3xd2_apply(%i: i32, %j: i32, %k: i32, %l: i32, %m: i32, %n: i32) -> i32 {
+  // 72*i + 24*k + 12*m + 4*j + 2*l + n
   %c72_i32 = arith.constant 72 : i32
   %c2_i32 = arith.constant 2 : i32
   %c12_i32 = arith.constant 12 : i32
@@ -32,6 +33,11 @@ func.func @tileby_q3xd2_apply(%i: i32, %j: i32, %k: i32, %l: i32, %m: i32, %n: i
 // 0 <= flat < 144
 // Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 func.func @tileby_q3xd2_inv(%flat: i32) -> (i32, i32, i32, i32, i32, i32) {
+  // j = flat / 4 % 3
+  // k = flat / 24 % 3
+  // l = flat / 2 % 2
+  // m = flat / 12 % 2
+  // n = flat % 2
   %c72_i32 = arith.constant 72 : i32
   %c12_i32 = arith.constant 12 : i32
   %c2_i32 = arith.constant 2 : i32

@@ -18,6 +18,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
+    // 72*i + 24*k + 12*m + 4*j + 2*l + n
     72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n
 }
 
@@ -30,6 +31,11 @@ pub const fn apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32, i32, i32, i32, i32) {
+    // j = flat / 4 % 3
+    // k = flat / 24 % 3
+    // l = flat / 2 % 2
+    // m = flat / 12 % 2
+    // n = flat % 2
     let flat_div_72 = flat / 72;
     let flat_div_12 = flat / 12;
     (

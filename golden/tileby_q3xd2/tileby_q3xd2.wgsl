@@ -13,6 +13,7 @@
 /// 0 <= n < 2
 /// Result: 0 <= the result < 144
 fn tilebyQ3xd2Apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
+  // 72*i + 24*k + 12*m + 4*j + 2*l + n
   return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n;
 }
 
@@ -30,6 +31,11 @@ struct TilebyQ3xd2InvResult {
 /// 0 <= flat < 144
 /// Result: 0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
 fn tilebyQ3xd2Inv(flat: i32) -> TilebyQ3xd2InvResult {
+  // j = flat / 4 % 3
+  // k = flat / 24 % 3
+  // l = flat / 2 % 2
+  // m = flat / 12 % 2
+  // n = flat % 2
   let flatDiv72 = flat / 72;
   let flatDiv12 = flat / 12;
   return TilebyQ3xd2InvResult(

@@ -23,6 +23,7 @@ def tileby_q3xd2_apply(i, j, k, l, m, n):
     Returns:
         0 <= the result < 144
     """
+    # 72*i + 24*k + 12*m + 4*j + 2*l + n
     return 72 * i + 12 * (2 * k + m) + 4 * j + 2 * l + n
 
 
@@ -36,6 +37,11 @@ def tileby_q3xd2_inv(flat):
     Returns:
         0 <= i < 2, 0 <= j < 3, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2
     """
+    # j = flat // 4 % 3
+    # k = flat // 24 % 3
+    # l = flat // 2 % 2
+    # m = flat // 12 % 2
+    # n = flat % 2
     flat_div_72 = flat // 72
     flat_div_12 = flat // 12
     return (

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 2, 1], [1, 3, 2], [2, 1, 2])
 #ifndef LEGO_TILEBY_Q3XD3_CL
-#define LEGO_TILEBY_Q3XD3_CL 0x490e288d
+#define LEGO_TILEBY_Q3XD3_CL 0x7d5240ed
 
 /// Physical position of the logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8).
 /// @param i0 0 <= i0 < 2
@@ -20,6 +20,7 @@ static inline int tileby_q3xd3_apply(
   (void)i2;
   (void)i3;
   (void)i7;
+  // 48*i0 + 24*i6 + 12*i1 + 4*i4 + 2*i5 + i8
   return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8;
 }
 
@@ -41,6 +42,12 @@ typedef struct tileby_q3xd3_inv_result {
 /// @return 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 <
 /// 2, 0 <= i7 < 1, 0 <= i8 < 2
 static inline tileby_q3xd3_inv_result tileby_q3xd3_inv(int flat) {
+  // i0 = flat / 48
+  // i1 = flat / 12 % 2
+  // i4 = flat / 4 % 3
+  // i5 = flat / 2 % 2
+  // i6 = flat / 24 % 2
+  // i8 = flat % 2
   const int flat_div_12 = flat / 12;
   const tileby_q3xd3_inv_result result = {
       flat_div_12 >> 2,
@@ -56,6 +63,6 @@ static inline tileby_q3xd3_inv_result tileby_q3xd3_inv(int flat) {
   return result;
 }
 
-#elif LEGO_TILEBY_Q3XD3_CL != 0x490e288d
+#elif LEGO_TILEBY_Q3XD3_CL != 0x7d5240ed
 #error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_CL

@@ -2,7 +2,7 @@
 //
 // TileBy([2, 2, 1], [1, 3, 2], [2, 1, 2])
 #ifndef LEGO_TILEBY_Q3XD3_CUH
-#define LEGO_TILEBY_Q3XD3_CUH 0x09fad6fc
+#define LEGO_TILEBY_Q3XD3_CUH 0x1ead482a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -26,6 +26,7 @@
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int tileby_q3xd3_apply(
     int i0, int i1, [[maybe_unused]] int i2, [[maybe_unused]] int i3, int i4, int i5, int i6,
     [[maybe_unused]] int i7, int i8) noexcept {
+  // 48*i0 + 24*i6 + 12*i1 + 4*i4 + 2*i5 + i8
   return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8;
 }
 
@@ -48,6 +49,12 @@ struct tileby_q3xd3_inv_result {
 /// 2, 0 <= i7 < 1, 0 <= i8 < 2
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileby_q3xd3_inv_result tileby_q3xd3_inv(
     int flat) noexcept {
+  // i0 = flat / 48
+  // i1 = flat / 12 % 2
+  // i4 = flat / 4 % 3
+  // i5 = flat / 2 % 2
+  // i6 = flat / 24 % 2
+  // i8 = flat % 2
   const int flat_div_12 = flat / 12;
   return {
       flat_div_12 >> 2,
@@ -62,6 +69,6 @@ struct tileby_q3xd3_inv_result {
   };
 }
 
-#elif LEGO_TILEBY_Q3XD3_CUH != 0x09fad6fc
+#elif LEGO_TILEBY_Q3XD3_CUH != 0x1ead482a
 #error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_CUH

@@ -24,6 +24,7 @@ contains
     associate (unused => i2); end associate
     associate (unused => i3); end associate
     associate (unused => i7); end associate
+    ! 48*i0 + 24*i6 + 12*i1 + 4*i4 + 2*i5 + i8
     tileby_q3xd3_apply = 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8
   end function tileby_q3xd3_apply
 
@@ -35,6 +36,12 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i0, i1, i2, i3, i4, i5, i6, i7, i8
     integer(int32) :: flat_div_12
+    ! i0 = flat / 48
+    ! i1 = mod(flat / 12, 2)
+    ! i4 = mod(flat / 4, 3)
+    ! i5 = mod(flat / 2, 2)
+    ! i6 = mod(flat / 24, 2)
+    ! i8 = mod(flat, 2)
     flat_div_12 = flat / 12
     i0 = shifta(flat_div_12, 2)
     i1 = iand(flat_div_12, 1_int32)

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEBY_Q3XD3_GLSL
-#define LEGO_TILEBY_Q3XD3_GLSL 0x47345230
+#define LEGO_TILEBY_Q3XD3_GLSL 0x52d1e6fa
 
 // Physical position of the logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8).
 // 0 <= i0 < 2
@@ -19,6 +19,7 @@
 // 0 <= i8 < 2
 // Result: 0 <= the result < 96
 int tilebyQ3xd3Apply(int i0, int i1, int i2, int i3, int i4, int i5, int i6, int i7, int i8) {
+  // 48*i0 + 24*i6 + 12*i1 + 4*i4 + 2*i5 + i8
   return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8;
 }
 
@@ -38,6 +39,12 @@ void tilebyQ3xd3Inv(
     out int i6,
     out int i7,
     out int i8) {
+  // i0 = flat_v / 48
+  // i1 = flat_v / 12 % 2
+  // i4 = flat_v / 4 % 3
+  // i5 = flat_v / 2 % 2
+  // i6 = flat_v / 24 % 2
+  // i8 = flat_v % 2
   int flatDiv12 = flat_v / 12;
   i0 = flatDiv12 >> 2;
   i1 = flatDiv12 & 1;
@@ -50,6 +57,6 @@ void tilebyQ3xd3Inv(
   i8 = flat_v & 1;
 }
 
-#elif LEGO_TILEBY_Q3XD3_GLSL != 0x47345230
+#elif LEGO_TILEBY_Q3XD3_GLSL != 0x52d1e6fa
 #error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_GLSL

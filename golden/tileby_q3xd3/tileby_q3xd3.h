@@ -2,7 +2,7 @@
 //
 // TileBy([2, 2, 1], [1, 3, 2], [2, 1, 2])
 #ifndef LEGO_TILEBY_Q3XD3_H
-#define LEGO_TILEBY_Q3XD3_H 0x5c9f28c0
+#define LEGO_TILEBY_Q3XD3_H 0x2abf65ae
 
 #include <stdint.h>
 
@@ -23,6 +23,7 @@ static inline int32_t tileby_q3xd3_apply(
   (void)i2;
   (void)i3;
   (void)i7;
+  // 48*i0 + 24*i6 + 12*i1 + 4*i4 + 2*i5 + i8
   return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8;
 }
 
@@ -44,6 +45,12 @@ typedef struct tileby_q3xd3_inv_result {
 /// @return 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 <
 /// 2, 0 <= i7 < 1, 0 <= i8 < 2
 static inline tileby_q3xd3_inv_result tileby_q3xd3_inv(int32_t flat) {
+  // i0 = flat / 48
+  // i1 = flat / 12 % 2
+  // i4 = flat / 4 % 3
+  // i5 = flat / 2 % 2
+  // i6 = flat / 24 % 2
+  // i8 = flat % 2
   const int32_t flat_div_12 = flat / 12;
   const tileby_q3xd3_inv_result result = {
       flat_div_12 >> 2,
@@ -59,6 +66,6 @@ static inline tileby_q3xd3_inv_result tileby_q3xd3_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_TILEBY_Q3XD3_H != 0x5c9f28c0
+#elif LEGO_TILEBY_Q3XD3_H != 0x2abf65ae
 #error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_H

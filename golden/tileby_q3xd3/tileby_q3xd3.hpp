@@ -2,7 +2,7 @@
 //
 // TileBy([2, 2, 1], [1, 3, 2], [2, 1, 2])
 #ifndef LEGO_TILEBY_Q3XD3_HPP
-#define LEGO_TILEBY_Q3XD3_HPP 0x679e6eb6
+#define LEGO_TILEBY_Q3XD3_HPP 0x5be6d0d5
 
 #include <cstdint>
 
@@ -23,6 +23,7 @@ namespace lego {
     std::int32_t i0, std::int32_t i1, [[maybe_unused]] std::int32_t i2,
     [[maybe_unused]] std::int32_t i3, std::int32_t i4, std::int32_t i5, std::int32_t i6,
     [[maybe_unused]] std::int32_t i7, std::int32_t i8) noexcept {
+  // 48*i0 + 24*i6 + 12*i1 + 4*i4 + 2*i5 + i8
   return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8;
 }
 
@@ -44,6 +45,12 @@ struct tileby_q3xd3_inv_result {
 /// @return 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 <
 /// 2, 0 <= i7 < 1, 0 <= i8 < 2
 [[nodiscard]] constexpr tileby_q3xd3_inv_result tileby_q3xd3_inv(std::int32_t flat) noexcept {
+  // i0 = flat / 48
+  // i1 = flat / 12 % 2
+  // i4 = flat / 4 % 3
+  // i5 = flat / 2 % 2
+  // i6 = flat / 24 % 2
+  // i8 = flat % 2
   const std::int32_t flat_div_12 = flat / 12;
   return {
       flat_div_12 >> 2,
@@ -60,6 +67,6 @@ struct tileby_q3xd3_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_TILEBY_Q3XD3_HPP != 0x679e6eb6
+#elif LEGO_TILEBY_Q3XD3_HPP != 0x5be6d0d5
 #error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_HPP

@@ -23,6 +23,7 @@ Physical position of the logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8).
 """
 @inline function tileby_q3xd3_apply(i0::Ti, i1::Ti, i2::Ti, i3::Ti, i4::Ti, i5::Ti, i6::Ti,
     i7::Ti, i8::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 48*i0 + 24*i6 + 12*i1 + 4*i4 + 2*i5 + i8
     return Ti(12) * (Ti(4) * i0 + Ti(2) * i6 + i1) + Ti(4) * i4 + Ti(2) * i5 + i8
 end
 
@@ -42,6 +43,12 @@ Logical index (i0, i1, i2, i3, i4, i5, i6, i7, i8) of a physical position.
   <= i6 < 2, 0 <= i7 < 1, 0 <= i8 < 2`
 """
 @inline function tileby_q3xd3_inv(flat::Ti)::NTuple{9, Ti} where {Ti<:Union{Int32, Int64}}
+    # i0 = div(flat, 48)
+    # i1 = div(flat, 12) % 2
+    # i4 = div(flat, 4) % 3
+    # i5 = div(flat, 2) % 2
+    # i6 = div(flat, 24) % 2
+    # i8 = flat % 2
     flat_div_12 = div(flat, Ti(12))
     return (flat_div_12 >> 2, flat_div_12 & Ti(1), Ti(0), Ti(0),
         (flat >> 2) - Ti(3) * flat_div_12, (flat >> 1) & Ti(1), (flat_div_12 >> 1) & Ti(1),

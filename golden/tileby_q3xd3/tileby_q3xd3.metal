@@ -2,7 +2,7 @@
 //
 // TileBy([2, 2, 1], [1, 3, 2], [2, 1, 2])
 #ifndef LEGO_TILEBY_Q3XD3_METAL
-#define LEGO_TILEBY_Q3XD3_METAL 0x72a16be9
+#define LEGO_TILEBY_Q3XD3_METAL 0x0f148805
 
 #include <metal_stdlib>
 
@@ -22,6 +22,7 @@ static inline int tilebyQ3xd3Apply(
   (void)i2;
   (void)i3;
   (void)i7;
+  // 48*i0 + 24*i6 + 12*i1 + 4*i4 + 2*i5 + i8
   return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8;
 }
 
@@ -43,6 +44,12 @@ struct TilebyQ3xd3InvResult {
 /// @return 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 <
 /// 2, 0 <= i7 < 1, 0 <= i8 < 2
 static inline TilebyQ3xd3InvResult tilebyQ3xd3Inv(int flat) {
+  // i0 = flat / 48
+  // i1 = flat / 12 % 2
+  // i4 = flat / 4 % 3
+  // i5 = flat / 2 % 2
+  // i6 = flat / 24 % 2
+  // i8 = flat % 2
   const int flatDiv12 = flat / 12;
   return {
       flatDiv12 >> 2,
@@ -57,6 +64,6 @@ static inline TilebyQ3xd3InvResult tilebyQ3xd3Inv(int flat) {
   };
 }
 
-#elif LEGO_TILEBY_Q3XD3_METAL != 0x72a16be9
+#elif LEGO_TILEBY_Q3XD3_METAL != 0x0f148805
 #error two different units are named tileby_q3xd3; give name= to one of them
 #endif  // LEGO_TILEBY_Q3XD3_METAL

@@ -19,6 +19,7 @@
  * @returns {number} 0 <= the result < 96
  */
 export function tilebyQ3xd3Apply(i0, i1, i2, i3, i4, i5, i6, i7, i8) {
+  // 48*i0 + 24*i6 + 12*i1 + 4*i4 + 2*i5 + i8
   return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8;
 }
 
@@ -29,6 +30,12 @@ export function tilebyQ3xd3Apply(i0, i1, i2, i3, i4, i5, i6, i7, i8) {
  * @returns {[i0: number, i1: number, i2: number, i3: number, i4: number, i5: number, i6: number, i7: number, i8: number]} 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 < 2, 0 <= i7 < 1, 0 <= i8 < 2
  */
 export function tilebyQ3xd3Inv(flat) {
+  // i0 = Math.floor(flat / 48)
+  // i1 = Math.floor(flat / 12) % 2
+  // i4 = Math.floor(flat / 4) % 3
+  // i5 = Math.floor(flat / 2) % 2
+  // i6 = Math.floor(flat / 24) % 2
+  // i8 = flat % 2
   const flatDiv12 = Math.trunc(flat / 12);
   return [
     flatDiv12 >> 2,

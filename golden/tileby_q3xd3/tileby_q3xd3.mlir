@@ -15,6 +15,7 @@
 // Result: 0 <= the result < 96
 func.func @tileby_q3xd3_apply(%i0: i32, %i1: i32, %i2: i32, %i3: i32, %i4: i32, %i5: i32, %i6: i32,
     %i7: i32, %i8: i32) -> i32 {
+  // 48*i0 + 24*i6 + 12*i1 + 4*i4 + 2*i5 + i8
   %c4_i32 = arith.constant 4 : i32
   %c2_i32 = arith.constant 2 : i32
   %c12_i32 = arith.constant 12 : i32
@@ -36,6 +37,12 @@ func.func @tileby_q3xd3_apply(%i0: i32, %i1: i32, %i2: i32, %i3: i32, %i4: i32, 
 // Result: 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 <
 // 2, 0 <= i7 < 1, 0 <= i8 < 2
 func.func @tileby_q3xd3_inv(%flat: i32) -> (i32, i32, i32, i32, i32, i32, i32, i32, i32) {
+  // i0 = flat / 48
+  // i1 = flat / 12 % 2
+  // i4 = flat / 4 % 3
+  // i5 = flat / 2 % 2
+  // i6 = flat / 24 % 2
+  // i8 = flat % 2
   %c12_i32 = arith.constant 12 : i32
   %c2_i32 = arith.constant 2 : i32
   %c1_i32 = arith.constant 1 : i32

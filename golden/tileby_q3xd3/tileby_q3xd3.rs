@@ -32,6 +32,7 @@ pub const fn apply(
     i8: i32,
 ) -> i32 {
     let _ = (i2, i3, i7);
+    // 48*i0 + 24*i6 + 12*i1 + 4*i4 + 2*i5 + i8
     12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8
 }
 
@@ -44,6 +45,12 @@ pub const fn apply(
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32, i32, i32, i32, i32, i32, i32, i32) {
+    // i0 = flat / 48
+    // i1 = flat / 12 % 2
+    // i4 = flat / 4 % 3
+    // i5 = flat / 2 % 2
+    // i6 = flat / 24 % 2
+    // i8 = flat % 2
     let flat_div_12 = flat / 12;
     (
         flat_div_12 >> 2,

@@ -17,6 +17,7 @@
 /// Result: 0 <= the result < 96
 fn tilebyQ3xd3Apply(
     i0: i32, i1: i32, i2: i32, i3: i32, i4: i32, i5: i32, i6: i32, i7: i32, i8: i32) -> i32 {
+  // 48*i0 + 24*i6 + 12*i1 + 4*i4 + 2*i5 + i8
   return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8;
 }
 
@@ -38,6 +39,12 @@ struct TilebyQ3xd3InvResult {
 /// Result: 0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 <
 /// 2, 0 <= i7 < 1, 0 <= i8 < 2
 fn tilebyQ3xd3Inv(flat: i32) -> TilebyQ3xd3InvResult {
+  // i0 = flat / 48
+  // i1 = flat / 12 % 2
+  // i4 = flat / 4 % 3
+  // i5 = flat / 2 % 2
+  // i6 = flat / 24 % 2
+  // i8 = flat % 2
   let flatDiv12 = flat / 12;
   return TilebyQ3xd3InvResult(
       flatDiv12 >> 2u,

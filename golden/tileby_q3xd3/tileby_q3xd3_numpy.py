@@ -24,6 +24,7 @@ def tileby_q3xd3_apply(i0, i1, i2, i3, i4, i5, i6, i7, i8):
     Returns:
         0 <= the result < 96
     """
+    # 48*i0 + 24*i6 + 12*i1 + 4*i4 + 2*i5 + i8
     return 12 * (4 * i0 + 2 * i6 + i1) + 4 * i4 + 2 * i5 + i8
 
 
@@ -37,6 +38,12 @@ def tileby_q3xd3_inv(flat):
         0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 < 2, 0
             <= i7 < 1, 0 <= i8 < 2
     """
+    # i0 = flat // 48
+    # i1 = flat // 12 % 2
+    # i4 = flat // 4 % 3
+    # i5 = flat // 2 % 2
+    # i6 = flat // 24 % 2
+    # i8 = flat % 2
     flat_div_12 = flat // 12
     return (
         flat_div_12 >> 2,

@@ -2,7 +2,7 @@
 //
 // TileBy([4, 2, 6]).TileOrderBy(RegP([2, 2, 3], [1, 2, 0]), RegP([2, 1, 2], [2, 0, 1]))
 #ifndef LEGO_TILEORDERBY_4X2X6_CL
-#define LEGO_TILEORDERBY_4X2X6_CL 0x118cc199
+#define LEGO_TILEORDERBY_4X2X6_CL 0x02b0b17f
 
 /// Physical position of the logical index (i, j, k).
 /// @param i 0 <= i < 4
@@ -10,6 +10,7 @@
 /// @param k 0 <= k < 6
 /// @return 0 <= the result < 48
 static inline int tileorderby_4x2x6_apply(int i, int j, int k) {
+  // 24*j + 8*(k / 2) + 4*(i / 2) + 2*(k % 2) + i % 2
   return 24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i;
 }
 
@@ -24,6 +25,8 @@ typedef struct tileorderby_4x2x6_inv_result {
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
 static inline tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(int flat) {
+  // i = 2*(flat / 4 % 2) + flat % 2
+  // k = 2*(flat / 8 % 3) + flat / 2 % 2
   const int flat_div_2 = flat >> 1;
   const tileorderby_4x2x6_inv_result result = {
       (flat_div_2 & 2) + (flat & 1),
@@ -33,6 +36,6 @@ static inline tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(int flat) {
   return result;
 }
 
-#elif LEGO_TILEORDERBY_4X2X6_CL != 0x118cc199
+#elif LEGO_TILEORDERBY_4X2X6_CL != 0x02b0b17f
 #error two different units are named tileorderby_4x2x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_4X2X6_CL

@@ -15,6 +15,7 @@ contains
   !> @return 0 <= the result < 48
   elemental integer(int32) function tileorderby_4x2x6_apply(i, j, k)
     integer(int32), intent(in) :: i, j, k
+    ! 24*j + 8*(k / 2) + 4*(i / 2) + 2*mod(k, 2) + mod(i, 2)
     tileorderby_4x2x6_apply = 24 * j + 2 * (iand(k, 6_int32) + (shifta(i, 1) + k)) + i
   end function tileorderby_4x2x6_apply
 
@@ -25,6 +26,8 @@ contains
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j, k
     integer(int32) :: flat_div_2
+    ! i = 2*mod(flat / 4, 2) + mod(flat, 2)
+    ! k = 2*mod(flat / 8, 3) + mod(flat / 2, 2)
     flat_div_2 = shifta(flat, 1)
     i = iand(flat_div_2, 2_int32) + iand(flat, 1_int32)
     j = flat / 24

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEORDERBY_4X2X6_GLSL
-#define LEGO_TILEORDERBY_4X2X6_GLSL 0x114964e8
+#define LEGO_TILEORDERBY_4X2X6_GLSL 0x2eeb8afd
 
 // Physical position of the logical index (i, j, k).
 // 0 <= i < 4
@@ -13,6 +13,7 @@
 // 0 <= k < 6
 // Result: 0 <= the result < 48
 int tileorderby4x2x6Apply(int i, int j, int k) {
+  // 24*j + 8*(k / 2) + 4*(i / 2) + 2*(k % 2) + i % 2
   return 24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i;
 }
 
@@ -26,6 +27,8 @@ int tileorderby4x2x6Apply(ivec3 index) {
 // Result: 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
 // Renamed: flat is flat_v here
 void tileorderby4x2x6Inv(int flat_v, out int i, out int j, out int k) {
+  // i = 2*(flat_v / 4 % 2) + flat_v % 2
+  // k = 2*(flat_v / 8 % 3) + flat_v / 2 % 2
   int flatDiv2 = flat_v >> 1;
   i = (flatDiv2 & 2) + (flat_v & 1);
   j = flat_v / 24;
@@ -39,6 +42,6 @@ ivec3 tileorderby4x2x6Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_TILEORDERBY_4X2X6_GLSL != 0x114964e8
+#elif LEGO_TILEORDERBY_4X2X6_GLSL != 0x2eeb8afd
 #error two different units are named tileorderby_4x2x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_4X2X6_GLSL

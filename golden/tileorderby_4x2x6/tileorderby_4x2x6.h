@@ -2,7 +2,7 @@
 //
 // TileBy([4, 2, 6]).TileOrderBy(RegP([2, 2, 3], [1, 2, 0]), RegP([2, 1, 2], [2, 0, 1]))
 #ifndef LEGO_TILEORDERBY_4X2X6_H
-#define LEGO_TILEORDERBY_4X2X6_H 0x4aac7931
+#define LEGO_TILEORDERBY_4X2X6_H 0x20c16efc
 
 #include <stdint.h>
 
@@ -12,6 +12,7 @@
 /// @param k 0 <= k < 6
 /// @return 0 <= the result < 48
 static inline int32_t tileorderby_4x2x6_apply(int32_t i, int32_t j, int32_t k) {
+  // 24*j + 8*(k / 2) + 4*(i / 2) + 2*(k % 2) + i % 2
   return 24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i;
 }
 
@@ -26,6 +27,8 @@ typedef struct tileorderby_4x2x6_inv_result {
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
 static inline tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(int32_t flat) {
+  // i = 2*(flat / 4 % 2) + flat % 2
+  // k = 2*(flat / 8 % 3) + flat / 2 % 2
   const int32_t flat_div_2 = flat >> 1;
   const tileorderby_4x2x6_inv_result result = {
       (flat_div_2 & 2) + (flat & 1),
@@ -35,6 +38,6 @@ static inline tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_TILEORDERBY_4X2X6_H != 0x4aac7931
+#elif LEGO_TILEORDERBY_4X2X6_H != 0x20c16efc
 #error two different units are named tileorderby_4x2x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_4X2X6_H

@@ -2,7 +2,7 @@
 //
 // TileBy([4, 2, 6]).TileOrderBy(RegP([2, 2, 3], [1, 2, 0]), RegP([2, 1, 2], [2, 0, 1]))
 #ifndef LEGO_TILEORDERBY_4X2X6_HIP_H
-#define LEGO_TILEORDERBY_4X2X6_HIP_H 0x03c374cd
+#define LEGO_TILEORDERBY_4X2X6_HIP_H 0x6f80640a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -18,6 +18,7 @@
 /// @param k 0 <= k < 6
 /// @return 0 <= the result < 48
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int tileorderby_4x2x6_apply(int i, int j, int k) noexcept {
+  // 24*j + 8*(k / 2) + 4*(i / 2) + 2*(k % 2) + i % 2
   return 24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i;
 }
 
@@ -33,10 +34,12 @@ struct tileorderby_4x2x6_inv_result {
 /// @return 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(
     int flat) noexcept {
+  // i = 2*(flat / 4 % 2) + flat % 2
+  // k = 2*(flat / 8 % 3) + flat / 2 % 2
   const int flat_div_2 = flat >> 1;
   return {(flat_div_2 & 2) + (flat & 1), flat / 24, 2 * (flat % 24 >> 3) + (flat_div_2 & 1)};
 }
 
-#elif LEGO_TILEORDERBY_4X2X6_HIP_H != 0x03c374cd
+#elif LEGO_TILEORDERBY_4X2X6_HIP_H != 0x6f80640a
 #error two different units are named tileorderby_4x2x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_4X2X6_HIP_H

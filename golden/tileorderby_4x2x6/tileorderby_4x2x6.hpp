@@ -2,7 +2,7 @@
 //
 // TileBy([4, 2, 6]).TileOrderBy(RegP([2, 2, 3], [1, 2, 0]), RegP([2, 1, 2], [2, 0, 1]))
 #ifndef LEGO_TILEORDERBY_4X2X6_HPP
-#define LEGO_TILEORDERBY_4X2X6_HPP 0x65919792
+#define LEGO_TILEORDERBY_4X2X6_HPP 0x0fdb7d08
 
 #include <cstdint>
 
@@ -15,6 +15,7 @@ namespace lego {
 /// @return 0 <= the result < 48
 [[nodiscard]] constexpr std::int32_t tileorderby_4x2x6_apply(
     std::int32_t i, std::int32_t j, std::int32_t k) noexcept {
+  // 24*j + 8*(k / 2) + 4*(i / 2) + 2*(k % 2) + i % 2
   return 24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i;
 }
 
@@ -30,12 +31,14 @@ struct tileorderby_4x2x6_inv_result {
 /// @return 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
 [[nodiscard]] constexpr tileorderby_4x2x6_inv_result tileorderby_4x2x6_inv(
     std::int32_t flat) noexcept {
+  // i = 2*(flat / 4 % 2) + flat % 2
+  // k = 2*(flat / 8 % 3) + flat / 2 % 2
   const std::int32_t flat_div_2 = flat >> 1;
   return {(flat_div_2 & 2) + (flat & 1), flat / 24, 2 * (flat % 24 >> 3) + (flat_div_2 & 1)};
 }
 
 }  // namespace lego
 
-#elif LEGO_TILEORDERBY_4X2X6_HPP != 0x65919792
+#elif LEGO_TILEORDERBY_4X2X6_HPP != 0x0fdb7d08
 #error two different units are named tileorderby_4x2x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_4X2X6_HPP

@@ -17,6 +17,7 @@ Physical position of the logical index (i, j, k).
 """
 @inline function tileorderby_4x2x6_apply(i::Ti, j::Ti,
     k::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 24*j + 8*div(k, 2) + 4*div(i, 2) + 2*(k % 2) + i % 2
     return Ti(24) * j + Ti(2) * ((k & Ti(6)) + ((i >> 1) + k)) + i
 end
 
@@ -33,6 +34,8 @@ Logical index (i, j, k) of a physical position.
 - Result: `0 <= i < 4, 0 <= j < 2, 0 <= k < 6`
 """
 @inline function tileorderby_4x2x6_inv(flat::Ti)::NTuple{3, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = 2*(div(flat, 4) % 2) + flat % 2
+    # k = 2*(div(flat, 8) % 3) + div(flat, 2) % 2
     flat_div_2 = flat >> 1
     return ((flat_div_2 & Ti(2)) + (flat & Ti(1)), div(flat, Ti(24)),
         Ti(2) * ((flat % Ti(24)) >> 3) + (flat_div_2 & Ti(1)))

@@ -2,7 +2,7 @@
 //
 // TileBy([4, 2, 6]).TileOrderBy(RegP([2, 2, 3], [1, 2, 0]), RegP([2, 1, 2], [2, 0, 1]))
 #ifndef LEGO_TILEORDERBY_4X2X6_METAL
-#define LEGO_TILEORDERBY_4X2X6_METAL 0x597264a4
+#define LEGO_TILEORDERBY_4X2X6_METAL 0x7c664cfa
 
 #include <metal_stdlib>
 
@@ -12,6 +12,7 @@
 /// @param k 0 <= k < 6
 /// @return 0 <= the result < 48
 static inline int tileorderby4x2x6Apply(int i, int j, int k) {
+  // 24*j + 8*(k / 2) + 4*(i / 2) + 2*(k % 2) + i % 2
   return 24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i;
 }
 
@@ -26,10 +27,12 @@ struct Tileorderby4x2x6InvResult {
 /// @param flat 0 <= flat < 48
 /// @return 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
 static inline Tileorderby4x2x6InvResult tileorderby4x2x6Inv(int flat) {
+  // i = 2*(flat / 4 % 2) + flat % 2
+  // k = 2*(flat / 8 % 3) + flat / 2 % 2
   const int flatDiv2 = flat >> 1;
   return {(flatDiv2 & 2) + (flat & 1), flat / 24, 2 * (flat % 24 >> 3) + (flatDiv2 & 1)};
 }
 
-#elif LEGO_TILEORDERBY_4X2X6_METAL != 0x597264a4
+#elif LEGO_TILEORDERBY_4X2X6_METAL != 0x7c664cfa
 #error two different units are named tileorderby_4x2x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_4X2X6_METAL

@@ -13,6 +13,7 @@
  * @returns {number} 0 <= the result < 48
  */
 export function tileorderby4x2x6Apply(i, j, k) {
+  // 24*j + 8*Math.floor(k / 2) + 4*Math.floor(i / 2) + 2*(k % 2) + i % 2
   return 24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i;
 }
 
@@ -23,6 +24,8 @@ export function tileorderby4x2x6Apply(i, j, k) {
  * @returns {[i: number, j: number, k: number]} 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
  */
 export function tileorderby4x2x6Inv(flat) {
+  // i = 2*(Math.floor(flat / 4) % 2) + flat % 2
+  // k = 2*(Math.floor(flat / 8) % 3) + Math.floor(flat / 2) % 2
   const flatDiv2 = flat >> 1;
   return [
     (flatDiv2 & 2) + (flat & 1),

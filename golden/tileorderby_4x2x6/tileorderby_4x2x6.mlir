@@ -8,6 +8,7 @@
 // 0 <= k < 6
 // Result: 0 <= the result < 48
 func.func @tileorderby_4x2x6_apply(%i: i32, %j: i32, %k: i32) -> i32 {
+  // 24*j + 8*(k / 2) + 4*(i / 2) + 2*(k % 2) + i % 2
   %c24_i32 = arith.constant 24 : i32
   %c6_i32 = arith.constant 6 : i32
   %c1_i32 = arith.constant 1 : i32
@@ -27,6 +28,8 @@ func.func @tileorderby_4x2x6_apply(%i: i32, %j: i32, %k: i32) -> i32 {
 // 0 <= flat < 48
 // Result: 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
 func.func @tileorderby_4x2x6_inv(%flat: i32) -> (i32, i32, i32) {
+  // i = 2*(flat / 4 % 2) + flat % 2
+  // k = 2*(flat / 8 % 3) + flat / 2 % 2
   %c1_i32 = arith.constant 1 : i32
   %c2_i32 = arith.constant 2 : i32
   %c24_i32 = arith.constant 24 : i32

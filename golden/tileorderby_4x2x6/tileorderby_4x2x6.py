@@ -16,6 +16,7 @@ def tileorderby_4x2x6_apply(i: int, j: int, k: int) -> int:
     Returns:
         0 <= the result < 48
     """
+    # 24*j + 8*(k // 2) + 4*(i // 2) + 2*(k % 2) + i % 2
     return 24 * j + 4 * (k // 2) + 2 * (i // 2 + k) + i
 
 

@@ -13,6 +13,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
+    // 24*j + 8*(k / 2) + 4*(i / 2) + 2*(k % 2) + i % 2
     24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i
 }
 
@@ -25,6 +26,8 @@ pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32, i32) {
+    // i = 2*(flat / 4 % 2) + flat % 2
+    // k = 2*(flat / 8 % 3) + flat / 2 % 2
     let flat_div_2 = flat >> 1;
     (
         (flat_div_2 & 2) + (flat & 1),

@@ -10,6 +10,7 @@
 /// 0 <= k < 6
 /// Result: 0 <= the result < 48
 fn tileorderby4x2x6Apply(i: i32, j: i32, k: i32) -> i32 {
+  // 24*j + 8*(k / 2) + 4*(i / 2) + 2*(k % 2) + i % 2
   return 24 * j + 2 * ((k & 6) + ((i >> 1u) + k)) + i;
 }
 
@@ -24,6 +25,8 @@ struct Tileorderby4x2x6InvResult {
 /// 0 <= flat < 48
 /// Result: 0 <= i < 4, 0 <= j < 2, 0 <= k < 6
 fn tileorderby4x2x6Inv(flat: i32) -> Tileorderby4x2x6InvResult {
+  // i = 2*(flat / 4 % 2) + flat % 2
+  // k = 2*(flat / 8 % 3) + flat / 2 % 2
   let flatDiv2 = flat >> 1u;
   return Tileorderby4x2x6InvResult(
       (flatDiv2 & 2) + (flat & 1), flat / 24, 2 * ((flat % 24) >> 3u) + (flatDiv2 & 1));

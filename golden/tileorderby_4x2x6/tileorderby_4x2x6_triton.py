@@ -20,6 +20,7 @@ def tileorderby_4x2x6_apply(i, j, k):
     Returns:
         0 <= the result < 48
     """
+    # 24*j + 8*(k // 2) + 4*(i // 2) + 2*(k % 2) + i % 2
     return 24 * j + 2 * ((k & 6) + ((i >> 1) + k)) + i
 
 
@@ -33,5 +34,7 @@ def tileorderby_4x2x6_inv(flat):
     Returns:
         0 <= i < 4, 0 <= j < 2, 0 <= k < 6
     """
+    # i = 2*(flat // 4 % 2) + flat % 2
+    # k = 2*(flat // 8 % 3) + flat // 2 % 2
     flat_div_2 = flat >> 1
     return (flat_div_2 & 2) + (flat & 1), flat // 24, 2 * ((flat % 24) >> 3) + (flat_div_2 & 1)

@@ -2,13 +2,14 @@
 //
 // TileBy([6, 6]).TileOrderBy(Col(2, 3), Row(3, 2))
 #ifndef LEGO_TILEORDERBY_6X6_CL
-#define LEGO_TILEORDERBY_6X6_CL 0x603e7b0f
+#define LEGO_TILEORDERBY_6X6_CL 0x4801a39f
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
 static inline int tileorderby_6x6_apply(int i, int j) {
+  // 12*(j / 2) + 2*i + j % 2
   return 5 * (j & 6) + 2 * i + j;
 }
 
@@ -22,10 +23,12 @@ typedef struct tileorderby_6x6_inv_result {
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
 static inline tileorderby_6x6_inv_result tileorderby_6x6_inv(int flat) {
+  // i = flat / 2 % 6
+  // j = 2*(flat / 12) + flat % 2
   const tileorderby_6x6_inv_result result = {flat % 12 >> 1, 2 * (flat / 12) + (flat & 1)};
   return result;
 }
 
-#elif LEGO_TILEORDERBY_6X6_CL != 0x603e7b0f
+#elif LEGO_TILEORDERBY_6X6_CL != 0x4801a39f
 #error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_CL

@@ -2,7 +2,7 @@
 //
 // TileBy([6, 6]).TileOrderBy(Col(2, 3), Row(3, 2))
 #ifndef LEGO_TILEORDERBY_6X6_CUH
-#define LEGO_TILEORDERBY_6X6_CUH 0x386b39df
+#define LEGO_TILEORDERBY_6X6_CUH 0x48dfe9d0
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int tileorderby_6x6_apply(int i, int j) noexcept {
+  // 12*(j / 2) + 2*i + j % 2
   return 5 * (j & 6) + 2 * i + j;
 }
 
@@ -31,9 +32,11 @@ struct tileorderby_6x6_inv_result {
 /// @return 0 <= i < 6, 0 <= j < 6
 [[nodiscard]] LEGO_HOST_DEVICE constexpr tileorderby_6x6_inv_result tileorderby_6x6_inv(
     int flat) noexcept {
+  // i = flat / 2 % 6
+  // j = 2*(flat / 12) + flat % 2
   return {flat % 12 >> 1, 2 * (flat / 12) + (flat & 1)};
 }
 
-#elif LEGO_TILEORDERBY_6X6_CUH != 0x386b39df
+#elif LEGO_TILEORDERBY_6X6_CUH != 0x48dfe9d0
 #error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_CUH

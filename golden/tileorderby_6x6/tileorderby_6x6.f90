@@ -14,6 +14,7 @@ contains
   !> @return 0 <= the result < 36
   elemental integer(int32) function tileorderby_6x6_apply(i, j)
     integer(int32), intent(in) :: i, j
+    ! 12*(j / 2) + 2*i + mod(j, 2)
     tileorderby_6x6_apply = 5 * iand(j, 6_int32) + 2 * i + j
   end function tileorderby_6x6_apply
 
@@ -23,6 +24,8 @@ contains
   elemental subroutine tileorderby_6x6_inv(flat, i, j)
     integer(int32), intent(in) :: flat
     integer(int32), intent(out) :: i, j
+    ! i = mod(flat / 2, 6)
+    ! j = 2*(flat / 12) + mod(flat, 2)
     i = shifta(mod(flat, 12_int32), 1)
     j = 2 * (flat / 12) + iand(flat, 1_int32)
   end subroutine tileorderby_6x6_inv

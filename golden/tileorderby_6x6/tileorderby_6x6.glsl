@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILEORDERBY_6X6_GLSL
-#define LEGO_TILEORDERBY_6X6_GLSL 0x33b8af92
+#define LEGO_TILEORDERBY_6X6_GLSL 0x71b2b6fc
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
 // 0 <= j < 6
 // Result: 0 <= the result < 36
 int tileorderby6x6Apply(int i, int j) {
+  // 12*(j / 2) + 2*i + j % 2
   return 5 * (j & 6) + 2 * i + j;
 }
 
@@ -25,6 +26,8 @@ int tileorderby6x6Apply(ivec2 index) {
 // Result: 0 <= i < 6, 0 <= j < 6
 // Renamed: flat is flat_v here
 void tileorderby6x6Inv(int flat_v, out int i, out int j) {
+  // i = flat_v / 2 % 6
+  // j = 2*(flat_v / 12) + flat_v % 2
   i = flat_v % 12 >> 1;
   j = 2 * (flat_v / 12) + (flat_v & 1);
 }
@@ -36,6 +39,6 @@ ivec2 tileorderby6x6Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_TILEORDERBY_6X6_GLSL != 0x33b8af92
+#elif LEGO_TILEORDERBY_6X6_GLSL != 0x71b2b6fc
 #error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_GLSL

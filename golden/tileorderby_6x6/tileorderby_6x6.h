@@ -2,7 +2,7 @@
 //
 // TileBy([6, 6]).TileOrderBy(Col(2, 3), Row(3, 2))
 #ifndef LEGO_TILEORDERBY_6X6_H
-#define LEGO_TILEORDERBY_6X6_H 0x50110892
+#define LEGO_TILEORDERBY_6X6_H 0x4ab3d934
 
 #include <stdint.h>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
 static inline int32_t tileorderby_6x6_apply(int32_t i, int32_t j) {
+  // 12*(j / 2) + 2*i + j % 2
   return 5 * (j & 6) + 2 * i + j;
 }
 
@@ -24,10 +25,12 @@ typedef struct tileorderby_6x6_inv_result {
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
 static inline tileorderby_6x6_inv_result tileorderby_6x6_inv(int32_t flat) {
+  // i = flat / 2 % 6
+  // j = 2*(flat / 12) + flat % 2
   const tileorderby_6x6_inv_result result = {flat % 12 >> 1, 2 * (flat / 12) + (flat & 1)};
   return result;
 }
 
-#elif LEGO_TILEORDERBY_6X6_H != 0x50110892
+#elif LEGO_TILEORDERBY_6X6_H != 0x4ab3d934
 #error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_H

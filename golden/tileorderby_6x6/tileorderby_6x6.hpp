@@ -2,7 +2,7 @@
 //
 // TileBy([6, 6]).TileOrderBy(Col(2, 3), Row(3, 2))
 #ifndef LEGO_TILEORDERBY_6X6_HPP
-#define LEGO_TILEORDERBY_6X6_HPP 0x44389e8d
+#define LEGO_TILEORDERBY_6X6_HPP 0x13dc5fb8
 
 #include <cstdint>
 
@@ -14,6 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 36
 [[nodiscard]] constexpr std::int32_t tileorderby_6x6_apply(
     std::int32_t i, std::int32_t j) noexcept {
+  // 12*(j / 2) + 2*i + j % 2
   return 5 * (j & 6) + 2 * i + j;
 }
 
@@ -27,11 +28,13 @@ struct tileorderby_6x6_inv_result {
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
 [[nodiscard]] constexpr tileorderby_6x6_inv_result tileorderby_6x6_inv(std::int32_t flat) noexcept {
+  // i = flat / 2 % 6
+  // j = 2*(flat / 12) + flat % 2
   return {flat % 12 >> 1, 2 * (flat / 12) + (flat & 1)};
 }
 
 }  // namespace lego
 
-#elif LEGO_TILEORDERBY_6X6_HPP != 0x44389e8d
+#elif LEGO_TILEORDERBY_6X6_HPP != 0x13dc5fb8
 #error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_HPP

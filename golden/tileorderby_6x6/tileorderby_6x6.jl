@@ -15,6 +15,7 @@ Physical position of the logical index (i, j).
 - Result: `0 <= the result < 36`
 """
 @inline function tileorderby_6x6_apply(i::Ti, j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 12*div(j, 2) + 2*i + j % 2
     return Ti(5) * (j & Ti(6)) + Ti(2) * i + j
 end
 
@@ -29,6 +30,8 @@ Logical index (i, j) of a physical position.
 - Result: `0 <= i < 6, 0 <= j < 6`
 """
 @inline function tileorderby_6x6_inv(flat::Ti)::NTuple{2, Ti} where {Ti<:Union{Int32, Int64}}
+    # i = div(flat, 2) % 6
+    # j = 2*div(flat, 12) + flat % 2
     return ((flat % Ti(12)) >> 1, Ti(2) * div(flat, Ti(12)) + (flat & Ti(1)))
 end
 

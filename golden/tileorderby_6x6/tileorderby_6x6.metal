@@ -2,7 +2,7 @@
 //
 // TileBy([6, 6]).TileOrderBy(Col(2, 3), Row(3, 2))
 #ifndef LEGO_TILEORDERBY_6X6_METAL
-#define LEGO_TILEORDERBY_6X6_METAL 0x4aacbc22
+#define LEGO_TILEORDERBY_6X6_METAL 0x4711bd77
 
 #include <metal_stdlib>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 6
 /// @return 0 <= the result < 36
 static inline int tileorderby6x6Apply(int i, int j) {
+  // 12*(j / 2) + 2*i + j % 2
   return 5 * (j & 6) + 2 * i + j;
 }
 
@@ -24,9 +25,11 @@ struct Tileorderby6x6InvResult {
 /// @param flat 0 <= flat < 36
 /// @return 0 <= i < 6, 0 <= j < 6
 static inline Tileorderby6x6InvResult tileorderby6x6Inv(int flat) {
+  // i = flat / 2 % 6
+  // j = 2*(flat / 12) + flat % 2
   return {flat % 12 >> 1, 2 * (flat / 12) + (flat & 1)};
 }
 
-#elif LEGO_TILEORDERBY_6X6_METAL != 0x4aacbc22
+#elif LEGO_TILEORDERBY_6X6_METAL != 0x4711bd77
 #error two different units are named tileorderby_6x6; give name= to one of them
 #endif  // LEGO_TILEORDERBY_6X6_METAL

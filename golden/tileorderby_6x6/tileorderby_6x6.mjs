@@ -12,6 +12,7 @@
  * @returns {number} 0 <= the result < 36
  */
 export function tileorderby6x6Apply(i, j) {
+  // 12*Math.floor(j / 2) + 2*i + j % 2
   return 5 * (j & 6) + 2 * i + j;
 }
 
@@ -22,5 +23,7 @@ export function tileorderby6x6Apply(i, j) {
  * @returns {[i: number, j: number]} 0 <= i < 6, 0 <= j < 6
  */
 export function tileorderby6x6Inv(flat) {
+  // i = Math.floor(flat / 2) % 6
+  // j = 2*Math.floor(flat / 12) + flat % 2
   return [flat % 12 >> 1, 2 * Math.trunc(flat / 12) + (flat & 1)];
 }

@@ -7,6 +7,7 @@
 // 0 <= j < 6
 // Result: 0 <= the result < 36
 func.func @tileorderby_6x6_apply(%i: i32, %j: i32) -> i32 {
+  // 12*(j / 2) + 2*i + j % 2
   %c6_i32 = arith.constant 6 : i32
   %c5_i32 = arith.constant 5 : i32
   %c2_i32 = arith.constant 2 : i32
@@ -22,6 +23,8 @@ func.func @tileorderby_6x6_apply(%i: i32, %j: i32) -> i32 {
 // 0 <= flat < 36
 // Result: 0 <= i < 6, 0 <= j < 6
 func.func @tileorderby_6x6_inv(%flat: i32) -> (i32, i32) {
+  // i = flat / 2 % 6
+  // j = 2*(flat / 12) + flat % 2
   %c12_i32 = arith.constant 12 : i32
   %c1_i32 = arith.constant 1 : i32
   %c2_i32 = arith.constant 2 : i32

@@ -15,6 +15,7 @@ def tileorderby_6x6_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 36
     """
+    # 12*(j // 2) + 2*i + j % 2
     return 10 * (j // 2) + 2 * i + j
 
 

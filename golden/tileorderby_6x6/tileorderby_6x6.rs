@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // 12*(j / 2) + 2*i + j % 2
     5 * (j & 6) + 2 * i + j
 }
 
@@ -24,5 +25,7 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 #[must_use]
 #[inline]
 pub const fn inv(flat: i32) -> (i32, i32) {
+    // i = flat / 2 % 6
+    // j = 2*(flat / 12) + flat % 2
     ((flat % 12) >> 1, 2 * (flat / 12) + (flat & 1))
 }

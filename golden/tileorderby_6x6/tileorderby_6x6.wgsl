@@ -9,6 +9,7 @@
 /// 0 <= j < 6
 /// Result: 0 <= the result < 36
 fn tileorderby6x6Apply(i: i32, j: i32) -> i32 {
+  // 12*(j / 2) + 2*i + j % 2
   return 5 * (j & 6) + 2 * i + j;
 }
 
@@ -22,5 +23,7 @@ struct Tileorderby6x6InvResult {
 /// 0 <= flat < 36
 /// Result: 0 <= i < 6, 0 <= j < 6
 fn tileorderby6x6Inv(flat: i32) -> Tileorderby6x6InvResult {
+  // i = flat / 2 % 6
+  // j = 2*(flat / 12) + flat % 2
   return Tileorderby6x6InvResult((flat % 12) >> 1u, 2 * (flat / 12) + (flat & 1));
 }

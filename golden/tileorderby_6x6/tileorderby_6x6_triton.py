@@ -19,6 +19,7 @@ def tileorderby_6x6_apply(i, j):
     Returns:
         0 <= the result < 36
     """
+    # 12*(j // 2) + 2*i + j % 2
     return 5 * (j & 6) + 2 * i + j
 
 
@@ -32,4 +33,6 @@ def tileorderby_6x6_inv(flat):
     Returns:
         0 <= i < 6, 0 <= j < 6
     """
+    # i = flat // 2 % 6
+    # j = 2*(flat // 12) + flat % 2
     return (flat % 12) >> 1, 2 * (flat // 12) + (flat & 1)

@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_CL
-#define LEGO_TRANSPOSE_SHARED_CL 0x4164190e
+#define LEGO_TRANSPOSE_SHARED_CL 0x2015dc34
 
 /// The result of transpose_shared.
 typedef struct transpose_shared_result {
@@ -21,6 +21,7 @@ typedef struct transpose_shared_result {
 /// @pre N % 32 == 0
 /// @pre N*N <= INT_MAX
 static inline transpose_shared_result transpose_shared(int N, int block, int thread, int step) {
+  // tile_read = 32*(thread % 32) + 8*step + thread / 32
   const int N_div_32 = N >> 5;
   const int scaled = 32 * (block / N_div_32);
   const int scaled_2 = 8 * step;
@@ -36,6 +37,6 @@ static inline transpose_shared_result transpose_shared(int N, int block, int thr
   return result;
 }
 
-#elif LEGO_TRANSPOSE_SHARED_CL != 0x4164190e
+#elif LEGO_TRANSPOSE_SHARED_CL != 0x2015dc34
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_CL

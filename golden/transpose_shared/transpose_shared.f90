@@ -23,6 +23,7 @@ contains
     integer(int64), intent(in) :: N, block_v, thread, step
     integer(int64), intent(out) :: source, tile_write, tile_read, target_v
     integer(int64) :: N_div_32, scaled, scaled_2, thread_div_32, scaled_3, thread_mod_32
+    ! tile_read = 32*mod(thread, 32) + 8*step + thread / 32
     N_div_32 = shifta(N, 5)
     scaled = 32 * (block_v / N_div_32)
     scaled_2 = 8 * step

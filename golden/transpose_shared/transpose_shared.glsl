@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TRANSPOSE_SHARED_GLSL
-#define LEGO_TRANSPOSE_SHARED_GLSL 0x6d855825
+#define LEGO_TRANSPOSE_SHARED_GLSL 0x3f61b07f
 
 // The indices at (block, thread, step).
 // N >= 32
@@ -24,6 +24,7 @@ void transposeShared(
     out int tileWrite,
     out int tileRead,
     out int target) {
+  // tileRead = 32*(thread % 32) + 8*step + thread / 32
   int nDiv32 = N >> 5;
   int scaled = 32 * (block / nDiv32);
   int scaled2 = 8 * step;
@@ -36,6 +37,6 @@ void transposeShared(
   target = N * (scaled3 + scaled2 + threadDiv32) + scaled + threadMod32;
 }
 
-#elif LEGO_TRANSPOSE_SHARED_GLSL != 0x6d855825
+#elif LEGO_TRANSPOSE_SHARED_GLSL != 0x3f61b07f
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_GLSL

@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_H
-#define LEGO_TRANSPOSE_SHARED_H 0x728c3180
+#define LEGO_TRANSPOSE_SHARED_H 0x48db41e9
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,6 +25,7 @@ typedef struct transpose_shared_result {
 /// @pre N*N <= INT64_MAX
 static inline transpose_shared_result transpose_shared(
     int64_t N, int64_t block, int64_t thread, int64_t step) {
+  // tile_read = 32*(thread % 32) + 8*step + thread / 32
   const int64_t N_div_32 = N >> 5;
   const int64_t scaled = 32 * (block / N_div_32);
   const int64_t scaled_2 = 8 * step;
@@ -45,6 +46,6 @@ static inline bool transpose_shared_fits(int64_t N) {
   return N >= 32 && N % 32 == 0 && N <= INT64_MAX / N;
 }
 
-#elif LEGO_TRANSPOSE_SHARED_H != 0x728c3180
+#elif LEGO_TRANSPOSE_SHARED_H != 0x48db41e9
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_H

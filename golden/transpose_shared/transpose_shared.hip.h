@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_HIP_H
-#define LEGO_TRANSPOSE_SHARED_HIP_H 0x2b6aa575
+#define LEGO_TRANSPOSE_SHARED_HIP_H 0x06d82875
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -30,6 +30,7 @@ struct transpose_shared_result {
 /// @pre N*N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr transpose_shared_result transpose_shared(
     int N, int block, int thread, int step) noexcept {
+  // tile_read = 32*(thread % 32) + 8*step + thread / 32
   const int N_div_32 = N >> 5;
   const int scaled = 32 * (block / N_div_32);
   const int scaled_2 = 8 * step;
@@ -49,6 +50,6 @@ struct transpose_shared_result {
   return N >= 32 && N % 32 == 0 && N <= 2147483647 / N;
 }
 
-#elif LEGO_TRANSPOSE_SHARED_HIP_H != 0x2b6aa575
+#elif LEGO_TRANSPOSE_SHARED_HIP_H != 0x06d82875
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_HIP_H

@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_HPP
-#define LEGO_TRANSPOSE_SHARED_HPP 0x76cc8202
+#define LEGO_TRANSPOSE_SHARED_HPP 0x553b18cc
 
 #include <cstdint>
 
@@ -26,6 +26,7 @@ struct transpose_shared_result {
 /// @pre N*N <= INT64_MAX
 [[nodiscard]] constexpr transpose_shared_result transpose_shared(
     std::int64_t N, std::int64_t block, std::int64_t thread, std::int64_t step) noexcept {
+  // tile_read = 32*(thread % 32) + 8*step + thread / 32
   const std::int64_t N_div_32 = N >> 5;
   const std::int64_t scaled = 32 * (block / N_div_32);
   const std::int64_t scaled_2 = 8 * step;
@@ -47,6 +48,6 @@ struct transpose_shared_result {
 
 }  // namespace lego
 
-#elif LEGO_TRANSPOSE_SHARED_HPP != 0x76cc8202
+#elif LEGO_TRANSPOSE_SHARED_HPP != 0x553b18cc
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_HPP

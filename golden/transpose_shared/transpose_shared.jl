@@ -21,6 +21,7 @@ The indices at (block, thread, step).
 """
 @inline function transpose_shared(N::Int64, block::Int64, thread::Int64,
     step::Int64)::NamedTuple{(:source, :tile_write, :tile_read, :target), NTuple{4, Int64}}
+    # tile_read = 32*(thread % 32) + 8*step + div(thread, 32)
     N_div_32 = N >> 5
     scaled = 32 * div(block, N_div_32)
     scaled_2 = 8 * step

@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_METAL
-#define LEGO_TRANSPOSE_SHARED_METAL 0x02802322
+#define LEGO_TRANSPOSE_SHARED_METAL 0x4bf80d4a
 
 #include <metal_stdlib>
 
@@ -24,6 +24,7 @@ struct TransposeSharedResult {
 /// @pre N*N <= INT_MAX
 /// @note Renamed: thread is thread_v here
 static inline TransposeSharedResult transposeShared(int N, int block, int thread_v, int step) {
+  // tileRead = 32*(thread_v % 32) + 8*step + thread_v / 32
   const int nDiv32 = N >> 5;
   const int scaled = 32 * (block / nDiv32);
   const int scaled2 = 8 * step;
@@ -38,6 +39,6 @@ static inline TransposeSharedResult transposeShared(int N, int block, int thread
   };
 }
 
-#elif LEGO_TRANSPOSE_SHARED_METAL != 0x02802322
+#elif LEGO_TRANSPOSE_SHARED_METAL != 0x4bf80d4a
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_METAL

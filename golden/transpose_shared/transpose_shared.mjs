@@ -17,6 +17,7 @@
  * @returns {{ source: number; tileWrite: number; tileRead: number; target: number }} 0 <= source < N*N, 0 <= tileWrite < 1024, 0 <= tileRead < 1024, 0 <= target < N*N
  */
 export function transposeShared(N, block, thread, step) {
+  // tileRead = 32*(thread % 32) + 8*step + Math.floor(thread / 32)
   const nDiv32 = Math.floor(N / 32);
   const scaled = 32 * Math.trunc(block / nDiv32);
   const scaled2 = 8 * step;

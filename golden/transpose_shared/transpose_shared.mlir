@@ -12,6 +12,7 @@
 // Assumes N*N <= 2^63 - 1
 func.func @transpose_shared(%N: i64, %block: i64, %thread: i64,
     %step: i64) -> (i64, i64, i64, i64) {
+  // tile_read = 32*(thread % 32) + 8*step + thread / 32
   %c5_i64 = arith.constant 5 : i64
   %c32_i64 = arith.constant 32 : i64
   %c8_i64 = arith.constant 8 : i64

@@ -28,6 +28,7 @@ pub struct TransposeSharedResult {
 #[must_use]
 #[inline]
 pub const fn transpose_shared(N: i64, block: i64, thread: i64, step: i64) -> TransposeSharedResult {
+    // tile_read = 32*(thread % 32) + 8*step + thread / 32
     let N_div_32 = N >> 5;
     let scaled = 32 * (block / N_div_32);
     let scaled_2 = 8 * step;

@@ -22,6 +22,7 @@ struct TransposeSharedResult {
 /// Assumes N*N <= 2^31 - 1
 /// Renamed: target is target_v here
 fn transposeShared(N: i32, block: i32, thread: i32, step: i32) -> TransposeSharedResult {
+  // tileRead = 32*(thread % 32) + 8*step + thread / 32
   let nDiv32 = N >> 5u;
   let scaled = 32 * (block / nDiv32);
   let scaled2 = 8 * step;

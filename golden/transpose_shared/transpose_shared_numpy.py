@@ -28,6 +28,7 @@ def transpose_shared(N, block, thread, step):
     Assumes N % 32 == 0.
     Assumes N*N <= 2**63 - 1.
     """
+    # tile_read = 32*(thread % 32) + 8*step + thread // 32
     N_div_32 = N >> 5
     scaled = 32 * (block // N_div_32)
     scaled_2 = 8 * step

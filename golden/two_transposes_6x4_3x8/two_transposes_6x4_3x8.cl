@@ -2,13 +2,14 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(6, 4)).OrderBy(Col(3, 8))
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_CL
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_CL 0x3449640b
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_CL 0x3f01d00c
 
 /// Physical position of the logical index (i, j).
 /// @param i 0 <= i < 6
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 24
 static inline int two_transposes_6x4_3x8_apply(int i, int j) {
+  // 3*((6*j + i) % 8) + (6*j + i) / 8
   const int total = 6 * j + i;
   return 3 * (total & 7) + (total >> 3);
 }
@@ -28,6 +29,6 @@ static inline two_transposes_6x4_3x8_inv_result two_transposes_6x4_3x8_inv(int f
   return result;
 }
 
-#elif LEGO_TWO_TRANSPOSES_6X4_3X8_CL != 0x3449640b
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_CL != 0x3f01d00c
 #error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_CL

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(6, 4)).OrderBy(Col(3, 8))
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_CUH
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_CUH 0x204c311c
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_CUH 0x42de71f1
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 24
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int two_transposes_6x4_3x8_apply(int i, int j) noexcept {
+  // 3*((6*j + i) % 8) + (6*j + i) / 8
   const int total = 6 * j + i;
   return 3 * (total & 7) + (total >> 3);
 }
@@ -36,6 +37,6 @@ two_transposes_6x4_3x8_inv(int flat) noexcept {
   return {total % 6, total / 6};
 }
 
-#elif LEGO_TWO_TRANSPOSES_6X4_3X8_CUH != 0x204c311c
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_CUH != 0x42de71f1
 #error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_CUH

@@ -15,6 +15,7 @@ contains
   elemental integer(int32) function two_transposes_6x4_3x8_apply(i, j)
     integer(int32), intent(in) :: i, j
     integer(int32) :: total
+    ! 3*mod(6*j + i, 8) + (6*j + i) / 8
     total = 6 * j + i
     two_transposes_6x4_3x8_apply = 3 * iand(total, 7_int32) + shifta(total, 3)
   end function two_transposes_6x4_3x8_apply

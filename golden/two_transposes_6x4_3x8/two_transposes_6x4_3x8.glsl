@@ -5,13 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL 0x7335b90f
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL 0x0e288c2b
 
 // Physical position of the logical index (i, j).
 // 0 <= i < 6
 // 0 <= j < 4
 // Result: 0 <= the result < 24
 int twoTransposes6x43x8Apply(int i, int j) {
+  // 3*((6*j + i) % 8) + (6*j + i) / 8
   int total = 6 * j + i;
   return 3 * (total & 7) + (total >> 3);
 }
@@ -38,6 +39,6 @@ ivec2 twoTransposes6x43x8Inv(int flat_v) {
   return result;
 }
 
-#elif LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL != 0x7335b90f
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL != 0x0e288c2b
 #error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_GLSL

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(6, 4)).OrderBy(Col(3, 8))
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_H
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_H 0x7e41c1ce
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_H 0x2a4c256c
 
 #include <stdint.h>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 24
 static inline int32_t two_transposes_6x4_3x8_apply(int32_t i, int32_t j) {
+  // 3*((6*j + i) % 8) + (6*j + i) / 8
   const int32_t total = 6 * j + i;
   return 3 * (total & 7) + (total >> 3);
 }
@@ -30,6 +31,6 @@ static inline two_transposes_6x4_3x8_inv_result two_transposes_6x4_3x8_inv(int32
   return result;
 }
 
-#elif LEGO_TWO_TRANSPOSES_6X4_3X8_H != 0x7e41c1ce
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_H != 0x2a4c256c
 #error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_H

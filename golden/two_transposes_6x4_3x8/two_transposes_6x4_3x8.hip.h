@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(6, 4)).OrderBy(Col(3, 8))
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_HIP_H
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_HIP_H 0x55468044
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_HIP_H 0x29a27c0d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -17,6 +17,7 @@
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 24
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int two_transposes_6x4_3x8_apply(int i, int j) noexcept {
+  // 3*((6*j + i) % 8) + (6*j + i) / 8
   const int total = 6 * j + i;
   return 3 * (total & 7) + (total >> 3);
 }
@@ -36,6 +37,6 @@ two_transposes_6x4_3x8_inv(int flat) noexcept {
   return {total % 6, total / 6};
 }
 
-#elif LEGO_TWO_TRANSPOSES_6X4_3X8_HIP_H != 0x55468044
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_HIP_H != 0x29a27c0d
 #error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_HIP_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(6, 4)).OrderBy(Col(3, 8))
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_HPP
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_HPP 0x4c160ae4
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_HPP 0x5e16b520
 
 #include <cstdint>
 
@@ -14,6 +14,7 @@ namespace lego {
 /// @return 0 <= the result < 24
 [[nodiscard]] constexpr std::int32_t two_transposes_6x4_3x8_apply(
     std::int32_t i, std::int32_t j) noexcept {
+  // 3*((6*j + i) % 8) + (6*j + i) / 8
   const std::int32_t total = 6 * j + i;
   return 3 * (total & 7) + (total >> 3);
 }
@@ -35,6 +36,6 @@ struct two_transposes_6x4_3x8_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_TWO_TRANSPOSES_6X4_3X8_HPP != 0x4c160ae4
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_HPP != 0x5e16b520
 #error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_HPP

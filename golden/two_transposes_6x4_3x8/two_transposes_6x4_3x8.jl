@@ -16,6 +16,7 @@ Physical position of the logical index (i, j).
 """
 @inline function two_transposes_6x4_3x8_apply(i::Ti,
     j::Ti)::Ti where {Ti<:Union{Int32, Int64}}
+    # 3*((6*j + i) % 8) + div(6*j + i, 8)
     total = Ti(6) * j + i
     return Ti(3) * (total & Ti(7)) + (total >> 3)
 end

@@ -2,7 +2,7 @@
 //
 // GroupBy([6, 4]).OrderBy(Col(6, 4)).OrderBy(Col(3, 8))
 #ifndef LEGO_TWO_TRANSPOSES_6X4_3X8_METAL
-#define LEGO_TWO_TRANSPOSES_6X4_3X8_METAL 0x712dc1e3
+#define LEGO_TWO_TRANSPOSES_6X4_3X8_METAL 0x7cc16205
 
 #include <metal_stdlib>
 
@@ -11,6 +11,7 @@
 /// @param j 0 <= j < 4
 /// @return 0 <= the result < 24
 static inline int twoTransposes6x43x8Apply(int i, int j) {
+  // 3*((6*j + i) % 8) + (6*j + i) / 8
   const int total = 6 * j + i;
   return 3 * (total & 7) + (total >> 3);
 }
@@ -29,6 +30,6 @@ static inline TwoTransposes6x43x8InvResult twoTransposes6x43x8Inv(int flat) {
   return {total % 6, total / 6};
 }
 
-#elif LEGO_TWO_TRANSPOSES_6X4_3X8_METAL != 0x712dc1e3
+#elif LEGO_TWO_TRANSPOSES_6X4_3X8_METAL != 0x7cc16205
 #error two different units are named two_transposes_6x4_3x8; give name= to one of them
 #endif  // LEGO_TWO_TRANSPOSES_6X4_3X8_METAL

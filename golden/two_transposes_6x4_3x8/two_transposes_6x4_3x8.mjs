@@ -12,6 +12,7 @@
  * @returns {number} 0 <= the result < 24
  */
 export function twoTransposes6x43x8Apply(i, j) {
+  // 3*((6*j + i) % 8) + Math.floor((6*j + i) / 8)
   const total = 6 * j + i;
   return 3 * (total & 7) + (total >> 3);
 }

@@ -7,6 +7,7 @@
 // 0 <= j < 4
 // Result: 0 <= the result < 24
 func.func @two_transposes_6x4_3x8_apply(%i: i32, %j: i32) -> i32 {
+  // 3*((6*j + i) % 8) + (6*j + i) / 8
   %c6_i32 = arith.constant 6 : i32
   %c7_i32 = arith.constant 7 : i32
   %c3_i32 = arith.constant 3 : i32

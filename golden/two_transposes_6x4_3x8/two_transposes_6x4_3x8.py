@@ -15,6 +15,7 @@ def two_transposes_6x4_3x8_apply(i: int, j: int) -> int:
     Returns:
         0 <= the result < 24
     """
+    # 3*((6*j + i) % 8) + (6*j + i) // 8
     return 169 * (4 * i + j) // 9 % 24
 
 

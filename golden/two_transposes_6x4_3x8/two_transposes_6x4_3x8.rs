@@ -12,6 +12,7 @@
 #[must_use]
 #[inline]
 pub const fn apply(i: i32, j: i32) -> i32 {
+    // 3*((6*j + i) % 8) + (6*j + i) / 8
     let total = 6 * j + i;
     3 * (total & 7) + (total >> 3)
 }

@@ -9,6 +9,7 @@
 /// 0 <= j < 4
 /// Result: 0 <= the result < 24
 fn twoTransposes6x43x8Apply(i: i32, j: i32) -> i32 {
+  // 3*((6*j + i) % 8) + (6*j + i) / 8
   let total = 6 * j + i;
   return 3 * (total & 7) + (total >> 3u);
 }

@@ -17,6 +17,7 @@ def two_transposes_6x4_3x8_apply(i, j):
     Returns:
         0 <= the result < 24
     """
+    # 3*((6*j + i) % 8) + (6*j + i) // 8
     total = 6 * j + i
     return 3 * (total & 7) + (total >> 3)
 
