@@ -167,7 +167,7 @@ class Page:
 
 def function(unit):
     """A unit's first function, without its comment."""
-    name = unit.functions[0].name
+    name = unit.program.functions[0].name
     begin = re.search(rf"^ {{0,2}}[^\s/*#!].*\b{name}\(", unit.source, re.M).start()
     return textwrap.dedent(unit.source[begin:].partition("\n\n")[0]).rstrip() + "\n"
 
