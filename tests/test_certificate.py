@@ -337,7 +337,10 @@ def test_what_stands_beside_a_function_is_known(language):
 @pytest.mark.parametrize("language", some_slow(foreign.FORMS, {*OTHER_TEXTS, "rust", "julia"}))
 def test_a_form_that_no_text_has_is_refused(language):
     cases_ = [load(ROOT / "golden" / name) for name in ("layer_norm_forward", "lookup_permutation")]
-    units = [(generate(tiles, language), tiles), (generate(SMALL, language, name="f"), SMALL)]
+    units = [
+        (generate(tiles, language, terse=True), tiles),
+        (generate(SMALL, language, name="f", terse=True), SMALL),
+    ]
     units += [(case.emit(language), case.subject) for case in cases_]
     seen, missed = set(), []
     for unit, subject in units:
