@@ -1138,8 +1138,8 @@ def test_glsl():
     text = generate(turned, "glsl").source
     assert "int[3] turned(int i[3]) {\n  return int[3](i[1], i[2], i[0]);\n}\n" in text
     text = generate(tiles, "glsl", index=Place, index_type="uint32").source
-    assert "// size: m is x, n is y\nuint tiles_apply(uvec2 size, uvec2 index) {" in text
-    assert "uvec2 tiles_inv(uvec2 size, uint flat_v) {\n  return uvec2(flat_v % size.x" in text
+    assert "// size: m is x, n is y\nuint tilesApply(uvec2 size, uvec2 index) {" in text
+    assert "uvec2 tilesInv(uvec2 size, uint flat_v) {\n  return uvec2(flat_v % size.x" in text
     text = generate(words, "glsl").source
     assert "// The result: end is x, type is y, out is z, count is w\n" in text
     text = generate(five, "glsl").source
@@ -1149,10 +1149,10 @@ def test_glsl():
     assert "Five five(Five five_2, int X[2], ivec3 coord, int n) {" in text
     assert "return Five(n, five_2.e, five_2.d, coord.y + five_2.c, five_2.a);" in text
     text = generate(pages, "glsl").source
-    assert "int[2] pages_at(ivec3 size, int X[1], int k, int n) {" in text
+    assert "int[2] pagesAt(ivec3 size, int X[1], int k, int n) {" in text
     # Indices by themselves are gathered as before.
     text = generate(Row(*symbols("M N")), "glsl").source
-    assert "int layout_apply(int M, int N, ivec2 index) {" in text
+    assert "int layoutApply(int M, int N, ivec2 index) {" in text
 
 
 def test_wgsl():
