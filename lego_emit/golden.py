@@ -151,7 +151,8 @@ class Case:
         share one program. Raises TargetError where the language lacks the case's index type."""
         (index_type,) = index_types_of(self.options)
         view = self.options.view and printer.has_views
-        return dialect_of(printer, index_type), view, bool(printer.receiver), numbers
+        methods = bool(self.options.methods and printer.receiver)
+        return dialect_of(printer, index_type), view, methods, numbers
 
     def text_path(self, target: str) -> Path:
         """Where the emitted text of a language lies."""

@@ -409,7 +409,7 @@ class Options(_Checked):
         .inv(flat) in C++, CUDA C, HIP and Metal, Volume { M, N }.apply(i, j) in Rust, VolumeSizes(M, N)(i, j)
         in Julia, Volume(M, N)(i, j) in Python, new Volume(M, N).apply(i, j) in JavaScript, a derived
         type in Fortran. compile() and verify() take all parameters as ever, and call the methods.""",
-        ("Text", "true", "true|NAME,.."), check=_methods, beside=True,
+        ("Members", "M, N", "true|NAME,.."), check=_methods, beside=True,
     )  # fmt: skip
     header: str | Sequence[str] = option(
         (),

@@ -50,6 +50,14 @@ class Text(Kind):
         return value
 
 
+class Members(Text):
+    """true, or names in a text."""
+
+    def of_toml(self, value: Any) -> Any:
+        """True, false, or the text."""
+        return value if isinstance(value, bool) else super().of_toml(value)
+
+
 class Choice(Kind):
     """One of some names."""
 
@@ -156,7 +164,7 @@ def one_of(value: Any, choices: Sequence[Any]) -> Any:
 
 
 KINDS: dict[str, type[Kind]] = {
-    k.__name__: k for k in (Flag, Text, Choice, Number, Texts, Sizes, Named, Types, Bases)
+    k.__name__: k for k in (Flag, Text, Members, Choice, Number, Texts, Sizes, Named, Types, Bases)
 }
 
 

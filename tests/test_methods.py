@@ -11,12 +11,16 @@ from typing import Any, NamedTuple
 import fake_cuda
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from marks import rest_deep
 from test_javascript import STRICT, checked
 
-from lego_emit import Col, GroupBy, OrderBy, Row, generate, golden, symbols
+from lego_emit import Col, GroupBy, Lookup, OrderBy, Row, generate, golden, isqrt, symbols
+from lego_emit.cli import main
 from lego_emit.emit import registry
 from lego_emit.errors import OptionError, TargetError, VerifyError
+from lego_emit.options import Options
+from lego_emit.surfaces import keys
 from lego_emit.types import I16, I64, Array, NativeType, Static
 
 LANGUAGES = ("cpp", "rust", "python", "javascript", "julia", "fortran", "cuda", "hip", "metal")
@@ -217,6 +221,52 @@ def test_time(language, toolchain_of):
     unit = generate(VOLUME, language, name="volume", methods=True)
     found = unit.time(sizes={"M": 64, "N": 64}, repeat=2)
     assert None not in (found.cost("apply", "ours"), found.cost("inv", "ours"))
+
+
+def turned(X: Array[3], i: Array[3], n: int) -> Array[3]:
+    return i[1] * X[0] + n, i[2] * X[1], i[0] + X[2]
+
+
+def next_to(size: Coord, at: Coord) -> Coord:
+    return Coord((at.x + 1) % size.x, at.y + at.x // size.x)
+
+
+def hashed(x: int, y: int, size: int) -> int:
+    return (x ^ (y * 2654435761)) % size
+
+
+def looked_up(M: int, i: int, j: int) -> int:
+    return GroupBy([4]).OrderBy(Lookup([4], [2, 0, 3, 1]))[j] * M + isqrt(i)
+
+
+@pytest.mark.parametrize("language", rest_deep(LANGUAGES))
+def test_other_options(language, toolchain_of):
+    """Forms of arrays and results, arithmetic that wraps, tables, helpers and two index types."""
+    printer = registry.printer(language)
+    units = [
+        generate(looked_up, language, methods="M", ranges={"i": (0, 10**6)}),
+        generate(VOLUME, language, name="volume", methods=True, index_type=["auto", "int32"]),
+    ]
+    if "uint32" in printer.wrapping:
+        options: dict[str, Any] = {"methods": "size", "index_type": "uint32", "wrapping": True}
+        units.append(generate(hashed, language, **options))
+    forms = [(a, r) for a in ("", *printer.array_forms) for r in ("", *printer.result_forms)]
+    for arrays, results in dict.fromkeys(forms):
+        own: dict[str, Any] = {"arrays": arrays or None, "results": results or None}
+        units.append(generate(turned, language, methods="X", **own))
+        units.append(generate(next_to, language, methods="size", **own))
+    given = ((2, 3, 4), (5, 6, 7), 9)
+    for run in toolchain_of(language).compile(units):
+        if "turned" in run:
+            assert run["turned"](*given) in (turned(*given), [*turned(*given)])
+        if "next_to" in run:
+            assert run["next_to"](Coord(5, 7), Coord(4, 2)) == Coord(0, 2)
+        if "hashed" in run:
+            assert run["hashed"](3, 5, 100) == (3 ^ 5 * 2654435761 % 2**32) % 100
+        if "looked_up" in run:
+            assert run["looked_up"](10, 100, 2) == 40
+        if "volume_i32_apply" in run:
+            assert run["volume_apply"](6, 8, 5, 7) == run["volume_i32_apply"](6, 8, 5, 7) == 47
 
 
 # -- the texts -----------------------------------------------------------------------------------
@@ -569,6 +619,11 @@ def swept(M: int, k: int):
         (GroupBy([6, 8]), {"methods": True}, "has no sizes left"),
         (VOLUME, {"methods": True, "sizes": {"M": 6, "N": 8}}, "has no sizes left"),
         (swept, {"methods": "M"}, "swept has an array form"),
+        (
+            next_to,
+            {"methods": "size", "types": {"Coord": "Vector2i"}},
+            "would hold size, which is a Vector2i of your own",
+        ),
         (tile, {"methods": "M", "bind": {"M": "rows()"}}, r"names M, which is bound to rows\(\)"),
     ],
 )
@@ -581,6 +636,27 @@ def test_what_is_refused(subject, options, said):
 def test_what_is_no_name(value):
     with pytest.raises(OptionError, match=r"methods is .*; give True, or the names"):
         generate(VOLUME, "cpp", methods=value)
+
+
+def test_outside_of_python(tmp_path, monkeypatch):
+    """The command line and lego-emit.toml."""
+    monkeypatch.chdir(tmp_path)
+    Path("kernels.py").write_text(
+        "from lego_emit import GroupBy, Row\n"
+        "def volume(M, N): return GroupBy([M, N]).OrderBy(Row(M, N))\n"
+        "def tile(M, N, i, j): return i * N + j\n"
+    )
+    for subject, methods, text in (
+        ("volume", "true", "struct volume {"),
+        ("tile", "M,N", "struct tile {"),
+    ):
+        command = ["generate", f"kernels.py:{subject}", "-t", "cpp", "--methods", methods]
+        found = CliRunner().invoke(main, command)
+        assert found.exit_code == 0 and text in found.output, found.output
+    kind = keys(Options)["methods"]
+    assert kind.of_toml(True) is True and kind.of_toml("M, N") == "M, N"
+    with pytest.raises(ValueError, match="give text"):
+        kind.of_toml(3)
 
 
 def test_a_certificate_is_refused():

@@ -132,6 +132,12 @@ def _method(
         replace(p, held=p.name, static=p.static and not ordinary) if p.name in held else p
         for p in f.params
     )
+    for group in groups:
+        if group.held and group.native is not None:
+            raise TargetError(
+                f"methods: {own} would hold {group.name}, which is a {group.native.name} of your own; name what "
+                "else is held, and pass it"
+            )
     made = replace(f, params=params, groups=groups, receiver=receiver)
     if native is not None:
         _check_native(made, printer)
@@ -290,7 +296,8 @@ class ReceiverView:
         for view in self.methods:
             for one in view.held:
                 self._held.setdefault(one.held, (one, view))
-        static = {p.name: (p, T) for view in self.methods for p, T in view.template_sizes}
+        of_template = self.methods if printer.static == "template" else []
+        static = {p.name: (p, view.type_of(p)) for view in of_template for p in view.static}
         self.template = [*static.values()]
 
     @property

@@ -103,7 +103,7 @@ def written_to(function: Function, result: Group) -> str:
     where there is none."""
     for one in function.groups:
         alike = (one.struct, one.fields, one.types) == (result.struct, result.fields, result.types)
-        if alike and not one.bound and len(one.members) == len(result.members):
+        if alike and not one.bound and not one.held and len(one.members) == len(result.members):
             return one.name
     what = result.struct or f"an array of {len(result.members)}"
     raise TargetError(

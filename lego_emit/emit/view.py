@@ -120,13 +120,9 @@ class FunctionView:
     @property
     def template(self) -> list[tuple[Param, str]]:
         """(a static size before the parameters, what it is declared as); of a method its type has them."""
-        return self.template_sizes if self._function.receiver is None else []
-
-    @property
-    def template_sizes(self) -> list[tuple[Param, str]]:
-        """The same of a method, too."""
-        own = self._function.static if self._printer.static == "template" else []
-        return [(p, self.type_of(p)) for p in own]
+        if self._function.receiver is not None or self._printer.static != "template":
+            return []
+        return [(p, self.type_of(p)) for p in self._function.static]
 
     @property
     def output_types(self) -> list[str]:
