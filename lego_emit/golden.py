@@ -7,7 +7,7 @@ stand, all optional:
     sizes       {"M": 12}: the numbers that the table is made with; the text stays symbolic
     domain      {"pid_m": 4}: how far each index of an index function runs; ':' axes come last
     fixed       {"BM": 32}: numbers that go into the text too, generate()'s sizes=
-    assume, index_type, view, as generate() takes them: the options with beside=True
+    assume, index_type, wrapping, view, methods, as generate() takes them: the options with beside=True
 
 Tables are made by calling the layouts on integers (lego_emit.algebra.reference) and by nothing else: what
 is emitted comes from the symbolic side, and the two share no code.

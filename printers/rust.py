@@ -290,6 +290,7 @@ class RustPrinter(rust_methods.Methods, Printer):
         parameters = [*filter(None, view.signature("{name}: {T}", None, BREAK).split(BREAK))]
         const, name = "" if view.calls_others else "const ", view.name
         if view.receiver is not None:
+            const = "const " if rust_methods.is_constant(view) else const
             name, own = rust_methods.method(view.receiver)
             parameters = [*own, *parameters]
         start = f"pub {const}fn {name}{self.generics(view)}"

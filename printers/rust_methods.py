@@ -81,6 +81,13 @@ def method(receiver: Receiver) -> tuple[str, list[str]]:
     return name, ["&self" if receiver.native is not None else "self"]
 
 
+def is_constant(view: FunctionView) -> bool:
+    """Whether a method of a type of a code base reads nothing but its fields."""
+    bound = any(one.bound for one in (*view.params, *view.groups))
+    texts = (p.name for p in view.params if p.held)
+    return not (view.natives or bound or any("(" in text or "!" in text for text in texts))
+
+
 def attributes(view: FunctionView) -> list[str]:
     """The lints that a method sets off beside those of a function."""
     receiver = view.receiver

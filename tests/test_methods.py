@@ -577,8 +577,11 @@ def test_the_text_of_a_method():
     own = {"index": NativeType("Area", members="size.{}")}
     made = generate(index, "rust", types=own, **options)
     assert "impl Area {\n" in made.source
-    assert "pub fn index(&self, x: i16, y: i16, z: i16) -> i32 {" in made.source
+    assert "pub const fn index(&self, x: i16, y: i16, z: i16) -> i32 {" in made.source
     assert "self.size.xmax * (" in made.source
+    own = {"index": NativeType("Area", members="{}()")}
+    made = generate(index, "rust", types=own, **options)
+    assert "pub fn index(&self, x: i16, y: i16, z: i16) -> i32 {" in made.source
 
 
 @pytest.mark.parametrize(
@@ -587,6 +590,9 @@ def test_the_text_of_a_method():
         ("cpp", NativeType("A", member_type="int64"), {}, "param_types={'ymax': 'int64'}"),
         ("cpp", NativeType("A", passing="{type} &{name}"), {}, "leave passing out"),
         ("cpp", NativeType("A"), {"types": {"indx": "A"}}, "types names indx, which is no struct"),
+        ("julia", NativeType("A"), {}, "Julia has no definition of its methods.*C.., CUDA C"),
+        ("fortran", NativeType("A"), {}, "leave index out of types="),
+        ("python", NativeType("A"), {}, "types: Python defines the structs of a file itself"),
     ],
 )
 def test_types_that_are_refused(language, native, options, said):
