@@ -396,7 +396,7 @@ def test_the_command_line(tmp_path, monkeypatch):
     assert "// Certificate: tiles.json (overflow, divisions" in Path("tiles.rs").read_text()
     words = "check-certificate tiles.json --source tiles.rs --layout layouts.py:tiles".split()
     found = run.invoke(main, words)
-    assert found.exit_code == 0 and "tiles_inv\n  fits: proved; digit algebra" in found.output
+    assert found.exit_code == 0 and "\ninv\n  fits: proved; digit algebra" in found.output
     text = Path("tiles.rs").read_text()
     Path("tiles.rs").write_text(text.replace("N * ", "M * "))
     found = run.invoke(main, words)

@@ -555,7 +555,9 @@ def test_a_class_of_the_code_base(language, tmp_path, toolchain_of):
 
 def test_the_text_of_a_method():
     area = NativeType("VoxelArea", members="m_{}", include="voxel.h")
-    unit = generate(index, "cpp", methods="ymax, xmax", types={"index": area}, index_type="int32")
+    unit = generate(
+        index, "cpp", methods="ymax, xmax", types={"index": area}, index_type="int32", terse=True
+    )
     assert (
         """inline std::int32_t VoxelArea::index(std::int16_t x, std::int16_t y, std::int16_t z) const {
   return x + m_xmax * (y + m_ymax * z);

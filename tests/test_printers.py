@@ -246,11 +246,12 @@ def test_a_broken_template_is_named_with_its_language(case, tmp_path, monkeypatc
 
 def test_a_missing_template_of_a_timing_program_is_named_too(monkeypatch):
     from lego_emit.targets.gpu import Kernels
+    from lego_emit.targets.rust import called
     from lego_emit.targets.timing_rust import RustProgram
 
     unit = generate(GroupBy([4, 6]), "rust")
     monkeypatch.setattr(RustProgram, "template", "none.jinja")
     with pytest.raises(TargetError, match=r"Rust: the template none\.jinja is not in .*targets"):
-        RustProgram().files(unit, [], 1)
+        RustProgram(called).files(unit, [], 1)
     with pytest.raises(TargetError, match=r"CUDA C: the template none\.jinja is not in .*targets"):
         Kernels("none.jinja")("call")

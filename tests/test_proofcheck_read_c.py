@@ -60,12 +60,13 @@ def compared(case, language, numbers=False):
     """How many rows of a case's table were compared."""
     unit, rows = case.emit(language, numbers), 0
     text = read(unit.source, language)
-    for position, emitted in enumerate(unit.functions):
+    for position, known in enumerate(unit.functions):
+        emitted = unit.program.functions[position]  # with the names of the text
         function = text.read(emitted.name)
         inverse = case.layout is not None and position == 1
-        names, points, wanted = wanted_of(case, emitted, inverse)
+        names, points, wanted = wanted_of(case, known, inverse)
         n = len(wanted[0])
-        given = arguments_of(case, emitted, names, points)
+        given = arguments_of(case, known, names, points)
         columns = {
             p.name: np.broadcast_to(np.asarray(a, np.int64), (n,))
             for p, a in zip(emitted.params, given, strict=True)

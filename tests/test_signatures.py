@@ -534,16 +534,16 @@ FORMS = [
         "cuda",
         "pointer",
         "out",
-        "void turned(const long long *i, long long (&result)[3]) noexcept {",
+        "void turned(const int *i, int (&result)[3]) noexcept {",
     ),
     (
         "hip",
         "reference",
         "out",
-        "turned(const long long (&i)[3], long long (&result)[3]) noexcept {",
+        "turned(const int (&i)[3], int (&result)[3]) noexcept {",
     ),
-    ("opencl", "pointer", "out", "void clipped(Box box, long n, Box *result) {"),
-    ("metal", "pointer", "out", "void turned(thread const long *i, thread long (&result)[3]) {"),
+    ("opencl", "pointer", "out", "void clipped(Box box, int n, Box *result) {"),
+    ("metal", "pointer", "out", "void turned(thread const int *i, thread int (&result)[3]) {"),
 ]
 
 
