@@ -122,7 +122,7 @@ def test_array_forms_of_64_bits(runner):
 def test_the_loop_in_the_comment_is_glsl(validator, tmp_path):
     """What the comment of an array form shows compiles as it stands."""
     for k, (unit, _, _) in enumerate(index_functions.array_units("glsl", ("int32",))):
-        function = unit.functions[0]
+        function = unit.program.functions[0]
         loop = re.findall(r"^// ( +.*)$", unit.source, re.MULTILINE)
         assert loop[-2].strip().startswith("for (int n = int(gl_LocalInvocationIndex); n < ")
         names = ["results"] if len(function.outputs) == 1 else [n for n, _ in function.outputs]

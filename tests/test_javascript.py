@@ -19,6 +19,7 @@ from test_programs import CASES, cases_for
 from typed import offset, turned, unravel, voxel
 
 from lego_emit import GroupBy, cli, generate, golden
+from lego_emit.emit.naming import Naming
 from lego_emit.emitted import Emitted, emit_program
 from lego_emit.errors import ToolchainError, WidthError
 from lego_emit.ir.nodes import Node
@@ -124,7 +125,7 @@ def test_a_mistake_in_the_declarations_is_found(tsc, tmp_path, right, wrong):
     unit = generate(index_functions.tile, "javascript", index_type="int64")
     assert right in unit.printer.declarations(unit.program)
     with pytest.raises(ToolchainError, match="not assignable"):
-        checked(tsc, [replace(unit, printer=Broken())], tmp_path)
+        checked(tsc, [replace(unit, printer=Broken().spelling(Naming()))], tmp_path)
 
 
 USE = """

@@ -140,11 +140,11 @@ def test_the_loop_in_the_comment_is_wgsl(runner, tmp_path):
     """What the comment of an array form shows compiles as it stands."""
     sources = []
     for unit, _, _ in index_functions.array_units("wgsl", ("int32",)):
-        function = unit.functions[0]
+        function = unit.program.functions[0]
         loop = re.findall(r"^/// ( +.*)$", unit.source, re.MULTILINE)
         assert loop[0].strip().startswith("for (var n = i32(local_index); n < ")
         axes = {name for name, _ in function.axes}
-        T = "i32" if len(function.outputs) == 1 else f"{function.name}_result"
+        T = "i32" if len(function.outputs) == 1 else unit.printer.result_name(function.name)
         lines = [unit.source, "const workgroup_size = 64;"]
         lines += [f"var<workgroup> results: array<{T}, 512>;", "@compute @workgroup_size(64)"]
         lines += ["fn main(@builtin(local_invocation_index) local_index: u32) {"]
