@@ -64,6 +64,8 @@ class Methods:
         lines = allowed("", [n for n in view.names if n != n.lower()], 0, False)
         if any(p.name != p.name.upper() for p, _ in view.template):
             lines.append("#[allow(non_upper_case_globals)]")
+        if "_" in view.name:  # in which a number or a letter tells it from another name
+            lines.append("#[allow(non_camel_case_types)]")
         return lines
 
     def implementation(self, view: ReceiverView) -> str:

@@ -223,6 +223,32 @@ def test_time(language, toolchain_of):
     assert None not in (found.cost("apply", "ours"), found.cost("inv", "ours"))
 
 
+def pair(M: int, i: int) -> tuple[int, int]:
+    return i // 3 + M, i % 3
+
+
+def scaled(M: int, i: int) -> int:
+    return M * i
+
+
+def coord(size: Coord, i: int) -> int:
+    return size.x * i + size.y
+
+
+@pytest.mark.parametrize("language", rest_deep(LANGUAGES))
+def test_names_that_the_file_has(language, toolchain_of):
+    """Types, results, methods and objects that would be called alike."""
+    names = ("pair_result", "PairResult", "inv", "self", "sizes", "this", "fits", "M", "index")
+    several = {"pair": pair, **dict.fromkeys(names, scaled)}
+    (run,) = toolchain_of(language).compile([generate(several, language, methods="M")])
+    emitted_names = [f.name for f in run.unit.functions]
+    assert run[emitted_names[0]](7, 50) == (23, 2)
+    assert [run[name](7, 5) for name in emitted_names[1:]] == [35] * len(names)
+    one = generate(coord, language, name="Coord", methods="size")
+    (run,) = toolchain_of(language).compile([one])
+    assert run[one.functions[0].name]((3, 4), 5) == 19
+
+
 def turned(X: Array[3], i: Array[3], n: int) -> Array[3]:
     return i[1] * X[0] + n, i[2] * X[1], i[0] + X[2]
 

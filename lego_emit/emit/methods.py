@@ -186,7 +186,13 @@ class Receivers:
     def __init__(self, program: Program, printer: Any, taken: set[str]):
         self._printer = printer
         # Where the type is called as the function, the function's own name is not in the file.
+        self._own = {*re.findall(r"^\w+", printer.receiver)}  # what it calls the object
         self.others = set(taken) if printer.asks_types else taken
+        self.others |= self._own
+        several = [f.name for f in program.functions if len(f.outputs) > 1]
+        self._beside = {*METHODS}.union(
+            *(printer.companions(printer.legal_name(printer.naming.public(n))) for n in several)
+        )
         constants = {p.name for p in program.constants}
         self._names: dict[str, str] = {}
         self._fields: dict[str, dict[str, str]] = {}
@@ -218,7 +224,7 @@ class Receivers:
         wanted = printer.receiver_type(receiver.name)
         if wanted in printer.reserved_functions | printer.builtins:
             wanted = f"{wanted}_v"
-        name = fresh(wanted, printer, taken.union(*(keys_of(word, printer) for word in METHODS)))
+        name = fresh(wanted, printer, taken | self._beside)
         taken |= keys_of(name, printer)
         return name
 
@@ -227,7 +233,7 @@ class Receivers:
         scope: the names that the function has, to which those of the type come."""
         receiver, printer = function.receiver, self._printer
         fields = self._fields[receiver.name]
-        scope |= self._scopes[receiver.name].union(re.findall(r"^\w+", printer.receiver))
+        scope |= self._scopes[receiver.name] | self._own
         listed = list(fields)
         for one in function.arguments:
             if one.held and one.name in fields:
