@@ -61,6 +61,14 @@ def bricks(BM: Static[int], BN: Static[int], M: int, N: int):
     return GroupBy([M // BM, N // BN, BM, BN]).OrderBy(OrderBy(Row(M // BM, N // BN, BM, BN)))
 
 
+def fixed(BM: Static[int], BN: Static[int]):
+    return GroupBy([BM, BN]).OrderBy(Col(BM, BN))
+
+
+def shifted(BM: Static[int], k: int) -> int:
+    return k + BM
+
+
 def inv(fits: int, apply: int, sizes: int, self: int, this: int) -> int:
     """Names that methods and languages have."""
     return (fits * sizes + apply) * self + this
@@ -81,10 +89,11 @@ SUBJECTS: dict[str, tuple[Any, dict[str, Any]]] = {
     "voxel": (voxel, {"methods": ["size", "X", "w"]}),
     "parts": (parts, {"methods": "count", "ranges": {"i": (-500, 500), "count": (1, 99)}}),
     "bricks": (bricks, {"methods": True, "sizes": STATIC, "index_type": "int32"}),
+    "fixed": (fixed, {"methods": True, "sizes": STATIC}),
     "inv": (inv, {"methods": "fits, apply"}),
     "idle": (idle, {"methods": "M", "index_type": "int32"}),
 }
-SEVERAL: dict[str, Any] = {"tile": tile, "volume": VOLUME, "idle": idle}
+SEVERAL: dict[str, Any] = {"tile": tile, "volume": VOLUME, "idle": idle, "shifted": shifted}
 
 
 def emitted(language, **more):
@@ -93,8 +102,8 @@ def emitted(language, **more):
         generate(subject, language, name=name, **(options | more))
         for name, (subject, options) in SUBJECTS.items()
     ]
-    below = {"i": (0, "M")}
-    return [*found, generate(SEVERAL, language, name="several", methods="N", ranges=below, **more)]
+    more |= {"ranges": {"i": (0, "M")}, "sizes": {"BM": 4}}
+    return [*found, generate(SEVERAL, language, name="several", methods="N", **more)]
 
 
 @pytest.fixture(scope="module", params=rest_deep(LANGUAGES))
@@ -156,6 +165,10 @@ def test_static_sizes(compiled):
     assert (flat == np.arange(72)).all()
     for column, wanted in zip(run["bricks_inv"](4, 3, 8, 9, flat), index, strict=True):
         assert (column == wanted).all()
+    i, j = table(4, 3)
+    flat = compiled["fixed"]["fixed_apply"](4, 3, i, j)
+    assert (flat == j * 4 + i).all()
+    assert (compiled["fixed"]["fixed_inv"](4, 3, flat)[1] == j).all()
     if run.unit.program.fits:
         assert [run["bricks_fits"](4, 3, m, 9) for m in (7, 8)] == [False, True]
 
@@ -166,6 +179,11 @@ def test_several_subjects(compiled):
     assert (run["tile"](8, 12, i, j) == tile(8, 12, i, j)).all()
     assert (run["volume_apply"](8, 12, i, j) == j * 8 + i).all()
     assert (run["idle"](8, i, j) == i * 3 + j).all()
+    assert run["shifted"](4, 5) == 9
+    holders = {f.name: f.receiver is not None for f in run.unit.functions}
+    assert holders == {
+        "tile": True, "volume_apply": True, "volume_inv": True, "idle": False, "shifted": False,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("language", rest_deep(LANGUAGES))
@@ -173,7 +191,7 @@ def test_the_form_is_that_of_the_plain_function(language):
     """What the plain form computes stands in the method: the same operations in the same types."""
     for name, (subject, options) in SUBJECTS.items():
         more = {k: v for k, v in options.items() if k != "methods"}
-        if name == "bricks" and registry.printer(language).static in ("", "argument"):
+        if name in ("bricks", "fixed") and registry.printer(language).static in ("", "argument"):
             continue  # a static size is a member there
         plain = generate(subject, language, name=name, **more)
         unit = generate(subject, language, name=name, **options)
@@ -666,7 +684,7 @@ def test_what_is_refused(subject, options, said):
         generate(subject, "cpp", **options)
 
 
-@pytest.mark.parametrize("value", [3, ["M", 3], {"M": 1}, [""]])
+@pytest.mark.parametrize("value", [3, ["M", 3], {"M": 1}, [""], "", ()])
 def test_what_is_no_name(value):
     with pytest.raises(OptionError, match=r"methods is .*; give True, or the names"):
         generate(VOLUME, "cpp", methods=value)

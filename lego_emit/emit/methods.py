@@ -46,7 +46,8 @@ def held_names(value: object) -> bool | tuple[str, ...]:
     if value is True or value == "true":
         return True
     names = re.split(r"[\s,]+", value.strip(" ,")) if isinstance(value, str) else value
-    if not isinstance(names, list | tuple) or not all(isinstance(n, str) and n for n in names):
+    good = isinstance(names, list | tuple) and all(isinstance(n, str) and n for n in names)
+    if not good or not names:
         raise OptionError(
             f"methods is {short_repr(value)}; give True, or the names of parameters, such as 'M, N'"
         )
@@ -73,9 +74,10 @@ def with_methods(
     printer: Any,
     types: Mapping[str, Any] | None = None,
 ) -> Program:
-    """A program whose functions are methods of types that hold some of their parameters. methods: their names,
-    or True for the sizes of layouts; types: as generate() takes them. Raises TargetError for a name that nothing has, for a function of which
-    nothing is held, and for one that has an array form."""
+    """A program whose functions are methods of types that hold some of their parameters; those of which nothing
+    is held stay as they are. methods: the names of what is held, or True for the sizes of layouts; types: as
+    generate() takes them. Raises TargetError for a name that nothing has, with True where nothing is held or
+    the sizes are not known, and for a function that has an array form."""
     natives = receivers_of(program, types or {})
     wanted = set(methods) if not isinstance(methods, bool) else set[str]()
     known = dict.fromkeys(one.name for f in program.functions for one in f.arguments)
@@ -90,13 +92,14 @@ def with_methods(
         if is_layout(part[0]):
             own = own.removesuffix("_apply")
         elif methods is True:
-            named = ", ".join(one.name for one in part[0].arguments[:2])
+            example = ", ".join(one.name for one in part[0].arguments[:2])
             raise TargetError(
                 f"methods: {own} is no layout, whose sizes are known; name the parameters that are held, as "
-                f"methods={named!r}"
+                f"methods={example!r}"
             )
         made = [_method(f, own, wanted, natives.get(own), printer) for f in part]
-        held = any(one.held for f in made for one in f.arguments)
+        named = (one for f in made for one in f.arguments if one.held)
+        held = any(methods is True or one.name in wanted for one in named)
         if not held and methods is True:
             raise TargetError(
                 f"methods: {own} has no sizes left that a type could hold; leave methods= out"
