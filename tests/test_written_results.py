@@ -135,6 +135,17 @@ def test_the_checker_reads_no_text_that_returns_and_writes(language):
     assert not report and "results that are returned and others that are written" in str(report)
 
 
+def test_names_of_what_is_written_and_of_what_is_returned():
+    for outputs, results in (("x, number", "out"), ("a, b, c, number", "struct")):
+        unit = generate(site, "c", results=results, outputs=outputs, index_type="int32", **SITE)
+        named = [name for name, _ in unit.functions[0].outputs]
+        assert named[-1] == "number" and ("x[3]" in unit.source) == (results == "out")
+    with pytest.raises(TraceError, match="outputs names its results X, n, and X is a parameter"):
+        generate(site, "c", results="out", outputs="X, n", **SITE)
+    with pytest.raises(TraceError, match="outputs names its results a, b, c, and it has 4"):
+        generate(site, "c", results="out", outputs="a, b, c", **SITE)
+
+
 def test_what_verify_asks_for_is_called_as_in_python():
     unit = generate(swapped, "c", results="inout")
     with pytest.raises(VerifyError, match=r'a number for c\.x, c\.y, n: domain={"c\.x": 8}'):

@@ -94,7 +94,11 @@ class Structs:
             names |= members
         if result is not None and printer.writes_results and result.whole:
             own = next((g.name for g in found if g.written), "")
-            result = replace(result, name=own or fresh("result", printer, scope), written=bool(own))
+            result = replace(
+                result,
+                name=own or fresh(local(result.called or "result"), printer, scope),
+                written=bool(own),
+            )
         return tuple(found), result
 
 

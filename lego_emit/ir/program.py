@@ -68,7 +68,7 @@ class Group:
     type of a code base (NativeType) that it is there; written: whether the function writes its result to
     it; beside: of a result, (the name, the declared type) of one integer more that the function gives
     after it; doc: what the class says of itself; held: as a
-    Param has it."""
+    Param has it; called: of a result, the parameter that it is written to, "" for the usual name."""
 
     name: str
     members: tuple[str | int, ...]
@@ -85,6 +85,7 @@ class Group:
     beside: tuple[str, str] | None = None
     doc: str = field(default="", compare=False)
     held: str = ""
+    called: str = ""
 
     @property
     def results(self) -> list[tuple[str, str]]:
@@ -569,7 +570,7 @@ class Header:
         if (whole := f.aggregate) is not None:
             count = len(whole.members)
             if not whole.struct:
-                names[:count] = [f"result[{k}]" for k in range(count)]
+                names[:count] = [f"{whole.name or 'result'}[{k}]" for k in range(count)]
             names[count:] = [single] * (whole.beside is not None)
         return names
 

@@ -55,18 +55,18 @@ class TracedFunction:
 
     def traced(self) -> Traced:
         """The function of indices that it is. Raises TraceError for names that its results cannot have."""
-        group = None if isinstance(self.result, Mapping) else self.group
+        group, names = None if isinstance(self.result, Mapping) else self.group, self.outputs
         if self.outputs:
-            from .outputs import check
+            from .outputs import applied
 
-            check(self, len(_outputs(self.result, self.unit, group)))
-            group = group and replace(group, members=tuple(self.outputs))
+            count = len(_outputs(self.result, self.unit, group))
+            group, names = applied(self, group, count)
         return Traced(
             self.unit,
             self.doc,
             self.trace,
             self.result,
-            partial(_outputs, unit=self.unit, group=group, names=self.outputs),
+            partial(_outputs, unit=self.unit, group=group, names=names),
             by_name=isinstance(self.result, Mapping),
             definition=self.definition,
             joined=self.joined,

@@ -334,6 +334,47 @@ def down_port(i, j, k):
     return [n - min(sums) for n in sums]
 
 
+Four = tuple[I32, I32, I32, I32]
+
+
+def getCoordsCB(cb_index: I32, X: Four, X0h: I32, parity: I32) -> tuple[Four, I32]:
+    """QUDA: the site of a checkerboard's index, and its number among the sites of both colors."""
+    row, half = cb_index // X0h, cb_index % X0h
+    plane, y = row // X[1], row % X[1]
+    t, z = plane // X[2], plane % X[2]
+    odd = (y + z + t + parity) % 2
+    return (2 * half + odd, y, z, t), 2 * cb_index + odd
+
+
+COORDS = """
+#include <cstdint>
+#include <cstdio>
+template <typename I, typename J>
+static inline int getCoordsCB(int x[], int cb_index, const I X[], J X0h, int parity) {
+BODY
+}
+int main() {
+  const int X[4] = {6, 2, 5, 3};
+  LOOPS {
+    int x[4];
+    const int full = getCoordsCB(x, a, X, 3, b);
+    std::printf("%d %d %d %d %d\\n", x[0], x[1], x[2], x[3], full);
+  }
+  return 0;
+}
+"""
+
+
+def coords_port(index, parity):
+    """Sites of the color in lexicographic order, the first axis fastest."""
+    sites = [
+        [x, y, z, t, x + 6 * (y + 2 * (z + 5 * t))]
+        for t, z, y, x in product(range(3), range(5), range(2), range(6))
+        if (x + y + z + t) % 2 == parity
+    ]
+    return sites[index]
+
+
 # -- Rust ------------------------------------------------------------------------------------------
 
 
@@ -453,6 +494,14 @@ CASES = {
             "ranges": {f"ijk.{c}": (0, 2**20) for c in "ijk"},
         },
     ),
+    "quda_coords": Case(
+        getCoordsCB, COORDS, coords_port, product(range(90), range(2)),
+        options={
+            "results": "out", "arrays": "pointer", "outputs": "x, full",
+            "ranges": {"cb_index": (0, "X0h*X[1]*X[2]*X[3]"), "parity": (0, 2), "X0h": (1, 64)}
+            | {f"X[{k}]": (1, 64) for k in range(4)},
+        },
+    ),
     "ndarray_stride_offset": Case(
         stride_offset, STRIDE_OFFSET, lambda a, b, c: -15 * a + 5 * b + c, product(*SMALL),
         target="rust",
@@ -467,6 +516,7 @@ LOOPS = {
     "cutlass_interleaved": GRID,
     "vector3i_volume": (range(5), range(4), range(3)),
     "minetest_voxel_area": (range(-2, 4), range(-3, 2), range(-1, 3)),
+    "quda_coords": (range(90), range(2)),
     "parflow_subvector": (range(1, 7), range(2, 7), range(3, 7)),
     "darknet_entry_index": (range(2), range(12), range(9)),
     "h3_down_aperture_7": (range(4), range(4), range(4)),
