@@ -356,6 +356,9 @@ def test_the_command_line(tmp_path):
     for name in ("k.j2", "layouts.py"):
         done = CliRunner().invoke(main, ["render", *given, "-o", str(tmp_path / name)])
         assert done.exit_code == 2 and "the kernel is made of that file" in done.output
+    (tmp_path / "k.j2").write_text("{% names i %}{% assume 'i % 8 == 0' %}s[{{ S[i // 8, 2] }}]\n")
+    done = CliRunner().invoke(main, ["render", *given, "-t", "cpp"])
+    assert done.stderr == "assumes i % 8 == 0\nassumes 0 <= i // 8 < 4\n", done.stderr
     (tmp_path / "k.j2").write_text("\n{{ T[0, 0] }}")
     done = CliRunner().invoke(main, ["render", *given])
     assert done.exit_code == 2 and "k.j2, line 2: T is not a declared name" in done.output

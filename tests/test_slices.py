@@ -73,6 +73,16 @@ def test_masks_say_only_what_is_not_known():
     assert line('{% assume "0 <= row < M" %}' + f"({text})") == "(tl.arange(0, BLOCK) < N)"
 
 
+def test_a_mask_leaves_nothing_of_the_points_at_which_it_was_compared():
+    text = '{% names row, BLOCK %}{% assume "0 <= row < M", "N % 16 == 0" %}'
+    text += "places = " + '{{ X["row, :BLOCK"] }}\n'
+    plain = render(text, "triton", X=X, index_type="int32")
+    masked = render(
+        text + 'inside = {{ X.in_bounds("row, :BLOCK") }}', "triton", X=X, index_type="int32"
+    )
+    assert masked.assumptions == plain.assumptions == ("N % 16 == 0", "M*N <= 2**31 - 1")
+
+
 def test_wide_positions_are_cast():
     assert line('({{ A["p, k, :, :"] }})').startswith("(K * (tl.cast(BM, tl.int64) * p + tl.arange")
     found = render('{% names p, k %}{{ A["p, k, :, :"] }}', "triton", A=A, index_type="auto")

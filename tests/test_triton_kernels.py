@@ -76,8 +76,8 @@ def test_a_readme_s_command_makes_a_module(check, monkeypatch):
     (command,) = [x for x in readme.splitlines() if x.startswith("lego-emit render")]
     done = CliRunner().invoke(main, command.split()[1:])
     assert done.exit_code == 0, done.output
-    compile(done.output, "kernel.py", "exec")
-    assert "tl.cast" not in done.output and "{{" not in done.output
+    compile(done.stdout, "kernel.py", "exec")
+    assert "tl.cast" not in done.stdout and "{{" not in done.stdout
 
 
 def test_there_are_the_paper_s_four():

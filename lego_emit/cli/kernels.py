@@ -30,7 +30,10 @@ from .root import main, target_option
 @options_for(RenderOptions)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE")
 def render(template: Path, layouts: str, output: Path | None, **options: Any) -> None:
-    """Render a kernel: {{ A[i, j] }} becomes the index of the layout A in the kernel's language."""
+    """Render a kernel: {{ A[i, j] }} becomes the index of the layout A in the kernel's language.
+
+    What the indices assume of the sizes is said on standard error.
+    """
     from ..kernels import render
 
     file, _, wanted = layouts.partition(":")
@@ -47,3 +50,5 @@ def render(template: Path, layouts: str, output: Path | None, **options: Any) ->
     else:
         write_all({output: text})
         click.echo(f"wrote {output}", err=True)
+    for condition in text.assumptions:
+        click.echo(f"assumes {condition}", err=True)

@@ -318,6 +318,8 @@ class OfTrace:
         alone = replace(
             trace, analyzer=known, sizes={**trace.sizes, **values}, preconditions=[], extents={},
             layouts={}, stand_ins={}, outside=[], indices=set(), axes=[], flats={}, keeps=False,
+            assumed_preconditions=[], narrowed=set(), asked={}, turned=set(), placed=set(),
+            new_equations={}, known_equations={}, unsigned={*trace.unsigned},
         )  # fmt: skip
         with alone.running().entered():
             result = alone.function(alone)
