@@ -46,8 +46,8 @@ def held_names(value: object) -> bool | tuple[str, ...]:
     if value is True or value == "true":
         return True
     names = re.split(r"[\s,]+", value.strip(" ,")) if isinstance(value, str) else value
-    good = isinstance(names, list | tuple) and all(isinstance(n, str) and n for n in names)
-    if not good or not names:
+    names = names if isinstance(names, list | tuple) else []
+    if not names or not all(isinstance(n, str) and n for n in names):
         raise OptionError(
             f"methods is {short_repr(value)}; give True, or the names of parameters, such as 'M, N'"
         )
