@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .algebra.linear import Linear
     from .algebra.lookup import Lookup
     from .algebra.masked import ExpandBy, Padded
+    from .algebra.packed import Packed
     from .algebra.part import Part
     from .algebra.strided import Strided
     from .arith.expr import symbols
@@ -41,7 +42,7 @@ use(methods)
 _LAZY = {
     "Cost": "ir.cost", "Emitted": "emitted", "ExpandBy": "algebra.masked", "GenP": "algebra.genp",
     "Linear": "algebra.linear", "Lookup": "algebra.lookup", "Padded": "algebra.masked",
-    "Part": "algebra.part", "Pattern": "pattern", "Strided": "algebra.strided",
+    "Packed": "algebra.packed", "Part": "algebra.part", "Pattern": "pattern", "Strided": "algebra.strided",
     "bank_conflicts": "movement", "catalogue": "formats", "convert": "movement",
     "gather": "movement", "generate": "pipeline", "isqrt": "algebra.genp",
     "optimal_swizzle": "movement", "recognize": "recognition", "render": "kernels",
@@ -76,6 +77,7 @@ __all__ = [
     "Linear",
     "Lookup",
     "OrderBy",
+    "Packed",
     "Padded",
     "Part",
     "Pattern",

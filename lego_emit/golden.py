@@ -1,6 +1,6 @@
 """Golden cases: a layout, its table of integers, and the emitted text of every language.
 
-A case is a folder with a layout.py that defines one subject: a layout called `layout`, or a
+A case is a folder with a layout.py that defines one subject: a layout, or Packed fields, called `layout`, or a
 function called `kernel` or like the folder, which returns a layout or an index. Beside it may
 stand, all optional:
 
@@ -23,9 +23,10 @@ from functools import cached_property, partial
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from .algebra.block import Block
+from .algebra.block import Block, is_packed
+from .algebra.paper_definitions import reference_unravel
 from .algebra.reference import TABLE_MOST
 from .algebra.reference import table as layout_table
 from .check.called import called_at
@@ -42,7 +43,11 @@ from .packages import numpy as np
 from .pipeline import build_program, dialect_of
 from .project.loading import described, user_file
 from .run import registry as toolchains
+from .run.space import spaces_of
 from .tables import Table, changes, read_table
+
+if TYPE_CHECKING:
+    from .algebra.packed import Packed
 
 TABLE = "table.txt"
 UPDATE = "lego-emit golden update"
@@ -89,14 +94,32 @@ class Case:
         """The layout with its numbers put in; None for an index function."""
         if isinstance(self.subject, Block):
             return self.subject
-        if self.domain:
+        if self.domain or self.fields is not None:
             return None
         result = self._call({})
         return result if isinstance(result, Block) else None
 
     @cached_property
+    def fields(self) -> Packed | None:
+        """The fields of words with their numbers put in; None where the subject is another."""
+        if not is_packed(self.subject):
+            return None
+        from .trace.packed import with_values
+
+        return with_values(cast("Packed", self.subject), self._numbers)
+
+    @cached_property
     def made(self) -> Table:
         """The table, made anew by the integer evaluator."""
+        if (fields := self.fields) is not None:
+            dims = fields.layout.dims
+            try:
+                found = fields.position(*reference_unravel(dims, np.arange(fields.layout.size)))
+            except LegoError as error:
+                raise GoldenError(f"{self.folder}: {error}") from error
+            word, shift = (np.broadcast_to(x, (fields.layout.size,)) for x in found)
+            columns = {"shift": shift} if fields.by_value else {"word": word, "shift": shift}
+            return Table(tuple(("", n) for n in dims), columns, self._numbers)
         layout = self.layout
         if layout is not None:
             try:
@@ -169,6 +192,11 @@ class Case:
         error where one of the languages has no form of it; else that one is left out, unless its file
         is there."""
         what = "the results of the index function"
+        if self.fields is not None:
+            what = "the word of each field, and how many bits of it are below the field"
+            what = (
+                "how many bits of the word are below each field" if self.fields.by_value else what
+            )
         if self.layout is not None and self.layout.results is None:
             what = "the physical position of each logical index; -1 is masked"
         elif self.layout is not None:
@@ -249,9 +277,10 @@ def load(folder: str | Path) -> Case:
             f"or a function called kernel or {folder.name}"
         )
     subject = names[found[0]]
-    if not isinstance(subject, Block) and (isinstance(subject, type) or not callable(subject)):
+    known = isinstance(subject, Block) or is_packed(subject)
+    if not known and (isinstance(subject, type) or not callable(subject)):
         raise GoldenError(f"{source}: {found[0]} is {subject!r}, no layout and no function")
-    if found[0] == "layout" and not isinstance(subject, Block):
+    if found[0] == "layout" and not known:
         raise GoldenError(f"{source}: layout is a function; call it kernel or {folder.name}")
     said = {name: names[name] for name in beside() if name in names}
     try:
@@ -436,6 +465,9 @@ def verify(cases: Sequence[Case], target: str, numbers: bool = False) -> Verifie
     if not units:
         return result
     for case, unit, run in zip(cases, units, toolchain.compile(units), strict=True):
+        if case.fields is not None:
+            _verify_fields(case, unit, run, result)
+            continue
         for position, function in enumerate(unit.program.functions):
             asked = query_of(case, function, inverse=position == 1)
             outputs = run.columns(function, asked.given)
@@ -446,3 +478,27 @@ def verify(cases: Sequence[Case], target: str, numbers: bool = False) -> Verifie
             if wrong := asked.mismatch(outputs):
                 result.mismatches.append(wrong)
     return result
+
+
+def _verify_fields(case: Case, unit: Emitted, run: Any, result: Verified) -> None:
+    """Where each field is, by the table; how many words there are; and each field, read and set."""
+    from .check.fields import compared
+
+    fields, position = case.fields, unit.functions[0]
+    assert fields is not None
+    asked = query_of(case, position, inverse=False)
+    wrong = [asked.mismatch(run.columns(position.name, asked.given))]
+    for function in unit.functions[1:]:
+        back = {new: old for old, new in function.renamed}
+        sizes = {**case.sizes, **case.fixed}
+        found = run[function.name](*(sizes[back.get(p.name, p.name)] for p in function.params))
+        if found != fields.words():
+            wrong.append(
+                f"{case.name}: {function.name} gives {found}, and there are {fields.words()} words"
+            )
+    spaces, given = spaces_of(unit, {**case.sizes, **case.fixed}, {})
+    what, count, found, _ = compared(unit, fields, spaces[position.name], given, run)
+    wrong.append(f"{case.name}: {what}: {found}" if found else "")
+    result.functions += len(unit.functions) + 2
+    result.comparisons += asked.size + 2 * count
+    result.mismatches += filter(None, wrong)

@@ -236,5 +236,8 @@ def lowered_program(
     program = Program(subject.unit, tuple(functions), subject.title, diagnostics, parts)
     program.check()
     pairs = zip(program.functions, subject.functions, strict=True)
-    checked = (replace(f, checked=check_emission(f, traced.definition)) for f, traced in pairs)
+    checked = (
+        replace(f, checked=check_emission(f, traced.definition), packing=traced.packing)
+        for f, traced in pairs
+    )
     return replace(program, functions=tuple(checked))

@@ -174,7 +174,7 @@ class HeaderPrinter(Printer):
     head_end = " {"
     constant = "static const"
     array_word = "fill"
-    has_structs = has_arrays = declares = implicit = True
+    has_structs = has_arrays = declares = implicit = has_packed = True
     array_forms = {"": "const {T} {name}[{n}]", "pointer": "const {T} *{name}"}
     result_forms = ("struct", "out", "inout")
     wrapping = {"uint32": "wraps", "uint64": "wraps"}
@@ -476,6 +476,16 @@ class HeaderPrinter(Printer):
     def table_parameter(self, form: str, T: str) -> str:
         """A pointer to constants."""
         return f"const {T}* {{name}}"
+
+    def words_parameter(self, T: str, name: str, writes: bool) -> str:
+        """A parameter that is an array of words: whether they are written to."""
+        return f"{'' if writes else 'const '}{T} *{name}"
+
+    def accessors(self, function: FunctionView) -> list[str]:
+        """The functions that read and write fields of words."""
+        from lego_emit.printers.c_packed import CFields
+
+        return CFields(self, function).lines()
 
     def comment(self, text: str, mark: str = "//") -> list[str]:
         """A paragraph of a comment as lines."""

@@ -195,7 +195,7 @@ class FortranPrinter(Printer):
     suffix = " &"
     outputs_are_variables = True
     has_fits = has_checks = names_limits = True
-    has_structs = has_arrays = gives_arrays = True
+    has_structs = has_arrays = gives_arrays = has_packed = True
     static = "constant"
     native_member, first = "%{}", 1
     receiver, asks_types = "self%{}", False
@@ -214,6 +214,12 @@ class FortranPrinter(Printer):
         """The module's own name."""
         return {self.module_name(unit).lower()}
 
+    def accessors(self, view):
+        """The functions that read and write fields of words."""
+        from lego_emit.printers.fortran_packed import FortranFields
+
+        return FortranFields(self, view).lines()
+
     def companions(self, name):
         """The array form's name."""
         return {self.array_name(name).lower()}
@@ -231,7 +237,8 @@ class FortranPrinter(Printer):
     def public(self, functions):
         """The names that a user of the module sees."""
         named = [f for f in functions if not f.receiver]
-        return [n for f in named for n in (f.name, self.array_name(f.name))[: 1 + bool(f.axes)]]
+        own = [n for f in named for n in (f.name, self.array_name(f.name))[: 1 + bool(f.axes)]]
+        return own + [n for f in functions if f.packing for n in (f.packing.get, f.packing.set)]
 
     def receiver_type(self, name):
         """The type that holds the sizes of a subject, called otherwise than the procedures."""
@@ -398,6 +405,8 @@ class FortranPrinter(Printer):
     def imported(self, functions):
         """The statement that brings the kinds; none for default integers alone."""
         kinds = {f.T for f in functions}.union(*(f.declared for f in functions))
+        for p in (f.packing for f in functions):
+            kinds |= set[str]() if p is None else {"int64", f"int{64 if p.by_value else p.word}"}
         kinds = sorted(kinds - {DEFAULT, "bool"})
         return f"use, intrinsic :: iso_fortran_env, only: {', '.join(kinds)}" if kinds else ""
 

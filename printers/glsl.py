@@ -184,6 +184,12 @@ class GlslPrinter(ShaderPrinter):
         """The include guard, as a message names it."""
         return f"the include guard {self.guard(unit)}"
 
+    def accessors(self, function):
+        """The functions that read and write fields of words."""
+        from lego_emit.printers.shaders_packed import GlslFields
+
+        return [*GlslFields(self, function).lines()]
+
     def head(self, function, array: ArrayForm | None = None) -> str:
         """The head of a function, or of its array form; several results are out parameters."""
         f = function

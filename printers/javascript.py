@@ -216,7 +216,7 @@ class JavaScriptPrinter(Printer):
     style = "camelCase"
     wrapping = {"uint32": "wraps", "uint64": "mask"}
     has_fits = has_checks = names_limits = True
-    has_structs = has_arrays = gives_arrays = True
+    has_structs = has_arrays = gives_arrays = has_packed = True
     holds_sizes = False
 
     def size_type(self, index_type: IndexType) -> IndexType:
@@ -258,13 +258,7 @@ class JavaScriptPrinter(Printer):
 
     def body(self, view: FunctionView) -> list[str]:
         """The lines of a function's body."""
-        lines = []
-        for condition in view.asserted:
-            text = self.expression(condition, view)
-            said = f'  throw new RangeError("{view.name}: {self.inline(text)}");'
-            if len(said) > self.line_width - 2:
-                said = f'  throw new RangeError("{view.name}: a precondition does not hold");'
-            lines += [self.line(f"if (CHECKS && !({text})) {{", 2), said, "}"]
+        lines = self.checked(view)
         lines += view.formulas(2)
         lines += [
             self.line(f"const {name} = {self.expression(node, view)};", 2)
@@ -284,6 +278,31 @@ class JavaScriptPrinter(Printer):
         elements = [f"  {self.line(f'{value},', 4)}" for value in values]
         return [*lines, f"return {opening.strip()}", *elements, f"{closing.strip()};"]
 
+    def checked(self, view: FunctionView) -> list[str]:
+        """The lines that check what is asserted."""
+        lines = []
+        for condition in view.asserted:
+            text = self.expression(condition, view)
+            said = f'  throw new RangeError("{view.name}: {self.inline(text)}");'
+            if len(said) > self.line_width - 2:
+                said = f'  throw new RangeError("{view.name}: a precondition does not hold");'
+            lines += [self.line(f"if (CHECKS && !({text})) {{", 2), said, "}"]
+        return lines
+
+    def accessors(self, view: FunctionView) -> list[str]:
+        """The functions that read and write fields of words."""
+        from lego_emit.printers.javascript_packed import JavaScriptFields
+
+        return JavaScriptFields(self, view).lines()
+
+    def declared_accessors(self, view: FunctionView) -> list[str]:
+        """The lines that declare them, where there are any."""
+        if view.packing is None:
+            return []
+        from lego_emit.printers.javascript_packed import JavaScriptFields
+
+        return JavaScriptFields(self, view).declared()
+
     def notes(self, functions: list[FunctionView]) -> list[str]:
         """What a reader may ask about the spellings used."""
         used = {node.op for view in functions if view.T == "number" for node in view.nodes()}
@@ -300,9 +319,10 @@ class JavaScriptPrinter(Printer):
         parameters = view.signature(form, None, BREAK).split(BREAK)
         if view.receiver is not None:
             return self.bracketed(javascript_methods.head(view), [*filter(None, parameters)], end)
-        return self._head(view.name, parameters, end)
+        return self.head_of(view.name, parameters, end)
 
-    def _head(self, name: str, parameters: list[str], end: str) -> str:
+    def head_of(self, name: str, parameters: list[str], end: str) -> str:
+        """The line of a function of these parameters, or lines where it is long."""
         return self.bracketed(f"export function {name}", parameters, end)
 
     def bracketed(self, start: str, parameters: list[str], end: str) -> str:
@@ -408,7 +428,7 @@ class JavaScriptPrinter(Printer):
         """The line that begins the array form, up to its brace."""
         texts = zip(view.inputs, view.parameters(form), strict=True)
         parameters = [text for name, text in texts if name in _scalars(view)]
-        return self._head(self.array_name(view.name), parameters, end)
+        return self.head_of(self.array_name(view.name), parameters, end)
 
     def array_type(self, view: FunctionView) -> str:
         """An array; of several outputs a labelled tuple or an object of them."""

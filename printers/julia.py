@@ -134,7 +134,7 @@ class JuliaPrinter(Printer):
     not_exported = BASE_EXPORTS | TAKEN_MODULES
     builtins = BASE_EXPORTS | TAKEN_MODULES | KERNEL_WORDS
     has_fits = has_checks = names_limits = widens = True
-    has_structs = has_arrays = gives_arrays = True
+    has_structs = has_arrays = gives_arrays = has_packed = True
     native_member, first, native_index = ".{}", 1, ("int64", "uint64")
     break_after = True
     line_width = 92  # as JuliaFormatter has it; lines are broken as in its SciMLStyle
@@ -151,6 +151,12 @@ class JuliaPrinter(Printer):
     def unit_scope(self, unit):
         """The module's own name."""
         return {self.module_name(unit)}
+
+    def accessors(self, view):
+        """The functions that read and write fields of words."""
+        from lego_emit.printers.julia_packed import JuliaFields
+
+        return JuliaFields(self, view).lines()
 
     def companions(self, name):
         """The array form's name."""
@@ -190,6 +196,7 @@ class JuliaPrinter(Printer):
             if not f.receiver
         ]
         names += [self.view_name(f.view.name) for f in functions if f.view]
+        names += [n for f in functions if f.packing for n in (f.packing.get, f.packing.set)]
         names = [*structs, *names]
         return [name for name in names if name not in self.not_exported]
 
@@ -240,7 +247,7 @@ class JuliaPrinter(Printer):
         """Name, arguments, result and type parameter."""
         if f.receiver:
             return julia_methods.signature(self, f)
-        return self._signature(f, f.name, f.inputs, self._element(f), f.given_tables(""))
+        return self.signature_of(f, f.name, f.inputs, self._element(f), f.given_tables(""))
 
     def static_parameter(self, form, one, T):
         """Its value is known of its type."""
@@ -276,7 +283,8 @@ class JuliaPrinter(Printer):
         static = {p.name for p in f.static}
         return [f"Val({n})" if n in static else n for n in f.inputs]
 
-    def _signature(self, f, name, names, result, tables=()):
+    def signature_of(self, f, name, names, result, tables=()):
+        """The head of a function of these of its parameters, and of tables."""
         wide = WIDER.get(f.index_type)
         texts = dict(zip(f.inputs, f.parameters("{name}::{T}"), strict=True))
         arguments = f",{BREAK}".join([*(texts[n] for n in names), *tables])
@@ -307,6 +315,15 @@ class JuliaPrinter(Printer):
         return self._promoted(f, self.array_name(f.name), self._scalars(f))
 
     def _promoted(self, f, name, names, tables=()):
+        given = [t.name for t in tables]
+        return self._promoted_with(f, name, names, [], [(self._vector(n), n) for n in given])
+
+    def promoted_between(self, f, name, first, last):
+        """That of a function with parameters before and after those of f, (text, name) each."""
+        tables = [(self._vector(t.name), t.name) for t in f.tables]
+        return self._promoted_with(f, name, f.inputs, [first], [*tables, *([last] if last else [])])
+
+    def _promoted_with(self, f, name, names, before, after):
         entries = [one for one in f.entries if one.name in names]
         structs = [one for one in entries if isinstance(one, Group) and one.struct]
         if len(entries) == len(structs) + len(f.static) and (
@@ -314,10 +331,9 @@ class JuliaPrinter(Printer):
         ):
             return ""
         wide = WIDER.get(f.index_type, (self.types[f.index_type],))[-1]
-        given = [t.name for t in tables]
-        widened = [self.widened(one, wide, f) for one in entries]
-        arguments = [*(text for text, _ in widened), *map(self._vector, given)]
-        values = [*(text for _, text in widened), *given]
+        widened = [*before, *(self.widened(one, wide, f) for one in entries), *after]
+        arguments = [text for text, _ in widened]
+        values = [text for _, text in widened]
         comma = f",{BREAK}"
         head, call = f"{name}({comma.join(arguments)})", f"{name}({comma.join(values)})"
         return self.short_function(head, call)
@@ -475,7 +491,7 @@ class JuliaPrinter(Printer):
         kinds = {1: "Vector{{{0}}}", 2: "Matrix{{{0}}}"}
         kind = kinds.get(len(f.axes), f"Array{{{{{{0}},{BREAK}{len(f.axes)}}}}}")
         result = kind.format(self._element(f))
-        return self._signature(f, self.array_name(f.name), self._scalars(f), result)
+        return self.signature_of(f, self.array_name(f.name), self._scalars(f), result)
 
     def comprehension(self, f):
         """The statement that makes the array."""

@@ -54,6 +54,10 @@ class MetalPrinter(OpenClPrinter):
         """A pointer to constants in device memory."""
         return f"device const {T}* {{name}}"
 
+    def words_parameter(self, T, name, writes):
+        """A pointer to device memory."""
+        return f"device {'' if writes else 'const '}{T} *{name}"
+
     def opening(self, unit, helpers, functions):
         """Metal's library, the namespace's head and the helpers."""
         return "\n\n".join(["#include <metal_stdlib>", *self.namespace_head(), *helpers])

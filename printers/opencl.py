@@ -64,6 +64,10 @@ class OpenClPrinter(FillPrinter, CPrinter):
         """A pointer to constants in global memory."""
         return f"global const {T} *{{name}}"
 
+    def words_parameter(self, T, name, writes):
+        """A pointer to global memory."""
+        return f"global {super().words_parameter(T, name, writes)}"
+
     def opening(self, unit, helpers, functions):
         """The helpers: nothing is included."""
         return "\n\n".join(helpers)

@@ -137,7 +137,7 @@ class RustPrinter(rust_methods.Methods, Printer):
     declaration = "let {name}: {T} = {expr};"
     names_greatest = names_limits = has_fits = has_checks = True
     static = "template"
-    has_structs = has_arrays = gives_arrays = True
+    has_structs = has_arrays = gives_arrays = has_packed = True
     native_member = ".{}"
     receiver, native_receiver, asks_types = "self.{}", "self.{}", True
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", USIZE: "usize"}
@@ -281,6 +281,12 @@ class RustPrinter(rust_methods.Methods, Printer):
         call = rust_layout.parse(f"debug_assert!({LIST}{condition}{END})")
         return f"{rust_layout.layout(call, indent + 4, indent + 4, 1)};"
 
+    def accessors(self, view: FunctionView) -> list[str]:
+        """The functions that read and write fields of words."""
+        from lego_emit.printers.rust_packed import RustFields
+
+        return RustFields(self, view).lines()
+
     def companions(self, name: str) -> set[str]:
         """The iterator's name, and that of several results by name."""
         return {self.array_name(name), type_name(name, "Result")}
@@ -294,7 +300,7 @@ class RustPrinter(rust_methods.Methods, Printer):
             name, own = rust_methods.method(view.receiver)
             parameters = [*own, *parameters]
         start = f"pub {const}fn {name}{self.generics(view)}"
-        return _head(start, parameters, self.item(view), indent)
+        return rust_layout.head(start, parameters, self.item(view), indent)
 
     def generics(self, view: "FunctionView | ReceiverView") -> str:
         """The static sizes of a function or of a type, as its const generics."""
@@ -411,7 +417,7 @@ class RustPrinter(rust_methods.Methods, Printer):
         parameters = [text for name, text in texts if name in _scalars(view)]
         result = f"impl ExactSizeIterator<Item = {self.item(view)}> + DoubleEndedIterator"
         result += " + FusedIterator + Clone"
-        return _head(f"pub fn {self.array_name(view.name)}", parameters, result)
+        return rust_layout.head(f"pub fn {self.array_name(view.name)}", parameters, result)
 
     def iterator_body(self, view: FunctionView) -> list[str]:
         """What is more than a name or a number, by names; a range, and the call for each number."""
@@ -492,7 +498,7 @@ class RustPrinter(rust_methods.Methods, Printer):
 
     def view_head(self, start: str, parameters: list[str], result: str) -> str:
         """A method's line or lines up to the brace."""
-        return _head(start, parameters, result, 4)
+        return rust_layout.head(start, parameters, result, 4)
 
     def field_attributes(self, view: RustView) -> list[str]:
         """The lints that the fields would set off."""
@@ -566,14 +572,6 @@ class RustPrinter(rust_methods.Methods, Printer):
             own = [line for x in lints if (line := f"#[allow(clippy::{x})]") not in lines]
             lines += [f"// {reason}", *own] if own else []
         return lines + rust_methods.attributes(view)
-
-
-def _head(start: str, parameters: list[str], result: str, indent: int = 0) -> str:
-    text, pad = f"{start}({', '.join(parameters)}) -> {result} {{", " " * indent
-    if indent + len(text) > rust_layout.WIDTH:
-        lines = "".join(f"{pad}    {parameter},\n" for parameter in parameters)
-        text = f"{start}(\n{lines}{pad}) -> {result} {{" if lines else f"{text[:-2]}\n{{"
-    return text
 
 
 def _scalars(view: FunctionView) -> list[str]:

@@ -255,3 +255,13 @@ def _if(expr: Expr, indent: int, column: int) -> str:
     if other.is_if:
         return text + _if(other, indent, indent + len("} else "))
     return f"{text}{{\n{inner}{result(other, indent + STEP)}\n{pad}}}"
+
+
+def head(start: str, parameters: list[str], result: str, indent: int = 0) -> str:
+    """A function's head, one parameter on a line where it is long. result: its type, "" for none."""
+    given = f" -> {result}" if result else ""
+    text, pad = f"{start}({', '.join(parameters)}){given} {{", " " * indent
+    if indent + len(text) > WIDTH:
+        lines = "".join(f"{pad}    {parameter},\n" for parameter in parameters)
+        text = f"{start}(\n{lines}{pad}){given} {{" if lines else f"{text[:-2]}\n{{"
+    return text

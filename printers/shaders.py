@@ -46,7 +46,7 @@ class ShaderPrinter(Printer):
     constant = ""  # a static size as one, with {name}, {T} and {value}
     workers = ""  # who calls the array form, in its plural
 
-    has_structs = has_arrays = gives_arrays = declares = True
+    has_structs = has_arrays = gives_arrays = declares = has_packed = True
     static = "constant"
     vectors: Mapping[
         str, str

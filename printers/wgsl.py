@@ -187,6 +187,12 @@ class WgslPrinter(ShaderPrinter):
         """The array form's name, and the struct's of several results."""
         return super().companions(name) | {self.result_name(name)}
 
+    def accessors(self, function: FunctionView) -> list[str]:
+        """The functions that read and write fields of words."""
+        from lego_emit.printers.shaders_packed import WgslFields
+
+        return [*WgslFields(self, function).lines()]
+
     def head(self, function: FunctionView, array: ArrayForm | None = None) -> str:
         """The head of a function, or of its array form."""
         f = function

@@ -8,6 +8,7 @@ from lego_emit.emit.natives import variable as made
 from lego_emit.emit.printer import Printer
 from lego_emit.emit.unit import Unit
 from lego_emit.ir.program import Function, Group
+from lego_emit.run.fields import c_fields_declaration, c_loop
 from lego_emit.run.target import (
     NativeTarget,
     c_array_declaration,
@@ -96,6 +97,21 @@ def called(
     return [*lines, call], texts
 
 
+def fields_wrapper(unit: int, position: int, function: Function, printer: Printer) -> str:
+    """The loop around the functions that read and write fields."""
+    p, T = function.packing, printer.types[function.index_type]
+    values = [f"({T})in{k}[i]" for k in range(len(function.passed))]
+    given = call_arguments(function, values, partial(literal, T=T), printer.given)
+
+    def call(name: str, words: str, value: str) -> str:
+        return f"{name}({', '.join(filter(None, [words, *given, value]))})"
+
+    U = printer.spelled(f"uint{p.word}")
+    S = printer.spelled(f"{'int' if p.signed else 'uint'}{p.word}")
+    body = c_loop(function, call, U, S, "({T}){0}")
+    return f"{c_fields_declaration(unit, position, function)} {{\n{body}}}\n"
+
+
 def literal(group: Group, values: list[str], T: str) -> str:
     """A struct or an array as an argument."""
     kind = group.struct or f"const {T}[{len(values)}]"
@@ -151,6 +167,8 @@ class CTarget(NativeTarget):
                 text += f"\n{wrapper(u, p, f, unit.printer)}"
                 if f.axes:
                     text += f"\n{array_wrapper(u, p, f, unit.printer)}"
+                if f.packing is not None:
+                    text += f"\n{fields_wrapper(u, p, f, unit.printer)}"
             (folder / f"unit_{u}.c").write_text(text)
             sources.append(f"unit_{u}.c")
         command = [*self.flags, "-O1", "-fPIC", "-shared", "-o", str(library), *sources]

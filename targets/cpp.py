@@ -13,6 +13,7 @@ from lego_emit.printers.c_natives import is_pointer
 from lego_emit.printers.c_static import argument
 from lego_emit.printers.cpp import VIEWS
 from lego_emit.run.devices import Rivals, Timer
+from lego_emit.run.fields import c_fields_declaration, c_loop
 from lego_emit.run.target import (
     NativeTarget,
     c_array_declaration,
@@ -138,6 +139,24 @@ def c_wrapper(unit: int, position: int, function: Function, printer: Printer, sc
     )
 
 
+def fields_wrapper(
+    unit: int, position: int, function: Function, printer: Printer, scope: str
+) -> str:
+    """The loop around the functions that read and write fields."""
+    p, T = function.packing, printer.types[function.index_type]
+    values = [f"static_cast<{T}>(in{k}[i])" for k in range(len(function.passed))]
+    given = call_arguments(function, values, braced, printer.given)
+    whole = printer.instance(function).removeprefix(function.name)
+
+    def call(name: str, words: str, value: str) -> str:
+        return f"{scope}{name}{whole}({', '.join(filter(None, [words, *given, value]))})"
+
+    U = printer.spelled(f"uint{p.word}")
+    S = printer.spelled(f"{'int' if p.signed else 'uint'}{p.word}")
+    body = c_loop(function, call, U, S, "static_cast<{T}>({0})")
+    return f'extern "C" {c_fields_declaration(unit, position, function)} {{\n{body}}}\n'
+
+
 def braced(group: Group, values: list[str]) -> str:
     """A struct or an array as an argument."""
     return f"{{{', '.join(values)}}}"
@@ -165,6 +184,8 @@ def grouped(units: Sequence[Unit]) -> list[list[int]]:
         if unit.program.constants:
             continue
         names: dict[str, Any] = {(f.receiver or f).name: u for f in unit.program.callable}
+        packings = [f.packing for f in unit.program.functions if f.packing is not None]
+        names |= {name: u for p in packings for name in (p.get, p.set)}
         names[unit.program.name] = u
         names |= {s.struct: (s.fields, T) for s, T in unit.program.structs}
         group = next(
@@ -225,6 +246,8 @@ class CppTarget(NativeTarget):
         scope = f"::{scope}{unit.printer.namespace}::".replace("::::", "::")
         for p, f in enumerate(unit.program.callable):
             text += c_wrapper(u, p, f, unit.printer, scope)
+            if f.packing is not None:
+                text += fields_wrapper(u, p, f, unit.printer, scope)
             if f.axes:
                 text += f'extern "C" {c_array_declaration(u, p, f)} {{\n'
                 text += f"{self.array_body(unit.printer, f, scope)}}}\n"

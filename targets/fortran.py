@@ -11,6 +11,7 @@ from lego_emit.emit.unit import Unit
 from lego_emit.ir.program import Function, Group
 from lego_emit.printers.fortran import FortranPrinter
 from lego_emit.run.devices import Rivals, Timer
+from lego_emit.run.fields import fields_symbol
 from lego_emit.run.target import Library, NativeTarget, array_symbol, call_arguments, symbol
 
 PRINTER = FortranPrinter()
@@ -101,6 +102,47 @@ def array_wrapper(unit: int, position: int, function: Function, module: str, arr
         lines += [f"  integer({kind}) :: {x}(n)" for x in results]
         lines += [f"  call emitted({', '.join([*values, *results])})"]
         lines += [f"  {x} = int({r}, c_int64_t)" for x, r in zip(outputs, results, strict=True)]
+    return _procedure(name, lines)
+
+
+def fields_wrapper(
+    unit: int, position: int, function: Function, module: str, included: Sequence[str] = ()
+) -> str:
+    """The bind(C) procedure that reads or sets fields."""
+    p, kind = function.packing, FortranPrinter.types[function.index_type]
+    name, types, word = fields_symbol(unit, position), _Types(function), f"c_int{p.word}_t"
+    inputs = [f"in{k}" for k in range(len(function.passed))]
+    values = [f"int({x}(i), {kind})" for x in inputs]
+    given = call_arguments(function, values, types.constructor, PRINTER.given)
+    whole = "words(i)"
+    if p.by_value and p.word < 64:
+        whole = f"iand(int(words(i), c_int64_t), {2**p.word - 1}_c_int64_t)"
+    own = ", ".join([whole if p.by_value else "words", *given])
+    put = f"    call put({own}, values(i))"
+    if p.by_value:
+        up = 64 - p.word
+        text = f"shifta(shiftl(put({own}, values(i)), {up}), {up})"
+        put = f"    words(i) = int({text}, int{p.word})"
+    lines = [
+        f"subroutine {name}({', '.join(['sets', 'n', 'count', 'words', *inputs, 'values'])}) bind(C)",
+        f"  use, intrinsic :: iso_c_binding, only: {', '.join(sorted({'c_int64_t', word}))}",
+        *_imported(kind, f"int{p.word}", *sorted(function.declared)),
+        f"  use {module}, only: {', '.join([f'get => {p.get}', f'put => {p.set}', *types.used])}",
+        *(f"  {line}" for line in included),
+        "  implicit none",
+        "  integer(c_int64_t), value :: sets, n, count",
+        f"  integer({word}), intent(inout) :: words(0:count - 1)",
+        *(f"  integer(c_int64_t), intent(in) :: {x}(0:n - 1)" for x in inputs),
+        "  integer(c_int64_t), intent(inout) :: values(0:n - 1)",
+        "  integer(c_int64_t) :: i",
+        "  do i = 0, n - 1",
+        "    if (sets /= 0) then",
+        put,
+        "    else",
+        f"    values(i) = get({own})",
+        "    end if",
+        "  end do",
+    ]
     return _procedure(name, lines)
 
 
@@ -210,6 +252,7 @@ class _RowMajor:
     def __init__(self, library: Library):
         self._library = library
         self.call = library.call
+        self.fields = getattr(library, "fields", None)
 
     def call_array(self, unit: int, function: Function, scalars: list[int], count: int) -> list:
         axes = {axis for axis, _ in function.axes}
@@ -248,6 +291,8 @@ class FortranTarget(NativeTarget):
             for p, f in enumerate(unit.program.callable):
                 own = printer.included(unit.program)
                 wrappers.append(wrapper(u, p, f, module, own))
+                if f.packing is not None:
+                    wrappers.append(fields_wrapper(u, p, f, module, own))
                 if f.axes:
                     wrappers.append(array_wrapper(u, p, f, module, printer.array_name(f.name)))
         # One source file: gfortran starts its compiler anew for each.

@@ -16,7 +16,16 @@ from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Function, Group
 from lego_emit.run.target import Library, Target, Toolchain, call_arguments, outputs_of
-from lego_emit.targets.shaders import GROUP, Device, Shader, Shaders, Vulkan, opened, shaders
+from lego_emit.targets.shaders import (
+    GROUP,
+    Device,
+    Shader,
+    Shaders,
+    Vulkan,
+    is_field_form,
+    opened,
+    shaders,
+)
 
 SHADER = """#version 450
 {extension}layout(local_size_x = {group}) in;
@@ -59,8 +68,50 @@ class GlslShader(Shader):
         )
 
 
+MOST_WORDS = (
+    256  # of an array that fields are run over: a variable of the shader, as macros take one
+)
+
+
+def field_case(number: int, function: Function, printer: Printer, word: str) -> str:
+    """The branch that reads or sets fields, in order, of an array of words."""
+    p, T = function.packing, printer.types[function.index_type]
+    count = len(function.passed)
+    values = [f"{T}(lego_run_in[{k} * lego_run_count + k])" for k in range(count)]
+
+    def made(group: Group, texts: list[str]) -> str:
+        own = printer.member_types(group, function.index_type)
+        members = ", ".join(f"{T}({x})" for T, x in zip(own, texts, strict=True))
+        return f"{group.struct or f'{own[0]}[{len(texts)}]'}({members})"
+
+    given = call_arguments(function, values, made, printer.given)
+    own = ", ".join(["lego_run_words[k]" if p.by_value else "lego_run_words", *given])
+    value = f"{'int' if p.signed else 'uint'}(lego_run_in[{count} * lego_run_count + k])"
+    put = f"{p.set}({own}, {value})"
+    put = f"lego_run_words[k] = {put}" if p.by_value else put
+    body = [
+        "if (lego_run_i > 0) break;",
+        f"int lego_run_at = {count + 1} * lego_run_count;",
+        f"int lego_run_size = min(int(lego_run_in[lego_run_at + 1]), {MOST_WORDS});",
+        f"uint lego_run_words[{MOST_WORDS}];",
+        "for (int k = 0; k < lego_run_size; ++k)",
+        "  lego_run_words[k] = uint(lego_run_in[lego_run_at + 2 + k]);",
+        "bool lego_run_sets = int(lego_run_in[lego_run_at]) != 0;",
+        "for (int k = 0; k < lego_run_count; ++k) {",
+        f"  if (lego_run_sets) {put};",
+        f"  else lego_run_out[k] = {word}({p.get}({own}));",
+        "}",
+        "for (int k = 0; lego_run_sets && k < lego_run_size; ++k)",
+        f"  lego_run_out[k] = {word}(lego_run_words[k]);",
+    ]
+    lines = [f"case {number}: {{", *(f"  {line}" for line in body), "  break;", "}"]
+    return "\n".join(f"      {line}" for line in lines)
+
+
 def case(number: int, function: Function, printer: Printer, word: str) -> str:
     """The branch of a shader that calls a function over columns of arguments."""
+    if is_field_form(function):
+        return field_case(number, function, printer, word)
     columns, count, given = range(len(function.passed)), len(function.outputs), printer.given
     types = [printer.type_of(kind, function.index_type) for kind in function.output_types]
     T = printer.types[function.index_type]
@@ -88,6 +139,18 @@ def case(number: int, function: Function, printer: Printer, word: str) -> str:
     ]
     lines = [f"case {number}: {{", *(f"  {line}" for line in body), "  break;", "}"]
     return "\n".join(f"      {line}" for line in lines)
+
+
+class GlslShaders(Shaders):
+    """Shaders whose arrays of words are short."""
+
+    def fields(self, unit, function, words, inputs, values, sets):
+        """Read or set fields. Raises ToolchainError for too many words."""
+        if len(words) > MOST_WORDS:
+            raise ToolchainError(
+                f"{function.packing.get}: {len(words):,} words; a shader is run over {MOST_WORDS}"
+            )
+        super().fields(unit, function, words, inputs, values, sets)
 
 
 class _OpenGL(Device):
@@ -160,7 +223,7 @@ class GlslTarget(Target):
         places = shaders(GlslShader, units, folder)
         names = sorted({path.name for path, _ in places.values()})
         self.execute([validator, *names], folder)
-        return Shaders(units, device, places)
+        return GlslShaders(units, device, places)
 
     def spirv(self, units: Sequence[Unit], folder: Path) -> list[Path]:
         """Compile the units for Vulkan; the .spv files in folder, one for some units each. Raises

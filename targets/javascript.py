@@ -78,6 +78,28 @@ function fill(f, scalars, Kind, n, keys, call) {
   for (const result of results) write(new Uint8Array(Kind.from(result).buffer));
 }
 
+// Fields are read, or set in order: the words follow the request, then what the function takes, and values.
+function fields({ unit, get, put, sets, type, n, inputs, bits, bytes, read_call, set_call }, kinds) {
+  const Kind = { 8: Uint8Array, 16: Uint16Array, 32: Uint32Array, 64: BigUint64Array }[bits];
+  const words = new Kind(read(bytes).buffer);
+  const given = [];
+  for (let k = 0; k < inputs; k += 1) given.push(new kinds[type](read(8 * n).buffer));
+  const values = new BigInt64Array(read(8 * n).buffer);
+  try {
+    new Function(
+      "get, put, sets, n, words, given, values",
+      `const [${names("a", inputs)}] = given;
+      const of = (x) => ${bits === 64 ? "x" : "Number(x)"};
+      for (let i = 0; i < n; i += 1) if (sets) { ${set_call}; } else values[i] = BigInt(${read_call});`,
+    )(units[unit][get], units[unit][put], sets, n, words, given, values);
+  } catch (error) {
+    answer(String(error.stack));
+    return;
+  }
+  answer("");
+  write(new Uint8Array(sets ? words.buffer : values.buffer));
+}
+
 const units = [];
 try {
   for (const path of JSON.parse(process.argv[2])) units.push(await import(path));
@@ -93,6 +115,10 @@ for (;;) {
   const request = JSON.parse(new TextDecoder().decode(read(size)));
   const { unit, name, type, n, inputs, keys, scalars, call } = request;
   const kinds = { number: Float64Array, int64: BigInt64Array, uint64: BigUint64Array };
+  if (request.bits !== undefined) {
+    fields(request, kinds);
+    continue;
+  }
   if (scalars !== undefined) {
     fill(units[unit][name], scalars, kinds[type], n, keys, call);
     continue;
@@ -175,6 +201,49 @@ class _NodeLibrary:
         held = call_arguments(function, values, make, held=True)
         return javascript_methods.call(function, held, arguments, "f")
 
+    def fields(
+        self,
+        unit: int,
+        function: Function,
+        words: np.ndarray,
+        inputs: list[np.ndarray],
+        values: np.ndarray,
+        sets: bool,
+    ) -> None:
+        import numpy as np
+
+        p = function.packing
+        texts = [f"a{k}[i]" for k in range(len(inputs))]
+        given = ", ".join(call_arguments(function, texts, self._printers[unit].argument))
+        own = ", ".join(filter(None, ["words[i]" if p.by_value else "words", given]))
+        put = f"{'words[i] = ' * p.by_value}put({own}, of(values[i]))"
+        kind, dtype = self._kind(unit, function)
+        request = {
+            "unit": unit, "get": p.get, "put": p.set, "sets": sets, "type": kind, "n": len(values),
+            "inputs": len(inputs), "bits": p.word, "bytes": words.nbytes, "read_call": f"get({own})",
+            "set_call": put,
+        }  # fmt: skip
+        arrays = [words.tobytes(), *(a.astype(dtype).tobytes() for a in inputs), values.tobytes()]
+        self._send(request, arrays)
+        changed = words if sets else values
+        changed[:] = np.frombuffer(self._answers.read(changed.nbytes), changed.dtype)
+
+    def _kind(self, unit: int, function: Function) -> tuple[str, np.dtype]:
+        """(what the runner calls the index type, the type of arrays of it)."""
+        import numpy as np
+
+        is_number = self._printers[unit].types[function.index_type] == "number"
+        return "number" if is_number else function.index_type, np.dtype(
+            "<f8" if is_number else "<i8"
+        )
+
+    def _send(self, request: dict[str, Any], arrays: Sequence[bytes]) -> None:
+        line = json.dumps(request)
+        head = len(line).to_bytes(4, "little") + line.encode()
+        self._requests.write(b"".join([head, *arrays]))
+        self._requests.flush()
+        self._check()
+
     def _ask(
         self,
         unit: int,
@@ -185,18 +254,12 @@ class _NodeLibrary:
     ) -> list[np.ndarray]:
         import numpy as np
 
-        is_number = self._printers[unit].types[function.index_type] == "number"
-        dtype = np.dtype("<f8" if is_number else "<i8")
-        kind = "number" if is_number else function.index_type
+        kind, dtype = self._kind(unit, function)
         keys = self._printers[unit].keys(function)
-        line = json.dumps({**request, "unit": unit, "type": kind, "n": n, "keys": keys})
-        arrays = [a.astype(dtype).tobytes() for a in given]
-        head = len(line).to_bytes(4, "little") + line.encode()
-        self._requests.write(b"".join([head, *arrays]))
-        self._requests.flush()
-        self._check()
+        whole = {**request, "unit": unit, "type": kind, "n": n, "keys": keys}
+        self._send(whole, [a.astype(dtype).tobytes() for a in given])
         results = [np.frombuffer(self._answers.read(8 * n), dtype) for _ in keys]
-        return [_integers(r) if is_number else r.astype(np.int64) for r in results]
+        return [_integers(r) if kind == "number" else r.astype(np.int64) for r in results]
 
     def _check(self) -> None:
         line = self._answers.readline()

@@ -11,7 +11,7 @@ from functools import cache
 from io import BufferedReader
 from itertools import count
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
@@ -121,6 +121,35 @@ def array_runner(
     )
 
 
+def fields_runner(
+    unit: int, position: int, function: Function, scope: str, printer: JuliaPrinter
+) -> str:
+    """The loop that reads or sets fields: of inputs the first one says which, then come words, what the
+    function takes, and values."""
+    p, kind = function.packing, INDEX_TYPES[function.index_type]
+    values = [f"inputs[{k + 3}][i] % {kind}" for k in range(len(function.passed))]
+    made = printer.argument(scope)
+    given = call_arguments(function, values, made, static="Val({})".format)
+    own = ", ".join(["words[i]" if p.by_value else "words", *given])
+    put = f"{scope}.{p.set}({own}, inputs[end][i])"
+    return "\n".join(
+        [
+            f"function fields_{unit}_{position}(n, inputs, outputs)",
+            f"    words = [word % UInt{p.word} for word in inputs[2]]",
+            "    for i in 1:length(inputs[end])",
+            "        if inputs[1][1] != 0",
+            f"            {'words[i] = ' * p.by_value}{put}",
+            "        else",
+            f"            outputs[1][i] = {scope}.{p.get}({own}) % Int64",
+            "        end",
+            "    end",
+            "    inputs[1][1] == 0 || (outputs[1] .= (word % Int64 for word in words))",
+            "end",
+            "",
+        ]
+    )
+
+
 class JuliaTarget(Target):
     """Julia in one process for all units, since it starts slowly."""
 
@@ -151,6 +180,10 @@ class JuliaTarget(Target):
                 if function.axes:
                     runners.append(array_runner(u, p, function, scope, printer))
                     names.append(f"array_{u}_{p}")
+                if function.packing is not None:
+                    runners.append(fields_runner(u, p, function, scope, printer))
+                    names.append(f"fields_{u}_{p}")
+                    positions[u][function.packing.get] = len(names)
         program = self.path()
         process = _process(program)
         library = next(process.names)
@@ -193,6 +226,18 @@ class _JuliaLibrary:
         given = [np.array([value], np.int64) for value in scalars]
         position = self._positions[unit][function.name] + 1  # it stands behind the scalar runner
         return self._process.call(self._number, position, count, given, len(function.outputs))
+
+    def fields(
+        self, unit: int, function: Function, words: Any, inputs: list, values: Any, sets: bool
+    ) -> None:
+        import numpy as np
+
+        bits = words.astype(np.uint64).view(np.int64)
+        given = [np.array([sets], np.int64), bits, *inputs, values]
+        changed = words if sets else values
+        position = self._positions[unit][function.packing.get]
+        (found,) = self._process.call(self._number, position, len(changed), given, 1)
+        changed[:] = found.view(np.uint64).astype(words.dtype) if sets else found
 
 
 class _Process:

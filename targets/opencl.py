@@ -44,6 +44,19 @@ kernel void lego_run_fills(
 }}
 """
 
+# One work item: fields are set in order.
+FIELDS = """
+kernel void lego_run_fields(
+    int lego_run_which, int lego_run_set, long lego_run_n, global const long *lego_run_in,
+    global void *lego_run_words, global long *lego_run_values) {{
+  for (long lego_run_i = 0; lego_run_i < lego_run_n; ++lego_run_i) {{
+    switch (lego_run_which) {{
+{fields}
+    }}
+  }}
+}}
+"""
+
 
 class Arrays:
     """Arrays of the index type T as arguments: variables, for a literal is in no address space. lines:
@@ -82,16 +95,38 @@ def fill(number: int, function: Function, T: str, kind: str, name: str) -> str:
     return f"    case {number}: {{ {body} break; }}"
 
 
+def field(number: int, function: Function, printer: OpenClPrinter) -> str:
+    """The branch that calls the functions that read and write fields."""
+    p, T = function.packing, printer.types[function.index_type]
+    columns = range(len(function.passed))
+    arrays = Arrays(T)
+    values = [f"({T})lego_run_in[{k} * lego_run_n + lego_run_i]" for k in columns]
+    given = call_arguments(function, values, arrays.literal, printer.given)
+    U = printer.spelled(f"uint{p.word}")
+    S = printer.spelled(f"{'int' if p.signed else 'uint'}{p.word}")
+    words = f"(global {U} *)lego_run_words"
+    one = f"({words})[lego_run_i]"
+    own = ", ".join([one if p.by_value else words, *given])
+    put = f"{p.set}({own}, ({S})lego_run_values[lego_run_i])"
+    put = f"{one} = {put}" if p.by_value else put
+    get = f"lego_run_values[lego_run_i] = (long){p.get}({own})"
+    body = f"{' '.join(arrays.lines)} if (lego_run_set) {put}; else {get};"
+    return f"      case {number}: {{ {body} break; }}"
+
+
 def program(units: Sequence[Unit], functions: Sequence[tuple[Unit, Function]]) -> str:
     """The source of a program that calls every function and array form of the units."""
-    calls, fills = [], []
+    calls, fills, fields = [], [], []
     for k, (unit, f) in enumerate(functions):
         printer = cast(OpenClPrinter, unit.printer)
         own = k, f, printer.types[f.index_type], result(f, printer)
         calls.append(call(k, f, printer))
         if f.axes:
             fills.append(fill(*own, printer.array_name(f.name)))
+        if f.packing is not None:
+            fields.append(field(k, f, printer))
     kernels = KERNELS.format(calls="\n".join(calls), fills="\n".join(fills))
+    kernels += FIELDS.format(fields="\n".join(fields)) if fields else ""
     return "\n".join([*(unit.source for unit in units), kernels])
 
 
@@ -133,13 +168,15 @@ class _Programs(Library):
     """Programs, one for the units that share no name."""
 
     def __init__(self, units: Sequence[Unit], device: _Device):
-        self._device = device
+        self._device, self._fields = device, dict[int, Any]()
         self._places: dict[tuple[int, str], tuple[Any, Any, int]] = {}
         for group in grouped(units):
             functions = [(u, f) for u in group for f in units[u].program.functions]
             source = program([units[u] for u in group], [(units[u], f) for u, f in functions])
             built = device.build(source)
             kernels = built.lego_run_calls, built.lego_run_fills
+            if any(f.packing is not None for _, f in functions):
+                self._fields.update(dict.fromkeys(group, built.lego_run_fields))
             for k, (u, f) in enumerate(functions):
                 self._places[u, f.name] = (*kernels, k)
 
@@ -153,6 +190,32 @@ class _Programs(Library):
         numbers = np.int32(which), np.int64(n)
         out = self._device.run(kernel, numbers, np.concatenate(inputs), 8 * n * count)
         return list(np.frombuffer(out, np.int64).reshape(count, n))
+
+    def fields(
+        self,
+        unit: int,
+        function: Function,
+        words: np.ndarray,
+        inputs: list[np.ndarray],
+        values: np.ndarray,
+        sets: bool,
+    ) -> None:
+        import numpy as np
+
+        device, n = self._device, len(values)
+        if not n:
+            return
+        flags = device.cl.mem_flags
+        kinds = flags.READ_WRITE | flags.COPY_HOST_PTR
+        given = np.concatenate([*inputs, np.zeros(1, np.int64)])
+        buffers = [
+            device.cl.Buffer(device.context, kinds, hostbuf=a) for a in (given, words, values)
+        ]
+        which = np.int32(self._places[unit, function.name][2])
+        kernel = self._fields[unit]
+        kernel(device.queue, (1,), (1,), which, np.int32(sets), np.int64(n), *buffers)
+        for array, buffer in zip((words, values), buffers[1:], strict=True):
+            device.cl.enqueue_copy(device.queue, array, buffer)
 
     def call_array(
         self, unit: int, function: Function, scalars: list[int], count: int

@@ -9,6 +9,7 @@ from lego_emit.ir.program import Function, Group
 from lego_emit.printers import rust_methods, rust_natives
 from lego_emit.printers.rust import RustPrinter
 from lego_emit.run.devices import Rivals, Timer
+from lego_emit.run.fields import c_fields_declaration, fields_symbol
 from lego_emit.run.target import (
     NativeTarget,
     array_symbol,
@@ -84,6 +85,35 @@ def rust_array_wrapper(unit: int, position: int, function: Function, printer: Ru
     )
 
 
+def rust_fields_wrapper(
+    unit: int, position: int, function: Function, printer: RustPrinter, within: bool
+) -> str:
+    """The same around the functions that read and write fields."""
+    p, T = function.packing, printer.types[function.index_type]
+    inputs, module = range(len(function.passed)), "self" if within else f"unit_{unit}"
+    values = [f"*in{k}.add(i) as {T}" for k in inputs]
+    given = ", ".join(call_arguments(function, values, printer.argument(module), printer.given))
+    U, S = printer.spelled(f"uint{p.word}"), f"{'i' if p.signed else 'u'}{p.word}"
+    whole = printer.instance(function).removeprefix(function.name)
+    get, put = f"{module}::{p.get}{whole}", f"{module}::{p.set}{whole}"
+    words, rest = ("*words.add(i)", f", {given}, ") if p.by_value else ("words", f", {given}, ")
+    rest = rest if given else ", "
+    own = "at" if p.by_value else "core::slice::from_raw_parts_mut(at, count as usize)"
+    changed = "*words.add(i) = " if p.by_value else ""
+    pointers = "".join(f"in{k}: *const i64, " for k in inputs)
+    return (
+        f"// {c_fields_declaration(unit, position, function)}\n"
+        "#[no_mangle]\n"
+        f'pub unsafe extern "C" fn {fields_symbol(unit, position)}(\n'
+        f"    set: i64, n: i64, count: i64, at: *mut {U}, {pointers}values: *mut i64) {{\n"
+        f"    let _ = count;\n    let words = {own};\n"
+        "    for i in 0..n as usize {\n"
+        f"        if set != 0 {{ {changed}{put}({words}{rest}*values.add(i) as {S}); }}\n"
+        f"        else {{ *values.add(i) = {get}({words}{rest.removesuffix(', ')}) as i64; }}\n"
+        "    }\n}\n"
+    )
+
+
 class RustTarget(NativeTarget):
     """Rust as a shared library with a C interface, by rustc."""
 
@@ -103,6 +133,9 @@ class RustTarget(NativeTarget):
                 # What a type of a code base is called is known in the module.
                 within = bool(unit.program.natives)
                 (inner if within else parts).append(rust_wrapper(u, p, f, printer, within))
+                if f.packing is not None:
+                    text = rust_fields_wrapper(u, p, f, printer, within)
+                    (inner if within else parts).append(text)
                 if f.axes:
                     parts.append(rust_array_wrapper(u, p, f, printer))
             (folder / f"unit_{u}{unit.printer.extension}").write_text(

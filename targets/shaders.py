@@ -12,7 +12,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -66,6 +66,16 @@ def array_form(unit: Unit, function: Function) -> Function:
     return array_function(function, cast(ShaderPrinter, unit.printer).array_name(function.name))
 
 
+def field_form(function: Function) -> Function:
+    """The functions that read and write its fields, as one that is called."""
+    return replace(function, name=function.packing.get)
+
+
+def is_field_form(function: Function) -> bool:
+    """Whether it is those."""
+    return function.packing is not None and function.name == function.packing.get
+
+
 Places = Mapping[tuple[int, str], tuple[Path, int]]
 
 
@@ -79,6 +89,7 @@ def shaders(language: type[Shader], units: Sequence[Unit], folder: Path) -> Plac
         calls = [
             *unit.program.functions,
             *(array_form(unit, f) for f in unit.program.functions if printer.counts(f)),
+            *(field_form(f) for f in unit.program.functions if f.packing is not None),
         ]
         names = {unit.program.name, *(f.name for f in calls)}
         names.update(*(unit.printer.companions(f.name) for f in unit.program.functions))
@@ -129,6 +140,35 @@ class Shaders(Library):
         columns = [np.full(count, x, np.int64) for x in scalars]
         form = array_form(self._units[unit], function)
         return self.call(unit, form, [*columns, np.arange(count, dtype=np.int64)])
+
+    def fields(
+        self,
+        unit: int,
+        function: Function,
+        words: np.ndarray,
+        inputs: list[np.ndarray],
+        values: np.ndarray,
+        sets: bool,
+    ) -> None:
+        """Read or set fields in one invocation."""
+        import numpy as np
+
+        count, n = len(words), len(values)
+        if not n:
+            return
+        path, which = self._places[unit, function.packing.get]
+        extended = any(wide(f) for f in self._units[unit].functions)
+        word: Any = np.int64 if extended else np.int32
+        more = np.array([sets, count], np.int64)
+        columns = [*inputs, values, more, words.view(np.int32)]
+        data = np.array([n, which], np.int32).tobytes()
+        data += b"".join(c.astype(word).tobytes() for c in columns)
+        if path not in self._pipelines:
+            self._pipelines[path] = self._device.pipeline(path)
+        changed = words if sets else values
+        size = len(changed) * np.dtype(word).itemsize
+        out = np.frombuffer(self._device.run(self._pipelines[path], data, size, 1), word)
+        changed[:] = out.astype(np.int32).view(np.uint32) if sets else out
 
     def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
         """Run a function. Raises WidthError where an argument does not fit its type."""

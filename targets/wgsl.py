@@ -13,7 +13,17 @@ from lego_emit.emit.unit import Unit
 from lego_emit.errors import WidthError
 from lego_emit.ir.program import Function, Group
 from lego_emit.run.target import Library, Target, Toolchain, call_arguments, outputs_of
-from lego_emit.targets.shaders import GROUP, Device, Shader, Shaders, Vulkan, opened, shaders, wide
+from lego_emit.targets.shaders import (
+    GROUP,
+    Device,
+    Shader,
+    Shaders,
+    Vulkan,
+    is_field_form,
+    opened,
+    shaders,
+    wide,
+)
 
 SHADER = """struct lego_run_Inputs {{
   count: i32,
@@ -54,8 +64,58 @@ class WgslShader(Shader):
         return SHADER.format(group=GROUP, word=word, sources=self.sources, cases="\n".join(cases))
 
 
+def field_case(number: int, function: Function, printer: Printer, word: str) -> str:
+    """The branch that reads or sets fields, in order, of an array of words."""
+    p, T = function.packing, printer.types[function.index_type]
+    count = len(function.passed)
+    values = [f"{T}(lego_run_in.columns[{k} * lego_run_count + k])" for k in range(count)]
+
+    def made(group: Group, texts: list[str]) -> str:
+        own = printer.member_types(group, function.index_type)[0]
+        return f"{group.struct or f'array<{own}, {len(texts)}>'}({', '.join(texts)})"
+
+    given = ", ".join(call_arguments(function, values, made, printer.given))
+    value = f"{'i32' if p.signed else 'u32'}(lego_run_in.columns[{count} * lego_run_count + k])"
+    after = printer.naming.after
+    places = ["let at = k;"]
+    if not p.by_value:
+        position = printer.naming.public(f"{p.name}_position")
+        places = [f"let at = i32({position}({given}).word);"]
+    if p.straddles:
+        places.append(f"let next = i32({after(p.get, 'other')}({given}));")
+
+    def word_at(place: str) -> str:
+        return f"u32(lego_run_out[{place}])"
+
+    sets = [f"let first = {p.set}({word_at('at')}, {given}, {value});"]
+    if p.straddles:
+        sets += [
+            f"let second = {after(p.set, 'other')}({word_at('next')}, {given}, {value});",
+            f"if (next != at) {{ lego_run_out[next] = {word}(second); }}",
+        ]
+    sets.append(f"lego_run_out[at] = {word}(first);")
+    own = [f"u32(lego_run_in.columns[start + {x}])" for x in ("at", "next")[: 1 + p.straddles]]
+    body = [
+        "if (i > 0) { break; }",
+        f"let start = {count + 1} * lego_run_count + 2;",
+        "let size = i32(lego_run_in.columns[start - 1]);",
+        "let sets = i32(lego_run_in.columns[start - 2]) != 0;",
+        "for (var k = 0; sets && k < size; k++) { lego_run_out[k] = lego_run_in.columns[start + k]; }",
+        "for (var k = 0; k < lego_run_count; k++) {",
+        *(f"  {line}" for line in places),
+        "  if (sets) {",
+        *(f"    {line}" for line in sets),
+        f"  }} else {{ lego_run_out[k] = {word}({p.get}({', '.join([*own, given])})); }}",
+        "}",
+    ]
+    lines = [f"case {number}: {{", *(f"  {line}" for line in body), "}"]
+    return "\n".join(f"      {line}" for line in lines)
+
+
 def case(number: int, function: Function, printer: Printer, word: str) -> str:
     """The branch of a shader that calls a function over columns of arguments."""
+    if is_field_form(function):
+        return field_case(number, function, printer, word)
     columns, T = range(len(function.passed)), printer.types[function.index_type]
     values = [f"{T}(lego_run_in.columns[{k} * lego_run_count + i])" for k in columns]
 

@@ -96,6 +96,8 @@ QUESTIONS = {
     "a block such as RegP": lambda m: lego_emit.RegP.__module__ == m.__name__,
     "a block of a user's functions, GenP": lambda m: lego_emit.GenP.__module__ == m.__name__,
     "a masked block such as ExpandBy": lambda m: lego_emit.ExpandBy.__module__ == m.__name__,
+    "fields of words, Packed": lambda m: lego_emit.Packed.__module__ == m.__name__,
+    "what reads and writes fields": defines("programs", "check", "Fields"),
     "SymPy in": defines("from_sympy"),
     "SymPy out": defines("formulas_of"),
     "the choice of the index type": defines("choose_type"),

@@ -1,6 +1,7 @@
 """WGSL: every golden case through the compilers of Firefox (wgpu, which runs it) and of Chrome (Dawn,
 which checks it), the ends of the type, array forms, remainders of negative numbers, names."""
 
+import itertools
 import os
 import random
 import re
@@ -18,7 +19,7 @@ from conftest import TARGETS
 from marks import every_width
 from test_programs import CASES
 
-from lego_emit import GroupBy, generate, render
+from lego_emit import GroupBy, Packed, Row, generate, render, symbols
 from lego_emit.emit import registry as printers
 from lego_emit.emitted import emit_program
 from lego_emit.errors import ToolchainError, WidthError
@@ -97,6 +98,25 @@ def trees():
 
 
 # -- golden cases --------------------------------------------------------------------------------
+
+
+@pytest.mark.deep
+def test_fields_of_words_in_chrome(dawn):
+    """A file has no array of words: they are given one by one."""
+    N, bits = symbols("N bits")
+    ranges = {"bits": (1, 33)}
+    units = [
+        generate(
+            Packed(Row(N), bits, order=order, signed=signed), "wgsl", name=f"f{k}", ranges=ranges
+        )
+        for k, (order, signed) in enumerate(itertools.product(("lsb", "msb"), (True, False)))
+    ]
+    units += [
+        generate(Packed(Row(N), b, straddle=b % 2 > 0, offset=b % 3), "wgsl", name=f"g{b}")
+        for b in (1, 3, 4, 13, 16, 29)
+    ]
+    units.append(generate(Packed(Row(8), 4, words="value"), "wgsl", name="one"))
+    assert dawn(units) == ""
 
 
 @pytest.mark.deep

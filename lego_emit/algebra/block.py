@@ -337,6 +337,11 @@ class Block:
         return later().check(self, sizes)
 
 
+def is_packed(subject: Any) -> bool:
+    """Whether it is fields of words that a layout places (lego_emit.Packed)."""
+    return hasattr(subject, "place_of")
+
+
 def _left_out(block: Block, method: str, what: str) -> LayoutError:
     """A kind of block lacks a method."""
     return LayoutError(

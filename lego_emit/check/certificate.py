@@ -103,6 +103,10 @@ def certificate(unit: Any, name: str | None = None) -> Certificate:
             f"{unit.program.name} has methods, and a certificate is of functions: make it of the unit without "
             "methods=, whose formulas are the same"
         )
+    if any(f.packing is not None for f in unit.program.functions):
+        raise VerifyError(
+            f"{unit.program.name} is fields of words, which have no certificate; verify() reads and sets them"
+        )
     if unit.program.parts:
         raise VerifyError(
             f"{unit.program.name} holds several subjects; a certificate is made of one: generate it alone"

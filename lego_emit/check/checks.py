@@ -4,10 +4,11 @@ comparisons with a golden table and the reference."""
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..emit.unit import Unit
 from ..ir.program import Function
 from ..packages import numpy as np
 from ..run.devices import Checker, Progress, Tally, Targets, Trip
@@ -225,6 +226,26 @@ class Checks:
             )
         wrong = wrong or _outside_promise(index, got)
         self._add(what, size, wrong, "; ".join(filter(None, ["equal", known.note])))
+
+    def fields(
+        self, unit: Unit, packed: Any, spaces: Mapping[str, Space], numbers: Mapping[str, int]
+    ) -> None:
+        """Fields are read and written as they are bit by bit."""
+        compiled = getattr(self.checker, "compiled", None)
+        for function in unit.functions:
+            if function.packing is None:
+                continue
+            self._begin()
+            if compiled is None:
+                what = f"{function.packing.get} and {function.packing.set}"
+                self._add(what, 0, "", "not compared: they are run on the CPU alone", told=True)
+                continue
+            from .fields import compared
+
+            what, count, wrong, ok = compared(
+                unit, packed, spaces[function.name], numbers, compiled
+            )
+            self._add(what, count, wrong, ok, told=not count)
 
 
 def _narrow(trip: Trip) -> str:

@@ -14,7 +14,7 @@ from itertools import islice, product
 from typing import Any
 
 from ..algebra import reference as evaluator
-from ..algebra.block import Block
+from ..algebra.block import Block, is_packed
 from ..algebra.reference import axes_at
 from ..emit.unit import Unit
 from ..errors import IndexRangeError, LegoError, VerifyError, error_text
@@ -65,7 +65,12 @@ def expected(
         layout = _layout(unit, spaces, subject, numbers)
         for position, function in enumerate(unit.program.functions):
             space = spaces[function.name]
-            if layout is not None:
+            if is_packed(subject):
+                from ..trace.packed import Reference
+
+                given = Reference(subject, function, numbers)
+                found.append(_by_function(given, function, space, numbers, samples, own))
+            elif layout is not None:
                 found.append(_by_layout(layout, function, space, samples, inverse=position == 1))
             else:
                 known = _by_function(subject, function, space, numbers, samples, own)
@@ -91,6 +96,8 @@ def _layout(
         back = {new: old for old, new in function.renamed}
         values |= {back.get(n, n): v for n, v in spaces[function.name].fixed.items()}
     given = subject
+    if is_packed(subject):
+        return None
     if not isinstance(subject, Block):
         if any(function.axes for function in unit.program.functions):
             return None
@@ -152,9 +159,9 @@ def _by_function(
     arrays = plain.arrays(many)
     rows: dict[int, list[int]] = {}
     failed = []
-    few = _few(space, many, CALLS)
+    chosen = few(space, many, CALLS)
     stop = time.monotonic() + SECONDS
-    for number in few:
+    for number in chosen:
         try:
             rows[number] = plain.at(number)
         except VerifyError as error:
@@ -297,7 +304,7 @@ def _corners(space: Space) -> Iterator[int]:
     return map(sum, product(*choices))
 
 
-def _few(space: Space, numbers: np.ndarray, count: int) -> list[int]:
+def few(space: Space, numbers: np.ndarray, count: int) -> list[int]:
     """So many of the numbers, corners first, then a random choice, always the same."""
     if len(numbers) <= count:
         return numbers.tolist()

@@ -178,8 +178,8 @@ class CpuChecker(HostChecker):
 
     def __init__(self, target: Target, unit: Unit):
         self.what = f"the CPU, {target.find().version}"
-        self._compiled: Compiled = target.compile([unit])[0]
-        free = getattr(self._compiled._library, "takes_threads", False)
+        self.compiled: Compiled = target.compile([unit])[0]
+        free = getattr(self.compiled._library, "takes_threads", False)
         self._workers = os.cpu_count() or 1 if free else 1
 
     @property
@@ -193,9 +193,9 @@ class CpuChecker(HostChecker):
         given = list(arguments) if function.params else []
         if not given:
             size = len(arguments[0]) if len(arguments) else 1
-            values = self._compiled.columns(function, ())
+            values = self.compiled.columns(function, ())
             return tuple(np.full(size, v % 2**64, np.uint64).astype(np.int64) for v in values)
-        return self._compiled.columns(function, given)
+        return self.compiled.columns(function, given)
 
 
 def checker_of(target: Target, unit: Unit, on: str, spaces: Mapping[str, Space]) -> Checker:

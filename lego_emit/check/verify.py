@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..algebra.block import Block
+from ..algebra.block import Block, is_packed
 from ..emit.unit import Unit
 from ..errors import VerifyError, short_repr
 from ..html import line, table
@@ -154,7 +154,10 @@ def verify(
             for space in spaces.values():
                 checks.results(space, claim)
         if case is not None:
-            for position, function in enumerate(unit.program.functions):
+            tabled = [
+                f for f in unit.program.functions if f.packing is not None or not is_packed(subject)
+            ]
+            for position, function in enumerate(tabled):
                 checks.table(query_of(case, function, inverse=position == 1))
         if waiting is not None:
             waited = time.perf_counter()
@@ -162,6 +165,8 @@ def verify(
             waited = (time.perf_counter() - waited) / len(parts)
             for function, part in zip(unit.program.functions, parts, strict=True):
                 checks.reference(function, part, waited)
+        if is_packed(subject):
+            checks.fields(unit, subject, spaces, {**unit.fixed, **given})
     return Verification(
         unit.program.name,
         unit.printer.name,

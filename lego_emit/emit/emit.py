@@ -51,6 +51,9 @@ def emit(
         from .methods import in_no_namespace
 
         printer = in_no_namespace(printer)
+    if not printer.has_packed and any(f.packing is not None for f in program.functions):
+        known = [n for n, other in registry.working().items() if other.has_packed]
+        raise TargetError(f"{printer.title} has no fields of words; {', '.join(known)} have")
     if any(f.static for f in program.functions):
         from .static import placed
 
@@ -115,6 +118,10 @@ def _legalize(program: Program, printer: Printer) -> Program:
             view = replace(
                 view, name=fresh(naming.public(view.name), printer, taken, printer.view_names)
             )
+        packing = function.packing
+        if packing is not None:
+            get, put = (fresh(naming.public(n), printer, taken) for n in (packing.get, packing.set))
+            packing = replace(packing, get=get, set=put, words=naming.public(packing.words))
         scope = set(taken)
         names = {p.name: constants[p.name] for p in function.static if p.name in constants}
         if receivers is not None and function.receiver is not None:
@@ -163,6 +170,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
                 assumed=tuple(map(legal, function.assumed)),
                 axes=tuple((names[n], legal(e)) for n, e in function.axes),
                 view=view and view.map(legal),
+                packing=packing and packing.renamed(names),
                 body=tuple((names[n], legal(e)) for n, e in function.body),
                 outputs=tuple((outputs[n], legal(e)) for n, e in function.outputs),
                 formulas=tuple((outputs[n], legal(e)) for n, e in function.formulas),

@@ -37,9 +37,12 @@ class _Unsaid(Exception):
 
 
 def stem(functions: Sequence[Function]) -> str:
-    """What a subject's functions are named after: a layout, of its apply and inv, or the function."""
-    name = functions[0].name
-    return name.removesuffix("_apply") if any(p.axis for p in functions[0].params) else name
+    """What a subject's functions are named after: a layout, of its apply and inv, fields of words, or the
+    function."""
+    first = functions[0]
+    if first.packing is not None:
+        return first.packing.name
+    return first.name.removesuffix("_apply") if any(p.axis for p in first.params) else first.name
 
 
 def fits(

@@ -89,6 +89,10 @@ def with_methods(
     functions = list[Function]()
     for part in program.subjects:
         own = part[0].name
+        if (packing := part[0].packing) is not None:
+            raise TargetError(
+                f"methods: {packing.name} is fields of words, whose functions take the words; leave methods= out"
+            )
         if is_layout(part[0]):
             own = own.removesuffix("_apply")
         elif methods is True:

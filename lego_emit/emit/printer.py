@@ -97,8 +97,8 @@ class Printer:
         names_greatest: whether an unsigned type's greatest number has the notation's name in code, too.
         remark: what begins a comment among statements; "" for none there.
         has_hints, has_views, has_checks: whether the template tells the compiler ranges where the program
-            wants it, prints the view that a function has (f.view), and what debug builds assert (f.asserted).
-        has_fits: whether the template prints the conditions on sizes (fits). In those, holds_sizes:
+            wants it, prints the view that a function has (f.view), and what debug builds assert (f.asserted);
+        has_packed: whether it prints what reads and writes fields of words (f.accessors). has_fits: whether the template prints the conditions on sizes (fits). In those, holds_sizes:
             whether arguments are numbers of the index type and no others; lazy_logic: whether `and`
             computes no more than is needed; names_limits: whether names for 2**bits - 1 stand there.
         namespaces: what joins the parts of a namespace ("::"), "" where it has one part alone, None
@@ -164,7 +164,7 @@ class Printer:
     notation: Notation = PYTHON
     names_greatest = False
     remark = ""
-    has_views = has_fits = has_hints = has_checks = names_limits = narrow_index = False
+    has_views = has_packed = has_fits = has_hints = has_checks = names_limits = narrow_index = False
     holds_sizes = lazy_logic = True
     namespaces: str | None = None
     index_names: Mapping[str, tuple[str, str]] = {}

@@ -131,6 +131,11 @@ class FunctionView:
         return [self._printer.type_of(kind, f.index_type) for kind in f.output_types]
 
     @property
+    def accessors(self) -> list[str]:
+        """The functions that read and write the fields that it says where they are."""
+        return self._printer.accessors(self) if self._function.packing is not None else []
+
+    @property
     def entries(self) -> list[Param | Group]:
         """The parameters as a caller has them."""
         return self._function.entries

@@ -224,6 +224,7 @@ class Function:
     groups: tuple[Group, ...] = ()  # of parameters that are one to a caller
     result: Group | None = None  # what the outputs are together to a caller
     receiver: Any = None  # whose method it is (lego_emit.emit.methods.Receiver)
+    packing: Any = None  # the fields that it says where they are (lego_emit.ir.packing)
     # how it came about (lego_emit.lower.function.Record), to be explained
     record: Any = field(default=None, compare=False, repr=False)
 

@@ -190,10 +190,16 @@ class Compiled(Mapping):
         self.unit, self._library, self._position, self._holder = unit, library, position, holder
         known, emitted = (unit.known or unit.program).callable, unit.program.callable
         self._functions = {f.name: of for f, of in zip(known, emitted, strict=True)}
+        self._fields: dict[str, tuple[Function, bool]] = {}
+        for f, of in zip(known, emitted, strict=True):
+            if f.packing is not None:
+                self._fields |= {f.packing.get: (of, False), f.packing.set: (of, True)}
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
+        if name in self._fields:
+            return self.accessor(*self._fields[name])
         if name not in self._functions:
-            raise KeyError(f"{name}; this unit has {', '.join(self._functions)}")
+            raise KeyError(f"{name}; this unit has {', '.join(self)}")
         function = self._functions[name]
 
         def run(*arguments: Any) -> Any:
@@ -205,6 +211,12 @@ class Compiled(Mapping):
 
         run.__name__ = run.__qualname__ = name
         return run
+
+    def accessor(self, function: Function, sets: bool) -> Callable[..., Any]:
+        """What reads fields, or sets them, of a function that says where they are."""
+        from .fields import accessor
+
+        return accessor(self._library, self._position, function, sets)
 
     def columns(self, of: str | Function, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """The results of a function, or of the one of that name, at arrays of its parameters' values,
@@ -243,10 +255,10 @@ class Compiled(Mapping):
         return run
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._functions)
+        return iter([*self._functions, *self._fields])
 
     def __len__(self) -> int:
-        return len(self._functions)
+        return len(self._functions) + len(self._fields)
 
     def _check_count(self, function: Function, arguments: tuple) -> None:
         if len(arguments) != len(function.params):
@@ -420,6 +432,10 @@ class _NativeLibrary:
                 declarations.append(f"{c_declaration(u, p, f)};")
                 if f.axes:
                     declarations.append(f"{c_array_declaration(u, p, f)};")
+                if f.packing is not None:
+                    from .fields import c_fields_declaration
+
+                    declarations.append(f"{c_fields_declaration(u, p, f)};")
         self._ffi.cdef("\n".join(declarations))
         self._library = self._ffi.dlopen(str(path))
 
@@ -433,6 +449,22 @@ class _NativeLibrary:
         name = symbol(unit, self._positions[unit][function.name])
         getattr(self._library, name)(n, *pointers)
         return outputs
+
+    def fields(
+        self,
+        unit: int,
+        function: Function,
+        words: np.ndarray,
+        inputs: list[np.ndarray],
+        values: np.ndarray,
+        sets: bool,
+    ) -> None:
+        from .fields import fields_symbol
+
+        pointers = [self._ffi.cast("int64_t *", a.ctypes.data) for a in (*inputs, values)]
+        at = self._ffi.cast("void *", words.ctypes.data)
+        name = fields_symbol(unit, self._positions[unit][function.name])
+        getattr(self._library, name)(int(sets), len(values), len(words), at, *pointers)
 
     def call_array(
         self, unit: int, function: Function, scalars: list[int], count: int

@@ -239,7 +239,9 @@ def regrouped(
     for part in program.subjects:
         for k, f in enumerate(part):
             own = _with_groups(f, made)
-            own = _of_index(own, shape, inverse=k > 0) if shape and part in layouts else own
+            is_words = k > 0 and part[0].packing is not None  # how many there are has no index
+            if shape and part in layouts and not is_words:
+                own = _of_index(own, shape, inverse=k > 0)
             functions.append(own)
     return dataclasses.replace(program, functions=tuple(functions))
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..algebra.block import Block
+from ..algebra.block import Block, is_packed
 from ..algebra.slices import index_names
 from ..arith.expr import Expr
 from ..arith.given import are_formulas
@@ -56,7 +56,7 @@ def several(subject: Any) -> dict[str, Any]:
         raise TraceError("generate() was given no function and no layout: there is nothing to emit")
     found: dict[str, Any] = {}
     for at, (name, part) in enumerate(named):
-        if not isinstance(part, Block) and not callable(part):
+        if not isinstance(part, Block) and not callable(part) and not is_packed(part):
             raise _no_subject(subject, name if isinstance(subject, Mapping) else at, part)
         if not isinstance(name, str) or not name.isidentifier():
             raise TraceError(f"{short_repr(name)} is not a name for a function")
@@ -85,6 +85,8 @@ def _no_subject(subject: Any, *part: Any) -> TraceError:
 def _own_name(subject: Any) -> str:
     if isinstance(subject, Block):
         return "layout"
+    if is_packed(subject):
+        return "fields"
     name = getattr(subject, "__name__", "index")
     return "index" if name == "<lambda>" else name
 
@@ -121,6 +123,12 @@ def _of_one_subject(
     if isinstance(subject, Block):
         _check_outputs(name or "layout", subject, options)
         return _of_layout(subject, name or "layout", options, view, alone)
+    if is_packed(subject):
+        from .packed import packed_subject
+
+        if view:
+            raise _no_view(name or "fields", "it is fields of words")
+        return packed_subject(subject, name or "fields", options, alone)
     if not callable(subject):
         raise _no_subject(subject)
     from .functions import trace_function

@@ -25,7 +25,7 @@ class Traced:
     said of it before; form: SymPy expressions that are spelled as they stand. by_name: whether the
     result is a dict. definition: what it means at integers, None where that cannot be asked. masks:
     whether -1 stands for what is masked. joined: what gives the results with branches joined where they
-    meet. group: what the results are together."""
+    meet. group: what the results are together. packing: the fields that it says where they are (Packing)."""
 
     name: str
     doc: Doc
@@ -41,6 +41,7 @@ class Traced:
     masks: bool = False
     joined: Callable[[Traced, Outputs], Kept | None] | None = None
     group: Group | None = None
+    packing: Any = None
 
     def masked(self, most: int, outputs: Outputs) -> Outputs:
         """The results where a number that is not negative stands for what is masked: most, where
