@@ -124,6 +124,14 @@ def _methods(name: str, value: Any) -> bool | tuple[str, ...]:
     return held_names(value)
 
 
+def _prepare(name: str, value: Any) -> bool | list[str]:
+    if value is False or value in ((), []):
+        return False
+    from .lower.prepared import names_of
+
+    return names_of(value)
+
+
 def _types(name: str, value: Any) -> dict[str, Any]:
     """By the names of structs a NativeType each. Raises OptionError."""
     if value is None or value == {}:
@@ -357,6 +365,13 @@ class Options(_Checked):
         """Names of a function's results, as "x, y", in the order of the tuple that it returns. Without
         names they are out0, out1, ..; those of a NamedTuple or a dict have its names.""",
         ("Text", "x, y", "NAMES"), check=_outputs,
+    )  # fmt: skip
+    prepare: bool | Sequence[str] = option(
+        False,
+        """Divide by a multiplication where the divisor is fixed at launch: for all divisors that are made of
+        parameters alone (True, or *), or of those that are named. NAME_prepare(those) computes NAME_sizes on
+        the host, the first parameter of every function. In C's languages, Rust, Julia, JavaScript, GLSL, WGSL and Triton.""",
+        ("Texts", "d1", "NAME"), check=_prepare,
     )  # fmt: skip
     wrapping: bool = option(
         False,

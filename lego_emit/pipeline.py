@@ -166,7 +166,7 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
         known = checked(fn_or_layout, known, options, printer)
     subject = traced_subject(fn_or_layout, options.name, known, options.view)
     said = [*known.assume, *known.ranges]
-    program = lowered_program(subject, printer, dialect, said, options.rewrite)
+    program = lowered_program(subject, printer, dialect, said, options.rewrite, options.prepare)
     if options.index is not None or options.group:
         from .trace.annotations import regrouped
 
@@ -218,6 +218,7 @@ def lowered_program(
     dialect: Dialect,
     assume: Sequence[Any],
     rewrite: Rewrite | None = None,
+    prepare: bool | Sequence[str] = False,
 ) -> Program:
     """The program of a traced subject, checked at points against what it means."""
     widest = dialect.types[-1]
@@ -229,7 +230,12 @@ def lowered_program(
             from .lower.rewritten import rewritten  # it loads SymPy
 
             problems = [rewritten(problem, rewrite) for problem in problems]
-        functions = [lowered(problem, dialect) for problem in problems]
+        if prepare:
+            from .lower.prepared import lowered_prepared
+
+            functions = lowered_prepared(problems, dialect, prepare, subject.parts)
+        else:
+            functions = [lowered(problem, dialect) for problem in problems]
     except RecursionError:
         raise TraceError(f"{subject.unit}: {TOO_DEEP}") from None
     diagnostics, parts = subject.diagnostics(), subject.parts

@@ -153,4 +153,6 @@ class CPrinter(HeaderPrinter):
             includes = f"#include <stddef.h>\n{includes}"
         if any(f.asserted for f in functions):
             includes = f"#include <assert.h>\n{includes}"
+        if any("__umulh" in text for text in helpers):
+            includes += "\n#ifdef _MSC_VER\n#include <intrin.h>\n#endif"
         return "\n\n".join([includes, *helpers])

@@ -238,12 +238,14 @@ class HeaderPrinter(Printer):
 
     def hints(self, function: FunctionView) -> list[str]:
         """Each parameter's range as a condition, as far as numbers and other parameters bound it."""
-        found = []
+        found, names = [], {p.name for p in function.params}
         for p in function.params:
             if p.static:  # the compiler knows it
                 continue
             least, end = (
-                bound if bound is not None and bound.op in ("const", "var") else None
+                bound
+                if bound is not None and (bound.op == "const" or bound.value in names)
+                else None
                 for bound in (p.range.least, p.range.end)
             )
             if least == const(0) and function.index_type.least == 0:
@@ -455,6 +457,12 @@ class HeaderPrinter(Printer):
     def fast_isqrt(self, index_type: str) -> str:
         """Lines of the square root that use the machine's own where it runs."""
         return ""
+
+    def dividing(self):
+        """With helpers whose products are twice as wide as the index type."""
+        from lego_emit.printers import c_prepared
+
+        return c_prepared.dividing(self)
 
     def helper_name(self, name: str, index_type: str) -> str:
         """What the helper for an index type is called."""

@@ -150,6 +150,10 @@ class CppPrinter(CxxPrinter):
             lines.insert(lines.index("#include <cstdint>"), "#include <array>")
         if self.sized or any({"size", "ssize"} & f.declared for f in functions):
             lines.insert(lines.index("#include <cstdint>"), "#include <cstddef>")
+        if any("__umulh" in text for text in helpers):
+            lines[lines.index("#include <cstdint>")] += (
+                "\n#ifdef _MSC_VER\n#include <intrin.h>\n#endif"
+            )
         if self.sized:
             lines += ["", 'static_assert(sizeof(std::size_t) == 8, "size_t must have 64 bits");']
         if helpers:

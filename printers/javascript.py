@@ -415,6 +415,12 @@ class JavaScriptPrinter(Printer):
         fields = (f"  readonly {name}: {self.types[index_type]};" for name in group.fields)
         return [f"export interface {group.struct} {{", *fields, "}"]
 
+    def dividing(self):
+        """By the reciprocals of Numbers."""
+        from lego_emit.printers.prepared_texts import javascript
+
+        return javascript(self)
+
     # -- the array form: a typed array over the ':' axes ---------------------------------------
     #
     # Not a generator: the length is known before the first element, an element costs no object,
@@ -499,7 +505,7 @@ class JavaScriptPrinter(Printer):
 
     def declarations(self, program: Program) -> str:
         """The module's TypeScript declarations."""
-        program = in_comments(program, self.naming)
+        program = in_comments(program.printed or program, self.naming)
         views = self.fitted_views(program)
         with templates.named(type(self), "TypeScript", DECLARATIONS):
             template = self._environment.get_template(DECLARATIONS)

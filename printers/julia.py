@@ -174,6 +174,10 @@ class JuliaPrinter(Printer):
         """The type of the view."""
         return {self.view_name(name)}
 
+    def sizes_type(self, name):
+        """As types are called."""
+        return name if self.naming.style else _camel(name)
+
     def receiver_type(self, name):
         """The type that holds the sizes of a subject, called otherwise than the module."""
         return f"{_camel(self.naming.public(name))}Sizes"
@@ -418,9 +422,14 @@ class JuliaPrinter(Printer):
         """The definition of a struct, and what makes one of integers of several types."""
         wide, kind, own = WIDER.get(index_type, ()), self.types[index_type], group.struct
         head = f"{own}{{Ti<:Union{{{', '.join(wide)}}}}}" if wide else own
-        fields = "".join(f"    {name}::{kind}\n" for name in group.fields)
+        prepared = group.made is None and group.native is None
+        kinds = group.types if prepared else ("",) * len(group.fields)
+        fields = "".join(
+            f"    {name}::{kind if own in ('', str(index_type)) else own.replace('ui', 'UI')}\n"
+            for name, own in zip(group.fields, kinds, strict=True)
+        )
         text = f"struct {head}\n{fields}end"
-        if not wide:
+        if not wide or prepared:
             return text
         arguments = f",{BREAK}".join(f"{name}::Integer" for name in group.fields)
         values = f",{BREAK}".join(group.fields)
@@ -483,6 +492,12 @@ class JuliaPrinter(Printer):
         return [
             x.replace("\\", "\\\\").replace("$", "\\$").replace('"""', '\\"' * 3) for x in lines
         ]
+
+    def dividing(self):
+        """With helpers whose products are of a wider type."""
+        from lego_emit.printers.prepared_texts import julia
+
+        return julia(self)
 
     # -- the array form --------------------------------------------------------------------
 

@@ -287,6 +287,10 @@ class RustPrinter(rust_methods.Methods, Printer):
 
         return RustFields(self, view).lines()
 
+    def sizes_type(self, name: str) -> str:
+        """As types are called."""
+        return name if self.naming.style else type_name(name, "")
+
     def companions(self, name: str) -> set[str]:
         """The iterator's name, and that of several results by name."""
         return {self.array_name(name), type_name(name, "Result")}
@@ -403,6 +407,12 @@ class RustPrinter(rust_methods.Methods, Printer):
         lines += [*names, "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]"]
         fields = (f"    pub {n}: {T}," for n, T in zip(group.fields, types, strict=True))
         return [*lines, f"pub struct {group.struct} {{", *fields, "}"]
+
+    def dividing(self):
+        """With helpers whose products have twice as many bits."""
+        from lego_emit.printers.prepared_texts import rust
+
+        return rust(self, helper_call)
 
     # -- the array form: an iterator over the ':' axes -----------------------------------------
 

@@ -53,10 +53,20 @@ class ShaderPrinter(Printer):
     ] = {}  # index type -> a vector's type, with {n} for how many there are
 
     def vector(self, group, index_type):
-        """Two to four integers are a vector."""
-        if len(group.members) not in VECTOR_SIZES or index_type not in self.vectors:
+        """Two to four integers are a vector, unless they are what is prepared for a launch."""
+        if (
+            group.made is None
+            or len(group.members) not in VECTOR_SIZES
+            or index_type not in self.vectors
+        ):
             return ""
         return self.vectors[index_type].format(n=len(group.members))
+
+    def dividing(self):
+        """With helpers that multiply 32 bits."""
+        from lego_emit.printers.prepared_texts import shader
+
+        return shader(self)
 
     def is_vector(self, group: Group) -> bool:
         """Whether a struct is a vector in the file, which it does not define."""

@@ -15,7 +15,7 @@ from lego_emit.errors import TargetError
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Param, Program
 from lego_emit.printers.numpy import NumpyPrinter
-from lego_emit.printers.python import KEYWORDS, PYTHON_OPS
+from lego_emit.printers.python import KEYWORDS, PYTHON_OPS, PythonPrinter
 from lego_emit.table_lookup import Entries
 
 FLOOR_DIV = '''
@@ -145,6 +145,12 @@ class TritonPrinter(NumpyPrinter):
         if node.op != "lookup":
             return found
         return replace(found, text=found.text.replace("COUNT", str(len(node.args[0].value.values))))
+
+    def dividing(self):
+        """By tl.umulhi; the host is Python."""
+        from lego_emit.printers.prepared_texts import triton
+
+        return triton(self, PythonPrinter())
 
     # -- texts for the template --------------------------------------------------------------
 

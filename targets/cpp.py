@@ -76,7 +76,7 @@ def called(function: Function, printer: Printer, values: Sequence[str], scope: s
         before.append(f"const {T} {name}[{len(texts)}] = {inner};")
         return name
 
-    arguments = call_arguments(function, values, group, printer.given)
+    arguments = call_arguments(function, values, group, printer.given, scope=scope)
     whole = function.aggregate
     name, names = f"{scope}{printer.instance(function)}", [n for n, _ in function.outputs]
     if function.receiver is not None:

@@ -48,7 +48,7 @@ function loop(inputs, keys, call) {
   const part = (key) => (key === null ? "" : `[${JSON.stringify(key)}]`);
   const stores = keys.map((key, k) => `r${k}[i] = r${part(key)};`).join(" ");
   return new Function(
-    "f, n, given, results",
+    "f, n, given, results, unit",
     `const [${names("a", inputs)}] = given, [${names("r", keys.length)}] = results;
     for (let i = 0; i < n; i += 1) {
       const r = ${call}; ${stores}
@@ -130,7 +130,7 @@ for (;;) {
   try {
     const key = `${unit} ${name} ${call}`;
     if (!loops.has(key)) loops.set(key, loop(inputs, keys, call));
-    loops.get(key)(units[unit][name], n, given, results);
+    loops.get(key)(units[unit][name], n, given, results, units[unit]);
   } catch (error) {
     answer(String(error.stack));
     continue;
@@ -197,7 +197,7 @@ class _NodeLibrary:
     def _call(self, unit: int, function: Function, values: Sequence[str]) -> str:
         """A call of f as text."""
         make = self._printers[unit].argument
-        arguments = call_arguments(function, values, make)
+        arguments = call_arguments(function, values, make, scope="unit.")
         held = call_arguments(function, values, make, held=True)
         return javascript_methods.call(function, held, arguments, "f")
 

@@ -89,7 +89,7 @@ def called(
     function: Function, values: Sequence[str], made: Callable[[Group, list[str]], str], scope: str
 ) -> str:
     """A call of a function of a module, or of a method of an object that holds some of the values."""
-    arguments = call_arguments(function, values, made, static="Val({})".format)
+    arguments = call_arguments(function, values, made, static="Val({})".format, scope=f"{scope}.")
     held = call_arguments(function, values, made, held=True)
     return f"{julia_methods.call(function, held, scope)}{', '.join(arguments)})"
 

@@ -30,7 +30,7 @@ def called(function: Function, printer: RustPrinter, values: Sequence[str], modu
     def field(group: Group, texts: list[str]) -> str:
         return make(group, texts).removeprefix("&")
 
-    arguments = call_arguments(function, values, make, printer.given)
+    arguments = call_arguments(function, values, make, printer.given, scope=f"{module}::")
     held = call_arguments(function, values, field, printer.given, held=True)
     name = rust_methods.called(function, printer.instance(function), held, module)
     return f"{name}({', '.join(arguments)})"

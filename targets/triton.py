@@ -62,10 +62,12 @@ class TritonTarget(Target):
 
 class _TritonLibrary:
     def __init__(self, units: Sequence[Unit], folder: Path):
-        self._interpreter = Interpreter()
+        self._interpreter, self._units = Interpreter(), units
         for k, unit in enumerate(units):
             path = folder / f"unit_{k}.py"
-            kernels = (_kernels(f, unit.printer.array_name(f.name)) for f in unit.program.functions)
+            printed = {f.name: f for f in (unit.program.printed or unit.program).functions}
+            functions = [printed[f.name] for f in unit.program.functions]
+            kernels = (_kernels(f, unit.printer.array_name(f.name)) for f in functions)
             path.write_text(unit.source + "".join(kernels))
             with reported(f"target 'triton': {unit.program.name} does not load"):
                 self._interpreter.load(path)
@@ -74,7 +76,10 @@ class _TritonLibrary:
         """All indices in as few blocks as hold them; as narrow as its values is each input."""
         count = len(inputs[0])
         block = min(1 << max(count - 1, 0).bit_length(), BLOCK)
-        given = [_narrowed(a) for a in inputs[: len(function.passed)]]
+        inputs = inputs[: len(function.passed)]
+        if function.prepare:
+            inputs = _prepared(self._units[unit], function, inputs)
+        given = [_narrowed(a) for a in inputs]
         blocks = -(-count // block)
         return self._run(unit, "run", function, count, blocks, given, [count - 1, block])
 
@@ -283,6 +288,20 @@ def _kernels(function: Function, array: str) -> str:
             f"    tl.store({output} + place, {result})\n"
         )
     return text
+
+
+def _prepared(unit: Unit, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
+    """The arrays that a function with prepared sizes takes, made by the host's functions of the file."""
+    import numpy as np
+
+    host: dict[str, Any] = {}
+    exec(unit.source[unit.source.index("\n\n\ndef _fast_div_mul") :], host)
+    pairs = [*zip(function.passed, inputs, strict=False)]
+    sizes = zip(*(a.tolist() for p, a in pairs if p.prepared), strict=True)
+    rows = [host[function.prepare](*row) for row in sizes]
+    fields = [np.array(column, dtype=object) for column in zip(*rows, strict=True)]
+    fields = [(column % 2**64).astype(np.uint64).view(np.int64) for column in fields]
+    return [*fields, *(a for p, a in pairs if not p.prepared)]
 
 
 def _narrowed(array: np.ndarray) -> np.ndarray:

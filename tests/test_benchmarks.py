@@ -1,7 +1,9 @@
 """benchmarks/simplify counts and checks; its times are nobody's promise."""
 
+import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -30,3 +32,16 @@ def test_a_row_is_counted_and_checked():
         lines[-1]
         == f"Checked {1 + len(ours)} results over {12 * (1 + len(ours))} indices: none wrong."
     )
+
+
+@pytest.mark.deep
+def test_prepared_divisions_take_no_more_instructions_than_by_hand(need):
+    """benchmarks/prepared says so by its exit code; the table names each way."""
+    need("nvcc", "the CUDA toolkit")
+    if shutil.which("nvdisasm") is None and find_spec("triton") is None:
+        pytest.skip("needs nvdisasm, which is not on PATH; Triton has one: pip install triton")
+    program = [sys.executable, "benchmarks/prepared"]
+    run = subprocess.run(program, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    counts = [line.split("|")[-2].strip() for line in run.stdout.splitlines() if "| " in line]
+    assert [n for n in counts if n.isdigit()] and "rolled loop" in run.stdout

@@ -107,6 +107,11 @@ def certificate(unit: Any, name: str | None = None) -> Certificate:
         raise VerifyError(
             f"{unit.program.name} is fields of words, which have no certificate; verify() reads and sets them"
         )
+    if any(f.prepare for f in unit.program.functions):
+        raise VerifyError(
+            f"{unit.program.name} divides by prepared numbers, of which a certificate knows nothing; leave "
+            "prepare= out, or verify()"
+        )
     if unit.program.parts:
         raise VerifyError(
             f"{unit.program.name} holds several subjects; a certificate is made of one: generate it alone"

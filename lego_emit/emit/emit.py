@@ -58,8 +58,16 @@ def emit(
         from .static import placed
 
         program = placed(program, printer)
-    legal = _legalize(program, printer)
-    source = printer.emit(legal)
+    if any(p.prepared for f in program.functions for p in f.params):
+        from .prepared import called, shown, whole_groups
+
+        program = whole_groups(program)
+        whole, printer = shown(program, printer)
+        legal = _legalize(whole, printer, program)
+        source, legal = printer.emit(legal), called(_legalize(program, printer, program), legal)
+    else:
+        legal = _legalize(program, printer, program)
+        source = printer.emit(legal)
     for function in legal.functions:
         known = function.receiver or function
         if known.name not in source:
@@ -69,13 +77,13 @@ def emit(
             )
     known, plain = legal, as_written(printer)
     if plain is not printer:
-        known = _legalize(program, plain)
+        known = _legalize(program, plain, program)
     return Unit(source, legal, printer, dict(sizes or {}), known)
 
 
-def _legalize(program: Program, printer: Printer) -> Program:
+def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
     """Rename what the language reserves; functions share one scope, each function's parameters,
-    statements and outputs another."""
+    statements and outputs another. plain: the same, all sizes as parameters."""
     naming = printer.naming
     unit = printer.unit_name(naming.unit(program.name))
     helpers = (f"{unit}_{helper}" for helper in printer.helpers)
@@ -177,7 +185,7 @@ def _legalize(program: Program, printer: Printer) -> Program:
                 renamed=tuple((old, new) for old, new in user_names.items() if old != new),
             )
         )
-    fits = _fits(program, printer, taken, constants, receivers) if printer.has_fits else ()
+    fits = _fits(plain, printer, taken, constants, receivers) if printer.has_fits else ()
     if program.checks:
         from .fits import checked
 

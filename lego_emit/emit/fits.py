@@ -113,12 +113,12 @@ def checks(f: Function, held: bool, lazy: bool) -> tuple[Node, ...]:
     lo = None if any_number or least < 0 else 0
     end = kind.most if held and kind.most < inf else None
     tests = _Tests(kind, {p.name: (lo, end) for p in f.params}, lazy)
+    sizes, names = [p for p in f.params if p.size], {p.name for p in f.params}
 
-    def of(p: Param) -> list[Node]:
+    def of(p: Param) -> list[Node]:  # what is prepared for a launch is no parameter
         word = between(0, int(most) + 1).conditions(p.name) if any_number else []
-        return [*p.range.conditions(p.name), *word]
+        return [c for c in (*p.range.conditions(p.name), *word) if names >= {*names_in(c)}]
 
-    sizes = [p for p in f.params if p.size]
     of_sizes = [c for c in f.assumed if {*names_in(c)} <= {p.name for p in sizes}]
     groups: list[list[Callable[[], None]]] = [
         [partial(tests.add, c) for p in sizes for c in of(p)]
@@ -128,7 +128,8 @@ def checks(f: Function, held: bool, lazy: bool) -> tuple[Node, ...]:
     for p in f.params:
         if not p.size:
             groups.append([partial(tests.add, c) for c in of(p)])
-    groups += [[partial(tests.add, c)] for c in f.assumed if c not in of_sizes]
+    others = (c for c in f.assumed if c not in of_sizes and names >= {*names_in(c)})
+    groups += [[partial(tests.add, c)] for c in others]
     late: list[Callable[[], None]] = []  # what may need what comes later
     found: list[Node] = []
     for group in (*groups, late):

@@ -51,13 +51,19 @@ def with_natives(
         others = receivers_of(program, types)
         types = {name: native for name, native in types.items() if name not in others}
     known = {g.struct: g for f in program.functions for g in _structs(f)}
+    fixed = any(p.prepared for f in program.functions for p in f.params)
+    own_sizes = {
+        n: t for n, t in types.items() if fixed and n.endswith("_sizes") and n not in known
+    }
     for name, native in types.items():
+        if name in own_sizes:  # which emit/prepared.py makes
+            continue
         if name not in known:
             has = f"there are {', '.join(known)}.{did_you_mean(name, known)}" if known else (
                 "annotate a parameter or the result with a NamedTuple or a dataclass"
             )  # fmt: skip
             raise TargetError(f"types names {name}, which is no struct of a function; {has}")
-        _check(name, native, known[name].fields, printer.native_member)
+        check(name, native, known[name].fields, printer.native_member)
     functions = []
     for f in program.functions:
         own = {g.struct for g in _structs(f)} & types.keys()
@@ -72,7 +78,7 @@ def with_natives(
                 f"{f.index_type} here; it has {', '.join(printer.native_index)}: leave index_type= out"
             )
         functions.append(_with(f, types) if own else f)
-    return replace(program, functions=tuple(functions))
+    return replace(program, functions=tuple(functions), sizes_types=own_sizes)
 
 
 def is_layout(function: Function) -> bool:
@@ -111,7 +117,7 @@ def _with(function: Function, types: Mapping[str, NativeType]) -> Function:
     return replace(function, groups=groups, result=function.result and native(function.result))
 
 
-def _check(name: str, native: NativeType, fields: Sequence[str], usual: str) -> None:
+def check(name: str, native: NativeType, fields: Sequence[str], usual: str) -> None:
     """Raise TargetError where a type does not fit a struct of these fields."""
     members, listed = native.members, ", ".join(fields)
     if isinstance(members, Mapping):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from ..errors import TargetError
 from ..ir.cost import LATENCY, Cost
@@ -125,7 +125,8 @@ class Printer:
         wrapping: the unsigned index types whose arithmetic may wrap: "wraps" where the language's own does,
             "mask" where what an operation gives is masked.
         array_forms: parameters that are arrays, by what arrays= may be, "" for the usual one; with {T},
-            {name} and {n}. result_forms: what results= may be.
+            {name} and {n}. result_forms: what results= may be. dividing: a method that gives the printer with
+            divisions by prepared numbers (lego_emit/emit/prepared.py), None where there are none.
     """
 
     name = ""
@@ -146,8 +147,7 @@ class Printer:
     max_name = 255
     line_width = 100
     default_index: tuple[str, ...] = ("int32", "int64")
-    suffix = ""
-    break_after = False
+    suffix, break_after = "", False
     outputs_are_variables = False
     cast = ""  # how a value is cast to the index type {T}; "" where none needs to be
     widens = False  # whether an operand of the index type makes a narrower one as wide
@@ -159,7 +159,7 @@ class Printer:
     bit_operations = True
     lazy_select = True
     caches_tables = True
-    hexadecimal = False
+    caches_tables = hexadecimal = False
     cost: Cost = LATENCY
     notation: Notation = PYTHON
     names_greatest = False
@@ -178,8 +178,8 @@ class Printer:
     has_structs = has_arrays = gives_arrays = False
     static = ""
     declares = implicit = shadows = False
-    binds = True
-    size_index = ""
+    binds, size_index = True, ""
+    dividing: Any = None
     declared_types: Mapping[str, str] = {}
     native_member, first, receiver, native_receiver = "", 0, "", ""
     native_index: tuple[str, ...] = ()
@@ -214,6 +214,10 @@ class Printer:
     def result_name(self, name: str) -> str:
         """The type of the several results of the function of that name, where it has one."""
         return self.naming.type_after(name, "result")
+
+    def sizes_type(self, name: str) -> str:
+        """What the struct of prepared sizes is called, NAME_sizes where the language has no other form."""
+        return name
 
     def legal_name(self, name: str) -> str:
         """name itself, or the nearest name that the language accepts (the same every time)."""

@@ -30,7 +30,8 @@ class Param:
     what the user says it is; type: what it is declared as, "" where it has the index type; bound: the text
     that stands in its place; static: whether it is known when the text is compiled; default: its number
     there, where sizes= has one; apart: whether the language has it beside the arguments of a call; held:
-    what the receiver of a method calls it, "" where a caller passes it."""
+    what the receiver of a method calls it, "" where a caller passes it; prepared: whether it
+    is fixed at launch, and functions take what is prepared of it."""
 
     name: str
     range: Range = OPEN
@@ -46,6 +47,7 @@ class Param:
     default: int | None = None
     apart: bool = False
     held: str = ""
+    prepared: bool = False
 
     @property
     def range_text(self) -> str:
@@ -225,6 +227,7 @@ class Function:
     result: Group | None = None  # what the outputs are together to a caller
     receiver: Any = None  # whose method it is (lego_emit.emit.methods.Receiver)
     packing: Any = None  # the fields that it says where they are (lego_emit.ir.packing)
+    prepare: str = ""  # the function that makes its first argument of what is fixed at launch
     # how it came about (lego_emit.lower.function.Record), to be explained
     record: Any = field(default=None, compare=False, repr=False)
 
@@ -455,8 +458,10 @@ class Function:
             most = node.value.most
             if not lo <= node.value.least <= (hi if most is None else most) <= hi:
                 raise InternalError(f"{self.name}: {node}: an entry outside {self.index_type}")
-        elif node.op not in OPS:
+        elif node.op.partition(".")[0] not in OPS:
             raise InternalError(f"{self.name}: {node}: an unknown operation")
+        elif node.op not in OPS:
+            pass  # what only printers have
         else:
             kinds = "".join(arg.kind for arg in node.args)
             if kinds != OPS[node.op].takes:
@@ -560,9 +565,8 @@ class Header:
     def promised(self, single: str = "the result", part: slice = slice(None)) -> str:
         """The ranges of the results, or of a part of them; single: what a lone one is called."""
         f = self.function
-        names = self.results(single)
-        texts = [r.says(n, self.said) for n, r in zip(names, f.promises, strict=False)]
-        return ", ".join(filter(None, texts[part]))
+        pairs = [*zip(self.results(single), f.promises, strict=False)][part]
+        return ", ".join(filter(None, (r.says(n, self.said) for n, r in pairs)))
 
     def results(self, single: str) -> list[str]:
         """What the results are called; single: a lone one."""
@@ -603,6 +607,10 @@ class Program:
     checks: bool = False  # whether debug builds assert ranges and preconditions
     fits: tuple[Function, ...] = ()  # conditions on the sizes of each subject
     constants: tuple[Param, ...] = ()  # static sizes that the file defines, in the language at hand
+    sizes_types: Mapping[str, Any] = field(default_factory=dict, compare=False)  # of prepared sizes
+    printed: Program | None = (
+        None  # what the file has in the place of functions with prepared sizes
+    )
 
     def check(self) -> None:
         """Check every function's nodes, names and ranges. Raises InternalError."""
@@ -630,7 +638,7 @@ class Program:
     def structs(self) -> list[tuple[Group, IndexType]]:
         """(struct, index type) of all structs that the file defines, each once."""
         found: dict[str, tuple[Group, IndexType]] = {}
-        for f in self.functions:
+        for f in (self.printed or self).functions:
             for group in filter(None, [*f.groups, f.result]):
                 own = group.struct and not group.bound and group.native is None
                 if own and group.whole:

@@ -26,10 +26,11 @@ class Own(Node):
 
 class Graph:
     """The nodes of candidate forms, each once, in the order in which they were made: operands before
-    what uses them. sizes: the names whose values a caller fixes once for many indices."""
+    what uses them. sizes: the names whose values a caller fixes once for many indices; launch: those by
+    which a division is as by a number."""
 
-    def __init__(self, cost: Cost, sizes: Collection[str]):
-        self.cost, self.sizes = cost, sizes
+    def __init__(self, cost: Cost, sizes: Collection[str], launch: Collection[str] = ()):
+        self.cost, self.sizes, self.launch = cost, sizes, launch
         self.nodes: list[Node] = []
         self.places: dict[Node, int] = {}  # in nodes
         self.prices: dict[Node, tuple[float, bool]] = {}  # and whether it is an operation
@@ -133,7 +134,10 @@ class Graph:
             self._scaled[node] = products[0]
         if row.floored:
             by = args[1]
-            price += cost.long * long_reciprocal(by.value) if by.op == "const" else cost.symbolic
+            if by.op == "const":
+                price += cost.long * long_reciprocal(by.value)
+            elif not self.is_launched(by):
+                price += cost.symbolic
         if row.quotient and cost.remainder is not None and price > cost.remainder:
             self._remainders[node] = (row.quotient, *args), price - cost.remainder
         if cost.scaled and any(x - 1 in SCALES for x in numbers) and (op == "mul" or row.quotient):
@@ -141,6 +145,11 @@ class Graph:
             saved = max(0, product - scaled - total + cost.scaled)  # of a modulo's product, too
             price -= saved / 2 if op == "mul" and numbers[0] - 1 == _divisor(args[1]) else saved
         return price * cost.hoisted if node in self.hoisted else price
+
+    def is_launched(self, node: Node) -> bool:
+        """Whether a value is made of what is known at launch alone."""
+        names = {n.value for n in node.walk() if n.op == "var"} if self.launch else None
+        return bool(names) and names <= {*self.launch}
 
     def _flag(self, condition: Node, wanted: bool) -> Node:
         """1 where a condition has the wanted value, else 0."""

@@ -78,11 +78,15 @@ def lower(problem: Problem, lowering: Lowering) -> Lowered:
     best, aligned = cheapest(lowering, outputs)
     if not lowering.graph.cost.plain:
         best = _cheapest_of_all(problem, lowering, best, aligned)
-    if lowering.signed:
-        return finished(problem, lowering, best.roots)
-    from .unsigned import without_signs
+    roots, asked = best.roots, dict[Node, Node]()
+    if not lowering.signed:
+        from .unsigned import without_signs
 
-    roots, asked = without_signs(lowering, best.roots)
+        roots, asked = without_signs(lowering, roots)
+    if lowering.graph.launch:
+        from .remainders import with_quotients
+
+        roots = with_quotients(lowering, roots)
     made = finished(problem, lowering, roots)
     return replace(made, nodes={**asked, **made.nodes})
 

@@ -72,7 +72,7 @@ class Lowering:
             for name, value in analyzer.facts.substitutions.items()
             if value.constant is None and analyzer.facts.is_size(name)
         }
-        self.graph = Graph(dialect.cost, self.sizes)
+        self.graph = Graph(dialect.cost, self.sizes, dialect.launch)
         self.sources: dict[Node, Expr] = {}  # of nodes that arithmetic does not give: their value
         self.built = 0  # atoms, over all candidates
         self.attempts: list[Attempt] = []
@@ -147,10 +147,10 @@ class Lowering:
             if new is None:
                 continue
             made[node] = new
-            self._is_known_as(new, node)
+            self.is_known_as(new, node)
         return [made.get(k, k) for k in roots] if made else None
 
-    def _is_known_as(self, new: Node, node: Node) -> None:
+    def is_known_as(self, new: Node, node: Node) -> None:
         """What is known of a node holds of another one of the same value."""
         graph = self.graph
         if node in graph.nonnegative:

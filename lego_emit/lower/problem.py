@@ -24,7 +24,8 @@ class Dialect:
     whether shifts and masks do for divisions. lazy: whether the branch of a select that is not taken
     is not computed. effort: how many times their usual steps searches may take. cached: whether small
     tables are as near as a CPU's nearest cache. narrow: whether the first type is taken, with what must
-    hold for it, unless known ranges exceed it.
+    hold for it, unless known ranges exceed it. launch: the parameters that are fixed at
+    launch, by which a division is a multiplication.
     """
 
     types: Sequence[IndexType]
@@ -34,6 +35,7 @@ class Dialect:
     effort: int = 1
     cached: bool = False
     narrow: bool = False
+    launch: Collection[str] = ()
 
     @property
     def is_unsigned(self) -> bool:

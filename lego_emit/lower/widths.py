@@ -339,6 +339,10 @@ class _Needs:
                 if lo is not None and lo >= 0 and other_lo is not None and other_lo >= least:
                     if self.paths[k] <= self.paths[one]:
                         covered.add(one)
+        if self.lowering.graph.launch:
+            from .remainders import multiples
+
+            covered |= multiples(self.open, nodes)
         return covered
 
     def _branches(self) -> dict[Node, Path]:

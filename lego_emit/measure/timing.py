@@ -260,6 +260,11 @@ def measure(
     if repeat < 1 or bytes < 4:
         raise VerifyError(f"repeat is {repeat} and bytes {bytes}; give at least 1 and 4")
     check_given(unit)
+    if any(f.prepare for f in unit.functions):
+        raise VerifyError(
+            f"{unit.program.name} takes what {unit.functions[0].prepare} makes once for a launch, and would "
+            "be timed with that; time the same without prepare="
+        )
     spaces, _ = spaces_of(unit, sizes or {}, {})
     if not unit.is_pair and len(unit.program.functions) != 1:
         raise VerifyError(f"{unit.program.name} is neither a layout nor one index function")

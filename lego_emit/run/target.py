@@ -348,11 +348,12 @@ def call_arguments(
     given: Callable[[str, str], str] | None = None,
     static: Callable[[int], str] = str,
     held: bool = False,
+    scope: str = "",
 ) -> list[str]:
     """The arguments of a call by the texts of the values of the parameters that it passes, or of those
     that are no axes; make: the text of a struct or an array, of its members'; given: that of a value as a
     declared type; static: that of a static size in its place; held: of what the receiver of a method holds
-    instead."""
+    instead; scope: what stands before the name of the function that prepares sizes."""
     axes = {n for n, _ in function.axes} if len(values) < len(function.passed) else set[str]()
     names = [p.name for p in function.passed if p.name not in axes]
     known = dict(zip(names, values, strict=True))
@@ -360,13 +361,20 @@ def call_arguments(
         kinds = {p.name: p.type for p in function.passed if p.type}
         known |= {n: given(kinds[n], known[n]) for n in names if n in kinds}
     known |= {p.name: static(p.default) for p in function.static if p.default is not None}
-    return [
-        make(one, [known[n] if isinstance(n, str) else str(n) for n in one.members])
-        if isinstance(one, Group)
-        else known[one.name]
-        for one in (function.held if held else function.entries)
-        if one.name not in axes
-    ]
+    fixed = {p.name for p in function.params if p.prepared}
+    found, sizes = list[str](), list[str]()
+    for one in function.held if held else function.entries:
+        if one.name in axes:
+            continue
+        if isinstance(one, Group):
+            text = make(one, [known[n] if isinstance(n, str) else str(n) for n in one.members])
+            is_fixed = not fixed.isdisjoint(one.names)
+        else:
+            text, is_fixed = known[one.name], one.name in fixed
+        (sizes if is_fixed else found).append(text)
+    if not function.prepare:
+        return found
+    return [f"{scope}{function.prepare}({', '.join(sizes)})", *found]
 
 
 def outputs_of(function: Function, result: str) -> list[str]:

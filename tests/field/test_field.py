@@ -7,6 +7,7 @@ function is said to do.
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from lego_emit import generate
-from lego_emit.types import I16, I32, I64, U32, Bool, NativeType, Size, SSize
+from lego_emit.types import I16, I32, I64, U32, Array, Bool, NativeType, Size, SSize
 
 STRICT = "-Wall -Wextra -Wconversion -Wshadow -Werror".split()
 
@@ -706,3 +707,126 @@ def test_sizes_and_flags_of_sixteen_bits():
         return i < n
 
     assert "bool held(std::int16_t i, std::size_t n)" in generate(held, "cpp").source
+
+
+# -- divisors that are known at launch -------------------------------------------------------------
+
+
+def candle_strided(idx: U32, dims: Array[4], strides: Array[4]) -> U32:
+    """candle: where the element at a place in row-major order lies in memory."""
+    found = 0
+    for k in (3, 2, 1, 0):
+        found = found + idx % dims[k] * strides[k]
+        idx = idx // dims[k]
+    return found
+
+
+LAUNCH = """
+#include "candle_strided.hpp"
+#include <cstdio>
+// A kernel's parameters, which the host makes once for a launch.
+struct Launch {
+  lego::candle_strided_sizes sizes;
+  std::uint32_t strides[4];
+};
+std::uint32_t kernel(const Launch &launch, std::uint32_t thread) {
+  return lego::candle_strided(launch.sizes, thread, launch.strides);
+}
+int main() {
+  const std::uint32_t shapes[3][4] = {{2, 3, 4, 5}, {1, 16, 1, 9}, {7, 1, 65535, 3}};
+  for (const auto &dims : shapes) {
+    const Launch launch{lego::candle_strided_prepare(dims), {1, 2000, 30, 400000}};
+    for (std::uint32_t thread = 0; thread < 120; ++thread)
+      std::printf("%u\\n", kernel(launch, thread * 9973));
+  }
+}
+"""
+
+
+def test_a_strided_index_of_candle_is_prepared(tmp_path, need):
+    compiler = need("g++", "apt-get install g++")
+    sizes = [f"dims[{k}] >= 1" for k in range(4)]
+    generate(
+        candle_strided, "cpp", index_type="uint32", prepare=["dims"], assume=sizes
+    ).save(tmp_path / "candle_strided.hpp")  # fmt: skip
+    (tmp_path / "main.cpp").write_text(LAUNCH)
+    run([compiler, "-std=c++17", "-O1", *STRICT, "main.cpp", "-o", "main"], tmp_path)
+    expected = []
+    for dims in ((2, 3, 4, 5), (1, 16, 1, 9), (7, 1, 65535, 3)):
+        for place in range(0, 120 * 9973, 9973):
+            rest, value = place, 0
+            for extent, stride in zip(dims[::-1], (400000, 30, 2000, 1), strict=True):
+                rest, at = divmod(rest, extent)
+                value += at * stride
+            expected.append(value % 2**32)
+    assert numbers(run(["./main"], tmp_path)) == expected
+
+
+def diagonal(bx, by, gx, gy):
+    """The CUDA SDK's transpose: blocks along diagonals, so that no two go to one part of memory."""
+    block = bx + gx * by
+    y = block % gy
+    return {"x": (block // gy + y) % gx, "y": y}
+
+
+DIAGONAL = """
+#include "diagonal.cuh"
+__global__ void transpose(diagonal_sizes sizes, float *out, const float *in) {
+  const auto block = diagonal(sizes);
+  out[block.y * 32 + block.x] = in[block.x * 32 + block.y];
+}
+"""
+
+
+def test_the_diagonal_blocks_of_the_sdk_are_prepared(tmp_path, toolchain_of):
+    options: dict[str, Any] = {
+        "index_type": "int32", "prepare": True, "assume": ["gx*gy < 2**31"],
+        "ranges": {"bx": (0, "gx"), "by": (0, "gy")},
+    }  # fmt: skip
+    toolchain_of("cuda")
+    unit = generate(diagonal, "cuda", **options)
+    assert unit.verify(sizes={"gx": 12, "gy": 7}, claim="bijective")
+    bound = generate(diagonal, "cuda", bind={"bx": "blockIdx.x", "by": "blockIdx.y"}, **options)
+    assert "diagonal(diagonal_sizes sizes)" in bound.source
+    if shutil.which("nvcc") is None:
+        pytest.skip("nvcc is missing")
+    bound.save(tmp_path / "diagonal.cuh")
+    (tmp_path / "transpose.cu").write_text(DIAGONAL)
+    run(["nvcc", "-arch=sm_90", "-cubin", "-o", "transpose.cubin", "transpose.cu"], tmp_path)
+
+
+def fastdiv(n: U32, d: U32) -> U32:
+    """ggml: a quotient by a number that the host prepares as a uint3."""
+    return n // d
+
+
+GGML = """
+#include <cstdint>
+#include <cstdio>
+#include <initializer_list>
+struct uint3 { unsigned x, y, z; };
+static inline uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, y, z}; }
+#include "fastdiv.cuh"
+int main() {
+  for (unsigned d = 1; d < 4000000000u; d += d / 3 + 1) {
+    const uint3 fd = fastdiv_prepare(d);
+    for (unsigned n : {0u, d - 1, d, 4294967295u / d * d, 4294967295u})
+      std::printf("%u %u %u\\n", n, d, fastdiv(fd, n));
+  }
+}
+"""
+
+
+def test_a_fast_division_of_ggml_has_its_uint3(tmp_path, need):
+    compiler = need("g++", "apt-get install g++")
+    values = NativeType("uint3", members=[".x", ".y", ".z"], make="make_uint3({})")
+    unit = generate(
+        fastdiv, "cuda", prepare=["d"], assume=["d >= 1"], types={"fastdiv_sizes": values}
+    )
+    assert "unsigned fastdiv(uint3 sizes, unsigned n)" in unit.source
+    unit.save(tmp_path / "fastdiv.cuh")
+    (tmp_path / "main.cpp").write_text(GGML)
+    run([compiler, "-std=c++17", "-O1", *STRICT, "main.cpp", "-o", "main"], tmp_path)
+    found = numbers(run(["./main"], tmp_path))
+    rows = [*zip(found[::3], found[1::3], found[2::3], strict=True)]
+    assert len(rows) > 300 and all(n // d == quotient for n, d, quotient in rows)
