@@ -513,6 +513,15 @@ def test_what_stands_alone_among_operators(text, alone):
     assert is_atom(text) == alone
 
 
+def test_a_summary_names_what_stands_in_the_text():
+    def at(b, t, N):
+        return b * N + t
+
+    for names in (None, "camelCase"):
+        unit = generate(at, "cuda", bind={"b": "blockIdx.x", "t": "threadIdx.x"}, names=names)
+        assert "/// The index at (blockIdx.x, threadIdx.x, N).\n" in unit.source
+
+
 def test_texts_that_bind_less_are_bracketed(toolchain_of, tmp_path):
     """Two members that are packed into one integer, and a result packed in the same way."""
     toolchain, _ = beside(toolchain_of("c"), "c", tmp_path)

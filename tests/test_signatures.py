@@ -20,7 +20,7 @@ from typed import Box, Coord, clipped, elements, offset, turned, unravel, voxel
 from lego_emit import Col, GroupBy, LegoError, Row, generate, golden, symbols
 from lego_emit.cli import main
 from lego_emit.emit import registry
-from lego_emit.errors import ToolchainError
+from lego_emit.errors import ToolchainError, TraceError
 from lego_emit.proofcheck.check import check
 from lego_emit.types import Array
 
@@ -1199,3 +1199,13 @@ def test_a_view_takes_integers(language):
             generate(tiles, language, view=True)
     else:
         assert "size" in generate(tiles, language, view=True).source
+
+
+def test_a_list_is_no_array():
+    def at(x: list[int]):
+        return x[0]
+
+    with pytest.raises(
+        TraceError, match=r"annotate a parameter that is an array of n integers as Array\[n\]"
+    ):
+        generate(at, "cpp")

@@ -245,10 +245,10 @@ def _fits(
 def _summary(
     function: Function, naming: Naming, names: Mapping[str, str], outputs: Mapping[str, str]
 ) -> str:
-    """Its summary; the indices that it lists in the style of the file, and what counts from 1 by the
-    names that its header has."""
+    """Its summary; the indices that it lists in the style of the file and by the texts that stand for
+    them, and what counts from 1 by the names that its header has."""
     summary = function.summary
-    if naming.style:
+    if naming.style or any(p.bound for p in function.params):
         indices = [p.name for p in function.params if not p.size]
         own, new = (", ".join(found) for found in (indices, [names[n] for n in indices]))
         summary = summary.replace(f"({own})", f"({new})")

@@ -256,6 +256,8 @@ def _foreign(error: BaseException) -> str:
     named = re.sub(r"'(Taped|Context)?(Expr|Cond)'( object)?", "a symbol", text)
     if named == text:
         return text
+    if "not subscriptable" in named:
+        return f"{named}; annotate a parameter that is an array of n integers as Array[n]"
     return (
         f"{named}; what symbols take: + - * // % ** & | ^ ~ << >>, comparisons, min, max, abs, "
         f"divmod, lego_emit.isqrt"
