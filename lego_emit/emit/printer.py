@@ -158,8 +158,7 @@ class Printer:
     comments: tuple[str, ...] = ("//", "/*")  # what begins one
     bit_operations = True
     lazy_select = True
-    caches_tables = True
-    caches_tables = hexadecimal = False
+    caches_tables, hexadecimal = True, False
     cost: Cost = LATENCY
     notation: Notation = PYTHON
     names_greatest = False
