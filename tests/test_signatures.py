@@ -862,6 +862,15 @@ def test_arrays_of_no_number(count):
     with pytest.raises(LegoError, match="an array has a number of elements, 1 to 4096"):
         Array[count]
 
+    def function(X, i):
+        return i
+
+    function.__annotations__ = {"X": f"Array[{count!r}]"}
+    with pytest.raises(
+        LegoError, match=r"^function: .* X is .*: an array has a number of elements"
+    ):
+        generate(function, "cpp")
+
 
 def test_elements_that_are_not_there():
     def beyond(X: Array[4], i: int) -> int:

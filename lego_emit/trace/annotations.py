@@ -108,6 +108,8 @@ def _evaluated(note: Any, names: dict[str, Any], place: str) -> Any:
             f"{place} is {note!r}, and nobody defined {error.name}; import it in the function's module, "
             f"or write int.{did_you_mean(error.name, names)}"
         ) from None
+    except TraceError as error:  # of Array[..]
+        raise TraceError(f"{place} is {note!r}: {error}") from None
     except Exception:  # a remark in words
         return None
 
