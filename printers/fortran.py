@@ -12,7 +12,7 @@ from operator import itemgetter
 
 from lego_emit.emit.printer import BREAK, Op, Printer, call, infix
 from lego_emit.emit.static import said_of
-from lego_emit.ir.index_types import INT32, IndexType
+from lego_emit.ir.index_types import DECLARED, INT32, IndexType
 from lego_emit.ir.nodes import Node, const
 from lego_emit.ir.program import Group
 from lego_emit.ir.relations import all_of, conjuncts
@@ -377,7 +377,7 @@ class FortranPrinter(Printer):
     def literal(self, value, index_type):
         """A literal with its kind."""
         # The least integer is no literal: the sign stands before a number that is too large.
-        if value == self.index_types[index_type].least:
+        if value == (self.index_types.get(index_type) or DECLARED[index_type]).least:
             return f"not(huge({self.literal(0, index_type)}))"
         return str(value) if index_type == "integer" else f"{value}_{index_type}"
 

@@ -16,7 +16,7 @@ from typed import halved, tile
 
 from lego_emit import GroupBy, LegoError, OrderBy, Row, generate, golden
 from lego_emit.emit import registry
-from lego_emit.types import I32, U8, U16, Bool, Size, Static
+from lego_emit.types import I8, I32, U8, U16, Bool, Size, Static
 
 LANGUAGES = "c cpp cuda hip opencl metal rust fortran julia javascript glsl wgsl python numpy triton mlir".split()
 ORDINARY = ("javascript", "python", "numpy", "mlir")
@@ -287,6 +287,14 @@ def test_constants():
     text = generate(tile, "fortran", ranges=INSIDE, sizes=SIZES).source
     assert "  !> BM >= 1\n  integer(int64), parameter, public :: BM = 4_int64\n" in text
     assert "elemental integer(int64) function tile(M, N, i, j)\n" in text
+
+    def narrow(n: Static[I8], i: int) -> int:
+        return i // n * 100 + i % n
+
+    for n, text in ((4, "4_int8"), (-128, "not(huge(0_int8))")):
+        given = {"sizes": {"n": n}, "ranges": {"n": (-128, 5) if n < 0 else (1, 5), "i": (0, 99)}}
+        unit = generate(narrow, "fortran", **given)
+        assert f"  integer(int8), parameter, public :: n = {text}\n" in unit.source
     text = generate(tile, "glsl", ranges=INSIDE, sizes=SIZES).source
     assert "// BM >= 1\nconst int BM = 4;\n" in text and "int tile(int M, int N, " in text
     text = generate(tile, "wgsl", ranges=INSIDE, sizes=SIZES).source
