@@ -581,6 +581,16 @@ class CxxPrinter(HeaderPrinter):
     host = "constexpr"
     namespaces = "::"
 
+    def operands(self, node, view, needs):
+        """Arguments of a helper that is overloaded have its type: a literal, and what is computed of a
+        parameter of a narrower one, are converted."""
+        texts = super().operands(node, view, needs)
+        if view.overloaded and view.index_type.least < 0 and self.op(node, view).helper:
+            for k, a in enumerate(node.args):
+                if a.op == "const" or any(n.op == "cast" and not n.value for n in a.walk()):
+                    texts[k] = self.cast.format(texts[k], T=view.T)
+        return texts
+
     def view_names(self, name):
         """The type of the view and the layout policy."""
         return {self.naming.type_after(name, word) for word in ("view", "layout")}

@@ -59,8 +59,8 @@ def index_kernel(M, N, BM, BN):
 
 def test_sizes_stay_and_indices_are_found():
     (found,) = generate(index_kernel, "julia", base=1).functions
-    assert found.ranges["pid_m"] == "1 <= pid_m < M // BM + 1"
-    assert found.ranges["i"] == "1 <= i < BM + 1"
+    assert found.ranges["pid_m"] == "1 <= pid_m <= M // BM"
+    assert found.ranges["i"] == "1 <= i <= BM"
     assert found.ranges["M"] == "M >= 1"
     sizes = {"M": 12, "N": 20, "BM": 3, "BN": 5}
     layout = TileBy([4, 4], [3, 5])

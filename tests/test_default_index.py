@@ -259,3 +259,29 @@ def test_wrapping_wants_an_index_type():
     with pytest.raises(TargetError, match="give index_type='uint32' or 'uint64'"):
         generate(lambda x: x * 3, "cuda", wrapping=True)
     assert generate(GroupBy([4, 6]), "cuda").functions[0].index_type == "int32"
+
+
+def clipped(i, j, M, N):
+    return (i + min(M, 8)) * N + (j - i) % 3
+
+
+def narrow_beside_wide(i: I32, j, n: I64):
+    return (i + j - n) % 3 * n + (i - j) // 7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["cuda", "hip", "cpp"])
+def test_a_helper_of_two_widths_is_not_ambiguous(target, toolchain_of):
+    """Literals without a suffix would be of another type than the sizes beside them in NAME_fits, and
+    than the indices of the wider function."""
+    toolchain_of(target)
+    run = emitted(target, clipped, index_type="int32").compile()
+    sizes = {"M": 9, "N": 5}
+    assert run["place"](7, 2, *sizes.values()) == clipped(7, 2, **sizes)
+    assert run["place_fits"](9, 5) and not run["place_fits"](2**31 - 1, 2)
+    run = emitted(target, clipped, index_type=["int64", "int32"]).compile()
+    for name in ("place", "place_i32"):
+        assert run[name](7, 2, *sizes.values()) == clipped(7, 2, **sizes)
+    run = generate(narrow_beside_wide, target, index_type=["int64", "int32"]).compile()
+    for name in run:
+        assert run[name](-5, 3, 11) == narrow_beside_wide(-5, 3, 11)

@@ -345,12 +345,15 @@ class Printer:
 
     def fitted_views(self, program: Program, fits: bool = False) -> list[FunctionView]:
         """The program's functions, or its conditions on sizes, fitted, as a template sees them."""
-        return [
+        views = [
             FunctionView(
                 self, self._converted(self.fitted(f), program.checks), program.name, self.counter(f)
             )
             for f in (program.fits if fits else program.functions)
         ]
+        for view in views:
+            view.overloaded = len({f.index_type for f in (*program.functions, *program.fits)}) > 1
+        return views
 
     def _converted(self, function: Function, checks: bool) -> Function:
         bound = any(one.bound for one in (*function.params, *function.groups))

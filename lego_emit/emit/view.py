@@ -18,7 +18,10 @@ FORMULA = 100  # columns of a formula's comment at most
 class FunctionView:
     """What a template sees of a function: all of Function's fields, and texts; counter is the index
     type of what counts the elements of the ':' axes; exact: whether what is spelled has to have the index
-    type, and not only its value; mixed: whether names may have narrower types than that."""
+    type, and not only its value; mixed: whether names may have narrower types than that; overloaded:
+    whether the file has functions of several index types, and a helper for each."""
+
+    overloaded = False
 
     def __init__(self, printer: Any, function: Function, unit: str, counter: str):
         self._printer, self._function, self.unit, self.counter = printer, function, unit, counter

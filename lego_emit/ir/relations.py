@@ -52,6 +52,10 @@ class Range:
         if self.masked is not None:
             found = self.conditions(name)
             return said(all_of(found)) if found else ""
+        if self.least == const(1) and self.end is not None and self.end.op == "add":
+            *first, last = self.end.args
+            if last == const(1) and len(first) == 1:  # what counts from 1
+                return f"1 <= {name} <= {said(first[0])}"
         if self.least is not None and self.end is not None:
             return f"{said(self.least)} <= {name} < {said(self.end)}"
         if self.end is not None:

@@ -2,7 +2,7 @@
 //
 // Packed(Row(M, K), 4, word=32, signed=True)
 #ifndef LEGO_INT4_WEIGHTS_CL
-#define LEGO_INT4_WEIGHTS_CL 0x36d869a0
+#define LEGO_INT4_WEIGHTS_CL 0x436b0861
 
 /// The result of int4_weights_position.
 typedef struct int4_weights_position_result {
@@ -66,7 +66,7 @@ static inline void int4_weights_set(global uint *words, int M, int K, int i, int
 /// How many words hold all fields.
 /// @param M M >= 1
 /// @param K K >= 8
-/// @return 1 <= the result < M*(K / 8) + 1
+/// @return 1 <= the result <= M*(K / 8)
 /// @pre K % 8 == 0
 /// @pre M*(K / 8) <= INT_MAX
 static inline int int4_weights_words(int M, int K) {
@@ -74,6 +74,6 @@ static inline int int4_weights_words(int M, int K) {
   return M * (K >> 3);
 }
 
-#elif LEGO_INT4_WEIGHTS_CL != 0x36d869a0
+#elif LEGO_INT4_WEIGHTS_CL != 0x436b0861
 #error two different units are named int4_weights; give name= to one of them
 #endif  // LEGO_INT4_WEIGHTS_CL

@@ -2,7 +2,7 @@
 //
 // Packed(Row(M, K), 4, word=32, signed=True)
 #ifndef LEGO_INT4_WEIGHTS_CUH
-#define LEGO_INT4_WEIGHTS_CUH 0x227ccd6c
+#define LEGO_INT4_WEIGHTS_CUH 0x1887e74a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -73,7 +73,7 @@ LEGO_HOST_DEVICE constexpr void int4_weights_set(
 /// How many words hold all fields.
 /// @param M M >= 1
 /// @param K K >= 8
-/// @return 1 <= the result < M*(K / 8) + 1
+/// @return 1 <= the result <= M*(K / 8)
 /// @pre K % 8 == 0
 /// @pre M*(K / 8) <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int int4_weights_words(int M, int K) noexcept {
@@ -86,6 +86,6 @@ LEGO_HOST_DEVICE constexpr void int4_weights_set(
   return M >= 1 && K >= 8 && K % 8 == 0 && M <= 2147483647 / (K / 8) && K <= 2147483647;
 }
 
-#elif LEGO_INT4_WEIGHTS_CUH != 0x227ccd6c
+#elif LEGO_INT4_WEIGHTS_CUH != 0x1887e74a
 #error two different units are named int4_weights; give name= to one of them
 #endif  // LEGO_INT4_WEIGHTS_CUH

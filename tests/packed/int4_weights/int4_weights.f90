@@ -79,7 +79,7 @@ contains
   !> How many words hold all fields.
   !> @param M M >= 1
   !> @param K K >= 8
-  !> @return 1 <= the result < M*(K / 8) + 1
+  !> @return 1 <= the result <= M*(K / 8)
   !> @pre mod(K, 8) == 0
   !> @pre M*(K / 8) <= huge(0_int64)
   elemental integer(int64) function int4_weights_words(M, K)

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_INT4_WEIGHTS_GLSL
-#define LEGO_INT4_WEIGHTS_GLSL 0x30be2b0b
+#define LEGO_INT4_WEIGHTS_GLSL 0x245c57ff
 
 // The word of the field at (i, j), and the bits of it below the field.
 // M >= 1
@@ -76,7 +76,7 @@ int int4WeightsGetWord(int M, int K, int i, int j) {
 // How many words hold all fields.
 // M >= 1
 // K >= 8
-// Result: 1 <= the result < M*(K / 8) + 1
+// Result: 1 <= the result <= M*(K / 8)
 // Assumes K % 8 == 0
 // Assumes M*(K / 8) <= 2^31 - 1
 int int4WeightsWords(int M, int K) {
@@ -84,6 +84,6 @@ int int4WeightsWords(int M, int K) {
   return M * (K >> 3);
 }
 
-#elif LEGO_INT4_WEIGHTS_GLSL != 0x30be2b0b
+#elif LEGO_INT4_WEIGHTS_GLSL != 0x245c57ff
 #error two different units are named int4_weights; give name= to one of them
 #endif  // LEGO_INT4_WEIGHTS_GLSL

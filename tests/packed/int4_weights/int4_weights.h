@@ -2,7 +2,7 @@
 //
 // Packed(Row(M, K), 4, word=32, signed=True)
 #ifndef LEGO_INT4_WEIGHTS_H
-#define LEGO_INT4_WEIGHTS_H 0x01fa3986
+#define LEGO_INT4_WEIGHTS_H 0x17a2765d
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -72,7 +72,7 @@ static inline void int4_weights_set(
 /// How many words hold all fields.
 /// @param M M >= 1
 /// @param K K >= 8
-/// @return 1 <= the result < M*(K / 8) + 1
+/// @return 1 <= the result <= M*(K / 8)
 /// @pre K % 8 == 0
 /// @pre M*(K / 8) <= INT64_MAX
 static inline int64_t int4_weights_words(int64_t M, int64_t K) {
@@ -85,6 +85,6 @@ static inline bool int4_weights_fits(int64_t M, int64_t K) {
   return M >= 1 && K >= 8 && K % 8 == 0 && M <= INT64_MAX / (K / 8);
 }
 
-#elif LEGO_INT4_WEIGHTS_H != 0x01fa3986
+#elif LEGO_INT4_WEIGHTS_H != 0x17a2765d
 #error two different units are named int4_weights; give name= to one of them
 #endif  // LEGO_INT4_WEIGHTS_H

@@ -2,7 +2,7 @@
 //
 // Packed(Row(M, K), 4, word=32, signed=True)
 #ifndef LEGO_INT4_WEIGHTS_HPP
-#define LEGO_INT4_WEIGHTS_HPP 0x2222945a
+#define LEGO_INT4_WEIGHTS_HPP 0x3479f3f9
 
 #include <cstdint>
 
@@ -72,7 +72,7 @@ constexpr void int4_weights_set(
 /// How many words hold all fields.
 /// @param M M >= 1
 /// @param K K >= 8
-/// @return 1 <= the result < M*(K / 8) + 1
+/// @return 1 <= the result <= M*(K / 8)
 /// @pre K % 8 == 0
 /// @pre M*(K / 8) <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t int4_weights_words(std::int64_t M, std::int64_t K) noexcept {
@@ -87,6 +87,6 @@ constexpr void int4_weights_set(
 
 }  // namespace lego
 
-#elif LEGO_INT4_WEIGHTS_HPP != 0x2222945a
+#elif LEGO_INT4_WEIGHTS_HPP != 0x3479f3f9
 #error two different units are named int4_weights; give name= to one of them
 #endif  // LEGO_INT4_WEIGHTS_HPP

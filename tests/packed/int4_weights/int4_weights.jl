@@ -97,7 +97,7 @@ How many words hold all fields.
 
 - `M >= 1`
 - `K >= 8`
-- Result: `1 <= the result < M*div(K, 8) + 1`
+- Result: `1 <= the result <= M*div(K, 8)`
 - Assumes `K % 8 == 0`
 - Assumes `M*div(K, 8) <= typemax(Int64)`
 """

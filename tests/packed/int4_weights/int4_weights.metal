@@ -2,7 +2,7 @@
 //
 // Packed(Row(M, K), 4, word=32, signed=True)
 #ifndef LEGO_INT4_WEIGHTS_METAL
-#define LEGO_INT4_WEIGHTS_METAL 0x143ba3b8
+#define LEGO_INT4_WEIGHTS_METAL 0x208d0dd6
 
 #include <metal_stdlib>
 
@@ -67,7 +67,7 @@ static inline void int4WeightsSet(device uint *words, int M, int K, int i, int j
 /// How many words hold all fields.
 /// @param M M >= 1
 /// @param K K >= 8
-/// @return 1 <= the result < M*(K / 8) + 1
+/// @return 1 <= the result <= M*(K / 8)
 /// @pre K % 8 == 0
 /// @pre M*(K / 8) <= INT_MAX
 static inline int int4WeightsWords(int M, int K) {
@@ -75,6 +75,6 @@ static inline int int4WeightsWords(int M, int K) {
   return M * (K >> 3);
 }
 
-#elif LEGO_INT4_WEIGHTS_METAL != 0x143ba3b8
+#elif LEGO_INT4_WEIGHTS_METAL != 0x208d0dd6
 #error two different units are named int4_weights; give name= to one of them
 #endif  // LEGO_INT4_WEIGHTS_METAL

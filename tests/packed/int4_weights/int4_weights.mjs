@@ -72,7 +72,7 @@ export function int4WeightsSet(words, M, K, i, j, value) {
  *
  * @param {number} M M >= 1
  * @param {number} K K >= 8
- * @returns {number} 1 <= the result < M*Math.floor(K / 8) + 1
+ * @returns {number} 1 <= the result <= M*Math.floor(K / 8)
  */
 export function int4WeightsWords(M, K) {
   // M*Math.floor(K / 8)

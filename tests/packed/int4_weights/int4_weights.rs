@@ -101,7 +101,7 @@ pub fn int4_weights_set(words: &mut [u32], M: i64, K: i64, i: i64, j: i64, value
 ///
 /// - `M >= 1`
 /// - `K >= 8`
-/// - result: `1 <= result < M*(K / 8) + 1`
+/// - result: `1 <= result <= M*(K / 8)`
 ///
 /// Assumes `K % 8 == 0`.
 /// Assumes `M*(K / 8) <= i64::MAX`.

@@ -64,7 +64,7 @@ fn int4WeightsSet(word: u32, M: i32, K: i32, i: i32, j: i32, value: i32) -> u32 
 /// How many words hold all fields.
 /// M >= 1
 /// K >= 8
-/// Result: 1 <= the result < M*(K / 8) + 1
+/// Result: 1 <= the result <= M*(K / 8)
 /// Assumes K % 8 == 0
 /// Assumes M*(K / 8) <= 2^31 - 1
 fn int4WeightsWords(M: i32, K: i32) -> i32 {
