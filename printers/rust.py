@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lego_emit.emit.arrays import coordinates, count, counter
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, unsigned_fit
 from lego_emit.ir.index_types import UINT32, UINT64, IndexType
-from lego_emit.ir.nodes import Node
+from lego_emit.ir.nodes import Node, const
 from lego_emit.ir.program import Function, Group, Program
 from lego_emit.notation import C, Notation
 from lego_emit.printers import rust_layout, rust_methods, rust_natives
@@ -212,6 +212,8 @@ class RustPrinter(rust_methods.Methods, Printer):
             if function.index_type.least == 0 and node.args[1].value == 0:
                 product = Node("mul", (Node("div", (a, b), None, 0, a.hi), b), None, 0, a.hi)
                 return replace(node, args=(product, a))
+        if node.op == "neg" and function.index_type.least == 0 and not function.wrapping:
+            node = replace(node, op="sub", args=(const(0), *node.args))  # which is 0
         return unsigned_fit(_without_not(node), function)
 
     def op(self, node: Node, view: FunctionView) -> Op:

@@ -31,6 +31,19 @@ NAMES = [
 BELOW_0 = "healpix.RING"  # its own formulas are
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["rust", "wgsl", "c"])
+def test_a_negative_that_is_always_0(target, toolchain_of):
+    """Rust and WGSL have no minus of an unsigned number."""
+    toolchain_of(target)
+
+    def nothing(a, b):
+        return -(((a - 1) & b) // 5 * b)
+
+    run = generate(nothing, target, index_type="uint32", ranges={"a": (0, 4)}).compile()["nothing"]
+    assert [run(a, b) for a in (1, 2, 3) for b in (0, 7, 2**31)] == 9 * [0]
+
+
 @pytest.mark.parametrize("said", [{"ranges": {"y": ("-n", 10)}}, {"assume": ["y + n >= 0"]}])
 def test_a_bound_of_other_symbols_is_no_less_than_0(said):
     """A comparison that holds in any unsigned type is none: compilers warn of it."""
