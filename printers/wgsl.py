@@ -110,6 +110,7 @@ class WgslPrinter(ShaderPrinter):
     workers = "invocations of a workgroup"
     declaration = "let {name}: {T} = {expr};"
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64"}
+    unsigned_first = True  # wgpu's i64(u32) keeps a sign
     declared_types = {**types, "bool": "bool"}
     ops = {
         **SHADER_OPS,

@@ -125,9 +125,12 @@ def case(number: int, function: Function, printer: Printer, word: str) -> str:
 
     arguments = call_arguments(function, values, made, printer.given)
     body = [f"let lego_run_result = {function.name}({', '.join(arguments)});"]
+    kinds = [printer.type_of(kind, function.index_type) for kind in function.output_types]
+    texts = zip(kinds, outputs_of(function, "lego_run_result"), strict=True)
+    wide = {("u32", "i64"): "i64(u64({}))"}  # wgpu's i64(u32) keeps a sign
     body += [
-        f"lego_run_out[{k} * lego_run_count + i] = {word}({text});"
-        for k, text in enumerate(outputs_of(function, "lego_run_result"))
+        f"lego_run_out[{k} * lego_run_count + i] = {wide.get((T, word), f'{word}({{}})').format(text)};"
+        for k, (T, text) in enumerate(texts)
     ]
     lines = [f"case {number}: {{", *(f"  {line}" for line in body), "}"]
     return "\n".join(f"      {line}" for line in lines)

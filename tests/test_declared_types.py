@@ -735,3 +735,18 @@ def test_random_functions_of_random_types(target, first, count, toolchain_of):
             assert (int(found) - int(fn(*arguments))) % 2**64 == 0, (unit.source, values)
             compared += 1
     assert compared > 15 * count
+
+
+def test_a_word_without_a_sign_stays_one_in_wgsl(toolchain_of):
+    """wgpu's i64 of a u32 keeps a sign."""
+
+    def after(a: U32) -> I64:
+        return a + 1
+
+    def same(y: U64):
+        return y
+
+    units = [generate(after, "wgsl"), generate(same, "wgsl", index_type="uint32")]
+    one, two = toolchain_of("wgsl").compile(units)
+    assert "i64(u64(a))" in units[0].source
+    assert one["after"](2**32 - 1) == 2**32 and two["same"](3310433151) == 3310433151

@@ -53,7 +53,7 @@ def converted(function: Function, printer: Any, checks: bool = False) -> Functio
         if mixes and printer.implicit and promotes(kind, index) and name not in bound:
             each[name] = Node("cast", (node,), "")
         else:
-            cast = Node("cast", (node,), str(index))
+            cast = _cast(node, kind, index, printer)
             each[name] = Node("int", (node,)) if kind is BOOL else cast
     found = {**each}
     for name, node in each.items():
@@ -118,6 +118,14 @@ def _given(node: Node, kind: IndexType, index: IndexType, printer: Any) -> Node:
         return _truth(node)
     if _same(kind, index, printer) or (printer.implicit and holds(kind, index)):
         return node
+    return _cast(node, index, kind, printer)
+
+
+def _cast(node: Node, source: IndexType, kind: IndexType, printer: Any) -> Node:
+    """A value of a type as another one. Where the language's compilers take a sign of what has none, first
+    as wide as the other one, and without a sign."""
+    if printer.unsigned_first and source.least == 0 > kind.least and source.most < kind.most:
+        node = Node("cast", (node,), "uint64")
     return Node("cast", (node,), str(kind))
 
 

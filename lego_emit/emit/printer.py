@@ -114,7 +114,7 @@ class Printer:
             parameter or a result an array; else their members stand by themselves.
         declares: whether parameters and results can have types beside the index type; declared_types: what
             those are called, beside `types`. implicit: whether an integer becomes one of a wider type
-            without a word; shadows: whether a variable may have a parameter's name; binds: whether a text may
+            without a word; unsigned_first: whether uint32 becomes int64 by way of uint64; shadows: whether a variable may have a parameter's name; binds: whether a text may
             stand in the place of a parameter; size_index: the index type that is as wide as a pointer.
         static: what a static size is: "" an ordinary parameter, "template" a parameter before the others,
             "argument" one in its place (which static_parameter spells), "macro" and "constant" the file's own.
@@ -176,7 +176,7 @@ class Printer:
     checksum = CHECKSUM
     has_structs = has_arrays = gives_arrays = False
     static = ""
-    declares = implicit = shadows = False
+    declares = implicit = shadows = unsigned_first = False
     binds, size_index = True, ""
     dividing: Any = None
     declared_types: Mapping[str, str] = {}

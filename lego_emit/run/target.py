@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..emit.unit import Unit
-from ..errors import TargetError, ToolchainError, VerifyError
-from ..ir.index_types import UINT64
+from ..errors import IndexRangeError, TargetError, ToolchainError, VerifyError
+from ..ir.index_types import DECLARED, UINT64
 from ..ir.program import Function, Group, Param
+from ..numeric import is_integer
 from .devices import Checker, Rivals, Timer
 from .space import Space
 
@@ -272,14 +273,10 @@ class Compiled(Mapping):
         from ..packages import numpy as np
 
         self._check_count(function, arguments)
-        arrays = [np.asarray(a) for a in arguments]
-        for param, array in zip(function.params, arrays, strict=True):
-            if array.dtype.kind not in "iub":
-                raise TypeError(
-                    f"{function.name}: {param.name} must be integers, not {array.dtype}"
-                )
-            if param.static:
-                check_static(function, param, array)
+        arrays = [
+            _checked(function, p, np.asarray(a))
+            for p, a in zip(function.params, arguments, strict=True)
+        ]
         shape = np.broadcast_shapes(*(a.shape for a in arrays))
         flat = [
             np.ascontiguousarray(np.broadcast_to(a, shape), np.int64).ravel()
@@ -298,6 +295,26 @@ class Compiled(Mapping):
                 o.astype(bool) if isinstance(o, np.ndarray) else bool(o) for o in outputs
             )
         return outputs[0] if len(outputs) == 1 else outputs
+
+
+def _checked(function: Function, param: Param, array: np.ndarray) -> np.ndarray:
+    """An argument, of which integers beyond an int64 are its bits. Raises TypeError where it is no integer,
+    IndexRangeError where it is none of its type's; an array of an unsigned type may be its bits."""
+    from ..packages import numpy as np
+
+    whole = array.dtype == object and array.size and all(is_integer(v) for v in array.flat)
+    if array.dtype.kind not in "iub" and not whole:
+        raise TypeError(f"{function.name}: {param.name} must be integers, not {array.dtype}")
+    if param.static:
+        check_static(function, param, array)
+    kind = DECLARED.get(param.type, function.index_type)
+    least, most = (int(array.min()), int(array.max())) if array.size else (0, 0)
+    low = max(kind.least if kind.least < 0 else -(kind.most + 1) // 2, -(2**63))
+    if least < low or most > min(kind.most, 2**64 - 1 if kind.least == 0 else 2**63 - 1):
+        wrong = least if least < low else most
+        why = f"its type, {kind}" if abs(kind.most) < 2**64 else "an int64, as which it is passed"
+        raise IndexRangeError(f"{function.name}: {param.name} = {wrong} does not fit {why}")
+    return np.vectorize(lambda v: int(v) % 2**64, otypes=[np.uint64])(array) if whole else array
 
 
 def _apart(
