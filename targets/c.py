@@ -36,12 +36,12 @@ def wrapper(unit: int, position: int, function: Function, printer: Printer) -> s
     """The loop around a function."""
     T = printer.types[function.index_type]
     lines, texts = called(
-        function, printer, [f"({T})in{k}[i]" for k in range(len(function.passed))]
+        function, printer, [f"({T})in{k}[lego_i]" for k in range(len(function.passed))]
     )
-    lines += [f"out{k}[i] = (int64_t){text};" for k, text in enumerate(texts)]
+    lines += [f"out{k}[lego_i] = (int64_t){text};" for k, text in enumerate(texts)]
     return (
         f"{c_declaration(unit, position, function)} {{\n"
-        f"  for (int64_t i = 0; i < n; ++i) {{ {' '.join(lines)} }}\n}}\n"
+        f"  for (int64_t lego_i = 0; lego_i < n; ++lego_i) {{ {' '.join(lines)} }}\n}}\n"
     )
 
 
@@ -100,7 +100,7 @@ def called(
 def fields_wrapper(unit: int, position: int, function: Function, printer: Printer) -> str:
     """The loop around the functions that read and write fields."""
     p, T = function.packing, printer.types[function.index_type]
-    values = [f"({T})in{k}[i]" for k in range(len(function.passed))]
+    values = [f"({T})in{k}[lego_i]" for k in range(len(function.passed))]
     given = call_arguments(function, values, partial(literal, T=T), printer.given)
 
     def call(name: str, words: str, value: str) -> str:
@@ -129,7 +129,7 @@ def array_wrapper(unit: int, position: int, function: Function, printer: Printer
         f"  {kind} *results = ({kind} *)malloc((size_t)n * sizeof(*results));\n"
         f"  if (results == NULL) abort();\n"
         f"  {printer.array_name(function.name)}({', '.join([*scalars, 'results'])});\n"
-        f"  for (int64_t i = 0; i < n; ++i) {{ {stores(function, 'results[i]')} }}\n"
+        f"  for (int64_t lego_i = 0; lego_i < n; ++lego_i) {{ {stores(function, 'results[lego_i]')} }}\n"
         f"  free(results);\n}}\n"
     )
 
@@ -146,7 +146,7 @@ def result(function: Function, printer: Printer) -> str:
 def stores(function: Function, value: str) -> str:
     """The statements that put a result into the output arrays."""
     texts = enumerate(outputs_of(function, value))
-    return " ".join(f"out{k}[i] = (int64_t){text};" for k, text in texts)
+    return " ".join(f"out{k}[lego_i] = (int64_t){text};" for k, text in texts)
 
 
 class CTarget(NativeTarget):

@@ -131,11 +131,11 @@ def receiver_group(function: Function) -> Group:
 def c_wrapper(unit: int, position: int, function: Function, printer: Printer, scope: str) -> str:
     """The extern "C" loop around one C++ or CUDA C function (scope: what stands before its name)."""
     T = printer.types[function.index_type]
-    values = [f"static_cast<{T}>(in{k}[i])" for k in range(len(function.passed))]
+    values = [f"static_cast<{T}>(in{k}[lego_i])" for k in range(len(function.passed))]
     body = f"const auto r = {called(function, printer, values, scope)}; {c_stores(function, 'r')}"
     return (
         f'extern "C" {c_declaration(unit, position, function)} {{\n'
-        f"  for (std::int64_t i = 0; i < n; ++i) {{ {body} }}\n}}\n"
+        f"  for (std::int64_t lego_i = 0; lego_i < n; ++lego_i) {{ {body} }}\n}}\n"
     )
 
 
@@ -144,7 +144,7 @@ def fields_wrapper(
 ) -> str:
     """The loop around the functions that read and write fields."""
     p, T = function.packing, printer.types[function.index_type]
-    values = [f"static_cast<{T}>(in{k}[i])" for k in range(len(function.passed))]
+    values = [f"static_cast<{T}>(in{k}[lego_i])" for k in range(len(function.passed))]
     given = call_arguments(function, values, braced, printer.given)
     whole = printer.instance(function).removeprefix(function.name)
 
@@ -165,7 +165,7 @@ def braced(group: Group, values: list[str]) -> str:
 def c_stores(function: Function, result: str) -> str:
     """The statements that put a result (an index or a struct of them) into the output arrays."""
     texts = enumerate(outputs_of(function, result))
-    return " ".join(f"out{k}[i] = static_cast<std::int64_t>({text});" for k, text in texts)
+    return " ".join(f"out{k}[lego_i] = static_cast<std::int64_t>({text});" for k, text in texts)
 
 
 def c_scalars(function: Function, type_name: str) -> list[str]:
@@ -265,8 +265,8 @@ class CppTarget(NativeTarget):
             f"{VIEWS}\n"
             f"  const auto view = {view}({', '.join(scalars)});\n"
             f"  if (static_cast<std::int64_t>(view.size()) != n) return;\n"
-            f"  std::int64_t i = 0;\n"
-            f"  for (const auto r : view) {{ {c_stores(function, 'r')} ++i; }}\n"
+            f"  std::int64_t lego_i = 0;\n"
+            f"  for (const auto r : view) {{ {c_stores(function, 'r')} ++lego_i; }}\n"
             f"#else\n  (void)n; {unused}\n#endif\n"
         )
 

@@ -33,6 +33,6 @@ class HostTarget(CppTarget):
             f"  auto *const results = "
             f"new {element(printer, function, scope)}[static_cast<std::size_t>(n)]();\n"
             f"  for (int rank = 2; rank >= 0; --rank) {fill}({arguments});\n"
-            f"  for (std::int64_t i = 0; i < n; ++i) {{ {c_stores(function, 'results[i]')} }}\n"
+            f"  for (std::int64_t lego_i = 0; lego_i < n; ++lego_i) {{ {c_stores(function, 'results[lego_i]')} }}\n"
             f"  delete[] results;\n"
         )

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lego_emit.emit.printer import Printer
 from lego_emit.emit.unit import Unit
-from lego_emit.errors import ToolchainError, WidthError
+from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Function
 from lego_emit.printers.c_array import array_function
 from lego_emit.printers.shaders import ShaderPrinter
@@ -171,23 +171,16 @@ class Shaders(Library):
         changed[:] = out.astype(np.int32).view(np.uint32) if sets else out
 
     def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
-        """Run a function. Raises WidthError where an argument does not fit its type."""
+        """Run a function."""
         import numpy as np
 
         path, which = self._places[unit, function.name]
         # A shader with any 64-bit function keeps all its columns in 64 bits.
         extended = any(wide(f) for f in self._units[unit].program.functions)
         word: Any = np.int64 if extended else np.int32
-        low, high = function.index_type.ends
         n = len(inputs[0])
         if n == 0:
             return [np.zeros(0, np.int64) for _ in function.outputs]
-        for param, column in zip(function.params, inputs, strict=False):
-            if high < 2**63 and (column.min() < low or column.max() > high):
-                raise WidthError(
-                    f"{function.name}: {param.name} reaches from {column.min()} to {column.max()}, "
-                    f"which does not fit {function.index_type}; emit with a wider index_type"
-                )
         columns = [c.astype(word).tobytes() for c in inputs[: len(function.passed)]]
         data = np.array([n, which], np.int32).tobytes() + (b"".join(columns) or bytes(8))
         if path not in self._pipelines:
@@ -195,7 +188,7 @@ class Shaders(Library):
         size = len(function.outputs) * n * np.dtype(word).itemsize
         groups = min(-(-n // GROUP), MOST_GROUPS)
         out = np.frombuffer(self._device.run(self._pipelines[path], data, size, groups), word)
-        if low == 0:
+        if function.index_type.least == 0:
             out = out.view(np.uint64 if extended else np.uint32)
         return list(out.reshape(-1, n).astype(np.int64))
 

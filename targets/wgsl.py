@@ -42,7 +42,7 @@ fn lego_run(
 ) {{
   let lego_run_count = lego_run_in.count;
   let lego_run_stride = i32(lego_run_groups.x) * {group};
-  for (var i = i32(lego_run_id.x); i < lego_run_count; i += lego_run_stride) {{
+  for (var lego_run_i = i32(lego_run_id.x); lego_run_i < lego_run_count; lego_run_i += lego_run_stride) {{
     switch (lego_run_in.which) {{
 {cases}
       default: {{}}
@@ -117,7 +117,7 @@ def case(number: int, function: Function, printer: Printer, word: str) -> str:
     if is_field_form(function):
         return field_case(number, function, printer, word)
     columns, T = range(len(function.passed)), printer.types[function.index_type]
-    values = [f"{T}(lego_run_in.columns[{k} * lego_run_count + i])" for k in columns]
+    values = [f"{T}(lego_run_in.columns[{k} * lego_run_count + lego_run_i])" for k in columns]
 
     def made(group: Group, texts: list[str]) -> str:
         own = printer.member_types(group, function.index_type)[0]
@@ -129,7 +129,7 @@ def case(number: int, function: Function, printer: Printer, word: str) -> str:
     texts = zip(kinds, outputs_of(function, "lego_run_result"), strict=True)
     wide = {("u32", "i64"): "i64(u64({}))"}  # wgpu's i64(u32) keeps a sign
     body += [
-        f"lego_run_out[{k} * lego_run_count + i] = {wide.get((T, word), f'{word}({{}})').format(text)};"
+        f"lego_run_out[{k} * lego_run_count + lego_run_i] = {wide.get((T, word), f'{word}({{}})').format(text)};"
         for k, (T, text) in enumerate(texts)
     ]
     lines = [f"case {number}: {{", *(f"  {line}" for line in body), "}"]

@@ -234,7 +234,7 @@ def test_both_runners_agree_on_several_outputs_and_long_arrays(runner):
 
 def test_an_argument_that_does_not_fit_is_an_error(runner):
     run = runner.compile([ends()])[0]
-    with pytest.raises(WidthError, match="a reaches from 2147483648"):
+    with pytest.raises(WidthError, match="quotient: a = 2147483648 does not fit its type, int32"):
         run["quotient"](2**31, 1)
 
 

@@ -1218,3 +1218,25 @@ def test_a_list_is_no_array():
         TraceError, match=r"annotate a parameter that is an array of n integers as Array\[n\]"
     ):
         generate(at, "cpp")
+
+
+class Pair(NamedTuple):
+    m: int
+    n: int
+
+
+@pytest.mark.parametrize("language", ["cpp", "fortran"])
+def test_members_of_a_group_that_the_language_calls_otherwise(toolchain_of, language):
+    """size is a function of Fortran, where the parameter is size_v."""
+    toolchain_of(language)
+    M, N = symbols("M N")
+    unit = generate(GroupBy([M, N]).OrderBy(Col(M, N)), language, group={"size": Pair(M, N)})
+    assert unit.verify(sizes={"size": Pair(4, 5)}) and unit.verify(sizes={"size.m": 4, "size.n": 5})
+
+
+def test_a_function_that_is_called_as_a_variable_of_loops(toolchain_of):
+    def i(k):
+        return k + 1
+
+    for language in ("c", "cpp"):
+        assert toolchain_of(language).compile([generate(i, language)])[0]["i"](5) == 6

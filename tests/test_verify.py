@@ -12,7 +12,7 @@ from lego_emit.check import host
 from lego_emit.check.expected import numbers_of
 from lego_emit.cli import main
 from lego_emit.emitted import emit_program
-from lego_emit.errors import AssumptionError, IndexRangeError, TargetError, VerifyError
+from lego_emit.errors import AssumptionError, TargetError, VerifyError, WidthError
 from lego_emit.ir.nodes import Node, evaluate
 from lego_emit.ir.relations import between, bounds, names_in, parts, read, says
 from lego_emit.run.space import space_of
@@ -552,22 +552,22 @@ def test_an_argument_that_its_type_does_not_hold():
         return y + 1
 
     run = generate(third, "cpp").compile()["third"]
-    with pytest.raises(IndexRangeError, match=f"third: k = {2**63} does not fit its type, int64"):
+    with pytest.raises(WidthError, match=f"third: k = {2**63} does not fit its type, int64"):
         run(2**63)
-    with pytest.raises(IndexRangeError, match="k = -9223372036854775809 does not fit its type"):
+    with pytest.raises(WidthError, match="k = -9223372036854775809 does not fit its type"):
         run([0, -(2**63) - 1])
     with pytest.raises(TypeError, match="third: k must be integers, not float64"):
         run(1.5)
     run = generate(third, "c", index_type="int32").compile()["third"]
-    with pytest.raises(IndexRangeError, match="k = 2147483648 does not fit its type, int32"):
+    with pytest.raises(WidthError, match="k = 2147483648 does not fit its type, int32"):
         run(np.array([5, 2**31]))
     assert generate(narrow, "c").compile()["narrow"](255) == 256
-    with pytest.raises(IndexRangeError, match="narrow: y = 256 does not fit its type, uint8"):
+    with pytest.raises(WidthError, match="narrow: y = 256 does not fit its type, uint8"):
         generate(narrow, "c").compile()["narrow"](256)
     run = generate(third, "cpp", index_type="uint64").compile()["third"]
     assert run(2**64 - 1) == (2**64 - 1) // 3 + 1
     assert run(np.array([-1]))[0] == (2**64 - 1) // 3 + 1  # its bits
-    with pytest.raises(IndexRangeError, match="k = 18446744073709551616 does not fit its type"):
+    with pytest.raises(WidthError, match="k = 18446744073709551616 does not fit its type"):
         run(2**64)
-    with pytest.raises(IndexRangeError, match="does not fit an int64, as which it is passed"):
+    with pytest.raises(WidthError, match="does not fit an int64, as which it is passed"):
         generate(third, "python").compile()["third"](2**63)

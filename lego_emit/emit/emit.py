@@ -162,6 +162,7 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
         own = {t: named for (t, index), named in tables.items() if index == function.index_type}
         legal = partial(_legal, names=names, tables=own | given)
         user_names = {
+            **{said: names[n] for g in function.groups for n, said in g.spoken.items()},
             **{p.name: names[p.name] for p in function.params if not p.apart},
             **{old.name: new.name for old, new in given.items()},
             function.name: name,

@@ -248,6 +248,7 @@ def check_names(functions: Iterable[Function], sizes: Iterable[str]) -> None:
         back = {new: old for old, new in function.renamed}
         known.update((back.get(p.name, p.name), None) for p in function.params)
         known.update((p.name, None) for p in function.params)
+        known.update((old, None) for old, new in function.renamed if new in known)
     for name in sizes:
         if name not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"

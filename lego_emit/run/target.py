@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..emit.unit import Unit
-from ..errors import IndexRangeError, TargetError, ToolchainError, VerifyError
+from ..errors import TargetError, ToolchainError, VerifyError, WidthError
 from ..ir.index_types import DECLARED, UINT64
 from ..ir.program import Function, Group, Param
 from ..numeric import is_integer
@@ -299,7 +299,7 @@ class Compiled(Mapping):
 
 def _checked(function: Function, param: Param, array: np.ndarray) -> np.ndarray:
     """An argument, of which integers beyond an int64 are its bits. Raises TypeError where it is no integer,
-    IndexRangeError where it is none of its type's; an array of an unsigned type may be its bits."""
+    WidthError where it is none of its type's; an array of an unsigned type may be its bits."""
     from ..packages import numpy as np
 
     whole = array.dtype == object and array.size and all(is_integer(v) for v in array.flat)
@@ -313,7 +313,7 @@ def _checked(function: Function, param: Param, array: np.ndarray) -> np.ndarray:
     if least < low or most > min(kind.most, 2**64 - 1 if kind.least == 0 else 2**63 - 1):
         wrong = least if least < low else most
         why = f"its type, {kind}" if abs(kind.most) < 2**64 else "an int64, as which it is passed"
-        raise IndexRangeError(f"{function.name}: {param.name} = {wrong} does not fit {why}")
+        raise WidthError(f"{function.name}: {param.name} = {wrong} does not fit {why}")
     return np.vectorize(lambda v: int(v) % 2**64, otypes=[np.uint64])(array) if whole else array
 
 
