@@ -134,17 +134,19 @@ def _bound(f: Function, texts: Mapping[str, str], printer: Printer) -> Function:
 
 def _operand(text: str, printer: Printer) -> str:
     """A text as it may stand among operators: in brackets where it has some of its own. Raises
-    TargetError for brackets without a partner, and for a comment."""
-    open_ = []
+    TargetError for brackets without a partner, a comment, and the end of a statement."""
+    open_, ends = [], False
     for char in text:
+        ends = ends or (char == ";" and not open_)
         if char in "([{":
             open_.append(char)
         elif char in ")]}" and (not open_ or open_.pop() + char not in ("()", "[]", "{}")):
             open_ = [char]
             break
     mark = next((m for m in printer.comments if m in text), "")
-    if open_ or mark:
-        what = f"a comment, {mark}" if mark else f"a bracket without a partner, {open_[0]}"
+    if open_ or mark or ends:
+        what = f"a bracket without a partner, {open_[0]}" if open_ else "the end of a statement, ;"
+        what = f"a comment, {mark}" if mark else what
         raise TargetError(f"bind: {text!r} has {what}; give an expression")
     own = text.strip()
     return own if is_atom(GENERICS.sub("", own), percent=True) else f"({own})"

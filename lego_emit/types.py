@@ -26,6 +26,7 @@ parameter, a macro or a constant, as the language has it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from string import Formatter
@@ -149,6 +150,8 @@ class NativeType:
                 raise self._error(what, text, "give a text of one line")
         if not self.name.strip():
             raise self._error("name", self.name, "give the name of a type, such as 'glm::ivec3'")
+        if found := re.search(r"[;{}\"]|//|/\*", self.name):
+            raise self._error("name", self.name, f"{found[0]} is in no name of a type")
         if self.member_type and self.member_type not in DECLARED:
             known = f"there are {', '.join(DECLARED)}.{did_you_mean(self.member_type, DECLARED)}"
             raise self._error("member_type", self.member_type, known)

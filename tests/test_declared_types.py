@@ -607,6 +607,7 @@ def test_a_struct_that_a_text_stands_for_is_not_defined():
     [
         ({"sizes": "s"}, "cpp", r"bind names sizes, which is no parameter; .* Did you mean 'size'"),
         ({"size": ""}, "cpp", "bind: size is ''; give a text on one line"),
+        ({"z": "a; b"}, "cpp", "'a; b' has the end of a statement, ;; give an expression"),
         ({"size": "s"}, "numpy", "bind: a function in NumPy has no texts for parameters"),
         ({"z": "size.x)"}, "c", "'size.x\\)' has a bracket without a partner"),
         ({"z": "a // b"}, "c", "'a // b' has a comment, //; give an expression"),

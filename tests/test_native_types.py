@@ -673,6 +673,8 @@ def test_values_of_the_option():
         refused(
             "types is .*; give a dict such as {'Coord': 'Vector3i'}", types=value, error=OptionError
         )
+    with pytest.raises(OptionError, match="; is in no name of a type"):
+        generate(voxel, "cpp", types={"Coord": "X; int y"})
     refused("types: Coord is 3; give the name of a type, or a NativeType", types={"Coord": 3},
             error=OptionError)  # fmt: skip
 
