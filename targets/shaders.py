@@ -171,7 +171,7 @@ class Shaders(Library):
         changed[:] = out.astype(np.int32).view(np.uint32) if sets else out
 
     def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
-        """Run a function."""
+        """Run a function over arrays of the values of its parameters, one array each."""
         import numpy as np
 
         path, which = self._places[unit, function.name]

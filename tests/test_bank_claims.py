@@ -98,7 +98,7 @@ def template():
 
 
 def small_tile():
-    tile = names_of("docs/linear.md", "`bits`. A layout of one result")["small"]
+    tile = names_of("docs/linear.md", "A layout with one result is drawn by its indices")["small"]
     return {banks(tile, 8, 2, c) for c in range(32)}
 
 

@@ -409,7 +409,7 @@ def test_the_command_line(tmp_path, monkeypatch):
 
 def test_the_languages_that_are_read_are_documented():
     text = (Path(__file__).parents[1] / "docs" / "trust.md").read_text()
-    (found,) = re.findall(r"^([^.\n]+) are read\. What the checker does not", text, re.M)
+    (found,) = re.findall(r"^The checker reads ([^.\n]+)\. It names what it", text, re.M)
     titles = [printer(name).title for name in READERS]
     assert found == f"{', '.join(titles[:-1])} and {titles[-1]}"
 

@@ -3,7 +3,6 @@
 import hashlib
 import re
 from functools import cache
-from math import inf
 from pathlib import Path
 from random import Random
 
@@ -306,7 +305,7 @@ def compare(unit, run, most, count):
     conditions += [c for f in functions for c in f.assumed if {*names_in(c)} <= {*sizes}]
     ends = [f.index_type.ends for f in functions]
     least, greatest = max(lo for lo, _ in ends), min(hi for _, hi in ends)
-    draw, reached = Random(7), fit.index_type.least if unit.printer.holds_sizes else -inf
+    draw, reached = Random(7), fit.index_type.least
     own = [n for n in edges(most) if n >= reached]
     points = [(n,) for n in own] if len(sizes) == 1 else []
     while len(points) < count:
@@ -323,7 +322,7 @@ def compare(unit, run, most, count):
             point[k] = max(1, point[k] // other * other)
         if draw.random() < 0.3:
             point = [draw.choice(own) for _ in sizes]
-        points.append(tuple(point))
+        points.append(tuple(min(n, most) for n in point))
     got = run[fit.name](*(np.array(column, np.int64) for column in zip(*points, strict=True)))
     assert got.dtype == bool
     assert run[fit.name](*points[0]) in (True, False)

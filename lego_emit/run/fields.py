@@ -65,16 +65,16 @@ def c_loop(
     """The body of a wrapper. call: the text of a call of get or set, of its words and, for set, its value;
     U, S: the types of a word and of a field; cast: how a value is cast."""
     p = function.packing
-    words = "words[i]" if p.by_value else "words"
-    value = cast.replace("{T}", S).replace("{0}", "values[i]")
+    words = "words[lego_i]" if p.by_value else "words"
+    value = cast.replace("{T}", S).replace("{0}", "values[lego_i]")
     put = call(p.set, words, value)
-    put = f"words[i] = {put}" if p.by_value else put
+    put = f"words[lego_i] = {put}" if p.by_value else put
     get = cast.replace("{T}", "int64_t").replace("{0}", call(p.get, words, ""))
     pointer = cast.replace("{T}", f"{U} *").replace("{0}", "at")
     return (
         f"  (void)count;\n"
         f"  {U} *const words = {pointer};\n"
-        f"  for (int64_t i = 0; i < n; ++i) {{ if (set) {put}; else values[i] = {get}; }}\n"
+        f"  for (int64_t lego_i = 0; lego_i < n; ++lego_i) {{ if (set) {put}; else values[lego_i] = {get}; }}\n"
     )
 
 

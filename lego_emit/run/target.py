@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..emit.unit import Unit
 from ..errors import TargetError, ToolchainError, VerifyError, WidthError
-from ..ir.index_types import DECLARED, UINT64
+from ..ir.index_types import DECLARED, INT64, UINT64, IndexType
 from ..ir.program import Function, Group, Param
 from ..numeric import is_integer
 from .devices import Checker, Rivals, Timer
@@ -273,8 +273,10 @@ class Compiled(Mapping):
         from ..packages import numpy as np
 
         self._check_count(function, arguments)
+        # NAME_fits is asked of sizes that are too large, where the language's numbers hold those.
+        free = function.is_condition and not self.unit.printer.holds_sizes
         arrays = [
-            _checked(function, p, np.asarray(a))
+            _checked(function, p, np.asarray(a), INT64 if free else None)
             for p, a in zip(function.params, arguments, strict=True)
         ]
         shape = np.broadcast_shapes(*(a.shape for a in arrays))
@@ -297,9 +299,12 @@ class Compiled(Mapping):
         return outputs[0] if len(outputs) == 1 else outputs
 
 
-def _checked(function: Function, param: Param, array: np.ndarray) -> np.ndarray:
-    """An argument, of which integers beyond an int64 are its bits. Raises TypeError where it is no integer,
-    WidthError where it is none of its type's; an array of an unsigned type may be its bits."""
+def _checked(
+    function: Function, param: Param, array: np.ndarray, kind: IndexType | None
+) -> np.ndarray:
+    """An argument, of which integers beyond an int64 are its bits. kind: its type, unless that is the
+    parameter's. Raises TypeError where it is no integer, WidthError where it is none of its type's; an
+    array of an unsigned type may be its bits."""
     from ..packages import numpy as np
 
     whole = array.dtype == object and array.size and all(is_integer(v) for v in array.flat)
@@ -307,7 +312,7 @@ def _checked(function: Function, param: Param, array: np.ndarray) -> np.ndarray:
         raise TypeError(f"{function.name}: {param.name} must be integers, not {array.dtype}")
     if param.static:
         check_static(function, param, array)
-    kind = DECLARED.get(param.type, function.index_type)
+    kind = kind or DECLARED.get(param.type, function.index_type)
     least, most = (int(array.min()), int(array.max())) if array.size else (0, 0)
     low = max(kind.least if kind.least < 0 else -(kind.most + 1) // 2, -(2**63))
     if least < low or most > min(kind.most, 2**64 - 1 if kind.least == 0 else 2**63 - 1):
