@@ -13,6 +13,7 @@ import threading
 import time
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
 
@@ -505,7 +506,8 @@ def test_watch_builds_when_an_input_changes(folder):
     layouts.write_text("from sizes import rows\n" + LAYOUTS.replace("6, 4", "rows, 4"))
     code = "from lego_emit.cli import main; main()"
     command = [sys.executable, "-c", code, "build", "--watch"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as watching:
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a shell's background is deaf
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heard) as watching:
 
         def told():
             lines = []
