@@ -484,10 +484,10 @@ def _verify_fields(case: Case, unit: Emitted, run: Any, result: Verified) -> Non
     """Where each field is, by the table; how many words there are; and each field, read and set."""
     from .check.fields import compared
 
-    fields, position = case.fields, unit.functions[0]
+    fields, position = case.fields, unit.program.functions[0]
     assert fields is not None
     asked = query_of(case, position, inverse=False)
-    wrong = [asked.mismatch(run.columns(position.name, asked.given))]
+    wrong = [asked.mismatch(run.columns(position, asked.given))]
     for function in unit.functions[1:]:
         back = {new: old for old, new in function.renamed}
         sizes = {**case.sizes, **case.fixed}

@@ -96,7 +96,7 @@ def field_case(number: int, function: Function, printer: Printer, word: str) -> 
     sets.append(f"lego_run_out[at] = {word}(first);")
     own = [f"u32(lego_run_in.columns[start + {x}])" for x in ("at", "next")[: 1 + p.straddles]]
     body = [
-        "if (i > 0) { break; }",
+        "if (lego_run_i > 0) { break; }",
         f"let start = {count + 1} * lego_run_count + 2;",
         "let size = i32(lego_run_in.columns[start - 1]);",
         "let sets = i32(lego_run_in.columns[start - 2]) != 0;",

@@ -232,7 +232,7 @@ class Checks:
     ) -> None:
         """Fields are read and written as they are bit by bit."""
         compiled = getattr(self.checker, "compiled", None)
-        for function in unit.functions:
+        for function in unit.program.functions:
             if function.packing is None:
                 continue
             self._begin()
