@@ -147,7 +147,8 @@ def _formulas(
     if not lowering.signed:
         from .unsigned import without_signs
 
-        plain, _ = without_signs(beside, plain)
+        if without_signs(beside, plain)[0] != plain:  # a comparison that asks for a sign
+            return ()
     reached = [*beside.graph.reached(plain), *lowering.graph.reached(roots)]
     first = first_places(reached, problem.parameters.names)
     lengths: dict[Node, int] = {}
