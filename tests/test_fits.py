@@ -18,6 +18,8 @@ from lego_emit.ir.program import Function, Param
 from lego_emit.ir.relations import Range, names_in, read, says
 from lego_emit.operations import IN_RELATIONS
 from lego_emit.proofcheck.check import HELD, check
+from lego_emit.proofcheck.languages import read as read_text
+from lego_emit.proofcheck.text import UnsupportedSyntax
 
 ROOT = Path(__file__).parent.parent / "golden"
 HOSTS = ("c", "cpp", "cuda", "hip", "rust", "fortran", "julia", "javascript", "python", "numpy")
@@ -417,6 +419,36 @@ def lines_of(name, target, before="$", after=""):
     data = data | {"sha256": digest, "functions": [*others, fit]}
     found = check(data, source, case.subject).lines
     return source != unit.source, [line for line in found if line.function == fit["name"]]
+
+
+def test_a_condition_of_narrower_parameters_is_not_proved():
+    """A caller's size would be cut before it is asked for."""
+    _, lines = lines_of("transpose_naive", "cuda")
+    assert all(line.verdict in HELD for line in lines), lines
+    changed, lines = lines_of("transpose_naive", "cuda", r"long long", "int")
+    told = {line.says: line.how for line in lines if line.verdict not in HELD}
+    assert changed and "N is int32, and the certificate says int64" in told["preconditions"]
+
+
+def test_of_overloads_the_checker_reads_the_one_that_is_called():
+    """NAME_fits has 64 bits and the functions 32: a helper of both is there twice."""
+    unit = cases()["matmul_pid_any"].emit("cuda")
+    name, helper = unit.program.functions[0].name, "constexpr {0} matmul_pid_any_min({0} a, {0} b)"
+
+    def terms(changed, text):
+        text = unit.source.replace(helper.format(changed), text) if changed else unit.source
+        assert bool(changed) == (text != unit.source)
+        found = [read_text(text, "cuda").read(n) for n in (name, "matmul_pid_any_fits")]
+        return [[repr(value.term) for value in f.results] for f in found]
+
+    own = terms("", "")
+    for kind, place in (("int", 0), ("long long", 1)):
+        other = helper.format(kind).replace("a,", "x,").replace(" b)", " a)").replace("x,", "b,")
+        found = terms(kind, other)  # the greater one
+        assert found[place] != own[place] and found[1 - place] == own[1 - place]
+    wrong = helper.format("int").replace("int a, int b", "unsigned a, unsigned b")
+    with pytest.raises(UnsupportedSyntax, match="a second function matmul_pid_any_min"):
+        terms("int", wrong)
 
 
 # (what stands in the text of a condition, what takes its place)

@@ -92,14 +92,16 @@ def test_no_remainder_meets_a_negative_operand(cases):
         lines = [x for x in unit.source.splitlines() if not x.lstrip().startswith("//")]
         found = "\n".join(x for x in lines if " r = m % n" not in x).count("%")
         proven = 0
-        for function in unit.functions:
+        for function in unit.program.functions:
             for node in function.nodes():
                 if node.op == "mod":
                     assert node.args[0].lo >= 0 and node.args[1].lo >= 1, unit.source
                 unsigned = node.op == "floormod" and function.index_type.startswith("uint")
                 proven += node.op == "mod" or unsigned
             if function.axes:
-                head = next(k for k, x in enumerate(lines) if f" {function.name}_at(" in x)
+                head = next(
+                    k for k, x in enumerate(lines) if re.search(rf" {function.name}(_at|At)\(", x)
+                )
                 proven += "".join(lines[head : head + 4]).count("%")
         assert found == proven, unit.source
         counted += found

@@ -116,7 +116,8 @@ def random_text(number, language, index_type):
         return None
     text, points = read(unit.source, language), 0
     for place, emitted in enumerate(unit.functions):
-        function = text.read(emitted.name)
+        own = unit.program.functions[place]  # with the names of the text
+        function = text.read(own.name)
         least, most = emitted.index_type.ends
         names = [p.name for p in emitted.params]
         said = [*(p.range_text for p in emitted.params), *emitted.assumptions]
@@ -130,11 +131,11 @@ def random_text(number, language, index_type):
         if not rows:
             continue
         columns = {
-            name: np.array([arguments[k] for arguments, _ in rows], object)
-            for k, name in enumerate(names)
+            p.name: np.array([arguments[k] for arguments, _ in rows], object)
+            for k, p in enumerate(own.params)
         }
         wanted = [np.array(column, object) for column in zip(*(r for _, r in rows), strict=True)]
-        found = wrong(function, emitted, columns, wanted, not header.opaque)
+        found = wrong(function, own, columns, wanted, not header.opaque)
         assert not found, f"{number}, {language}, {index_type}: {found}\n{unit.source}"
         points += len(rows)
     return points

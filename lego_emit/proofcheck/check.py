@@ -591,7 +591,7 @@ class _Sizes(_Subject):
         if verdict not in HELD:
             return verdict, how
         goals = [(c, f"that {c!r} is one of the preconditions") for c in found]
-        return self._shown(goals, (), wanted)
+        return self._as_stated(self._shown(goals, (), wanted))
 
     def _demanded(self, key: str) -> tuple[str, str]:
         """Each part of the condition is computed only where those before it hold."""

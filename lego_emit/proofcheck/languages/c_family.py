@@ -6,6 +6,7 @@ GLSL is read by C++'s grammar after two spellings were changed, for its own one 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from ..text import (
@@ -188,8 +189,15 @@ class _File(FileOfC):
             return result_types(kind, self.structs)
         return array_result(kind) or result_types(kind, {**self.structs, **VECTORS})
 
-    def definition(self, name: str, count: int | None = None) -> Any:
-        found = super().definition(name, count)
+    @property
+    def overloads(self) -> bool:
+        """In C++ and CUDA C: an overload for exactly the arguments' types is the one that is called."""
+        return self.language in ("cpp", "cuda")
+
+    def definition(
+        self, name: str, count: int | None = None, types: Sequence[Type] | None = None
+    ) -> Any:
+        found = super().definition(name, count, types)
         for other in self.functions.get(name, ()) if count is not None else ():
             params = self.parameters(other)
             if len(params) == count and None in [kind for _, kind, _ in params]:

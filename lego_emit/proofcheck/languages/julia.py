@@ -121,15 +121,17 @@ class _File(File):
         else:
             self.unclear.update(words(n) for n in walk(node) if n.type == "identifier")
 
-    def definition(self, name: str, count: int | None = None) -> Any:
+    def definition(
+        self, name: str, count: int | None = None, types: Sequence[Type] | None = None
+    ) -> Any:
         """The method for machine integers. Raises UnsupportedSyntax where another one may be called instead."""
-        found = super().definition(name, count)
+        found = super().definition(name, count, types)
         for node in self.functions.get(name, ()) if count is not None else ():
             params = inside(inside(_head(node))[1])
             plain = all(p.type in ("identifier", "typed_expression") for p in params)
-            types = [(kind, words(p).partition("::")[2]) for p, (_, kind, _) in
+            kinds = [(kind, words(p).partition("::")[2]) for p, (_, kind, _) in
                      zip(params, self.parameters(node), strict=True)]  # fmt: skip
-            unknown = any(kind is None and said not in WIDER for kind, said in types)
+            unknown = any(kind is None and said not in WIDER for kind, said in kinds)
             if not plain or (len(params) == count and unknown):
                 raise unread(
                     node, f"a second method of {name}, which may be the one that is called"

@@ -301,6 +301,11 @@ class File:
     def __post_init__(self) -> None:
         understood(self.root, self.collect)
 
+    @property
+    def overloads(self) -> bool:
+        """Whether functions of one name are told apart by the types of their parameters."""
+        return False
+
     def collect(self) -> None:
         """Fill functions and tables."""
         raise NotImplementedError
@@ -338,14 +343,19 @@ class File:
             raise unread(node, f"not every entry of the table is of the type {kind.name}")
         return kind, numbers
 
-    def definition(self, name: str, count: int | None = None) -> Any:
-        """The function of a name on plain integers, with so many parameters; None without one."""
+    def definition(
+        self, name: str, count: int | None = None, types: Sequence[Type] | None = None
+    ) -> Any:
+        """The function of a name on plain integers, with so many parameters; None without one. types: of the
+        arguments of a call: where the language has overloads, the one of exactly these is called."""
         found = []
         for node in self.functions.get(name, ()):
             params = self.parameters(node)
             given = sum(not out for _, _, out in params)
             if all(kind is not None for _, kind, _ in params) and count in (None, given):
                 found.append(node)
+        if len(found) > 1 and types is not None and self.overloads:
+            found = [n for n in found if [k for _, k, _ in self.parameters(n)] == [*types]] or found
         if len(found) > 1:
             raise unread(found[1], f"a second function {name}")
         if found and count is not None and self.static(found[0]):
@@ -481,7 +491,7 @@ class Call:
 
     def helper(self, node: Any, name: str, values: Sequence[Value]) -> Value:
         """A call of another function of the text."""
-        definition = self.file.definition(name, len(values))
+        definition = self.file.definition(name, len(values), [value.type for value in values])
         if definition is None:
             raise unread(node, "a function that the text does not define")
         kind = next((kind for _, kind, _ in self.file.parameters(definition)), None)
