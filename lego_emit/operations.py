@@ -164,6 +164,7 @@ OPS = {
 
 # a header's conditions have powers, too
 IN_RELATIONS = OPS | {"pow": Operation("ii", "i", operator.pow, sign="**")}
+DIVISIONS = ("div", "mod", "floordiv", "floormod")
 LEAF = Operation("", "i", lambda: None)  # a number or a name is no operation
 
 # what joins conditions in the normal form, where "and" and "or" would be taken for operations on bits

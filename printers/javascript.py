@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from lego_emit import templates
 from lego_emit.emit.comments import in_comments
+from lego_emit.emit.naming import type_name
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, infix
 from lego_emit.ir.index_types import INT32, IndexType
 from lego_emit.ir.nodes import Node
@@ -335,8 +336,7 @@ class JavaScriptPrinter(Printer):
 
     def receiver_type(self, name: str) -> str:
         """The class that holds the sizes of a subject."""
-        public = self.naming.public(name)
-        return "".join(part[:1].upper() + part[1:] for part in public.split("_"))
+        return type_name(self.naming.public(name))
 
     def receivers(
         self, functions: Sequence[FunctionView], fits: Sequence[FunctionView]

@@ -10,6 +10,7 @@ SparseArrays, and its literals are made of that type, since `i + 4` would widen 
 import textwrap
 from dataclasses import replace
 
+from lego_emit.emit.naming import type_name
 from lego_emit.emit.printer import ATOM, BREAK, Op, Printer, call, infix
 from lego_emit.ir.index_types import DECLARED
 from lego_emit.ir.nodes import Node
@@ -64,10 +65,6 @@ TAKEN_MODULES = frozenset(
 )
 
 WIDER = julia_methods.WIDER
-
-
-def _camel(name):
-    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
 class JuliaPrinter(Printer):
@@ -141,7 +138,7 @@ class JuliaPrinter(Printer):
 
     def module_name(self, unit):
         """The unit's name in camel case: tile_inverse is TileInverse."""
-        name = self.namespace or _camel(unit)
+        name = self.namespace or type_name(unit)
         return f"{name}Unit" if name in TAKEN_MODULES else name
 
     def unit_mark(self, unit):
@@ -168,7 +165,7 @@ class JuliaPrinter(Printer):
 
     def view_name(self, name):
         """The type of a layout's view."""
-        return f"{_camel(name)}View"
+        return type_name(name, "View")
 
     def view_names(self, name):
         """The type of the view."""
@@ -176,11 +173,11 @@ class JuliaPrinter(Printer):
 
     def sizes_type(self, name):
         """As types are called."""
-        return name if self.naming.style else _camel(name)
+        return name if self.naming.style else type_name(name)
 
     def receiver_type(self, name):
         """The type that holds the sizes of a subject, called otherwise than the module."""
-        return f"{_camel(self.naming.public(name))}Sizes"
+        return type_name(self.naming.public(name), "Sizes")
 
     def receivers(self, functions, fits):
         """The types whose methods functions are."""

@@ -14,6 +14,7 @@ from math import inf
 from typing import TYPE_CHECKING, cast
 
 from lego_emit.emit.arrays import number
+from lego_emit.emit.naming import type_name
 from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, call, infix
 from lego_emit.ir.cost import Cost
 from lego_emit.ir.index_types import IndexType
@@ -107,7 +108,7 @@ class PythonPrinter(Printer):
 
     def result_name(self, name: str) -> str:
         """The class of the results of the function of that name."""
-        return "".join(part[:1].upper() + part[1:] for part in name.split("_")) + "Result"
+        return type_name(name, "Result")
 
     def mask(self, value: int, index_type: str) -> str:
         """Hexadecimal digits as Black writes them."""
@@ -167,8 +168,7 @@ class PythonPrinter(Printer):
 
     def receiver_type(self, name: str) -> str:
         """The class that holds the sizes of a subject."""
-        public = self.naming.public(name)
-        return "".join(part[:1].upper() + part[1:] for part in public.split("_"))
+        return type_name(self.naming.public(name))
 
     def receivers(
         self, functions: Sequence[FunctionView], fits: Sequence[FunctionView]

@@ -12,6 +12,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from lego_emit.emit.arrays import coordinates, count, counter
+from lego_emit.emit.naming import type_name
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, unsigned_fit
 from lego_emit.ir.index_types import UINT32, UINT64, IndexType
 from lego_emit.ir.nodes import Node, const
@@ -21,7 +22,7 @@ from lego_emit.printers import rust_layout, rust_methods, rust_natives
 from lego_emit.printers.c_array import free
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR
 from lego_emit.printers.rust_lints import NAMED, allowed, of_casts, of_places
-from lego_emit.printers.rust_view import RustView, type_name
+from lego_emit.printers.rust_view import RustView
 from lego_emit.table_lookup import Entries
 
 if TYPE_CHECKING:
@@ -291,7 +292,7 @@ class RustPrinter(rust_methods.Methods, Printer):
 
     def sizes_type(self, name: str) -> str:
         """As types are called."""
-        return name if self.naming.style else type_name(name, "")
+        return name if self.naming.style else type_name(name)
 
     def companions(self, name: str) -> set[str]:
         """The iterator's name, and that of several results by name."""
@@ -502,7 +503,7 @@ class RustPrinter(rust_methods.Methods, Printer):
 
     def view_names(self, name: str) -> set[str]:
         """The type of the view."""
-        return {type_name(name)}
+        return {type_name(name, "View")}
 
     def layout_view(self, apply: FunctionView) -> RustView:
         """What the template of a layout's view sees."""

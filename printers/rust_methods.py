@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from lego_emit.emit.naming import type_name
 from lego_emit.ir.program import Function, Group
 from lego_emit.printers.rust_lints import allowed
 from lego_emit.printers.rust_natives import argument
-from lego_emit.printers.rust_view import type_name
 
 if TYPE_CHECKING:
     from lego_emit.emit.methods import Receiver, ReceiverView
@@ -25,7 +25,7 @@ class Methods:
 
     def receiver_type(self, name: str) -> str:
         """What the type of a receiver is called, by the name of its subject."""
-        return type_name(self.naming.public(name), "")
+        return type_name(self.naming.public(name))
 
     def receivers(
         self, functions: Sequence[FunctionView], fits: Sequence[FunctionView]

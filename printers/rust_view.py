@@ -3,6 +3,7 @@
 Reference: https://doc.rust-lang.org/core/ops/trait.Index.html
 """
 
+from lego_emit.emit.naming import type_name
 from lego_emit.emit.printer import BREAK, FunctionView, Printer
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Group
@@ -32,7 +33,7 @@ class RustView:
         self._given = [("&" * by, name) for by, name in zip(borrowed, self.sizes, strict=True)]
         taken = {*apply.inputs}
         self.data, self.least = free("data", taken), free("least", taken)
-        self.name = type_name(apply.view.name)
+        self.name = type_name(apply.view.name, "View")
 
     @property
     def index(self) -> str:
@@ -129,8 +130,3 @@ class RustView:
 
     def _cast(self, text: str) -> str:
         return text if self.T == "usize" else f"{PAIR}{text}{BREAK}as{BREAK}usize{END}"
-
-
-def type_name(name: str, ending: str = "View") -> str:
-    """The name of a type that belongs to something: of nw_tile NwTileView."""
-    return "".join(part[:1].upper() + part[1:] for part in name.split("_")) + ending

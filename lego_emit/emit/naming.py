@@ -122,6 +122,12 @@ def _joined(words: Sequence[str], style: str) -> str:
 
 AS_WRITTEN = Naming()
 
+
+def type_name(name: str, ending: str = "") -> str:
+    """What a type that belongs to something is called where types are in PascalCase: of nw_tile NwTileView."""
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_")) + ending
+
+
 Beside = Callable[[str], set[str]] | None
 
 

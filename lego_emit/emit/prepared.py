@@ -32,11 +32,11 @@ from ..errors import TargetError, did_you_mean
 from ..ir.index_types import IndexType
 from ..ir.nodes import Node
 from ..ir.program import Function, Group, Param, Program
-from ..ir.relations import names_in, says
+from ..ir.relations import inlined, names_in, says
+from ..operations import DIVISIONS
 from .ops import Op
 from .printer import Printer
 
-DIVISIONS = ("div", "mod", "floordiv", "floormod")
 FAST = "div.prepared"  # of a value by a factor and a shift; unsigned a summand is between those
 MARKS = ("div.mul", "div.add", "div.shift")  # what prepares a divisor
 WORDS = {" // ": "div", " - ": "minus", " + ": "plus", " % ": "mod", " << ": "shl"}  # in names
@@ -239,7 +239,7 @@ class Fields:
         named: dict[str, Node] = {}
         body = list[tuple[str, Node]]()
         for name, node in f.body:
-            whole = _inlined(node, named)
+            whole = inlined(node, named)
             if self._knows(whole):
                 named[name] = whole
             else:
@@ -262,14 +262,14 @@ class Fields:
         """A node that reads fields in the place of sizes."""
         if node.op == "const" or (not node.args and node.op != "var"):
             return node
-        whole = _inlined(node, named)
+        whole = inlined(node, named)
         if self._knows(whole):
             if not whole.is_bool:
                 return self._field(whole, whole)
             return replace(node, args=tuple(self._read(a, named) for a in node.args))
         if not node.args:
             return node
-        if node.op in DIVISIONS and self._knows(by := _inlined(node.args[1], named)):
+        if node.op in DIVISIONS and self._knows(by := inlined(node.args[1], named)):
             value = self._read(node.args[0], named)
             parts = [self._field(Node(op, (by,)) if op else by, by, op[4:]) for op in self.parts]
             quotient = Node(FAST, (value, *parts), None, 0, value.hi)
@@ -317,10 +317,3 @@ def _fresh(wanted: str, taken: Iterable[str]) -> str:
     while name in taken:
         name, number = f"{wanted}_{number}", number + 1
     return name
-
-
-def _inlined(node: Node, named: Mapping[str, Node]) -> Node:
-    """A node with the values of named statements in it."""
-    if node.op == "var":
-        return named.get(str(node.value), node)
-    return replace(node, args=tuple(_inlined(a, named) for a in node.args)) if node.args else node

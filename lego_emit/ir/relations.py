@@ -294,6 +294,13 @@ def conjuncts(node: Node) -> Iterator[Node]:
         yield from conjuncts(arg)
 
 
+def inlined(node: Node, named: Mapping[str, Node]) -> Node:
+    """An expression with the values of named statements in it."""
+    if node.op == "var":
+        return named.get(str(node.value), node)
+    return replace(node, args=tuple(inlined(a, named) for a in node.args)) if node.args else node
+
+
 def names_in(node: Node) -> list[str]:
     """The names in a relation or an expression, each once."""
     return list(dict.fromkeys(str(n.value) for n in node.walk() if n.op == "var"))

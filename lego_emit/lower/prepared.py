@@ -14,11 +14,10 @@ from typing import Any
 from ..errors import OptionError, TargetError, did_you_mean, short_repr
 from ..ir.nodes import Node
 from ..ir.program import Function
-from ..ir.relations import says
+from ..ir.relations import inlined, names_in, says
+from ..operations import DIVISIONS
 from .function import lowered
 from .problem import Dialect, Problem
-
-DIVISIONS = ("div", "mod", "floordiv", "floormod")
 
 
 def names_of(value: Any) -> bool | list[str]:
@@ -87,21 +86,8 @@ class Divisor:
 
     def __init__(self, node: Node, named: Mapping[str, Node]):
         self.node = node
-        self.value, self.by = (_inlined(a, named) for a in node.args)
-        self.names = _names_in(self.by)
-
-
-def _names_in(node: Node) -> set[str]:
-    return {str(n.value) for n in node.walk() if n.op == "var"}
-
-
-def _inlined(node: Node, named: Mapping[str, Node]) -> Node:
-    """A node with the values of named statements in it."""
-    if node.op == "var":
-        return named.get(str(node.value), node)
-    if not node.args:
-        return node
-    return replace(node, args=tuple(_inlined(a, named) for a in node.args))
+        self.value, self.by = (inlined(a, named) for a in node.args)
+        self.names = {*names_in(self.by)}
 
 
 def _divisors(f: Function) -> Iterator[Divisor]:
@@ -113,7 +99,7 @@ def _divisors(f: Function) -> Iterator[Divisor]:
                 found = Divisor(one, named)
                 if found.names:
                     yield found
-        named[name] = _inlined(node, named)
+        named[name] = inlined(node, named)
 
 
 def _names(problem: Problem, f: Function, wanted: bool | Sequence[str]) -> set[str]:
@@ -130,7 +116,7 @@ def _names(problem: Problem, f: Function, wanted: bool | Sequence[str]) -> set[s
     counted = (p for p in f.params if p.range.end is not None and p.lo == 0)  # 0 <= j < N
     indices |= {p.name for p in counted if p.range.names()}
     for d in divisions:
-        if not candidates.issuperset(_names_in(d.value)):
+        if not candidates.issuperset(names_in(d.value)):
             indices |= _summands(d.value, candidates)
     return ((candidates & sizes) | (candidates - indices)) - static
 
