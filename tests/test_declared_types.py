@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
@@ -751,3 +752,17 @@ def test_a_word_without_a_sign_stays_one_in_wgsl(toolchain_of):
     one, two = toolchain_of("wgsl").compile(units)
     assert "i64(u64(a))" in units[0].source
     assert one["after"](2**32 - 1) == 2**32 and two["same"](3310433151) == 3310433151
+
+
+@pytest.mark.parametrize("language", ["c", "cpp", "rust", "fortran"])
+def test_a_result_that_is_a_parameter_of_its_type_is_not_converted(toolchain_of, language):
+    def halves(a: I16, b: I8, c: I16) -> I16:
+        return a if b else c
+
+    def same(a: I16, b: I16) -> tuple[I16, I16]:
+        return b, a
+
+    units = [generate(halves, language), generate(same, language)]
+    assert not re.search(r"_i32|as i\d|int\(|int16_t[)>]", units[1].source), units[1].source
+    one, two = toolchain_of(language).compile(units)
+    assert one["halves"](-32768, 0, 7) == 7 and two["same"](-32768, 5) == (5, -32768)

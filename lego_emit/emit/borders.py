@@ -38,8 +38,13 @@ def converted(function: Function, printer: Any, checks: bool = False) -> Functio
         )
     index = function.index_type
     mixes = not any(n.op in SAME_TYPED for n in function.nodes())
+    as_given = [  # results that are parameters of their type
+        node.op == "var" and bool(kind) and own.get(node.value) is DECLARED[kind]
+        for (_, node), kind in zip(function.outputs, function.output_types, strict=True)
+    ]
     reads: dict[str, int] = {}
-    for node in function.nodes():
+    kept = [n for (_, n), given in zip(function.outputs, as_given, strict=True) if not given]
+    for node in (n for top in (*(n for _, n in function.body), *kept) for n in top.walk()):
         if node.op == "var":
             reads[node.value] = reads.get(node.value, 0) + 1
     taken = {*own, *reads, *(n for n, _ in (*function.body, *function.outputs))}
@@ -86,8 +91,12 @@ def converted(function: Function, printer: Any, checks: bool = False) -> Functio
         c for name in each if checks and name in met for c in _kept(name, own[name], index, printer)
     ]
     outputs = [
-        (name, _given(whole(node), DECLARED[kind], index, printer) if kind else whole(node))
-        for (name, node), kind in zip(function.outputs, function.output_types, strict=True)
+        (name, node if given else _given(whole(node), DECLARED[kind], index, printer))
+        if kind
+        else (name, whole(node))
+        for given, (name, node), kind in zip(
+            as_given, function.outputs, function.output_types, strict=True
+        )
     ]
     return replace(
         function,
