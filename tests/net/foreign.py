@@ -7,6 +7,7 @@ import re
 
 from lego_emit.proofcheck.check import check
 
+COMMENT = re.compile(r" *(?://|\*|!|# )")
 CALLABLE = r"(?m)^((?:\[\[nodiscard\]\] )?(?:LEGO_HOST_DEVICE )?constexpr [\w: ]+ )"
 LAST = r"\b(\w+)(\) noexcept \{)"
 C_FAMILY = [
@@ -33,7 +34,7 @@ CXX = [
     ),
     ("a try", r"(?m)^(  return [^;]+;)", r"  try { \1 } catch (...) {}"),
 ]
-# (name, pattern, replacement) of each language: at the first place where it fits.
+# (name, pattern, replacement) of each language: at the first place outside comments where it fits.
 FORMS = {
     "cpp": CXX,
     "cuda": CXX,
@@ -145,9 +146,10 @@ CODE = re.compile(
 def edits(text, language, names):
     """(what, text) for each form that fits somewhere. names: of the functions that are certified."""
     for what, pattern, new in FORMS[language]:
-        changed = re.sub(pattern, new, text, count=1)
-        if changed != text:
-            yield what, changed
+        for match in re.finditer(pattern, text):
+            if not COMMENT.match(text, text.rfind("\n", 0, match.start()) + 1):
+                yield what, text[: match.start()] + match.expand(new) + text[match.end() :]
+                break
     yield from exchanged(text, names)
 
 
