@@ -465,10 +465,8 @@ def test_the_option_is_checked(value):
         generate(lambda i, d: i // d, "c", prepare=value)
 
 
-def test_a_prepared_unit_has_no_certificate_and_is_not_timed():
+def test_a_prepared_unit_is_not_timed():
     unit = quotient("c", "int32")
-    with pytest.raises(LegoError, match="divides by prepared numbers"):
-        unit.certificate()
     with pytest.raises(LegoError, match="takes what f_prepare makes once for a launch"):
         unit.time(sizes={"d": 3})
 

@@ -36,6 +36,7 @@ STATEMENTS = {
 # Of a condition on sizes: it is read again beside the header's.
 CONDITION = "it holds exactly where every precondition on the sizes does"
 NAMES = {"fits": "overflow", "range": "ranges"}  # in a header
+SHIFT = "div.shift"  # by which a division by prepared numbers is exact
 RANGES = "ranges of the operands"
 ASSUMED = "assumed in the header"
 TESTED = "each part of a condition computes what the parts before it show to fit"
@@ -107,10 +108,11 @@ def certificate(unit: Any, name: str | None = None) -> Certificate:
         raise VerifyError(
             f"{unit.program.name} is fields of words, which have no certificate; verify() reads and sets them"
         )
-    if any(f.prepare for f in unit.program.functions):
+    printed = unit.program.printed
+    if printed is not None and not any(n.op == SHIFT for f in printed.functions for n in f.nodes()):
         raise VerifyError(
-            f"{unit.program.name} divides by prepared numbers, of which a certificate knows nothing; leave "
-            "prepare= out, or verify()"
+            f"{unit.program.name} divides by a rounded reciprocal in {unit.printer.title}, of which a "
+            "certificate knows nothing; leave prepare= out, or verify()"
         )
     if unit.program.parts:
         raise VerifyError(
@@ -161,6 +163,7 @@ def _function(unit: Any, function: Function, found: Told, role: str) -> dict[str
         "name": function.name,
         "of": found.function.name,
         "role": role,
+        **({"prepare": function.prepare} if function.prepare else {}),
         "index type": function.index_type,
         "base": _base(function),
         "parameters": _parameters(unit, function, role),
@@ -190,6 +193,7 @@ def _parameters(unit: Any, function: Function, role: str) -> list[dict[str, Any]
             else:
                 p, old = params[name], of.get(name, name)
                 made = {"name": name, "of": old, "is": _kind(p, function, role), "base": p.base}
+                made |= {"prepared": True} if p.prepared else {}
                 kind = p.type
             found.append({**made, "type": kind} if kind and unit.printer.declares else made)
     return found

@@ -91,6 +91,10 @@ class _Subject:
         """Raises UnsupportedSyntax where something of it cannot be read."""
         function = self._read_function()
         said = stated(function, self.language)
+        if function.prepare is not None:
+            more = stated(function.prepare, self.language)
+            said.params |= more.params
+            said.assumptions += more.assumptions
         self.said = said
         types = self._types(function)
         ranges = [c for conditions in said.params.values() for c in conditions]
@@ -116,7 +120,9 @@ class _Subject:
     def _read_function(self) -> Function:
         """Raises UnsupportedSyntax where its parameters are not those of the certificate."""
         given = self.about["parameters"]
-        function = self.text.read(self.name, [p["name"] for p in given])
+        function = self.text.read(
+            self.name, [p["name"] for p in given], self.about.get("prepare", "")
+        )
         if function is None:
             raise UnsupportedSyntax(f"the text has no function {self.name}")
         self.function: Function = function
@@ -126,7 +132,8 @@ class _Subject:
         names = [name for name, _ in function.params]
         self.parameters = {p["name"]: p for p in given if p["is"] != "fixed"}
         static = [p["name"] for p in given if p.get("static")]
-        said = static + [p["name"] for p in given if p["name"] not in static]
+        first = static + [p["name"] for p in given if p.get("prepared")]
+        said = first + [p["name"] for p in given if p["name"] not in first]
         if list(function.static) != static:
             raise UnsupportedSyntax(
                 f"{self.name} is compiled for {', '.join(function.static) or 'no parameter'}, and the "
@@ -334,6 +341,9 @@ class _Subject:
         for old, text in renamed(self.function):
             if text not in (self.name, *of, *results) or of.get(text, old) != old:
                 raise UnsupportedSyntax(f"the comment says that {old} is renamed {text}")
+        rest = (definition.whole(n) for n, p in self.parameters.items() if not p.get("prepared"))
+        if self.function.prepare is not None:
+            allowed.append([self.function.sizes, *dict.fromkeys(rest)])
         for names in listed_names(self.function):
             if names not in allowed:
                 raise UnsupportedSyntax(f"the comment names {', '.join(names)}, in this order")

@@ -26,6 +26,7 @@ def check_form(certificate: Mapping[str, Any]) -> None:
     for function in _formed(certificate, {"functions": list})["functions"]:
         _formed(function, {"name": str, "role": str, "base": (int, list), "parameters": list})
         _formed(function, {"results": list, "given": list, "statements": list})
+        _formed(function, {"prepare": str} if "prepare" in function else {})
         for param in function["parameters"]:
             _formed(param, {"name": str, "of": str, "is": str, "base": int})
             _formed(param, {"type": str} if "type" in param else {})

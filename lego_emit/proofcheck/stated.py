@@ -74,6 +74,8 @@ def stated(function: Function, language: str) -> Stated:
         else:
             tagged, _, text = text.partition(" ") if kind == "tagged" else ("", "", text)
             said = _last(text)
+            if tagged and tagged == function.sizes and not said:
+                continue
             grouped = any(name.startswith((f"{tagged}.", f"{tagged}[")) for name in names)
             for part in [] if not said else _separate(said) if grouped else [said]:
                 known = conditions(part, language, names)

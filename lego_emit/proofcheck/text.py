@@ -95,7 +95,9 @@ class Function:
     each output the term, in order; names: of the outputs where the text names them, else ();
     comment: what stands before it
     (lego_emit.proofcheck.stated parses it); trusted: what the terms rest on beside the text; static:
-    the parameters that are known when a caller is compiled, the first ones."""
+    the parameters that are known when a caller is compiled, the first ones; prepare: the
+    function of which it takes the struct that it gives, in the place of that one's parameters; sizes: what
+    that struct is called."""
 
     name: str
     params: tuple[tuple[str, Type], ...]
@@ -106,6 +108,8 @@ class Function:
     line: int = 0
     trusted: tuple[str, ...] = ()
     static: tuple[str, ...] = ()
+    prepare: Function | None = None
+    sizes: str = ""
 
     @property
     def read(self) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from importlib import import_module
 
+from ..launch import without
 from ..text import Text, UnsupportedSyntax
 
 READERS = {
@@ -34,4 +35,5 @@ def read(source: str, language: str) -> Text:
             "the checker reads what checks=True asserts in C, C++ and CUDA C alone; certify the text that "
             "is generated without it"
         )
-    return import_module(f".{READERS[language]}", __name__).read(source, language)
+    plain, divisions = without(source, language)
+    return import_module(f".{READERS[language]}", __name__).read(plain, language, divisions)

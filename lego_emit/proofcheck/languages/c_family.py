@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ..launch import Divisions
 from ..text import (
     Machine,
     Text,
@@ -57,7 +58,7 @@ ASSUME = re.compile(
 )
 
 
-def read(source: str, language: str) -> Text:
+def read(source: str, language: str, divisions: Divisions) -> Text:
     """The functions of a header."""
     plain = source
     for macro in dict.fromkeys(MACRO.findall(source)):
@@ -66,7 +67,7 @@ def read(source: str, language: str) -> Text:
         plain = as_cpp(plain)
     else:
         plain = re.sub(r"#ifdef __CUDA_ARCH__\n__device__\n#endif\n", "\n\n\n", plain)
-    return _File(parsed(plain, "cpp", language), language).text()
+    return _File(parsed(plain, "cpp", language), language, divisions).text()
 
 
 # What a file is made of; in a preprocessor's branch, too.

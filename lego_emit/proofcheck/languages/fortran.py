@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..launch import Divisions
 from ..terms import FALSE, TRUE, made, term_of
 from ..text import BOOL, FITS, I8, I16, I32, I64, Machine, Text, Type, Value
 from .tree import (
@@ -51,9 +52,9 @@ INTRINSIC = {"int", "merge", "mod", "modulo", "min", "max", "not", "shiftl", "sh
              "bit_size", "abs", "huge", *BITS}  # fmt: skip
 
 
-def read(source: str, language: str) -> Text:
+def read(source: str, language: str, divisions: Divisions) -> Text:
     """The procedures of a module."""
-    return _File(parsed(source, "fortran"), language).text()
+    return _File(parsed(source, "fortran"), language, divisions).text()
 
 
 class _File(File):

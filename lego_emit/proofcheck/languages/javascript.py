@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from ..launch import Divisions
 from ..terms import FALSE, TRUE, Term, made, term_of
 from ..text import BOOL, DIVISOR, FITS, INT53, Machine, Text, Type, Value
 from .tree import (
@@ -60,9 +61,9 @@ class Fraction(Value):
     divisor: Term
 
 
-def read(source: str, language: str) -> Text:
+def read(source: str, language: str, divisions: Divisions) -> Text:
     """The functions of a module."""
-    return _File(parsed(source, "javascript"), language).text()
+    return _File(parsed(source, "javascript"), language, divisions).text()
 
 
 # What a file is made of: nothing else brings names, or changes what others mean.

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ..launch import Divisions
 from ..terms import FALSE, TRUE, made, term_of
 from ..text import BOOL, I32, I64, U32, U64, Machine, Text, Type, Value
 from .tree import COMPARISONS, Call, File, Scope, Statement, inside, parsed, unread, walk, words
@@ -31,9 +32,9 @@ ITEMS = frozenset(
 WIDER = ("", "Any", "Number", "Real", "Integer")  # a method of machine integers goes before these
 
 
-def read(source: str, language: str) -> Text:
+def read(source: str, language: str, divisions: Divisions) -> Text:
     """The functions of a module."""
-    return _File(parsed(source, "julia"), language).text()
+    return _File(parsed(source, "julia"), language, divisions).text()
 
 
 class _File(File):

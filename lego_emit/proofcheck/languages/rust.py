@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..launch import Divisions
 from ..stated import whole
 from ..terms import FALSE, TRUE, made, term_of
 from ..text import (
@@ -64,9 +65,9 @@ NUMBER = re.compile(
 )
 
 
-def read(source: str, language: str) -> Text:
+def read(source: str, language: str, divisions: Divisions) -> Text:
     """The functions of a module."""
-    return _File(parsed(source, "rust"), language).text()
+    return _File(parsed(source, "rust"), language, divisions).text()
 
 
 # What a file is made of: nothing else brings names, or changes what others mean.

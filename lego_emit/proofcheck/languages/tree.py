@@ -12,9 +12,21 @@ from math import isqrt
 from typing import Any, TypeVar
 
 from ...errors import LegoError, MissingPackageError
+from ..launch import Divisions, Helper
 from ..stated import whole
 from ..terms import TRUE, Term, made, term_of, var
-from ..text import BOOL, FITS, HOLDS, Function, Machine, Text, Type, UnsupportedSyntax, Value
+from ..text import (
+    BOOL,
+    DIVISOR,
+    FITS,
+    HOLDS,
+    Function,
+    Machine,
+    Text,
+    Type,
+    UnsupportedSyntax,
+    Value,
+)
 from .forms import FORMS, Forms
 
 MOST_STEPS = 4096  # of a loop
@@ -290,6 +302,7 @@ class File:
 
     root: Any
     language: str
+    divisions: Divisions = field(default_factory=Divisions)
     functions: dict[str, list[Any]] = field(default_factory=dict)
     tables: dict[str, tuple[Type, list[int]]] = field(default_factory=dict)
     unclear: set[str] = field(default_factory=set)  # names of several tables
@@ -300,6 +313,8 @@ class File:
 
     def __post_init__(self) -> None:
         understood(self.root, self.collect)
+        for name in self.divisions.helpers.keys() & self.functions:
+            raise unread(self.functions[name][0], f"a second function {name}")
 
     @property
     def overloads(self) -> bool:
@@ -362,13 +377,17 @@ class File:
             raise unread(found[0], "a call of a function that is compiled for a number")
         return found[0] if found else None
 
-    def read(self, name: str, params: Sequence[str] = ()) -> Function | None:
+    def read(self, name: str, params: Sequence[str] = (), prepare: str = "") -> Function | None:
         """A function as terms. params: the names of what it takes, for an array of which the text does not
-        say how many elements it has."""
+        say how many elements it has; prepare: the function that makes its first parameter of some of
+        these."""
         self.counts = Counter(whole(param) for param in params if param[-1:] == "]")
-        return understood(self.root, lambda: self._read(name))
+        made_by = understood(self.root, lambda: self._read(prepare)) if prepare else None
+        if prepare and made_by is None:
+            raise UnsupportedSyntax(f"the text has no function {prepare}")
+        return understood(self.root, lambda: self._read(name, made_by))
 
-    def _read(self, name: str) -> Function | None:
+    def _read(self, name: str, prepare: Function | None = None) -> Function | None:
         node = self.definition(name)
         if node is None:
             for other in self.functions.get(name, ()):
@@ -377,9 +396,16 @@ class File:
         params = [(n, kind) for n, kind, out in self.parameters(node) if not out]
         machine = Machine()
         call = self.call(node, machine)
-        found = call.run([Value.of(n, kind) for n, kind in params])
+        given, sizes = self._given(node, params, prepare) if prepare is not None else ({}, "")
+        found = call.run([given.get(n) or Value.of(n, kind) for n, kind in params])
+        if prepare is not None:
+            params = [*prepare.params, *params[len(given) :]]
+            machine.demands[:0] = prepare.demands
+            machine.trusted |= {*prepare.trusted}
+        machine.demands = [d for d in machine.demands if not self.divisions.holds(d.holds)]
         terms = [*(value.term for value in found), *(d.holds for d in machine.demands)]
-        if not frozenset().union(*(t.names() for t in terms)) <= {n for n, _ in params}:
+        known = {*self.divisions.numbers, *(n for n, _ in params)}
+        if not frozenset().union(*(t.names() for t in terms)) <= known:
             raise unread(node, "a result is used before it is set")
         return Function(
             name,
@@ -391,7 +417,21 @@ class File:
             node.start_point[0] + 1,
             tuple(sorted(machine.trusted)),
             self.static(node),
+            prepare,
+            sizes,
         )
+
+    def _given(
+        self, node: Any, params: Sequence[tuple[str, Type]], prepare: Function
+    ) -> tuple[dict[str, Value], str]:
+        """(what the members of its first parameter are, the name of that) of a function that takes what another
+        one gives."""
+        sizes = whole(params[0][0]) if params else ""
+        fields = [f"{sizes}.{name}" for name in prepare.names]
+        own = [name for name, _ in params if whole(name) == sizes]
+        if not fields or own != fields or [n for n, _ in params[: len(fields)]] != fields:
+            raise unread(node, f"its first parameter is not what {prepare.name} gives")
+        return dict(zip(fields, prepare.results, strict=True)), sizes
 
     def text(self) -> Text:
         """The whole file as a Text: its functions by name, each read when it is asked for."""
@@ -491,6 +531,8 @@ class Call:
 
     def helper(self, node: Any, name: str, values: Sequence[Value]) -> Value:
         """A call of another function of the text."""
+        if name in self.file.divisions.helpers:
+            return self._prepared(node, self.file.divisions.helpers[name], values)
         definition = self.file.definition(name, len(values), [value.type for value in values])
         if definition is None:
             raise unread(node, "a function that the text does not define")
@@ -509,6 +551,27 @@ class Call:
         if len(found) != 1:
             raise unread(node, "a helper of several results")
         return found[0]
+
+    def _prepared(self, node: Any, helper: Helper, values: Sequence[Value]) -> Value:
+        """What a helper gives that divides by numbers that are prepared, or prepares them."""
+        numbers, kind = self.file.divisions.numbers, helper.type
+        first = self.implicit(values[0], kind)
+        if helper.what:
+            if len(values) != 1:
+                raise unread(node, f"called with {len(values)} arguments")
+            return Value(var(self.file.divisions.number(helper, first.term)), helper.gives)
+        parts = ("_mul", "_shift") if kind.signed else ("_mul", "_add", "_shift")
+        by = [numbers.get(str(v.term.args[0])) for v in values[1:] if v.term.op == "var"]
+        made_of = [n[0] for n in by if n is not None]
+        divisors = {n[1].key: n[1] for n in by if n is not None}
+        if made_of != [Helper(part, kind) for part in parts] or len(divisors) != 1:
+            raise unread(node, "a division by what is not prepared for one divisor")
+        (divisor,) = divisors.values()
+        self.machine.demand(DIVISOR, made("land", made("le", 1, divisor), first.term >= 0))
+        self.machine.trusted.add(
+            f"the division by a product and a shift ({words(node).partition('(')[0]})"
+        )
+        return Value(made("fdiv", first.term, divisor), kind)
 
     def root(self, value: Value, kind: Type, what: str) -> Value:
         """The square root, rounded down, as what gives it."""
