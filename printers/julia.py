@@ -74,6 +74,7 @@ class JuliaPrinter(Printer):
     aliases = ("jl",)
     title = "Julia"
     extension = ".jl"
+    wider = WIDER  # the types that a type parameter may be, by index type
     types = {"int32": "Ti", "int64": "Int64", "uint32": "Ti", "uint64": "UInt64"}
     ops = {
         "neg": Op("-{0}", UNARY, (UNARY + 1,)),
@@ -220,7 +221,7 @@ class JuliaPrinter(Printer):
 
     def table(self, entries, index_type):
         """A constant vector; its literals are of the array's type."""
-        kind = WIDER[index_type][0] if index_type in WIDER else self.types[index_type]
+        kind = self.wider[index_type][0] if index_type in self.wider else self.types[index_type]
         lines = self.entry_lines(entries, "int64", 4)
         return f"const {entries.name} = {kind}[\n{lines},\n]"
 
@@ -286,7 +287,7 @@ class JuliaPrinter(Printer):
 
     def signature_of(self, f, name, names, result, tables=()):
         """The head of a function of these of its parameters, and of tables."""
-        wide = WIDER.get(f.index_type)
+        wide = self.wider.get(f.index_type)
         texts = dict(zip(f.inputs, f.parameters("{name}::{T}"), strict=True))
         arguments = f",{BREAK}".join([*(texts[n] for n in names), *tables])
         static = [p.name for p in f.static]
@@ -328,10 +329,10 @@ class JuliaPrinter(Printer):
         entries = [one for one in f.entries if one.name in names]
         structs = [one for one in entries if isinstance(one, Group) and one.struct]
         if len(entries) == len(structs) + len(f.static) and (
-            len(structs) < 2 or f.index_type not in WIDER
+            len(structs) < 2 or f.index_type not in self.wider
         ):
             return ""
-        wide = WIDER.get(f.index_type, (self.types[f.index_type],))[-1]
+        wide = self.wider.get(f.index_type, (self.types[f.index_type],))[-1]
         widened = [*before, *(self.widened(one, wide, f) for one in entries), *after]
         arguments = [text for text, _ in widened]
         values = [text for _, text in widened]
@@ -357,7 +358,7 @@ class JuliaPrinter(Printer):
         if not one.struct:
             return f"{one.name}::NTuple{{{len(one.members)}, Integer}}", f"{wide}.({one.name})"
         fields = f",{BREAK}".join(f"{one.name}.{field}" for field in one.fields)
-        text = f"{one.struct}{{{wide}}}({fields})" if f.index_type in WIDER else one.name
+        text = f"{one.struct}{{{wide}}}({fields})" if f.index_type in self.wider else one.name
         return f"{one.name}::{one.struct}", text
 
     # -- structs and arrays ----------------------------------------------------------------
@@ -417,7 +418,7 @@ class JuliaPrinter(Printer):
 
     def struct_text(self, group, index_type):
         """The definition of a struct, and what makes one of integers of several types."""
-        wide, kind, own = WIDER.get(index_type, ()), self.types[index_type], group.struct
+        wide, kind, own = self.wider.get(index_type, ()), self.types[index_type], group.struct
         head = f"{own}{{Ti<:Union{{{', '.join(wide)}}}}}" if wide else own
         prepared = group.made is None and group.native is None
         kinds = group.types if prepared else ("",) * len(group.fields)
@@ -468,9 +469,9 @@ class JuliaPrinter(Printer):
     def docstring_lines(self, f, name, names, results, text):
         """The lines of a docstring: the call, and a text."""
         arguments = ", ".join(names)
-        if f.index_type in WIDER and len(names) == len(f.static) and not f.receiver:
+        if f.index_type in self.wider and len(names) == len(f.static) and not f.receiver:
             arguments += ", " * bool(names)
-            arguments += f"Ti = {WIDER[f.index_type][0]}"
+            arguments += f"Ti = {self.wider[f.index_type][0]}"
         wrapped = [
             part
             for line in text

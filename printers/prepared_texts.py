@@ -377,7 +377,10 @@ def julia(printer: Any) -> Any:
         names = {"unit": unit, "U": f"UInt{bits}", "over": over, "more": more, "quotient": quotient}
         return "\n" + JULIA[name, signed].format(**names)
 
-    return made_of(printer, _of_unit, text)
+    made = made_of(printer, _of_unit, text)
+    # Prepared numbers are of one type: 64-bit integers are converted, and must fit.
+    made.types, made.wider = {**printer.types, "int32": "Int32", "uint32": "UInt32"}, {}
+    return made
 
 
 def _of_unit(name: str, count: int) -> Op:

@@ -24,7 +24,7 @@ EXAMPLES = [
     WEB / "gallery" / f"{name}.py" for name in json.loads((WEB / "gallery.json").read_text())
 ]
 SHOWN = "body[data-state=shown]"
-PATIENCE = 0  # without a limit: how long it takes says nothing of the page
+PATIENCE = 600_000  # ms; a page that has failed is not waited for without end
 TURNS = 15_000  # that a file is waited for: one that is lost ends the test
 
 

@@ -22,6 +22,11 @@ def rows(i, d, N):
     return i // d * N + i % (d * N)
 
 
+def wide(i, d, N):
+    difference = i - i // d
+    return (difference ^ i) % N + difference
+
+
 def flat(i: int, dims: Array[2]) -> int:
     return i % dims[0] * 2 + i // dims[0] % dims[1]
 
@@ -176,6 +181,47 @@ def test_a_changed_line_of_a_helper_is_not_proved(language):
             assert verdicts != {"proved"}, (name, sign[0], other)
             tried += 1
     assert tried > 8
+
+
+OTHERS = [
+    ("cpp", "++l;", "+ +l;"),
+    ("cpp", "std::uint32_t l = 0;\n", "std::uint32_t l = 0;\n// \\\n"),
+    ("cpp", "namespace f_detail {\n", "namespace f_detail {\n\n/*/ the one below is not meant\n"),
+    (
+        "cpp",
+        "/// What f takes",
+        "constexpr struct { int operator()(int) const; } fast_div_mul;\n\n/// What f takes",
+    ),
+    ("cuda", "  const unsigned difference", "  LEGO_HOST_DEVICE const unsigned difference"),
+    ("glsl", "// The quotient by", "int findMSB(uint x) {\n  return 3;\n}\n\n// The quotient by"),
+    ("julia", "export F", "f_fast_div_mul(d) = 1\n\nexport F"),
+    ("julia", "end # module", "F.f_fast_div(n::UInt32, a, b, c) = n\n\nend # module"),
+    ("julia", "end # module", "F.f(sizes::FSizes, i::UInt32) = i\n\nend # module"),
+    ("julia", "end # module", "Base.cld(a::UInt128, b::UInt128) = a\n\nend # module"),
+    ("julia", "# The quotient by", "#=\n\n# The quotient by"),
+]
+
+
+@pytest.mark.parametrize("language, old, new", OTHERS)
+def test_another_meaning_of_a_helper_is_not_proved(language, old, new):
+    unit = made(wide, language, "uint32")
+    verdicts, report = proved(unit, wide, changed(unit.source, old, new))
+    assert verdicts != {"proved"}, report
+
+
+def test_types_of_parameters_are_not_exchanged():
+    kinds = {"param_types": {"i": "uint16", "N": "uint32"}}
+    unit = made(rows, "cpp", "uint32", **kinds)
+    assert proved(unit, rows)[0] == {"proved"}
+    text = unit.source.replace("std::uint16_t i", "std::uint32_t i")
+    text = changed(text, "std::uint32_t N) noexcept", "std::uint16_t N) noexcept")
+    assert proved(unit, rows, text)[0] != {"proved"}
+
+
+def test_julia_takes_prepared_numbers_of_one_type(toolchain_of):
+    unit = made(rows, "julia", "int32")
+    assert "Union" not in unit.source
+    assert unit.verify(sizes={"d": 3, "N": 4, "i": 50})
 
 
 def test_a_dividend_may_not_be_negative():

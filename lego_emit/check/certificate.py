@@ -169,7 +169,11 @@ def _function(unit: Any, function: Function, found: Told, role: str) -> dict[str
         "parameters": _parameters(unit, function, role),
         "results": [name for name, _ in function.outputs],
         **_result_types(unit, function),
-        "given": [*filter(None, function.ranges.values()), *function.assumptions],
+        "given": [
+            *filter(None, function.ranges.values()),
+            *function.assumptions,
+            *_prepared(unit, function),
+        ],
         "statements": [
             {"says": key, "text": text, "known": made}
             for key, text in STATEMENTS.items()
@@ -177,6 +181,13 @@ def _function(unit: Any, function: Function, found: Told, role: str) -> dict[str
         ],
         "steps": [_step(step, found) for step in found.steps],
     }
+
+
+def _prepared(unit: Any, function: Function) -> list[str]:
+    """What the function that prepares its sizes supposes beside their ranges."""
+    own = unit.program.printed.functions if function.prepare else ()
+    said = [a for f in own if f.name == function.prepare for a in f.spoken.assumptions]
+    return [a for a in said if a not in function.assumptions]
 
 
 def _parameters(unit: Any, function: Function, role: str) -> list[dict[str, Any]]:

@@ -405,8 +405,9 @@ class _Subject:
 
     def _as_stated(self, found: tuple[str, str]) -> tuple[str, str]:
         """What was found, unless a parameter or a result has another type than the certificate says."""
-        stated = [*self._stated_types()]
-        results = self.about["results"]
+        stated, results = [*self._stated_types()], self.about["results"]
+        given = {p["name"]: said for p, said in zip(self.about["parameters"], stated, strict=False)}
+        stated[: len(given)] = [given[name] for name, _ in self.function.params if name in given]
         own_types = zip(results, (v.type for v in self.function.results), strict=True)
         pairs = zip((*self.function.params, *own_types), stated, strict=True)
         for (name, kind), (said, plain) in pairs:

@@ -27,6 +27,11 @@ def check_form(certificate: Mapping[str, Any]) -> None:
         _formed(function, {"name": str, "role": str, "base": (int, list), "parameters": list})
         _formed(function, {"results": list, "given": list, "statements": list})
         _formed(function, {"prepare": str} if "prepare" in function else {})
+        names = [
+            param.get("name") for param in function["parameters"] if isinstance(param, Mapping)
+        ]
+        if any(names.count(name) > 1 for name in names):
+            raise CertificateError(f"the certificate of {function['name']} names a parameter twice")
         for param in function["parameters"]:
             _formed(param, {"name": str, "of": str, "is": str, "base": int})
             _formed(param, {"type": str} if "type" in param else {})

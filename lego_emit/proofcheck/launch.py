@@ -37,31 +37,31 @@ AROUND = re.compile(
 TYPES = {"int32": I32, "int64": I64, "uint32": U32, "uint64": U64}
 # By the digest of the helpers' text, what they divide.
 KNOWN = {
-    "4f2b4467f26456e6ee5cb45b0e429459": "int32",  # c
-    "50a847b5d2551b5e33723d5c51aa4b2d": "uint32",  # c
-    "2164a56399d718a7a46cc18417d76523": "int64",  # c
-    "bf1ce724841f615cd4b0824a818ba61e": "uint64",  # c
-    "d1228b75f7c5d2a201cbad43009743e3": "uint64",  # c
-    "989644397a7621ca9addc620c0ceea8f": "int32",  # cpp
-    "a75c9befd4cc9e21132ac85c9d993061": "uint32",  # cpp
-    "2ab11212b82ed52489f60db08dd47e02": "int64",  # cpp
-    "d699aa9416c834d57a26f4bb644e88d9": "uint64",  # cpp
-    "b2afc1c33380bbc0e7d810d5c4cab959": "uint64",  # cpp
-    "eae62eecde79eb1a03e6245230624813": "int32",  # cuda
-    "83426b7c1b24b8123a1b974866d06830": "uint32",  # cuda
-    "02f95a2cf10ad613a292393cc7db6df6": "int64",  # cuda
-    "ca26de46adb34a59a36f3c2a517ff2b2": "uint64",  # cuda
-    "c67f11f3a11feed7a57f7577d7720078": "uint64",  # cuda
-    "381c79543014af50d053a76e7f8add4c": "int32",  # rust
-    "5d19136f38e48587ad2f83564d546c9d": "uint32",  # rust
-    "3486cc6922e550a9fcd0a333d3df098f": "int64",  # rust
-    "31877af30af2b1ec0876a9e879389d3b": "uint64",  # rust
-    "9939767f6a1797a04ea7cebed3904baf": "int32",  # julia
-    "1cb5057e5f7a49616a2ae4bd251c161c": "uint32",  # julia
-    "ea53318fa94e55950a1cfd748b597ed9": "int64",  # julia
-    "03f9d60cb3fae10488a86feed47cfdee": "uint64",  # julia
-    "07aa32d460795f469465f98ce75d5c52": "int32",  # glsl
-    "03dbd7043ddb124e445a26cdf72b7922": "uint32",  # glsl
+    "e62a35c9f265273210c8966ab2d7f3f9": "int32",  # c
+    "b9311c38f6a939be6829e9c47e9eb98b": "uint32",  # c
+    "f1515588d78bf5294f575035a696acd0": "int64",  # c
+    "55f99bdfd0295e375741e6793f862e61": "uint64",  # c
+    "2a6096e50f34af3f030cc4cd506b1ca1": "uint64",  # c
+    "7a756e63ff8f1a357a424205b3fe5cc1": "int32",  # cpp
+    "a8fce3482453aa249549b5cabea7a2f9": "uint32",  # cpp
+    "cae1704465e3c0c73f11bc4f8036e8ee": "int64",  # cpp
+    "7d26bfef327c2f2e24004618cd6d8993": "uint64",  # cpp
+    "aa3e492be5368244ce9c45d4f86cfc53": "uint64",  # cpp
+    "363f63098d25da36c6f7be7abc2515e1": "int32",  # cuda
+    "5566d43b6d152f7e805ef463af71908b": "uint32",  # cuda
+    "33c66c1ecc52de3f7f363b08bf97d759": "int64",  # cuda
+    "79da93a8c95388ea1b1f463b0be83592": "uint64",  # cuda
+    "4b5a34acfe172576223a0701d1efcb9e": "uint64",  # cuda
+    "37268848790070886cba87c5e105b3c3": "int32",  # rust
+    "1b1bb51f2a2a40b3d74b0bd3b3ef065c": "uint32",  # rust
+    "00d7fc983caf6b9ba137fe411703bcfb": "int64",  # rust
+    "4389117da128a0733a82b2a7124f0c53": "uint64",  # rust
+    "6992b640842e75e5857a149902616d79": "int32",  # julia
+    "68baccf4b492033f6c67dc108161164d": "uint32",  # julia
+    "4be06be2761364ffdb689058e2c4dc94": "int64",  # julia
+    "2b18f37010c02930ad355160636d3f4b": "uint64",  # julia
+    "ca1cf11e0ddaae6f26358fe050971262": "int32",  # glsl
+    "0ddc553b259baf2c1180fd796257bd7a": "uint32",  # glsl
 }
 
 
@@ -83,10 +83,11 @@ class Helper:
 
 @dataclass
 class Divisions:
-    """The helpers of a text, by their names; numbers: by the variable that a helper's result is, the helper
-    and the divisor."""
+    """The helpers of a text, by their names; words: of their texts, which mean there what the language says;
+    numbers: by the variable that a helper's result is, the helper and the divisor."""
 
     helpers: Mapping[str, Helper] = field(default_factory=dict)
+    words: frozenset[str] = frozenset()
     numbers: dict[str, tuple[Helper, Term]] = field(default_factory=dict)
 
     def number(self, helper: Helper, divisor: Term) -> str:
@@ -116,12 +117,16 @@ def without(source: str, language: str) -> tuple[str, Divisions]:
     name = digest(language, [source[start:end] for start, end, _ in own])
     if name not in KNOWN:
         return source, Divisions()
-    helpers = dict[str, Helper]()
+    helpers, words = dict[str, Helper](), set[str]()
     for start, end, called in reversed(own):
+        code = re.sub(r"^(?://|#).*", "", source[start:end], flags=re.MULTILINE)
+        words |= {*re.findall(r"\w+", code)}
         source = source[:start] + "\n" * source.count("\n", start, end) + source[end:]
         match = NAME.fullmatch(called)
         helpers[called] = Helper((match and match[1]) or "", TYPES[KNOWN[name]])
-    return AROUND.sub(lambda m: "\n" * m[0].count("\n"), source), Divisions(helpers)
+    return AROUND.sub(lambda m: "\n" * m[0].count("\n"), source), Divisions(
+        helpers, frozenset(words)
+    )
 
 
 def _definitions(source: str, language: str) -> Iterator[tuple[int, int, str]]:
@@ -136,15 +141,22 @@ def _definitions(source: str, language: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _in_comment(before: str, language: str) -> bool:
+    """Whether what stands before may open a comment, or a text, that is not closed: no file of ours has one that
+    reaches over an empty line, but documentation in Julia."""
     if language == "julia":
-        return before.count('"""') % 2 == 1 or "#=" in before
-    counts = before.count("/*") != before.count("*/")
-    return counts or before.rfind("/*") > before.rfind("*/")
+        alone = len(re.findall(r'^"""$', before, re.MULTILINE))
+        return alone % 2 == 1 or before.count('"') != 3 * alone or "#=" in before
+    if language == "c":
+        before = re.sub(r"^/\*\*?(?:\n \*(?!/).*)*\n \*/$", "", before, flags=re.MULTILINE)
+    return "/*" in before or '"' in re.sub(
+        r'^(extern "C" \{|[ \w!]+\("[\w :,]+"\);)$', "", before, flags=re.MULTILINE
+    )
 
 
 def digest(language: str, texts: list[str]) -> str:
-    """What a text of helpers is known by: neither by their unit's name nor by its comments and spaces."""
-    mark = "#" if language == "julia" else "//"
-    lines = [line for text in texts for line in text.splitlines() if not line.startswith(mark)]
-    plain = re.sub(r"\s*(\W)\s*", r"\1", NAME.sub(r"fast_div\1", " ".join(lines)))
+    """What a text of helpers is known by: not by their unit's name, nor by where their parameters' lists are
+    broken for it."""
+    plain = NAME.sub(r"fast_div\1", "\n".join(texts))
+    if language != "julia":
+        plain = re.sub(r"(?<=\()\n {4}(?=\w)", "", plain)
     return hashlib.sha256(f"{language}: {plain}".encode()).hexdigest()[:32]

@@ -62,7 +62,7 @@ def read(source: str, language: str, divisions: Divisions) -> Text:
     """The functions of a header."""
     plain = source
     for macro in dict.fromkeys(MACRO.findall(source)):
-        plain = re.sub(rf"^(?!\s*#)(.*?)\b{macro}\b", r"\1", plain, flags=re.MULTILINE)
+        plain = re.sub(rf"^((?:\[\[nodiscard\]\] )?){macro}\b", r"\1", plain, flags=re.MULTILINE)
     if language == "glsl":
         plain = as_cpp(plain)
     else:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ..launch import Divisions
+from ..launch import Divisions, Helper
 from ..terms import FALSE, TRUE, made, term_of
 from ..text import BOOL, I32, I64, U32, U64, Machine, Text, Type, Value
 from .tree import COMPARISONS, Call, File, Scope, Statement, inside, parsed, unread, walk, words
@@ -65,7 +65,7 @@ class _File(File):
     def _function(self, node: Any) -> None:
         call = _head(node)
         name = words(inside(node if call is None else call)[0])
-        if name.rpartition(".")[2].strip("(:)") in KNOWN:
+        if name.rpartition(".")[2].strip("(:)") in KNOWN or (call is not None and "." in name):
             raise unread(node, "another meaning of a name")
         if call is None and node.parent.type in ("module_definition", "source_file"):
             raise unread(node, "an item that the checker does not know")
@@ -236,6 +236,11 @@ class _Call(Call):
 
     def _assigned(self, value: Value, kind: Type | None) -> Value:
         return value  # a variable has the type of what it is
+
+    def prepared(self, node: Any, helper: Helper, values: Sequence[Value]) -> Value:
+        if not helper.what and values[0].type != helper.type:
+            raise unread(node, "no method for values of these types")
+        return super().prepared(node, helper, values)
 
     def helper(self, node: Any, name: str, values: Sequence[Value]) -> Value:
         definition = self.file.definition(name, len(values))

@@ -58,7 +58,12 @@ def parsed(source: str, grammar: str, language: str = "") -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         parser = sitter.Parser(sitter.Language(module.language()))
-    root = parser.parse(source.encode()).root_node
+    try:
+        root = parser.parse(source.encode()).root_node
+    except UnicodeEncodeError as error:
+        raise UnsupportedSyntax(
+            f"a character that no file has: {error.object[error.start]!r}"
+        ) from None
     wrong = next((n for n in walk(root) if n.type == "ERROR" or n.is_missing), None)
     if wrong is not None:
         raise unread(wrong, "this is not understood")
@@ -313,8 +318,11 @@ class File:
 
     def __post_init__(self) -> None:
         understood(self.root, self.collect)
-        for name in self.divisions.helpers.keys() & self.functions:
+        for name in self.divisions.words & self.functions.keys():
             raise unread(self.functions[name][0], f"a second function {name}")
+        for node in walk(self.root) if self.divisions.helpers else ():
+            if not node.children and words(node) in self.divisions.helpers and not _is_called(node):
+                raise unread(node, "another use of a helper's name")
 
     @property
     def overloads(self) -> bool:
@@ -532,7 +540,7 @@ class Call:
     def helper(self, node: Any, name: str, values: Sequence[Value]) -> Value:
         """A call of another function of the text."""
         if name in self.file.divisions.helpers:
-            return self._prepared(node, self.file.divisions.helpers[name], values)
+            return self.prepared(node, self.file.divisions.helpers[name], values)
         definition = self.file.definition(name, len(values), [value.type for value in values])
         if definition is None:
             raise unread(node, "a function that the text does not define")
@@ -552,13 +560,14 @@ class Call:
             raise unread(node, "a helper of several results")
         return found[0]
 
-    def _prepared(self, node: Any, helper: Helper, values: Sequence[Value]) -> Value:
+    def prepared(self, node: Any, helper: Helper, values: Sequence[Value]) -> Value:
         """What a helper gives that divides by numbers that are prepared, or prepares them."""
         numbers, kind = self.file.divisions.numbers, helper.type
         first = self.implicit(values[0], kind)
         if helper.what:
             if len(values) != 1:
                 raise unread(node, f"called with {len(values)} arguments")
+            self.machine.demand(FITS, first.term >= 0)
             return Value(var(self.file.divisions.number(helper, first.term)), helper.gives)
         parts = ("_mul", "_shift") if kind.signed else ("_mul", "_add", "_shift")
         by = [numbers.get(str(v.term.args[0])) for v in values[1:] if v.term.op == "var"]
@@ -590,6 +599,18 @@ class Call:
         op, turned = COMPARISONS[sign]
         x, y = (b, a) if turned else (a, b)
         return Value(made(op, x.term, y.term), BOOL)
+
+
+def _is_called(name: Any) -> bool:
+    """Whether a name is that of a function that is called."""
+    node = name
+    while node.parent is not None and node.parent.type == "qualified_identifier":
+        node = node.parent
+    return (
+        node.parent is not None
+        and node.parent.type == "call_expression"
+        and node == node.parent.children[0]
+    )
 
 
 COMPARISONS = {
