@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .pattern import Pattern
     from .pipeline import generate
     from .recognition import recognize
+    from .trace.loops import fori_loop
     from .trace.same import same_map
     from .trace.simplify import simplify
 
@@ -44,7 +45,7 @@ _LAZY = {
     "Linear": "algebra.linear", "Lookup": "algebra.lookup", "Padded": "algebra.masked",
     "Packed": "algebra.packed", "Part": "algebra.part", "Pattern": "pattern", "Strided": "algebra.strided",
     "bank_conflicts": "movement", "catalogue": "formats", "convert": "movement",
-    "gather": "movement", "generate": "pipeline", "isqrt": "algebra.genp",
+    "fori_loop": "trace.loops", "gather": "movement", "generate": "pipeline", "isqrt": "algebra.genp",
     "optimal_swizzle": "movement", "recognize": "recognition", "render": "kernels",
     "same_map": "trace.same", "simplify": "trace.simplify", "symbols": "arith.expr",
 }  # fmt: skip
@@ -88,6 +89,7 @@ __all__ = [
     "bank_conflicts",
     "catalogue",
     "convert",
+    "fori_loop",
     "gather",
     "generate",
     "isqrt",

@@ -23,7 +23,7 @@ class Operation:
     """A row of the table.
 
     takes: the kinds of the operands, gives: the result's; "i" is an integer, "b" a condition, "t" a
-    table. value: of numbers, and of truths. bounds: of the result by those of the operands; None of
+    table or a loop's round, "*" more of the last kind. value: of numbers, and of truths. bounds: of the result by those of the operands; None of
     a condition. sign: between operands, in Python. price: by the model "latency" (ir/cost.py), of an
     operation that is free 0. defined: whether operands have a value; None where all have one.
     arrays: on NumPy arrays of objects, where value takes only numbers. name: what a value of it is
@@ -63,10 +63,10 @@ def _chosen(condition: Any, then: Any, other: Any) -> Any:
     return then * condition + other * ~condition
 
 
-def _each(function: Callable[[int], int], array: Any) -> Any:
+def _each(function: Callable[..., int], *arrays: Any) -> Any:
     from .packages import numpy as np
 
-    return np.frompyfunc(function, 1, 1)(array)
+    return np.frompyfunc(function, len(arrays), 1)(*arrays)
 
 
 # div and mod meet only non-negative operands and positive divisors: truncating and flooring agree.
@@ -142,6 +142,11 @@ OPS = {
     "lookup": Operation(
         "ti", "i", lambda table, place: table.at(place), lambda table, place: table, price=4.5,
         arrays=lambda table, place: _each(table.at, place), nonnegative=True, name="found",
+    ),
+    # A few rounds: no form of a loop is compared with one that has none.
+    "loop": Operation(
+        "ti*", "i", lambda made, *args: made.values(*args)[made.item], lambda made, *_: made, price=40,
+        arrays=lambda made, *args: _each(lambda *v: made.values(*v)[made.item], *args), name="state",
     ),
     "lt": Operation("ii", "b", operator.lt, sign="<", opposite="ge", flipped="gt"),
     "le": Operation("ii", "b", operator.le, sign="<=", opposite="gt", flipped="ge"),

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import groupby, takewhile
 from operator import itemgetter
 
+from lego_emit.emit.loops import LoopForms
 from lego_emit.emit.printer import BREAK, Op, Printer, call, infix
 from lego_emit.emit.static import said_of
 from lego_emit.ir.index_types import DECLARED, INT32, IndexType
@@ -201,6 +202,16 @@ class FortranPrinter(Printer):
     receiver, asks_types = "self%{}", False
     lazy_logic = False
     namespaces = ""
+
+    def loop_forms(self, view, node):
+        """A do construct."""
+        return LoopForms(
+            declare="{name} = {expr}",
+            assign="{name} = {expr}",
+            first=("do {name} = {lower}, {last}",),
+            stop=("if ({expr}) exit",),
+            last="end do",
+        )
 
     def module_name(self, unit):
         """The unit's module: a module may not share its name with one of its procedures."""

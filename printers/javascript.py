@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from lego_emit import templates
 from lego_emit.emit.comments import in_comments
+from lego_emit.emit.loops import LoopForms
 from lego_emit.emit.naming import type_name
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, infix
 from lego_emit.ir.index_types import INT32, IndexType
@@ -220,6 +221,13 @@ class JavaScriptPrinter(Printer):
     has_structs = has_arrays = gives_arrays = has_packed = True
     holds_sizes = False
 
+    def loop_forms(self, view, node):
+        """A for statement."""
+        return LoopForms(
+            declare="let {name} = {expr};",
+            first=("for (let {name} = {lower}; {name} < {upper}; ++{name}) {{",),
+        )
+
     def size_type(self, index_type: IndexType) -> IndexType:
         """Integers without bounds, of a BigInt; else the Numbers' own."""
         whole = self.types[index_type] == "bigint"
@@ -261,10 +269,7 @@ class JavaScriptPrinter(Printer):
         """The lines of a function's body."""
         lines = self.checked(view)
         lines += view.formulas(2)
-        lines += [
-            self.line(f"const {name} = {self.expression(node, view)};", 2)
-            for name, node in view.body
-        ]
+        lines += view.statements("const {name} = {expr};", 2)
         values = [self.expression(node, view) for _, node in view.outputs]
         if not view.several:
             return [*lines, self.line(f"return {values[0]};", 2)]

@@ -12,6 +12,7 @@ from dataclasses import replace
 from lego_emit.emit.printer import ATOM, BREAK, Op, call
 from lego_emit.errors import TargetError
 from lego_emit.ir.index_types import INT32
+from lego_emit.ir.loops import of_round
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function
 from lego_emit.printers.c_family import C_OPS
@@ -58,6 +59,8 @@ def without_minus_zero(function: Function) -> Function:
     def signed(node: Node) -> Node:
         if may_be_minus_zero(node):
             return Node("plus_zero", (node,), None, node.lo, node.hi)
+        if node.op == "loop":
+            return replace(node, args=(of_round(node.args[0], signed), *node.args[1:]))
         return node
 
     return replace(

@@ -8,6 +8,7 @@ divsi and remsi round towards zero, floordivsi rounds down) and https://mlir.llv
 import re
 from dataclasses import replace
 
+from lego_emit.errors import TargetError
 from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, call, unsigned_fit
 from lego_emit.ir.nodes import Node
 from lego_emit.notation import C
@@ -256,6 +257,11 @@ class MlirPrinter(Printer):
 
     def operations(self, f: FunctionView) -> list[str]:
         """The lines of a function's body: constants, then what is computed."""
+        if any(node.op == "loop" for _, node in f.body):
+            raise TargetError(
+                f"{f.name}: MLIR has no loop in an index function; choose another target, or fix the number "
+                "of rounds and write them as range(n)"
+            )
         block = Block(self, f)
         for name, node in f.body:
             block.values[name] = block.value(node, name)

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lego_emit.emit.loops import LoopForms
 from lego_emit.emit.printer import BREAK, FunctionView, Op, call, infix
+from lego_emit.errors import TargetError
 from lego_emit.ir.cost import LATENCY
 from lego_emit.ir.index_types import IndexType
 from lego_emit.ir.nodes import Node
@@ -36,6 +38,7 @@ class NumpyPrinter(PythonPrinter):
 
     binds = False
     name = "numpy"
+    where, rounds = "np.where", "range"  # what chooses elements, and what counts rounds
     cost = LATENCY
     aliases = ("np",)
     title = "NumPy"
@@ -95,7 +98,7 @@ class NumpyPrinter(PythonPrinter):
     def imports(self, functions: Sequence[FunctionView]) -> list[str]:
         """NumPy where it is used."""
         arrays = [f for f in functions if not f.is_condition]
-        calls = operations(arrays) & {op for op in self.ops if "np." in self.ops[op].text}
+        calls = operations(arrays) & {"loop", *(op for op in self.ops if "np." in self.ops[op].text)}
         used = calls or any(f.axes or f.asserted for f in functions)
         found = ["from collections import namedtuple"] * any(f.named for f in functions)
         roots = "isqrt" in operations(f for f in functions if f.is_condition)
@@ -153,6 +156,23 @@ class NumpyPrinter(PythonPrinter):
         lines.append(self.line(f"return {text}", 4))
         scalars = f",{BREAK}".join(self.array_parameters(f))
         return [self._head(self.array_name(f.name), scalars, ""), *(f"    {x}" for x in lines)]
+
+    def loop_forms(self, view, node):
+        """As many rounds as there may be, in each of which elements that have no more stay what they are."""
+        made = node.args[0].value
+        if made.going is not None or any(n.op in ("lookup", "loop") for n in made.nodes()):
+            raise TargetError(
+                f"{view.name}: a loop over arrays that ends early, that looks up a table or that has another "
+                f"loop in it is not there in {self.title}; choose the target python"
+            )
+        start = ("    {name} = {lower} + {name}",) if node.args[1].value != 0 else ()
+        return LoopForms(
+            declare="{name} = {expr}",
+            assign=f"{{name}} = {self.where}({{counter}} < {{upper}},\v{{expr}},\v{{name}})",
+            first=(f"for {{name}} in {self.rounds}({{most}}):", *start),
+            last="",
+            indent=4,
+        )
 
     def block(self, size: str, axis: int, axes: int) -> str:
         """A range with an axis for each that comes after; size: where it ends, or begins and ends."""

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lego_emit.emit.loops import LoopForms
 from lego_emit.emit.arrays import number
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, call, infix
+from lego_emit.errors import TargetError
 from lego_emit.errors import TargetError
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Param, Program
@@ -68,6 +70,7 @@ class TritonPrinter(NumpyPrinter):
 
     binds = False
     name = "triton"
+    where, rounds = "tl.where", "tl.static_range"
     aliases = ()
     title = "Triton"
     types = {"int32": "tl.int32", "int64": "tl.int64"}

@@ -90,6 +90,8 @@ class Evaluation:
             return base // lo
         if kind == "lookup":
             return _entry(args[0], self.expr(args[1]))
+        if kind == "loop":
+            return args[0].values(*map(self.expr, args[2:]))[args[1]]
         row, values = OPS[kind], [self.expr(a) for a in args]
         if row.defined is not None and not row.defined(*values):
             raise Undefined

@@ -112,6 +112,8 @@ class Points:
                 made = [None] * self._count
             elif kind == "lookup":
                 made = _each(args[0].at, self._expr(args[1]))
+            elif kind == "loop":
+                made = _each(lambda *v: args[0].values(*v)[args[1]], *map(self._expr, args[2:]))
             else:
                 columns = [self._expr(a) for a in args if a is not None]
                 made = _each(_digit if kind == "digit" else _valued(kind), *columns)

@@ -222,6 +222,8 @@ class Proofs:
             return (1 if known is not None and known.hi is not None else 0), atom.key
         if atom.kind == "opaque" and atom.args[2] is None:
             return 0, atom.key  # a size, or a sum that is only kept together
+        if atom.kind == "shl":
+            return 0, atom.key  # as a size is: 1 << n, which others are below
         return 3, atom.key
 
     def ends_of(self, atom: Atom) -> list[tuple[int, list[Expr], bool]]:
@@ -488,6 +490,7 @@ def _beyond_z3(atom: Atom) -> bool:
         "shl",
         "shr",
         "lookup",
+        "loop",
     )
 
 

@@ -37,6 +37,7 @@ from .expr import (
     select,
 )
 from .facts import Facts
+from .loops import looped
 from .steps import Simplified
 from .terms import Atom, Monomial, Terms, degree
 
@@ -507,6 +508,7 @@ MAKE: dict[str, Callable[..., Expr]] = {
     "isqrt": Simplifier.isqrt,
     "opaque": lambda _, *args: opaque(*args),
     "lookup": lambda _, *args: lookup(*args),
+    "loop": lambda _, *args: looped(*args),
     "shl": Simplifier.shift_left,
     "shr": Simplifier.shift_right,
     **{kind: _bits(kind) for kind in BIT_OPERATIONS},

@@ -43,8 +43,9 @@ class Symbolic(Sum):
             return constant
         raise TraceError(
             f"{self!r} is a symbol, and Python needs its value here (range, int(), a list's "
-            f"index or slice); fix it with sizes={{...}}; a root is lego_emit.isqrt, a list "
-            f"that is looked up lego_emit.Lookup([len(list)], list)"
+            f"index or slice); fix it with sizes={{...}}; a loop of so many rounds is "
+            f"lego_emit.fori_loop, a root lego_emit.isqrt, a list that is looked up "
+            f"lego_emit.Lookup([len(list)], list)"
         )
 
     __int__ = __index__

@@ -13,6 +13,7 @@ from math import isqrt
 from typing import Any
 
 from ..errors import IndexRangeError, InternalError, LegoError, TraceError, error_text
+from ..ir.loops import Round
 from ..ir.nodes import Node
 from ..ir.program import Function
 from ..ir.relations import says
@@ -196,7 +197,9 @@ def _in_order(function: Function) -> Callable[[Values], list[int]] | None:
             at = places[id(node)] = len(start)
             start.append(node.value)
             if args:
-                steps.append((at, _PYTHON[node.row.sign or node.op], args))
+                loop = node.op == "loop"
+                done = _rounds(node.args[0].value) if loop else _PYTHON[node.row.sign or node.op]
+                steps.append((at, done, args))
                 chooses = chooses or node.op in _CHOICES
                 partial = partial or not _is_total(node)
         return at
@@ -222,11 +225,31 @@ def _in_order(function: Function) -> Callable[[Values], list[int]] | None:
     return run
 
 
+def _rounds(made: Round) -> Callable[..., int]:
+    """A state behind a loop, by the loop's own functions as Python ones."""
+    names = [p.name for p in made.body.params]
+    body = compiled(made.body)
+    going = None if made.going is None else compiled(made.going)
+
+    def run(_: Any, lower: int, upper: int, *given: int) -> int:
+        if upper - lower > made.most:
+            raise ArithmeticError(f"{upper - lower} rounds, and there are {made.most} at most")
+        values = dict(zip(names[1:], given, strict=True))
+        for k in range(lower, upper):
+            values[names[0]] = k
+            if going is not None and not going(values)[0]:
+                break
+            values.update(zip(names[1:], body(values), strict=False))
+        return values[names[1 + made.item]]
+
+    return run
+
+
 def _is_total(node: Node) -> bool:
     """Whether an operation is seen to have a value for all values of its first operand."""
     defined, last = node.row.defined, node.args[-1]
     if defined is None:
-        return node.op != "lookup"
+        return node.op not in ("lookup", "loop")
     return len(node.args) == 2 and last.op == "const" and defined(0, last.value)
 
 
@@ -236,6 +259,8 @@ def _as_text(function: Function) -> Callable[[Values], list[int]]:
     def interpreted(values: Values) -> list[int]:
         return [int(v) for v in function.evaluate(values).values()]
 
+    if any(node.op == "round" for node in function.nodes()):
+        return interpreted
     names: dict[str, Any] = {"isqrt": isqrt, "int": int, "min": min, "max": max}
     lines = [f"def run({', '.join(p.name for p in function.params)}):"]
     try:

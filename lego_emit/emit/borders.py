@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import TargetError
 from ..ir.index_types import BOOL, DECLARED, IndexType
+from ..ir.loops import of_round
 from ..ir.nodes import Node
 from ..ir.program import Function
 from ..operations import OPS
@@ -45,8 +46,9 @@ def converted(function: Function, printer: Any, checks: bool = False) -> Functio
     reads: dict[str, int] = {}
     kept = [n for (_, n), given in zip(function.outputs, as_given, strict=True) if not given]
     for node in (n for top in (*(n for _, n in function.body), *kept) for n in top.walk()):
-        if node.op == "var":
-            reads[node.value] = reads.get(node.value, 0) + 1
+        again = [n for n in node.value.nodes() if n.op == "var"] if node.op == "round" else []
+        for n in [node] if node.op == "var" else [*again, *again]:  # each round reads it
+            reads[n.value] = reads.get(n.value, 0) + 1
     taken = {*own, *reads, *(n for n, _ in (*function.body, *function.outputs))}
     static = {p.name for p in function.static}
     each, body = dict[str, Node](), list[tuple[str, Node]]()
@@ -74,6 +76,8 @@ def converted(function: Function, printer: Any, checks: bool = False) -> Functio
     def whole(node: Node, known: dict[str, Node] = found) -> Node:
         if node.op == "var":
             return known.get(node.value, node)
+        if node.op == "round":
+            return of_round(node, whole)
         if not node.args:
             return node
         if node.op in ("eq", "ne") and own.get(node.args[0].value) is BOOL:  # flag == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -180,7 +180,7 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
                 axes=tuple((names[n], legal(e)) for n, e in function.axes),
                 view=view and view.map(legal),
                 packing=packing and packing.renamed(names),
-                body=tuple((names[n], legal(e)) for n, e in function.body),
+                body=tuple(_body(function, names, legal, printer, scope, own | given)),
                 outputs=tuple((outputs[n], legal(e)) for n, e in function.outputs),
                 formulas=tuple((outputs[n], legal(e)) for n, e in function.formulas),
                 renamed=tuple((old, new) for old, new in user_names.items() if old != new),
@@ -196,6 +196,26 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
         for p in program.constants
     )
     return replace(program, name=unit, functions=tuple(functions), fits=fits, constants=named)
+
+
+def _body(
+    function: Function,
+    names: Mapping[str, str],
+    legal: Callable[[Node], Node],
+    printer: Printer,
+    scope: set[str],
+    tables: Mapping[Entries, Entries],
+) -> list[tuple[str, Node]]:
+    """The statements in legal names."""
+    body = [(names[n], legal(e)) for n, e in function.body]
+    if not any(e.op == "loop" for _, e in body):
+        return body
+    from . import loops
+
+    def own(name: str, inner: set[str]) -> str:
+        return fresh(printer.naming.local(name), printer, inner)
+
+    return loops.legal(body, own, scope, partial(with_tables, tables=tables))
 
 
 def _fits(

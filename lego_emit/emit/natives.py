@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from ..errors import TargetError, did_you_mean
+from ..ir.loops import of_round
 from ..ir.nodes import Node
 from ..ir.program import Function, Group, Program
 from ..types import NativeType, parts
@@ -293,6 +294,8 @@ def converted(
     def whole(node: Node) -> Node:
         if node.op == "var":
             return convert(node) if node.value in read else node
+        if node.op == "round":
+            return of_round(node, whole)
         return replace(node, args=tuple(map(whole, node.args))) if node.args else node
 
     if not read:

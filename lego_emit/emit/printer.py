@@ -18,13 +18,14 @@ from typing import Any, Self
 from ..errors import TargetError
 from ..ir.cost import LATENCY, Cost
 from ..ir.index_types import BOOL, IndexType, by_name
-from ..ir.nodes import Node
+from ..ir.nodes import LEAVES, Node
 from ..ir.program import Function, Group, Program
 from ..notation import PYTHON, Notation
 from ..operations import OPS
 from ..table_lookup import Entries
 from ..templates import ENDING, environment, named
 from .comments import in_comments
+from .loops import LoopForms
 from .naming import AS_WRITTEN, Naming, in_spelling
 from .ops import ATOM, BREAK, Op, call
 from .ops import infix as infix
@@ -33,7 +34,7 @@ from .view import FunctionView
 
 MASKING = frozenset({"and", "or", "xor"})
 SHIFTING = frozenset({"shl", "shr", *MASKING})
-OPERANDS = frozenset({"const", "var", "table"})
+OPERANDS = frozenset({*LEAVES, "loop"})  # which have no spelling of their own
 CHECKSUM = "\0"  # in a file's text: where its checksum stands
 
 
@@ -290,9 +291,11 @@ class Printer:
         def whole(node: Node, named: bool = function.is_condition) -> Node:
             node = self.fit(node, function)
             if not node.args:
+                if node.op == "round":
+                    return replace(node, value=node.value.mapped(self.fitted))
                 limit = node.op == "const" and named and self.limit(node, function)
                 return replace(node, op="var", value=limit) if limit else node
-            if node.op not in typed and node.op not in self.ops:
+            if node.op not in typed and node.op not in self.ops and node.op != "loop":
                 raise self._without_spelling(node.op)
             return replace(node, args=tuple(whole(a, named) for a in node.args))
 
@@ -304,6 +307,14 @@ class Printer:
             axes=tuple((name, whole(self.extent(n, name))) for name, n in function.axes),
             view=function.view and function.view.map(whole),
         )
+
+    def control(self, text: str, indent: int) -> str:
+        """A line that begins or ends a loop, or a part of one."""
+        return self.line(text, indent)
+
+    def loop_forms(self, view: FunctionView, node: Node) -> LoopForms:
+        """How a loop of a function is spelled. Raises TargetError where the language has none."""
+        raise TargetError(f"{self.title} has no loop in an index function")
 
     def _without_spelling(self, op: str) -> TargetError:
         bits = kind(op) in SHIFTING and self.bit_operations

@@ -49,6 +49,19 @@ class FunctionView:
         return made
 
     @property
+    def variables(self) -> list[str]:
+        """The variables that it has, those of loops too."""
+        from .loops import variables
+
+        return list(dict.fromkeys(variables(self._function.body)))
+
+    def inside(self, function: Function) -> FunctionView:
+        """A function that is a part of this one, in its index type."""
+        made = FunctionView(self._printer, function, self.unit, self.counter)
+        made.exact, made.mixed, made.overloaded = self.exact, self.mixed, self.overloaded
+        return made
+
+    @property
     def T(self) -> str:
         """The index type's spelling."""
         return self._printer.types[self._function.index_type]
@@ -57,9 +70,14 @@ class FunctionView:
         """The named statements; form has {name}, {expr} and {T}. Comments say the
         plain formulas of results, and what bit tricks do."""
         lines, (told, results) = self.formulas(indent), self._remarks
-        for name, expr in self._function.body:
+        for k, (name, expr) in enumerate(self._function.body):
             lines += self._comment(told.get(name, ""), indent)
-            lines.append(self._format(form, name, expr, indent))
+            if expr.op == "loop":
+                from . import loops
+
+                lines += loops.lines(self, expr, self._function.body[:k], form, indent)
+            else:
+                lines.append(self._format(form, name, expr, indent))
         several = len(self._function.outputs) > 1
         for name, said in results.items():
             lines += self._comment(f"{name}: {said}" if several else said, indent)

@@ -9,8 +9,9 @@ from typing import Any
 
 from ..operations import IN_RELATIONS, LEAF, OPS, Operation
 from ..table_lookup import Entries
+from .loops import Round
 
-LEAVES = ("const", "var", "table")
+LEAVES = ("const", "var", "table", "round")
 FREE = frozenset(
     {*LEAVES, "within", *(op for op, row in OPS.items() if not row.price)}
 )  # no operations
@@ -26,7 +27,8 @@ class _Hashed:
 @dataclass(slots=True)
 class Node(_Hashed):
     """One operation. op is a key of OPS, "const" (value: int), "var" (value: name of a
-    parameter or of an earlier statement) or "table" (value: Entries, the range theirs). lo and hi are the proven inclusive range, None where
+    parameter or of an earlier statement), "table" (value: Entries, the range theirs) or "round" (value: Round,
+    of a loop). lo and hi are the proven inclusive range, None where
     there is no bound."""
 
     op: str
@@ -66,7 +68,7 @@ class Node(_Hashed):
     @property
     def kind(self) -> str:
         """What it is as an operand: a key of the kinds in OPS."""
-        return "b" if self.is_bool else "t" if self.op == "table" else "i"
+        return "b" if self.is_bool else "t" if self.op in ("table", "round") else "i"
 
 
 @lru_cache(4096, typed=True)
@@ -105,7 +107,7 @@ def evaluated(node: Node, env: Mapping[Any, Any], known: dict[int, Any]) -> Any:
             row, values = IN_RELATIONS[op], [first]
             for arg in args[1:]:
                 values.append(evaluated(arg, env, known))
-            plain = row.arrays is None or all(isinstance(v, int | Entries) for v in values)
+            plain = row.arrays is None or all(isinstance(v, int | Entries | Round) for v in values)
             found = (row.value if plain else row.arrays)(*values)  # type: ignore[misc]
         known[key] = found
     return known[key]

@@ -330,8 +330,11 @@ class Function:
 
     def nodes(self) -> Iterator[Node]:
         """Every node of every statement and output, operands first."""
-        for _, node in (*self.body, *self.outputs):
-            yield from node.walk()
+        for _, top in (*self.body, *self.outputs):
+            for node in top.walk():
+                if node.op == "round":
+                    yield from node.value.nodes()
+                yield node
 
     @property
     def tables(self) -> list[Entries]:
@@ -454,6 +457,9 @@ class Function:
         elif node.op == "var":
             if node.value not in known:
                 raise InternalError(f"{self.name}: {node}: an undefined name")
+        elif node.op == "round":
+            for part in node.value.parts:
+                part.check()
         elif node.op == "table":
             most = node.value.most
             if not lo <= node.value.least <= (hi if most is None else most) <= hi:
@@ -464,10 +470,11 @@ class Function:
             pass  # what only printers have
         else:
             kinds = "".join(arg.kind for arg in node.args)
-            if kinds != OPS[node.op].takes:
-                raise InternalError(
-                    f"{self.name}: {node}: operands {kinds!r}, wanted {OPS[node.op].takes!r}"
-                )
+            takes = OPS[node.op].takes
+            if takes[-1:] == "*":
+                takes = takes[:-1] + takes[-2] * (len(kinds) - len(takes) + 1)
+            if kinds != takes:
+                raise InternalError(f"{self.name}: {node}: operands {kinds!r}, wanted {takes!r}")
             if node.op in ("div", "mod"):
                 num, den = node.args
                 if num.lo is None or num.lo < 0 or den.lo is None or den.lo < 1:

@@ -161,6 +161,8 @@ class _Speaker:
         if node.op == "const":
             number = Spelled(short_repr(abs(node.value)))
             return number if node.value >= 0 else negative(number)
+        if node.op == "round":
+            return Spelled("")
         if node.op in ("var", "table"):
             return Spelled(str(node.value))
         if most := self.notation.most.get(_ones(node)):
@@ -185,6 +187,9 @@ class _Speaker:
             return _form(form, args) if form else args[0]
         if node.op == "lookup":
             return entry(args[0].text, args[1])
+        if node.op == "loop":
+            made = node.args[0].value
+            return call(f"loop_{made.shown[1 + made.item]}", args[1:])
         if node.op == "select":
             return self._choice(*args)
         if node.op in ("not", "lnot"):

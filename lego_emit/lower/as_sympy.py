@@ -6,6 +6,7 @@ from typing import Any
 
 from ..arith.formulas import Formulas
 from ..arith.sympy_nodes import NODES, table_of
+from ..errors import TraceError
 from ..ir.nodes import Node
 from ..ir.program import Function, Program
 from ..operations import OPS
@@ -42,6 +43,8 @@ def _made(node: Node, known: dict[int, Any]) -> Any:
         return _symbol(str(node.value))
     if node.op == "table":
         return table_of(node.value)
+    if node.op == "loop":
+        raise TraceError("a loop is no SymPy expression")
     args = [_expr(a, known) for a in node.args]
     if node.op == "int":  # our conditions are 0 or 1
         return args[0]

@@ -432,13 +432,21 @@ class Form:
             if args[0].most is None:  # what is promised of an entry bounds the result, too
                 source = opaque(source, Expr.of(0), Expr.of(args[0].below) - 1)
             return self._from(source, "lookup", graph.table(args[0]), place)
+        if kind == "loop":
+            from .loops import round_of
+
+            made = graph.round(round_of(self.lowering, args[0], args[1]))
+            return self._from(source, "loop", made, *map(self.expr, args[2:]))
         nodes = [self.expr(a) for a in args]
         if kind == "isqrt" and not self.lowering.nonnegative(args[0]):
             # a branch that is not taken is evaluated too, and must not meet a negative number
             zero = Expr.atom(Atom("max", args[0], Expr.of(0)))
             nodes = [self._from(zero, "max", nodes[0], graph.const(0))]
         if kind in ("shl", "shr"):
-            lo, hi = self.lowering.analyzer.interval(self.lowering.forward(args[1]))
+            distance = self.lowering.forward(args[1])
+            lo, hi = self.lowering.analyzer.interval(distance)
+            if (lo is None or lo < 0) and self.lowering.analyzer.nonneg(distance):
+                lo = 0
             if lo is None or lo < 0 or hi is None or hi >= 64:
                 raise TraceError(
                     f"{source!r}: the shift distance is not known to lie in 0..63; "

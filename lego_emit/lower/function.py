@@ -66,6 +66,10 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
     params = tuple(header.param(n, problem) for n in problem.parameters.names)
     if problem.words is None:
         kinds = _holding(params, types) or types[-1:] if dialect.narrow else types
+        if rounds := lowering.rounds:
+            from .loops import types_of
+
+            kinds = types_of([*rounds.values()], kinds)
         chosen = choose_type(problem.name, found.lowering, found.nodes, kinds, problem)
     else:
         chosen = Width(types[0])
@@ -78,17 +82,24 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
     spans: Sequence[tuple[int, Expr] | None] = problem.conditions.spans or [None] * len(
         problem.outputs
     )
+    unseen, body = width.unseen, found.body
+    if lowering.rounds:
+        from . import loops
+
+        body = [(n, loops.in_type(e, lowering, width.index_type)) for n, e in body]
+        more, beyond = loops.needed(body)
+        needed, unseen = (*needed, *more), unseen or beyond
     record = Record(problem, found.lowering.attempts, found.roots, dialect.cost.name)
     function = Function(
         name=problem.name,
         params=params,
-        body=tuple(found.body),
+        body=tuple(body),
         outputs=tuple(found.outputs),
         index_type=width.index_type,
         summary=_summary(problem, params),
         returns=problem.doc.returns,
         assumed=header.assumptions(problem, needed, params),
-        unseen=width.unseen,
+        unseen=unseen,
         axes=tuple(found.extents),
         view=_view(problem, found),
         named=problem.by_name and len(found.outputs) > 1,
@@ -124,7 +135,7 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
         check_static(function)
     if problem.words is not None:
         function = replace(function, wrapping=True, promises=tuple(promises))
-    if problem.words is None and problem.written.form is None:
+    if problem.words is None and problem.written.form is None and not lowering.rounds:
         function = replace(function, formulas=_formulas(problem, dialect, lowering, found.roots))
     sizes = tuple(header.table_sizes(t, analyzer) for t in function.tables)
     function = replace(function, table_sizes=sizes) if sizes else function

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..arith.expr import Expr
 from ..ir.cost import SCALES, SHIFTS, Cost, long_reciprocal
+from ..ir.loops import Round
 from ..ir.nodes import FREE, Node, const
 from ..operations import OPS, Operation
 from ..table_lookup import Entries
@@ -75,6 +76,16 @@ class Graph:
         found = self._known.get(key)
         if found is None:
             found = self._add(key, Own("table", (), entries), True, entries.least >= 0)
+        return found
+
+    def round(self, made: Round) -> Node:
+        """The node of a loop's round."""
+        key = ("round", made.key, made.item)
+        found = self._known.get(key)
+        if found is None:
+            found = self._add(
+                key, Own("round", (), made), True, (made.bounds[made.item][0] or -1) >= 0
+            )
         return found
 
     def within(self, node: Node, source: Expr) -> Node:

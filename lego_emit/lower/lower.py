@@ -39,6 +39,7 @@ from types import MappingProxyType
 from ..arith.expr import Expr
 from ..arith.steps import Log
 from ..ir.index_types import INT32, IndexType
+from ..ir.loops import together
 from ..ir.nodes import Node
 from ..operations import OPS, interval, is_condition
 from .candidates import cheapest
@@ -224,6 +225,10 @@ def finish(
     names_given = {k: _fresh(name, used) for k, name in given.items() if k in needed}
     conditions = {k for k in reached if is_condition(k.op)}
     named = {graph.plain(k) for k, uses in graph.uses(roots) if uses > 1 and k.args}
+    loops = [k for k in reached if k.op == "loop"]
+    for k in loops:  # a state may be an expression; what does not change in the loop has a name
+        count = k.args[0].value.count
+        named |= {k, *map(graph.plain, (*k.args[1:3], *k.args[3 + count :]))}
     named = {k for k in (named | {*names_given}) - conditions if k.args}
     meant = graph.always([*roots, *extents])
     outside = graph.always([*roots, *extents, *named], lowering.lazy) - meant
@@ -256,6 +261,8 @@ def finish(
             return Node(op, in_order(k, args, first), k.value, *bounds)
         if is_condition(op):
             return Node(op, args)
+        if op == "loop":
+            return Node(op, args, None, *bounds)
         if op == "lookup":
             table = args[0].value
             last = nodes[lasts[k]] if table.given else _number(len(table) - 1)
@@ -266,7 +273,8 @@ def finish(
     for k in graph.reached([*roots, *lasts.values()]):
         node = made(k, nodes)
         if k in named:
-            name = names_given.get(k) or _fresh(_hint(node, used - {*taken}), used)
+            hint = node.args[0].value.shown[1 + node.args[0].value.item] if k in loops else ""
+            name = names_given.get(k) or _fresh(hint or _hint(node, used - {*taken}), used)
             body.append((name, node))
             node = Node("var", (), name, node.lo, node.hi)
         nodes[k] = node
@@ -275,7 +283,7 @@ def finish(
         whole[k] = made(k, whole)
     return Lowered(
         lowering,
-        body,
+        together(body) if loops else body,
         [(n, nodes[k]) for n, k in zip(names, roots, strict=True)],
         [(n, whole[k]) for n, k in zip(extent_names, extents, strict=False)],
         [whole[k] for k in extents[len(extent_names) :]],

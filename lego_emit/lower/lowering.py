@@ -65,7 +65,8 @@ class Lowering:
         """known: one under the same facts, whose proofs are shared."""
         self.analyzer = analyzer
         self.types, self.lazy, self.effort = dialect.types, dialect.lazy, dialect.effort
-        self.narrow = dialect.narrow
+        self.narrow, self.dialect = dialect.narrow, dialect
+        self.rounds: dict[Any, Any] = {}  # of the loops that are met
         self.signed, self.bit_operations = not dialect.is_unsigned, dialect.bit_operations
         self.sizes = analyzer.facts.sizes | {
             name

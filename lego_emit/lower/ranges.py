@@ -209,6 +209,8 @@ class Ranges:
             return value, value
         if op == "table":
             return value.least, value.most
+        if op == "round":
+            return value.bounds[value.item]
         if op == "var":
             return self._refined(node, ANY)
         if op == "within":

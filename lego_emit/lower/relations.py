@@ -9,6 +9,7 @@ from ..arith.analyzer import Analyzer
 from ..arith.expr import Cond, Expr
 from ..arith.terms import Atom, Monomial, without
 from ..arith.text import factors, ordered
+from ..errors import TraceError
 from ..ir.nodes import Node
 from ..ir.relations import const, var
 from ..operations import LOGIC, OPS
@@ -106,6 +107,11 @@ class _Maker:
             return made if alone else Node("floordiv", (made, self.value(lo)))
         if kind == "lookup":
             return Node("lookup", (Node("table", (), args[0]), self.value(args[1])))
+        if kind == "loop":
+            raise TraceError(
+                f"a precondition would speak of {args[0].shown[1 + args[1]]}, which a loop gives; bound it "
+                "with invariant="
+            )
         return Node("int" if kind == "bool" else kind, tuple(map(self._any, args)))
 
     def _any(self, part: Any) -> Node:

@@ -57,6 +57,7 @@ Path: TypeAlias = frozenset[tuple[Node, bool]]  # of conditions, with whether ea
 NONE: Path = frozenset()
 MOST_SHOWN = 100  # characters of a value in a message
 MOST_DIGITS = 12  # in a condition of a header
+UNSAID = ("lookup", "loop")  # of what a condition says nothing
 MOST_JOINED = 4  # of its operations on bits
 
 
@@ -441,7 +442,7 @@ def _nonnegative(e: Expr) -> bool:
 
 
 def _looks_up(e: Expr) -> bool:
-    return any(atom.kind == "lookup" for atom in e.deep_atoms())
+    return any(atom.kind in UNSAID for atom in e.deep_atoms())
 
 
 def _without_tables(e: Expr, analyzer: Analyzer) -> Expr | None:
@@ -449,7 +450,7 @@ def _without_tables(e: Expr, analyzer: Analyzer) -> Expr | None:
     cannot be said."""
     found = e
     for mono, c in e.terms.items():
-        tables = [atom for atom in mono if atom.kind == "lookup"]
+        tables = [atom for atom in mono if atom.kind in UNSAID]
         if not tables:
             continue
         rest = Expr({without(mono, (tables[0],)) or (): c})

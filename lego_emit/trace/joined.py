@@ -215,7 +215,7 @@ class Joined:
         self._strict = True
         try:
             words = trace and trace.words
-            joined = partial(_selected, chosen=words and words.chosen)
+            joined = partial(selected, chosen=words and words.chosen)
             return _open(explore(alone, now, joined=joined), (words or known).bind)
         except Unjoined:
             self._strict = strict
@@ -307,12 +307,12 @@ def _open(value: Any, bind: Callable[[Any], Any]) -> Any:
     return value.value if isinstance(value, _Other) else bind(value)
 
 
-def _selected(condition: Cond, a: Any, b: Any, known: Analyzer, chosen: Any = None) -> Any:
+def selected(condition: Cond, a: Any, b: Any, known: Analyzer, chosen: Any = None) -> Any:
     """join(), of numbers and tuples of them. Raises Unjoined for all else that is not the same."""
     if a is Impossible or b is Impossible:
         return b if a is Impossible else a
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
-        return tuple(_selected(condition, x, y, known, chosen) for x, y in zip(a, b, strict=True))
+        return tuple(selected(condition, x, y, known, chosen) for x, y in zip(a, b, strict=True))
     if a is b or (isinstance(a, str) and isinstance(b, str) and a == b):
         return a
     if not all(isinstance(v, int | Expr | Cond) for v in (a, b)):

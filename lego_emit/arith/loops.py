@@ -1,0 +1,77 @@
+"""What a loop does, as data: the next state over symbols of its own.
+
+An atom loop(Loop, k, lower, upper, *first, *taken) is the k-th state behind the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..intervals import Interval
+from .evaluate import evaluate, holds
+from .expr import Cond, Expr
+from .terms import Atom, bounded_key
+
+
+class Loop:
+    """One round of a loop. counter, states and taken: the symbols of its number, of the state, and of
+    what it reads from outside, which stays what it is; outputs: the next state; going: what must hold for a
+    round, None where nothing must; most: how many rounds there are at most; bounds: of each state after
+    any of them; shown: what the symbols are called in a program; known: what is known of the symbols in a
+    round, an Analyzer."""
+
+    __slots__ = (
+        "bounds", "counter", "going", "key", "known", "most", "outputs", "shown", "states", "taken",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        counter: str,
+        states: Sequence[str],
+        taken: Sequence[str],
+        outputs: Sequence[Expr],
+        going: Cond | None,
+        most: int,
+        bounds: Sequence[Interval],
+        shown: Sequence[str],
+        known: Any,
+    ):
+        self.counter, self.states, self.taken = counter, tuple(states), tuple(taken)
+        self.outputs, self.going, self.most, self.known = tuple(outputs), going, most, known
+        self.bounds, self.shown = tuple(bounds), tuple(shown)
+        names = ",".join((counter, *states, *taken))
+        rounds = [*(e.key for e in outputs), "" if going is None else going.key, *map(str, bounds)]
+        self.key = bounded_key(f"{names}:{';'.join(rounds)};{most}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Loop) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __reduce__(self) -> Any:
+        own = (self.counter, self.states, self.taken, self.outputs, self.going, self.most)
+        return Loop, (*own, self.bounds, self.shown, None)
+
+    def values(self, lower: int, upper: int, *given: int) -> list[int]:
+        """The state behind it. given: the first state, then what is taken. Raises what evaluate() raises."""
+        count = len(self.states)
+        state, taken = list(given[:count]), dict(zip(self.taken, given[count:], strict=True))
+        for k in range(lower, min(upper, lower + self.most)):
+            values = {**taken, self.counter: k, **dict(zip(self.states, state, strict=True))}
+            if self.going is not None and not holds(self.going, values):
+                break
+            state = [evaluate(e, values) for e in self.outputs]
+        return state
+
+
+def looped(loop: Loop, item: int, lower: Expr, upper: Expr, *given: Expr) -> Expr:
+    """A state behind a loop: where it runs over numbers alone, that number."""
+    numbers = [e.constant for e in (lower, upper, *given)]
+    if None not in numbers:
+        return Expr.of(loop.values(*[n for n in numbers if n is not None])[item])
+    first, end = numbers[:2]
+    if first is not None and end is not None and end <= first:
+        return given[item]
+    return Expr.atom(Atom("loop", loop, item, lower, upper, *given))

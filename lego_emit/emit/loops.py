@@ -1,0 +1,202 @@
+"""Loops in a file: names that a language allows in their rounds, and the lines of one.
+
+The states of a loop are variables, which have the names of the statements that read them behind it. A round
+computes the next states and assigns them one by one; where one is read by another after that, it is kept
+before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ..ir.loops import Round, is_same
+from ..ir.nodes import Node, const
+from ..ir.program import Function
+from ..ir.relations import names_in, replaced
+
+if TYPE_CHECKING:
+    from .view import FunctionView
+
+Body = Sequence[tuple[str, Node]]
+
+
+@dataclass(frozen=True)
+class LoopForms:
+    """How a language spells a loop. declare: a variable {name} of the type {T} that is {expr} at first; assign:
+    sets it; first: the lines that begin a loop in which {name} goes from {lower} on as long as it is below
+    {upper}, to {last}, over the {range} of those, {most} times at most; stop: the lines that end it where {expr} holds; step: the line
+    at the end of a round; last: the line behind it; indent: of a round."""
+
+    declare: str = "{T} {name} = {expr};"
+    assign: str = "{name} = {expr};"
+    first: tuple[str, ...] = ("for ({T} {name} = {lower}; {name} < {upper}; ++{name}) {{",)
+    stop: tuple[str, ...] = ("if ({expr}) break;",)
+    step: str = ""
+    last: str = "}"
+    indent: int = 2
+
+
+def legal(
+    body: Body,
+    own: Callable[[str, set[str]], str],
+    scope: set[str],
+    tables: Callable[[Node], Node],
+) -> list[tuple[str, Node]]:
+    """Statements whose rounds have names of their own, where those of the statements are legal already.
+    own(name, scope): a legal name that is not in a scope, which it joins; tables: a node with the names of its
+    tables in the file."""
+    found: list[tuple[str, Node]] = []
+    for name, node in body:
+        if node.op != "loop":
+            found.append((name, node))
+        elif not any(is_same(node, other) for _, other in found):
+            made: Round = node.args[0].value
+            behind = {n.args[0].value.item: s for s, n in body if is_same(n, node)}
+            inner = {*scope}
+            shown = [behind.get(k) or own(n, inner) for k, n in enumerate(made.shown[1:])]
+            names = [own(made.shown[0], inner), *shown]
+            named = _named(made, names, node, own, inner, tables)
+            states = [(s, n) for s, n in body if is_same(n, node)]
+            for state, other in states:
+                leaf = other.args[0]
+                leaf = replace(leaf, value=replace(named, item=leaf.value.item))
+                found.append((state, replace(other, args=(leaf, *other.args[1:]))))
+    return found
+
+
+def _named(
+    made: Round,
+    names: Sequence[str],
+    node: Node,
+    own: Callable[[str, set[str]], str],
+    scope: set[str],
+    tables: Callable[[Node], Node],
+) -> Round:
+    """A round in these names of its number and states, which reads what it takes by the names outside."""
+    taken = node.args[3 + made.count :]
+
+    def part(f: Function, states: Sequence[str] = ()) -> Function:
+        inner = {*scope}
+        given: dict[str, Node] = {}
+        for p, text in zip(f.params, names, strict=False):
+            given[p.name] = Node("var", (), text, p.lo, p.hi)
+        for p, outer in zip(f.params[len(names) :], taken, strict=True):
+            given[p.name] = outer
+        body = list[tuple[str, Node]]()
+        for name, value in f.body:
+            text = own(name, inner)
+            body.append((text, tables(_put(value, given))))
+            given[name] = Node("var", (), text, value.lo, value.hi)
+        outputs = [tables(_put(value, given)) for _, value in f.outputs]
+        body = legal(body, own, inner, tables)
+        params = tuple(replace(p, name=str(given[p.name].value)) for p in f.params)
+        if not states:
+            return replace(f, params=params, body=tuple(body), outputs=(("going", outputs[0]),))
+        more, assigned = _assigned(states, outputs, lambda n: own(f"next_{n}", inner))
+        return replace(f, params=params, body=(*body, *more), outputs=tuple(assigned))
+
+    return replace(
+        made,
+        going=made.going and part(made.going),
+        body=part(made.body, names[1:]),
+        names=tuple(names),
+    )
+
+
+def _put(node: Node, given: Mapping[str, Node]) -> Node:
+    """A node with others for its names, in the rounds in it, too."""
+
+    def var(v: Node) -> Node:
+        found = given[str(v.value)]
+        return found if found.op == "const" else replace(v, value=found.value)
+
+    return replaced(node, var)
+
+
+def _assigned(
+    states: Sequence[str], values: Sequence[Node], kept: Callable[[str], str]
+) -> tuple[list[tuple[str, Node]], list[tuple[str, Node]]]:
+    """(statements before, assignments in an order in which none reads what is set already)."""
+    left = dict(zip(states, values, strict=True))
+    before, found = list[tuple[str, Node]](), list[tuple[str, Node]]()
+    while left:
+        reads = {n: {*names_in(v)} for n, v in left.items()}
+        free = [n for n in left if not any(n in r for m, r in reads.items() if m != n)]
+        if not free:  # each is read by another
+            name = next(iter(left))
+            value = left[name]
+            text = kept(name)
+            before.append((text, value))
+            left[name] = Node("var", (), text, value.lo, value.hi)
+            continue
+        found += [(n, left.pop(n)) for n in free[:1]]
+    return before, found
+
+
+def mapped(leaf: Node, change: Callable[[Function], Function]) -> Node:
+    """The leaf of a round whose functions are changed."""
+    return replace(leaf, value=leaf.value.mapped(change))
+
+
+def lines(view: FunctionView, node: Node, before: Body, form: str, indent: int) -> list[str]:
+    """The lines of a loop; none of a state of one that is there already."""
+    if any(is_same(node, other) for _, other in before):
+        return []
+    printer: Any = view._printer
+    forms: LoopForms = printer.loop_forms(view, node)
+    made: Round = node.args[0].value
+    lower, upper, *first = node.args[1 : 3 + made.count]
+    T, inner = view.T, indent + forms.indent
+    counter, *states = made.names
+    found = [
+        printer.line(forms.declare.format(T=T, name=n, expr=printer.expression(e, view)), indent)
+        for n, e in zip(states, first, strict=True)
+    ]
+    last = Node("sub", (upper, const(1)))
+    last = const(upper.value - 1) if upper.op == "const" else last
+    nodes = {"lower": lower, "upper": upper, "last": last}
+    ends = {name: printer.expression(n, view) for name, n in nodes.items()}
+    ends["most"] = str(made.most)
+    ends["range"] = ", ".join([ends["lower"]] * (lower.value != 0) + [ends["upper"]])
+    found += [
+        printer.control(text.format(T=T, name=counter, **ends), indent) for text in forms.first
+    ]
+    within = list[str]()
+    for part in made.parts:
+        own = view.inside(part)
+        within += own.statements(form, inner)
+        if part is made.going:
+            text = printer.expression(_ended(part.outputs[0][1]), own)
+            within += [printer.control(line.format(expr=text), inner) for line in forms.stop]
+            continue
+        for name, value in part.outputs:
+            if value.op == "var" and value.value == name:
+                continue
+            text = printer.expression(value, own)
+            text = forms.assign.format(name=name, expr=text, counter=counter, **ends)
+            within.append(printer.line(text, inner))
+    within += [printer.control(forms.step.format(name=counter), inner)] if forms.step else []
+    found += [" " * forms.indent + line for line in within]
+    return [*found, forms.last] if forms.last else found
+
+
+def _ended(node: Node) -> Node:
+    """The condition that a number of 0 or 1 is 0."""
+    if node.op != "int":
+        return Node("eq", (node, const(0)))
+    condition = node.args[0]
+    opposite = condition.row.opposite
+    return Node(opposite, condition.args) if opposite else Node("lnot", (condition,))
+
+
+def variables(body: Body) -> Iterator[str]:
+    """The variables of a function: of statements and, in loops, of numbers, states and statements."""
+    for name, node in body:
+        yield name
+        if node.op == "loop":
+            made: Round = node.args[0].value
+            yield from made.names
+            for part in made.parts:
+                yield from variables(part.body)

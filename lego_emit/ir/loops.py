@@ -1,0 +1,94 @@
+"""Loops in a lowered program: the round of one, as functions of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ..intervals import Interval
+
+if TYPE_CHECKING:
+    from .nodes import Node
+    from .program import Function
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round of a loop, the first operand of a node "loop", which is followed by lower, upper, the first
+    states, and what the loop takes from outside. body: gives the next states of the number of the round, the
+    states and what is taken, in this order; going: gives 1 of the same where there is a round, else 0, None
+    where that is always; item: the state that the node is; most: how many rounds there are at most; bounds: of
+    each state; key: the same for equal loops; shown: what a program calls the number and the states; names: what the
+    text at hand does, whose body gives the states by name."""
+
+    body: Function = field(compare=False, repr=False)
+    going: Function | None = field(compare=False, repr=False)
+    item: int
+    most: int
+    bounds: tuple[Interval, ...]
+    key: str = field(repr=False)
+    shown: tuple[str, ...]
+    names: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def count(self) -> int:
+        """How many states there are."""
+        return len(self.shown) - 1
+
+    @property
+    def parts(self) -> list[Function]:
+        """Its functions."""
+        return [self.body] if self.going is None else [self.going, self.body]
+
+    def mapped(self, change: Callable[[Any], Any]) -> Round:
+        """The round with its functions changed."""
+        going = self.going and change(self.going)
+        return replace(self, body=change(self.body), going=going)
+
+    def nodes(self) -> Iterator[Node]:
+        """Every node in it."""
+        for part in self.parts:
+            yield from part.nodes()
+
+    def values(self, lower: int, upper: int, *given: int) -> list[int]:
+        """The states behind the loop. given: the first states, and what is taken."""
+        state, taken = [*given[: self.count]], given[self.count :]
+        names = [p.name for p in self.body.params]
+        for k in range(lower, min(upper, lower + self.most)):
+            known = dict(zip(names, (k, *state, *taken), strict=True))
+            if self.going is not None and not self.going.evaluate(known)[self.going.outputs[0][0]]:
+                break
+            found = self.body.evaluate(known)
+            state = [found[n] for n in self.names[1:] or found]
+        return state
+
+
+def of_round(leaf: Node, change: Callable[[Node], Node]) -> Node:
+    """The leaf of a round with the values of its statements and results changed."""
+
+    def part(f: Function) -> Function:
+        body = tuple((name, change(node)) for name, node in f.body)
+        return replace(
+            f, body=body, outputs=tuple((name, change(node)) for name, node in f.outputs)
+        )
+
+    return replace(leaf, value=leaf.value.mapped(part))
+
+
+def is_same(a: Node, b: Node) -> bool:
+    """Whether two nodes are states of one loop."""
+    return (
+        a.op == b.op == "loop"
+        and a.args[0].value.key == b.args[0].value.key
+        and a.args[1:] == b.args[1:]
+    )
+
+
+def together(body: Sequence[tuple[str, Node]]) -> list[tuple[str, Node]]:
+    """Statements in which the states of a loop are one after the other."""
+    found: list[tuple[str, Node]] = []
+    for name, node in body:
+        places = [k for k, (_, other) in enumerate(found) if is_same(node, other)]
+        found.insert(places[-1] + 1 if places else len(found), (name, node))
+    return found

@@ -1,0 +1,102 @@
+"""The rounds of loops, lowered as functions of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..arith.expr import Expr, as_number
+from ..arith.loops import Loop
+from ..arith.steps import Log
+from ..ir.index_types import IndexType
+from ..ir.loops import Round
+from ..ir.nodes import Node
+from ..ir.program import Doc, Function
+from ..ir.relations import names_in, replaced
+from .problem import AsWritten, Conditions, Counting, Dialect, Parameters, Problem
+
+if TYPE_CHECKING:
+    from .lowering import Lowering
+
+
+def round_of(lowering: Lowering, loop: Loop, item: int) -> Round:
+    """The round of a loop, in the narrowest type that holds it."""
+    known = lowering.rounds.get(loop)
+    if known is None:
+        known = lowering.rounds[loop] = _lowered(loop, lowering.dialect)
+    return replace(known, item=item)
+
+
+def _lowered(loop: Loop, dialect: Dialect) -> Round:
+    going = None
+    if loop.going is not None:
+        going = _function(loop, "going", [as_number(loop.going)], dialect)
+        dialect = replace(dialect, types=_from(dialect.types, going.index_type))
+    body = _function(loop, "next", loop.outputs, dialect)
+    if going is not None and going.index_type != body.index_type:
+        own = replace(dialect, types=[body.index_type], narrow=False)
+        going = _function(loop, "going", [as_number(loop.going)], own)
+    return Round(body, going, 0, loop.most, loop.bounds, loop.key, loop.shown)
+
+
+def _from(types: Sequence[IndexType], least: IndexType) -> Sequence[IndexType]:
+    """The types from one on."""
+    return types[types.index(least) :]
+
+
+def _function(loop: Loop, name: str, outputs: Sequence[Expr], dialect: Dialect) -> Function:
+    from .function import lowered
+
+    names = [loop.counter, *loop.states, *loop.taken]
+    problem = Problem(
+        name, Doc(), loop.known, [(f"{name} {k}", e) for k, e in enumerate(outputs)], Log(),
+        None, None, None, None,
+        Parameters(names, [], {}, set(), set(), set()),
+        Counting(0, 0, [0] * len(outputs), False),
+        Conditions([], [], None, {}, {}),
+        AsWritten(), None, False,
+    )  # fmt: skip
+    return replace(lowered(problem, dialect), formulas=())
+
+
+def types_of(rounds: Sequence[Round], types: Sequence[IndexType]) -> Sequence[IndexType]:
+    """The types that hold what is computed in rounds."""
+    for found in rounds:
+        if found.body.index_type in types:
+            types = _from(types, found.body.index_type)
+    return types
+
+
+def in_type(node: Node, lowering: Lowering, index_type: IndexType) -> Node:
+    """A node in whose loops all is computed in a type."""
+    loops = {loop.key: loop for loop in lowering.rounds}
+
+    def changed(leaf: Node) -> Node:
+        found: Round = leaf.value
+        if found.body.index_type == index_type:
+            return leaf
+        own = replace(lowering.dialect, types=[index_type], narrow=False)
+        return replace(leaf, value=replace(_lowered(loops[found.key], own), item=found.item))
+
+    return replaced(node, changed, "round")
+
+
+def needed(body: Sequence[tuple[str, Node]]) -> tuple[list[Node], bool]:
+    """(conditions on what functions of rounds take from outside, whether more must hold that no
+    condition says) for all values in the loops of a program to fit."""
+    found, unseen = dict[Node, None](), False
+    for _, node in body:
+        if node.op != "loop":
+            continue
+        made: Round = node.args[0].value
+        given = node.args[3 + made.count :]
+        for f in made.parts:
+            taken = dict(zip([p.name for p in f.params[1 + made.count :]], given, strict=True))
+            unseen = unseen or f.unseen
+            for condition in f.assumed:
+                if taken.keys() >= {*names_in(condition)}:
+                    found[replaced(condition, lambda v, taken=taken: taken[str(v.value)])] = None
+                else:
+                    unseen = True
+    return [*found], unseen

@@ -1,0 +1,538 @@
+"""Loops of a run-time number of rounds: fori_loop.
+
+A loop of a function that is followed is one step of its tape. Its body is gone through with symbols for
+the round's number and the state, its branches joined where they meet, and what it gives is one Loop
+(arith/loops.py). What bounds the states is found in two ways. Without being told, intervals: those of the
+first state, of what the body makes of them, of what it makes of those, for as many rounds as there are at
+most. And by what `invariant` says, which holds before the first round and, where it holds before one, behind
+it.
+"""
+
+from __future__ import annotations
+
+import dis
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from itertools import pairwise, takewhile
+from typing import Any
+
+from ..arith.context import plain
+from ..arith.expr import Cond, Expr, as_number
+from ..arith.loops import Loop, looped
+from ..arith.terms import Atom
+from ..errors import LegoError, TraceError, a_type, short_repr
+from ..intervals import ANY, Interval, both, either
+from ..numeric import as_integer
+from .joined import Joined, Unjoined, selected
+from .paths import Running, explore, here
+from .trace import Trace, running_trace, step
+
+MOST = 4096  # rounds that may be asked for
+ROUNDS = 64  # that are followed to bound the state
+FEW = 8  # times that a body is gone through that needs to know more of the state
+DEEPEST = 4  # choices in one another of which each case is proven
+OUTSIDE = " before"  # what ends the symbol of what another loop left
+CALL = "fori_loop(lower, upper, body, init)"
+
+
+@dataclass(frozen=True, eq=False)
+class _Spec:
+    """A loop as it is written. tuple: what makes a state of its parts, None of a single number; names: of
+    the counter and of the parts."""
+
+    body: Callable[[Any, Any], Any]
+    going: Callable[[Any, Any], Any] | None
+    invariant: Callable[[Any, Any], Any] | None
+    most: int
+    tuple: Callable[[Sequence[Any]], Any] | None
+    names: tuple[str, ...]
+
+    def state(self, parts: Sequence[Any]) -> Any:
+        return parts[0] if self.tuple is None else self.tuple(parts)
+
+    def parts(self, state: Any) -> list[Any]:
+        """The parts of a state that the body gives. Raises TraceError where it has another shape."""
+        count = len(self.names) - 1
+        if self.tuple is None:
+            found = [state]
+        elif not isinstance(state, tuple | list) or len(state) != count:
+            raise TraceError(
+                f"fori_loop: the state is a tuple of {count}, and the body gives {_said(state)}; return as "
+                "many integers as init has"
+            )
+        else:
+            found = [*state]
+        for name, value in zip(self.names[1:], found, strict=True):
+            if not isinstance(value, Expr | Cond) and as_integer(value) is None:
+                raise TraceError(
+                    f"fori_loop: the body gives {_said(value)} for {name}; a state is an integer, or a "
+                    "tuple or a NamedTuple of integers, of the same shape in every round"
+                )
+        return found
+
+
+def fori_loop(
+    lower: Any,
+    upper: Any,
+    body: Callable[[Any, Any], Any],
+    init: Any,
+    most: int = 32,
+    *,
+    while_: Callable[[Any, Any], Any] | None = None,
+    invariant: Callable[[Any, Any], Any] | None = None,
+) -> Any:
+    """The state that body(k, state) -> state leaves after k = lower, lower + 1, .., upper - 1, as JAX's has it.
+
+    init: the first state: an integer, or a tuple or a NamedTuple of integers; body returns one of the same
+    shape. most: how many rounds there are at most, up to 4096: where upper - lower is not known to be
+    that small, it becomes a precondition. while_(k, state): a round is begun only where it holds; the
+    loop ends where it does not. invariant(k, state): conditions, one or a list, that hold before each round
+    and behind the last one; they are proven, and bound the state.
+
+    On integers it runs. On symbols the body is followed once, and a loop is emitted; what it reads from
+    outside stays what it is in all rounds.
+
+    >>> fori_loop(0, 5, lambda k, total: total + k, 0)
+    10
+
+    Raises TraceError for a state of another shape, an invariant that is not proven, and more rounds than
+    most on integers.
+    """
+    spec = _spec(body, while_, invariant, most, init)
+    first = [init] if spec.tuple is None else [*init]
+    trace = running_trace()
+    ends = [as_integer(lower), as_integer(upper)]
+    if trace is None and None not in ends:
+        return _run(spec, ends, first)
+    if trace is None:
+        raise TraceError("fori_loop: its bounds are symbols, and no function is followed")
+    if trace.words is not None:
+        raise TraceError(
+            "fori_loop: there is no loop whose arithmetic wraps yet; leave wrapping= out"
+        )
+    found = step(_followed, spec, lower, upper, *first)
+    return spec.state(found)
+
+
+def _run(spec: _Spec, ends: Sequence[Any], first: Sequence[Any]) -> Any:
+    lower, upper = ends
+    if upper - lower > spec.most:
+        raise TraceError(
+            f"fori_loop: {upper - lower} rounds, and most is {spec.most}; give most={upper - lower} or more"
+        )
+    state = spec.state(first)
+    for k in range(lower, upper):
+        if spec.going is not None and not spec.going(k, state):
+            break
+        state = spec.state(spec.parts(spec.body(k, state)))
+    return state
+
+
+def _spec(body: Any, going: Any, invariant: Any, most: Any, init: Any) -> _Spec:
+    for name, value in (("body", body), ("while_", going), ("invariant", invariant)):
+        if not callable(value) and (value is not None or name == "body"):
+            raise TraceError(f"fori_loop: {name} is {short_repr(value)}, not a function: {CALL}")
+    number = None if isinstance(most, bool) else as_integer(most)
+    if number is None or not 1 <= number <= MOST:
+        raise TraceError(
+            f"fori_loop: most is {short_repr(most)}; give the number of rounds at most, from 1 to {MOST}"
+        )
+    counter, state, unpacked = _names(body)
+    if isinstance(init, tuple | list):
+        if not init:
+            raise TraceError("fori_loop: init is empty; a state has at least one integer")
+        make = getattr(type(init), "_make", type(init))
+        named = (
+            unpacked if len(unpacked) == len(init) else [f"{state}{k}" for k in range(len(init))]
+        )
+        parts = getattr(init, "_fields", None) or named
+        made = partial(make)
+    else:
+        parts, made, init = [state], None, [init]
+    for name, value in zip(parts, init, strict=True):
+        if not isinstance(value, Expr) and as_integer(value) is None:
+            raise TraceError(
+                f"fori_loop: init has {a_type(value)} for {name}; give an integer, or a tuple or a NamedTuple "
+                "of integers"
+            )
+    return _Spec(body, going, invariant, number, made, (counter, *parts))
+
+
+def _names(body: Callable[..., Any]) -> tuple[str, str, list[str]]:
+    """What a body calls the round's number, the state, and its parts where it takes it apart."""
+    try:
+        names = [
+            p.name
+            for p in inspect.signature(body).parameters.values()
+            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+    except (TypeError, ValueError):
+        names = []
+    counter, state = names[:2] if len(names) >= 2 else ("k", "state")
+    code = getattr(body, "__code__", None)
+    steps = [*dis.get_instructions(code)] if code is not None else []
+    found = list[str]()
+    for one, other in pairwise(steps):  # x, y = state
+        if one.argval == state and other.opname == "UNPACK_SEQUENCE":
+            after = steps[steps.index(other) + 1 :]
+            found = [s.argval for s in takewhile(lambda s: s.opname == "STORE_FAST", after)]
+            break
+    return counter.strip("_") or "k", state.strip("_") or "state", found
+
+
+# -- followed with symbols -------------------------------------------------------------------------
+
+
+def _followed(spec: _Spec, lower: Any, upper: Any, *first: Any) -> list[Expr]:
+    """The states behind a loop."""
+    return _Following(spec, lower, upper, first).results()
+
+
+class _Following:
+    """A loop whose body is gone through with symbols of its own."""
+
+    def __init__(self, spec: _Spec, lower: Any, upper: Any, first: Sequence[Any]):
+        now = here()
+        self.spec, self.now, self.known = spec, now, now.analyzer
+        self.lower, self.upper = (plain(Expr.of(e)) for e in (lower, upper))
+        self.first = [plain(Expr.of(e)) for e in first]
+        ranges, number = self.known.facts.ranges, 1
+        while f"{spec.names[0]}{_of_loop(number)}" in ranges:
+            number += 1
+        self.counter, *self.states = (f"{name}{_of_loop(number)}" for name in spec.names)
+        self.stays: list[int] = []
+        self.last: int | None = None  # the last round's number
+        self.symbols = [self._symbol(name) for name in self.states]
+        self.trace: Trace = now.trace.but(preconditions=[], stand_ins={**now.trace.stand_ins})
+
+    @staticmethod
+    def _symbol(name: str) -> Expr:
+        return Expr.atom(Atom("sym", name))
+
+    def results(self) -> list[Expr]:
+        """The states behind it, as atoms."""
+        known, rounds = self.known, self._rounds()
+        last = known.interval(self.lower)[1]
+        self.last = None if last is None else last + rounds - 1
+        branch = [*known.facts.branch]
+        if not branch:
+            self._learn_indices()
+        self.stays = self._kept()
+        before, behind = self._bounds(rounds)
+        with known.scope():
+            self._learn(before)
+            going = self._going(branch)
+            outputs = self._gone_through(going)
+            self._check_invariant(outputs)
+            outside: dict[str, Expr] = {}
+            outputs = [self._apart(e, outside) for e in outputs]
+            going = going and going.rebuild(lambda e: self._apart(e, outside))
+            own = {self.counter, *self.states}
+            read = {n for e in (*outputs, *(going.exprs() if going else ())) for n in e.symbols()}
+            outside |= {n: self._symbol(n) for n in sorted(read - own - outside.keys())}
+            starts = [known.interval(e) for e in self.first]
+            found = zip(starts, map(known.interval, outputs), behind, strict=True)
+            loop = Loop(
+                self.counter, self.states, [*outside], outputs, going, rounds,
+                [both(either(a, b), c) for a, b, c in found],
+                self.spec.names, known.copy(),
+            )  # fmt: skip
+        self._tell()
+        given = [self.lower, self.upper, *self.first, *outside.values()]
+        return [looped(loop, item, *given) for item in range(len(self.first))]
+
+    def _rounds(self) -> int:
+        """How many rounds there are at most; where most is less than that may be, it is a precondition."""
+        known, most = self.known, self.spec.most
+        least, last = known.interval(self.lower)[0], known.interval(self.upper)[1]
+        far = known.interval(known.simplifier.subtract(self.upper, self.lower))[1]
+        if least is not None and last is not None:
+            far = last - least if far is None else min(far, last - least)
+        few = known.interval(known.simplifier.subtract(self.upper, self.lower))[0]
+        if few is not None and few > most:
+            raise TraceError(
+                f"fori_loop: {few} rounds or more, and most is {most}; give most={few} or more"
+            )
+        if far is None or far > most:
+            ends = [known.unsubstitute(e) for e in (self.lower, self.upper)]
+            self.now.trace.note(Cond("le", ends[1], ends[0] + most))
+        return most if far is None else max(0, min(far, most))
+
+    def _learn(self, bounds: Sequence[Interval], number: Interval = ANY) -> None:
+        """What is known in a round: of its number, of the state, and what the invariant says."""
+        known = self.known
+        known.learn_range(self.counter, self.lower, self.upper - 1)
+        if self.last is not None:
+            known.learn_range(self.counter, None, Expr.of(self.last))
+        for name, (lo, hi) in ((self.counter, number), *zip(self.states, bounds, strict=True)):
+            ends = [None if end is None else Expr.of(end) for end in (lo, hi)]
+            known.learn_range(name, *ends)
+        for condition in self._invariant(self._symbol(self.counter), self.symbols):
+            known.assume(condition)
+        for k in self.stays:
+            known.learn_range(self.states[k], *self._span(self.first[k]))
+
+    def _learn_indices(self) -> None:
+        """Parameters that are indices of a layout in the body lie within it."""
+        known, placed = self.known, self.trace.placed
+        spec, said = self.spec, dict[str, tuple[Expr | None, Expr | None]]()
+        self.spec = replace(spec, going=None, invariant=None)
+        before = {*placed}
+        with known.scope():
+            self._learn([ANY] * len(self.first))
+            trace = self.trace
+            self.trace = trace.but(preconditions=[], stand_ins={**trace.stand_ins})
+            try:
+                self._gone_through(None)
+            except LegoError:
+                pass
+            own = {self.counter, *self.states}
+            for name in sorted(placed - before - own):
+                found = known.facts.ranges.get(name)
+                ends = (found.lo, found.hi) if found is not None else (None, None)
+                if own.isdisjoint(n for e in ends if e is not None for n in e.symbols()):
+                    said[name] = ends
+        self.spec, self.trace = spec, trace
+        placed -= own
+        for name, ends in said.items():
+            known.learn_range(name, *ends)
+
+    def _span(self, e: Expr) -> tuple[Expr | None, Expr | None]:
+        """The bounds of a parameter as they are said, which may speak of others."""
+        known = e.single
+        if known is None or known.kind != "sym":
+            return None, None
+        found = self.known.facts.ranges.get(known.args[0])
+        return (None, None) if found is None else (found.lo, found.hi)
+
+    def _never_negative(self, e: Expr, depth: int = 0) -> bool:
+        """Whether e >= 0 is proven, of a choice in both cases."""
+        known, e = self.known, self.known.rebuilt(e)
+        if known.nonneg(e):
+            return True
+        choice = min(
+            (a for a in e.atoms() if a.kind == "select"), key=lambda a: a.key, default=None
+        )
+        if choice is None or depth == DEEPEST:
+            return False
+        condition, *values = choice.args
+        for holds, value in ((condition, values[0]), (~condition, values[1])):
+            with known.scope():
+                known.assume(holds)
+                if not self._never_negative(known.rebuild(e, {choice: value}.get), depth + 1):
+                    return False
+        return True
+
+    def _kept(self) -> list[int]:
+        """The states that are parameters at first, and stay within what is said of those."""
+        known, left = self.known, [k for k, e in enumerate(self.first) if None not in self._span(e)]
+        while left:
+            self.stays = left
+            outputs = self._tried([ANY] * len(self.first))
+            if outputs is None:
+                return []
+            stay = list[int]()
+            with known.scope():
+                self._learn([ANY] * len(self.first))
+                for k in left:
+                    lo, hi = self._span(self.first[k])
+                    assert lo is not None and hi is not None
+                    gaps = outputs[k] - lo, hi - outputs[k]
+                    stay += [k] if all(map(self._never_negative, gaps)) else []
+            if stay == left:
+                return left
+            left = stay
+        return []
+
+    def _bounds(self, rounds: int) -> tuple[list[Interval], list[Interval]]:
+        """Bounds of the state before each round, and behind any."""
+        known = self.known
+        before = state = [known.interval(e) for e in self.first]
+        outputs = self._tried([ANY] * len(state))
+        if outputs is None:  # the body needs to know more: what the rounds before leave
+            return self._grown(before, self._tried)
+        if rounds > ROUNDS:
+            return self._grown(before, lambda _: outputs)
+        least, last = known.interval(self.lower)
+        for k in range(rounds):
+            before = [either(a, b) for a, b in zip(before, state, strict=True)]
+            number = None if least is None else least + k, None if last is None else last + k
+            state = self._made(outputs, state, number)
+        return before, [either(a, b) for a, b in zip(before, state, strict=True)]
+
+    def _grown(
+        self, start: Sequence[Interval], body: Callable[[Sequence[Interval]], list[Expr] | None]
+    ) -> tuple[list[Interval], list[Interval]]:
+        """Bounds of the state in all rounds: those of a few, and where these grow, none at that end. body: what
+        is made of a state within bounds."""
+        found = [*start]
+        for k in range(FEW):
+            outputs = body(found)
+            if outputs is None:
+                return found, found  # what is wrong is said when it is gone through again
+            more = self._made(outputs, found)
+            more = [either(a, b) for a, b in zip(found, more, strict=True)]
+            if more == found:
+                return found, found
+            if k >= FEW // 2:
+                more = [
+                    (a if a == c else None, b if b == d else None)
+                    for (a, b), (c, d) in zip(found, more, strict=True)
+                ]
+            found = more
+        return [ANY] * len(found), [ANY] * len(found)
+
+    def _made(
+        self, outputs: Sequence[Expr], state: Sequence[Interval], number: Interval = ANY
+    ) -> list[Interval]:
+        """The bounds of what the body makes of states within bounds."""
+        with self.known.scope():
+            self._learn(state, number)
+            return [self.known.interval(e) for e in outputs]
+
+    def _tried(self, bounds: Sequence[Interval]) -> list[Expr] | None:
+        """What the body gives where no more is known of the state than its bounds; None where it needs to
+        know more."""
+        branch, trace = [*self.known.facts.branch], self.trace
+        self.trace = trace.but(preconditions=[], stand_ins={**trace.stand_ins})
+        try:
+            with self.known.scope():
+                self._learn(bounds)
+                return self._gone_through(self._going(branch))
+        except LegoError:
+            return None
+        finally:
+            self.trace = trace
+
+    def _gone_through(self, going: Cond | None) -> list[Expr]:
+        """The next state."""
+        if going is not None:
+            self.known.assume(going)
+        spec = self.spec
+        found = self._called(spec.body, lambda v: tuple(spec.parts(v)))
+        values = (plain(v) if isinstance(v, Expr | Cond) else Expr.of(v) for v in found)
+        return [as_number(v) if isinstance(v, Cond) else v for v in values]
+
+    def _going(self, branch: Sequence[Cond]) -> Cond | None:
+        """What must hold for a round; that of the branch that the loop is in, too."""
+        conditions = [plain(c) for c in branch]
+        if self.spec.going is not None:
+            found = self._called(self.spec.going, lambda v: v)
+            if not isinstance(found, Cond | bool):
+                raise TraceError(
+                    f"fori_loop: while_ gives {short_repr(found)}; give a condition such as "
+                    "lambda k, state: state < n"
+                )
+            conditions += [plain(found)] if isinstance(found, Cond) else []
+            if found is False:
+                conditions.append(Cond("lt", Expr.of(1), Expr.of(0)))
+        return reduce(lambda a, b: Cond("and", a, b), conditions) if conditions else None
+
+    def _called(self, fn: Callable[[Any, Any], Any], read: Callable[[Any], Any]) -> Any:
+        """What a function of the round's number and the state gives, its branches joined where they meet."""
+        known, now = self.known, self.now
+        made = Joined().function(fn) or fn
+        counter, *state = (known.bind(e) for e in (self._symbol(self.counter), *self.symbols))
+        path = now.path
+        paths = path.shared.paths if path is not None else 0
+        within = Running(known, self.trace, path)
+        try:
+            return explore(
+                lambda: read(made(counter, self.spec.state(state))), within, joined=selected
+            )
+        except Unjoined:
+            raise TraceError(
+                "fori_loop: the branches of the body give values that cannot be joined; let each give "
+                "integers"
+            ) from None
+        finally:
+            if path is not None:
+                path.shared.paths = paths
+
+    def _invariant(self, counter: Expr, state: Sequence[Expr]) -> list[Cond]:
+        """The conditions of the invariant for a round's number and a state."""
+        spec, known = self.spec, self.known
+        if spec.invariant is None:
+            return []
+        with Running(known, self.trace, self.now.path).entered():
+            said = spec.invariant(known.bind(counter), spec.state([known.bind(e) for e in state]))
+        said = [*said] if isinstance(said, list | tuple) else [said]
+        for condition in said:
+            if not isinstance(condition, Cond | bool):
+                raise TraceError(
+                    f"fori_loop: invariant gives {short_repr(condition)}; give a condition or a list of them"
+                )
+        if False in [c for c in said if isinstance(c, bool)]:
+            raise TraceError("fori_loop: the invariant never holds")
+        return [plain(c) for c in said if isinstance(c, Cond)]
+
+    def _check_invariant(self, outputs: Sequence[Expr]) -> None:
+        """Raise TraceError where the invariant is not proven: of the first state, and behind a round before
+        which it holds."""
+        for what, counter, state in (
+            ("of the first state", self.lower, self.first),
+            ("behind a round before which it holds", self._symbol(self.counter) + 1, outputs),
+        ):
+            for condition in self._invariant(counter, state):
+                if self.known.decide(condition) is not True:
+                    text = _said(condition)
+                    raise TraceError(
+                        f"fori_loop: the invariant is not proven {what}: {text}; say more with assume= or "
+                        "in the invariant"
+                    )
+
+    def _apart(self, e: Expr, outside: dict[str, Expr]) -> Expr:
+        """An expression in which a symbol stands for each loop that is run before this one."""
+        own = {self.counter, *self.states}
+
+        def symbol(atom: Atom) -> Expr | None:
+            if atom.kind != "loop" or not own.isdisjoint(atom.symbols):
+                return None
+            value = Expr.atom(atom)
+            for name, known in outside.items():
+                if known.same(value):
+                    return self._symbol(name)
+            name = f"{atom.args[0].shown[1 + atom.args[1]]}{OUTSIDE}{_numbered(len(outside))}"
+            outside[name] = value
+            ends = [None if end is None else Expr.of(end) for end in self.known.interval(value)]
+            self.known.learn_range(name, *ends)
+            return self._symbol(name)
+
+        if not any(atom.kind == "loop" for atom in e.deep_atoms()):
+            return e
+        return self.known.rebuild(e, symbol)
+
+    def _tell(self) -> None:
+        """The preconditions of the body are those of the function, unless they speak of a round."""
+        own, trace = {self.counter, *self.states}, self.now.trace
+        new = self.trace.stand_ins.keys() - trace.stand_ins.keys()
+        for atom in sorted(new, key=lambda a: a.key):
+            if not own.isdisjoint(atom.symbols | self.trace.stand_ins[atom].symbols()):
+                raise TraceError(
+                    "fori_loop: an index is not known to lie within its layout in every round; bound the "
+                    "state with invariant="
+                )
+            trace.stand_ins[atom] = self.trace.stand_ins[atom]
+        for condition in self.trace.preconditions:
+            if not own.isdisjoint(n for e in condition.exprs() for n in e.symbols()):
+                raise TraceError(
+                    f"fori_loop: {_said(condition)} is not known to hold in every round; bound the state "
+                    "with invariant=, or the sizes with assume="
+                )
+            trace.note(condition)
+
+
+def _said(value: Any) -> str:
+    """A value in a message, its symbols as the body calls them."""
+    return re.sub(r" of loop( \d+)?", "", short_repr(value))
+
+
+def _of_loop(number: int) -> str:
+    return " of loop" if number == 1 else f" of loop {number}"
+
+
+def _numbered(number: int) -> str:
+    return f" {number + 1}" if number else ""

@@ -1,0 +1,383 @@
+"""fori_loop: on integers, followed with symbols, emitted in each language, and what is refused."""
+
+import json
+import random
+from typing import NamedTuple
+
+import pytest
+from marks import rest_deep
+
+import lego_emit
+from lego_emit import Col, GroupBy, LegoError, Lookup, fori_loop, generate
+from lego_emit.proofcheck.check import check
+from lego_emit.types import U16, Array, Static
+
+LANGUAGES = (
+    "c", "cpp", "cuda", "hip", "opencl", "metal", "rust", "fortran", "julia", "glsl", "wgsl", "javascript",
+    "python", "numpy", "triton",
+)  # fmt: skip
+ARRAYS = ("numpy", "triton")  # where elements that have no more rounds are masked
+
+
+def bits(n, i):
+    return fori_loop(0, n, lambda k, s: s + (i >> k & 1) * 3, 0)
+
+
+def hilbert(n, x, y):
+    """The place of (x, y) on the Hilbert curve of 2^n by 2^n points."""
+
+    def step(k, state):
+        x, y, d = state
+        rx, ry = x >> n - 1 - k & 1, y >> n - 1 - k & 1
+        if ry == 0:
+            if rx == 1:
+                x, y = (1 << n) - 1 - x, (1 << n) - 1 - y
+            x, y = y, x
+        return x, y, d * 4 + (3 * rx ^ ry)
+
+    return fori_loop(0, n, step, (x, y, 0))[2]
+
+
+def hilbert_inv(n, d):
+    """The point at a place of the Hilbert curve of 2^n by 2^n points."""
+
+    def step(k, state):
+        x, y, t = state
+        rx, ry = 1 & t >> 1, 1 & (t ^ t >> 1)
+        if ry == 0:
+            if rx == 1:
+                x, y = (1 << k) - 1 - x, (1 << k) - 1 - y
+            x, y = y, x
+        return x + (rx << k), y + (ry << k), t >> 2
+
+    x, y, _ = fori_loop(0, n, step, (0, 0, d))
+    return x, y
+
+
+class Both(NamedTuple):
+    low: int
+    high: int
+
+
+def deinterleave(n, z):
+    def step(k, both):
+        return Both(
+            both.low | (z >> 2 * k & 1) << k,
+            both.high | (z >> 2 * k + 1 & 1) << k,
+        )
+
+    return fori_loop(0, n, step, Both(0, 0))
+
+
+def chain(n, i):
+    a = fori_loop(0, n, lambda k, s: s + i, 1)
+    return fori_loop(1, 4, lambda k, s: s * 2 + a - k, a)
+
+
+def gcd(a, b):
+    state = fori_loop(
+        0, 64, lambda k, s: (s[1], s[0] % s[1]), (a, b), 64, while_=lambda k, s: s[1] > 0
+    )
+    return state[0]
+
+
+def nested(n, m, i):
+    def outer(a, total):
+        return total + fori_loop(a, m, lambda b, t: t + (a * b ^ i), 1)
+
+    return fori_loop(0, n, outer, 0) + i
+
+
+def in_branch(n, i):
+    if i > 5:
+        return fori_loop(0, n, lambda k, s: s + k % (i - 5), i)
+    return i * 2
+
+
+def swapped(n, i):
+    return fori_loop(0, n, lambda k, s: (s[1], s[2], s[0] + i), (1, 2, i))[0]
+
+
+PERM = Lookup([8], [3, 1, 4, 0, 5, 7, 2, 6])
+
+
+def looked_up(n, i):
+    return fori_loop(0, n, lambda k, s: s + PERM[(k + i) % 8], 0)
+
+
+SMALL = ["0 <= n", "n < 6", "0 <= i", "i < 40"]
+CASES = {
+    bits: ["0 <= n", "n < 11", "0 <= i", "i < 100"],
+    hilbert: ["0 <= n", "n <= 3", "0 <= x", "x < 8", "0 <= y", "y < 8"],
+    hilbert_inv: ["0 <= n", "n <= 3", "0 <= d", "d < 64"],
+    deinterleave: ["0 <= n", "n <= 3", "0 <= z", "z < 64"],
+    chain: SMALL,
+    swapped: SMALL,
+}
+ENDING = {
+    gcd: ["0 <= a", "0 <= b", "a < 40", "b < 40"],
+    nested: ["0 <= n", "n <= 4", "0 <= m", "m <= 4", "0 <= i", "i < 9"],
+    in_branch: SMALL,
+    looked_up: SMALL,
+}
+
+
+# -- on integers -----------------------------------------------------------------------------------
+
+
+def test_it_runs_on_integers():
+    assert fori_loop(0, 5, lambda k, s: s + k, 0) == 10
+    assert fori_loop(3, 3, lambda k, s: s + k, 7) == 7
+    assert fori_loop(5, 3, lambda k, s: s + k, 7) == 7
+    assert fori_loop(0, 3, lambda k, s: Both(s.high, s.low + k), Both(1, 2)) == Both(3, 3)
+    assert fori_loop(0, 9, lambda k, s: s + 1, 0, while_=lambda k, s: s < 4) == 4
+    assert hilbert(3, 5, 2) == 55
+    assert hilbert_inv(3, 55) == (5, 2)
+
+
+# -- emitted ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", rest_deep(LANGUAGES, 3))
+def test_loops_are_verified_whole(language, toolchain_of):
+    cases = CASES if language in ARRAYS else CASES | ENDING
+    for function, assume in cases.items():
+        unit = generate(function, language, assume=assume)
+        assert unit.verify()
+
+
+@pytest.mark.parametrize("language", rest_deep(("c", "rust", "julia", "javascript", "wgsl")))
+def test_without_signs(language, toolchain_of):
+    for function in (bits, deinterleave, chain, looked_up):
+        unit = generate(function, language, assume=(CASES | ENDING)[function], index_type="uint32")
+        assert unit.verify()
+
+
+def test_random_arguments(toolchain_of):
+    """Of run-time order up to 15, in 64 bits of C, beside the function itself."""
+    rng, call = (
+        random.Random(1),
+        generate(hilbert, "c", assume=["0 <= n", "n <= 15"]).compile()["hilbert"],
+    )
+    for _ in range(300):
+        n = rng.randrange(16)
+        x, y = rng.randrange(1 << n), rng.randrange(1 << n)
+        assert call(n, x, y) == hilbert(n, x, y)
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+def turned(p: Point, n: int) -> Point:
+    return Point(*fori_loop(0, n, lambda k, s: (s[1], s[0] + p.x), (p.x, p.y)))
+
+
+def of_array(dims: Array[2], i: int, n: int) -> int:
+    return fori_loop(0, n, lambda k, s: s * 2 + i % dims[0], dims[1])
+
+
+def narrow(n: U16, i: U16) -> int:
+    return fori_loop(0, n, lambda k, s: s + i % 7, 0)
+
+
+def static(BM: Static[int], n: int, i: int) -> int:
+    return fori_loop(0, n, lambda k, s: s + i // BM, 0)
+
+
+def of_layout(n, j):
+    tile = GroupBy([8, 4]).OrderBy(Col(8, 4))
+    return fori_loop(0, n, lambda k, s: s + tile[k, j], 0)
+
+
+@pytest.mark.parametrize(
+    "language", rest_deep(("cpp", "c", "rust", "fortran", "julia", "glsl", "javascript"))
+)
+def test_signatures_and_layouts(language, toolchain_of):
+    inside = ["0 <= n", "n < 5", "0 <= i", "i < 9"]
+    point = [f"{c} p.{m} {b}" for m in "xy" for c, b in (("0 <=", ""), ("", "< 9"))]
+    cases = [
+        (turned, {"assume": [*point, "0 <= n", "n < 5"]}),
+        (
+            of_array,
+            {"assume": [*inside, "1 <= dims[0]", "dims[0] < 5", "0 <= dims[1]", "dims[1] < 5"]},
+        ),
+        (static, {"assume": inside, "sizes": {"BM": 4}}),
+        (of_layout, {"assume": ["0 <= n", "n <= 8"]}),
+    ]
+    if language in ("cpp", "c", "rust"):
+        cases.append((narrow, {"assume": ["n < 5", "i < 60"]}))
+    for function, options in cases:
+        assert generate(function, language, **options).verify()
+
+
+@pytest.mark.parametrize("results", ["out", "inout"])
+def test_results_that_are_written(results, toolchain_of):
+    unit = generate(
+        turned, "c", assume=["0 <= p.x", "p.x < 9", "0 <= p.y", "p.y < 9", "n < 5"], results=results
+    )
+    assert unit.verify(sizes={"n": 4})
+
+
+@pytest.mark.parametrize("options", [{"checks": True}, {"hints": True}, {"methods": "n"}])
+def test_options(options, toolchain_of):
+    assert generate(bits, "cpp", assume=CASES[bits], **options).verify()
+
+
+# -- the text --------------------------------------------------------------------------------------
+
+
+def body(unit):
+    text = unit.source
+    start = text.index("{\n", text.index("static inline")) + 2
+    return text[start : text.index("\n}", start)]
+
+
+def test_the_text_is_a_loop():
+    unit = generate(
+        hilbert, "c", assume=["0 <= n", "n <= 15", "0 <= x", "x < 2**n", "0 <= y", "y < 2**n"]
+    )
+    assert (
+        body(unit)
+        == """\
+  int32_t x_2 = x;
+  int32_t y_2 = y;
+  int32_t d = 0;
+  for (int32_t k = 0; k < n; ++k) {
+    const int32_t difference = n - k - 1;
+    const int32_t bits = (y_2 >> difference) & 1;
+    const int32_t bits_2 = (x_2 >> difference) & 1;
+    const int32_t shifted = 1 << n;
+    const int32_t next_x_2 = bits == 0 ? (bits_2 == 1 ? shifted - y_2 - 1 : y_2) : x_2;
+    d = 4 * d + (bits ^ 3 * bits_2);
+    y_2 = bits == 0 ? (bits_2 == 1 ? shifted - x_2 - 1 : x_2) : y_2;
+    x_2 = next_x_2;
+  }
+  return d;"""
+    )
+
+
+def test_a_loop_that_ends_early():
+    assert (
+        body(generate(gcd, "c", assume=["a >= 0", "b >= 0"]))
+        == """\
+  int64_t s0 = a;
+  int64_t s1 = b;
+  for (int64_t k = 0; k < 64; ++k) {
+    if (s1 < 1) break;
+    const int64_t next_s0 = s1;
+    s1 = s0 % s1;
+    s0 = next_s0;
+  }
+  return s0;"""
+    )
+
+
+def test_what_no_symbol_changes_is_a_number():
+    unit = generate(
+        lambda i: fori_loop(0, 5, lambda k, s: s + k, 0) + i, "c", name="f", ranges={"i": (0, 9)}
+    )
+    assert "for" not in unit.source
+    assert "i + 10" in unit.source
+
+
+def test_a_state_is_bounded():
+    """By what a few rounds make of it, by the range of the parameter that it is at first, or by an invariant."""
+    (f,) = generate(bits, "c", assume=CASES[bits]).functions
+    assert f.index_type == "int32"
+    (f,) = generate(
+        hilbert, "c", assume=["0 <= n", "n <= 15"], ranges={"x": (0, "2**n"), "y": (0, "2**n")}
+    ).functions
+    assert f.index_type == "int32"
+    assert not f.unseen
+
+    def within(n, i, m):
+        return fori_loop(0, n, lambda k, s: (s + i) % m, 0, invariant=lambda k, s: [s >= 0, s < m])
+
+    (f,) = generate(
+        within, "c", assume=["n >= 0", "0 <= i", "i < 99", "1 <= m", "m <= 50"]
+    ).functions
+    assert f.result_range == "0 <= the result < 50"
+
+
+def test_the_number_of_rounds_is_a_precondition():
+    unit = generate(bits, "c", assume=["n >= 0", "0 <= i", "i < 99"])
+    assert unit.functions[0].assumptions == ("n <= 32",)
+    assert unit.functions[0].evaluate({"n": 32, "i": 98}) == {"result": bits(32, 98)}
+
+
+def test_a_certificate_does_not_cover_it():
+    unit = generate(bits, "cpp", assume=CASES[bits])
+    report = check(json.loads(unit.certificate().json), unit.source, bits)
+    assert {line.verdict for line in report.lines} == {"not proved"}
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+def two(k, s):
+    return s, s
+
+
+def grows(k, s):
+    return (*s, 1)
+
+
+REFUSED = [
+    (lambda n: fori_loop(0, n, two, 0), {}, r"the body gives \(s, s\) for s; a state is an integer"),
+    (lambda n: fori_loop(0, n, grows, (1, 2)), {}, "the state is a tuple of 2"),
+    (lambda n: fori_loop(0, n, lambda k, s: "a", 0), {}, "the body gives 'a' for s"),
+    (lambda n: fori_loop(0, n, None, 0), {}, "body is None, not a function"),
+    (lambda n: fori_loop(0, n, lambda k, s: s, ()), {}, "init is empty"),
+    (lambda n: fori_loop(0, n, lambda k, s: s, "x"), {}, "init has a str for s"),
+    (lambda n: fori_loop(0, n, lambda k, s: s + 1, 0, 0), {}, "most is 0; give the number of rounds"),
+    (lambda n: fori_loop(0, n, lambda k, s: s + 1, 0, 5000), {}, "from 1 to 4096"),
+    (lambda n: fori_loop(0, 40, lambda k, s: s + n, 0), {}, "40 rounds or more, and most is 32"),
+    (lambda n: fori_loop(0, n, lambda k, s: s + 1, 0, while_=lambda k, s: 3), {}, "while_ gives 3"),
+    (
+        lambda n: fori_loop(0, n, lambda k, s: s + 1, 0, invariant=lambda k, s: s < 2),
+        {},
+        "the invariant is not proven behind a round",
+    ),
+    (
+        lambda n: fori_loop(0, n, lambda k, s: s, 5, invariant=lambda k, s: s < 2),
+        {},
+        "the invariant",
+    ),
+    (of_layout, {"assume": ["0 <= n", "n < 20"]}, "not known to lie within its layout in every round"),
+    (lambda n: fori_loop(0, n, lambda k, s: s + 1, 0), {"wrapping": True, "index_type": "uint32"}, "wraps"),
+    (lambda n: sum(range(n)), {}, "lego_emit.fori_loop"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function, options, said", REFUSED)
+def test_what_is_refused(function, options, said):
+    with pytest.raises(LegoError, match=said):
+        generate(function, "c", name="f", **options)
+
+
+def test_on_integers_too_many_rounds_are_refused():
+    with pytest.raises(LegoError, match="40 rounds, and most is 32; give most=40 or more"):
+        fori_loop(0, 40, lambda k, s: s + 1, 0)
+
+
+def test_outside_of_a_function():
+    n = lego_emit.symbols("n")
+    with pytest.raises(LegoError, match="no function is followed"):
+        fori_loop(0, n, lambda k, s: s + 1, 0)
+
+
+@pytest.mark.parametrize("target, function, said", [
+    ("mlir", bits, "MLIR has no loop"),
+    ("numpy", gcd, "ends early"),
+    ("triton", nested, "another loop in it"),
+])  # fmt: skip
+def test_languages_without(target, function, said):
+    with pytest.raises(LegoError, match=said):
+        generate(function, target, assume=(CASES | ENDING)[function])
+
+
+def test_sympy_has_no_loops():
+    with pytest.raises(LegoError, match="no SymPy expression"):
+        _ = generate(bits, "c", assume=CASES[bits]).sympy
