@@ -207,6 +207,7 @@ class FortranPrinter(Printer):
         """A do construct."""
         return LoopForms(
             declare="{name} = {expr}",
+            compound="",
             assign="{name} = {expr}",
             first=("do {name} = {lower}, {last}",),
             stop=("if ({expr}) exit",),

@@ -143,6 +143,7 @@ class JuliaPrinter(Printer):
         """A loop over a range, which has no end below an unsigned 0."""
         forms = LoopForms(
             declare="{name} = {expr}",
+            compound="{name} {sign}= {expr}",
             assign="{name} = {expr}",
             first=("for {name} in {lower}:{last}",),
             stop=("{expr} && break",),

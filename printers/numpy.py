@@ -168,6 +168,7 @@ class NumpyPrinter(PythonPrinter):
         start = ("    {name} = {lower} + {name}",) if node.args[1].value != 0 else ()
         return LoopForms(
             declare="{name} = {expr}",
+            compound="",
             assign=f"{{name}} = {self.where}({{counter}} < {{upper}},\v{{expr}},\v{{name}})",
             first=(f"for {{name}} in {self.rounds}({{most}}):", *start),
             last="",

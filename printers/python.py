@@ -107,6 +107,7 @@ class PythonPrinter(Printer):
         """A for statement over a range."""
         return LoopForms(
             declare="{name} = {expr}",
+            compound="{name} {sign}= {expr}",
             assign="{name} = {expr}",
             first=("for {name} in range({range}):",),
             stop=("if {expr}:", "    break"),

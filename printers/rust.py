@@ -213,6 +213,7 @@ class RustPrinter(rust_methods.Methods, Printer):
         """A while loop: a constant function has no for."""
         return LoopForms(
             declare="let mut {name}: {T} =\v{expr}",
+            compound="{name} {sign}=\v{expr}",
             assign="{name} =\v{expr}",
             first=("let mut {name}: {T} = {lower};", "while {name} < {upper} {{"),
             stop=("if {expr} {{", "    break;", "}}"),

@@ -2,13 +2,14 @@
 
 import json
 import random
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from marks import rest_deep
 
 import lego_emit
-from lego_emit import Col, GroupBy, LegoError, Lookup, fori_loop, generate
+from lego_emit import Col, GroupBy, LegoError, Lookup, fori_loop, generate, golden
 from lego_emit.proofcheck.check import check
 from lego_emit.types import U16, Array, Static
 
@@ -381,3 +382,23 @@ def test_languages_without(target, function, said):
 def test_sympy_has_no_loops():
     with pytest.raises(LegoError, match="no SymPy expression"):
         _ = generate(bits, "c", assume=CASES[bits]).sympy
+
+
+# -- golden cases ----------------------------------------------------------------------------------
+
+GOLDEN = Path(__file__).parent / "loops"
+
+
+def test_golden_files_are_as_they_should_be():
+    """After a change that is meant: lego-emit golden update tests/loops."""
+    found = golden.check(GOLDEN)
+    assert found == [], "\n".join(map(str, found))
+
+
+@pytest.mark.parametrize("language", rest_deep(LANGUAGES[:13], 2))
+def test_golden_cases_are_run(language, toolchain_of):
+    toolchain_of(language)
+    found = [golden.verify(golden.cases(GOLDEN), language, fixed) for fixed in (False, True)]
+    assert [each.mismatches for each in found] == [[], []]
+    assert [each.cases for each in found] == [3, 2]
+    assert sum(each.comparisons for each in found) > 1000

@@ -7,6 +7,7 @@ before.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -19,18 +20,20 @@ from ..ir.relations import names_in, replaced
 if TYPE_CHECKING:
     from .view import FunctionView
 
+SIGNS = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^"}
 Body = Sequence[tuple[str, Node]]
 
 
 @dataclass(frozen=True)
 class LoopForms:
     """How a language spells a loop. declare: a variable {name} of the type {T} that is {expr} at first; assign:
-    sets it; first: the lines that begin a loop in which {name} goes from {lower} on as long as it is below
+    sets it; compound: sets it to what {sign} makes of it and {expr}, "" where that is not spelled; first: the lines that begin a loop in which {name} goes from {lower} on as long as it is below
     {upper}, to {last}, over the {range} of those, {most} times at most; stop: the lines that end it where {expr} holds; step: the line
     at the end of a round; last: the line behind it; indent: of a round."""
 
     declare: str = "{T} {name} = {expr};"
     assign: str = "{name} = {expr};"
+    compound: str = "{name} {sign}= {expr};"
     first: tuple[str, ...] = ("for ({T} {name} = {lower}; {name} < {upper}; ++{name}) {{",)
     stop: tuple[str, ...] = ("if ({expr}) break;",)
     step: str = ""
@@ -174,12 +177,28 @@ def lines(view: FunctionView, node: Node, before: Body, form: str, indent: int) 
         for name, value in part.outputs:
             if value.op == "var" and value.value == name:
                 continue
-            text = printer.expression(value, own)
-            text = forms.assign.format(name=name, expr=text, counter=counter, **ends)
+            sign, by = _compound(name, value, own) if forms.compound else ("", value)
+            form_ = forms.compound if sign else forms.assign
+            text = printer.expression(by, own)
+            text = form_.format(name=name, expr=text, counter=counter, sign=sign, **ends)
             within.append(printer.line(text, inner))
     within += [printer.control(forms.step.format(name=counter), inner)] if forms.step else []
     found += [" " * forms.indent + line for line in within]
     return [*found, forms.last] if forms.last else found
+
+
+def _compound(name: str, value: Node, view: FunctionView) -> tuple[str, Node]:
+    """(the sign, the other operand) of an operation on a variable that a compound assignment spells; "" of
+    any other."""
+    sign = SIGNS.get(value.op, "")
+    spelled = view._printer.op(value, view).text if sign else ""
+    if spelled and re.sub(r"[\s\x00-\x1f]+", " ", spelled).strip() == f"{{0}} {sign} {{1}}":
+        for one, other in (value.args, value.args[::-1]):
+            if one.op == "var" and one.value == name and name not in names_in(other):
+                return sign, other
+            if not value.row.commutes:
+                break
+    return "", value
 
 
 def _ended(node: Node) -> Node:
