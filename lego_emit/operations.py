@@ -63,10 +63,10 @@ def _chosen(condition: Any, then: Any, other: Any) -> Any:
     return then * condition + other * ~condition
 
 
-def _each(function: Callable[..., int], *arrays: Any) -> Any:
+def _each(function: Callable[[int], int], array: Any) -> Any:
     from .packages import numpy as np
 
-    return np.frompyfunc(function, len(arrays), 1)(*arrays)
+    return np.frompyfunc(function, 1, 1)(array)
 
 
 # div and mod meet only non-negative operands and positive divisors: truncating and flooring agree.
@@ -146,7 +146,7 @@ OPS = {
     # A few rounds: no form of a loop is compared with one that has none.
     "loop": Operation(
         "ti*", "i", lambda made, *args: made.values(*args)[made.item], lambda made, *_: made, price=40,
-        arrays=lambda made, *args: _each(lambda *v: made.values(*v)[made.item], *args), name="state",
+        name="state",
     ),
     "lt": Operation("ii", "b", operator.lt, sign="<", opposite="ge", flipped="gt"),
     "le": Operation("ii", "b", operator.le, sign="<=", opposite="gt", flipped="ge"),

@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from lego_emit.emit.loops import LoopForms
 from lego_emit.emit.printer import (
     ATOM,
     BREAK,
@@ -160,6 +159,7 @@ class HeaderPrinter(Printer):
     device_macro: what the compiler defines while it compiles for a device; "" where there is none.
     """
 
+    loops = "lego_emit.printers.loop_forms:PLAIN"
     device_macro = ""
     host = ""
 
@@ -259,10 +259,6 @@ class HeaderPrinter(Printer):
     def companions(self, name):
         """The struct of several results, and the array form."""
         return {self.result_name(name), self.array_name(name)}
-
-    def loop_forms(self, view, node):
-        """A for statement."""
-        return LoopForms()
 
     def head(self, start: str, parameters: str, end: str | None = None, indent: int = 0) -> str:
         """A function's head, its parameters separated by BREAK marks; end: head_end unless given;

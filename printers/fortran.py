@@ -10,7 +10,6 @@ from dataclasses import replace
 from itertools import groupby, takewhile
 from operator import itemgetter
 
-from lego_emit.emit.loops import LoopForms
 from lego_emit.emit.printer import BREAK, Op, Printer, call, infix
 from lego_emit.emit.static import said_of
 from lego_emit.ir.index_types import DECLARED, INT32, IndexType
@@ -123,6 +122,7 @@ INTRINSICS = frozenset(
 class FortranPrinter(Printer):
     """Fortran's spellings; nearly all operations are intrinsic procedures."""
 
+    loops = "lego_emit.printers.loop_forms:FORTRAN"
     name = "fortran"
     aliases = ("f90",)
     title = "Fortran"
@@ -202,17 +202,6 @@ class FortranPrinter(Printer):
     receiver, asks_types = "self%{}", False
     lazy_logic = False
     namespaces = ""
-
-    def loop_forms(self, view, node):
-        """A do construct."""
-        return LoopForms(
-            declare="{name} = {expr}",
-            compound="",
-            assign="{name} = {expr}",
-            first=("do {name} = {lower}, {last}",),
-            stop=("if ({expr}) exit",),
-            last="end do",
-        )
 
     def module_name(self, unit):
         """The unit's module: a module may not share its name with one of its procedures."""

@@ -7,7 +7,6 @@ so the helpers divide magnitudes; 4.1.3: + - and * wrap; >> extends the sign).
 
 from dataclasses import replace
 
-from lego_emit.emit.loops import LoopForms
 from lego_emit.emit.printer import BREAK
 from lego_emit.printers.c_array import ArrayForm, free
 from lego_emit.printers.c_family import HeaderPrinter
@@ -116,6 +115,7 @@ VECTOR_TYPES = {"int32": "ivec", "int64": "i64vec", "uint32": "uvec", "uint64": 
 class GlslPrinter(ShaderPrinter):
     """GLSL's spellings: C's operators without a cast, helpers for negative operands."""
 
+    loops = "lego_emit.printers.loop_forms:PLAIN"
     name = "glsl"
     title = "GLSL"
     extension = ".glsl"
@@ -143,10 +143,6 @@ class GlslPrinter(ShaderPrinter):
     outputs_are_variables = True
     vectors = {index_type: f"{kind}{{n}}" for index_type, kind in VECTOR_TYPES.items()}
     shared, struct_guard = HeaderPrinter.shared, HeaderPrinter.struct_guard
-
-    def loop_forms(self, view, node):
-        """A for statement."""
-        return LoopForms()
 
     def legal_name(self, name):
         """Names that begin with gl_ are GLSL's own."""

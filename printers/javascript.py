@@ -19,7 +19,6 @@ from typing import Any, cast
 
 from lego_emit import templates
 from lego_emit.emit.comments import in_comments
-from lego_emit.emit.loops import LoopForms
 from lego_emit.emit.naming import type_name
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, call, infix
 from lego_emit.ir.index_types import INT32, IndexType
@@ -160,6 +159,7 @@ BIGINT = {
 class JavaScriptPrinter(Printer):
     """JavaScript's spellings, for Numbers and for BigInts."""
 
+    loops = "lego_emit.printers.loop_forms:JAVASCRIPT"
     name = "javascript"
     aliases = ("js",)
     title = "JavaScript"
@@ -220,13 +220,6 @@ class JavaScriptPrinter(Printer):
     has_fits = has_checks = names_limits = True
     has_structs = has_arrays = gives_arrays = has_packed = True
     holds_sizes = False
-
-    def loop_forms(self, view, node):
-        """A for statement."""
-        return LoopForms(
-            declare="let {name} = {expr};",
-            first=("for (let {name} = {lower}; {name} < {upper}; ++{name}) {{",),
-        )
 
     def size_type(self, index_type: IndexType) -> IndexType:
         """Integers without bounds, of a BigInt; else the Numbers' own."""

@@ -10,11 +10,11 @@ SparseArrays, and its literals are made of that type, since `i + 4` would widen 
 import textwrap
 from dataclasses import replace
 
-from lego_emit.emit.loops import LoopForms
 from lego_emit.emit.naming import type_name
 from lego_emit.emit.printer import ATOM, BREAK, Op, Printer, call, infix
 from lego_emit.ir.index_types import DECLARED
 from lego_emit.ir.loops import of_round
+
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Group
 from lego_emit.notation import Notation
@@ -72,6 +72,7 @@ WIDER = julia_methods.WIDER
 class JuliaPrinter(Printer):
     """Julia's spellings: truncating and flooring division are functions of Base."""
 
+    loops = "lego_emit.printers.loop_forms:julia"
     name = "julia"
     aliases = ("jl",)
     title = "Julia"
@@ -138,22 +139,6 @@ class JuliaPrinter(Printer):
     native_member, first, native_index = ".{}", 1, ("int64", "uint64")
     break_after = True
     line_width = 92  # as JuliaFormatter has it; lines are broken as in its SciMLStyle
-
-    def loop_forms(self, view, node):
-        """A loop over a range, which has no end below an unsigned 0."""
-        forms = LoopForms(
-            declare="{name} = {expr}",
-            compound="{name} {sign}= {expr}",
-            assign="{name} = {expr}",
-            first=("for {name} in {lower}:{last}",),
-            stop=("{expr} && break",),
-            last="end",
-            indent=4,
-        )
-        if view.index_type.least < 0:
-            return forms
-        first = ("{name} = {lower}", "while {name} < {upper}")
-        return replace(forms, first=first, step="{name} += one({name})")
 
     def module_name(self, unit):
         """The unit's name in camel case: tile_inverse is TileInverse."""

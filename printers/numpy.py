@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lego_emit.emit.loops import LoopForms
 from lego_emit.emit.printer import BREAK, FunctionView, Op, call, infix
 from lego_emit.errors import TargetError
 from lego_emit.ir.cost import LATENCY
@@ -36,6 +35,7 @@ def _isqrt(n):
 class NumpyPrinter(PythonPrinter):
     """NumPy's spellings. Unsigned types are left out: with a signed one they make floats."""
 
+    loops = "lego_emit.printers.loop_forms:arrays"
     binds = False
     name = "numpy"
     where, rounds = "np.where", "range"  # what chooses elements, and what counts rounds
@@ -156,24 +156,6 @@ class NumpyPrinter(PythonPrinter):
         lines.append(self.line(f"return {text}", 4))
         scalars = f",{BREAK}".join(self.array_parameters(f))
         return [self._head(self.array_name(f.name), scalars, ""), *(f"    {x}" for x in lines)]
-
-    def loop_forms(self, view, node):
-        """As many rounds as there may be, in each of which elements that have no more stay what they are."""
-        made = node.args[0].value
-        if made.going is not None or any(n.op in ("lookup", "loop") for n in made.nodes()):
-            raise TargetError(
-                f"{view.name}: a loop over arrays that ends early, that looks up a table or that has another "
-                f"loop in it is not there in {self.title}; choose the target python"
-            )
-        start = ("    {name} = {lower} + {name}",) if node.args[1].value != 0 else ()
-        return LoopForms(
-            declare="{name} = {expr}",
-            compound="",
-            assign=f"{{name}} = {self.where}({{counter}} < {{upper}},\v{{expr}},\v{{name}})",
-            first=(f"for {{name}} in {self.rounds}({{most}}):", *start),
-            last="",
-            indent=4,
-        )
 
     def block(self, size: str, axis: int, axes: int) -> str:
         """A range with an axis for each that comes after; size: where it ends, or begins and ends."""

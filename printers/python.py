@@ -14,7 +14,6 @@ from math import inf
 from typing import TYPE_CHECKING, cast
 
 from lego_emit.emit.arrays import number
-from lego_emit.emit.loops import LoopForms
 from lego_emit.emit.naming import type_name
 from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, call, infix
 from lego_emit.ir.cost import Cost
@@ -68,6 +67,7 @@ PYTHON_OPS = {
 class PythonPrinter(Printer):
     """Python's spellings. An index type says what fits, the text is the same."""
 
+    loops = "lego_emit.printers.loop_forms:PYTHON"
     name = "python"
     aliases = ("py",)
     title = "Python"
@@ -102,18 +102,6 @@ class PythonPrinter(Printer):
     asserts = "assert {}"
     receiver, asks_types = "self.{}", True
     holds_sizes = False
-
-    def loop_forms(self, view, node):
-        """A for statement over a range."""
-        return LoopForms(
-            declare="{name} = {expr}",
-            compound="{name} {sign}= {expr}",
-            assign="{name} = {expr}",
-            first=("for {name} in range({range}):",),
-            stop=("if {expr}:", "    break"),
-            last="",
-            indent=4,
-        )
 
     def companions(self, name: str) -> set[str]:
         """The array form's name, and that of several results by name."""

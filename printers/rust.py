@@ -12,7 +12,6 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from lego_emit.emit.arrays import coordinates, count, counter
-from lego_emit.emit.loops import LoopForms
 from lego_emit.emit.naming import type_name
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, Printer, unsigned_fit
 from lego_emit.ir.index_types import UINT32, UINT64, IndexType
@@ -121,7 +120,7 @@ const fn isqrt_{{ T }}(mut n: {{ T }}) -> {{ T }} {
 class RustPrinter(rust_methods.Methods, Printer):
     """Rust's spellings. rust_layout lays the lines out as rustfmt does."""
 
-    name = "rust"
+    name, loops = "rust", "lego_emit.printers.loop_forms:RUST"
     aliases = ("rs",)
     title = "Rust"
     extension = ".rs"
@@ -204,22 +203,6 @@ class RustPrinter(rust_methods.Methods, Printer):
         Into Option Vec""".split()
     )
     angles = True
-
-    def control(self, text, indent):
-        """A line as it stands."""
-        return self.inline(text)
-
-    def loop_forms(self, view, node):
-        """A while loop: a constant function has no for."""
-        return LoopForms(
-            declare="let mut {name}: {T} =\v{expr}",
-            compound="{name} {sign}=\v{expr}",
-            assign="{name} =\v{expr}",
-            first=("let mut {name}: {T} = {lower};", "while {name} < {upper} {{"),
-            stop=("if {expr} {{", "    break;", "}}"),
-            step="{name} += 1;",
-            indent=4,
-        )
 
     def fit(self, node: Node, function: Function) -> Node:
         """Negations pushed into comparisons as clippy asks; `a < 0` would be a useless comparison

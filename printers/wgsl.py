@@ -8,7 +8,6 @@ that what `select` discards may be anything; 16.1 and 16.2: keywords and reserve
 
 from dataclasses import replace
 
-from lego_emit.emit.loops import LoopForms
 from lego_emit.emit.printer import BREAK, FunctionView, call, infix
 from lego_emit.ir.index_types import INT64
 from lego_emit.ir.nodes import Node
@@ -104,6 +103,7 @@ SUFFIXES = {"int32": "", "int64": "li", "uint32": "u", "uint64": "lu"}
 class WgslPrinter(ShaderPrinter):
     """WGSL's spellings: C's operators with the parentheses that its grammar wants."""
 
+    loops = "lego_emit.printers.loop_forms:WGSL"
     name = "wgsl"
     title = "WGSL"
     extension = ".wgsl"
@@ -142,14 +142,6 @@ class WgslPrinter(ShaderPrinter):
     unsigned = UNSIGNED
     angles = True
     vectors = {index_type: f"vec{{n}}<{T}>" for index_type, T in types.items()}
-
-    def loop_forms(self, view, node):
-        """A for statement."""
-        return LoopForms(
-            declare="var {name} = {expr};",
-            first=("for (var {name} = {lower}; {name} < {upper}; {name}++) {{",),
-            stop=("if ({expr}) {{", "  break;", "}}"),
-        )
 
     def group_type(self, group, T):
         """The name of a struct or a vector, or the array."""

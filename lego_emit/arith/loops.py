@@ -5,7 +5,7 @@ An atom loop(Loop, k, lower, upper, *first, *taken) is the k-th state behind the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..intervals import Interval
@@ -14,35 +14,30 @@ from .expr import Cond, Expr
 from .terms import Atom, bounded_key
 
 
+@dataclass(eq=False)
 class Loop:
     """One round of a loop. counter, states and taken: the symbols of its number, of the state, and of
     what it reads from outside, which stays what it is; outputs: the next state; going: what must hold for a
     round, None where nothing must; most: how many rounds there are at most; bounds: of each state after
     any of them; shown: what the symbols are called in a program; known: what is known of the symbols in a
-    round, an Analyzer."""
+    round, an Analyzer; key: a text that is the same for equal loops everywhere."""
 
-    __slots__ = (
-        "bounds", "counter", "going", "key", "known", "most", "outputs", "shown", "states", "taken",
-    )  # fmt: skip
+    counter: str
+    states: tuple[str, ...]
+    taken: tuple[str, ...]
+    outputs: tuple[Expr, ...]
+    going: Cond | None
+    most: int
+    bounds: tuple[Interval, ...]
+    shown: tuple[str, ...]
+    known: Any
+    key: str = field(init=False)
 
-    def __init__(
-        self,
-        counter: str,
-        states: Sequence[str],
-        taken: Sequence[str],
-        outputs: Sequence[Expr],
-        going: Cond | None,
-        most: int,
-        bounds: Sequence[Interval],
-        shown: Sequence[str],
-        known: Any,
-    ):
-        self.counter, self.states, self.taken = counter, tuple(states), tuple(taken)
-        self.outputs, self.going, self.most, self.known = tuple(outputs), going, most, known
-        self.bounds, self.shown = tuple(bounds), tuple(shown)
-        names = ",".join((counter, *states, *taken))
-        rounds = [*(e.key for e in outputs), "" if going is None else going.key, *map(str, bounds)]
-        self.key = bounded_key(f"{names}:{';'.join(rounds)};{most}")
+    def __post_init__(self) -> None:
+        names = ",".join((self.counter, *self.states, *self.taken))
+        going = "" if self.going is None else self.going.key
+        rounds = [*(e.key for e in self.outputs), going, *map(str, self.bounds)]
+        self.key = bounded_key(f"{names}:{';'.join(rounds)};{self.most}")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Loop) and self.key == other.key
@@ -52,7 +47,7 @@ class Loop:
 
     def __reduce__(self) -> Any:
         own = (self.counter, self.states, self.taken, self.outputs, self.going, self.most)
-        return Loop, (*own, self.bounds, self.shown, None)
+        return Loop, (*own, self.bounds, self.shown, None)  # what is known is of this process
 
     def values(self, lower: int, upper: int, *given: int) -> list[int]:
         """The state behind it. given: the first state, then what is taken. Raises what evaluate() raises."""

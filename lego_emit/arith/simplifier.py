@@ -37,7 +37,6 @@ from .expr import (
     select,
 )
 from .facts import Facts
-from .loops import looped
 from .steps import Simplified
 from .terms import Atom, Monomial, Terms, degree
 
@@ -495,6 +494,12 @@ def _kept(kind: str) -> Callable[..., Expr]:
     return lambda _, *args: Expr.atom(Atom(kind, *args))
 
 
+def _looped(*args: Any) -> Expr:
+    from .loops import looped  # few functions have one
+
+    return looped(*args)
+
+
 MAKE: dict[str, Callable[..., Expr]] = {
     "sym": _kept("sym"),
     "node": _kept("node"),
@@ -508,7 +513,7 @@ MAKE: dict[str, Callable[..., Expr]] = {
     "isqrt": Simplifier.isqrt,
     "opaque": lambda _, *args: opaque(*args),
     "lookup": lambda _, *args: lookup(*args),
-    "loop": lambda _, *args: looped(*args),
+    "loop": lambda _, *args: _looped(*args),
     "shl": Simplifier.shift_left,
     "shr": Simplifier.shift_right,
     **{kind: _bits(kind) for kind in BIT_OPERATIONS},

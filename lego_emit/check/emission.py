@@ -13,7 +13,6 @@ from math import isqrt
 from typing import Any
 
 from ..errors import IndexRangeError, InternalError, LegoError, TraceError, error_text
-from ..ir.loops import Round
 from ..ir.nodes import Node
 from ..ir.program import Function
 from ..ir.relations import says
@@ -198,7 +197,8 @@ def _in_order(function: Function) -> Callable[[Values], list[int]] | None:
             start.append(node.value)
             if args:
                 loop = node.op == "loop"
-                done = _rounds(node.args[0].value) if loop else _PYTHON[node.row.sign or node.op]
+                name = node.row.sign or node.op
+                done = node.args[0].value.run(compiled) if loop else _PYTHON[name]
                 steps.append((at, done, args))
                 chooses = chooses or node.op in _CHOICES
                 partial = partial or not _is_total(node)
@@ -221,26 +221,6 @@ def _in_order(function: Function) -> Callable[[Values], list[int]] | None:
             else:
                 found[at] = operation(*[found[a] for a in args])
         return [int(found[at]) for at in ends]
-
-    return run
-
-
-def _rounds(made: Round) -> Callable[..., int]:
-    """A state behind a loop, by the loop's own functions as Python ones."""
-    names = [p.name for p in made.body.params]
-    body = compiled(made.body)
-    going = None if made.going is None else compiled(made.going)
-
-    def run(_: Any, lower: int, upper: int, *given: int) -> int:
-        if upper - lower > made.most:
-            raise ArithmeticError(f"{upper - lower} rounds, and there are {made.most} at most")
-        values = dict(zip(names[1:], given, strict=True))
-        for k in range(lower, upper):
-            values[names[0]] = k
-            if going is not None and not going(values)[0]:
-                break
-            values.update(zip(names[1:], body(values), strict=False))
-        return values[names[1 + made.item]]
 
     return run
 

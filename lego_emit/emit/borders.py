@@ -9,7 +9,6 @@ from typing import Any
 
 from ..errors import TargetError
 from ..ir.index_types import BOOL, DECLARED, IndexType
-from ..ir.loops import of_round
 from ..ir.nodes import Node
 from ..ir.program import Function
 from ..operations import OPS
@@ -77,6 +76,8 @@ def converted(function: Function, printer: Any, checks: bool = False) -> Functio
         if node.op == "var":
             return known.get(node.value, node)
         if node.op == "round":
+            from ..ir.loops import of_round
+
             return of_round(node, whole)
         if not node.args:
             return node

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import TargetError
 from ..ir.nodes import Node
@@ -169,6 +169,7 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
         }
         if len(outputs) > 1:
             user_names = {**outputs, **user_names}
+        body = [(names[n], legal(e)) for n, e in function.body]
         functions.append(
             replace(
                 function.renamed_params(names),
@@ -180,7 +181,7 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
                 axes=tuple((names[n], legal(e)) for n, e in function.axes),
                 view=view and view.map(legal),
                 packing=packing and packing.renamed(names),
-                body=tuple(_body(function, names, legal, printer, scope, own | given)),
+                body=tuple(_in_rounds(body, printer, scope, own | given)),
                 outputs=tuple((outputs[n], legal(e)) for n, e in function.outputs),
                 formulas=tuple((outputs[n], legal(e)) for n, e in function.formulas),
                 renamed=tuple((old, new) for old, new in user_names.items() if old != new),
@@ -198,24 +199,12 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
     return replace(program, name=unit, functions=tuple(functions), fits=fits, constants=named)
 
 
-def _body(
-    function: Function,
-    names: Mapping[str, str],
-    legal: Callable[[Node], Node],
-    printer: Printer,
-    scope: set[str],
-    tables: Mapping[Entries, Entries],
-) -> list[tuple[str, Node]]:
-    """The statements in legal names."""
-    body = [(names[n], legal(e)) for n, e in function.body]
+def _in_rounds(body: Any, printer: Printer, scope: set[str], tables: Any) -> Any:
     if not any(e.op == "loop" for _, e in body):
         return body
-    from . import loops
+    from .loops import in_rounds
 
-    def own(name: str, inner: set[str]) -> str:
-        return fresh(printer.naming.local(name), printer, inner)
-
-    return loops.legal(body, own, scope, partial(with_tables, tables=tables))
+    return in_rounds(body, printer, scope, partial(with_tables, tables=tables))
 
 
 def _fits(

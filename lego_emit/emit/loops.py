@@ -10,16 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
+from ..errors import TargetError
 from ..ir.loops import Round, is_same
 from ..ir.nodes import Node, const
 from ..ir.program import Function
 from ..ir.relations import names_in, replaced
+from .naming import fresh
 
-if TYPE_CHECKING:
-    from .view import FunctionView
-
+GOING = "going"  # what a function is called that says whether there is a round
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^"}
 Body = Sequence[tuple[str, Node]]
 
@@ -29,7 +30,8 @@ class LoopForms:
     """How a language spells a loop. declare: a variable {name} of the type {T} that is {expr} at first; assign:
     sets it; compound: sets it to what {sign} makes of it and {expr}, "" where that is not spelled; first: the lines that begin a loop in which {name} goes from {lower} on as long as it is below
     {upper}, to {last}, over the {range} of those, {most} times at most; stop: the lines that end it where {expr} holds; step: the line
-    at the end of a round; last: the line behind it; indent: of a round."""
+    at the end of a round; last: the line behind it; indent: of a round; plain: whether lines that begin or end
+    something are no statements to the printer."""
 
     declare: str = "{T} {name} = {expr};"
     assign: str = "{name} = {expr};"
@@ -39,48 +41,51 @@ class LoopForms:
     step: str = ""
     last: str = "}"
     indent: int = 2
+    plain: bool = False
 
 
-def legal(
-    body: Body,
-    own: Callable[[str, set[str]], str],
-    scope: set[str],
-    tables: Callable[[Node], Node],
-) -> list[tuple[str, Node]]:
-    """Statements whose rounds have names of their own, where those of the statements are legal already.
-    own(name, scope): a legal name that is not in a scope, which it joins; tables: a node with the names of its
-    tables in the file."""
-    found: list[tuple[str, Node]] = []
-    for name, node in body:
-        if node.op != "loop":
-            found.append((name, node))
-        elif not any(is_same(node, other) for _, other in found):
-            made: Round = node.args[0].value
-            behind = {n.args[0].value.item: s for s, n in body if is_same(n, node)}
-            inner = {*scope}
-            shown = [behind.get(k) or own(n, inner) for k, n in enumerate(made.shown[1:])]
-            names = [own(made.shown[0], inner), *shown]
-            named = _named(made, names, node, own, inner, tables)
-            states = [(s, n) for s, n in body if is_same(n, node)]
-            for state, other in states:
-                leaf = other.args[0]
-                leaf = replace(leaf, value=replace(named, item=leaf.value.item))
-                found.append((state, replace(other, args=(leaf, *other.args[1:]))))
-    return found
+@dataclass(frozen=True)
+class Legal:
+    """Names that a language allows in rounds. own(name, scope): a legal name that is not in a scope, which it
+    joins; tables: a node with the names of its tables in the file."""
 
+    own: Callable[[str, set[str]], str]
+    tables: Callable[[Node], Node]
 
-def _named(
-    made: Round,
-    names: Sequence[str],
-    node: Node,
-    own: Callable[[str, set[str]], str],
-    scope: set[str],
-    tables: Callable[[Node], Node],
-) -> Round:
-    """A round in these names of its number and states, which reads what it takes by the names outside."""
-    taken = node.args[3 + made.count :]
+    def body(self, body: Body, scope: set[str]) -> list[tuple[str, Node]]:
+        """Statements with such names in their rounds, whose own names are legal already."""
+        found: list[tuple[str, Node]] = []
+        for _, node in body:
+            if node.op != "loop":
+                found.append((_, node))
+            elif not any(is_same(node, other) for _, other in found):
+                states = [(s, n) for s, n in body if is_same(n, node)]
+                behind = {n.args[0].value.item: s for s, n in states}
+                made, inner = node.args[0].value, {*scope}
+                shown = [behind.get(k) or self.own(n, inner) for k, n in enumerate(made.shown[1:])]
+                named = self._round(node, [self.own(made.shown[0], inner), *shown], inner)
+                for state, other in states:
+                    leaf = other.args[0]
+                    leaf = replace(leaf, value=replace(named, item=leaf.value.item))
+                    found.append((state, replace(other, args=(leaf, *other.args[1:]))))
+        return found
 
-    def part(f: Function, states: Sequence[str] = ()) -> Function:
+    def _round(self, node: Node, names: Sequence[str], scope: set[str]) -> Round:
+        """The round of a loop in these names of its number and states, which reads what it takes by the names
+        outside."""
+        made: Round = node.args[0].value
+        taken = node.args[3 + made.count :]
+        going = made.going and self._part(made.going, names, taken, scope)
+        return replace(
+            made,
+            going=going,
+            body=self._part(made.body, names, taken, scope),
+            names=tuple(names),
+        )
+
+    def _part(
+        self, f: Function, names: Sequence[str], taken: Sequence[Node], scope: set[str]
+    ) -> Function:
         inner = {*scope}
         given: dict[str, Node] = {}
         for p, text in zip(f.params, names, strict=False):
@@ -89,23 +94,27 @@ def _named(
             given[p.name] = outer
         body = list[tuple[str, Node]]()
         for name, value in f.body:
-            text = own(name, inner)
-            body.append((text, tables(_put(value, given))))
+            text = self.own(name, inner)
+            body.append((text, self.tables(_put(value, given))))
             given[name] = Node("var", (), text, value.lo, value.hi)
-        outputs = [tables(_put(value, given)) for _, value in f.outputs]
-        body = legal(body, own, inner, tables)
+        values = [self.tables(_put(value, given)) for _, value in f.outputs]
+        body = self.body(body, inner)
         params = tuple(replace(p, name=str(given[p.name].value)) for p in f.params)
-        if not states:
-            return replace(f, params=params, body=tuple(body), outputs=(("going", outputs[0]),))
-        more, assigned = _assigned(states, outputs, lambda n: own(f"next_{n}", inner))
+        if f.name == GOING:
+            return replace(f, params=params, body=tuple(body), outputs=((GOING, values[0]),))
+        more, assigned = _assigned(names[1:], values, lambda n: self.own(f"next_{n}", inner))
         return replace(f, params=params, body=(*body, *more), outputs=tuple(assigned))
 
-    return replace(
-        made,
-        going=made.going and part(made.going),
-        body=part(made.body, names[1:]),
-        names=tuple(names),
-    )
+
+def in_rounds(
+    body: Body, printer: Any, scope: set[str], tables: Callable[[Node], Node]
+) -> list[tuple[str, Node]]:
+    """Statements with legal names in their rounds. scope: the names that are taken."""
+
+    def own(name: str, inner: set[str]) -> str:
+        return fresh(printer.naming.local(name), printer, inner)
+
+    return Legal(own, tables).body(body, scope)
 
 
 def _put(node: Node, given: Mapping[str, Node]) -> Node:
@@ -143,12 +152,13 @@ def mapped(leaf: Node, change: Callable[[Function], Function]) -> Node:
     return replace(leaf, value=leaf.value.mapped(change))
 
 
-def lines(view: FunctionView, node: Node, before: Body, form: str, indent: int) -> list[str]:
+def lines(view: Any, node: Node, before: Body, form: str, indent: int) -> list[str]:
     """The lines of a loop; none of a state of one that is there already."""
     if any(is_same(node, other) for _, other in before):
         return []
     printer: Any = view._printer
-    forms: LoopForms = printer.loop_forms(view, node)
+    forms = _forms(printer, view, node)
+    control = (lambda text, _: printer.inline(text)) if forms.plain else printer.line
     made: Round = node.args[0].value
     lower, upper, *first = node.args[1 : 3 + made.count]
     T, inner = view.T, indent + forms.indent
@@ -163,16 +173,14 @@ def lines(view: FunctionView, node: Node, before: Body, form: str, indent: int) 
     ends = {name: printer.expression(n, view) for name, n in nodes.items()}
     ends["most"] = str(made.most)
     ends["range"] = ", ".join([ends["lower"]] * (lower.value != 0) + [ends["upper"]])
-    found += [
-        printer.control(text.format(T=T, name=counter, **ends), indent) for text in forms.first
-    ]
+    found += [control(text.format(T=T, name=counter, **ends), indent) for text in forms.first]
     within = list[str]()
     for part in made.parts:
         own = view.inside(part)
         within += own.statements(form, inner)
         if part is made.going:
             text = printer.expression(_ended(part.outputs[0][1]), own)
-            within += [printer.control(line.format(expr=text), inner) for line in forms.stop]
+            within += [control(line.format(expr=text), inner) for line in forms.stop]
             continue
         for name, value in part.outputs:
             if value.op == "var" and value.value == name:
@@ -182,12 +190,23 @@ def lines(view: FunctionView, node: Node, before: Body, form: str, indent: int) 
             text = printer.expression(by, own)
             text = form_.format(name=name, expr=text, counter=counter, sign=sign, **ends)
             within.append(printer.line(text, inner))
-    within += [printer.control(forms.step.format(name=counter), inner)] if forms.step else []
+    within += [control(forms.step.format(name=counter), inner)] if forms.step else []
     found += [" " * forms.indent + line for line in within]
     return [*found, forms.last] if forms.last else found
 
 
-def _compound(name: str, value: Node, view: FunctionView) -> tuple[str, Node]:
+def _forms(printer: Any, view: Any, node: Node) -> LoopForms:
+    """How a loop is spelled. Raises TargetError where the language has none."""
+    if not printer.loops:
+        raise TargetError(
+            f"{view.name}: {printer.title} has no loop in an index function; choose another target"
+        )
+    module, _, name = printer.loops.partition(":")
+    found: Any = getattr(import_module(module), name)
+    return found(printer, view, node) if callable(found) else found
+
+
+def _compound(name: str, value: Node, view: Any) -> tuple[str, Node]:
     """(the sign, the other operand) of an operation on a variable that a compound assignment spells; "" of
     any other."""
     sign = SIGNS.get(value.op, "")

@@ -25,7 +25,6 @@ from ..operations import OPS
 from ..table_lookup import Entries
 from ..templates import ENDING, environment, named
 from .comments import in_comments
-from .loops import LoopForms
 from .naming import AS_WRITTEN, Naming, in_spelling
 from .ops import ATOM, BREAK, Op, call
 from .ops import infix as infix
@@ -102,6 +101,7 @@ class Printer:
         has_packed: whether it prints what reads and writes fields of words (f.accessors). has_fits: whether the template prints the conditions on sizes (fits). In those, holds_sizes:
             whether arguments are numbers of the index type and no others; lazy_logic: whether `and`
             computes no more than is needed; names_limits: whether names for 2**bits - 1 stand there.
+        loops: where its LoopForms are, or what makes them of (printer, view, node), as "module:name"; "" for none.
         namespaces: what joins the parts of a namespace ("::"), "" where it has one part alone, None
             where the language has no namespaces and no modules with a name in the file.
         index_names: what an index type is called beside its own name: name -> (index type, its
@@ -164,6 +164,7 @@ class Printer:
     notation: Notation = PYTHON
     names_greatest = False
     remark = ""
+    loops = ""
     has_views = has_packed = has_fits = has_hints = has_checks = names_limits = narrow_index = False
     holds_sizes = lazy_logic = True
     namespaces: str | None = None
@@ -307,14 +308,6 @@ class Printer:
             axes=tuple((name, whole(self.extent(n, name))) for name, n in function.axes),
             view=function.view and function.view.map(whole),
         )
-
-    def control(self, text: str, indent: int) -> str:
-        """A line that begins or ends a loop, or a part of one."""
-        return self.line(text, indent)
-
-    def loop_forms(self, view: FunctionView, node: Node) -> LoopForms:
-        """How a loop of a function is spelled. Raises TargetError where the language has none."""
-        raise TargetError(f"{self.title} has no loop in an index function")
 
     def _without_spelling(self, op: str) -> TargetError:
         bits = kind(op) in SHIFTING and self.bit_operations

@@ -1,29 +1,28 @@
-"""Loops in a lowered program: the round of one, as functions of their own."""
+"""Loops in a lowered program: a round of one, the value of the leaf of a node "loop".
+
+Nodes and Functions are Any here: both hold rounds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..intervals import Interval
-
-if TYPE_CHECKING:
-    from .nodes import Node
-    from .program import Function
 
 
 @dataclass(frozen=True)
 class Round:
-    """A round of a loop, the first operand of a node "loop", which is followed by lower, upper, the first
+    """A round of a loop, which has two Functions: the first operand of a node "loop", which is followed by lower, upper, the first
     states, and what the loop takes from outside. body: gives the next states of the number of the round, the
     states and what is taken, in this order; going: gives 1 of the same where there is a round, else 0, None
     where that is always; item: the state that the node is; most: how many rounds there are at most; bounds: of
     each state; key: the same for equal loops; shown: what a program calls the number and the states; names: what the
     text at hand does, whose body gives the states by name."""
 
-    body: Function = field(compare=False, repr=False)
-    going: Function | None = field(compare=False, repr=False)
+    body: Any = field(compare=False, repr=False)
+    going: Any = field(compare=False, repr=False)
     item: int
     most: int
     bounds: tuple[Interval, ...]
@@ -37,22 +36,35 @@ class Round:
         return len(self.shown) - 1
 
     @property
-    def parts(self) -> list[Function]:
-        """Its functions."""
+    def parts(self) -> list[Any]:
+        """The functions that it has: going, where there is one, then body."""
         return [self.body] if self.going is None else [self.going, self.body]
+
+    def check(self) -> None:
+        """Raise InternalError unless its functions are well formed."""
+        for part in self.parts:
+            part.check()
 
     def mapped(self, change: Callable[[Any], Any]) -> Round:
         """The round with its functions changed."""
         going = self.going and change(self.going)
         return replace(self, body=change(self.body), going=going)
 
-    def nodes(self) -> Iterator[Node]:
+    def nodes(self) -> Iterator[Any]:
         """Every node in it."""
         for part in self.parts:
             yield from part.nodes()
 
     def values(self, lower: int, upper: int, *given: int) -> list[int]:
         """The states behind the loop. given: the first states, and what is taken."""
+        if any(
+            hasattr(v, "shape") for v in (lower, upper, *given)
+        ):  # of NumPy, each element by itself
+            from ..packages import numpy as np
+
+            each = np.frompyfunc(lambda *v: tuple(self.values(*v)), 2 + len(given), self.count)
+            found = each(lower, upper, *given)
+            return [*found] if self.count > 1 else [found]
         state, taken = [*given[: self.count]], given[self.count :]
         names = [p.name for p in self.body.params]
         for k in range(lower, min(upper, lower + self.most)):
@@ -63,11 +75,30 @@ class Round:
             state = [found[n] for n in self.names[1:] or found]
         return state
 
+    def run(self, compiled: Callable[[Any], Callable[[Any], list[int]]]) -> Callable[..., int]:
+        """What gives the state that the node is, of this leaf's value, lower, upper, the first states and what is
+        taken. compiled: a Function as a Python one of its parameters' values."""
+        names = [p.name for p in self.body.params]
+        body, going = compiled(self.body), self.going and compiled(self.going)
 
-def of_round(leaf: Node, change: Callable[[Node], Node]) -> Node:
+        def run(_: Any, lower: int, upper: int, *given: int) -> int:
+            if upper - lower > self.most:
+                raise ArithmeticError(f"{upper - lower} rounds, and {self.most} at most")
+            values = dict(zip(names[1:], given, strict=True))
+            for k in range(lower, upper):
+                values[names[0]] = k
+                if going is not None and not going(values)[0]:
+                    break
+                values.update(zip(names[1:], body(values), strict=False))
+            return values[names[1 + self.item]]
+
+        return run
+
+
+def of_round(leaf: Any, change: Callable[[Any], Any]) -> Any:
     """The leaf of a round with the values of its statements and results changed."""
 
-    def part(f: Function) -> Function:
+    def part(f: Any) -> Any:
         body = tuple((name, change(node)) for name, node in f.body)
         return replace(
             f, body=body, outputs=tuple((name, change(node)) for name, node in f.outputs)
@@ -76,7 +107,7 @@ def of_round(leaf: Node, change: Callable[[Node], Node]) -> Node:
     return replace(leaf, value=leaf.value.mapped(part))
 
 
-def is_same(a: Node, b: Node) -> bool:
+def is_same(a: Any, b: Any) -> bool:
     """Whether two nodes are states of one loop."""
     return (
         a.op == b.op == "loop"
@@ -85,9 +116,9 @@ def is_same(a: Node, b: Node) -> bool:
     )
 
 
-def together(body: Sequence[tuple[str, Node]]) -> list[tuple[str, Node]]:
+def together(body: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
     """Statements in which the states of a loop are one after the other."""
-    found: list[tuple[str, Node]] = []
+    found: list[tuple[str, Any]] = []
     for name, node in body:
         places = [k for k, (_, other) in enumerate(found) if is_same(node, other)]
         found.insert(places[-1] + 1 if places else len(found), (name, node))

@@ -9,7 +9,6 @@ from typing import Any
 
 from ..operations import IN_RELATIONS, LEAF, OPS, Operation
 from ..table_lookup import Entries
-from .loops import Round
 
 LEAVES = ("const", "var", "table", "round")
 FREE = frozenset(
@@ -54,6 +53,19 @@ class Node(_Hashed):
             found.append(stack.pop())
             stack.extend(found[-1].args)
         yield from reversed(found)
+
+    def deep(self) -> Iterator[Node]:
+        """This node and all below it, in rounds of loops, too."""
+        for node in self.walk():
+            if node.op == "round":
+                yield from node.value.nodes()
+            yield node
+
+    @property
+    def takes(self) -> str:
+        """The kinds of its operands that its operation wants."""
+        kinds, _, more = self.row.takes.partition("*")
+        return kinds[:-1] + kinds[-1:] * (len(self.args) - len(kinds) + 1) if _ else kinds + more
 
     @property
     def row(self) -> Operation:
@@ -107,7 +119,7 @@ def evaluated(node: Node, env: Mapping[Any, Any], known: dict[int, Any]) -> Any:
             row, values = IN_RELATIONS[op], [first]
             for arg in args[1:]:
                 values.append(evaluated(arg, env, known))
-            plain = row.arrays is None or all(isinstance(v, int | Entries | Round) for v in values)
+            plain = row.arrays is None or all(isinstance(v, int | Entries) for v in values)
             found = (row.value if plain else row.arrays)(*values)  # type: ignore[misc]
         known[key] = found
     return known[key]

@@ -330,11 +330,8 @@ class Function:
 
     def nodes(self) -> Iterator[Node]:
         """Every node of every statement and output, operands first."""
-        for _, top in (*self.body, *self.outputs):
-            for node in top.walk():
-                if node.op == "round":
-                    yield from node.value.nodes()
-                yield node
+        for _, node in (*self.body, *self.outputs):
+            yield from node.deep()
 
     @property
     def tables(self) -> list[Entries]:
@@ -409,10 +406,8 @@ class Function:
         for name, node in self.body:
             if fixed(node):
                 sizes.add(name)
-        return sum(
-            node.op not in FREE and not fixed(node) and not self.masks(node)
-            for node in self.nodes()
-        )
+        counted = (n for n in self.nodes() if n.op not in FREE and not self.masks(n))
+        return sum(not fixed(node) for node in counted)
 
     def evaluate(self, values: Mapping[str, int]) -> dict[str, int]:
         """The outputs for given parameter values, in exact Python integers."""
@@ -458,8 +453,7 @@ class Function:
             if node.value not in known:
                 raise InternalError(f"{self.name}: {node}: an undefined name")
         elif node.op == "round":
-            for part in node.value.parts:
-                part.check()
+            node.value.check()
         elif node.op == "table":
             most = node.value.most
             if not lo <= node.value.least <= (hi if most is None else most) <= hi:
@@ -470,11 +464,10 @@ class Function:
             pass  # what only printers have
         else:
             kinds = "".join(arg.kind for arg in node.args)
-            takes = OPS[node.op].takes
-            if takes[-1:] == "*":
-                takes = takes[:-1] + takes[-2] * (len(kinds) - len(takes) + 1)
-            if kinds != takes:
-                raise InternalError(f"{self.name}: {node}: operands {kinds!r}, wanted {takes!r}")
+            if kinds != node.takes:
+                raise InternalError(
+                    f"{self.name}: {node}: operands {kinds!r}, wanted {node.takes!r}"
+                )
             if node.op in ("div", "mod"):
                 num, den = node.args
                 if num.lo is None or num.lo < 0 or den.lo is None or den.lo < 1:

@@ -400,10 +400,8 @@ class Form:
     def _atom(self, atom: Atom) -> Node:
         kind, args = atom.kind, atom.args
         if kind == "sym":
-            known = self.graph.parameter(args[0])
-            if known is None:
-                known = self.graph.var(args[0], self.lowering.nonnegative(Expr.atom(atom)))
-            return known
+            known, nonnegative = self.graph.parameter(args[0]), self.lowering.nonnegative
+            return known or self.graph.var(args[0], nonnegative(Expr.atom(atom)))
         if kind == "digit":
             return self._digit(atom)
         if kind == "node":
@@ -421,8 +419,7 @@ class Form:
                 self.graph.may_trap[made] = False
             return made
         if kind == "select":
-            nodes = self.condition(args[0]), self.expr(args[1]), self.expr(args[2])
-            return self._from(source, "select", *nodes)
+            return self._from(source, kind, self.condition(args[0]), *map(self.expr, args[1:]))
         if kind == "bool":
             return self._from(source, "int", self.condition(args[0]))
         if kind == "lookup":
@@ -433,21 +430,16 @@ class Form:
                 source = opaque(source, Expr.of(0), Expr.of(args[0].below) - 1)
             return self._from(source, "lookup", graph.table(args[0]), place)
         if kind == "loop":
-            from .loops import round_of
-
-            made = graph.round(round_of(self.lowering, args[0], args[1]))
-            return self._from(source, "loop", made, *map(self.expr, args[2:]))
+            leaf = graph.round(self.lowering.round_of(*args[:2]))
+            return self._from(source, "loop", leaf, *map(self.expr, args[2:]))
         nodes = [self.expr(a) for a in args]
         if kind == "isqrt" and not self.lowering.nonnegative(args[0]):
             # a branch that is not taken is evaluated too, and must not meet a negative number
             zero = Expr.atom(Atom("max", args[0], Expr.of(0)))
             nodes = [self._from(zero, "max", nodes[0], graph.const(0))]
         if kind in ("shl", "shr"):
-            distance = self.lowering.forward(args[1])
-            lo, hi = self.lowering.analyzer.interval(distance)
-            if (lo is None or lo < 0) and self.lowering.analyzer.nonneg(distance):
-                lo = 0
-            if lo is None or lo < 0 or hi is None or hi >= 64:
+            _, hi = self.lowering.analyzer.interval(self.lowering.forward(args[1]))
+            if not self.lowering.nonnegative(args[1]) or hi is None or hi >= 64:
                 raise TraceError(
                     f"{source!r}: the shift distance is not known to lie in 0..63; "
                     f"say so with assume=['0 <= {args[1]!r} < 32']"

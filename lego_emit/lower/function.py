@@ -38,6 +38,7 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
     """The cheapest program for a problem."""
     analyzer, types = problem.analyzer, dialect.types
     lowering = Lowering(analyzer, dialect)
+    lowering.function = lowered
     promises: Sequence[Range] = ()
     if problem.words is not None:
         from .wrapped import wrapped

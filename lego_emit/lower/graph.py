@@ -8,7 +8,6 @@ from typing import Any
 
 from ..arith.expr import Expr
 from ..ir.cost import SCALES, SHIFTS, Cost, long_reciprocal
-from ..ir.loops import Round
 from ..ir.nodes import FREE, Node, const
 from ..operations import OPS, Operation
 from ..table_lookup import Entries
@@ -78,7 +77,7 @@ class Graph:
             found = self._add(key, Own("table", (), entries), True, entries.least >= 0)
         return found
 
-    def round(self, made: Round) -> Node:
+    def round(self, made: Any) -> Node:
         """The node of a loop's round."""
         key = ("round", made.key, made.item)
         found = self._known.get(key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ..arith.expr import Expr, as_number
 from ..arith.loops import Loop
@@ -12,31 +12,30 @@ from ..arith.steps import Log
 from ..ir.index_types import IndexType
 from ..ir.loops import Round
 from ..ir.nodes import Node
-from ..ir.program import Doc, Function
+from ..ir.program import Doc
 from ..ir.relations import names_in, replaced
 from .problem import AsWritten, Conditions, Counting, Dialect, Parameters, Problem
 
-if TYPE_CHECKING:
-    from .lowering import Lowering
 
-
-def round_of(lowering: Lowering, loop: Loop, item: int) -> Round:
+def round_of(lowering: Any, loop: Loop, item: int) -> Round:
     """The round of a loop, in the narrowest type that holds it."""
     known = lowering.rounds.get(loop)
     if known is None:
-        known = lowering.rounds[loop] = _lowered(loop, lowering.dialect)
+        known = lowering.rounds[loop] = _lowered(loop, lowering, lowering.dialect)
     return replace(known, item=item)
 
 
-def _lowered(loop: Loop, dialect: Dialect) -> Round:
+def _lowered(loop: Loop, lowering: Any, dialect: Dialect) -> Round:
     going = None
-    if loop.going is not None:
-        going = _function(loop, "going", [as_number(loop.going)], dialect)
+    conditions = [] if loop.going is None else [as_number(loop.going)]
+    if conditions:
+        going = lowering.function(_problem(loop, "going", conditions), dialect)
         dialect = replace(dialect, types=_from(dialect.types, going.index_type))
-    body = _function(loop, "next", loop.outputs, dialect)
+    body = lowering.function(_problem(loop, "next", loop.outputs), dialect)
     if going is not None and going.index_type != body.index_type:
         own = replace(dialect, types=[body.index_type], narrow=False)
-        going = _function(loop, "going", [as_number(loop.going)], own)
+        going = lowering.function(_problem(loop, "going", conditions), own)
+    body, going = (f and replace(f, formulas=()) for f in (body, going))
     return Round(body, going, 0, loop.most, loop.bounds, loop.key, loop.shown)
 
 
@@ -45,11 +44,9 @@ def _from(types: Sequence[IndexType], least: IndexType) -> Sequence[IndexType]:
     return types[types.index(least) :]
 
 
-def _function(loop: Loop, name: str, outputs: Sequence[Expr], dialect: Dialect) -> Function:
-    from .function import lowered
-
+def _problem(loop: Loop, name: str, outputs: Sequence[Expr]) -> Problem:
     names = [loop.counter, *loop.states, *loop.taken]
-    problem = Problem(
+    return Problem(
         name, Doc(), loop.known, [(f"{name} {k}", e) for k, e in enumerate(outputs)], Log(),
         None, None, None, None,
         Parameters(names, [], {}, set(), set(), set()),
@@ -57,7 +54,6 @@ def _function(loop: Loop, name: str, outputs: Sequence[Expr], dialect: Dialect) 
         Conditions([], [], None, {}, {}),
         AsWritten(), None, False,
     )  # fmt: skip
-    return replace(lowered(problem, dialect), formulas=())
 
 
 def types_of(rounds: Sequence[Round], types: Sequence[IndexType]) -> Sequence[IndexType]:
@@ -68,7 +64,7 @@ def types_of(rounds: Sequence[Round], types: Sequence[IndexType]) -> Sequence[In
     return types
 
 
-def in_type(node: Node, lowering: Lowering, index_type: IndexType) -> Node:
+def in_type(node: Node, lowering: Any, index_type: IndexType) -> Node:
     """A node in whose loops all is computed in a type."""
     loops = {loop.key: loop for loop in lowering.rounds}
 
@@ -77,7 +73,9 @@ def in_type(node: Node, lowering: Lowering, index_type: IndexType) -> Node:
         if found.body.index_type == index_type:
             return leaf
         own = replace(lowering.dialect, types=[index_type], narrow=False)
-        return replace(leaf, value=replace(_lowered(loops[found.key], own), item=found.item))
+        return replace(
+            leaf, value=replace(_lowered(loops[found.key], lowering, own), item=found.item)
+        )
 
     return replaced(node, changed, "round")
 

@@ -39,7 +39,6 @@ from types import MappingProxyType
 from ..arith.expr import Expr
 from ..arith.steps import Log
 from ..ir.index_types import INT32, IndexType
-from ..ir.loops import together
 from ..ir.nodes import Node
 from ..operations import OPS, interval, is_condition
 from .candidates import cheapest
@@ -281,9 +280,13 @@ def finish(
     whole: dict[Node, Node] = {}  # extents stand outside of the function, where nothing has a name
     for k in graph.reached(extents):
         whole[k] = made(k, whole)
+    if loops:
+        from ..ir.loops import together
+
+        body = together(body)
     return Lowered(
         lowering,
-        together(body) if loops else body,
+        body,
         [(n, nodes[k]) for n, k in zip(names, roots, strict=True)],
         [(n, whole[k]) for n, k in zip(extent_names, extents, strict=False)],
         [whole[k] for k in extents[len(extent_names) :]],

@@ -67,6 +67,7 @@ class Lowering:
         self.types, self.lazy, self.effort = dialect.types, dialect.lazy, dialect.effort
         self.narrow, self.dialect = dialect.narrow, dialect
         self.rounds: dict[Any, Any] = {}  # of the loops that are met
+        self.function: Any = None  # what lowers a problem of its own, as a loop's round is
         self.signed, self.bit_operations = not dialect.is_unsigned, dialect.bit_operations
         self.sizes = analyzer.facts.sizes | {
             name
@@ -95,6 +96,12 @@ class Lowering:
         self._ratios: dict[Identities, Expr | None] = {}
         self._size_atoms: dict[Atom, bool] = {}
         self.ranges = Ranges(self.graph, analyzer, self.value, self.bounds, self.lazy, self.signed)
+
+    def round_of(self, loop: Any, item: int) -> Any:
+        """The round of a loop, lowered (lego_emit.lower.loops.round_of)."""
+        from .loops import round_of  # few functions have one
+
+        return round_of(self, loop, item)
 
     def priced(
         self, nodes: list[Node], words: tuple[str, ...], domains: Sequence[range] = ()

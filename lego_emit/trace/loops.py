@@ -203,6 +203,7 @@ class _Following:
         while f"{spec.names[0]}{_of_loop(number)}" in ranges:
             number += 1
         self.counter, *self.states = (f"{name}{_of_loop(number)}" for name in spec.names)
+        self.outside: dict[str, Expr] = {}  # what other loops left, by symbol
         self.stays: list[int] = []
         self.last: int | None = None  # the last round's number
         self.symbols = [self._symbol(name) for name in self.states]
@@ -227,18 +228,21 @@ class _Following:
             going = self._going(branch)
             outputs = self._gone_through(going)
             self._check_invariant(outputs)
-            outside: dict[str, Expr] = {}
+            outside = self.outside
             outputs = [self._apart(e, outside) for e in outputs]
-            going = going and going.rebuild(lambda e: self._apart(e, outside))
+            asked = list[Expr]()
+            if going is not None:  # a condition has no truth of its own
+                going = going.rebuild(lambda e: self._apart(e, outside))
+                asked = [*going.exprs()]
             own = {self.counter, *self.states}
-            read = {n for e in (*outputs, *(going.exprs() if going else ())) for n in e.symbols()}
+            read = {n for e in (*outputs, *asked) for n in e.symbols()}
+            outside = {n: e for n, e in outside.items() if n in read}
             outside |= {n: self._symbol(n) for n in sorted(read - own - outside.keys())}
             starts = [known.interval(e) for e in self.first]
             found = zip(starts, map(known.interval, outputs), behind, strict=True)
             loop = Loop(
-                self.counter, self.states, [*outside], outputs, going, rounds,
-                [both(either(a, b), c) for a, b, c in found],
-                self.spec.names, known.copy(),
+                self.counter, tuple(self.states), tuple(outside), tuple(outputs), going, rounds,
+                tuple(both(either(a, b), c) for a, b, c in found), self.spec.names, known.copy(),
             )  # fmt: skip
         self._tell()
         given = [self.lower, self.upper, *self.first, *outside.values()]
@@ -264,7 +268,8 @@ class _Following:
     def _learn(self, bounds: Sequence[Interval], number: Interval = ANY) -> None:
         """What is known in a round: of its number, of the state, and what the invariant says."""
         known = self.known
-        known.learn_range(self.counter, self.lower, self.upper - 1)
+        lower, upper = (self._apart(e, self.outside) for e in (self.lower, self.upper))
+        known.learn_range(self.counter, lower, upper - 1)
         if self.last is not None:
             known.learn_range(self.counter, None, Expr.of(self.last))
         for name, (lo, hi) in ((self.counter, number), *zip(self.states, bounds, strict=True)):
@@ -408,7 +413,7 @@ class _Following:
             self.trace = trace
 
     def _gone_through(self, going: Cond | None) -> list[Expr]:
-        """The next state."""
+        """The next state that the body gives, where going holds."""
         if going is not None:
             self.known.assume(going)
         spec = self.spec
@@ -494,16 +499,20 @@ class _Following:
             value = Expr.atom(atom)
             for name, known in outside.items():
                 if known.same(value):
+                    self._bound(name, value)
                     return self._symbol(name)
             name = f"{atom.args[0].shown[1 + atom.args[1]]}{OUTSIDE}{_numbered(len(outside))}"
             outside[name] = value
-            ends = [None if end is None else Expr.of(end) for end in self.known.interval(value)]
-            self.known.learn_range(name, *ends)
+            self._bound(name, value)
             return self._symbol(name)
 
         if not any(atom.kind == "loop" for atom in e.deep_atoms()):
             return e
         return self.known.rebuild(e, symbol)
+
+    def _bound(self, name: str, value: Expr) -> None:
+        ends = [None if end is None else Expr.of(end) for end in self.known.interval(value)]
+        self.known.learn_range(name, *ends)
 
     def _tell(self) -> None:
         """The preconditions of the body are those of the function, unless they speak of a round."""

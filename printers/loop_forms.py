@@ -1,0 +1,73 @@
+"""How each language spells a loop of an index function."""
+
+from dataclasses import replace
+
+from lego_emit.emit.loops import LoopForms
+from lego_emit.errors import TargetError
+
+PLAIN = LoopForms()  # C's family
+JAVASCRIPT = LoopForms(
+    declare="let {name} = {expr};",
+    first=("for (let {name} = {lower}; {name} < {upper}; ++{name}) {{",),
+)
+WGSL = LoopForms(
+    declare="var {name} = {expr};",
+    first=("for (var {name} = {lower}; {name} < {upper}; {name}++) {{",),
+    stop=("if ({expr}) {{", "  break;", "}}"),
+)
+RUST = LoopForms(  # a const fn has no for
+    declare="let mut {name}: {T} =\v{expr}",
+    compound="{name} {sign}=\v{expr}",
+    assign="{name} =\v{expr}",
+    first=("let mut {name}: {T} = {lower};", "while {name} < {upper} {{"),
+    stop=("if {expr} {{", "    break;", "}}"),
+    step="{name} += 1;",
+    indent=4,
+    plain=True,
+)
+FORTRAN = LoopForms(
+    declare="{name} = {expr}",
+    compound="",
+    assign="{name} = {expr}",
+    first=("do {name} = {lower}, {last}",),
+    stop=("if ({expr}) exit",),
+    last="end do",
+)
+PYTHON = LoopForms(
+    declare="{name} = {expr}",
+    compound="{name} {sign}= {expr}",
+    assign="{name} = {expr}",
+    first=("for {name} in range({range}):",),
+    stop=("if {expr}:", "    break"),
+    last="",
+    indent=4,
+)
+JULIA = replace(
+    PYTHON, first=("for {name} in {lower}:{last}",), stop=("{expr} && break",), last="end"
+)
+
+
+def julia(printer, view, node):
+    """A loop over a range, which has no end below an unsigned 0."""
+    if view.index_type.least < 0:
+        return JULIA
+    first = ("{name} = {lower}", "while {name} < {upper}")
+    return replace(JULIA, first=first, step="{name} += one({name})")
+
+
+def arrays(printer, view, node):
+    """As many rounds as there may be, in each of which elements that have no more stay what they are. Raises
+    TargetError for what cannot be masked."""
+    made = node.args[0].value
+    if made.going is not None or any(n.op in ("lookup", "loop") for n in made.nodes()):
+        raise TargetError(
+            f"{view.name}: a loop over arrays that ends early, that looks up a table or that has another "
+            f"loop in it is not there in {printer.title}; choose the target python"
+        )
+    start = ("    {name} = {lower} + {name}",) if node.args[1].value != 0 else ()
+    return replace(
+        PYTHON,
+        compound="",
+        assign=f"{{name}} = {printer.where}({{counter}} < {{upper}},\v{{expr}},\v{{name}})",
+        first=(f"for {{name}} in {printer.rounds}({{most}}):", *start),
+    )
