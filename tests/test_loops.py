@@ -402,3 +402,100 @@ def test_golden_cases_are_run(language, toolchain_of):
     assert [each.mismatches for each in found] == [[], []]
     assert [each.cases for each in found] == [3, 2]
     assert sum(each.comparisons for each in found) > 1000
+
+
+# -- what an adversary found -----------------------------------------------------------------------
+
+WIDE = ["0 <= n", "n <= 20", "0 <= m", "m <= 10**7"]
+
+
+def changed_later(n, m):
+    c, r = 1, m
+    if m == 7654321:
+        r = fori_loop(0, n, lambda k, s: s + c * k, m)
+        c = 2
+    return r * c
+
+
+def of_no_round(n, m):
+    def body(k, s):
+        return s + 1 if s > k else s - k
+
+    if m == 777777:
+        return fori_loop(n & 3, n % 4 - 2, body, n)
+    return fori_loop(0, -(n & 1), body, m) + fori_loop(0, n, body, 1, while_=lambda k, s: False)
+
+
+def chosen(n, m):
+    a = fori_loop(0, n, lambda k, s: s + m, 1)
+    b = fori_loop(0, n, lambda k, s: s + k, 2)
+    return a if m < 3 else b
+
+
+def in_part(n, m):
+    """A state that nothing reads, and one that stays what it is."""
+    first = fori_loop(0, n, lambda k, s: (7, s[1] ^ k), (m, n))[1]
+    return first + fori_loop(0, n, lambda k, s: (s[0], s[1] + s[0]), (m, n))[1]
+
+
+def of_a_table(n, m):
+    if m < 8:
+        return fori_loop(0, n, lambda k, s: s + PERM[m], 0)
+    return 5
+
+
+def with_and(n, m):
+    return fori_loop(0, n, lambda k, s: s + m, 0, while_=lambda k, s: k < 3 and s < 9)
+
+
+def bounded_by_another(n, m):
+    count = fori_loop(0, n, lambda k, s: s + 1, 0)
+    inner = fori_loop(
+        0, count, lambda k, s: fori_loop(0, s % 5, lambda j, t: t + j, s) % 100, m % 7
+    )
+    return inner + fori_loop(0, 8, lambda k, s: s + m % 9, 1, while_=lambda k, s: k < count)
+
+
+@pytest.mark.parametrize("language", rest_deep(("c", "rust", "python", "fortran"), 2))
+@pytest.mark.parametrize(
+    "function",
+    [changed_later, of_no_round, chosen, in_part, of_a_table, with_and, bounded_by_another],
+)
+def test_corners(function, language, toolchain_of):
+    call = generate(function, language, assume=WIDE).compile()[function.__name__]
+    for n in (0, 1, 2, 3, 5, 20):
+        for m in (0, 1, 2, 3, 7, 8, 9, 777777, 7654321, 10**7):
+            assert call(n, m) == function(n, m), (n, m)
+
+
+def test_what_a_loop_is_given_in_a_branch_has_a_value_elsewhere():
+    def remainder(n, i):
+        if i > 5:
+            return fori_loop(0, n, lambda k, s: s + k, n % (i - 5))
+        return i
+
+    with pytest.raises(
+        LegoError, match="may have no value where the branch is not taken"
+    ):
+        generate(remainder, "c", assume=["0 <= n", "n < 9", "0 <= i"])
+
+
+def test_a_state_that_grows_without_end():
+    unit = generate(
+        lambda n, m: fori_loop(0, n, lambda k, s: s * s + m, m),
+        "c",
+        name="f",
+        assume=["n >= 0", "m >= 0"],
+    )
+    assert unit.functions[0].unseen
+    with pytest.raises(LegoError, match="more than 256 bits"):
+        fori_loop(0, 30, lambda k, s: s * s + 2, 2)
+
+
+def test_preconditions_speak_of_parameters_alone():
+    def of_loops(n, m):
+        count = fori_loop(0, n, lambda k, s: s + m * m, 0) % 7
+        return fori_loop(0, count, lambda k, s: s + m * n * n, 1)
+
+    (f,) = generate(of_loops, "c", assume=["0 <= n", "n < 9", "0 <= m"]).functions
+    assert f.assumptions == ("every intermediate value fits int64",)

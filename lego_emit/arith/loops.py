@@ -17,26 +17,27 @@ from .terms import Atom, bounded_key
 @dataclass(eq=False)
 class Loop:
     """One round of a loop. counter, states and taken: the symbols of its number, of the state, and of
-    what it reads from outside, which stays what it is; outputs: the next state; going: what must hold for a
-    round, None where nothing must; most: how many rounds there are at most; bounds: of each state after
+    what it reads from outside, which stays what it is; outputs: the next state; guard: the branch that the
+    loop is in, and going: what must hold for a round, each None where nothing must; most: how many rounds there are at most; bounds: of each state after
     any of them; shown: what the symbols are called in a program; known: what is known of the symbols in a
-    round, an Analyzer; key: a text that is the same for equal loops everywhere."""
+    round, without what going and guard say, and without what guard says, Analyzers; key: a text that is the same for equal loops everywhere."""
 
     counter: str
     states: tuple[str, ...]
     taken: tuple[str, ...]
     outputs: tuple[Expr, ...]
+    guard: Cond | None
     going: Cond | None
     most: int
     bounds: tuple[Interval, ...]
     shown: tuple[str, ...]
-    known: Any
+    known: tuple[Any, ...]
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
         names = ",".join((self.counter, *self.states, *self.taken))
-        going = "" if self.going is None else self.going.key
-        rounds = [*(e.key for e in self.outputs), going, *map(str, self.bounds)]
+        asked = ["" if c is None else c.key for c in (self.guard, self.going)]
+        rounds = [*(e.key for e in self.outputs), *asked, *map(str, self.bounds)]
         self.key = bounded_key(f"{names}:{';'.join(rounds)};{self.most}")
 
     def __eq__(self, other: object) -> bool:
@@ -46,8 +47,9 @@ class Loop:
         return hash(self.key)
 
     def __reduce__(self) -> Any:
-        own = (self.counter, self.states, self.taken, self.outputs, self.going, self.most)
-        return Loop, (*own, self.bounds, self.shown, None)  # what is known is of this process
+        own = (self.counter, self.states, self.taken, self.outputs)
+        rest = (self.guard, self.going, self.most, self.bounds, self.shown, ())
+        return Loop, (*own, *rest)  # what is known is of this process
 
     def values(self, lower: int, upper: int, *given: int) -> list[int]:
         """The state behind it. given: the first state, then what is taken. Raises what evaluate() raises."""
@@ -55,7 +57,7 @@ class Loop:
         state, taken = list(given[:count]), dict(zip(self.taken, given[count:], strict=True))
         for k in range(lower, min(upper, lower + self.most)):
             values = {**taken, self.counter: k, **dict(zip(self.states, state, strict=True))}
-            if self.going is not None and not holds(self.going, values):
+            if not all(c is None or holds(c, values) for c in (self.guard, self.going)):
                 break
             state = [evaluate(e, values) for e in self.outputs]
         return state

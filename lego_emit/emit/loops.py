@@ -8,7 +8,7 @@ before.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -20,7 +20,7 @@ from ..ir.program import Function
 from ..ir.relations import names_in, replaced
 from .naming import fresh
 
-GOING = "going"  # what a function is called that says whether there is a round
+BODY = "next"  # what a function is called that gives the next state
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^"}
 Body = Sequence[tuple[str, Node]]
 
@@ -63,25 +63,26 @@ class Legal:
                 behind = {n.args[0].value.item: s for s, n in states}
                 made, inner = node.args[0].value, {*scope}
                 shown = [behind.get(k) or self.own(n, inner) for k, n in enumerate(made.shown[1:])]
-                named = self._round(node, [self.own(made.shown[0], inner), *shown], inner)
+                names = [self.own(made.shown[0], inner), *shown]
+                named = self._round(node, names, inner, behind.values())
+                rest = [*node.args[1:]]
+                for k, name in enumerate(named.names[1:]):
+                    rest[2 + k] = rest[2 + k] if name else const(0)  # of what nothing reads
                 for state, other in states:
                     leaf = other.args[0]
                     leaf = replace(leaf, value=replace(named, item=leaf.value.item))
-                    found.append((state, replace(other, args=(leaf, *other.args[1:]))))
+                    found.append((state, replace(other, args=(leaf, *rest))))
         return found
 
-    def _round(self, node: Node, names: Sequence[str], scope: set[str]) -> Round:
+    def _round(
+        self, node: Node, names: Sequence[str], scope: set[str], behind: Collection[str]
+    ) -> Round:
         """The round of a loop in these names of its number and states, which reads what it takes by the names
-        outside."""
+        outside. behind: the states that are read behind it."""
         made: Round = node.args[0].value
         taken = node.args[3 + made.count :]
-        going = made.going and self._part(made.going, names, taken, scope)
-        return replace(
-            made,
-            going=going,
-            body=self._part(made.body, names, taken, scope),
-            names=tuple(names),
-        )
+        made = made.mapped(lambda f: self._part(f, names, taken, scope))
+        return _without_unread(replace(made, names=tuple(names)), behind)
 
     def _part(
         self, f: Function, names: Sequence[str], taken: Sequence[Node], scope: set[str]
@@ -94,16 +95,50 @@ class Legal:
             given[p.name] = outer
         body = list[tuple[str, Node]]()
         for name, value in f.body:
-            text = self.own(name, inner)
+            text = self.own(_plain(name), inner)
             body.append((text, self.tables(_put(value, given))))
             given[name] = Node("var", (), text, value.lo, value.hi)
         values = [self.tables(_put(value, given)) for _, value in f.outputs]
         body = self.body(body, inner)
         params = tuple(replace(p, name=str(given[p.name].value)) for p in f.params)
-        if f.name == GOING:
-            return replace(f, params=params, body=tuple(body), outputs=((GOING, values[0]),))
+        if f.name != BODY:
+            return replace(f, params=params, body=tuple(body), outputs=((f.name, values[0]),))
         more, assigned = _assigned(names[1:], values, lambda n: self.own(f"next_{n}", inner))
         return replace(f, params=params, body=(*body, *more), outputs=tuple(assigned))
+
+
+def _plain(name: str) -> str:
+    """A statement's name without what sets a round's symbols apart."""
+    return re.sub(r"[ _](of[ _]loop|before)([ _]\d+)?", "", name)
+
+
+def _without_unread(made: Round, behind: Collection[str]) -> Round:
+    """A round without the states that nothing reads, whose names are "" in it; behind: those that are read
+    behind the loop."""
+    body: Function = made.body
+    reads = {n: {*names_in(v)} for n, v in body.outputs}
+    inside = {n: {*names_in(v)} | _in_loop(v) for n, v in body.body}
+    asked = [v for f in made.parts[:-1] for _, v in (*f.body, *f.outputs)]
+    left = [*behind, *(n for v in asked for n in {*names_in(v)} | _in_loop(v))]
+    read = set[str]()
+    while left:
+        name = left.pop()
+        if name not in read:
+            read.add(name)
+            left += [*reads.get(name, ()), *inside.get(name, ())]
+    names = tuple(n if k == 0 or n in read else "" for k, n in enumerate(made.names))
+    own = replace(
+        body,
+        body=tuple((n, v) for n, v in body.body if n in read),
+        outputs=tuple((n, v) for n, v in body.outputs if n in read),
+    )
+    return replace(made, body=own, names=names)
+
+
+def _in_loop(node: Node) -> set[str]:
+    """The names that a node reads in the rounds of loops."""
+    found = {str(n.value) for n in node.deep() if n.op == "var"}
+    return found
 
 
 def in_rounds(
@@ -166,6 +201,7 @@ def lines(view: Any, node: Node, before: Body, form: str, indent: int) -> list[s
     found = [
         printer.line(forms.declare.format(T=T, name=n, expr=printer.expression(e, view)), indent)
         for n, e in zip(states, first, strict=True)
+        if n
     ]
     last = Node("sub", (upper, const(1)))
     last = const(upper.value - 1) if upper.op == "const" else last
@@ -178,7 +214,7 @@ def lines(view: Any, node: Node, before: Body, form: str, indent: int) -> list[s
     for part in made.parts:
         own = view.inside(part)
         within += own.statements(form, inner)
-        if part is made.going:
+        if part is not made.body:
             text = printer.expression(_ended(part.outputs[0][1]), own)
             within += [control(line.format(expr=text), inner) for line in forms.stop]
             continue
@@ -203,7 +239,7 @@ def _forms(printer: Any, view: Any, node: Node) -> LoopForms:
         )
     module, _, name = printer.loops.partition(":")
     found: Any = getattr(import_module(module), name)
-    return found(printer, view, node) if callable(found) else found
+    return found if isinstance(found, LoopForms) else found(printer, view, node)
 
 
 def _compound(name: str, value: Node, view: Any) -> tuple[str, Node]:
@@ -235,6 +271,6 @@ def variables(body: Body) -> Iterator[str]:
         yield name
         if node.op == "loop":
             made: Round = node.args[0].value
-            yield from made.names
+            yield from filter(None, made.names)
             for part in made.parts:
                 yield from variables(part.body)

@@ -16,12 +16,13 @@ from ..intervals import Interval
 class Round:
     """A round of a loop, which has two Functions: the first operand of a node "loop", which is followed by lower, upper, the first
     states, and what the loop takes from outside. body: gives the next states of the number of the round, the
-    states and what is taken, in this order; going: gives 1 of the same where there is a round, else 0, None
-    where that is always; item: the state that the node is; most: how many rounds there are at most; bounds: of
+    states and what is taken, in this order; guard and going: give 1 of the same where there is a round,
+    else 0, None where that is always; item: the state that the node is; most: how many rounds there are at most; bounds: of
     each state; key: the same for equal loops; shown: what a program calls the number and the states; names: what the
     text at hand does, whose body gives the states by name."""
 
     body: Any = field(compare=False, repr=False)
+    guard: Any = field(compare=False, repr=False)
     going: Any = field(compare=False, repr=False)
     item: int
     most: int
@@ -37,8 +38,8 @@ class Round:
 
     @property
     def parts(self) -> list[Any]:
-        """The functions that it has: going, where there is one, then body."""
-        return [self.body] if self.going is None else [self.going, self.body]
+        """The functions that it has, body last."""
+        return [f for f in (self.guard, self.going, self.body) if f is not None]
 
     def check(self) -> None:
         """Raise InternalError unless its functions are well formed."""
@@ -47,8 +48,8 @@ class Round:
 
     def mapped(self, change: Callable[[Any], Any]) -> Round:
         """The round with its functions changed."""
-        going = self.going and change(self.going)
-        return replace(self, body=change(self.body), going=going)
+        guard, going = (f and change(f) for f in (self.guard, self.going))
+        return replace(self, body=change(self.body), guard=guard, going=going)
 
     def nodes(self) -> Iterator[Any]:
         """Every node in it."""
@@ -69,17 +70,18 @@ class Round:
         names = [p.name for p in self.body.params]
         for k in range(lower, min(upper, lower + self.most)):
             known = dict(zip(names, (k, *state, *taken), strict=True))
-            if self.going is not None and not self.going.evaluate(known)[self.going.outputs[0][0]]:
+            if not all(f.evaluate(known)[f.outputs[0][0]] for f in self.parts[:-1]):
                 break
             found = self.body.evaluate(known)
-            state = [found[n] for n in self.names[1:] or found]
+            own = self.names[1:] or found
+            state = [found.get(n, before) for n, before in zip(own, state, strict=True)]
         return state
 
     def run(self, compiled: Callable[[Any], Callable[[Any], list[int]]]) -> Callable[..., int]:
         """What gives the state that the node is, of this leaf's value, lower, upper, the first states and what is
         taken. compiled: a Function as a Python one of its parameters' values."""
         names = [p.name for p in self.body.params]
-        body, going = compiled(self.body), self.going and compiled(self.going)
+        *asked, body = map(compiled, self.parts)
 
         def run(_: Any, lower: int, upper: int, *given: int) -> int:
             if upper - lower > self.most:
@@ -87,7 +89,7 @@ class Round:
             values = dict(zip(names[1:], given, strict=True))
             for k in range(lower, upper):
                 values[names[0]] = k
-                if going is not None and not going(values)[0]:
+                if not all(each(values)[0] for each in asked):
                     break
                 values.update(zip(names[1:], body(values), strict=False))
             return values[names[1 + self.item]]

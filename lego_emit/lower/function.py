@@ -88,7 +88,7 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
         from . import loops
 
         body = [(n, loops.in_type(e, lowering, width.index_type)) for n, e in body]
-        more, beyond = loops.needed(body)
+        more, beyond = loops.needed(body, problem.parameters.names)
         needed, unseen = (*needed, *more), unseen or beyond
     record = Record(problem, found.lowering.attempts, found.roots, dialect.cost.name)
     function = Function(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,17 +26,21 @@ def round_of(lowering: Any, loop: Loop, item: int) -> Round:
 
 
 def _lowered(loop: Loop, lowering: Any, dialect: Dialect) -> Round:
-    going = None
-    conditions = [] if loop.going is None else [as_number(loop.going)]
-    if conditions:
-        going = lowering.function(_problem(loop, "going", conditions), dialect)
-        dialect = replace(dialect, types=_from(dialect.types, going.index_type))
-    body = lowering.function(_problem(loop, "next", loop.outputs), dialect)
-    if going is not None and going.index_type != body.index_type:
-        own = replace(dialect, types=[body.index_type], narrow=False)
-        going = lowering.function(_problem(loop, "going", conditions), own)
-    body, going = (f and replace(f, formulas=()) for f in (body, going))
-    return Round(body, going, 0, loop.most, loop.bounds, loop.key, loop.shown)
+    """The functions of a round in one type, the narrowest that holds them all."""
+    asked = {"guard": loop.guard, "going": loop.going}
+    problems = [
+        None if c is None else _problem(loop, name, [as_number(c)], known)
+        for (name, c), known in zip(asked.items(), loop.known[:0:-1], strict=True)
+    ]
+    problems.append(_problem(loop, "next", loop.outputs, loop.known[0]))
+    types = dialect.types
+    for problem in filter(None, problems):
+        found = lowering.function(problem, replace(dialect, types=types))
+        types = _from(types, found.index_type)
+    own = replace(dialect, types=types[:1], narrow=False)
+    parts = [p and replace(lowering.function(p, own), formulas=()) for p in problems]
+    guard, going, body = parts
+    return Round(body, guard, going, 0, loop.most, loop.bounds, loop.key, loop.shown)
 
 
 def _from(types: Sequence[IndexType], least: IndexType) -> Sequence[IndexType]:
@@ -44,10 +48,10 @@ def _from(types: Sequence[IndexType], least: IndexType) -> Sequence[IndexType]:
     return types[types.index(least) :]
 
 
-def _problem(loop: Loop, name: str, outputs: Sequence[Expr]) -> Problem:
+def _problem(loop: Loop, name: str, outputs: Sequence[Expr], known: Any) -> Problem:
     names = [loop.counter, *loop.states, *loop.taken]
     return Problem(
-        name, Doc(), loop.known, [(f"{name} {k}", e) for k, e in enumerate(outputs)], Log(),
+        name, Doc(), known, [(f"{name} {k}", e) for k, e in enumerate(outputs)], Log(),
         None, None, None, None,
         Parameters(names, [], {}, set(), set(), set()),
         Counting(0, 0, [0] * len(outputs), False),
@@ -80,9 +84,9 @@ def in_type(node: Node, lowering: Any, index_type: IndexType) -> Node:
     return replaced(node, changed, "round")
 
 
-def needed(body: Sequence[tuple[str, Node]]) -> tuple[list[Node], bool]:
-    """(conditions on what functions of rounds take from outside, whether more must hold that no
-    condition says) for all values in the loops of a program to fit."""
+def needed(body: Sequence[tuple[str, Node]], params: Collection[str]) -> tuple[list[Node], bool]:
+    """(conditions on parameters, whether more must hold that no condition says) for all values in the loops of
+    a program to fit."""
     found, unseen = dict[Node, None](), False
     for _, node in body:
         if node.op != "loop":
@@ -93,8 +97,11 @@ def needed(body: Sequence[tuple[str, Node]]) -> tuple[list[Node], bool]:
             taken = dict(zip([p.name for p in f.params[1 + made.count :]], given, strict=True))
             unseen = unseen or f.unseen
             for condition in f.assumed:
+                said = condition
                 if taken.keys() >= {*names_in(condition)}:
-                    found[replaced(condition, lambda v, taken=taken: taken[str(v.value)])] = None
+                    said = replaced(condition, lambda v, taken=taken: taken[str(v.value)])
+                if {*params} >= {*names_in(said)}:
+                    found[said] = None
                 else:
                     unseen = True
     return [*found], unseen

@@ -18,7 +18,7 @@ from .problem import Dialect
 from .ranges import Ranges
 
 Identities = tuple[Identity, ...]
-BOUND = ("lookup", "within")  # of which the graph knows more than their operands
+BOUND = ("lookup", "within", "loop")  # of which the graph knows more than their operands
 
 
 def identities(exprs: Iterable[Expr]) -> Identities:

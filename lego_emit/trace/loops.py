@@ -17,22 +17,37 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import pairwise, takewhile
+from types import CellType, FunctionType
 from typing import Any
 
+from ..arith.analyzer import Analyzer
 from ..arith.context import plain
 from ..arith.expr import Cond, Expr, as_number
 from ..arith.loops import Loop, looped
 from ..arith.terms import Atom
-from ..errors import LegoError, TraceError, a_type, short_repr
+from ..errors import LONGEST, AssumptionError, LegoError, TraceError, a_type, short_repr
 from ..intervals import ANY, Interval, both, either
 from ..numeric import as_integer
 from .joined import Joined, Unjoined, selected
-from .paths import Running, explore, here
+from .paths import Impossible, Running, explore, here
 from .trace import Trace, running_trace, step
 
 MOST = 4096  # rounds that may be asked for
 ROUNDS = 64  # that are followed to bound the state
 FEW = 8  # times that a body is gone through that needs to know more of the state
+FARTHEST = 2**256  # beyond which a bound is none
+TOTAL = {
+    "sym",
+    "bool",
+    "select",
+    "min",
+    "max",
+    "opaque",
+    "and",
+    "or",
+    "xor",
+    "loop",
+}  # of any operands
 DEEPEST = 4  # choices in one another of which each case is proven
 OUTSIDE = " before"  # what ends the symbol of what another loop left
 CALL = "fori_loop(lower, upper, body, init)"
@@ -113,8 +128,27 @@ def fori_loop(
         raise TraceError(
             "fori_loop: there is no loop whose arithmetic wraps yet; leave wrapping= out"
         )
+    held: dict[int, Any] = {}
+    own = {name: getattr(spec, name) for name in ("body", "going", "invariant")}
+    spec = replace(spec, **{name: _as_it_is(f, held) for name, f in own.items()})
     found = step(_followed, spec, lower, upper, *first)
     return spec.state(found)
+
+
+def _as_it_is(fn: Any, held: dict[int, Any]) -> Any:
+    """A function that reads the variables around it as they are now: it is followed again when they may have
+    changed. held: those that were made, by identity."""
+    if not isinstance(fn, FunctionType) or not fn.__closure__ or id(fn) in held:
+        return held.get(id(fn), fn)
+    cells = tuple(CellType() for _ in fn.__closure__)
+    made = FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, cells)
+    made.__kwdefaults__, held[id(fn)] = fn.__kwdefaults__, made
+    for cell, own in zip(cells, fn.__closure__, strict=True):
+        try:
+            cell.cell_contents = _as_it_is(own.cell_contents, held)
+        except ValueError:  # it has no value yet
+            pass
+    return made
 
 
 def _run(spec: _Spec, ends: Sequence[Any], first: Sequence[Any]) -> Any:
@@ -127,7 +161,12 @@ def _run(spec: _Spec, ends: Sequence[Any], first: Sequence[Any]) -> Any:
     for k in range(lower, upper):
         if spec.going is not None and not spec.going(k, state):
             break
-        state = spec.state(spec.parts(spec.body(k, state)))
+        parts = spec.parts(spec.body(k, state))
+        if any(isinstance(v, int) and v.bit_length() > LONGEST for v in parts):
+            raise TraceError(
+                f"fori_loop: after {k - lower + 1} rounds a state has more than {LONGEST} bits, which no type holds"
+            )
+        state = spec.state(parts)
     return state
 
 
@@ -191,6 +230,10 @@ def _followed(spec: _Spec, lower: Any, upper: Any, *first: Any) -> list[Expr]:
     return _Following(spec, lower, upper, first).results()
 
 
+class _NoRound(Exception):
+    """No values of the symbols are such that a loop has a round."""
+
+
 class _Following:
     """A loop whose body is gone through with symbols of its own."""
 
@@ -214,7 +257,15 @@ class _Following:
         return Expr.atom(Atom("sym", name))
 
     def results(self) -> list[Expr]:
-        """The states behind it, as atoms."""
+        """The states behind it, as atoms; the first ones where it has no round."""
+        try:
+            if self.known.decide(Cond("le", self.upper, self.lower)):
+                return self.first
+            return self._results()
+        except (_NoRound, Impossible):
+            return self.first
+
+    def _results(self) -> list[Expr]:
         known, rounds = self.known, self._rounds()
         last = known.interval(self.lower)[1]
         self.last = None if last is None else last + rounds - 1
@@ -223,30 +274,75 @@ class _Following:
             self._learn_indices()
         self.stays = self._kept()
         before, behind = self._bounds(rounds)
+        starts = [known.interval(e) for e in self.first]
         with known.scope():
             self._learn(before)
-            going = self._going(branch)
+            going, alone = self._going(), known.copy()
             outputs = self._gone_through(going)
             self._check_invariant(outputs)
-            outside = self.outside
-            outputs = [self._apart(e, outside) for e in outputs]
-            asked = list[Expr]()
-            if going is not None:  # a condition has no truth of its own
-                going = going.rebuild(lambda e: self._apart(e, outside))
-                asked = [*going.exprs()]
-            own = {self.counter, *self.states}
+            guard = reduce(lambda a, b: Cond("and", a, b), map(plain, branch)) if branch else None
+            outputs = [self._apart(e, self.outside) for e in outputs]
+            guard, going = map(self._condition_apart, (guard, going))
+            asked = [e for c in (guard, going) if c is not None for e in c.exprs()]
+            changing = [
+                k
+                for k, (e, s) in enumerate(zip(outputs, self.symbols, strict=True))
+                if not e.same(s)
+            ]
+            states = [self.states[k] for k in changing]
+            self.outside |= {
+                n: self.first[k] for k, n in enumerate(self.states) if k not in changing
+            }
             read = {n for e in (*outputs, *asked) for n in e.symbols()}
-            outside = {n: e for n, e in outside.items() if n in read}
-            outside |= {n: self._symbol(n) for n in sorted(read - own - outside.keys())}
-            starts = [known.interval(e) for e in self.first]
-            found = zip(starts, map(known.interval, outputs), behind, strict=True)
+            outside = {n: e for n, e in self.outside.items() if n in read}
+            outside |= {
+                n: self._symbol(n) for n in sorted(read - {self.counter, *states} - outside.keys())
+            }
+            found = [
+                both(either(starts[k], known.interval(outputs[k])), behind[k]) for k in changing
+            ]
+            counter, *shown = self.spec.names
             loop = Loop(
-                self.counter, tuple(self.states), tuple(outside), tuple(outputs), going, rounds,
-                tuple(both(either(a, b), c) for a, b, c in found), self.spec.names, known.copy(),
+                self.counter, tuple(states), tuple(outside), tuple(outputs[k] for k in changing),
+                guard, going, rounds, tuple(found), (counter, *(shown[k] for k in changing)),
+                (known.copy(), alone, self._of_guard(guard)),
             )  # fmt: skip
         self._tell()
-        given = [self.lower, self.upper, *self.first, *outside.values()]
-        return [looped(loop, item, *given) for item in range(len(self.first))]
+        first = [self.first[k] for k in changing]
+        given = [self.lower, self.upper, *first, *outside.values()]
+        if branch:
+            self._check_total(given)
+        results = [*self.first]
+        for item, k in enumerate(changing):
+            results[k] = looped(loop, item, *given)
+        return results
+
+    def _condition_apart(self, condition: Cond | None) -> Cond | None:
+        if condition is None:  # one has no truth of its own
+            return None
+        return condition.rebuild(lambda e: self._apart(e, self.outside))
+
+    def _of_guard(self, guard: Cond | None) -> Analyzer:
+        """What is known where the branch may not be taken: next to nothing."""
+        known = Analyzer(use_z3=False)
+        if self.now.trace.is_unsigned and guard is not None:
+            for name in sorted(n for e in guard.exprs() for n in e.symbols()):
+                known.learn_range(name, Expr.of(0), None)
+        return known
+
+    def _check_total(self, given: Sequence[Expr]) -> None:
+        """Raise TraceError where what a loop in a branch is given may have no value elsewhere: it is computed
+        before the branch."""
+        for e in given:
+            for atom in e.deep_atoms():
+                if atom.kind not in TOTAL and not (
+                    atom.kind == "digit"
+                    and all(n is None or (n.constant or 0) > 0 for n in atom.args[1:])
+                ):
+                    raise TraceError(
+                        f"fori_loop: in a branch it is given {_said(e)}, which may have no value where the branch "
+                        "is not taken: compute it before the `if`, or put the `if` into the body"
+                    )
 
     def _rounds(self) -> int:
         """How many rounds there are at most; where most is less than that may be, it is a precondition."""
@@ -269,16 +365,19 @@ class _Following:
         """What is known in a round: of its number, of the state, and what the invariant says."""
         known = self.known
         lower, upper = (self._apart(e, self.outside) for e in (self.lower, self.upper))
-        known.learn_range(self.counter, lower, upper - 1)
-        if self.last is not None:
-            known.learn_range(self.counter, None, Expr.of(self.last))
-        for name, (lo, hi) in ((self.counter, number), *zip(self.states, bounds, strict=True)):
-            ends = [None if end is None else Expr.of(end) for end in (lo, hi)]
-            known.learn_range(name, *ends)
-        for condition in self._invariant(self._symbol(self.counter), self.symbols):
-            known.assume(condition)
-        for k in self.stays:
-            known.learn_range(self.states[k], *self._span(self.first[k]))
+        try:
+            known.learn_range(self.counter, lower, upper - 1)
+            if self.last is not None:
+                known.learn_range(self.counter, None, Expr.of(self.last))
+            for name, (lo, hi) in ((self.counter, number), *zip(self.states, bounds, strict=True)):
+                ends = [None if end is None else Expr.of(end) for end in (lo, hi)]
+                known.learn_range(name, *ends)
+            for condition in self._invariant(self._symbol(self.counter), self.symbols):
+                known.assume(condition)
+            for k in self.stays:
+                known.learn_range(self.states[k], *self._span(self.first[k]))
+        except AssumptionError:  # no number lies between
+            raise _NoRound from None
 
     def _learn_indices(self) -> None:
         """Parameters that are indices of a layout in the body lie within it."""
@@ -396,17 +495,21 @@ class _Following:
         """The bounds of what the body makes of states within bounds."""
         with self.known.scope():
             self._learn(state, number)
-            return [self.known.interval(e) for e in outputs]
+            found = [self.known.interval(e) for e in outputs]
+        far = [
+            None if end is None or abs(end) > FARTHEST else end for ends in found for end in ends
+        ]
+        return [*zip(far[::2], far[1::2], strict=True)]
 
     def _tried(self, bounds: Sequence[Interval]) -> list[Expr] | None:
         """What the body gives where no more is known of the state than its bounds; None where it needs to
         know more."""
-        branch, trace = [*self.known.facts.branch], self.trace
+        trace = self.trace
         self.trace = trace.but(preconditions=[], stand_ins={**trace.stand_ins})
         try:
             with self.known.scope():
                 self._learn(bounds)
-                return self._gone_through(self._going(branch))
+                return self._gone_through(self._going())
         except LegoError:
             return None
         finally:
@@ -415,38 +518,61 @@ class _Following:
     def _gone_through(self, going: Cond | None) -> list[Expr]:
         """The next state that the body gives, where going holds."""
         if going is not None:
-            self.known.assume(going)
+            try:
+                self.known.assume(going)
+            except AssumptionError:
+                raise _NoRound from None
         spec = self.spec
         found = self._called(spec.body, lambda v: tuple(spec.parts(v)))
         values = (plain(v) if isinstance(v, Expr | Cond) else Expr.of(v) for v in found)
         return [as_number(v) if isinstance(v, Cond) else v for v in values]
 
-    def _going(self, branch: Sequence[Cond]) -> Cond | None:
-        """What must hold for a round; that of the branch that the loop is in, too."""
-        conditions = [plain(c) for c in branch]
-        if self.spec.going is not None:
-            found = self._called(self.spec.going, lambda v: v)
-            if not isinstance(found, Cond | bool):
-                raise TraceError(
-                    f"fori_loop: while_ gives {short_repr(found)}; give a condition such as "
-                    "lambda k, state: state < n"
-                )
-            conditions += [plain(found)] if isinstance(found, Cond) else []
-            if found is False:
-                conditions.append(Cond("lt", Expr.of(1), Expr.of(0)))
-        return reduce(lambda a, b: Cond("and", a, b), conditions) if conditions else None
+    def _going(self) -> Cond | None:
+        """What while_ says that must hold for a round."""
+        if self.spec.going is None:
+            return None
+        found = self._called(self.spec.going, lambda v: v)
+        (condition,) = self._conditions("while_", [found])
+        if condition is False:
+            raise _NoRound
+        return None if condition is True else condition
 
-    def _called(self, fn: Callable[[Any, Any], Any], read: Callable[[Any], Any]) -> Any:
+    def _conditions(self, what: str, said: Sequence[Any]) -> list[Any]:
+        """What a function of the user's says: conditions and truth values."""
+        found = list[Any]()
+        for one in said:
+            if isinstance(one, Expr):  # as `and` gives it
+                atom = one.single
+                is_truth = atom is not None and atom.kind == "bool"
+                found.append(
+                    atom.args[0] if atom and is_truth else Cond("ne", plain(one), Expr.of(0))
+                )
+            elif isinstance(one, Cond | bool):
+                found.append(one if isinstance(one, bool) else plain(one))
+            else:
+                raise TraceError(
+                    f"fori_loop: {what} gives {_said(one)}; give a condition such as lambda k, state: state < n"
+                )
+        return found
+
+    def _called(
+        self,
+        fn: Callable[[Any, Any], Any],
+        read: Callable[[Any], Any],
+        number: Expr | None = None,
+        state: Sequence[Expr] | None = None,
+    ) -> Any:
         """What a function of the round's number and the state gives, its branches joined where they meet."""
         known, now = self.known, self.now
         made = Joined().function(fn) or fn
-        counter, *state = (known.bind(e) for e in (self._symbol(self.counter), *self.symbols))
+        number = self._symbol(self.counter) if number is None else number
+        counter, *parts = (known.bind(e) for e in (number, *(state or self.symbols)))
         path = now.path
         paths = path.shared.paths if path is not None else 0
         within = Running(known, self.trace, path)
         try:
             return explore(
-                lambda: read(made(counter, self.spec.state(state))), within, joined=selected
+                lambda: read(made(counter, self.spec.state(parts))), within, joined=selected
             )
         except Unjoined:
             raise TraceError(
@@ -459,20 +585,18 @@ class _Following:
 
     def _invariant(self, counter: Expr, state: Sequence[Expr]) -> list[Cond]:
         """The conditions of the invariant for a round's number and a state."""
-        spec, known = self.spec, self.known
+        spec = self.spec
         if spec.invariant is None:
             return []
-        with Running(known, self.trace, self.now.path).entered():
-            said = spec.invariant(known.bind(counter), spec.state([known.bind(e) for e in state]))
-        said = [*said] if isinstance(said, list | tuple) else [said]
-        for condition in said:
-            if not isinstance(condition, Cond | bool):
-                raise TraceError(
-                    f"fori_loop: invariant gives {short_repr(condition)}; give a condition or a list of them"
-                )
-        if False in [c for c in said if isinstance(c, bool)]:
+
+        def listed(said: Any) -> tuple[Any, ...]:
+            return tuple(said) if isinstance(said, list | tuple) else (said,)
+
+        said = self._called(spec.invariant, listed, counter, state)
+        found = self._conditions("invariant", said)
+        if False in [c for c in found if isinstance(c, bool)]:
             raise TraceError("fori_loop: the invariant never holds")
-        return [plain(c) for c in said if isinstance(c, Cond)]
+        return [c for c in found if isinstance(c, Cond)]
 
     def _check_invariant(self, outputs: Sequence[Expr]) -> None:
         """Raise TraceError where the invariant is not proven: of the first state, and behind a round before
