@@ -13,7 +13,6 @@ from lego_emit.emit.printer import ATOM, BREAK, Op, call
 from lego_emit.errors import TargetError
 from lego_emit.ir.index_types import INT32
 from lego_emit.ir.loops import of_round
-
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function
 from lego_emit.printers.c_family import C_OPS

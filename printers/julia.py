@@ -14,7 +14,6 @@ from lego_emit.emit.naming import type_name
 from lego_emit.emit.printer import ATOM, BREAK, Op, Printer, call, infix
 from lego_emit.ir.index_types import DECLARED
 from lego_emit.ir.loops import of_round
-
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Group
 from lego_emit.notation import Notation

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lego_emit.emit.printer import BREAK, FunctionView, Op, call, infix
-from lego_emit.errors import TargetError
 from lego_emit.ir.cost import LATENCY
 from lego_emit.ir.index_types import IndexType
 from lego_emit.ir.nodes import Node
@@ -98,7 +97,10 @@ class NumpyPrinter(PythonPrinter):
     def imports(self, functions: Sequence[FunctionView]) -> list[str]:
         """NumPy where it is used."""
         arrays = [f for f in functions if not f.is_condition]
-        calls = operations(arrays) & {"loop", *(op for op in self.ops if "np." in self.ops[op].text)}
+        calls = operations(arrays) & {
+            "loop",
+            *(op for op in self.ops if "np." in self.ops[op].text),
+        }
         used = calls or any(f.axes or f.asserted for f in functions)
         found = ["from collections import namedtuple"] * any(f.named for f in functions)
         roots = "isqrt" in operations(f for f in functions if f.is_condition)

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lego_emit.emit.loops import LoopForms
 from lego_emit.emit.arrays import number
 from lego_emit.emit.printer import ATOM, BREAK, FunctionView, Op, call, infix
-from lego_emit.errors import TargetError
 from lego_emit.errors import TargetError
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.program import Function, Param, Program

@@ -444,6 +444,17 @@ def of_a_table(n, m):
     return 5
 
 
+def mixed(n, m):
+    """Three states, each of which reads the others."""
+    a, b, c = fori_loop(
+        0,
+        n,
+        lambda k, s: ((s[1] + s[2]) % 97, (s[0] ^ s[2]) & 63, (s[0] + 3 * s[1]) % 89),
+        (m % 7, 1, 2),
+    )
+    return a + 100 * b + 10000 * c
+
+
 def with_and(n, m):
     return fori_loop(0, n, lambda k, s: s + m, 0, while_=lambda k, s: k < 3 and s < 9)
 
@@ -459,7 +470,7 @@ def bounded_by_another(n, m):
 @pytest.mark.parametrize("language", rest_deep(("c", "rust", "python", "fortran"), 2))
 @pytest.mark.parametrize(
     "function",
-    [changed_later, of_no_round, chosen, in_part, of_a_table, with_and, bounded_by_another],
+    [changed_later, of_no_round, chosen, in_part, of_a_table, mixed, with_and, bounded_by_another],
 )
 def test_corners(function, language, toolchain_of):
     call = generate(function, language, assume=WIDE).compile()[function.__name__]
@@ -474,9 +485,7 @@ def test_what_a_loop_is_given_in_a_branch_has_a_value_elsewhere():
             return fori_loop(0, n, lambda k, s: s + k, n % (i - 5))
         return i
 
-    with pytest.raises(
-        LegoError, match="may have no value where the branch is not taken"
-    ):
+    with pytest.raises(LegoError, match="may have no value where the branch is not taken"):
         generate(remainder, "c", assume=["0 <= n", "n < 9", "0 <= i"])
 
 

@@ -100,7 +100,11 @@ class Legal:
             given[name] = Node("var", (), text, value.lo, value.hi)
         values = [self.tables(_put(value, given)) for _, value in f.outputs]
         body = self.body(body, inner)
-        params = tuple(replace(p, name=str(given[p.name].value)) for p in f.params)
+        known = list[str]()
+        for p in f.params:  # what is taken twice, or is a number, has a name that nothing reads
+            text = str(given[p.name].value)
+            known.append(text if text not in known else f"{text} {len(known)}")
+        params = tuple(replace(p, name=name) for p, name in zip(f.params, known, strict=True))
         if f.name != BODY:
             return replace(f, params=params, body=tuple(body), outputs=((f.name, values[0]),))
         more, assigned = _assigned(names[1:], values, lambda n: self.own(f"next_{n}", inner))
@@ -168,11 +172,13 @@ def _assigned(
     """(statements before, assignments in an order in which none reads what is set already)."""
     left = dict(zip(states, values, strict=True))
     before, found = list[tuple[str, Node]](), list[tuple[str, Node]]()
+    held = set[str]()  # whose value is kept before all are set
     while left:
         reads = {n: {*names_in(v)} for n, v in left.items()}
         free = [n for n in left if not any(n in r for m, r in reads.items() if m != n)]
         if not free:  # each is read by another
-            name = next(iter(left))
+            name = next(n for n in left if n not in held)
+            held.add(name)
             value = left[name]
             text = kept(name)
             before.append((text, value))
