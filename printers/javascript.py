@@ -261,7 +261,7 @@ class JavaScriptPrinter(Printer):
     def body(self, view: FunctionView) -> list[str]:
         """The lines of a function's body."""
         lines = self.checked(view)
-        lines += view.statements("const {name} = {expr};", 2)
+        lines += view.statements("const {name} = {expr};", 2, False)
         values = [self.expression(node, view) for _, node in view.outputs]
         if not view.several:
             return [*lines, self.line(f"return {values[0]};", 2)]

@@ -66,10 +66,10 @@ class FunctionView:
         """The index type's spelling."""
         return self._printer.types[self._function.index_type]
 
-    def statements(self, form: str, indent: int = 4) -> list[str]:
+    def statements(self, form: str, indent: int = 4, remarks: bool = True) -> list[str]:
         """The named statements; form has {name}, {expr} and {T}. Comments say the
-        plain formulas of results, and what bit tricks do."""
-        lines, (told, results) = self.formulas(indent), self._remarks
+        plain formulas of results and, with remarks, what bit tricks do."""
+        lines, (told, results) = self.formulas(indent), self._remarks if remarks else ({}, {})
         for k, (name, expr) in enumerate(self._function.body):
             lines += self._comment(told.get(name, ""), indent)
             if expr.op == "loop":
