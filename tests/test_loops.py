@@ -141,6 +141,7 @@ def test_it_runs_on_integers():
 
 @pytest.mark.parametrize("language", rest_deep(LANGUAGES, 3))
 def test_loops_are_verified_whole(language, toolchain_of):
+    toolchain_of(language)
     cases = CASES if language in ARRAYS else CASES | ENDING
     for function, assume in cases.items():
         unit = generate(function, language, assume=assume)
@@ -149,6 +150,7 @@ def test_loops_are_verified_whole(language, toolchain_of):
 
 @pytest.mark.parametrize("language", rest_deep(("c", "rust", "julia", "javascript", "wgsl")))
 def test_without_signs(language, toolchain_of):
+    toolchain_of(language)
     for function in (bits, deinterleave, chain, looked_up):
         unit = generate(function, language, assume=(CASES | ENDING)[function], index_type="uint32")
         assert unit.verify()
@@ -156,6 +158,7 @@ def test_without_signs(language, toolchain_of):
 
 def test_random_arguments(toolchain_of):
     """Of run-time order up to 15, in 64 bits of C, beside the function itself."""
+    toolchain_of("c")
     rng, call = (
         random.Random(1),
         generate(hilbert, "c", assume=["0 <= n", "n <= 15"]).compile()["hilbert"],
@@ -196,6 +199,7 @@ def of_layout(n, j):
     "language", rest_deep(("cpp", "c", "rust", "fortran", "julia", "glsl", "javascript"))
 )
 def test_signatures_and_layouts(language, toolchain_of):
+    toolchain_of(language)
     inside = ["0 <= n", "n < 5", "0 <= i", "i < 9"]
     point = [f"{c} p.{m} {b}" for m in "xy" for c, b in (("0 <=", ""), ("", "< 9"))]
     cases = [
@@ -215,6 +219,7 @@ def test_signatures_and_layouts(language, toolchain_of):
 
 @pytest.mark.parametrize("results", ["out", "inout"])
 def test_results_that_are_written(results, toolchain_of):
+    toolchain_of("c")
     unit = generate(
         turned, "c", assume=["0 <= p.x", "p.x < 9", "0 <= p.y", "p.y < 9", "n < 5"], results=results
     )
@@ -223,6 +228,7 @@ def test_results_that_are_written(results, toolchain_of):
 
 @pytest.mark.parametrize("options", [{"checks": True}, {"hints": True}, {"methods": "n"}])
 def test_options(options, toolchain_of):
+    toolchain_of("cpp")
     assert generate(bits, "cpp", assume=CASES[bits], **options).verify()
 
 
@@ -473,6 +479,7 @@ def bounded_by_another(n, m):
     [changed_later, of_no_round, chosen, in_part, of_a_table, mixed, with_and, bounded_by_another],
 )
 def test_corners(function, language, toolchain_of):
+    toolchain_of(language)
     call = generate(function, language, assume=WIDE).compile()[function.__name__]
     for n in (0, 1, 2, 3, 5, 20):
         for m in (0, 1, 2, 3, 7, 8, 9, 777777, 7654321, 10**7):

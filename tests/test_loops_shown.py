@@ -264,6 +264,7 @@ def test_tile_ids_are_a_bijection():
 @pytest.mark.parametrize("language", rest_deep(LANGUAGES))
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_verified_over_all_arguments(case, language, toolchain_of):
+    toolchain_of(language)
     unit = emitted(case, language)
     for order in [(0,), (3,)] if len(case.most) == 1 else [(0, 2), (3, 1)]:
         assert unit.verify(sizes=dict(zip(case.most, order, strict=True)), claim="injective")
@@ -271,6 +272,7 @@ def test_verified_over_all_arguments(case, language, toolchain_of):
 
 @pytest.mark.parametrize("language", rest_deep(LANGUAGES))
 def test_tile_ids_are_verified(language, toolchain_of):
+    toolchain_of(language)
     unit = tiles(language, 4)
     for z in (0, 3):
         assert unit.verify(sizes={"z": z}, claim="injective")

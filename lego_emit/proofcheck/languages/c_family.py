@@ -62,7 +62,8 @@ def read(source: str, language: str, divisions: Divisions) -> Text:
     """The functions of a header."""
     plain = source
     for macro in dict.fromkeys(MACRO.findall(source)):
-        plain = re.sub(rf"^((?:\[\[nodiscard\]\] )?){macro}\b", r"\1", plain, flags=re.MULTILINE)
+        before = rf"^( *(?:\[\[nodiscard\]\] )?(?:static )?){macro}(?= constexpr )"
+        plain = re.sub(before, r"\1", plain, flags=re.MULTILINE)
     if language == "glsl":
         plain = as_cpp(plain)
     else:

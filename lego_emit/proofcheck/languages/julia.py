@@ -37,6 +37,10 @@ def read(source: str, language: str, divisions: Divisions) -> Text:
     return _File(parsed(source, "julia"), language, divisions).text()
 
 
+# What a view defines for its own type, as methods of Base.
+OF_VIEWS = {"size", "getindex", "setindex!", "dataids", "unaliascopy", "IndexStyle"}
+
+
 class _File(File):
     def collect(self) -> None:
         self.structs: dict[str, tuple[str, list[tuple[str, str]]]] = {}
@@ -65,12 +69,25 @@ class _File(File):
     def _function(self, node: Any) -> None:
         call = _head(node)
         name = words(inside(node if call is None else call)[0])
-        if name.rpartition(".")[2].strip("(:)") in KNOWN or (call is not None and "." in name):
+        of, _, own = name.rpartition(".")
+        of_a_view = of == "Base" and own in OF_VIEWS and self._of_own_type(call)
+        if own.strip("(:)") in KNOWN or (call is not None and of and not of_a_view):
             raise unread(node, "another meaning of a name")
         if call is None and node.parent.type in ("module_definition", "source_file"):
             raise unread(node, "an item that the checker does not know")
         if call is not None:
             self.functions.setdefault(name, []).append(node)
+
+    def _of_own_type(self, call: Any) -> bool:
+        """Whether the first argument of a method is of a struct of the text."""
+        kinds = {
+            words(inside(n)[0]).partition("{")[0].partition("<")[0].strip()
+            for n in walk(self.root)
+            if n.type == "struct_definition"
+        }
+        first = [words(n) for n in inside(inside(call)[1])[:1]] if call is not None else []
+        found = re.search(r"::(?:Type\{<:)?(\w+)", first[0]) if first else None
+        return found is not None and found[1] in kinds
 
     def _struct(self, node: Any) -> None:
         """name{Ti<:Union{..}} or a name alone, and fields of plain types."""
