@@ -69,6 +69,13 @@ def _each(function: Callable[[int], int], array: Any) -> Any:
     return np.frompyfunc(function, 1, 1)(array)
 
 
+def _power(base: int, exponent: int) -> Any:
+    """A power. Raises OverflowError where it has more bits than anything is compared with."""
+    if isinstance(exponent, int) and exponent > 64 * FARTHEST and base not in (-1, 0, 1):
+        raise OverflowError("a power of too many bits")
+    return base**exponent
+
+
 # div and mod meet only non-negative operands and positive divisors: truncating and flooring agree.
 # floordiv and floormod meet any sign of dividend and divisor.
 #
@@ -168,7 +175,7 @@ OPS = {
 }  # fmt: skip
 
 # a header's conditions have powers, too
-IN_RELATIONS = OPS | {"pow": Operation("ii", "i", operator.pow, sign="**")}
+IN_RELATIONS = OPS | {"pow": Operation("ii", "i", _power, sign="**")}
 DIVISIONS = ("div", "mod", "floordiv", "floormod")
 LEAF = Operation("", "i", lambda: None)  # a number or a name is no operation
 

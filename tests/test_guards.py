@@ -10,6 +10,7 @@ import pytest
 from lego_emit import Col, LegoWarning, Row, generate
 from lego_emit.emit import registry
 from lego_emit.proofcheck.languages import c_family
+from lego_emit.proofcheck.launch import Divisions
 
 STRICT = "-Wall -Wextra -Wundef -Wpedantic -Werror -fsyntax-only".split()
 COMPILERS = [  # of each language with guards: the program, and its options
@@ -83,7 +84,7 @@ def test_the_checksum_is_of_the_text_alone(target):
 
 def test_a_checksum_is_read_and_nothing_like_it():
     text = generate(Col(4, 6), "cpp", name="turned").source
-    c_family.read(text, "cpp")
+    c_family.read(text, "cpp", Divisions())
     for before, after in (
         (r"(#define \w+) 0x\w+", r"\1 flat"),
         (r"(#define) \w+ (0x\w+)", r"\1 A_B \2\n#define LEGO_X \2\ninline int f() { return A_B; }"),
@@ -92,7 +93,7 @@ def test_a_checksum_is_read_and_nothing_like_it():
         changed = re.sub(before, after, text)
         assert changed != text
         with pytest.raises(Exception, match=r"does not know|may be left out"):
-            c_family.read(changed, "cpp")
+            c_family.read(changed, "cpp", Divisions())
 
 
 @pytest.mark.parametrize("target", guarded())

@@ -98,6 +98,8 @@ QUESTIONS = {
     "a masked block such as ExpandBy": lambda m: lego_emit.ExpandBy.__module__ == m.__name__,
     "fields of words, Packed": lambda m: lego_emit.Packed.__module__ == m.__name__,
     "what reads and writes fields": defines("programs", "check", "Fields"),
+    "a loop, fori_loop": lambda m: lego_emit.fori_loop.__module__ == m.__name__,
+    "how a loop is spelled": defines("LoopForms", "lines"),
     "SymPy in": defines("from_sympy"),
     "SymPy out": defines("formulas_of"),
     "the choice of the index type": defines("choose_type"),

@@ -38,6 +38,9 @@ class Loop:
         names = ",".join((self.counter, *self.states, *self.taken))
         asked = ["" if c is None else c.key for c in (self.guard, self.going)]
         rounds = [*(e.key for e in self.outputs), *asked, *map(str, self.bounds)]
+        rounds += [
+            said(known) for known in self.known
+        ]  # equal loops are one, with what is known of it
         self.key = bounded_key(f"{names}:{';'.join(rounds)};{self.most}")
 
     def __eq__(self, other: object) -> bool:
@@ -61,6 +64,24 @@ class Loop:
                 break
             state = [evaluate(e, values) for e in self.outputs]
         return state
+
+
+def said(known: Any) -> str:
+    """A text of all that an analyzer knows, the same for equal knowledge everywhere."""
+    facts = known.facts
+    parts = [
+        [f"{n}:{_key(r.lo)}:{_key(r.hi)}:{r.least}:{r.most}" for n, r in facts.ranges.items()],
+        [f"{n}:{e.key}" for n, e in facts.substitutions.items()],
+        [f"{n}:{a.key}:{b.key}" for n, (a, b) in facts.quotients.items()],
+        [f"{q.key}:{a.key}:{b.key}" for q, (a, b) in facts.exact.items()],
+        [e.key for e in (*facts.constraints, *facts.unequal)],
+        [*facts.sizes],
+    ]
+    return bounded_key("|".join(",".join(sorted(each)) for each in parts))
+
+
+def _key(e: Expr | None) -> str:
+    return "" if e is None else e.key
 
 
 def looped(loop: Loop, item: int, lower: Expr, upper: Expr, *given: Expr) -> Expr:

@@ -104,6 +104,10 @@ def certificate(unit: Any, name: str | None = None) -> Certificate:
             f"{unit.program.name} has methods, and a certificate is of functions: make it of the unit without "
             "methods=, whose formulas are the same"
         )
+    if any(n.op == "loop" for f in unit.program.functions for n in f.nodes()):
+        raise VerifyError(
+            f"{unit.program.name} has a loop, of which a certificate knows nothing; verify() runs it"
+        )
     if any(f.packing is not None for f in unit.program.functions):
         raise VerifyError(
             f"{unit.program.name} is fields of words, which have no certificate; verify() reads and sets them"

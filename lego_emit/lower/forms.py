@@ -441,8 +441,8 @@ class Form:
             _, hi = self.lowering.analyzer.interval(self.lowering.forward(args[1]))
             if not self.lowering.nonnegative(args[1]) or hi is None or hi >= 64:
                 raise TraceError(
-                    f"{source!r}: the shift distance is not known to lie in 0..63; "
-                    f"say so with assume=['0 <= {args[1]!r} < 32']"
+                    f"{source!r}: the shift distance is not known to lie in 0..63; say so with "
+                    f"assume=['0 <= {args[1]!r} < 32'], in a loop with invariant="
                 )
         return self._from(source, kind, *nodes)
 

@@ -175,8 +175,8 @@ class _Path:
         if len(self.decided) >= MAX_DEPTH:
             raise TraceError(
                 f"more than {MAX_DEPTH} undecided conditions on one path, the last "
-                f"{_shown(condition)}: a loop over a symbol? Bound it with assume=[...], or fix its "
-                f"size with sizes={{...}}"
+                f"{_shown(condition)}: a loop over a symbol? Write lego_emit.fori_loop, bound it with "
+                f"assume=[...], or fix its size with sizes={{...}}"
             )
         if chosen is None:
             self.taken.append(condition)

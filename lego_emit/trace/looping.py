@@ -1,0 +1,522 @@
+"""Loops that are followed: the body of one gone through with symbols, and what bounds its states."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+from ..arith.analyzer import Analyzer
+from ..arith.context import plain
+from ..arith.expr import Cond, Expr, as_number
+from ..arith.loops import Loop, looped
+from ..arith.terms import Atom
+from ..errors import AssumptionError, LegoError, TraceError, short_repr
+from ..intervals import ANY, Interval, both, either
+from ..numeric import as_integer
+from .joined import Joined, Unjoined, selected
+from .paths import Impossible, Running, explore, here
+from .trace import Trace
+
+ROUNDS = 64  # that are followed to bound the state
+FEW = 8  # times that a body is gone through that needs to know more of the state
+FARTHEST = 2**256  # beyond which a bound is none
+TOTAL = {
+    "sym",
+    "bool",
+    "select",
+    "min",
+    "max",
+    "opaque",
+    "and",
+    "or",
+    "xor",
+    "loop",
+}  # of any operands
+DEEPEST = 4  # choices in one another of which each case is proven
+OUTSIDE = " before"  # what ends the symbol of what another loop left
+
+
+@dataclass(frozen=True, eq=False)
+class Spec:
+    """A loop as it is written. tuple: what makes a state of its parts, None of a single number; names: of
+    the counter and of the parts."""
+
+    body: Callable[[Any, Any], Any]
+    going: Callable[[Any, Any], Any] | None
+    invariant: Callable[[Any, Any], Any] | None
+    most: int
+    tuple: Callable[[Sequence[Any]], Any] | None
+    names: tuple[str, ...]
+
+    def state(self, parts: Sequence[Any]) -> Any:
+        """A state of these parts."""
+        return parts[0] if self.tuple is None else self.tuple(parts)
+
+    def parts(self, state: Any) -> list[Any]:
+        """The parts of a state that the body gives. Raises TraceError where it has another shape."""
+        count = len(self.names) - 1
+        if self.tuple is None:
+            found = [state]
+        elif not isinstance(state, tuple | list) or len(state) != count:
+            raise TraceError(
+                f"fori_loop: the state is a tuple of {count}, and the body gives {said(state)}; return as "
+                "many integers as init has"
+            )
+        else:
+            found = [*state]
+        for name, value in zip(self.names[1:], found, strict=True):
+            if not isinstance(value, Expr | Cond) and as_integer(value) is None:
+                raise TraceError(
+                    f"fori_loop: the body gives {said(value)} for {name}; a state is an integer, or a "
+                    "tuple or a NamedTuple of integers, of the same shape in every round"
+                )
+        return found
+
+
+def followed(spec: Spec, lower: Any, upper: Any, *first: Any) -> list[Expr]:
+    """The states behind a loop."""
+    return _Following(spec, lower, upper, first).results()
+
+
+class _NoRound(Exception):
+    """No values of the symbols are such that a loop has a round."""
+
+
+class _Following:
+    """A loop whose body is gone through with symbols of its own."""
+
+    def __init__(self, spec: Spec, lower: Any, upper: Any, first: Sequence[Any]):
+        now = here()
+        self.spec, self.now, self.known = spec, now, now.analyzer
+        self.lower, self.upper = (plain(Expr.of(e)) for e in (lower, upper))
+        self.first = [plain(Expr.of(e)) for e in first]
+        ranges, number = self.known.facts.ranges, 1
+        while f"{spec.names[0]}{_of_loop(number)}" in ranges:
+            number += 1
+        self.counter, *self.states = (f"{name}{_of_loop(number)}" for name in spec.names)
+        self.outside: dict[str, Expr] = {}  # what other loops left, by symbol
+        self.stays: list[int] = []
+        self.last: int | None = None  # the last round's number
+        self.symbols = [self._symbol(name) for name in self.states]
+        self.trace: Trace = now.trace.but(preconditions=[], stand_ins={**now.trace.stand_ins})
+
+    @staticmethod
+    def _symbol(name: str) -> Expr:
+        return Expr.atom(Atom("sym", name))
+
+    def results(self) -> list[Expr]:
+        """The states behind it, as atoms; the first ones where it has no round."""
+        try:
+            if self.known.decide(Cond("le", self.upper, self.lower)):
+                return self.first
+            return self._results()
+        except (_NoRound, Impossible):
+            return self.first
+
+    def _results(self) -> list[Expr]:
+        known, rounds = self.known, self._rounds()
+        last = known.interval(self.lower)[1]
+        self.last = None if last is None else last + rounds - 1
+        branch = [*known.facts.branch]
+        if not branch:
+            self._learn_indices()
+        self.stays = self._kept()
+        before, behind = self._bounds(rounds)
+        starts = [known.interval(e) for e in self.first]
+        with known.scope():
+            self._learn(before)
+            going, alone = self._going(), known.copy()
+            outputs = self._gone_through(going)
+            self._check_invariant(outputs)
+            guard = reduce(lambda a, b: Cond("and", a, b), map(plain, branch)) if branch else None
+            outputs = [self._apart(e, self.outside) for e in outputs]
+            guard, going = map(self._condition_apart, (guard, going))
+            asked = [e for c in (guard, going) if c is not None for e in c.exprs()]
+            changing = [
+                k
+                for k, (e, s) in enumerate(zip(outputs, self.symbols, strict=True))
+                if not e.same(s)
+            ]
+            states = [self.states[k] for k in changing]
+            self.outside |= {
+                n: self.first[k] for k, n in enumerate(self.states) if k not in changing
+            }
+            read = {n for e in (*outputs, *asked) for n in e.symbols()}
+            outside = {n: e for n, e in self.outside.items() if n in read}
+            outside |= {
+                n: self._symbol(n) for n in sorted(read - {self.counter, *states} - outside.keys())
+            }
+            found = [
+                both(either(starts[k], known.interval(outputs[k])), behind[k]) for k in changing
+            ]
+            counter, *shown = self.spec.names
+            loop = Loop(
+                self.counter, tuple(states), tuple(outside), tuple(outputs[k] for k in changing),
+                guard, going, rounds, tuple(found), (counter, *(shown[k] for k in changing)),
+                (known.copy(), alone, self._of_guard(guard)),
+            )  # fmt: skip
+        self._tell()
+        first = [self.first[k] for k in changing]
+        given = [self.lower, self.upper, *first, *outside.values()]
+        if branch:
+            self._check_total(given)
+        results = [*self.first]
+        for item, k in enumerate(changing):
+            results[k] = looped(loop, item, *given)
+        return results
+
+    def _condition_apart(self, condition: Cond | None) -> Cond | None:
+        if condition is None:  # one has no truth of its own
+            return None
+        return condition.rebuild(lambda e: self._apart(e, self.outside))
+
+    def _of_guard(self, guard: Cond | None) -> Analyzer:
+        """What is known where the branch may not be taken: next to nothing."""
+        known = Analyzer(use_z3=False)
+        if self.now.trace.is_unsigned and guard is not None:
+            for name in sorted(n for e in guard.exprs() for n in e.symbols()):
+                known.learn_range(name, Expr.of(0), None)
+        return known
+
+    def _check_total(self, given: Sequence[Expr]) -> None:
+        """Raise TraceError where what a loop in a branch is given may have no value elsewhere: it is computed
+        before the branch."""
+        for e in given:
+            for atom in e.deep_atoms():
+                if atom.kind not in TOTAL and not (
+                    atom.kind == "digit"
+                    and all(n is None or (n.constant or 0) > 0 for n in atom.args[1:])
+                ):
+                    raise TraceError(
+                        f"fori_loop: in a branch it is given {said(e)}, which may have no value where the branch "
+                        "is not taken: compute it before the `if`, or put the `if` into the body"
+                    )
+
+    def _rounds(self) -> int:
+        """How many rounds there are at most; where most is less than that may be, it is a precondition."""
+        known, most = self.known, self.spec.most
+        least, last = known.interval(self.lower)[0], known.interval(self.upper)[1]
+        far = known.interval(known.simplifier.subtract(self.upper, self.lower))[1]
+        if least is not None and last is not None:
+            far = last - least if far is None else min(far, last - least)
+        few = known.interval(known.simplifier.subtract(self.upper, self.lower))[0]
+        if few is not None and few > most:
+            raise TraceError(
+                f"fori_loop: {few} rounds or more, and most is {most}; give most={few} or more"
+            )
+        if far is None or far > most:
+            ends = [known.unsubstitute(e) for e in (self.lower, self.upper)]
+            self.now.trace.note(Cond("le", ends[1], ends[0] + most))
+        return most if far is None else max(0, min(far, most))
+
+    def _learn(self, bounds: Sequence[Interval], number: Interval = ANY) -> None:
+        """What is known in a round: of its number, of the state, and what the invariant says."""
+        known = self.known
+        lower, upper = (self._apart(e, self.outside) for e in (self.lower, self.upper))
+        try:
+            known.learn_range(self.counter, lower, upper - 1)
+            if self.last is not None:
+                known.learn_range(self.counter, None, Expr.of(self.last))
+            for name, (lo, hi) in ((self.counter, number), *zip(self.states, bounds, strict=True)):
+                ends = [None if end is None else Expr.of(end) for end in (lo, hi)]
+                known.learn_range(name, *ends)
+            for condition in self._invariant(self._symbol(self.counter), self.symbols):
+                known.assume(condition)
+            for k in self.stays:
+                known.learn_range(self.states[k], *self._span(self.first[k]))
+        except AssumptionError:  # no number lies between
+            raise _NoRound from None
+
+    def _learn_indices(self) -> None:
+        """Parameters that are indices of a layout in the body lie within it."""
+        known, placed = self.known, self.trace.placed
+        spec, said = self.spec, dict[str, tuple[Expr | None, Expr | None]]()
+        self.spec = replace(spec, going=None, invariant=None)
+        before = {*placed}
+        with known.scope():
+            self._learn([ANY] * len(self.first))
+            trace = self.trace
+            self.trace = trace.but(preconditions=[], stand_ins={**trace.stand_ins})
+            try:
+                self._gone_through(None)
+            except LegoError:
+                pass
+            own = {self.counter, *self.states}
+            for name in sorted(placed - before - own):
+                found = known.facts.ranges.get(name)
+                ends = (found.lo, found.hi) if found is not None else (None, None)
+                if own.isdisjoint(n for e in ends if e is not None for n in e.symbols()):
+                    said[name] = ends
+        self.spec, self.trace = spec, trace
+        placed -= own
+        for name, ends in said.items():
+            known.learn_range(name, *ends)
+
+    def _span(self, e: Expr) -> tuple[Expr | None, Expr | None]:
+        """The bounds of a parameter as they are said, which may speak of others."""
+        known = e.single
+        if known is None or known.kind != "sym":
+            return None, None
+        found = self.known.facts.ranges.get(known.args[0])
+        return (None, None) if found is None else (found.lo, found.hi)
+
+    def _never_negative(self, e: Expr, depth: int = 0) -> bool:
+        """Whether e >= 0 is proven, of a choice in both cases."""
+        known, e = self.known, self.known.rebuilt(e)
+        if known.nonneg(e):
+            return True
+        choice = min(
+            (a for a in e.atoms() if a.kind == "select"), key=lambda a: a.key, default=None
+        )
+        if choice is None or depth == DEEPEST:
+            return False
+        condition, *values = choice.args
+        for holds, value in ((condition, values[0]), (~condition, values[1])):
+            with known.scope():
+                known.assume(holds)
+                if not self._never_negative(known.rebuild(e, {choice: value}.get), depth + 1):
+                    return False
+        return True
+
+    def _kept(self) -> list[int]:
+        """The states that are parameters at first, and stay within what is said of those."""
+        known, left = self.known, [k for k, e in enumerate(self.first) if None not in self._span(e)]
+        while left:
+            self.stays = left
+            outputs = self._tried([ANY] * len(self.first))
+            if outputs is None:
+                return []
+            stay = list[int]()
+            with known.scope():
+                self._learn([ANY] * len(self.first))
+                for k in left:
+                    lo, hi = self._span(self.first[k])
+                    assert lo is not None and hi is not None
+                    gaps = outputs[k] - lo, hi - outputs[k]
+                    stay += [k] if all(map(self._never_negative, gaps)) else []
+            if stay == left:
+                return left
+            left = stay
+        return []
+
+    def _bounds(self, rounds: int) -> tuple[list[Interval], list[Interval]]:
+        """Bounds of the state before each round, and behind any."""
+        known = self.known
+        before = state = [known.interval(e) for e in self.first]
+        outputs = self._tried([ANY] * len(state))
+        if outputs is None:  # the body needs to know more: what the rounds before leave
+            return self._grown(before, self._tried)
+        if rounds > ROUNDS:
+            return self._grown(before, lambda _: outputs)
+        least, last = known.interval(self.lower)
+        for k in range(rounds):
+            before = [either(a, b) for a, b in zip(before, state, strict=True)]
+            number = None if least is None else least + k, None if last is None else last + k
+            state = self._made(outputs, state, number)
+        return before, [either(a, b) for a, b in zip(before, state, strict=True)]
+
+    def _grown(
+        self, start: Sequence[Interval], body: Callable[[Sequence[Interval]], list[Expr] | None]
+    ) -> tuple[list[Interval], list[Interval]]:
+        """Bounds of the state in all rounds: those of a few, and where these grow, none at that end. body: what
+        is made of a state within bounds."""
+        found = [*start]
+        for k in range(FEW):
+            outputs = body(found)
+            if outputs is None:
+                return found, found  # what is wrong is said when it is gone through again
+            more = self._made(outputs, found)
+            more = [either(a, b) for a, b in zip(found, more, strict=True)]
+            if more == found:
+                return found, found
+            if k >= FEW // 2:
+                more = [
+                    (a if a == c else None, b if b == d else None)
+                    for (a, b), (c, d) in zip(found, more, strict=True)
+                ]
+            found = more
+        return [ANY] * len(found), [ANY] * len(found)
+
+    def _made(
+        self, outputs: Sequence[Expr], state: Sequence[Interval], number: Interval = ANY
+    ) -> list[Interval]:
+        """The bounds of what the body makes of states within bounds."""
+        with self.known.scope():
+            self._learn(state, number)
+            found = [self.known.interval(e) for e in outputs]
+        far = [
+            None if end is None or abs(end) > FARTHEST else end for ends in found for end in ends
+        ]
+        return [*zip(far[::2], far[1::2], strict=True)]
+
+    def _tried(self, bounds: Sequence[Interval]) -> list[Expr] | None:
+        """What the body gives where no more is known of the state than its bounds; None where it needs to
+        know more."""
+        trace = self.trace
+        self.trace = trace.but(preconditions=[], stand_ins={**trace.stand_ins})
+        try:
+            with self.known.scope():
+                self._learn(bounds)
+                return self._gone_through(self._going())
+        except LegoError:
+            return None
+        finally:
+            self.trace = trace
+
+    def _gone_through(self, going: Cond | None) -> list[Expr]:
+        """The next state that the body gives, where going holds."""
+        if going is not None:
+            try:
+                self.known.assume(going)
+            except AssumptionError:
+                raise _NoRound from None
+        spec = self.spec
+        found = self._called(spec.body, lambda v: tuple(spec.parts(v)))
+        values = (plain(v) if isinstance(v, Expr | Cond) else Expr.of(v) for v in found)
+        return [as_number(v) if isinstance(v, Cond) else v for v in values]
+
+    def _going(self) -> Cond | None:
+        """What while_ says that must hold for a round."""
+        if self.spec.going is None:
+            return None
+        found = self._called(self.spec.going, lambda v: v)
+        (condition,) = self._conditions("while_", [found])
+        if condition is False:
+            raise _NoRound
+        return None if condition is True else condition
+
+    def _conditions(self, what: str, given: Sequence[Any]) -> list[Any]:
+        """What a function of the user's says: conditions and truth values."""
+        found = list[Any]()
+        for one in given:
+            if isinstance(one, Expr):  # as `and` gives it
+                atom = one.single
+                is_truth = atom is not None and atom.kind == "bool"
+                found.append(
+                    atom.args[0] if atom and is_truth else Cond("ne", plain(one), Expr.of(0))
+                )
+            elif isinstance(one, Cond | bool):
+                found.append(one if isinstance(one, bool) else plain(one))
+            else:
+                raise TraceError(
+                    f"fori_loop: {what} gives {said(one)}; give a condition such as lambda k, state: state < n"
+                )
+        return found
+
+    def _called(
+        self,
+        fn: Callable[[Any, Any], Any],
+        read: Callable[[Any], Any],
+        number: Expr | None = None,
+        state: Sequence[Expr] | None = None,
+    ) -> Any:
+        """What a function of the round's number and the state gives, its branches joined where they meet."""
+        known, now = self.known, self.now
+        made = Joined().function(fn) or fn
+        number = self._symbol(self.counter) if number is None else number
+        counter, *parts = (known.bind(e) for e in (number, *(state or self.symbols)))
+        path = now.path
+        paths = path.shared.paths if path is not None else 0
+        within = Running(known, self.trace, path)
+        try:
+            return explore(
+                lambda: read(made(counter, self.spec.state(parts))), within, joined=selected
+            )
+        except Unjoined:
+            raise TraceError(
+                "fori_loop: the branches of the body give values that cannot be joined; let each give "
+                "integers"
+            ) from None
+        finally:
+            if path is not None:
+                path.shared.paths = paths
+
+    def _invariant(self, counter: Expr, state: Sequence[Expr]) -> list[Cond]:
+        """The conditions of the invariant for a round's number and a state."""
+        spec = self.spec
+        if spec.invariant is None:
+            return []
+
+        def listed(said: Any) -> tuple[Any, ...]:
+            return tuple(said) if isinstance(said, list | tuple) else (said,)
+
+        said = self._called(spec.invariant, listed, counter, state)
+        found = self._conditions("invariant", said)
+        if False in [c for c in found if isinstance(c, bool)]:
+            raise TraceError("fori_loop: the invariant never holds")
+        return [c for c in found if isinstance(c, Cond)]
+
+    def _check_invariant(self, outputs: Sequence[Expr]) -> None:
+        """Raise TraceError where the invariant is not proven: of the first state, and behind a round before
+        which it holds."""
+        for what, counter, state in (
+            ("of the first state", self.lower, self.first),
+            ("behind a round before which it holds", self._symbol(self.counter) + 1, outputs),
+        ):
+            for condition in self._invariant(counter, state):
+                if self.known.decide(condition) is not True:
+                    text = said(condition)
+                    raise TraceError(
+                        f"fori_loop: the invariant is not proven {what}: {text}; say more with assume= or "
+                        "in the invariant"
+                    )
+
+    def _apart(self, e: Expr, outside: dict[str, Expr]) -> Expr:
+        """An expression in which a symbol stands for each loop that is run before this one."""
+        own = {self.counter, *self.states}
+
+        def symbol(atom: Atom) -> Expr | None:
+            if atom.kind != "loop" or not own.isdisjoint(atom.symbols):
+                return None
+            value = Expr.atom(atom)
+            for name, known in outside.items():
+                if known.same(value):
+                    self._bound(name, value)
+                    return self._symbol(name)
+            name = f"{atom.args[0].shown[1 + atom.args[1]]}{OUTSIDE}{_numbered(len(outside))}"
+            outside[name] = value
+            self._bound(name, value)
+            return self._symbol(name)
+
+        if not any(atom.kind == "loop" for atom in e.deep_atoms()):
+            return e
+        return self.known.rebuild(e, symbol)
+
+    def _bound(self, name: str, value: Expr) -> None:
+        ends = [None if end is None else Expr.of(end) for end in self.known.interval(value)]
+        self.known.learn_range(name, *ends)
+
+    def _tell(self) -> None:
+        """The preconditions of the body are those of the function, unless they speak of a round."""
+        own, trace = {self.counter, *self.states}, self.now.trace
+        new = self.trace.stand_ins.keys() - trace.stand_ins.keys()
+        for atom in sorted(new, key=lambda a: a.key):
+            if not own.isdisjoint(atom.symbols | self.trace.stand_ins[atom].symbols()):
+                raise TraceError(
+                    "fori_loop: an index is not known to lie within its layout in every round; bound the "
+                    "state with invariant="
+                )
+            trace.stand_ins[atom] = self.trace.stand_ins[atom]
+        for condition in self.trace.preconditions:
+            if not own.isdisjoint(n for e in condition.exprs() for n in e.symbols()):
+                raise TraceError(
+                    f"fori_loop: {said(condition)} is not known to hold in every round; bound the state "
+                    "with invariant=, or the sizes with assume="
+                )
+            trace.note(condition)
+
+
+def said(value: Any) -> str:
+    """A value in a message, its symbols as the body calls them."""
+    return re.sub(r" of loop( \d+)?", "", short_repr(value))
+
+
+def _of_loop(number: int) -> str:
+    return " of loop" if number == 1 else f" of loop {number}"
+
+
+def _numbered(number: int) -> str:
+    return f" {number + 1}" if number else ""
