@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from marks import rest_deep, some_deep
 
-from lego_emit import Col, GroupBy, LegoError, Row, generate, symbols
+from lego_emit import Col, GroupBy, LegoError, Packed, Row, generate, symbols
 from lego_emit.errors import OptionError, TargetError
 from lego_emit.types import I16, I64, U32, Array, Static
 
@@ -446,6 +446,19 @@ def test_what_cannot_be_prepared_is_refused(options, said):
     given = {"assume": ["i >= 0", "d >= 1"], "target": "cpp", "index_type": "int32", **options}
     with pytest.raises(TargetError, match=said):
         generate(lambda i, d: i // d, name="f", **given)
+
+
+@pytest.mark.parametrize("text", ["*", "True"])
+def test_all_are_named_on_a_command_line(text):
+    unit = generate(lambda i, d: i // d, "c", name="f", prepare=text, assume=["i >= 0", "d >= 1"])
+    assert "f_prepare(" in unit.source
+
+
+def test_the_bits_of_fields_are_not_prepared():
+    N, bits = symbols("N bits")
+    fields = Packed(Row(N), bits, word=32, straddle=False)
+    with pytest.raises(LegoError, match="take bits, which is not prepared for a launch"):
+        generate(fields, "c", name="f", prepare=True, ranges={"bits": (1, 33)})
 
 
 def test_nothing_to_prepare_is_refused():

@@ -144,6 +144,12 @@ def _of_subject(subject: Sequence[Function], printer: Printer) -> tuple[Function
             raise TargetError(
                 f"bind: {bound[0].name} is prepared for a launch; leave one of both out"
             )
+        bits = getattr(f.packing, "bits", 0)
+        if bits in {p.name for p in f.params if p.prepared}:
+            raise TargetError(
+                f"{f.name}: the functions of its fields take {bits}, which is not prepared for a launch; name "
+                "others in prepare=, or leave it out"
+            )
         if more:
             raise TargetError(
                 f"{f.name} has {more}, and there prepare= is not; leave one of both out"

@@ -24,7 +24,7 @@ def names_of(value: Any) -> bool | list[str]:
     """What prepare= is: True, which "*" says, too, or names. Raises OptionError."""
     names = value.split(",") if isinstance(value, str) else value
     names = [*names] if isinstance(names, list | tuple) else []
-    if value is True or names == ["*"]:
+    if value is True or names in (["*"], ["True"]):  # of the command line
         return True
     if not names or not all(isinstance(n, str) and n.strip() for n in names):
         raise OptionError(
