@@ -448,6 +448,17 @@ def of_a_table(n, m):
     return 5
 
 
+def read_by_the_unread(n, m):
+    """A state of an inner loop that only a state reads that nothing does."""
+
+    def outer(k, state):
+        a, x = state
+        b, c = fori_loop(k, m % 5, lambda j, s: (s[1], s[1] + j), (2 * k, m % 7))
+        return a + (c if c < b else k), (x + c) % 50
+
+    return fori_loop(0, n, outer, (n, m % 3))[1]
+
+
 def mixed(n, m):
     """Three states, each of which reads the others."""
     a, b, c = fori_loop(
@@ -474,7 +485,17 @@ def bounded_by_another(n, m):
 @pytest.mark.parametrize("language", rest_deep(("c", "rust", "python", "fortran"), 2))
 @pytest.mark.parametrize(
     "function",
-    [changed_later, of_no_round, chosen, in_part, of_a_table, mixed, with_and, bounded_by_another],
+    [
+        changed_later,
+        of_no_round,
+        chosen,
+        in_part,
+        of_a_table,
+        mixed,
+        read_by_the_unread,
+        with_and,
+        bounded_by_another,
+    ],
 )
 def test_corners(function, language, toolchain_of):
     toolchain_of(language)

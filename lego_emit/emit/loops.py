@@ -133,10 +133,27 @@ def _without_unread(made: Round, behind: Collection[str]) -> Round:
     names = tuple(n if k == 0 or n in read else "" for k, n in enumerate(made.names))
     own = replace(
         body,
-        body=tuple((n, v) for n, v in body.body if n in read),
+        body=tuple(_kept([(n, v) for n, v in body.body if n in read])),
         outputs=tuple((n, v) for n, v in body.outputs if n in read),
     )
-    return replace(made, body=own, names=names)
+    found = replace(made, body=own, names=names)
+    return found if own == body else _without_unread(found, behind)
+
+
+def _kept(body: Body) -> list[tuple[str, Node]]:
+    """Statements, where those are left out that nothing reads: loops in them may have more states by now that
+    nothing does."""
+    found: list[tuple[str, Node]] = []
+    for name, node in body:
+        if node.op == "loop":
+            behind = [s for s, n in body if is_same(n, node)]
+            made = _without_unread(node.args[0].value, behind)
+            rest = [*node.args[1:]]
+            for k, state in enumerate(made.names[1:]):
+                rest[2 + k] = rest[2 + k] if state else const(0)
+            node = replace(node, args=(replace(node.args[0], value=made), *rest))
+        found.append((name, node))
+    return found
 
 
 def _in_loop(node: Node) -> set[str]:
