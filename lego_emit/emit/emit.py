@@ -170,6 +170,7 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
         if len(outputs) > 1:
             user_names = {**outputs, **user_names}
         body = [(names[n], legal(e)) for n, e in function.body]
+        results = [legal(e) for _, e in function.outputs]
         functions.append(
             replace(
                 function.renamed_params(names),
@@ -181,7 +182,7 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
                 axes=tuple((names[n], legal(e)) for n, e in function.axes),
                 view=view and view.map(legal),
                 packing=packing and packing.renamed(names),
-                body=tuple(_in_rounds(body, printer, scope, own | given)),
+                body=tuple(_in_rounds(body, printer, scope, own | given, results)),
                 outputs=tuple((outputs[n], legal(e)) for n, e in function.outputs),
                 formulas=tuple((outputs[n], legal(e)) for n, e in function.formulas),
                 renamed=tuple((old, new) for old, new in user_names.items() if old != new),
@@ -199,12 +200,12 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
     return replace(program, name=unit, functions=tuple(functions), fits=fits, constants=named)
 
 
-def _in_rounds(body: Any, printer: Printer, scope: set[str], tables: Any) -> Any:
+def _in_rounds(body: Any, printer: Printer, scope: set[str], tables: Any, read: Any) -> Any:
     if not any(e.op == "loop" for _, e in body):
         return body
     from .loops import in_rounds
 
-    return in_rounds(body, printer, scope, partial(with_tables, tables=tables))
+    return in_rounds(body, printer, scope, partial(with_tables, tables=tables), read)
 
 
 def _fits(

@@ -163,14 +163,23 @@ def _in_loop(node: Node) -> set[str]:
 
 
 def in_rounds(
-    body: Body, printer: Any, scope: set[str], tables: Callable[[Node], Node]
+    body: Body, printer: Any, scope: set[str], tables: Callable[[Node], Node], read: Sequence[Node]
 ) -> list[tuple[str, Node]]:
-    """Statements with legal names in their rounds. scope: the names that are taken."""
+    """Statements with legal names in their rounds. scope: the names that are taken; read: the results.
+    What none of them needs is left out."""
 
     def own(name: str, inner: set[str]) -> str:
         return fresh(printer.naming.local(name), printer, inner)
 
-    return Legal(own, tables).body(body, scope)
+    found = Legal(own, tables).body(body, scope)
+    while True:
+        needed = {n for e in read for n in names_in(e)}
+        for name, node in reversed(found):
+            needed |= ({*names_in(node)} | _in_loop(node)) if name in needed else set()
+        kept = _kept([(n, e) for n, e in found if n in needed])
+        if kept == found:
+            return found
+        found = kept
 
 
 def _put(node: Node, given: Mapping[str, Node]) -> Node:
