@@ -151,6 +151,9 @@ def _kept(body: Body) -> list[tuple[str, Node]]:
             rest = [*node.args[1:]]
             for k, state in enumerate(made.names[1:]):
                 rest[2 + k] = rest[2 + k] if state else const(0)
+            read = {n.value for n in made.nodes() if n.op == "var"}
+            for k in range(2 + made.count, len(rest)):
+                rest[k] = const(0) if rest[k].op == "var" and rest[k].value not in read else rest[k]
             node = replace(node, args=(replace(node.args[0], value=made), *rest))
         found.append((name, node))
     return found
