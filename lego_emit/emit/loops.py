@@ -61,8 +61,9 @@ class Legal:
             elif not any(is_same(node, other) for _, other in found):
                 states = [(s, n) for s, n in body if is_same(n, node)]
                 behind = {n.args[0].value.item: s for s, n in states}
-                made, inner = node.args[0].value, {*scope}
-                shown = [behind.get(k) or self.own(n, inner) for k, n in enumerate(made.shown[1:])]
+                made = node.args[0].value
+                shown = [behind.get(k) or self.own(n, scope) for k, n in enumerate(made.shown[1:])]
+                inner = {*scope}  # a state is declared before its loop
                 names = [self.own(made.shown[0], inner), *shown]
                 named = self._round(node, names, inner, behind.values())
                 rest = [*node.args[1:]]
