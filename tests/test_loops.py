@@ -459,6 +459,15 @@ def read_by_the_unread(n, m):
     return fori_loop(0, n, outer, (n, m % 3))[1]
 
 
+def inside_alone(n, m):
+    """A loop of a round, which reads nothing of it, has a value only where there is one."""
+
+    def outer(k, s):
+        return s + fori_loop(0, 3, lambda j, t: t + n // (m - 2), 0) + k
+
+    return fori_loop(0, n, outer, 0, while_=lambda k, s: m > 2)
+
+
 def mixed(n, m):
     """Three states, each of which reads the others."""
     a, b, c = fori_loop(
@@ -492,6 +501,7 @@ def bounded_by_another(n, m):
         in_part,
         of_a_table,
         mixed,
+        inside_alone,
         read_by_the_unread,
         with_and,
         bounded_by_another,

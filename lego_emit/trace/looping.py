@@ -23,18 +23,7 @@ from .trace import Trace
 ROUNDS = 64  # that are followed to bound the state
 FEW = 8  # times that a body is gone through that needs to know more of the state
 FARTHEST = 2**256  # beyond which a bound is none
-TOTAL = {
-    "sym",
-    "bool",
-    "select",
-    "min",
-    "max",
-    "opaque",
-    "and",
-    "or",
-    "xor",
-    "loop",
-}  # of any operands
+TOTAL = {*"sym bool select min max opaque and or xor loop".split()}  # kinds of any operands
 DEEPEST = 4  # choices in one another of which each case is proven
 OUTSIDE = " before"  # what ends the symbol of what another loop left
 
@@ -101,7 +90,9 @@ class _Following:
         self.stays: list[int] = []
         self.last: int | None = None  # the last round's number
         self.symbols = [self._symbol(name) for name in self.states]
-        self.trace: Trace = now.trace.but(preconditions=[], stand_ins={**now.trace.stand_ins})
+        self.trace: Trace = now.trace.but(
+            preconditions=[], stand_ins={**now.trace.stand_ins}, loops=set()
+        )
 
     @staticmethod
     def _symbol(name: str) -> Expr:
@@ -132,7 +123,7 @@ class _Following:
             outputs = self._gone_through(going)
             self._check_invariant(outputs)
             guard = reduce(lambda a, b: Cond("and", a, b), map(plain, branch)) if branch else None
-            outputs = [self._apart(e, self.outside) for e in outputs]
+            outputs = [self._apart(e) for e in outputs]
             guard, going = map(self._condition_apart, (guard, going))
             asked = [e for c in (guard, going) if c is not None for e in c.exprs()]
             changing = [
@@ -159,6 +150,7 @@ class _Following:
                 (known.copy(), alone, self._of_guard(guard)),
             )  # fmt: skip
         self._tell()
+        self.now.trace.loops.add(loop.key)
         first = [self.first[k] for k in changing]
         given = [self.lower, self.upper, *first, *outside.values()]
         if branch:
@@ -171,7 +163,7 @@ class _Following:
     def _condition_apart(self, condition: Cond | None) -> Cond | None:
         if condition is None:  # one has no truth of its own
             return None
-        return condition.rebuild(lambda e: self._apart(e, self.outside))
+        return condition.rebuild(self._apart)
 
     def _of_guard(self, guard: Cond | None) -> Analyzer:
         """What is known where the branch may not be taken: next to nothing."""
@@ -215,7 +207,7 @@ class _Following:
     def _learn(self, bounds: Sequence[Interval], number: Interval = ANY) -> None:
         """What is known in a round: of its number, of the state, and what the invariant says."""
         known = self.known
-        lower, upper = (self._apart(e, self.outside) for e in (self.lower, self.upper))
+        lower, upper = (self._apart(e) for e in (self.lower, self.upper))
         try:
             known.learn_range(self.counter, lower, upper - 1)
             if self.last is not None:
@@ -238,8 +230,7 @@ class _Following:
         before = {*placed}
         with known.scope():
             self._learn([ANY] * len(self.first))
-            trace = self.trace
-            self.trace = trace.but(preconditions=[], stand_ins={**trace.stand_ins})
+            trace, self.trace = self.trace, self._aside()
             try:
                 self._gone_through(None)
             except LegoError:
@@ -254,6 +245,10 @@ class _Following:
         placed -= own
         for name, ends in said.items():
             known.learn_range(name, *ends)
+
+    def _aside(self) -> Trace:
+        """A trace for what is only tried: what it asks of a caller is not asked."""
+        return self.trace.but(preconditions=[], stand_ins={**self.trace.stand_ins})
 
     def _span(self, e: Expr) -> tuple[Expr | None, Expr | None]:
         """The bounds of a parameter as they are said, which may speak of others."""
@@ -355,8 +350,7 @@ class _Following:
     def _tried(self, bounds: Sequence[Interval]) -> list[Expr] | None:
         """What the body gives where no more is known of the state than its bounds; None where it needs to
         know more."""
-        trace = self.trace
-        self.trace = trace.but(preconditions=[], stand_ins={**trace.stand_ins})
+        trace, self.trace = self.trace, self._aside()
         try:
             with self.known.scope():
                 self._learn(bounds)
@@ -464,12 +458,13 @@ class _Following:
                         "in the invariant"
                     )
 
-    def _apart(self, e: Expr, outside: dict[str, Expr]) -> Expr:
-        """An expression in which a symbol stands for each loop that is run before this one."""
-        own = {self.counter, *self.states}
+    def _apart(self, e: Expr) -> Expr:
+        """An expression in which a symbol stands for each loop that is run before this one: one that a round
+        makes may have no value where there is no round."""
+        outside = self.outside
 
         def symbol(atom: Atom) -> Expr | None:
-            if atom.kind != "loop" or not own.isdisjoint(atom.symbols):
+            if atom.kind != "loop" or atom.args[0].key in self.trace.loops:
                 return None
             value = Expr.atom(atom)
             for name, known in outside.items():

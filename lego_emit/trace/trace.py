@@ -71,6 +71,7 @@ class Trace:
     tape: Tape | None = None  # what a user's function did
     most: int = MAX_PATHS  # paths that are followed
     words: Words | None = None  # of a function whose arithmetic wraps
+    loops: set[str] = field(default_factory=set)  # the keys of those that were made in it
     has_genp: bool = False  # a GenP of sizes that are no numbers is applied or inverted
 
     def run(self) -> Any:
