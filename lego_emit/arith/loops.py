@@ -16,11 +16,12 @@ from .terms import Atom, bounded_key
 
 @dataclass(eq=False)
 class Loop:
-    """One round of a loop. counter, states and taken: the symbols of its number, of the state, and of
-    what it reads from outside, which stays what it is; outputs: the next state; guard: the branch that the
-    loop is in, and going: what must hold for a round, each None where nothing must; most: how many rounds there are at most; bounds: of each state after
-    any of them; shown: what the symbols are called in a program; known: what is known of the symbols in a
-    round, without what going and guard say, and without what guard says, Analyzers; key: a text that is the same for equal loops everywhere."""
+    """One round of a loop. counter, states and taken: the symbols of its number, of the state, and of what it
+    reads from outside, which stays what it is; outputs: the next state; guard: the branch that the loop is in, and
+    going: what must hold for a round, each None where nothing must; most: how many rounds there are at most;
+    bounds: of each state behind any of them; shown: what the symbols are called in a program; known: three Analyzers,
+    of what is known in a round, of that without going, and of that without the branch; key: a text that is the
+    same for equal loops everywhere, and what is known of them."""
 
     counter: str
     states: tuple[str, ...]
@@ -38,9 +39,7 @@ class Loop:
         names = ",".join((self.counter, *self.states, *self.taken))
         asked = ["" if c is None else c.key for c in (self.guard, self.going)]
         rounds = [*(e.key for e in self.outputs), *asked, *map(str, self.bounds)]
-        rounds += [
-            said(known) for known in self.known
-        ]  # equal loops are one, with what is known of it
+        rounds += map(said, self.known)  # equal loops are one, with what is known of it
         self.key = bounded_key(f"{names}:{';'.join(rounds)};{self.most}")
 
     def __eq__(self, other: object) -> bool:

@@ -196,9 +196,8 @@ def _in_order(function: Function) -> Callable[[Values], list[int]] | None:
             at = places[id(node)] = len(start)
             start.append(node.value)
             if args:
-                loop = node.op == "loop"
-                name = node.row.sign or node.op
-                done = node.args[0].value.run(compiled) if loop else _PYTHON[name]
+                rounds = node.args[0].value if node.op == "loop" else None
+                done = rounds.run(compiled) if rounds else _PYTHON[node.row.sign or node.op]
                 steps.append((at, done, args))
                 chooses = chooses or node.op in _CHOICES
                 partial = partial or not _is_total(node)

@@ -28,10 +28,11 @@ Body = Sequence[tuple[str, Node]]
 @dataclass(frozen=True)
 class LoopForms:
     """How a language spells a loop. declare: a variable {name} of the type {T} that is {expr} at first; assign:
-    sets it; compound: sets it to what {sign} makes of it and {expr}, "" where that is not spelled; first: the lines that begin a loop in which {name} goes from {lower} on as long as it is below
-    {upper}, to {last}, over the {range} of those, {most} times at most; stop: the lines that end it where {expr} holds; step: the line
-    at the end of a round; last: the line behind it; indent: of a round; plain: whether lines that begin or end
-    something are no statements to the printer."""
+    sets it; compound: sets it to what {sign} makes of it and {expr}, "" where that is not spelled; first: the
+    lines that begin a loop in which {name} goes from {lower} on as long as it is below {upper}, to {last}, over the
+    {range} of those, {most} times at most; stop: the lines that end it where {expr} holds; step: the line at the end
+    of a round; last: the line behind it; indent: of a round; plain: whether lines that begin or end something are
+    no statements to the printer."""
 
     declare: str = "{T} {name} = {expr};"
     assign: str = "{name} = {expr};"
@@ -65,25 +66,20 @@ class Legal:
                 shown = [behind.get(k) or self.own(n, scope) for k, n in enumerate(made.shown[1:])]
                 inner = {*scope}  # a state is declared before its loop
                 names = [self.own(made.shown[0], inner), *shown]
-                named = self._round(node, names, inner, behind.values())
-                rest = [*node.args[1:]]
-                for k, name in enumerate(named.names[1:]):
-                    rest[2 + k] = rest[2 + k] if name else const(0)  # of what nothing reads
+                named = self._round(node, names, inner)
                 for state, other in states:
                     leaf = other.args[0]
                     leaf = replace(leaf, value=replace(named, item=leaf.value.item))
-                    found.append((state, replace(other, args=(leaf, *rest))))
+                    found.append((state, replace(other, args=(leaf, *other.args[1:]))))
         return found
 
-    def _round(
-        self, node: Node, names: Sequence[str], scope: set[str], behind: Collection[str]
-    ) -> Round:
+    def _round(self, node: Node, names: Sequence[str], scope: set[str]) -> Round:
         """The round of a loop in these names of its number and states, which reads what it takes by the names
-        outside. behind: the states that are read behind it."""
+        outside."""
         made: Round = node.args[0].value
         taken = node.args[3 + made.count :]
         made = made.mapped(lambda f: self._part(f, names, taken, scope))
-        return _without_unread(replace(made, names=tuple(names)), behind)
+        return replace(made, names=tuple(names))
 
     def _part(
         self, f: Function, names: Sequence[str], taken: Sequence[Node], scope: set[str]
@@ -121,16 +117,16 @@ def _without_unread(made: Round, behind: Collection[str]) -> Round:
     """A round without the states that nothing reads, whose names are "" in it; behind: those that are read
     behind the loop."""
     body: Function = made.body
-    reads = {n: {*names_in(v)} for n, v in body.outputs}
-    inside = {n: {*names_in(v)} | _in_loop(v) for n, v in body.body}
+    reads: dict[str, list[Node]] = {}
+    for name, value in (*body.body, *body.outputs):
+        reads.setdefault(name, []).append(value)
     asked = [v for f in made.parts[:-1] for _, v in (*f.body, *f.outputs)]
-    left = [*behind, *(n for v in asked for n in {*names_in(v)} | _in_loop(v))]
-    read = set[str]()
+    left, read = [*behind, *(n for v in asked for n in _reads(v))], set[str]()
     while left:
         name = left.pop()
         if name not in read:
             read.add(name)
-            left += [*reads.get(name, ()), *inside.get(name, ())]
+            left += [n for v in reads.get(name, ()) for n in _reads(v)]
     names = tuple(n if k == 0 or n in read else "" for k, n in enumerate(made.names))
     own = replace(
         body,
@@ -138,7 +134,21 @@ def _without_unread(made: Round, behind: Collection[str]) -> Round:
         outputs=tuple((n, v) for n, v in body.outputs if n in read),
     )
     found = replace(made, body=own, names=names)
-    return found if own == body else _without_unread(found, behind)
+    is_settled = _length(own.body) == _length(body.body) and len(own.outputs) == len(body.outputs)
+    return found if is_settled else _without_unread(found, behind)
+
+
+def _length(body: Body) -> int:
+    """How many statements and states there are, and values that loops are given: less where any is left out, which
+    rounds, which are compared by what they are of, do not show."""
+    count = 0
+    for _, node in body:
+        count += 1
+        if node.op == "loop":
+            made: Round = node.args[0].value
+            count += sum(map(bool, made.names)) + sum(a.op != "const" for a in node.args[1:])
+            count += sum(_length(part.body) for part in made.parts)
+    return count
 
 
 def _kept(body: Body) -> list[tuple[str, Node]]:
@@ -153,17 +163,16 @@ def _kept(body: Body) -> list[tuple[str, Node]]:
             for k, state in enumerate(made.names[1:]):
                 rest[2 + k] = rest[2 + k] if state else const(0)
             read = {n.value for n in made.nodes() if n.op == "var"}
-            for k in range(2 + made.count, len(rest)):
-                rest[k] = const(0) if rest[k].op == "var" and rest[k].value not in read else rest[k]
+            for k, taken in enumerate(rest[2 + made.count :], 2 + made.count):
+                rest[k] = const(0) if taken.op == "var" and taken.value not in read else taken
             node = replace(node, args=(replace(node.args[0], value=made), *rest))
         found.append((name, node))
     return found
 
 
-def _in_loop(node: Node) -> set[str]:
-    """The names that a node reads in the rounds of loops."""
-    found = {str(n.value) for n in node.deep() if n.op == "var"}
-    return found
+def _reads(node: Node) -> set[str]:
+    """The names that a node reads, in the rounds of loops, too."""
+    return {str(n.value) for n in node.deep() if n.op == "var"}
 
 
 def in_rounds(
@@ -179,9 +188,9 @@ def in_rounds(
     while True:
         needed = {n for e in read for n in names_in(e)}
         for name, node in reversed(found):
-            needed |= ({*names_in(node)} | _in_loop(node)) if name in needed else set()
+            needed |= _reads(node) if name in needed else set()
         kept = _kept([(n, e) for n, e in found if n in needed])
-        if kept == found:
+        if _length(kept) == _length(found):
             return found
         found = kept
 
@@ -216,11 +225,6 @@ def _assigned(
             continue
         found += [(n, left.pop(n)) for n in free[:1]]
     return before, found
-
-
-def mapped(leaf: Node, change: Callable[[Function], Function]) -> Node:
-    """The leaf of a round whose functions are changed."""
-    return replace(leaf, value=leaf.value.mapped(change))
 
 
 def lines(view: Any, node: Node, before: Body, form: str, indent: int) -> list[str]:

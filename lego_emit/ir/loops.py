@@ -14,12 +14,12 @@ from ..intervals import Interval
 
 @dataclass(frozen=True)
 class Round:
-    """A round of a loop, which has two Functions: the first operand of a node "loop", which is followed by lower, upper, the first
-    states, and what the loop takes from outside. body: gives the next states of the number of the round, the
-    states and what is taken, in this order; guard and going: give 1 of the same where there is a round,
-    else 0, None where that is always; item: the state that the node is; most: how many rounds there are at most; bounds: of
-    each state; key: the same for equal loops; shown: what a program calls the number and the states; names: what the
-    text at hand does, whose body gives the states by name."""
+    """A round of a loop: the first operand of a node "loop", which lower, upper, the first states, and what the
+    loop takes from outside follow. body: the Function that gives the next states of the number of the round, the
+    states and what is taken, in this order; guard and going: those that give 1 of the same where there is a round,
+    else 0, None where that is always; item: the state that the node is; most: how many rounds there are at most;
+    bounds: of each state; key: the same for equal loops; shown: what a program calls the number and the states;
+    names: what the text at hand does, whose body gives the states by name; "" of a state that nothing reads."""
 
     body: Any = field(compare=False, repr=False)
     guard: Any = field(compare=False, repr=False)
@@ -58,9 +58,7 @@ class Round:
 
     def values(self, lower: int, upper: int, *given: int) -> list[int]:
         """The states behind the loop. given: the first states, and what is taken."""
-        if any(
-            hasattr(v, "shape") for v in (lower, upper, *given)
-        ):  # of NumPy, each element by itself
+        if any(hasattr(v, "shape") for v in (lower, upper, *given)):  # each element by itself
             from ..packages import numpy as np
 
             each = np.frompyfunc(lambda *v: tuple(self.values(*v)), 2 + len(given), self.count)

@@ -83,7 +83,7 @@ def choose_type(
     not for all indices of layouts whose sizes are numbers. Where the lowering is narrow, it is needed of
     the narrowest candidate that no known bounds exceed."""
     analyzer = lowering.analyzer
-    nodes = {k: n for k, n in program.items() if not n.is_bool}
+    nodes = {k: n for k, n in program.items() if not n.is_bool and k.op != "round"}
     # The graph has the operations: the node of one that has a name is a variable.
     shifts = [program[k.args[1]].hi for k in nodes if k.op in ("shl", "shr")]
     negated = {k for k in nodes if k.op == "neg"}  # unsigned there is no such operation
@@ -152,7 +152,7 @@ class _Needs:
         index_type: IndexType,
     ):
         self.name, self.lowering, self.program = name, lowering, program
-        self.nodes = {k: n for k, n in program.items() if not n.is_bool}
+        self.nodes = {k: n for k, n in program.items() if not n.is_bool and k.op != "round"}
         self.analyzer, self.index_type = lowering.analyzer, index_type
         self.least, self.most = index_type.ends
         self.placed, self.params = problem.parameters.placed, problem.parameters.names

@@ -111,8 +111,8 @@ class Divisions:
 
 
 def without(source: str, language: str) -> tuple[str, Divisions]:
-    """(the text without the helpers, as many lines; these helpers), where it has those that are known; of another one the text as
-    it is, and none."""
+    """(the text without the helpers, as many lines; these helpers), where it has those that are known; of another
+    one the text as it is, and none."""
     own = list(_definitions(source, language))
     name = digest(language, [source[start:end] for start, end, _ in own])
     if name not in KNOWN:
