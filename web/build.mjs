@@ -2,11 +2,12 @@
 //
 // Static files, of npm's packages in package-lock.json and pip's in requirements.txt; all names but
 // index.html hold a hash of the contents. PYTHON names an interpreter that has pip.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, extname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -14,6 +15,7 @@ const root = dirname(here);
 const output = resolve(process.argv[2] ?? join(root, "build/site/playground"));
 const scratch = fs.mkdtempSync(join(tmpdir(), "playground-"));
 const made = join(scratch, "made");
+const START = 'await (await import("pyodide")).loadPyodide()';
 const notices = []; // the licences of all that the page carries
 
 try {
@@ -38,15 +40,17 @@ function read(...path) {
 }
 
 /** npm's packages, where the lock has changed. */
-function installPackages() {
+async function installPackages() {
   const stamp = join(here, "node_modules/installed");
   const lock = read(here, "package-lock.json");
   if (fs.existsSync(stamp) && read(stamp) === lock) return;
-  // On a busy machine a first install has left the largest file cut off: it is looked at, and made again.
-  for (let left = 3; ; left--) {
-    run("npm", ["ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]);
-    if (WebAssembly.validate(fs.readFileSync(join(here, "node_modules/pyodide/pyodide.asm.wasm")))) break;
-    if (!left) throw new Error("npm ci gives a pyodide.asm.wasm that is no module");
+  // On a busy machine npm has left a large file cut off for a while: Pyodide is started, and waited for.
+  for (let turn = 1; ; turn++) {
+    if (turn % 3 === 1) run("npm", ["ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]);
+    const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", START], { cwd: here, encoding: "utf8" });
+    if (status === 0) break;
+    if (turn === 12) throw new Error(`npm ci gives a Pyodide that does not start: ${stderr.slice(-1000)}`);
+    await sleep(1000 * turn);
   }
   fs.writeFileSync(stamp, lock);
 }
