@@ -9,6 +9,7 @@ negative number) count for nothing; where there is no other, nothing is known: (
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from math import isqrt
 
 Interval = tuple[int | None, int | None]
@@ -263,6 +264,11 @@ def shift_right(x: Interval, by: Interval) -> Interval:
 
 
 # -- choices -----------------------------------------------------------------------------------
+
+
+def entry(table: Interval, place: Interval, *members: Interval) -> Interval:
+    """Bounds of an entry of a table of such entries, or of one of the members of an array."""
+    return reduce(either, members) if members else table
 
 
 def minimum(x: Interval, y: Interval) -> Interval:

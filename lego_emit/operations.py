@@ -63,10 +63,10 @@ def _chosen(condition: Any, then: Any, other: Any) -> Any:
     return then * condition + other * ~condition
 
 
-def _each(function: Callable[[int], int], array: Any) -> Any:
+def _each(function: Callable[..., int], *arrays: Any) -> Any:
     from .packages import numpy as np
 
-    return np.frompyfunc(function, 1, 1)(array)
+    return np.frompyfunc(function, len(arrays), 1)(*arrays)
 
 
 def _power(base: int, exponent: int) -> Any:
@@ -147,8 +147,8 @@ OPS = {
         arrays=lambda a: _each(isqrt, a), nonnegative=True, name="root",
     ),
     "lookup": Operation(
-        "ti", "i", lambda table, place: table.at(place), lambda table, place: table, price=4.5,
-        arrays=lambda table, place: _each(table.at, place), nonnegative=True, name="found",
+        "ti*", "i", lambda table, *args: table.read(*args), intervals.entry, price=4.5,
+        arrays=lambda table, *args: _each(table.read, *args), nonnegative=True, name="found",
     ),
     # A few rounds: no form of a loop is compared with one that has none.
     "loop": Operation(

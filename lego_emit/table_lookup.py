@@ -12,11 +12,15 @@ class Entries:
 
     name: what it is called in an emitted file. values: in the order of their places; none of a table
     that is given to the function at run time, which has `size` entries of at least 0, each below
-    `below` (default: size); both are integers or expressions over sizes. least and most: bounds of
-    the values, None where most is no number. kept: it stays a table, whatever a formula costs. key: a
-    text that is the same for equal tables everywhere."""
+    `below` (default: size); both are integers or expressions over sizes. array: whether it is a parameter
+    that is an array, of which any integers are known by name, and at least size of them are read. least and
+    most: bounds of the values, None where that is no number. kept: it stays a table, whatever a formula
+    costs. key: a text that is the same for equal tables everywhere."""
 
-    __slots__ = ("below", "kept", "key", "least", "most", "name", "size", "values")
+    __slots__ = ("array", "below", "kept", "key", "least", "most", "name", "size", "values")
+
+    below: Any
+    least: int | None
 
     values: tuple[int, ...]
     most: int | None
@@ -29,9 +33,14 @@ class Entries:
         size: Any = None,
         below: Any = None,
         kept: bool = False,
+        array: bool = False,
     ):
-        self.name, self.kept = name, kept
+        self.name, self.kept, self.array = name, kept, array
         self.values = tuple(values)
+        if array:
+            self.size, self.below, self.least, self.most = size, None, None, None
+            self.key = f"{name}[{_text(size)}]"
+            return
         if size is not None:
             self.size, self.below = size, size if below is None else below
             self.least, self.most = 0, self.below - 1 if isinstance(self.below, int) else None
@@ -52,7 +61,7 @@ class Entries:
         return hash(self.key)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return _made, (self.name, self.values, self.size, self.below, self.kept)
+        return _made, (self.name, self.values, self.size, self.below, self.kept, self.array)
 
     def __repr__(self) -> str:
         return self.name
@@ -61,6 +70,11 @@ class Entries:
     def given(self) -> bool:
         """Whether it is known at run time only."""
         return not self.values
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is an array of any length, which has each place that it is read at."""
+        return self.array and not self.is_sized
 
     @property
     def is_sized(self) -> bool:
@@ -73,7 +87,16 @@ class Entries:
             return self.values[place]
         raise ArithmeticError(f"{self.name}[{place}] has no value here")
 
-    def between(self, first: int | None, last: int | None) -> tuple[int, int | None]:
+    def read(self, place: int, *members: int) -> int:
+        """The value at a place; members: of an array, those that are known. Raises ArithmeticError where
+        there is none."""
+        if not self.array:
+            return self.at(place)
+        if 0 <= place < len(members):
+            return members[place]
+        raise ArithmeticError(f"{self.name}[{place}] has no value here")
+
+    def between(self, first: int | None, last: int | None) -> tuple[int | None, int | None]:
         """Bounds of the values at the places first..last, None where they have no bound."""
         most = len(self.values) - 1
         first, last = max(first or 0, 0), most if last is None else last
@@ -89,10 +112,14 @@ class Entries:
         """The same table under another name."""
         if name == self.name:
             return self
-        return _made(name, self.values, self.size, self.below, self.kept)
+        return _made(name, self.values, self.size, self.below, self.kept, self.array)
 
 
-def _made(name: str, values: tuple[int, ...], size: Any, below: Any, kept: bool) -> Entries:
+def _made(
+    name: str, values: tuple[int, ...], size: Any, below: Any, kept: bool, array: bool
+) -> Entries:
+    if array:
+        return Entries(name, size=size, array=True)
     if values:
         return Entries(name, values, kept=kept)
     return Entries(name, size=size, below=below)

@@ -30,10 +30,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from string import Formatter
-from typing import Annotated, Protocol, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 
 from .errors import OptionError, TraceError, did_you_mean, short_repr
-from .ir.index_types import BOOL, DECLARED, SIZE, SSIZE
+from .ir.index_types import BOOL, DECLARED, SIZE, SSIZE, IndexType
 
 I8 = Annotated[int, DECLARED["int8"]]
 I16 = Annotated[int, DECLARED["int16"]]
@@ -69,36 +69,51 @@ MOST = 4096  # elements of an array
 
 
 class ArrayType:
-    """What Array[n] is: an array of count integers."""
+    """What Array[n] is: an array of count integers, of any number where that is None. kind: the annotation
+    of an element, None where that has the index type."""
 
-    __slots__ = ("count",)
+    __slots__ = ("count", "kind")
 
-    def __init__(self, count: int):
-        if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST:
+    def __init__(self, count: Any, kind: Any = None):
+        known = isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= MOST
+        if not known and count is not ...:
             raise TraceError(
-                f"Array[{short_repr(count)}]: an array has a number of elements, 1 to {MOST}, as Array[4]"
+                f"Array[{short_repr(count)}]: an array has a number of elements, 1 to {MOST}, as Array[4], or "
+                "any, as Array[...]"
             )
-        self.count = count
+        marks = getattr(kind, "__metadata__", ())
+        declared = next((SHORT_NAMES[m] for m in marks if isinstance(m, IndexType)), "")
+        if kind not in (None, int) and not declared:
+            raise TraceError(
+                f"Array[{'...' if count is ... else count}, {short_repr(kind)}]: an element is an integer, such as "
+                "I32"
+            )
+        self.count: int | None = None if count is ... else count
+        self.kind: Any = kind if declared else None
 
     def __repr__(self) -> str:
-        return f"Array[{self.count}]"
+        count = "..." if self.count is None else f"{self.count}"
+        kind = "" if self.kind is None else f", {SHORT_NAMES[self.kind.__metadata__[0]]}"
+        return f"Array[{count}{kind}]"
 
 
 class Array(Protocol):
-    """An array of n integers, in an annotation: Array[n], 1 <= n <= 4096.
+    """An array of n integers, in an annotation: Array[n], 1 <= n <= 4096; or of any number: Array[...].
 
-    A function is given a tuple, whose elements it may read at constant indices, and returns a tuple or
-    a list. Raises TraceError for another n.
+    A parameter is read at integers and at symbols, such as the number of a loop's round; of Array[...]
+    the header says how many elements are read. Where ranges= bounds the parameter, it bounds each element.
+    Array[n] can be a result: the function returns a tuple or a list. A second argument says what each
+    element is declared as. Raises TraceError for another n, and an element that is no integer.
 
-        >>> Array[4]
-        Array[4]
+        >>> Array[4], Array[...], Array[..., I32]
+        (Array[4], Array[...], Array[..., I32])
     """
 
-    def __class_getitem__(cls, count: int) -> ArrayType:
-        return ArrayType(count)
+    def __class_getitem__(cls, count: Any) -> ArrayType:
+        return ArrayType(*count) if isinstance(count, tuple) else ArrayType(count)
 
     def __getitem__(self, index: int, /) -> int:
-        """The integer at a constant index."""
+        """The integer at an index."""
         ...
 
     def __iter__(self) -> Iterator[int]:

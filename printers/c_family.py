@@ -239,8 +239,8 @@ class HeaderPrinter(Printer):
 
     def hints(self, function: FunctionView) -> list[str]:
         """Each parameter's range as a condition, as far as numbers and other parameters bound it."""
-        found, names = [], {p.name for p in function.params}
-        for p in function.params:
+        found, names = [], {p.name for p in function.alone}
+        for p in function.alone:
             if p.static:  # the compiler knows it
                 continue
             least, end = (
@@ -331,7 +331,7 @@ class HeaderPrinter(Printer):
             from lego_emit.printers import c_natives
 
             return form.replace("{T} {name}", c_natives.passed(group, group.native.passing))
-        if group.struct:
+        if group.struct or group.open:
             return super().group_parameter(form, group, T)
         form = form.replace("{T} {name}", self.array_forms[self.naming.arrays])
         return form.format(name=group.name, T=T, n=len(group.members))

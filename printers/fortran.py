@@ -254,12 +254,12 @@ class FortranPrinter(Printer):
         return fortran_methods.declared(f) if f.receiver else []
 
     def member(self, group, place):
-        """A component, or an element: they count from 1."""
+        """A component, or an element: they count from 1, those of an array of any length from 0."""
         if group.native is not None:
             return super().member(group, place)
-        return (
-            f"{group.name}%{group.fields[place]}" if group.struct else f"{group.name}({place + 1})"
-        )
+        if group.struct:
+            return f"{group.name}%{group.fields[place]}"
+        return f"{group.name}({place + (not group.open)})"
 
     def native_type(self, name):
         """The part of module::type behind the module, which is used."""
@@ -284,7 +284,7 @@ class FortranPrinter(Printer):
         """The type of a variable."""
         if group.struct:
             return f"type({group.struct})"
-        return f"{self.declared(T)}, dimension({len(group.members)})"
+        return f"{self.declared(T)}, dimension({'0:*' if group.open else len(group.members)})"
 
     def aggregate(self, group, texts, T):
         """The constructor of a structure or of an array with the texts of its members."""
@@ -345,7 +345,7 @@ class FortranPrinter(Printer):
         names, whole = [*f.inputs, *(t.name for t in f.tables)], f.aggregate
         names = names if f.receiver is None else ["self", *names]
         groups = [g for g in (*f.groups, whole) if g is not None and not g.held]
-        arrays = [g for g in groups if g.whole and not g.struct]
+        arrays = [g for g in groups if (g.whole or g.open) and not g.struct]
         pure = "pure" if f.tables or arrays or not (names or f.several) else "elemental"
         kind = "function" if whole in arrays else f"{self.declared(f.output_types[0])} function"
         if whole is not None and whole.struct:
@@ -437,6 +437,11 @@ class FortranPrinter(Printer):
             return replace(node, args=(Node("sub", (num, rest), lo=0), den))
         if node.op == "floormod" and _may_trap(node, function.index_type):
             return replace(node, op="floormod.careful")
+        if node.op == "lookup" and (table := node.args[0].value).array:
+            if any(
+                g.name == table.name and not g.open for g in function.groups
+            ):  # they count from 1
+                return replace(node, args=(node.args[0], Node("add", (node.args[1], const(1)))))
         return node
 
     def table(self, entries, index_type):

@@ -207,6 +207,8 @@ class GlslPrinter(ShaderPrinter):
 
     def group_parameter(self, form, group, T):
         """An array's size stands after its name."""
+        if group.open:
+            return super().group_parameter(form, group, T)
         size = "" if group.struct else f"[{len(group.members)}]"
         return form.format(name=f"{group.name}{size}", T=group.struct or T)
 

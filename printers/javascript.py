@@ -372,7 +372,7 @@ class JavaScriptPrinter(Printer):
         """What is said of each parameter; of an array first how many elements it has."""
         found = view.header.entries
         for group in view.groups:
-            if group.name in found and not group.struct:
+            if group.name in found and not group.struct and not group.open:
                 count = f"{len(group.members)} element{'s' * (len(group.members) > 1)}"
                 found[group.name] = "; ".join(filter(None, [count, found[group.name]]))
         return found

@@ -359,6 +359,8 @@ class JuliaPrinter(Printer):
             return f"{one.name}::Integer", f"{wide}({one.name})"
         if one.native is not None:
             return self.group_parameter("{name}::{T}", one, ""), one.name
+        if one.open:
+            return self._vector(one.name), one.name
         if not one.struct:
             return f"{one.name}::NTuple{{{len(one.members)}, Integer}}", f"{wide}.({one.name})"
         fields = f",{BREAK}".join(f"{one.name}.{field}" for field in one.fields)
@@ -405,6 +407,7 @@ class JuliaPrinter(Printer):
                 if not is_plain(group, self.native_member):
                     raise unmade(group)
             text = self.inline(self.aggregate(group, texts, ""))
+            text = f"[{', '.join(texts)}]" if group.open else text
             return f"{module}." * bool(group.struct and module) + text
 
         return argument

@@ -59,7 +59,9 @@ def arrays(printer, view, node):
     """As many rounds as there may be, in each of which elements that have no more stay what they are. Raises
     TargetError for what cannot be masked."""
     made = node.args[0].value
-    if len(made.parts) > 1 or any(n.op in ("lookup", "loop") for n in made.nodes()):
+    if len(made.parts) > 1 or any(
+        n.op.partition(".")[0] in ("lookup", "loop") for n in made.nodes()
+    ):
         raise TargetError(
             f"{view.name}: a loop over arrays that ends early, that looks up a table or that has another "
             f"loop in it is not there in {printer.title}; choose the target python"

@@ -365,6 +365,8 @@ class RustPrinter(rust_methods.Methods, Printer):
         """A struct by value, which is copied, and a reference to an array."""
         if group.native is not None and group.native.passing:
             return rust_natives.parameter(group)
+        if group.open:
+            return super().group_parameter(form, group, T)
         reference = "" if group.struct else "&"
         return form.format(name=group.name, T=f"{reference}{self.group_type(group, T)}")
 
@@ -548,9 +550,7 @@ class RustPrinter(rust_methods.Methods, Printer):
         ranges = []
         for one in (*(p for p, _ in view.template), *header.function.entries):
             told = [f"`{one.name}`: {mark(one.meaning)}"] if one.meaning else []
-            members = one.names if isinstance(one, Group) else [one.name]
-            said = [header.ranges[n] for n in members if header.ranges[n]]
-            told += [f"`{', '.join(said)}`"] if said else []
+            told += [f"`{', '.join(said)}`"] if (said := header.told(one)) else []
             ranges += [f"- {'; '.join(told)}"] if told else []
         tables = [(t.name, *said) for t, said in zip(view.tables, header.table_ranges, strict=True)]
         ranges += [f"- `{name}`: `{entries}` entries, `{each}`" for name, entries, each in tables]

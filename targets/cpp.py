@@ -71,7 +71,7 @@ def called(function: Function, printer: Printer, values: Sequence[str], scope: s
         if one.written:
             before.append(f"{scope}{one.struct} {name}{inner};")
             return name
-        if one.struct or arrays != "pointer":
+        if one.struct or (arrays != "pointer" and not one.open):
             return inner
         before.append(f"const {T} {name}[{len(texts)}] = {inner};")
         return name

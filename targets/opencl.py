@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from lego_emit.emit.unit import Unit
-from lego_emit.errors import ToolchainError
+from lego_emit.errors import TargetError, ToolchainError
 from lego_emit.ir.program import Function, Group
 from lego_emit.printers.opencl import OpenClPrinter
 from lego_emit.run.target import Library, Target, Toolchain, call_arguments
@@ -77,6 +77,11 @@ class Arrays:
 def call(number: int, function: Function, printer: OpenClPrinter) -> str:
     """The branch that calls a function over columns of arguments."""
     T = printer.types[function.index_type]
+    for one in function.groups:
+        if one.open:
+            raise TargetError(
+                f"{function.name} is given {one.name} in global memory, and cannot be run here; verify the same in C"
+            )
     columns = range(len(function.passed))
     values = [f"({T})lego_run_in[{k} * lego_run_n + lego_run_i]" for k in columns]
     lines, texts = called(function, printer, values)

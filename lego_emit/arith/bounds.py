@@ -80,6 +80,8 @@ class Bounds:
             if args[2] is not None:
                 known = known[0], tighter(min, known[1], self.interval(args[2])[1])
             return known
+        if kind == "lookup" and args[0].array:
+            return intervals.entry(ANY, *map(self.interval, args[1:]))
         if kind == "lookup":
             if atom in self._open:  # a constraint on an entry leads back here
                 return args[0].between(*self.interval(args[1]))

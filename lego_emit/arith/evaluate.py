@@ -89,7 +89,7 @@ class Evaluation:
                 raise Undefined
             return base // lo
         if kind == "lookup":
-            return _entry(args[0], self.expr(args[1]))
+            return _entry(args[0], *map(self.expr, args[1:]))
         if kind == "loop":
             return args[0].values(*map(self.expr, args[2:]))[args[1]]
         row, values = OPS[kind], [self.expr(a) for a in args]
@@ -98,8 +98,8 @@ class Evaluation:
         return row.value(*values)
 
 
-def _entry(entries: Entries, place: int) -> int:
+def _entry(entries: Entries, place: int, *members: int) -> int:
     try:
-        return entries.at(place)
+        return entries.read(place, *members)
     except ArithmeticError:
         raise Undefined from None

@@ -443,8 +443,10 @@ def as_number(condition: Cond) -> Expr:
     return computed(as_number, condition)
 
 
-def lookup(entries: Entries, place: Expr) -> Expr:
-    """The entry at a place, which is known to have one."""
+def lookup(entries: Entries, place: Expr, *members: Expr) -> Expr:
+    """The entry at a place, which is known to have one. members: of an array, its elements."""
+    if entries.array:
+        return _element(entries, place, members)
     if entries.least == entries.most:  # also of a table that is known at run time only
         return Expr.of(entries.least)
     constant = place.constant
@@ -457,6 +459,16 @@ def lookup(entries: Entries, place: Expr) -> Expr:
         others = Expr({m: c // step for m, c in (place - first).terms.items()})
         return lookup(entries.part(first, step=step), others)
     return Expr.atom(Atom("lookup", entries, place))
+
+
+def _element(entries: Entries, place: Expr, members: tuple[Expr, ...]) -> Expr:
+    constant, numbers = place.constant, [m.constant for m in members]
+    if constant is not None and 0 <= constant < len(members):
+        return members[constant]
+    known = [n for n in numbers if n is not None]
+    if len(known) == len(members) == entries.size:
+        return lookup(Entries(entries.name, known), place)
+    return Expr.atom(Atom("lookup", entries, place, *members))
 
 
 # -- conditions --------------------------------------------------------------------------------

@@ -111,7 +111,7 @@ class Points:
             elif kind == "node":  # of a form that was found: nothing is known of it
                 made = [None] * self._count
             elif kind == "lookup":
-                made = _each(args[0].at, self._expr(args[1]))
+                made = _each(args[0].read, *map(self._expr, args[1:]))
             elif kind == "loop":
                 made = _each(lambda *v: args[0].values(*v)[args[1]], *map(self._expr, args[2:]))
             else:

@@ -37,7 +37,7 @@ class _ByTable(type(sympy.Function)):
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **given: Any) -> Any:
         """The node class, with as many operands as its operation takes."""
         if row := OPS.get(body.get("op", "")):
-            body["nargs"] = len(row.takes)
+            body["nargs"] = len(row.takes.rstrip("*"))
             truth = row.gives == "b"  # 1 or 0
             value = (lambda *values: int(bool(row.value(*values)))) if truth else row.value
             body.setdefault("compute", staticmethod(value))

@@ -108,6 +108,11 @@ def certificate(unit: Any, name: str | None = None) -> Certificate:
         raise VerifyError(
             f"{unit.program.name} has a loop, of which a certificate knows nothing; verify() runs it"
         )
+    for table in (t for f in unit.program.functions for t in f.arrays):
+        raise VerifyError(
+            f"{unit.program.name} reads {table.name} at an index that is no constant, of which a certificate "
+            "knows nothing; verify() runs it"
+        )
     if any(f.packing is not None for f in unit.program.functions):
         raise VerifyError(
             f"{unit.program.name} is fields of words, which have no certificate; verify() reads and sets them"

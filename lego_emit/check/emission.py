@@ -163,7 +163,7 @@ _PYTHON: dict[str, Callable[..., Any]] = {
     ">=": operator.ge, "==": operator.eq, "!=": operator.ne, "and": lambda a, b: a and b,
     "or": lambda a, b: a or b, "neg": operator.neg, "not": operator.invert, "lnot": operator.not_,
     "int": int, "min": min, "max": max, "isqrt": isqrt, "select": lambda c, a, b: a if c else b,
-    "lookup": lambda table, place: table.at(place),
+    "lookup": lambda table, *args: table.read(*args),
 }  # fmt: skip
 _CHOICES = ("select", "land", "lor")  # of their operands not all are asked for
 

@@ -50,17 +50,19 @@ def converted(function: Function, printer: Any, checks: bool = False) -> Functio
             reads[n.value] = reads.get(n.value, 0) + 1
     taken = {*own, *reads, *(n for n, _ in (*function.body, *function.outputs))}
     static = {p.name for p in function.static}
+    kinds = {g.name: DECLARED[g.types[0]] for g in function.groups if g.types and not g.struct}
+    arrays = {n: k for n, k in kinds.items() if not _same(k, index, printer)}
     each, body = dict[str, Node](), list[tuple[str, Node]]()
     said = function.spoken_names
-    for name, kind in own.items():
-        if _same(kind, index, printer):
-            continue
-        node = Node("var", (), name)
+
+    def read(node: Node, kind: IndexType, name: str = "") -> Node:
         if mixes and printer.implicit and promotes(kind, index) and name not in bound:
-            each[name] = Node("cast", (node,), "")
-        else:
-            cast = _cast(node, kind, index, printer)
-            each[name] = Node("int", (node,)) if kind is BOOL else cast
+            return Node("cast", (node,), "")
+        return Node("int", (node,)) if kind is BOOL else _cast(node, kind, index, printer)
+
+    for name, kind in own.items():
+        if not _same(kind, index, printer):
+            each[name] = read(Node("var", (), name), kind, name)
     found = {**each}
     for name, node in each.items():
         # GCC warns of a cast that takes a sign away, beside a literal of another type of that width.
@@ -81,6 +83,8 @@ def converted(function: Function, printer: Any, checks: bool = False) -> Functio
             return of_round(node, whole)
         if not node.args:
             return node
+        if node.op == "lookup" and (kind := arrays.get(node.args[0].value.name)) is not None:
+            return read(replace(node, args=(node.args[0], whole(node.args[1], known))), kind)
         if node.op in ("eq", "ne") and own.get(node.args[0].value) is BOOL:  # flag == 0
             flag, number = node.args
             if number.op == "const" and number.value in (0, 1):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import TargetError
 from ..ir.nodes import Node
-from ..ir.program import Function, Program
+from ..ir.program import Function, Group, Program
 from ..ir.relations import renamed, with_tables
 from ..table_lookup import Entries
 from . import registry
@@ -149,6 +149,9 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
         spoken |= {n: said for group in groups for n, said in group.spoken.items()}
         called = {n: spoken.get(text, text) for n, text in names.items()}
         given = {t: t.named(fresh(naming.local(t.name), printer, scope)) for t in function.tables}
+        whole = (one.name for one in function.arguments if isinstance(one, Group) and one.whole)
+        arrays = {old: new.name for old, new in zip(whole, groups, strict=False)}
+        given |= {t: t.named(arrays[t.name]) for t in function.arrays}
         for local, _ in function.body:
             names[local] = fresh(naming.local(local), printer, scope)
         variables = printer.outputs_are_variables or printer.writes_results

@@ -125,7 +125,7 @@ def checks(f: Function, held: bool, lazy: bool) -> tuple[Node, ...]:
         + [partial(tests.add, c) for c in of_sizes]
         + [partial(tests.within, p.name, least, most) for p in sizes]
     ]
-    for p in f.params:
+    for p in f.alone:
         if not p.size:
             groups.append([partial(tests.add, c) for c in of(p)])
     others = (c for c in f.assumed if c not in of_sizes and names >= {*names_in(c)})

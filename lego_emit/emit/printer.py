@@ -475,8 +475,8 @@ class Printer:
         """The form of a parameter that is a table of an index type T, with {name}; form: a
         number's. Raises TargetError where a function cannot be given one."""
         raise TargetError(
-            f"{self.title} gives functions no tables; where the entries are known when the file is "
-            "made, give Lookup the entries"
+            f"{self.title} gives functions no tables and no arrays of any length; where the entries are known "
+            "when the file is made, give Lookup the entries, and where their number is, write Array[n]"
         )
 
     def has(self, group: Group) -> bool:
@@ -517,6 +517,8 @@ class Printer:
 
     def group_parameter(self, form: str, group: Group, T: str) -> str:
         """A parameter that is a struct or an array; form: an integer's, with {name} and {T}."""
+        if group.open:
+            return self.table_parameter(form, T).format(name=group.name)
         return form.format(name=group.name, T=self.group_type(group, T))
 
     def instance(self, function: Function) -> str:

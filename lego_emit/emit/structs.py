@@ -81,7 +81,16 @@ class Structs:
         legals = {one.name: self.legal(one, own) for one in groups if printer.has(one)}
         scope |= self._taken  # with their types
         for one in groups:
-            if one.name in legals:
+            if one.open:
+                named = one.bound or fresh(local(one.name), printer, scope)
+                legal = replace(one, name=named)
+                members = {n: printer.member(legal, k) for k, n in one.places}
+            elif one.name in (t.name for t in function.arrays) and one.name not in legals:
+                raise TargetError(
+                    f"{function.name} reads {one.name} at an index that is no constant, and {printer.title} "
+                    f"takes the elements of an Array[{len(one.members)}] one by one: write Array[...]"
+                )
+            elif one.name in legals:
                 named = (
                     one.bound or names.pop(one.name, "") or fresh(local(one.name), printer, scope)
                 )

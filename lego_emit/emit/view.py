@@ -168,9 +168,10 @@ class FunctionView:
 
     def is_read(self, entry: Param | Group) -> bool:
         """Whether the function reads a parameter, or a member of it."""
-        names = entry.names if isinstance(entry, Group) else [entry.name]
-        written = isinstance(entry, Group) and entry.written
-        return written or not self.used.isdisjoint(names)
+        if not isinstance(entry, Group):
+            return entry.name in self.used
+        read = entry.name in (t.name for t in self.arrays)
+        return entry.written or read or not self.used.isdisjoint(entry.names)
 
     @property
     def calls_others(self) -> bool:
@@ -238,7 +239,10 @@ class FunctionView:
         groups = [g for g in f.groups if not g.held]
         lines += [f"{mark(g.name)}: {g.meaning}" for g in groups if g.meaning and g.whole]
         held = {n for one in f.held for n in (one.names if isinstance(one, Group) else [one.name])}
-        for p in f.params:
+        for group in groups:
+            if group.open and (said := header.elements(group)):
+                lines.append(f"{mark(group.name)}: {', '.join(map(mark, said))}")
+        for p in f.alone:
             if p.apart or p.name in held:
                 continue
             told = [f"{mark(p.name)}: {p.meaning}"] if p.meaning else []

@@ -17,6 +17,7 @@ from ..errors import InternalError
 from ..notation import PYTHON, Notation
 from ..operations import OPS
 from ..table_lookup import Entries
+from .groups import Group
 from .index_types import IndexType
 from .nodes import FREE, Node, evaluated
 from .relations import OPEN, Range, const, renamed, says
@@ -56,102 +57,6 @@ class Param:
 
     def __repr__(self) -> str:
         return f"<Param {self.range_text or self.name}>"
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Parameters, or results, that are one struct or one array to a caller.
-
-    name: the parameter's, "" of a result; members: the parameters or results, in order, and numbers for
-    those that sizes= fixes; struct: the struct's name, "" of an array; fields: what the struct calls its
-    members; meaning: what the user says of it; whole: whether it is one in the language at hand, too;
-    own: what its class in Python calls the members; made: that class; types: what the members are
-    declared as, () where all have the index type; bound: the text that stands in its place; native: the
-    type of a code base (NativeType) that it is there; written: whether the function writes its result to
-    it; beside: of a result, (the name, the declared type) of one integer more that the function gives
-    after it; doc: what the class says of itself; held: as a
-    Param has it; called: of a result, the parameter that it is written to, "" for the usual name."""
-
-    name: str
-    members: tuple[str | int, ...]
-    struct: str = ""
-    fields: tuple[str, ...] = ()
-    meaning: str = ""
-    whole: bool = True
-    own: tuple[str, ...] = ()
-    made: Any = field(default=None, compare=False, repr=False)
-    types: tuple[str, ...] = ()
-    bound: str = ""
-    native: Any = None
-    written: bool = False
-    beside: tuple[str, str] | None = None
-    doc: str = field(default="", compare=False)
-    held: str = ""
-    called: str = ""
-
-    @property
-    def results(self) -> list[tuple[str, str]]:
-        """(the name, the declared type) of each output of a result that it is."""
-        types = self.types or ("",) * len(self.members)
-        last = [] if self.beside is None else [self.beside]
-        return [*zip(self.names, types, strict=True), *last]
-
-    @property
-    def names(self) -> list[str]:
-        """The parameters or results in it."""
-        return [n for n in self.members if isinstance(n, str)]
-
-    @property
-    def places(self) -> list[tuple[int, str]]:
-        """(the place, the name) of each member that has no number."""
-        return [(k, n) for k, n in enumerate(self.members) if isinstance(n, str)]
-
-    @property
-    def apart(self) -> dict[str, str]:
-        """What each member is called where it is a parameter of its own."""
-        fields = self.fields or [f"{k}" for k in range(len(self.members))]
-        return {n: f"{self.name}_{fields[k]}" for k, n in self.places}
-
-    @property
-    def spoken(self) -> dict[str, str]:
-        """What comments call each member that is read by another text: as Python does."""
-        own = [f".{k}" for k in self.fields] or [f"[{k}]" for k in range(len(self.members))]
-        found = {n: f"{self.held or self.name}{own[k]}" for k, n in self.places if self.whole}
-        return {n: said for n, said in found.items() if n != said}
-
-    def renamed(self, names: Mapping[str, str]) -> Group:
-        """The group with other names for its members."""
-        members = tuple(names.get(n, n) if isinstance(n, str) else n for n in self.members)
-        beside = self.beside and (names.get(self.beside[0], self.beside[0]), self.beside[1])
-        return replace(self, members=members, beside=beside)
-
-    def value(self, values: Sequence[Any]) -> Any:
-        """Its value in Python, of those of its members. Raises TypeError where its class changes them."""
-        if self.beside is not None:
-            return replace(self, beside=None).value(values[:-1]), values[-1]
-        if not self.struct:
-            return tuple(values)
-        given = dict(zip(self.own, values, strict=True))
-        made = self.made(**given)
-        for name, value in given.items():
-            got = getattr(made, name)
-            if got is not value and not (type(got) is type(value) is int and got == value):
-                raise TypeError(f"{self.made.__name__} changes its field {name} as it is made")
-        return made
-
-    def split(self, value: Any) -> list[Any]:
-        """The values of its members, of an instance of its class, or of a sequence. Raises TypeError."""
-        if self.beside is not None:
-            if not isinstance(value, tuple | list) or len(value) != 2:
-                raise TypeError(f"the result is a pair, not {value!r}")
-            return [*replace(self, beside=None).split(value[0]), value[1]]
-        if self.struct and isinstance(value, self.made):
-            return [getattr(value, name) for name in self.own]
-        found = list(value) if hasattr(value, "__iter__") else [value]
-        if len(found) != len(self.members):
-            what = f"{self.struct or 'an array'} of {len(self.members)}"
-            raise TypeError(f"{self.name or 'the result'} is {what}, not {value!r}")
-        return found
 
 
 @dataclass(frozen=True)
@@ -274,6 +179,12 @@ class Function:
         return [*dict.fromkeys(found.get(p.name, p) for p in self.params)]
 
     @property
+    def alone(self) -> list[Param]:
+        """The parameters but the known elements of arrays of any length."""
+        known = {n for group in self.groups if group.open for n in group.names}
+        return [p for p in self.params if p.name not in known] if known else [*self.params]
+
+    @property
     def passed(self) -> list[Param]:
         """The parameters whose values a call gives when it runs: no static sizes."""
         return [p for p in self.params if not p.static]
@@ -328,14 +239,29 @@ class Function:
             for v, start, masked in zip(values, self.starts, self.masked, strict=True)
         ]
 
+    @property
+    def roots(self) -> list[Node]:
+        """The values of its statements and outputs."""
+        return [node for _, node in (*self.body, *self.outputs)]
+
     def nodes(self) -> Iterator[Node]:
         """Every node of every statement and output, operands first."""
-        for _, node in (*self.body, *self.outputs):
+        for node in self.roots:
             yield from node.deep()
 
     @property
     def tables(self) -> list[Entries]:
-        """The tables that it is given, after its parameters, in order of first use."""
+        """The tables that it is given, after its parameters, in order of first use; no arrays of those."""
+        return [t for t in self._given if not t.array]
+
+    @property
+    def arrays(self) -> list[Entries]:
+        """The arrays among its parameters that are read at a place that is no constant, for each number of
+        elements that are read."""
+        return [t for t in self._given if t.array]
+
+    @property
+    def _given(self) -> list[Entries]:
         found = (n.value for n in self.nodes() if n.op == "table" and n.value.given)
         return list(dict.fromkeys(found))
 
@@ -456,7 +382,10 @@ class Function:
             node.value.check()
         elif node.op == "table":
             most = node.value.most
-            if not lo <= node.value.least <= (hi if most is None else most) <= hi:
+            if (
+                not node.value.array
+                and not lo <= node.value.least <= (hi if most is None else most) <= hi
+            ):
                 raise InternalError(f"{self.name}: {node}: an entry outside {self.index_type}")
         elif node.op.partition(".")[0] not in OPS:
             raise InternalError(f"{self.name}: {node}: an unknown operation")
@@ -473,7 +402,7 @@ class Function:
                 if num.lo is None or num.lo < 0 or den.lo is None or den.lo < 1:
                     raise InternalError(f"{self.name}: {node}: signs are not proven")
             if node.op == "lookup":
-                table, place = node.args
+                table, place = node.args[:2]
                 inside = not table.value.is_sized or (
                     place.hi is not None and place.hi < len(table.value)
                 )
@@ -522,11 +451,30 @@ class Header:
         found = {}
         for one in entries:
             if isinstance(one, Group):
-                ranges = ", ".join(filter(None, (params[n] for n in one.names)))
+                said = self.elements(one) if one.open else (params[n] for n in one.names)
+                ranges = ", ".join(filter(None, said))
                 found[one.name] = "; ".join(filter(None, [one.meaning, ranges]))
             else:
                 found[one.name] = params[one.name]
         return found
+
+    def told(self, one: Param | Group) -> list[str]:
+        """The ranges of a parameter, of a struct's members, or of an array's elements."""
+        if isinstance(one, Group) and one.open:
+            return [f"{one.name}: {', '.join(found)}"] if (found := self.elements(one)) else []
+        names = one.names if isinstance(one, Group) else [one.name]
+        return [self.ranges[n] for n in names if self.ranges[n]]
+
+    def elements(self, group: Group) -> list[str]:
+        """How many elements an array of any length has at least, and in which range each is."""
+        ranges = [p.range for p in self.function.params if p.name in group.names]
+        each = [ranges[0].says("each", self.said)]
+        if len({*ranges}) > 1:
+            each = [self.ranges[n] for n in group.names]
+        count = [] if group.count is None else [f"at least {self.said(group.count)} elements"]
+        if group.count == const(1):
+            count = ["at least 1 element"]
+        return [*count, *filter(None, each)]
 
     @property
     def table_ranges(self) -> list[tuple[str, str]]:
@@ -554,7 +502,10 @@ class Header:
         names = {p.name for p in f.params if p.bound} | {
             n for g in f.groups if g.bound for n in g.names
         }
-        return [said for n, said in self.ranges.items() if n in names and said]
+        told = {n: "" for g in f.groups if g.open and g.bound for n in g.names}
+        arrays = [said for g in f.groups if g.open and g.bound for said in self.told(g)]
+        ranges = self.ranges | told
+        return [*(ranges[n] for n in ranges if n in names and ranges[n]), *arrays]
 
     @property
     def unseen(self) -> tuple[str, ...]:

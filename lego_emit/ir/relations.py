@@ -377,8 +377,21 @@ def renamed(node: Node, names: Mapping[str, str]) -> Node:
 
 
 def with_tables(node: Node, tables: Mapping[Entries, Entries]) -> Node:
-    """The node with other tables for some of its own."""
-    return replaced(node, lambda t: replace(t, value=tables.get(t.value, t.value)), "table")
+    """The node with other tables for some of its own; an array is read without what is known of it."""
+
+    def walk(node: Node) -> Node:
+        if node.op == "table":
+            return replace(node, value=tables.get(node.value, node.value))
+        if not node.args:
+            return node
+        if id(node) not in known:
+            args = tuple(map(walk, node.args))
+            args = args[:2] if node.op == "lookup" and args[0].value.array else args
+            known[id(node)] = replace(node, args=args)
+        return known[id(node)]
+
+    known: dict[int, Node] = {}
+    return walk(node)
 
 
 def with_numbers(node: Node, numbers: Mapping[str, int]) -> Node:

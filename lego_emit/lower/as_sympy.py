@@ -46,6 +46,8 @@ def _made(node: Node, known: dict[int, Any]) -> Any:
     if node.op == "loop":
         raise TraceError("a loop is no SymPy expression")
     args = [_expr(a, known) for a in node.args]
+    if node.op == "lookup":  # of an array without what is known of it
+        args = args[:2]
     if node.op == "int":  # our conditions are 0 or 1
         return args[0]
     return NODES[OPS[node.op].floored or node.op](*args)

@@ -58,7 +58,7 @@ def _over(
                 return None
             known[k] = np.full(size, k.value)
         elif op == "table":
-            if k.value.given or k.value.most >= LARGE:
+            if not k.value.values or k.value.most >= LARGE:
                 return None
             known[k] = np.array(k.value.values)
         elif op == "within":

@@ -423,12 +423,13 @@ class Form:
         if kind == "bool":
             return self._from(source, "int", self.condition(args[0]))
         if kind == "lookup":
-            last = Expr.of(args[0].size) - 1
-            place = self.lowering.place(self.expr(args[1]), args[1], last, self.expr(last))
-            graph.last[args[0]] = self.expr(last)
-            if args[0].most is None:  # what is promised of an entry bounds the result, too
+            last = None if args[0].is_open else Expr.of(args[0].size) - 1
+            end = graph.last[args[0]] = None if last is None else self.expr(last)
+            place = self.lowering.place(self.expr(args[1]), args[1], last, end)
+            if args[0].below is not None and args[0].most is None:  # a promise, for the result, too
                 source = opaque(source, Expr.of(0), Expr.of(args[0].below) - 1)
-            return self._from(source, "lookup", graph.table(args[0]), place)
+            operands = place, *map(self.expr, args[2:])
+            return self._from(source, "lookup", graph.table(args[0]), *operands)
         if kind == "loop":
             leaf = graph.round(self.lowering.round_of(*args[:2]))
             return self._from(source, "loop", leaf, *map(self.expr, args[2:]))

@@ -140,6 +140,11 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
         function = replace(function, formulas=_formulas(problem, dialect, lowering, found.roots))
     sizes = tuple(header.table_sizes(t, analyzer) for t in function.tables)
     function = replace(function, table_sizes=sizes) if sizes else function
+    if any(g.open for g in function.groups):
+        from .arrays import counted
+
+        groups = tuple(counted(g, function, analyzer) for g in function.groups)
+        function = replace(function, groups=groups)
     record.function = replace(
         function, record=None
     )  # no circle, which would stay until it is found
@@ -197,7 +202,9 @@ def _summary(problem: Problem, params: Sequence[Param]) -> str:
     """What the user says that it computes, else of what."""
     said = problem.doc.summary
     if not said:
-        indices = ", ".join(p.name for p in params if not p.size)
+        arrays = {n: g.name for g in problem.parameters.groups if g.open for n in g.names}
+        names = dict.fromkeys(arrays.get(p.name, p.name) for p in params if not p.size)
+        indices = ", ".join(names)
         what = "The index" if len(problem.outputs) == 1 else "The indices"
         said = f"{what} at ({indices})." if indices else f"{what} of {problem.name}."
     if problem.words is not None:

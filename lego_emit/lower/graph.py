@@ -38,7 +38,7 @@ class Graph:
         self.nonnegative: set[Node] = set()  # that are proven, or seen at once, to be >= 0
         self.positive: set[Node] = set()  # divisors that are proven to be >= 1
         self.tops: dict[Node, int] = {}  # of places in tables, what they are proven not to exceed
-        self.last: dict[Entries, Node] = {}  # the last places of tables
+        self.last: dict[Entries, Node | None] = {}  # the last places of tables
         self.may_trap: dict[Node, bool] = {}  # divisions by what may be 0: whether it is >= 1 where
         # the value is used
         self.quotients: list[Node] = []  # by numbers
@@ -74,7 +74,10 @@ class Graph:
         key = ("table", entries)
         found = self._known.get(key)
         if found is None:
-            found = self._add(key, Own("table", (), entries), True, entries.least >= 0)
+            least = entries.least  # None of an array, whose elements may be negative
+            found = self._add(
+                key, Own("table", (), entries), True, least is not None and least >= 0
+            )
         return found
 
     def round(self, made: Any) -> Node:

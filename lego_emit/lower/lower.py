@@ -237,7 +237,8 @@ def finish(
             k in graph.may_trap or k.op == "within" or not loose.isdisjoint(k.args)
         ):
             loose.add(k)
-    lasts = {k: graph.last[k.args[0].value] for k in loose if k.op == "lookup"}
+    ends = ((k, graph.last[k.args[0].value]) for k in loose if k.op == "lookup")
+    lasts = {k: last for k, last in ends if last is not None}
     read = lowering.ranges.lasts(reached, ranges)
     ranges = {**lowering.ranges.program([*lasts.values()]), **ranges}
 
@@ -264,8 +265,9 @@ def finish(
             return Node(op, args, None, *bounds)
         if op == "lookup":
             table = args[0].value
-            last = nodes[lasts[k]] if table.given else _number(len(table) - 1)
-            return _node(op, args[0], _inside(args[1], last))
+            last = nodes[lasts[k]] if k in lasts else None
+            last = _number(len(table) - 1) if table.values else last
+            return _node(op, args[0], _inside(args[1], last), *args[2:])
         return _harmless(op, args, graph.may_trap.get(k, False))
 
     nodes: dict[Node, Node] = {}
@@ -339,10 +341,12 @@ def _harmless(op: str, args: tuple[Node, ...], positive: bool) -> Node:
     return _node(op, *args)
 
 
-def _inside(place: Node, last: Node) -> Node:
-    """A place of a table, the nearest one where there is none."""
+def _inside(place: Node, last: Node | None) -> Node:
+    """A place of a table, the nearest one where there is none; last: None of an array of any length."""
     if place.lo is None or place.lo < 0:
         place = _node("max", place, _number(0))
+    if last is None:
+        return place
     if place.hi is not None and last.op == "const" and place.hi <= last.value:
         return place
     return _node("min", place, _bounded(last, 0, last.hi))

@@ -178,7 +178,7 @@ class Lowering:
         if any(
             k.op == "neg"
             or (k.op == "const" and k.value < 0)
-            or (k.op == "table" and k.value.least < 0)
+            or (k.op == "table" and (k.value.least or 0) < 0)
             for k in reached
         ):
             return False
@@ -204,10 +204,10 @@ class Lowering:
         """Whether e <= -1 is proven."""
         return self.nonnegative(-e - 1)
 
-    def place(self, node: Node, value: Expr, last: Expr, last_node: Node) -> Node:
+    def place(self, node: Node, value: Expr, last: Expr | None, last_node: Node | None) -> Node:
         """The node of a place in a table, the nearest one where the value that node stands for is
         not proven to be one; the graph remembers the proof, for its range. last: the last place, and
-        its node."""
+        its node, None where that is no matter."""
         graph = self.graph
         if self.nonnegative(value):
             graph.nonnegative.add(node)
@@ -215,7 +215,9 @@ class Lowering:
             value = Expr.atom(Atom("max", value, Expr.of(0)))
             node = graph.op("max", node, graph.const(0))
             self.sources.setdefault(node, value)
-        if not self.nonnegative(last - value):
+        if last is None or last_node is None:
+            pass
+        elif not self.nonnegative(last - value):
             node = graph.op("min", node, last_node)
             self.sources.setdefault(node, Expr.atom(Atom("min", value, last)))
         elif (top := last.constant) is not None and graph.tops.get(node, top + 1) > top:

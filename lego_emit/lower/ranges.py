@@ -100,9 +100,9 @@ class Ranges:
         lasts = dict[Node, int]()
         for k in reached:
             if k.op == "lookup":
-                table, place = k.args
+                table, place = k.args[:2]
                 entries, top = table.value, found[place][1]
-                if not entries.given:
+                if entries.values:
                     end = len(entries) - 1
                     last = end if top is None else max(0, min(top, end))
                     lasts[table] = max(last, lasts.get(table, 0))
@@ -234,7 +234,8 @@ class Ranges:
         that are reached."""
         op, args = node.op, node.args
         if op == "lookup":
-            return args[0].value.between(*operands[1])
+            table = args[0].value
+            return interval(op, operands) if table.array else table.between(*operands[1])
         return interval(op, operands)
 
     def _refined(self, node: Node, bounds: Interval) -> Interval:

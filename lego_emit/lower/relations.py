@@ -106,7 +106,7 @@ class _Maker:
             alone = hi is not None and lo.constant == 1
             return made if alone else Node("floordiv", (made, self.value(lo)))
         if kind == "lookup":
-            return Node("lookup", (Node("table", (), args[0]), self.value(args[1])))
+            return Node("lookup", (Node("table", (), args[0]), *map(self.value, args[1:])))
         if kind == "loop":
             raise TraceError(
                 f"a precondition would speak of {args[0].shown[1 + args[1]]}, which a loop gives; bound it "

@@ -17,7 +17,7 @@ from ..emit.unit import Unit
 from ..errors import AssumptionError, VerifyError, did_you_mean, short_repr
 from ..ir.index_types import DECLARED
 from ..ir.nodes import Node, evaluate
-from ..ir.program import Function
+from ..ir.program import Function, Param
 from ..ir.relations import OPEN, all_of, bounds, names_in, parts, says
 from ..numeric import apart, is_integer
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 MOST = 2**63 - 1  # indices that can be counted
+SOME = 7  # numbers that elements of arrays of any length are of
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,7 @@ def space_of(
     sizes: by the user's names or the emitted ones; an index may be given, too, and stands still
         then.
     domain: how far an index runs whose range the function does not state, as {"x": 8}.
+    Elements of an array of any length that neither names stand still at numbers of their range.
 
     Raises VerifyError where a parameter has no number and no range, AssumptionError where the
     numbers break what the function assumes, or do not fit its index type.
@@ -173,6 +175,9 @@ def space_of(
             )
         given[own] = value
     runs = {emitted.get(name, name): count for name, count in (domain or {}).items()}
+    known = {n: k for group in function.groups if group.open for k, n in group.places}
+    params = [p for p in function.params if p.name in known.keys() - given.keys() - runs.keys()]
+    given |= {p.name: _element(p, known[p.name]) for p in params}
     needed = [p.name for p in function.params if _is_size(p.name, function) and p.name not in runs]
     missing = [n for n in needed if n not in given]
     if missing:
@@ -225,6 +230,14 @@ def space_of(
     )
     _check(function, space)
     return space
+
+
+def _element(param: Param, place: int) -> int:
+    """The element of an array of any length at a place, where nobody gives one: a number of its range."""
+    lo, hi = param.lo, param.hi
+    least = lo if lo is not None else 0 if hi is None else hi - SOME
+    count = SOME if hi is None else min(SOME, hi - least + 1)
+    return least + place * place * 5 % count
 
 
 def _implied(relation: Node, axes: Iterable[Axis], fixed: Mapping[str, int]) -> bool:

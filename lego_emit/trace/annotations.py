@@ -15,17 +15,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from inspect import Parameter
 from typing import Any, get_origin
 
-from ..arith.expr import Expr
+from ..arith.context import plain
+from ..arith.expr import Expr, lookup
 from ..errors import TraceError, WidthError, did_you_mean, short_repr
 from ..ir.index_types import DECLARED, IndexType
 from ..ir.nodes import Node
 from ..ir.program import Function, Group, Program
 from ..ir.relations import const
 from ..numeric import is_symbolic
+from ..table_lookup import Entries
 from ..types import STATIC, Array, ArrayType, T
 from .docs import doc_of
+from .paths import here
+from .trace import step
 
 NAME = re.compile(r"[^\W\d]\w*")
+
+
+KNOWN = 8  # elements of an array of any length that are named
 
 
 def groups_of(
@@ -117,7 +124,9 @@ def _evaluated(note: Any, names: dict[str, Any], place: str) -> Any:
 def _shape(note: Any, name: str, place: str) -> Group | None:
     """What an annotation says of a parameter; None where it is one integer."""
     if isinstance(note, ArrayType):
-        return _array(name, note.count)
+        if note.count is None and name == "return":
+            raise TraceError(f"{place} is Array[...]; say how many elements it has, as Array[4]")
+        return _array(name, note.count, scalar(note.kind))
     if hasattr(note, "__metadata__"):  # Annotated[..]
         return _shape(note.__origin__, name, place)
     if get_origin(note) is tuple:
@@ -130,7 +139,9 @@ def _shape(note: Any, name: str, place: str) -> Group | None:
     if not isinstance(note, type):
         return None
     if note is Array:
-        raise TraceError(f"{place} is Array; say how many elements it has, as Array[4]")
+        raise TraceError(
+            f"{place} is Array; say how many elements it has, as Array[4], or any: Array[...]"
+        )
     if issubclass(note, tuple) and hasattr(note, "_fields"):
         kinds = _of_fields(note)
         fields = {field: kinds.get(field, int) for field in note._fields}  # pyright: ignore[reportAttributeAccessIssue]
@@ -350,35 +361,91 @@ def in_symbols(sizes: Mapping[str, int], groups: Mapping[str, Any]) -> dict[str,
     return {str(names.get(name, name)): number for name, number in sizes.items()}
 
 
-def _array(name: str, count: int, kind: str = "") -> Group:
-    types = (kind,) * count if kind else ()
-    return Group(name, tuple(f"{name}[{k}]" for k in range(count)), types=types)
+def _array(name: str, count: int | None, kind: str = "") -> Group:
+    """count: None of an array of any length."""
+    known = KNOWN if count is None else count
+    types = (kind,) * known if kind else ()
+    members = tuple(f"{name}[{k}]" for k in range(known))
+    return Group(name, members, types=types, open=count is None)
 
 
 class Elements(tuple):
-    """The elements of an array of symbols. Raises TraceError for an index that is no constant in it."""
+    """The elements of an array of symbols; of one of any length, the first ones. Raises TraceError for an
+    index that is none of it."""
 
-    name: str
+    group: Group
 
-    def __new__(cls, values: Sequence[Any], name: str) -> Elements:
-        """The elements of the parameter of this name."""
+    def __new__(cls, values: Sequence[Any], group: Group) -> Elements:
+        """The elements of the parameter that a group is."""
         made = super().__new__(cls, values)
-        made.name = name
+        made.group = group
         return made
 
+    def __iter__(self) -> Any:
+        if self.group.open:
+            raise self._endless()
+        return super().__iter__()
+
+    def __len__(self) -> int:
+        if self.group.open:
+            raise self._endless()
+        return super().__len__()
+
+    def _endless(self) -> TraceError:
+        return TraceError(
+            f"{self.group.name} is an array of any length, which has no len(): go through it with fori_loop up "
+            "to a parameter"
+        )
+
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return tuple(self)[index]
-        if isinstance(index, Expr):
+        name, known = self.group.name, super().__len__()
+        if isinstance(index, Expr) and index.constant is not None:
             index = index.constant
-            if index is None:
-                raise TraceError(
-                    f"{self.name} is read at an index that is no constant; write out what each element "
-                    f"does, as in a loop over range({len(self)})"
-                )
+        if isinstance(index, slice):
+            if self.group.open:
+                raise self._endless()
+            return tuple(self)[index]
+        if isinstance(index, Expr) or (self.group.open and index >= known):
+            own = [tuple.__getitem__(self, k) for k in range(known)]
+            return step(_element, name, None if self.group.open else known, index, *own)
+        if self.group.open and index < 0:
+            raise TraceError(
+                f"{name}[{index}]: the elements of an array of any length count from 0"
+            )
         try:
             return super().__getitem__(index)
         except IndexError:
             raise TraceError(
-                f"{self.name}[{index}]: the array has {len(self)} elements, 0 to {len(self) - 1}"
+                f"{name}[{index}]: the array has {known} elements, 0 to {known - 1}"
             ) from None
+
+
+def _element(name: str, count: int | None, place: Any, *members: Any) -> Expr:
+    """The element of an array at a place that is known where it is emitted or where it runs. count: how many
+    it has, None of one of any length."""
+    now = here()
+    known, trace = now.analyzer, now.trace
+    if trace.words is not None:
+        raise TraceError(
+            f"{name} is read at {short_repr(place)}: arithmetic that wraps reads arrays at constants"
+        )
+    own = [known.rebuilt(plain(Expr.of(m))) for m in members]
+    at = known.rebuilt(plain(Expr.of(place)))
+    trace.coordinate(at, count)
+    size = Expr.of(count) if count is not None else _read(name, at, known, trace)
+    entries = Entries(name, size=size.constant or size, array=True)
+    return known.bind(lookup(entries, at, *own))
+
+
+def _read(name: str, place: Expr, known: Any, trace: Any) -> Expr:
+    """How many elements of an array are read where this place is. Raises TraceError where no end is known."""
+    top = known.prover.proofs.upper(place, trace.params())
+    if top is None or not {*trace.params()}.issuperset(known.unsubstitute(top).symbols()):
+        most = known.interval(place)[1]
+        top = None if most is None else Expr.of(most)
+    if top is None:
+        raise TraceError(
+            f"{name} is read at {short_repr(known.unsubstitute(place))}, of which no end is known, so that nobody knows "
+            "how many elements it has: give the index a range, or a loop an invariant"
+        )
+    return known.unsubstitute(top) + 1

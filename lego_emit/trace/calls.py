@@ -130,7 +130,7 @@ def _grouped(group: Group, trace: Trace) -> Any:
         return called(group.value, group.struct, values)
     from .annotations import Elements
 
-    return Elements(values, group.name)
+    return Elements(values, group)
 
 
 def _members(group: Group, result: Any, name: str) -> tuple[Any, ...]:

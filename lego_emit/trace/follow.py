@@ -160,7 +160,9 @@ def check_known(traces: Sequence[Trace], options: TraceOptions) -> None:
     """Raise AssumptionError or TraceError for a name that is a parameter of no function."""
     fixed, conditions = options.numbers(), options.conditions()
     params = [*dict.fromkeys(n for trace in traces for n in trace.params())]
-    listed = ", ".join(params) or "none; a slice such as layout[3, :] fixes an index"
+    arrays = {n: g for t in traces for g in t.groups if not g.struct for n in g.names}
+    called = dict.fromkeys(arrays[n].name if n in arrays and arrays[n].open else n for n in params)
+    listed = ", ".join(called) or "none; a slice such as layout[3, :] fixes an index"
     names = {*params, *fixed}
     for condition, source in conditions:
         for e in condition.exprs():
@@ -171,7 +173,7 @@ def check_known(traces: Sequence[Trace], options: TraceOptions) -> None:
                 )
     for given in options.ranges:
         for name in (given.name, *sorted(s for e in given.bounds for s in e.symbols())):
-            if name not in names:
+            if name not in names and not any(name == g.name for g in arrays.values()):
                 raise AssumptionError(
                     f"the range of {given.name} names {name}, which is not a parameter; parameters: "
                     f"{listed}.{did_you_mean(name, names)}"

@@ -88,6 +88,7 @@ def trace_function(
             signature.static.intersection(signature.taken(options.numbers()))
         )
     own, names = numbered(fn, options.numbers())
+    options = replace(options, ranges=signature.of_elements(options.ranges))
     if signature.types or options.types or options.structs:
         signature.declare(options.types, options.structs)
         options = replace(options, types=signature.types)

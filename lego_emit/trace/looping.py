@@ -209,12 +209,12 @@ class _Following:
         known = self.known
         lower, upper = (self._apart(e) for e in (self.lower, self.upper))
         try:
-            known.learn_range(self.counter, lower, upper - 1)
             if self.last is not None:
                 known.learn_range(self.counter, None, Expr.of(self.last))
             for name, (lo, hi) in ((self.counter, number), *zip(self.states, bounds, strict=True)):
                 ends = [None if end is None else Expr.of(end) for end in (lo, hi)]
                 known.learn_range(name, *ends)
+            known.learn_range(self.counter, lower, upper - 1)  # beside the numbers
             for condition in self._invariant(self._symbol(self.counter), self.symbols):
                 known.assume(condition)
             for k in self.stays:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import FunctionType
@@ -45,6 +45,15 @@ class Signature:
         """The names that a parameter has in what is emitted: its members', or its own."""
         group = self.groups.get(name)
         return [name] if group is None else group.names
+
+    def of_elements(self, ranges: Sequence[Any]) -> list[Any]:
+        """Ranges of parameters, in which that of an array is one of each element."""
+        arrays = {n for n, group in self.groups.items() if not group.struct}
+        return [
+            replace(given, name=name)
+            for given in ranges
+            for name in (self.members(given.name) if given.name in arrays else [given.name])
+        ]
 
     def declare(self, given: Mapping[str, str], structs: Mapping[str, str]) -> None:
         """Add types that are given by name; a struct's or an array's is each member's. structs: those of all
