@@ -65,6 +65,13 @@ def at_sympy(function: Callable[[Any], Any], value: Any) -> Any:
     return in_sympy(function, value)
 
 
+def swizzled(swizzle: Any, position: Any) -> Any:
+    """The position that a swizzle of symbols gives, and what the running trace learns of these."""
+    from .trace.swizzled import swizzled
+
+    return swizzled(swizzle, position)
+
+
 def at_most(a: Any, b: Any) -> bool | None:
     """Whether a <= b, under what is known where something runs; None where that is not known."""
     from .cute.known import at_most

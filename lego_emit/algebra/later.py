@@ -44,6 +44,10 @@ class Symbols(Protocol):
         """A function of integers at a SymPy expression."""
         ...
 
+    def swizzled(self, swizzle: Any, position: Any) -> Any:
+        """Where a swizzle of symbols takes a position."""
+        ...
+
 
 class Methods(Symbols, Protocol):
     """What a layout's methods ask of later stages."""

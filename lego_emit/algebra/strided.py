@@ -2,6 +2,10 @@
 
 The order of the coordinates within a mode is colexicographic, as CuTe's: the left one is fastest.
 Source: CUTLASS's documentation, "CuTe Layouts" and "CuTe Layout Algebra".
+
+    >>> from lego_emit.cute import Strided, Swizzle, Swizzled
+    >>> Swizzled(Swizzle(2, 0, 3), Strided((4, 8), (8, 1))).apply(3, 0)
+    27
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from typing import Any
 
 from ..errors import LONGEST, IndexRangeError, LayoutError, LazyText, short_repr
 from ..numeric import is_array, is_integer, is_symbolic, is_sympy
-from .block import Change, Indexable, Numbers
+from .block import Block, Change, Indexable, Numbers
 from .coordinates import plus, sliced
 from .later import later, symbols
 from .nested import (
@@ -278,66 +282,123 @@ class Strided(Indexable):
         return f"Strided({self.shape!r}, {self.stride!r}{at})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Swizzle:
     """A permutation of positions: the B bits from M on are exclusive-ored with those S higher
     (S lower where S is negative), as CuTe's Swizzle<B, M, S>.
 
+    B, M, S: each an integer, or a symbol that is a number at run time only. With a symbol among them S
+    is at least B, and the conditions 0 <= B <= S and 0 <= M stand in the header of what is emitted; B
+    and M of which nothing says how large they are are below 16 there, and S below 32. What needs the
+    bits themselves, as `mask` does, raises LayoutError on symbols.
+
+    >>> Swizzle(2, 0, 3)(24)
+    27
+
     Raises LayoutError unless B and M are not negative and the bits do not overlap: abs(S) >= B.
     """
 
-    B: int
-    M: int
-    S: int
+    B: Any
+    M: Any
+    S: Any
     __name__ = "swizzle"  # of the function that generate() makes of it
 
     def __post_init__(self) -> None:
+        given = f"Swizzle({short_repr(self.B)}, {short_repr(self.M)}, {short_repr(self.S)})"
         for name in ("B", "M", "S"):
-            value = getattr(self, name)
+            value = number(getattr(self, name))
+            object.__setattr__(self, name, value)
+            if is_symbolic(value) and not is_integer(value):
+                continue
             if not is_integer(value) or (name != "S" and value < 0):
                 raise LayoutError(
-                    f"Swizzle({short_repr(self.B)}, {short_repr(self.M)}, {short_repr(self.S)}): {name} is "
-                    f"{short_repr(value)}; give an integer{'' if name == 'S' else ' from 0 on'}"
+                    f"{given}: {name} is {short_repr(value)}; give an integer"
+                    f"{'' if name == 'S' else ' from 0 on'} or a symbol"
                 )
-        if self.M + self.B + abs(self.S) > LONGEST:
+        if sum(abs(n) for n in (self.B, self.M, self.S) if is_integer(n)) > LONGEST:
+            raise LayoutError(f"{given}: it looks at bits beyond {LONGEST}, where no position lies")
+        if not self.is_concrete and is_integer(self.S) and self.S < 0:
             raise LayoutError(
-                f"Swizzle({short_repr(self.B)}, {short_repr(self.M)}, {short_repr(self.S)}): it looks at bits beyond "
-                f"{LONGEST}, where no position lies"
+                f"{given}: S is {self.S}, and beside a symbol it is at least 0; give numbers for the "
+                "symbols, or S from 0 on"
             )
-        if abs(self.S) < self.B:
+        if is_integer(self.S) and is_integer(self.B) and abs(self.S) < self.B:
             raise LayoutError(
                 f"{self!r}: the {self.B} bits overlap those {abs(self.S)} away; give |S| >= B"
             )
 
+    @cached_property
+    def is_concrete(self) -> bool:
+        """Whether B, M and S are integers."""
+        return not self.offsets()
+
+    def sizes(self) -> tuple[Any, ...]:
+        """Nothing: it has no sizes."""
+        return ()
+
+    def offsets(self) -> tuple[Any, ...]:
+        """Those of B, M and S that are symbols; each may be 0."""
+        return tuple(n for n in (self.B, self.M, self.S) if not is_integer(n))
+
+    def with_sizes(self, new: Change) -> Swizzle:
+        """The same swizzle with other numbers for its symbols."""
+        return Swizzle(*(n if is_integer(n) else new.size(n) for n in (self.B, self.M, self.S)))
+
+    def check_concrete(self, construct: object) -> None:
+        """Raise LayoutError, which says what needs numbers, where B, M or S is a symbol."""
+        if not self.is_concrete:
+            symbol = short_repr(self.offsets()[0])
+            raise LayoutError(
+                f"{construct}: {self!r} has the symbol {symbol}, and this takes numbers alone; give a "
+                f"number for {symbol}, or call the swizzle with a position, which takes symbols"
+            )
+
     @property
     def mask(self) -> int:
-        """The bits that are read."""
+        """The bits that are read. Raises LayoutError where they are symbols."""
+        self.check_concrete(LazyText("{}.mask", self))
         return ((1 << self.B) - 1) << (self.M + max(self.S, 0))
 
     @property
     def span(self) -> int:
-        """2 to the number of bits that are looked at: positions beyond keep their multiple of it."""
+        """2 to the number of bits that are looked at: positions beyond keep their multiple of it.
+        Raises LayoutError where they are symbols."""
+        self.check_concrete(LazyText("{}.span", self))
         return 1 << (self.M + self.B + abs(self.S))
 
     def __call__(self, position: Any) -> Any:
         """Where a position goes.
 
-        position: an integer, an integer array or a symbol. The swizzle undoes itself.
+        position: an integer, an integer array or a symbol; no array where B, M or S is a symbol. The
+        swizzle undoes itself.
 
         Raises IndexRangeError on what is no position.
         """
         if not (is_integer(position) or is_symbolic(position)):
-            if not is_array(position) or position.dtype.kind not in "iu":
+            if not is_array(position) or position.dtype.kind not in "iu" or not self.is_concrete:
+                way = "an integer, an integer array or a symbol"
+                if not self.is_concrete:
+                    way = "an integer or a symbol, or numbers for the symbols"
                 raise IndexRangeError(
-                    f"{self!r}: {short_repr(position)} is not a position; give an integer, an integer array "
-                    "or a symbol"
+                    f"{self!r}: {short_repr(position)} is not a position; give {way}"
                 )
+        if not self.is_concrete:
+            return symbols().swizzled(self, position)
         if not self.B:
             return position
         if is_sympy(position):
             return symbols().at_sympy(self, position)
         read = position & self.mask
         return position ^ (read >> self.S if self.S >= 0 else read << -self.S)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Swizzle) and self._value() == other._value()
+
+    def __hash__(self) -> int:
+        return hash(self._value())
+
+    def _value(self) -> tuple[Any, ...]:
+        return comparable((self.B, self.M, self.S))
 
     def __str__(self) -> str:
         return f"S<{self.B},{self.M},{self.S}>"
@@ -376,8 +437,8 @@ class Swizzled(Indexable):
     @property
     def has_inverse(self) -> bool:
         """Whether the layout has one, and the size is a multiple of what the swizzle permutes or
-        so small that nothing is."""
-        if not self.layout.has_inverse:
+        so small that nothing is. Of a swizzle with symbols that is not known."""
+        if not self.layout.has_inverse or not self.swizzle.is_concrete:
             return False
         top = self.swizzle.M + self.swizzle.B + max(-self.swizzle.S, 0)
         size = self.layout.size
@@ -388,33 +449,35 @@ class Swizzled(Indexable):
     @property
     def physical_dims(self) -> tuple[Any, ...]:
         """Its own dims, or how far its positions reach where it is no bijection: to the end of the
-        bits that the swizzle changes."""
+        bits that the swizzle changes. Raises LayoutError where these are symbols."""
         if self.has_inverse:
             return self.dims
+        self.swizzle.check_concrete(LazyText("the physical_dims of {!r}", self))
         end = 1 << (self.swizzle.M + self.swizzle.B + max(-self.swizzle.S, 0))
         return (number((self.layout.physical_size + end - 1) // end * end),)
 
     @property
     def is_bounded(self) -> bool:
-        """Whether the positions of the swizzled layout lie in 0..physical_size - 1."""
-        return self.layout.is_bounded
+        """Whether the positions of the swizzled layout lie in 0..physical_size - 1; of a swizzle with
+        symbols that is not known."""
+        return self.layout.is_bounded and self.swizzle.is_concrete
 
     @cached_property
     def is_concrete(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether the layout is."""
-        return self.layout.is_concrete
+        """Whether the layout and the swizzle are."""
+        return self.layout.is_concrete and self.swizzle.is_concrete
 
     def sizes(self) -> tuple[Any, ...]:
         """All sizes of the swizzled layout."""
         return self.layout.sizes()
 
     def offsets(self) -> tuple[Any, ...]:
-        """All offsets of the swizzled layout."""
-        return self.layout.offsets()
+        """All offsets of the swizzled layout, and the symbols of the swizzle."""
+        return self.layout.offsets() + self.swizzle.offsets()
 
     def with_sizes(self, new: Change) -> Swizzled:
-        """The same swizzle over other sizes."""
-        return Swizzled(self.swizzle, self.layout.with_sizes(new))
+        """The same layout with other sizes, and other numbers in the swizzle."""
+        return Swizzled(self.swizzle.with_sizes(new), self.layout.with_sizes(new))
 
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
         """The layout's position, swizzled."""
@@ -433,11 +496,24 @@ class Swizzled(Indexable):
         return self.layout.reference_inv(self._reference_bits(flat))
 
     def _reference_bits(self, position: Any) -> Any:
+        if not self.swizzle.is_concrete:
+            return self.swizzle(position)
         low = self.swizzle.M + max(-self.swizzle.S, 0)
         found = position
         for bit in range(low, low + self.swizzle.B):
             found = found ^ ((position >> (bit + self.swizzle.S) & 1) << bit)
         return found
+
+    def inv(self, flat: Any) -> tuple[Any, ...]:
+        """The index of a position, as Block.inv gives it. Raises LayoutError where the swizzle has
+        symbols: call it to swizzle a position back."""
+        self.swizzle.check_concrete(LazyText("the inv of {!r}", self))
+        return super().inv(flat)
+
+    def inverse(self) -> Block:
+        """The layout from positions to indices. Raises LayoutError where the swizzle has symbols."""
+        self.swizzle.check_concrete(LazyText("the inverse of {!r}", self))
+        return super().inverse()
 
     def __call__(self, *coordinate: Any) -> Any:
         """The position of a coordinate, as Strided's; a coordinate with None keeps its modes."""

@@ -7,8 +7,10 @@ from types import FunctionType
 from typing import Any
 
 from ..algebra.block import Block
+from ..algebra.strided import Swizzle
 from ..errors import LegoError
 from ..trace.modular import Wrapped
+from ..trace.numbered import Numbered
 from ..trace.signature import Signature
 
 
@@ -29,6 +31,8 @@ def called(fn: Any, values: Mapping[str, Any]) -> Any:
         names = {**values, **fn.__globals__}
         target = FunctionType(fn.__code__, names, fn.__name__, fn.__defaults__, fn.__closure__)
         target.__kwdefaults__ = fn.__kwdefaults__
+    if isinstance(fn, Swizzle):
+        target = fn.with_sizes(Numbered(fn, values))
     signature = Signature(fn)
     positional, keywords = signature.arguments(values)
     result = target(*positional, **keywords)

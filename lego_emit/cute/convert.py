@@ -11,7 +11,7 @@ from ..algebra.layout import GroupBy, Layout
 from ..algebra.nested import checked, compact, flat, is_tuple, modes, number, same, times
 from ..algebra.perms import RegP
 from ..algebra.same import Same
-from ..algebra.strided import Strided, is_one
+from ..algebra.strided import Strided, Swizzled, is_one
 from ..errors import LayoutError, LazyText, short_repr
 from ..numeric import is_integer
 from ..trace.same import same_map
@@ -41,6 +41,8 @@ def to_cute(layout: Any) -> Strided:
         raise LayoutError(
             f"{construct}: it is not a layout; give a GroupBy, TileBy or another block"
         )
+    if isinstance(layout, Swizzled):
+        layout.swizzle.check_concrete(construct)
     if layout.masks:
         raise LayoutError(
             f"{construct}: it gives -1 where it masks, which no strides do; give a layout that masks "

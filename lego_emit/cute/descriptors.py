@@ -225,6 +225,7 @@ def _parts(
         smem = _recognised(smem, width, construct)
     if not isinstance(smem, Swizzled):
         return Swizzle(0, 4, 3), as_layout(smem, construct)
+    smem.swizzle.check_concrete(construct)
     b, m, s = smem.swizzle.B, smem.swizzle.M + width - BITS, smem.swizzle.S
     if not b:
         return Swizzle(0, 4, 3), smem.layout

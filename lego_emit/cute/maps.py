@@ -165,6 +165,7 @@ def composition(a: Any, b: Any) -> Any:
 
 def _after_swizzle(a: Strided, b: Swizzle | Swizzled, construct: object) -> Strided | Swizzled:
     """a(b(i)), for a Swizzle as b of each index of a."""
+    (b if isinstance(b, Swizzle) else b.swizzle).check_concrete(construct)
     if isinstance(b, Swizzle):
         return _carried(a, b, (a, a.size), construct)
     return _carried(a, b.swizzle, (_composition(a, b.layout), b.layout.physical_size), construct)
@@ -415,6 +416,7 @@ def right_inverse(a: Any) -> Any:
     Raises LayoutError where a starts elsewhere than at 0, or its swizzle leaves what R counts.
     """
     if isinstance(a := as_tensor(a, "right_inverse(..)"), Swizzled):
+        a.swizzle.check_concrete(LazyText("right_inverse({!s})", a))
         plain = right_inverse(a.layout)
         if not keeps(a.swizzle, plain.size):
             raise LayoutError(
@@ -452,6 +454,7 @@ def left_inverse(a: Any) -> Any:
     if isinstance(a := as_tensor(a, "left_inverse(..)"), Swizzled):
         plain = left_inverse(a.layout)
         construct = LazyText("left_inverse({!s})", a)
+        a.swizzle.check_concrete(construct)
         return _carried(plain, a.swizzle, (plain, a.physical_size), construct)
     a = as_layout(a, "left_inverse(..)")
     _check_start(a, "left_inverse")

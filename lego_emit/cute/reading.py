@@ -123,7 +123,9 @@ def _swizzle(source: str, construct: object) -> Swizzle:
     if not (inner.startswith("S<") and inner.endswith(">")) or inner.count(",") != 2:
         raise LayoutError(f"{construct}: {source!r} is not a swizzle; write S<3,4,3>")
     b, m, s = (_tree(part, construct) for part in inner[2:-1].split(","))
-    return Swizzle(b, m, s)
+    made = Swizzle(b, m, s)
+    made.check_concrete(construct)
+    return made
 
 
 def _tree(source: str, construct: object, depth: int = 0) -> Any:

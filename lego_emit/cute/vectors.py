@@ -48,6 +48,7 @@ def upcast(a: Any, n: int) -> Any:
     construct = LazyText("upcast({!s}, {})", a, n)
     n = as_count(n, construct, "the count", 1)
     if isinstance(a, Swizzled):
+        a.swizzle.check_concrete(construct)
         bits = _bits(n, construct)
         m = a.swizzle.M - bits
         if m < 0 and a.swizzle.B:
@@ -104,6 +105,7 @@ def downcast(a: Any, n: int) -> Any:
     construct = LazyText("downcast({!s}, {})", a, n)
     n = as_count(n, construct, "the count", 1)
     if isinstance(a, Swizzled):
+        a.swizzle.check_concrete(construct)
         moved = Swizzle(a.swizzle.B, a.swizzle.M + _bits(n, construct), a.swizzle.S)
         return Swizzled(moved, downcast(a.layout, n))
     a = as_layout(a, "downcast(..)")
@@ -152,6 +154,7 @@ def _still(a: Any, construct: object) -> tuple[Strided, int | None]:
     a = as_tensor(a, construct)
     if not isinstance(a, Swizzled):
         return as_layout(a, construct), None
+    a.swizzle.check_concrete(construct)
     return a.layout, 1 << a.swizzle.M if a.swizzle.B else None
 
 

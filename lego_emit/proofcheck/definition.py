@@ -16,6 +16,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.later import over
 from ..algebra.slices import run_of
+from ..algebra.strided import Swizzle
 from ..errors import LegoError
 from ..numeric import is_integer
 from .stated import whole
@@ -93,6 +94,13 @@ class _Symbols:
     def at_sympy(function: Callable[[Any], Any], value: Any) -> Any:
         """A definition has terms and no SymPy: what is none is refused."""
         return function(term_of(value))
+
+    @staticmethod
+    def swizzled(swizzle: Any, position: Any) -> Any:
+        """CuTe's definition, in terms."""
+        b, m, s = map(term_of, (swizzle.B, swizzle.M, swizzle.S))
+        x = term_of(position)
+        return x ^ ((x & (((1 << b) - 1) << (m + s))) >> s)
 
 
 def known(subject: Any, sizes: Mapping[str, Any]) -> Known:
@@ -220,6 +228,8 @@ def _called(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
             function.__code__, names, function.__name__, function.__defaults__, function.__closure__
         )
         target.__kwdefaults__ = function.__kwdefaults__
+    if isinstance(function, Swizzle):
+        target = function.with_sizes(_Change(values))
     positional, keywords = [], {}
     for name, p in inspect.signature(function).parameters.items():
         given = values.get(name, p.default)

@@ -118,6 +118,6 @@ def results_of(result: Any) -> list[int]:
     return [int(v) if isinstance(v, int) else v.__index__() for v in found]
 
 
-def symbols_in(layout: Block) -> set[str]:
-    """The names of the symbols that a layout has."""
+def symbols_in(layout: Any) -> set[str]:
+    """The names of the symbols that a layout, or a swizzle, has."""
     return set[str]().union(*(Expr.of(n).symbols() for n in (*layout.sizes(), *layout.offsets())))

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..algebra.block import Block
 from ..algebra.reference import axes_at
+from ..algebra.strided import Swizzle
 from ..arith.analyzer import Analyzer
 from ..arith.evaluate import evaluate
 from ..arith.expr import Cond, Expr
@@ -347,7 +348,7 @@ def _symbols_around(held: Any) -> list[str]:
         ]
     found = set[str]()
     for value in values:
-        if isinstance(value, Block) and not value.is_concrete:
+        if isinstance(value, Block | Swizzle) and not value.is_concrete:
             found |= symbols_in(value)
         elif is_symbolic(value) and not isinstance(value, type):
             found |= Expr.of(value).symbols()

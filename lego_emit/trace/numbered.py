@@ -8,6 +8,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from ..algebra.block import Block
+from ..algebra.strided import Swizzle
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
 from ..errors import LayoutError, LegoError
@@ -17,7 +18,7 @@ from ..numeric import is_symbolic
 class Numbered:
     """Numbers for some of the symbols in a block (lego_emit.algebra.block.Change)."""
 
-    def __init__(self, block: Block, sizes: Mapping[str, int]):
+    def __init__(self, block: Block | Swizzle, sizes: Mapping[str, int]):
         self.block, self.sizes = block, sizes
 
     def size(self, n: Any) -> Any:
@@ -74,7 +75,7 @@ def _numbered(value: Any, sizes: Mapping[str, int], made: dict[int, Any]) -> Any
         return type(value)(_numbered(v, sizes, made) for v in value)
     if type(value) is dict:
         return {k: _numbered(v, sizes, made) for k, v in value.items()}
-    if isinstance(value, Block):
+    if isinstance(value, Block | Swizzle):
         return value if value.is_concrete else value.with_sizes(Numbered(value, sizes))
     if not is_symbolic(value):
         return value
@@ -92,7 +93,11 @@ def _numbered_function(
         names |= set(code.co_names)
         codes += [c for c in code.co_consts if isinstance(c, CodeType)]
     own = function.__globals__
-    told = (n for n in names if n in own and (is_symbolic(own[n]) or isinstance(own[n], Block)))
+    told = (
+        n
+        for n in names
+        if n in own and (is_symbolic(own[n]) or isinstance(own[n], Block | Swizzle))
+    )
     new = {n: _numbered(own[n], sizes, made) for n in told}
     cells = tuple(
         CellType(_numbered(cell.cell_contents, sizes, made)) for cell in function.__closure__ or ()

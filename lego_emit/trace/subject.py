@@ -186,7 +186,6 @@ def _layout_functions(
     position = next(n for n in ("flat", "position", "flat_index") if n not in taken)
     results, whole = [*(layout.results or ["flat"])], layout.results is None
     targets = [position] if whole else results
-    target_sizes = [layout.physical_dims] if whole else [(n,) for n in layout.physical_dims]
 
     def declare(names: Sequence[str], sizes: Sequence[Sequence[Any]]) -> Callable[[Trace], None]:
         def prepare(t: Trace) -> None:
@@ -211,8 +210,9 @@ def _layout_functions(
         declare(coordinates, [(n,) for n in layout.dims]),
         lambda t: layout.apply(*(t.symbol(n) for n in coordinates)),
     )
-    spans = None
+    spans, target_sizes = None, []
     if layout.has_inverse or not whole:
+        target_sizes = [layout.physical_dims] if whole else [(n,) for n in layout.physical_dims]
         least = -1 if layout.masks else 0
         spans = [(least, product_of(n, forward.analyzer)) for n in target_sizes]
     if whole:
