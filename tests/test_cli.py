@@ -70,6 +70,17 @@ def test_one_target_to_stdout(target):
     assert again.stdout == result.stdout
 
 
+@pytest.mark.parametrize("names", [["*"], ["d", "e"], ["e"]])
+def test_names_of_what_is_fixed_at_launch(folder, names):
+    (folder / "apart.py").write_text("def apart(n, d, e):\n    return n // d + n % e\n")
+    said = [word for name in names for word in ("--prepare", name)]
+    ranges = ["--assume", "0 <= n < 4096", "--assume", "d >= 1", "--assume", "e >= 1"]
+    result = run("generate", "apart.py:apart", "-t", "c", *said, *ranges)
+    assert result.exit_code == 0, result.stderr
+    taken = "d, int64_t e" if len(names) == 2 or names == ["*"] else "e"
+    assert f"apart_prepare(int64_t {taken})" in result.stdout
+
+
 def test_a_program_catches_what_it_prints():
     made = StringIO()
     with redirect_stdout(made):
@@ -396,6 +407,13 @@ BAD = [
     ("k.py:turned -t cuda --namespace '\"'", "namespace is '\"'"),
     ("k.py:turned -t cuda --base 2", "--base", "'2' is not 0, 1, or of the form g=1,local=1"),
     ("k.py:turned -t cuda --base nan", "--base", "'nan' is not 0, 1, or of the form"),
+    (
+        "k.py:turned -t cuda --prepare -o made/",
+        "--prepare",
+        "'-o' is no name; write",
+        "'*' for all",
+    ),
+    ("k.py:turned -t cuda --prepare --explain", "--prepare", "'--explain' is no name"),
     ("k.py:index_kernel -t cuda --size BM=nan", "'BM=nan' is not of the form"),
     ("k.py:index_kernel -t cuda --size BM=1e9", "'BM=1e9' is not of the form"),
     ("k.py:index_kernel -t cuda --size BM=-4", "-4"),

@@ -54,6 +54,12 @@ def _settings(kind: Kind | None, default: Any) -> dict[str, Any]:
     match kind:
         case Flag():
             return {"is_flag": True}
+        case Texts(metavar="NAME"):
+            return {
+                "multiple": True,
+                "metavar": "NAME",
+                "callback": lambda context, option, texts: _names(texts),
+            }
         case Texts(metavar=metavar):
             return {"multiple": True, "metavar": metavar}
         case Choice(names=names):
@@ -98,6 +104,16 @@ def _base(texts: Sequence[str]) -> int | dict[str, int]:
     if len(numbers) > 1:
         raise click.BadParameter("0 and 1 are both given; give one number, or names as g=1,local=1")
     return int(numbers.pop()) if numbers else _named_bases(named)
+
+
+def _names(texts: Sequence[str]) -> Sequence[str]:
+    """Names, none of them an option that stands where a name is missing. Raises BadParameter."""
+    for text in texts:
+        if text.startswith("-"):
+            raise click.BadParameter(
+                f"{text[:60]!r} is no name; write a parameter's name, as d1, or '*' for all"
+            )
+    return texts
 
 
 def _named_bases(texts: Sequence[str]) -> dict[str, int]:
