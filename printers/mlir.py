@@ -8,6 +8,7 @@ divsi and remsi round towards zero, floordivsi rounds down) and https://mlir.llv
 import re
 from dataclasses import replace
 
+from lego_emit.emit import loops
 from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, call, unsigned_fit
 from lego_emit.ir.nodes import Node
 from lego_emit.notation import C
@@ -256,10 +257,11 @@ class MlirPrinter(Printer):
 
     def operations(self, f: FunctionView) -> list[str]:
         """The lines of a function's body: constants, then what is computed."""
+        for _, node in f.body:
+            if node.op == "loop":
+                loops.lines(f, node, (), "", 0)  # which says that there is none
         block = Block(self, f)
         for name, node in f.body:
-            if node.op == "loop":
-                f.statements("")  # which says that there is none
             block.values[name] = block.value(node, name)
         results = f",{BREAK}".join(block.value(node) for _, node in f.outputs)
         types = ", ".join([f.T] * len(f.outputs))

@@ -373,14 +373,19 @@ def test_outside_of_a_function():
         fori_loop(0, n, lambda k, s: s + 1, 0)
 
 
+def of_an_extreme(n, i):
+    return fori_loop(min(n, 4), 9, lambda k, s: s + i, max(n, i))
+
+
 @pytest.mark.parametrize("target, function, said", [
     ("mlir", bits, "MLIR has no loop"),
+    ("mlir", of_an_extreme, "MLIR has no loop"),
     ("numpy", gcd, "ends early"),
     ("triton", nested, "another loop in it"),
 ])  # fmt: skip
 def test_languages_without(target, function, said):
     with pytest.raises(LegoError, match=said):
-        generate(function, target, assume=(CASES | ENDING)[function])
+        generate(function, target, assume=(CASES | ENDING).get(function, SMALL))
 
 
 def test_sympy_has_no_loops():
@@ -491,6 +496,16 @@ def bounded_by_another(n, m):
     return inner + fori_loop(0, 8, lambda k, s: s + m % 9, 1, while_=lambda k, s: k < count)
 
 
+def named_as_the_counter(n, m):
+    """A state of an inner loop is called as the outer loop's counter."""
+
+    def outer(p, s):
+        q = p * 2
+        return fori_loop(0, m % 7, lambda j, p: (p + q) & 63, s)
+
+    return fori_loop(0, n, outer, 1)
+
+
 @pytest.mark.parametrize("language", rest_deep(("c", "rust", "python", "fortran"), 2))
 @pytest.mark.parametrize(
     "function",
@@ -505,6 +520,7 @@ def bounded_by_another(n, m):
         read_by_the_unread,
         with_and,
         bounded_by_another,
+        named_as_the_counter,
     ],
 )
 def test_corners(function, language, toolchain_of):

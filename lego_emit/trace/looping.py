@@ -83,7 +83,7 @@ class _Following:
         self.lower, self.upper = (plain(Expr.of(e)) for e in (lower, upper))
         self.first = [plain(Expr.of(e)) for e in first]
         ranges, number = self.known.facts.ranges, 1
-        while f"{spec.names[0]}{_of_loop(number)}" in ranges:
+        while any(f"{name}{_of_loop(number)}" in ranges for name in spec.names):
             number += 1
         self.counter, *self.states = (f"{name}{_of_loop(number)}" for name in spec.names)
         self.outside: dict[str, Expr] = {}  # what other loops left, by symbol
