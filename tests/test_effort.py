@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from net.judge import assert_sound
+from net.machine import assert_sound
 
 from lego_emit import GroupBy, RegP, generate
 from lego_emit.algebra.reference import table

@@ -11,7 +11,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from net.judge import assert_sound
+from net.machine import assert_sound
 from net.operations import function
 from net.points import holds
 from net.words import build, indices

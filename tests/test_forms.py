@@ -6,7 +6,7 @@ from itertools import chain, combinations, product
 from pathlib import Path
 
 import pytest
-from net.judge import Machine, assert_sound
+from net.machine import Machine, assert_sound
 from small_worlds import World
 from test_provers import WINDOWS, worlds
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sympy
-from net.judge import assert_sound
+from net.machine import assert_sound
 from net.points import holds
 from net.words import indices
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from itertools import pairwise, product
 
 import pytest
-from net.judge import assert_sound
+from net.machine import assert_sound
 from net.points import holds
 
 from lego_emit import GroupBy, intervals, isqrt

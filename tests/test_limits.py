@@ -5,7 +5,7 @@ import random
 from itertools import product
 
 import pytest
-from net.judge import assert_sound
+from net.machine import assert_sound
 from test_bad_input import refused_by_generate
 
 from lego_emit import Col, GenP, GroupBy, RegP, TileBy, generate, symbols

@@ -17,10 +17,12 @@ from pathlib import Path
 
 import programs
 import pytest
+from marks import rest_deep
 from net import corpus, settings, toolchains
 from net import fuzz as fuzzing
 from net.case import Case
-from net.judge import Machine, OutOfTime, Wrong, alarm, judge
+from net.judge import OutOfTime, alarm, judge
+from net.machine import Machine, Wrong
 from net.points import Relations
 from net.proved import proved_again
 from net.shrink import case_of, smallest
@@ -29,6 +31,7 @@ from net.told import Explanation
 from lego_emit import generate
 from lego_emit.emitted import Emitted, emit_program
 from lego_emit.ir.index_types import INT32
+from lego_emit.ir.loops import of_round
 from lego_emit.ir.nodes import Node
 from lego_emit.ir.relations import Range, between, const, var
 
@@ -36,6 +39,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
 SEED = 1
+LOOPS = 3  # the seed of the cases with loops
 PARTS, CASES = 16, 150
 SECONDS = 600.0  # a hang is a finding here, and load is none; ci/fuzz asks for less than one second
 
@@ -67,6 +71,19 @@ def test_random_cases(part):
         found += [case.toml(f"{number}: {f.kind}: {f.text}") for f in verdict.findings]
     assert not found, "\n\n".join(found)
     assert points > 40 * CASES
+
+
+@pytest.mark.parametrize("part", rest_deep(range(8)))
+def test_random_loops(part):
+    found, points = [], 0
+    for number in range(60 * part, 60 * part + 60):
+        case = case_of(LOOPS, number)
+        if case.family == "loop":
+            verdict = judge(case, count=20, deep=False, seconds=SECONDS)
+            points += verdict.points
+            found += [case.toml(f"{number}: {f.kind}: {f.text}") for f in verdict.findings]
+    assert not found, "\n\n".join(found)
+    assert points > 100
 
 
 @pytest.mark.slow
@@ -161,6 +178,15 @@ WANTED = {
     **{op: rf" {re.escape(op)} " for op in "+ - * // % & | ^ << >> < <= > >= == !=".split()},
     **{word: rf"\b{word}\b" for word in "min max abs isqrt and or not if while for elif".split()},
     "a condition as a number": r"\+ \(\w+ (<|<=|>|>=|==|!=) [^)]*\)\)",
+    "a loop": r"fori_loop\(",
+    "a loop in a loop": r"\n        r.* = fori_loop\(",
+    "a loop in a branch": r"\n    if .*\n        def step",
+    "a loop that ends early": r"while_=",
+    "a named tuple for a state": r"Pair\(",
+    "a number as the most rounds": r"fori_loop\(.*, \d+\)",
+    "a state named as a parameter": r"def step\d+\(\w+, [nm]\)",
+    "a parameter that a loop assigns": r"\n    [nm] = fori_loop\(",
+    "a table in a loop": r"T\[",
     "several results": r"return \{'a'",
 }
 SETTINGS = {
@@ -206,6 +232,10 @@ FLOOR = Case(
     "def f(x, y):\n    return 1 + x // y if x > -5 else x % y\n",
     assume=("-9 <= x <= 9", "1 <= y <= 5"),
 )
+LOOP = Case(
+    "def f(n, m):\n    return fori_loop(0, n, lambda k, s: (s + 3*k) & 31, m)\n",
+    assume=("0 <= n <= 9", "0 <= m <= 20"),
+)
 SHIFT = Case("def f(x, y):\n    return x << y\n", assume=("0 <= x < 8", "0 <= y <= 5"))
 
 
@@ -232,6 +262,16 @@ def outputs(change):
         body=tuple((n, mapped(e, change)) for n, e in f.body),
         outputs=tuple((n, mapped(e, change)) for n, e in f.outputs),
     )
+
+
+def in_rounds(change):
+    return outputs(
+        lambda n: of_round(n, lambda e: mapped(e, change)) if n.op == "round" else n,
+    )
+
+
+def few(n):
+    return replace(n, value=replace(n.value, most=2)) if n.op == "round" else n
 
 
 def at_least(least):
@@ -264,6 +304,9 @@ PLANTED = {
         lambda f: replace(f, promises=(Range(const(0), var("k")),)),
         "result",
     ),
+    "a wrong operation in a round": (LOOP, in_rounds(swap("add", "sub")), "value"),
+    "a range too narrow in a round": (LOOP, in_rounds(least), "range"),
+    "too few rounds": (LOOP, outputs(few), "rounds"),
     "a header that excludes": (TILES, at_least(3), "header"),
     "a header that admits": (TILES, lambda f: replace(f, assumed=()), "header"),
     "a type that is too small": (MATRIX, lambda f: replace(f, index_type=INT32), "overflow"),

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from marks import rest_slow
 from naive import naive_counts
 from net.functions import expressions
-from net.judge import assert_sound
 from net.layouts import texts
+from net.machine import assert_sound
 from net.operations import ASSUMED, EVERY_OPERATION, RANGES, corners, function
 from net.points import holds
 from net.words import build, indices

@@ -8,7 +8,7 @@ from hashlib import sha256
 import numpy as np
 import programs
 import pytest
-from net.judge import Machine
+from net.machine import Machine
 from net.points import Relations
 from steps import at_most
 

@@ -57,6 +57,8 @@ class Case:
         """What kind of case it is, in a word."""
         if self.text.startswith("layout"):
             return "layout"
+        if "fori_loop(" in self.text:
+            return "loop"
         if "L[" in self.text or "L.apply" in self.text:
             return "index"
         if "one.inv" in self.text:

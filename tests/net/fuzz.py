@@ -32,6 +32,7 @@ STUCK = 60.0  # seconds for one case on the wall, after which its worker is ende
 COMPILING = 900.0  # the same for a batch of units
 MEMORY = 3 << 30
 PATIENT = 10.0  # seconds of CPU for a layout in one type, where values alone are looked at
+LOOPING = 5.0  # seconds of CPU for a case with loops, whose bodies are followed several times
 DEEP = 4  # one case among so many is judged deeply
 VERIFIED = 25  # one unit among so many is verified, where C++ is asked for
 FRESH = 24  # cases that are generated once more in a process of their own
@@ -72,6 +73,7 @@ def parse(arguments):
         action="store_true",
         help="of the cases only the layouts, each in every index type of its languages",
     )
+    parser.add_argument("--loops", action="store_true", help="of the cases only those with loops")
     parser.add_argument(
         "--certificates", action="store_true", help="prove each case's certificate again"
     )
@@ -132,7 +134,7 @@ def lacking(targets, gpu):
 
 
 # What resumed runs agree on.
-SETTLED = ("seed", "targets", "batch", "first", "points", "layouts", "gpu")
+SETTLED = ("seed", "targets", "batch", "first", "points", "layouts", "loops", "gpu")
 
 
 def resumed(given):
@@ -205,6 +207,8 @@ class Tally:
 
 def forms(given, case):
     """A case as it is judged: once, or in each index type."""
+    if given.loops and (case is None or case.family != "loop"):
+        return []
     if not given.layouts:
         return [case]
     if case is None or case.family not in ("layout", "sizes"):
@@ -220,7 +224,7 @@ def judge_one(given, number, case, batch, pipe):
         pipe.send(("judged", number, None, ""))
         return 0
     deep = number % DEEP == 0 and not given.layouts
-    seconds = PATIENT if given.layouts else SECONDS
+    seconds = PATIENT if given.layouts else LOOPING if case.family == "loop" else SECONDS
     verdict = judge(case, given.points, deep, bool(given.targets), seconds)
     if given.certificates and not verdict.findings:
         verdict.findings, verdicts = proved_again(case, number)

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 
 from lego_emit import LegoError
-from lego_emit.errors import VerifyError
+from lego_emit.errors import InternalError, VerifyError
 from lego_emit.ir.index_types import INT64
 from lego_emit.run import registry
 from lego_emit.run.space import spaces_of
@@ -17,7 +17,8 @@ from lego_emit.targets.cpp import CppTarget
 from lego_emit.targets.gpu import device
 from lego_emit.targets.rust import CheckedRustTarget
 
-from .judge import Machine, Wrong, expected_of
+from .judge import expected_of
+from .machine import Machine, Wrong
 from .points import Relations
 from .settings import OTHER_NAMES, TYPES
 
@@ -69,6 +70,9 @@ def units_of(target, batch, typed):
         for own in types if typed else types or ["auto"]:
             try:
                 unit = case.emit(target, own, programs)
+            except InternalError as error:
+                found.append((place, f"{own}: InternalError: {error}"))
+                continue
             except LegoError:
                 continue  # a language may lack what another has
             except Exception as error:

@@ -1,6 +1,7 @@
 """What a case's text may use: the public names and families of GenP; one text over symbols for
 lego_emit, over ints for the reference."""
 
+from collections import namedtuple
 from functools import partial
 from itertools import product
 
@@ -200,10 +201,11 @@ WORDS = {
         name: getattr(lego_emit, name)
         for name in (
             *("Col", "ExpandBy", "GenP", "GroupBy", "OrderBy", "Padded", "RegP", "Row", "TileBy"),
-            *("Strided", "Linear", "Lookup", "cute"),
+            *("Strided", "Linear", "Lookup", "cute", "fori_loop"),
         )
     },
     "isqrt": isqrt,
+    "Pair": namedtuple("Pair", "x y"),
     "symbols": lego_emit.symbols,
     "sympy_symbols": sympy_symbols,
     **families(GenP),
