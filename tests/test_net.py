@@ -3,6 +3,7 @@
 New seeds: ci/fuzz --minutes 10 --seed 1.
 """
 
+import itertools
 import json
 import os
 import random
@@ -76,14 +77,13 @@ def test_random_cases(part):
 @pytest.mark.parametrize("part", rest_deep(range(8)))
 def test_random_loops(part):
     found, points = [], 0
-    for number in range(60 * part, 60 * part + 60):
-        case = case_of(LOOPS, number)
-        if case.family == "loop":
-            verdict = judge(case, count=20, deep=False, seconds=SECONDS)
-            points += verdict.points
-            found += [case.toml(f"{number}: {f.kind}: {f.text}") for f in verdict.findings]
+    cases = ((n, c) for n in itertools.count() if (c := case_of(LOOPS, n)).family == "loop")
+    for number, case in itertools.islice(cases, 6 * part, 6 * part + 6):
+        verdict = judge(case, count=20, deep=False, seconds=SECONDS)
+        points += verdict.points
+        found += [case.toml(f"{number}: {f.kind}: {f.text}") for f in verdict.findings]
     assert not found, "\n\n".join(found)
-    assert points > 100
+    assert points > 50
 
 
 @pytest.mark.slow
