@@ -1,6 +1,7 @@
 """fori_loop: on integers, followed with symbols, emitted in each language, and what is refused."""
 
 import random
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -560,3 +561,38 @@ def test_preconditions_speak_of_parameters_alone():
 
     (f,) = generate(of_loops, "c", assume=["0 <= n", "n < 9", "0 <= m"]).functions
     assert f.assumptions == ("every intermediate value fits int64",)
+
+
+def test_what_a_loop_before_left_is_as_it_was_there(toolchain_of):
+    """Of what is known in a round nothing holds where a loop before it is run."""
+    toolchain_of("c")
+
+    def before(n, first):
+        return fori_loop(0, n, lambda k, s: s + k & 7, first)
+
+    def by_number(n, m):
+        r = fori_loop(0, n, lambda k, s: 8, 24 // ((m & 3) + 1))
+        return fori_loop(0, n, lambda k, x: r + 1 & 31, 1, while_=lambda k, x: m == 1)
+
+    def shifted(n, m):
+        r = before(n, 1 >> (m & 3))
+        return fori_loop(0, n, lambda k, x: r + x & 31, 1, while_=lambda k, x: m == 1)
+
+    def alike(n, m):
+        p, q = before(n, 24 // ((m & 3) + 1)), before(n, 25 // ((m & 3) + 1))
+        return fori_loop(0, n, lambda k, x: p + 3 * q + x & 31, 1, while_=lambda k, x: m == 1)
+
+    def within(n, m):
+        r = before(n, 24 // ((m & 3) + 1))
+
+        def outer(k, x):
+            return fori_loop(0, n, lambda j, y: y + r & 31, x, while_=lambda j, y: m < 3)
+
+        return fori_loop(0, n, outer, 1, while_=lambda k, x: m >= 1)
+
+    for function in (by_number, shifted, alike, within):
+        unit = generate(function, "c", ranges={"n": (0, 5), "m": (-4, 6)})
+        assert unit.functions[0].assumptions in ((), ("every intermediate value fits int64",))
+        run = unit.compile()[function.__name__]
+        for n, m in product(range(5), range(-4, 6)):
+            assert run(n, m) == function(n, m)

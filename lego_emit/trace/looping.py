@@ -158,6 +158,7 @@ class _Following:
         results = [*self.first]
         for item, k in enumerate(changing):
             results[k] = looped(loop, item, *given)
+        self.now.trace.states.setdefault(loop.key, []).extend(results[k] for k in changing)
         return results
 
     def _condition_apart(self, condition: Cond | None) -> Cond | None:
@@ -466,7 +467,7 @@ class _Following:
         def symbol(atom: Atom) -> Expr | None:
             if atom.kind != "loop" or atom.args[0].key in self.trace.loops:
                 return None
-            value = Expr.atom(atom)
+            value = self._outside(atom)
             for name, known in outside.items():
                 if known.same(value):
                     self._bound(name, value)
@@ -479,6 +480,19 @@ class _Following:
         if not any(atom.kind == "loop" for atom in e.deep_atoms()):
             return e
         return self.known.rebuild(e, symbol)
+
+    def _outside(self, atom: Atom) -> Expr:
+        """What a loop before this one leaves, as it was there: what is known in a round does not hold where
+        it is computed."""
+        value, found = Expr.atom(atom), dict[Any, Expr]()
+        for e in self.trace.states.get(atom.args[0].key, []):
+            own = e.single
+            if own is not None and own.args[1] == atom.args[1]:
+                found[e.identity] = e
+        if len(found) == 1:
+            return next(iter(found.values()))
+        same = (e for e in found.values() if e.same(value) or self.known.rebuilt(e).same(value))
+        return next(same, value)
 
     def _bound(self, name: str, value: Expr) -> None:
         ends = [None if end is None else Expr.of(end) for end in self.known.interval(value)]

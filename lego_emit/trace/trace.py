@@ -72,12 +72,13 @@ class Trace:
     most: int = MAX_PATHS  # paths that are followed
     words: Words | None = None  # of a function whose arithmetic wraps
     loops: set[str] = field(default_factory=set)  # the keys of those that were made in it
+    states: dict[str, list[Expr]] = field(default_factory=dict)  # behind each loop, by its key
     has_genp: bool = False  # a GenP of sizes that are no numbers is applied or inverted
 
     def run(self) -> Any:
         """Follow the function once, all its paths."""
         self.analyzer.log = Log()
-        self.outside, self.new_equations = [], {}
+        self.outside, self.new_equations, self.states = [], {}, {}
 
         def start() -> Any:
             self.begin()
