@@ -7,7 +7,7 @@ stand, all optional:
     sizes       {"M": 12}: the numbers that the table is made with; the text stays symbolic
     domain      {"pid_m": 4}: how far each index of an index function runs; ':' axes come last
     fixed       {"BM": 32}: numbers that go into the text too, generate()'s sizes=
-    assume, index_type, wrapping, view, methods, as generate() takes them: the options with beside=True
+    assume, ranges, index_type, wrapping, view, methods, as generate() takes them: the options with beside=True
 
 Tables are made by calling the layouts on integers (lego_emit.algebra.reference) and by nothing else: what
 is emitted comes from the symbolic side, and the two share no code.
@@ -145,7 +145,7 @@ class Case:
 
     def emit(self, target: str, numbers: bool = False) -> Emitted:
         """The unit in a language; numbers: with every size fixed to the table's number."""
-        sizes = self._numbers if numbers else self.fixed
+        sizes = self._in_text() if numbers else self.fixed
         printer = registry.printer(target)
         (index_type,) = index_types_of(self.options)
         view = self.options.view and printer.has_views
@@ -159,6 +159,7 @@ class Case:
                     self.unit,
                     sizes=sizes,
                     assume=self.options.assume,
+                    ranges=self.options.ranges,
                     index_type=index_type,
                     view=view,
                     methods=methods,
@@ -168,6 +169,16 @@ class Case:
             return emit_program(program, target, subject=self.reference, sizes=sizes)
         except LegoError as error:
             raise GoldenError(f"{self.folder}: {target}: {error}") from error
+
+    def _in_text(self) -> dict[str, int]:
+        """The table's numbers but for elements of an array of any length, which is read whole."""
+        if not any("[" in name for name in self._numbers):
+            return self._numbers
+        from .trace.signature import Signature
+
+        groups = Signature(self.subject).groups.values()
+        elements = {n for group in groups if group.open for n in group.names}
+        return {n: value for n, value in self._numbers.items() if n not in elements}
 
     def lowering(self, printer: Printer, numbers: bool) -> tuple[Any, ...]:
         """All that lowering takes from a language and a form of the case: languages that agree on it

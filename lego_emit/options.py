@@ -9,7 +9,7 @@ the documentation. To add an option, add a field, and use its value where it mat
     >>> Options(effort=4).effort
     4
     >>> beside()
-    ['assume', 'index_type', 'wrapping', 'view', 'methods']
+    ['assume', 'ranges', 'index_type', 'wrapping', 'view', 'methods']
 """
 
 from __future__ import annotations
@@ -253,8 +253,8 @@ def _field_of_ranges() -> Any:
         None,
         """Ranges of parameters, half-open, as {"i": (0, "M")} for 0 <= i < M. Numbers, text, SymPy
         expressions or our symbols, None for an open end. What ends a range from 0 on is a size: at
-        least 1.""",
-        check=_ranges,
+        least 1. That of an array is one of each element.""",
+        check=_ranges, beside=True,
     )  # fmt: skip
 
 

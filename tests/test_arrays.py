@@ -251,7 +251,7 @@ def test_a_branch_and_a_place_below_0(toolchain_of):
     for language in ("c", "rust", "fortran", "julia", "javascript"):
         toolchain_of(language)
         run = generate(at, language, ranges={"i": (0, 10)}).compile()["at"]
-        assert [run(i, [3, 1, 4]) if False else run([3, 1, 4], i) for i in range(5)] == [
+        assert [run([3, 1, 4], i) for i in range(5)] == [
             -1,
             -1,
             3,
@@ -289,6 +289,10 @@ def test_the_same_bytes_with_other_subjects():
 
 def _endless(X: Array[...], n):
     return fori_loop(0, n, lambda k, s: X[s], 0)
+
+
+def _anywhere(X: Array[2], Y: Array[...], i):
+    return X[i] + Y[i]
 
 
 def _last(X: Array[...], i):
@@ -338,9 +342,36 @@ def test_no_array(wrong):
         eval(wrong)
 
 
+def test_elements_that_sizes_fixes():
+    """One is a number in the text; an array that is read anywhere is read whole."""
+
+    def pair(X: Array[2], Y: Array[...], i):
+        return X[i] + Y[1]
+
+    source = generate(
+        pair, "c", ranges={"i": (0, 2)}, sizes={"X[0]": 3, "X[1]": 5, "Y[1]": 7}
+    ).source
+    assert "return 2 * i + 10;" in source
+    for name in ("X[0]", "Y[0]"):
+        with pytest.raises(
+            LegoError, match=rf"sizes fixes {name[0]}\[0\], and {name[0]} is read at i"
+        ):
+            generate(_anywhere, "c", sizes={name: 3})
+
+
+def test_no_divisor_in_a_loop_is_0():
+    def divided(rank, X: Array[...], i):
+        return fori_loop(0, rank, lambda k, s: s // X[k], i, most=8)
+
+    ranges = {"rank": (0, 9), "i": (0, 100)}
+    said = "no divisor in a loop is 0"
+    assert said in generate(divided, "c", ranges=ranges).functions[0].assumptions
+    assert said not in generate(divided, "c", ranges={**ranges, "X": (1, None)}).source
+
+
 def test_a_range_that_names_no_parameter_lists_arrays_whole():
     with pytest.raises(LegoError, match="parameters: index, rank, shape, strides"):
-        generate(offset, "c", ranges={"shap": (1, 9)})
+        generate(offset, "c", ranges={**CASES[offset], "shap": (1, 9)})
 
 
 def test_a_certificate_says_that_it_knows_nothing():

@@ -408,9 +408,11 @@ def test_golden_files_are_as_they_should_be():
 @pytest.mark.parametrize("language", rest_deep(LANGUAGES[:13], 2))
 def test_golden_cases_are_run(language, toolchain_of):
     toolchain_of(language)
-    found = [golden.verify(golden.cases(GOLDEN), language, fixed) for fixed in (False, True)]
+    cases, arrays = golden.cases(GOLDEN), language not in ("opencl", "glsl", "wgsl")
+    cases = [case for case in cases if arrays or case.name != "strided"]  # of any length
+    found = [golden.verify(cases, language, fixed) for fixed in (False, True)]
     assert [each.mismatches for each in found] == [[], []]
-    assert [each.cases for each in found] == [3, 2]
+    assert [each.cases for each in found] == [3 + arrays, 2 + arrays]
     assert sum(each.comparisons for each in found) > 1000
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from types import FunctionType
 from typing import Any
 
@@ -41,6 +42,16 @@ def called(fn: Any, values: Mapping[str, Any]) -> Any:
     return result
 
 
+def _with_elements(fn: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values with the elements of arrays of any length that have none: each is the one before it."""
+    found = {**values}
+    groups = [] if isinstance(fn, Wrapped) else Signature(fn).groups.values()
+    for group in (g for g in groups if g.open and g.names[0] in found):
+        for before, name in pairwise(group.names):
+            found.setdefault(name, found[before])
+    return found
+
+
 def called_at(
     fn: Any,
     values: Mapping[str, Any],
@@ -51,7 +62,7 @@ def called_at(
 ) -> Any:
     """fn at values and at a point, of which messages tell. name: of fn in messages; described: an
     exception of fn, for a message. Raises an error of this kind, from what fn raises."""
-    known, way = {**values, **point}, "or how far the index runs in domain"
+    known, way = _with_elements(fn, {**values, **point}), "or how far the index runs in domain"
     if names := missing(fn, known):
         raise kind(f"{name} takes {', '.join(names)}; give the table's numbers in sizes, {way}")
     try:

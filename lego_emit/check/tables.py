@@ -89,6 +89,7 @@ def arguments_of(
     unnamed = iter([p for n, p in zip(names, points, strict=True) if n not in case.domain])
     sizes = {**case.sizes, **case.fixed}
     given: list[Any] = []
+    before = {n: g.members[k - 1] for g in function.groups if g.open for k, n in g.places if k}
     for param in function.params:
         name = emitted_as.get(param.name, param.name)
         if name in named:
@@ -97,6 +98,8 @@ def arguments_of(
             given.append(sizes[name])
         elif param.axis and (values := next(unnamed, None)) is not None:
             given.append(values)
+        elif param.name in before:  # as the element before
+            given.append(given[-1])
         else:
             raise GoldenError(
                 f"{case.folder / SOURCE}: {function.name} takes {name}; give the table's number in "

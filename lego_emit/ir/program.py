@@ -109,6 +109,7 @@ class Function:
     summary: str = ""  # one line: what it computes
     assumed: tuple[Node, ...] = ()  # conditions on the parameters
     unseen: bool = False  # it is assumed, too, that values fit of which no more can be said
+    nonzero: bool = False  # it is assumed, too, that no divisor in a loop is 0
     returns: str = ""  # what the user says that the result is
     renamed: tuple[tuple[str, str], ...] = ()  # (the user's name, the emitted name)
     axes: tuple[tuple[str, Node], ...] = ()  # the ':' parameters (the last ones) and their extents
@@ -511,7 +512,8 @@ class Header:
     def unseen(self) -> tuple[str, ...]:
         """What is assumed that no condition says."""
         f = self.function
-        return (f"every intermediate value fits {f.index_type}",) if f.unseen else ()
+        fits = f"every intermediate value fits {f.index_type}"
+        return (*[fits] * f.unseen, *["no divisor in a loop is 0"] * f.nonzero)
 
     def promised(self, single: str = "the result", part: slice = slice(None)) -> str:
         """The ranges of the results, or of a part of them; single: what a lone one is called."""

@@ -83,12 +83,12 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
     spans: Sequence[tuple[int, Expr] | None] = problem.conditions.spans or [None] * len(
         problem.outputs
     )
-    unseen, body = width.unseen, found.body
+    unseen, nonzero, body = width.unseen, False, found.body
     if lowering.rounds:
         from . import loops
 
         body = [(n, loops.in_type(e, lowering, width.index_type)) for n, e in body]
-        more, beyond = loops.needed(body, problem.parameters.names)
+        more, beyond, nonzero = loops.needed(body, problem.parameters.names)
         needed, unseen = (*needed, *more), unseen or beyond
     record = Record(problem, found.lowering.attempts, found.roots, dialect.cost.name)
     function = Function(
@@ -101,6 +101,7 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
         returns=problem.doc.returns,
         assumed=header.assumptions(problem, needed, params),
         unseen=unseen,
+        nonzero=nonzero,
         axes=tuple(found.extents),
         view=_view(problem, found),
         named=problem.by_name and len(found.outputs) > 1,

@@ -84,10 +84,12 @@ def in_type(node: Node, lowering: Any, index_type: IndexType) -> Node:
     return replaced(node, changed, "round")
 
 
-def needed(body: Sequence[tuple[str, Node]], params: Collection[str]) -> tuple[list[Node], bool]:
-    """(conditions on parameters, whether more must hold that no condition says) for all values in the loops of
-    a program to fit."""
-    found, unseen = dict[Node, None](), False
+def needed(
+    body: Sequence[tuple[str, Node]], params: Collection[str]
+) -> tuple[list[Node], bool, bool]:
+    """(conditions on parameters, whether more must hold that no condition says, whether divisors must not
+    be 0 of which none does) for all values in the loops of a program to be, and to fit."""
+    found, unseen, nonzero = dict[Node, None](), False, False
     for _, node in body:
         if node.op != "loop":
             continue
@@ -95,13 +97,15 @@ def needed(body: Sequence[tuple[str, Node]], params: Collection[str]) -> tuple[l
         given = node.args[3 + made.count :]
         for f in made.parts:
             taken = dict(zip([p.name for p in f.params[1 + made.count :]], given, strict=True))
-            unseen = unseen or f.unseen
+            unseen, nonzero = unseen or f.unseen, nonzero or f.nonzero
             for condition in f.assumed:
                 said = condition
                 if taken.keys() >= {*names_in(condition)}:
                     said = replaced(condition, lambda v, taken=taken: taken[str(v.value)])
                 if {*params} >= {*names_in(said)}:
                     found[said] = None
+                elif any(n.op == "ne" for n in said.walk()):
+                    nonzero = True
                 else:
                     unseen = True
-    return [*found], unseen
+    return [*found], unseen, nonzero

@@ -407,6 +407,12 @@ class Elements(tuple):
             return tuple(self)[index]
         if isinstance(index, Expr) or (self.group.open and index >= known):
             own = [tuple.__getitem__(self, k) for k in range(known)]
+            numbers = [k for k, value in enumerate(own) if isinstance(value, int)]
+            if numbers and (self.group.open or len(numbers) < known):
+                raise TraceError(
+                    f"sizes fixes {name}[{numbers[0]}], and {name} is read at {short_repr(index)}, where nobody knows "
+                    "whether it is that element: leave it out"
+                )
             return step(_element, name, None if self.group.open else known, index, *own)
         if self.group.open and index < 0:
             raise TraceError(
