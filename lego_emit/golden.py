@@ -466,12 +466,13 @@ def verify(cases: Sequence[Case], target: str, numbers: bool = False) -> Verifie
     index function over its whole domain. Symbolic sizes are passed the table's numbers; with
     numbers=True they are put into the text instead, and cases without sizes are left out.
 
-    Raises ToolchainError where the toolchain is missing or refuses a text.
+    A case of which the language has no form, and no file, is left out. Raises ToolchainError where the
+    toolchain is missing or refuses a text.
     """
     toolchain = toolchains.toolchain(target)
     toolchain.find()
     cases = [case for case in cases if case.sizes or not numbers]
-    units = [case.emit(target, numbers) for case in cases]
+    units, cases = _with_forms(cases, target, numbers)
     result = Verified(toolchain.name, len(cases))
     if not units:
         return result
@@ -489,6 +490,20 @@ def verify(cases: Sequence[Case], target: str, numbers: bool = False) -> Verifie
             if wrong := asked.mismatch(outputs):
                 result.mismatches.append(wrong)
     return result
+
+
+def _with_forms(
+    cases: Sequence[Case], target: str, numbers: bool
+) -> tuple[list[Emitted], list[Case]]:
+    """The units of the cases that have a form in a language, and these."""
+    found: list[tuple[Emitted, Case]] = []
+    for case in cases:
+        try:
+            found.append((case.emit(target, numbers), case))
+        except GoldenError as error:
+            if case.text_path(target).is_file() or not isinstance(error.__cause__, TargetError):
+                raise
+    return [unit for unit, _ in found], [case for _, case in found]
 
 
 def _verify_fields(case: Case, unit: Emitted, run: Any, result: Verified) -> None:

@@ -7,13 +7,18 @@ from hashlib import blake2b
 from typing import Any
 
 
+class NoElement(ArithmeticError):
+    """An element of an array that nobody knows here."""
+
+
 class Entries:
     """A table of integers; equal ones have one name and the same values.
 
     name: what it is called in an emitted file. values: in the order of their places; none of a table
     that is given to the function at run time, which has `size` entries of at least 0, each below
-    `below` (default: size); both are integers or expressions over sizes. array: whether it is a parameter
-    that is an array, of which any integers are known by name, and at least size of them are read. least and
+    `below` (default: size); both are integers or expressions over sizes. array: of a parameter that is an array,
+    of which integers are known by name, and at least size of them are read: "open" of one of any length, else
+    "fixed". least and
     most: bounds of the values, None where that is no number. kept: it stays a table, whatever a formula
     costs. key: a text that is the same for equal tables everywhere."""
 
@@ -33,7 +38,7 @@ class Entries:
         size: Any = None,
         below: Any = None,
         kept: bool = False,
-        array: bool = False,
+        array: str = "",
     ):
         self.name, self.kept, self.array = name, kept, array
         self.values = tuple(values)
@@ -74,7 +79,7 @@ class Entries:
     @property
     def is_open(self) -> bool:
         """Whether it is an array of any length, which has each place that it is read at."""
-        return self.array and not self.is_sized
+        return self.array == "open"
 
     @property
     def is_sized(self) -> bool:
@@ -94,7 +99,7 @@ class Entries:
             return self.at(place)
         if 0 <= place < len(members):
             return members[place]
-        raise ArithmeticError(f"{self.name}[{place}] has no value here")
+        raise NoElement(f"{self.name}[{place}] has no value here")
 
     def between(self, first: int | None, last: int | None) -> tuple[int | None, int | None]:
         """Bounds of the values at the places first..last, None where they have no bound."""
@@ -116,10 +121,10 @@ class Entries:
 
 
 def _made(
-    name: str, values: tuple[int, ...], size: Any, below: Any, kept: bool, array: bool
+    name: str, values: tuple[int, ...], size: Any, below: Any, kept: bool, array: str
 ) -> Entries:
     if array:
-        return Entries(name, size=size, array=True)
+        return Entries(name, size=size, array=array)
     if values:
         return Entries(name, values, kept=kept)
     return Entries(name, size=size, below=below)

@@ -437,11 +437,8 @@ class FortranPrinter(Printer):
             return replace(node, args=(Node("sub", (num, rest), lo=0), den))
         if node.op == "floormod" and _may_trap(node, function.index_type):
             return replace(node, op="floormod.careful")
-        if node.op == "lookup" and (table := node.args[0].value).array:
-            if any(
-                g.name == table.name and not g.open for g in function.groups
-            ):  # they count from 1
-                return replace(node, args=(node.args[0], Node("add", (node.args[1], const(1)))))
+        if node.op == "lookup" and node.args[0].value.array == "fixed":  # which counts from 1
+            return replace(node, args=(node.args[0], Node("add", (node.args[1], const(1)))))
         return node
 
     def table(self, entries, index_type):

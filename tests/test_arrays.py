@@ -284,6 +284,146 @@ def test_the_same_bytes_with_other_subjects():
     assert emitted(offset, "c").source == alone
 
 
+# -- loops that look for something -------------------------------------------------------------------
+
+
+def bin_of(edges: Array[...], bins, value):
+    """The bin of a value: how many of the edges are not above it."""
+
+    def halve(k, state):
+        lo, hi = state
+        mid = (lo + hi) // 2
+        return (mid + 1, hi) if edges[mid] <= value else (lo, mid)
+
+    return fori_loop(
+        0, 32, halve, (0, bins), while_=lambda k, s: s[0] < s[1],
+        invariant=lambda k, s: [s[0] >= 0, s[0] <= s[1], s[1] <= bins],
+    )[0]  # fmt: skip
+
+
+def leaf_of(child: Array[...], nodes, depth):
+    """The node where a path down a tree ends."""
+    return fori_loop(
+        0, depth, lambda k, node: child[node], 0, while_=lambda k, node: child[node] >= 0,
+        invariant=lambda k, node: [node >= 0, node < nodes],
+    )  # fmt: skip
+
+
+def test_a_binary_search(toolchain_of):
+    """As NumPy's searchsorted, on the right side."""
+    for language in ("c", "rust", "fortran", "javascript"):
+        toolchain_of(language)
+        unit = generate(bin_of, language, ranges={"bins": (0, None)})
+        assert "at least bins + 1 elements" in unit.source
+        run, rng = unit.compile()["bin_of"], random.Random(5)
+        for bins in range(8):
+            edges = sorted(rng.randrange(9) for _ in range(8))
+            wanted = np.searchsorted(edges[:bins], np.arange(-1, 11), side="right")
+            assert (run(edges, bins, np.arange(-1, 11)) == wanted).all()
+
+
+def test_a_walk_down_a_tree(toolchain_of):
+    """A range may end at a parameter, for each element."""
+    ranges = {"nodes": (1, 2**20), "child": (-1, "nodes"), "depth": (0, 9)}
+    unit = generate(leaf_of, "c", ranges=ranges)
+    assert "child at least nodes elements, -1 <= each < nodes" in unit.source
+    run, tree = unit.compile()["leaf_of"], [3, -1, -1, 1, 2, -1, -1, -1]
+    for depth in range(9):
+        assert run(tree, 8, depth) == leaf_of(tree, 8, depth)
+
+
+# -- what others found -------------------------------------------------------------------------------
+
+
+def _total(n, X: Array[4]):
+    return fori_loop(0, n, lambda k, s: s + X[k], 0)
+
+
+def test_an_array_that_counts_from_1_in_a_loop(toolchain_of):
+    toolchain_of("fortran")
+    run = generate(_total, "fortran", ranges={"n": (0, 5)}).compile()["total"]
+    assert [run(n, (5, 7, 11, 13)) for n in range(5)] == [0, 5, 12, 23, 36]
+
+
+def test_a_run_reads_no_element_that_nobody_gives(toolchain_of):
+    def total(X: Array[...], n):
+        return fori_loop(0, n, lambda k, s: (s + X[k]) % 8, 0, most=20)
+
+    unit = generate(total, "c", ranges={"n": (0, 20)})
+    run = unit.compile()["total"]
+    assert run([3, 1, 4], 3) == 0
+    for given, n, said in [
+        ([3, 1, 4], 4, "reads 4 elements of X, and 3 are given"),
+        ([0] * 8, 9, "reads 9 elements of X, and 8 are given"),
+        ([0] * 9, 1, "X is given 9 elements; a run has 1 to 8"),
+        ([], 0, "X is given 0 elements"),
+    ]:
+        with pytest.raises(TypeError, match=said):
+            run(given, n)
+    with pytest.raises(LegoError, match="reads 9 elements of X, and 8 are given"):
+        unit.verify(sizes={"n": 9})
+    assert unit.verify(sizes={"n": 8})
+
+
+def test_an_element_that_no_point_has():
+    """Of X[8] nothing is known where the program is compared with its definition."""
+
+    def chosen(X: Array[...], i, n):
+        return X[i] * X[i] + X[i] if i < n else 0
+
+    assert generate(chosen, "c", ranges={"i": (0, 9), "n": (0, 9)}).functions[0].checked[0]
+
+
+def test_constants_where_arrays_are_no_arrays():
+    def pair(X: Array[...], i):
+        return X[2] + X[i]
+
+    for target, text in {
+        "mlir": "%c2_i64 : i64 to index",
+        "triton": "tl.load(X + 2)",
+        "numpy": "np.take(X, 2)",
+    }.items():
+        assert text in generate(pair, target, ranges={"i": (0, 5)}).source
+
+
+def test_ranges_of_single_elements():
+    def pair(X: Array[...], i):
+        return X[9] + X[i]
+
+    source = generate(pair, "c", ranges={"i": (0, 12), "X": (0, 9), "X[3]": (2, 4)}).source
+    assert "0 <= each < 9, 2 <= X[3] < 4" in source
+
+
+def _pair(X: Array[...], i):
+    return X[0] + X[i]
+
+
+def _held(X: Array[...], i):
+    return i in X
+
+
+def _compared(X: Array[...], i):
+    return X == (i,)
+
+
+@pytest.mark.parametrize("function, options, message", [
+    (_pair, {"methods": "X"}, "methods names X, an array of any length, which no type can hold"),
+    (_pair, {"param_types": {"X[0]": "int32"}}, "an array has one: name X"),
+    (_pair, {"sizes": {f"X[{k}]": k for k in range(8)}}, "sizes fixes 8 elements of X"),
+    (_held, {}, "no len"),
+    (_compared, {}, "comparisons"),
+    (_total, {"rewrite": lambda name, outputs: outputs}, "a loop is no SymPy expression"),
+])  # fmt: skip
+def test_options_that_an_array_refuses(function, options, message):
+    with pytest.raises(LegoError, match=message):
+        generate(
+            function,
+            "cpp",
+            ranges={"n": (0, 5)} if function is _total else {"i": (0, 5)},
+            **options,
+        )
+
+
 # -- what is refused ---------------------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ its neighbors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 
 from .bounds import Bounds
@@ -262,6 +262,8 @@ class Proofs:
             return [(1, [args[0], args[1]], False), (-1, [args[0], args[1]], True)]
         if kind == "select":
             return [(1, [args[1], args[2]], True), (-1, [args[1], args[2]], True)]
+        if kind == "lookup" and args[0].array:
+            return self._ends_of_each(args[2:])
         lo, hi = self.bounds.of_atom(atom)
         return [
             (1, [Expr.of(lo)] if lo is not None else [], False),
@@ -336,6 +338,19 @@ class Proofs:
                     )
             return None
         return e
+
+    def _ends_of_each(self, members: Sequence[Expr]) -> list[tuple[int, list[Expr], bool]]:
+        """The bounds that all elements of an array have, with the signs of the factor."""
+        found: dict[int, list[Expr]] = {1: [], -1: []}
+        for k, member in enumerate(members):
+            atom = member.single
+            own = {} if atom is None else {sign: ends for sign, ends, _ in self.ends_of(atom)}
+            if atom is None:
+                own = {1: [member], -1: [member]}
+            for sign, ends in found.items():
+                each = own.get(sign, [])
+                found[sign] = [e for e in ends if any(e.same(x) for x in each)] if k else each
+        return [(sign, ends, False) for sign, ends in found.items()]
 
     def _is_open(self, name: str) -> bool:
         """Whether nothing bounds a parameter that is no size from above."""

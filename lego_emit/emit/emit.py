@@ -130,6 +130,10 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
         if packing is not None:
             get, put = (fresh(naming.public(n), printer, taken) for n in (packing.get, packing.set))
             packing = replace(packing, get=get, set=put, words=naming.public(packing.words))
+        if not printer.has_arrays and any(g.open for g in function.groups):
+            from .structs import at_places
+
+            function = at_places(function)
         scope = set(taken)
         names = {p.name: constants[p.name] for p in function.static if p.name in constants}
         if receivers is not None and function.receiver is not None:
@@ -229,7 +233,8 @@ def _fits(
         widest = max((f.index_type for f in functions), key=lambda t: t.most)
         kind = printer.size_type(widest)
         made = fits(functions, kind, printer.holds_sizes, printer.lazy_logic)
-        if made is None:
+        known = {n for f in functions for g in f.groups if g.open for n in g.names}
+        if made is None or any(p.name in known for p in made.params):
             continue
         name = fresh(naming.public(f"{stem(functions)}_fits"), printer, taken)
         scope = {*taken}

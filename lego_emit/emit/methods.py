@@ -133,6 +133,11 @@ def _method(
         )
     method = f.name.removeprefix(f"{own}_") if layout else f.name if native else ""
     receiver = Receiver(own, "" if method == "apply" and layout else method, native=native)
+    for group in f.groups:
+        if group.open and group.name in held:
+            raise TargetError(
+                f"methods names {group.name}, an array of any length, which no type can hold; leave it out"
+            )
     groups = tuple(replace(g, held=g.name) if g.name in held else g for g in f.groups)
     ordinary = printer.static == "argument"  # the object holds it as any other
     params = tuple(

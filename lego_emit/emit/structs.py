@@ -6,7 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ..errors import TargetError
+from ..ir.nodes import Node
 from ..ir.program import Function, Group
+from ..ir.relations import const, replaced
+from ..table_lookup import Entries
 from .naming import fresh, keys_of
 from .printer import Printer
 
@@ -109,6 +112,28 @@ class Structs:
                 written=bool(own),
             )
         return tuple(found), result
+
+
+def at_places(function: Function) -> Function:
+    """A function that looks elements of arrays of any length up at constants, too."""
+    places = {
+        n: (Entries(g.name, size=k + 1, array="open"), const(k))
+        for g in function.groups
+        if g.open
+        for k, n in g.places
+    }
+
+    def read(node: Node) -> Node:
+        if str(node.value) not in places:
+            return node
+        table, place = places[str(node.value)]
+        return Node("lookup", (Node("table", (), table), place), None, node.lo, node.hi)
+
+    return replace(
+        function,
+        body=tuple((n, replaced(e, read)) for n, e in function.body),
+        outputs=tuple((n, replaced(e, read)) for n, e in function.outputs),
+    )
 
 
 def written_to(function: Function, result: Group) -> str:

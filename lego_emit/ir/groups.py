@@ -108,8 +108,12 @@ class Group:
         if self.struct and isinstance(value, self.made):
             return [getattr(value, name) for name in self.own]
         found = list(value) if hasattr(value, "__iter__") else [value]
-        if self.open and len(found) <= len(self.members):
+        if self.open and 0 < len(found) <= len(self.members):
             return found + found[-1:] * (len(self.members) - len(found))
+        if self.open:
+            raise TypeError(
+                f"{self.name} is given {len(found)} elements; a run has 1 to {len(self.members)}"
+            )
         if len(found) != len(self.members):
             what = f"{self.struct or 'an array'} of {len(self.members)}"
             raise TypeError(f"{self.name or 'the result'} is {what}, not {value!r}")

@@ -462,16 +462,16 @@ class Header:
     def told(self, one: Param | Group) -> list[str]:
         """The ranges of a parameter, of a struct's members, or of an array's elements."""
         if isinstance(one, Group) and one.open:
-            return [f"{one.name}: {', '.join(found)}"] if (found := self.elements(one)) else []
+            called = "" if one.meaning else f"{one.name}: "
+            return [f"{called}{', '.join(found)}"] if (found := self.elements(one)) else []
         names = one.names if isinstance(one, Group) else [one.name]
         return [self.ranges[n] for n in names if self.ranges[n]]
 
     def elements(self, group: Group) -> list[str]:
         """How many elements an array of any length has at least, and in which range each is."""
-        ranges = [p.range for p in self.function.params if p.name in group.names]
-        each = [ranges[0].says("each", self.said)]
-        if len({*ranges}) > 1:
-            each = [self.ranges[n] for n in group.names]
+        params = [p for p in self.function.params if p.name in group.names]
+        each = [params[-1].range.says("each", self.said)] if params else []
+        each += [self.ranges[p.name] for p in params if p.range != params[-1].range]
         count = [] if group.count is None else [f"at least {self.said(group.count)} elements"]
         if group.count == const(1):
             count = ["at least 1 element"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf
 
 from ..arith.expr import Expr
 from ..errors import WidthError
@@ -32,6 +33,8 @@ def converted(problem: Problem, params: Sequence[Param], index: IndexType) -> It
         if (least, most) == index.ends:
             continue
         lo, hi = problem.analyzer.interval(e)
+        if index.most == inf and any(a.kind == "loop" for a in e.deep_atoms()):
+            continue  # no condition on the parameters says what a loop leaves
         if kind == "bool" and (lo is None or lo < 0 or hi is None or hi > 1):
             raise WidthError(
                 f"{problem.name}: {name} may be another number than 0 and 1, and is declared as a truth value; "

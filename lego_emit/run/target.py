@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..emit.unit import Unit
 from ..errors import TargetError, ToolchainError, VerifyError, WidthError
 from ..ir.index_types import DECLARED, INT64, UINT64, IndexType
+from ..ir.nodes import evaluate
 from ..ir.program import Function, Group, Param
 from ..numeric import is_integer
 from .devices import Checker, Rivals, Timer
@@ -163,6 +164,12 @@ def check_given(unit: Unit) -> None:
                     "verify the same without bind="
                 )
     for function in unit.program.functions:
+        for one in function.groups:
+            if one.open and not unit.printer.has_arrays:
+                raise VerifyError(
+                    f"{function.name} is given the array {one.name}: it cannot be run in {unit.printer.title} here; "
+                    "verify the same in C"
+                )
         for table in function.tables:
             raise VerifyError(
                 f"{function.name} is given the table {table.name} at run time: it cannot be run here "
@@ -179,6 +186,34 @@ def check_static(function: Function, param: Param, given: np.ndarray) -> None:
             f"{function.name} is compiled for {name} = {param.default}, and cannot be called with "
             f"{other[0]}; give generate() sizes={{'{name}': {other[0]}}} for that"
         )
+
+
+def check_elements(
+    function: Function,
+    given: Sequence[Any],
+    apart: Sequence[Any] | None,
+    kind: type[Exception] = TypeError,
+) -> None:
+    """Raise an error of a kind where a call reads elements of an array of any length that nobody gives. given: the
+    arguments; apart: those with arrays element by element."""
+    groups = [g for g in function.groups if g.open and g.count is not None]
+    if not groups or apart is None:
+        return
+    import numpy as np
+
+    names = [p.name for p in function.params]
+    values = {n: np.asarray(v, object) for n, v in zip(names, apart, strict=False)}
+    lists = dict(zip((one.name for one in function.arguments), given, strict=False))
+    for group in groups:
+        assert group.count is not None
+        read = evaluate(group.count, values)
+        most = len(group.members) if read is None else int(np.max(np.asarray(read)))
+        known = len(lists[group.name]) if group.name in lists else len(group.members)
+        if most > known:
+            raise kind(
+                f"{function.name} reads {most} elements of {group.name}, and {known} are given; a run has at most "
+                f"{len(group.members)}"
+            )
 
 
 class Compiled(Mapping):
@@ -205,6 +240,7 @@ class Compiled(Mapping):
 
         def run(*arguments: Any) -> Any:
             apart = _apart(function, arguments, function.arguments)
+            check_elements(function, arguments, apart)
             found = self._run(function, apart or arguments)
             if apart is None or function.result is None:
                 return found
@@ -223,6 +259,7 @@ class Compiled(Mapping):
         """The results of a function, or of the one of that name, at arrays of its parameters' values,
         structs and arrays member by member on both sides."""
         function = self._functions[of] if isinstance(of, str) else of
+        check_elements(function, (), tuple(arguments), VerifyError)
         found = self._run(function, tuple(arguments))
         return found if isinstance(found, tuple) else (found,)
 

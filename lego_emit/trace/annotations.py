@@ -370,8 +370,7 @@ def _array(name: str, count: int | None, kind: str = "") -> Group:
 
 
 class Elements(tuple):
-    """The elements of an array of symbols; of one of any length, the first ones. Raises TraceError for an
-    index that is none of it."""
+    """The elements of an array of n symbols. Raises TraceError for an index that is none of it."""
 
     group: Group
 
@@ -381,49 +380,69 @@ class Elements(tuple):
         made.group = group
         return made
 
-    def __iter__(self) -> Any:
-        if self.group.open:
-            raise self._endless()
-        return super().__iter__()
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, Expr):
+            return _at(self.group, tuple(self), index)
+        try:
+            found = super().__getitem__(index)
+        except IndexError:
+            raise TraceError(
+                f"{self.group.name}[{index}]: the array has {len(self)} elements, 0 to {len(self) - 1}"
+            ) from None
+        return tuple(found) if isinstance(index, slice) else found
 
-    def __len__(self) -> int:
-        if self.group.open:
-            raise self._endless()
-        return super().__len__()
 
-    def _endless(self) -> TraceError:
-        return TraceError(
-            f"{self.group.name} is an array of any length, which has no len(): go through it with fori_loop up "
-            "to a parameter"
-        )
+class OpenElements:
+    """An array of symbols of any length, of which the first elements are known. Raises TraceError for all but an
+    index."""
+
+    def __init__(self, values: Sequence[Any], group: Group):
+        self._values, self._group = tuple(values), group
 
     def __getitem__(self, index: Any) -> Any:
-        name, known = self.group.name, super().__len__()
-        if isinstance(index, Expr) and index.constant is not None:
-            index = index.constant
+        name = self._group.name
         if isinstance(index, slice):
-            if self.group.open:
-                raise self._endless()
-            return tuple(self)[index]
-        if isinstance(index, Expr) or (self.group.open and index >= known):
-            own = [tuple.__getitem__(self, k) for k in range(known)]
-            numbers = [k for k, value in enumerate(own) if isinstance(value, int)]
-            if numbers and (self.group.open or len(numbers) < known):
-                raise TraceError(
-                    f"sizes fixes {name}[{numbers[0]}], and {name} is read at {short_repr(index)}, where nobody knows "
-                    "whether it is that element: leave it out"
-                )
-            return step(_element, name, None if self.group.open else known, index, *own)
-        if self.group.open and index < 0:
+            raise self._endless()
+        if not isinstance(index, Expr) and index < 0:
             raise TraceError(
                 f"{name}[{index}]: the elements of an array of any length count from 0"
             )
-        try:
-            return super().__getitem__(index)
-        except IndexError:
-            raise TraceError(
-                f"{name}[{index}]: the array has {known} elements, 0 to {known - 1}"
-            ) from None
+        return _at(self._group, self._values, index)
+
+    def __iter__(self) -> Any:
+        raise self._endless()
+
+    def __len__(self) -> int:
+        raise self._endless()
+
+    def __eq__(self, other: object) -> bool:
+        raise self._endless()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _endless(self) -> TraceError:
+        return TraceError(
+            f"{self._group.name} is an array of any length, which has no len(), slices and comparisons: go through "
+            "it with fori_loop up to a parameter"
+        )
+
+
+def _at(group: Group, values: tuple[Any, ...], index: Any) -> Any:
+    """The element of an array at an index."""
+    name, constant = group.name, index.constant if isinstance(index, Expr) else index
+    if constant is not None and 0 <= constant < len(values):
+        return values[constant]
+    if constant is not None and not group.open:
+        raise TraceError(
+            f"{name}[{constant}]: the array has {len(values)} elements, 0 to {len(values) - 1}"
+        )
+    numbers = [k for k, value in enumerate(values) if isinstance(value, int)]
+    if numbers and (group.open or len(numbers) < len(values)):
+        raise TraceError(
+            f"sizes fixes {name}[{numbers[0]}], and {name} is read at {short_repr(index)}, where nobody knows "
+            "whether it is that element: leave it out"
+        )
+    return step(_element, name, None if group.open else len(values), index, *values)
 
 
 def _element(name: str, count: int | None, place: Any, *members: Any) -> Expr:
@@ -439,19 +458,43 @@ def _element(name: str, count: int | None, place: Any, *members: Any) -> Expr:
     at = known.rebuilt(plain(Expr.of(place)))
     trace.coordinate(at, count)
     size = Expr.of(count) if count is not None else _read(name, at, known, trace)
-    entries = Entries(name, size=size.constant or size, array=True)
+    entries = Entries(name, size=size.constant or size, array="fixed" if count else "open")
     return known.bind(lookup(entries, at, *own))
 
 
 def _read(name: str, place: Expr, known: Any, trace: Any) -> Expr:
     """How many elements of an array are read where this place is. Raises TraceError where no end is known."""
-    top = known.prover.proofs.upper(place, trace.params())
-    if top is None or not {*trace.params()}.issuperset(known.unsubstitute(top).symbols()):
-        most = known.interval(place)[1]
-        top = None if most is None else Expr.of(most)
+    params, gaps = {*trace.params()}, known.facts.constraints
+    ends = [known.prover.proofs.upper(place, params)]
+    if ends[0] is None or ends[0].constant is not None:  # a condition may say more than a number
+        names = sorted({n for gap in gaps for n in gap.symbols()} & params)
+        sizes = (known.symbol(n) - 1 for n in names)
+        ends = [
+            *(e for e in sizes if _is_below(place, e, known)),
+            *(place + gap for gap in gaps),
+            *ends,
+        ]
+    said = (
+        e
+        for e in ends
+        if e is not None and e.symbols() and params >= known.unsubstitute(e).symbols()
+    )
+    most = known.interval(place)[1]
+    top = next(said, None if most is None else Expr.of(most))
     if top is None:
         raise TraceError(
             f"{name} is read at {short_repr(known.unsubstitute(place))}, of which no end is known, so that nobody knows "
             "how many elements it has: give the index a range, or a loop an invariant"
         )
     return known.unsubstitute(top) + 1
+
+
+def _is_below(place: Expr, top: Expr, known: Any) -> bool:
+    """Whether a place is proven to be at most another one."""
+    from ..arith.gaps import sums, without_quotients
+
+    gaps = known.facts.constraints
+    for e in (top - place, *without_quotients(top - place)):
+        if known.nonneg(e) or any(known.nonneg(e - gap) for gap in sums(gaps)):
+            return True
+    return False

@@ -126,11 +126,16 @@ def call_user_function(fn: Callable[..., Any], trace: Trace, signature: Signatur
 def _grouped(group: Group, trace: Trace) -> Any:
     """What a function is given for a struct or an array of symbols."""
     values = [trace.argument(n) for n in group.names]
+    if group.open and all(isinstance(v, int) for v in values):
+        raise TraceError(
+            f"sizes fixes {len(values)} elements of {group.name}, an array of any length; leave it out, or write "
+            f"Array[{len(values)}]"
+        )
     if group.struct:
         return called(group.value, group.struct, values)
-    from .annotations import Elements
+    from .annotations import Elements, OpenElements
 
-    return Elements(values, group)
+    return (OpenElements if group.open else Elements)(values, group)
 
 
 def _members(group: Group, result: Any, name: str) -> tuple[Any, ...]:

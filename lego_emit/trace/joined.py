@@ -267,8 +267,6 @@ def _stays(value: Any, levels: int = 3) -> bool:
     a class whose methods Python calls for that."""
     if isinstance(value, tuple | list | set | frozenset | dict):
         items = [*value, *value.values()] if isinstance(value, dict) else value
-        if isinstance(value, tuple):  # of an array of any length, too
-            items = [*tuple.__iter__(value)]
         if levels and not {*map(type, items)} <= {int, str, bool, float}:
             return _only_holds(type(value)) and all(_stays(v, levels - 1) for v in items)
     return _only_holds(type(value))

@@ -11,6 +11,7 @@ from typing import Any
 from ..arith.analyzer import Analyzer
 from ..arith.context import plain
 from ..arith.expr import Cond, Expr, as_number
+from ..arith.gaps import sums, without_quotients
 from ..arith.loops import Loop, looped
 from ..arith.terms import Atom
 from ..errors import AssumptionError, LegoError, TraceError, short_repr
@@ -88,6 +89,7 @@ class _Following:
         self.counter, *self.states = (f"{name}{_of_loop(number)}" for name in spec.names)
         self.outside: dict[str, Expr] = {}  # what other loops left, by symbol
         self.stays: list[int] = []
+        self.gaps: list[Expr] = []  # that are not negative in a round, as invariant and while_ say
         self.last: int | None = None  # the last round's number
         self.symbols = [self._symbol(name) for name in self.states]
         self.trace: Trace = now.trace.but(
@@ -121,7 +123,7 @@ class _Following:
             self._learn(before)
             going, alone = self._going(), known.copy()
             outputs = self._gone_through(going)
-            self._check_invariant(outputs)
+            self._check_invariant(outputs, going)
             guard = reduce(lambda a, b: Cond("and", a, b), map(plain, branch)) if branch else None
             outputs = [self._apart(e) for e in outputs]
             guard, going = map(self._condition_apart, (guard, going))
@@ -259,11 +261,29 @@ class _Following:
         found = self.known.facts.ranges.get(known.args[0])
         return (None, None) if found is None else (found.lo, found.hi)
 
-    def _never_negative(self, e: Expr, depth: int = 0) -> bool:
-        """Whether e >= 0 is proven, of a choice in both cases."""
-        known, e = self.known, self.known.rebuilt(e)
-        if known.nonneg(e):
+    def _holds(self, condition: Cond) -> bool:
+        """Whether a condition is proven."""
+        if self.known.decide(condition) is True:
             return True
+        gap = self._gap(condition)
+        return gap is not None and self._never_negative(gap)
+
+    def _gap(self, condition: Cond) -> Expr | None:
+        """What is not negative where a comparison holds."""
+        if condition.op not in ("le", "lt"):
+            return None
+        a, b = condition.exprs()
+        gap = self.known.simplifier.subtract(b, a)
+        return gap - 1 if condition.op == "lt" else gap
+
+    def _never_negative(self, e: Expr, depth: int = 0) -> bool:
+        """Whether e >= 0 is proven, of a choice in both cases, of a quotient by what it is multiplied by."""
+        known, e = self.known, self.known.rebuilt(e)
+        if known.nonneg(e) or any(known.nonneg(e - gap) for gap in sums(self.gaps)):
+            return True
+        for whole in without_quotients(e) if depth < DEEPEST else ():
+            if self._never_negative(whole, depth + 1):
+                return True
         choice = min(
             (a for a in e.atoms() if a.kind == "select"), key=lambda a: a.key, default=None
         )
@@ -444,15 +464,23 @@ class _Following:
             raise TraceError("fori_loop: the invariant never holds")
         return [c for c in found if isinstance(c, Cond)]
 
-    def _check_invariant(self, outputs: Sequence[Expr]) -> None:
+    def _check_invariant(self, outputs: Sequence[Expr], going: Cond | None) -> None:
         """Raise TraceError where the invariant is not proven: of the first state, and behind a round before
         which it holds."""
-        for what, counter, state in (
-            ("of the first state", self.lower, self.first),
-            ("behind a round before which it holds", self._symbol(self.counter) + 1, outputs),
+        known = self._invariant(self._symbol(self.counter), self.symbols)
+        gaps = map(self._gap, [*known, *([] if going is None else [going])])
+        after = [gap for gap in gaps if gap is not None]
+        for what, counter, state, self.gaps in (
+            ("of the first state", self.lower, self.first, []),
+            (
+                "behind a round before which it holds",
+                self._symbol(self.counter) + 1,
+                outputs,
+                after,
+            ),
         ):
             for condition in self._invariant(counter, state):
-                if self.known.decide(condition) is not True:
+                if not self._holds(condition):
                     text = said(condition)
                     raise TraceError(
                         f"fori_loop: the invariant is not proven {what}: {text}; say more with assume= or "

@@ -9,6 +9,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
+from ..errors import TraceError
 from ..ir.program import Group
 
 _SCALARS = (int, "int", "None", None)
@@ -67,6 +68,10 @@ class Signature:
             self.types |= dict.fromkeys(self.members(name), kind)
         for name, group in self.groups.items():
             kinds = tuple(self.types.get(n, "") for n in group.names)
+            if not group.struct and len({*kinds}) > 1:
+                raise TraceError(
+                    f"param_types gives elements of {name} other types than the rest; an array has one: name {name}"
+                )
             self.groups[name] = replace(group, types=kinds if any(kinds) else ())
         if self.result is not None and "return" in given:
             kind, beside = given["return"], self.result.beside
