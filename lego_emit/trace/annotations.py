@@ -465,15 +465,14 @@ def _element(name: str, count: int | None, place: Any, *members: Any) -> Expr:
 def _read(name: str, place: Expr, known: Any, trace: Any) -> Expr:
     """How many elements of an array are read where this place is. Raises TraceError where no end is known."""
     params, gaps = {*trace.params()}, known.facts.constraints
-    ends = [known.prover.proofs.upper(place, params)]
-    if ends[0] is None or ends[0].constant is not None:  # a condition may say more than a number
+    plainly = known.prover.proofs.upper(place, params)
+    ends, unknown = [plainly], plainly is None or plainly.constant is not None
+    if gaps:  # conditions may say more
         names = sorted({n for gap in gaps for n in gap.symbols()} & params)
-        sizes = (known.symbol(n) - 1 for n in names)
-        ends = [
-            *(e for e in sizes if _is_below(place, e, known)),
-            *(place + gap for gap in gaps),
-            *ends,
-        ]
+        sizes = [known.symbol(n) - 1 for n in names]
+        sizes = [e for e in sizes if unknown or known.nonneg(plainly - e)]
+        others = [place + gap for gap in gaps] if unknown else []
+        ends = [*(e for e in sizes if _is_below(place, e, known)), *others, plainly]
     said = (
         e
         for e in ends
@@ -493,7 +492,12 @@ def _is_below(place: Expr, top: Expr, known: Any) -> bool:
     """Whether a place is proven to be at most another one."""
     from ..arith.gaps import sums, without_quotients
 
-    gaps = known.facts.constraints
+    gaps = [*known.facts.constraints]
+    for name in sorted(place.symbols()):
+        ends, symbol = known.facts.ranges.get(name), known.symbol(name)
+        if ends is not None:
+            gaps += [symbol - e for e in (ends.lo,) if e is not None and e.symbols()]
+            gaps += [e - symbol for e in (ends.hi,) if e is not None and e.symbols()]
     for e in (top - place, *without_quotients(top - place)):
         if known.nonneg(e) or any(known.nonneg(e - gap) for gap in sums(gaps)):
             return True
