@@ -598,3 +598,21 @@ def test_what_a_loop_before_left_is_as_it_was_there(toolchain_of):
         run = unit.compile()[function.__name__]
         for n, m in product(range(5), range(-4, 6)):
             assert run(n, m) == function(n, m)
+
+
+def test_the_parts_of_a_round_share_its_names(toolchain_of):
+    """What while_ computes, and what the body does, stand in one block."""
+    toolchain_of("c")
+
+    def shared(n, m, p):
+        q = (p + m) ^ m
+
+        def step(i, s):
+            return (s + fori_loop(n, q, lambda j, x: x + (j != q), i)) & 7, i
+
+        return fori_loop(n, 3, lambda i, s: step(i, s)[0], 1, while_=lambda i, s: q != i and q > n)
+
+    unit = generate(shared, "c", ranges={"n": (-4, 6), "m": (1, 9), "p": (0, 9)})
+    run = unit.compile()["shared"]
+    for n, m, p in product(range(-4, 6), range(1, 9), range(9)):
+        assert run(n, m, p) == shared(n, m, p)

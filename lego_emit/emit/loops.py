@@ -77,14 +77,13 @@ class Legal:
         """The round of a loop in these names of its number and states, which reads what it takes by the names
         outside."""
         made: Round = node.args[0].value
-        taken = node.args[3 + made.count :]
-        made = made.mapped(lambda f: self._part(f, names, taken, scope))
+        taken, inner = node.args[3 + made.count :], {*scope}  # which all parts are in
+        made = made.mapped(lambda f: self._part(f, names, taken, inner))
         return replace(made, names=tuple(names))
 
     def _part(
         self, f: Function, names: Sequence[str], taken: Sequence[Node], scope: set[str]
     ) -> Function:
-        inner = {*scope}
         given: dict[str, Node] = {}
         for p, text in zip(f.params, names, strict=False):
             given[p.name] = Node("var", (), text, p.lo, p.hi)
@@ -92,11 +91,11 @@ class Legal:
             given[p.name] = outer
         body = list[tuple[str, Node]]()
         for name, value in f.body:
-            text = self.own(_plain(name), inner)
+            text = self.own(_plain(name), scope)
             body.append((text, self.tables(_put(value, given))))
             given[name] = Node("var", (), text, value.lo, value.hi)
         values = [self.tables(_put(value, given)) for _, value in f.outputs]
-        body = self.body(body, inner)
+        body = self.body(body, scope)
         known = list[str]()
         for p in f.params:  # what is taken twice, or is a number, has a name that nothing reads
             text = str(given[p.name].value)
@@ -104,7 +103,7 @@ class Legal:
         params = tuple(replace(p, name=name) for p, name in zip(f.params, known, strict=True))
         if f.name != BODY:
             return replace(f, params=params, body=tuple(body), outputs=((f.name, values[0]),))
-        more, assigned = _assigned(names[1:], values, lambda n: self.own(f"next_{n}", inner))
+        more, assigned = _assigned(names[1:], values, lambda n: self.own(f"next_{n}", scope))
         return replace(f, params=params, body=(*body, *more), outputs=tuple(assigned))
 
 

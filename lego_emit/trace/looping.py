@@ -470,22 +470,19 @@ class _Following:
         known = self._invariant(self._symbol(self.counter), self.symbols)
         gaps = map(self._gap, [*known, *([] if going is None else [going])])
         after = [gap for gap in gaps if gap is not None]
-        for what, counter, state, self.gaps in (
-            ("of the first state", self.lower, self.first, []),
-            (
-                "behind a round before which it holds",
-                self._symbol(self.counter) + 1,
-                outputs,
-                after,
-            ),
-        ):
-            for condition in self._invariant(counter, state):
-                if not self._holds(condition):
-                    text = said(condition)
-                    raise TraceError(
-                        f"fori_loop: the invariant is not proven {what}: {text}; say more with assume= or "
-                        "in the invariant"
-                    )
+        number = self._symbol(self.counter) + 1
+        self._check("of the first state", self._invariant(self.lower, self.first))
+        self.gaps = after
+        self._check("behind a round before which it holds", self._invariant(number, outputs))
+
+    def _check(self, what: str, conditions: Sequence[Cond]) -> None:
+        for condition in conditions:
+            if not self._holds(condition):
+                text = said(condition)
+                raise TraceError(
+                    f"fori_loop: the invariant is not proven {what}: {text}; say more with assume= or in the "
+                    "invariant"
+                )
 
     def _apart(self, e: Expr) -> Expr:
         """An expression in which a symbol stands for each loop that is run before this one: one that a round

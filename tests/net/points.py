@@ -9,7 +9,7 @@ from functools import lru_cache
 from math import isqrt, lcm
 
 SPACE = {"isqrt": isqrt, "min": min, "max": max, "abs": abs}
-UNKNOWN = "every intermediate"  # a precondition that names no value
+UNKNOWN = ("every intermediate", "no divisor in a loop")  # preconditions that name no value
 SMALL = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24)
 TRIES = 24
 
@@ -24,8 +24,8 @@ class Relations:
     def __init__(self, texts, names, least, most, known=()):
         self.known = dict(known)  # numbers of other names
         self.names, self.least, self.most = list(names), max(least, -FAR), min(most, FAR)
-        self.opaque = [t for t in texts if UNKNOWN in t]
-        self.parsed = [_parsed(t) for t in texts if t and UNKNOWN not in t]
+        self.opaque = [t for t in texts if any(said in t for said in UNKNOWN)]
+        self.parsed = [_parsed(t) for t in texts if t and t not in self.opaque]
         self.strange = sorted(set().union(*(p.names for p in self.parsed)) - {*names, *self.known})
         self.names += self.strange
         own = set(self.names)
