@@ -616,3 +616,15 @@ def test_the_parts_of_a_round_share_its_names(toolchain_of):
     run = unit.compile()["shared"]
     for n, m, p in product(range(-4, 6), range(1, 9), range(9)):
         assert run(n, m, p) == shared(n, m, p)
+
+
+def test_a_precondition_names_no_table():
+    """A caller knows the parameters, and not the tables that a file has for itself."""
+    table = Lookup([8], [3, 1, 4, 0, 5, 7, 2, 6])
+
+    def up_to(n, m):
+        return fori_loop(m, table[n % 8] & 3, lambda k, s: s + k, 0)
+
+    unit = generate(up_to, "c", ranges={"n": (0, 100), "m": (None, 6)})
+    assert "m + 32 >= 3" in unit.functions[0].assumptions
+    assert "table" not in " ".join(unit.functions[0].assumptions)

@@ -204,6 +204,9 @@ class _Following:
             )
         if far is None or far > most:
             ends = [known.unsubstitute(e) for e in (self.lower, self.upper)]
+            for at, number in enumerate((least, last)):  # a caller knows no table of the file
+                if number is not None and any(a.kind == "lookup" for a in ends[at].deep_atoms()):
+                    ends[at] = Expr.of(number)
             self.now.trace.note(Cond("le", ends[1], ends[0] + most))
         return most if far is None else max(0, min(far, most))
 
