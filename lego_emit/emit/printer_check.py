@@ -88,7 +88,7 @@ def _op_problem(printer: Printer, key: str, op: Op) -> str:
     """What is wrong with the spelling of an operation; "" where nothing is."""
     if not isinstance(op.needs, tuple):
         return f"has the needs {short_repr(op.needs)}; give a tuple of numbers, as (13,)"
-    arity = len(OPS[key].takes) if key in OPS else len(op.needs)
+    arity = len(OPS[key].takes.rstrip("*")) if key in OPS else len(op.needs)
     if len(op.needs) != arity:
         return (
             f"has needs for {len(op.needs)} operand{'s' * (len(op.needs) != 1)}, and {key} has {arity}; "
