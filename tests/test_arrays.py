@@ -147,7 +147,7 @@ TEXTS = {
     "opencl": ["global const int *shape", "shape at least rank elements, each >= 1"],
     "metal": ["device const int* shape", "shape at least rank elements, each >= 1"],
     "rust": ["shape: &[i64]", "- `shape: at least rank elements, each >= 1`"],
-    "fortran": ["dimension(0:*), intent(in) :: shape_v, strides", "at least rank elements"],
+    "fortran": ["dimension(0:*), intent(in) :: shape_v, strides", "at least rank_v elements"],
     "julia": ["shape::AbstractVector{<:Integer}", "- `shape`: `at least rank elements`, `each >= 1`"],
     "javascript": ["@param {ArrayLike<number>} shape at least rank elements, each >= 1"],
     "python": ["shape: Sequence[int]", "shape: at least rank elements, each >= 1"],

@@ -149,6 +149,9 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
             if one.name not in names:
                 names[one.name] = one.bound or fresh(naming.local(one.name), printer, scope)
         groups, result = grouped
+        groups = tuple(
+            replace(g, count=renamed(g.count, names)) if g.count is not None else g for g in groups
+        )
         spoken = {names[p.name]: p.held for p in function.params if p.held}
         spoken |= {n: said for group in groups for n, said in group.spoken.items()}
         called = {n: spoken.get(text, text) for n, text in names.items()}

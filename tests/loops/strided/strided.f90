@@ -10,8 +10,8 @@ contains
 
   !> The position of a flat index in memory of these strides.
   !> @param rank_v 0 <= rank_v < 9
-  !> @param shape_v at least rank elements, 1 <= each < 1024
-  !> @param strides at least rank elements, -4096 <= each < 4096
+  !> @param shape_v at least rank_v elements, 1 <= each < 1024
+  !> @param strides at least rank_v elements, -4096 <= each < 4096
   !> @return -33488896 <= the result < 33480721
   !> @note Renamed: index is index_v here
   !> @note Renamed: rank is rank_v here
