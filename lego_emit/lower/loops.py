@@ -104,8 +104,8 @@ def needed(
                     said = replaced(condition, lambda v, taken=taken: taken[str(v.value)])
                 if {*params} >= {*names_in(said)}:
                     found[said] = None
-                elif any(n.op == "ne" for n in said.walk()):
-                    nonzero = True
-                else:
-                    unseen = True
+                else:  # a width may depend on a divisor's branch, and is not lost beside it
+                    kinds = {n.op for n in said.walk()}
+                    nonzero = nonzero or "ne" in kinds
+                    unseen = unseen or "ne" not in kinds or not kinds.isdisjoint(("le", "lt"))
     return [*found], unseen, nonzero
