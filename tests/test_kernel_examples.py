@@ -7,6 +7,7 @@ import subprocess
 import sys
 import warnings
 from functools import partial
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -114,7 +115,8 @@ def under_others(name, kind, seed):
 def test_storage_holds_any_layout(name, kind, seed):
     text, others = under_others(name, kind, seed)
     numbers = [x.physical_size for x in others.values() if isinstance(x.physical_size, int)]
-    found = [int(n) for n in re.findall(r"__shared__ \w+ \w+\[(\d+)\]", text)]
+    found = re.findall(r"__shared__ (?:__align__\(16\) )?\w+ (\w+)\[(\d+)\]", text)
+    found = [int(n) for array, n in found if (name, array) != ("needleman_wunsch", "pairs")]
     assert bool(found) == bool(numbers)
     if name == "tensor_core_matmul":  # C's tile lies where A's and B's were
         a, b, c = numbers
@@ -188,10 +190,10 @@ def one_instruction(places, lane, register):
 def test_shared_memory_has_no_bank_conflicts():
     with user_file(str(KERNELS / "transpose" / "layouts.py")) as names:
         tile = names["tile"]
-        for one in range(32):
+        for one, side in product(range(64), range(2)):
             for access in (
-                partial(lambda k, lane: (k, lane), one),
-                partial(lambda k, lane: (lane, k), one),
+                partial(lambda k, s, lane: (k, 2 * lane + s), one, side),
+                partial(lambda k, s, lane: (2 * lane + s, k), one, side),
             ):
                 assert bank_conflicts(tile, access).wavefronts == 1
     with user_file(str(KERNELS / "tensor_core_matmul" / "layouts.py")) as names:
@@ -267,4 +269,4 @@ def test_the_table_of_operations():
     program = [sys.executable, "benchmarks/kernels", "--operations", "transpose"]
     run = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=True)
     rows = [line for line in run.stdout.splitlines() if line.startswith("| transpose ")]
-    assert [cell.strip() for cell in rows[0].split("|")][2:6] == ["4", "3", "7", "31"]
+    assert [cell.strip() for cell in rows[0].split("|")][2:6] == ["4", "4", "8", "68"]

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +25,8 @@ from lego_emit.targets import gpu
 HERE = Path(__file__).parent
 HOST_FLAGS = ["-std=c++20", "-O1", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Wconversion"]
 HOST_FLAGS += ["-Wno-unknown-pragmas", "-Wno-unused-parameter", "-Werror"]
+HOST_FLAGS += ["-fno-gnu-unique"]  # what is static in an inline function is each library's own
+KERNEL = r"__global__ void\s+(?:__launch_bounds__\(\w+\)\s+)?(\w+)\("
 NVCC_FLAGS = ["-std=c++17", "-O3", "-Werror", "all-warnings"]
 
 Sizes = tuple[int, ...]
@@ -68,8 +70,9 @@ class Host:
 
     title, is_gpu = "the host", False
 
-    def __init__(self, text: str, example: Path, folder: Path):
-        names = re.findall(r"__global__ void\s+(?:__launch_bounds__\(\w+\)\s+)?(\w+)\(", text)
+    def __init__(self, text: str, example: Path, folder: Path, names: Sequence[str] = ()):
+        """names: of the kernels, which a macro may make; all that the text has are found."""
+        names = names or re.findall(KERNEL, text)
         lines = ['#include "host.hpp"', text, *(f"HOST_KERNEL({name})" for name in names)]
         (folder / "host.cpp").write_text("\n".join(lines) + "\n")
         command = ["g++", *HOST_FLAGS, "-shared", "-fPIC", "-pthread"]

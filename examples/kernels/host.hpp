@@ -12,12 +12,18 @@
 
 #define __global__
 #define __device__
+#define __forceinline__ inline
+#define __align__(bytes) __attribute__((aligned(bytes)))
 #define __shared__ static
 #define __launch_bounds__(...)
 #define __syncthreads() host::barrier->arrive_and_wait()
 
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
+};
+
+struct float2 {
+  float x, y;
 };
 
 using std::max, std::min;

@@ -10,12 +10,13 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from harness import Found, Machine, main
 
-B = 8
+B, G = 8, 4
 
 
 def cube(radius: int) -> list[tuple[int, int, int]]:
     """The neighbors in the kernel's order."""
-    return list(product(range(-radius, radius + 1), repeat=3))
+    near = range(-radius, radius + 1)
+    return [(a, b, c) for b, c, a in product(near, repeat=3)]
 
 
 def star(radius: int) -> list[tuple[int, int, int]]:
@@ -41,7 +42,8 @@ def check(machine: Machine) -> Iterator[Found]:
     random = np.random.default_rng(4)
     cells = random.standard_normal((n, n, n)).astype(np.float32)
     inside = (slice(B, n - B),) * 3
-    blocks = (n // B - 2,) * 3
+    inner = n // B - 2
+    blocks = (-(-inner // G), inner, inner)
     for near, radius in [(cube, 1), (cube, 2), (star, 1), (star, 2), (star, 3), (star, 4)]:
         neighbors = near(radius)
         weight = random.standard_normal(len(neighbors)).astype(np.float32)
@@ -57,7 +59,7 @@ def check(machine: Machine) -> Iterator[Found]:
             kernel = f"{near.__name__}_{radius}_{layout}"
             held = there(cells)
             to = np.full_like(held, np.nan)
-            machine.launch(kernel, blocks, (B, B, B), held, weight, to, np.int32(n))
+            machine.launch(kernel, blocks, (G * B * B,), held, weight, to, np.int32(n))
             yield Found.of(kernel, sizes, back(to)[inside], wanted, allowed)
 
 

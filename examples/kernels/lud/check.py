@@ -29,9 +29,9 @@ def check(machine: Machine) -> Iterator[Found]:
     for s in range(n // B):
         rest = n // B - s - 1
         numbers = np.int32(n), np.int32(s)
-        machine.launch("factor", (1, 1), (T, T), lu, *numbers)
+        machine.launch("factor", (1, 1), (B,), lu, *numbers)
         if rest:
-            machine.launch("perimeter", (rest, 2), (T, T), lu, *numbers)
+            machine.launch("perimeter", (rest, 2), (B,), lu, *numbers)
             machine.launch("inner", (rest, rest), (T, T), lu, *numbers)
     wanted = reference(a)
     allowed = float(4 * np.sqrt(n) * np.finfo(np.float32).eps)

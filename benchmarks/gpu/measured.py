@@ -1,0 +1,148 @@
+"""Programs on a GPU: every element compared, then timed launch by launch, the ways in turn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from ctypes import c_float, c_int, c_uint, c_uint64
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from driver import LOCAL_BYTES, REGISTERS, Gpu
+from programs import (
+    Copy,
+    Experiment,
+    Launch,
+    LocalMemoryError,
+    Source,
+    Step,
+    Way,
+    error_of,
+    prepared,
+)
+
+PASSED = {np.int32: c_int, np.uint32: c_uint, np.uint64: c_uint64, np.float32: c_float}
+
+
+class GpuMachine:
+    """A programs.Machine of a GPU. cubins: the file of each source."""
+
+    def __init__(self, gpu: Gpu, cubins: Mapping[Source, Path]):
+        self.gpu, self.name, self.blocks = gpu, gpu.name, 1056
+        self._cubins = cubins
+        self._modules: dict[Source, Any] = {}
+        self._functions: dict[tuple[Source, str], Any] = {}
+        self._buffers: dict[str, int] = {}
+        self._kinds: Mapping[str, tuple[int, Any]] = {}
+
+    def hold(self, buffers: Mapping[str, tuple[int, Any]]) -> None:
+        """As Machine says."""
+        for at in self._buffers.values():
+            self.gpu.free(at)
+        self._kinds = buffers
+        self._buffers = {
+            name: self.gpu.allocate(size * np.dtype(kind).itemsize)
+            for name, (size, kind) in buffers.items()
+        }
+
+    def upload(self, name: str, array: np.ndarray) -> None:
+        """As Machine says."""
+        self.gpu.upload(self._buffers[name], array.astype(self._kinds[name][1]))
+
+    def download(self, name: str) -> np.ndarray:
+        """As Machine says."""
+        size, kind = self._kinds[name]
+        found = np.empty(size, kind)
+        self.gpu.download(found, self._buffers[name])
+        return found
+
+    def do(self, steps: Sequence[Step]) -> None:
+        """As Machine says; it does not wait."""
+        for step in steps:
+            if isinstance(step, Copy):
+                self.gpu.copy(self._buffers[step.to], self._buffers[step.start], step.size)
+                continue
+            given = [
+                c_uint64(self._buffers[a]) if isinstance(a, str) else PASSED[type(a)](a.item())
+                for a in step.arguments
+            ]
+            kernel = self._function(step.source, step.kernel)
+            self.gpu.launch(kernel, step.grid or (self.blocks,), step.block, given)
+
+    def _function(self, source: Source, kernel: str) -> Any:
+        if source not in self._modules:
+            self._modules[source] = self.gpu.module(self._cubins[source])
+        if (source, kernel) not in self._functions:
+            made = self.gpu.function(self._modules[source], kernel)
+            self._functions[source, kernel] = made
+        return self._functions[source, kernel]
+
+    def resources(self, way: Way) -> tuple[int | None, int]:
+        """The registers and the bytes of local memory of its kernels, the most. Raises LocalMemoryError
+        where a kernel of ours has local memory."""
+        kernels = {(s.source, s.kernel) for s in way.steps if isinstance(s, Launch)}
+        if not kernels:
+            return None, 0
+        functions = [self._function(*one) for one in kernels]
+        local = max(self.gpu.attribute(f, LOCAL_BYTES) for f in functions)
+        if local and way.is_ours:
+            raise LocalMemoryError(f"{way.name}: {local} bytes of local memory")
+        return max(self.gpu.attribute(f, REGISTERS) for f in functions), local
+
+
+def rows_of(
+    machine: GpuMachine, experiment: Experiment, seconds: float, most: int, compared: bool
+) -> list[dict[str, Any]]:
+    """A row for each way, its samples in "ms"; as many rounds as the seconds allow, most of them.
+
+    compared: whether every element is. In a round each way runs once, in an order that rotates.
+    """
+    gpu = machine.gpu
+    prepared(machine, experiment)
+    rows, graphs, spent = [], {}, 0.0
+    for way in experiment.ways:
+        registers, local = machine.resources(way)
+        error = error_of(machine, experiment, way) if compared else None
+        if len(way.steps) > 1:
+            graphs[way.name] = gpu.graph(lambda way=way: machine.do(way.steps))
+        row: dict[str, Any] = {"experiment": experiment.name, "size": experiment.size}
+        row |= {"type": experiment.kind, "way": way.name, "ms": [], "registers": registers}
+        row |= {"local_bytes": local, "mhz": [], "watt": [], "max_error": error}
+        row["device"] = gpu.name
+        rows.append(row)
+    gpu.wait()
+    start, end = gpu.event(), gpu.event()
+    begun = time.perf_counter()
+    count = len(experiment.ways)
+    for number in range(most):
+        for k in range(count):
+            now = (number + k) % count
+            way, row = experiment.ways[now], rows[now]
+            machine.do(way.restored)
+            gpu.flush()
+            gpu.record(start)
+            if way.name in graphs:
+                gpu.launch_graph(graphs[way.name])
+            else:
+                machine.do(way.steps)
+            gpu.record(end)
+            row["ms"].append(gpu.milliseconds(start, end))
+            row["mhz"].append(gpu.clock())
+            row["watt"].append(gpu.power())
+        spent = time.perf_counter() - begun
+        if spent + spent / (number + 1) > seconds:
+            break
+    for graph in graphs.values():
+        gpu.free_graph(graph)
+    for row, way in zip(rows, experiment.ways, strict=True):
+        row["max_error"] = checked_error(experiment, way, row["max_error"])
+    return rows
+
+
+def checked_error(experiment: Experiment, way: Way, error: float | None) -> float | None:
+    """The error. Exits where it is not allowed."""
+    if error is not None and not error <= experiment.allowed:
+        place = f"{experiment.name} {experiment.size}, {way.name}"
+        raise SystemExit(f"{place}: wrong by {error:.1e}, allowed {experiment.allowed:.1e}")
+    return error

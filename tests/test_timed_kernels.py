@@ -1,0 +1,233 @@
+"""benchmarks/gpu/kernels: programs that are right in host form, rows that say what was measured, and what
+may not stand in a kernel of ours."""
+
+import importlib.machinery
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+GPU = ROOT / "benchmarks" / "gpu"
+EXAMPLES = ROOT / "examples" / "kernels"
+RESULTS = ROOT / "benchmarks" / "results"
+MODULES = (
+    "driver",
+    "programs",
+    "measured",
+    "transposition",
+    "alignment",
+    "factorization",
+    "stencils",
+)
+
+# Small sizes of each part, and the options that they need.
+SMALL = {
+    "transposition": ("transposition", (128,), {}),
+    "needleman_wunsch": ("alignment", (64, 192), {}),
+    "lud": ("factorization", (128,), {}),
+    "stencils": ("stencils", (40,), {}),
+}
+
+
+@pytest.fixture
+def parts(monkeypatch):
+    """The modules of benchmarks/gpu by name, and the harness of the examples."""
+    for folder in (GPU, EXAMPLES):
+        monkeypatch.syspath_prepend(str(folder))
+    names = (*MODULES, "harness")
+    for name in names:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield {name: importlib.import_module(name) for name in names}
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def fake(need, tmp_path):
+    """A driver whose kernels are host code."""
+    need("g++", "apt-get install g++")
+    path = tmp_path / "fake_driver.so"
+    command = ["g++", "-std=c++17", "-shared", "-fPIC", ROOT / "tests" / "fake_driver.cpp"]
+    subprocess.run([*command, "-o", path, "-ldl"], check=True)
+    return str(path)
+
+
+def machine_of(parts, fake, found, folder):
+    """A GPU of host code, for these experiments."""
+    kernels = {}
+    for one in found:
+        for source, names in one.kernels().items():
+            kernels.setdefault(source, {}).update(dict.fromkeys(names))
+    cubins = {}
+    for source, names in kernels.items():
+        place = folder / source.name
+        place.mkdir()
+        parts["harness"].Host(source.text(), source.path.parent, place, [*names])
+        cubins[source] = place / "cubin"
+        cubins[source].write_bytes(str(place / "host.so").encode() + b"\0")
+    machine = parts["measured"].GpuMachine(parts["driver"].Gpu(fake, fake), cubins)
+    machine.blocks = 2
+    return machine
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("part", SMALL)
+def test_every_way_is_right_and_has_a_row(part, parts, fake, tmp_path):
+    module, sizes, told = SMALL[part]
+    found = list(parts[module].experiments(sizes, **told))
+    machine = machine_of(parts, fake, found, tmp_path)
+    for one in found:
+        rows = parts["measured"].rows_of(machine, one, 1e9, 2, True)
+        assert [row["way"] for row in rows] == [way.name for way in one.ways]
+        for row in rows:
+            assert row["max_error"] <= one.allowed, row
+            assert (
+                row["ms"] == [0.25, 0.25]
+                and row["mhz"] == [1980] * 2
+                and row["watt"] == [700.0] * 2
+            )
+            assert row["local_bytes"] == 0 and (row["registers"] == 32) == (row["way"] != "copy")
+
+
+def test_what_is_wrong_gets_no_row(parts, fake, tmp_path):
+    import dataclasses
+
+    (one, *_) = parts["transposition"].experiments((64,))
+    way = dataclasses.replace(one.ways[-1], kind="")  # a copy, compared with the transpose
+    one = dataclasses.replace(one, ways=(way,))
+    machine = machine_of(parts, fake, [one], tmp_path)
+    with pytest.raises(SystemExit, match="transposition_naive 64, copy: wrong by"):
+        parts["measured"].rows_of(machine, one, 1.0, 1, True)
+    short = dataclasses.replace(
+        way, steps=(parts["programs"].Copy("b", "a", 4 * 64 * 63),), kind="a"
+    )
+    one = dataclasses.replace(one, ways=(short,))
+    with pytest.raises(SystemExit, match="wrong by inf"):  # the poison that was left
+        parts["measured"].rows_of(machine, one, 1.0, 1, True)
+
+
+def test_ours_with_local_memory_is_refused(parts, fake, tmp_path, monkeypatch):
+    (one, *_) = parts["transposition"].experiments((64,))
+    machine = machine_of(parts, fake, [one], tmp_path)
+    monkeypatch.setenv("FAKE_LOCAL_BYTES", "8")
+    with pytest.raises(parts["programs"].LocalMemoryError, match="ours: 8 bytes"):
+        parts["measured"].rows_of(machine, one, 1.0, 1, True)
+    with pytest.raises(parts["driver"].CudaError, match="cuMemAlloc_v2: a fake error"):
+        machine.gpu.allocate(1 << 40)
+
+
+def test_what_ptxas_says(parts):
+    said = """\
+ptxas info    : Compiling entry function 'inner' for 'sm_90'
+ptxas info    : Function properties for inner
+    16 bytes stack frame, 12 bytes spill stores, 8 bytes spill loads
+ptxas info    : Used 48 registers, used 1 barriers, 34784 bytes smem
+ptxas info    : Compiling entry function 'factor' for 'sm_90'
+ptxas info    : Function properties for factor
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 128 registers, used 1 barriers
+"""
+    assert parts["programs"].resources(said) == {"inner": (48, 16), "factor": (128, 0)}
+
+
+# -- what may not stand in a kernel --------------------------------------------------------------
+
+
+def template(name):
+    return (EXAMPLES / name / "kernel.cu.j2").read_text()
+
+
+@pytest.mark.parametrize("name", ["transpose", "needleman_wunsch", "lud", "bricks"])
+def test_shared_memory_has_no_index_by_hand(name):
+    text = template(name)
+    assert by_hand(text) == []
+    assert by_hand("__shared__ int s[9];\ns[{{ A[i] }} + 1] = t[i]; u[s[i]] = s[{{ A[i] }}];") == [
+        "s[@ + 1]",
+        "s[i]",
+    ]
+
+
+def by_hand(text):
+    """The subscripts of arrays in shared memory that no layout makes."""
+    arrays = re.findall(r"__shared__ (?:__align__\(16\) )?\w+ (\w+)\[", text)
+    named = re.findall(r"{% index ([\w, ]+) =", text)
+    made = {"@", *(name.strip() for names in named for name in names.split(","))}
+    plain = re.sub(r"{{.*?}}", "@", re.sub(r"{%.*?%}", "", text))
+    plain = re.sub(r"__shared__.*", "", plain)
+    found = [(one, i) for one in arrays for i in re.findall(rf"\b{one}\[([^\]]*)\]", plain)]
+    return [f"{one}[{i}]" for one, i in found if i not in made]
+
+
+def test_the_transposition_has_no_loop_to_a_run_time_bound(parts):
+    text = parts["programs"].of_example("transpose").text()
+    assert "blockDim" not in text and "gridDim" not in text
+    assert set(re.findall(r"for \(int k = 0; k < (\w+); \+\+k\)", text)) == {"2", "8"}
+    assert text.count("for (") == 3
+
+
+@pytest.mark.parametrize("settings", [(), (384,), (512,)])
+def test_bricks_have_no_index_of_64_bits(settings, parts):
+    names = parts["stencils"].LAYOUTS if settings else ()
+    text = parts["programs"].of_example("bricks", *settings, names=names).text()
+    assert not re.search(r"int64|long|size_t|\d+LL?\b", text)
+
+
+@pytest.mark.deep
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc")
+@pytest.mark.parametrize("part", SMALL)
+def test_cubins_have_no_local_memory(part, parts, tmp_path):
+    module = parts[SMALL[part][0]]
+    found = list(module.experiments(module.SIZES[:1]))
+    sources = list(dict.fromkeys(source for one in found for source in one.kernels()))
+    for built in parts["programs"].build_all(sources, tmp_path, 2):
+        assert built.kernels and all(0 < r <= 255 for r, _ in built.kernels.values())
+
+
+# -- results -------------------------------------------------------------------------------------
+
+KEYS = "experiment size type way ms registers local_bytes mhz watt max_error device commit date"
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("*/kernels/*.json")), ids=lambda p: p.stem)
+def test_results_have_rows_of_one_form(path):
+    rows = json.loads(path.read_text())
+    assert rows
+    for row in rows:
+        assert " ".join(row) == KEYS
+        assert path.parent.parent.name in row["device"].lower()
+        assert len(row["ms"]) >= 5 and all(ms > 0 for samples in row["ms"] for ms in samples)
+        assert row["local_bytes"] == 0 or "original" in row["way"]
+        assert np.isfinite(row["max_error"])
+
+
+def test_rows_of_all_processes_become_one(parts, monkeypatch):
+    path = str(GPU / "kernels")
+    spec = importlib.util.spec_from_loader(
+        "timed", importlib.machinery.SourceFileLoader("timed", path)
+    )
+    timed = importlib.util.module_from_spec(spec)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    spec.loader.exec_module(timed)
+    row = {"experiment": "lud", "size": 64, "type": "float32", "way": "ours", "ms": [2.0, 1.0]}
+    row |= {
+        "registers": 9,
+        "local_bytes": 0,
+        "mhz": [1000, 1980],
+        "watt": [99.5],
+        "max_error": 1e-7,
+    }
+    row["device"] = "NVIDIA H100 80GB HBM3"
+    other = row | {"ms": [3.0], "mhz": [1980], "max_error": None}
+    (made,) = timed.merged([[row], [other]], "c0ffee", "2026-11-26")
+    assert " ".join(made) == KEYS
+    assert made["ms"] == [[2.0, 1.0], [3.0]] and made["mhz"] == 1653 and made["max_error"] == 1e-7
+    assert timed.card(made["device"]) == "h100" and timed.card("NVIDIA H200") == "h200"
+    assert json.loads(timed.written([made])) == [made]
+    assert "lud" in timed.table([made]) and "2.0000" in timed.table([made])
