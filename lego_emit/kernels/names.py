@@ -28,6 +28,7 @@ from ..trace.functions import index_of
 from ..trace.learn import learn_layout
 from ..trace.paths import here
 from ..trace.trace import Trace
+from .loops import PARTS, Parted, parted
 from .placed import sizes_of
 from .tags import place
 from .texts import MARKED, NOTE, NOTED, STORAGE, declared_in, fault, names_in
@@ -69,6 +70,7 @@ class Names(Kernel):
         self._bindings: dict[str, Any] = {}
         self.given: set[str] = set()  # what layouts, functions and numbers are called
         self.told: list[str] = []  # warnings
+        self.counted: Mapping[str, frozenset[str]] = {}  # by place, what the innermost loop counts
         self._notes: list[Note] = []  # of what was printed
         self._unprinted: dict[str, str] = {}  # texts that were not, and their places
         self._programs: dict[Any, tuple[Program, set[str]]] = {}
@@ -350,8 +352,15 @@ class Names(Kernel):
         words = self._words(name)
         return words.union(*(self._made.get(word, ()) for word in words))
 
-    def _program(self, values: Mapping[str, Value]) -> Program:
-        """Values as a lowered function of all names, of which params are those that it uses."""
+    def moves(self, names: Iterable[str], counted: frozenset[str]) -> bool:
+        """Whether what a loop counts is in these names, or in what they are made of."""
+        return any(not counted.isdisjoint(self._names_in(name)) for name in names)
+
+    def _program(
+        self, values: Mapping[str, Value], counted: frozenset[str] = frozenset()
+    ) -> Program:
+        """Values as a lowered function of all names, of which params are those that it uses. counted:
+        of one value, the names whose summands are a result of their own."""
         for value in values.values():
             for name in value.made_of:
                 self._check_scope(name.said, value.said, name)
@@ -363,9 +372,9 @@ class Names(Kernel):
             said = self._said(names)
             typed = names | (values.keys() & self.typed_names)
             wide = any(self.types[n].most > self._usual.most for n in typed & self.types.keys())
-            key = what, said.key, wide
+            key = what, said.key, wide, counted
             if key not in self._programs:
-                self._programs[key] = self._made_program(values, layouts, said, wide)
+                self._programs[key] = self._made_program(values, layouts, said, wide, counted)
             program, params = self._programs[key]
             more = params & said.spoken
             if more <= names:
@@ -404,7 +413,12 @@ class Names(Kernel):
         return self._traces[key]
 
     def _made_program(
-        self, values: Mapping[str, Value], layouts: tuple[Block, ...], said: Stated, wide: bool
+        self,
+        values: Mapping[str, Value],
+        layouts: tuple[Block, ...],
+        said: Stated,
+        wide: bool,
+        counted: frozenset[str],
     ) -> tuple[Program, set[str]]:
         """(the program, all of its names). wide: whether a name is declared as more than the usual int,
         which alone keeps values from being computed in that."""
@@ -417,6 +431,14 @@ class Names(Kernel):
         dialect = dialect_of(self.printer, "auto" if wide and not self.typed else self.index_type)
         trace.is_unsigned = dialect.is_unsigned
         subject = index_of(trace, result)
+        if counted:
+            (made,) = subject.functions
+            parts = parted(result, lambda names: self.moves(names, counted))
+            named, whole = dict(zip(PARTS, parts, strict=True)), made.definition
+            trace, result = go_on(self._known(layouts, said), lambda _: None, lambda _: named)
+            subject = index_of(trace, result)
+            (made,) = subject.functions
+            made.definition = Parted(whole, parts[1])
         program = lowered_program(subject, self.printer, dialect, said.assume)
         (function,) = program.functions
         names = {param.name for param in function.params}
@@ -431,7 +453,7 @@ class Names(Kernel):
             stated = OPAQUE.sub(lambda m: f"({self._texts.get(m[0], m[0])})", stated)
             stated = BLOCK.sub(lambda m: self._blocks.get(m[0], m[0]), stated)
             self.assumptions[stated] = None
-        if len(values) == 1:
+        if len(values) == 1 and not counted:
             ((name, value),) = values.items()
             if function.outputs[1:]:
                 raise TemplateError(f"{value.said} has {len(function.outputs)} values: give one")

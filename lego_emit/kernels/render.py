@@ -69,6 +69,9 @@ def render(text: str | Path, target: str = "cuda", **context: Any) -> Rendered:
     file = text if isinstance(text, Path) else None
     environment = _environment(file, options.sandboxed)
     environment.globals[KERNEL] = kernel
+    tags = environment.extensions[KernelTags.identifier]
+    assert isinstance(tags, KernelTags)
+    kernel.counted = tags.counted
     with _placed(file):
         source = _read(file) if file else str(text)
         for name in options.names:

@@ -10,14 +10,16 @@ from typing import Any
 from ..arith.expr import Expr
 from ..emit.emit import emit
 from ..emit.printer import ATOM, FunctionView
-from ..errors import TemplateError
+from ..errors import InternalError, LegoError, TemplateError
 from ..ir.index_types import IndexType
 from ..ir.nodes import Node
 from ..ir.program import Function, Program
 from ..ir.relations import Range, renamed, replaced
 from ..pipeline import build_program
 from ..trace.paths import here
+from .loops import mixing
 from .names import Names, fresh
+from .tags import place
 from .texts import CLOSED, END, START, unbracketed
 from .values import Test, Value, values_of
 from .widths import Widths, fits
@@ -82,7 +84,32 @@ class Kernel(Names):
         program = self._program({"index": value})
         (function,) = program.functions
         (node,) = _inlined(function, value.said)
-        return program, node
+        return self._apart(value, function, node) or (program, node)
+
+    def _apart(self, value: Value, function: Function, whole: Node) -> tuple[Program, Node] | None:
+        """A value as what the loop around it leaves constant and what it moves, where fewer operations
+        mix the two and nothing more is assumed. Of symbols' products none, which have other factors."""
+        counted = self.counted.get(place(), frozenset())
+        params = {param.name for param in function.params}
+        moved = {name for name in params if self.moves([name], counted)}
+        signed = function.index_type.ends[0] < 0
+        if not moved or moved == params or params & self.sizes or whole.is_bool or not signed:
+            return None
+        known = {**self.types}, {**self.assumptions}
+        try:
+            program = self._program({"index": value}, counted)
+        except InternalError:
+            raise
+        except LegoError:  # what is known of the whole says less of a part
+            self.types, self.assumptions = known
+            return None
+        (function,) = program.functions
+        made = Node("add", (*_inlined(function, value.said),), None, whole.lo, whole.hi)
+        mixed, as_it_was = (mixing(x, lambda n: self.moves([n], counted)) for x in (made, whole))
+        if self.assumptions == known[1] and mixed < as_it_was:
+            return program, made
+        self.types, self.assumptions = known
+        return None
 
     def _check_steps(self, value: Value) -> None:
         """Raises TemplateError where a step is another one for another value of its names."""

@@ -11,6 +11,8 @@ from jinja2 import nodes
 from jinja2.ext import Extension
 from jinja2.parser import Parser
 
+from .loops import counted_in
+
 INLINE = "<template>"  # what a template that is no file is called
 KERNEL = "_kernel"  # the rendering, in a template's globals
 SCOPED = (
@@ -37,9 +39,15 @@ class KernelTags(Extension):
 
     tags = {"names", "assume", "index"}
 
+    def __init__(self, environment: jinja2.Environment):
+        super().__init__(environment)
+        self.counted: dict[str, frozenset[str]] = {}  # by place, what the innermost loop counts
+
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
         """Remembers the lines, for how far a tag stands to the right."""
         self._lines = re.split(r"\r\n|\r|\n", source)  # as Jinja counts them
+        for line, names in counted_in("\n".join(self._lines)):
+            self.counted[f"{filename or INLINE}, line {line}"] = names
         return source
 
     def parse(self, parser: Parser) -> Any:
