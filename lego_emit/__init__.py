@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .pattern import Pattern
     from .pipeline import generate
     from .recognition import recognize
+    from .trace.any_rank import AnyRank
     from .trace.loops import fori_loop
     from .trace.same import same_map
     from .trace.simplify import simplify
@@ -41,7 +42,7 @@ use(methods)
 
 # What needs more than the algebra is loaded when it is first used.
 _LAZY = {
-    "Cost": "ir.cost", "Emitted": "emitted", "ExpandBy": "algebra.masked", "GenP": "algebra.genp",
+    "AnyRank": "trace.any_rank", "Cost": "ir.cost", "Emitted": "emitted", "ExpandBy": "algebra.masked", "GenP": "algebra.genp",
     "Linear": "algebra.linear", "Lookup": "algebra.lookup", "Padded": "algebra.masked",
     "Packed": "algebra.packed", "Part": "algebra.part", "Pattern": "pattern", "Strided": "algebra.strided",
     "bank_conflicts": "movement", "catalogue": "formats", "convert": "movement",
@@ -67,6 +68,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "AnyRank",
     "Col",
     "Cost",
     "Emitted",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from .algebra.block import Block
+from .algebra.block import Block, holds_bundle
 from .arguments import candidates, check_counted, check_views, counted, ranges_of
 from .arith.given import are_formulas
 from .arith.terms import TOO_DEEP
@@ -57,6 +57,10 @@ def generate(fn_or_layout: Any, target: str, **given: Any) -> Emitted:
     range, an unknown target, a value that provably does not fit.
     """
     options = Options.of(given)
+    if holds_bundle(fn_or_layout):
+        from .trace.unbundled import unbundled
+
+        fn_or_layout = unbundled(fn_or_layout, options.name)
     if options.group and options.sizes:
         from .trace.annotations import in_symbols
 
@@ -236,6 +240,10 @@ def lowered_program(
             functions = lowered_prepared(problems, dialect, prepare, subject.parts)
         else:
             functions = [lowered(problem, dialect) for problem in problems]
+            if rewrite is None and any(f.cases for f in subject.functions):
+                from .cased import with_cases
+
+                functions = with_cases(functions, subject, dialect, assume, notation)
     except RecursionError:
         raise TraceError(f"{subject.unit}: {TOO_DEEP}") from None
     diagnostics, parts = subject.diagnostics(), subject.parts

@@ -17,8 +17,8 @@ class Entries:
     name: what it is called in an emitted file. values: in the order of their places; none of a table
     that is given to the function at run time, which has `size` entries of at least 0, each below
     `below` (default: size); both are integers or expressions over sizes. array: of a parameter that is an array,
-    of which integers are known by name, and at least size of them are read: "open" of one of any length, else
-    "fixed". least and
+    of which integers are known by name, and at least size of them are read: "open" of one of any length, "filled" of
+    such a one that is the result, else "fixed". least and
     most: bounds of the values, None where that is no number. kept: it stays a table, whatever a formula
     costs. key: a text that is the same for equal tables everywhere."""
 
@@ -79,7 +79,7 @@ class Entries:
     @property
     def is_open(self) -> bool:
         """Whether it is an array of any length, which has each place that it is read at."""
-        return self.array == "open"
+        return self.array in ("open", "filled")
 
     @property
     def is_sized(self) -> bool:

@@ -95,6 +95,8 @@ class CPrinter(HeaderPrinter):
         """Its name and the index type."""
         return f"{name}_{MARKS[index_type]}"
 
+    filled = "{T} *{name}"
+
     def table_parameter(self, form, T):
         """A pointer to constants."""
         return f"const {T} *{{name}}"

@@ -176,6 +176,7 @@ class HeaderPrinter(Printer):
     constant = "static const"
     array_word = "fill"
     has_structs = has_arrays = declares = implicit = has_packed = True
+    fills, filled = "argument", "{T}* {name}"  # the form of such an array
     array_forms = {"": "const {T} {name}[{n}]", "pointer": "const {T} *{name}"}
     result_forms = ("struct", "out", "inout")
     wrapping = {"uint32": "wraps", "uint64": "wraps"}
@@ -332,12 +333,16 @@ class HeaderPrinter(Printer):
 
             return form.replace("{T} {name}", c_natives.passed(group, group.native.passing))
         if group.struct or group.open:
-            return super().group_parameter(form, group, T)
+            text = super().group_parameter(form, group, T)
+            mark = "[[maybe_unused]] " if group.open else ""
+            return f"{mark}{text}" if mark and form.startswith(mark) else text
         form = form.replace("{T} {name}", self.array_forms[self.naming.arrays])
         return form.format(name=group.name, T=T, n=len(group.members))
 
     def outs(self, function: FunctionView) -> list[str]:
         """The parameters that results are written to, where they are."""
+        if function.fills:
+            return [self.filled.format(T=function.output_types[0], name=function.fills)]
         if not self.writes(function):
             return []
         from lego_emit.printers import c_results
@@ -346,6 +351,8 @@ class HeaderPrinter(Printer):
 
     def writes(self, function: FunctionView) -> bool:
         """Whether results are written to parameters."""
+        if function.fills:
+            return True
         if not function.several or not self.writes_results:
             return False
         from lego_emit.printers import c_results
@@ -359,6 +366,8 @@ class HeaderPrinter(Printer):
 
     def written(self, function: FunctionView) -> list[str]:
         """The statements that write results where they go."""
+        if function.fills:
+            return []
         from lego_emit.printers import c_results
 
         return c_results.statements(self, function)

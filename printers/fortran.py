@@ -197,6 +197,7 @@ class FortranPrinter(Printer):
     outputs_are_variables = True
     has_fits = has_checks = names_limits = True
     has_structs = has_arrays = gives_arrays = has_packed = True
+    fills = "argument"
     static = "constant"
     native_member, first = "%{}", 1
     receiver, asks_types = "self%{}", False
@@ -329,7 +330,10 @@ class FortranPrinter(Printer):
         return filled(group.native.passing, {"type": group.struct, "name": group.name})
 
     def output_lines(self, f):
-        """The lines that declare several results."""
+        """The lines that declare several results, or an array that is filled."""
+        if f.fills:
+            kind = self.group_type(f.aggregate, f.output_types[0])
+            return [self.line(f"{kind}, intent(out) :: {f.fills}", 4)]
         found = {}
         for name, T in f.typed_outputs:
             found.setdefault(T, []).append(name)
@@ -350,6 +354,9 @@ class FortranPrinter(Printer):
         kind = "function" if whole in arrays else f"{self.declared(f.output_types[0])} function"
         if whole is not None and whole.struct:
             kind = f"type({whole.struct}) function"
+        elif f.fills:
+            kind = "subroutine"
+            names.append(f.fills)
         elif whole is None and f.several:
             kind = "subroutine"
             names += [name for name, _ in f.outputs]
@@ -547,6 +554,10 @@ class FortranPrinter(Printer):
     def docs(self, f):
         """The lines of the doc comment. Where they count elements as Python does, they say so."""
         lines, arrays = f.doxygen, [g.name for g in f.groups if not g.struct] + ["result"]
+        if f.fills:
+            from lego_emit.printers.c_results import told
+
+            lines = told(f)
         text = "\n".join(lines)
         first = next((n for n in arrays if re.search(rf"\b{n}\[\d", text)), "")
         said = f"@note Here {first}[0] is the first element of {first}, as in Python"

@@ -219,6 +219,7 @@ class JavaScriptPrinter(Printer):
     wrapping = {"uint32": "wraps", "uint64": "mask"}
     has_fits = has_checks = names_limits = True
     has_structs = has_arrays = gives_arrays = has_packed = True
+    fills = "result"
     holds_sizes = False
 
     def size_type(self, index_type: IndexType) -> IndexType:
@@ -261,7 +262,13 @@ class JavaScriptPrinter(Printer):
     def body(self, view: FunctionView) -> list[str]:
         """The lines of a function's body."""
         lines = self.checked(view)
+        if view.fills:
+            count = self.inline(self.expression(view.aggregate.count, view))
+            count = count if view.T == "number" else f"Number({count})"
+            lines.append(f"const {view.fills} = new Array({count});")
         lines += view.statements("const {name} = {expr};", 2, False)
+        if view.fills:
+            return [*lines, f"return {view.fills};"]
         values = [self.expression(node, view) for _, node in view.outputs]
         if not view.several:
             return [*lines, self.line(f"return {values[0]};", 2)]
@@ -378,7 +385,9 @@ class JavaScriptPrinter(Printer):
         return found
 
     def group_type(self, group: Group, T: str) -> str:
-        """An interface, or a tuple."""
+        """An interface, a tuple, or an array of any length."""
+        if group.open:
+            return f"{T}[]"
         return group.struct or f"[{', '.join([T] * len(group.members))}]"
 
     def group_parameter(self, form: str, group: Group, T: str) -> str:

@@ -135,6 +135,7 @@ class JuliaPrinter(Printer):
     builtins = BASE_EXPORTS | TAKEN_MODULES | KERNEL_WORDS
     has_fits = has_checks = names_limits = widens = True
     has_structs = has_arrays = gives_arrays = has_packed = True
+    fills = "result"
     native_member, first, native_index = ".{}", 1, ("int64", "uint64")
     break_after = True
     line_width = 92  # as JuliaFormatter has it; lines are broken as in its SciMLStyle
@@ -236,6 +237,8 @@ class JuliaPrinter(Printer):
         op = super().op(node, view)
         if node.op == "lookup" and node.args[0].value.given:
             op = self.ops["lookup"]  # of any type of integers
+            if node.args[0].value.array == "filled":
+                op = self.typed_ops["int64"]["lookup"]
         if node.op == "and" and node.args[1].value == 2**32 - 1:
             op = replace(op, text=op.text.replace("{1}", "0xffffffff"))
         positions = {"shl": (1,), "shr": (1,)}.get(node.op, (0, 1) if op.prec == 10 else ())
@@ -332,7 +335,8 @@ class JuliaPrinter(Printer):
     def _promoted_with(self, f, name, names, before, after):
         entries = [one for one in f.entries if one.name in names]
         structs = [one for one in entries if isinstance(one, Group) and one.struct]
-        if len(entries) == len(structs) + len(f.static) and (
+        vectors = sum(isinstance(one, Group) and one.open for one in entries)
+        if len(entries) == len(structs) + len(f.static) + vectors and (
             len(structs) < 2 or f.index_type not in self.wider
         ):
             return ""
@@ -383,6 +387,8 @@ class JuliaPrinter(Printer):
 
     def group_type(self, group, T):
         """A struct, of a type parameter where the function has one, or a tuple."""
+        if group.open:
+            return f"Vector{{{T}}}"
         if not group.struct:
             return f"NTuple{{{len(group.members)}, {T}}}"
         return f"{group.struct}{{Ti}}" if T == "Ti" else group.struct
@@ -421,6 +427,8 @@ class JuliaPrinter(Printer):
             return of_value(whole, value, self)
         if whole is not None and whole.struct:
             return [f"{value}.{name}" for name in whole.fields]
+        if whole is not None and whole.open:
+            return [f"get({value}, {k + 1}, 0)" for k in range(len(function.outputs))]
         return [f"{value}[{k + 1}]" for k in range(len(function.outputs))]
 
     def struct_text(self, group, index_type):
@@ -444,8 +452,15 @@ class JuliaPrinter(Printer):
     def _vector(self, name):
         return f"{name}::AbstractVector{{<:Integer}}"
 
+    def made(self, f):
+        """The statement that makes the array that a function fills."""
+        count = self.expression(f.aggregate.count, f)
+        return f"{f.fills} = Vector{{{f.T}}}(undef, {count})"
+
     def returned(self, f):
         """The result: the value, or the tuple of values."""
+        if f.fills:
+            return f.fills
         texts = [self.expression(node, f) for _, node in f.outputs]
         if f.aggregate is not None:
             return self.aggregate(f.aggregate, texts, f.T)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from lego_emit.emit.cases import CaseForms
 from lego_emit.emit.loops import LoopForms
 from lego_emit.errors import TargetError
 
@@ -45,6 +46,28 @@ PYTHON = LoopForms(
 JULIA = replace(
     PYTHON, first=("for {name} in {lower}:{last}",), stop=("{expr} && break",), last="end"
 )
+
+PLAIN_CASES = CaseForms()
+JAVASCRIPT_CASES = CaseForms(leave=("return {array};",))
+RUST_CASES = CaseForms(
+    first="if {expr} {{", assign="{name} =\v{expr}", give=("return\v{expr}",), indent=4
+)
+FORTRAN_CASES = CaseForms(
+    first="if ({expr}) then",
+    assign="{name} = {expr}",
+    give=("{name} = {expr}", "return"),
+    leave=("return",),
+    last="end if",
+)
+PYTHON_CASES = CaseForms(
+    first="if {expr}:",
+    assign="{name} = {expr}",
+    give=("return {expr}",),
+    leave=("return tuple({array})",),
+    last="",
+    indent=4,
+)
+JULIA_CASES = replace(PYTHON_CASES, first="if {expr}", leave=("return {array}",), last="end")
 
 
 def julia(printer, view, node):

@@ -36,6 +36,7 @@ class MetalPrinter(OpenClPrinter):
     reserved_functions = FUNCTIONS
     angles = True
     array_forms = {"": "thread const {T} (&{name})[{n}]", "pointer": "thread const {T} *{name}"}
+    filled = "thread {T}* {name}"
     out_forms = ("thread {T} &{name}", "thread {T} (&{name})[{n}]", "{name}", ".")
     out = "device {T}* {name}"
     sharing = (

@@ -65,6 +65,7 @@ class NumpyPrinter(PythonPrinter):
     asserts = "assert np.all({})"
     receiver = ""
     has_structs = has_arrays = gives_arrays = False
+    fills = ""
     has_fits = True  # of integers, one call for a shape: what Python computes
 
     def size_type(self, index_type: IndexType) -> IndexType:

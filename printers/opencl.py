@@ -60,6 +60,8 @@ class OpenClPrinter(FillPrinter, CPrinter):
             op = replace(op, text=op.text.format(*forms), needs=needs)
         return op
 
+    filled = "{T} *{name}"
+
     def table_parameter(self, form, T):
         """A pointer to constants in global memory."""
         return f"global const {T} *{{name}}"

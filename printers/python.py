@@ -99,6 +99,7 @@ class PythonPrinter(Printer):
     truths = ("False", "True")
     has_fits = has_checks = True
     has_structs = has_arrays = gives_arrays = True
+    fills = "result"
     asserts = "assert {}"
     receiver, asks_types = "self.{}", True
     holds_sizes = False
@@ -142,7 +143,7 @@ class PythonPrinter(Printer):
         found = []
         if "isqrt" in operations(functions):
             found.append("import math")
-        if any(f.tables for f in functions):
+        if any(f.tables or any(g.open for g in f.groups) for f in functions):
             found.append("from collections.abc import Sequence")
         if any(f.named or f.receiver or has_struct(f) for f in functions):
             found.append("from typing import NamedTuple")
@@ -210,7 +211,10 @@ class PythonPrinter(Printer):
     def statements(self, f: FunctionView) -> list[str]:
         """The lines before the results."""
         asserted = (self.asserts.format(self.expression(c, f)) for c in f.asserted)
-        return [*(self.line(text, 4) for text in asserted), *f.statements("{name} = {expr}")]
+        lines = [self.line(text, 4) for text in asserted]
+        if f.fills:
+            lines.append(f"{f.fills} = [0] * {self.expression(f.aggregate.count, f)}")
+        return [*lines, *f.statements("{name} = {expr}")]
 
     def returned(self, f: FunctionView) -> str:
         """The statement that gives the results."""
@@ -218,6 +222,8 @@ class PythonPrinter(Printer):
 
     def together(self, f: FunctionView, values: Sequence[str]) -> str:
         """Results as one expression."""
+        if f.fills:
+            return f"tuple({f.fills})"
         if f.aggregate is not None:
             return self.aggregate(f.aggregate, values, f.T)
         if not f.named:
@@ -251,6 +257,8 @@ class PythonPrinter(Printer):
 
     def group_type(self, group: Group, T: str) -> str:
         """The class of a struct, the tuple of an array."""
+        if group.open:
+            return f"tuple[{T}, ...]"
         return group.struct or f"tuple[{f',{BREAK}'.join([T] * len(group.members))}]"
 
     def aggregate(self, group: Group, texts: Sequence[str], T: str) -> str:

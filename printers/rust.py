@@ -139,7 +139,7 @@ class RustPrinter(rust_methods.Methods, Printer):
     names_greatest = names_limits = has_fits = has_checks = True
     static = "template"
     has_structs = has_arrays = gives_arrays = has_packed = True
-    native_member = ".{}"
+    fills, native_member = "argument", ".{}"
     receiver, native_receiver, asks_types = "self.{}", "self.{}", True
     types = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", USIZE: "usize"}
     declares = shadows = True
@@ -301,7 +301,9 @@ class RustPrinter(rust_methods.Methods, Printer):
     def head(self, view: FunctionView, indent: int = 0) -> str:
         """The line or lines from `pub` to the brace; indent: where they begin."""
         parameters = [*filter(None, view.signature("{name}: {T}", None, BREAK).split(BREAK))]
-        const, name = "" if view.calls_others else "const ", view.name
+        const, name = "" if view.calls_others or view.fills else "const ", view.name
+        if view.fills:  # of a const fn from Rust 1.83 on
+            parameters.append(f"{view.fills}: &mut [{view.output_types[0]}]")
         if view.receiver is not None:
             const = "const " if rust_methods.is_constant(view) else const
             name, own = rust_methods.method(view.receiver)
@@ -358,8 +360,8 @@ class RustPrinter(rust_methods.Methods, Printer):
     # -- structs and arrays --------------------------------------------------------------------
 
     def group_type(self, group: Group, T: str) -> str:
-        """A struct's name, or the array."""
-        return group.struct or f"[{T}; {len(group.members)}]"
+        """A struct's name, or the array; "" of one that is filled."""
+        return "" if group.open else group.struct or f"[{T}; {len(group.members)}]"
 
     def group_parameter(self, form: str, group: Group, T: str) -> str:
         """A struct by value, which is copied, and a reference to an array."""
@@ -367,8 +369,7 @@ class RustPrinter(rust_methods.Methods, Printer):
             return rust_natives.parameter(group)
         if group.open:
             return super().group_parameter(form, group, T)
-        reference = "" if group.struct else "&"
-        return form.format(name=group.name, T=f"{reference}{self.group_type(group, T)}")
+        return form.format(name=group.name, T="&" * (not group.struct) + self.group_type(group, T))
 
     def aggregate(self, group: Group, texts: Sequence[str], T: str) -> str:
         """A struct's or an array's value, or the pattern that takes it apart, on one line."""
@@ -559,14 +560,13 @@ class RustPrinter(rust_methods.Methods, Printer):
         if view.aggregate is None and len(view.outputs) > 1 and not view.named:
             returned.insert(0, f"`({', '.join(name for name, _ in view.outputs)})`")
         if returned:
-            ranges.append(f"- result: {'; '.join(returned)}")
+            what = f"`{view.fills}`" if view.fills else "result"
+            ranges.append(f"- {what}: {'; '.join(returned)}")
         paragraphs.append(ranges)
         most = ("u64::MAX", "usize::MAX" if view.index_type == "usize" else "u64::MAX")
-        notes = [f"Assumes {mark(a.replace(*most))}." for a in header.assumptions]
-        paragraphs.append(notes)
+        paragraphs.append([f"Assumes {mark(a.replace(*most))}." for a in header.assumptions])
         paragraphs.append([f"Renamed: `{old}` is `{new}` here." for old, new in view.renamed])
-        lines = [line for p in paragraphs if p for line in ("", *p)]
-        return lines[1:]
+        return [line for p in paragraphs if p for line in ("", *p)][1:]
 
     def attributes(self, view: FunctionView, optional: bool) -> list[str]:
         """The lints that the number and the names of the parameters would set off, below the

@@ -71,6 +71,10 @@ def called(
         return name
 
     arguments = call_arguments(function, values, group, printer.given)
+    if whole is not None and whole.open:
+        lines.append(f"{kinds[0]} {variable}[{len(kinds)}] = {{0}};")
+        lines.append(f"{function.name}({', '.join([*arguments, variable])});")
+        return lines, [f"{variable}[{k}]" for k in range(len(kinds))]
     count = len(function.outputs) if whole is None else len(whole.members)
     if not printer.writes_results or (whole is None and count == 1):
         call = f"{function.name}({', '.join(arguments)})"

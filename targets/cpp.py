@@ -82,7 +82,8 @@ def called(function: Function, printer: Printer, values: Sequence[str], scope: s
     if function.receiver is not None:
         held = call_arguments(function, values, braced, printer.given, held=True)
         name = of_object(function, printer, held, scope, before)
-    if not printer.writes_results or (whole is None and len(names) == 1):
+    fills = whole is not None and whole.open
+    if not fills and (not printer.writes_results or (whole is None and len(names) == 1)):
         call = f"{name}({', '.join(arguments)})"
         return f"[&] {{ {' '.join(before)} return {call}; }}()" if before else call
     if whole is not None and whole.written:

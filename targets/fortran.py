@@ -217,6 +217,8 @@ class _Types:
         """The statement that calls it."""
         receiver = self._function.receiver
         name = f"object%{receiver.method or 'apply'}" if receiver else "emitted"
+        if (whole := self._function.aggregate) is not None and whole.open:
+            return ["    result = 0", f"    call {name}({', '.join([*arguments, 'result'])})"]
         if self._function.aggregate is not None or len(self._function.outputs) == 1:
             return [f"    result = {name}({', '.join(arguments)})"]
         return [f"    call {name}({', '.join([*arguments, *self.parts('result')])})"]

@@ -199,7 +199,11 @@ class _NodeLibrary:
         make = self._printers[unit].argument
         arguments = call_arguments(function, values, make, scope="unit.")
         held = call_arguments(function, values, make, held=True)
-        return javascript_methods.call(function, held, arguments, "f")
+        call = javascript_methods.call(function, held, arguments, "f")
+        if (whole := function.aggregate) is not None and whole.open:  # what is not written
+            zero = "0" if self._kind(unit, function)[0] == "number" else "0n"
+            call = f"Object.assign(new Array({len(function.outputs)}).fill({zero}), {call})"
+        return call
 
     def fields(
         self,

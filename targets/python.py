@@ -55,7 +55,8 @@ class PythonLibrary:
         for k, unit in enumerate(units):
             module: dict[str, Any] = {"__name__": unit.program.name}
             with reported(f"target {unit.printer.name!r}: {unit.program.name} does not load"):
-                exec(compile(unit.source, f"unit_{k}{unit.printer.extension}", "exec"), module)
+                file = f"unit_{k}{unit.printer.extension}"
+                exec(compile(unit.source, file, "exec", dont_inherit=True), module)
             self.modules.append(module)
 
     def array_form(self, unit: int, function: Function) -> Callable[..., Any]:
@@ -106,6 +107,8 @@ def _columns(function: Function, results: list[Any]) -> list[np.ndarray]:
 
     several = len(function.outputs) > 1 or function.aggregate is not None
     rows = results if several else [(r,) for r in results]
+    if (whole := function.aggregate) is not None and whole.open:  # what is not written
+        rows = [(*row, *[0] * (len(function.outputs) - len(row))) for row in rows]
     kind = bool if function.is_condition else int
     if wrong := [value for row in rows for value in row if type(value) is not kind]:
         raise TypeError(f"{wrong[0]!r} is not of the type {kind.__name__}")

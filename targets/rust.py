@@ -47,6 +47,8 @@ def rust_wrapper(
     T, module = printer.types[function.index_type], "self" if within else f"unit_{unit}"
     values = [f"*in{k}.add(i) as {T}" for k in inputs]
     call = called(function, printer, values, module)
+    if (whole := function.aggregate) is not None and whole.open:
+        call = f"{{ let mut r = [0; {len(outputs)}]; {call.removesuffix(')')}, &mut r); r }}"
     results = enumerate(rust_natives.results(function))
     stores = " ".join(f"*out{k}.add(i) = {result} as i64;" for k, result in results)
     return (

@@ -522,6 +522,18 @@ def test_a_certificate_says_that_it_knows_nothing():
         generate(at, "c", ranges={"i": (0, 4)}).certificate()
 
 
+def test_python_imports_what_it_names():
+    """Annotations are evaluated where a module is loaded by itself."""
+
+    def at(X: Array[...], i):
+        return X[i]
+
+    source = generate(at, "python", ranges={"i": (0, 4)}).source
+    module: dict = {}
+    exec(compile(source, "module", "exec", dont_inherit=True), module)
+    assert module["at"]([3, 5], 1) == 5
+
+
 def test_every_language_or_a_reason():
     """Each language has the text of a function that reads an array without a loop, or refuses it."""
     from lego_emit.emit.registry import targets

@@ -342,6 +342,19 @@ def is_packed(subject: Any) -> bool:
     return hasattr(subject, "place_of")
 
 
+def is_bundle(subject: Any) -> bool:
+    """Whether it is several index functions in one (lego_emit.AnyRank, lego_emit.Ragged)."""
+    return hasattr(subject, "functions_of")
+
+
+def holds_bundle(subject: Any) -> bool:
+    """Whether it is one, or a list or a dict with one in it."""
+    parts = subject.values() if isinstance(subject, dict) else subject
+    return is_bundle(subject) or (
+        isinstance(subject, list | tuple | dict) and any(map(is_bundle, parts))
+    )
+
+
 def _left_out(block: Block, method: str, what: str) -> LayoutError:
     """A kind of block lacks a method."""
     return LayoutError(

@@ -20,8 +20,9 @@ class Loop:
     reads from outside, which stays what it is; outputs: the next state; guard: the branch that the loop is in, and
     going: what must hold for a round, each None where nothing must; most: how many rounds there are at most;
     bounds: of each state behind any of them; shown: what the symbols are called in a program; known: three Analyzers,
-    of what is known in a round, of that without going, and of that without the branch; key: a text that is the
-    same for equal loops everywhere, and what is known of them."""
+    of what is known in a round, of that without going, and of that without the branch; fills: how many of the last
+    states are elements of an array, of which a round writes one: the two states before them are its place and its
+    value; key: a text that is the same for equal loops everywhere, and what is known of them."""
 
     counter: str
     states: tuple[str, ...]
@@ -33,6 +34,7 @@ class Loop:
     bounds: tuple[Interval, ...]
     shown: tuple[str, ...]
     known: tuple[Any, ...]
+    fills: int = 0
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -50,7 +52,7 @@ class Loop:
 
     def __reduce__(self) -> Any:
         own = (self.counter, self.states, self.taken, self.outputs)
-        rest = (self.guard, self.going, self.most, self.bounds, self.shown, ())
+        rest = (self.guard, self.going, self.most, self.bounds, self.shown, (), self.fills)
         return Loop, (*own, *rest)  # what is known is of this process
 
     def values(self, lower: int, upper: int, *given: int) -> list[int]:

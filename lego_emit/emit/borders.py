@@ -30,6 +30,7 @@ def converted(function: Function, printer: Any, checks: bool = False) -> Functio
         own |= {name: own.get(name, ANY_TYPE) for name in bound}
     if not own and not any(function.types):
         return function
+    cases = tuple((c, converted(case, printer, checks)) for c, case in function.cases)
     what = "an array form" if function.axes else "a view" if function.view is not None else ""
     if what:
         raise TargetError(
@@ -83,6 +84,10 @@ def converted(function: Function, printer: Any, checks: bool = False) -> Functio
             return of_round(node, whole)
         if not node.args:
             return node
+        if node.op == "store" and (kind := function.output_types[0]):
+            place, value = node.args
+            stored = _given(whole(value, known), DECLARED[kind], index, printer)
+            return replace(node, args=(whole(place, known), stored))
         if node.op == "lookup" and (kind := arrays.get(node.args[0].value.name)) is not None:
             return read(replace(node, args=(node.args[0], whole(node.args[1], known))), kind)
         if node.op in ("eq", "ne") and own.get(node.args[0].value) is BOOL:  # flag == 0
@@ -111,6 +116,7 @@ def converted(function: Function, printer: Any, checks: bool = False) -> Functio
         function,
         body=(*body, *((name, whole(node)) for name, node in function.body)),
         outputs=tuple(outputs),
+        cases=cases,
         asserted=(*lost, *(whole(c, each) for c in function.asserted)),  # before all statements
     )
 

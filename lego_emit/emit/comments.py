@@ -57,3 +57,13 @@ def in_comments(program: Program, naming: Naming) -> Program:
         functions=functions,
         constants=tuple(replace(p, meaning=commented(p.meaning)) for p in program.constants),
     )
+
+
+def summed(text: str, mark: str) -> str:
+    """A file's text with the checksum of what stands between its marks in their place. It has 31
+    bits, as a preprocessor's integer may have 32 with its sign, and is not 0, as a macro without a
+    value may be taken for."""
+    import zlib
+
+    guarded = "".join(text.split(mark)[1:-1])
+    return text.replace(mark, f"0x{zlib.crc32(guarded.encode()) & 0x7FFFFFFF or 1:08x}")

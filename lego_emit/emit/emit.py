@@ -152,6 +152,8 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
         groups = tuple(
             replace(g, count=renamed(g.count, names)) if g.count is not None else g for g in groups
         )
+        if result is not None and result.count is not None:
+            result = replace(result, count=renamed(result.count, names))
         spoken = {names[p.name]: p.held for p in function.params if p.held}
         spoken |= {n: said for group in groups for n, said in group.spoken.items()}
         called = {n: spoken.get(text, text) for n, text in names.items()}
@@ -159,6 +161,7 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
         whole = (one.name for one in function.arguments if isinstance(one, Group) and one.whole)
         arrays = {old: new.name for old, new in zip(whole, groups, strict=False)}
         given |= {t: t.named(arrays[t.name]) for t in function.arrays}
+        before = {*scope} if function.cases else scope
         for local, _ in function.body:
             names[local] = fresh(naming.local(local), printer, scope)
         variables = printer.outputs_are_variables or printer.writes_results
@@ -198,6 +201,13 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
                 renamed=tuple((old, new) for old, new in user_names.items() if old != new),
             )
         )
+        if function.cases:
+            from .cases import with_cases
+
+            change = partial(_legal, tables=own | given)
+            functions[-1] = with_cases(
+                functions[-1], function.cases, names, before, change, printer
+            )
     fits = _fits(plain, printer, taken, constants, receivers) if printer.has_fits else ()
     if program.checks:
         from .fits import checked

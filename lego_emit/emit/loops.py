@@ -18,6 +18,7 @@ from ..ir.loops import Round, is_same
 from ..ir.nodes import Node, const
 from ..ir.program import Function
 from ..ir.relations import names_in, replaced
+from ..table_lookup import Entries
 from .naming import fresh
 
 BODY = "next"  # what a function is called that gives the next state
@@ -120,7 +121,8 @@ def _without_unread(made: Round, behind: Collection[str]) -> Round:
     for name, value in (*body.body, *body.outputs):
         reads.setdefault(name, []).append(value)
     asked = [v for f in made.parts[:-1] for _, v in (*f.body, *f.outputs)]
-    left, read = [*behind, *(n for v in asked for n in _reads(v))], set[str]()
+    written = made.names[made.count - made.fills - 1 :][:2] if made.fills else ()
+    left, read = [*behind, *written, *(n for v in asked for n in _reads(v))], set[str]()
     while left:
         name = left.pop()
         if name not in read:
@@ -260,6 +262,8 @@ def lines(view: Any, node: Node, before: Body, form: str, indent: int) -> list[s
         for name, value in part.outputs:
             if value.op == "var" and value.value == name:
                 continue
+            if value.op == "store":
+                name, value = printer.inline(printer.expression(value.args[0], own)), value.args[1]
             sign, by = _compound(name, value, own) if forms.compound else ("", value)
             form_ = forms.compound if sign else forms.assign
             text = printer.expression(by, own)
@@ -302,6 +306,42 @@ def _ended(node: Node) -> Node:
     condition = node.args[0]
     opposite = condition.row.opposite
     return Node(opposite, condition.args) if opposite else Node("lnot", (condition,))
+
+
+def writing(function: Function) -> Function:
+    """A fitted function whose result is an array that a loop fills, as a printer has it: a round has one node
+    "store" of an element and its value in the place of the array's elements, which are no variables."""
+    array = function.result
+    if array is None or not array.open:
+        return function
+    body, done = list[tuple[str, Node]](), list[Node]()
+    for name, node in function.body:
+        if node.op != "loop" or not node.args[0].value.fills:
+            body.append((name, node))
+        elif not any(is_same(node, other) for other in done):
+            done.append(node)
+            body.append(_writing(node, array.name))
+    return replace(function, body=tuple(_kept(body)))
+
+
+def _writing(node: Node, array: str) -> tuple[str, Node]:
+    """(a state, the loop) of a loop that fills an array."""
+    made: Round = node.args[0].value
+    last = made.count - made.fills
+    states, (place, value) = made.names[1 : last - 1], made.names[last - 1 : last + 1]
+    made = _without_unread(made, ())
+    values = dict(made.body.outputs)
+    table = Node("table", (), Entries(array, size=made.fills, array="filled"))
+    stored = Node("store", (Node("lookup", (table, values[place])), values[value]))
+    outputs = [("", stored), *((n, v) for n, v in made.body.outputs if n in states)]
+    names = (made.names[0], *states, *[""] * (2 + made.fills))
+    own = replace(made.body, outputs=tuple(outputs))
+    leaf = replace(node.args[0], value=replace(made, body=own, names=names))
+    first = [
+        const(0) if k >= len(states) else e for k, e in enumerate(node.args[3 : 3 + made.count])
+    ]
+    args = (leaf, *node.args[1:3], *first, *node.args[3 + made.count :])
+    return states[0], replace(node, args=args)
 
 
 def variables(body: Body) -> Iterator[str]:

@@ -24,7 +24,7 @@ from ..notation import PYTHON, Notation
 from ..operations import OPS
 from ..table_lookup import Entries
 from ..templates import ENDING, environment, named
-from .comments import in_comments
+from .comments import in_comments, summed
 from .naming import AS_WRITTEN, Naming, in_spelling
 from .ops import ATOM, BREAK, Op, call
 from .ops import infix as infix
@@ -33,7 +33,7 @@ from .view import FunctionView
 
 MASKING = frozenset({"and", "or", "xor"})
 SHIFTING = frozenset({"shl", "shr", *MASKING})
-OPERANDS = frozenset({*LEAVES, "loop"})  # which have no spelling of their own
+OPERANDS = frozenset({*LEAVES, "loop", "store"})  # which have no spelling of their own
 CHECKSUM = "\0"  # in a file's text: where its checksum stands
 
 
@@ -47,16 +47,6 @@ def unsigned_fit(node: Node, function: Function) -> Node:
     if function.index_type.least == 0 and node.op in ("floordiv", "floormod"):
         return replace(node, op=node.op.removeprefix("floor"))
     return node
-
-
-def _summed(text: str) -> str:
-    """A file's text with the checksum of what stands between its marks in their place. It has 31
-    bits, as a preprocessor's integer may have 32 with its sign, and is not 0, as a macro without a
-    value may be taken for."""
-    import zlib
-
-    guarded = "".join(text.split(CHECKSUM)[1:-1])
-    return text.replace(CHECKSUM, f"0x{zlib.crc32(guarded.encode()) & 0x7FFFFFFF or 1:08x}")
 
 
 class Printer:
@@ -112,7 +102,8 @@ class Printer:
         naming: how names are spelled in the file at hand (spelling()).
         checksum: what a template writes around what is to be summed; there is the sum then.
         has_structs, has_arrays, gives_arrays: whether a parameter or a result can be a struct, a
-            parameter or a result an array; else their members stand by themselves.
+            parameter or a result an array; else their members stand by themselves. fills: how a function gives an
+            array whose length is known when it runs: "argument", it fills one, "result", it makes one, "" for none.
         declares: whether parameters and results can have types beside the index type; declared_types: what
             those are called, beside `types`. implicit: whether an integer becomes one of a wider type
             without a word; unsigned_first: whether uint32 becomes int64 by way of uint64; shadows: whether a variable may have a parameter's name; binds: whether a text may
@@ -182,6 +173,7 @@ class Printer:
     binds, size_index = True, ""
     dividing: Any = None
     declared_types: Mapping[str, str] = {}
+    fills = ""
     native_member, first, receiver, native_receiver = "", 0, "", ""
     native_index: tuple[str, ...] = ()
     wrapping: Mapping[str, str] = {}
@@ -307,6 +299,7 @@ class Printer:
             asserted=tuple(whole(node, True) for node in function.asserted),
             axes=tuple((name, whole(self.extent(n, name))) for name, n in function.axes),
             view=function.view and function.view.map(whole),
+            cases=tuple((whole(c), self.fitted(case)) for c, case in function.cases),
         )
 
     def _without_spelling(self, op: str) -> TargetError:
@@ -360,6 +353,10 @@ class Printer:
         return views
 
     def _converted(self, function: Function, checks: bool) -> Function:
+        if function.result is not None and function.result.open:
+            from .loops import writing
+
+            function = writing(function)
         bound = any(one.bound for one in (*function.params, *function.groups))
         if not self.declares or not (function.declared or bound):
             return function
@@ -487,6 +484,8 @@ class Printer:
             return self.has_structs
         if group.name:
             return self.has_arrays
+        if group.open:
+            return bool(self.fills)
         return self.writes_results or (self.gives_arrays and self.naming.results != "struct")
 
     @property
@@ -628,7 +627,7 @@ class Printer:
             )
         lines = [line.rstrip() for line in text.split("\n")]
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
-        return _summed(text.strip("\n") + "\n")
+        return summed(text.strip("\n") + "\n", CHECKSUM)
 
     @cached_property
     def _environment(self):

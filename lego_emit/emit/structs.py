@@ -72,6 +72,11 @@ class Structs:
         result = function.result
         if result is not None:
             has = printer.has(result)
+            if result.open and not has:
+                raise TargetError(
+                    f"{function.name} gives an array whose length is known when it runs, which {printer.title} has "
+                    "not; choose another target"
+                )
             result = self.legal(result, own) if has else replace(result, whole=False)
             if result.native is not None:
                 from .natives import check_made
@@ -104,7 +109,7 @@ class Structs:
                 members = {n: fresh(local(k), printer, scope) for n, k in one.apart.items()}
             found.append(legal.renamed(members))
             names |= members
-        if result is not None and printer.writes_results and result.whole:
+        if result is not None and result.whole and (printer.writes_results or result.open):
             own = next((g.name for g in found if g.written), "")
             result = replace(
                 result,

@@ -53,7 +53,8 @@ class FunctionView:
         """The variables that it has, those of loops too."""
         from .loops import variables
 
-        return list(dict.fromkeys(variables(self._function.body)))
+        bodies = [case.body for _, case in self._function.cases] + [self._function.body]
+        return list(dict.fromkeys(n for body in bodies for n in variables(body)))
 
     def inside(self, function: Function) -> FunctionView:
         """A function that is a part of this one, in its index type."""
@@ -70,6 +71,10 @@ class FunctionView:
         """The named statements; form has {name}, {expr} and {T}. Comments say the
         plain formulas of results and, with remarks, what bit tricks do."""
         lines, (told, results) = self.formulas(indent), self._remarks if remarks else ({}, {})
+        if self._function.cases:
+            from . import cases
+
+            lines += cases.lines(self, form, indent)
         for k, (name, expr) in enumerate(self._function.body):
             lines += self._comment(told.get(name, ""), indent)
             if expr.op == "loop":
@@ -190,6 +195,12 @@ class FunctionView:
     def several(self) -> bool:
         """Whether it gives more than one integer: a struct, an array, or several results."""
         return len(self._function.outputs) > 1 or self._function.aggregate is not None
+
+    @property
+    def fills(self) -> str:
+        """The array that it fills and whose length is known when it runs; "" for none."""
+        whole = self._function.aggregate
+        return whole.name if whole is not None and whole.open else ""
 
     @property
     def beside(self) -> bool:

@@ -18,7 +18,8 @@ class Round:
     loop takes from outside follow. body: the Function that gives the next states of the number of the round, the
     states and what is taken, in this order; guard and going: those that give 1 of the same where there is a round,
     else 0, None where that is always; item: the state that the node is; most: how many rounds there are at most;
-    bounds: of each state; key: the same for equal loops; shown: what a program calls the number and the states;
+    bounds: of each state; fills: how many of the last states are elements of an array, of which a round writes
+    one: the two states before them are its place and its value; key: the same for equal loops; shown: what a program calls the number and the states;
     names: what the text at hand does, whose body gives the states by name; "" of a state that nothing reads."""
 
     body: Any = field(compare=False, repr=False)
@@ -30,6 +31,7 @@ class Round:
     key: str = field(repr=False)
     shown: tuple[str, ...]
     names: tuple[str, ...] = field(default=(), compare=False)
+    fills: int = 0
 
     @property
     def count(self) -> int:
@@ -53,8 +55,14 @@ class Round:
 
     def nodes(self) -> Iterator[Any]:
         """Every node in it."""
-        for part in self.parts:
+        for part in self.parts[:-1]:
             yield from part.nodes()
+        outputs = self.body.outputs
+        own = self.names or [n for n, _ in outputs]
+        elements = own[len(own) - self.fills :]  # what is written is the value
+        for name, node in (*self.body.body, *outputs):
+            if name not in elements:
+                yield from node.deep()
 
     def values(self, lower: int, upper: int, *given: int) -> list[int]:
         """The states behind the loop. given: the first states, and what is taken."""

@@ -133,6 +133,8 @@ class Function:
     result: Group | None = None  # what the outputs are together to a caller
     receiver: Any = None  # whose method it is (lego_emit.emit.methods.Receiver)
     packing: Any = None  # the fields that it says where they are (lego_emit.ir.packing)
+    # (a condition, an equal function for it alone), whose text comes before that for all others
+    cases: tuple[tuple[Node, Function], ...] = ()
     prepare: str = ""  # the function that makes its first argument of what is fixed at launch
     # how it came about (lego_emit.lower.function.Record), to be explained
     record: Any = field(default=None, compare=False, repr=False)
@@ -247,8 +249,14 @@ class Function:
 
     def nodes(self) -> Iterator[Node]:
         """Every node of every statement and output, operands first."""
-        for node in self.roots:
+        once = {  # each state of a loop stands for it
+            (n.args[0].value.key, n.args[1:]) if n.op == "loop" else k: n
+            for k, n in enumerate(self.roots)
+        }
+        for node in (*once.values(), *(condition for condition, _ in self.cases)):
             yield from node.deep()
+        for _, case in self.cases:
+            yield from case.nodes()
 
     @property
     def tables(self) -> list[Entries]:
@@ -512,14 +520,24 @@ class Header:
     def unseen(self) -> tuple[str, ...]:
         """What is assumed that no condition says."""
         f = self.function
-        fits = f"every intermediate value fits {f.index_type}"
-        return (*[fits] * f.unseen, *["no divisor in a loop is 0"] * f.nonzero)
+        fits, filled = f"every intermediate value fits {f.index_type}", list[str]()
+        if f.aggregate is not None and f.aggregate.open and f.types[:1] not in ((), ("",)):
+            filled = [f"each element of {f.aggregate.name} fits {f.types[0]}"]
+        return (*[fits] * f.unseen, *["no divisor in a loop is 0"] * f.nonzero, *filled)
 
     def promised(self, single: str = "the result", part: slice = slice(None)) -> str:
         """The ranges of the results, or of a part of them; single: what a lone one is called."""
         f = self.function
+        if f.aggregate is not None and f.aggregate.open:
+            return self._filled(f.aggregate)
         pairs = [*zip(self.results(single), f.promises, strict=False)][part]
         return ", ".join(filter(None, (r.says(n, self.said) for n, r in pairs)))
+
+    def _filled(self, array: Group) -> str:
+        """The number of elements that are written, and the range of each."""
+        found = {r.says("each", self.said) for r in self.function.promises}
+        count = [] if array.count is None else [f"{self.said(array.count)} elements"]
+        return ", ".join([*count, *(found if len(found) == 1 else ())])
 
     def results(self, single: str) -> list[str]:
         """What the results are called; single: a lone one."""

@@ -28,6 +28,8 @@ def converted(problem: Problem, params: Sequence[Param], index: IndexType) -> It
             yield Node("le", (symbol, greatest(index.most)))
         if least < index.least and (p.lo is None or p.lo < index.least):
             yield Node("le", (const(index.least), symbol))
+    if problem.group is not None and problem.group.open:
+        return  # the header says that each element fits
     for (name, e), kind in zip(problem.outputs, problem.types, strict=False):
         least, most = DECLARED[kind].ends if kind else index.ends
         if (least, most) == index.ends:

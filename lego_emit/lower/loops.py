@@ -12,8 +12,8 @@ from ..arith.steps import Log
 from ..ir.index_types import IndexType
 from ..ir.loops import Round
 from ..ir.nodes import Node
-from ..ir.program import Doc
-from ..ir.relations import names_in, replaced
+from ..ir.program import Doc, Function
+from ..ir.relations import const, names_in, replaced
 from .problem import AsWritten, Conditions, Counting, Dialect, Parameters, Problem
 
 
@@ -32,7 +32,8 @@ def _lowered(loop: Loop, lowering: Any, dialect: Dialect) -> Round:
         None if c is None else _problem(loop, name, [as_number(c)], known)
         for (name, c), known in zip(asked.items(), loop.known[:0:-1], strict=True)
     ]
-    problems.append(_problem(loop, "next", loop.outputs, loop.known[0]))
+    written = loop.outputs[: len(loop.outputs) - loop.fills]
+    problems.append(_problem(loop, "next", written, loop.known[0]))
     types = dialect.types
     for problem in filter(None, problems):
         found = lowering.function(problem, replace(dialect, types=types))
@@ -40,7 +41,25 @@ def _lowered(loop: Loop, lowering: Any, dialect: Dialect) -> Round:
     own = replace(dialect, types=types[:1], narrow=False)
     parts = [p and replace(lowering.function(p, own), formulas=()) for p in problems]
     guard, going, body = parts
-    return Round(body, guard, going, 0, loop.most, loop.bounds, loop.key, loop.shown)
+    assert body is not None
+    body = _with_elements(body, loop)
+    return Round(
+        body, guard, going, 0, loop.most, loop.bounds, loop.key, loop.shown, fills=loop.fills
+    )
+
+
+def _with_elements(body: Function, loop: Loop) -> Function:
+    """A round with the elements of the array of which it writes one."""
+    if not loop.fills:
+        return body
+    (_, place), (_, value) = body.outputs[-2:]
+    count, found = len(body.outputs), [*body.outputs]
+    for k, name in enumerate(loop.states[-loop.fills :]):
+        lo, hi = loop.bounds[count + k]
+        before = Node("var", (), name, lo, hi)
+        chosen = Node("eq", (place, const(k)))
+        found.append((f"next {count + k}", Node("select", (chosen, value, before), None, lo, hi)))
+    return replace(body, outputs=tuple(found))
 
 
 def _from(types: Sequence[IndexType], least: IndexType) -> Sequence[IndexType]:

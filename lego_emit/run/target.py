@@ -216,6 +216,17 @@ def check_elements(
             )
 
 
+def _elements(function: Function, apart: Sequence[Any], found: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The elements of an array that a function fills: those that it has, where it has as many in every call."""
+    import numpy as np
+
+    count = function.result and function.result.count
+    names = [p.name for p in function.params]
+    values = {n: np.asarray(v, object) for n, v in zip(names, apart, strict=False)}
+    most = np.asarray(evaluate(count, values) if count is not None else len(found))
+    return found[: int(most)] if most.ndim == 0 else found
+
+
 class Compiled(Mapping):
     """A compiled unit: `run["name"](*arguments)` evaluates a function over integers or integer
     arrays, broadcast as NumPy does. The result is an int64 array (an int for all-integer
@@ -244,7 +255,10 @@ class Compiled(Mapping):
             found = self._run(function, apart or arguments)
             if apart is None or function.result is None:
                 return found
-            return function.result.value(found if len(function.outputs) > 1 else (found,))
+            found = found if len(function.outputs) > 1 else (found,)
+            if function.result.open:
+                return _elements(function, apart, found)
+            return function.result.value(found)
 
         run.__name__ = run.__qualname__ = name
         return run

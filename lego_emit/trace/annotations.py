@@ -123,6 +123,8 @@ def _evaluated(note: Any, names: dict[str, Any], place: str) -> Any:
 
 def _shape(note: Any, name: str, place: str) -> Group | None:
     """What an annotation says of a parameter; None where it is one integer."""
+    if isinstance(note, Group):  # a result of ours
+        return note
     if isinstance(note, ArrayType):
         if note.count is None and name == "return":
             raise TraceError(f"{place} is Array[...]; say how many elements it has, as Array[4]")

@@ -10,7 +10,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from ..algebra.block import Block
+from ..algebra.block import Block, is_bundle
 from ..algebra.reference import axes_at
 from ..algebra.strided import Swizzle
 from ..arith.analyzer import Analyzer
@@ -19,6 +19,7 @@ from ..arith.expr import Cond, Expr
 from ..ends import may_not_end
 from ..errors import LegoError, TraceError, a_type, short_repr
 from ..ir.program import Doc, Group
+from ..ir.relations import const
 from ..numeric import is_symbolic, is_sympy
 from .calls import call_user_function, signature_of
 from .definition import FEW, POINTS, Values, symbols_in
@@ -89,7 +90,8 @@ def trace_function(
             signature.static.intersection(signature.taken(options.numbers()))
         )
     own, names = numbered(fn, options.numbers())
-    options = replace(options, ranges=signature.of_elements(options.ranges))
+    ranges = [*_own_ranges(fn), *options.ranges]
+    options = replace(options, ranges=signature.of_elements(ranges))
     if signature.types or options.types or options.structs:
         signature.declare(options.types, options.structs)
         options = replace(options, types=signature.types)
@@ -117,10 +119,23 @@ def trace_function(
 
         trace, result = followed(fn, own, call, options, alone, tape.made_text, error)
     definition = OfFunction(fn, trace, unit, signature)
-    title, doc = _title(fn, unit, signature), doc_of(fn)
+    title, doc, group = _title(fn, unit, signature), doc_of(fn), signature.result
+    if group is not None and group.count is not None:
+        number = options.numbers().get(str(group.count.value))
+        count = group.count if number is None else const(number)
+        group = replace(group, count=count)
     return TracedFunction(
-        unit, title, trace, result, doc, definition, joined, signature.result, options.outputs
+        unit, title, trace, result, doc, definition, joined, group, options.outputs
     )
+
+
+def _own_ranges(fn: Any) -> Sequence[Any]:
+    """The ranges that a function of a Bundle has without a word."""
+    if not is_bundle(getattr(fn, "bundle", None)):
+        return ()
+    from ..arith.given_ranges import parse_ranges
+
+    return parse_ranges(fn.ranges)
 
 
 def _wrapping(
@@ -154,6 +169,8 @@ def index_of(trace: Trace, result: Any) -> Subject:
 
 
 def _title(fn: Any, unit: str, signature: Signature) -> str:
+    if is_bundle(getattr(fn, "bundle", None)):
+        return repr(fn.bundle)
     try:
         if not _is_object(fn):
             text = re.sub(r"(: |-> )'([^']+)'", r"\1\2", f"{unit}{inspect.signature(fn)}")

@@ -32,7 +32,8 @@ OUTSIDE = " before"  # what ends the symbol of what another loop left
 @dataclass(frozen=True, eq=False)
 class Spec:
     """A loop as it is written. tuple: what makes a state of its parts, None of a single number; names: of
-    the counter and of the parts."""
+    the counter and of the parts; fills: how many of the last parts are elements of an array, of which a round
+    writes one: the two parts before them are its place and its value."""
 
     body: Callable[[Any, Any], Any]
     going: Callable[[Any, Any], Any] | None
@@ -40,6 +41,7 @@ class Spec:
     most: int
     tuple: Callable[[Sequence[Any]], Any] | None
     names: tuple[str, ...]
+    fills: int = 0
 
     def state(self, parts: Sequence[Any]) -> Any:
         """A state of these parts."""
@@ -118,6 +120,8 @@ class _Following:
             self._learn_indices()
         self.stays = self._kept()
         before, behind = self._bounds(rounds)
+        if fills := self.spec.fills:  # a round writes an element that there is
+            before[-fills - 2] = behind[-fills - 2] = (0, fills - 1)
         starts = [known.interval(e) for e in self.first]
         with known.scope():
             self._learn(before)
@@ -131,7 +135,7 @@ class _Following:
             changing = [
                 k
                 for k, (e, s) in enumerate(zip(outputs, self.symbols, strict=True))
-                if not e.same(s)
+                if not e.same(s) or k >= len(self.states) - self.spec.fills
             ]
             states = [self.states[k] for k in changing]
             self.outside |= {
@@ -150,6 +154,7 @@ class _Following:
                 self.counter, tuple(states), tuple(outside), tuple(outputs[k] for k in changing),
                 guard, going, rounds, tuple(found), (counter, *(shown[k] for k in changing)),
                 (known.copy(), alone, self._of_guard(guard)),
+                self.spec.fills,
             )  # fmt: skip
         self._tell()
         self.now.trace.loops.add(loop.key)

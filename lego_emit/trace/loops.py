@@ -25,7 +25,7 @@ from itertools import pairwise, takewhile
 from types import CellType, FunctionType
 from typing import Any
 
-from ..arith.expr import Expr
+from ..arith.expr import Expr, select
 from ..errors import LONGEST, TraceError, a_type, short_repr
 from ..numeric import as_integer
 from .looping import Spec, followed
@@ -62,7 +62,44 @@ def fori_loop(
     Raises TraceError for a state of another shape, an invariant that is not proven, and more rounds than
     most on integers.
     """
-    spec = _spec(body, while_, invariant, most, init)
+    return _looped(_spec(body, while_, invariant, most, init), lower, upper, init)
+
+
+def filled(
+    lower: Any,
+    upper: Any,
+    body: Callable[[Any, Any], tuple[Any, Any, Any]],
+    init: int,
+    count: int,
+    names: tuple[str, str, str, str] = ("k", "rest", "place", "value"),
+) -> tuple[Any, ...]:
+    """The elements of an array of which each round of a loop writes one, 0 where none does.
+
+    body(k, state) gives the next state, and the place and the value of an element; count: how many elements there
+    are at most, and rounds; names: what the round's number, the state, the place and the value are called. What is
+    emitted has one statement that writes an element. On integers it runs.
+    """
+
+    def step(k: Any, state: Any) -> tuple[Any, ...]:
+        after, place, value = body(k, state[0])
+        index = [_put(place, j, value, one) for j, one in enumerate(state[3:])]
+        return after, place, value, *index
+
+    first = (init, *[0] * (2 + count))
+    spec = _spec(step, None, None, count, first)
+    elements = [f"{names[3]}{j}" for j in range(count)]
+    spec = replace(spec, names=(*names, *elements), fills=count)
+    return _looped(spec, lower, upper, first)[3:]
+
+
+def _put(place: Any, own: int, value: Any, before: Any) -> Any:
+    """An element behind a round that writes a value at a place."""
+    if isinstance(place, int):
+        return value if place == own else before
+    return select(place == own, value, before)
+
+
+def _looped(spec: Spec, lower: Any, upper: Any, init: Any) -> Any:
     first = [init] if spec.tuple is None else [*init]
     trace = running_trace()
     ends = [as_integer(lower), as_integer(upper)]

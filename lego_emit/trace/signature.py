@@ -73,8 +73,9 @@ class Signature:
                     f"param_types gives elements of {name} other types than the rest; an array has one: name {name}"
                 )
             self.groups[name] = replace(group, types=kinds if any(kinds) else ())
-        if self.result is not None and "return" in given:
-            kind, beside = given["return"], self.result.beside
+        own = next((n for n in ("return", self.result and self.result.called) if n in given), "")
+        if self.result is not None and own:
+            kind, beside = given[own], self.result.beside
             kinds = (kind,) * len(self.result.members)
             beside = beside and (beside[0], kind)
             self.result = replace(self.result, types=kinds, beside=beside)

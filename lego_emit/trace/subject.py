@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..algebra.block import Block, is_packed
+from ..algebra.block import Block, is_bundle, is_packed
 from ..algebra.slices import index_names
 from ..arith.expr import Expr
 from ..arith.given import are_formulas
@@ -56,7 +56,8 @@ def several(subject: Any) -> dict[str, Any]:
         raise TraceError("generate() was given no function and no layout: there is nothing to emit")
     found: dict[str, Any] = {}
     for at, (name, part) in enumerate(named):
-        if not isinstance(part, Block) and not callable(part) and not is_packed(part):
+        known = isinstance(part, Block) or callable(part) or is_packed(part) or is_bundle(part)
+        if not known:
             raise _no_subject(subject, name if isinstance(subject, Mapping) else at, part)
         if not isinstance(name, str) or not name.isidentifier():
             raise TraceError(f"{short_repr(name)} is not a name for a function")
@@ -87,6 +88,8 @@ def _own_name(subject: Any) -> str:
         return "layout"
     if is_packed(subject):
         return "fields"
+    if is_bundle(subject):
+        return subject.unit
     name = getattr(subject, "__name__", "index")
     return "index" if name == "<lambda>" else name
 
@@ -103,7 +106,7 @@ def _of_several(subject: Any, name: str | None, options: TraceOptions, view: boo
                 f"NAME_inv; name them otherwise in a dict"
             )
     check_known([f.trace for f in functions], options)
-    title = "; ".join(part.title for part in parts)
+    title = "; ".join(dict.fromkeys(part.title for part in parts))
     own = [f.trace for f in functions]
     folded = {n for t in own for n in (*t.signature, *t.free) if n not in t.static}
     static = {n for t in own for n in t.static} - folded
@@ -148,6 +151,10 @@ def _of_one_subject(
         raise _no_view(unit, "it gives no layout")
     else:
         functions = [found.traced()]
+        if is_bundle(getattr(subject, "bundle", None)):
+            from .bundle import traced_cases
+
+            functions[0].cases = traced_cases(subject, unit, options)
     return Subject(unit, " ".join(title.split()), functions, found.diagnostics)
 
 

@@ -25,7 +25,8 @@ class Traced:
     said of it before; form: SymPy expressions that are spelled as they stand. by_name: whether the
     result is a dict. definition: what it means at integers, None where that cannot be asked. masks:
     whether -1 stands for what is masked. joined: what gives the results with branches joined where they
-    meet. group: what the results are together. packing: the fields that it says where they are (Packing)."""
+    meet. group: what the results are together. packing: the fields that it says where they are (Packing). cases:
+    (a parameter, its number, an equal function for that number alone)."""
 
     name: str
     doc: Doc
@@ -42,6 +43,7 @@ class Traced:
     joined: Callable[[Traced, Outputs], Kept | None] | None = None
     group: Group | None = None
     packing: Any = None
+    cases: Sequence[tuple[str, int, Traced]] = ()
 
     def masked(self, most: int, outputs: Outputs) -> Outputs:
         """The results where a number that is not negative stands for what is masked: most, where

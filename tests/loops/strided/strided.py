@@ -4,6 +4,8 @@
 strided(index, rank, shape: Array[...], strides: Array[...])
 """
 
+from collections.abc import Sequence
+
 
 def strided(index: int, rank: int, shape: Sequence[int], strides: Sequence[int]) -> int:
     """The position of a flat index in memory of these strides.
