@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .recognition import recognize
     from .trace.any_rank import AnyRank
     from .trace.loops import fori_loop
+    from .trace.ragged import Ragged
     from .trace.same import same_map
     from .trace.simplify import simplify
 
@@ -44,7 +45,7 @@ use(methods)
 _LAZY = {
     "AnyRank": "trace.any_rank", "Cost": "ir.cost", "Emitted": "emitted", "ExpandBy": "algebra.masked", "GenP": "algebra.genp",
     "Linear": "algebra.linear", "Lookup": "algebra.lookup", "Padded": "algebra.masked",
-    "Packed": "algebra.packed", "Part": "algebra.part", "Pattern": "pattern", "Strided": "algebra.strided",
+    "Packed": "algebra.packed", "Part": "algebra.part", "Pattern": "pattern", "Ragged": "trace.ragged", "Strided": "algebra.strided",
     "bank_conflicts": "movement", "catalogue": "formats", "convert": "movement",
     "fori_loop": "trace.loops", "gather": "movement", "generate": "pipeline", "isqrt": "algebra.genp",
     "optimal_swizzle": "movement", "recognize": "recognition", "render": "kernels",
@@ -84,6 +85,7 @@ __all__ = [
     "Padded",
     "Part",
     "Pattern",
+    "Ragged",
     "RegP",
     "Row",
     "Strided",

@@ -100,6 +100,7 @@ QUESTIONS = {
     "what reads and writes fields": defines("programs", "check", "Fields"),
     "a loop, fori_loop": lambda m: lego_emit.fori_loop.__module__ == m.__name__,
     "how a loop is spelled": defines("LoopForms", "lines"),
+    "blocks of different lengths, Ragged": lambda m: lego_emit.Ragged.__module__ == m.__name__,
     "strided memory of any rank, AnyRank": lambda m: lego_emit.AnyRank.__module__ == m.__name__,
     "what a function does at single numbers of a parameter": defines("CaseForms", "lines"),
     "SymPy in": defines("from_sympy"),

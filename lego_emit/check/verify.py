@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..algebra.block import Block, is_packed
+from ..algebra.block import Block, is_bundle, is_packed
 from ..emit.unit import Unit
 from ..errors import VerifyError, short_repr
 from ..html import line, table
@@ -184,12 +184,14 @@ def verify_each(
     on: str,
     sizes: Mapping[str, int] | None,
     domain: Mapping[str, int] | None,
-    references: Sequence[Any] | None,
+    references: Any,
     options: Mapping[str, Any],
 ) -> Verification:
     """verify() of a unit of several subjects, one after the other."""
     parts = _parts(unit)
     references = [None] * len(parts) if references is None else references
+    if is_bundle(references):
+        references = [*references.functions_of().values()]
     if not isinstance(references, list | tuple) or len(references) != len(parts):
         raise VerifyError(f"reference is {short_repr(references)}; give a list of {len(parts)}")
     check_names(unit.program.functions, sizes or {})

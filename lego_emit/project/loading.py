@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, TextIO
 
-from ..algebra.block import Block, is_packed
+from ..algebra.block import Block, is_bundle, is_packed
 from ..errors import LegoWarning, LoadError, a_type, did_you_mean, error_text
 
 MODULE_NAME = "_lego_emit_user_file"
@@ -73,7 +73,7 @@ def subject(names: Mapping[str, Any], name: str, place: str | Path) -> Any:
     value = names.get(name)
     if isinstance(value, Block) or (callable(value) and not isinstance(value, type)):
         return value
-    if is_packed(value) and not isinstance(value, type):
+    if (is_packed(value) or is_bundle(value)) and not isinstance(value, type):
         return value
     own = subjects(names)
     has = f"it defines {', '.join(own)}" if own else "it defines no function and no layout"
@@ -93,7 +93,7 @@ def subjects(names: Mapping[str, Any]) -> list[str]:
         name
         for name, value in names.items()
         if isinstance(value, Block)
-        or (is_packed(value) and not isinstance(value, type))
+        or ((is_packed(value) or is_bundle(value)) and not isinstance(value, type))
         or (isinstance(value, FunctionType) and value.__module__ == MODULE_NAME)
     ]
 

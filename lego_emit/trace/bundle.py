@@ -6,17 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from ..arith.given_ranges import parse_ranges
 from .follow import TraceOptions
-from .functions import trace_function
-from .traced import Traced
 
 
 class Bundle:
     """Index functions that are emitted together. A subclass gives own(), by what stands behind NAME_; unit: what they
     are called where the user says nothing.
 
-    What a function of own() may have beside: `ranges`, which hold of its parameters, and `cases`, the name of a
-    parameter and {number: the function for that number, without the parameter}."""
+    What a function of own() may have beside: `ranges`, which hold of its parameters; `outputs`, the names of its
+    results; and `cases`, the name of a parameter and {number: the function for that number, without the parameter}."""
 
     unit = ""
 
@@ -32,13 +31,7 @@ class Bundle:
         return found
 
 
-def traced_cases(
-    fn: Callable[..., Any], unit: str, options: TraceOptions
-) -> list[tuple[str, int, Traced]]:
-    """(a parameter, its number, the function for it) of a function that has such cases, unless sizes gives the number."""
-    name, cases = getattr(fn, "cases", ("", {}))
-    if name in options.numbers():
-        return []
-    own = replace(options, types={n: kind for n, kind in options.types.items() if n != name})
-    made = {k: trace_function(case, unit, own, False).traced() for k, case in cases.items()}
-    return [(name, k, case) for k, case in made.items()]
+def with_own(fn: Any, options: TraceOptions) -> TraceOptions:
+    """Options with the ranges and the outputs of a function's own."""
+    ranges = [*parse_ranges(getattr(fn, "ranges", {})), *options.ranges]
+    return replace(options, ranges=ranges, outputs=options.outputs or getattr(fn, "outputs", ()))

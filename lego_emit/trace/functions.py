@@ -90,8 +90,8 @@ def trace_function(
             signature.static.intersection(signature.taken(options.numbers()))
         )
     own, names = numbered(fn, options.numbers())
-    ranges = [*_own_ranges(fn), *options.ranges]
-    options = replace(options, ranges=signature.of_elements(ranges))
+    options = _with_own(fn, options)
+    options = replace(options, ranges=signature.of_elements(options.ranges))
     if signature.types or options.types or options.structs:
         signature.declare(options.types, options.structs)
         options = replace(options, types=signature.types)
@@ -129,13 +129,13 @@ def trace_function(
     )
 
 
-def _own_ranges(fn: Any) -> Sequence[Any]:
-    """The ranges that a function of a Bundle has without a word."""
+def _with_own(fn: Any, options: TraceOptions) -> TraceOptions:
+    """Options with what a function of a Bundle says without a word."""
     if not is_bundle(getattr(fn, "bundle", None)):
-        return ()
-    from ..arith.given_ranges import parse_ranges
+        return options
+    from .bundle import with_own
 
-    return parse_ranges(fn.ranges)
+    return with_own(fn, options)
 
 
 def _wrapping(

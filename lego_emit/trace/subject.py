@@ -152,7 +152,7 @@ def _of_one_subject(
     else:
         functions = [found.traced()]
         if is_bundle(getattr(subject, "bundle", None)):
-            from .bundle import traced_cases
+            from .cased import traced_cases
 
             functions[0].cases = traced_cases(subject, unit, options)
     return Subject(unit, " ".join(title.split()), functions, found.diagnostics)
