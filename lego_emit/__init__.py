@@ -14,6 +14,7 @@ from .algebra.perms import Col, RegP, Row
 from .errors import LegoError, LegoWarning, did_you_mean
 
 if TYPE_CHECKING:
+    from .algebra.choice import Choice
     from .algebra.genp import GenP, isqrt
     from .algebra.linear import Linear
     from .algebra.lookup import Lookup
@@ -43,7 +44,7 @@ use(methods)
 
 # What needs more than the algebra is loaded when it is first used.
 _LAZY = {
-    "AnyRank": "trace.any_rank", "Cost": "ir.cost", "Emitted": "emitted", "ExpandBy": "algebra.masked", "GenP": "algebra.genp",
+    "AnyRank": "trace.any_rank", "Choice": "algebra.choice", "Cost": "ir.cost", "Emitted": "emitted", "ExpandBy": "algebra.masked", "GenP": "algebra.genp",
     "Linear": "algebra.linear", "Lookup": "algebra.lookup", "Padded": "algebra.masked",
     "Packed": "algebra.packed", "Part": "algebra.part", "Pattern": "pattern", "Ragged": "trace.ragged", "Strided": "algebra.strided",
     "bank_conflicts": "movement", "catalogue": "formats", "convert": "movement",
@@ -70,6 +71,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "AnyRank",
+    "Choice",
     "Col",
     "Cost",
     "Emitted",

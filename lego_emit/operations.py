@@ -23,7 +23,7 @@ class Operation:
     """A row of the table.
 
     takes: the kinds of the operands, gives: the result's; "i" is an integer, "b" a condition, "t" a
-    table or a loop's round, "*" more of the last kind. value: of numbers, and of truths. bounds: of the result by those of the operands; None of
+    table, a loop's round or a switch's cases, "*" more of the last kind. value: of numbers, and of truths. bounds: of the result by those of the operands; None of
     a condition. sign: between operands, in Python. price: by the model "latency" (ir/cost.py), of an
     operation that is free 0. defined: whether operands have a value; None where all have one.
     arrays: on NumPy arrays of objects, where value takes only numbers. name: what a value of it is
@@ -154,6 +154,11 @@ OPS = {
     "loop": Operation(
         "ti*", "i", lambda made, *args: made.values(*args)[made.item], lambda made, *_: made, price=40,
         name="state",
+    ),
+    # Beside what the dearest case costs.
+    "switch": Operation(
+        "ti*", "i", lambda made, *args: made.values(*args)[made.item], lambda made, *_: made, price=4,
+        name="chosen",
     ),
     "lt": Operation("ii", "b", operator.lt, sign="<", opposite="ge", flipped="gt"),
     "le": Operation("ii", "b", operator.le, sign="<=", opposite="gt", flipped="ge"),

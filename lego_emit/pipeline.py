@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +26,8 @@ from .problems import problem_of
 from .trace.follow import TraceOptions
 from .trace.subject import several, traced_subject
 from .trace.traced import Subject
+
+CHOICE = "lego_emit.algebra.choice"  # loaded where there is one
 
 
 @takes(Request)
@@ -100,6 +103,10 @@ def generate(fn_or_layout: Any, target: str, **given: Any) -> Emitted:
 def _in_each(subject: Any, printer: Printer, options: Options) -> tuple[Program, list[Any]]:
     """A program of the subject in each index type, and the subjects of its parts. What the first
     type came to is not built again."""
+    if CHOICE in sys.modules:
+        from .trace.each_layout import with_functions
+
+        subject, options = with_functions(subject, options)
     first, *others = index_types_of(options)
     program = _built(subject, printer, options.replace(index_type=first))
     named = several(subject) if program.parts else {program.name: subject}
@@ -189,6 +196,12 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
         from .declared import bound
 
         program = bound(program, options.bind, printer)
+    if CHOICE in sys.modules and isinstance(fn_or_layout, Mapping):
+        from .emit.switches import linked
+
+        program, index_type = linked(program, fn_or_layout, options)
+        if index_type is not None:
+            return _built(fn_or_layout, printer, options.replace(index_type=index_type))
     if options.methods:
         from .emit.methods import with_methods
 
@@ -213,7 +226,10 @@ def dialect_of(
     types, model = candidates(index_type, printer), cost_model(cost, printer.cost)
     has_bits, cached = printer.bit_operations, printer.caches_tables
     narrow = index_type is None and printer.narrow_index
-    return Dialect(types, model, has_bits, printer.lazy_select, effort, cached, narrow)
+    return Dialect(
+        types, model, has_bits, printer.lazy_select, effort, cached, narrow,
+        switches=bool(printer.switches),
+    )  # fmt: skip
 
 
 def lowered_program(

@@ -160,6 +160,7 @@ class HeaderPrinter(Printer):
     """
 
     loops = "lego_emit.printers.loop_forms:PLAIN"
+    switches = "lego_emit.printers.switch_forms:PLAIN"
     device_macro = ""
     host = ""
 

@@ -123,6 +123,7 @@ class FortranPrinter(Printer):
     """Fortran's spellings; nearly all operations are intrinsic procedures."""
 
     loops = "lego_emit.printers.loop_forms:FORTRAN"
+    switches = "lego_emit.printers.switch_forms:FORTRAN"
     name = "fortran"
     aliases = ("f90",)
     title = "Fortran"

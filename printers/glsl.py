@@ -116,6 +116,7 @@ class GlslPrinter(ShaderPrinter):
     """GLSL's spellings: C's operators without a cast, helpers for negative operands."""
 
     loops = "lego_emit.printers.loop_forms:PLAIN"
+    switches = "lego_emit.printers.switch_forms:GLSL"
     name = "glsl"
     title = "GLSL"
     extension = ".glsl"

@@ -160,6 +160,7 @@ class JavaScriptPrinter(Printer):
     """JavaScript's spellings, for Numbers and for BigInts."""
 
     loops = "lego_emit.printers.loop_forms:JAVASCRIPT"
+    switches = "lego_emit.printers.switch_forms:JAVASCRIPT"
     name = "javascript"
     aliases = ("js",)
     title = "JavaScript"
@@ -517,6 +518,10 @@ class JavaScriptPrinter(Printer):
             template = self._environment.get_template(DECLARATIONS)
             fits = self.fitted_views(program, fits=True)
             structs = [self.interface(*one) for one in program.structs]
+            tags = [
+                f"export const {name}: {self.types[of]};" for name, _, of, _ in program.enumerators
+            ]
+            structs = [tags, *structs] if tags else structs
             text = template.render(
                 program=program, structs=structs, functions=views, fits=fits, printer=self
             )

@@ -72,6 +72,7 @@ class JuliaPrinter(Printer):
     """Julia's spellings: truncating and flooring division are functions of Base."""
 
     loops = "lego_emit.printers.loop_forms:julia"
+    switches = "lego_emit.printers.switch_forms:JULIA"
     name = "julia"
     aliases = ("jl",)
     title = "Julia"

@@ -35,6 +35,7 @@ class NumpyPrinter(PythonPrinter):
     """NumPy's spellings. Unsigned types are left out: with a signed one they make floats."""
 
     loops = "lego_emit.printers.loop_forms:arrays"
+    switches = ""  # each element has a tag of its own
     binds = False
     name = "numpy"
     where, rounds = "np.where", "range"  # what chooses elements, and what counts rounds

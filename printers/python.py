@@ -68,6 +68,7 @@ class PythonPrinter(Printer):
     """Python's spellings. An index type says what fits, the text is the same."""
 
     loops = "lego_emit.printers.loop_forms:PYTHON"
+    switches = "lego_emit.printers.switch_forms:PYTHON"
     name = "python"
     aliases = ("py",)
     title = "Python"

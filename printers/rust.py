@@ -120,9 +120,9 @@ const fn isqrt_{{ T }}(mut n: {{ T }}) -> {{ T }} {
 class RustPrinter(rust_methods.Methods, Printer):
     """Rust's spellings. rust_layout lays the lines out as rustfmt does."""
 
-    name, loops = "rust", "lego_emit.printers.loop_forms:RUST"
-    aliases = ("rs",)
-    title = "Rust"
+    name, aliases, title = "rust", ("rs",), "Rust"
+    loops = "lego_emit.printers.loop_forms:RUST"
+    switches = "lego_emit.printers.switch_forms:RUST"
     extension = ".rs"
     array_word = "iter"
     is_module = True

@@ -104,6 +104,7 @@ class WgslPrinter(ShaderPrinter):
     """WGSL's spellings: C's operators with the parentheses that its grammar wants."""
 
     loops = "lego_emit.printers.loop_forms:WGSL"
+    switches = "lego_emit.printers.switch_forms:WGSL"
     name = "wgsl"
     title = "WGSL"
     extension = ".wgsl"

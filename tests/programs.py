@@ -93,7 +93,10 @@ def every_operation(index_type="int32"):
             args = (a, small)
         elif op == "isqrt":
             args = (a_pos,)
-        elif op == "loop":  # it is a statement: tests/test_loops.py has it
+        elif op in (
+            "loop",
+            "switch",
+        ):  # statements: tests/test_loops.py and test_choice.py have them
             continue
         elif op == "lookup":
             args = (table(31, 7, 0, 2**31 - 1, 5), small)

@@ -99,7 +99,9 @@ LOOSE = {
 def test_every_operation_with_a_value_has_a_rule():
     wanted = {op for op, row in OPS.items() if row.gives == "i"}
     assert all((row.bounds is None) == (row.gives == "b") for row in OPS.values())
-    assert wanted == {*BINARY, *UNARY, "int", "select", "lookup", "loop"}, "each is tested below"
+    assert wanted == {*BINARY, *UNARY, "int", "select", "lookup", "loop", "switch"}, (
+        "each is tested below"
+    )
     assert interval("lookup", [(3, 9), ANY]) == (3, 9), "those of the table"
 
 

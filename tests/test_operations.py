@@ -8,7 +8,7 @@ from lego_emit.emit.registry import printer, targets
 from lego_emit.lower import at_every_point, lowering
 from lego_emit.operations import LOGIC, OPS
 
-SPELLED = {op: row for op, row in OPS.items() if op != "loop"}  # which is a statement
+SPELLED = {op: row for op, row in OPS.items() if op not in ("loop", "switch")}  # statements
 ONE = {
     row.floored or op for op, row in SPELLED.items()
 }  # div and mod are one with those of any sign
@@ -16,7 +16,15 @@ NODES = ONE - {"int"}  # a condition is 0 or 1 in SymPy
 NAMES = {kind.__name__ for kind in sympy_nodes.NODES.values()}
 INTEGERS = {op for op, row in SPELLED.items() if row.gives == "i"}
 POLYNOMIALS = {"add", "sub", "mul", "neg", "not"}  # the normal form has no atom of these
-ATOMS = {"sym", "node", "digit", "opaque", "bool", "loop"}  # that are no operation, or "int"
+ATOMS = {
+    "sym",
+    "node",
+    "digit",
+    "opaque",
+    "bool",
+    "loop",
+    "switch",
+}  # that are no operation, or "int"
 NO_ROOT = NAMES - {"Isqrt"}  # Python's is math.isqrt, which no template imports
 
 # table: (its keys, those that it must have)

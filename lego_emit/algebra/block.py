@@ -6,7 +6,7 @@ other languages and checked by what it says there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -49,6 +49,12 @@ class Numbers(Protocol):
         self, sizes: Sequence[Any], coordinates: Sequence[Any], values: Sequence[Any]
     ) -> list[Any]:
         """The values where each coordinate lies below its size, else -1."""
+        ...
+
+    def chosen(
+        self, block: Any, results: Callable[[Numbers, Any], list[Any]], inverse: bool
+    ) -> list[Any]:
+        """The results of the layout that a Choice takes, of such numbers. inverse: they are an index."""
         ...
 
 
@@ -147,6 +153,11 @@ class Block:
     def sizes(self) -> tuple[Any, ...]:
         """All sizes in this block, however deep."""
         return self.dims
+
+    @property
+    def tags(self) -> tuple[tuple[Any, tuple[int, ...]], ...]:
+        """Numbers in this block that choose a layout, and those that there is one for."""
+        return ()
 
     def offsets(self) -> tuple[Any, ...]:
         """Numbers in this block, however deep, that are no sizes and may be negative."""

@@ -98,6 +98,11 @@ class Composed(Indexable):
         """All offsets of the inner layout, then those of the outer one."""
         return self.inner.offsets() + self.outer.offsets()
 
+    @property
+    def tags(self) -> tuple[tuple[Any, tuple[int, ...]], ...]:
+        """Those of both layouts."""
+        return self.inner.tags + self.outer.tags
+
     def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
         """Both layouts', and that one's positions are the other's indices where both have an
         inverse."""
@@ -224,6 +229,11 @@ class Inverse(Indexable):
     def offsets(self) -> tuple[Any, ...]:
         """All offsets of the layout that is inverted."""
         return self.layout.offsets()
+
+    @property
+    def tags(self) -> tuple[tuple[Any, tuple[int, ...]], ...]:
+        """Those of the layout."""
+        return self.layout.tags
 
     def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
         """The pairs of products that the inverted layout needs to be equal."""

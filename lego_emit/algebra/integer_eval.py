@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import LayoutError
@@ -43,6 +43,12 @@ class Plain:
     ) -> list[Any]:
         """There is no nest for it."""
         raise LayoutError(f"no nest for what is masked outside of {list(sizes)}")
+
+    def chosen(
+        self, block: Any, results: Callable[[Any, Any], list[Any]], inverse: bool
+    ) -> list[Any]:
+        """There is no nest for it."""
+        raise LayoutError(f"{block!r}: no nest for a layout that a tag chooses")
 
 
 PLAIN = Plain()

@@ -91,7 +91,7 @@ class Bounds:
             return args[0].between(*place)
         if kind == "bool":
             return FLAG
-        if kind == "loop":
+        if kind in ("loop", "switch"):
             return args[0].bounds[args[1]]
         rule = intervals.digit if kind == "digit" else OPS[kind].bounds if kind in OPS else None
         if rule is None:

@@ -90,7 +90,7 @@ class Evaluation:
             return base // lo
         if kind == "lookup":
             return _entry(args[0], *map(self.expr, args[1:]))
-        if kind == "loop":
+        if kind in ("loop", "switch"):
             return args[0].values(*map(self.expr, args[2:]))[args[1]]
         row, values = OPS[kind], [self.expr(a) for a in args]
         if row.defined is not None and not row.defined(*values):

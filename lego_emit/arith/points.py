@@ -112,7 +112,7 @@ class Points:
                 made = [None] * self._count
             elif kind == "lookup":
                 made = _each(args[0].read, *map(self._expr, args[1:]))
-            elif kind == "loop":
+            elif kind in ("loop", "switch"):
                 made = _each(lambda *v: args[0].values(*v)[args[1]], *map(self._expr, args[2:]))
             else:
                 columns = [self._expr(a) for a in args if a is not None]

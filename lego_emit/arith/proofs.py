@@ -506,6 +506,7 @@ def _beyond_z3(atom: Atom) -> bool:
         "shr",
         "lookup",
         "loop",
+        "switch",
     )
 
 

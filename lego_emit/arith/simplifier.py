@@ -500,6 +500,12 @@ def _looped(*args: Any) -> Expr:
     return looped(*args)
 
 
+def _switched(*args: Any) -> Expr:
+    from .switches import switched  # few functions have one
+
+    return switched(*args)
+
+
 MAKE: dict[str, Callable[..., Expr]] = {
     "sym": _kept("sym"),
     "node": _kept("node"),
@@ -514,6 +520,7 @@ MAKE: dict[str, Callable[..., Expr]] = {
     "opaque": lambda _, *args: opaque(*args),
     "lookup": lambda _, *args: lookup(*args),
     "loop": lambda _, *args: _looped(*args),
+    "switch": lambda _, *args: _switched(*args),
     "shl": Simplifier.shift_left,
     "shr": Simplifier.shift_right,
     **{kind: _bits(kind) for kind in BIT_OPERATIONS},

@@ -305,8 +305,8 @@ class _Writer:
             return Select(self.condition(args[0]), self.expr(args[1]), self.expr(args[2]))
         if kind == "bool":
             return self.condition(args[0])
-        if kind == "loop":
-            raise TraceError("a loop is no SymPy expression; leave rewrite= out")
+        if kind in ("loop", "switch"):
+            raise TraceError(f"a {kind} is no SymPy expression; leave rewrite= out")
         if kind == "lookup":
             return TableLookup(table_of(args[0]), self.expr(args[1]))
         return NODES[kind](*map(self.expr, args))

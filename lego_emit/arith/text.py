@@ -86,8 +86,8 @@ def _atom(atom: Atom, left: Iterator[int]) -> Spelled:
         return _condition(args[0], left)
     if kind == "lookup":
         return entry(args[0].name, _expr(args[1], left))
-    if kind == "loop":
-        return call(f"loop_{args[0].shown[1 + args[1]]}", [_expr(a, left) for a in args[2:]])
+    if kind in ("loop", "switch"):
+        return call(f"{kind}_{args[0].shown[1 + args[1]]}", [_expr(a, left) for a in args[2:]])
     found = [_expr(a, left) for a in args]
     return infix(sign, *found) if (sign := OPS[kind].sign) else call(kind, found)
 

@@ -104,10 +104,11 @@ def certificate(unit: Any, name: str | None = None) -> Certificate:
             f"{unit.program.name} has methods, and a certificate is of functions: make it of the unit without "
             "methods=, whose formulas are the same"
         )
-    if any(n.op == "loop" for f in unit.program.functions for n in f.nodes()):
-        raise VerifyError(
-            f"{unit.program.name} has a loop, of which a certificate knows nothing; verify() runs it"
-        )
+    for node in (n for f in unit.program.functions for n in f.nodes()):
+        if node.op in ("loop", "switch"):
+            raise VerifyError(
+                f"{unit.program.name} has a {node.op}, of which a certificate knows nothing; verify() runs it"
+            )
     for table in (t for f in unit.program.functions for t in f.arrays):
         raise VerifyError(
             f"{unit.program.name} reads {table.name} at an index that is no constant, of which a certificate "

@@ -201,7 +201,7 @@ def _in_order(function: Function) -> Callable[[Values], list[int]] | None:
             at = places[id(node)] = len(start)
             start.append(node.value)
             if args:
-                rounds = node.args[0].value if node.op == "loop" else None
+                rounds = node.args[0].value if node.args[0].op == "round" else None
                 done = rounds.run(compiled) if rounds else _PYTHON[node.row.sign or node.op]
                 steps.append((at, done, args))
                 chooses = chooses or node.op in _CHOICES
@@ -233,7 +233,7 @@ def _is_total(node: Node) -> bool:
     """Whether an operation is seen to have a value for all values of its first operand."""
     defined, last = node.row.defined, node.args[-1]
     if defined is None:
-        return node.op not in ("lookup", "loop")
+        return node.op not in ("lookup", "loop", "switch")
     return len(node.args) == 2 and last.op == "const" and defined(0, last.value)
 
 

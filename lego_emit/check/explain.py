@@ -23,7 +23,7 @@ from ..errors import LegoError
 from ..html import code, folded
 from ..ir.nodes import Node
 from ..ir.program import Function
-from ..ir.relations import says
+from ..ir.relations import inlined, says
 from ..lower.lowering import Attempt, identities
 from ..trace.layouts import Application
 from .formula import nest
@@ -161,7 +161,10 @@ def _naive(found: Told) -> list[str]:
         try:
             formula, count = nest(a, found.reader, [n for n, _ in found.function.outputs])
         except NO_FORMULA:
-            lines += ["    (its GenP branches on an index: no single formula)", ""]
+            why = (
+                "one of its layouts, by a tag" if a.block.tags else "its GenP branches on an index"
+            )
+            lines += [f"    ({why}: no single formula)", ""]
             continue
         shown = formula
         if len(formula) > NEST_LINES:
@@ -338,10 +341,24 @@ def _program(function: Function) -> list[str]:
     lines = [f"  Emitted: {count}{without}, cost {function.cost:g}"]
     for name, node in (*function.body, *function.outputs):
         lines += _wrapped(f"{name} = {says(node)}", "    ")
+        if node.op == "switch":
+            lines += _cases(node)
     proof = proof_of(function)
     if proof is not None:
         lines += ["", *_wrapped(proof.says, "  ", "  ")]
     return [*lines, ""]
+
+
+def _cases(node: Node) -> list[str]:
+    """The cases of a switch that give one of its results."""
+    cases, lines = node.args[0].value, list[str]()
+    given = node.args[cases.first :]
+    for key, label, part in zip(cases.keys, cases.labels, cases.parts, strict=True):
+        values = {p.name: arg for p, arg in zip(part.params, given, strict=True)}
+        body = [*part.body, (cases.shown[1 + cases.item], part.outputs[cases.item][1])]
+        texts = (f"{name} = {says(inlined(value, values))}" for name, value in body)
+        lines += _wrapped(f"{label or key}: {'; '.join(texts)}", "      ")
+    return lines
 
 
 def _count(number: int, what: str) -> str:

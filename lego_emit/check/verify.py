@@ -15,23 +15,29 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
 from typing import Any
 
 from ..algebra.block import Block, is_bundle, is_packed
 from ..emit.unit import Unit
 from ..errors import VerifyError, short_repr
 from ..html import line, table
+from ..ir.nodes import evaluate
+from ..ir.relations import names_in
 from ..run.devices import Progress, round_trips
 from ..run.registry import toolchain_of
-from ..run.space import check_names, spaces_of
+from ..run.space import Space, check_names, spaces_of
 from ..run.target import check_given
 from ..trace.signature import Signature
 from .checks import Check, Checks
+from .exhaustive import symbols_of
 from .expected import expected, numbers_of
 from .host import checker_of
 from .tables import query_of
 
 SAMPLES = 2**20
+MOST_TAGS = 1024  # layouts of a Choice
 CLAIMS = ("", "injective", "bijective")
 
 
@@ -132,50 +138,67 @@ def verify(
             f"functions"
         )
     check_given(unit)
-    begun = time.perf_counter()
     case = reference if hasattr(reference, "table") else None
     own = reference is None
     reference = subject if own else reference
-    spaces, given = spaces_of(unit, sizes or {}, domain or {}, case, _taken(reference))
-    for name, space in spaces.items():
-        if space.conditions and not len(space.kept(numbers_of(space, SAMPLES))):
-            raise VerifyError(f"{name}: no index meets {space.conditions_text}")
-    with ThreadPoolExecutor(1) as pool:
-        # The reference is evaluated while the compiler is at work.
-        waiting = None
-        if reference is not None and case is None:
-            known = {**unit.fixed, **given}
-            waiting = pool.submit(expected, unit, spaces, reference, known, samples, own)
-        checker = checker_of(toolchain_of(unit.printer), unit, on, spaces)
-        checks = Checks(checker, progress or (lambda done, total: None))
-        if unit.is_pair:
-            checks.round_trips(round_trips(unit, spaces))
-        else:
-            for space in spaces.values():
-                checks.results(space, claim)
-        if case is not None:
-            tabled = [
-                f for f in unit.program.functions if f.packing is not None or not is_packed(subject)
-            ]
-            for position, function in enumerate(tabled):
-                checks.table(query_of(case, function, inverse=position == 1))
-        if waiting is not None:
-            waited = time.perf_counter()
-            parts = waiting.result()
-            waited = (time.perf_counter() - waited) / len(parts)
-            for function, part in zip(unit.program.functions, parts, strict=True):
-                checks.reference(function, part, waited)
-        if is_packed(subject):
-            checks.fields(unit, subject, spaces, {**unit.fixed, **given})
-    return Verification(
-        unit.program.name,
-        unit.printer.name,
-        on,
-        checker.what,
-        tuple(checks.made),
-        time.perf_counter() - begun,
-        checks.counterexample,
-    )
+
+    def over(spaces: Mapping[str, Space], given: Mapping[str, int]) -> Verification:
+        """The check over these spaces."""
+        begun = time.perf_counter()
+        for name, space in spaces.items():
+            if space.conditions and not len(space.kept(numbers_of(space, SAMPLES))):
+                raise VerifyError(f"{name}: no index meets {space.conditions_text}")
+        with ThreadPoolExecutor(1) as pool:
+            # The reference is evaluated while the compiler is at work.
+            waiting = None
+            if reference is not None and case is None:
+                known = {**unit.fixed, **given}
+                waiting = pool.submit(expected, unit, spaces, reference, known, samples, own)
+            checker = checker_of(toolchain_of(unit.printer), unit, on, spaces)
+            checks = Checks(checker, progress or (lambda done, total: None))
+            if unit.is_pair:
+                checks.round_trips(round_trips(unit, spaces))
+            else:
+                for space in spaces.values():
+                    checks.results(space, claim)
+            if case is not None:
+                tabled = [
+                    f
+                    for f in unit.program.functions
+                    if f.packing is not None or not is_packed(subject)
+                ]
+                for position, function in enumerate(tabled):
+                    checks.table(query_of(case, function, inverse=position == 1))
+            if waiting is not None:
+                waited = time.perf_counter()
+                parts = waiting.result()
+                waited = (time.perf_counter() - waited) / len(parts)
+                for function, part in zip(unit.program.functions, parts, strict=True):
+                    checks.reference(function, part, waited)
+            if is_packed(subject):
+                checks.fields(unit, subject, spaces, {**unit.fixed, **given})
+        return Verification(
+            unit.program.name,
+            unit.printer.name,
+            on,
+            checker.what,
+            tuple(checks.made),
+            time.perf_counter() - begun,
+            checks.counterexample,
+        )
+
+    numbers, found = sizes or {}, list[Verification]()
+    spaces, given = spaces_of(unit, numbers, domain or {}, case, _taken(reference))
+    for tags in _tags(unit, spaces, subject):
+        if tags:
+            more = {**numbers, **tags}
+            spaces, given = spaces_of(unit, more, domain or {}, case, _taken(reference))
+        one = over(spaces, given)
+        said = f" where {', '.join(f'{n} = {v}' for n, v in tags.items())}" if tags else ""
+        found.append(
+            replace(one, checks=tuple(replace(c, what=f"{c.what}{said}") for c in one.checks))
+        )
+    return _together(found)
 
 
 def verify_each(
@@ -207,12 +230,50 @@ def verify_each(
                 part, on, sizes=given, domain=runs, reference=reference, subject=subject, **options
             )
         )
+    return _together(found)
+
+
+def _together(found: Sequence[Verification]) -> Verification:
     return replace(
         found[0],
         checks=tuple(check for one in found for check in one.checks),
         seconds=sum(one.seconds for one in found),
         counterexample=next((one.counterexample for one in found if one.counterexample), ""),
     )
+
+
+def _tags(unit: Unit, spaces: Mapping[str, Space], subject: Any) -> list[dict[str, int]]:
+    """Numbers of the parameters that a layout has beside its sizes and that run, as the tag of a Choice: one of
+    these is checked at a time. Raises VerifyError where there are too many."""
+    subject = subject.layout if is_packed(subject) else subject
+    if not (unit.is_pair or isinstance(subject, Block)):
+        return [{}]
+    first, *others = (space.axes for space in spaces.values())
+    names = symbols_of(subject) if isinstance(subject, Block) else {a.name for a in first}
+    if others and not isinstance(subject, Block):
+        names &= {a.name for a in others[0]}
+        if len(others[0]) == len(unit.program.functions[0].outputs):
+            return [{}]
+    said = {new: old for f in unit.program.functions for old, new in f.renamed}
+    axes = [a for a in first if said.get(a.name, a.name) in names]
+    if prod(a.count for a in axes) > MOST_TAGS:
+        raise VerifyError(
+            f"{unit.program.name} has more than {MOST_TAGS} layouts, by {', '.join(a.name for a in axes)}; give "
+            f"numbers: sizes={{'{axes[0].name}': {axes[0].lo}}}"
+        )
+    each = product(*(range(a.lo, a.lo + a.count) for a in axes))
+    found = [dict(zip((a.name for a in axes), values, strict=True)) for values in each]
+    conditions = [c for space in spaces.values() for c in space.conditions]
+    fixed = next(iter(spaces.values())).fixed
+    return [
+        one
+        for one in found
+        if all(
+            evaluate(c, {**fixed, **one}) is not False
+            for c in conditions
+            if {*names_in(c)} <= {*fixed, *one}
+        )
+    ]
 
 
 def _parts(unit: Unit) -> list[Unit]:

@@ -99,6 +99,11 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
         from .static import names_of
 
         constants = names_of(program, printer, taken)
+    tags: dict[tuple[str, int, str], str] = {}
+    if any(n.op == "switch" for f in program.functions for n in f.nodes()):
+        from .switches import enumerators
+
+        tags = enumerators(program, printer, unit, taken)
     tables = _tables(program, printer, unit, taken)
     structs: Structs | None = None
     receivers: Receivers | None = None
@@ -107,6 +112,7 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
 
         receivers = Receivers(program, printer, taken)
     functions: list[Function] = []
+    places: dict[str, int] = {}  # of functions by their names before
     for function in program.functions:
         naming.check_apart([one.name for one in function.entries], naming.local)
         naming.check_apart([name for name, _ in function.outputs], naming.local)
@@ -119,6 +125,7 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
         wanted = f"{wanted}_v" if wanted in printer.reserved_functions else wanted
         beside = printer.companions if function.axes or len(function.outputs) > 1 else None
         own = receivers.others if receivers is not None and function.receiver else taken
+        places[function.name] = len(functions)
         name = fresh(wanted, printer, own, beside)
         taken |= beside(name) if beside else set()
         view = function.view
@@ -173,7 +180,9 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
             outputs[output] = field or fresh(naming.local(output), printer, output_scope)
 
         own = {t: named for (t, index), named in tables.items() if index == function.index_type}
+        labels = {key[:2]: n for key, n in tags.items() if key[2] == function.index_type}
         legal = partial(_legal, names=names, tables=own | given)
+        told = names | {old.name: new.name for old, new in given.items()}
         user_names = {
             **{said: names[n] for g in function.groups for n, said in g.spoken.items()},
             **{p.name: names[p.name] for p in function.params if not p.apart},
@@ -195,9 +204,14 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
                 axes=tuple((names[n], legal(e)) for n, e in function.axes),
                 view=view and view.map(legal),
                 packing=packing and packing.renamed(names),
-                body=tuple(_in_rounds(body, printer, scope, own | given, results)),
+                body=tuple(_in_rounds(body, printer, scope, own | given, labels, results)),
                 outputs=tuple((outputs[n], legal(e)) for n, e in function.outputs),
                 formulas=tuple((outputs[n], legal(e)) for n, e in function.formulas),
+                calls=tuple(
+                    (functions[places[callee]].name, tuple(told[n] for n in passed), fields)
+                    for callee, passed, _ in function.calls
+                    for fields in [tuple(n for n, _ in functions[places[callee]].outputs)]
+                ),
                 renamed=tuple((old, new) for old, new in user_names.items() if old != new),
             )
         )
@@ -217,15 +231,22 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
         replace(p, name=constants[p.name], range=p.range.map(lambda n: renamed(n, constants)))
         for p in program.constants
     )
-    return replace(program, name=unit, functions=tuple(functions), fits=fits, constants=named)
+    program = replace(program, name=unit, functions=tuple(functions), fits=fits, constants=named)
+    if not tags:
+        return program
+    from .switches import defined
+
+    return defined(program, tags, printer)
 
 
-def _in_rounds(body: Any, printer: Printer, scope: set[str], tables: Any, read: Any) -> Any:
-    if not any(e.op == "loop" for _, e in body):
+def _in_rounds(
+    body: Any, printer: Printer, scope: set[str], tables: Any, labels: Any, read: Any
+) -> Any:
+    if not any(e.op in ("loop", "switch") for _, e in body):
         return body
     from .loops import in_rounds
 
-    return in_rounds(body, printer, scope, partial(with_tables, tables=tables), read)
+    return in_rounds(body, printer, scope, partial(with_tables, tables=tables), labels, read)
 
 
 def _fits(

@@ -1,4 +1,4 @@
-"""Loops in a file: names that a language allows in their rounds, and the lines of one.
+"""Loops and switches in a file: names that a language allows in their parts, and the lines of a loop.
 
 The states of a loop are variables, which have the names of the statements that read them behind it. A round
 computes the next states and assigns them one by one; where one is read by another after that, it is kept
@@ -14,10 +14,11 @@ from importlib import import_module
 from typing import Any
 
 from ..errors import TargetError
-from ..ir.loops import Round, is_same
+from ..ir.loops import COMPOUND, Round, is_same
 from ..ir.nodes import Node, const
 from ..ir.program import Function
 from ..ir.relations import names_in, replaced
+from ..ir.switches import Cases
 from ..table_lookup import Entries
 from .naming import fresh
 
@@ -48,26 +49,33 @@ class LoopForms:
 
 @dataclass(frozen=True)
 class Legal:
-    """Names that a language allows in rounds. own(name, scope): a legal name that is not in a scope, which it
-    joins; tables: a node with the names of its tables in the file."""
+    """Names that a language allows in rounds and cases. own(name, scope): a legal name that is not in a scope,
+    which it joins; tables: a node with the names of its tables in the file; labels: what the file calls the
+    numbers of tags, by what those are called."""
 
     own: Callable[[str, set[str]], str]
     tables: Callable[[Node], Node]
+    labels: Mapping[tuple[str, int], str]
 
     def body(self, body: Body, scope: set[str]) -> list[tuple[str, Node]]:
-        """Statements with such names in their rounds, whose own names are legal already."""
+        """Statements with such names in their parts, whose own names are legal already."""
         found: list[tuple[str, Node]] = []
         for _, node in body:
-            if node.op != "loop":
+            if node.op not in COMPOUND:
                 found.append((_, node))
             elif not any(is_same(node, other) for _, other in found):
                 states = [(s, n) for s, n in body if is_same(n, node)]
                 behind = {n.args[0].value.item: s for s, n in states}
                 made = node.args[0].value
-                shown = [behind.get(k) or self.own(n, scope) for k, n in enumerate(made.shown[1:])]
-                inner = {*scope}  # a state is declared before its loop
-                names = [self.own(made.shown[0], inner), *shown]
-                named = self._round(node, names, inner)
+                if node.op == "switch":
+                    names = ["", *(behind.get(k, "") for k in range(made.count))]
+                    named = self._cases(node, names, scope)
+                else:
+                    states_ = enumerate(made.shown[1:])
+                    shown = [behind.get(k) or self.own(n, scope) for k, n in states_]
+                    inner = {*scope}  # a state is declared before its loop
+                    names = [self.own(made.shown[0], inner), *shown]
+                    named = self._round(node, names, inner)
                 for state, other in states:
                     leaf = other.args[0]
                     leaf = replace(leaf, value=replace(named, item=leaf.value.item))
@@ -78,13 +86,35 @@ class Legal:
         """The round of a loop in these names of its number and states, which reads what it takes by the names
         outside."""
         made: Round = node.args[0].value
-        taken, inner = node.args[3 + made.count :], {*scope}  # which all parts are in
-        made = made.mapped(lambda f: self._part(f, names, taken, inner))
-        return replace(made, names=tuple(names))
+        taken, inner = node.args[made.first :], {*scope}  # which all parts are in
+
+        def part(f: Function) -> Function:
+            f = self._part(f, names, taken, inner)
+            values = [value for _, value in f.outputs]
+            if f.name != BODY:
+                return replace(f, outputs=((f.name, values[0]),))
+            more, assigned = _assigned(names[1:], values, lambda n: self.own(f"next_{n}", inner))
+            return replace(f, body=(*f.body, *more), outputs=tuple(assigned))
+
+        return replace(made.mapped(part), names=tuple(names))
+
+    def _cases(self, node: Node, names: Sequence[str], scope: set[str]) -> Cases:
+        """The cases of a switch, which give those of its results that have a name, and read what they take by the
+        names outside."""
+        made: Cases = node.args[0].value
+
+        def part(f: Function) -> Function:
+            f = self._part(f, (), node.args[made.first :], {*scope})
+            values = zip(names[1:], f.outputs, strict=True)
+            return replace(f, outputs=tuple((n, value) for n, (_, value) in values if n))
+
+        labels = tuple(self.labels.get(key, "") for key in zip(made.labels, made.keys, strict=True))
+        return replace(made.mapped(part), names=tuple(names), labels=labels)
 
     def _part(
         self, f: Function, names: Sequence[str], taken: Sequence[Node], scope: set[str]
     ) -> Function:
+        """A part in these names of its own parameters."""
         given: dict[str, Node] = {}
         for p, text in zip(f.params, names, strict=False):
             given[p.name] = Node("var", (), text, p.lo, p.hi)
@@ -102,10 +132,8 @@ class Legal:
             text = str(given[p.name].value)
             known.append(text if text not in known else f"{text} {len(known)}")
         params = tuple(replace(p, name=name) for p, name in zip(f.params, known, strict=True))
-        if f.name != BODY:
-            return replace(f, params=params, body=tuple(body), outputs=((f.name, values[0]),))
-        more, assigned = _assigned(names[1:], values, lambda n: self.own(f"next_{n}", scope))
-        return replace(f, params=params, body=(*body, *more), outputs=tuple(assigned))
+        outputs = tuple((n, value) for (n, _), value in zip(f.outputs, values, strict=True))
+        return replace(f, params=params, body=tuple(body), outputs=outputs)
 
 
 def _plain(name: str) -> str:
@@ -139,14 +167,30 @@ def _without_unread(made: Round, behind: Collection[str]) -> Round:
     return found if is_settled else _without_unread(found, behind)
 
 
+def _of_results(made: Cases, behind: Collection[str]) -> Cases:
+    """Cases without the results that nothing reads behind the switch, and what only those need."""
+    names = tuple(n if n in behind else "" for n in made.names)
+
+    def part(f: Function) -> Function:
+        outputs = tuple((n, v) for n, v in f.outputs if n in names)
+        needed = {n for _, v in outputs for n in _reads(v)}
+        for name, value in reversed(f.body):
+            needed |= _reads(value) if name in needed else set()
+        kept = tuple(_kept([(n, v) for n, v in f.body if n in needed]))
+        found = replace(f, body=kept, outputs=outputs)
+        return found if _length(kept) == _length(f.body) else part(found)
+
+    return replace(made.mapped(part), names=names)
+
+
 def _length(body: Body) -> int:
     """How many statements and states there are, and values that loops are given: less where any is left out, which
     rounds, which are compared by what they are of, do not show."""
     count = 0
     for _, node in body:
         count += 1
-        if node.op == "loop":
-            made: Round = node.args[0].value
+        if node.op in COMPOUND:
+            made: Round | Cases = node.args[0].value
             count += sum(map(bool, made.names)) + sum(a.op != "const" for a in node.args[1:])
             count += sum(_length(part.body) for part in made.parts)
     return count
@@ -157,14 +201,17 @@ def _kept(body: Body) -> list[tuple[str, Node]]:
     nothing does."""
     found: list[tuple[str, Node]] = []
     for name, node in body:
-        if node.op == "loop":
+        if node.op in COMPOUND:
             behind = [s for s, n in body if is_same(n, node)]
-            made = _without_unread(node.args[0].value, behind)
-            rest = [*node.args[1:]]
-            for k, state in enumerate(made.names[1:]):
-                rest[2 + k] = rest[2 + k] if state else const(0)
+            made, rest = node.args[0].value, [*node.args[1:]]
+            if node.op == "switch":
+                made = _of_results(made, behind)
+            else:
+                made = _without_unread(made, behind)
+                for k, state in enumerate(made.names[1:]):
+                    rest[2 + k] = rest[2 + k] if state else const(0)
             read = {n.value for n in made.nodes() if n.op == "var"}
-            for k, taken in enumerate(rest[2 + made.count :], 2 + made.count):
+            for k, taken in enumerate(rest[made.first - 1 :], made.first - 1):
                 rest[k] = const(0) if taken.op == "var" and taken.value not in read else taken
             node = replace(node, args=(replace(node.args[0], value=made), *rest))
         found.append((name, node))
@@ -177,15 +224,20 @@ def _reads(node: Node) -> set[str]:
 
 
 def in_rounds(
-    body: Body, printer: Any, scope: set[str], tables: Callable[[Node], Node], read: Sequence[Node]
+    body: Body,
+    printer: Any,
+    scope: set[str],
+    tables: Callable[[Node], Node],
+    labels: Mapping[tuple[str, int], str],
+    read: Sequence[Node],
 ) -> list[tuple[str, Node]]:
-    """Statements with legal names in their rounds. scope: the names that are taken; read: the results.
-    What none of them needs is left out."""
+    """Statements with legal names in their rounds and cases. scope: the names that are taken; labels: see
+    Legal; read: the results. What none of them needs is left out."""
 
     def own(name: str, inner: set[str]) -> str:
         return fresh(printer.naming.local(name), printer, inner)
 
-    found = Legal(own, tables).body(body, scope)
+    found = Legal(own, tables, labels).body(body, scope)
     while True:
         needed = {n for e in read for n in names_in(e)}
         for name, node in reversed(found):
@@ -345,11 +397,11 @@ def _writing(node: Node, array: str) -> tuple[str, Node]:
 
 
 def variables(body: Body) -> Iterator[str]:
-    """The variables of a function: of statements and, in loops, of numbers, states and statements."""
+    """The variables of a function: of statements and, in loops and cases, of numbers, states and statements."""
     for name, node in body:
         yield name
-        if node.op == "loop":
-            made: Round = node.args[0].value
+        if node.op in COMPOUND:
+            made: Round | Cases = node.args[0].value
             yield from filter(None, made.names)
             for part in made.parts:
                 yield from variables(part.body)

@@ -33,7 +33,7 @@ from .view import FunctionView
 
 MASKING = frozenset({"and", "or", "xor"})
 SHIFTING = frozenset({"shl", "shr", *MASKING})
-OPERANDS = frozenset({*LEAVES, "loop", "store"})  # which have no spelling of their own
+OPERANDS = frozenset({*LEAVES, "loop", "store", "switch"})  # which have no spelling of their own
 CHECKSUM = "\0"  # in a file's text: where its checksum stands
 
 
@@ -66,8 +66,7 @@ class Printer:
             type's name {{ index_type }} are there).
         template: Jinja text of the whole file ({{ tables }}, {{ helpers }} and {{ functions }} are
             there), or the name of a file beside the printer's module that ends in .jinja.
-        reserved: words that cannot name a parameter, a variable or a function.
-        reserved_functions: words that only functions cannot have as a name: the language has those.
+        reserved, reserved_functions: words that cannot be any name; that no function can have as one.
         builtins: the names beside these two that it has without a declaration, in a kernel too;
             unsigned: those variables whose value, or each member of it, is a uint32, which is no int32
             without a word.
@@ -75,14 +74,12 @@ class Printer:
         angles: whether < and > may enclose arguments; array_word: what the name of an array form ends in.
         default_index: what `index_type="auto"` may choose from, narrowest first; narrow_index: whether
             without an index_type the first one is taken, with preconditions, unless known ranges exceed it.
-        suffix: appended to a broken line (Fortran's " &").
-        break_after: True where a line must be broken after an operator, not before.
+        suffix: appended to a broken line (Fortran's " &"); break_after: whether it is broken after an operator.
         outputs_are_variables: True where several outputs are variables of the function's own scope
             (out arguments), so that their names must not clash.
         bit_operations: True where a power of two is best divided by shifting and masking.
-        lazy_select: True where a select computes only the branch that it takes.
-        caches_tables: True where a small table of constants is as near as a CPU's nearest cache.
-        hexadecimal: True where masks are written as 0x33.
+        lazy_select, caches_tables, hexadecimal: whether a select computes only the branch that it takes, a small
+            table of constants is as near as a CPU's nearest cache, masks are written as 0x33.
         cost: the cost model that chooses where the caller names none; notation: how comments say conditions.
         names_greatest: whether an unsigned type's greatest number has the notation's name in code, too.
         remark: what begins a comment among statements; "" for none there.
@@ -91,7 +88,8 @@ class Printer:
         has_packed: whether it prints what reads and writes fields of words (f.accessors). has_fits: whether the template prints the conditions on sizes (fits). In those, holds_sizes:
             whether arguments are numbers of the index type and no others; lazy_logic: whether `and`
             computes no more than is needed; names_limits: whether names for 2**bits - 1 stand there.
-        loops: where its LoopForms are, or what makes them of (printer, view, node), as "module:name"; "" for none.
+        loops, switches: where its LoopForms, or what makes them of (printer, view, node), and its SwitchForms are, as
+            "module:name"; "" for none, and for selects in the place of switches.
         namespaces: what joins the parts of a namespace ("::"), "" where it has one part alone, None
             where the language has no namespaces and no modules with a name in the file.
         index_names: what an index type is called beside its own name: name -> (index type, its
@@ -155,7 +153,7 @@ class Printer:
     notation: Notation = PYTHON
     names_greatest = False
     remark = ""
-    loops = ""
+    loops = switches = ""
     has_views = has_packed = has_fits = has_hints = has_checks = names_limits = narrow_index = False
     holds_sizes = lazy_logic = True
     namespaces: str | None = None
@@ -288,7 +286,7 @@ class Printer:
                     return replace(node, value=node.value.mapped(self.fitted))
                 limit = node.op == "const" and named and self.limit(node, function)
                 return replace(node, op="var", value=limit) if limit else node
-            if node.op not in typed and node.op not in self.ops and node.op != "loop":
+            if node.op not in typed and node.op not in self.ops and node.op not in OPERANDS:
                 raise self._without_spelling(node.op)
             return replace(node, args=tuple(whole(a, named) for a in node.args))
 
@@ -618,7 +616,7 @@ class Printer:
                 program=program,
                 functions=functions,
                 fits=fits,
-                tables=[self.table(*one) for one in program.tables],
+                tables=[*program.tags, *(self.table(*one) for one in program.tables)],
                 structs=[
                     (g, self.struct_lines(g, self.member_types(g, t))) for g, t in program.structs
                 ],

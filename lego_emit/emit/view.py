@@ -53,6 +53,8 @@ class FunctionView:
         """The variables that it has, those of loops too."""
         from .loops import variables
 
+        if self._function.calls:
+            return [name for name, _ in self._function.body]
         bodies = [case.body for _, case in self._function.cases] + [self._function.body]
         return list(dict.fromkeys(n for body in bodies for n in variables(body)))
 
@@ -77,10 +79,11 @@ class FunctionView:
             lines += cases.lines(self, form, indent)
         for k, (name, expr) in enumerate(self._function.body):
             lines += self._comment(told.get(name, ""), indent)
-            if expr.op == "loop":
-                from . import loops
+            if expr.op in ("loop", "switch"):
+                from . import loops, switches
 
-                lines += loops.lines(self, expr, self._function.body[:k], form, indent)
+                made = loops if expr.op == "loop" else switches
+                lines += made.lines(self, expr, self._function.body[:k], form, indent)
             else:
                 lines.append(self._format(form, name, expr, indent))
         several = len(self._function.outputs) > 1
@@ -229,7 +232,8 @@ class FunctionView:
     @cached_property
     def used(self) -> frozenset[str]:
         """The names that statements and outputs read."""
-        return frozenset(str(n.value) for n in self._function.nodes() if n.op == "var")
+        given = (n for _, names, _ in self._function.calls for n in names)
+        return frozenset([*(str(n.value) for n in self._function.nodes() if n.op == "var"), *given])
 
     @cached_property
     def header(self) -> Header:

@@ -26,14 +26,15 @@ def read(function: Any) -> set[str]:
         known.add(id(node))
         if node.op == "var":
             found.add(str(node.value))
-        elif node.op == "loop":
-            made, (_, *ends) = node.args[0].value, node.args
-            own = set().union(*(read(part) for part in made.parts))
-            names = [p.name for p in made.body.params]
-            pending += [
-                *ends[:2],
-                *(a for a, n in zip(ends[2:], names[1:], strict=True) if n in own),
-            ]
+        elif node.op in ("loop", "switch"):
+            parts = node.args[0].value.parts
+            own = set().union(*map(read, parts))
+            names = [p.name for p in parts[-1].params]
+            first, names = (
+                (3, names[1:]) if node.op == "loop" else (2, names)
+            )  # of what may be read
+            given = zip(node.args[first:], names, strict=True)
+            pending += [*node.args[1:first], *(a for a, n in given if n in own)]
         else:
             is_array = node.op == "lookup" and node.args[0].value.array
             pending += node.args[:2] if is_array else node.args

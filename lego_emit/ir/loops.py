@@ -39,6 +39,16 @@ class Round:
         return len(self.shown) - 1
 
     @property
+    def own(self) -> int:
+        """Parameters of a part that are not taken from outside."""
+        return 1 + self.count
+
+    @property
+    def first(self) -> int:
+        """Where what is taken begins among the operands of a node."""
+        return 3 + self.count
+
+    @property
     def parts(self) -> list[Any]:
         """The functions that it has, body last."""
         return [f for f in (self.guard, self.going, self.body) if f is not None]
@@ -103,8 +113,11 @@ class Round:
         return run
 
 
+COMPOUND = ("loop", "switch")  # nodes whose first operand has functions of its own
+
+
 def of_round(leaf: Any, change: Callable[[Any], Any]) -> Any:
-    """The leaf of a round with the values of its statements and results changed."""
+    """The leaf of a round or of cases with the values of its statements and results changed."""
 
     def part(f: Any) -> Any:
         body = tuple((name, change(node)) for name, node in f.body)
@@ -116,16 +129,17 @@ def of_round(leaf: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def is_same(a: Any, b: Any) -> bool:
-    """Whether two nodes are states of one loop."""
+    """Whether two nodes are states of one loop, or results of one switch."""
     return (
-        a.op == b.op == "loop"
+        a.op == b.op
+        and a.op in COMPOUND
         and a.args[0].value.key == b.args[0].value.key
         and a.args[1:] == b.args[1:]
     )
 
 
 def together(body: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """Statements in which the states of a loop are one after the other."""
+    """Statements in which the states of a loop, and the results of a switch, are one after the other."""
     found: list[tuple[str, Any]] = []
     for name, node in body:
         places = [k for k, (_, other) in enumerate(found) if is_same(node, other)]

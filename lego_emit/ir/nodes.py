@@ -27,7 +27,7 @@ class _Hashed:
 class Node(_Hashed):
     """One operation. op is a key of OPS, "const" (value: int), "var" (value: name of a
     parameter or of an earlier statement), "table" (value: Entries, the range theirs) or "round" (value: Round,
-    of a loop). lo and hi are the proven inclusive range, None where
+    of a loop, or Cases, of a switch). lo and hi are the proven inclusive range, None where
     there is no bound."""
 
     op: str
@@ -55,7 +55,7 @@ class Node(_Hashed):
         yield from reversed(found)
 
     def deep(self) -> Iterator[Node]:
-        """This node and all below it, in rounds of loops, too."""
+        """This node and all below it, in rounds of loops and cases, too."""
         for node in self.walk():
             if node.op == "round":
                 yield from node.value.nodes()

@@ -136,6 +136,8 @@ class Function:
     # (a condition, an equal function for it alone), whose text comes before that for all others
     cases: tuple[tuple[Node, Function], ...] = ()
     prepare: str = ""  # the function that makes its first argument of what is fixed at launch
+    # of each case of its only switch: the function that is called there, with what, and its results' names
+    calls: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()
     # how it came about (lego_emit.lower.function.Record), to be explained
     record: Any = field(default=None, compare=False, repr=False)
 
@@ -578,6 +580,9 @@ class Program:
     checks: bool = False  # whether debug builds assert ranges and preconditions
     fits: tuple[Function, ...] = ()  # conditions on the sizes of each subject
     constants: tuple[Param, ...] = ()  # static sizes that the file defines, in the language at hand
+    # (name, number, index type, what it is called in Python) of the tags of switches that the file defines
+    enumerators: tuple[tuple[str, int, str, str], ...] = ()
+    tags: tuple[str, ...] = ()  # their definitions
     sizes_types: Mapping[str, Any] = field(default_factory=dict, compare=False)  # of prepared sizes
     printed: Program | None = (
         None  # what the file has in the place of functions with prepared sizes

@@ -187,9 +187,9 @@ class _Speaker:
             return _form(form, args) if form else args[0]
         if node.op == "lookup":
             return entry(args[0].text, args[1])
-        if node.op == "loop":
+        if node.op in ("loop", "switch"):
             made = node.args[0].value
-            return call(f"loop_{made.shown[1 + made.item]}", args[1:])
+            return call(f"{node.op}_{made.shown[1 + made.item]}", args[1:])
         if node.op == "select":
             return self._choice(*args)
         if node.op in ("not", "lnot"):

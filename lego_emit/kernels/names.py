@@ -429,6 +429,7 @@ class Names(Kernel):
 
         trace, result = go_on(self._known(layouts, said), lambda _: None, outputs)
         dialect = dialect_of(self.printer, "auto" if wide and not self.typed else self.index_type)
+        dialect = replace(dialect, switches=False)  # no statement stands in an expression
         trace.is_unsigned = dialect.is_unsigned
         subject = index_of(trace, result)
         if counted:

@@ -260,6 +260,10 @@ def _inlined(function: Function, said: str) -> list[Node]:
     sizes: dict[str, int] = {}
     found = []
     for name, node in (*function.body, *function.outputs):
+        if node.op == "loop":
+            raise TemplateError(
+                f"{said} is what a loop leaves, which no expression is; call a function of generate()"
+            )
         sizes[name] = sum(sizes.get(str(n.value), 0) if n.op == "var" else 1 for n in node.walk())
         if sizes[name] > LARGEST:
             raise TemplateError(

@@ -43,8 +43,8 @@ def _made(node: Node, known: dict[int, Any]) -> Any:
         return _symbol(str(node.value))
     if node.op == "table":
         return table_of(node.value)
-    if node.op == "loop":
-        raise TraceError("a loop is no SymPy expression")
+    if node.op in ("loop", "switch"):
+        raise TraceError(f"a {node.op} is no SymPy expression")
     args = [_expr(a, known) for a in node.args]
     if node.op == "lookup":  # of an array without what is known of it
         args = args[:2]

@@ -35,7 +35,7 @@ def converted(problem: Problem, params: Sequence[Param], index: IndexType) -> It
         if (least, most) == index.ends:
             continue
         lo, hi = problem.analyzer.interval(e)
-        if index.most == inf and any(a.kind == "loop" for a in e.deep_atoms()):
+        if index.most == inf and any(a.kind in ("loop", "switch") for a in e.deep_atoms()):
             continue  # no condition on the parameters says what a loop leaves
         if kind == "bool" and (lo is None or lo < 0 or hi is None or hi > 1):
             raise WidthError(

@@ -430,9 +430,8 @@ class Form:
                 source = opaque(source, Expr.of(0), Expr.of(args[0].below) - 1)
             operands = place, *map(self.expr, args[2:])
             return self._from(source, "lookup", graph.table(args[0]), *operands)
-        if kind == "loop":
-            leaf = graph.round(self.lowering.round_of(*args[:2]))
-            return self._from(source, "loop", leaf, *map(self.expr, args[2:]))
+        if kind in ("loop", "switch"):
+            return self.lowering.compound(self, atom)
         nodes = [self.expr(a) for a in args]
         if kind == "isqrt" and not self.lowering.nonnegative(args[0]):
             # a branch that is not taken is evaluated too, and must not meet a negative number

@@ -81,7 +81,7 @@ class Graph:
         return found
 
     def round(self, made: Any) -> Node:
-        """The node of a loop's round."""
+        """The node of a loop's round, or of a switch's cases."""
         key = ("round", made.key, made.item)
         found = self._known.get(key)
         if found is None:
@@ -140,6 +140,8 @@ class Graph:
             return 0
         row, cost = OPS[op], self.cost
         price = cost.prices.get(op, 1)
+        if op == "switch":
+            return price + args[0].value.price
         numbers = [a.value for a in args if a.op == "const"]
         if row.shift and any(x > 0 and x & (x - 1) == 0 for x in numbers):
             price = cost.prices.get(row.shift, 1)  # every compiler's

@@ -224,10 +224,10 @@ def finish(
     names_given = {k: _fresh(name, used) for k, name in given.items() if k in needed}
     conditions = {k for k in reached if is_condition(k.op)}
     named = {graph.plain(k) for k, uses in graph.uses(roots) if uses > 1 and k.args}
-    loops = [k for k in reached if k.op == "loop"]
+    loops = [k for k in reached if k.op in ("loop", "switch")]
     for k in loops:  # a state may be an expression; what does not change in the loop has a name
-        count = k.args[0].value.count
-        named |= {k, *map(graph.plain, (*k.args[1:3], *k.args[3 + count :]))}
+        ends = k.args[1:3] if k.op == "loop" else k.args[1:2]
+        named |= {k, *map(graph.plain, (*ends, *k.args[k.args[0].value.first :]))}
     named = {k for k in (named | {*names_given}) - conditions if k.args}
     meant = graph.always([*roots, *extents])
     outside = graph.always([*roots, *extents, *named], lowering.lazy) - meant
@@ -261,7 +261,7 @@ def finish(
             return Node(op, in_order(k, args, first), k.value, *bounds)
         if is_condition(op):
             return Node(op, args)
-        if op == "loop":
+        if op in ("loop", "switch"):
             return Node(op, args, None, *bounds)
         if op == "lookup":
             table = args[0].value

@@ -18,7 +18,7 @@ from .problem import Dialect
 from .ranges import Ranges
 
 Identities = tuple[Identity, ...]
-BOUND = ("lookup", "within", "loop")  # of which the graph knows more than their operands
+BOUND = ("lookup", "within", "loop", "switch")  # of which the graph knows more than their operands
 
 
 def identities(exprs: Iterable[Expr]) -> Identities:
@@ -66,7 +66,7 @@ class Lowering:
         self.analyzer = analyzer
         self.types, self.lazy, self.effort = dialect.types, dialect.lazy, dialect.effort
         self.narrow, self.dialect = dialect.narrow, dialect
-        self.rounds: dict[Any, Any] = {}  # of the loops that are met
+        self.rounds: dict[Any, Any] = {}  # of the loops that are met, and the cases of switches
         self.function: Any = None  # what lowers a problem of its own, as a loop's round is
         self.signed, self.bit_operations = not dialect.is_unsigned, dialect.bit_operations
         self.sizes = analyzer.facts.sizes | {
@@ -97,11 +97,11 @@ class Lowering:
         self._size_atoms: dict[Atom, bool] = {}
         self.ranges = Ranges(self.graph, analyzer, self.value, self.bounds, self.lazy, self.signed)
 
-    def round_of(self, loop: Any, item: int) -> Any:
-        """The round of a loop, lowered (lego_emit.lower.loops.round_of)."""
-        from .loops import round_of  # few functions have one
+    def compound(self, form: Any, atom: Atom) -> Node:
+        """The node of a loop, or of a switch, whose parts are lowered (lego_emit.lower.loops.node_of)."""
+        from .loops import node_of  # few functions have one
 
-        return round_of(self, loop, item)
+        return node_of(form, atom)
 
     def priced(
         self, nodes: list[Node], words: tuple[str, ...], domains: Sequence[range] = ()

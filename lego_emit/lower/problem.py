@@ -25,7 +25,8 @@ class Dialect:
     is not computed. effort: how many times their usual steps searches may take. cached: whether small
     tables are as near as a CPU's nearest cache. narrow: whether the first type is taken, with what must
     hold for it, unless known ranges exceed it. launch: the parameters that are fixed at
-    launch, by which a division is a multiplication.
+    launch, by which a division is a multiplication. switches: whether there are any, selects take their
+    place otherwise.
     """
 
     types: Sequence[IndexType]
@@ -36,6 +37,7 @@ class Dialect:
     cached: bool = False
     narrow: bool = False
     launch: Collection[str] = ()
+    switches: bool = True
 
     @property
     def is_unsigned(self) -> bool:

@@ -107,6 +107,11 @@ class _Maker:
             return made if alone else Node("floordiv", (made, self.value(lo)))
         if kind == "lookup":
             return Node("lookup", (Node("table", (), args[0]), *map(self.value, args[1:])))
+        if kind == "switch":
+            raise TraceError(
+                f"a precondition would speak of {args[0].shown[1 + args[1]]}, which a Choice gives; bound it with "
+                "ranges of the sizes, or take an index of a layout that has as many"
+            )
         if kind == "loop":
             raise TraceError(
                 f"a precondition would speak of {args[0].shown[1 + args[1]]}, which a loop gives; bound it "

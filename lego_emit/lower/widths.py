@@ -57,7 +57,7 @@ Path: TypeAlias = frozenset[tuple[Node, bool]]  # of conditions, with whether ea
 NONE: Path = frozenset()
 MOST_SHOWN = 100  # characters of a value in a message
 MOST_DIGITS = 12  # in a condition of a header
-UNSAID = ("lookup", "loop")  # of what a condition says nothing
+UNSAID = ("lookup", "loop", "switch")  # of what a condition says nothing
 MOST_JOINED = 4  # of its operations on bits
 
 

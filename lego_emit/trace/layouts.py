@@ -263,6 +263,14 @@ class Symbols:
         )
         return known.bind([known.simplifier.select(condition, v, -1) for v in values])
 
+    def chosen(
+        self, block: Any, results: Callable[[Symbols, Any], list[Any]], inverse: bool
+    ) -> list[Expr]:
+        """The results of the layout that a Choice takes, known to be in range."""
+        from .choosing import chosen
+
+        return chosen(block, lambda here, L: results(Symbols(here), L), self._here, inverse)
+
     def _bounded(self, e: Expr, size: Expr) -> Expr:
         """e, which is known to be in 0..size-1 because the block is a bijection."""
         known = self._known

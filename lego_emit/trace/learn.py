@@ -76,6 +76,11 @@ def _learn_layout(block: Block, here: Running) -> None:
             note(Cond("le", Expr.of(1), known.unsubstitute(value)), trace)
             if value.single is not None and value.single.kind == "sym":
                 known.learn_range(value.single.args[0], Expr.of(1), None)
+    if block.tags:
+        from .tags import learn_tag
+
+        for tag, keys in block.tags:
+            learn_tag(tag, keys, here)
     _learn_inequalities(block, here)
     for one, other in block.equations():
         key = tuple(tuple(Expr.of(n).identity for n in sizes) for sizes in (one, other))

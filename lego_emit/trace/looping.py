@@ -13,10 +13,10 @@ from ..arith.context import plain
 from ..arith.expr import Cond, Expr, as_number
 from ..arith.gaps import sums, without_quotients
 from ..arith.loops import Loop, looped
-from ..arith.terms import Atom
 from ..errors import AssumptionError, LegoError, TraceError, short_repr
 from ..intervals import ANY, Interval, both, either
 from ..numeric import as_integer
+from .apart import Apart, symbol
 from .joined import Joined, Unjoined, selected
 from .paths import Impossible, Running, explore, here
 from .trace import Trace
@@ -24,9 +24,8 @@ from .trace import Trace
 ROUNDS = 64  # that are followed to bound the state
 FEW = 8  # times that a body is gone through that needs to know more of the state
 FARTHEST = 2**256  # beyond which a bound is none
-TOTAL = {*"sym bool select min max opaque and or xor loop".split()}  # kinds of any operands
+TOTAL = {*"sym bool select min max opaque and or xor loop switch".split()}  # kinds of any operands
 DEEPEST = 4  # choices in one another of which each case is proven
-OUTSIDE = " before"  # what ends the symbol of what another loop left
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,18 +88,14 @@ class _Following:
         while any(f"{name}{_of_loop(number)}" in ranges for name in spec.names):
             number += 1
         self.counter, *self.states = (f"{name}{_of_loop(number)}" for name in spec.names)
-        self.outside: dict[str, Expr] = {}  # what other loops left, by symbol
         self.stays: list[int] = []
         self.gaps: list[Expr] = []  # that are not negative in a round, as invariant and while_ say
         self.last: int | None = None  # the last round's number
-        self.symbols = [self._symbol(name) for name in self.states]
+        self.symbols = [symbol(name) for name in self.states]
         self.trace: Trace = now.trace.but(
             preconditions=[], stand_ins={**now.trace.stand_ins}, loops=set()
         )
-
-    @staticmethod
-    def _symbol(name: str) -> Expr:
-        return Expr.atom(Atom("sym", name))
+        self.apart = Apart(self.known, self.trace)
 
     def results(self) -> list[Expr]:
         """The states behind it, as atoms; the first ones where it has no round."""
@@ -129,8 +124,8 @@ class _Following:
             outputs = self._gone_through(going)
             self._check_invariant(outputs, going)
             guard = reduce(lambda a, b: Cond("and", a, b), map(plain, branch)) if branch else None
-            outputs = [self._apart(e) for e in outputs]
-            guard, going = map(self._condition_apart, (guard, going))
+            outputs = [self.apart.expr(e) for e in outputs]
+            guard, going = map(self.apart.condition, (guard, going))
             asked = [e for c in (guard, going) if c is not None for e in c.exprs()]
             changing = [
                 k
@@ -138,14 +133,11 @@ class _Following:
                 if not e.same(s) or k >= len(self.states) - self.spec.fills
             ]
             states = [self.states[k] for k in changing]
-            self.outside |= {
+            self.apart.values |= {
                 n: self.first[k] for k, n in enumerate(self.states) if k not in changing
             }
             read = {n for e in (*outputs, *asked) for n in e.symbols()}
-            outside = {n: e for n, e in self.outside.items() if n in read}
-            outside |= {
-                n: self._symbol(n) for n in sorted(read - {self.counter, *states} - outside.keys())
-            }
+            outside = self.apart.given(read, own={self.counter, *states})
             found = [
                 both(either(starts[k], known.interval(outputs[k])), behind[k]) for k in changing
             ]
@@ -167,11 +159,6 @@ class _Following:
             results[k] = looped(loop, item, *given)
         self.now.trace.states.setdefault(loop.key, []).extend(results[k] for k in changing)
         return results
-
-    def _condition_apart(self, condition: Cond | None) -> Cond | None:
-        if condition is None:  # one has no truth of its own
-            return None
-        return condition.rebuild(self._apart)
 
     def _of_guard(self, guard: Cond | None) -> Analyzer:
         """What is known where the branch may not be taken: next to nothing."""
@@ -218,7 +205,7 @@ class _Following:
     def _learn(self, bounds: Sequence[Interval], number: Interval = ANY) -> None:
         """What is known in a round: of its number, of the state, and what the invariant says."""
         known = self.known
-        lower, upper = (self._apart(e) for e in (self.lower, self.upper))
+        lower, upper = (self.apart.expr(e) for e in (self.lower, self.upper))
         try:
             if self.last is not None:
                 known.learn_range(self.counter, None, Expr.of(self.last))
@@ -226,7 +213,7 @@ class _Following:
                 ends = [None if end is None else Expr.of(end) for end in (lo, hi)]
                 known.learn_range(name, *ends)
             known.learn_range(self.counter, lower, upper - 1)  # beside the numbers
-            for condition in self._invariant(self._symbol(self.counter), self.symbols):
+            for condition in self._invariant(symbol(self.counter), self.symbols):
                 known.assume(condition)
             for k in self.stays:
                 known.learn_range(self.states[k], *self._span(self.first[k]))
@@ -439,7 +426,7 @@ class _Following:
         """What a function of the round's number and the state gives, its branches joined where they meet."""
         known, now = self.known, self.now
         made = Joined().function(fn) or fn
-        number = self._symbol(self.counter) if number is None else number
+        number = symbol(self.counter) if number is None else number
         counter, *parts = (known.bind(e) for e in (number, *(state or self.symbols)))
         path = now.path
         paths = path.shared.paths if path is not None else 0
@@ -475,10 +462,10 @@ class _Following:
     def _check_invariant(self, outputs: Sequence[Expr], going: Cond | None) -> None:
         """Raise TraceError where the invariant is not proven: of the first state, and behind a round before
         which it holds."""
-        known = self._invariant(self._symbol(self.counter), self.symbols)
+        known = self._invariant(symbol(self.counter), self.symbols)
         gaps = map(self._gap, [*known, *([] if going is None else [going])])
         after = [gap for gap in gaps if gap is not None]
-        number = self._symbol(self.counter) + 1
+        number = symbol(self.counter) + 1
         self._check("of the first state", self._invariant(self.lower, self.first))
         self.gaps = after
         self._check("behind a round before which it holds", self._invariant(number, outputs))
@@ -491,45 +478,6 @@ class _Following:
                     f"fori_loop: the invariant is not proven {what}: {text}; say more with assume= or in the "
                     "invariant"
                 )
-
-    def _apart(self, e: Expr) -> Expr:
-        """An expression in which a symbol stands for each loop that is run before this one: one that a round
-        makes may have no value where there is no round."""
-        outside = self.outside
-
-        def symbol(atom: Atom) -> Expr | None:
-            if atom.kind != "loop" or atom.args[0].key in self.trace.loops:
-                return None
-            value = self._outside(atom)
-            for name, known in outside.items():
-                if known.same(value):
-                    self._bound(name, value)
-                    return self._symbol(name)
-            name = f"{atom.args[0].shown[1 + atom.args[1]]}{OUTSIDE}{_numbered(len(outside))}"
-            outside[name] = value
-            self._bound(name, value)
-            return self._symbol(name)
-
-        if not any(atom.kind == "loop" for atom in e.deep_atoms()):
-            return e
-        return self.known.rebuild(e, symbol)
-
-    def _outside(self, atom: Atom) -> Expr:
-        """What a loop before this one leaves, as it was there: what is known in a round does not hold where
-        it is computed."""
-        value, found = Expr.atom(atom), dict[Any, Expr]()
-        for e in self.trace.states.get(atom.args[0].key, []):
-            own = e.single
-            if own is not None and own.args[1] == atom.args[1]:
-                found[e.identity] = e
-        if len(found) == 1:
-            return next(iter(found.values()))
-        same = (e for e in found.values() if e.same(value) or self.known.rebuilt(e).same(value))
-        return next(same, value)
-
-    def _bound(self, name: str, value: Expr) -> None:
-        ends = [None if end is None else Expr.of(end) for end in self.known.interval(value)]
-        self.known.learn_range(name, *ends)
 
     def _tell(self) -> None:
         """The preconditions of the body are those of the function, unless they speak of a round."""
@@ -558,7 +506,3 @@ def said(value: Any) -> str:
 
 def _of_loop(number: int) -> str:
     return " of loop" if number == 1 else f" of loop {number}"
-
-
-def _numbered(number: int) -> str:
-    return f" {number + 1}" if number else ""
