@@ -93,6 +93,14 @@ def in_a_branch(tag, n, i):
     return i
 
 
+def divided(tag, M, i, j):
+    """The branch speaks of M // 4, of which elsewhere nothing is known."""
+    if M > 9:
+        tiles = GroupBy([M, 8]).OrderBy(RegP([M // 4, 4, 8], [1, 0, 2]))
+        return Choice(tag, {0: tiles, 1: Row(M, 8)})[i % M, j]
+    return i
+
+
 def twice(tag, other, i, j):
     """A choice of what another one gives."""
     at = Choice(tag, {0: Row(6, 4), 1: Col(6, 4)})[i, j]
@@ -120,6 +128,7 @@ def in_a_case(tag, i, j):
 FUNCTIONS = {
     in_a_function: ["0 <= tag", "tag < 2", "0 <= n", "n < 8", "0 <= i", "i < 8", "0 <= j", "j < 8"],
     in_a_branch: ["0 <= tag", "tag < 3", "0 <= n", "n < 9", "0 <= i", "i < 20"],
+    divided: ["0 <= i", "i < 40", "0 <= j", "j < 8", "0 <= tag", "tag < 2", "4 <= M", "M < 24"],
     twice: [],
     in_a_loop: ["0 <= n", "n <= 6", "0 <= i", "i < 32"],
     in_a_case: [],

@@ -9,7 +9,7 @@ import pytest
 from marks import rest_deep
 
 import lego_emit
-from lego_emit import Col, GroupBy, LegoError, Lookup, fori_loop, generate, golden
+from lego_emit import Col, GroupBy, LegoError, Lookup, RegP, fori_loop, generate, golden
 from lego_emit.types import U16, Array, Static
 
 LANGUAGES = (
@@ -629,3 +629,15 @@ def test_a_precondition_names_no_table():
     unit = generate(up_to, "c", ranges={"n": (0, 100), "m": (None, 6)})
     assert "m + 32 >= 3" in unit.functions[0].assumptions
     assert "table" not in " ".join(unit.functions[0].assumptions)
+
+
+def test_a_layout_with_sizes_that_divide(toolchain_of):
+    """The body speaks of M // 4, which the loop computes from M."""
+    toolchain_of("c")
+
+    def f(M, n, i):
+        tiles = GroupBy([M, 8]).OrderBy(RegP([M // 4, 4, 8], [1, 0, 2]))
+        return fori_loop(0, n, lambda k, s: tiles[s % 4, s % 8] + k, i)
+
+    ranges = {"n": (0, 4), "i": (0, 32), "M": (1, 100)}
+    assert generate(f, "c", ranges=ranges).verify(sizes={"M": 16})

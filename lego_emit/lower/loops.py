@@ -98,10 +98,7 @@ def _of_round(loop: Loop) -> list[Problem | None]:
 
 def _of_cases(switch: Switch) -> list[Problem]:
     cases = zip(switch.keys, switch.outputs, switch.known, strict=True)
-    return [
-        _problem(switch.taken, f"case {key}", [*map(known.rebuilt, outputs)], known)
-        for key, outputs, known in cases
-    ]
+    return [_problem(switch.taken, f"case {key}", outputs, known) for key, outputs, known in cases]
 
 
 def _from(types: Sequence[IndexType], least: IndexType) -> Sequence[IndexType]:
@@ -110,8 +107,9 @@ def _from(types: Sequence[IndexType], least: IndexType) -> Sequence[IndexType]:
 
 
 def _problem(params: Sequence[str], name: str, outputs: Sequence[Expr], known: Any) -> Problem:
+    results = [(f"{name} {k}", known.rebuilt(e)) for k, e in enumerate(outputs)]
     return Problem(
-        name, Doc(), known, [(f"{name} {k}", e) for k, e in enumerate(outputs)], Log(),
+        name, Doc(), known, results, Log(),
         None, None, None, None,
         Parameters(params, [], {}, set(), set(), set()),
         Counting(0, 0, [0] * len(outputs), False),

@@ -31,10 +31,10 @@ class Apart:
         return self.known.rebuild(e, self._symbol)
 
     def condition(self, condition: Cond | None) -> Cond | None:
-        """The same of a condition."""
+        """The same of a condition, in the user's own symbols."""
         if condition is None:  # one has no truth of its own
             return None
-        return condition.rebuild(self.expr)
+        return condition.rebuild(lambda e: self.known.unsubstitute(self.expr(e)))
 
     def _symbol(self, atom: Atom) -> Expr | None:
         if atom.kind not in COMPOUND or atom.args[0].key in self.trace.loops:

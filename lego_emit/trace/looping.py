@@ -124,7 +124,7 @@ class _Following:
             outputs = self._gone_through(going)
             self._check_invariant(outputs, going)
             guard = reduce(lambda a, b: Cond("and", a, b), map(plain, branch)) if branch else None
-            outputs = [self.apart.expr(e) for e in outputs]
+            outputs = [known.unsubstitute(self.apart.expr(e)) for e in outputs]
             guard, going = map(self.apart.condition, (guard, going))
             asked = [e for c in (guard, going) if c is not None for e in c.exprs()]
             changing = [
@@ -139,7 +139,8 @@ class _Following:
             read = {n for e in (*outputs, *asked) for n in e.symbols()}
             outside = self.apart.given(read, own={self.counter, *states})
             found = [
-                both(either(starts[k], known.interval(outputs[k])), behind[k]) for k in changing
+                both(either(starts[k], known.interval(known.rebuilt(outputs[k]))), behind[k])
+                for k in changing
             ]
             counter, *shown = self.spec.names
             loop = Loop(
