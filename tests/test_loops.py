@@ -98,6 +98,16 @@ def swapped(n, i):
     return fori_loop(0, n, lambda k, s: (s[1], s[2], s[0] + i), (1, 2, i))[0]
 
 
+def halved(n, i):
+    """Rounds as long as a bit is left: nothing counts them."""
+
+    def step(_, state):
+        bit, sum = state
+        return bit >> 1, 3 * sum + ((bit & i) != 0)
+
+    return fori_loop(0, 6, step, (n, i), while_=lambda _, state: state[0] != 0)[1]
+
+
 PERM = Lookup([8], [3, 1, 4, 0, 5, 7, 2, 6])
 
 
@@ -113,6 +123,7 @@ CASES = {
     deinterleave: ["0 <= n", "n <= 3", "0 <= z", "z < 64"],
     chain: SMALL,
     swapped: SMALL,
+    halved: ["0 <= n", "n < 64", "0 <= i", "i < 64"],
 }
 ENDING = {
     gcd: ["0 <= a", "0 <= b", "a < 40", "b < 40"],
@@ -278,6 +289,64 @@ def test_a_loop_that_ends_early():
   }
   return s0;"""
     )
+
+
+def test_a_loop_that_its_condition_ends():
+    assert (
+        body(generate(halved, "c", assume=CASES[halved]))
+        == """\
+  int32_t bit = n;
+  int32_t sum = i;
+  while (bit != 0) {
+    sum = 3 * sum + ((bit & i) != 0);
+    bit >>= 1;
+  }
+  return sum;"""
+    )
+
+
+@pytest.mark.parametrize("going", ["!= 0", "> 0", ">= 1", "* 2 > 1"])
+@pytest.mark.parametrize("first", ["n", "32"])
+def test_each_way_to_say_that_bits_are_left(going, first):
+    names = {"fori_loop": fori_loop}
+    step = "lambda _, s: (s[0] >> 1, s[1] * 2 + (s[0] & i & 1))"
+    text = (
+        f"lambda n, i: fori_loop(0, 6, {step}, ({first}, n), while_=lambda _, s: s[0] {going})[1]"
+    )
+    unit = generate(eval(text, names), "c", name="f", assume=CASES[halved])
+    assert "while (" in unit.source
+    assert "for (" not in unit.source
+
+
+def of_bits(n, i, upper=6, most=32, number=0, **more):
+    """The bits of n, in a loop that counts its rounds where something asks for that."""
+
+    def step(k, s):
+        return s[0] >> 1, s[1] + i + k * number
+
+    return fori_loop(0, upper, step, (n, 0), most, while_=lambda k, s: s[0] != k * number, **more)[
+        1
+    ]
+
+
+@pytest.mark.parametrize("counted", [
+    lambda n, i: of_bits(n, i, upper=5),
+    lambda n, i: of_bits(n, i, upper=i),
+    lambda n, i: of_bits(n, i, upper=70, most=70),
+    lambda n, i: of_bits(n, i, number=1),
+    lambda n, i: of_bits(n, i) if i > 2 else i,
+    lambda n, i: fori_loop(0, 6, lambda k, s: s + i, n, while_=lambda k, s: k < n),
+    lambda n, i: fori_loop(
+        0, 4, lambda k, s: s + 1, 0, while_=lambda k, s: s < 4, invariant=lambda k, s: s == k
+    ) + fori_loop(0, 3, lambda k, s: s + 1, i * 0, while_=lambda k, s: s < n, invariant=lambda k, s: s <= k),
+])  # fmt: skip
+def test_a_loop_that_may_end_otherwise_counts(counted, toolchain_of):
+    """Where the last round is not known to be that of the condition, the number of rounds ends the loop."""
+    toolchain_of("c")
+    unit = generate(counted, "c", name="f", assume=["0 <= n", "n < 64", "0 <= i", "i < 6"])
+    assert "while (" not in unit.source
+    assert "for (" in unit.source
+    assert unit.verify()
 
 
 def test_what_no_symbol_changes_is_a_number():

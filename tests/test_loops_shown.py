@@ -13,6 +13,7 @@ from marks import rest_deep
 from lego_emit import Lookup, fori_loop, generate
 
 LANGUAGES = ("c", "rust", "fortran", "julia", "javascript")
+LOOP = re.compile(r"\b(for|while) \(")
 
 
 # -- Hilbert in two dimensions: each quadrant has a smaller curve, turned so that the ends meet ----
@@ -295,7 +296,7 @@ def test_the_text_is_short_and_the_type_narrow(unit, loops):
     unit = unit()
     found = bodies(unit)
     for function, count in zip(unit.functions, loops, strict=True):
-        assert found[function.name].count("for (") == count
+        assert len(LOOP.findall(found[function.name])) == count
         assert function.index_type == "int32"
-    assert unit.source.count("for (") == sum(loops)
+    assert len(LOOP.findall(unit.source)) == sum(loops)
     assert max(text.count("\n") + 1 for text in found.values()) <= 40

@@ -19,10 +19,11 @@ class Loop:
     """One round of a loop. counter, states and taken: the symbols of its number, of the state, and of what it
     reads from outside, which stays what it is; outputs: the next state; guard: the branch that the loop is in, and
     going: what must hold for a round, each None where nothing must; most: how many rounds there are at most;
-    bounds: of each state behind any of them; shown: what the symbols are called in a program; known: three Analyzers,
-    of what is known in a round, of that without going, and of that without the branch; fills: how many of the last
-    states are elements of an array, of which a round writes one: the two states before them are its place and its
-    value; key: a text that is the same for equal loops everywhere, and what is known of them."""
+    bounds: of each state behind any of them; shown: what the symbols are called in a program; ends: whether going ends
+    it within these rounds, which upper does not, and nothing reads their number; known: three Analyzers, of what is
+    known in a round, of that without going, and of that without the branch; fills: how many of the last states are
+    elements of an array, of which a round writes one: the two states before them are its place and its value; key: a
+    text that is the same for equal loops everywhere, and what is known of them."""
 
     counter: str
     states: tuple[str, ...]
@@ -33,6 +34,7 @@ class Loop:
     most: int
     bounds: tuple[Interval, ...]
     shown: tuple[str, ...]
+    ends: bool
     known: tuple[Any, ...]
     fills: int = 0
     key: str = field(init=False)
@@ -42,7 +44,7 @@ class Loop:
         asked = ["" if c is None else c.key for c in (self.guard, self.going)]
         rounds = [*(e.key for e in self.outputs), *asked, *map(str, self.bounds)]
         rounds += map(said, self.known)  # equal loops are one, with what is known of it
-        self.key = bounded_key(f"{names}:{';'.join(rounds)};{self.most}")
+        self.key = bounded_key(f"{names}:{';'.join(rounds)};{self.most};{self.ends}")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Loop) and self.key == other.key
@@ -52,7 +54,16 @@ class Loop:
 
     def __reduce__(self) -> Any:
         own = (self.counter, self.states, self.taken, self.outputs)
-        rest = (self.guard, self.going, self.most, self.bounds, self.shown, (), self.fills)
+        rest = (
+            self.guard,
+            self.going,
+            self.most,
+            self.bounds,
+            self.shown,
+            self.ends,
+            (),
+            self.fills,
+        )
         return Loop, (*own, *rest)  # what is known is of this process
 
     def values(self, lower: int, upper: int, *given: int) -> list[int]:

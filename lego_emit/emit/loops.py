@@ -23,7 +23,16 @@ from ..table_lookup import Entries
 from .naming import fresh
 
 BODY = "next"  # what a function is called that gives the next state
-SIGNS = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^"}
+SIGNS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+    "shl": "<<",
+    "shr": ">>",
+}
 Body = Sequence[tuple[str, Node]]
 
 
@@ -33,8 +42,8 @@ class LoopForms:
     sets it; compound: sets it to what {sign} makes of it and {expr}, "" where that is not spelled; first: the
     lines that begin a loop in which {name} goes from {lower} on as long as it is below {upper}, to {last}, over the
     {range} of those, {most} times at most; stop: the lines that end it where {expr} holds; step: the line at the end
-    of a round; last: the line behind it; indent: of a round; plain: whether lines that begin or end something are
-    no statements to the printer."""
+    of a round; going: the lines that begin one that goes on as long as {expr} holds; last: the line behind it; indent:
+    of a round; plain: whether lines that begin or end something are no statements to the printer."""
 
     declare: str = "{T} {name} = {expr};"
     assign: str = "{name} = {expr};"
@@ -42,6 +51,7 @@ class LoopForms:
     first: tuple[str, ...] = ("for ({T} {name} = {lower}; {name} < {upper}; ++{name}) {{",)
     stop: tuple[str, ...] = ("if ({expr}) break;",)
     step: str = ""
+    going: tuple[str, ...] = ("while ({expr}) {{",)
     last: str = "}"
     indent: int = 2
     plain: bool = False
@@ -156,7 +166,8 @@ def _without_unread(made: Round, behind: Collection[str]) -> Round:
         if name not in read:
             read.add(name)
             left += [n for v in reads.get(name, ()) for n in _reads(v)]
-    names = tuple(n if k == 0 or n in read else "" for k, n in enumerate(made.names))
+    counter = made.names[0] if made.counts else ""
+    names = (counter, *(n if n in read else "" for n in made.names[1:]))
     own = replace(
         body,
         body=tuple(_kept([(n, v) for n, v in body.body if n in read])),
@@ -269,7 +280,8 @@ def _assigned(
         reads = {n: {*names_in(v)} for n, v in left.items()}
         free = [n for n in left if not any(n in r for m, r in reads.items() if m != n)]
         if not free:  # each is read by another
-            name = next(n for n in left if n not in held)
+            own = {n for n, r in reads.items() if not r.isdisjoint(left.keys() - {n})}
+            name = next(n for n in left if n in own and n not in held)
             held.add(name)
             value = left[name]
             text = kept(name)
@@ -302,9 +314,15 @@ def lines(view: Any, node: Node, before: Body, form: str, indent: int) -> list[s
     ends = {name: printer.expression(n, view) for name, n in nodes.items()}
     ends["most"] = str(made.most)
     ends["range"] = ", ".join([ends["lower"]] * (lower.value != 0) + [ends["upper"]])
-    found += [control(text.format(T=T, name=counter, **ends), indent) for text in forms.first]
+    parts, begin, step, going = made.parts, forms.first, forms.step, ""
+    if not made.counts:
+        parts, begin, step = [made.body], forms.going, ""
+        holding = _holding(made.going.outputs[0][1])
+        going = printer.expression(holding, view.inside(made.going))
+    start = {"T": T, "name": counter, "expr": going}
+    found += [control(text.format(**start, **ends), indent) for text in begin]
     within = list[str]()
-    for part in made.parts:
+    for part in parts:
         own = view.inside(part)
         within += own.statements(form, inner)
         if part is not made.body:
@@ -321,7 +339,7 @@ def lines(view: Any, node: Node, before: Body, form: str, indent: int) -> list[s
             text = printer.expression(by, own)
             text = form_.format(name=name, expr=text, counter=counter, sign=sign, **ends)
             within.append(printer.line(text, inner))
-    within += [control(forms.step.format(name=counter), inner)] if forms.step else []
+    within += [control(step.format(name=counter), inner)] if step else []
     found += [" " * forms.indent + line for line in within]
     return [*found, forms.last] if forms.last else found
 
@@ -351,11 +369,14 @@ def _compound(name: str, value: Node, view: Any) -> tuple[str, Node]:
     return "", value
 
 
+def _holding(node: Node) -> Node:
+    """The condition that a number of 0 or 1 is not 0."""
+    return node.args[0] if node.op == "int" else Node("ne", (node, const(0)))
+
+
 def _ended(node: Node) -> Node:
     """The condition that a number of 0 or 1 is 0."""
-    if node.op != "int":
-        return Node("eq", (node, const(0)))
-    condition = node.args[0]
+    condition = _holding(node)
     opposite = condition.row.opposite
     return Node(opposite, condition.args) if opposite else Node("lnot", (condition,))
 

@@ -19,8 +19,10 @@ class Round:
     states and what is taken, in this order; guard and going: those that give 1 of the same where there is a round,
     else 0, None where that is always; item: the state that the node is; most: how many rounds there are at most;
     bounds: of each state; fills: how many of the last states are elements of an array, of which a round writes
-    one: the two states before them are its place and its value; key: the same for equal loops; shown: what a program calls the number and the states;
-    names: what the text at hand does, whose body gives the states by name; "" of a state that nothing reads."""
+    one: the two states before them are its place and its value; key: the same for equal loops; shown: what a program
+    calls the number and the states; ends: whether going ends it within these rounds, which upper does not, and nothing
+    reads their number; names: what the text at hand calls the number and the states, whose body gives the states by
+    name; "" of what nothing reads."""
 
     body: Any = field(compare=False, repr=False)
     guard: Any = field(compare=False, repr=False)
@@ -30,6 +32,7 @@ class Round:
     bounds: tuple[Interval, ...]
     key: str = field(repr=False)
     shown: tuple[str, ...]
+    ends: bool = False
     names: tuple[str, ...] = field(default=(), compare=False)
     fills: int = 0
 
@@ -52,6 +55,11 @@ class Round:
     def parts(self) -> list[Any]:
         """The functions that it has, body last."""
         return [f for f in (self.guard, self.going, self.body) if f is not None]
+
+    @property
+    def counts(self) -> bool:
+        """Whether its text needs the number of a round; else it says only what must hold for one."""
+        return not self.ends or bool(self.going.body)
 
     def check(self) -> None:
         """Raise InternalError unless its functions are well formed."""

@@ -58,17 +58,8 @@ def _lowered(made: Loop | Switch, lowering: Any, dialect: Dialect) -> Round | Ca
         return Cases(tuple(parts), made.keys, made.labels, 0, made.bounds, made.key, made.shown)
     guard, going, body = parts
     assert body is not None
-    return Round(
-        _with_elements(body, made),
-        guard,
-        going,
-        0,
-        made.most,
-        made.bounds,
-        made.key,
-        made.shown,
-        fills=made.fills,
-    )
+    own = (made.most, made.bounds, made.key, made.shown, made.ends)
+    return Round(_with_elements(body, made), guard, going, 0, *own, fills=made.fills)
 
 
 def _with_elements(body: Function, loop: Loop) -> Function:

@@ -114,7 +114,8 @@ class _Following:
         if not branch:
             self._learn_indices()
         self.stays = self._kept()
-        before, behind = self._bounds(rounds)
+        before, behind, last = self._bounds(rounds)
+        ends = not branch and last is not None and self._ends(last)
         if fills := self.spec.fills:  # a round writes an element that there is
             before[-fills - 2] = behind[-fills - 2] = (0, fills - 1)
         starts = [known.interval(e) for e in self.first]
@@ -142,10 +143,11 @@ class _Following:
                 both(either(starts[k], known.interval(known.rebuilt(outputs[k]))), behind[k])
                 for k in changing
             ]
+            ends = ends and not any(self.counter in e.symbols() for e in (*outputs, *asked))
             counter, *shown = self.spec.names
             loop = Loop(
                 self.counter, tuple(states), tuple(outside), tuple(outputs[k] for k in changing),
-                guard, going, rounds, tuple(found), (counter, *(shown[k] for k in changing)),
+                guard, going, rounds, tuple(found), (counter, *(shown[k] for k in changing)), ends,
                 (known.copy(), alone, self._of_guard(guard)),
                 self.spec.fills,
             )  # fmt: skip
@@ -314,21 +316,48 @@ class _Following:
             left = stay
         return []
 
-    def _bounds(self, rounds: int) -> tuple[list[Interval], list[Interval]]:
-        """Bounds of the state before each round, and behind any."""
+    def _bounds(self, rounds: int) -> tuple[list[Interval], list[Interval], list[Interval] | None]:
+        """Bounds of the state before each round, behind any, and behind as many rounds as there are at most,
+        None where these are not known better."""
         known = self.known
         before = state = [known.interval(e) for e in self.first]
         outputs = self._tried([ANY] * len(state))
         if outputs is None:  # the body needs to know more: what the rounds before leave
-            return self._grown(before, self._tried)
+            return *self._grown(before, self._tried), None
         if rounds > ROUNDS:
-            return self._grown(before, lambda _: outputs)
+            return *self._grown(before, lambda _: outputs), None
         least, last = known.interval(self.lower)
         for k in range(rounds):
             before = [either(a, b) for a, b in zip(before, state, strict=True)]
             number = None if least is None else least + k, None if last is None else last + k
             state = self._made(outputs, state, number)
-        return before, [either(a, b) for a, b in zip(before, state, strict=True)]
+        behind = [either(a, b) for a, b in zip(before, state, strict=True)]
+        return before, behind, state
+
+    def _ends(self, last: Sequence[Interval]) -> bool:
+        """Whether while_ lets a loop of a known number of rounds have no more than these. last: bounds of the
+        state behind them."""
+        known, far = self.known, self.known.simplifier.subtract(self.upper, self.lower).constant
+        if self.spec.going is None or far is None or far > self.spec.most:
+            return False
+        trace, self.trace = self.trace, self._aside()
+        try:
+            with known.scope():  # in which nothing is known of the number
+                for name, ends in zip(self.states, last, strict=True):
+                    known.learn_range(name, *(None if n is None else Expr.of(n) for n in ends))
+                going = self._going()
+                if (
+                    going is not None and going.op == "ne"
+                ):  # which nothing decides where both are equal
+                    a, b = going.exprs()
+                    return known.interval(known.simplifier.subtract(a, b)) == (0, 0)
+                return going is not None and known.decide(going) is False
+        except _NoRound:  # while_ says so at once
+            return True
+        except LegoError:
+            return False
+        finally:
+            self.trace = trace
 
     def _grown(
         self, start: Sequence[Interval], body: Callable[[Sequence[Interval]], list[Expr] | None]
