@@ -176,8 +176,8 @@ def read_value(text: str, kinds: Arithmetic) -> Any:
 
 
 def read_relations(text: str, kinds: Arithmetic) -> list[Any]:
-    """The conditions of a relation such as 0 <= i < N, `and` between them. Raises UnreadableError
-    where it is none."""
+    """The conditions of a relation such as 0 <= i < N, `and` between them; pow2(n), that n is a power of
+    two, is n >= 1 and n & n - 1 == 0. Raises UnreadableError where it is none."""
     return _conditions(_tree(text), kinds)
 
 
@@ -196,6 +196,10 @@ def _tree(text: str) -> ast.expr:
 def _conditions(tree: ast.expr, kinds: Arithmetic) -> list[Any]:
     if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
         return [c for value in tree.values for c in _conditions(value, kinds)]
+    match tree:
+        case ast.Call(func=ast.Name(id="pow2"), args=[argument], keywords=[]):
+            n = f"({ast.unparse(argument)})"
+            return read_relations(f"{n} >= 1 and {n} & {n} - 1 == 0", kinds)
     if not isinstance(tree, ast.Compare):
         raise UnreadableError()
     operands = [_value(x, kinds) for x in (tree.left, *tree.comparators)]

@@ -243,7 +243,7 @@ def _field_of_assume() -> Any:
     return option(
         (),
         """What always holds, as "M % BM == 0". Relations between the symbols, as text or SymPy
-        relations.""",
+        relations, and "pow2(n)", that n is a power of two.""",
         ("Texts", "M % BM == 0", "RELATION"), check=_assume, beside=True,
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from math import gcd, prod
 
 from ..ir.nodes import Node, evaluate
 from ..ir.program import Function, Param
-from ..ir.relations import names_in
+from ..ir.relations import names_in, parts
 
 ATTEMPTS = 6  # for each point that is wanted
 TOPS = (1, 2, 3, 5, 9, 33, 257, 2**15, 2**31)  # of a parameter that nothing bounds, in turn
@@ -39,6 +39,7 @@ class Points:
             for p in _ordered(function.params, self._multiples)
         ]
         self._divisors = _divisors(function)
+        self._powers = _powers(function.assumed)
         self._parts = dict(_parts([p.name for p, _, _ in self._order], self._multiples))
         self._due = _due([p.name for p, _, _ in self._order], function.assumed)
         self._marks = _marks(function)
@@ -97,6 +98,8 @@ class Points:
             value = self._value(*bounds, attempt)
             if divisors:
                 value = _multiple(value, bounds[0], divisors, values)
+            if p.name in self._powers and value > 0:
+                value = 1 << value.bit_length() - 1
             for dividend in self._parts.get(p.name, ()):
                 value = gcd(value, values[dividend]) or value
             if not bounds[0] <= value <= bounds[1]:
@@ -237,6 +240,17 @@ def _parts(
         ]
         if found:
             yield name, found
+
+
+def _powers(assumed: Sequence[Node]) -> set[str]:
+    """The parameters that are powers of two."""
+    found = set[str]()
+    for c in (part for whole in assumed for part in parts(whole)):
+        names = [*names_in(c)]
+        if c.op == "eq" and len(names) == 1 and any(a.op == "and" for a in c.args):
+            if all(evaluate(c, {names[0]: n}) is not bool(n & n - 1) for n in range(1, SMALL)):
+                found.add(names[0])
+    return found
 
 
 def _marks(function: Function) -> list[int]:

@@ -13,12 +13,14 @@ from ..algebra.part import Part
 from ..arith.analyzer import Analyzer
 from ..arith.evaluate import Undefined, evaluate
 from ..arith.expr import Expr
+from ..arith.powers import is_power, learn_power
 from ..arith.terms import Atom
 from ..errors import LayoutError, LegoError, TraceError, short_repr
 from .calls import called, taking_symbols
 from .learn import product_of, size_of
 from .numbered import Numbered
 from .paths import Running, explore
+from .trace import Trace
 
 SMALL_SIZES = (1, 2, 3, 5)
 LARGER_SIZES = (9, 17, 33, 65, 129, 257, 1025)
@@ -88,21 +90,29 @@ def check_small(block: GenP, sizes: Sequence[Expr], facts: Analyzer) -> None:
         _check_same(SameGenP((block.dims, reads(block)), block))
         return
     known = Analyzer(use_z3=False)
-    alone = Running(known)
+    alone = Trace(known, {}, lambda t: None).running()
+    names = sorted({name for n in sizes for name in n.symbols()})
+    powers = [name for name in names if is_power(facts, facts.symbol(name))]
+    sides = [k for k, n in enumerate(block.dims) if is_power(facts, Expr.of(n))]
+    for k in sides:
+        learn_power(known, Expr.of(block.dims[k]))
     parameters = known.bind([known.symbol(f"?{k}") for k in range(len(sizes))])
     flat = known.bind(known.symbol("?flat"))
     forward = given(block, "apply", explore(lambda: call(block, "apply", *parameters), alone))
     back = explore(lambda: call(block, "inv", flat), alone)
     back = [given(block, "inv", v) for v in (back if isinstance(back, (tuple, list)) else [back])]
-    key = tuple(e.key for e in (forward, *back, *sizes))
+    key = (*powers, *map(str, sides), *(e.key for e in (forward, *back, *sizes)))
     used = forward.symbols().union(*(b.symbols() for b in back))
-    names = sorted({name for n in sizes for name in n.symbols()})
     own = {"?flat", *(f"?{k}" for k in range(len(sizes)))}
     others = sorted(used - own.union(names))
     if key in _checked:
         return
     near = numbers_near(block.apply_function, block.inv_function)
-    few = _sampled(facts, sizes, names, others) if others else _small(sizes, names, near)
+    few = (
+        _sampled(facts, sizes, names, others)
+        if others
+        else _small(sizes, names, near, powers, sides)
+    )
     for values, dims in few:
         at = *key, *(f"{name}={value}" for name, value in values.items())
         if at not in _checked:
@@ -179,21 +189,27 @@ def _sampled(
 
 
 def _small(
-    sizes: Sequence[Expr], names: list[str], near: Sequence[int] = ()
+    sizes: Sequence[Expr],
+    names: list[str],
+    near: Sequence[int] = (),
+    powers: Sequence[str] = (),
+    sides: Sequence[int] = (),
 ) -> Iterator[tuple[dict[str, int], list[int]]]:
     """Small numbers for the symbols and the sizes that they give; larger ones where small ones
-    give none, and one more than the largest of `near`."""
+    give none, and one more than the largest of `near`. powers: the symbols that are powers of two, sides: which
+    sizes are."""
     found = False
     past = [n + 1 for n in sorted(near)[-1:] if n + 1 not in SMALL_SIZES]
     for value in (*SMALL_SIZES, *past, *LARGER_SIZES):
         if found and (value not in (*SMALL_SIZES, *past) or not names):
             return
         values = {name: value + (k if value > 2 else 0) for k, name in enumerate(names)}
+        values |= {name: 1 << (values[name] - 1) % 4 for name in powers}
         try:
             dims = [evaluate(n, values) for n in sizes]
         except Undefined:
             continue
-        if min(dims) >= 1:
+        if min(dims) >= 1 and not any(dims[k] & dims[k] - 1 for k in sides):
             found = True
             yield values, dims
 
