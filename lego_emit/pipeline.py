@@ -170,6 +170,7 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
         given,
         {of: native.member_type for of, native in (options.types or {}).items()},
         outputs=tuple(options.outputs),
+        greatest=(dialect.types[0 if dialect.narrow else -1].most, dialect.types[-1].most),
     )
     if options.wrapping:
         from .trace.modular import checked

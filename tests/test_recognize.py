@@ -352,7 +352,7 @@ def test_the_catalogue(name):
     layout = lego_emit.catalogue[name](**lego_emit.catalogue[name].example)
     found = recognize(table_of(layout) if layout.results is None else layout)
     assert found and (found.kind == "catalogue") == (
-        name in ("hilbert.2D", "healpix.RING", "lapack.TF")
+        name in ("hilbert.2D", "hilbert.3D", "healpix.RING", "lapack.TF")
     )
 
 

@@ -1,6 +1,7 @@
-"""Space-filling curves: neighbors in the plane lie close in memory.
+"""Space-filling curves: neighbors in the plane or in space lie close in memory.
 
-Sizes are numbers. What is no power of two is rounded up to one, and the layout Padded.
+A size that is a number and no power of two is rounded up to one, and the layout Padded. One that is a symbol is a
+power of two (bit_by_bit.py).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.genp import GenP
 from ..algebra.layout import GroupBy
+from ..algebra.nested import same
 from ..algebra.perms import RegP
 from ..errors import LayoutError, short_repr
 from ..numeric import is_integer
@@ -29,6 +31,17 @@ def bits_above(name: str, sizes: dict[str, Any]) -> list[int]:
     return [int(n - 1).bit_length() for n in sizes.values()]
 
 
+def one_side(name: str, sizes: dict[str, Any]) -> Any:
+    """The side of all these sizes. Raises LayoutError where they differ."""
+    first, *others = sizes.values()
+    if not all(same(first, n) for n in others):
+        given = ", ".join(f"{which} is {short_repr(n)}" for which, n in sizes.items())
+        raise LayoutError(
+            f'catalogue["{name}"]: {given}; sizes that are symbols are one size: give it for all'
+        )
+    return first
+
+
 def interleaved(bits: list[int]) -> RegP:
     """Axes of so many bits each, the last the fastest: their bits in turn, from the lowest; axes that
     run out are left out."""
@@ -43,14 +56,27 @@ def interleaved(bits: list[int]) -> RegP:
 
 
 def _morton(name: str, sizes: dict[str, Any]) -> Block:
+    if not all(map(is_integer, sizes.values())):
+        from .bit_by_bit import morton
+
+        for which, n in sizes.items():
+            if is_integer(n) and n & n - 1:
+                raise LayoutError(
+                    f'catalogue["{name}"]: {which} is {n}; beside a symbol it is a power of two'
+                )
+        return morton(*sizes.values())
     bits = bits_above(name, sizes)
     memory = GroupBy([1 << b for b in bits]).OrderBy(interleaved(bits))
     return padded([*sizes.values()], memory)
 
 
 RAGGED = (
-    "a size is rounded up to its own power of two, Padded; bits that the smaller ones lack are the "
-    "larger one's alone"
+    "a size is rounded up to its own power of two, Padded, and one that is a symbol is a power of two "
+    '(assume=["pow2(n)"]); bits that the smaller ones lack are the larger one\'s alone'
+)
+OF_ONE_SIDE = (
+    "{} sizes are rounded up to the power of two of the larg{} one, Padded; symbols are one size for {}, a "
+    'power of two (assume=["pow2(n)"])'
 )
 MORTON = "Baert, libmorton; Morton, IBM 1966"
 
@@ -86,7 +112,7 @@ def morton_3d(planes: Any, rows: Any, columns: Any) -> Block:
     "hilbert.2D",
     source="Warren, Hacker's Delight, Hilbert's Curve (hil_s_from_xy, the table of states)",
     checked="its program's packed table, and the hilbertcurve package, run on it",
-    ragged="both sizes are rounded up to the power of two of the larger one, Padded",
+    ragged=OF_ONE_SIDE.format("both", "er", "both"),
     width=8,
     height=8,
 )
@@ -96,10 +122,39 @@ def hilbert(width: Any, height: Any) -> Block:
     The side is a power of two. The first step is along y where it is 2, 8, 32 .., along x where it is
     4, 16, 64 ..
     """
-    order = max(bits_above("hilbert.2D", {"width": width, "height": height}))
+    sides = {"width": width, "height": height}
+    if not all(map(is_integer, sides.values())):
+        from .bit_by_bit import hilbert_2d
+
+        return hilbert_2d(one_side("hilbert.2D", sides))
+    order = max(bits_above("hilbert.2D", sides))
     side = 1 << order
     memory = GenP([side, side], partial(to_distance, order), partial(from_distance, order))
     return padded([width, height], memory)
+
+
+@catalogue.entry(
+    "hilbert.3D",
+    source="Skilling, Programming the Hilbert curve, AIP 707 (2004), AxestoTranspose",
+    checked="its program, and the hilbertcurve package, run on it",
+    ragged=OF_ONE_SIDE.format("all", "est", "all"),
+    width=4,
+    height=4,
+    depth=4,
+)
+def hilbert_3d(width: Any, height: Any, depth: Any) -> Block:
+    """Hilbert's curve from (0, 0, 0) to (side - 1, 0, 0); the distance along it of a point (x, y, z).
+
+    The side is a power of two. The first step is along z where it is 2, 16, 128 .., along y where it is
+    4, 32 .., along x where it is 8, 64 ..
+    """
+    from .bit_by_bit import hilbert_3d
+
+    sides = {"width": width, "height": height, "depth": depth}
+    if not all(map(is_integer, sides.values())):
+        return hilbert_3d(one_side("hilbert.3D", sides))
+    side = 1 << max(bits_above("hilbert.3D", sides))
+    return padded([width, height, depth], hilbert_3d(side))
 
 
 # A digit of the distance has two bits, of each bit of x and y as the state turns them: high is x

@@ -19,7 +19,7 @@ from ..ir.index_types import DECLARED
 from ..numeric import apart, as_integer
 from .learn import learn_divisors, learn_equations, learn_signs
 from .paths import MAX_PATHS
-from .trace import Trace
+from .trace import GREATEST, Trace
 
 if TYPE_CHECKING:
     from .tape import Tape
@@ -50,7 +50,8 @@ class TraceOptions:
     ranges of parameters, types that they and "return", the results, are declared as, and, by the name of a
     struct, its members; unsigned: parameters are of a type without negative numbers; static: static sizes,
     with their numbers, None where sizes has none; most: the last number of the type, where arithmetic
-    wraps; outputs: names of the results of a tuple."""
+    wraps; outputs: names of the results of a tuple; greatest: the greatest number of
+    the index type of sizes without a bound, and of any."""
 
     sizes: Any = None
     assume: Sequence[Any] = ()
@@ -62,6 +63,7 @@ class TraceOptions:
     static: Mapping[str, int | None] = field(default_factory=dict)
     most: int = 0
     outputs: Sequence[str] = ()
+    greatest: tuple[int, int] = GREATEST
 
     def with_static(self, names: Iterable[str]) -> TraceOptions:
         """The same where names are static sizes, which stay symbols."""
@@ -108,7 +110,7 @@ def run_trace(
         known, fixed, function, base=int(bool(base)), tape=tape, is_unsigned=options.unsigned
     )
     start.types, start.static, start.words = options.types, options.static, words
-    start.most = most
+    start.most, start.greatest = most, options.greatest
     if isinstance(base, frozenset):
         start.named, start.indices = base, {*base}
     trace, result = _settled(start, function, learning=True)

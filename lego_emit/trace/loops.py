@@ -20,9 +20,9 @@ import dis
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise, takewhile
-from types import CellType, FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from ..arith.expr import Expr, select
@@ -185,6 +185,9 @@ def _spec(body: Any, going: Any, invariant: Any, most: Any, init: Any) -> Spec:
 
 def _names(body: Callable[..., Any]) -> tuple[str, str, list[str]]:
     """What a body calls the round's number, the state, and its parts where it takes it apart."""
+    if isinstance(body, FunctionType) and not hasattr(body, "__wrapped__"):
+        code = body.__code__
+        return _names_in(code.co_varnames[: code.co_argcount], code)
     try:
         names = [
             p.name
@@ -193,8 +196,12 @@ def _names(body: Callable[..., Any]) -> tuple[str, str, list[str]]:
         ]
     except (TypeError, ValueError):
         names = []
+    return _names_in(tuple(names), getattr(body, "__code__", None))
+
+
+@lru_cache(maxsize=256)  # on integers a loop is run for each point
+def _names_in(names: tuple[str, ...], code: CodeType | None) -> tuple[str, str, list[str]]:
     counter, state = names[:2] if len(names) >= 2 else ("k", "state")
-    code = getattr(body, "__code__", None)
     steps = [*dis.get_instructions(code)] if code is not None else []
     found = list[str]()
     for one, other in pairwise(steps):  # x, y = state

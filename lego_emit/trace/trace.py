@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from .words import Words
 
 
+GREATEST = 2**63 - 1, 2**63 - 1  # of the index type of sizes without a bound, and of any
+
+
 @dataclass
 class Trace:
     """One function being followed."""
@@ -70,6 +73,7 @@ class Trace:
     has_tables: dict[Entries, None] = field(default_factory=dict)  # such tables
     tape: Tape | None = None  # what a user's function did
     most: int = MAX_PATHS  # paths that are followed
+    greatest: tuple[int, int] = GREATEST
     words: Words | None = None  # of a function whose arithmetic wraps
     loops: set[str] = field(default_factory=set)  # the keys of those that were made in it
     states: dict[str, list[Expr]] = field(default_factory=dict)  # behind each loop, by its key

@@ -221,6 +221,34 @@ def hilbert(width, height):
     return distance
 
 
+def hilbert_cube(*sizes):
+    """Skilling's AxestoTranspose: undo from the highest bit, Gray encode, then the bits in turn."""
+    order = (max(sizes) - 1).bit_length()
+
+    def distance(*point):
+        x = [*point]
+        for level in reversed(range(1, order)):
+            for i in range(3):
+                if x[i] >> level & 1:
+                    x[0] ^= (1 << level) - 1
+                else:
+                    t = (x[0] ^ x[i]) & (1 << level) - 1
+                    x[0], x[i] = x[0] ^ t, x[i] ^ t
+        x[1] ^= x[0]
+        x[2] ^= x[1]
+        t = 0
+        for level in reversed(range(1, order)):
+            if x[2] >> level & 1:
+                t ^= (1 << level) - 1
+        found = 0
+        for level in reversed(range(order)):
+            for i in range(3):
+                found = 2 * found + ((x[i] ^ t) >> level & 1)
+        return found
+
+    return distance
+
+
 def nested(nside):
     return lambda face, x, y: (
         face * nside * nside
@@ -303,6 +331,7 @@ DEFINITIONS = {
     "healpix.NESTED": [(nested, (1,)), (nested, (2,)), (nested, (8,))],
     "healpix.RING": [(ring, (n,)) for n in (1, 2, 3, 4, 5, 7)],
     "hilbert.2D": [(hilbert, (n, n)) for n in (1, 2, 4, 8, 16, 32)] + [(hilbert, (5, 11))],
+    "hilbert.3D": [(hilbert_cube, (n, n, n)) for n in (1, 2, 4, 8)] + [(hilbert_cube, (3, 5, 2))],
     "intel.4": [(four_tiles, (32, 128)), (four_tiles, (34, 150))],
     "intel.X": [(x_tiles, (8, 512)), (x_tiles, (9, 600))],
     "intel.Y": [(y_tiles, (32, 128)), (y_tiles, (34, 150))],
