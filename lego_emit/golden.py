@@ -162,6 +162,7 @@ class Case:
                     ranges=self.options.ranges,
                     index_type=index_type,
                     view=view,
+                    walk=self.options.walk,
                     methods=methods,
                     wrapping=self.options.wrapping,
                 )
@@ -184,9 +185,9 @@ class Case:
         """All that lowering takes from a language and a form of the case: languages that agree on it
         share one program. Raises TargetError where the language lacks the case's index type."""
         (index_type,) = index_types_of(self.options)
-        view = self.options.view and printer.has_views
+        view, walk = self.options.view and printer.has_views, self.options.walk and printer.walks
         methods = bool(self.options.methods and printer.receiver)
-        return dialect_of(printer, index_type), view, methods, numbers
+        return dialect_of(printer, index_type), view, walk, methods, numbers
 
     def text_path(self, target: str) -> Path:
         """Where the emitted text of a language lies."""

@@ -124,6 +124,17 @@ def _methods(name: str, value: Any) -> bool | tuple[str, ...]:
     return held_names(value)
 
 
+def _walk(name: str, value: Any) -> str | tuple[str, ...]:
+    """logical, memory, or names of indices. Raises OptionError."""
+    names = value.replace(",", " ").split() if isinstance(value, str) else value or ()
+    known = isinstance(names, list | tuple) and all(isinstance(n, str) for n in names)
+    if not known or len({*names}) < len(names):
+        raise OptionError(
+            f"walk is {short_repr(value)}; give logical, memory, or names of indices such as ['i', 'j']"
+        )
+    return names[0] if [*names] in (["logical"], ["memory"]) else tuple(names)
+
+
 def _prepare(name: str, value: Any) -> bool | list[str]:
     if value is False or value in ((), []):
         return False
@@ -416,6 +427,15 @@ class Options(_Checked):
         NAME_view in C++ and CUDA C, with NAME_layout, a layout policy of std::mdspan, and NameView in
         Rust and Julia.""",
         ("Flag",), check=_flag, beside=True,
+    )  # fmt: skip
+    walk: str | Sequence[str] = option(
+        (),
+        """With the walk over a layout's positions: logical, memory, or axes, as i,j. NAME_walk goes over a box of
+        indices, first <= index < last, without a division from one to the next: logical gives their positions
+        in row-major order, the names of some indices, the outermost first, go along those alone, and memory gives
+        the index of each position. A cursor that NAME_next advances in C, CUDA C and Fortran, a range in C++, an
+        Iterator in Rust, something to iterate over in Julia, calls of a function in JavaScript.""",
+        ("Texts", "i", "AXIS"), check=_walk, beside=True,
     )  # fmt: skip
     methods: bool | str | Sequence[str] = option(
         False,

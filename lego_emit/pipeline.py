@@ -179,6 +179,10 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
     subject = traced_subject(fn_or_layout, options.name, known, options.view)
     said = [*known.assume, *known.ranges]
     program = lowered_program(subject, printer, dialect, said, options.rewrite, options.prepare)
+    if options.walk:
+        from .walking import with_walks
+
+        program = with_walks(program, subject, options, printer, dialect)
     if options.index is not None or options.group:
         from .trace.annotations import regrouped
 

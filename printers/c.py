@@ -68,6 +68,7 @@ class CPrinter(HeaderPrinter):
     template = "c.jinja"
     reserved = CPP_KEYWORDS - {"std", "lego"} | {"typeof", "typeof_unqual"} | STDINT | MACROS
     reserved_functions = frozenset(FUNCTIONS)
+    walks = "lego_emit.printers.walk_forms:C"
     qualifiers = host = "static inline"
     has_hints = has_fits = has_checks = True
     static = "macro"
@@ -149,7 +150,7 @@ class CPrinter(HeaderPrinter):
     def opening(self, unit, helpers, functions):
         """What the functions include, and the helpers."""
         includes = SIZED if self.sized else "#include <stdint.h>"
-        if any(f.is_condition or "bool" in f.declared for f in functions):
+        if any(f.is_condition or f.walk or "bool" in f.declared for f in functions):
             includes = f"#include <stdbool.h>\n{includes}"
         if not self.sized and any({"size", "ssize"} & f.declared for f in functions):
             includes = f"#include <stddef.h>\n{includes}"

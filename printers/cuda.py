@@ -131,6 +131,7 @@ class CudaPrinter(FillPrinter, CxxPrinter):
     reserved = CPP_KEYWORDS | CUDA_WORDS | STDINT
     reserved_functions = CUDA_FUNCTIONS
     builtins = INTRINSICS
+    walks = "lego_emit.printers.walk_forms:CUDA"
     qualifiers, own_qualifiers = "LEGO_HOST_DEVICE constexpr", "LEGO_HOST_DEVICE"
     qualifiers_of_methods = qualifiers
     macros = OPENING

@@ -124,6 +124,7 @@ class FortranPrinter(Printer):
 
     loops = "lego_emit.printers.loop_forms:FORTRAN"
     switches = "lego_emit.printers.switch_forms:FORTRAN"
+    walks = "lego_emit.printers.walk_forms:FORTRAN"
     name = "fortran"
     aliases = ("f90",)
     title = "Fortran"
@@ -241,6 +242,7 @@ class FortranPrinter(Printer):
         """The names that a user of the module sees."""
         named = [f for f in functions if not f.receiver]
         own = [n for f in named for n in (f.name, self.array_name(f.name))[: 1 + bool(f.axes)]]
+        own += [f.walk.names[n] for f in functions if f.walk for n in ("walk", "next")]
         return own + [n for f in functions if f.packing for n in (f.packing.get, f.packing.set)]
 
     def receiver_type(self, name):

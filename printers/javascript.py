@@ -161,6 +161,7 @@ class JavaScriptPrinter(Printer):
 
     loops = "lego_emit.printers.loop_forms:JAVASCRIPT"
     switches = "lego_emit.printers.switch_forms:JAVASCRIPT"
+    walks = "lego_emit.printers.walk_forms:JAVASCRIPT"
     name = "javascript"
     aliases = ("js",)
     title = "JavaScript"

@@ -73,6 +73,7 @@ class JuliaPrinter(Printer):
 
     loops = "lego_emit.printers.loop_forms:julia"
     switches = "lego_emit.printers.switch_forms:JULIA"
+    walks = "lego_emit.printers.walk_forms:JULIA"
     name = "julia"
     aliases = ("jl",)
     title = "Julia"
@@ -202,6 +203,7 @@ class JuliaPrinter(Printer):
             if not f.receiver
         ]
         names += [self.view_name(f.view.name) for f in functions if f.view]
+        names += [f.walk.names["walk"] for f in functions if f.walk]
         names += [n for f in functions if f.packing for n in (f.packing.get, f.packing.set)]
         names = [*structs, *names]
         return [name for name in names if name not in self.not_exported]

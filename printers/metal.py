@@ -14,6 +14,7 @@ class MetalPrinter(OpenClPrinter):
     """OpenCL's spellings in C++: casts as calls, structs and overloads of namespace metal."""
 
     name = "metal"
+    walks = ""
     aliases = ("msl",)
     title = "Metal"
     namespaces = ""  # C++14 has no a::b

@@ -123,8 +123,8 @@ class RustPrinter(rust_methods.Methods, Printer):
     name, aliases, title = "rust", ("rs",), "Rust"
     loops = "lego_emit.printers.loop_forms:RUST"
     switches = "lego_emit.printers.switch_forms:RUST"
-    extension = ".rs"
-    array_word = "iter"
+    walks = "lego_emit.printers.walk_forms:RUST"
+    extension, array_word = ".rs", "iter"
     is_module = True
     hexadecimal = True
     remark = "//"

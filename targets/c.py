@@ -17,6 +17,7 @@ from lego_emit.run.target import (
     members_of,
     outputs_of,
 )
+from lego_emit.targets import walks
 
 FLAGS = (
     "-std=c99",
@@ -173,6 +174,8 @@ class CTarget(NativeTarget):
                     text += f"\n{array_wrapper(u, p, f, unit.printer)}"
                 if f.packing is not None:
                     text += f"\n{fields_wrapper(u, p, f, unit.printer)}"
+                if f.walk is not None:
+                    text += f"\n{walks.c(u, p, f, unit.printer)}"
             (folder / f"unit_{u}.c").write_text(text)
             sources.append(f"unit_{u}.c")
         command = [*self.flags, "-O1", "-fPIC", "-shared", "-o", str(library), *sources]

@@ -21,6 +21,7 @@ from lego_emit.run.target import (
     call_arguments,
     outputs_of,
 )
+from lego_emit.targets import walks
 
 FLAGS = (
     "-std=c++20",
@@ -249,6 +250,8 @@ class CppTarget(NativeTarget):
             text += c_wrapper(u, p, f, unit.printer, scope)
             if f.packing is not None:
                 text += fields_wrapper(u, p, f, unit.printer, scope)
+            if f.walk is not None:
+                text += walks.cpp(u, p, f, unit.printer, scope)
             if f.axes:
                 text += f'extern "C" {c_array_declaration(u, p, f)} {{\n'
                 text += f"{self.array_body(unit.printer, f, scope)}}}\n"

@@ -13,6 +13,8 @@ from lego_emit.printers.fortran import FortranPrinter
 from lego_emit.run.devices import Rivals, Timer
 from lego_emit.run.fields import fields_symbol
 from lego_emit.run.target import Library, NativeTarget, array_symbol, call_arguments, symbol
+from lego_emit.run.walks import walk_symbol
+from lego_emit.targets import walks
 
 PRINTER = FortranPrinter()
 FLAGS = ("-std=f2018", "-Wall", "-Wextra", "-Werror", "-fcheck=all")
@@ -103,6 +105,14 @@ def array_wrapper(unit: int, position: int, function: Function, module: str, arr
         lines += [f"  call emitted({', '.join([*values, *results])})"]
         lines += [f"  {x} = int({r}, c_int64_t)" for x, r in zip(outputs, results, strict=True)]
     return _procedure(name, lines)
+
+
+def walk_wrapper(unit: int, position: int, function: Function, module: str) -> str:
+    """The bind(C) procedure that goes through a walk."""
+    kind = FortranPrinter.types[function.index_type]
+    return _procedure(
+        walk_symbol(unit, position), walks.fortran(unit, position, function, kind, module)
+    )
 
 
 def fields_wrapper(
@@ -255,6 +265,7 @@ class _RowMajor:
         self._library = library
         self.call = library.call
         self.fields = getattr(library, "fields", None)
+        self.call_walk = library.call_walk
 
     def call_array(self, unit: int, function: Function, scalars: list[int], count: int) -> list:
         axes = {axis for axis, _ in function.axes}
@@ -295,6 +306,8 @@ class FortranTarget(NativeTarget):
                 wrappers.append(wrapper(u, p, f, module, own))
                 if f.packing is not None:
                     wrappers.append(fields_wrapper(u, p, f, module, own))
+                if f.walk is not None:
+                    wrappers.append(walk_wrapper(u, p, f, module))
                 if f.axes:
                     wrappers.append(array_wrapper(u, p, f, module, printer.array_name(f.name)))
         # One source file: gfortran starts its compiler anew for each.

@@ -16,6 +16,7 @@ from lego_emit.printers import javascript_methods
 from lego_emit.printers.javascript import JavaScriptPrinter
 from lego_emit.run.devices import Rivals, Timer
 from lego_emit.run.target import Target, call_arguments
+from lego_emit.targets import walks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -193,6 +194,22 @@ class _NodeLibrary:
         call = self._call(unit, function, [f"a{k}" for k in range(len(scalars))])
         request = {"name": name, "scalars": [str(s) for s in scalars], "call": call}
         return self._ask(unit, function, request, [], count)
+
+    def call_walk(self, unit: int, function: Function, scalars: list[int], count: int) -> list[Any]:
+        import numpy as np
+
+        walk = function.walk
+        assert walk is not None
+        kind, dtype = self._kind(unit, function)
+        call = walks.javascript(function, scalars)
+        request = {
+            "name": walk.names["walk"], "scalars": [str(s) for s in scalars], "call": call,
+            "unit": unit, "type": kind, "n": count, "keys": [*range(len(walk.results))],
+        }  # fmt: skip
+        self._send(request, [])  # it refuses arrays of another length
+        found = [np.frombuffer(self._answers.read(8 * count), dtype) for _ in walk.results]
+        found = [_integers(r) if kind == "number" else r.astype(np.int64) for r in found]
+        return [*found, count]
 
     def _call(self, unit: int, function: Function, values: Sequence[str]) -> str:
         """A call of f as text."""

@@ -20,6 +20,7 @@ from lego_emit.printers import julia_methods
 from lego_emit.printers.julia import JuliaPrinter
 from lego_emit.run.devices import Rivals, Timer
 from lego_emit.run.target import Library, Target, call_arguments
+from lego_emit.targets import walks
 
 FLAGS = ("--startup-file=no", "--color=no", "--depwarn=error", "--warn-overwrite=yes", "-O1")
 INDEX_TYPES = {"int32": "Int32", "int64": "Int64", "uint32": "UInt32", "uint64": "UInt64"}
@@ -180,6 +181,11 @@ class JuliaTarget(Target):
                 if function.axes:
                     runners.append(array_runner(u, p, function, scope, printer))
                     names.append(f"array_{u}_{p}")
+                if function.walk is not None:
+                    kind = INDEX_TYPES[function.index_type]
+                    runners.append(walks.julia(u, p, function, kind, scope))
+                    names.append(f"walk_{u}_{p}")
+                    positions[u][function.walk.names["walk"]] = len(names)
                 if function.packing is not None:
                     runners.append(fields_runner(u, p, function, scope, printer))
                     names.append(f"fields_{u}_{p}")
@@ -226,6 +232,15 @@ class _JuliaLibrary:
         given = [np.array([value], np.int64) for value in scalars]
         position = self._positions[unit][function.name] + 1  # it stands behind the scalar runner
         return self._process.call(self._number, position, count, given, len(function.outputs))
+
+    def call_walk(self, unit: int, function: Function, scalars: list[int], count: int) -> list:
+        import numpy as np
+
+        given = [np.array([value], np.int64) for value in scalars]
+        position = self._positions[unit][function.walk.names["walk"]]
+        results = len(function.walk.results)
+        found = self._process.call(self._number, position, count + 1, given, results)
+        return [*(a[:count] for a in found), int(found[0][count])]
 
     def fields(
         self, unit: int, function: Function, words: Any, inputs: list, values: Any, sets: bool

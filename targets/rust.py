@@ -18,6 +18,7 @@ from lego_emit.run.target import (
     call_arguments,
     symbol,
 )
+from lego_emit.targets import walks
 
 NO_MANGLE = "#[unsafe(no_mangle)]"  # from edition 2024 on
 FLAGS = ("-D", "warnings", "-C", "panic=abort", "-C", "opt-level=1")
@@ -138,6 +139,8 @@ class RustTarget(NativeTarget):
                 if f.packing is not None:
                     text = rust_fields_wrapper(u, p, f, printer, within)
                     (inner if within else parts).append(text)
+                if f.walk is not None:
+                    parts.append(walks.rust(u, p, f, printer))
                 if f.axes:
                     parts.append(rust_array_wrapper(u, p, f, printer))
             (folder / f"unit_{u}{unit.printer.extension}").write_text(

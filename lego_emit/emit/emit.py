@@ -133,6 +133,12 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
             view = replace(
                 view, name=fresh(naming.public(view.name), printer, taken, printer.view_names)
             )
+        walk = function.walk
+        if walk is not None:
+            from .walks import named
+
+            of_type = {t: own for (t, kind), own in tables.items() if kind == function.index_type}
+            walk = named(walk, printer, taken, partial(with_tables, tables=of_type))
         packing = function.packing
         if packing is not None:
             get, put = (fresh(naming.public(n), printer, taken) for n in (packing.get, packing.set))
@@ -203,6 +209,7 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
                 assumed=tuple(map(legal, function.assumed)),
                 axes=tuple((names[n], legal(e)) for n, e in function.axes),
                 view=view and view.map(legal),
+                walk=walk,
                 packing=packing and packing.renamed(names),
                 body=tuple(_in_rounds(body, printer, scope, own | given, labels, results)),
                 outputs=tuple((outputs[n], legal(e)) for n, e in function.outputs),

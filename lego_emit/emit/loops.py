@@ -334,7 +334,7 @@ def lines(view: Any, node: Node, before: Body, form: str, indent: int) -> list[s
                 continue
             if value.op == "store":
                 name, value = printer.inline(printer.expression(value.args[0], own)), value.args[1]
-            sign, by = _compound(name, value, own) if forms.compound else ("", value)
+            sign, by = compound(name, value, own) if forms.compound else ("", value)
             form_ = forms.compound if sign else forms.assign
             text = printer.expression(by, own)
             text = form_.format(name=name, expr=text, counter=counter, sign=sign, **ends)
@@ -355,7 +355,7 @@ def _forms(printer: Any, view: Any, node: Node) -> LoopForms:
     return found if isinstance(found, LoopForms) else found(printer, view, node)
 
 
-def _compound(name: str, value: Node, view: Any) -> tuple[str, Node]:
+def compound(name: str, value: Node, view: Any) -> tuple[str, Node]:
     """(the sign, the other operand) of an operation on a variable that a compound assignment spells; "" of
     any other."""
     sign = SIGNS.get(value.op, "")

@@ -13,7 +13,7 @@ from ..errors import TargetError, did_you_mean, short_repr
 STYLES = ("snake_case", "camelCase", "PascalCase")
 ARRAYS = ("pointer", "reference", "std::array")
 RESULTS = ("struct", "array", "out", "inout")
-ROLES = ("apply", "inv", "fits", "prepare")  # of a layout's functions
+ROLES = ("apply", "inv", "fits", "prepare", "walk")  # of a layout's functions
 
 WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[^_][^A-Z_]*")  # capitals in a row are one
 

@@ -67,9 +67,8 @@ class Printer:
         template: Jinja text of the whole file ({{ tables }}, {{ helpers }} and {{ functions }} are
             there), or the name of a file beside the printer's module that ends in .jinja.
         reserved, reserved_functions: words that cannot be any name; that no function can have as one.
-        builtins: the names beside these two that it has without a declaration, in a kernel too;
-            unsigned: those variables whose value, or each member of it, is a uint32, which is no int32
-            without a word.
+        builtins: the names beside these two that it has without a declaration, in a kernel too; unsigned:
+            those whose value, or each member of it, is a uint32, which is no int32 without a word.
         case_insensitive, max_name: its rules for names; line_width: longer lines are broken.
         angles: whether < and > may enclose arguments; array_word: what the name of an array form ends in.
         default_index: what `index_type="auto"` may choose from, narrowest first; narrow_index: whether
@@ -88,10 +87,10 @@ class Printer:
         has_packed: whether it prints what reads and writes fields of words (f.accessors). has_fits: whether the template prints the conditions on sizes (fits). In those, holds_sizes:
             whether arguments are numbers of the index type and no others; lazy_logic: whether `and`
             computes no more than is needed; names_limits: whether names for 2**bits - 1 stand there.
-        loops, switches: where its LoopForms, or what makes them of (printer, view, node), and its SwitchForms are, as
-            "module:name"; "" for none, and for selects in the place of switches.
-        namespaces: what joins the parts of a namespace ("::"), "" where it has one part alone, None
-            where the language has no namespaces and no modules with a name in the file.
+        loops, switches, walks: where its LoopForms, or what makes them of (printer, view, node), its SwitchForms and
+            its WalkForms are, as "module:name"; "" for none, and for selects in the place of switches.
+        namespaces: what joins the parts of a namespace ("::"), "" where it has one part alone, None where
+            the language has none and no modules with a name in the file.
         index_names: what an index type is called beside its own name: name -> (index type, its
             spelling), as {"size_t": ("uint64", "size_t")}.
         default_namespace: of a file without one of its own; taken_namespaces: names that none has.
@@ -153,7 +152,7 @@ class Printer:
     notation: Notation = PYTHON
     names_greatest = False
     remark = ""
-    loops = switches = ""
+    loops = switches = walks = ""
     has_views = has_packed = has_fits = has_hints = has_checks = names_limits = narrow_index = False
     holds_sizes = lazy_logic = True
     namespaces: str | None = None

@@ -32,7 +32,9 @@ class FunctionView:
 
     def nodes(self) -> Iterator[Node]:
         """Every node of it and of what it asserts."""
-        return chain(self._function.nodes(), *(c.walk() for c in self.asserted))
+        walk = self._function.walk
+        parts = (f.nodes() for f in (walk.parts if walk else ()))
+        return chain(self._function.nodes(), *parts, *(c.walk() for c in self.asserted))
 
     def typed(self, index_type: str) -> FunctionView:
         """The function in another index type."""
@@ -163,6 +165,23 @@ class FunctionView:
     def accessors(self) -> list[str]:
         """The functions that read and write the fields that it says where they are."""
         return self._printer.accessors(self) if self._function.packing is not None else []
+
+    @property
+    def walk_lines(self) -> list[str]:
+        """The walk over what it gives, if it has one."""
+        return self._walk()
+
+    @property
+    def walk_type(self) -> list[str]:
+        """The type of that, where it stands apart."""
+        return self._walk(True)
+
+    def _walk(self, of_type: bool = False) -> list[str]:
+        if self._function.walk is None:
+            return []
+        from .walks import walk_lines
+
+        return walk_lines(self._printer, self, of_type)
 
     @property
     def entries(self) -> list[Param | Group]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain, islice, repeat
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..errors import InternalError
 from ..notation import PYTHON, Notation
@@ -21,6 +21,9 @@ from .groups import Group
 from .index_types import IndexType
 from .nodes import FREE, Node, evaluated
 from .relations import OPEN, Range, const, renamed, says
+
+if TYPE_CHECKING:
+    from .walks import Walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,7 @@ class Function:
     renamed: tuple[tuple[str, str], ...] = ()  # (the user's name, the emitted name)
     axes: tuple[tuple[str, Node], ...] = ()  # the ':' parameters (the last ones) and their extents
     view: View[Node] | None = None  # of the layout whose apply it is
+    walk: Walk | None = None  # over what it gives
     promises: tuple[Range, ...] = ()  # of each output, in the parameters' names
     # of each table that it is given: how many entries, and what they are below
     table_sizes: tuple[tuple[Node, Node], ...] = ()
@@ -374,6 +378,8 @@ class Function:
         for value in self.view.values if self.view else ():
             for part in value.walk():
                 self._check_node(part, {p.name for p in self.params if not p.axis}, lo, hi)
+        for part in self.walk.parts if self.walk else ():
+            part.check()
         for name, node in self.body:
             for part in node.walk():
                 self._check_node(part, known, lo, hi)

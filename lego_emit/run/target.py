@@ -47,6 +47,11 @@ class Library(Protocol):
         row-major order."""
         ...
 
+    def call_walk(self, unit: int, function: Function, scalars: list[int], count: int) -> list[Any]:
+        """Run the walk of a function, whose arguments scalars are: its results as arrays of that many elements,
+        and how many it gave."""
+        ...
+
 
 class Target:
     """Base of all toolchains. A subclass sets name, program, install and writes build(). prelude: what stands
@@ -241,10 +246,17 @@ class Compiled(Mapping):
         for f, of in zip(known, emitted, strict=True):
             if f.packing is not None:
                 self._fields |= {f.packing.get: (of, False), f.packing.set: (of, True)}
+        self._walks = {
+            f.walk.names["walk"]: of for f, of in zip(known, emitted, strict=True) if f.walk
+        }
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
         if name in self._fields:
             return self.accessor(*self._fields[name])
+        if name in self._walks:
+            from .walks import runner
+
+            return runner(self._library, self._position, self._walks[name], name)
         if name not in self._functions:
             raise KeyError(f"{name}; this unit has {', '.join(self)}")
         function = self._functions[name]
@@ -307,10 +319,10 @@ class Compiled(Mapping):
         return run
 
     def __iter__(self) -> Iterator[str]:
-        return iter([*self._functions, *self._fields])
+        return iter([*self._functions, *self._fields, *self._walks])
 
     def __len__(self) -> int:
-        return len(self._functions) + len(self._fields)
+        return len(self._functions) + len(self._fields) + len(self._walks)
 
     def _check_count(self, function: Function, arguments: tuple) -> None:
         if len(arguments) != len(function.params):
@@ -513,6 +525,10 @@ class _NativeLibrary:
                 declarations.append(f"{c_declaration(u, p, f)};")
                 if f.axes:
                     declarations.append(f"{c_array_declaration(u, p, f)};")
+                if f.walk is not None:
+                    from .walks import c_walk_declaration
+
+                    declarations.append(f"{c_walk_declaration(u, p, f)};")
                 if f.packing is not None:
                     from .fields import c_fields_declaration
 
@@ -546,6 +562,12 @@ class _NativeLibrary:
         at = self._ffi.cast("void *", words.ctypes.data)
         name = fields_symbol(unit, self._positions[unit][function.name])
         getattr(self._library, name)(int(sets), len(values), len(words), at, *pointers)
+
+    def call_walk(self, unit: int, function: Function, scalars: list[int], count: int) -> list[Any]:
+        from .walks import native_walk, walk_symbol
+
+        wrapper = getattr(self._library, walk_symbol(unit, self._positions[unit][function.name]))
+        return native_walk(self._ffi, wrapper, function, scalars, count)
 
     def call_array(
         self, unit: int, function: Function, scalars: list[int], count: int

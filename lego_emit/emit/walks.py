@@ -1,0 +1,210 @@
+"""Walks in a file: their names, and the lines of their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any
+
+from ..ir.nodes import Node
+from ..ir.program import Function
+from ..ir.relations import renamed, says
+from ..ir.walks import Walk
+from .loops import compound
+from .naming import fresh, type_name
+
+ROLES = ("walk", "next", "seek")  # of functions
+OWN = ("at", "cursor", "item", "more", "state", "visit", "walk")  # names that forms have
+
+
+def named(walk: Walk, printer: Any, taken: set[str], tables: Callable[[Node], Node]) -> Walk:
+    """A walk with the names that a file allows. taken: those of the file, which its own join; tables: a node with
+    the names of the file's tables."""
+    naming, stem = printer.naming, walk.name
+    called = {role: fresh(naming.public(f"{stem}_{role}"), printer, taken) for role in ROLES}
+    called["cursor"] = fresh(_type_of(naming.public(stem), printer), printer, taken)
+    scope, own = {*taken, *OWN}, dict[str, str]()
+    for name in (*walk.fixed, *walk.axes, *walk.results, *walk.kept):
+        own[name] = fresh(naming.local(name), printer, scope)
+    for name in walk.limits:
+        called[name] = fresh(naming.local(name.replace(" ", "_")), printer, scope)
+
+    def part(f: Function) -> Function:
+        names = dict(own)
+        for local, _ in f.body:
+            names[local] = fresh(naming.local(local), printer, scope)
+        read = tuple(replace(p, name=names[p.name]) for p in f.params if p.name in names)
+        return replace(
+            f,
+            params=read,
+            body=tuple((names[n], tables(renamed(e, names))) for n, e in f.body),
+            outputs=tuple((names[n], tables(renamed(e, names))) for n, e in f.outputs),
+        )
+
+    fixed, axes, results, kept = (
+        tuple(own[n] for n in group) for group in (walk.fixed, walk.axes, walk.results, walk.kept)
+    )
+    limits = {name: called.pop(name) for name in walk.limits}
+    ends = dict(zip(walk.axes, axes, strict=True))
+    for name, text in limits.items():
+        end, _, axis = name.partition(" ")
+        called[f"{end} {ends[axis]}"] = text
+    extents = tuple((base, renamed(e, own)) for base, e in walk.extents)
+    return replace(
+        walk.mapped(part),
+        fixed=fixed,
+        axes=axes,
+        results=results,
+        kept=kept,
+        extents=extents,
+        names=called,
+    )
+
+
+def _type_of(name: str, printer: Any) -> str:
+    """What the type of a walk is called: tex_cursor, or TexWalk."""
+    is_capital = _forms(printer).is_capital
+    return type_name(name, "Walk") if is_capital else printer.naming.type_after(name, "cursor")
+
+
+@dataclass(frozen=True)
+class WalkForms:
+    """How a language spells what a walk does. declare: a name of a function's own with its value; set: gives what
+    a walk keeps another value, compound: by {sign}, "" where that is not spelled; field: what it keeps, and limit:
+    a limit or a size; lines: those of the whole walk, of a WalkView; type: those
+    of its type, where that stands apart; is_capital: whether types have capitals."""
+
+    lines: Callable[[WalkView], list[str]]
+    declare: str = "const {T} {name} = {expr};"
+    set: str = "{name} = {expr};"
+    compound: str = "{name} {sign}= {expr};"
+    field: str = "cursor->{name}"
+    limit: str = ""
+    type: Callable[[WalkView], list[str]] | None = None
+    is_capital: bool = False
+
+
+class WalkView:
+    """What a language's forms see of a walk: its names and limits, and the lines of its parts."""
+
+    def __init__(self, printer: Any, view: Any, forms: WalkForms):
+        self.printer, self.view, self.forms = printer, view, forms
+        self.walk, self.T = view.walk, view.T
+        names: Mapping[str, str] = view.walk.names
+        self.name, self.cursor = names["walk"], names["cursor"]
+        self.next, self.seek = names["next"], names["seek"]
+        self.axes, self.fixed = self.walk.axes, self.walk.fixed
+        self.results, self.kept = self.walk.results, self.walk.kept
+        self.first = [names[f"first {n}"] for n in self.axes]
+        self.last = [names[f"last {n}"] for n in self.axes]
+
+    @property
+    def along(self) -> list[tuple[str, str, str]]:
+        """Each axis, its first index, and one past its last."""
+        return [*zip(self.axes, self.first, self.last, strict=True)]
+
+    def some(self, joining: str) -> str:
+        """The condition that the box has an index; joining: an `and`, with a mark where a line is broken."""
+        return joining.join(f"{a} < {b}" for _, a, b in self.along)
+
+    def of(self, what: str = "") -> str:
+        """What is put at the index, as words."""
+        of = "position" if len(self.results) == 1 else "index"
+        at = f"({', '.join(self.axes)})" if len(self.axes) > 1 else self.axes[0]
+        return f"the {of}{what} at {at}"
+
+    @property
+    def locals(self) -> list[str]:
+        """The names that its parts declare."""
+        return list(dict.fromkeys(n for part in self.walk.parts for n, _ in part.body))
+
+    def with_limits(self) -> WalkView:
+        """The same with its limits as they are read where a size is."""
+        made, form = self.with_forms(), self.forms.limit.format
+        made.first = [form(name=n) for n in self.first]
+        made.last = [form(name=n) for n in self.last]
+        return made
+
+    @property
+    def fields(self) -> list[str]:
+        """All that a cursor has: sizes, limits, the index, positions, what is kept."""
+        return [*self.fixed, *self.first[1:], *self.last, *self.axes, *self.results, *self.kept]
+
+    @property
+    def parameters(self) -> list[str]:
+        """What a caller passes."""
+        return [*self.fixed, *self.first, *self.last]
+
+    def with_forms(self, **forms: Any) -> WalkView:
+        """The same in other forms."""
+        return WalkView(self.printer, self.view, replace(self.forms, **forms))
+
+    def start(self, indent: int) -> list[str]:
+        """The lines that put the positions at the index."""
+        return self._lines(self.walk.start, indent)
+
+    def step(self, indent: int) -> list[str]:
+        """The lines that take the positions to the next index of the last axis."""
+        return self._lines(self.walk.step, indent)
+
+    def _lines(self, parts: Sequence[Function], indent: int) -> list[str]:
+        forms, printer = self.forms, self.printer
+        changing = {n: forms.field.format(name=n) for n in (*self.axes, *self.results, *self.kept)}
+        fixed = {n: (forms.limit or forms.field).format(name=n) for n in self.fixed}
+        found: list[str] = []
+        for part in parts:
+            names = changing | fixed
+            own = replace(
+                part,
+                body=tuple((n, renamed(e, names)) for n, e in part.body),
+                outputs=tuple((changing[n], renamed(e, names)) for n, e in part.outputs),
+            )
+            view = self.view.inside(own)
+            found += view.statements(forms.declare, indent, remarks=False)
+            for name, value in own.outputs:
+                sign, by = compound(name, value, view) if forms.compound else ("", value)
+                text = printer.expression(by, view)
+                form = forms.compound if sign else forms.set
+                found.append(
+                    printer.line(form.format(name=name, sign=sign, expr=text, T=self.T), indent)
+                )
+        return found
+
+    @property
+    def summary(self) -> str:
+        """What it goes over, without its end."""
+        results, stem = ", ".join(self.results), self.walk.name
+        if len(self.results) > 1:
+            return f"the index ({results}) of {stem} at each position of a range"
+        order = f", {self.axes[-1]} fastest" if len(self.axes) > 1 else ""
+        return f"the positions of {stem} at the indices ({', '.join(self.axes)}) of a box{order}"
+
+    @property
+    def limits(self) -> list[tuple[str, str, str]]:
+        """(the first, one past the last, what must hold of them) of each axis."""
+        notation = self.printer.notation_of(self.view.index_type)
+        found = list[tuple[str, str, str]]()
+        for (base, end), first, last in zip(self.walk.extents, self.first, self.last, strict=True):
+            upper = f"{last}" if end is None else f"{last} <= {says(end, notation)}"
+            found.append((first, last, f"{base} <= {first}, {upper}"))
+        return found
+
+    @property
+    def needed(self) -> list[str]:
+        """What must hold of the sizes: what the function asks of them."""
+        return [*self.view.header.assumptions]
+
+
+def walk_lines(printer: Any, view: Any, type_: bool = False) -> list[str]:
+    """The lines of the walk of a function, or of its type; none where it has none."""
+    if view.walk is None:
+        return []
+    forms = _forms(printer)
+    lines = forms.type if type_ else forms.lines
+    return lines(WalkView(printer, view, forms)) if lines else []
+
+
+def _forms(printer: Any) -> WalkForms:
+    module, _, name = printer.walks.partition(":")
+    return getattr(import_module(module), name)

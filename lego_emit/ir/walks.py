@@ -1,0 +1,69 @@
+"""A walk in a lowered program: from the positions of one index to those of the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .nodes import Node
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A walk over a function of indices.
+
+    name: of the subject; axes: the indices that it goes along, the outermost first; extents: (the first index,
+    one past the last) of each; fixed: the other parameters that it needs; results: the positions; kept: what it
+    keeps beside them; start: functions that give both at an index, one after the other, each of which reads what
+    those before it give; step: those that give what changes along the last axis, from the index before. All have
+    the same parameters: those of the function, the positions, and what is kept. names: in a file, what is called
+    walk, cursor, next and seek there, and first and last of each axis.
+    """
+
+    name: str
+    axes: tuple[str, ...]
+    extents: tuple[tuple[int, Node], ...]
+    fixed: tuple[str, ...]
+    results: tuple[str, ...]
+    kept: tuple[str, ...]
+    start: tuple[Any, ...]
+    step: tuple[Any, ...]
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def limits(self) -> list[str]:
+        """The first and the last of each axis, as names has them: first indices, then last ones."""
+        return [f"{end} {axis}" for end in ("first", "last") for axis in self.axes]
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """The functions that it has."""
+        return (*self.start, *self.step)
+
+    def mapped(self, change: Callable[[Any], Any]) -> Walk:
+        """The walk with its functions changed."""
+        start, step = (tuple(map(change, stages)) for stages in (self.start, self.step))
+        return replace(self, start=start, step=step)
+
+    def run(
+        self, fixed: Mapping[str, int], first: tuple[int, ...], last: tuple[int, ...]
+    ) -> Iterator[tuple[int, ...]]:
+        """The positions of the box of indices from first on, below last, in row-major order."""
+        if any(a >= b for a, b in zip(first, last, strict=True)):
+            return
+        state = {n: 0 for n in (*self.results, *self.kept)} | {**fixed}
+        state |= zip(self.axes, first, strict=True)
+        stages = self.start
+        while True:
+            for f in stages:
+                state |= f.evaluate(state)
+            yield tuple(state[n] for n in self.results)
+            stages = self.step
+            for k in reversed(range(len(self.axes))):
+                state[self.axes[k]] += 1
+                if state[self.axes[k]] < last[k]:
+                    break
+                state[self.axes[k]], stages = first[k], self.start
+            else:
+                return

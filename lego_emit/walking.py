@@ -1,0 +1,112 @@
+"""walk=: the walks over the layouts of a program, from what was traced to what is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from .arith.analyzer import Analyzer
+from .arith.expr import Expr
+from .arith.signs import without_negative_parts
+from .check.walks import check_walk
+from .emit import registry
+from .errors import OptionError, TargetError, WidthError, did_you_mean
+from .ir.program import Function, Program
+from .ir.walks import Walk
+from .lower.problem import Dialect
+from .lower.walks import Stages, Way, lowered_stages, with_step
+from .options import Options
+from .trace.traced import Subject, Traced
+from .trace.walks import steps_along
+
+MEMORY = "memory"
+BESIDE = ("methods", "prepare", "index", "group", "types", "param_types", "bind", "wrapping")
+
+
+def with_walks(
+    program: Program, subject: Subject, options: Options, printer: Any, dialect: Dialect
+) -> Program:
+    """A program with the walk over each layout in it, in an order: logical, memory, or along the named axes, the
+    outermost first. Raises OptionError where a subject is no layout, or has no such axis."""
+    if not printer.walks:
+        known = [other.title for other in registry.working().values() if other.walks]
+        raise TargetError(f"walk: {printer.title} has no walks here; {', '.join(known)} have")
+    walk = options.walk
+    for name in BESIDE:
+        if getattr(options, name):
+            raise OptionError(
+                f"walk and {name} are both asked for; a walk takes the sizes and indices one by one: leave "
+                "one of them out"
+            )
+    if any(p.static or p.type for f in program.functions for p in f.params):
+        raise OptionError(
+            "walk: a parameter is a static size, or has a type of its own; a walk takes integers of the index "
+            "type"
+        )
+    functions = [*program.functions]
+    for place, (function, traced) in enumerate(zip(functions, subject.functions, strict=True)):
+        stem, _, kind = function.name.rpartition("_")
+        if not traced.trace.axes or kind not in ("apply", "inv") or traced.definition is None:
+            raise OptionError(
+                f"walk: {function.name} is no layout's; walk= goes over the positions of a layout"
+            )
+        if kind == ("inv" if walk == MEMORY else "apply"):
+            made = _walk(stem, function, traced, walk, dialect)
+            check_walk(function, made, traced.definition)
+            functions[place] = replace(function, walk=made)
+    if walk == MEMORY:
+        for f in functions:
+            if f.name.endswith("_apply") and f"{f.name[:-6]}_inv" not in {
+                g.name for g in functions
+            }:
+                raise OptionError(
+                    f"walk='memory': {f.name[:-6]} has no inverse, so that no index is known of a position; "
+                    "walk='logical' goes over its positions"
+                )
+    return replace(program, functions=tuple(functions))
+
+
+def _walk(
+    stem: str, function: Function, traced: Traced, walk: str | Sequence[str], dialect: Dialect
+) -> Walk:
+    trace = traced.trace
+    axes = [*trace.axes] if isinstance(walk, str) else [*walk]
+    for name in axes:
+        if name not in trace.axes:
+            raise OptionError(
+                f"walk names {name}, which is no index of {stem}; there are {', '.join(trace.axes)}."
+                f"{did_you_mean(name, trace.axes)}"
+            )
+    outputs = traced.counted(traced.result)
+    taken = {*trace.params()}
+    outputs = [(n if n not in taken else f"{n}_out", e) for n, e in outputs]
+    unsigned = function.index_type.least == 0
+    params, base = trace.params(), trace.base_of(axes[-1])
+    names = [n for n, _ in outputs]
+    ways, refused = list[Way](), None
+    for step in steps_along(axes[-1], base, outputs, trace.analyzer, params, unsigned):
+        kept = tuple(n for n, *_ in step.kept)
+        own = [*params, *names, *kept]
+
+        def made(stages: Stages, known: Analyzer, own: Sequence[str] = own) -> tuple[Function, ...]:
+            stages = [_unsigned(s, known) if unsigned else s for s in stages]
+            return lowered_stages(function, own, stages, known, dialect)
+
+        try:
+            start = made([outputs, [(n, e) for n, e, *_ in step.kept]], step.before)
+            ways.append((kept, start, made(step.stages, step.known)))
+        except WidthError as error:  # as where a stride is negative, and no number is
+            refused = error
+    if not ways and refused is not None:
+        raise WidthError(f"walk: {refused}")
+    walked = with_step(Walk(stem, tuple(axes), (), (), tuple(names), (), (), ()), ways)
+    read = {str(n.value) for f in walked.parts for n in f.nodes() if n.op == "var"}
+    fixed = tuple(n for n in params if n in read and n not in axes)
+    ranges = {p.name: p.range for p in function.params}
+    ends = tuple((trace.base_of(n), ranges[n].end) for n in axes)
+    return replace(walked, fixed=fixed, extents=ends)
+
+
+def _unsigned(outputs: Sequence[tuple[str, Expr]], known: Analyzer) -> list[tuple[str, Expr]]:
+    return [(n, without_negative_parts(e, known)) for n, e in outputs]

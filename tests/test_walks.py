@@ -1,0 +1,273 @@
+"""Walks: the positions of a box of indices one after the other, without a division."""
+
+import inspect
+import itertools
+import random
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from marks import rest_deep
+
+from lego_emit import (
+    Col,
+    ExpandBy,
+    GenP,
+    GroupBy,
+    Lookup,
+    RegP,
+    Row,
+    TileBy,
+    catalogue,
+    cute,
+    fori_loop,
+    generate,
+    golden,
+    symbols,
+)  # fmt: skip
+from lego_emit.errors import LegoError, OptionError, TargetError, TraceError
+from lego_emit.operations import DIVISIONS
+from lego_emit.run.registry import toolchain
+from lego_emit.types import Array
+
+LANGUAGES = ("c", "rust", "javascript", "cpp", "fortran", "julia", "cuda", "hip")
+GOLDEN = Path(__file__).parent / "walks"
+SIZES = {"H": 3, "W": 2, "N": 5}
+
+
+def exchanged(i, j):
+    return i * 32 + (j ^ i % 8)
+
+
+def exchanged_inv(flat):
+    return flat // 32, flat % 32 ^ flat // 32 % 8
+
+
+def tiled(H, N, W):
+    return GroupBy([H * N, W * N]).OrderBy(RegP([H, N, W, N], [0, 2, 1, 3]))
+
+
+def eights(H, W):
+    return GroupBy([H * 8, W * 8]).OrderBy(RegP([H, 8, W, 8], [0, 2, 1, 3]))
+
+
+LAYOUTS = {
+    "morton": catalogue["morton.2D"](16, 16),
+    "rows of tiles": TileBy([4, 4], [8, 8]).OrderBy(Row(32, 32)),
+    "eights": GroupBy([32, 32]).OrderBy(RegP([4, 8, 4, 8], [0, 2, 1, 3])),
+    "sixes": GroupBy([36, 36]).OrderBy(RegP([6, 6, 6, 6], [0, 2, 1, 3])),
+    "twice": GroupBy([36, 36]).OrderBy(RegP([2, 3, 6, 3, 2, 6], [0, 3, 1, 4, 2, 5])),
+    "exchanged": GroupBy([32, 32]).OrderBy(GenP([32, 32], exchanged, exchanged_inv)),
+    "unaligned": GroupBy([6, 4]).OrderBy(Col(6, 4)).OrderBy(Col(3, 8)),
+    "padded": ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2])),
+    "hilbert": catalogue["hilbert.2D"](8, 8),
+    "flipped": cute.layout("(4,6):(-6,-1)"),
+    "pitched": cute.layout("(4,(3,2)):(11,(1,4))"),
+    "symbolic": tiled,
+    "of eights": eights,
+}
+
+
+def numbered(layout):
+    """A layout of numbers."""
+    if not inspect.isfunction(layout):
+        return layout
+    names = layout.__code__.co_varnames[: layout.__code__.co_argcount]
+    return layout(*(SIZES[n] for n in names))
+
+
+def walked(unit):
+    """The function of a unit that has the walk."""
+    return next(f for f in unit.program.functions if f.walk)
+
+
+def boxes(dims, count, rng):
+    yield (0,) * len(dims), tuple(dims)
+    for _ in range(count):
+        yield tuple(rng.randint(0, n) for n in dims), tuple(rng.randint(0, n) for n in dims)
+
+
+def expected(layout, walk, first, last):
+    """What a walk gives, by the reference evaluator."""
+    places = itertools.product(*(range(a, b) for a, b in zip(first, last, strict=True)))
+    if walk == "memory":
+        return [tuple(map(int, layout.reference_inv(flat))) for (flat,) in places]
+    return [(int(np.asarray(layout.reference_apply(index)).item()),) for index in places]
+
+
+def run(language, wanted, count=2, **options):
+    """Compare walks over boxes with the reference; how many positions were compared. wanted: names of layouts and
+    orders."""
+    rng, compared, shift = random.Random(count), 0, options.get("base", 0)
+    units = [generate(LAYOUTS[n], language, name="tex", walk=walk, **options) for n, walk in wanted]
+    for (layout, walk), unit, compiled in zip(
+        wanted, units, toolchain(language).compile(units), strict=True
+    ):
+        function, layout = walked(unit), numbered(LAYOUTS[layout])
+        name = next(n for n in compiled if n.lower().endswith("walk"))
+        dims = (layout.size,) if walk == "memory" else layout.dims
+        for first, last in boxes(dims, count, rng):
+            given = [SIZES[n] for n in function.walk.fixed]
+            found = compiled[name](*given, *(n + shift for n in (*first, *last)))
+            found = [*zip(*found, strict=True)] if walk == "memory" else [(int(v),) for v in found]
+            due = [tuple(v + shift for v in w) for w in expected(layout, walk, first, last)]
+            assert [tuple(map(int, f)) for f in found] == due, (first, last)
+            compared += len(due)
+    return compared
+
+
+@pytest.mark.parametrize("language", rest_deep(LANGUAGES, 3))
+def test_walks_give_the_positions_of_boxes(language, toolchain_of):
+    toolchain_of(language)
+    one_way = ("padded", "hilbert", "flipped", "pitched")
+    wanted = [(n, "logical") for n in LAYOUTS]
+    wanted += [(n, "memory") for n in LAYOUTS if n not in one_way]
+    assert run(language, wanted) > 8000
+
+
+@pytest.mark.parametrize(
+    ("language", "index_type"),
+    rest_deep([("c", "uint32"), ("javascript", "int64"), ("rust", "usize"), ("cpp", "uint64"), ("julia", "uint32")], 2),
+)  # fmt: skip
+def test_walks_have_the_index_type(language, index_type, toolchain_of):
+    toolchain_of(language)
+    names = ("morton", "eights", "sixes", "symbolic", "exchanged", "rows of tiles")
+    assert run(language, [(n, "logical") for n in names], 1, index_type=index_type) > 3000
+
+
+@pytest.mark.parametrize("language", rest_deep(["fortran", "julia"], 1))
+def test_walks_count_from_1(language, toolchain_of):
+    toolchain_of(language)
+    names = ("morton", "eights", "sixes", "symbolic", "exchanged")
+    wanted = [(n, walk) for n in names for walk in ("logical", "memory")]
+    assert run(language, wanted, 1, base=1) > 3000
+
+
+def test_walks_go_along_the_axes_that_are_named(toolchain_of):
+    toolchain_of("c")
+    layout = LAYOUTS["rows of tiles"]
+    unit = generate(layout, "c", name="tex", walk=["l", "j"])
+    found = unit.compile()["tex_walk"](2, 5, 1, 0, 8, 3)
+    wanted = [layout.apply(2, j, 5, w) for w in range(1, 8) for j in range(3)]
+    assert [*found] == wanted
+
+
+def test_no_step_divides():
+    for name, layout in LAYOUTS.items():
+        for target in ("c", "rust"):
+            walk = walked(generate(layout, target, name="tex", walk="logical")).walk
+            assert not any(n.op in DIVISIONS for f in walk.step for n in f.nodes()), name
+
+
+def test_the_way_is_the_cheapest():
+    def step(layout, walk="logical"):
+        source = generate(layout, "c", name="tex", walk=walk).source
+        lines = source.partition("_next(tex_cursor *cursor) {\n")[2].splitlines()[1:]
+        return [
+            *itertools.takewhile(
+                lambda line: "return;" not in line and line != "  }", map(str.rstrip, lines)
+            )
+        ]
+
+    assert step(LAYOUTS["rows of tiles"]) == ["    cursor->flat += 1;"]
+    assert step(LAYOUTS["morton"]) == [
+        "    cursor->flat_bits = (cursor->flat_bits - 85) & 0x55;",
+        "    cursor->flat = cursor->flat_bits | cursor->flat_rest;",
+    ]
+    assert step(eights) == ["    cursor->flat += (cursor->j & 7) == 0 ? 57 : 1;"]
+    assert step(LAYOUTS["sixes"]) == [
+        "    cursor->j_rest = cursor->j_rest == 5 ? 0 : cursor->j_rest + 1;",
+        "    cursor->flat += cursor->j_rest == 0 ? 31 : 1;",
+    ]
+    assert step(LAYOUTS["exchanged"]) == [
+        "    cursor->flat = (33 * cursor->i & 0x3e7) ^ cursor->j;"
+    ]
+
+
+def test_a_wrong_walk_is_not_given_out(monkeypatch):
+    """The check compares sequences with the definition."""
+    from lego_emit.trace import walks
+
+    def wrong(self, known, tiles, values):
+        return chosen(self, known, tiles, [v + 1 for v in values])
+
+    chosen = walks._Making.chosen
+    monkeypatch.setattr(walks._Making, "chosen", wrong)
+    with pytest.raises(LegoError, match="the walk gives"):
+        generate(eights, "c", walk="logical")
+
+
+def rounds(n, i):
+    return fori_loop(0, n, lambda k, s: s * 2 + 1, i, most=4)
+
+
+H = symbols("H")
+
+
+@pytest.mark.parametrize(
+    ("subject", "options", "error", "message"),
+    [
+        (LAYOUTS["sixes"], {"target": "glsl"}, TargetError, "GLSL has no walks here; .*Rust"),
+        (LAYOUTS["sixes"], {"walk": ["i", "q"]}, OptionError, "walk names q, .* there are i, j"),
+        (LAYOUTS["sixes"], {"walk": 3}, OptionError, "give logical, memory, or names"),
+        (LAYOUTS["sixes"], {"walk": ["i", "i"]}, OptionError, "give logical, memory, or names"),
+        (rounds, {}, OptionError, "rounds is no layout's"),
+        (LAYOUTS["pitched"], {"walk": "memory"}, OptionError, "has no inverse"),
+        (
+            GroupBy([6, 6]).OrderBy(Lookup([6, 6], [*range(5, 36), *range(5)])).OrderBy(Col(4, 9)),
+            {},
+            TraceError,
+            "walk: along j no step of layout is known without a division",
+        ),
+        (eights, {"methods": True, "target": "cpp"}, OptionError, "walk and methods are both asked for"),
+        (eights, {"prepare": True}, OptionError, "walk and prepare are both asked for"),
+        (LAYOUTS["sixes"], {"index": Array[2]}, OptionError, "walk and index are both asked for"),
+    ],
+)  # fmt: skip
+def test_what_has_no_walk_says_so(subject, options, error, message):
+    target = options.pop("target", "c")
+    with pytest.raises(error, match=message):
+        generate(subject, target, **{"walk": "logical", **options})
+
+
+def test_a_range_of_c_plus_plus_20(toolchain_of, tmp_path):
+    """The class is an input range: algorithms and views take it."""
+    toolchain_of("cpp")
+    generate(LAYOUTS["sixes"], "cpp", name="tex", walk="logical").save(tmp_path / "tex.hpp")
+    (tmp_path / "main.cpp").write_text("""
+#include "tex.hpp"
+#include <algorithm>
+#include <ranges>
+static_assert(std::input_iterator<lego::tex_walk>);
+static_assert(std::ranges::input_range<lego::tex_walk>);
+constexpr int last() {
+  int found = -1;
+  for (const int at : lego::tex_walk(0, 0, 36, 36)) found = at;
+  return found;
+}
+static_assert(last() == 1295);
+int main() {
+  int count = 0;
+  std::ranges::for_each(lego::tex_walk(0, 0, 36, 36), [&](int) { ++count; });
+  for (const int at : lego::tex_walk(0, 0, 36, 36) | std::views::filter([](int n) { return n < 10; })) count += at;
+  return count == 1296 + 45 ? 0 : 1;
+}
+""")  # fmt: skip
+    command = ["g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "main.cpp", "-o", "main"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    subprocess.run([tmp_path / "main"], check=True)
+
+
+def test_golden_files_are_as_they_should_be():
+    """After a change that is meant: lego-emit golden update tests/walks."""
+    found = golden.check(GOLDEN)
+    assert found == [], "\n".join(map(str, found))
+
+
+@pytest.mark.parametrize("language", rest_deep(LANGUAGES, 2))
+def test_golden_cases_are_run(language, toolchain_of):
+    toolchain_of(language)
+    found = golden.verify(golden.cases(GOLDEN), language)
+    assert found.mismatches == []
+    assert found.cases == 6
