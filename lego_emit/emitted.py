@@ -117,7 +117,7 @@ class Emitted(Unit):
         color: str | None = None,
         bits: int = 32,
         order: bool = False,
-        walk: bool = False,
+        animate: bool = False,
     ) -> Picture:
         """A picture of what a function gives at each index: a notebook draws it, print() writes it, and
         save("file.svg") makes a file.
@@ -125,7 +125,7 @@ class Emitted(Unit):
         name: of the function; default: the first one.
         sizes, domain: as verify() takes them.
         color: a parameter's name, "position", which goes by the result, or "bank".
-        bits, order, walk: as a layout's show() takes them.
+        bits, order, animate: as a layout's show() takes them.
 
         Raises TargetError for an unknown name, LayoutError on too many indices, and as verify() does.
         """
@@ -139,7 +139,7 @@ class Emitted(Unit):
                 f"{did_you_mean(str(name), names)}"
             )
         function = self.functions[names.index(name) if name is not None else 0]
-        return drawn([values(function, sizes or {}, domain or {}, color, bits)], order, walk)
+        return drawn([values(function, sizes or {}, domain or {}, color, bits)], order, animate)
 
     def verify(
         self,

@@ -9,7 +9,7 @@ the documentation. To add an option, add a field, and use its value where it mat
     >>> Options(effort=4).effort
     4
     >>> beside()
-    ['assume', 'ranges', 'index_type', 'wrapping', 'view', 'methods']
+    ['assume', 'ranges', 'index_type', 'wrapping', 'view', 'walk', 'methods']
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def test_a_project_has_every_key():
 
 
 def test_what_stands_beside_a_layout():
-    assert beside() == ["assume", "ranges", "index_type", "wrapping", "view", "methods"]
+    assert beside() == ["assume", "ranges", "index_type", "wrapping", "view", "walk", "methods"]
 
 
 def between(text, mark, of):

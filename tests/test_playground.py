@@ -259,13 +259,13 @@ def test_a_function_of_indices_is_drawn(page):
     page.wait_for_selector(SHOWN)
 
 
-def test_colors_and_walks(page):
+def test_colors_and_animations(page):
     choose(page, EXAMPLES[0], "cuda")
     colors = page.locator("#color option").all_inner_texts()
     assert colors == ["tile", "bank", "position"]
     before = page.locator("figure").inner_html()
     page.select_option("#color", "position")
-    page.check("#walk")
+    page.check("#animate")
     page.wait_for_selector(SHOWN)
     assert page.locator("figure").inner_html() != before
     assert page.locator("figure animate").count() == 2

@@ -237,7 +237,7 @@ def test_show_is_a_picture(tmp_path):
     with pytest.raises(InverseError):
         GroupBy([3]).OrderBy(GenP([3], lambda i: i)).show(inv=True)
     with pytest.raises(LayoutError, match="leave --order out"):
-        MMA.show(walk=True)
+        MMA.show(animate=True)
     with pytest.raises(LayoutError, match="needs integer sizes"):
         GroupBy([*symbols("M N")]).show()
 
@@ -301,7 +301,7 @@ def test_threads_stand_above_their_values():
 
 
 def test_two_side_by_side_and_a_walk():
-    made = COL.show(beside=GroupBy([4, 3]), walk=True)
+    made = COL.show(beside=GroupBy([4, 3]), animate=True)
     root = ElementTree.fromstring(made.svg())
     inner = [e for e in root if e.tag.endswith("svg")]
     assert len(inner) == 2 and float(inner[0].get("x")) == 0
@@ -556,7 +556,7 @@ def test_show(lego, tmp_path):
     assert lego("show", "a.py:tiled", "--size", "M=4", "--size", "N=6").exit_code == 0
     assert lego("show", "a.py:free", "--size", "M=4", "--size", "N=6", "--inv").exit_code == 0
     for name in ("x.svg", "x.html"):
-        done = lego("show", "a.py:col", "--order", "--walk", "--beside", "a.py:row", "-o", name)
+        done = lego("show", "a.py:col", "--order", "--animate", "--beside", "a.py:row", "-o", name)
         assert done.exit_code == 0
         assert (tmp_path / name).read_text().count("<animate ") == 4
     both = lego("show", "a.py:row", "--beside", "a.py:col", "--color", "position").output
@@ -595,10 +595,10 @@ def test_show_of_named_coordinates(lego, tmp_path):
         (["a.py:index", "--size", "M=2"], "needs a number for N"),
         (["a.py:square"], "needs a number for x"),
         (["a.py:square", "--domain", "x=99999"], "99999 indices, a picture has 1 to 65536"),
-        (["a.py:row", "--walk"], "--walk needs -o FILE.svg"),
-        (["a.py:row", "--walk", "-o", "x.png"], "--walk needs -o FILE.svg"),
+        (["a.py:row", "--animate"], "--animate needs -o FILE.svg"),
+        (["a.py:row", "--animate", "-o", "x.png"], "--animate needs -o FILE.svg"),
         (["a.py:row", "--beside", "a.py:col", "-o", "x.csv"], "a table has one layout"),
-        (["a.py:mma", "--walk", "-o", "x.svg"], "are no memory"),
+        (["a.py:mma", "--animate", "-o", "x.svg"], "are no memory"),
         (["a.py:what"], "no 'what'"),
         (["a.py:row", "-o", "x.gif"], ".svg, .png, .html"),
         (["a.py:row", "-o", "a.py/x.svg"], "cannot write"),

@@ -101,7 +101,7 @@ def explain(name: str, target: str, numbers: bool = False) -> dict[str, Any]:
 
 
 def picture(
-    name: str, color: str = "", order: bool = False, walk: bool = False, inverse: bool = False
+    name: str, color: str = "", order: bool = False, animate: bool = False, inverse: bool = False
 ) -> dict[str, Any]:
     """The drawing; for each of its cells in order [the flat logical index, the position]; what can
     be colored by; and what the drawing lacks. A color that is not to be had is the usual one."""
@@ -109,16 +109,16 @@ def picture(
     colors = _colors(layout)
     page = _page(name, layout, inverse, color if color in colors else None)
     note = ""
-    if order or walk:
+    if order or animate:
         try:
             _ = page.path
         except LayoutError:
-            order = walk = False
+            order = animate = False
             note = "no order: it is no path through a memory"
     drawn = ([k for k in kept(n, MOST) if k is not None] for n in page.shape)
     cells = [page.cell(row, column) for row, column in product(*drawn)]
     return {
-        "svg": svg(page, order, walk),
+        "svg": svg(page, order, animate),
         "cells": [[c.logical, c.position] for c in cells if c.position != NONE],
         "colors": colors,
         "note": note,

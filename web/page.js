@@ -10,7 +10,7 @@ const PAUSE = 40; // milliseconds after the last key, before the text is run
 const $ = (id) => document.getElementById(id);
 // text: the layout's; subject, beside: what of it is shown; target: the open tab; numbers: whether
 // the sizes' numbers are put into the code. The rest is of the pictures.
-const DEFAULTS = { text: "", subject: "", beside: "", target: "cuda", color: "", memory: false, order: false, walk: false, numbers: false };
+const DEFAULTS = { text: "", subject: "", beside: "", target: "cuda", color: "", memory: false, order: false, animate: false, numbers: false };
 const state = { ...DEFAULTS };
 let targets = {};
 let files = {}; // of the code that is shown, by their names
@@ -120,12 +120,12 @@ function choices(subjects) {
 /** The pictures of what is chosen; what has none says why. */
 async function draw(ask) {
   const drawn = [];
-  const { color, order, walk } = state;
+  const { color, order, animate } = state;
   for (const name of [state.subject, state.beside].filter(Boolean)) {
     for (const inverse of state.memory ? [false, true] : [false]) {
       const title = state.beside ? name : "";
       try {
-        drawn.push({ title, ...(await ask({ do: "picture", name, color, order, walk, inverse })) });
+        drawn.push({ title, ...(await ask({ do: "picture", name, color, order, animate, inverse })) });
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
         drawn.push({ title, note: error.message });
@@ -225,7 +225,7 @@ function take(found) {
   if (!found) return;
   for (const [key, usual] of Object.entries(DEFAULTS))
     if (typeof found[key] === typeof usual) state[key] = found[key];
-  for (const box of ["memory", "order", "walk", "numbers"]) $(box).checked = state[box];
+  for (const box of ["memory", "order", "animate", "numbers"]) $(box).checked = state[box];
   const { text } = state;
   write(editor, text);
   if ($("tabs").children.length) choose(state.target, false);
@@ -249,7 +249,7 @@ async function follow() {
   return found !== null;
 }
 
-for (const box of ["memory", "order", "walk", "numbers"])
+for (const box of ["memory", "order", "animate", "numbers"])
   $(box).addEventListener("change", () => { state[box] = $(box).checked; update(); });
 for (const select of ["subject", "beside", "color"])
   $(select).addEventListener("change", () => { state[select] = $(select).value; update(); });

@@ -303,7 +303,7 @@ class Block:
         tile: Sequence[int] | None = None,
         bits: int = 32,
         beside: Block | None = None,
-        walk: bool = False,
+        animate: bool = False,
     ) -> Any:
         """A picture of the layout, of integer sizes: a notebook draws it, print() writes it as in a
         terminal, and save("file.svg") makes a file (.svg, .html, .png, .csv, .md).
@@ -318,7 +318,7 @@ class Block:
         tile: the sizes of the tensor whose elements its positions count, the first one fastest.
         bits: of an element, for its bank.
         beside: another layout, drawn to the right of this one.
-        walk: a frame that goes through memory, in SVG.
+        animate: a frame that goes through memory, in SVG.
 
         Raises LayoutError on symbolic sizes, a path through memory that there is not, and unknown
         names; InverseError where inv is asked of a layout that has none.
@@ -332,7 +332,7 @@ class Block:
             tile=tile,
             bits=bits,
             beside=beside,
-            walk=walk,
+            animate=animate,
         )
 
     def check(self, **sizes: int) -> str:

@@ -34,7 +34,7 @@ from .root import (
 @numbers_by_name("--domain", help="How far indices run whose range is not known, as x=8.")
 @click.option("--inv", "inverse", is_flag=True, help="The memory, with what it holds.")
 @click.option("--order", is_flag=True, help="Arrows along the path through memory.")
-@click.option("--walk", is_flag=True, help="A frame that goes along it, in .svg and .html.")
+@click.option("--animate", is_flag=True, help="A frame that goes along it, in .svg and .html.")
 @click.option(
     "--view",
     type=click.Choice(["tensor", "hardware"]),
@@ -68,7 +68,7 @@ def show(
     domain: dict[str, int],
     inverse: bool,
     order: bool,
-    walk: bool,
+    animate: bool,
     view: str | None,
     color: str | None,
     bits: int,
@@ -86,8 +86,8 @@ def show(
     from ..show.pictures import drawn
     from ..show.sheet import sheet
 
-    if walk and (output is None or output.suffix.lower() not in (".svg", ".html")):
-        raise click.UsageError("--walk needs -o FILE.svg or -o FILE.html")
+    if animate and (output is None or output.suffix.lower() not in (".svg", ".html")):
+        raise click.UsageError("--animate needs -o FILE.svg or -o FILE.html")
     pages = []
     for wanted in (source, beside):
         if wanted is None:
@@ -99,7 +99,7 @@ def show(
         if inverse or view or tile:
             raise click.UsageError(f"--inv, --view and --tile are for layouts; {wanted} is none")
         pages.append(values(found, sizes, domain, color, bits))
-    made = drawn(pages, order, walk)
+    made = drawn(pages, order, animate)
     if output is not None:
         write_all({output: made.contents(output)})
         click.echo(f"wrote {output}", err=True)

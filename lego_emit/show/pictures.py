@@ -26,7 +26,7 @@ LETTER = 7.4  # a digit's width at 13 pixels
 CAPTION = 6.7  # a letter's width in the caption
 LINE = 15  # of each further line in a cell
 SMALL, LANE = 6, 10  # a digit's width at 10 pixels, arrows from a cell's right and bottom
-STEP, LONGEST = 0.25, 60  # seconds of a walk: for each cell, in all
+STEP, LONGEST = 0.25, 60  # seconds of an animation: for each cell, in all
 SIZE = re.compile(r'(?:width|height)="([\d.]+)"')
 FORMATS = (".svg", ".png", ".html")
 TABLES = {".csv": csv, ".md": markdown}
@@ -37,17 +37,17 @@ class Picture:
     """What show() gives: one layout or several side by side, drawn where it is looked at.
 
     A notebook draws it, print() writes it as in a terminal, save() makes a file. pages: the sheets.
-    order: arrows along the memory. walk: a frame that goes along it.
+    order: arrows along the memory. animate: a frame that goes along it.
     """
 
     pages: tuple[Sheet, ...]
     order: bool = False
-    walk: bool = False
+    animate: bool = False
 
     def svg(self) -> str:
-        """The picture as SVG. Raises LayoutError where order or walk is asked for and there is no path
+        """The picture as SVG. Raises LayoutError where order or animate is asked for and there is no path
         through memory."""
-        return side_by_side([svg(page, self.order, self.walk) for page in self.pages])
+        return side_by_side([svg(page, self.order, self.animate) for page in self.pages])
 
     def html(self) -> str:
         """A page of its own; a cell says its index and position under the mouse."""
@@ -113,23 +113,23 @@ def of_layout(
     tile: Sequence[int] | None = None,
     bits: int = 32,
     beside: Block | None = None,
-    walk: bool = False,
+    animate: bool = False,
 ) -> Picture:
     """The picture of a layout, as Block.show returns it, with its options."""
     layouts = [layout] if beside is None else [layout, beside]
     if not isinstance(layouts[-1], Block):
         raise LayoutError(f"beside is {short_repr(beside)}; give a layout")
     pages = tuple(sheet(one, inv, view, color, tile, bits) for one in layouts)
-    return drawn(pages, order, walk)
+    return drawn(pages, order, animate)
 
 
-def drawn(pages: Sequence[Sheet], order: bool = False, walk: bool = False) -> Picture:
-    """A picture of sheets. Raises LayoutError where order or walk is asked for and there is no path
+def drawn(pages: Sequence[Sheet], order: bool = False, animate: bool = False) -> Picture:
+    """A picture of sheets. Raises LayoutError where order or animate is asked for and there is no path
     through memory."""
-    if order or walk:
+    if order or animate:
         for page in pages:
             _ = page.path
-    return Picture(tuple(pages), order, walk)
+    return Picture(tuple(pages), order, animate)
 
 
 def notebook(layout: Block) -> str:
@@ -174,10 +174,10 @@ def png(drawing: str, scale: float = 2) -> bytes:
     return convert(bytestring=drawing.encode(), scale=scale)
 
 
-def svg(page: Sheet, order: bool = False, walk: bool = False) -> str:
+def svg(page: Sheet, order: bool = False, animate: bool = False) -> str:
     """The sheet as an SVG picture: tiles colored and outlined, masked cells hollow.
 
-    order: arrows from each cell to the next one in memory, dashed where it is no neighbor. walk: a
+    order: arrows from each cell to the next one in memory, dashed where it is no neighbor. animate: a
     frame that goes from cell to cell in this order.
     """
     rows, columns = (kept(n, MOST) for n in page.shape)
@@ -230,7 +230,7 @@ def svg(page: Sheet, order: bool = False, walk: bool = False) -> str:
     out.append("</g>")
     if order:
         out += _path(page, xs, ys, width)
-    if walk:
+    if animate:
         out += _walk(page, xs, ys, width)
     out.append('<g font-size="11" fill="#333" font-family="Menlo, Consolas, monospace">')
     for k, line in enumerate(caption):
