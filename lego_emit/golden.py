@@ -163,6 +163,7 @@ class Case:
                     index_type=index_type,
                     view=view,
                     walk=self.options.walk,
+                    split=self.options.split,
                     methods=methods,
                     wrapping=self.options.wrapping,
                 )

@@ -100,6 +100,13 @@ def inverse(layout: Block) -> Block:
     return inverse(layout)
 
 
+def step(layout: Block, by: Mapping[str, Any]) -> Any:
+    """The next position along an axis, in the names of the index and the position."""
+    from .trace.walks import step
+
+    return step(layout, by)
+
+
 def to_cute(layout: Block) -> Strided:
     """The strided layout of the same map."""
     from .cute import to_cute

@@ -9,7 +9,7 @@ the documentation. To add an option, add a field, and use its value where it mat
     >>> Options(effort=4).effort
     4
     >>> beside()
-    ['assume', 'ranges', 'index_type', 'wrapping', 'view', 'walk', 'methods']
+    ['assume', 'ranges', 'index_type', 'wrapping', 'view', 'walk', 'split', 'methods']
 """
 
 from __future__ import annotations
@@ -133,6 +133,14 @@ def _walk(name: str, value: Any) -> str | tuple[str, ...]:
             f"walk is {short_repr(value)}; give logical, memory, or names of indices such as ['i', 'j']"
         )
     return names[0] if [*names] in (["logical"], ["memory"]) else tuple(names)
+
+
+def _split(name: str, value: Any) -> bool | str:
+    if value in (None, False, "") or value is True or value == "true":
+        return bool(value)
+    if value != "tables":
+        raise OptionError(f"split is {short_repr(value)}; give True or 'tables'")
+    return "tables"
 
 
 def _prepare(name: str, value: Any) -> bool | list[str]:
@@ -436,6 +444,13 @@ class Options(_Checked):
         the index of each position. A cursor that NAME_next advances in C, CUDA C and Fortran, a range in C++, an
         Iterator in Rust, something to iterate over in Julia, calls of a function in JavaScript.""",
         ("Texts", "i", "AXIS"), check=_walk, beside=True,
+    )  # fmt: skip
+    split: bool | str = option(
+        False,
+        """Also what each index of a layout gives to the position by itself: true, or tables. NAME_AXIS(i) for each
+        axis, and how the parts are joined, a sum or an exclusive or; refused with the pair of axes that do not
+        separate. tables: each a constant table of at most 4,096 entries.""",
+        ("Choice", "true", "tables"), check=_split, beside=True,
     )  # fmt: skip
     methods: bool | str | Sequence[str] = option(
         False,

@@ -177,6 +177,10 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
 
         known = checked(fn_or_layout, known, options, printer)
     subject = traced_subject(fn_or_layout, options.name, known, options.view)
+    if options.split:
+        from .trace.split import with_parts
+
+        subject = with_parts(subject, options.split)
     said = [*known.assume, *known.ranges]
     program = lowered_program(subject, printer, dialect, said, options.rewrite, options.prepare)
     if options.walk:

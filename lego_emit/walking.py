@@ -47,6 +47,8 @@ def with_walks(
     functions = [*program.functions]
     for place, (function, traced) in enumerate(zip(functions, subject.functions, strict=True)):
         stem, _, kind = function.name.rpartition("_")
+        if options.split and kind in traced.trace.axes:
+            continue
         if not traced.trace.axes or kind not in ("apply", "inv") or traced.definition is None:
             raise OptionError(
                 f"walk: {function.name} is no layout's; walk= goes over the positions of a layout"

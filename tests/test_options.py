@@ -137,7 +137,16 @@ def test_a_project_has_every_key():
 
 
 def test_what_stands_beside_a_layout():
-    assert beside() == ["assume", "ranges", "index_type", "wrapping", "view", "walk", "methods"]
+    assert beside() == [
+        "assume",
+        "ranges",
+        "index_type",
+        "wrapping",
+        "view",
+        "walk",
+        "split",
+        "methods",
+    ]
 
 
 def between(text, mark, of):

@@ -271,3 +271,111 @@ def test_golden_cases_are_run(language, toolchain_of):
     found = golden.verify(golden.cases(GOLDEN), language)
     assert found.mismatches == []
     assert found.cases == 6
+
+
+# -- steps and parts -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("layout", "axis", "text"),
+    [
+        ("morton", "j", "(flat | 170) + 1 & 85 | flat & 170"),
+        ("morton", "i", "(flat | 85) + 1 & 170 | flat & 85"),
+        ("eights", "j", "(57 if (j + 1) % 8 == 0 else 1) + flat"),
+        ("eights", "i", "(200 if (i + 1) % 8 == 0 else 8) + flat"),
+        ("rows of tiles", "k", "flat + 32"),
+        ("sixes", "j", "(31 if (j + 1) % 6 == 0 else 1) + flat"),
+        ("flipped", "j", "flat - 1"),
+    ],
+)
+def test_a_step_is_an_expression(layout, axis, text):
+    layout = LAYOUTS[layout]
+    assert repr(layout.step(**{axis: 1})) == text
+    names = layout.coordinates or ("i", "j", "k", "l")[: len(layout.dims)]
+    place, count = names.index(axis), 0
+    for index in itertools.product(*map(range, layout.dims)):
+        if index[place] + 1 < layout.dims[place]:
+            after = tuple(v + (n == place) for n, v in enumerate(index))
+            values = dict(zip(names, index, strict=True)) | {"flat": layout.apply(*index)}
+            assert eval(text, {}, values) == layout.apply(*after), index
+            count += 1
+    assert count > 10
+
+
+def test_a_step_of_symbols():
+    H, W, N = symbols("H W N")
+    assert repr(eights(H, W).step(i=1)) == "(64*W - 56 if (i + 1) % 8 == 0 else 8) + flat"
+    assert repr(tiled(H, N, W).step(j=1)) == "(N*N - N if (j + 1) % N == 0 else 0) + flat + 1"
+    assert repr(GroupBy([H, W]).OrderBy(Row(H, W)).step(i=-2)) == "flat - 2*W"
+
+
+@pytest.mark.parametrize(
+    ("layout", "by", "message"),
+    [
+        ("hilbert", {"i": 1}, r"no step without a division is known; generate\(.., walk="),
+        ("morton", {"i": 2}, "no step without a division is known"),
+        ("morton", {"q": 1}, "name one coordinate and how far it goes, as j=1; there are i, j"),
+        ("morton", {}, "name one coordinate"),
+        ("morton", {"i": "x"}, "name one coordinate"),
+    ],
+)
+def test_what_has_no_step_says_so(layout, by, message):
+    with pytest.raises(LegoError, match=message):
+        LAYOUTS[layout].step(**by)
+
+
+@pytest.mark.parametrize("language", rest_deep(("c", "rust", "fortran", "javascript", "glsl"), 1))
+@pytest.mark.parametrize("split", [True, "tables"])
+def test_parts_join_to_the_position(language, split, toolchain_of):
+    toolchain_of(language)
+    signs = {"morton": "+", "sixes": "+", "exchanged": "^", "rows of tiles": "+", "flipped": "+"}
+    units = [generate(LAYOUTS[n], language, name="tex", split=split) for n in signs]
+    for (name, sign), compiled in zip(
+        signs.items(), toolchain(language).compile(units), strict=True
+    ):
+        layout, total = LAYOUTS[name], None
+        index = np.indices(layout.dims).reshape(len(layout.dims), -1)
+        parts = [n for n in compiled if not n.lower().endswith(("apply", "inv"))]
+        assert len(parts) == len(layout.dims)
+        for part, values in zip(parts, index, strict=True):
+            found = compiled[part](values)
+            total = found if total is None else total ^ found if sign == "^" else total + found
+        assert (total == layout.reference_apply(tuple(index))).all()
+
+
+def crossed(i, j):
+    return i * 8 + (i + j) % 8
+
+
+def crossed_inv(flat):
+    return flat // 8, (flat % 8 - flat // 8) % 8
+
+
+@pytest.mark.parametrize(
+    ("subject", "options", "message"),
+    [
+        (
+            GroupBy([8, 8]).OrderBy(GenP([8, 8], crossed, crossed_inv)),
+            {},
+            r"what i gives to the position of layout depends on j",
+        ),
+        (eights, {"split": "tables"}, "i of eights has a run-time size"),
+        (LAYOUTS["padded"], {}, "layout masks some indices"),
+        (LAYOUTS["sixes"], {"base": 1}, "layout counts from 1"),
+        (LAYOUTS["sixes"], {"split": "maybe"}, "split is 'maybe'; give True or 'tables'"),
+        (rounds, {}, "rounds is no layout"),
+        (GroupBy([5000]).OrderBy(Row(5000)), {"split": "tables"}, "has 5000; a table has at most"),
+    ],
+)
+def test_what_does_not_separate_says_so(subject, options, message):
+    with pytest.raises(OptionError, match=message):
+        generate(subject, "c", **{"split": True, **options})
+
+
+def test_parts_beside_walks_and_several_subjects():
+    unit = generate(
+        {"a": LAYOUTS["sixes"], "b": LAYOUTS["morton"]}, "c", split=True, walk="logical"
+    )
+    names = [f.name for f in unit.program.functions]
+    assert names == ["a_apply", "a_inv", "a_i", "a_j", "b_apply", "b_inv", "b_i", "b_j"]
+    assert "a_next" in unit.source and "b_next" in unit.source

@@ -288,6 +288,20 @@ class Block:
 
     __rmul__ = __mul__
 
+    def step(self, **by: int) -> Any:
+        """The next position along an axis, as an expression of the index and the position, called flat.
+
+        by: the name of a coordinate and how far it goes: 1, or any integer where the position grows by a
+        stride. What comes out is a sum, a choice of strides at the borders of tiles, or a count in masked bits.
+
+        Raises LayoutError where no such step is known, as where it would divide.
+
+            >>> from lego_emit import GroupBy, RegP
+            >>> GroupBy([32, 32]).OrderBy(RegP([4, 8, 4, 8], [0, 2, 1, 3])).step(j=1)
+            (57 if (j + 1) % 8 == 0 else 1) + flat
+        """
+        return later().step(self, by)
+
     def to_cute(self) -> Any:
         """The Strided that is the same map, its modes this layout's dims. Raises LayoutError where
         no strides give it."""

@@ -68,6 +68,10 @@ class Methods(Symbols, Protocol):
         """The layout from positions to indices."""
         ...
 
+    def step(self, layout: Any, by: Any) -> Any:
+        """The next position along an axis."""
+        ...
+
     def to_cute(self, layout: Any) -> Any:
         """The strided layout of the same map."""
         ...

@@ -210,23 +210,23 @@ class Layout(Indexable):
     """A logical view and the reorderings below it; GroupBy and TileBy make them (Fig. 5).
 
     tiled: whether it is a TileBy. tiles: the tiles' sizes, outermost first. chain: every OrderBy
-    in the order of application, a TileBy's own included. steps: what was chained, as written.
+    in the order of application, a TileBy's own included. _steps: what was chained, as written.
     before: this layout with fewer steps, which are not checked again.
     """
 
     tiled: bool
     tiles: tuple[tuple[Any, ...], ...]
-    steps: tuple[tuple[str, Ordering], ...] = ()
+    _steps: tuple[tuple[str, Ordering], ...] = ()
     before: InitVar[Layout | None] = None
     chain: tuple[Ordering, ...] = field(init=False)
 
     def __post_init__(self, before: Layout | None) -> None:
         if before is None:
             chain = () if self.untiling is None else (self.untiling,)
-            steps, known = self.steps, 0
+            steps, known = self._steps, 0
         else:
             chain = before.chain
-            steps, known = self.steps[len(before.steps) :], max(0, len(chain) - 1)
+            steps, known = self._steps[len(before._steps) :], max(0, len(chain) - 1)
         for name, order in steps:
             by_tile = self.tiled and len(order.perms) > 1
             if name == "TileOrderBy" or by_tile:
@@ -307,7 +307,7 @@ class Layout(Indexable):
     def with_sizes(self, new: Change) -> Layout:
         """The same layout with other sizes."""
         tiles = tuple(tuple(new.size(n) for n in tile) for tile in self.tiles)
-        steps = tuple((name, order.with_sizes(new)) for name, order in self.steps)
+        steps = tuple((name, order.with_sizes(new)) for name, order in self._steps)
         return Layout(self.tiled, tiles, steps)
 
     def forward(self, numbers: Numbers, index: Sequence[Any]) -> Any:
@@ -362,12 +362,12 @@ class Layout(Indexable):
         return self._then("TileOrderBy", perms)
 
     def _then(self, name: str, perms: tuple[Block, ...]) -> Layout:
-        return Layout(self.tiled, self.tiles, (*self.steps, (name, OrderBy(*perms))), self)
+        return Layout(self.tiled, self.tiles, (*self._steps, (name, OrderBy(*perms))), self)
 
     def __repr__(self) -> str:
         tiles = ", ".join(f"[{listed(tile)}]" for tile in self.tiles)
         steps = "".join(
-            f".{name}{repr(order).removeprefix('OrderBy')}" for name, order in self.steps
+            f".{name}{repr(order).removeprefix('OrderBy')}" for name, order in self._steps
         )
         return f"{self._name}({tiles}){steps}"
 

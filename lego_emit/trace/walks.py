@@ -15,14 +15,17 @@ Where an outer axis has its next index, the position is computed from the index.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from ..algebra.block import Block
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Cond, Expr
 from ..arith.terms import Atom
+from ..errors import LayoutError, short_repr
+from ..numeric import is_integer
 from .traced import Outputs
 
 MOST_TILES = 2  # whose borders a choice of strides asks for
@@ -51,6 +54,46 @@ def steps_along(
     return [*_Making(axis, results, known, base, {*taken}, unsigned).steps()]
 
 
+def step(layout: Block, by: Mapping[str, Any]) -> Expr:
+    """The next position along an axis, in the names of the index and the position. Raises LayoutError where no step
+    without a division is known."""
+    from .follow import TraceOptions
+    from .subject import traced_subject
+
+    place = f"{short_repr(layout)}.step({', '.join(f'{n}={short_repr(k)}' for n, k in by.items())})"
+    traced = traced_subject(layout, None, TraceOptions()).functions[0]
+    known, (results, axes) = (
+        traced.trace.analyzer,
+        (traced.counted(traced.result), traced.trace.axes),
+    )
+    ((axis, count),) = by.items() if len(by) == 1 else [("", None)]
+    if axis not in axes or not is_integer(count):
+        raise LayoutError(
+            f"{place}: name one coordinate and how far it goes, as {axes[-1]}=1; there are {', '.join(axes)}"
+        )
+    if len(results) != 1:
+        raise LayoutError(f"{place}: it gives {len(results)} results, and memory has one position")
+    making, name = _Making(axis, results, known, 0, {*axes}, False), results[0][0]
+    found, simplifier, flat = making.growths(), known.simplifier, Expr.atom(Atom("sym", name))
+    if found is not None and not found[0]:
+        stride = simplifier.multiply(Expr.of(count), found[1][0][0])
+        return known.unsubstitute(simplifier.add(flat, stride))
+    made = making.by_strides() or making.in_bits() if count == 1 else None
+    if made is None:
+        raise LayoutError(
+            f'{place}: no step without a division is known; generate(.., walk=["{axis}"]) keeps counters for that'
+        )
+    if not made.kept:
+        ((_, value),) = made.stages[-1]
+        before = Expr.atom(Atom("sym", axis)) + 1
+        value = simplifier.rebuild(value, lambda a: before if a is making.x else None)
+        return known.unsubstitute(value)
+    (_, _, _, mask), (_, _, _, rest) = made.kept
+    counted = simplifier.add(simplifier.bits("or", flat, Expr.of(rest)), Expr.of(1))
+    counted = simplifier.bits("and", counted, Expr.of(mask))
+    return simplifier.bits("or", counted, simplifier.bits("and", flat, Expr.of(rest)))
+
+
 class _Making:
     """The ways along one axis."""
 
@@ -72,7 +115,7 @@ class _Making:
 
     def steps(self) -> Iterator[Step]:
         """The ways, each with counters for what would be a division."""
-        for make in (self._by_strides, self._in_bits, self._anew):
+        for make in (self.by_strides, self.in_bits, self._anew):
             made = make()
             if made is not None and (counted := self._counted(made)) is not None:
                 yield counted
@@ -92,7 +135,7 @@ class _Making:
 
     # -- strides --------------------------------------------------------------------------------
 
-    def _by_strides(self) -> Step | None:
+    def by_strides(self) -> Step | None:
         """A stride, or a choice of strides where the axis crosses tiles."""
         known, found = self._next(), self.growths()
         if found is None:
@@ -187,7 +230,7 @@ class _Making:
 
     # -- masked bits ----------------------------------------------------------------------------
 
-    def _in_bits(self) -> Step | None:
+    def in_bits(self) -> Step | None:
         """Counting in the bits that the axis alone sets."""
         if self.base:
             return None
