@@ -329,4 +329,4 @@ JULIA = WalkForms(
     limit="walk.{name}",
     is_capital=True,
 )
-JAVASCRIPT = WalkForms(javascript, field="{name}")
+JAVASCRIPT = WalkForms(javascript, declare="const {name} = {expr};", field="{name}")

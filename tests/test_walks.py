@@ -53,7 +53,7 @@ def eights(H, W):
 
 
 LAYOUTS = {
-    "morton": catalogue["morton.2D"](16, 16),
+    "morton": catalogue["morton.2D"](32, 32),
     "rows of tiles": TileBy([4, 4], [8, 8]).OrderBy(Row(32, 32)),
     "eights": GroupBy([32, 32]).OrderBy(RegP([4, 8, 4, 8], [0, 2, 1, 3])),
     "sixes": GroupBy([36, 36]).OrderBy(RegP([6, 6, 6, 6], [0, 2, 1, 3])),
@@ -172,7 +172,7 @@ def test_the_way_is_the_cheapest():
 
     assert step(LAYOUTS["rows of tiles"]) == ["    cursor->flat += 1;"]
     assert step(LAYOUTS["morton"]) == [
-        "    cursor->flat_bits = (cursor->flat_bits - 85) & 0x55;",
+        "    cursor->flat_bits = (cursor->flat_bits - 341) & 0x155;",
         "    cursor->flat = cursor->flat_bits | cursor->flat_rest;",
     ]
     assert step(eights) == ["    cursor->flat += (cursor->j & 7) == 0 ? 57 : 1;"]
@@ -279,8 +279,8 @@ def test_golden_cases_are_run(language, toolchain_of):
 @pytest.mark.parametrize(
     ("layout", "axis", "text"),
     [
-        ("morton", "j", "(flat | 170) + 1 & 85 | flat & 170"),
-        ("morton", "i", "(flat | 85) + 1 & 170 | flat & 85"),
+        ("morton", "j", "(flat | 682) + 1 & 341 | flat & 682"),
+        ("morton", "i", "(flat | 341) + 1 & 682 | flat & 341"),
         ("eights", "j", "(57 if (j + 1) % 8 == 0 else 1) + flat"),
         ("eights", "i", "(200 if (i + 1) % 8 == 0 else 8) + flat"),
         ("rows of tiles", "k", "flat + 32"),

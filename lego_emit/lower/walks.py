@@ -45,7 +45,8 @@ def with_step(walk: Walk, steps: Sequence[Way]) -> Walk:
             f"walk: along {walk.axes[-1]} no step of {walk.name} is known without a division; walk along another "
             "axis, or call the function for each index"
         )
-    kept, start, step = min(without, key=lambda way: (sum(f.cost for f in way[2]), len(way[0])))
+    # What is kept from one index to the next is also how long each waits for the one before.
+    kept, start, step = min(without, key=lambda way: sum(f.cost for f in way[2]) + len(way[0]))
     return replace(walk, kept=kept, start=start, step=step)
 
 

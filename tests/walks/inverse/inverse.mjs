@@ -40,11 +40,11 @@ export function inverseInv(flat) {
 export function inverseWalk(firstFlat, lastFlat, visit) {
   if (firstFlat < lastFlat) {
     let flat = firstFlat;
-    const number flatDiv5 = Math.trunc(flat / 5);
-    const number flatDiv30 = Math.trunc(flat / 30);
+    const flatDiv5 = Math.trunc(flat / 5);
+    const flatDiv30 = Math.trunc(flat / 30);
     let i = 6 * ((flatDiv30 >> 1) - flatDiv30) + flatDiv5;
     let j = 5 * ((flatDiv30 & 1) - flatDiv5) + flat;
-    const number flatDiv30_2 = Math.trunc(flat / 30);
+    const flatDiv30_2 = Math.trunc(flat / 30);
     let flatRest = flat % 5;
     let flatQuotient = Math.trunc(flat / 5) - 6 * flatDiv30_2;
     let flatQuotient2 = flatDiv30_2 & 1;
