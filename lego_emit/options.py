@@ -450,7 +450,7 @@ class Options(_Checked):
         """Also what each index of a layout gives to the position by itself: true, or tables. NAME_AXIS(i) for each
         axis, and how the parts are joined, a sum or an exclusive or; refused with the pair of axes that do not
         separate. tables: each a constant table of at most 4,096 entries.""",
-        ("Choice", "true", "tables"), check=_split, beside=True,
+        ("Members", "tables", "true|tables"), check=_split, beside=True,
     )  # fmt: skip
     methods: bool | str | Sequence[str] = option(
         False,
