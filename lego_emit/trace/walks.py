@@ -303,21 +303,34 @@ class _Counters:
 
     def _is_division(self, atom: Atom) -> bool:
         """Whether an atom is a quotient or a remainder, of what the axis changes, that no shift gives."""
-        if self.making.axis not in atom.symbols or atom.kind not in DIVISIONS:
+        if self.making.axis not in atom.symbols or not _divides(atom):
             return False
         if atom.kind != "digit":
             raise _NoCounter
-        sizes = [s.constant for s in atom.args[1:] if s is not None]
-        return any(s is None or s & (s - 1) for s in sizes)
+        return True
+
+    def _fixed(self, atom: Atom) -> Expr | None:
+        """What is kept of a division that stays what it is along the axis, as one of sizes; None of another
+        operation."""
+        if not (_divides(atom) or (atom.kind == "sym" and atom.args[0] in self.known.facts.quotients)):
+            return None
+        key = atom, None, None
+        if key not in self.made:
+            value, known = Expr.atom(atom), self.known
+            name = self.making.own("quotient" if atom.kind != "floormod" else "rest")
+            ends = known.interval(value)
+            self.kept.append((name, value, *ends))
+            known.learn_range(name, *(None if n is None else Expr.of(n) for n in ends))
+            self.made[key] = known.symbol(name)
+        return self.made[key]
 
     def step(self) -> Step:
         """The step in which they stand for what they count."""
-        if not self.digits:
-            return self.start
         for atom in self.digits:
             self._counter(*atom.args)
         last = [[(n, self._read(e)) for n, e in stage] for stage in self.start.stages]
-        return Step(self.known, self.start.before, self.kept, [*self.stages, *last])
+        counting = [[(n, self._read(e)) for n, e in stage] for stage in self.stages]
+        return Step(self.known, self.start.before, self.kept, [*counting, *last])
 
     @staticmethod
     def _key(base: Expr, lo: Expr, hi: Expr | None) -> Any:
@@ -401,12 +414,12 @@ class _Counters:
         return counter
 
     def _read(self, e: Expr) -> Expr:
-        """An expression with counters for the divisions of the axis in it."""
+        """An expression with counters for the divisions of the axis in it, and what is kept for others."""
 
         def counted(atom: Atom) -> Expr | None:
-            if atom.kind == "digit" and self._is_division(atom):
-                return self._counter(*atom.args)
-            return None
+            if self.making.axis not in atom.symbols:
+                return self._fixed(atom)
+            return self._counter(*atom.args) if self._is_division(atom) else None
 
         return self.known.simplifier.rebuild(e, counted)
 
@@ -420,6 +433,14 @@ class _Counters:
         zero = Cond.compare("eq", counter, Expr.of(0))
         before = self._crossed(base, below)
         return zero if before is None else Cond("and", before, zero)
+
+
+def _divides(atom: Atom) -> bool:
+    """Whether an atom is a quotient or a remainder that no shift gives."""
+    if atom.kind != "digit":
+        return atom.kind in DIVISIONS
+    sizes = [s.constant for s in atom.args[1:] if s is not None]
+    return any(s is None or s & (s - 1) for s in sizes)
 
 
 def mask_of(e: Expr, axis: str, known: Analyzer) -> int | None:
