@@ -312,7 +312,9 @@ class _Counters:
     def _fixed(self, atom: Atom) -> Expr | None:
         """What is kept of a division that stays what it is along the axis, as one of sizes; None of another
         operation."""
-        if not (_divides(atom) or (atom.kind == "sym" and atom.args[0] in self.known.facts.quotients)):
+        if not (
+            _divides(atom) or (atom.kind == "sym" and atom.args[0] in self.known.facts.quotients)
+        ):
             return None
         key = atom, None, None
         if key not in self.made:
