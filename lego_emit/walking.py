@@ -13,15 +13,16 @@ from .check.walks import check_walk
 from .emit import registry
 from .errors import OptionError, TargetError, WidthError, did_you_mean
 from .ir.program import Function, Program
-from .ir.walks import Walk
+from .ir.walks import Odometer, Walk
 from .lower.problem import Dialect
 from .lower.walks import Stages, Way, lowered_stages, with_step
 from .options import Options
+from .trace.any_rank import AnyRank
 from .trace.traced import Subject, Traced
 from .trace.walks import steps_along
 
-MEMORY = "memory"
-BESIDE = ("methods", "prepare", "index", "group", "types", "param_types", "bind", "wrapping")
+LOGICAL, MEMORY = "logical", "memory"
+BESIDE = ("methods", "prepare", "index", "group", "types", "bind", "wrapping")
 
 
 def with_walks(
@@ -39,19 +40,23 @@ def with_walks(
                 f"walk and {name} are both asked for; a walk takes the sizes and indices one by one: leave "
                 "one of them out"
             )
-    if any(p.static or p.type for f in program.functions for p in f.params):
-        raise OptionError(
-            "walk: a parameter is a static size, or has a type of its own; a walk takes integers of the index "
-            "type"
-        )
     functions = [*program.functions]
     for place, (function, traced) in enumerate(zip(functions, subject.functions, strict=True)):
         stem, _, kind = function.name.rpartition("_")
         if options.split and kind in traced.trace.axes:
             continue
+        if (most := _rank(traced)) and walk == LOGICAL:
+            if kind == "at" and any(p.name == "rank" for p in function.params):
+                functions[place] = replace(function, walk=Odometer(stem, most))
+            continue
         if not traced.trace.axes or kind not in ("apply", "inv") or traced.definition is None:
             raise OptionError(
                 f"walk: {function.name} is no layout's; walk= goes over the positions of a layout"
+            )
+        if any(p.static or p.type for p in function.params) or function.types:
+            raise OptionError(
+                "walk: a parameter is a static size, or has a type of its own; a walk takes integers of the index "
+                "type"
             )
         if kind == ("inv" if walk == MEMORY else "apply"):
             made = _walk(stem, function, traced, walk, dialect)
@@ -67,6 +72,12 @@ def with_walks(
                     "walk='logical' goes over its positions"
                 )
     return replace(program, functions=tuple(functions))
+
+
+def _rank(traced: Traced) -> int:
+    """The greatest rank of the strided memory of any rank that a function is of; 0 of another."""
+    bundle = getattr(getattr(traced.definition, "fn", None), "bundle", None)
+    return bundle.most if isinstance(bundle, AnyRank) else 0
 
 
 def _walk(

@@ -11,6 +11,7 @@ import pytest
 from marks import rest_deep
 
 from lego_emit import (
+    AnyRank,
     Col,
     ExpandBy,
     GenP,
@@ -271,6 +272,26 @@ def test_golden_cases_are_run(language, toolchain_of):
     found = golden.verify(golden.cases(GOLDEN), language)
     assert found.mismatches == []
     assert found.cases == 6
+
+
+@pytest.mark.parametrize("language", rest_deep(LANGUAGES[:7], 2))
+def test_memory_of_any_rank_has_an_odometer(language, toolchain_of):
+    toolchain_of(language)
+    rng, compared = random.Random(7), 0
+    kinds = {"shape": "int32", "strides": "int64"}
+    units = [generate(AnyRank(unrolled=2), language, walk="logical")]
+    units.append(generate(AnyRank(5), language, name="nd", walk="logical", param_types=kinds))
+    for compiled in toolchain(language).compile(units):
+        name = next(n for n in compiled if n.lower().endswith("walk"))
+        for k in range(25):
+            rank = rng.randint(0, 5)
+            shape = [rng.randint(0 if k % 7 == 0 else 1, 4) for _ in range(rank)]
+            strides = [rng.randint(-20, 20) for _ in range(rank)]
+            indices = itertools.product(*map(range, shape))
+            due = [sum(i * s for i, s in zip(index, strides, strict=True)) for index in indices]
+            assert [*map(int, compiled[name](rank, shape, strides))] == due
+            compared += len(due)
+    assert compared > 1000
 
 
 # -- steps and parts -------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 from ..ir.nodes import Node
 from ..ir.program import Function
 from ..ir.relations import renamed, says
-from ..ir.walks import Walk
+from ..ir.walks import Odometer, Walk
 from .loops import compound
 from .naming import fresh, type_name
 
@@ -18,12 +18,16 @@ ROLES = ("walk", "next", "seek")  # of functions
 OWN = ("at", "cursor", "item", "more", "state", "visit", "walk")  # names that forms have
 
 
-def named(walk: Walk, printer: Any, taken: set[str], tables: Callable[[Node], Node]) -> Walk:
+def named(
+    walk: Walk | Odometer, printer: Any, taken: set[str], tables: Callable[[Node], Node]
+) -> Walk | Odometer:
     """A walk with the names that a file allows. taken: those of the file, which its own join; tables: a node with
     the names of the file's tables."""
     naming, stem = printer.naming, walk.name
     called = {role: fresh(naming.public(f"{stem}_{role}"), printer, taken) for role in ROLES}
     called["cursor"] = fresh(_type_of(naming.public(stem), printer), printer, taken)
+    if isinstance(walk, Odometer):
+        return replace(walk, names=called)
     scope, own = {*taken, *OWN}, dict[str, str]()
     for name in (*walk.fixed, *walk.axes, *walk.results, *walk.kept):
         own[name] = fresh(naming.local(name), printer, scope)
@@ -73,7 +77,8 @@ class WalkForms:
     """How a language spells what a walk does. declare: a name of a function's own with its value; set: gives what
     a walk keeps another value, compound: by {sign}, "" where that is not spelled; field: what it keeps, and limit:
     a limit or a size; lines: those of the whole walk, of a WalkView; type: those
-    of its type, where that stands apart; is_capital: whether types have capitals."""
+    of its type, where that stands apart; is_capital: whether types have capitals; odometer: the lines of a walk over
+    memory of any rank, or of its type, of a view of the function."""
 
     lines: Callable[[WalkView], list[str]]
     declare: str = "const {T} {name} = {expr};"
@@ -83,6 +88,7 @@ class WalkForms:
     limit: str = ""
     type: Callable[[WalkView], list[str]] | None = None
     is_capital: bool = False
+    odometer: Callable[[Any, bool], list[str]] | None = None
 
 
 class WalkView:
@@ -201,6 +207,8 @@ def walk_lines(printer: Any, view: Any, type_: bool = False) -> list[str]:
     if view.walk is None:
         return []
     forms = _forms(printer)
+    if isinstance(view.walk, Odometer):
+        return forms.odometer(view, type_) if forms.odometer else []
     lines = forms.type if type_ else forms.lines
     return lines(WalkView(printer, view, forms)) if lines else []
 

@@ -23,7 +23,7 @@ from .nodes import FREE, Node, evaluated
 from .relations import OPEN, Range, const, renamed, says
 
 if TYPE_CHECKING:
-    from .walks import Walk
+    from .walks import Odometer, Walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Function:
     renamed: tuple[tuple[str, str], ...] = ()  # (the user's name, the emitted name)
     axes: tuple[tuple[str, Node], ...] = ()  # the ':' parameters (the last ones) and their extents
     view: View[Node] | None = None  # of the layout whose apply it is
-    walk: Walk | None = None  # over what it gives
+    walk: Walk | Odometer | None = None  # over what it gives
     promises: tuple[Range, ...] = ()  # of each output, in the parameters' names
     # of each table that it is given: how many entries, and what they are below
     table_sizes: tuple[tuple[Node, Node], ...] = ()

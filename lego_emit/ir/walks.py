@@ -10,6 +10,21 @@ from .nodes import Node
 
 
 @dataclass(frozen=True)
+class Odometer:
+    """A walk over strided memory of any rank, whose function has the parameters rank, shape, strides, and flat.
+
+    name: of the subject; most: the greatest rank; names: in a file, what is called walk, cursor and next there.
+    """
+
+    name: str
+    most: int
+    names: Mapping[str, str] = field(default_factory=dict)
+    parts: tuple[Any, ...] = ()
+    fixed: tuple[str, ...] = ()
+    results: tuple[str, ...] = ("position",)
+
+
+@dataclass(frozen=True)
 class Walk:
     """A walk over a function of indices.
 

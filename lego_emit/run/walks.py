@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import VerifyError
 from ..ir.program import Function
+from ..ir.walks import Odometer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,9 +21,15 @@ def walk_symbol(unit: int, position: int) -> str:
 
 
 def parameters(function: Function) -> list[str]:
-    """What a caller passes to the walk of a function: sizes and fixed indices, first indices, last ones."""
+    """What a caller passes to the walk of a function: sizes and fixed indices, first indices, last ones; of memory of
+    any rank the rank, and as many elements of shape and of strides as there may be."""
     walk = function.walk
     assert walk is not None
+    if isinstance(walk, Odometer):
+        return [
+            "rank",
+            *(f"{name}[{k}]" for name in ("shape", "strides") for k in range(walk.most)),
+        ]
     ends = [walk.names[f"{end} {n}"] for end in ("first", "last") for n in walk.axes]
     return [*walk.fixed, *ends]
 
@@ -41,6 +48,8 @@ def runner(library: Any, position: int, function: Function, name: str) -> Callab
     a tuple of those."""
     names, walk = parameters(function), function.walk
     assert walk is not None
+    if isinstance(walk, Odometer):
+        return _of_any_rank(library, position, function, name, walk.most)
 
     def run(*arguments: Any) -> Any:
         if len(arguments) != len(names):
@@ -54,6 +63,28 @@ def runner(library: Any, position: int, function: Function, name: str) -> Callab
         if ended != count:
             raise VerifyError(f"{name}: the walk gave {ended} results where the box has {count}")
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    run.__name__ = run.__qualname__ = name
+    return run
+
+
+def _of_any_rank(
+    library: Any, position: int, function: Function, name: str, most: int
+) -> Callable[..., Any]:
+    def run(*arguments: Any) -> Any:
+        if len(arguments) != 3:
+            raise TypeError(
+                f"{name} takes 3 arguments (rank, shape, strides), got {len(arguments)}"
+            )
+        rank, shape, strides = operator.index(arguments[0]), [*arguments[1]], [*arguments[2]]
+        if not 0 <= rank <= most or len(shape) != rank or len(strides) != rank:
+            raise TypeError(f"{name} takes a rank from 0 to {most}, and as many sizes and strides")
+        more = [0] * (most - rank)
+        scalars = [rank, *map(operator.index, [*shape, *more, *strides, *more])]
+        outputs, ended = library.call_walk(position, function, scalars, count := math.prod(shape))
+        if ended != count:
+            raise VerifyError(f"{name}: the walk gave {ended} results where the shape has {count}")
+        return outputs
 
     run.__name__ = run.__qualname__ = name
     return run
