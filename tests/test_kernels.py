@@ -269,9 +269,9 @@ def test_other_languages(target, wanted):
         ("{% include 'nope' %}", "no template 'nope'"),
         ("{% names i: int23 %}", "no type 'int23'.*Did you mean 'int32'"),
         ("{% names p %}{% index a = S.inv(p) %}", "1 names for 2 values"),
-        ("{% names i, j %}{{ S[i, j % 3].step(j=1) }}", "not the same for every j"),
-        ("{% names i, j %}{{ 2 * S[i, j % 3].step(j=1) }}", "not the same for every j"),
-        ("{% names i, j %}{% index d = S[i, j % 3].step(j=1) %}", "not the same for every j"),
+        ("{% names i, j %}{{ S[i, j * j % 3].step(j=1) }}", "not the same for every j"),
+        ("{% names i, j %}{{ 2 * S[i, j * j % 3].step(j=1) }}", "not the same for every j"),
+        ("{% names i, j %}{% index d = S[i, j * j % 3].step(j=1) %}", "not the same for every j"),
         (
             "{% names p %}{% index i, j = S.inv(p) %}{{ S[i, j].step(p=1) }}",
             "i is made of p; write",

@@ -25,6 +25,7 @@ from lego_emit import (
     fori_loop,
     generate,
     golden,
+    render,
     symbols,
 )  # fmt: skip
 from lego_emit.errors import LegoError, OptionError, TargetError, TraceError
@@ -328,6 +329,18 @@ def test_a_step_of_symbols():
     assert repr(eights(H, W).step(i=1)) == "(64*W - 56 if (i + 1) % 8 == 0 else 8) + flat"
     assert repr(tiled(H, N, W).step(j=1)) == "(N*N - N if (j + 1) % N == 0 else 0) + flat + 1"
     assert repr(GroupBy([H, W]).OrderBy(Row(H, W)).step(i=-2)) == "flat - 2*W"
+
+
+def test_a_step_in_a_template_is_a_choice():
+    def rendered(step, **layouts):
+        return render(f"{{% names i, j %}}p += {{{{ {step} }}}};", "cuda", **layouts)
+
+    eights = LAYOUTS["eights"]
+    assert rendered("A[i, j].step(j=1)", A=eights) == "p += ((j + 1) & 7) == 0 ? 57 : 1;"
+    assert rendered("2 * A[i, j].step(i=1)", A=eights) == "p += (i & 7) < 7 ? 16 : 400;"
+    for step in ("A[i, j].step(j=2)", "M[i, j].step(j=1)"):
+        with pytest.raises(LegoError, match=r"not the same for every j: .* walk=\[\"j\"\]"):
+            rendered(step, A=eights, M=LAYOUTS["morton"])
 
 
 @pytest.mark.parametrize(

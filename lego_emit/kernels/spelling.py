@@ -123,10 +123,12 @@ class Kernel(Names):
                         raise TemplateError(
                             f"{step.said}: {part} is made of {name}; write it by {name} itself"
                         )
-                if any(n.op == "var" and n.value == name for n in node.walk()):
+                if not step.is_chosen and any(
+                    n.op == "var" and n.value == name for n in node.walk()
+                ):
                     raise TemplateError(
                         f"{step.said} is not the same for every {name}: it would be "
-                        f"{self._spelled(node, program)[0]}"
+                        f'{self._spelled(node, program)[0]}; generate(.., walk=["{name}"]) keeps counters for that'
                     )
 
     def statements(self, names: Sequence[str], found: Any, indent: str) -> str:

@@ -15,6 +15,7 @@ from ..algebra.block import Block
 from ..arith.context import bound
 from ..errors import LegoError, TemplateError, short_repr
 from ..numeric import is_integer
+from ..trace.walks import step_between
 
 
 class Kernel(Protocol):
@@ -103,18 +104,24 @@ class Value:
     __bool__ = __int__ = __float__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _unknown
 
     def step(self, **deltas: Any) -> Value:
-        """How far it moves where names advance, step(k=1). Rendering it fails unless that is the same
-        for all values of these names."""
+        """How far it moves where names advance, step(k=1). Where one name advances by 1 that may be a choice by the
+        tiles that it crosses; else rendering it fails unless it is the same for all values of these names."""
         for name in deltas:
             self.kernel.declared(name, "step()")
 
         def moved() -> Any:
+            here = self.make()
             with self.kernel.moved(deltas):
                 there = self.make()
-            return bound(there) - bound(self.make())
+            chosen = step_between(here, *deltas) if [*deltas.values()] == [1] else None
+            if chosen is None:  # as at integers
+                return bound(there) - bound(here)
+            made.is_chosen = True
+            return chosen
 
         said = f"{self.said}.step({', '.join(f'{n}={d!r}' for n, d in deltas.items())})"
-        return Step(self, moved, said, tuple(deltas))
+        made = Step(self, moved, said, tuple(deltas))
+        return made
 
     def _with(self, other: Any, text: str, compute: Callable[[Any, Any], Any]) -> Value:
         other = self.kernel.value(other)
@@ -173,6 +180,7 @@ class Step(Value):
         """of: the value that moves; names: those that advance."""
         super().__init__(of.kernel, make, said, [of])
         self.of, self.names, self.steps = of, names, (self,)
+        self.is_chosen = False  # it is a choice by tiles that are crossed, known once it is made
 
 
 class Test(Value):

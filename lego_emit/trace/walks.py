@@ -22,10 +22,12 @@ from typing import Any
 
 from ..algebra.block import Block
 from ..arith.analyzer import Analyzer
+from ..arith.context import plain
 from ..arith.expr import Cond, Expr
 from ..arith.terms import Atom
 from ..errors import LayoutError, short_repr
 from ..numeric import is_integer
+from .trace import running_trace
 from .traced import Outputs
 
 MOST_TILES = 2  # whose borders a choice of strides asks for
@@ -92,6 +94,23 @@ def step(layout: Block, by: Mapping[str, Any]) -> Expr:
     counted = simplifier.add(simplifier.bits("or", flat, Expr.of(rest)), Expr.of(1))
     counted = simplifier.bits("and", counted, Expr.of(mask))
     return simplifier.bits("or", counted, simplifier.bits("and", flat, Expr.of(rest)))
+
+
+def step_between(value: Any, name: str) -> Expr | None:
+    """How a value of the running trace grows where a name grows by 1: a choice of strides by the tiles that it
+    crosses; None where it is one stride, or no such choice is known."""
+    trace = running_trace()
+    if trace is None:
+        return None
+    known = trace.analyzer
+    making = _Making(name, [("", plain(Expr.of(value)))], known, 0, {name}, False)
+    found = making.growths()
+    if found is None or not found[0]:
+        return None
+    tiles, growths = found
+    chosen = making.chosen(making.known, tiles, [g[0] for g in growths])
+    after = Expr.atom(making.x) + 1
+    return known.bind(known.simplifier.rebuild(chosen, lambda a: after if a is making.x else None))
 
 
 class _Making:
