@@ -126,13 +126,14 @@ def _methods(name: str, value: Any) -> bool | tuple[str, ...]:
 
 def _walk(name: str, value: Any) -> str | tuple[str, ...]:
     """logical, memory, or names of indices. Raises OptionError."""
-    names = value.replace(",", " ").split() if isinstance(value, str) else value or ()
-    known = isinstance(names, list | tuple) and all(isinstance(n, str) for n in names)
-    if not known or len({*names}) < len(names):
+    given = [value] if isinstance(value, str) else value or ()
+    known = isinstance(given, list | tuple) and all(isinstance(n, str) for n in given)
+    names = [n for text in given for n in text.replace(",", " ").split()] if known else []
+    if not known or len({*names}) < len(names) or (value and not names):
         raise OptionError(
-            f"walk is {short_repr(value)}; give logical, memory, or names of indices such as ['i', 'j']"
+            f"walk is {short_repr(value)}; give logical, memory, or names of indices, each once, such as ['i', 'j']"
         )
-    return names[0] if [*names] in (["logical"], ["memory"]) else tuple(names)
+    return names[0] if names in (["logical"], ["memory"]) else tuple(names)
 
 
 def _split(name: str, value: Any) -> bool | str:
@@ -438,18 +439,19 @@ class Options(_Checked):
     )  # fmt: skip
     walk: str | Sequence[str] = option(
         (),
-        """With the walk over a layout's positions: logical, memory, or axes, as i,j. NAME_walk goes over a box of
-        indices, first <= index < last, without a division from one to the next: logical gives their positions
-        in row-major order, the names of some indices, the outermost first, go along those alone, and memory gives
-        the index of each position. A cursor that NAME_next advances in C, CUDA C and Fortran, a range in C++, an
-        Iterator in Rust, something to iterate over in Julia, calls of a function in JavaScript.""",
-        ("Texts", "i", "AXIS"), check=_walk, beside=True,
+        """Add a walk over a layout's positions: logical, memory, or axes, as i,j. NAME_walk goes over a box of
+        indices, first <= index < last, and takes no division from one to the next. logical gives the positions
+        in row-major order of the indices; names of indices, the outermost first, go along those alone; memory goes
+        over a range of positions and gives the index of each. It is a cursor that NAME_next advances in C, CUDA C,
+        HIP and Fortran, a range in C++, an Iterator in Rust, an iterable in Julia, and a function that calls another
+        one for each position in JavaScript.""",
+        ("Names", "logical", "logical|memory|AXIS,.."), check=_walk, beside=True,
     )  # fmt: skip
     split: bool | str = option(
         False,
-        """Also what each index of a layout gives to the position by itself: true, or tables. NAME_AXIS(i) for each
-        axis, and how the parts are joined, a sum or an exclusive or; refused with the pair of axes that do not
-        separate. tables: each a constant table of at most 4,096 entries.""",
+        """Add the part of the position that each index of a layout gives: true, or tables. NAME_AXIS(i) is the part
+        of one axis, and its comment says how the parts are joined, by a sum or an exclusive or. Where two axes do not
+        separate, the error names them. tables: each part is a constant table of at most 4,096 entries.""",
         ("Members", "tables", "true|tables"), check=_split, beside=True,
     )  # fmt: skip
     methods: bool | str | Sequence[str] = option(

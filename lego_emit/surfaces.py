@@ -99,6 +99,21 @@ class Texts(Kind):
         return tuple(value)
 
 
+class Names(Texts):
+    """Names in a text or in a list; on the command line i,j, or one at a time."""
+
+    def __init__(self, example: str, metavar: str):
+        super().__init__(example, metavar)
+        self.example = f'"{example}"'
+
+    def of_toml(self, value: Any) -> tuple[str, ...]:
+        """The names, of a text as it is."""
+        listed = [value] if isinstance(value, str) else value
+        if not isinstance(listed, list) or not all(isinstance(x, str) and x for x in listed):
+            raise ValueError(f"give text such as {self.example}, or a list of names")
+        return tuple(listed)
+
+
 class Sizes(Kind):
     """Numbers by name; on the command line M=6,N=8."""
 
@@ -164,7 +179,8 @@ def one_of(value: Any, choices: Sequence[Any]) -> Any:
 
 
 KINDS: dict[str, type[Kind]] = {
-    k.__name__: k for k in (Flag, Text, Members, Choice, Number, Texts, Sizes, Named, Types, Bases)
+    k.__name__: k
+    for k in (Flag, Text, Members, Choice, Number, Texts, Names, Sizes, Named, Types, Bases)
 }
 
 

@@ -26,10 +26,12 @@ from lego_emit import (
     generate,
     golden,
     render,
+    surfaces,
     symbols,
 )  # fmt: skip
 from lego_emit.errors import LegoError, OptionError, TargetError, TraceError
 from lego_emit.operations import DIVISIONS
+from lego_emit.options import Options
 from lego_emit.run.registry import toolchain
 from lego_emit.types import Array
 
@@ -404,6 +406,18 @@ def crossed_inv(flat):
 def test_what_does_not_separate_says_so(subject, options, message):
     with pytest.raises(OptionError, match=message):
         generate(subject, "c", **{"split": True, **options})
+
+
+def test_axes_are_named_in_a_text_or_a_list():
+    """As a project file and the command line give them."""
+    kind = surfaces.keys(Options)["walk"]
+    for given in ("j,i", ["j", "i"], ["j,i"], "j i"):
+        assert Options(walk=kind.of_toml(given)).walk == ("j", "i")
+    for given in ("memory", ["memory"]):
+        assert Options(walk=kind.of_toml(given)).walk == "memory"
+    for given in (True, [], "", ["i", ""]):
+        with pytest.raises((ValueError, OptionError), match="give"):
+            Options(walk=kind.of_toml(given) or " ")
 
 
 def test_parts_beside_walks_and_several_subjects():
