@@ -32,13 +32,15 @@ def with_walks(
     outermost first. Raises OptionError where a subject is no layout, or has no such axis."""
     if not printer.walks:
         known = [other.title for other in registry.working().values() if other.walks]
-        raise TargetError(f"walk: {printer.title} has no walks here; {', '.join(known)} have")
+        raise TargetError(
+            f"walk: walks are not emitted in {printer.title}; choose one of {', '.join(known)}"
+        )
     walk = options.walk
     for name in BESIDE:
         if getattr(options, name):
             raise OptionError(
-                f"walk and {name} are both asked for; a walk takes the sizes and indices one by one: leave "
-                "one of them out"
+                f"walk and {name} are both given; a walk takes the sizes and indices one by one: leave one of "
+                "them out"
             )
     functions = [*program.functions]
     for place, (function, traced) in enumerate(zip(functions, subject.functions, strict=True)):
@@ -51,14 +53,16 @@ def with_walks(
             continue
         if not traced.trace.axes or kind not in ("apply", "inv") or traced.definition is None:
             raise OptionError(
-                f"walk: {function.name} is no layout's; walk= goes over the positions of a layout"
+                f"walk: {function.name} is not a function of a layout; a walk goes over the positions of a "
+                f"layout: leave walk= out, and call {function.name} for each index"
             )
-        if any(p.static or p.type for p in function.params) or function.types:
+        if any(p.static or p.type for p in function.params) or function.types or function.tables:
             raise OptionError(
-                "walk: a parameter is a static size, or has a type of its own; a walk takes integers of the index "
-                "type"
+                f"walk: {function.name} has a parameter that is an array, a static size, or of a type of its own; a "
+                f"walk takes integers of the index type: leave walk= out, and call {function.name} for each index"
             )
         if kind == ("inv" if walk == MEMORY else "apply"):
+            _check_plain(stem, function)
             made = _walk(stem, function, traced, walk, dialect)
             check_walk(function, made, traced.definition)
             functions[place] = replace(function, walk=made)
@@ -68,7 +72,7 @@ def with_walks(
                 g.name for g in functions
             }:
                 raise OptionError(
-                    f"walk='memory': {f.name[:-6]} has no inverse, so that no index is known of a position; "
+                    f"walk='memory': {f.name[:-6]} has no inverse, which gives the index of a position; "
                     "walk='logical' goes over its positions"
                 )
     return replace(program, functions=tuple(functions))
@@ -80,6 +84,21 @@ def _rank(traced: Traced) -> int:
     return bundle.most if isinstance(bundle, AnyRank) else 0
 
 
+def _check_plain(stem: str, function: Function) -> None:
+    """Raise OptionError where a function has a loop or a switch, of which no step is known."""
+    ops = {n.op for n in function.nodes()}
+    if "loop" in ops:
+        raise OptionError(
+            f"walk: {function.name} has a loop, and no step from one position to the next is known without it: "
+            f"leave walk= out, and call {function.name} for each index"
+        )
+    if "switch" in ops:
+        raise OptionError(
+            f"walk: {stem} is a Choice, and a walk goes over one layout: generate({{'rows': L0, 'tiles': L1}}, "
+            "walk=..) gives each layout a walk of its own, among which the program chooses"
+        )
+
+
 def _walk(
     stem: str, function: Function, traced: Traced, walk: str | Sequence[str], dialect: Dialect
 ) -> Walk:
@@ -88,7 +107,7 @@ def _walk(
     for name in axes:
         if name not in trace.axes:
             raise OptionError(
-                f"walk names {name}, which is no index of {stem}; there are {', '.join(trace.axes)}."
+                f"walk names {name}, which is not an index of {stem}; there are {', '.join(trace.axes)}."
                 f"{did_you_mean(name, trace.axes)}"
             )
     outputs = traced.counted(traced.result)

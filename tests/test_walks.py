@@ -12,11 +12,13 @@ from marks import rest_deep
 
 from lego_emit import (
     AnyRank,
+    Choice,
     Col,
     ExpandBy,
     GenP,
     GroupBy,
     Lookup,
+    Ragged,
     RegP,
     Row,
     TileBy,
@@ -212,21 +214,30 @@ H = symbols("H")
 @pytest.mark.parametrize(
     ("subject", "options", "error", "message"),
     [
-        (LAYOUTS["sixes"], {"target": "glsl"}, TargetError, "GLSL has no walks here; .*Rust"),
+        (LAYOUTS["sixes"], {"target": "glsl"}, TargetError, "walks are not emitted in GLSL; .*Rust"),
         (LAYOUTS["sixes"], {"walk": ["i", "q"]}, OptionError, "walk names q, .* there are i, j"),
         (LAYOUTS["sixes"], {"walk": 3}, OptionError, "give logical, memory, or names"),
         (LAYOUTS["sixes"], {"walk": ["i", "i"]}, OptionError, "give logical, memory, or names"),
-        (rounds, {}, OptionError, "rounds is no layout's"),
+        (rounds, {}, OptionError, "rounds is not a function of a layout"),
+        (Lookup([6], "perm"), {}, OptionError, "layout_apply has a parameter that is an array"),
+        (Ragged([3, 3, 7]), {}, OptionError, "is not a function of a layout"),
+        (catalogue["hilbert.2D"](H, H), {"assume": ["pow2(H)"]}, OptionError, "_apply has a loop, and no step"),
+        (
+            Choice(symbols("order"), {0: Row(8, 8), 1: Col(8, 8)}),
+            {},
+            OptionError,
+            "a Choice, and a walk goes over one layout",
+        ),
         (LAYOUTS["pitched"], {"walk": "memory"}, OptionError, "has no inverse"),
         (
             GroupBy([6, 6]).OrderBy(Lookup([6, 6], [*range(5, 36), *range(5)])).OrderBy(Col(4, 9)),
             {},
             TraceError,
-            "walk: along j no step of layout is known without a division",
+            "walk: no step of layout along j is known without a division",
         ),
-        (eights, {"methods": True, "target": "cpp"}, OptionError, "walk and methods are both asked for"),
-        (eights, {"prepare": True}, OptionError, "walk and prepare are both asked for"),
-        (LAYOUTS["sixes"], {"index": Array[2]}, OptionError, "walk and index are both asked for"),
+        (eights, {"methods": True, "target": "cpp"}, OptionError, "walk and methods are both given"),
+        (eights, {"prepare": True}, OptionError, "walk and prepare are both given"),
+        (LAYOUTS["sixes"], {"index": Array[2]}, OptionError, "walk and index are both given"),
     ],
 )  # fmt: skip
 def test_what_has_no_walk_says_so(subject, options, error, message):
@@ -393,14 +404,18 @@ def crossed_inv(flat):
         (
             GroupBy([8, 8]).OrderBy(GenP([8, 8], crossed, crossed_inv)),
             {},
-            r"what i gives to the position of layout depends on j",
+            "the part of i in the position of layout depends on j",
         ),
-        (eights, {"split": "tables"}, "i of eights has a run-time size"),
+        (eights, {"split": "tables"}, "i of eights depends on sizes"),
         (LAYOUTS["padded"], {}, "layout masks some indices"),
         (LAYOUTS["sixes"], {"base": 1}, "layout counts from 1"),
         (LAYOUTS["sixes"], {"split": "maybe"}, "split is 'maybe'; give True or 'tables'"),
-        (rounds, {}, "rounds is no layout"),
-        (GroupBy([5000]).OrderBy(Row(5000)), {"split": "tables"}, "has 5000; a table has at most"),
+        (rounds, {}, "rounds is not a function of a layout"),
+        (
+            GroupBy([5000]).OrderBy(Row(5000)),
+            {"split": "tables"},
+            "has 5000 indices; a table has at most",
+        ),
     ],
 )
 def test_what_does_not_separate_says_so(subject, options, message):

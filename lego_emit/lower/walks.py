@@ -42,7 +42,7 @@ def with_step(walk: Walk, steps: Sequence[Way]) -> Walk:
     without = [way for way in steps if not divides(way[2])]
     if not without:
         raise TraceError(
-            f"walk: along {walk.axes[-1]} no step of {walk.name} is known without a division; walk along another "
+            f"walk: no step of {walk.name} along {walk.axes[-1]} is known without a division; walk along another "
             "axis, or call the function for each index"
         )
     # What is kept from one index to the next is also how long each waits for the one before.

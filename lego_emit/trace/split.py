@@ -71,11 +71,14 @@ def _parts(traced: Traced, split: bool | str) -> list[Traced]:
     outputs = traced.counted(traced.result)
     if kind != "apply" or traced.definition is None or not axes or len(outputs) != 1:
         raise OptionError(
-            f"split: {traced.name} is no layout that gives one position; split= takes its axes apart"
+            f"split: {traced.name} is not a function of a layout that gives one position, whose axes could be "
+            "split; leave split= out"
         )
     if traced.masks or any(trace.base_of(n) for n in axes):
         what = "masks some indices" if traced.masks else "counts from 1"
-        raise OptionError(f"split: {stem} {what}, and its position is no join of parts then")
+        raise OptionError(
+            f"split: {stem} {what}, and its position is then not a sum of parts; leave split= out"
+        )
     ((name, whole),) = outputs
     known, others = trace.analyzer, {n: Atom("sym", n) for n in axes}
     simplifier = known.simplifier
@@ -104,8 +107,9 @@ def _part(
     whole: Traced, stem: str, axis: str, value: Expr, name: str, sign: str, split: bool | str
 ) -> Traced:
     axes = whole.trace.axes
-    terms = f" {sign} ".join(f"{stem}_{n}({n})" for n in axes)
-    doc = Doc(summary=f"The part of the position that {axis} gives: the position is {terms}.")
+    sizes = [n for n in whole.trace.params() if n not in axes]
+    terms = f" {sign} ".join(f"{stem}_{n}({', '.join([*sizes, n])})" for n in axes)
+    doc = Doc(summary=f"The part of the position that {axis} gives. The position is {terms}.")
     assert whole.definition is not None
     definition = OfPart(whole.definition, axes, axis, sign)
     if split == "tables":
@@ -130,8 +134,8 @@ def _table(whole: Traced, stem: str, axis: str, definition: OfPart) -> Expr:
     sizes = [n for n in whole.trace.params() if n not in whole.trace.axes]
     if sizes or last is None or last >= MOST_ENTRIES:
         raise OptionError(
-            f"split='tables': {axis} of {stem} has {'a run-time size' if last is None or sizes else last + 1}; a "
-            f"table has at most {MOST_ENTRIES} entries: write split=True"
+            f"split='tables': {axis} of {stem} {'depends on sizes' if last is None or sizes else f'has {last + 1} indices'}; a "
+            f"table has at most {MOST_ENTRIES} entries, all numbers: give sizes=, or write split=True"
         )
     entries = [definition({axis: x}) for x in range(last + 1)]
     table = Entries(f"{axis}_table", entries, kept=True)
@@ -165,8 +169,8 @@ def _sign(
             else axes[:2]
         )
     raise OptionError(
-        f"split: what {a} gives to the position of {stem} depends on {b}: neither a sum nor an exclusive or of "
-        f"{stem}_{a}({a}) and {stem}_{b}({b}) is the position"
+        f"split: the part of {a} in the position of {stem} depends on {b}, so that the position is neither a sum "
+        f"nor an exclusive or of a part of {a} and a part of {b}; leave split= out"
     )
 
 

@@ -74,7 +74,9 @@ def step(layout: Block, by: Mapping[str, Any]) -> Expr:
             f"{place}: name one coordinate and how far it goes, as {axes[-1]}=1; there are {', '.join(axes)}"
         )
     if len(results) != 1:
-        raise LayoutError(f"{place}: it gives {len(results)} results, and memory has one position")
+        raise LayoutError(
+            f"{place}: the layout gives {len(results)} results; a step goes from one position to the next"
+        )
     making, name = _Making(axis, results, known, 0, {*axes}, False), results[0][0]
     found, simplifier, flat = making.growths(), known.simplifier, Expr.atom(Atom("sym", name))
     if found is not None and not found[0]:
@@ -83,7 +85,7 @@ def step(layout: Block, by: Mapping[str, Any]) -> Expr:
     made = making.by_strides() or making.in_bits() if count == 1 else None
     if made is None:
         raise LayoutError(
-            f'{place}: no step without a division is known; generate(.., walk=["{axis}"]) keeps counters for that'
+            f'{place}: no step without a division is known; generate(.., walk=["{axis}"]) keeps counters instead'
         )
     if not made.kept:
         ((_, value),) = made.stages[-1]
