@@ -132,7 +132,9 @@ def _walk(
             refused = error
     if not ways and refused is not None:
         raise WidthError(f"walk: {refused}")
-    walked = with_step(Walk(stem, tuple(axes), (), (), tuple(names), (), (), ()), ways)
+    gives = "index" if walk == MEMORY else "position"
+    empty = Walk(stem, tuple(axes), (), (), tuple(names), (), (), (), gives=gives)
+    walked = with_step(empty, ways)
     read = {str(n.value) for f in walked.parts for n in f.nodes() if n.op == "var"}
     fixed = tuple(n for n in params if n in read and n not in axes)
     ranges = {p.name: p.range for p in function.params}

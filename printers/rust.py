@@ -401,7 +401,7 @@ class RustPrinter(rust_methods.Methods, Printer):
 
     def struct_lines(self, group: Group, types: Sequence[str]) -> list[str]:
         """The definition, below the lints that its names would set off."""
-        doc = _marked(group.doc, set()) or f"The integers `{'`, `'.join(group.fields)}` in one."
+        doc = marked(group.doc, set()) or f"The integers `{'`, `'.join(group.fields)}` in one."
         lines = [
             f"/// {doc}",
             "// Not every program reads all of its fields, which their names explain.",
@@ -545,7 +545,7 @@ class RustPrinter(rust_methods.Methods, Printer):
     def docs(self, view: FunctionView) -> list[str]:
         """The lines of the rustdoc comment, which is Markdown."""
         names = {*view.inputs} - {"a"}  # more often the article
-        mark = partial(_marked, names={n for n in names if len(n) == 1 or not n.islower()})
+        mark = partial(marked, names={n for n in names if len(n) == 1 or not n.islower()})
         paragraphs = [[mark(view.summary)]] if view.summary else []
         header = view.header
         ranges = []
@@ -632,7 +632,7 @@ def _without_not(node: Node) -> Node:
     return node
 
 
-def _marked(text: str, names: set[str]) -> str:
+def marked(text: str, names: set[str]) -> str:
     """A sentence with its code in backticks, as clippy::doc_markdown and rustdoc's link checker
     ask: runs of words that hold an operator, a bracket, an underscore or an inner capital."""
     words, code, depth = [], [], 0

@@ -5,6 +5,7 @@ from functools import partial
 from lego_emit.emit.ops import BREAK
 from lego_emit.emit.walks import WalkForms, WalkView
 from lego_emit.printers.javascript import wrap
+from lego_emit.printers.rust import marked
 from lego_emit.printers.rust_layout import head
 from lego_emit.printers.rust_lints import allowed
 
@@ -14,10 +15,11 @@ AND = f"{BREAK}&& "
 def c(v: WalkView, zeroed: str) -> list[str]:
     """A cursor, and the functions that put it at its index, make one, and advance it. zeroed: what it is before."""
     p, cursor = v.printer, v.cursor
-    loop = f"for ({cursor} at = {v.name}(..); at.more; {v.next}(&at)) .. at.{v.results[0]}"
+    read = ", ".join(f"at.{n}" for n in v.results)
+    loop = f"for ({cursor} at = {v.name}(..); at.more; {v.next}(&at)) .. {read}"
     found = ["", *_told(v, f"A walk over {v.summary}."), *_told(v, loop), "typedef struct {"]
     found += [*(f"  {v.T} {name};" for name in v.fields), "  bool more;"]
-    found += [f"}} {cursor};", "", *_told(v, f"Puts {v.of(' of a cursor')}.")]
+    found += [f"}} {cursor};", "", *_told(v, v.puts(" of a cursor"))]
     found += [*_head(v, f"void {v.seek}", [f"{cursor} *cursor"]), *_indented(v.start(2)), "}", ""]
     found += _told(v, f"The first cursor of a walk over {v.summary}.")
     found += _conditions(v)
@@ -27,7 +29,7 @@ def c(v: WalkView, zeroed: str) -> list[str]:
     found += [f"  cursor.{n} = {first};" for n, first in zip(v.axes, v.first, strict=True)]
     found += [f"  {p.line(f'cursor.more = {v.some(AND)};', 2)}", "  if (cursor.more) {"]
     found += [f"    {v.seek}(&cursor);", "  }", "  return cursor;", "}", ""]
-    found += _told(v, "Takes a cursor to the next index.")
+    found += _told(v, f"Advances a cursor to the next {v.ahead}; more says whether there is one.")
     found += _head(v, f"void {v.next}", [f"{cursor} *cursor"])
     return [*found, *_carried(v, 2, f"{v.seek}(cursor);", "return;"), "}"]
 
@@ -67,7 +69,7 @@ def cpp(v: WalkView) -> list[str]:
     for sign, text in (("==", "!at.more_"), ("!=", "at.more_")):
         head = f"  {marks} friend bool operator{sign}(const {name}& at, sentinel) noexcept {{"
         found += [head, f"    return {text};", "  }"]
-    found += ["", " private:", f"  // Puts {v.of()}.", "  constexpr void seek() noexcept {"]
+    found += ["", " private:", f"  // {v.puts()}", "  constexpr void seek() noexcept {"]
     found += [
         *_indented(v.start(4), 4),
         "  }",
@@ -91,8 +93,9 @@ def rust(v: WalkView) -> list[str]:
     found += [*lints, "#[derive(Clone, Copy, Debug)]", f"pub struct {cursor} {{"]
     found += [*(f"    {n}: {T}," for n in v.fields), "    more: bool,", "}", ""]
     found += [f"/// An iterator over {v.summary}.", "///"]
-    found += [f"/// - `{said}`" for _, _, said in v.limits]
-    found += [line for said in v.needed for line in ("///", f"/// Assumes {said}.")]
+    found += [f"/// - `{said}`" for _, said in v.limits]
+    found += ["///"] if v.needed else []
+    found += [f"/// Assumes {marked(said, set())}." for said in v.needed]
     found += [*allowed(v.name, v.parameters, len(v.parameters), True), "#[must_use]", "#[inline]"]
     found += head(f"pub fn {v.name}", [f"{n}: {T}" for n in v.parameters], cursor).split("\n")
     given = dict(zip(v.axes, v.first, strict=True))
@@ -102,7 +105,7 @@ def rust(v: WalkView) -> list[str]:
     found += [f"        more: {' && '.join(f'{a} < {b}' for _, a, b in v.along)},", "    };"]
     found += ["    if cursor.more {", "        cursor.seek();", "    }", "    cursor", "}", ""]
     found += ["// Not every program needs all of it.", "#[allow(dead_code)]", *lints]
-    found += [f"impl {cursor} {{", f"    /// Puts {v.of()}.", "    #[inline]"]
+    found += [f"impl {cursor} {{", f"    /// {v.puts()}", "    #[inline]"]
     found += ["    fn seek(&mut self) {", *_indented(v.start(8), 8), "    }", "}", "", *lints]
     found += [f"impl Iterator for {cursor} {{", f"    type Item = {item};", "", "    #[inline]"]
     found += ["    fn next(&mut self) -> Option<Self::Item> {"]
@@ -140,7 +143,7 @@ def fortran(v: WalkView) -> list[str]:
 
     start, step = v.start(4), v.step(6)
     found = ["", *told(f"The first cursor of a walk over {v.summary}.")]
-    found += [line for a, b, said in v.limits for line in told(f"@param {a},{b} {said}")]
+    found += [line for names, said in v.limits for line in told(f"@param {names} {said}")]
     found += [line for said in v.needed for line in told(f"@pre {said}")]
     given = f",{BREAK}".join(v.parameters)
     found += [f"  {p.line(f'pure function {v.name}({given}) result(cursor)', 2)}"]
@@ -150,7 +153,9 @@ def fortran(v: WalkView) -> list[str]:
     found += [f"    cursor%{n} = {first}" for n, first, _ in v.along]
     found += [f"    {p.line('cursor%more = ' + v.some(f'{BREAK}.and. '), 4)}"]
     found += [f"    if (cursor%more) call {v.seek}(cursor)", f"  end function {v.name}", ""]
-    found += told("Takes a cursor to the next index; cursor%more says whether there is one.")
+    found += told(
+        f"Advances a cursor to the next {v.ahead}; cursor%more says whether there is one."
+    )
     found += [f"  pure subroutine {v.next}(cursor)", f"    {cursor}, intent(inout) :: cursor"]
     found += locals_of(step, v.locals)
     for k, (axis, first, last) in reversed([*enumerate(v.along)]):
@@ -164,7 +169,7 @@ def fortran(v: WalkView) -> list[str]:
             if k
             else ["    end if"]
         )
-    found += [f"  end subroutine {v.next}", "", *told(f"Puts {v.of(' of a cursor')}.")]
+    found += [f"  end subroutine {v.next}", "", *told(v.puts(" of a cursor"))]
     found += [f"  pure subroutine {v.seek}(cursor)", f"    {cursor}, intent(inout) :: cursor"]
     found += [*locals_of(start, v.locals), *_indented(start, 4), f"  end subroutine {v.seek}"]
     return found
@@ -173,7 +178,11 @@ def fortran(v: WalkView) -> list[str]:
 def fortran_type(v: WalkView) -> list[str]:
     """The type of a cursor."""
     p, T = v.printer, v.printer.declared(v.T)
-    found = ["", *p.wrapped(f"A walk over {v.summary}.", "  !> "), f"  type, public :: {v.cursor}"]
+    found = ["", *p.wrapped(f"A walk over {v.summary}.", "  !> ")]
+    found += [f"  !> cursor = {v.name}(..)", "  !> do while (cursor%more)"]
+    found += [f"  !>   .. {', '.join(f'cursor%{n}' for n in v.results)}"]
+    found += [f"  !>   call {v.next}(cursor)", "  !> end do"]
+    found += [f"  type, public :: {v.cursor}"]
     fields = f",{BREAK}".join(f"{n} = 0" for n in v.fields)
     found += [f"    {p.line(f'{T} :: {fields}', 4)}", "    logical :: more = .false."]
     return [*found, f"  end type {v.cursor}"]
@@ -189,7 +198,7 @@ def julia(v: WalkView) -> list[str]:
     state = ", ".join((*v.axes, *v.results, *v.kept))  # two at least
     item = v.results[0] if len(v.results) == 1 else f"({', '.join(v.results)})"
     element = T if len(v.results) == 1 else f"NTuple{{{len(v.results)}, {T}}}"
-    text = [f"The walk over {v.summary}.", "", *(f"- `{said}`" for _, _, said in v.limits)]
+    text = [f"The walk over {v.summary}.", "", *(f"- `{said}`" for _, said in v.limits)]
     text += [f"- Assumes `{said}`" for said in v.needed]
     docs = p.docstring_lines(v.view, v.name, v.parameters, "", text)
     found = ["", f"struct {cursor}{kind}", *(f"    {n}::{T}" for n in held), "end", ""]
@@ -244,9 +253,11 @@ def javascript(v: WalkView) -> list[str]:
         f" * {line}" for line in wrap(f"Calls visit({given}) for {v.summary}.", p.line_width - 3)
     ]
     found += [" *", *(f" * Assumes {said}." for said in v.needed)] if v.needed else []
-    found += [" *", *(f" * @param {{{v.T}}} {n}" for n in v.fixed)]
-    said = {n: text for a, b, text in v.limits for n in (a, b)}
-    found += [f" * @param {{{v.T}}} {n} {said[n]}" for n in (*v.first, *v.last)]
+    found += [" *"]
+    said = {}
+    for names, text in v.limits:  # of two names the text has two parts
+        said |= zip(names.split(","), text.split(", ", names.count(",")), strict=True)
+    found += [f" * @param {{{v.T}}} {n} {said.get(n, '')}".rstrip() for n in v.parameters]
     typed = ", ".join(f"{n}: {v.T}" for n in v.results)
     found += [f" * @param {{({typed}) => void}} {visit}", " */"]
     found += [*p.head_of(v.name, [*v.parameters, visit], " {").split("\n")]
@@ -292,7 +303,7 @@ def _told(v: WalkView, text: str) -> list[str]:
 
 
 def _conditions(v: WalkView) -> list[str]:
-    limits = [line for a, b, said in v.limits for line in _told(v, f"@param {a},{b} {said}")]
+    limits = [line for names, said in v.limits for line in _told(v, f"@param {names} {said}")]
     return limits + [line for said in v.needed for line in _told(v, f"@pre {said}")]
 
 
@@ -335,10 +346,8 @@ def c_odometer(f, of_type, zeroed="{0}"):
         f"}} {cursor};",
         "",
     ]
-    found += [
-        *told(f"The first cursor of a walk over {OVER}."),
-        *told(f"@pre 0 <= {rank} <= {f.walk.most}"),
-    ]
+    found += told(f"The first cursor of a walk over {OVER}.")
+    found += told(f"@pre 0 <= {rank} <= {f.walk.most}")
     head_ = p.head(f"{p.qualifiers} {cursor} {walk}", f",{BREAK}".join(declared))
     found += [*head_.split("\n"), f"  {cursor} cursor = {zeroed};"]
     found += [f"  cursor.{n} = {n};" for n in (rank, shape, strides)]
@@ -350,7 +359,7 @@ def c_odometer(f, of_type, zeroed="{0}"):
         "}",
         "",
     ]
-    found += told("Takes a cursor to the next index.")
+    found += told("Advances a cursor to the next index; more says whether there is one.")
     found += p.head(f"{p.qualifiers} void {next_}", f"{cursor} *cursor").split("\n")
     found += [f"  for ({T} k = cursor->{rank} - 1; k >= 0; --k) {{"]
     found += [f"    cursor->position += cursor->{strides}[k];"]
@@ -495,11 +504,8 @@ def fortran_odometer(f, of_type):
     found += [f"    cursor%sizes(:{rank}) = {cast.format(f'{shape}(:{rank} - 1)')}"]
     found += [f"    cursor%steps(:{rank}) = {cast.format(f'{strides}(:{rank} - 1)')}"]
     found += [f"    cursor%more = all(cursor%sizes(:{rank}) > 0)", f"  end function {walk}", ""]
-    found += [
-        *p.wrapped(
-            "Takes a cursor to the next index; cursor%more says whether there is one.", "  !> "
-        )
-    ]
+    said = "Advances a cursor to the next index; cursor%more says whether there is one."
+    found += p.wrapped(said, "  !> ")
     found += [
         f"  pure subroutine {next_}(cursor)",
         f"    type({cursor}), intent(inout) :: cursor",

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..ir.nodes import Node
 from ..ir.program import Function
-from ..ir.relations import renamed, says
+from ..ir.relations import renamed
 from ..ir.walks import Odometer, Walk
 from .loops import compound
 from .naming import fresh, type_name
@@ -114,11 +114,20 @@ class WalkView:
         """The condition that the box has an index; joining: an `and`, with a mark where a line is broken."""
         return joining.join(f"{a} < {b}" for _, a, b in self.along)
 
-    def of(self, what: str = "") -> str:
-        """What is put at the index, as words."""
-        of = "position" if len(self.results) == 1 else "index"
-        at = f"({', '.join(self.axes)})" if len(self.axes) > 1 else self.axes[0]
-        return f"the {of}{what} at {at}"
+    @property
+    def ahead(self) -> str:
+        """What a step goes to the next one of: an index, or a position."""
+        return "index" if self.walk.gives == "position" else "position"
+
+    def puts(self, of: str = "") -> str:
+        """What seek does, as a sentence. of: whose position or index it is."""
+        axes, results = (
+            f"({', '.join(names)})" if len(names) > 1 else names[0]
+            for names in (self.axes, self.results)
+        )
+        given = f" {results}" if self.walk.gives == "index" else ""
+        its = "its" if of else "the"
+        return f"Sets the {self.walk.gives}{given}{of} to that of {its} {self.ahead} {axes}."
 
     @property
     def locals(self) -> list[str]:
@@ -180,20 +189,23 @@ class WalkView:
     @property
     def summary(self) -> str:
         """What it goes over, without its end."""
-        results, stem = ", ".join(self.results), self.walk.name
-        if len(self.results) > 1:
-            return f"the index ({results}) of {stem} at each position of a range"
-        order = f", {self.axes[-1]} fastest" if len(self.axes) > 1 else ""
-        return f"the positions of {stem} at the indices ({', '.join(self.axes)}) of a box{order}"
+        stem, (*_, last) = self.walk.name, self.axes
+        if self.walk.gives == "index":
+            results = ", ".join(self.results)
+            index = f"({results})" if len(self.results) > 1 else results
+            return f"the index {index} of {stem} at each position of a range"
+        if len(self.axes) == 1:
+            return f"the positions of {stem} at each {last} of a range"
+        return f"the positions of {stem} at the indices ({', '.join(self.axes)}) of a box, {last} fastest"
 
     @property
-    def limits(self) -> list[tuple[str, str, str]]:
-        """(the first, one past the last, what must hold of them) of each axis."""
-        notation = self.printer.notation_of(self.view.index_type)
-        found = list[tuple[str, str, str]]()
+    def limits(self) -> list[tuple[str, str]]:
+        """(names, what must hold of them): each size and index that stays, then the first and last of each axis."""
+        header = self.view.header
+        found = [(n, said) for n in self.fixed if (said := header.params.get(n))]
         for (base, end), first, last in zip(self.walk.extents, self.first, self.last, strict=True):
-            upper = f"{last}" if end is None else f"{last} <= {says(end, notation)}"
-            found.append((first, last, f"{base} <= {first}, {upper}"))
+            upper = f"{last}" if end is None else f"{last} <= {header.said(end)}"
+            found.append((f"{first},{last}", f"{base} <= {first}, {upper}"))
         return found
 
     @property

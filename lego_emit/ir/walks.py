@@ -33,7 +33,8 @@ class Walk:
     keeps beside them; start: functions that give both at an index, one after the other, each of which reads what
     those before it give; step: those that give what changes along the last axis, from the index before. All have
     the same parameters: those of the function, the positions, and what is kept. names: in a file, what is called
-    walk, cursor, next and seek there, and first and last of each axis.
+    walk, cursor, next and seek there, and first and last of each axis; gives: "position" of an index, or "index" of
+    a position.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Walk:
     start: tuple[Any, ...]
     step: tuple[Any, ...]
     names: Mapping[str, str] = field(default_factory=dict)
+    gives: str = "position"
 
     @property
     def limits(self) -> list[str]:

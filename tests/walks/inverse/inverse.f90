@@ -8,6 +8,11 @@ module inverse_mod
   public :: inverse_apply, inverse_inv, inverse_walk, inverse_next
 
   !> A walk over the index (i, j) of inverse at each position of a range.
+  !> cursor = inverse_walk(..)
+  !> do while (cursor%more)
+  !>   .. cursor%i, cursor%j
+  !>   call inverse_next(cursor)
+  !> end do
   type, public :: inverse_cursor
     integer(int32) :: last_flat = 0, flat = 0, i = 0, j = 0, flat_rest = 0, flat_quotient = 0, &
         flat_quotient_2 = 0, flat_quotient_3 = 0
@@ -52,7 +57,7 @@ contains
     if (cursor%more) call inverse_seek(cursor)
   end function inverse_walk
 
-  !> Takes a cursor to the next index; cursor%more says whether there is one.
+  !> Advances a cursor to the next position; cursor%more says whether there is one.
   pure subroutine inverse_next(cursor)
     type(inverse_cursor), intent(inout) :: cursor
     cursor%flat = cursor%flat + 1
@@ -74,7 +79,7 @@ contains
     end if
   end subroutine inverse_next
 
-  !> Puts the index of a cursor at flat.
+  !> Sets the index (i, j) of a cursor to that of its position flat.
   pure subroutine inverse_seek(cursor)
     type(inverse_cursor), intent(inout) :: cursor
     integer(int32) :: flat_div_5, flat_div_30, flat_div_30_2

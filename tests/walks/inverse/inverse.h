@@ -2,7 +2,7 @@
 //
 // GroupBy([18, 10]).OrderBy(RegP([3, 6, 2, 5], [0, 2, 1, 3]))
 #ifndef LEGO_INVERSE_H
-#define LEGO_INVERSE_H 0x5422083d
+#define LEGO_INVERSE_H 0x741fd100
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,7 +38,7 @@ static inline inverse_inv_result inverse_inv(int32_t flat) {
 }
 
 /// A walk over the index (i, j) of inverse at each position of a range.
-/// for (inverse_cursor at = inverse_walk(..); at.more; inverse_next(&at)) .. at.i
+/// for (inverse_cursor at = inverse_walk(..); at.more; inverse_next(&at)) .. at.i, at.j
 typedef struct {
   int32_t last_flat;
   int32_t flat;
@@ -51,7 +51,7 @@ typedef struct {
   bool more;
 } inverse_cursor;
 
-/// Puts the index of a cursor at flat.
+/// Sets the index (i, j) of a cursor to that of its position flat.
 static inline void inverse_seek(inverse_cursor *cursor) {
   const int32_t flat_div_5 = cursor->flat / 5;
   const int32_t flat_div_30 = cursor->flat / 30;
@@ -77,7 +77,7 @@ static inline inverse_cursor inverse_walk(int32_t first_flat, int32_t last_flat)
   return cursor;
 }
 
-/// Takes a cursor to the next index.
+/// Advances a cursor to the next position; more says whether there is one.
 static inline void inverse_next(inverse_cursor *cursor) {
   cursor->more = ++cursor->flat < cursor->last_flat;
   if (cursor->more) {
@@ -95,6 +95,6 @@ static inline void inverse_next(inverse_cursor *cursor) {
   }
 }
 
-#elif LEGO_INVERSE_H != 0x5422083d
+#elif LEGO_INVERSE_H != 0x741fd100
 #error two different units are named inverse; give name= to one of them
 #endif  // LEGO_INVERSE_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([18, 10]).OrderBy(RegP([3, 6, 2, 5], [0, 2, 1, 3]))
 #ifndef LEGO_INVERSE_HIP_H
-#define LEGO_INVERSE_HIP_H 0x09440d71
+#define LEGO_INVERSE_HIP_H 0x2115b7d2
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -42,7 +42,7 @@ struct inverse_inv_result {
 }
 
 /// A walk over the index (i, j) of inverse at each position of a range.
-/// for (inverse_cursor at = inverse_walk(..); at.more; inverse_next(&at)) .. at.i
+/// for (inverse_cursor at = inverse_walk(..); at.more; inverse_next(&at)) .. at.i, at.j
 typedef struct {
   int last_flat;
   int flat;
@@ -55,7 +55,7 @@ typedef struct {
   bool more;
 } inverse_cursor;
 
-/// Puts the index of a cursor at flat.
+/// Sets the index (i, j) of a cursor to that of its position flat.
 LEGO_HOST_DEVICE constexpr void inverse_seek(inverse_cursor *cursor) noexcept {
   const int flat_div_5 = cursor->flat / 5;
   const int flat_div_30 = cursor->flat / 30;
@@ -81,7 +81,7 @@ LEGO_HOST_DEVICE constexpr inverse_cursor inverse_walk(int first_flat, int last_
   return cursor;
 }
 
-/// Takes a cursor to the next index.
+/// Advances a cursor to the next position; more says whether there is one.
 LEGO_HOST_DEVICE constexpr void inverse_next(inverse_cursor *cursor) noexcept {
   cursor->more = ++cursor->flat < cursor->last_flat;
   if (cursor->more) {
@@ -99,6 +99,6 @@ LEGO_HOST_DEVICE constexpr void inverse_next(inverse_cursor *cursor) noexcept {
   }
 }
 
-#elif LEGO_INVERSE_HIP_H != 0x09440d71
+#elif LEGO_INVERSE_HIP_H != 0x2115b7d2
 #error two different units are named inverse; give name= to one of them
 #endif  // LEGO_INVERSE_HIP_H

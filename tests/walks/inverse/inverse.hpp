@@ -2,7 +2,7 @@
 //
 // GroupBy([18, 10]).OrderBy(RegP([3, 6, 2, 5], [0, 2, 1, 3]))
 #ifndef LEGO_INVERSE_HPP
-#define LEGO_INVERSE_HPP 0x4838ee9a
+#define LEGO_INVERSE_HPP 0x285c4979
 
 #include <cstdint>
 
@@ -96,7 +96,7 @@ class inverse_walk {
   }
 
  private:
-  // Puts the index at flat.
+  // Sets the index (i, j) to that of the position flat.
   constexpr void seek() noexcept {
     const std::int32_t flat_div_5 = flat_ / 5;
     const std::int32_t flat_div_30 = flat_ / 30;
@@ -122,6 +122,6 @@ class inverse_walk {
 
 }  // namespace lego
 
-#elif LEGO_INVERSE_HPP != 0x4838ee9a
+#elif LEGO_INVERSE_HPP != 0x285c4979
 #error two different units are named inverse; give name= to one of them
 #endif  // LEGO_INVERSE_HPP

@@ -33,8 +33,8 @@ export function inverseInv(flat) {
 /**
  * Calls visit(i, j) for the index (i, j) of inverse at each position of a range.
  *
- * @param {number} firstFlat 0 <= firstFlat, lastFlat <= 180
- * @param {number} lastFlat 0 <= firstFlat, lastFlat <= 180
+ * @param {number} firstFlat 0 <= firstFlat
+ * @param {number} lastFlat lastFlat <= 180
  * @param {(i: number, j: number) => void} visit
  */
 export function inverseWalk(firstFlat, lastFlat, visit) {

@@ -79,7 +79,7 @@ pub fn walk(first_flat: i32, last_flat: i32) -> InverseWalk {
 // Not every program needs all of it.
 #[allow(dead_code)]
 impl InverseWalk {
-    /// Puts the index at flat.
+    /// Sets the index (i, j) to that of the position flat.
     #[inline]
     fn seek(&mut self) {
         let flat_div_5 = self.flat / 5;

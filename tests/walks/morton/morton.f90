@@ -8,6 +8,11 @@ module morton_mod
   public :: morton_apply, morton_inv, morton_walk, morton_next
 
   !> A walk over the positions of morton at the indices (i, j) of a box, j fastest.
+  !> cursor = morton_walk(..)
+  !> do while (cursor%more)
+  !>   .. cursor%flat
+  !>   call morton_next(cursor)
+  !> end do
   type, public :: morton_cursor
     integer(int32) :: first_j = 0, last_i = 0, last_j = 0, i = 0, j = 0, flat = 0, flat_bits = 0, &
         flat_rest = 0
@@ -43,7 +48,7 @@ contains
     if (cursor%more) call morton_seek(cursor)
   end function morton_walk
 
-  !> Takes a cursor to the next index; cursor%more says whether there is one.
+  !> Advances a cursor to the next index; cursor%more says whether there is one.
   pure subroutine morton_next(cursor)
     type(morton_cursor), intent(inout) :: cursor
     cursor%j = cursor%j + 1
@@ -60,7 +65,7 @@ contains
     end if
   end subroutine morton_next
 
-  !> Puts the position of a cursor at (i, j).
+  !> Sets the position of a cursor to that of its index (i, j).
   pure subroutine morton_seek(cursor)
     type(morton_cursor), intent(inout) :: cursor
     cursor%flat = 4 * (iand(cursor%i, 4_int32) + cursor%j) &

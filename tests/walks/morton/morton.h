@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 8]).OrderBy(RegP([2, 2, 2, 2, 2, 2], [0, 3, 1, 4, 2, 5]))
 #ifndef LEGO_MORTON_H
-#define LEGO_MORTON_H 0x5af4cb6a
+#define LEGO_MORTON_H 0x04261ef6
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ typedef struct {
   bool more;
 } morton_cursor;
 
-/// Puts the position of a cursor at (i, j).
+/// Sets the position of a cursor to that of its index (i, j).
 static inline void morton_seek(morton_cursor *cursor) {
   cursor->flat = 4 * ((cursor->i & 4) + cursor->j)
       + 2 * ((cursor->i & 6) - (cursor->j & 3) + cursor->i) - (cursor->j & 1);
@@ -57,7 +57,7 @@ static inline morton_cursor morton_walk(
   return cursor;
 }
 
-/// Takes a cursor to the next index.
+/// Advances a cursor to the next index; more says whether there is one.
 static inline void morton_next(morton_cursor *cursor) {
   if (++cursor->j < cursor->last_j) {
     cursor->flat_bits = (cursor->flat_bits - 21) & 0x15;
@@ -90,6 +90,6 @@ static inline morton_inv_result morton_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_MORTON_H != 0x5af4cb6a
+#elif LEGO_MORTON_H != 0x04261ef6
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_H

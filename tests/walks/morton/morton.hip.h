@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 8]).OrderBy(RegP([2, 2, 2, 2, 2, 2], [0, 3, 1, 4, 2, 5]))
 #ifndef LEGO_MORTON_HIP_H
-#define LEGO_MORTON_HIP_H 0x29c8fe4f
+#define LEGO_MORTON_HIP_H 0x3cff7250
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -35,7 +35,7 @@ typedef struct {
   bool more;
 } morton_cursor;
 
-/// Puts the position of a cursor at (i, j).
+/// Sets the position of a cursor to that of its index (i, j).
 LEGO_HOST_DEVICE constexpr void morton_seek(morton_cursor *cursor) noexcept {
   cursor->flat = 4 * ((cursor->i & 4) + cursor->j)
       + 2 * ((cursor->i & 6) - (cursor->j & 3) + cursor->i) - (cursor->j & 1);
@@ -62,7 +62,7 @@ LEGO_HOST_DEVICE constexpr morton_cursor morton_walk(
   return cursor;
 }
 
-/// Takes a cursor to the next index.
+/// Advances a cursor to the next index; more says whether there is one.
 LEGO_HOST_DEVICE constexpr void morton_next(morton_cursor *cursor) noexcept {
   if (++cursor->j < cursor->last_j) {
     cursor->flat_bits = (cursor->flat_bits - 21) & 0x15;
@@ -94,6 +94,6 @@ struct morton_inv_result {
   return {bits_2 >> 7, bits_2 & 7};
 }
 
-#elif LEGO_MORTON_HIP_H != 0x29c8fe4f
+#elif LEGO_MORTON_HIP_H != 0x3cff7250
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_HIP_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 8]).OrderBy(RegP([2, 2, 2, 2, 2, 2], [0, 3, 1, 4, 2, 5]))
 #ifndef LEGO_MORTON_HPP
-#define LEGO_MORTON_HPP 0x3a2721e9
+#define LEGO_MORTON_HPP 0x08b5390e
 
 #include <cstdint>
 
@@ -75,7 +75,7 @@ class morton_walk {
   }
 
  private:
-  // Puts the position at (i, j).
+  // Sets the position to that of the index (i, j).
   constexpr void seek() noexcept {
     flat_ = 4 * ((i_ & 4) + j_) + 2 * ((i_ & 6) - (j_ & 3) + i_) - (j_ & 1);
     flat_bits_ = flat_ & 0x15;
@@ -113,6 +113,6 @@ struct morton_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_MORTON_HPP != 0x3a2721e9
+#elif LEGO_MORTON_HPP != 0x08b5390e
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_HPP

@@ -61,7 +61,7 @@ pub fn walk(first_i: i32, first_j: i32, last_i: i32, last_j: i32) -> MortonWalk 
 // Not every program needs all of it.
 #[allow(dead_code)]
 impl MortonWalk {
-    /// Puts the position at (i, j).
+    /// Sets the position to that of the index (i, j).
     #[inline]
     fn seek(&mut self) {
         self.flat =

@@ -8,6 +8,11 @@ module padded_mod
   public :: padded_apply, padded_inv, padded_walk, padded_next
 
   !> A walk over the positions of padded at the indices (i, j) of a box, j fastest.
+  !> cursor = padded_walk(..)
+  !> do while (cursor%more)
+  !>   .. cursor%flat
+  !>   call padded_next(cursor)
+  !> end do
   type, public :: padded_cursor
     integer(int32) :: first_j = 0, last_i = 0, last_j = 0, i = 0, j = 0, flat = 0
     logical :: more = .false.
@@ -40,7 +45,7 @@ contains
     if (cursor%more) call padded_seek(cursor)
   end function padded_walk
 
-  !> Takes a cursor to the next index; cursor%more says whether there is one.
+  !> Advances a cursor to the next index; cursor%more says whether there is one.
   pure subroutine padded_next(cursor)
     type(padded_cursor), intent(inout) :: cursor
     cursor%j = cursor%j + 1
@@ -57,7 +62,7 @@ contains
     end if
   end subroutine padded_next
 
-  !> Puts the position of a cursor at (i, j).
+  !> Sets the position of a cursor to that of its index (i, j).
   pure subroutine padded_seek(cursor)
     type(padded_cursor), intent(inout) :: cursor
     cursor%flat = merge(7_int32 * cursor%i + cursor%j, -1_int32, cursor%i <= 4 .and. cursor%j <= 6)

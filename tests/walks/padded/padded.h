@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [8, 8], GroupBy([8, 8]).OrderBy(Row(8, 8)))
 #ifndef LEGO_PADDED_H
-#define LEGO_PADDED_H 0x0a65e3df
+#define LEGO_PADDED_H 0x18aa8236
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@ typedef struct {
   bool more;
 } padded_cursor;
 
-/// Puts the position of a cursor at (i, j).
+/// Sets the position of a cursor to that of its index (i, j).
 static inline void padded_seek(padded_cursor *cursor) {
   cursor->flat = cursor->i <= 4 && cursor->j <= 6 ? 7 * cursor->i + cursor->j : -1;
 }
@@ -51,7 +51,7 @@ static inline padded_cursor padded_walk(
   return cursor;
 }
 
-/// Takes a cursor to the next index.
+/// Advances a cursor to the next index; more says whether there is one.
 static inline void padded_next(padded_cursor *cursor) {
   if (++cursor->j < cursor->last_j) {
     cursor->flat = cursor->i <= 4 && cursor->j <= 6 ? 7 * cursor->i + cursor->j : -1;
@@ -78,6 +78,6 @@ static inline padded_inv_result padded_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_PADDED_H != 0x0a65e3df
+#elif LEGO_PADDED_H != 0x18aa8236
 #error two different units are named padded; give name= to one of them
 #endif  // LEGO_PADDED_H

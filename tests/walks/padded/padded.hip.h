@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [8, 8], GroupBy([8, 8]).OrderBy(Row(8, 8)))
 #ifndef LEGO_PADDED_HIP_H
-#define LEGO_PADDED_HIP_H 0x0ecb002d
+#define LEGO_PADDED_HIP_H 0x6ee6c8dc
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -32,7 +32,7 @@ typedef struct {
   bool more;
 } padded_cursor;
 
-/// Puts the position of a cursor at (i, j).
+/// Sets the position of a cursor to that of its index (i, j).
 LEGO_HOST_DEVICE constexpr void padded_seek(padded_cursor *cursor) noexcept {
   cursor->flat = cursor->i <= 4 && cursor->j <= 6 ? 7 * cursor->i + cursor->j : -1;
 }
@@ -56,7 +56,7 @@ LEGO_HOST_DEVICE constexpr padded_cursor padded_walk(
   return cursor;
 }
 
-/// Takes a cursor to the next index.
+/// Advances a cursor to the next index; more says whether there is one.
 LEGO_HOST_DEVICE constexpr void padded_next(padded_cursor *cursor) noexcept {
   if (++cursor->j < cursor->last_j) {
     cursor->flat = cursor->i <= 4 && cursor->j <= 6 ? 7 * cursor->i + cursor->j : -1;
@@ -82,6 +82,6 @@ struct padded_inv_result {
   return {flat / 7, flat % 7};
 }
 
-#elif LEGO_PADDED_HIP_H != 0x0ecb002d
+#elif LEGO_PADDED_HIP_H != 0x6ee6c8dc
 #error two different units are named padded; give name= to one of them
 #endif  // LEGO_PADDED_HIP_H

@@ -2,7 +2,7 @@
 //
 // ExpandBy([5, 7], [8, 8], GroupBy([8, 8]).OrderBy(Row(8, 8)))
 #ifndef LEGO_PADDED_HPP
-#define LEGO_PADDED_HPP 0x18397eba
+#define LEGO_PADDED_HPP 0x58c42db0
 
 #include <cstdint>
 
@@ -71,7 +71,7 @@ class padded_walk {
   }
 
  private:
-  // Puts the position at (i, j).
+  // Sets the position to that of the index (i, j).
   constexpr void seek() noexcept {
     flat_ = i_ <= 4 && j_ <= 6 ? 7 * i_ + j_ : -1;
   }
@@ -100,6 +100,6 @@ struct padded_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_PADDED_HPP != 0x18397eba
+#elif LEGO_PADDED_HPP != 0x58c42db0
 #error two different units are named padded; give name= to one of them
 #endif  // LEGO_PADDED_HPP

@@ -18,10 +18,10 @@ export function paddedApply(i, j) {
 /**
  * Calls visit(flat) for the positions of padded at the indices (i, j) of a box, j fastest.
  *
- * @param {number} firstI 0 <= firstI, lastI <= 8
- * @param {number} firstJ 0 <= firstJ, lastJ <= 8
- * @param {number} lastI 0 <= firstI, lastI <= 8
- * @param {number} lastJ 0 <= firstJ, lastJ <= 8
+ * @param {number} firstI 0 <= firstI
+ * @param {number} firstJ 0 <= firstJ
+ * @param {number} lastI lastI <= 8
+ * @param {number} lastJ lastJ <= 8
  * @param {(flat: number) => void} visit
  */
 export function paddedWalk(firstI, firstJ, lastI, lastJ, visit) {

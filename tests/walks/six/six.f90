@@ -8,6 +8,11 @@ module six_mod
   public :: six_apply, six_inv, six_walk, six_next
 
   !> A walk over the positions of six at the indices (i, j) of a box, j fastest.
+  !> cursor = six_walk(..)
+  !> do while (cursor%more)
+  !>   .. cursor%flat
+  !>   call six_next(cursor)
+  !> end do
   type, public :: six_cursor
     integer(int32) :: first_j = 0, last_i = 0, last_j = 0, i = 0, j = 0, flat = 0, j_rest = 0
     logical :: more = .false.
@@ -40,7 +45,7 @@ contains
     if (cursor%more) call six_seek(cursor)
   end function six_walk
 
-  !> Takes a cursor to the next index; cursor%more says whether there is one.
+  !> Advances a cursor to the next index; cursor%more says whether there is one.
   pure subroutine six_next(cursor)
     type(six_cursor), intent(inout) :: cursor
     cursor%j = cursor%j + 1
@@ -57,7 +62,7 @@ contains
     end if
   end subroutine six_next
 
-  !> Puts the position of a cursor at (i, j).
+  !> Sets the position of a cursor to that of its index (i, j).
   pure subroutine six_seek(cursor)
     type(six_cursor), intent(inout) :: cursor
     cursor%flat = 5 * cursor%i + 30 * (cursor%i / 6) &

@@ -2,7 +2,7 @@
 //
 // GroupBy([18, 10]).OrderBy(RegP([3, 6, 2, 5], [0, 2, 1, 3]))
 #ifndef LEGO_SIX_H
-#define LEGO_SIX_H 0x03194cc0
+#define LEGO_SIX_H 0x250111cf
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ typedef struct {
   bool more;
 } six_cursor;
 
-/// Puts the position of a cursor at (i, j).
+/// Sets the position of a cursor to that of its index (i, j).
 static inline void six_seek(six_cursor *cursor) {
   cursor->flat =
       5 * cursor->i + 30 * (cursor->i / 6) + (cursor->j < 5 ? cursor->j : cursor->j + 25);
@@ -54,7 +54,7 @@ static inline six_cursor six_walk(
   return cursor;
 }
 
-/// Takes a cursor to the next index.
+/// Advances a cursor to the next index; more says whether there is one.
 static inline void six_next(six_cursor *cursor) {
   if (++cursor->j < cursor->last_j) {
     cursor->j_rest = cursor->j_rest == 4 ? 0 : cursor->j_rest + 1;
@@ -89,6 +89,6 @@ static inline six_inv_result six_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_SIX_H != 0x03194cc0
+#elif LEGO_SIX_H != 0x250111cf
 #error two different units are named six; give name= to one of them
 #endif  // LEGO_SIX_H

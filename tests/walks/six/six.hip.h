@@ -2,7 +2,7 @@
 //
 // GroupBy([18, 10]).OrderBy(RegP([3, 6, 2, 5], [0, 2, 1, 3]))
 #ifndef LEGO_SIX_HIP_H
-#define LEGO_SIX_HIP_H 0x53f719fd
+#define LEGO_SIX_HIP_H 0x49f0d709
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -34,7 +34,7 @@ typedef struct {
   bool more;
 } six_cursor;
 
-/// Puts the position of a cursor at (i, j).
+/// Sets the position of a cursor to that of its index (i, j).
 LEGO_HOST_DEVICE constexpr void six_seek(six_cursor *cursor) noexcept {
   cursor->flat =
       5 * cursor->i + 30 * (cursor->i / 6) + (cursor->j < 5 ? cursor->j : cursor->j + 25);
@@ -59,7 +59,7 @@ LEGO_HOST_DEVICE constexpr six_cursor six_walk(
   return cursor;
 }
 
-/// Takes a cursor to the next index.
+/// Advances a cursor to the next index; more says whether there is one.
 LEGO_HOST_DEVICE constexpr void six_next(six_cursor *cursor) noexcept {
   if (++cursor->j < cursor->last_j) {
     cursor->j_rest = cursor->j_rest == 4 ? 0 : cursor->j_rest + 1;
@@ -93,6 +93,6 @@ struct six_inv_result {
   };
 }
 
-#elif LEGO_SIX_HIP_H != 0x53f719fd
+#elif LEGO_SIX_HIP_H != 0x49f0d709
 #error two different units are named six; give name= to one of them
 #endif  // LEGO_SIX_HIP_H

@@ -2,7 +2,7 @@
 //
 // GroupBy([18, 10]).OrderBy(RegP([3, 6, 2, 5], [0, 2, 1, 3]))
 #ifndef LEGO_SIX_HPP
-#define LEGO_SIX_HPP 0x7efa49d1
+#define LEGO_SIX_HPP 0x4bde4908
 
 #include <cstdint>
 
@@ -74,7 +74,7 @@ class six_walk {
   }
 
  private:
-  // Puts the position at (i, j).
+  // Sets the position to that of the index (i, j).
   constexpr void seek() noexcept {
     flat_ = 5 * i_ + 30 * (i_ / 6) + (j_ < 5 ? j_ : j_ + 25);
     j_rest_ = j_ % 5;
@@ -112,6 +112,6 @@ struct six_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_SIX_HPP != 0x7efa49d1
+#elif LEGO_SIX_HPP != 0x4bde4908
 #error two different units are named six; give name= to one of them
 #endif  // LEGO_SIX_HPP

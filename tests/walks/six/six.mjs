@@ -19,10 +19,10 @@ export function sixApply(i, j) {
 /**
  * Calls visit(flat) for the positions of six at the indices (i, j) of a box, j fastest.
  *
- * @param {number} firstI 0 <= firstI, lastI <= 18
- * @param {number} firstJ 0 <= firstJ, lastJ <= 10
- * @param {number} lastI 0 <= firstI, lastI <= 18
- * @param {number} lastJ 0 <= firstJ, lastJ <= 10
+ * @param {number} firstI 0 <= firstI
+ * @param {number} firstJ 0 <= firstJ
+ * @param {number} lastI lastI <= 18
+ * @param {number} lastJ lastJ <= 10
  * @param {(flat: number) => void} visit
  */
 export function sixWalk(firstI, firstJ, lastI, lastJ, visit) {

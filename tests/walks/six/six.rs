@@ -59,7 +59,7 @@ pub fn walk(first_i: i32, first_j: i32, last_i: i32, last_j: i32) -> SixWalk {
 // Not every program needs all of it.
 #[allow(dead_code)]
 impl SixWalk {
-    /// Puts the position at (i, j).
+    /// Sets the position to that of the index (i, j).
     #[inline]
     fn seek(&mut self) {
         self.flat =

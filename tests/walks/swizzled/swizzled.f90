@@ -7,7 +7,12 @@ module swizzled_mod
   private
   public :: swizzled_apply, swizzled_inv, swizzled_walk, swizzled_next
 
-  !> A walk over the positions of swizzled at the indices (j) of a box.
+  !> A walk over the positions of swizzled at each j of a range.
+  !> cursor = swizzled_walk(..)
+  !> do while (cursor%more)
+  !>   .. cursor%flat
+  !>   call swizzled_next(cursor)
+  !> end do
   type, public :: swizzled_cursor
     integer(int32) :: i = 0, last_j = 0, j = 0, flat = 0
     logical :: more = .false.
@@ -25,7 +30,8 @@ contains
     swizzled_apply = 16 * i + ieor(4_int32 * iand(i, 3_int32), j)
   end function swizzled_apply
 
-  !> The first cursor of a walk over the positions of swizzled at the indices (j) of a box.
+  !> The first cursor of a walk over the positions of swizzled at each j of a range.
+  !> @param i 0 <= i < 8
   !> @param first_j,last_j 0 <= first_j, last_j <= 16
   pure function swizzled_walk(i, first_j, last_j) result(cursor)
     integer(int32), intent(in) :: i, first_j, last_j
@@ -37,7 +43,7 @@ contains
     if (cursor%more) call swizzled_seek(cursor)
   end function swizzled_walk
 
-  !> Takes a cursor to the next index; cursor%more says whether there is one.
+  !> Advances a cursor to the next index; cursor%more says whether there is one.
   pure subroutine swizzled_next(cursor)
     type(swizzled_cursor), intent(inout) :: cursor
     cursor%j = cursor%j + 1
@@ -47,7 +53,7 @@ contains
     end if
   end subroutine swizzled_next
 
-  !> Puts the position of a cursor at j.
+  !> Sets the position of a cursor to that of its index j.
   pure subroutine swizzled_seek(cursor)
     type(swizzled_cursor), intent(inout) :: cursor
     cursor%flat = 16 * cursor%i + ieor(4_int32 * iand(cursor%i, 3_int32), cursor%j)

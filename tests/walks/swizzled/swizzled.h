@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 16]).OrderBy(GenP([8, 16], swizzle, swizzle_inv))
 #ifndef LEGO_SWIZZLED_H
-#define LEGO_SWIZZLED_H 0x5206ff55
+#define LEGO_SWIZZLED_H 0x5f2496cf
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@ static inline int32_t swizzled_apply(int32_t i, int32_t j) {
   return 16 * i + (4 * (i & 3) ^ j);
 }
 
-/// A walk over the positions of swizzled at the indices (j) of a box.
+/// A walk over the positions of swizzled at each j of a range.
 /// for (swizzled_cursor at = swizzled_walk(..); at.more; swizzled_next(&at)) .. at.flat
 typedef struct {
   int32_t i;
@@ -26,12 +26,13 @@ typedef struct {
   bool more;
 } swizzled_cursor;
 
-/// Puts the position of a cursor at j.
+/// Sets the position of a cursor to that of its index j.
 static inline void swizzled_seek(swizzled_cursor *cursor) {
   cursor->flat = 16 * cursor->i + (4 * (cursor->i & 3) ^ cursor->j);
 }
 
-/// The first cursor of a walk over the positions of swizzled at the indices (j) of a box.
+/// The first cursor of a walk over the positions of swizzled at each j of a range.
+/// @param i 0 <= i < 8
 /// @param first_j,last_j 0 <= first_j, last_j <= 16
 static inline swizzled_cursor swizzled_walk(int32_t i, int32_t first_j, int32_t last_j) {
   swizzled_cursor cursor = {0};
@@ -45,7 +46,7 @@ static inline swizzled_cursor swizzled_walk(int32_t i, int32_t first_j, int32_t 
   return cursor;
 }
 
-/// Takes a cursor to the next index.
+/// Advances a cursor to the next index; more says whether there is one.
 static inline void swizzled_next(swizzled_cursor *cursor) {
   cursor->more = ++cursor->j < cursor->last_j;
   if (cursor->more) {
@@ -70,6 +71,6 @@ static inline swizzled_inv_result swizzled_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_SWIZZLED_H != 0x5206ff55
+#elif LEGO_SWIZZLED_H != 0x5f2496cf
 #error two different units are named swizzled; give name= to one of them
 #endif  // LEGO_SWIZZLED_H

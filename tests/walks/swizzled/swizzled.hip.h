@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 16]).OrderBy(GenP([8, 16], swizzle, swizzle_inv))
 #ifndef LEGO_SWIZZLED_HIP_H
-#define LEGO_SWIZZLED_HIP_H 0x117d601f
+#define LEGO_SWIZZLED_HIP_H 0x1bca5d07
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -21,7 +21,7 @@
   return 16 * i + (4 * (i & 3) ^ j);
 }
 
-/// A walk over the positions of swizzled at the indices (j) of a box.
+/// A walk over the positions of swizzled at each j of a range.
 /// for (swizzled_cursor at = swizzled_walk(..); at.more; swizzled_next(&at)) .. at.flat
 typedef struct {
   int i;
@@ -31,12 +31,13 @@ typedef struct {
   bool more;
 } swizzled_cursor;
 
-/// Puts the position of a cursor at j.
+/// Sets the position of a cursor to that of its index j.
 LEGO_HOST_DEVICE constexpr void swizzled_seek(swizzled_cursor *cursor) noexcept {
   cursor->flat = 16 * cursor->i + (4 * (cursor->i & 3) ^ cursor->j);
 }
 
-/// The first cursor of a walk over the positions of swizzled at the indices (j) of a box.
+/// The first cursor of a walk over the positions of swizzled at each j of a range.
+/// @param i 0 <= i < 8
 /// @param first_j,last_j 0 <= first_j, last_j <= 16
 LEGO_HOST_DEVICE constexpr swizzled_cursor swizzled_walk(int i, int first_j, int last_j) noexcept {
   swizzled_cursor cursor = {};
@@ -50,7 +51,7 @@ LEGO_HOST_DEVICE constexpr swizzled_cursor swizzled_walk(int i, int first_j, int
   return cursor;
 }
 
-/// Takes a cursor to the next index.
+/// Advances a cursor to the next index; more says whether there is one.
 LEGO_HOST_DEVICE constexpr void swizzled_next(swizzled_cursor *cursor) noexcept {
   cursor->more = ++cursor->j < cursor->last_j;
   if (cursor->more) {
@@ -74,6 +75,6 @@ struct swizzled_inv_result {
   return {flat_div_16, (flat & 15) ^ 4 * (flat_div_16 & 3)};
 }
 
-#elif LEGO_SWIZZLED_HIP_H != 0x117d601f
+#elif LEGO_SWIZZLED_HIP_H != 0x1bca5d07
 #error two different units are named swizzled; give name= to one of them
 #endif  // LEGO_SWIZZLED_HIP_H

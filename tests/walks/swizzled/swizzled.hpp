@@ -2,7 +2,7 @@
 //
 // GroupBy([8, 16]).OrderBy(GenP([8, 16], swizzle, swizzle_inv))
 #ifndef LEGO_SWIZZLED_HPP
-#define LEGO_SWIZZLED_HPP 0x760ea3cc
+#define LEGO_SWIZZLED_HPP 0x31279c8a
 
 #include <cstdint>
 
@@ -17,8 +17,9 @@ namespace lego {
   return 16 * i + (4 * (i & 3) ^ j);
 }
 
-/// The range of the positions of swizzled at the indices (j) of a box.
+/// The range of the positions of swizzled at each j of a range.
 /// for (const auto at : swizzled_walk(..)) ..
+/// @param i 0 <= i < 8
 /// @param first_j,last_j 0 <= first_j, last_j <= 16
 class swizzled_walk {
  public:
@@ -59,7 +60,7 @@ class swizzled_walk {
   }
 
  private:
-  // Puts the position at j.
+  // Sets the position to that of the index j.
   constexpr void seek() noexcept {
     flat_ = 16 * i_ + (4 * (i_ & 3) ^ j_);
   }
@@ -89,6 +90,6 @@ struct swizzled_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_SWIZZLED_HPP != 0x760ea3cc
+#elif LEGO_SWIZZLED_HPP != 0x31279c8a
 #error two different units are named swizzled; give name= to one of them
 #endif  // LEGO_SWIZZLED_HPP

@@ -30,8 +30,9 @@ end
 """
     swizzled_walk(i, first_j, last_j)
 
-The walk over the positions of swizzled at the indices (j) of a box.
+The walk over the positions of swizzled at each j of a range.
 
+- `0 <= i < 8`
 - `0 <= first_j, last_j <= 16`
 """
 function swizzled_walk(i::Ti, first_j::Ti,

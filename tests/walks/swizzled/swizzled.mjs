@@ -15,11 +15,11 @@ export function swizzledApply(i, j) {
 }
 
 /**
- * Calls visit(flat) for the positions of swizzled at the indices (j) of a box.
+ * Calls visit(flat) for the positions of swizzled at each j of a range.
  *
- * @param {number} i
- * @param {number} firstJ 0 <= firstJ, lastJ <= 16
- * @param {number} lastJ 0 <= firstJ, lastJ <= 16
+ * @param {number} i 0 <= i < 8
+ * @param {number} firstJ 0 <= firstJ
+ * @param {number} lastJ lastJ <= 16
  * @param {(flat: number) => void} visit
  */
 export function swizzledWalk(i, firstJ, lastJ, visit) {

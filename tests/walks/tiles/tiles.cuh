@@ -2,7 +2,7 @@
 //
 // tiles(H, W)
 #ifndef LEGO_TILES_CUH
-#define LEGO_TILES_CUH 0x19fa9d32
+#define LEGO_TILES_CUH 0x21c3518c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -38,7 +38,7 @@ typedef struct {
   bool more;
 } tiles_cursor;
 
-/// Puts the position of a cursor at (i, j).
+/// Sets the position of a cursor to that of its index (i, j).
 LEGO_HOST_DEVICE constexpr void tiles_seek(tiles_cursor *cursor) noexcept {
   cursor->flat = 64 * ((cursor->i >> 3) * (cursor->W - 1) + (cursor->j >> 3)) + 8 * cursor->i
       + (cursor->j & 7);
@@ -46,6 +46,7 @@ LEGO_HOST_DEVICE constexpr void tiles_seek(tiles_cursor *cursor) noexcept {
 
 /// The first cursor of a walk over the positions of tiles at the indices (i, j) of a box, j
 /// fastest.
+/// @param W W >= 1
 /// @param first_i,last_i 0 <= first_i, last_i <= 8*H
 /// @param first_j,last_j 0 <= first_j, last_j <= 8*W
 /// @pre 64*H*W <= INT_MAX
@@ -65,7 +66,7 @@ LEGO_HOST_DEVICE constexpr tiles_cursor tiles_walk(
   return cursor;
 }
 
-/// Takes a cursor to the next index.
+/// Advances a cursor to the next index; more says whether there is one.
 LEGO_HOST_DEVICE constexpr void tiles_next(tiles_cursor *cursor) noexcept {
   if (++cursor->j < cursor->last_j) {
     cursor->flat += (cursor->j & 7) == 0 ? 57 : 1;
@@ -104,6 +105,6 @@ struct tiles_inv_result {
   return H >= 1 && W >= 1 && H <= 2147483647 / 64 / W;
 }
 
-#elif LEGO_TILES_CUH != 0x19fa9d32
+#elif LEGO_TILES_CUH != 0x21c3518c
 #error two different units are named tiles; give name= to one of them
 #endif  // LEGO_TILES_CUH

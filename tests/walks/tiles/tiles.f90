@@ -8,6 +8,11 @@ module tiles_mod
   public :: tiles_apply, tiles_inv, tiles_fits, tiles_walk, tiles_next
 
   !> A walk over the positions of tiles at the indices (i, j) of a box, j fastest.
+  !> cursor = tiles_walk(..)
+  !> do while (cursor%more)
+  !>   .. cursor%flat
+  !>   call tiles_next(cursor)
+  !> end do
   type, public :: tiles_cursor
     integer(int64) :: W = 0, first_j = 0, last_i = 0, last_j = 0, i = 0, j = 0, flat = 0
     logical :: more = .false.
@@ -31,6 +36,7 @@ contains
 
   !> The first cursor of a walk over the positions of tiles at the indices (i, j) of a box, j
   !> fastest.
+  !> @param W W >= 1
   !> @param first_i,last_i 0 <= first_i, last_i <= 8*H
   !> @param first_j,last_j 0 <= first_j, last_j <= 8*W
   !> @pre 64*H*W <= huge(0_int64)
@@ -47,7 +53,7 @@ contains
     if (cursor%more) call tiles_seek(cursor)
   end function tiles_walk
 
-  !> Takes a cursor to the next index; cursor%more says whether there is one.
+  !> Advances a cursor to the next index; cursor%more says whether there is one.
   pure subroutine tiles_next(cursor)
     type(tiles_cursor), intent(inout) :: cursor
     cursor%j = cursor%j + 1
@@ -63,7 +69,7 @@ contains
     end if
   end subroutine tiles_next
 
-  !> Puts the position of a cursor at (i, j).
+  !> Sets the position of a cursor to that of its index (i, j).
   pure subroutine tiles_seek(cursor)
     type(tiles_cursor), intent(inout) :: cursor
     cursor%flat = 64 * (shifta(cursor%i, 3) * (cursor%W - 1) + shifta(cursor%j, 3)) + 8 * cursor%i &

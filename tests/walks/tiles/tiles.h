@@ -2,7 +2,7 @@
 //
 // tiles(H, W)
 #ifndef LEGO_TILES_H
-#define LEGO_TILES_H 0x6659d99a
+#define LEGO_TILES_H 0x1adf1fbd
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,7 +33,7 @@ typedef struct {
   bool more;
 } tiles_cursor;
 
-/// Puts the position of a cursor at (i, j).
+/// Sets the position of a cursor to that of its index (i, j).
 static inline void tiles_seek(tiles_cursor *cursor) {
   cursor->flat = 64 * ((cursor->i >> 3) * (cursor->W - 1) + (cursor->j >> 3)) + 8 * cursor->i
       + (cursor->j & 7);
@@ -41,6 +41,7 @@ static inline void tiles_seek(tiles_cursor *cursor) {
 
 /// The first cursor of a walk over the positions of tiles at the indices (i, j) of a box, j
 /// fastest.
+/// @param W W >= 1
 /// @param first_i,last_i 0 <= first_i, last_i <= 8*H
 /// @param first_j,last_j 0 <= first_j, last_j <= 8*W
 /// @pre 64*H*W <= INT64_MAX
@@ -60,7 +61,7 @@ static inline tiles_cursor tiles_walk(
   return cursor;
 }
 
-/// Takes a cursor to the next index.
+/// Advances a cursor to the next index; more says whether there is one.
 static inline void tiles_next(tiles_cursor *cursor) {
   if (++cursor->j < cursor->last_j) {
     cursor->flat += (cursor->j & 7) == 0 ? 57 : 1;
@@ -103,6 +104,6 @@ static inline bool tiles_fits(int64_t H, int64_t W) {
   return H >= 1 && W >= 1 && H <= INT64_MAX / 64 / W;
 }
 
-#elif LEGO_TILES_H != 0x6659d99a
+#elif LEGO_TILES_H != 0x1adf1fbd
 #error two different units are named tiles; give name= to one of them
 #endif  // LEGO_TILES_H

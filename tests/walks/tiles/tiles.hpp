@@ -2,7 +2,7 @@
 //
 // tiles(H, W)
 #ifndef LEGO_TILES_HPP
-#define LEGO_TILES_HPP 0x3690d839
+#define LEGO_TILES_HPP 0x2e601dca
 
 #include <cstdint>
 
@@ -23,6 +23,7 @@ namespace lego {
 
 /// The range of the positions of tiles at the indices (i, j) of a box, j fastest.
 /// for (const auto at : tiles_walk(..)) ..
+/// @param W W >= 1
 /// @param first_i,last_i 0 <= first_i, last_i <= 8*H
 /// @param first_j,last_j 0 <= first_j, last_j <= 8*W
 /// @pre 64*H*W <= INT64_MAX
@@ -79,7 +80,7 @@ class tiles_walk {
   }
 
  private:
-  // Puts the position at (i, j).
+  // Sets the position to that of the index (i, j).
   constexpr void seek() noexcept {
     flat_ = 64 * ((i_ >> 3) * (W_ - 1) + (j_ >> 3)) + 8 * i_ + (j_ & 7);
   }
@@ -122,6 +123,6 @@ struct tiles_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_TILES_HPP != 0x3690d839
+#elif LEGO_TILES_HPP != 0x2e601dca
 #error two different units are named tiles; give name= to one of them
 #endif  // LEGO_TILES_HPP

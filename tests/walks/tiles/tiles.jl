@@ -39,6 +39,7 @@ end
 
 The walk over the positions of tiles at the indices (i, j) of a box, j fastest.
 
+- `W >= 1`
 - `0 <= first_i, last_i <= 8*H`
 - `0 <= first_j, last_j <= 8*W`
 - Assumes `64*H*W <= typemax(Int64)`

@@ -25,11 +25,11 @@ export function tilesApply(H, W, i, j) {
  *
  * Assumes 64*H*W <= Number.MAX_SAFE_INTEGER.
  *
- * @param {number} W
- * @param {number} firstI 0 <= firstI, lastI <= 8*H
- * @param {number} firstJ 0 <= firstJ, lastJ <= 8*W
- * @param {number} lastI 0 <= firstI, lastI <= 8*H
- * @param {number} lastJ 0 <= firstJ, lastJ <= 8*W
+ * @param {number} W W >= 1
+ * @param {number} firstI 0 <= firstI
+ * @param {number} firstJ 0 <= firstJ
+ * @param {number} lastI lastI <= 8*H
+ * @param {number} lastJ lastJ <= 8*W
  * @param {(flat: number) => void} visit
  */
 export function tilesWalk(W, firstI, firstJ, lastI, lastJ, visit) {

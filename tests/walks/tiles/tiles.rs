@@ -42,10 +42,11 @@ pub struct TilesWalk {
 
 /// An iterator over the positions of tiles at the indices (i, j) of a box, j fastest.
 ///
+/// - `W >= 1`
 /// - `0 <= first_i, last_i <= 8*H`
 /// - `0 <= first_j, last_j <= 8*W`
 ///
-/// Assumes 64*H*W <= i64::MAX.
+/// Assumes `64*H*W <= i64::MAX`.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
@@ -74,7 +75,7 @@ pub fn walk(W: i64, first_i: i64, first_j: i64, last_i: i64, last_j: i64) -> Til
 // The names are those of the definition.
 #[allow(non_snake_case)]
 impl TilesWalk {
-    /// Puts the position at (i, j).
+    /// Sets the position to that of the index (i, j).
     #[inline]
     fn seek(&mut self) {
         self.flat = 64 * ((self.i >> 3) * (self.W - 1) + (self.j >> 3)) + 8 * self.i + (self.j & 7);
