@@ -93,7 +93,9 @@ def test_few_blocks_have_no_loop():
 def test_what_the_header_says():
     unit = generate(Ragged("ends"), "c", name="rows")
     apply, inv = unit.functions
-    assert "ends where each block ends, in ascending order; at least" in unit.source
+    assert (
+        "ends one past the last position of each block, in ascending order; at least" in unit.source
+    )
     assert "0 <= block < blocks" in unit.source and "flat below the last of the ends" in unit.source
     assert [n for n, _ in inv.outputs] == ["block", "k"] and len(apply.outputs) == 1
 

@@ -21,8 +21,8 @@ class AnyRank(Bundle):
     """Strided memory of run-time rank: NumPy's and PyTorch's tensors, of up to `most` axes.
 
     generate(AnyRank(), target, name="nd") gives three functions. `nd_apply(rank, shape, strides, index)` is the
-    position of an index, `nd_at(rank, shape, strides, flat)` that of the element of a row-major number, and
-    `nd_inv(rank, shape, flat)` the index of that number. shape, strides and index are arrays of rank integers,
+    position of an index, `nd_at(rank, shape, strides, flat)` that of the element with a row-major number, and
+    `nd_inv(rank, shape, flat)` the index of that element. shape, strides and index are arrays of rank integers,
     whose types param_types= says: `param_types={"shape": "int32", "strides": "int64"}`. A stride may be 0
     (broadcast) or negative; positions count from the element of index 0.
 
@@ -83,11 +83,11 @@ class AnyRank(Bundle):
         return sum(i * s for i, s in zip(at, steps, strict=True))
 
     def at(self, shape: Sequence[int], strides: Sequence[int], flat: int) -> int:
-        """The position of the element of a row-major number, 0 <= flat < the product of the shape."""
+        """The position of the element with a row-major number, 0 <= flat < the product of the shape."""
         return self.apply(shape, strides, self.inv(shape, flat))
 
     def inv(self, shape: Sequence[int], flat: int) -> tuple[int, ...]:
-        """The index of a row-major number, the last axis running fastest."""
+        """The index of the element with a row-major number; the last axis is the fastest."""
         sizes = self._shape(shape)
         (rest,) = _integers("flat", [flat])
         if not 0 <= rest < prod(sizes):
@@ -136,13 +136,13 @@ class AnyRank(Bundle):
             return fori_loop(0, rank, lambda k, at: at + index[k] * strides[k], 0, most)
 
         def at(rank: I32, shape: Array[...], strides: Array[...], flat):
-            """The position of the element of a row-major number in strided memory of any rank.
+            """The position in strided memory of any rank of the element with a row-major number.
 
             Args:
                 rank: how many axes there are
                 shape: how many indices each axis has
                 strides: how far apart neighbors along each axis are
-                flat: below the product of the shape
+                flat: the row-major number, below the product of the shape
             """
 
             def axis(k, state):
@@ -154,12 +154,12 @@ class AnyRank(Bundle):
             return fori_loop(0, rank, axis, (flat, 0), most)[1]
 
         def inv(rank: I32, shape: Array[...], flat):
-            """The index of the element of a row-major number.
+            """The index of the element with a row-major number.
 
             Args:
                 rank: how many axes there are
                 shape: how many indices each axis has
-                flat: below the product of the shape
+                flat: the row-major number, below the product of the shape
             """
 
             def axis(k, rest):

@@ -155,7 +155,7 @@ class Ragged(Bundle):
         starts.entries = Entries("starts", starts.entries.values)
 
         def apply(block, k):
-            """The position of an element of a block.
+            """The position of element k of a block.
 
             Args:
                 k: below the number of elements of the block
@@ -163,7 +163,7 @@ class Ragged(Bundle):
             return starts.apply(block) + k
 
         def inv(flat):
-            """(block, k) of a position."""
+            """The block that a position is in, and k, its place in that block."""
             if blocks > FEW:
                 rounds = (blocks - 1).bit_length()
                 return _searched(starts.apply, flat, blocks - 1, rounds)
@@ -181,9 +181,10 @@ class Ragged(Bundle):
         def inv(blocks, ends, flat):
             return _searched(lambda b: ends[b - 1], flat, blocks - 1, 64)
 
-        told = f"\n\nArgs:\n    {self.name}: where each block ends, in ascending order\n    "
-        apply.__doc__ = f"The position of an element of a block.{told}k: below the number of elements of the block"
-        inv.__doc__ = f"(block, k) of a position.{told}flat: below the last of the ends"
+        told = f"\n\nArgs:\n    blocks: how many blocks there are\n    {self.name}: one past the last position of each "
+        told += "block, in ascending order\n    "
+        apply.__doc__ = f"The position of element k of a block.{told}k: below the number of elements of the block"
+        inv.__doc__ = f"The block that a position is in, and k, its place in that block.{told}flat: below the last of the ends"
         more = {"apply": {"block": (0, "blocks"), "k": (0, None)}, "inv": {"flat": (0, None)}}
         found = {"apply": apply, "inv": inv}
         for key, fn in found.items():

@@ -2,13 +2,13 @@
 //
 // AnyRank(most=8, unrolled=2)
 #ifndef LEGO_ANY_RANK_AT_CL
-#define LEGO_ANY_RANK_AT_CL 0x2a8bbfef
+#define LEGO_ANY_RANK_AT_CL 0x18aa5559
 
-/// The position of the element of a row-major number in strided memory of any rank.
+/// The position in strided memory of any rank of the element with a row-major number.
 /// @param rank how many axes there are; 0 <= rank < 9
 /// @param shape how many indices each axis has; at least rank elements, each >= 1
 /// @param strides how far apart neighbors along each axis are; at least rank elements
-/// @param flat below the product of the shape; flat >= 0
+/// @param flat the row-major number, below the product of the shape; flat >= 0
 /// @pre every intermediate value fits int32
 static inline int any_rank_at(
     int rank, global const int *shape, global const int *strides, int flat) {
@@ -31,6 +31,6 @@ static inline int any_rank_at(
   return at;
 }
 
-#elif LEGO_ANY_RANK_AT_CL != 0x2a8bbfef
+#elif LEGO_ANY_RANK_AT_CL != 0x18aa5559
 #error two different units are named any_rank_at; give name= to one of them
 #endif  // LEGO_ANY_RANK_AT_CL

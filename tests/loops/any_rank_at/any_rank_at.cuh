@@ -2,7 +2,7 @@
 //
 // AnyRank(most=8, unrolled=2)
 #ifndef LEGO_ANY_RANK_AT_CUH
-#define LEGO_ANY_RANK_AT_CUH 0x2383d01e
+#define LEGO_ANY_RANK_AT_CUH 0x3f76db2d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -12,11 +12,11 @@
 #endif
 #endif
 
-/// The position of the element of a row-major number in strided memory of any rank.
+/// The position in strided memory of any rank of the element with a row-major number.
 /// @param rank how many axes there are; 0 <= rank < 9
 /// @param shape how many indices each axis has; at least rank elements, each >= 1
 /// @param strides how far apart neighbors along each axis are; at least rank elements
-/// @param flat below the product of the shape; flat >= 0
+/// @param flat the row-major number, below the product of the shape; flat >= 0
 /// @pre every intermediate value fits int32
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int any_rank_at(
     int rank, const int* shape, const int* strides, int flat) noexcept {
@@ -39,6 +39,6 @@
   return at;
 }
 
-#elif LEGO_ANY_RANK_AT_CUH != 0x2383d01e
+#elif LEGO_ANY_RANK_AT_CUH != 0x3f76db2d
 #error two different units are named any_rank_at; give name= to one of them
 #endif  // LEGO_ANY_RANK_AT_CUH

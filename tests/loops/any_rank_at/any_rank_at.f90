@@ -8,11 +8,11 @@ module any_rank_at_mod
   public :: any_rank_at
 contains
 
-  !> The position of the element of a row-major number in strided memory of any rank.
+  !> The position in strided memory of any rank of the element with a row-major number.
   !> @param rank_v how many axes there are; 0 <= rank_v < 9
   !> @param shape_v how many indices each axis has; at least rank_v elements, each >= 1
   !> @param strides how far apart neighbors along each axis are; at least rank_v elements
-  !> @param flat below the product of the shape; flat >= 0
+  !> @param flat the row-major number, below the product of the shape; flat >= 0
   !> @pre every intermediate value fits int64
   !> @note Renamed: rank is rank_v here
   !> @note Renamed: shape is shape_v here

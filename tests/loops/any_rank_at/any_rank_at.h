@@ -2,15 +2,15 @@
 //
 // AnyRank(most=8, unrolled=2)
 #ifndef LEGO_ANY_RANK_AT_H
-#define LEGO_ANY_RANK_AT_H 0x2e68775e
+#define LEGO_ANY_RANK_AT_H 0x2cad6137
 
 #include <stdint.h>
 
-/// The position of the element of a row-major number in strided memory of any rank.
+/// The position in strided memory of any rank of the element with a row-major number.
 /// @param rank how many axes there are; 0 <= rank < 9
 /// @param shape how many indices each axis has; at least rank elements, each >= 1
 /// @param strides how far apart neighbors along each axis are; at least rank elements
-/// @param flat below the product of the shape; flat >= 0
+/// @param flat the row-major number, below the product of the shape; flat >= 0
 /// @pre every intermediate value fits int64
 static inline int64_t any_rank_at(
     int32_t rank, const int64_t *shape, const int64_t *strides, int64_t flat) {
@@ -33,6 +33,6 @@ static inline int64_t any_rank_at(
   return at;
 }
 
-#elif LEGO_ANY_RANK_AT_H != 0x2e68775e
+#elif LEGO_ANY_RANK_AT_H != 0x2cad6137
 #error two different units are named any_rank_at; give name= to one of them
 #endif  // LEGO_ANY_RANK_AT_H

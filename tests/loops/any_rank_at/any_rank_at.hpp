@@ -2,17 +2,17 @@
 //
 // AnyRank(most=8, unrolled=2)
 #ifndef LEGO_ANY_RANK_AT_HPP
-#define LEGO_ANY_RANK_AT_HPP 0x3504e072
+#define LEGO_ANY_RANK_AT_HPP 0x4d354a25
 
 #include <cstdint>
 
 namespace lego {
 
-/// The position of the element of a row-major number in strided memory of any rank.
+/// The position in strided memory of any rank of the element with a row-major number.
 /// @param rank how many axes there are; 0 <= rank < 9
 /// @param shape how many indices each axis has; at least rank elements, each >= 1
 /// @param strides how far apart neighbors along each axis are; at least rank elements
-/// @param flat below the product of the shape; flat >= 0
+/// @param flat the row-major number, below the product of the shape; flat >= 0
 /// @pre every intermediate value fits int64
 [[nodiscard]] constexpr std::int64_t any_rank_at(
     std::int32_t rank, const std::int64_t* shape, const std::int64_t* strides,
@@ -38,6 +38,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_ANY_RANK_AT_HPP != 0x3504e072
+#elif LEGO_ANY_RANK_AT_HPP != 0x4d354a25
 #error two different units are named any_rank_at; give name= to one of them
 #endif  // LEGO_ANY_RANK_AT_HPP

@@ -8,14 +8,14 @@ export any_rank_at
 """
     any_rank_at(rank, shape, strides, flat)
 
-The position of the element of a row-major number in strided memory of any rank.
+The position in strided memory of any rank of the element with a row-major number.
 
 - `shape`: how many indices each axis has
 - `strides`: how far apart neighbors along each axis are
 - `shape`: `at least rank elements`, `each >= 1`
 - `strides`: `at least rank elements`
 - `rank`: how many axes there are; `0 <= rank < 9`
-- `flat`: below the product of the shape; `flat >= 0`
+- `flat`: the row-major number, below the product of the shape; `flat >= 0`
 - Assumes every intermediate value fits int64
 - Here `shape[0]` is the first element of `shape`, as in Python
 """

@@ -7,14 +7,14 @@
 // `+ 0` turns -0 into 0.
 
 /**
- * The position of the element of a row-major number in strided memory of any rank.
+ * The position in strided memory of any rank of the element with a row-major number.
  *
  * Assumes every intermediate value fits int53.
  *
  * @param {number} rank how many axes there are; 0 <= rank < 9
  * @param {ArrayLike<number>} shape how many indices each axis has; at least rank elements, each >= 1
  * @param {ArrayLike<number>} strides how far apart neighbors along each axis are; at least rank elements
- * @param {number} flat below the product of the shape; flat >= 0
+ * @param {number} flat the row-major number, below the product of the shape; flat >= 0
  * @returns {number}
  */
 export function anyRankAt(rank, shape, strides, flat) {

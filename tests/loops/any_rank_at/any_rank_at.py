@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 
 def any_rank_at(rank: int, shape: Sequence[int], strides: Sequence[int], flat: int) -> int:
-    """The position of the element of a row-major number in strided memory of any rank.
+    """The position in strided memory of any rank of the element with a row-major number.
 
     Args:
         rank: how many axes there are; 0 <= rank < 9
         shape: how many indices each axis has; at least rank elements, each >= 1
         strides: how far apart neighbors along each axis are; at least rank elements
-        flat: below the product of the shape; flat >= 0
+        flat: the row-major number, below the product of the shape; flat >= 0
     """
     if rank == 1:
         return flat * strides[0]

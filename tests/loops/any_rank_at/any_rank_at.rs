@@ -2,12 +2,12 @@
 //
 // AnyRank(most=8, unrolled=2)
 
-/// The position of the element of a row-major number in strided memory of any rank.
+/// The position in strided memory of any rank of the element with a row-major number.
 ///
 /// - `rank`: how many axes there are; `0 <= rank < 9`
 /// - `shape`: how many indices each axis has; `at least rank elements, each >= 1`
 /// - `strides`: how far apart neighbors along each axis are; `at least rank elements`
-/// - `flat`: below the product of the shape; `flat >= 0`
+/// - `flat`: the row-major number, below the product of the shape; `flat >= 0`
 ///
 /// Assumes every intermediate value fits `int64`.
 // A place in a table is not negative, and fits.

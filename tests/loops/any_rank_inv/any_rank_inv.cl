@@ -2,12 +2,12 @@
 //
 // AnyRank(most=8, unrolled=2)
 #ifndef LEGO_ANY_RANK_INV_CL
-#define LEGO_ANY_RANK_INV_CL 0x2b5bbd21
+#define LEGO_ANY_RANK_INV_CL 0x4130e3bf
 
-/// The index of the element of a row-major number.
+/// The index of the element with a row-major number.
 /// @param rank how many axes there are; 0 <= rank < 9
 /// @param shape how many indices each axis has; at least rank elements, each >= 1
-/// @param flat below the product of the shape; flat >= 0
+/// @param flat the row-major number, below the product of the shape; flat >= 0
 /// @param[out] index rank elements, each >= 0
 /// @pre every intermediate value fits int32
 static inline void any_rank_inv(int rank, global const int *shape, int flat, int *index) {
@@ -31,6 +31,6 @@ static inline void any_rank_inv(int rank, global const int *shape, int flat, int
   }
 }
 
-#elif LEGO_ANY_RANK_INV_CL != 0x2b5bbd21
+#elif LEGO_ANY_RANK_INV_CL != 0x4130e3bf
 #error two different units are named any_rank_inv; give name= to one of them
 #endif  // LEGO_ANY_RANK_INV_CL

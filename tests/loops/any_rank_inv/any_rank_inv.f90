@@ -8,10 +8,10 @@ module any_rank_inv_mod
   public :: any_rank_inv
 contains
 
-  !> The index of the element of a row-major number.
+  !> The index of the element with a row-major number.
   !> @param rank_v how many axes there are; 0 <= rank_v < 9
   !> @param shape_v how many indices each axis has; at least rank_v elements, each >= 1
-  !> @param flat below the product of the shape; flat >= 0
+  !> @param flat the row-major number, below the product of the shape; flat >= 0
   !> @param[out] index_v rank_v elements, each >= 0
   !> @pre every intermediate value fits int64
   !> @note Renamed: rank is rank_v here

@@ -2,14 +2,14 @@
 //
 // AnyRank(most=8, unrolled=2)
 #ifndef LEGO_ANY_RANK_INV_H
-#define LEGO_ANY_RANK_INV_H 0x617d13cc
+#define LEGO_ANY_RANK_INV_H 0x2641be0f
 
 #include <stdint.h>
 
-/// The index of the element of a row-major number.
+/// The index of the element with a row-major number.
 /// @param rank how many axes there are; 0 <= rank < 9
 /// @param shape how many indices each axis has; at least rank elements, each >= 1
-/// @param flat below the product of the shape; flat >= 0
+/// @param flat the row-major number, below the product of the shape; flat >= 0
 /// @param[out] index rank elements, each >= 0
 /// @pre every intermediate value fits int64
 static inline void any_rank_inv(int32_t rank, const int64_t *shape, int64_t flat, int64_t *index) {
@@ -33,6 +33,6 @@ static inline void any_rank_inv(int32_t rank, const int64_t *shape, int64_t flat
   }
 }
 
-#elif LEGO_ANY_RANK_INV_H != 0x617d13cc
+#elif LEGO_ANY_RANK_INV_H != 0x2641be0f
 #error two different units are named any_rank_inv; give name= to one of them
 #endif  // LEGO_ANY_RANK_INV_H

@@ -2,7 +2,7 @@
 //
 // AnyRank(most=8, unrolled=2)
 #ifndef LEGO_ANY_RANK_INV_HIP_H
-#define LEGO_ANY_RANK_INV_HIP_H 0x13931c77
+#define LEGO_ANY_RANK_INV_HIP_H 0x23bf569a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -12,10 +12,10 @@
 #endif
 #endif
 
-/// The index of the element of a row-major number.
+/// The index of the element with a row-major number.
 /// @param rank how many axes there are; 0 <= rank < 9
 /// @param shape how many indices each axis has; at least rank elements, each >= 1
-/// @param flat below the product of the shape; flat >= 0
+/// @param flat the row-major number, below the product of the shape; flat >= 0
 /// @param[out] index rank elements, each >= 0
 /// @pre every intermediate value fits int32
 LEGO_HOST_DEVICE constexpr void any_rank_inv(
@@ -40,6 +40,6 @@ LEGO_HOST_DEVICE constexpr void any_rank_inv(
   }
 }
 
-#elif LEGO_ANY_RANK_INV_HIP_H != 0x13931c77
+#elif LEGO_ANY_RANK_INV_HIP_H != 0x23bf569a
 #error two different units are named any_rank_inv; give name= to one of them
 #endif  // LEGO_ANY_RANK_INV_HIP_H

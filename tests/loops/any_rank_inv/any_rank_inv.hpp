@@ -2,17 +2,17 @@
 //
 // AnyRank(most=8, unrolled=2)
 #ifndef LEGO_ANY_RANK_INV_HPP
-#define LEGO_ANY_RANK_INV_HPP 0x2647f845
+#define LEGO_ANY_RANK_INV_HPP 0x63645035
 
 #include <array>
 #include <cstdint>
 
 namespace lego {
 
-/// The index of the element of a row-major number.
+/// The index of the element with a row-major number.
 /// @param rank how many axes there are; 0 <= rank < 9
 /// @param shape how many indices each axis has; at least rank elements, each >= 1
-/// @param flat below the product of the shape; flat >= 0
+/// @param flat the row-major number, below the product of the shape; flat >= 0
 /// @param[out] index rank elements, each >= 0
 /// @pre every intermediate value fits int64
 constexpr void any_rank_inv(
@@ -39,6 +39,6 @@ constexpr void any_rank_inv(
 
 }  // namespace lego
 
-#elif LEGO_ANY_RANK_INV_HPP != 0x2647f845
+#elif LEGO_ANY_RANK_INV_HPP != 0x63645035
 #error two different units are named any_rank_inv; give name= to one of them
 #endif  // LEGO_ANY_RANK_INV_HPP

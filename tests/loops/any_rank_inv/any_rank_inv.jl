@@ -8,12 +8,12 @@ export any_rank_inv
 """
     any_rank_inv(rank, shape, flat)
 
-The index of the element of a row-major number.
+The index of the element with a row-major number.
 
 - `shape`: how many indices each axis has
 - `shape`: `at least rank elements`, `each >= 1`
 - `rank`: how many axes there are; `0 <= rank < 9`
-- `flat`: below the product of the shape; `flat >= 0`
+- `flat`: the row-major number, below the product of the shape; `flat >= 0`
 - Result: `rank elements, each >= 0`
 - Assumes every intermediate value fits int64
 - Here `shape[0]` is the first element of `shape`, as in Python

@@ -2,14 +2,14 @@
 //
 // AnyRank(most=8, unrolled=2)
 #ifndef LEGO_ANY_RANK_INV_METAL
-#define LEGO_ANY_RANK_INV_METAL 0x2ad3b5bd
+#define LEGO_ANY_RANK_INV_METAL 0x7e9ca17f
 
 #include <metal_stdlib>
 
-/// The index of the element of a row-major number.
+/// The index of the element with a row-major number.
 /// @param rank how many axes there are; 0 <= rank < 9
 /// @param shape how many indices each axis has; at least rank elements, each >= 1
-/// @param flat below the product of the shape; flat >= 0
+/// @param flat the row-major number, below the product of the shape; flat >= 0
 /// @param[out] index rank elements, each >= 0
 /// @pre every intermediate value fits int32
 static inline void anyRankInv(int rank, device const int* shape, int flat, thread int* index) {
@@ -33,6 +33,6 @@ static inline void anyRankInv(int rank, device const int* shape, int flat, threa
   }
 }
 
-#elif LEGO_ANY_RANK_INV_METAL != 0x2ad3b5bd
+#elif LEGO_ANY_RANK_INV_METAL != 0x7e9ca17f
 #error two different units are named any_rank_inv; give name= to one of them
 #endif  // LEGO_ANY_RANK_INV_METAL

@@ -5,13 +5,13 @@
 // Quotients are exact: both operands are integers below 2^53.
 
 /**
- * The index of the element of a row-major number.
+ * The index of the element with a row-major number.
  *
  * Assumes every intermediate value fits int53.
  *
  * @param {number} rank how many axes there are; 0 <= rank < 9
  * @param {ArrayLike<number>} shape how many indices each axis has; at least rank elements, each >= 1
- * @param {number} flat below the product of the shape; flat >= 0
+ * @param {number} flat the row-major number, below the product of the shape; flat >= 0
  * @returns {number[]} rank elements, each >= 0
  */
 export function anyRankInv(rank, shape, flat) {

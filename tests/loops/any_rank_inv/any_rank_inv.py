@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 
 def any_rank_inv(rank: int, shape: Sequence[int], flat: int) -> tuple[int, ...]:
-    """The index of the element of a row-major number.
+    """The index of the element with a row-major number.
 
     Args:
         rank: how many axes there are; 0 <= rank < 9
         shape: how many indices each axis has; at least rank elements, each >= 1
-        flat: below the product of the shape; flat >= 0
+        flat: the row-major number, below the product of the shape; flat >= 0
 
     Returns:
         rank elements, each >= 0

@@ -2,11 +2,11 @@
 //
 // AnyRank(most=8, unrolled=2)
 
-/// The index of the element of a row-major number.
+/// The index of the element with a row-major number.
 ///
 /// - `rank`: how many axes there are; `0 <= rank < 9`
 /// - `shape`: how many indices each axis has; `at least rank elements, each >= 1`
-/// - `flat`: below the product of the shape; `flat >= 0`
+/// - `flat`: the row-major number, below the product of the shape; `flat >= 0`
 /// - `index`: `rank elements, each >= 0`
 ///
 /// Assumes every intermediate value fits `int64`.

@@ -1,4 +1,4 @@
-"""A tensor of any rank: the index of the element of a row-major number."""
+"""A tensor of any rank: the index of the element with a row-major number."""
 
 from lego_emit import AnyRank
 

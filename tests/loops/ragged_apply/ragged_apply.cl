@@ -2,14 +2,14 @@
 //
 // Ragged([1, 4, 4, 9, 12, 13, 20, 22, 30, 31, 33])
 #ifndef LEGO_RAGGED_APPLY_CL
-#define LEGO_RAGGED_APPLY_CL 0x02e2d651
+#define LEGO_RAGGED_APPLY_CL 0x1e80af1f
 
 // clang-format off
 static constant int ragged_apply_starts[11] = {
     0, 1, 4, 4, 9, 12, 13, 20, 22, 30, 31};
 // clang-format on
 
-/// The position of an element of a block.
+/// The position of element k of a block.
 /// @param block 0 <= block < 11
 /// @param k below the number of elements of the block; 0 <= k < 8
 /// @return 0 <= the result < 39
@@ -17,6 +17,6 @@ static inline int ragged_apply(int block, int k) {
   return ragged_apply_starts[block] + k;
 }
 
-#elif LEGO_RAGGED_APPLY_CL != 0x02e2d651
+#elif LEGO_RAGGED_APPLY_CL != 0x1e80af1f
 #error two different units are named ragged_apply; give name= to one of them
 #endif  // LEGO_RAGGED_APPLY_CL

@@ -2,7 +2,7 @@
 //
 // Ragged([1, 4, 4, 9, 12, 13, 20, 22, 30, 31, 33])
 #ifndef LEGO_RAGGED_APPLY_CUH
-#define LEGO_RAGGED_APPLY_CUH 0x6dbc07c7
+#define LEGO_RAGGED_APPLY_CUH 0x303e40e7
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -20,7 +20,7 @@ static constexpr int ragged_apply_starts[11] = {
     0, 1, 4, 4, 9, 12, 13, 20, 22, 30, 31};
 // clang-format on
 
-/// The position of an element of a block.
+/// The position of element k of a block.
 /// @param block 0 <= block < 11
 /// @param k below the number of elements of the block; 0 <= k < 8
 /// @return 0 <= the result < 39
@@ -28,6 +28,6 @@ static constexpr int ragged_apply_starts[11] = {
   return ragged_apply_starts[block] + k;
 }
 
-#elif LEGO_RAGGED_APPLY_CUH != 0x6dbc07c7
+#elif LEGO_RAGGED_APPLY_CUH != 0x303e40e7
 #error two different units are named ragged_apply; give name= to one of them
 #endif  // LEGO_RAGGED_APPLY_CUH

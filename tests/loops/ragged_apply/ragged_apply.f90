@@ -12,7 +12,7 @@ module ragged_apply_mod
 
 contains
 
-  !> The position of an element of a block.
+  !> The position of element k of a block.
   !> @param block_v 0 <= block_v < 11
   !> @param k below the number of elements of the block; 0 <= k < 8
   !> @return 0 <= the result < 39

@@ -5,12 +5,12 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_RAGGED_APPLY_GLSL
-#define LEGO_RAGGED_APPLY_GLSL 0x2f996503
+#define LEGO_RAGGED_APPLY_GLSL 0x591190d2
 
 const int[11] ragged_apply_starts = int[11](
     0, 1, 4, 4, 9, 12, 13, 20, 22, 30, 31);
 
-// The position of an element of a block.
+// The position of element k of a block.
 // 0 <= block < 11
 // k: below the number of elements of the block; 0 <= k < 8
 // Result: 0 <= the result < 39
@@ -18,6 +18,6 @@ int raggedApply(int block, int k) {
   return ragged_apply_starts[block] + k;
 }
 
-#elif LEGO_RAGGED_APPLY_GLSL != 0x2f996503
+#elif LEGO_RAGGED_APPLY_GLSL != 0x591190d2
 #error two different units are named ragged_apply; give name= to one of them
 #endif  // LEGO_RAGGED_APPLY_GLSL

@@ -2,7 +2,7 @@
 //
 // Ragged([1, 4, 4, 9, 12, 13, 20, 22, 30, 31, 33])
 #ifndef LEGO_RAGGED_APPLY_H
-#define LEGO_RAGGED_APPLY_H 0x29a473f9
+#define LEGO_RAGGED_APPLY_H 0x29073c3d
 
 #include <stdint.h>
 
@@ -11,7 +11,7 @@ static const int32_t ragged_apply_starts[11] = {
     0, 1, 4, 4, 9, 12, 13, 20, 22, 30, 31};
 // clang-format on
 
-/// The position of an element of a block.
+/// The position of element k of a block.
 /// @param block 0 <= block < 11
 /// @param k below the number of elements of the block; 0 <= k < 8
 /// @return 0 <= the result < 39
@@ -19,6 +19,6 @@ static inline int32_t ragged_apply(int32_t block, int32_t k) {
   return ragged_apply_starts[block] + k;
 }
 
-#elif LEGO_RAGGED_APPLY_H != 0x29a473f9
+#elif LEGO_RAGGED_APPLY_H != 0x29073c3d
 #error two different units are named ragged_apply; give name= to one of them
 #endif  // LEGO_RAGGED_APPLY_H

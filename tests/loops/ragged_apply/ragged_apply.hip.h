@@ -2,7 +2,7 @@
 //
 // Ragged([1, 4, 4, 9, 12, 13, 20, 22, 30, 31, 33])
 #ifndef LEGO_RAGGED_APPLY_HIP_H
-#define LEGO_RAGGED_APPLY_HIP_H 0x148b3c4e
+#define LEGO_RAGGED_APPLY_HIP_H 0x0a991fa9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -20,7 +20,7 @@ static constexpr int ragged_apply_starts[11] = {
     0, 1, 4, 4, 9, 12, 13, 20, 22, 30, 31};
 // clang-format on
 
-/// The position of an element of a block.
+/// The position of element k of a block.
 /// @param block 0 <= block < 11
 /// @param k below the number of elements of the block; 0 <= k < 8
 /// @return 0 <= the result < 39
@@ -28,6 +28,6 @@ static constexpr int ragged_apply_starts[11] = {
   return ragged_apply_starts[block] + k;
 }
 
-#elif LEGO_RAGGED_APPLY_HIP_H != 0x148b3c4e
+#elif LEGO_RAGGED_APPLY_HIP_H != 0x0a991fa9
 #error two different units are named ragged_apply; give name= to one of them
 #endif  // LEGO_RAGGED_APPLY_HIP_H

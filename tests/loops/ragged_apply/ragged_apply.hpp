@@ -2,7 +2,7 @@
 //
 // Ragged([1, 4, 4, 9, 12, 13, 20, 22, 30, 31, 33])
 #ifndef LEGO_RAGGED_APPLY_HPP
-#define LEGO_RAGGED_APPLY_HPP 0x139d3ab0
+#define LEGO_RAGGED_APPLY_HPP 0x1a5fddc0
 
 #include <cstdint>
 
@@ -17,7 +17,7 @@ static constexpr std::int32_t starts[11] = {
 
 }  // namespace ragged_apply_detail
 
-/// The position of an element of a block.
+/// The position of element k of a block.
 /// @param block 0 <= block < 11
 /// @param k below the number of elements of the block; 0 <= k < 8
 /// @return 0 <= the result < 39
@@ -27,6 +27,6 @@ static constexpr std::int32_t starts[11] = {
 
 }  // namespace lego
 
-#elif LEGO_RAGGED_APPLY_HPP != 0x139d3ab0
+#elif LEGO_RAGGED_APPLY_HPP != 0x1a5fddc0
 #error two different units are named ragged_apply; give name= to one of them
 #endif  // LEGO_RAGGED_APPLY_HPP

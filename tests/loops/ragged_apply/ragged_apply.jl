@@ -12,7 +12,7 @@ const STARTS = Int32[
 """
     ragged_apply(block, k)
 
-The position of an element of a block.
+The position of element k of a block.
 
 - `0 <= block < 11`
 - `k`: below the number of elements of the block; `0 <= k < 8`

@@ -2,7 +2,7 @@
 //
 // Ragged([1, 4, 4, 9, 12, 13, 20, 22, 30, 31, 33])
 #ifndef LEGO_RAGGED_APPLY_METAL
-#define LEGO_RAGGED_APPLY_METAL 0x61516e8f
+#define LEGO_RAGGED_APPLY_METAL 0x20af0206
 
 #include <metal_stdlib>
 
@@ -11,7 +11,7 @@ static constant int ragged_apply_starts[11] = {
     0, 1, 4, 4, 9, 12, 13, 20, 22, 30, 31};
 // clang-format on
 
-/// The position of an element of a block.
+/// The position of element k of a block.
 /// @param block 0 <= block < 11
 /// @param k below the number of elements of the block; 0 <= k < 8
 /// @return 0 <= the result < 39
@@ -19,6 +19,6 @@ static inline int raggedApply(int block, int k) {
   return ragged_apply_starts[block] + k;
 }
 
-#elif LEGO_RAGGED_APPLY_METAL != 0x61516e8f
+#elif LEGO_RAGGED_APPLY_METAL != 0x20af0206
 #error two different units are named ragged_apply; give name= to one of them
 #endif  // LEGO_RAGGED_APPLY_METAL

@@ -7,7 +7,7 @@ const starts = Int32Array.of(
 );
 
 /**
- * The position of an element of a block.
+ * The position of element k of a block.
  *
  * @param {number} block 0 <= block < 11
  * @param {number} k below the number of elements of the block; 0 <= k < 8

@@ -10,7 +10,7 @@ STARTS = (
 
 
 def ragged_apply(block: int, k: int) -> int:
-    """The position of an element of a block.
+    """The position of element k of a block.
 
     Args:
         block: 0 <= block < 11

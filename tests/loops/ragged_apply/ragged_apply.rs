@@ -4,7 +4,7 @@
 
 const STARTS: &[i32; 11] = &[0, 1, 4, 4, 9, 12, 13, 20, 22, 30, 31];
 
-/// The position of an element of a block.
+/// The position of element `k` of a block.
 ///
 /// - `0 <= block < 11`
 /// - `k`: below the number of elements of the block; `0 <= k < 8`

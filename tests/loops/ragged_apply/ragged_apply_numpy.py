@@ -14,7 +14,7 @@ STARTS = np.array([
 
 
 def ragged_apply(block, k):
-    """The position of an element of a block.
+    """The position of element k of a block.
 
     Args:
         block: 0 <= block < 11

@@ -23,7 +23,7 @@ def _entry(table: tl.constexpr, count: tl.constexpr, n):
 
 @triton.jit
 def ragged_apply(block, k):
-    """The position of an element of a block.
+    """The position of element k of a block.
 
     Args:
         block: 0 <= block < 11

@@ -2,7 +2,7 @@
 //
 // Ragged([1, 4, 4, 9, 12, 13, 20, 22, 30, 31, 33])
 #ifndef LEGO_RAGGED_INV_CL
-#define LEGO_RAGGED_INV_CL 0x1575b746
+#define LEGO_RAGGED_INV_CL 0x608811a7
 
 // clang-format off
 static constant int ragged_inv_starts[11] = {
@@ -15,7 +15,7 @@ typedef struct ragged_inv_result {
   int k;
 } ragged_inv_result;
 
-/// (block, k) of a position.
+/// The block that a position is in, and k, its place in that block.
 /// @param flat 0 <= flat < 33
 /// @return 0 <= block < 11, 0 <= k < 33
 static inline ragged_inv_result ragged_inv(int flat) {
@@ -35,6 +35,6 @@ static inline ragged_inv_result ragged_inv(int flat) {
   return result;
 }
 
-#elif LEGO_RAGGED_INV_CL != 0x1575b746
+#elif LEGO_RAGGED_INV_CL != 0x608811a7
 #error two different units are named ragged_inv; give name= to one of them
 #endif  // LEGO_RAGGED_INV_CL

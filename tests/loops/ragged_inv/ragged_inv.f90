@@ -12,7 +12,7 @@ module ragged_inv_mod
 
 contains
 
-  !> (block, k) of a position.
+  !> The block that a position is in, and k, its place in that block.
   !> @param flat 0 <= flat < 33
   !> @return 0 <= block_v < 11, 0 <= k < 33
   !> @note Renamed: block is block_v here

@@ -5,12 +5,12 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_RAGGED_INV_GLSL
-#define LEGO_RAGGED_INV_GLSL 0x1f489eec
+#define LEGO_RAGGED_INV_GLSL 0x475c4e1f
 
 const int[11] ragged_inv_starts = int[11](
     0, 1, 4, 4, 9, 12, 13, 20, 22, 30, 31);
 
-// (block, k) of a position.
+// The block that a position is in, and k, its place in that block.
 // 0 <= flat_v < 33
 // Result: 0 <= block < 11, 0 <= k < 33
 // Renamed: flat is flat_v here
@@ -38,6 +38,6 @@ ivec2 raggedInv(int flat_v) {
   return result;
 }
 
-#elif LEGO_RAGGED_INV_GLSL != 0x1f489eec
+#elif LEGO_RAGGED_INV_GLSL != 0x475c4e1f
 #error two different units are named ragged_inv; give name= to one of them
 #endif  // LEGO_RAGGED_INV_GLSL

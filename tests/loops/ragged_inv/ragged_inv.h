@@ -2,7 +2,7 @@
 //
 // Ragged([1, 4, 4, 9, 12, 13, 20, 22, 30, 31, 33])
 #ifndef LEGO_RAGGED_INV_H
-#define LEGO_RAGGED_INV_H 0x247d8131
+#define LEGO_RAGGED_INV_H 0x062640b7
 
 #include <stdint.h>
 
@@ -17,7 +17,7 @@ typedef struct ragged_inv_result {
   int32_t k;
 } ragged_inv_result;
 
-/// (block, k) of a position.
+/// The block that a position is in, and k, its place in that block.
 /// @param flat 0 <= flat < 33
 /// @return 0 <= block < 11, 0 <= k < 33
 static inline ragged_inv_result ragged_inv(int32_t flat) {
@@ -37,6 +37,6 @@ static inline ragged_inv_result ragged_inv(int32_t flat) {
   return result;
 }
 
-#elif LEGO_RAGGED_INV_H != 0x247d8131
+#elif LEGO_RAGGED_INV_H != 0x062640b7
 #error two different units are named ragged_inv; give name= to one of them
 #endif  // LEGO_RAGGED_INV_H

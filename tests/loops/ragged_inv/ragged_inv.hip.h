@@ -2,7 +2,7 @@
 //
 // Ragged([1, 4, 4, 9, 12, 13, 20, 22, 30, 31, 33])
 #ifndef LEGO_RAGGED_INV_HIP_H
-#define LEGO_RAGGED_INV_HIP_H 0x5a45b8f6
+#define LEGO_RAGGED_INV_HIP_H 0x5c85e6c9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -26,7 +26,7 @@ struct ragged_inv_result {
   int k;
 };
 
-/// (block, k) of a position.
+/// The block that a position is in, and k, its place in that block.
 /// @param flat 0 <= flat < 33
 /// @return 0 <= block < 11, 0 <= k < 33
 [[nodiscard]] LEGO_HOST_DEVICE constexpr ragged_inv_result ragged_inv(int flat) noexcept {
@@ -45,6 +45,6 @@ struct ragged_inv_result {
   return {low, flat - first};
 }
 
-#elif LEGO_RAGGED_INV_HIP_H != 0x5a45b8f6
+#elif LEGO_RAGGED_INV_HIP_H != 0x5c85e6c9
 #error two different units are named ragged_inv; give name= to one of them
 #endif  // LEGO_RAGGED_INV_HIP_H

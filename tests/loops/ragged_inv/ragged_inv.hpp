@@ -2,7 +2,7 @@
 //
 // Ragged([1, 4, 4, 9, 12, 13, 20, 22, 30, 31, 33])
 #ifndef LEGO_RAGGED_INV_HPP
-#define LEGO_RAGGED_INV_HPP 0x3be59b20
+#define LEGO_RAGGED_INV_HPP 0x3fedf679
 
 #include <cstdint>
 
@@ -23,7 +23,7 @@ struct ragged_inv_result {
   std::int32_t k;
 };
 
-/// (block, k) of a position.
+/// The block that a position is in, and k, its place in that block.
 /// @param flat 0 <= flat < 33
 /// @return 0 <= block < 11, 0 <= k < 33
 [[nodiscard]] constexpr ragged_inv_result ragged_inv(std::int32_t flat) noexcept {
@@ -44,6 +44,6 @@ struct ragged_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_RAGGED_INV_HPP != 0x3be59b20
+#elif LEGO_RAGGED_INV_HPP != 0x3fedf679
 #error two different units are named ragged_inv; give name= to one of them
 #endif  // LEGO_RAGGED_INV_HPP

@@ -12,7 +12,7 @@ const STARTS = Int32[
 """
     ragged_inv(flat) -> (block, k)
 
-(block, k) of a position.
+The block that a position is in, and k, its place in that block.
 
 - `0 <= flat < 33`
 - Result: `0 <= block < 11, 0 <= k < 33`

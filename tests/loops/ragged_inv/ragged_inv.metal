@@ -2,7 +2,7 @@
 //
 // Ragged([1, 4, 4, 9, 12, 13, 20, 22, 30, 31, 33])
 #ifndef LEGO_RAGGED_INV_METAL
-#define LEGO_RAGGED_INV_METAL 0x06bc5ea3
+#define LEGO_RAGGED_INV_METAL 0x32c8dc34
 
 #include <metal_stdlib>
 
@@ -17,7 +17,7 @@ struct RaggedInvResult {
   int k;
 };
 
-/// (block, k) of a position.
+/// The block that a position is in, and k, its place in that block.
 /// @param flat 0 <= flat < 33
 /// @return 0 <= block < 11, 0 <= k < 33
 static inline RaggedInvResult raggedInv(int flat) {
@@ -36,6 +36,6 @@ static inline RaggedInvResult raggedInv(int flat) {
   return {low, flat - first};
 }
 
-#elif LEGO_RAGGED_INV_METAL != 0x06bc5ea3
+#elif LEGO_RAGGED_INV_METAL != 0x32c8dc34
 #error two different units are named ragged_inv; give name= to one of them
 #endif  // LEGO_RAGGED_INV_METAL

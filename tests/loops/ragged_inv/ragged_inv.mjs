@@ -7,7 +7,7 @@ const starts = Int32Array.of(
 );
 
 /**
- * (block, k) of a position.
+ * The block that a position is in, and k, its place in that block.
  *
  * @param {number} flat 0 <= flat < 33
  * @returns {[block: number, k: number]} 0 <= block < 11, 0 <= k < 33

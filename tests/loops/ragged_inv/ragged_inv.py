@@ -10,7 +10,7 @@ STARTS = (
 
 
 def ragged_inv(flat: int) -> tuple[int, int]:
-    """(block, k) of a position.
+    """The block that a position is in, and k, its place in that block.
 
     Args:
         flat: 0 <= flat < 33

@@ -4,7 +4,7 @@
 
 const STARTS: &[i32; 11] = &[0, 1, 4, 4, 9, 12, 13, 20, 22, 30, 31];
 
-/// `(block, k)` of a position.
+/// The block that a position is in, and k, its place in that block.
 ///
 /// - `0 <= flat < 33`
 /// - result: `(block, k)`; `0 <= block < 11, 0 <= k < 33`

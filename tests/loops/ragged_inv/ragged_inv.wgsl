@@ -13,7 +13,7 @@ struct RaggedInvResult {
   k: i32,
 }
 
-/// (block, k) of a position.
+/// The block that a position is in, and k, its place in that block.
 /// 0 <= flat < 33
 /// Result: 0 <= block < 11, 0 <= k < 33
 fn raggedInv(flat: i32) -> RaggedInvResult {

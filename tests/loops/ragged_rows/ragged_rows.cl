@@ -2,7 +2,7 @@
 //
 // Ragged('ends')
 #ifndef LEGO_RAGGED_INV_CL
-#define LEGO_RAGGED_INV_CL 0x65c89d6c
+#define LEGO_RAGGED_INV_CL 0x4daab980
 
 /// The result of ragged_inv.
 typedef struct ragged_inv_result {
@@ -10,9 +10,10 @@ typedef struct ragged_inv_result {
   int k;
 } ragged_inv_result;
 
-/// (block, k) of a position.
-/// @param blocks blocks >= 1
-/// @param ends where each block ends, in ascending order; at least blocks - 1 elements, each >= 0
+/// The block that a position is in, and k, its place in that block.
+/// @param blocks how many blocks there are; blocks >= 1
+/// @param ends one past the last position of each block, in ascending order; at least blocks - 1
+/// elements, each >= 0
 /// @param flat below the last of the ends; flat >= 0
 /// @return block >= 0, k < flat + 1
 /// @pre 2*blocks <= INT_MAX
@@ -34,6 +35,6 @@ static inline ragged_inv_result ragged_inv(int blocks, global const int *ends, i
   return result;
 }
 
-#elif LEGO_RAGGED_INV_CL != 0x65c89d6c
+#elif LEGO_RAGGED_INV_CL != 0x4daab980
 #error two different units are named ragged_inv; give name= to one of them
 #endif  // LEGO_RAGGED_INV_CL

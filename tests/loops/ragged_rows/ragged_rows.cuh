@@ -2,7 +2,7 @@
 //
 // Ragged('ends')
 #ifndef LEGO_RAGGED_INV_CUH
-#define LEGO_RAGGED_INV_CUH 0x4a10e4ca
+#define LEGO_RAGGED_INV_CUH 0x71863117
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -18,9 +18,10 @@ struct ragged_inv_result {
   int k;
 };
 
-/// (block, k) of a position.
-/// @param blocks blocks >= 1
-/// @param ends where each block ends, in ascending order; at least blocks - 1 elements, each >= 0
+/// The block that a position is in, and k, its place in that block.
+/// @param blocks how many blocks there are; blocks >= 1
+/// @param ends one past the last position of each block, in ascending order; at least blocks - 1
+/// elements, each >= 0
 /// @param flat below the last of the ends; flat >= 0
 /// @return block >= 0, k < flat + 1
 /// @pre 2*blocks <= INT_MAX
@@ -42,6 +43,6 @@ struct ragged_inv_result {
   return {low, flat - first};
 }
 
-#elif LEGO_RAGGED_INV_CUH != 0x4a10e4ca
+#elif LEGO_RAGGED_INV_CUH != 0x71863117
 #error two different units are named ragged_inv; give name= to one of them
 #endif  // LEGO_RAGGED_INV_CUH

@@ -8,9 +8,10 @@ module ragged_inv_mod
   public :: ragged_inv
 contains
 
-  !> (block, k) of a position.
-  !> @param blocks blocks >= 1
-  !> @param ends where each block ends, in ascending order; at least blocks - 1 elements, each >= 0
+  !> The block that a position is in, and k, its place in that block.
+  !> @param blocks how many blocks there are; blocks >= 1
+  !> @param ends one past the last position of each block, in ascending order; at least blocks - 1
+  !> elements, each >= 0
   !> @param flat below the last of the ends; flat >= 0
   !> @return block_v >= 0, k < flat + 1
   !> @pre 2*blocks <= huge(0_int64)

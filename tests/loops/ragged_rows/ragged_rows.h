@@ -2,7 +2,7 @@
 //
 // Ragged('ends')
 #ifndef LEGO_RAGGED_INV_H
-#define LEGO_RAGGED_INV_H 0x5690fce2
+#define LEGO_RAGGED_INV_H 0x3dcf2587
 
 #include <stdint.h>
 
@@ -12,9 +12,10 @@ typedef struct ragged_inv_result {
   int64_t k;
 } ragged_inv_result;
 
-/// (block, k) of a position.
-/// @param blocks blocks >= 1
-/// @param ends where each block ends, in ascending order; at least blocks - 1 elements, each >= 0
+/// The block that a position is in, and k, its place in that block.
+/// @param blocks how many blocks there are; blocks >= 1
+/// @param ends one past the last position of each block, in ascending order; at least blocks - 1
+/// elements, each >= 0
 /// @param flat below the last of the ends; flat >= 0
 /// @return block >= 0, k < flat + 1
 /// @pre 2*blocks <= INT64_MAX
@@ -36,6 +37,6 @@ static inline ragged_inv_result ragged_inv(int64_t blocks, const int64_t *ends, 
   return result;
 }
 
-#elif LEGO_RAGGED_INV_H != 0x5690fce2
+#elif LEGO_RAGGED_INV_H != 0x3dcf2587
 #error two different units are named ragged_inv; give name= to one of them
 #endif  // LEGO_RAGGED_INV_H

@@ -2,7 +2,7 @@
 //
 // Ragged('ends')
 #ifndef LEGO_RAGGED_INV_HPP
-#define LEGO_RAGGED_INV_HPP 0x3122d9c3
+#define LEGO_RAGGED_INV_HPP 0x54941af5
 
 #include <cstdint>
 
@@ -14,9 +14,10 @@ struct ragged_inv_result {
   std::int64_t k;
 };
 
-/// (block, k) of a position.
-/// @param blocks blocks >= 1
-/// @param ends where each block ends, in ascending order; at least blocks - 1 elements, each >= 0
+/// The block that a position is in, and k, its place in that block.
+/// @param blocks how many blocks there are; blocks >= 1
+/// @param ends one past the last position of each block, in ascending order; at least blocks - 1
+/// elements, each >= 0
 /// @param flat below the last of the ends; flat >= 0
 /// @return block >= 0, k < flat + 1
 /// @pre 2*blocks <= INT64_MAX
@@ -40,6 +41,6 @@ struct ragged_inv_result {
 
 }  // namespace lego
 
-#elif LEGO_RAGGED_INV_HPP != 0x3122d9c3
+#elif LEGO_RAGGED_INV_HPP != 0x54941af5
 #error two different units are named ragged_inv; give name= to one of them
 #endif  // LEGO_RAGGED_INV_HPP

@@ -8,11 +8,11 @@ export ragged_inv
 """
     ragged_inv(blocks, ends, flat) -> (block, k)
 
-(block, k) of a position.
+The block that a position is in, and k, its place in that block.
 
-- `ends`: where each block ends, in ascending order
+- `ends`: one past the last position of each block, in ascending order
 - `ends`: `at least blocks - 1 elements`, `each >= 0`
-- `blocks >= 1`
+- `blocks`: how many blocks there are; `blocks >= 1`
 - `flat`: below the last of the ends; `flat >= 0`
 - Result: `block >= 0, k < flat + 1`
 - Assumes `2*blocks <= typemax(Int64)`

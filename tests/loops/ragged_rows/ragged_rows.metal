@@ -2,7 +2,7 @@
 //
 // Ragged('ends')
 #ifndef LEGO_RAGGED_INV_METAL
-#define LEGO_RAGGED_INV_METAL 0x476c5226
+#define LEGO_RAGGED_INV_METAL 0x1a11cf8d
 
 #include <metal_stdlib>
 
@@ -12,9 +12,10 @@ struct RaggedInvResult {
   int k;
 };
 
-/// (block, k) of a position.
-/// @param blocks blocks >= 1
-/// @param ends where each block ends, in ascending order; at least blocks - 1 elements, each >= 0
+/// The block that a position is in, and k, its place in that block.
+/// @param blocks how many blocks there are; blocks >= 1
+/// @param ends one past the last position of each block, in ascending order; at least blocks - 1
+/// elements, each >= 0
 /// @param flat below the last of the ends; flat >= 0
 /// @return block >= 0, k < flat + 1
 /// @pre 2*blocks <= INT_MAX
@@ -35,6 +36,6 @@ static inline RaggedInvResult raggedInv(int blocks, device const int* ends, int 
   return {low, flat - first};
 }
 
-#elif LEGO_RAGGED_INV_METAL != 0x476c5226
+#elif LEGO_RAGGED_INV_METAL != 0x1a11cf8d
 #error two different units are named ragged_inv; give name= to one of them
 #endif  // LEGO_RAGGED_INV_METAL

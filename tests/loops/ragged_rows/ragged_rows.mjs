@@ -3,13 +3,13 @@
 // Ragged('ends')
 
 /**
- * (block, k) of a position.
+ * The block that a position is in, and k, its place in that block.
  *
  * Assumes 2*blocks <= Number.MAX_SAFE_INTEGER.
  * Assumes every intermediate value fits int53.
  *
- * @param {number} blocks blocks >= 1
- * @param {ArrayLike<number>} ends where each block ends, in ascending order; at least blocks - 1 elements, each >= 0
+ * @param {number} blocks how many blocks there are; blocks >= 1
+ * @param {ArrayLike<number>} ends one past the last position of each block, in ascending order; at least blocks - 1 elements, each >= 0
  * @param {number} flat below the last of the ends; flat >= 0
  * @returns {[block: number, k: number]} block >= 0, k < flat + 1
  */

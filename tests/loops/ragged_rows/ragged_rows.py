@@ -8,11 +8,12 @@ from collections.abc import Sequence
 
 
 def ragged_inv(blocks: int, ends: Sequence[int], flat: int) -> tuple[int, int]:
-    """(block, k) of a position.
+    """The block that a position is in, and k, its place in that block.
 
     Args:
-        blocks: blocks >= 1
-        ends: where each block ends, in ascending order; at least blocks - 1 elements, each >= 0
+        blocks: how many blocks there are; blocks >= 1
+        ends: one past the last position of each block, in ascending order; at least blocks - 1
+            elements, each >= 0
         flat: below the last of the ends; flat >= 0
 
     Returns:

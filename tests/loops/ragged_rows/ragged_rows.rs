@@ -2,10 +2,10 @@
 //
 // Ragged('ends')
 
-/// `(block, k)` of a position.
+/// The block that a position is in, and k, its place in that block.
 ///
-/// - `blocks >= 1`
-/// - `ends`: where each block ends, in ascending order; `at least blocks - 1 elements, each >= 0`
+/// - `blocks`: how many blocks there are; `blocks >= 1`
+/// - `ends`: one past the last position of each block, in ascending order; `at least blocks - 1 elements, each >= 0`
 /// - `flat`: below the last of the ends; `flat >= 0`
 /// - result: `(block, k)`; `block >= 0, k < flat + 1`
 ///
