@@ -71,12 +71,12 @@ def _morton(name: str, sizes: dict[str, Any]) -> Block:
 
 
 RAGGED = (
-    "a size is rounded up to its own power of two, Padded, and one that is a symbol is a power of two "
-    '(assume=["pow2(n)"]); bits that the smaller ones lack are the larger one\'s alone'
+    "each size is rounded up to a power of two, Padded; a symbol has to be a power of two "
+    '(assume=["pow2(n)"]). Where one size has more bits than the others, its highest bits are not interleaved'
 )
 OF_ONE_SIDE = (
-    "{} sizes are rounded up to the power of two of the larg{} one, Padded; symbols are one size for {}, a "
-    'power of two (assume=["pow2(n)"])'
+    "{} sizes are rounded up to one power of two, which the larg{} one gives, Padded; a symbol is the size of {} axes, "
+    'and has to be a power of two (assume=["pow2(n)"])'
 )
 MORTON = "Baert, libmorton; Morton, IBM 1966"
 
