@@ -21,7 +21,7 @@ from .traced import Outputs, Subject, Traced
 
 MOST = 2**20  # indices at which a layout of numbers is compared with its parts
 MOST_ENTRIES = 4096  # of a table
-SIGNS = ("+", "^")  # by which parts are joined
+JOINS = {"+": "the sum (+)", "^": "the exclusive or (^)"}  # of parts
 
 
 class OfPart:
@@ -107,9 +107,12 @@ def _part(
     whole: Traced, stem: str, axis: str, value: Expr, name: str, sign: str, split: bool | str
 ) -> Traced:
     axes = whole.trace.axes
-    sizes = [n for n in whole.trace.params() if n not in axes]
-    terms = f" {sign} ".join(f"{stem}_{n}({', '.join([*sizes, n])})" for n in axes)
-    doc = Doc(summary=f"The part of the position that {axis} gives. The position is {terms}.")
+    of = " and ".join(filter(None, [", ".join(axes[:-1]), axes[-1]]))
+    doc = Doc(
+        summary=f"The part of the position that {axis} gives. The position is {JOINS[sign]} of the parts of {of}."
+        if len(axes) > 1
+        else f"The part of the position that {axis} gives, which is all of it."
+    )
     assert whole.definition is not None
     definition = OfPart(whole.definition, axes, axis, sign)
     if split == "tables":
@@ -156,7 +159,7 @@ def _sign(
     if isinstance(layout, Block) and layout.is_concrete and layout.size <= MOST:
         table = reference.table(layout).reshape(layout.dims)
         fails = [_apart(table, pair) for pair in combinations(range(len(axes)), 2)]
-        for sign in SIGNS:
+        for sign in JOINS:
             if _is_joined(table, sign):
                 return sign
         pair = next(p for p in fails if p)
@@ -191,4 +194,4 @@ def _is_joined(table: Any, sign: str) -> bool:
 def _apart(table: Any, pair: tuple[int, int]) -> tuple[int, int] | None:
     """A pair of axes that do not separate; None where they do."""
     part = table[tuple(slice(None) if n in pair else 0 for n in range(table.ndim))]
-    return None if any(_is_joined(part, sign) for sign in SIGNS) else pair
+    return None if any(_is_joined(part, sign) for sign in JOINS) else pair

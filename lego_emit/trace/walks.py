@@ -85,7 +85,7 @@ def step(layout: Block, by: Mapping[str, Any]) -> Expr:
     made = making.by_strides() or making.in_bits() if count == 1 else None
     if made is None:
         raise LayoutError(
-            f'{place}: no step without a division is known; generate(.., walk=["{axis}"]) keeps counters instead'
+            f'{place}: no step without a division is known; generate(.., walk=["{axis}"]) may keep counters for one'
         )
     if not made.kept:
         ((_, value),) = made.stages[-1]
