@@ -108,7 +108,7 @@ def test_timings():
 def test_pictures_close_their_tags():
     layout = GroupBy([4, 4]).OrderBy(RegP([2, 2, 2, 2], [0, 2, 1, 3]))
     Reader(layout._repr_html_())
-    Reader(layout.show(order=True, walk=True, beside=layout)._repr_html_())
+    Reader(layout.show(order=True, animate=True, beside=layout)._repr_html_())
 
 
 # -- the notebook of the docs --------------------------------------------------------------------
