@@ -62,7 +62,6 @@ def with_walks(
                 f"walk takes integers of the index type: leave walk= out, and call {function.name} for each index"
             )
         if kind == ("inv" if walk == MEMORY else "apply"):
-            _check_plain(stem, function)
             made = _walk(stem, function, traced, walk, dialect)
             check_walk(function, made, traced.definition)
             functions[place] = replace(function, walk=made)
@@ -82,21 +81,6 @@ def _rank(traced: Traced) -> int:
     """The greatest rank of the strided memory of any rank that a function is of; 0 of another."""
     bundle = getattr(getattr(traced.definition, "fn", None), "bundle", None)
     return bundle.most if isinstance(bundle, AnyRank) else 0
-
-
-def _check_plain(stem: str, function: Function) -> None:
-    """Raise OptionError where a function has a loop or a switch, of which no step is known."""
-    ops = {n.op for n in function.nodes()}
-    if "loop" in ops:
-        raise OptionError(
-            f"walk: {function.name} has a loop, and no step from one position to the next is known without it: "
-            f"leave walk= out, and call {function.name} for each index"
-        )
-    if "switch" in ops:
-        raise OptionError(
-            f"walk: {stem} is a Choice, and a walk goes over one layout: generate({{'rows': L0, 'tiles': L1}}, "
-            "walk=..) gives each layout a walk of its own, among which the program chooses"
-        )
 
 
 def _walk(

@@ -1,9 +1,11 @@
 """How each language spells a walk over the positions of a layout."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from lego_emit.emit.ops import BREAK
 from lego_emit.emit.walks import WalkForms, WalkView
+from lego_emit.ir.program import Function
 from lego_emit.printers.javascript import wrap
 from lego_emit.printers.rust import marked
 from lego_emit.printers.rust_layout import head
@@ -83,7 +85,7 @@ def cpp(v: WalkView) -> list[str]:
 
 def rust(v: WalkView) -> list[str]:
     """An iterator, and the function that makes one."""
-    cursor, T, names = v.cursor, v.T, [*v.fields, *v.locals]
+    cursor, T, names = v.cursor, v.T, [*v.fields, *v.locals(v.walk.parts)]
     item = T if len(v.results) == 1 else f"({', '.join([T] * len(v.results))})"
     values = [f"self.{n}" for n in v.results]
     value = values[0] if len(values) == 1 else f"({', '.join(values)})"
@@ -136,10 +138,9 @@ def fortran(v: WalkView) -> list[str]:
     def told(text: str) -> list[str]:
         return p.wrapped(text, "  !> ")
 
-    def locals_of(lines: list[str], names: list[str]) -> list[str]:
-        used = [n for n in names if any(line.startswith(f"{n} = ") for line in lines)]
-        text = f",{BREAK}".join(used)
-        return [f"    {p.line(f'{T} :: {text}', 4)}"] if used else []
+    def locals_of(parts: Sequence[Function]) -> list[str]:
+        text = f",{BREAK}".join(v.locals(parts))
+        return [f"    {p.line(f'{T} :: {text}', 4)}"] if text else []
 
     start, step = v.start(4), v.step(6)
     found = ["", *told(f"The first cursor of a walk over {v.summary}.")]
@@ -157,7 +158,7 @@ def fortran(v: WalkView) -> list[str]:
         f"Advances a cursor to the next {v.ahead}; cursor%more says whether there is one."
     )
     found += [f"  pure subroutine {v.next}(cursor)", f"    {cursor}, intent(inout) :: cursor"]
-    found += locals_of(step, v.locals)
+    found += locals_of(v.walk.step)
     for k, (axis, first, last) in reversed([*enumerate(v.along)]):
         found += [f"    cursor%{axis} = cursor%{axis} + 1"]
         more = f"cursor%{axis} < cursor%{last}"
@@ -171,7 +172,7 @@ def fortran(v: WalkView) -> list[str]:
         )
     found += [f"  end subroutine {v.next}", "", *told(v.puts(" of a cursor"))]
     found += [f"  pure subroutine {v.seek}(cursor)", f"    {cursor}, intent(inout) :: cursor"]
-    found += [*locals_of(start, v.locals), *_indented(start, 4), f"  end subroutine {v.seek}"]
+    found += [*locals_of(v.walk.start), *_indented(start, 4), f"  end subroutine {v.seek}"]
     return found
 
 

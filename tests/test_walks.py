@@ -159,6 +159,36 @@ def test_walks_go_along_the_axes_that_are_named(toolchain_of):
     assert [*found] == wanted
 
 
+AT_RUN_TIME = {
+    "cases": (lambda tag: Choice(tag, {7: Row(16, 16), -2: Col(16, 16), 0: catalogue["morton.2D"](16, 16)}), (7, -2, 0)),
+    "curve": (lambda n: catalogue["hilbert.2D"](n, n), (16,)),
+}  # fmt: skip
+
+
+def at_run_time(which, language, **options):
+    """The unit of one of these, of a symbol."""
+    assume = ["pow2(n)"] * (which == "curve")
+    return generate(AT_RUN_TIME[which][0](symbols("n")), language, assume=assume, **options)
+
+
+@pytest.mark.parametrize("language", rest_deep(LANGUAGES, 2))
+def test_walks_compute_loops_and_switches(language, toolchain_of):
+    """What a position takes at run time is in the functions of the walk."""
+    toolchain_of(language)
+    wanted = [(name, walk) for name in AT_RUN_TIME for walk in ("logical", "memory")]
+    units = [at_run_time(name, language, name="tex", walk=walk) for name, walk in wanted]
+    for (name, walk), compiled in zip(wanted, toolchain(language).compile(units), strict=True):
+        of_number, values = AT_RUN_TIME[name]
+        run = compiled[next(n for n in compiled if n.lower().endswith("walk"))]
+        for value in values:
+            fixed = of_number(value)
+            dims = (256,) if walk == "memory" else (16, 16)
+            for first, last in boxes(dims, 3, random.Random(value)):
+                found = run(value, *first, *last)
+                found = [*zip(*found, strict=True)] if walk == "memory" else [(v,) for v in found]
+                assert found == expected(fixed, walk, first, last), (value, first, last)
+
+
 def test_no_step_divides():
     for name, layout in LAYOUTS.items():
         for target in ("c", "rust"):
@@ -221,13 +251,6 @@ H = symbols("H")
         (rounds, {}, OptionError, "rounds is not a function of a layout"),
         (Lookup([6], "perm"), {}, OptionError, "layout_apply has a parameter that is an array"),
         (Ragged([3, 3, 7]), {}, OptionError, "is not a function of a layout"),
-        (catalogue["hilbert.2D"](H, H), {"assume": ["pow2(H)"]}, OptionError, "_apply has a loop, and no step"),
-        (
-            Choice(symbols("order"), {0: Row(8, 8), 1: Col(8, 8)}),
-            {},
-            OptionError,
-            "a Choice, and a walk goes over one layout",
-        ),
         (LAYOUTS["pitched"], {"walk": "memory"}, OptionError, "has no inverse"),
         (
             GroupBy([6, 6]).OrderBy(Lookup([6, 6], [*range(5, 36), *range(5)])).OrderBy(Col(4, 9)),

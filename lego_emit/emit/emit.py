@@ -133,12 +133,13 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
             view = replace(
                 view, name=fresh(naming.public(view.name), printer, taken, printer.view_names)
             )
+        labels = {key[:2]: n for key, n in tags.items() if key[2] == function.index_type}
         walk = function.walk
         if walk is not None:
             from .walks import named
 
             of_type = {t: own for (t, kind), own in tables.items() if kind == function.index_type}
-            walk = named(walk, printer, taken, partial(with_tables, tables=of_type))
+            walk = named(walk, printer, taken, partial(with_tables, tables=of_type), labels)
         packing = function.packing
         if packing is not None:
             get, put = (fresh(naming.public(n), printer, taken) for n in (packing.get, packing.set))
@@ -186,7 +187,6 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
             outputs[output] = field or fresh(naming.local(output), printer, output_scope)
 
         own = {t: named for (t, index), named in tables.items() if index == function.index_type}
-        labels = {key[:2]: n for key, n in tags.items() if key[2] == function.index_type}
         legal = partial(_legal, names=names, tables=own | given)
         told = names | {old.name: new.name for old, new in given.items()}
         user_names = {

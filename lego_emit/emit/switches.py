@@ -222,7 +222,7 @@ def forms_of(printer: Any) -> SwitchForms:
 
 def ends_in_switch(view: Any) -> bool:
     """Whether the only result of a function is what its last statement, a switch, gives."""
-    if not view.body or len(view.outputs) > 1 or view.aggregate is not None:
+    if not view.body or len(view.outputs) != 1 or view.aggregate is not None:
         return False
     (name, node), ((_, result),) = view.body[-1], view.outputs
     return node.op == "switch" and result.op == "var" and result.value == name

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
+from ..ir.loops import COMPOUND, of_round
 from ..ir.nodes import Node
 from ..ir.program import Function
 from ..ir.relations import renamed
 from ..ir.walks import Odometer, Walk
-from .loops import compound
+from .loops import compound, in_rounds, variables
 from .naming import fresh, type_name
 
 ROLES = ("walk", "next", "seek")  # of functions
@@ -19,10 +20,14 @@ OWN = ("at", "cursor", "item", "more", "state", "visit", "walk")  # names that f
 
 
 def named(
-    walk: Walk | Odometer, printer: Any, taken: set[str], tables: Callable[[Node], Node]
+    walk: Walk | Odometer,
+    printer: Any,
+    taken: set[str],
+    tables: Callable[[Node], Node],
+    labels: Mapping[tuple[str, int], str],
 ) -> Walk | Odometer:
     """A walk with the names that a file allows. taken: those of the file, which its own join; tables: a node with
-    the names of the file's tables."""
+    the names of the file's tables; labels: what the file calls the numbers of tags."""
     naming, stem = printer.naming, walk.name
     called = {role: fresh(naming.public(f"{stem}_{role}"), printer, taken) for role in ROLES}
     called["cursor"] = fresh(_type_of(naming.public(stem), printer), printer, taken)
@@ -39,12 +44,10 @@ def named(
         for local, _ in f.body:
             names[local] = fresh(naming.local(local), printer, scope)
         read = tuple(replace(p, name=names[p.name]) for p in f.params if p.name in names)
-        return replace(
-            f,
-            params=read,
-            body=tuple((names[n], tables(renamed(e, names))) for n, e in f.body),
-            outputs=tuple((names[n], tables(renamed(e, names))) for n, e in f.outputs),
-        )
+        body = [(names[n], tables(renamed(e, names))) for n, e in f.body]
+        outputs = tuple((names[n], tables(renamed(e, names))) for n, e in f.outputs)
+        body = in_rounds(body, printer, scope, tables, labels, [e for _, e in outputs])
+        return replace(f, params=read, body=tuple(body), outputs=outputs)
 
     fixed, axes, results, kept = (
         tuple(own[n] for n in group) for group in (walk.fixed, walk.axes, walk.results, walk.kept)
@@ -129,10 +132,10 @@ class WalkView:
         its = "its" if of else "the"
         return f"Sets the {self.walk.gives}{given}{of} to that of {its} {self.ahead} {axes}."
 
-    @property
-    def locals(self) -> list[str]:
-        """The names that its parts declare."""
-        return list(dict.fromkeys(n for part in self.walk.parts for n, _ in part.body))
+    @staticmethod
+    def locals(parts: Sequence[Function]) -> list[str]:
+        """The names that parts declare."""
+        return list(dict.fromkeys(n for part in parts for n in variables(part.body)))
 
     def with_limits(self) -> WalkView:
         """The same with its limits as they are read where a size is."""
@@ -172,11 +175,12 @@ class WalkView:
             names = changing | fixed
             own = replace(
                 part,
-                body=tuple((n, renamed(e, names)) for n, e in part.body),
+                body=tuple((n, _everywhere(e, names)) for n, e in part.body),
                 outputs=tuple((changing[n], renamed(e, names)) for n, e in part.outputs),
             )
             view = self.view.inside(own)
-            found += view.statements(forms.declare, indent, remarks=False)
+            plain = self.view.inside(replace(own, outputs=()))  # which it gives as it sets them
+            found += plain.statements(forms.declare, indent, remarks=False)
             for name, value in own.outputs:
                 sign, by = compound(name, value, view) if forms.compound else ("", value)
                 text = printer.expression(by, view)
@@ -212,6 +216,15 @@ class WalkView:
     def needed(self) -> list[str]:
         """What must hold of the sizes: what the function asks of them."""
         return [*self.view.header.assumptions]
+
+
+def _everywhere(node: Node, names: Mapping[str, str]) -> Node:
+    """A node in other names, in the rounds and cases in it, too, whose own names are none of these."""
+    node = renamed(node, names)
+    if node.op not in COMPOUND:
+        return node
+    leaf = of_round(node.args[0], lambda e: _everywhere(e, names))
+    return replace(node, args=(leaf, *node.args[1:]))
 
 
 def walk_lines(printer: Any, view: Any, type_: bool = False) -> list[str]:
