@@ -544,8 +544,7 @@ class RustPrinter(rust_methods.Methods, Printer):
 
     def docs(self, view: FunctionView) -> list[str]:
         """The lines of the rustdoc comment, which is Markdown."""
-        names = {*view.inputs} - {"a"}  # more often the article
-        mark = partial(marked, names={n for n in names if len(n) == 1 or not n.islower()})
+        mark = self.marked(view)
         paragraphs = [[mark(view.summary)]] if view.summary else []
         header = view.header
         ranges = []
@@ -563,16 +562,26 @@ class RustPrinter(rust_methods.Methods, Printer):
             what = f"`{view.fills}`" if view.fills else "result"
             ranges.append(f"- {what}: {'; '.join(returned)}")
         paragraphs.append(ranges)
-        most = ("u64::MAX", "usize::MAX" if view.index_type == "usize" else "u64::MAX")
-        paragraphs.append([f"Assumes {mark(a.replace(*most))}." for a in header.assumptions])
+        paragraphs.append(self.assumed(view))
         paragraphs.append([f"Renamed: `{old}` is `{new}` here." for old, new in view.renamed])
         return [line for p in paragraphs if p for line in ("", *p)][1:]
+
+    def marked(self, view: FunctionView) -> Callable[[str], str]:
+        """What puts the code in a sentence on a function in backticks."""
+        names = {*view.inputs} - {"a"}  # more often the article
+        return partial(marked, names={n for n in names if len(n) == 1 or not n.islower()})
+
+    def assumed(self, view: FunctionView) -> list[str]:
+        """What a function assumes, one sentence each."""
+        mark = self.marked(view)
+        most = ("u64::MAX", "usize::MAX" if view.index_type == "usize" else "u64::MAX")
+        return [f"Assumes {mark(a.replace(*most))}." for a in view.header.assumptions]
 
     def attributes(self, view: FunctionView, optional: bool) -> list[str]:
         """The lints that the number and the names of the parameters would set off, below the
         reason why they stand as they are. optional: there are other functions to choose from."""
         names = [one.name for one in (*view.entries, *view.tables)]
-        known = dict.fromkeys([*names, *(n for n, _ in view.body)])
+        known = dict.fromkeys([*names, *view.variables])
         own = view.name if view.receiver is None else rust_methods.method(view.receiver)[0]
         lines = allowed(own, [*known], len(names), optional)
         if any(p.name != p.name.upper() for p, _ in view.template):

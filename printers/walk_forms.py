@@ -1,5 +1,6 @@
 """How each language spells a walk over the positions of a layout."""
 
+import re
 from collections.abc import Sequence
 from functools import partial
 
@@ -7,9 +8,8 @@ from lego_emit.emit.ops import BREAK
 from lego_emit.emit.walks import WalkForms, WalkView
 from lego_emit.ir.program import Function
 from lego_emit.printers.javascript import wrap
-from lego_emit.printers.rust import marked
 from lego_emit.printers.rust_layout import head
-from lego_emit.printers.rust_lints import allowed
+from lego_emit.printers.rust_lints import allowed, of_places
 
 AND = f"{BREAK}&& "
 
@@ -89,15 +89,16 @@ def rust(v: WalkView) -> list[str]:
     item = T if len(v.results) == 1 else f"({', '.join([T] * len(v.results))})"
     values = [f"self.{n}" for n in v.results]
     value = values[0] if len(values) == 1 else f"({', '.join(values)})"
-    found = ["", f"/// An iterator over {v.summary}, which `{v.name}` makes."]
+    mark = v.printer.marked(v.view)
+    found = ["", f"/// {mark(f'An iterator over {v.summary}, which `{v.name}` makes.')}"]
     found += ["// Not every program needs this one.", "#[allow(dead_code)]"]
     lints = allowed("", names, 0, False)
-    found += [*lints, "#[derive(Clone, Copy, Debug)]", f"pub struct {cursor} {{"]
+    own = [*lints, *_set_off(v)]
+    found += [*lints, "#[derive(Clone, Debug)]", f"pub struct {cursor} {{"]
     found += [*(f"    {n}: {T}," for n in v.fields), "    more: bool,", "}", ""]
-    found += [f"/// An iterator over {v.summary}.", "///"]
+    found += [f"/// {mark(f'An iterator over {v.summary}.')}", "///"]
     found += [f"/// - `{said}`" for _, said in v.limits]
-    found += ["///"] if v.needed else []
-    found += [f"/// Assumes {marked(said, set())}." for said in v.needed]
+    found += [line for said in v.printer.assumed(v.view) for line in ("///", f"/// {said}")]
     found += [*allowed(v.name, v.parameters, len(v.parameters), True), "#[must_use]", "#[inline]"]
     found += head(f"pub fn {v.name}", [f"{n}: {T}" for n in v.parameters], cursor).split("\n")
     given = dict(zip(v.axes, v.first, strict=True))
@@ -106,9 +107,9 @@ def rust(v: WalkView) -> list[str]:
     found += [f"        {n}," if n == given[n] else f"        {n}: {given[n]}," for n in v.fields]
     found += [f"        more: {' && '.join(f'{a} < {b}' for _, a, b in v.along)},", "    };"]
     found += ["    if cursor.more {", "        cursor.seek();", "    }", "    cursor", "}", ""]
-    found += ["// Not every program needs all of it.", "#[allow(dead_code)]", *lints]
-    found += [f"impl {cursor} {{", f"    /// {v.puts()}", "    #[inline]"]
-    found += ["    fn seek(&mut self) {", *_indented(v.start(8), 8), "    }", "}", "", *lints]
+    found += ["// Not every program needs all of it.", "#[allow(dead_code)]", *own]
+    found += [f"impl {cursor} {{", f"    /// {mark(v.puts())}", "    #[inline]"]
+    found += ["    fn seek(&mut self) {", *_indented(v.start(8), 8), "    }", "}", "", *own]
     found += [f"impl Iterator for {cursor} {{", f"    type Item = {item};", "", "    #[inline]"]
     found += ["    fn next(&mut self) -> Option<Self::Item> {"]
     found += ["        if !self.more {", "            return None;"]
@@ -296,6 +297,19 @@ def _carried(v: WalkView, indent: int, seek: str, end: str) -> list[str]:
             more = field(name="more")
             found += [f"{pad}{more} = ++{axis} < {last};", f"{pad}if ({more}) {{"]
             found += [*_indented(lines, inner), f"{pad}}}"]
+    return found
+
+
+def _set_off(v: WalkView) -> list[str]:
+    """The lints that the text of its parts sets off in Rust."""
+    lines, places = [*v.start(8), *v.step(8)], of_places(v.view)
+    found = [f"#[allow(clippy::{lint})]" for lint in places if any("[" in x for x in lines)]
+    found = ["// A place in a table is not negative, and fits.", *found] if found else []
+    if any(f" as {v.T}" in line for line in lines):
+        found += ["// As in functions, which are const and have no From."]
+        found += ["#[allow(clippy::cast_lossless)]"]
+    if any(re.search(r"& \w+ == 0", line) for line in lines):
+        found += ["// A mask says where a tile begins.", "#[allow(clippy::verbose_bit_mask)]"]
     return found
 
 

@@ -269,6 +269,34 @@ def test_what_has_no_walk_says_so(subject, options, error, message):
         generate(subject, target, **{"walk": "logical", **options})
 
 
+def test_rustfmt_and_clippy_find_nothing(tmp_path, need):
+    commands = {
+        need("rustfmt", "rustup component add rustfmt"): ["--check"],
+        need("clippy-driver", "rustup component add clippy"): [
+            "--crate-type=lib", "--emit=metadata", "-D", "warnings", "-W", "clippy::pedantic",
+        ],
+    }  # fmt: skip
+    named = {"tex_of": LAYOUTS["eights"], "place": LAYOUTS["sixes"], "symbolic": tiled}
+    table = Lookup([16, 16], [*range(255, -1, -1)], as_table=True)
+    units = [generate(named, "rust", walk=walk) for walk in ("logical", "memory")]
+    units += [
+        generate(named, "rust", walk="logical", names="PascalCase"),
+        generate(table, "rust", walk="logical"),
+    ]
+    units += [at_run_time(name, "rust", walk="logical") for name in AT_RUN_TIME]
+    for k, unit in enumerate(units):
+        path = tmp_path / f"walks_{k}.rs"
+        path.write_text(unit.source)
+        for command, options in commands.items():
+            done = subprocess.run(
+                [command, "--edition", "2021", *options, path],
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_range_of_c_plus_plus_20(toolchain_of, tmp_path):
     """The class is an input range: algorithms and views take it."""
     toolchain_of("cpp")

@@ -13,7 +13,7 @@ from ..ir.program import Function
 from ..ir.relations import renamed
 from ..ir.walks import Odometer, Walk
 from .loops import compound, in_rounds, variables
-from .naming import fresh, type_name
+from .naming import fresh, keys_of, type_name
 
 ROLES = ("walk", "next", "seek")  # of functions
 OWN = ("at", "cursor", "item", "more", "state", "visit", "walk")  # names that forms have
@@ -30,7 +30,7 @@ def named(
     the names of the file's tables; labels: what the file calls the numbers of tags."""
     naming, stem = printer.naming, walk.name
     called = {role: fresh(naming.public(f"{stem}_{role}"), printer, taken) for role in ROLES}
-    called["cursor"] = fresh(_type_of(naming.public(stem), printer), printer, taken)
+    called["cursor"] = fresh(_type_of(naming.public(stem), printer, taken), printer, taken)
     if isinstance(walk, Odometer):
         return replace(walk, names=called)
     scope, own = {*taken, *OWN}, dict[str, str]()
@@ -69,10 +69,12 @@ def named(
     )
 
 
-def _type_of(name: str, printer: Any) -> str:
-    """What the type of a walk is called: tex_cursor, or TexWalk."""
-    is_capital = _forms(printer).is_capital
-    return type_name(name, "Walk") if is_capital else printer.naming.type_after(name, "cursor")
+def _type_of(name: str, printer: Any, taken: set[str]) -> str:
+    """What the type of a walk is called: tex_cursor, or TexWalk, or TexCursor where TexWalk is a function."""
+    if not _forms(printer).is_capital:
+        return printer.naming.type_after(name, "cursor")
+    own = type_name(name, "Walk")
+    return type_name(name, "Cursor") if keys_of(own, printer) & taken else own
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@
 ///
 /// Assumes `a < 2^30`.
 /// Assumes `b < 2^30`.
+// The names are those of the definition.
+#[allow(clippy::many_single_char_names)]
 #[must_use]
 #[inline]
 pub const fn gcd(a: i32, b: i32) -> i32 {

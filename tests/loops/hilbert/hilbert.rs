@@ -11,6 +11,8 @@
 ///
 /// Assumes `x < 2^n`.
 /// Assumes `y < 2^n`.
+// The names are those of the definition.
+#[allow(clippy::many_single_char_names)]
 #[must_use]
 #[inline]
 pub const fn hilbert(n: i32, x: i32, y: i32) -> i32 {

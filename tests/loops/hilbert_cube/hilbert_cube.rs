@@ -13,6 +13,8 @@
 /// Assumes `n >= 1 && (n & (n - 1)) == 0`.
 // Not every program needs this one.
 #[allow(dead_code)]
+// The names are those of the definition.
+#[allow(clippy::many_single_char_names)]
 #[must_use]
 #[inline]
 pub const fn apply(n: i64, i: i64, j: i64, k: i64) -> i64 {

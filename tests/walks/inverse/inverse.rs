@@ -35,10 +35,10 @@ pub const fn inv(flat: i32) -> (i32, i32) {
     )
 }
 
-/// An iterator over the index (i, j) of inverse at each position of a range, which `walk` makes.
+/// An iterator over the index `(i, j)` of inverse at each position of a range, which `walk` makes.
 // Not every program needs this one.
 #[allow(dead_code)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct InverseWalk {
     last_flat: i32,
     flat: i32,
@@ -51,7 +51,7 @@ pub struct InverseWalk {
     more: bool,
 }
 
-/// An iterator over the index (i, j) of inverse at each position of a range.
+/// An iterator over the index `(i, j)` of inverse at each position of a range.
 ///
 /// - `0 <= first_flat, last_flat <= 180`
 // Not every program needs this one.
@@ -78,8 +78,10 @@ pub fn walk(first_flat: i32, last_flat: i32) -> InverseWalk {
 
 // Not every program needs all of it.
 #[allow(dead_code)]
+// As in functions, which are const and have no From.
+#[allow(clippy::cast_lossless)]
 impl InverseWalk {
-    /// Sets the index (i, j) to that of the position flat.
+    /// Sets the index `(i, j)` to that of the position flat.
     #[inline]
     fn seek(&mut self) {
         let flat_div_5 = self.flat / 5;
@@ -94,6 +96,8 @@ impl InverseWalk {
     }
 }
 
+// As in functions, which are const and have no From.
+#[allow(clippy::cast_lossless)]
 impl Iterator for InverseWalk {
     type Item = (i32, i32);
 

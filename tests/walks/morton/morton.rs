@@ -16,10 +16,10 @@ pub const fn apply(i: i32, j: i32) -> i32 {
     4 * ((i & 4) + j) + 2 * ((i & 6) - (j & 3) + i) - (j & 1)
 }
 
-/// An iterator over the positions of morton at the indices (i, j) of a box, j fastest, which `walk` makes.
+/// An iterator over the positions of morton at the indices `(i, j)` of a box, `j` fastest, which `walk` makes.
 // Not every program needs this one.
 #[allow(dead_code)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct MortonWalk {
     first_j: i32,
     last_i: i32,
@@ -32,7 +32,7 @@ pub struct MortonWalk {
     more: bool,
 }
 
-/// An iterator over the positions of morton at the indices (i, j) of a box, j fastest.
+/// An iterator over the positions of morton at the indices `(i, j)` of a box, `j` fastest.
 ///
 /// - `0 <= first_i, last_i <= 8`
 /// - `0 <= first_j, last_j <= 8`
@@ -61,7 +61,7 @@ pub fn walk(first_i: i32, first_j: i32, last_i: i32, last_j: i32) -> MortonWalk 
 // Not every program needs all of it.
 #[allow(dead_code)]
 impl MortonWalk {
-    /// Sets the position to that of the index (i, j).
+    /// Sets the position to that of the index `(i, j)`.
     #[inline]
     fn seek(&mut self) {
         self.flat =

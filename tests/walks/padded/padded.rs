@@ -18,10 +18,10 @@ pub const fn apply(i: i32, j: i32) -> i32 {
     -1
 }
 
-/// An iterator over the positions of padded at the indices (i, j) of a box, j fastest, which `walk` makes.
+/// An iterator over the positions of padded at the indices `(i, j)` of a box, `j` fastest, which `walk` makes.
 // Not every program needs this one.
 #[allow(dead_code)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PaddedWalk {
     first_j: i32,
     last_i: i32,
@@ -32,7 +32,7 @@ pub struct PaddedWalk {
     more: bool,
 }
 
-/// An iterator over the positions of padded at the indices (i, j) of a box, j fastest.
+/// An iterator over the positions of padded at the indices `(i, j)` of a box, `j` fastest.
 ///
 /// - `0 <= first_i, last_i <= 8`
 /// - `0 <= first_j, last_j <= 8`
@@ -59,7 +59,7 @@ pub fn walk(first_i: i32, first_j: i32, last_i: i32, last_j: i32) -> PaddedWalk 
 // Not every program needs all of it.
 #[allow(dead_code)]
 impl PaddedWalk {
-    /// Sets the position to that of the index (i, j).
+    /// Sets the position to that of the index `(i, j)`.
     #[inline]
     fn seek(&mut self) {
         self.flat = if self.i <= 4 && self.j <= 6 {

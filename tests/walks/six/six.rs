@@ -16,10 +16,10 @@ pub const fn apply(i: i32, j: i32) -> i32 {
     5 * i + 30 * (i / 6) + (if j < 5 { j } else { j + 25 })
 }
 
-/// An iterator over the positions of six at the indices (i, j) of a box, j fastest, which `walk` makes.
+/// An iterator over the positions of six at the indices `(i, j)` of a box, `j` fastest, which `walk` makes.
 // Not every program needs this one.
 #[allow(dead_code)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SixWalk {
     first_j: i32,
     last_i: i32,
@@ -31,7 +31,7 @@ pub struct SixWalk {
     more: bool,
 }
 
-/// An iterator over the positions of six at the indices (i, j) of a box, j fastest.
+/// An iterator over the positions of six at the indices `(i, j)` of a box, `j` fastest.
 ///
 /// - `0 <= first_i, last_i <= 18`
 /// - `0 <= first_j, last_j <= 10`
@@ -59,7 +59,7 @@ pub fn walk(first_i: i32, first_j: i32, last_i: i32, last_j: i32) -> SixWalk {
 // Not every program needs all of it.
 #[allow(dead_code)]
 impl SixWalk {
-    /// Sets the position to that of the index (i, j).
+    /// Sets the position to that of the index `(i, j)`.
     #[inline]
     fn seek(&mut self) {
         self.flat =

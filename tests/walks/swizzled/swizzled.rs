@@ -16,10 +16,10 @@ pub const fn apply(i: i32, j: i32) -> i32 {
     16 * i + ((4 * (i & 3)) ^ j)
 }
 
-/// An iterator over the positions of swizzled at each j of a range, which `walk` makes.
+/// An iterator over the positions of swizzled at each `j` of a range, which `walk` makes.
 // Not every program needs this one.
 #[allow(dead_code)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SwizzledWalk {
     i: i32,
     last_j: i32,
@@ -28,7 +28,7 @@ pub struct SwizzledWalk {
     more: bool,
 }
 
-/// An iterator over the positions of swizzled at each j of a range.
+/// An iterator over the positions of swizzled at each `j` of a range.
 ///
 /// - `0 <= i < 8`
 /// - `0 <= first_j, last_j <= 16`
@@ -53,7 +53,7 @@ pub fn walk(i: i32, first_j: i32, last_j: i32) -> SwizzledWalk {
 // Not every program needs all of it.
 #[allow(dead_code)]
 impl SwizzledWalk {
-    /// Sets the position to that of the index j.
+    /// Sets the position to that of the index `j`.
     #[inline]
     fn seek(&mut self) {
         self.flat = 16 * self.i + ((4 * (self.i & 3)) ^ self.j);

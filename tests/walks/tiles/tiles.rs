@@ -23,12 +23,12 @@ pub const fn apply(H: i64, W: i64, i: i64, j: i64) -> i64 {
     64 * ((i >> 3) * (W - 1) + (j >> 3)) + 8 * i + (j & 7)
 }
 
-/// An iterator over the positions of tiles at the indices (i, j) of a box, j fastest, which `walk` makes.
+/// An iterator over the positions of tiles at the indices `(i, j)` of a box, `j` fastest, which `walk` makes.
 // Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct TilesWalk {
     W: i64,
     first_j: i64,
@@ -40,7 +40,7 @@ pub struct TilesWalk {
     more: bool,
 }
 
-/// An iterator over the positions of tiles at the indices (i, j) of a box, j fastest.
+/// An iterator over the positions of tiles at the indices `(i, j)` of a box, `j` fastest.
 ///
 /// - `W >= 1`
 /// - `0 <= first_i, last_i <= 8*H`
@@ -74,8 +74,10 @@ pub fn walk(W: i64, first_i: i64, first_j: i64, last_i: i64, last_j: i64) -> Til
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
+// A mask says where a tile begins.
+#[allow(clippy::verbose_bit_mask)]
 impl TilesWalk {
-    /// Sets the position to that of the index (i, j).
+    /// Sets the position to that of the index `(i, j)`.
     #[inline]
     fn seek(&mut self) {
         self.flat = 64 * ((self.i >> 3) * (self.W - 1) + (self.j >> 3)) + 8 * self.i + (self.j & 7);
@@ -84,6 +86,8 @@ impl TilesWalk {
 
 // The names are those of the definition.
 #[allow(non_snake_case)]
+// A mask says where a tile begins.
+#[allow(clippy::verbose_bit_mask)]
 impl Iterator for TilesWalk {
     type Item = i64;
 
