@@ -193,6 +193,19 @@ def test_functions_of_each_layout(language, toolchain_of):
     assert unit.verify()
 
 
+def test_functions_of_choices_in_choices_and_of_one_layout_in_two(toolchain_of):
+    toolchain_of("c")
+    rows, other = Row(4, 6), symbols("other")
+    inner = Choice(other, {1: Col(4, 6), -2: rows}, form="functions")
+    unit = generate(Choice(tag, {0: rows, 1: inner}, form="functions"), "c", name="f")
+    assert [f.name for f in unit.functions if f.name.endswith("inv")] == [
+        "f_0_inv", "f_1_1_inv", "f_1_minus_2_inv", "f_1_inv", "f_inv",
+    ]  # fmt: skip
+    assert unit.verify()
+    shared = {n: Choice(tag, {0: rows, 1: Col(4, 6)}, form="functions") for n in ("a", "b")}
+    assert generate(shared, "c").verify()
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize(
     "options", [{"results": "out"}, {"checks": True}, {"index_type": "uint32"}]

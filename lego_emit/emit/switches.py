@@ -150,7 +150,7 @@ def linked(program: Program, named: Mapping[str, Any], options: Any) -> tuple[Pr
                 f"{name}: functions of a Choice that call those of its layouts have no methods, structs or "
                 "prepared sizes; leave methods=, prepare=, index= and group= out, or form='functions'"
             )
-        own = {id(layout): n for n, layout in named.items()}
+        own = subject.function_names(name)
         for kind in ("apply", "inv"):
             made = functions.get(f"{name}_{kind}")
             if made is None or not made.body or any(n.op != "switch" for _, n in made.body):
@@ -161,7 +161,7 @@ def linked(program: Program, named: Mapping[str, Any], options: Any) -> tuple[Pr
                     "form='functions'"
                 )
             cases: Cases = made.body[0][1].args[0].value
-            callees = (functions[f"{own[id(subject.layouts[key])]}_{kind}"] for key in cases.keys)
+            callees = (functions[f"{own[key]}_{kind}"] for key in cases.keys)
             calls = tuple((f.name, _arguments(f, made, subject), ()) for f in callees)
             functions[made.name] = replace(made, calls=calls)
     program = replace(program, functions=tuple(functions.values()))

@@ -21,16 +21,18 @@ def with_functions(subject: Any, options: Any) -> tuple[Any, Any]:
         return subject, options
     options = options.replace(name=options.name or "layout") if alone else options
     named, found = {options.name: subject} if alone else several(subject), dict[str, Any]()
-    for name, part in named.items():
+
+    def add(name: str, part: Any) -> None:
         if isinstance(part, Choice) and part.form == "functions":
-            for key, layout in part.layouts.items():
-                said = part.labels.get(key, ("", str(key).replace("-", "minus_")))[1].lower()
-                own = f"{name}_{said}"
+            for key, own in part.function_names(name).items():
                 if own in named or own in found:
                     raise TraceError(
                         f"two of what generate() was given are called {own}, one of them a layout of {name}; "
                         "name them otherwise"
                     )
-                found[own] = layout
+                add(own, part.layouts[key])
         found[name] = part
+
+    for name, part in named.items():
+        add(name, part)
     return found, options
