@@ -38,6 +38,18 @@ def test_on_integers():
     assert positions > 20000
 
 
+def test_blocks_of_one_element(toolchain_of):
+    """Positions that are block numbers are a matrix over F2, which no loop is looked at for."""
+    toolchain_of("c")
+    inv = generate(Ragged(range(1, 257)), "c", name="rows").compile()["rows_inv"]
+    assert [tuple(map(int, inv(p))) for p in (0, 1, 127, 255)] == [
+        (0, 0),
+        (1, 0),
+        (127, 0),
+        (255, 0),
+    ]
+
+
 @pytest.mark.parametrize("language", rest_deep(LANGUAGES, 4))
 def test_numbers(language, toolchain_of):
     """A table and a loop, and comparisons where there are few blocks."""

@@ -30,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
+from ..ir.loops import COMPOUND
 from ..ir.nodes import LEAVES, Node, tabulate
 from ..operations import OPS
 from .graph import Inputs, apart
@@ -59,8 +60,8 @@ def linear(lowering: Lowering, best: Candidate) -> Candidate | None:
         columns = _columns(reached, roots, inputs)
     elif count < LEAST and all(k.op != "select" for k in reached):
         return None
-    elif len(reached) << bits > WORK:
-        return None
+    elif len(reached) << bits > WORK or any(k.op in COMPOUND for k in reached):
+        return None  # nor are rounds and cases run at all values
     else:
         from .at_every_point import columns_of  # it loads NumPy
 
