@@ -137,9 +137,11 @@ def _walk(name: str, value: Any) -> str | tuple[str, ...]:
 
 
 def _split(name: str, value: Any) -> bool | str:
-    if value in (None, False, "") or value is True or value == "true":
+    if value is None or isinstance(value, bool):
         return bool(value)
-    if value != "tables":
+    if isinstance(value, str) and value in ("", "true"):
+        return value == "true"
+    if not isinstance(value, str) or value != "tables":
         raise OptionError(f"split is {short_repr(value)}; give True or 'tables'")
     return "tables"
 

@@ -123,6 +123,12 @@ def _walk(
     fixed = tuple(n for n in params if n in read and n not in axes)
     ranges = {p.name: p.range for p in function.params}
     ends = tuple((trace.base_of(n), ranges[n].end) for n in axes)
+    for axis, (_, end) in zip(axes, ends, strict=True):
+        if end is not None and end.op == "const" and end.value > function.index_type.most:
+            raise WidthError(
+                f"walk: one past the last {axis} is {end.value}, which does not fit {function.index_type}; choose a "
+                "wider index_type"
+            )
     return replace(walked, fixed=fixed, extents=ends)
 
 

@@ -31,7 +31,7 @@ from lego_emit import (
     surfaces,
     symbols,
 )  # fmt: skip
-from lego_emit.errors import LegoError, OptionError, TargetError, TraceError
+from lego_emit.errors import LegoError, OptionError, TargetError, TraceError, WidthError
 from lego_emit.operations import DIVISIONS
 from lego_emit.options import Options
 from lego_emit.run.registry import toolchain
@@ -251,6 +251,8 @@ H = symbols("H")
         (rounds, {}, OptionError, "rounds is not a function of a layout"),
         (Lookup([6], "perm"), {}, OptionError, "layout_apply has a parameter that is an array"),
         (Ragged([3, 3, 7]), {}, OptionError, "is not a function of a layout"),
+        (Row(2**31), {}, WidthError, "one past the last i is 2147483648, which does not fit int32; choose a wider"),
+        (Row(2**16, 2**16), {"walk": "memory", "index_type": "uint32"}, WidthError, "past the last flat is 4294967296"),
         (LAYOUTS["pitched"], {"walk": "memory"}, OptionError, "has no inverse"),
         (
             GroupBy([6, 6]).OrderBy(Lookup([6, 6], [*range(5, 36), *range(5)])).OrderBy(Col(4, 9)),
@@ -461,6 +463,7 @@ def crossed_inv(flat):
         (LAYOUTS["padded"], {}, "layout masks some indices"),
         (LAYOUTS["sixes"], {"base": 1}, "layout counts from 1"),
         (LAYOUTS["sixes"], {"split": "maybe"}, "split is 'maybe'; give True or 'tables'"),
+        (LAYOUTS["sixes"], {"split": np.array([1, 2])}, r"split is array\(\[1, 2\]\); give True"),
         (rounds, {}, "rounds is not a function of a layout"),
         (
             GroupBy([5000]).OrderBy(Row(5000)),
