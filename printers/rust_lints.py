@@ -40,6 +40,9 @@ def of_places(view: FunctionView) -> list[str]:
 def of_casts(view: FunctionView) -> list[str]:
     """The lints that conversions of parameters and results set off."""
     own, index, found = {p.name: p.type for p in view.params}, view.index_type, set[str]()
+    kinds = [DECLARED[kind] for kind in own.values() if kind in DECLARED]
+    if view.fills and any(kind.width < index.width for kind in kinds):  # it is no const fn
+        found.add("cast_lossless")
     for node in view.nodes():
         if node.op == "cast":
             kind = own.get(node.args[0].value, "") if node.args[0].op == "var" else ""

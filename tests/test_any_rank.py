@@ -1,6 +1,7 @@
 """AnyRank: strided memory whose rank is known when the program runs; results that are arrays of such a length."""
 
 import random
+import subprocess
 from math import prod
 
 import numpy as np
@@ -203,3 +204,16 @@ SOME = AnyRank(unrolled=0)
 def test_refused(wrong, message):
     with pytest.raises(LegoError, match=message):
         wrong()
+
+
+@pytest.mark.parametrize("kinds", [{}, {"shape": "int32", "strides": "int64", "index": "int32"}])
+def test_rustfmt_and_clippy_find_nothing(kinds, tmp_path, need):
+    path = tmp_path / "nd.rs"
+    path.write_text(generate(AnyRank(), "rust", name="nd", param_types=kinds).source)
+    rustfmt = need("rustfmt", "rustup component add rustfmt")
+    clippy = need("clippy-driver", "rustup component add clippy")
+    lints = ["--crate-type=lib", "--emit=metadata", "-D", "warnings", "-W", "clippy::pedantic"]
+    for command in ([rustfmt, "--check"], [clippy, *lints]):
+        command += ["--edition", "2021", path]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr

@@ -32,6 +32,8 @@ SIGNS = {
     "xor": "^",
     "shl": "<<",
     "shr": ">>",
+    "div": "/",
+    "mod": "%",
 }
 Body = Sequence[tuple[str, Node]]
 

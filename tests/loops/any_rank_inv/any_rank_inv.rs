@@ -13,6 +13,8 @@
 // A place in a table is not negative, and fits.
 #[allow(clippy::cast_possible_truncation)]
 #[allow(clippy::cast_sign_loss)]
+// What is converted fits.
+#[allow(clippy::cast_lossless)]
 #[inline]
 pub fn any_rank_inv(rank: i32, shape: &[i64], flat: i64, index: &mut [i64]) {
     if rank == 1 {
