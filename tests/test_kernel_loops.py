@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from marks import rest_deep
 
-from lego_emit import GroupBy, RegP, Row, render
+from lego_emit import GroupBy, RegP, Row, TileBy, render
 from lego_emit.kernels.loops import counted_in
 
 LOOPS = """\
@@ -44,6 +44,15 @@ def layouts(random):
     return GroupBy(whole).OrderBy(RegP(sizes, order)), whole
 
 
+PART = r"((?:[^()?:]|\([^()]*\))+)"
+
+
+def as_python(text):
+    """An expression in C over numbers that are not negative."""
+    chosen = re.sub(rf"\({PART} \? {PART} : {PART}\)", r"(\2 if \1 else \3)", text)
+    return chosen.replace("/", "//")
+
+
 @pytest.mark.parametrize("seed", rest_deep(range(60), 12))
 def test_the_sum_is_the_layouts(seed):
     random = Random(seed)
@@ -57,7 +66,7 @@ def test_the_sum_is_the_layouts(seed):
             names = {"x": x, "y": y, "z": z, "c": c}
             wanted = layout.apply(x, y - y % 2, c + z)
             for one in (apart, whole):
-                assert eval(one.replace("/", "//"), {}, names) == wanted, one
+                assert eval(as_python(one), {}, names) == wanted, one
 
 
 def test_fewer_operations_mix_the_loops_number_with_the_rest():
@@ -86,3 +95,14 @@ for (int n = 0; n < 8; ++n) {
     (found,) = re.findall(r"f\((.*)\);", render(text, A=A))
     assert eval(found, {}, {"x": 3, "i": 16}) == 64 * 19 + 3
     assert found == "65 * x + 64 * i"
+
+
+def test_what_a_whole_says_of_names_holds_for_its_parts():
+    tile = elements = GroupBy([64, 64]).OrderBy(Row(64, 64))
+    work = TileBy([4, 4], [16, 16]).OrderBy(Row(64, 64))
+    text = """{% names r, c, y, x %}{% set u, v = elements.inv(work[r, c, y, x]) %}
+for (int r = 0; r < 4; ++r)
+  for (int c = 0; c < 4; ++c) f({{ tile[u, v] }});
+"""
+    made = render(text, tile=tile, elements=elements, work=work)
+    assert "f(1024 * r + 64 * y + x + 16 * c);" in made

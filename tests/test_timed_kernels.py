@@ -179,6 +179,12 @@ def test_bricks_have_no_index_of_64_bits(settings, parts):
     assert not re.search(r"int64|long|size_t|\d+LL?\b", text)
 
 
+def test_shared_memory_has_no_index_of_64_bits(parts):
+    text = parts["programs"].of_example("lud").text()
+    found = re.findall(r"\b(?:lu|own|row|column)\[(.*?)\]", text)
+    assert len(found) > 9 and not any("long" in index for index in found)
+
+
 @pytest.mark.deep
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc")
 @pytest.mark.parametrize("part", SMALL)

@@ -14,7 +14,7 @@ from ..algebra.block import Block
 from ..arguments import candidates
 from ..arith.assume import parse
 from ..arith.context import bound
-from ..arith.expr import Expr
+from ..arith.expr import RUNNING, Expr
 from ..arith.given_ranges import parse_ranges
 from ..arith.terms import Atom
 from ..emit.printer import Printer
@@ -189,6 +189,10 @@ class Names(Kernel):
 
     def _bound(self, name: str) -> Expr:
         symbol = bound(Expr.atom(Atom("sym", name)))
+        if (running := RUNNING.get()) is not None:
+            made = running.analyzer.facts.symbol(name)
+            if made.constant is not None:  # in the check of an emission, which is slow on symbols
+                symbol = bound(made)
         return symbol + self._bindings[name] if name in self._bindings else symbol
 
     @contextmanager
@@ -436,7 +440,12 @@ class Names(Kernel):
             (made,) = subject.functions
             parts = parted(result, lambda names: self.moves(names, counted))
             named, whole = dict(zip(PARTS, parts, strict=True)), made.definition
-            trace, result = go_on(self._known(layouts, said), lambda _: None, lambda _: named)
+
+            def apart(trace: Trace) -> Any:
+                outputs(trace)  # what it learns holds for the parts, too
+                return named
+
+            trace, result = go_on(self._known(layouts, said), lambda _: None, apart)
             subject = index_of(trace, result)
             (made,) = subject.functions
             made.definition = Parted(whole, parts[1])

@@ -39,7 +39,7 @@ class Placed:
         results = self._layout.results
 
         def make() -> Any:
-            return self._layout.apply(*(Expr.of(v.make()) for v in given))
+            return self._layout.apply(*self._made(given))
 
         if results is None or len(results) == 1:
             return Value(self._kernel, make, said, given, (self._layout,))
@@ -83,9 +83,16 @@ class Placed:
         said = f"{self._name}.inv({', '.join(v.said for v in given)})"
 
         def make() -> Any:
-            return self._layout.inv(*(Expr.of(v.make()) for v in given))
+            return self._layout.inv(*self._made(given))
 
         return self._several(make, said, len(self._layout.dims), given)
+
+    def _made(self, given: Sequence[Value]) -> list[Any]:
+        """Indices or positions, as integers where they and the layout's sizes are numbers: its reference
+        evaluator takes less time."""
+        found = [Expr.of(v.make()) for v in given]
+        numbers = [e.constant for e in found]
+        return found if None in numbers or not self._layout.is_concrete else numbers
 
     def in_bounds(self, *indices: Any) -> Value:
         """Whether each index lies in 0..n - 1: a condition."""
