@@ -152,6 +152,27 @@ def test_the_host_computes_the_same_under_other_layouts(
 
 
 @pytest.mark.deep
+@pytest.mark.parametrize(
+    "name, first",  # Needleman-Wunsch's first step reads what its one thread has written
+    [("lud", 0), ("needleman_wunsch", 1), ("transpose", 0)],
+)
+def test_the_host_finds_each_barrier_that_is_missing(
+    name, first, harness, need, monkeypatch, tmp_path
+):
+    need("g++", "apt-get install g++")
+    text = harness.kernel_text(KERNELS / name)
+    check = loaded(KERNELS / name / "check.py", monkeypatch).check
+    begins = [found.start() for found in re.finditer("__syncthreads", text)][first:]
+    assert begins
+    for begin in begins:
+        folder = tmp_path / str(begin)
+        folder.mkdir()
+        without = text[:begin] + text[begin:].replace("__syncthreads()", "", 1)
+        found = check(harness.Host(without, KERNELS / name, folder))
+        assert not all(one.is_right for one in found), text[begin - 200 : begin + 99]
+
+
+@pytest.mark.deep
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc")
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_nvcc_takes_them_without_a_warning(name, harness, tmp_path):

@@ -75,7 +75,7 @@ class Host:
         names = names or re.findall(KERNEL, text)
         lines = ['#include "host.hpp"', text, *(f"HOST_KERNEL({name})" for name in names)]
         (folder / "host.cpp").write_text("\n".join(lines) + "\n")
-        command = ["g++", *HOST_FLAGS, "-shared", "-fPIC", "-pthread"]
+        command = ["g++", *HOST_FLAGS, "-shared", "-fPIC"]
         command += [f"-I{HERE}", f"-I{example / 'host'}", "host.cpp", "-o", "host.so"]
         subprocess.run(command, cwd=folder, check=True)
         self._library = ctypes.CDLL(str(folder / "host.so"))
