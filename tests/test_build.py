@@ -868,9 +868,23 @@ def test_kernels_are_built_and_stale_by_content(folder):
     assert {"part.cuh", "k.cu.j2", "layouts.py"} <= {*rule.split()}
 
 
+def test_a_kernel_takes_numbers_and_texts(folder):
+    kernels('given = { T = 3, kind = "star" }')
+    Path("k.cu.j2").write_text("{{ kind }}[{{ S[T, 1] }}] {{ T + 1 }}\n")
+    built()
+    assert Path("generated/k.cu").read_text() == "star[7] 4\n"
+    kernels('given = { T = 2, kind = "star" }')
+    Path("k.cu.j2").write_text("{{ kind }}[{{ S[T, 1] }}] {{ T + 1 }}\n")
+    assert "wrote 1 file" in built().stderr
+    assert Path("generated/k.cu").read_text() == "star[6] 3\n"
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
+        ("given = { T = 1.5 }", "give integers and texts by name"),
+        ('given = { "a b" = 1 }', "'a b' is no name"),
+        ("given = { S = 1 }", "S is given, and"),
         ('names = "p"', "k.cu.j2, line 3"),
         ("namse = 3", "kernel 1: no key 'namse'.*Did you mean 'names'"),
         ('output = "k.cu.j2"', "k.cu.j2 is an input"),

@@ -5,7 +5,19 @@ import warnings
 
 import pytest
 
-from lego_emit import Col, GroupBy, LegoWarning, Linear, RegP, Row, Strided, render, symbols
+from lego_emit import (
+    Col,
+    GenP,
+    GroupBy,
+    LegoWarning,
+    Linear,
+    RegP,
+    Row,
+    Strided,
+    TileBy,
+    render,
+    symbols,
+)
 from lego_emit.emit import registry
 from lego_emit.errors import LegoError, TemplateError
 
@@ -225,7 +237,9 @@ def test_a_text_is_one_expression(target, text, said):
         ("cuda", "x[',']", "static_cast<int>(x[','])"),
         ("cuda", "1'000 + x", "static_cast<int>(1'000 + x)"),
         ("cuda", "x >= 2 && x != 3", "static_cast<int>(x >= 2 && x != 3)"),
-        ("cuda", "x +\t1", "static_cast<int>(x +\t1)"),
+        ("cuda", "x |\t1", "static_cast<int>(x |\t1)"),
+        ("cuda", "x +\t1", "x + 1"),
+        ("cuda", "x + 010", "static_cast<int>(x + 010)"),
         ("rust", "f::<1, 2>(x)", "(f::<1, 2>(x)) as i32"),
         ("python", "x // 2", "x // 2"),
         ("python", "f(a, b=x)", "f(a, b=x)"),
@@ -497,3 +511,47 @@ def test_what_is_said_later_of_a_name_that_a_function_brings_is_known():
 def test_a_text_is_a_number_only_where_all_languages_agree(text, wanted):
     found = render(f"{{{{ {text} }}}}", "cpp", names="i", A=Row(16, 16))
     assert found.strip("()") == wanted.strip("()")
+
+
+@pytest.mark.parametrize("text", ["8 * i + k", "k + 8*(i)", "8*i - -k"])
+def test_a_text_of_sums_and_products_knows_what_its_names_are(text):
+    A = GroupBy([64, 64]).OrderBy(RegP([8, 8, 8, 8], [0, 2, 1, 3]))
+    head = '{% names i, j, k %}{% assume "0 <= i < 8", "0 <= k < 8" %}'
+    plain = render(f"{head}{{{{ A[8 * i + k, j] }}}}", A=A)
+    for quoted in (f'A["{text}", j]', f'A["{text}, j"]'):
+        made = render(f"{head}{{{{ {quoted} }}}}", A=A)
+        assert made == plain and made.assumptions == plain.assumptions == ()
+    with pytest.raises(TemplateError, match=r"i is made of|never in 0..63"):
+        render(f"{head}{{{{ A['64 + i', j] }}}}", A=A)
+
+
+@pytest.mark.parametrize("text", ["8 * i + 010", "i * y", "i ** 1", "8 * i + 1_0", "f(i)"])
+def test_any_other_text_is_taken_as_it_stands(text):
+    head = "{% names i, f %}"
+    given = {"A": GroupBy([64]), "target": "cuda"}
+    assert text in render(f"{head}int y = 0;\n{{{{ A['{text}'] }}}}", **given)
+
+
+def test_sizes_that_are_numbers_count_beside_symbols():
+    M, N = symbols("M N")
+    C = TileBy([M // 8, N // 16], [8, 16]).OrderBy(Row(M, N))
+    made = render("{% for k in range(C.dims[3] // 2) %}{{ C.dims[2] * k }} {% endfor %}", C=C)
+    assert made == "0 8 16 24 32 40 48 56 " and made.assumptions == ()
+    with pytest.raises(TemplateError, match="is known when the kernel runs"):
+        render("{% if C.dims[0] == 3 %}{% endif %}", C=C)
+
+
+def test_a_choice_is_not_made_again_within_its_own_branches():
+    def position(i, j):
+        line = i + j if i + j < 8 else 14 - (i + j)
+        half = line * (line + 1) // 2
+        return half + i if i + j < 8 else 63 - half - (7 - i)
+
+    order = {position(i, j): (i, j) for i in range(8) for j in range(8)}
+    assert len(order) == 64
+    A = GroupBy([8, 8]).OrderBy(GenP([8, 8], position))
+    made = render("{% names i, j %}{{ A[i, j] }}", "cpp", A=A)
+    assert made.count("?") == 1
+    python = re.sub(r"\((i \+ j <= 7) \? (.*) : (.*)\) \+ i", r"((\2 if \1 else \3) + i)", made)
+    for i, j in order.values():
+        assert eval(python, {}, {"i": i, "j": j}) == position(i, j), made

@@ -280,7 +280,7 @@ def test_other_languages(target, wanted):
             "{% names i, j %}{% index s = i %}{% index s = j %}{{ (s + i).step(j=1) }}",
             "s is made of j",
         ),
-        ("{% names j %}{{ S['j + 0', 1].step(j=1) }}", r"j \+ 0 is made of j; write it by"),
+        ("{% names j %}{{ S['j | 0', 1].step(j=1) }}", r"j \| 0 is made of j; write it by"),
         ("{% names i %}{{ S[i, 0].step(k=1) }}", "k is not a declared name"),
         ("{{ A.size | int }}", "A.size is known when the kernel runs"),
         ("{% if A.size == 32 %}{% endif %}", "A.size is known when the kernel runs"),
@@ -359,6 +359,19 @@ def test_the_command_line(tmp_path):
     (tmp_path / "k.j2").write_text("{% names i %}{% assume 'i % 8 == 0' %}s[{{ S[i // 8, 2] }}]\n")
     done = CliRunner().invoke(main, ["render", *given, "-t", "cpp"])
     assert done.stderr == "assumes i % 8 == 0\nassumes 0 <= i // 8 < 4\n", done.stderr
+    (tmp_path / "k.j2").write_text(
+        "{% for k in range(count) %}{{ kind }} {{ S[k, 2] }};{% endfor %}\n"
+    )
+    more = ["--given", "count=0x2", "--given", "kind=a, b"]
+    done = CliRunner().invoke(main, ["render", *given, *more])
+    assert done.output == "a, b 8;a, b 9;"
+    for wrong, said in [
+        (["--given", "2=3"], "'2=3' is not of the form T=64 or kind=star"),
+        ([*more, "--given", "count=3"], "count is given twice"),
+        (["--given", "S=3"], "S is given, and"),
+    ]:
+        done = CliRunner().invoke(main, ["render", *given, *wrong])
+        assert done.exit_code == 2 and said in done.output, done.output
     (tmp_path / "k.j2").write_text("\n{{ T[0, 0] }}")
     done = CliRunner().invoke(main, ["render", *given])
     assert done.exit_code == 2 and "k.j2, line 2: T is not a declared name" in done.output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ import click
 
 from ..errors import LegoError
 from ..files import resolved, write_all
+from ..notation import is_name
 from ..options import RenderOptions
-from ..project.loading import STDIN, subject, subjects, user_file
+from ..project.loading import STDIN, subject, subjects, user_file, with_given
 from .options import options_for
 from .output import print_source
 from .root import main, target_option
@@ -27,9 +29,22 @@ from .root import main, target_option
     help="Whose layouts and functions the template uses: all, or the one called NAME.",
 )
 @target_option(default="cuda", show_default=True, help="The kernel's language.")
+@click.option(
+    "--given",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=lambda context, option, texts: _given(texts),
+    help="A number or a text that the template uses.",
+)
 @options_for(RenderOptions)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE")
-def render(template: Path, layouts: str, output: Path | None, **options: Any) -> None:
+def render(
+    template: Path,
+    layouts: str,
+    given: Mapping[str, int | str],
+    output: Path | None,
+    **options: Any,
+) -> None:
     """Render a kernel: {{ A[i, j] }} becomes the index of the layout A in the kernel's language.
 
     What the indices assume of the sizes is said on standard error.
@@ -42,9 +57,9 @@ def render(template: Path, layouts: str, output: Path | None, **options: Any) ->
         raise LegoError(f"-o {output}: the kernel is made of that file; name another one")
     with redirect_stdout(sys.stderr), user_file(file) as defined:
         names = [wanted] if wanted else subjects(defined)
-        context = {name: subject(defined, name, file) for name in names}
-        given = {name: value for name, value in options.items() if value is not None}
-        text = render(template, **given, **context)
+        context = with_given({name: subject(defined, name, file) for name in names}, given, file)
+        said = {name: value for name, value in options.items() if value is not None}
+        text = render(template, **said, **context)
     if output is None:
         print_source(text)
     else:
@@ -52,3 +67,19 @@ def render(template: Path, layouts: str, output: Path | None, **options: Any) ->
         click.echo(f"wrote {output}", err=True)
     for condition in text.assumptions:
         click.echo(f"assumes {condition}", err=True)
+
+
+def _given(texts: Sequence[str]) -> dict[str, int | str]:
+    """{name: value} of NAME=VALUE; what is no integer is a text."""
+    found: dict[str, int | str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not is_name(name):
+            raise click.BadParameter(f"{text[:60]!r} is not of the form T=64 or kind=star")
+        if name in found:
+            raise click.BadParameter(f"{name} is given twice")
+        try:
+            found[name] = int(value, 0)
+        except ValueError:
+            found[name] = value
+    return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import operator
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -36,6 +38,8 @@ from .values import Kernel, Name, Value
 
 OPAQUE = re.compile(r"\bexpression_\d+\b")  # names that stand for text of the kernel's own
 NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*")
+WRITTEN = re.compile(r"[\w\s()+*-]*")
+ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 BLOCK = re.compile(r"\bblock_\d+\b")  # and for the numbers below a size
 
 
@@ -231,6 +235,8 @@ class Names(Kernel):
         self._check_scope(text, f"the text {short_repr(text)}")
         if text in self.types:
             return self.names.get(text, Value(self, lambda: self._bound(text), text, names=[text]))
+        if text not in self.where and (known := self._arithmetic(text)) is not None:
+            return known
         if why := fault(text, self.printer):
             raise TemplateError(
                 f"{short_repr(text)} {why}: give each index one expression in {self.printer.title}"
@@ -249,6 +255,32 @@ class Names(Kernel):
         if self._strange([name]):
             self._unprinted.setdefault(name, place())
         return Value(self, lambda: self._bound(name), text, of, names=[name])
+
+    def _arithmetic(self, text: str) -> Value | None:
+        """The value of a text that is a sum or a product of declared names and numbers, which means the same
+        in each language; None of any other."""
+
+        def value(node: ast.AST) -> Value:
+            match node:
+                case ast.Name(id=name) if name in self.types:
+                    return self._text(name)
+                case ast.Constant(value=int()) if text[
+                    node.col_offset : node.end_col_offset
+                ].isdecimal():
+                    return self.value(node.value)
+                case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
+                    return ARITHMETIC[type(op)](value(left), value(right))
+                case ast.UnaryOp(op=ast.USub(), operand=operand):
+                    return -value(operand)
+                case _:
+                    raise SyntaxError
+
+        if not WRITTEN.fullmatch(text):
+            return None
+        try:
+            return value(ast.parse(text, mode="eval").body)
+        except (SyntaxError, MemoryError, RecursionError):
+            return None
 
     def noted(self, value: Value) -> str:
         """The mark of what checked() is to see of a value that is printed here."""

@@ -155,8 +155,8 @@ class Placed:
         return Several(found, f"{self._name}.dims")
 
     def _number(self, sizes: Sequence[Any], said: str) -> Value:
-        if self._layout.is_concrete:
-            return Number(self._kernel, prod(sizes), f"{self._name}.{said}")
+        if all(map(is_integer, sizes)):
+            return Number(self._kernel, prod(map(int, sizes)), f"{self._name}.{said}")
 
         def make() -> Any:
             learn_layout(self._layout, here())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -274,5 +274,19 @@ def _inlined(function: Function, said: str) -> list[Node]:
             )
         known[name] = replaced(node, lambda v: known.get(str(v.value), v))
     for name, _ in function.outputs:
-        found.append(known[name])
+        found.append(_decided(known[name], {}))
     return found
+
+
+def _decided(node: Node, known: Mapping[Node, bool]) -> Node:
+    """A node where these conditions hold or not: no choice is made again within its own branches."""
+    if node.op != "select":
+        args = tuple(_decided(arg, known) for arg in node.args)
+    else:
+        condition, first, second = node.args
+        condition = _decided(condition, known)
+        if condition in known:
+            return _decided(first if known[condition] else second, known)
+        first = _decided(first, {**known, condition: True})
+        args = condition, first, _decided(second, {**known, condition: False})
+    return node if args == node.args else Node(node.op, args, node.value, node.lo, node.hi)

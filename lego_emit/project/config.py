@@ -253,11 +253,23 @@ _NAME = {"name": _OPTIONS.pop("name")}  # it is of one layout
 SHARED: dict[str, _Check] = {"targets": _targets, "output": _output, **_OPTIONS, **_DEPENDS}
 OWN: dict[str, _Check] = {"source": _source, **_NAME}
 FILE: dict[str, _Check] = {"layouts": _layouts, **_NAME}
+
+
+def _given(value: Any) -> dict[str, int | str]:
+    if not isinstance(value, dict) or not all(type(x) in (int, str) for x in value.values()):
+        raise ValueError('give integers and texts by name, as in given = { T = 64, kind = "star" }')
+    for name in value:
+        if not name.isidentifier():
+            raise ValueError(f"{name!r} is no name")
+    return value
+
+
 KERNEL: dict[str, _Check] = {
     "template": _text("transpose.cu.j2"),
     "layouts": _text("layouts.py"),
     "target": _target,
     "output": _text("generated/transpose.cu"),
+    "given": _given,
     **_of_options(RenderOptions),
     **_DEPENDS,
 }
@@ -348,7 +360,7 @@ def _kernel(
     file, subject = (file, subject) if colon and subject.isidentifier() else (own["layouts"], "")
     name = Path(template).name.removesuffix(".j2")
     output = own.get("output", f"generated/{name}")
-    options = _keywords(values, RenderOptions)
+    options = {**_keywords(values, RenderOptions), "given": own.get("given", {})}
     depends = tuple(dict.fromkeys([template, *values.get("depends", ())]))
     where, outputs = f"{place} ({template})", (_below(base, base / output),)
     return BuildUnit(file, subject, own["target"], outputs, options, depends, where, template)

@@ -98,6 +98,18 @@ def subjects(names: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def with_given(
+    layouts: Mapping[str, Any], given: Mapping[str, int | str], place: str | Path
+) -> dict[str, Any]:
+    """What a template sees: a file's layouts, and numbers and texts that are given beside them. Raises
+    LoadError where a name is both."""
+    if twice := sorted(layouts.keys() & given.keys()):
+        raise LoadError(
+            f"{twice[0]} is given, and {place} has a layout of that name; give it another"
+        )
+    return {**layouts, **given}
+
+
 def _compiled(file: Path) -> Any:
     try:
         source = _stdin(sys.stdin) if str(file) == STDIN else file.read_bytes()

@@ -19,7 +19,7 @@ from typing import Any
 from ..errors import BuildError, LegoError
 from ..files import noting
 from .config import BuildUnit
-from .loading import MODULE_NAME, subject, subjects, telling, user_file
+from .loading import MODULE_NAME, subject, subjects, telling, user_file, with_given
 
 BATCH = 28  # units that one process makes at a time: 4 layouts in 7 languages
 
@@ -154,8 +154,10 @@ def _texts(unit: BuildUnit, folder: Path, defined: dict[str, Any], file: Path) -
         emitted = generate(given, unit.target, header=again, **unit.options)
         return tuple(emitted.files(unit.outputs[0]).values())
     names = [unit.subject] if unit.subject else subjects(defined)
-    context = {name: subject(defined, name, file) for name in names}
-    return (render(folder / unit.template, unit.target, **unit.options, **context),)
+    layouts = {name: subject(defined, name, file) for name in names}
+    options = {name: value for name, value in unit.options.items() if name != "given"}
+    context = with_given(layouts, unit.options["given"], file)
+    return (render(folder / unit.template, unit.target, **options, **context),)
 
 
 def _imported(folder: Path, file: Path) -> dict[str, str]:
