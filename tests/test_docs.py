@@ -12,6 +12,8 @@ each section begins with an empty one. What is done with a block stands in a com
     <!-- from: PATH -->   lines of a file of this repository
     <!-- picture: EXPR --> before an image: that layout's or sheet's; "picture with order" draws
                           arrows
+    <!-- chart: NAME -->  before an image: the chart of benchmarks/gpu/timed_tables.py
+    <!-- table: NAME -->  before a table: that one, of the same file
     <!-- tabs: ARGUMENTS --> before a group of tabs: the first function that generate(ARGUMENTS) gives, in
                           each language, and the layout in CuTe's notation
 
@@ -29,6 +31,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -58,7 +61,18 @@ BLOCK = re.compile(
     r"|(?P<tabs>^=== [^\n]*\n(?:\n|(?:    |=== )[^\n]*\n)*))",
     re.M | re.S,
 )
-MARKS = ("raises", "needs", "file", "output", "in", "from", "picture", "picture with order", "tabs")
+MARKS = (
+    "raises",
+    "needs",
+    "file",
+    "output",
+    "in",
+    "from",
+    "picture",
+    "picture with order",
+    "chart",
+    "tabs",
+)
 
 
 class Page:
@@ -156,6 +170,10 @@ class Page:
         return text
 
     def image(self, mark, what, target):
+        if mark == "chart":
+            return same(
+                self.path.parent / target, timed_tables().CHARTS[what](timed_tables().Times())
+            )
         assert mark.startswith("picture"), f"{self.place}: which layout is {target}?"
         drawn = eval(what, self.namespace)
         if isinstance(drawn, Picture):
@@ -163,6 +181,18 @@ class Page:
         page = drawn if isinstance(drawn, Sheet) else sheet(drawn)
         made = svg(page, order=mark.endswith("order"))
         same(self.path.parent / target, made)
+
+
+@cache
+def timed_tables():
+    """The module of that name."""
+    folder = ROOT / "benchmarks" / "gpu"
+    before = [*sys.path]
+    sys.path[:0] = [str(folder)]
+    try:
+        return importlib.import_module("timed_tables")
+    finally:
+        sys.path[:] = before
 
 
 def function(unit):
@@ -239,6 +269,13 @@ def test_every_block_of_a_page_holds(name, page):
         if os.environ.get("CI") and not OPTIONAL.issuperset(found.missing):
             pytest.fail(reason)
         pytest.skip(reason)
+
+
+def test_the_tables_of_timed_kernels_are_those_of_the_results():
+    path = DOCS / "kernels-timed.md"
+    made = timed_tables().filled(path.read_text(), timed_tables().Times())
+    assert {*re.findall("<!-- table: (.*?) -->", made)} == timed_tables().TABLES.keys()
+    same(path, made)
 
 
 def test_the_links_and_the_picture_of_the_readme_lead_to_files():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from lego_emit.measure.timing import BY_HAND, NAIVE, OURS, TABLE, Timing
@@ -14,8 +14,15 @@ LABELS, WIDTH, BAR, GAP, TOP = 230, 560, 11, 16, 76
 Group = tuple[str, dict[str, float]]
 
 
-def bars(title: str, subtitle: str, groups: Sequence[Group], unit: str, logarithmic: bool) -> str:
-    """Horizontal bars; groups: (label, {way: value})."""
+def bars(
+    title: str,
+    subtitle: str,
+    groups: Sequence[Group],
+    unit: str,
+    logarithmic: bool,
+    colors: Mapping[str, str] = COLORS,
+) -> str:
+    """Horizontal bars; groups: (label, {way: value}); colors: of the ways."""
     values = [v for _, ways in groups for v in ways.values() if v > 0]
     most = max(values, default=1.0)
     least = 10 ** math.floor(math.log10(min(values, default=1.0))) if logarithmic else 0.0
@@ -39,7 +46,7 @@ def bars(title: str, subtitle: str, groups: Sequence[Group], unit: str, logarith
             wide = length(value)
             rows.append(
                 f'<rect x="{LABELS}" y="{y:.1f}" width="{wide:.1f}" height="{BAR - 1}" '
-                f'fill="{COLORS.get(way, "#888")}"/>'
+                f'fill="{colors.get(way, "#888")}"/>'
             )
             rows.append(
                 f'<text class="value" x="{LABELS + wide + 4:.1f}" y="{y + BAR - 2:.1f}">'
@@ -47,9 +54,9 @@ def bars(title: str, subtitle: str, groups: Sequence[Group], unit: str, logarith
             )
             y += BAR
         y += GAP
-    names = [way for way in COLORS if any(way in ways for _, ways in groups)]
+    names = [way for way in colors if any(way in ways for _, ways in groups)]
     key = "".join(
-        f'<rect x="{LABELS + 110 * k}" y="48" width="11" height="11" fill="{COLORS[way]}"/>'
+        f'<rect x="{LABELS + 110 * k}" y="48" width="11" height="11" fill="{colors[way]}"/>'
         f'<text x="{LABELS + 110 * k + 16}" y="58">{escape(way)}</text>'
         for k, way in enumerate(names)
     )
