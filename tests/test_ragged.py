@@ -142,6 +142,20 @@ def test_in_a_function(toolchain_of):
         assert run(i) == neighbor(i)
 
 
+def test_parameters_of_a_function_lie_in_the_blocks():
+    """As the indices of a layout do: where no range says it, the header asks for it."""
+    rows = Ragged([3, 3, 7, 12, 20, 21, 30, 31, 40])
+    (at,) = generate(lambda b, k: rows.apply(b, k) + 1, "c", name="at").functions
+    assert at.ranges == {"b": "0 <= b < 9", "k": "0 <= k < 9"}
+    assert at.assumptions == ("k < lengths[b]",)
+    (block,) = generate(lambda p: rows.inv(p)[0], "c", name="block").functions
+    assert block.ranges == {"p": "0 <= p < 40"} and not block.assumptions
+    (block,) = generate(lambda p: rows.inv(p)[0], "c", ranges={"p": (0, 99)}).functions
+    assert block.assumptions == ("0 <= p < 40",)
+    with pytest.raises(LegoError, match=r"a \+ 40, never in 0..39"):
+        generate(lambda a: rows.inv(a + 40), "c", ranges={"a": (0, 9)})
+
+
 def test_on_the_command_line(tmp_path, toolchain_of):
     file = tmp_path / "rows.py"
     file.write_text(

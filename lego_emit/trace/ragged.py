@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..algebra.lookup import Lookup
+from ..algebra.perms import Row
 from ..errors import IndexRangeError, LayoutError, a_type, short_repr
 from ..numeric import as_integer, is_symbolic
 from ..table_lookup import Entries
 from ..types import Array
 from .bundle import Bundle
 from .loops import fori_loop
+from .trace import running_trace
 
 MOST = 4096  # blocks of a constant table
 FEW = 8  # blocks up to which the ends are compared without a loop
@@ -90,7 +92,13 @@ class Ragged(Bundle):
         """The position of the k-th element of a block."""
         ends = self._numbers("apply")
         if is_symbolic(block) or is_symbolic(k):
-            return self.own()["apply"](block, k)
+            lengths = [b - a for a, b in zip((0, *ends), ends, strict=False)]
+            at = self.own()["apply"](Row(len(ends)).apply(block), Row(max(lengths)).apply(k))
+            if min(lengths) < max(lengths) and (trace := running_trace()) is not None:
+                known = Lookup([len(ends)], lengths, many=True)
+                known.entries = Entries("lengths", known.entries.values)
+                trace.coordinate(k, known.apply(block))
+            return at
         b, i = _integer("block", block), _integer("k", k)
         if not 0 <= b < len(ends):
             raise IndexRangeError(f"Ragged: block is {b}, and there are {len(ends)} blocks")
@@ -103,7 +111,7 @@ class Ragged(Bundle):
         """(the block, k) of a position."""
         ends = self._numbers("inv")
         if is_symbolic(flat):
-            return self.own()["inv"](flat)
+            return self.own()["inv"](Row(ends[-1]).apply(flat))
         at = _integer("flat", flat)
         if not 0 <= at < ends[-1]:
             raise IndexRangeError(f"Ragged: flat is {at}, and there are {ends[-1]} positions")
