@@ -21,7 +21,7 @@ from lego_emit.notation import C, Notation
 from lego_emit.printers import rust_layout, rust_methods, rust_natives
 from lego_emit.printers.c_array import free
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR
-from lego_emit.printers.rust_lints import NAMED, allowed, of_casts, of_places
+from lego_emit.printers.rust_lints import NAMED, allowed, in_backticks, of_casts, of_places
 from lego_emit.printers.rust_view import RustView
 from lego_emit.table_lookup import Entries
 
@@ -51,7 +51,6 @@ RESERVED = frozenset(
     Some None Ok Err""".split()
 )
 
-CODE = re.compile(r"\w\(|^\(\w+,$|[][{}<>=*%_/]|[a-z][A-Z]|\w\.\w|[A-Z]{2}|\w\d")
 
 CAMEL = re.compile(r"[^\W\d_a-z](?:[^\W_]|\d_(?=\d))*_*")  # what rustc takes for a type's name
 
@@ -401,7 +400,9 @@ class RustPrinter(rust_methods.Methods, Printer):
 
     def struct_lines(self, group: Group, types: Sequence[str]) -> list[str]:
         """The definition, below the lints that its names would set off."""
-        doc = marked(group.doc, set()) or f"The integers `{'`, `'.join(group.fields)}` in one."
+        doc = (
+            in_backticks(group.doc, set()) or f"The integers `{'`, `'.join(group.fields)}` in one."
+        )
         lines = [
             f"/// {doc}",
             "// Not every program reads all of its fields, which their names explain.",
@@ -569,7 +570,7 @@ class RustPrinter(rust_methods.Methods, Printer):
     def marked(self, view: FunctionView) -> Callable[[str], str]:
         """What puts the code in a sentence on a function in backticks."""
         names = {*view.inputs} - {"a"}  # more often the article
-        return partial(marked, names={n for n in names if len(n) == 1 or not n.islower()})
+        return partial(in_backticks, names={n for n in names if len(n) == 1 or not n.islower()})
 
     def assumed(self, view: FunctionView) -> list[str]:
         """What a function assumes, one sentence each."""
@@ -639,41 +640,3 @@ def _without_not(node: Node) -> Node:
         if condition.op == "ne" and condition.args[1].value != 0:
             return replace(node, args=(replace(condition, op="eq"), other, then))
     return node
-
-
-def marked(text: str, names: set[str]) -> str:
-    """A sentence with its code in backticks, as clippy::doc_markdown and rustdoc's link checker
-    ask: runs of words that hold an operator, a bracket, an underscore or an inner capital."""
-    words, code, depth = [], [], 0
-
-    def close() -> None:
-        if code:
-            run = " ".join(code)
-            end = run[len(run.rstrip(".,:;")) :]
-            words.append(f"`{run[: len(run) - len(end)]}`{end}")
-            code.clear()
-
-    tokens = re.split(r" (?=(?:[^`]*`[^`]*`)*[^`]*$)", text)  # what is marked already is one
-    operators = [bool(re.fullmatch(r"[-+*/%<>=!&|^]+", token)) for token in tokens]
-    for k, token in enumerate(tokens):
-        beside = any(operators[max(k - 1, 0) : k + 2])
-        named = token.strip(".,:;") in names
-        if "`" in token:
-            close()
-            words.append(token)
-            continue
-        if depth or beside or named or CODE.search(token):
-            if code and code[-1][-1] in ".,:;" and not depth:
-                close()
-            code.append(token)
-            depth += sum(token.count(c) for c in "([{") - sum(token.count(c) for c in ")]}")
-            # Generics: Vec<u32, A>.
-            ends = len(re.findall(r"(?<![-=])>(?!=)", token))
-            starts = len(re.findall(r"(?<=\w)<(?![=<])", token))
-            more = re.search(r"\w>", " ".join(tokens[k + 1 :]))
-            depth = max(0, depth + (starts if more or ends else 0) - min(ends, depth + starts))
-        else:
-            close()
-            words.append(token)
-    close()
-    return " ".join(words)

@@ -1,11 +1,13 @@
 """The lints of rustc and clippy that an emitted function would set off, and why it stands as it is."""
 
+import re
 from itertools import combinations
 
 from lego_emit.emit.printer import FunctionView
 from lego_emit.ir.index_types import DECLARED
 
 NAMED = "The names are those of the definition."
+CODE = re.compile(r"\w\(|^\(\w+,$|[][{}<>=*%_/]|[a-z][A-Z]|\w\.\w|[A-Z]{2}|\w\d")
 
 
 def allowed(function: str, names: list[str], arguments: int, optional: bool) -> list[str]:
@@ -71,3 +73,41 @@ def similar(a: str, b: str) -> bool:
         return len(changed) == 1 and beside.get(changed[0]) != "_"
     short, long = sorted((a, b), key=len)
     return any(long[:k] + long[k + 1 :] == short for k in range(len(short)))
+
+
+def in_backticks(text: str, names: set[str]) -> str:
+    """A sentence with its code in backticks, as clippy::doc_markdown and rustdoc's link checker
+    ask: runs of words that hold an operator, a bracket, an underscore or an inner capital."""
+    words, code, depth = [], [], 0
+
+    def close() -> None:
+        if code:
+            run = " ".join(code)
+            end = run[len(run.rstrip(".,:;")) :]
+            words.append(f"`{run[: len(run) - len(end)]}`{end}")
+            code.clear()
+
+    tokens = re.split(r" (?=(?:[^`]*`[^`]*`)*[^`]*$)", text)  # what is marked already is one
+    operators = [bool(re.fullmatch(r"[-+*/%<>=!&|^]+", token)) for token in tokens]
+    for k, token in enumerate(tokens):
+        beside = any(operators[max(k - 1, 0) : k + 2])
+        named = token.strip(".,:;") in names
+        if "`" in token:
+            close()
+            words.append(token)
+            continue
+        if depth or beside or named or CODE.search(token):
+            if code and code[-1][-1] in ".,:;" and not depth:
+                close()
+            code.append(token)
+            depth += sum(token.count(c) for c in "([{") - sum(token.count(c) for c in ")]}")
+            # Generics: Vec<u32, A>.
+            ends = len(re.findall(r"(?<![-=])>(?!=)", token))
+            starts = len(re.findall(r"(?<=\w)<(?![=<])", token))
+            more = re.search(r"\w>", " ".join(tokens[k + 1 :]))
+            depth = max(0, depth + (starts if more or ends else 0) - min(ends, depth + starts))
+        else:
+            close()
+            words.append(token)
+    close()
+    return " ".join(words)
