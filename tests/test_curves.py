@@ -331,3 +331,16 @@ def test_refuses(call, said):
 def test_no_such_fact(text):
     with pytest.raises(AssumptionError, match=r"is not a relation|cannot read"):
         generate(catalogue["hilbert.2D"](n, n), "c", assume=[text])
+
+
+def test_a_side_that_is_a_number_ends_its_loop(toolchain_of):
+    """while_ is asked behind the last round, too, where the bit is no bit of the side: it is not known to hold."""
+    toolchain_of("c")
+    n = symbols("n")
+    for side in (1, 4, 16):
+        unit = generate(catalogue["hilbert.2D"](n, n), "c", assume=["pow2(n)"], sizes={"n": side})
+        assert "while (1" not in unit.source
+        run, curve = unit.compile(), catalogue["hilbert.2D"](side, side)
+        for i, j in product(range(side), repeat=2):
+            flat = run["layout_apply"](i, j)
+            assert flat == curve.apply(i, j) and run["layout_inv"](flat) == (i, j)

@@ -119,11 +119,17 @@ class _Following:
         if fills := self.spec.fills:  # a round writes an element that there is
             before[-fills - 2] = behind[-fills - 2] = (0, fills - 1)
         starts = [known.interval(e) for e in self.first]
+        alone: tuple[Cond | None, Analyzer] | None = None
+        if ends and last is not None:  # while_ is asked of the state behind the last round, too
+            with known.scope():
+                self._learn([either(a, b) for a, b in zip(before, last, strict=True)])
+                alone = self._going(), known.copy()
         with known.scope():
             self._learn(before)
-            going, alone = self._going(), known.copy()
+            going, asking = self._going(), known.copy()
             outputs = self._gone_through(going)
             self._check_invariant(outputs, going)
+            going, asking = alone or (going, asking)
             guard = reduce(lambda a, b: Cond("and", a, b), map(plain, branch)) if branch else None
             outputs = [known.unsubstitute(self.apart.expr(e)) for e in outputs]
             guard, going = map(self.apart.condition, (guard, going))
@@ -148,7 +154,7 @@ class _Following:
             loop = Loop(
                 self.counter, tuple(states), tuple(outside), tuple(outputs[k] for k in changing),
                 guard, going, rounds, tuple(found), (counter, *(shown[k] for k in changing)), ends,
-                (known.copy(), alone, self._of_guard(guard)),
+                (known.copy(), asking, self._of_guard(guard)),
                 self.spec.fills,
             )  # fmt: skip
         self._tell()
