@@ -265,7 +265,7 @@ class _RowMajor:
         self._library = library
         self.call = library.call
         self.fields = getattr(library, "fields", None)
-        self.call_walk = library.call_walk
+        self.call_walk = getattr(library, "call_walk", None)
 
     def call_array(self, unit: int, function: Function, scalars: list[int], count: int) -> list:
         axes = {axis for axis, _ in function.axes}

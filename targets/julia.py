@@ -236,9 +236,11 @@ class _JuliaLibrary:
     def call_walk(self, unit: int, function: Function, scalars: list[int], count: int) -> list:
         import numpy as np
 
+        walk = function.walk
+        assert walk is not None
         given = [np.array([value], np.int64) for value in scalars]
-        position = self._positions[unit][function.walk.names["walk"]]
-        results = len(function.walk.results)
+        position = self._positions[unit][walk.names["walk"]]
+        results = len(walk.results)
         found = self._process.call(self._number, position, count + 1, given, results)
         return [*(a[:count] for a in found), int(found[0][count])]
 

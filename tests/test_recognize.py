@@ -46,7 +46,7 @@ def test_permuted_digits(seed):
     places = np.empty(prod(sizes), int)
     places[np.arange(prod(sizes)).reshape(sizes).transpose(perm).ravel()] = np.arange(prod(sizes))
     result = found(places, "mixed radix")
-    digits = [p for _, order in result.layout.steps for p in order.perms]
+    digits = [p for _, order in result.layout._steps for p in order.perms]
     assert sum(len(p.dims) for p in digits) <= len(sizes)
     assert result.layout.has_inverse
     cut = draw.choice([d for d in range(1, prod(sizes) + 1) if prod(sizes) % d == 0])
@@ -182,7 +182,7 @@ def test_even_and_odd_sites():
 def test_two_permutations_that_do_not_line_up():
     flat = np.arange(24).reshape(4, 6).T.ravel().reshape(8, 3).T.ravel()
     result = found(np.argsort(flat), "mixed radix")
-    assert len(result.layout.steps) == 2
+    assert len(result.layout._steps) == 2
 
 
 def boustrophedon(i, j):

@@ -148,7 +148,7 @@ def viewed(dims: Sequence[int], *orders: Block | None) -> Layout:
     found = GroupBy(list(dims))
     for order in orders:
         if isinstance(order, Layout) and not order.tiled:
-            for _, each in order.steps:
+            for _, each in order._steps:
                 found = found.OrderBy(each)
         elif order is not None:
             found = found.OrderBy(order)

@@ -90,8 +90,8 @@ def _assembled(
 
 def _bare(layout: Block) -> Block:
     """The block within a layout of a single reordering."""
-    if isinstance(layout, Layout) and not layout.tiled and len(layout.steps) == 1:
-        perms = layout.steps[0][1].perms
+    if isinstance(layout, Layout) and not layout.tiled and len(layout._steps) == 1:
+        perms = layout._steps[0][1].perms
         return perms[0] if len(perms) == 1 else layout
     return layout
 

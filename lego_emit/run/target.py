@@ -47,11 +47,6 @@ class Library(Protocol):
         row-major order."""
         ...
 
-    def call_walk(self, unit: int, function: Function, scalars: list[int], count: int) -> list[Any]:
-        """Run the walk of a function, whose arguments scalars are: its results as arrays of that many elements,
-        and how many it gave."""
-        ...
-
 
 class Target:
     """Base of all toolchains. A subclass sets name, program, install and writes build(). prelude: what stands
