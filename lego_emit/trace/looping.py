@@ -129,7 +129,10 @@ class _Following:
             going, asking = self._going(), known.copy()
             outputs = self._gone_through(going)
             self._check_invariant(outputs, going)
-            going, asking = alone or (going, asking)
+            if alone is not None and _width(*alone) <= _width(going, asking):
+                going, asking = alone
+            elif alone is not None:  # it would ask for wider numbers: upper ends the loop
+                ends = False
             guard = reduce(lambda a, b: Cond("and", a, b), map(plain, branch)) if branch else None
             outputs = [known.unsubstitute(self.apart.expr(e)) for e in outputs]
             guard, going = map(self.apart.condition, (guard, going))
@@ -542,3 +545,15 @@ def said(value: Any) -> str:
 
 def _of_loop(number: int) -> str:
     return " of loop" if number == 1 else f" of loop {number}"
+
+
+def _width(condition: Cond | None, known: Analyzer) -> int:
+    """The width of the integers, of 32 bits or 64, that hold what a condition computes; 128 of no type."""
+    found = 32
+    for e in condition.exprs() if condition is not None else ():
+        for part in (e, *(x for a in e.deep_atoms() for x in (Expr.atom(a), *a.args))):
+            if isinstance(part, Expr):
+                ends = known.interval(part)
+                most = max(FARTHEST if n is None else abs(n) for n in ends)
+                found = max(found, next((w for w in (32, 64) if most < 2 ** (w - 1)), 128))
+    return found
