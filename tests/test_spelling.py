@@ -498,4 +498,4 @@ def test_a_shader_has_no_array_form_of_more_elements_than_its_integers_count():
     ],
 )
 def test_rustdoc_marks_code_once(text, marked):
-    assert rust._marked(text, {"i", "n"}) == marked
+    assert rust.in_backticks(text, {"i", "n"}) == marked
