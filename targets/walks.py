@@ -60,8 +60,7 @@ def c(unit: int, position: int, function: Function, printer: Printer, scope: str
 def cpp(unit: int, position: int, function: Function, printer: Printer, scope: str) -> str:
     """In C++, a range; in CUDA C a cursor."""
     if printer.name != "cpp":
-        text = c(unit, position, function, printer, scope).replace("int64_t", "std::int64_t")
-        return f'extern "C" {text.replace("std::std::", "std::")}'
+        return f'extern "C" {c(unit, position, function, printer, scope)}'
     walk = _walk(function)
     given, arrays = _given(function, printer, "static_cast<{T}>({value})")
     values = ["at"] if len(walk.results) == 1 else [f"at.{n}" for n in walk.results]

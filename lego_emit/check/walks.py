@@ -39,7 +39,7 @@ def check_walk(function: Function, walk: Walk, definition: Definition) -> int:
                 wanted = results_of(definition({n: v - bases.get(n, 0) for n, v in at.items()}))
             except LegoError:  # it has no value there, and so no walk has
                 break
-            got = [*next(found)]
+            got = [*next(found, ())]
             if got != function.called(wanted):
                 where = ", ".join(f"{n} = {v}" for n, v in at.items())
                 raise InternalError(
@@ -47,4 +47,9 @@ def check_walk(function: Function, walk: Walk, definition: Definition) -> int:
                     f"{function.called(wanted)}; nothing was emitted. {REPORT}"
                 )
             count += 1
+        else:
+            if next(found, None) is not None:
+                raise InternalError(
+                    f"{walk.name}: the walk goes beyond its box, up to {last}; nothing was emitted. {REPORT}"
+                )
     return count

@@ -98,10 +98,15 @@ def _from(types: Sequence[IndexType], least: IndexType) -> Sequence[IndexType]:
 
 
 def _problem(params: Sequence[str], name: str, outputs: Sequence[Expr], known: Any) -> Problem:
-    results = [(f"{name} {k}", known.rebuilt(e)) for k, e in enumerate(outputs)]
+    return problem_of_part(name, params, [(f"{name} {k}", e) for k, e in enumerate(outputs)], known)
+
+
+def problem_of_part(
+    name: str, params: Sequence[str], outputs: Sequence[tuple[str, Expr]], known: Any
+) -> Problem:
+    """What is to be lowered of a part of a function, such as a round of a loop or a step of a walk."""
     return Problem(
-        name, Doc(), known, results, Log(),
-        None, None, None, None,
+        name, Doc(), known, outputs, Log(), None, None, None, None,
         Parameters(params, [], {}, set(), set(), set()),
         Counting(0, 0, [0] * len(outputs), False),
         Conditions([], [], None, {}, {}),

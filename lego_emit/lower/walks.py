@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
-from ..arith.steps import Log
 from ..errors import TraceError
-from ..ir.program import Doc, Function
+from ..ir.program import Function
 from ..ir.walks import Walk
 from ..operations import DIVISIONS
 from .function import lowered
-from .problem import AsWritten, Conditions, Counting, Dialect, Parameters, Problem
+from .loops import problem_of_part
+from .problem import Dialect
 
 Stages = Sequence[Sequence[tuple[str, Expr]]]
 Way = tuple[tuple[str, ...], tuple[Function, ...], tuple[Function, ...]]
@@ -25,7 +25,9 @@ def lowered_stages(
     """Each stage as a function, in the index type of a function of which it is a part. names: the parameters."""
     own = replace(dialect, types=[function.index_type], narrow=False)
     return tuple(
-        replace(lowered(_problem(f"{function.name} {k}", names, stage, known), own), formulas=())
+        replace(
+            lowered(problem_of_part(f"{function.name} {k}", names, stage, known), own), formulas=()
+        )
         for k, stage in enumerate(stages)
         if stage
     )
@@ -48,15 +50,3 @@ def with_step(walk: Walk, steps: Sequence[Way]) -> Walk:
     # What is kept from one index to the next is also how long each waits for the one before.
     kept, start, step = min(without, key=lambda way: sum(f.cost for f in way[2]) + len(way[0]))
     return replace(walk, kept=kept, start=start, step=step)
-
-
-def _problem(
-    name: str, names: Sequence[str], outputs: Sequence[tuple[str, Expr]], known: Analyzer
-) -> Problem:
-    return Problem(
-        name, Doc(), known, outputs, Log(), None, None, None, None,
-        Parameters(names, [], {}, set(), set(), set()),
-        Counting(0, 0, [0] * len(outputs), False),
-        Conditions([], [], None, {}, {}),
-        AsWritten(), None, False,
-    )  # fmt: skip
