@@ -172,9 +172,9 @@ def test_the_transposition_has_no_loop_to_a_run_time_bound(parts):
     assert text.count("for (") == 3
 
 
-@pytest.mark.parametrize("settings", [(), (384,), (512,)])
+@pytest.mark.parametrize("settings", [(), (384,), (512,), (384, 2)])
 def test_bricks_have_no_index_of_64_bits(settings, parts):
-    names = parts["stencils"].LAYOUTS if settings else ()
+    names = parts["stencils"].NAMES if settings else ()
     text = parts["programs"].of_example("bricks", *settings, names=names).text()
     assert not re.search(r"int64|long|size_t|\d+LL?\b", text)
 

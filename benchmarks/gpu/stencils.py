@@ -15,6 +15,8 @@ SHAPES = [("star", 1), ("star", 2), ("star", 3), ("star", 4), ("cube", 1), ("cub
 HALO, EDGE = 8, 8
 BLOCKS = [(32, 8, 1), (64, 4, 1), (128, 2, 1), (32, 4, 4)]  # of the kernel by hand
 LAYOUTS = ("array", "bricks")
+NAMES = ("array", "bricks", "array_threads", "bricks_threads")
+PAIRS = 2  # columns of a thread
 POISON = 0x7FFDDEAD
 
 
@@ -29,15 +31,20 @@ def neighbors(kind: str, radius: int) -> list[tuple[int, int, int]]:
 
 
 def ways(n: int, kind: str, radius: int) -> Iterator[Way]:
-    """Ours, of a number N and of a symbol, the kernel by hand in several blocks, and the paper's."""
+    """Ours, of a number N and of a symbol, and of two columns a thread; the kernel by hand in several
+    blocks, and the paper's."""
     inner = n // EDGE - 2
     for layout in LAYOUTS:
         start = "from" if layout == "array" else "bricks"
-        for way, source in [
-            (f"ours_{layout}", of_example("bricks", n, names=LAYOUTS)),
-            (f"ours_{layout}_symbolic", of_example("bricks")),
-        ]:
-            grid = (-(-inner // 4), inner, inner)
+        sources = [
+            (f"ours_{layout}", 4, of_example("bricks", n, names=NAMES)),
+            (f"ours_{layout}_symbolic", 4, of_example("bricks")),
+        ]
+        if kind == "star":
+            pairs = of_example("bricks", n, PAIRS, names=NAMES)
+            sources.append((f"ours_{layout}_pairs", 4 * PAIRS, pairs))
+        for way, side, source in sources:
+            grid = (-(-inner // side), inner, inner)
             given = (start, "weight", "to", np.int32(n))
             step = Launch(source, f"{kind}_{radius}_{layout}", grid, (256,), given)
             yield Way(way, (step,), "to", kind=layout)
