@@ -13,7 +13,9 @@ import numpy as np
 REGISTERS, LOCAL_BYTES = 4, 3  # CU_FUNC_ATTRIBUTE_..
 NON_BLOCKING, RELAXED = 1, 2  # CU_STREAM_NON_BLOCKING, CU_STREAM_CAPTURE_MODE_RELAXED
 SM_CLOCK = 1  # NVML_CLOCK_SM
+SOLVER = "libcusolver.so"
 DRIVERS = "/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/x86_64-linux-gnu"
+TOOLKIT = "/usr/local/cuda/lib64", "/usr/local/cuda/targets/x86_64-linux/lib"
 L2_BYTES = 256 << 20  # more than any L2 holds
 Sizes = Sequence[int]
 
@@ -23,15 +25,14 @@ class CudaError(Exception):
 
 
 def loaded(library: str) -> ctypes.CDLL:
-    """A library of the driver, also where the loader's cache lacks it. Raises OSError."""
-    folders = [Path(folder) for folder in DRIVERS]
-    found = [str(f / library) for f in folders if (f / library).exists()]
+    """A library of the driver or the toolkit, also where the loader's cache lacks it. Raises OSError."""
     try:
         return ctypes.CDLL(library)
     except OSError:
+        found = [path for f in (*DRIVERS, *TOOLKIT) for path in sorted(Path(f).glob(f"{library}*"))]
         if not found:
             raise
-        return ctypes.CDLL(found[0])
+        return ctypes.CDLL(str(found[0]))
 
 
 class Gpu:
@@ -49,6 +50,8 @@ class Gpu:
         self._do("cuCtxSetCurrent", context)
         self._do("cuStreamCreate", byref(self._stream), c_uint(NON_BLOCKING))
         self._flushed = self.allocate(L2_BYTES)
+        self._solver: tuple[Any, c_void_p] | None = None
+        self._workspaces: dict[int, tuple[int, int]] = {}
         self._nvml, self._handle = loaded(management), c_void_p()
         self._ask("nvmlInit_v2")
         self._ask("nvmlDeviceGetHandleByIndex_v2", c_uint(0), byref(self._handle))
@@ -102,6 +105,29 @@ class Gpu:
         words = c_size_t(L2_BYTES // 4)
         self._do("cuMemsetD32Async", c_uint64(self._flushed), c_uint(1), words, self._stream)
 
+    # -- cuSOLVER
+
+    def factor(self, at: int, n: int) -> None:
+        """cusolverDnSgetrf without pivots, in the stream. Raises OSError where there is no cuSOLVER."""
+        if self._solver is None:
+            library, handle = loaded(SOLVER), c_void_p()
+            self._solver = library, handle
+            self._solve("Create", byref(handle))
+            self._solve("SetStream", handle, self._stream)
+        handle, size = self._solver[1], (c_int(n), c_int(n), c_uint64(at), c_int(n))
+        if n not in self._workspaces:
+            count = c_int()
+            self._solve("Sgetrf_bufferSize", handle, *size, byref(count))
+            self._workspaces[n] = self.allocate(4 * count.value), self.allocate(4)
+        work, said = map(c_uint64, self._workspaces[n])
+        self._solve("Sgetrf", handle, *size, work, None, said)
+
+    def _solve(self, name: str, *arguments: Any) -> None:
+        assert self._solver is not None
+        code = getattr(self._solver[0], f"cusolverDn{name}")(*arguments)
+        if code:
+            raise CudaError(f"cusolverDn{name}: cuSOLVER's error {code}")
+
     # -- kernels
 
     def module(self, cubin: Path) -> c_void_p:
@@ -149,6 +175,14 @@ class Gpu:
         """What graph() gave."""
         self.wait()
         self._do("cuGraphExecDestroy", graph)
+
+    def profile(self, run: Callable[[], None]) -> None:
+        """run() alone, under a profiler that does not profile from the start."""
+        self.wait()
+        self._do("cuProfilerStart")
+        run()
+        self.wait()
+        self._do("cuProfilerStop")
 
     # -- time
 

@@ -7,7 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from programs import Copy, Experiment, Launch, Source, Step, Way, of_baseline, of_example, support
+from programs import (
+    Copy,
+    Experiment,
+    Launch,
+    Solver,
+    Source,
+    Step,
+    Way,
+    of_baseline,
+    of_example,
+    support,
+)
 
 SIZES = (2048, 4096, 8192, 16384, 32768)
 SHAPES = ((16, 2), (16, 4), (8, 8))  # threads of a block's row, elements of a thread's row
@@ -69,8 +80,9 @@ def experiments(
     originals: Path | None = None,
     shapes: tuple[tuple[int, int], ...] = SHAPES,
     blocks: tuple[int, ...] = (16, 32),
+    solver: bool = False,
 ) -> Iterator[Experiment]:
-    """For each size."""
+    """For each size. solver: cuSOLVER's beside them, which takes columns where the others take rows."""
     for n in sizes:
         restored = (Copy("a", "given", 4 * n * n),)
         ways = [ours(n, *shape, restored) for shape in shapes]
@@ -86,12 +98,21 @@ def experiments(
                 way = f"rodinia_{block}_original"
                 ways.append(rodinia(n, block, way, source, kernels, restored))
 
-        def compared(way: Way, count: int = n * n) -> tuple[Step, ...]:
-            return (support("compare_doubles", way.result, "wanted", np.uint64(count), "found"),)
+        size, names, first = np.uint64(n), ["a", "given"], list(prepare(n))
+        if solver:
+            columns = (Copy("a", "columns", 4 * n * n),)
+            ways.append(Way("cusolver", (Solver("a", n),), "a", columns, kind="columns"))
+            first.append(support("transposed", "given", "columns", size, size))
+            names += ["columns", "rows"]
 
-        buffers: dict[str, tuple[int, Any]] = {name: (n * n, np.float32) for name in ("a", "given")}
+        def compared(way: Way, size: np.uint64 = size) -> tuple[Step, ...]:
+            count = np.uint64(size * size)
+            if way.kind == "columns":
+                turned = support("transposed", way.result, "rows", size, size)
+                return turned, support("compare_doubles", "rows", "wanted", count, "found")
+            return (support("compare_doubles", way.result, "wanted", count, "found"),)
+
+        buffers: dict[str, tuple[int, Any]] = {name: (n * n, np.float32) for name in names}
         buffers["wanted"] = (n * n, np.float64)
         allowed = float(4 * n**0.5 * np.finfo(np.float32).eps)
-        yield Experiment(
-            "lud", n, "float32", buffers, tuple(prepare(n)), tuple(ways), compared, allowed
-        )
+        yield Experiment("lud", n, "float32", buffers, tuple(first), tuple(ways), compared, allowed)

@@ -15,6 +15,7 @@ from programs import (
     Experiment,
     Launch,
     LocalMemoryError,
+    Solver,
     Source,
     Step,
     Way,
@@ -62,6 +63,9 @@ class GpuMachine:
         for step in steps:
             if isinstance(step, Copy):
                 self.gpu.copy(self._buffers[step.to], self._buffers[step.start], step.size)
+                continue
+            if isinstance(step, Solver):
+                self.gpu.factor(self._buffers[step.matrix], step.n)
                 continue
             given = [
                 c_uint64(self._buffers[a]) if isinstance(a, str) else PASSED[type(a)](a.item())

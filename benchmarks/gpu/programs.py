@@ -169,7 +169,15 @@ class Copy:
     size: int
 
 
-Step = Launch | Copy
+@dataclass(frozen=True)
+class Solver:
+    """cuSOLVER's LU decomposition without pivots of an n x n matrix by columns, in place."""
+
+    matrix: str
+    n: int
+
+
+Step = Launch | Copy | Solver
 
 
 @dataclass(frozen=True)
