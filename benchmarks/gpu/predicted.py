@@ -136,17 +136,17 @@ def lud(n: int, way: Way) -> Counts:
         own = cache(partial(_element, elements, work, threads, first))
         for r in range(factor):
             for c in range(factor):
-                found.store(tile, lambda lane, r=r, c=c: own(lane, r, c), times=2)
+                found.store(tile, partial(own, r, c), times=2)
             for k in range(0, b, 4):
-                found.load(tile, lambda lane, r=r, k=k: (own(lane, r, 0)[0], k), 4)
+                found.load(tile, lambda lane, own=own, r=r, k=k: (own(r, 0, lane)[0], k), 4)
             for k in range(b):
-                found.load(tile, lambda lane, c=r, k=k: (k, own(lane, 0, c)[1]))
+                found.load(tile, lambda lane, own=own, c=r, k=k: (k, own(0, c, lane)[1]))
     blocks, sectors = (n // b - 1) ** 2, b * b * FLOAT // SECTOR
     whole = {"global_loads": 3 * sectors * blocks, "global_stores": sectors * blocks}
     return found.counts(blocks) | whole
 
 
-def _element(elements: Any, work: Any, threads: int, first: int, lane: int, r: int, c: int) -> Any:
+def _element(elements: Any, work: Any, threads: int, first: int, r: int, c: int, lane: int) -> Any:
     y, x = divmod(first + lane, threads)
     return elements.inv(work[r, c, y, x])
 
