@@ -213,6 +213,29 @@ def test_results_have_rows_of_one_form(path):
         assert np.isfinite(row["max_error"])
 
 
+COUNTED = "experiment size type way kernel counter counted predicted device commit date"
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("*/counters/*.json")), ids=lambda p: p.stem)
+def test_counters_are_what_layouts_predict(path):
+    rows = json.loads(path.read_text())
+    assert {" ".join(row) for row in rows} == {COUNTED}
+    said = [row for row in rows if row["predicted"] is not None]
+    assert [row["counted"] for row in said] == [row["predicted"] for row in said]
+    assert (len(said) > 0) == (path.stem != "stencils")
+
+
+def test_predictions_are_of_the_layouts_as_they_stand(parts, monkeypatch):
+    import predicted
+
+    rows = json.loads((RESULTS / "h100" / "counters" / "needleman_wunsch.json").read_text())
+    (one,) = parts["alignment"].experiments((2048,), blocks=(16,))
+    for way in one.ways[:4]:
+        said = {r["counter"]: r["predicted"] for r in rows if r["way"] == way.name}
+        found = dict(predicted.predictions("needleman_wunsch", one.size, way))
+        assert found == {name: n for name, n in said.items() if n is not None}, way.name
+
+
 def test_rows_of_all_processes_become_one(parts, monkeypatch):
     path = str(GPU / "kernels")
     spec = importlib.util.spec_from_loader(

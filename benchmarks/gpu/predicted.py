@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-from programs import EXAMPLES, Way
+from programs import EXAMPLES, Launch, Way
 
 LANES = 32
 SECTOR = 32  # bytes
@@ -65,7 +65,10 @@ def layouts_of(folder: str) -> dict[str, Any]:
 def transposition(n: int, way: Way) -> Counts:
     """Of ours through shared memory, of its two baselines, and of the naive kernels' sectors."""
     whole = n * n * FLOAT // SECTOR
-    kernel = way.steps[0].kernel
+    (step,) = way.steps
+    if not isinstance(step, Launch):
+        return {}
+    kernel = step.kernel
     if kernel in (
         "transpose_naive",
         "sdk_naive",

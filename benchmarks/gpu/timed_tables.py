@@ -1,4 +1,5 @@
-"""The tables and the charts of docs/kernels-timed.md, made from benchmarks/results/h100/kernels/*.json.
+"""The tables and the charts of docs/kernels-timed.md, made from benchmarks/results/h100/kernels/*.json;
+those of counters are made by counted_tables.py.
 
 Each figure is the middle of the processes' medians. A way's speed over another's is the other's time over its own.
 """
@@ -16,6 +17,7 @@ from statistics import median
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT)]
 
+import counted_tables as counted  # noqa: E402
 from plot import bars  # noqa: E402
 from table import table  # noqa: E402
 
@@ -212,9 +214,12 @@ def _of_stencils(times: Times) -> Iterator[Claim]:
             over(way, "row_major", rest),
         )
     for layout in ("array", "bricks"):
-        yield Claim(
-            part, f"star 7, {layout}, over a copy", 0.9, over(f"ours_{layout}", "copy", first)
-        )
+        pairs = over(f"ours_{layout}_pairs", "copy", first)
+        yield Claim(part, f"star 7, {layout} in pairs, over a copy", 0.9, pairs)
+    pairs = over("ours_bricks_pairs", "ours_array_pairs", first)
+    yield Claim(part, "bricks over the array in pairs: star 7", 1, pairs)
+    pairs = over("ours_array_pairs", "row_major", first)
+    yield Claim(part, "array in pairs over the best kernel by hand: star 7", 1.2, pairs)
     found = over("ours_bricks", "ours_bricks_symbolic", SHAPES[-1:])
     yield Claim(part, "cube 125, bricks, N a number over N a symbol", 1 / 1.05, found)
 
@@ -316,12 +321,14 @@ def lud(times: Times) -> str:
         (f"ours, {way[5:].replace('_', '/')}", way) for way in times.ways("lud", sizes[0], "ours")
     ]
     ways += [(f"Rodinia, {b}", f"rodinia_{b}") for b in BLOCKS[:2]]
+    ways.append(("cuSOLVER", "cusolver"))
     rows = [[said, *(_ms(times.ms("lud", n, way)) for n in sizes)] for said, way in ways]
     for said, others in [
-        ("16", ["rodinia_16"]),
-        ("better of 16 and 32", ["rodinia_16", "rodinia_32"]),
+        ("Rodinia's 16", ["rodinia_16"]),
+        ("Rodinia's better of 16 and 32", ["rodinia_16", "rodinia_32"]),
+        ("cuSOLVER's", ["cusolver"]),
     ]:
-        cells = [f"our best over Rodinia's {said}"]
+        cells = [f"our best over {said}"]
         for n in sizes:
             cells.append(
                 f"{times.ms('lud', n, *others) / times.ms('lud', n, *times.ways('lud', n, 'ours')):.2f}"
@@ -358,6 +365,27 @@ def stencils(times: Times) -> str:
     return table([*names, "array / by hand", "bricks / by hand"], rows)
 
 
+def pairs(times: Times) -> str:
+    """Two columns a thread: milliseconds, the share of a copy's speed, and the speed over one column."""
+    rows = []
+    for shape in (shape for shape in SHAPES if shape.startswith("star")):
+        name = f"stencil_{shape}"
+        for n in times.sizes(name):
+            copy, cells = times.ms(name, n, "copy"), [shape.replace("_", " "), f"{n}"]
+            for layout in ("array", "bricks"):
+                one, two = (times.ms(name, n, f"ours_{layout}{end}") for end in ("", "_pairs"))
+                cells += [_ms(two), f"{100 * copy / two:.0f} %", f"{one / two:.2f}"]
+            rows.append(cells)
+    kinds = ["{}", "{}: of copy", "{}: over one column"]
+    names = [kind.format(layout) for layout in ("array", "bricks") for kind in kinds]
+    return table(["stencil", "n", *names], rows)
+
+
+def _copied(times: Times) -> float:
+    """GB/s of a copy of the stencils' 512^3 cells without their halo."""
+    return 8 * (512 - 16) ** 3 / times.ms("stencil_star_7", 512, "copy") / 1e6
+
+
 def papers_stencils(times: Times) -> str:
     """What the paper compares, beside what it does not."""
     rows = []
@@ -366,7 +394,7 @@ def papers_stencils(times: Times) -> str:
         for n in times.sizes(name):
             array, bricks = (times.ms(name, n, f"paper_{layout}") for layout in ("array", "bricks"))
             hand = times.ms(name, n, *times.ways(name, n, "row_major"))
-            ours = times.ms(name, n, "ours_array", "ours_bricks")
+            ours = times.ms(name, n, *times.ways(name, n, "ours"))
             cells = [shape.replace("_", " "), f"{n}", *map(_ms, (array, bricks, hand, ours))]
             rows.append([*cells, f"{array / bricks:.2f}", f"{hand / bricks:.2f}"])
     names = ["stencil", "n", "paper's array", "paper's bricks", "by hand", "our best"]
@@ -419,8 +447,12 @@ TABLES: dict[str, Callable[[Times], str]] = {
     "layouts": layouts_of_scores,
     "lud": lud,
     "stencils": stencils,
+    "pairs": pairs,
     "papers stencils": papers_stencils,
     "numbers": numbers,
+    "wavefronts": lambda _: counted.wavefronts(counted.Counts()),
+    "sectors": lambda _: counted.sectors(counted.Counts()),
+    "rooflines": lambda times: counted.rooflines(counted.Counts(), _copied(times)),
     "operations": lambda _: _generated("Operations"),
     "generation": lambda _: _generated("Generation"),
 }
@@ -537,4 +569,5 @@ CHARTS: dict[str, Callable[[Times], str]] = {
     "needleman_wunsch": chart_needleman_wunsch,
     "lud": chart_lud,
     "stencils": chart_stencils,
+    "rooflines": lambda times: counted.chart(counted.Counts(), _copied(times)),
 }
