@@ -175,7 +175,6 @@ class HeaderPrinter(Printer):
     attributes = ""
     head_end = " {"
     constant = "static const"
-    array_word = "fill"
     has_structs = has_arrays = declares = implicit = has_packed = True
     fills, filled = "argument", "{T}* {name}"  # the form of such an array
     array_forms = {"": "const {T} {name}[{n}]", "pointer": "const {T} *{name}"}

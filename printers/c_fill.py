@@ -8,7 +8,7 @@ MOST_ITEMS = 2**30  # of a fill: the counter may go that far beyond the last ele
 
 
 class FillPrinter(HeaderPrinter):
-    """NAME_fill: a strided loop over the elements of the ':' axes.
+    """NAME_positions: a strided loop over the elements of the ':' axes.
 
     out: the form of the pointer to the results, with {T} and {name}.
     sharing: how threads call it, with {fill}, {out}, {rank} and {size}.

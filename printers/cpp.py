@@ -45,7 +45,6 @@ class CppPrinter(CxxPrinter):
     title = "C++"
     extension = ".hpp"
     default_namespace = "lego"
-    array_word = "view"
     names_greatest = True
     types = {
         "int32": "std::int32_t",

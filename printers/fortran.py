@@ -194,7 +194,7 @@ class FortranPrinter(Printer):
         | {"iso_fortran_env", "unused", "values"}
     )
     case_insensitive = True
-    max_name = 63 - len("_array")
+    max_name = 63 - len("_positions")
     suffix = " &"
     outputs_are_variables = True
     has_fits = has_checks = names_limits = True

@@ -172,7 +172,6 @@ class MlirPrinter(Printer):
     notation = C
     remark = "//"
     extension = ".mlir"
-    array_word = "fill"
     types = {"int32": "i32", "int64": "i64", "uint32": "i32", "uint64": "i64"}
     wrapping = {"uint32": "wraps", "uint64": "wraps"}
     ops = SIGNED

@@ -123,7 +123,7 @@ class RustPrinter(rust_methods.Methods, Printer):
     loops = "lego_emit.printers.loop_forms:RUST"
     switches = "lego_emit.printers.switch_forms:RUST"
     walks = "lego_emit.printers.walk_forms:RUST"
-    extension, array_word = ".rs", "iter"
+    extension = ".rs"
     is_module = True
     hexadecimal = True
     remark = "//"

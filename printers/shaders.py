@@ -42,7 +42,6 @@ class ShaderPrinter(Printer):
     style = "camelCase"
     wrapping = {"uint32": "wraps", "uint64": "wraps"}
     doc = "//"  # what begins a line of a function's comment
-    array_word = "at"
     constant = ""  # a static size as one, with {name}, {T} and {value}
     workers = ""  # who calls the array form, in its plural
 

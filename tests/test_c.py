@@ -123,10 +123,10 @@ def test_array_forms():
     index_functions.assert_arrays(registry.toolchain("c"), found)
 
 
-def pair(A, B, out, n, pair_fill, pair_result):
+def pair(A, B, out, n, pair_positions, pair_result):
     """Names that the file wants for itself."""
     rows = GroupBy([A, B])[out, :]
-    return {"pair_result": rows + pair_fill, "result": GroupBy([B, A])[n, :] + pair_result}
+    return {"pair_result": rows + pair_positions, "result": GroupBy([B, A])[n, :] + pair_result}
 
 
 def test_names_of_the_array_form():
@@ -168,7 +168,7 @@ int64_t NAME(void);
 
 int64_t NAME(void) {
   int64_t positions[15], sum = nw_apply(3, 1, 2);
-  index_kernel_fill(12, 20, 3, 5, 2, 1, positions);
+  index_kernel_positions(12, 20, 3, 5, 2, 1, positions);
   for (int k = 0; k < 15; ++k) sum += positions[k];
   return sum;
 }

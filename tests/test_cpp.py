@@ -154,10 +154,10 @@ def test_array_forms():
     index_functions.assert_arrays(registry.toolchain("cpp"), units)
 
 
-def pair(A, B, n, element, pair_view, pair_result):
+def pair(A, B, n, element, pair_positions, pair_result):
     """Names that the array form wants for itself."""
     rows = GroupBy([A, B])[n, :]
-    return {"pair_result": rows + pair_view, "element": GroupBy([B, A])[element, :] + pair_result}
+    return {"pair_result": rows + pair_positions, "element": GroupBy([B, A])[element, :] + pair_result}
 
 
 VIEWS = """
@@ -166,14 +166,14 @@ VIEWS = """
 
 #include <iterator>
 
-constexpr auto view = lego::index_kernel_view(12, 20, 3, 5, 2, 1);
+constexpr auto view = lego::index_kernel_positions(12, 20, 3, 5, 2, 1);
 static_assert(std::ranges::random_access_range<decltype(view)>);
 static_assert(std::ranges::sized_range<decltype(view)>);
 static_assert(view.size() == 15);
 static_assert(view[7] == lego::index_kernel(12, 20, 3, 5, 2, 1, 1, 2));
 
 // 2^32 elements of a function of 32-bit integers.
-constexpr auto wide = lego::pair_view(65536, 65536, 0, 0, 0, 0);
+constexpr auto wide = lego::pair_positions(65536, 65536, 0, 0, 0, 0);
 static_assert(wide.size() == 65536ull * 65536ull);
 static_assert(wide[4294967295].pair_result_2 == 65535);
 
@@ -218,7 +218,7 @@ Function NAME() { return &lego::nw_apply; }
 long NAME_sum() {
   long sum = 0;
 #if __cplusplus >= 202002L && (!defined(__clang__) || __clang_major__ >= 16)
-  for (const auto x : lego::index_kernel_view(12, 20, 3, 5, 2, 1)) sum += x;
+  for (const auto x : lego::index_kernel_positions(12, 20, 3, 5, 2, 1)) sum += x;
 #else
   for (long n = 0; n < 15; ++n) sum += lego::index_kernel(12, 20, 3, 5, 2, 1, n / 5, n % 5);
 #endif

@@ -495,7 +495,7 @@ def test_a_certificate_without_it_says_what_is_missing():
     ]  # fmt: skip
     assert unit.certificate("softmax").covers == unit.certificate().covers
     rest = data | {"functions": [data["functions"][0] | {"statements": []}]}
-    assert check(rest, unit.source, case.subject).others == ["softmax_fill", "softmax_fits"]
+    assert check(rest, unit.source, case.subject).others == ["softmax_positions", "softmax_fits"]
     bare = data["functions"][1] | {"statements": []}
     found = check(data | {"functions": [rest["functions"][0], bare]}, unit.source, case.subject)
     assert {line.how for line in found.lines if line.function == "softmax_fits"} == {

@@ -169,12 +169,12 @@ def test_array_forms_from_one_and_beside_their_like(toolchain):
     unit = emit_program(array_program(), "fortran")
     run = toolchain.compile([unit])[0]
     names = [f.name for f in unit.functions]
-    assert names[:2] == ["tile_array", "Tile_2"]
+    assert names[:2] == ["tile_positions", "Tile_2"]
     assert "dimension(1:VALUES_v, 1:3) :: values" in unit.source
     for name in names[1:]:
         i, j = np.ogrid[1:5, 1:4]
         assert (run.array(name)(4) == 10 * i + j + 4).all()
-        assert len(f"{name}_array") <= 63
+        assert len(f"{name}_positions") <= 63
 
 
 @gfortran
@@ -211,7 +211,7 @@ def array_program():
         FromOne(name, params, (), (("result", result),), INT32, axes=axes)
         for name in ("Tile", "a" * 70)
     ]
-    taken = programs.function("tile_array", {"result": programs.var("a")}, params="a")
+    taken = programs.function("tile_positions", {"result": programs.var("a")}, params="a")
     return Program("tiles", (taken, *made), "tiles")
 
 
@@ -225,7 +225,7 @@ program main
   use lud_thread_mod
   implicit none
   integer(int64) :: tile(0:2, 0:4), i, j
-  tile = index_kernel_array(12_int64, 20_int64, 3_int64, 5_int64, 1_int64, 2_int64)
+  tile = index_kernel_positions(12_int64, 20_int64, 3_int64, 5_int64, 1_int64, 2_int64)
   print "(15(i0, 1x))", reshape(tile, [5, 3], order=[2, 1])
   do j = 0, 4
     do i = 0, 2

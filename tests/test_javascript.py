@@ -129,11 +129,11 @@ def test_a_mistake_in_the_declarations_is_found(tsc, tmp_path, right, wrong):
 
 
 USE = """
-import { tile, tileArray } from "./tile.mjs";
-import { tile as wide, tileArray as wide_array } from "./wide.js";
+import { tile, tilePositions } from "./tile.mjs";
+import { tile as wide, tilePositions as wide_array } from "./wide.js";
 
 const position: number = tile(12, 20, 3, 5, 2, 1, 0, 4);
-const positions: Float64Array = tileArray(12, 20, 3, 5, 2, 1);
+const positions: Float64Array = tilePositions(12, 20, 3, 5, 2, 1);
 const wide_position: bigint = wide(12n, 20n, 3n, 5n, 2n, 1n, 0n, 4n);
 const wide_positions: BigInt64Array = wide_array(12n, 20n, 3n, 5n, 2n, 1n);
 console.log(position, positions.join(), wide_position, wide_positions.join());
@@ -243,8 +243,8 @@ def test_the_array_holds_the_index_type(node, index_type, kind, tmp_path):
     generate(index_functions.pair, "javascript", index_type=auto).save(tmp_path / "pair.mjs")
     sizes = "3n, 5n" if index_type in BIGINTS else "3, 5"
     (tmp_path / "use.mjs").write_text(
-        'import { pairArray } from "./pair.mjs";\n'
-        f"const arrays = Object.values(pairArray({sizes}));\n"
+        'import { pairPositions } from "./pair.mjs";\n'
+        f"const arrays = Object.values(pairPositions({sizes}));\n"
         "console.log(arrays.map((a) => `${a.constructor.name} ${a}`).join());\n"
     )
     a, b = "4,4,4,5,5,5,6,6,6,7,7,7", "6,7,8,6,7,8,6,7,8,6,7,8"
@@ -320,7 +320,7 @@ def test_a_mistake_in_the_array_is_found(mistake, node):
 def test_names_beside_an_array(node):
     """A function that is called like another one's array form, and parameters and results that
     are called like what the array form names."""
-    names = ["i_end", "tileArray", "results", "position", "length", "Float64Array", "i"]
+    names = ["i_end", "tilePositions", "results", "position", "length", "Float64Array", "i"]
     extent = programs.node("div", programs.var("i_end", 0, 50), programs.const(2))
     total = programs.var("i", 0, 50)
     for name in names[1:-1]:
@@ -333,8 +333,8 @@ def test_names_beside_an_array(node):
         INT53,
         axes=(("i", extent),),
     )
-    other = programs.function("tile_array", {"result": Node("const", (), 5)}, "int53", "")
+    other = programs.function("tile_positions", {"result": Node("const", (), 5)}, "int53", "")
     unit = emit_program(Program("unit", (tile, other), "names"), "javascript")
-    assert len({"tile_array", *(f.name for f in unit.functions)}) == 3
+    assert len({"tile_positions", *(f.name for f in unit.functions)}) == 3
     sums, indices = unit.compile().array("tile")(6, 1, 2, 3, 4, 5)
     assert sums.tolist() == [15, 16, 17] and indices.tolist() == [0, 1, 2]

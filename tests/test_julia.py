@@ -261,7 +261,7 @@ def test_array_forms_from_one_and_beside_their_like(toolchain):
     """Axes that run from 1; a function that has the name of another one's array form."""
     unit = emit_program(array_program(), "julia")
     made = toolchain.compile([unit])[0]
-    assert [f.name for f in unit.functions] == ["tile_array", "tile_2"]
+    assert [f.name for f in unit.functions] == ["tile_positions", "tile_2"]
     assert "for i in Ti(1):rows, j in Ti(1):Ti(3)]" in unit.source
     assert "element `[i, j]` is `tile_2(rows, i, j)`" in unit.source
     i, j = np.ogrid[1:5, 1:4]
@@ -280,7 +280,7 @@ def array_program():
     params = tuple(Param(n, between(1, 51), 1, 50) for n in ("rows", "i", "j"))
     axes = (("i", rows), ("j", programs.const(3)))
     tile = FromOne("tile", params, (), (("result", result),), INT32, axes=axes)
-    taken = programs.function("tile_array", {"result": programs.var("a")}, params="a")
+    taken = programs.function("tile_positions", {"result": programs.var("a")}, params="a")
     return Program("tiles", (taken, tile), "tiles")
 
 
@@ -291,14 +291,14 @@ include("readme_index_kernel.jl")
 include("brick_star.jl")
 using .IndexKernel, .BrickStar
 
-tile = index_kernel_array(12, 20, 3, 5, 1, 2)
+tile = index_kernel_positions(12, 20, 3, 5, 1, 2)
 for i in 0:2, j in 0:4
     tile[i + 1, j + 1] == index_kernel(12, 20, 3, 5, 1, 2, i, j) || println("wrong at $i, $j")
 end
 println(join(vec(permutedims(tile, (2, 1))), ' '))
 println(tile == index_kernel.(12, 20, 3, 5, 1, 2, 0:2, (0:4)'))
 println(join(brick_star.(8, 4, 0, 1, 1, [0, 2], 2, 3), ' '))
-println(occursin("row-major order", string(@doc index_kernel_array)))
+println(occursin("row-major order", string(@doc index_kernel_positions)))
 """
 
 

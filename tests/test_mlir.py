@@ -178,7 +178,7 @@ def f(c4_i32, c1, func, i32, true, out, ü):
 
 @pytest.mark.slow
 def test_names(toolchain):
-    helpers = {"f": f, "f_fill": lambda n, i: GroupBy([n])[i], "f_floor_mod_i32": by_seven}
+    helpers = {"f": f, "f_positions": lambda n, i: GroupBy([n])[i], "f_floor_mod_i32": by_seven}
     units = [generate(helpers, "mlir", name="f", index_type=t) for t in ("int32", "uint32")]
     for unit, run in zip(units, toolchain.compile(units), strict=True):
         first = unit.functions[0]

@@ -167,9 +167,9 @@ def test_array_forms_are_lists_and_arrays():
     def tile(i):
         return GroupBy([4, 2, 3])[i, :, :]
 
-    lists = loaded(generate(tile, "python").source)["tile_array"](1)
+    lists = loaded(generate(tile, "python").source)["tile_positions"](1)
     assert lists == [[6, 7, 8], [9, 10, 11]] and "-> list[list[int]]" in generate(tile, "py").source
-    array = loaded(generate(tile, "numpy").source)["tile_array"](1)
+    array = loaded(generate(tile, "numpy").source)["tile_positions"](1)
     assert array.tolist() == lists
 
 

@@ -293,12 +293,12 @@ def test_names_beside_an_iterator(rustc, tmp_path):
     """A function that is called like another one's iterator, a parameter like its own, and
     extents whose names are taken."""
     size = programs.node("div", programs.var("i_end", 0, 50), programs.const(2))
-    result = programs.node("add", programs.var("i", 0, 50), programs.var("tile_iter", 0, 50))
-    tile = programs.function("tile", {"result": result}, "int64", ["i_end", "tile_iter", "i"])
+    result = programs.node("add", programs.var("i", 0, 50), programs.var("tile_positions", 0, 50))
+    tile = programs.function("tile", {"result": result}, "int64", ["i_end", "tile_positions", "i"])
     tile = replace(tile, axes=(("i", size),))
-    other = programs.function("tile_iter", {"result": Node("const", (), 5)}, "int64", "")
+    other = programs.function("tile_positions", {"result": Node("const", (), 5)}, "int64", "")
     unit = emit_program(Program("unit", (tile, other), "names"), "rust")
-    assert len({"tile_iter", *(f.name for f in unit.functions)}) == 3
+    assert len({"tile_positions", *(f.name for f in unit.functions)}) == 3
     run = unit.compile()
     assert run.array("tile")(10, 3).tolist() == [3, 4, 5, 6, 7]
 
@@ -322,7 +322,7 @@ mod trees;
 const FIRST: i64 = tile::tile(12, 20, 3, 5, 0, 0, 0, 0);
 
 fn main() {
-    let results = tile::tile_iter(12, 20, 3, 5, 2, 1);
+    let results = tile::tile_positions(12, 20, 3, 5, 2, 1);
     let expected = [125, 126, 127, 128, 129, 145, 146, 147, 148, 149, 165, 166, 167, 168, 169];
     assert!(results.clone().eq(expected));
     assert!(results.clone().rev().eq(expected.into_iter().rev()));
@@ -331,11 +331,11 @@ fn main() {
     let moved = moves::moves(2, 3, 1, 2);
     let moves::MovesResult { source, target } = moved;
     assert_eq!((source, target), (5, moved.target));
-    assert_eq!(moves::moves_iter(2, 3).nth(4), Some(moves::MovesResult { source: 4, target: 3 }));
+    assert_eq!(moves::moves_positions(2, 3).nth(4), Some(moves::MovesResult { source: 4, target: 3 }));
     assert_eq!(results.skip(14).next(), Some(169));
-    assert_eq!(tile::tile_iter(12, 20, 3, 0, 2, 1).next(), None);
+    assert_eq!(tile::tile_positions(12, 20, 3, 0, 2, 1).next(), None);
     assert_eq!(tiles::mine::tile(12, 20, 3, 5, 0, 0, 0, 1), 1 + FIRST);
-    assert_eq!(tiles::yours::tile_iter(2, 1).last(), Some(169));
+    assert_eq!(tiles::yours::tile_positions(2, 1).last(), Some(169));
     assert_eq!(fig2::apply(4, 1), 6);
     assert_eq!(trees::op_floordiv(-7, 2), -4);
     println!("all right");
@@ -373,9 +373,9 @@ def test_an_iterator_over_more_than_32_bits_count(rustc, tmp_path):
     main = """mod fixed;
 mod sized;
 fn main() {
-    assert_eq!(fixed::f_iter().nth(3_000_000_000), Some(69840));
-    assert_eq!(fixed::f_iter().next_back(), Some(131_070));
-    let all = sized::f_iter(65536, 65536);
+    assert_eq!(fixed::f_positions().nth(3_000_000_000), Some(69840));
+    assert_eq!(fixed::f_positions().next_back(), Some(131_070));
+    let all = sized::f_positions(65536, 65536);
     assert_eq!((all.len(), all.clone().nth(3_000_000_000)), (1 << 32, Some(69840)));
 }
 """

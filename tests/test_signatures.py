@@ -411,7 +411,7 @@ def test_rust():
     assert "    let _ = (size, X);\n    at.x + n\n" in text
     text = generate(swept_pair, "rust", ranges={"X[0]": (1, 9), "X[1]": (1, 9)}).source
     assert (
-        "swept_pair_iter(\n    X: &[i32; 2],\n) -> impl ExactSizeIterator<Item = [i32; 2]> " in text
+        "swept_pair_positions(\n    X: &[i32; 2],\n) -> impl ExactSizeIterator<Item = [i32; 2]> " in text
     )
     assert "    let X = *X;\n" in text and "swept_pair(&X, " in text
     text = generate(styled, "rust", assume=["theSize.BM >= 1"]).source
@@ -1114,7 +1114,7 @@ def test_python():
     text = generate(five, "python").source
     assert text.count("class Five") == text.count("class Coord") == 1 and "any integers" in text
     text = generate(pages, "python").source
-    assert "pages_array(size: Coord, X: tuple[int], k: int) -> list[tuple[int, int]]:" in text
+    assert "pages_positions(size: Coord, X: tuple[int], k: int) -> list[tuple[int, int]]:" in text
 
 
 def test_fortran():
@@ -1158,7 +1158,7 @@ def test_glsl():
     assert "Five five(Five five_2, int X[2], ivec3 coord, int n) {" in text
     assert "return Five(n, five_2.e, five_2.d, coord.y + five_2.c, five_2.a);" in text
     text = generate(pages, "glsl").source
-    assert "int[2] pagesAt(ivec3 size, int X[1], int k, int n) {" in text
+    assert "int[2] pagesPositions(ivec3 size, int X[1], int k, int n) {" in text
     # Indices by themselves are gathered as before.
     text = generate(Row(*symbols("M N")), "glsl").source
     assert "int layoutApply(int M, int N, ivec2 index) {" in text

@@ -272,14 +272,14 @@ def test_fortran_s_array_of_two_results_is_a_subroutine():
         return {"a": GroupBy([M, N])[:, 0], "b": N}
 
     source = generate(two, "fortran").source
-    assert "pure subroutine two_array(M, N, a, b)\n" in source
+    assert "pure subroutine two_positions(M, N, a, b)\n" in source
     assert "call two(M, N, i, a(i), b(i))\n" in source
 
 
 def test_typescript_has_its_types_in_the_signature_alone():
     unit = generate(lambda A: GroupBy([3, 4])[:, :] + A, "javascript", name="f")
     declared = unit.printer.declarations(unit.program)
-    assert "function fArray(A: number): Float64Array;" in declared
+    assert "function fPositions(A: number): Float64Array;" in declared
     assert "@returns" not in declared and "{number}" not in declared
     assert "@returns {Float64Array}" in unit.source
 
@@ -471,8 +471,8 @@ def test_brackets():
         ("cuda", lambda: GroupBy([2**16, 2**16])[:, :] // 4096, {}, "long long n = rank; n < 4294967296;"),
         ("cuda", lambda: GroupBy([2**15, 2**14])[:, :] // 4096, {}, "int n = rank; n < 536870912;"),
         ("fortran", lambda k: {"n": GroupBy([4, 6])[k, :], "m": k}, {}, "dimension(0:5), intent(out) :: n, m"),
-        ("glsl", lambda: GroupBy([2**16, 2**15 - 1])[:, :] // 4096, {}, "int fAt(int n)"),
-        ("glsl", lambda k: {"n": GroupBy([4, 6])[k, :], "m": k}, {}, "fAt(int k, int n_2, out int n,"),
+        ("glsl", lambda: GroupBy([2**16, 2**15 - 1])[:, :] // 4096, {}, "int fPositions(int n)"),
+        ("glsl", lambda k: {"n": GroupBy([4, 6])[k, :], "m": k}, {}, "fPositions(int k, int n_2, out int n,"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
@@ -482,7 +482,7 @@ def test_an_array_form(target, made, options, text):
 
 def test_a_shader_has_no_array_form_of_more_elements_than_its_integers_count():
     for target in ("glsl", "wgsl"):
-        assert "f_at" not in generate(lambda: GroupBy([2**16, 2**16])[:, :] // 4096, target).source
+        assert "Positions" not in generate(lambda: GroupBy([2**16, 2**16])[:, :] // 4096, target).source
 
 
 @pytest.mark.parametrize(

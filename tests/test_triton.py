@@ -41,7 +41,7 @@ def tile(M, N, BM, BN, pid_m, pid_n):
 
 def test_blocks_are_made_by_arange():
     text = generate(tile, "triton").source
-    assert "def tile_array(M, N, BM: tl.constexpr, BN: tl.constexpr, pid_m, pid_n):" in text
+    assert "def tile_positions(M, N, BM: tl.constexpr, BN: tl.constexpr, pid_m, pid_n):" in text
     assert "i = tl.arange(0, BM)[:, None]\n    j = tl.arange(0, BN)[None, :]\n" in text
     assert "tl.cast" not in text, "32 bits are Triton's own"
     wide = generate(tile, "triton", index_type="auto").source

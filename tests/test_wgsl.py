@@ -267,7 +267,7 @@ def test_shifts_and_tables_are_placed_by_32_bits(runner, dawn):
 def test_no_name_meets_a_word_of_wgsl(runner, dawn, tmp_path):
     """Every word that any of the languages keeps for itself, as the name of a parameter and of a
     result, and those of WGSL as a function's."""
-    own = {"__x", "_", "x__y", "f_result", "f_at", "vec2f", "unit"}
+    own = {"__x", "_", "x__y", "f_result", "f_positions", "vec2f", "unit"}
     own |= WGSL.reserved | WGSL.reserved_functions
     words = {w for t in TARGETS for w in printers.printer(t).reserved if w.isidentifier()}
     words = sorted(words | own)
@@ -287,9 +287,9 @@ def test_no_name_meets_a_word_of_wgsl(runner, dawn, tmp_path):
 
 
 def test_names_that_the_file_wants_for_itself(runner, dawn):
-    def pair(A, B, n, pair_at, pair_result, unit_floor_mod_i32):
+    def pair(A, B, n, pair_positions, pair_result, unit_floor_mod_i32):
         rows = GroupBy([A, B])[n, :]
-        return {"n": rows + pair_at, "pair": GroupBy([B, A])[n, :] + pair_result % 5}
+        return {"n": rows + pair_positions, "pair": GroupBy([B, A])[n, :] + pair_result % 5}
 
     unit = generate(pair, "wgsl", name="unit")
     assert dawn([unit]) == ""

@@ -2,7 +2,7 @@
 //
 // brick_384(bx, by, bz)
 #ifndef LEGO_BRICK_384_CL
-#define LEGO_BRICK_384_CL 0x566d4d15
+#define LEGO_BRICK_384_CL 0x7da3d678
 
 /// The index at (bx, by, bz, i, j, k).
 /// @param bx 0 <= bx < 48
@@ -17,19 +17,20 @@ static inline int brick_384(int bx, int by, int bz, int i, int j, int k) {
 }
 
 /// Puts the results of brick_384 over its ':' axes (i, j, k) in row-major order, k fastest, into
-/// out. The work items share the work as brick_384_fill(.., out, get_global_id(0),
-/// get_global_size(0)), in two dimensions as brick_384_fill(.., out, get_global_id(1) *
+/// out. The work items share the work as brick_384_positions(.., out, get_global_id(0),
+/// get_global_size(0)), in two dimensions as brick_384_positions(.., out, get_global_id(1) *
 /// get_global_size(0) + get_global_id(0), get_global_size(0) * get_global_size(1)). The parameters
 /// before out are those of brick_384.
 /// @param out room for 512 results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-static inline void brick_384_fill(int bx, int by, int bz, global int *out, int rank, int size) {
+static inline void brick_384_positions(
+    int bx, int by, int bz, global int *out, int rank, int size) {
   for (int n = rank; n < 512; n += size) {
     out[n] = brick_384(bx, by, bz, n >> 6, (n >> 3) & 7, n & 7);
   }
 }
 
-#elif LEGO_BRICK_384_CL != 0x566d4d15
+#elif LEGO_BRICK_384_CL != 0x7da3d678
 #error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_CL

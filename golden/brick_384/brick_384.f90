@@ -5,7 +5,7 @@ module brick_384_mod
   use, intrinsic :: iso_fortran_env, only: int32
   implicit none
   private
-  public :: brick_384, brick_384_array
+  public :: brick_384, brick_384_positions
 contains
 
   !> The index at (bx, by, bz, i, j, k).
@@ -25,13 +25,13 @@ contains
   !> @return values(i, j, k); an array declared with the same bounds is indexed alike
   !> The first axis is the fastest in memory; the row-major order, last axis fastest, is
   !> reshape(values, [8, 8, 8], order=[3, 2, 1])
-  pure function brick_384_array(bx, by, bz) result(values)
+  pure function brick_384_positions(bx, by, bz) result(values)
     integer(int32), intent(in) :: bx, by, bz
     integer(int32), dimension(0:7, 0:7, 0:7) :: values
     integer(int32) :: i, j, k
     do concurrent (k = 0:7, j = 0:7, i = 0:7)
       values(i, j, k) = brick_384(bx, by, bz, i, j, k)
     end do
-  end function brick_384_array
+  end function brick_384_positions
 
 end module brick_384_mod

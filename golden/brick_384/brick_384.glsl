@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_384_GLSL
-#define LEGO_BRICK_384_GLSL 0x270a4451
+#define LEGO_BRICK_384_GLSL 0x75bc5932
 
 // The index at (bx, by, bz, i, j, k).
 // 0 <= bx < 48
@@ -23,11 +23,11 @@ int brick384(int bx, int by, int bz, int i, int j, int k) {
 // 0 <= n < 512. The work items of a group fill an array together:
 //   const int stride = int(gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z);
 //   for (int n = int(gl_LocalInvocationIndex); n < 512; n += stride)
-//     results[n] = brick384At(bx, by, bz, n);
-int brick384At(int bx, int by, int bz, int n) {
+//     results[n] = brick384Positions(bx, by, bz, n);
+int brick384Positions(int bx, int by, int bz, int n) {
   return brick384(bx, by, bz, n >> 6, (n >> 3) & 7, n & 7);
 }
 
-#elif LEGO_BRICK_384_GLSL != 0x270a4451
+#elif LEGO_BRICK_384_GLSL != 0x75bc5932
 #error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_GLSL

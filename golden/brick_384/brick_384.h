@@ -2,7 +2,7 @@
 //
 // brick_384(bx, by, bz)
 #ifndef LEGO_BRICK_384_H
-#define LEGO_BRICK_384_H 0x4f24a0eb
+#define LEGO_BRICK_384_H 0x69c3207c
 
 #include <stdint.h>
 
@@ -22,7 +22,7 @@ static inline int32_t brick_384(
 /// Puts the results of brick_384 over its ':' axes (i, j, k) in row-major order, k fastest, into
 /// out. The parameters before out are those of brick_384.
 /// @param out room for 512 results
-static inline void brick_384_fill(int32_t bx, int32_t by, int32_t bz, int32_t *out) {
+static inline void brick_384_positions(int32_t bx, int32_t by, int32_t bz, int32_t *out) {
   for (int32_t i = 0; i < 8; ++i) {
     for (int32_t j = 0; j < 8; ++j) {
       for (int32_t k = 0; k < 8; ++k) {
@@ -32,6 +32,6 @@ static inline void brick_384_fill(int32_t bx, int32_t by, int32_t bz, int32_t *o
   }
 }
 
-#elif LEGO_BRICK_384_H != 0x4f24a0eb
+#elif LEGO_BRICK_384_H != 0x69c3207c
 #error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_H

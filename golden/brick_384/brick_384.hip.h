@@ -2,7 +2,7 @@
 //
 // brick_384(bx, by, bz)
 #ifndef LEGO_BRICK_384_HIP_H
-#define LEGO_BRICK_384_HIP_H 0x4dc3f3e2
+#define LEGO_BRICK_384_HIP_H 0x70a361e9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -26,20 +26,20 @@
 }
 
 /// Puts the results of brick_384 over its ':' axes (i, j, k) in row-major order, k fastest, into
-/// out. The threads of a block share the work as brick_384_fill(.., out, threadIdx.x, blockDim.x),
-/// those of a block with rows as brick_384_fill(.., out, threadIdx.y * blockDim.x + threadIdx.x,
-/// blockDim.x * blockDim.y); on the host rank is 0 and size is 1. The parameters before out are
-/// those of brick_384.
+/// out. The threads of a block share the work as brick_384_positions(.., out, threadIdx.x,
+/// blockDim.x), those of a block with rows as brick_384_positions(.., out, threadIdx.y * blockDim.x
+/// + threadIdx.x, blockDim.x * blockDim.y); on the host rank is 0 and size is 1. The parameters
+/// before out are those of brick_384.
 /// @param out room for 512 results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-LEGO_HOST_DEVICE constexpr void brick_384_fill(
+LEGO_HOST_DEVICE constexpr void brick_384_positions(
     int bx, int by, int bz, int* out, int rank, int size) noexcept {
   for (int n = rank; n < 512; n += size) {
     out[n] = brick_384(bx, by, bz, n >> 6, (n >> 3) & 7, n & 7);
   }
 }
 
-#elif LEGO_BRICK_384_HIP_H != 0x4dc3f3e2
+#elif LEGO_BRICK_384_HIP_H != 0x70a361e9
 #error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_HIP_H

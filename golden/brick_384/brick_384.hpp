@@ -2,7 +2,7 @@
 //
 // brick_384(bx, by, bz)
 #ifndef LEGO_BRICK_384_HPP
-#define LEGO_BRICK_384_HPP 0x43bcbd5a
+#define LEGO_BRICK_384_HPP 0x07358f6c
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -29,7 +29,8 @@ namespace lego {
 #if defined(__cpp_lib_ranges) && (!defined(__clang__) || __clang_major__ >= 16)
 /// The results of brick_384 over its ':' axes (i, j, k) in row-major order, k fastest, as a
 /// random-access view. The parameters are those of brick_384.
-[[nodiscard]] constexpr auto brick_384_view(std::int32_t bx, std::int32_t by, std::int32_t bz) {
+[[nodiscard]] constexpr auto brick_384_positions(
+    std::int32_t bx, std::int32_t by, std::int32_t bz) {
   const auto element = [=](std::int32_t n) noexcept {
     return brick_384(bx, by, bz, n >> 6, (n >> 3) & 7, n & 7);
   };
@@ -39,6 +40,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_BRICK_384_HPP != 0x43bcbd5a
+#elif LEGO_BRICK_384_HPP != 0x07358f6c
 #error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_HPP

@@ -3,7 +3,7 @@
 # brick_384(bx, by, bz)
 module Brick384
 
-export brick_384, brick_384_array
+export brick_384, brick_384_positions
 
 """
     brick_384(bx, by, bz, i, j, k)
@@ -29,20 +29,20 @@ function brick_384(bx::Integer, by::Integer, bz::Integer, i::Integer, j::Integer
 end
 
 """
-    brick_384_array(bx, by, bz)
+    brick_384_positions(bx, by, bz)
 
 `brick_384` for all 0 <= i < 8, 0 <= j < 8, 0 <= k < 8: element `[i + 1, j + 1, k + 1]` is
 `brick_384(bx, by, bz, i, j, k)`. The first axis is the fastest in memory;
 `permutedims(values, (3, 2, 1))` puts `values` in row-major order, the last axis fastest.
 """
-function brick_384_array(bx::Ti, by::Ti, bz::Ti)::Array{Ti,
+function brick_384_positions(bx::Ti, by::Ti, bz::Ti)::Array{Ti,
     3} where {Ti<:Union{Int32, Int64}}
     return [brick_384(bx, by, bz, i, j, k)
             for i in Ti(0):Ti(7), j in Ti(0):Ti(7), k in Ti(0):Ti(7)]
 end
 
-function brick_384_array(bx::Integer, by::Integer, bz::Integer)
-    return brick_384_array(Int64(bx), Int64(by), Int64(bz))
+function brick_384_positions(bx::Integer, by::Integer, bz::Integer)
+    return brick_384_positions(Int64(bx), Int64(by), Int64(bz))
 end
 
 end # module Brick384

@@ -2,7 +2,7 @@
 //
 // brick_384(bx, by, bz)
 #ifndef LEGO_BRICK_384_METAL
-#define LEGO_BRICK_384_METAL 0x46e3de77
+#define LEGO_BRICK_384_METAL 0x398d5642
 
 #include <metal_stdlib>
 
@@ -19,18 +19,18 @@ static inline int brick384(int bx, int by, int bz, int i, int j, int k) {
 }
 
 /// Puts the results of brick384 over its ':' axes (i, j, k) in row-major order, k fastest, into
-/// out. The threads of a grid share the work as brick384Fill(.., out, position, threads), where
-/// position is [[thread_position_in_grid]] and threads [[threads_per_grid]]. The parameters before
-/// out are those of brick384.
+/// out. The threads of a grid share the work as brick384Positions(.., out, position, threads),
+/// where position is [[thread_position_in_grid]] and threads [[threads_per_grid]]. The parameters
+/// before out are those of brick384.
 /// @param out room for 512 results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-static inline void brick384Fill(int bx, int by, int bz, device int* out, int rank, int size) {
+static inline void brick384Positions(int bx, int by, int bz, device int* out, int rank, int size) {
   for (int n = rank; n < 512; n += size) {
     out[n] = brick384(bx, by, bz, n >> 6, (n >> 3) & 7, n & 7);
   }
 }
 
-#elif LEGO_BRICK_384_METAL != 0x46e3de77
+#elif LEGO_BRICK_384_METAL != 0x398d5642
 #error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_METAL

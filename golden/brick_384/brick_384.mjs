@@ -26,7 +26,7 @@ export function brick384(bx, by, bz, i, j, k) {
  * @param {number} bz 0 <= bz < 48
  * @returns {Int32Array}
  */
-export function brick384Array(bx, by, bz) {
+export function brick384Positions(bx, by, bz) {
   const results = new Int32Array(512);
   let position = 0;
   for (let i = 0; i < 8; i += 1) {

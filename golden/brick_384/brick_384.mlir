@@ -30,7 +30,7 @@ func.func @brick_384(%bx: i32, %by: i32, %bz: i32, %i: i32, %j: i32, %k: i32) ->
 }
 
 // Puts the results of brick_384 over its ':' axes (i, j, k) into %out, which has their extents.
-func.func @brick_384_fill(%bx: i32, %by: i32, %bz: i32, %out: memref<8x8x8xi32>) {
+func.func @brick_384_positions(%bx: i32, %by: i32, %bz: i32, %out: memref<8x8x8xi32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index

@@ -22,7 +22,7 @@ def brick_384(bx: int, by: int, bz: int, i: int, j: int, k: int) -> int:
     return 1179648 * bx + 24576 * by + 512 * bz + 64 * i + 8 * j + k
 
 
-def brick_384_array(bx: int, by: int, bz: int) -> list[list[list[int]]]:
+def brick_384_positions(bx: int, by: int, bz: int) -> list[list[list[int]]]:
     """The results of brick_384 for all 0 <= i < 8, 0 <= j < 8, 0 <= k < 8.
 
     Args:

@@ -25,7 +25,7 @@ pub const fn brick_384(bx: i32, by: i32, bz: i32, i: i32, j: i32, k: i32) -> i32
 #[allow(dead_code)]
 #[must_use]
 #[inline]
-pub fn brick_384_iter(
+pub fn brick_384_positions(
     bx: i32,
     by: i32,
     bz: i32,

@@ -19,8 +19,8 @@ fn brick384(bx: i32, by: i32, bz: i32, i: i32, j: i32, k: i32) -> i32 {
 /// Element n of the results of brick384 over its ':' axes (i, j, k) in row-major order, k fastest;
 /// 0 <= n < 512. The invocations of a workgroup fill an array together:
 ///   for (var n = i32(local_index); n < 512; n += workgroup_size) {
-///     results[n] = brick384At(bx, by, bz, n);
+///     results[n] = brick384Positions(bx, by, bz, n);
 ///   }
-fn brick384At(bx: i32, by: i32, bz: i32, n: i32) -> i32 {
+fn brick384Positions(bx: i32, by: i32, bz: i32, n: i32) -> i32 {
   return brick384(bx, by, bz, n >> 6u, (n >> 3u) & 7, n & 7);
 }

@@ -27,7 +27,7 @@ def brick_384(bx, by, bz, i, j, k):
 
 
 @triton.jit
-def brick_384_array(bx, by, bz):
+def brick_384_positions(bx, by, bz):
     """The results of brick_384 for all 0 <= i < 8, 0 <= j < 8, 0 <= k < 8.
 
     Args:

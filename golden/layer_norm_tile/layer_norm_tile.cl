@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_CL
-#define LEGO_LAYER_NORM_TILE_CL 0x3e45e2ad
+#define LEGO_LAYER_NORM_TILE_CL 0x75b7046f
 
 /// The index at (pid, k, i).
 /// @param M M >= 1
@@ -20,14 +20,14 @@ static inline int layer_norm_tile(int M, int N, int B, int pid, int k, int i) {
 }
 
 /// Puts the results of layer_norm_tile over its ':' axis i, into out. The work items share the work
-/// as layer_norm_tile_fill(.., out, get_global_id(0), get_global_size(0)), in two dimensions as
-/// layer_norm_tile_fill(.., out, get_global_id(1) * get_global_size(0) + get_global_id(0),
+/// as layer_norm_tile_positions(.., out, get_global_id(0), get_global_size(0)), in two dimensions
+/// as layer_norm_tile_positions(.., out, get_global_id(1) * get_global_size(0) + get_global_id(0),
 /// get_global_size(0) * get_global_size(1)). The parameters before out are those of
 /// layer_norm_tile.
 /// @param out room for B results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-static inline void layer_norm_tile_fill(
+static inline void layer_norm_tile_positions(
     int M, int N, int B, int pid, int k, global int *out, int rank, int size) {
   const long count = (long)B;
   for (long n = rank; n < count; n += size) {
@@ -35,6 +35,6 @@ static inline void layer_norm_tile_fill(
   }
 }
 
-#elif LEGO_LAYER_NORM_TILE_CL != 0x3e45e2ad
+#elif LEGO_LAYER_NORM_TILE_CL != 0x75b7046f
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_CL

@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_CUH
-#define LEGO_LAYER_NORM_TILE_CUH 0x0330942e
+#define LEGO_LAYER_NORM_TILE_CUH 0x4a243763
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -28,14 +28,14 @@
 }
 
 /// Puts the results of layer_norm_tile over its ':' axis i, into out. The threads of a block share
-/// the work as layer_norm_tile_fill(.., out, threadIdx.x, blockDim.x), those of a block with rows
-/// as layer_norm_tile_fill(.., out, threadIdx.y * blockDim.x + threadIdx.x, blockDim.x *
+/// the work as layer_norm_tile_positions(.., out, threadIdx.x, blockDim.x), those of a block with
+/// rows as layer_norm_tile_positions(.., out, threadIdx.y * blockDim.x + threadIdx.x, blockDim.x *
 /// blockDim.y); on the host rank is 0 and size is 1. The parameters before out are those of
 /// layer_norm_tile.
 /// @param out room for B results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-LEGO_HOST_DEVICE constexpr void layer_norm_tile_fill(
+LEGO_HOST_DEVICE constexpr void layer_norm_tile_positions(
     int M, int N, int B, int pid, int k, int* out, int rank, int size) noexcept {
   const long long count = static_cast<long long>(B);
   for (long long n = rank; n < count; n += size) {
@@ -48,6 +48,6 @@ LEGO_HOST_DEVICE constexpr void layer_norm_tile_fill(
   return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= 2147483647 / N && B <= 2147483647;
 }
 
-#elif LEGO_LAYER_NORM_TILE_CUH != 0x0330942e
+#elif LEGO_LAYER_NORM_TILE_CUH != 0x4a243763
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_CUH

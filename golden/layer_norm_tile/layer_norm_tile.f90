@@ -5,7 +5,7 @@ module layer_norm_tile_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: layer_norm_tile, layer_norm_tile_array, layer_norm_tile_fits
+  public :: layer_norm_tile, layer_norm_tile_positions, layer_norm_tile_fits
 contains
 
   !> The index at (pid, k, i).
@@ -26,14 +26,14 @@ contains
 
   !> layer_norm_tile for all 0 <= i < B.
   !> @return values(i); an array declared with the same bounds is indexed alike
-  pure function layer_norm_tile_array(M, N, B, pid, k) result(values)
+  pure function layer_norm_tile_positions(M, N, B, pid, k) result(values)
     integer(int64), intent(in) :: M, N, B, pid, k
     integer(int64), dimension(0:B - 1) :: values
     integer(int64) :: i
     do concurrent (i = 0:B - 1)
       values(i) = layer_norm_tile(M, N, B, pid, k, i)
     end do
-  end function layer_norm_tile_array
+  end function layer_norm_tile_positions
 
   !> Whether all preconditions on the sizes hold.
   elemental logical function layer_norm_tile_fits(M, N, B)

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LAYER_NORM_TILE_GLSL
-#define LEGO_LAYER_NORM_TILE_GLSL 0x26bed8b7
+#define LEGO_LAYER_NORM_TILE_GLSL 0x14f35948
 
 // The index at (pid, k, i).
 // M >= 1
@@ -25,11 +25,11 @@ int layerNormTile(int M, int N, int B, int pid, int k, int i) {
 // group fill an array together:
 //   const int stride = int(gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z);
 //   for (int n = int(gl_LocalInvocationIndex); n < B; n += stride)
-//     results[n] = layerNormTileAt(M, N, B, pid, k, n);
-int layerNormTileAt(int M, int N, int B, int pid, int k, int n) {
+//     results[n] = layerNormTilePositions(M, N, B, pid, k, n);
+int layerNormTilePositions(int M, int N, int B, int pid, int k, int n) {
   return layerNormTile(M, N, B, pid, k, n);
 }
 
-#elif LEGO_LAYER_NORM_TILE_GLSL != 0x26bed8b7
+#elif LEGO_LAYER_NORM_TILE_GLSL != 0x14f35948
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_GLSL

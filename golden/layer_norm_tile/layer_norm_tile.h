@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_H
-#define LEGO_LAYER_NORM_TILE_H 0x39854502
+#define LEGO_LAYER_NORM_TILE_H 0x269659ac
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ static inline int64_t layer_norm_tile(
 /// Puts the results of layer_norm_tile over its ':' axis i, into out. The parameters before out are
 /// those of layer_norm_tile.
 /// @param out room for B results
-static inline void layer_norm_tile_fill(
+static inline void layer_norm_tile_positions(
     int64_t M, int64_t N, int64_t B, int64_t pid, int64_t k, int64_t *out) {
   for (int64_t i = 0; i < B; ++i) {
     *out++ = layer_norm_tile(M, N, B, pid, k, i);
@@ -38,6 +38,6 @@ static inline bool layer_norm_tile_fits(int64_t M, int64_t N, int64_t B) {
   return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= INT64_MAX / N;
 }
 
-#elif LEGO_LAYER_NORM_TILE_H != 0x39854502
+#elif LEGO_LAYER_NORM_TILE_H != 0x269659ac
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_H

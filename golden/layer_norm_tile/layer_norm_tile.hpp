@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_HPP
-#define LEGO_LAYER_NORM_TILE_HPP 0x486ca043
+#define LEGO_LAYER_NORM_TILE_HPP 0x6fa92db9
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -31,7 +31,7 @@ namespace lego {
 #if defined(__cpp_lib_ranges) && (!defined(__clang__) || __clang_major__ >= 16)
 /// The results of layer_norm_tile over its ':' axis i, as a random-access view. The parameters are
 /// those of layer_norm_tile.
-[[nodiscard]] constexpr auto layer_norm_tile_view(
+[[nodiscard]] constexpr auto layer_norm_tile_positions(
     std::int64_t M, std::int64_t N, std::int64_t B, std::int64_t pid, std::int64_t k) {
   const auto element = [=](std::int64_t n) noexcept {
     return layer_norm_tile(M, N, B, pid, k, n);
@@ -48,6 +48,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_LAYER_NORM_TILE_HPP != 0x486ca043
+#elif LEGO_LAYER_NORM_TILE_HPP != 0x6fa92db9
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_HPP

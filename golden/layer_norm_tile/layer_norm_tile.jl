@@ -3,7 +3,7 @@
 # layer_norm_tile(M, N, B)
 module LayerNormTile
 
-export layer_norm_tile, layer_norm_tile_array, layer_norm_tile_fits
+export layer_norm_tile, layer_norm_tile_positions, layer_norm_tile_fits
 
 """
     layer_norm_tile(M, N, B, pid, k, i)
@@ -31,18 +31,19 @@ function layer_norm_tile(M::Integer, N::Integer, B::Integer, pid::Integer, k::In
 end
 
 """
-    layer_norm_tile_array(M, N, B, pid, k)
+    layer_norm_tile_positions(M, N, B, pid, k)
 
 `layer_norm_tile` for all 0 <= i < B: element `[i + 1]` is `layer_norm_tile(M, N, B, pid, k,
 i)`.
 """
-function layer_norm_tile_array(M::Int64, N::Int64, B::Int64, pid::Int64,
+function layer_norm_tile_positions(M::Int64, N::Int64, B::Int64, pid::Int64,
     k::Int64)::Vector{Int64}
     return [layer_norm_tile(M, N, B, pid, k, i) for i in 0:(B - 1)]
 end
 
-function layer_norm_tile_array(M::Integer, N::Integer, B::Integer, pid::Integer, k::Integer)
-    return layer_norm_tile_array(Int64(M), Int64(N), Int64(B), Int64(pid), Int64(k))
+function layer_norm_tile_positions(M::Integer, N::Integer, B::Integer, pid::Integer,
+    k::Integer)
+    return layer_norm_tile_positions(Int64(M), Int64(N), Int64(B), Int64(pid), Int64(k))
 end
 
 """

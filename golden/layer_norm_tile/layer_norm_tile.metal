@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_METAL
-#define LEGO_LAYER_NORM_TILE_METAL 0x08cc44f1
+#define LEGO_LAYER_NORM_TILE_METAL 0x7c2639b9
 
 #include <metal_stdlib>
 
@@ -22,13 +22,13 @@ static inline int layerNormTile(int M, int N, int B, int pid, int k, int i) {
 }
 
 /// Puts the results of layerNormTile over its ':' axis i, into out. The threads of a grid share the
-/// work as layerNormTileFill(.., out, position, threads), where position is
+/// work as layerNormTilePositions(.., out, position, threads), where position is
 /// [[thread_position_in_grid]] and threads [[threads_per_grid]]. The parameters before out are
 /// those of layerNormTile.
 /// @param out room for B results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-static inline void layerNormTileFill(
+static inline void layerNormTilePositions(
     int M, int N, int B, int pid, int k, device int* out, int rank, int size) {
   const long count = long(B);
   for (long n = rank; n < count; n += size) {
@@ -36,6 +36,6 @@ static inline void layerNormTileFill(
   }
 }
 
-#elif LEGO_LAYER_NORM_TILE_METAL != 0x08cc44f1
+#elif LEGO_LAYER_NORM_TILE_METAL != 0x7c2639b9
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_METAL

@@ -32,7 +32,7 @@ export function layerNormTile(M, N, B, pid, k, i) {
  * @param {number} k 0 <= k < Math.floor(N / B)
  * @returns {Float64Array}
  */
-export function layerNormTileArray(M, N, B, pid, k) {
+export function layerNormTilePositions(M, N, B, pid, k) {
   const results = new Float64Array(B);
   let position = 0;
   for (let i = 0; i < B; i += 1) {

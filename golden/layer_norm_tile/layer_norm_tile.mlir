@@ -21,7 +21,7 @@ func.func @layer_norm_tile(%M: i64, %N: i64, %B: i64, %pid: i64, %k: i64, %i: i6
 }
 
 // Puts the results of layer_norm_tile over its ':' axes (i) into %out, which has their extents.
-func.func @layer_norm_tile_fill(%M: i64, %N: i64, %B: i64, %pid: i64, %k: i64,
+func.func @layer_norm_tile_positions(%M: i64, %N: i64, %B: i64, %pid: i64, %k: i64,
     %out: memref<?xi64>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -24,7 +24,7 @@ def layer_norm_tile(M: int, N: int, B: int, pid: int, k: int, i: int) -> int:
     return B * k + N * pid + i
 
 
-def layer_norm_tile_array(M: int, N: int, B: int, pid: int, k: int) -> list[int]:
+def layer_norm_tile_positions(M: int, N: int, B: int, pid: int, k: int) -> list[int]:
     """The results of layer_norm_tile for all 0 <= i < B.
 
     Args:

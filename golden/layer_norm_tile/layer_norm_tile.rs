@@ -36,7 +36,7 @@ pub const fn layer_norm_tile(M: i64, N: i64, B: i64, pid: i64, k: i64, i: i64) -
 #[allow(clippy::cast_sign_loss)]
 #[must_use]
 #[inline]
-pub fn layer_norm_tile_iter(
+pub fn layer_norm_tile_positions(
     M: i64,
     N: i64,
     B: i64,

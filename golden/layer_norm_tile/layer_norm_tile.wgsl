@@ -21,8 +21,8 @@ fn layerNormTile(M: i32, N: i32, B: i32, pid: i32, k: i32, i: i32) -> i32 {
 /// Element n of the results of layerNormTile over its ':' axis i; 0 <= n < B. The invocations of a
 /// workgroup fill an array together:
 ///   for (var n = i32(local_index); n < B; n += workgroup_size) {
-///     results[n] = layerNormTileAt(M, N, B, pid, k, n);
+///     results[n] = layerNormTilePositions(M, N, B, pid, k, n);
 ///   }
-fn layerNormTileAt(M: i32, N: i32, B: i32, pid: i32, k: i32, n: i32) -> i32 {
+fn layerNormTilePositions(M: i32, N: i32, B: i32, pid: i32, k: i32, n: i32) -> i32 {
   return layerNormTile(M, N, B, pid, k, n);
 }

@@ -29,7 +29,7 @@ def layer_norm_tile(M, N, B, pid, k, i):
     return B * k + N * pid + i
 
 
-def layer_norm_tile_array(M, N, B, pid, k):
+def layer_norm_tile_positions(M, N, B, pid, k):
     """The results of layer_norm_tile for all 0 <= i < B.
 
     Args:

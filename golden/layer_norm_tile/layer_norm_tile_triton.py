@@ -30,7 +30,7 @@ def layer_norm_tile(M, N, B, pid, k, i):
 
 
 @triton.jit
-def layer_norm_tile_array(M, N, B: tl.constexpr, pid, k):
+def layer_norm_tile_positions(M, N, B: tl.constexpr, pid, k):
     """The results of layer_norm_tile for all 0 <= i < B.
 
     Args:

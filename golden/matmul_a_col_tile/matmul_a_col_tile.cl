@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_CL
-#define LEGO_MATMUL_A_COL_TILE_CL 0x57104260
+#define LEGO_MATMUL_A_COL_TILE_CL 0x6a874a22
 
 /// The index at (pid_m, k, i, j).
 /// @param M M >= 1
@@ -24,14 +24,14 @@ static inline int matmul_a_col_tile(int M, int K, int BM, int BK, int pid_m, int
 }
 
 /// Puts the results of matmul_a_col_tile over its ':' axes (i, j) in row-major order, j fastest,
-/// into out. The work items share the work as matmul_a_col_tile_fill(.., out, get_global_id(0),
-/// get_global_size(0)), in two dimensions as matmul_a_col_tile_fill(.., out, get_global_id(1) *
-/// get_global_size(0) + get_global_id(0), get_global_size(0) * get_global_size(1)). The parameters
-/// before out are those of matmul_a_col_tile.
+/// into out. The work items share the work as matmul_a_col_tile_positions(.., out,
+/// get_global_id(0), get_global_size(0)), in two dimensions as matmul_a_col_tile_positions(.., out,
+/// get_global_id(1) * get_global_size(0) + get_global_id(0), get_global_size(0) *
+/// get_global_size(1)). The parameters before out are those of matmul_a_col_tile.
 /// @param out room for BM * BK results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-static inline void matmul_a_col_tile_fill(
+static inline void matmul_a_col_tile_positions(
     int M, int K, int BM, int BK, int pid_m, int k, global int *out, int rank, int size) {
   const long count = (long)BM * BK;
   for (long n = rank; n < count; n += size) {
@@ -39,6 +39,6 @@ static inline void matmul_a_col_tile_fill(
   }
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_CL != 0x57104260
+#elif LEGO_MATMUL_A_COL_TILE_CL != 0x6a874a22
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_CL

@@ -5,7 +5,7 @@ module matmul_a_col_tile_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: matmul_a_col_tile, matmul_a_col_tile_array, matmul_a_col_tile_fits
+  public :: matmul_a_col_tile, matmul_a_col_tile_positions, matmul_a_col_tile_fits
 contains
 
   !> The index at (pid_m, k, i, j).
@@ -33,14 +33,14 @@ contains
   !> @return values(i, j); an array declared with the same bounds is indexed alike
   !> The first axis is the fastest in memory; the row-major order, last axis fastest, is
   !> reshape(values, [BK, BM], order=[2, 1])
-  pure function matmul_a_col_tile_array(M, K, BM, BK, pid_m, k_2) result(values)
+  pure function matmul_a_col_tile_positions(M, K, BM, BK, pid_m, k_2) result(values)
     integer(int64), intent(in) :: M, K, BM, BK, pid_m, k_2
     integer(int64), dimension(0:BM - 1, 0:BK - 1) :: values
     integer(int64) :: i, j
     do concurrent (j = 0:BK - 1, i = 0:BM - 1)
       values(i, j) = matmul_a_col_tile(M, K, BM, BK, pid_m, k_2, i, j)
     end do
-  end function matmul_a_col_tile_array
+  end function matmul_a_col_tile_positions
 
   !> Whether all preconditions on the sizes hold.
   elemental logical function matmul_a_col_tile_fits(M, K, BM, BK)

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_A_COL_TILE_GLSL
-#define LEGO_MATMUL_A_COL_TILE_GLSL 0x132e60cc
+#define LEGO_MATMUL_A_COL_TILE_GLSL 0x2fadbe3a
 
 // The index at (pidM, k, i, j).
 // M >= 1
@@ -29,11 +29,11 @@ int matmulAColTile(int M, int K, int BM, int BK, int pidM, int k, int i, int j) 
 // fastest; 0 <= n < BM * BK. The work items of a group fill an array together:
 //   const int stride = int(gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z);
 //   for (int n = int(gl_LocalInvocationIndex); n < BM * BK; n += stride)
-//     results[n] = matmulAColTileAt(M, K, BM, BK, pidM, k, n);
-int matmulAColTileAt(int M, int K, int BM, int BK, int pidM, int k, int n) {
+//     results[n] = matmulAColTilePositions(M, K, BM, BK, pidM, k, n);
+int matmulAColTilePositions(int M, int K, int BM, int BK, int pidM, int k, int n) {
   return matmulAColTile(M, K, BM, BK, pidM, k, n / BK, n % BK);
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_GLSL != 0x132e60cc
+#elif LEGO_MATMUL_A_COL_TILE_GLSL != 0x2fadbe3a
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_GLSL

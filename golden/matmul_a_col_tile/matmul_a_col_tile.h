@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_H
-#define LEGO_MATMUL_A_COL_TILE_H 0x08e177b6
+#define LEGO_MATMUL_A_COL_TILE_H 0x5062431f
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ static inline int64_t matmul_a_col_tile(
 /// Puts the results of matmul_a_col_tile over its ':' axes (i, j) in row-major order, j fastest,
 /// into out. The parameters before out are those of matmul_a_col_tile.
 /// @param out room for BM * BK results
-static inline void matmul_a_col_tile_fill(
+static inline void matmul_a_col_tile_positions(
     int64_t M, int64_t K, int64_t BM, int64_t BK, int64_t pid_m, int64_t k, int64_t *out) {
   for (int64_t i = 0; i < BM; ++i) {
     for (int64_t j = 0; j < BK; ++j) {
@@ -44,6 +44,6 @@ static inline bool matmul_a_col_tile_fits(int64_t M, int64_t K, int64_t BM, int6
   return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 && K <= INT64_MAX / M;
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_H != 0x08e177b6
+#elif LEGO_MATMUL_A_COL_TILE_H != 0x5062431f
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_H

@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_HIP_H
-#define LEGO_MATMUL_A_COL_TILE_HIP_H 0x3e7f9f86
+#define LEGO_MATMUL_A_COL_TILE_HIP_H 0x64a8f95d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -32,14 +32,14 @@
 }
 
 /// Puts the results of matmul_a_col_tile over its ':' axes (i, j) in row-major order, j fastest,
-/// into out. The threads of a block share the work as matmul_a_col_tile_fill(.., out, threadIdx.x,
-/// blockDim.x), those of a block with rows as matmul_a_col_tile_fill(.., out, threadIdx.y *
-/// blockDim.x + threadIdx.x, blockDim.x * blockDim.y); on the host rank is 0 and size is 1. The
-/// parameters before out are those of matmul_a_col_tile.
+/// into out. The threads of a block share the work as matmul_a_col_tile_positions(.., out,
+/// threadIdx.x, blockDim.x), those of a block with rows as matmul_a_col_tile_positions(.., out,
+/// threadIdx.y * blockDim.x + threadIdx.x, blockDim.x * blockDim.y); on the host rank is 0 and size
+/// is 1. The parameters before out are those of matmul_a_col_tile.
 /// @param out room for BM * BK results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-LEGO_HOST_DEVICE constexpr void matmul_a_col_tile_fill(
+LEGO_HOST_DEVICE constexpr void matmul_a_col_tile_positions(
     int M, int K, int BM, int BK, int pid_m, int k, int* out, int rank, int size) noexcept {
   const long long count = static_cast<long long>(BM) * BK;
   for (long long n = rank; n < count; n += size) {
@@ -55,6 +55,6 @@ LEGO_HOST_DEVICE constexpr void matmul_a_col_tile_fill(
       && BM <= 2147483647 && BK <= 2147483647;
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_HIP_H != 0x3e7f9f86
+#elif LEGO_MATMUL_A_COL_TILE_HIP_H != 0x64a8f95d
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_HIP_H

@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_HPP
-#define LEGO_MATMUL_A_COL_TILE_HPP 0x1a00dc55
+#define LEGO_MATMUL_A_COL_TILE_HPP 0x5a365c48
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -35,7 +35,7 @@ namespace lego {
 #if defined(__cpp_lib_ranges) && (!defined(__clang__) || __clang_major__ >= 16)
 /// The results of matmul_a_col_tile over its ':' axes (i, j) in row-major order, j fastest, as a
 /// random-access view. The parameters are those of matmul_a_col_tile.
-[[nodiscard]] constexpr auto matmul_a_col_tile_view(
+[[nodiscard]] constexpr auto matmul_a_col_tile_positions(
     std::int64_t M, std::int64_t K, std::int64_t BM, std::int64_t BK, std::int64_t pid_m,
     std::int64_t k) {
   const auto element = [=](std::int64_t n) noexcept {
@@ -53,6 +53,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_MATMUL_A_COL_TILE_HPP != 0x1a00dc55
+#elif LEGO_MATMUL_A_COL_TILE_HPP != 0x5a365c48
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_HPP

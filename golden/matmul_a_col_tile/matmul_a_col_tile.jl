@@ -3,7 +3,7 @@
 # matmul_a_col_tile(M, K, BM, BK)
 module MatmulAColTile
 
-export matmul_a_col_tile, matmul_a_col_tile_array, matmul_a_col_tile_fits
+export matmul_a_col_tile, matmul_a_col_tile_positions, matmul_a_col_tile_fits
 
 """
     matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j)
@@ -36,22 +36,22 @@ function matmul_a_col_tile(M::Integer, K::Integer, BM::Integer, BK::Integer, pid
 end
 
 """
-    matmul_a_col_tile_array(M, K, BM, BK, pid_m, k)
+    matmul_a_col_tile_positions(M, K, BM, BK, pid_m, k)
 
 `matmul_a_col_tile` for all 0 <= i < BM, 0 <= j < BK: element `[i + 1, j + 1]` is
 `matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j)`. The first axis is the fastest in memory;
 `permutedims(values, (2, 1))` puts `values` in row-major order, the last axis fastest.
 """
-function matmul_a_col_tile_array(M::Int64, K::Int64, BM::Int64, BK::Int64, pid_m::Int64,
+function matmul_a_col_tile_positions(M::Int64, K::Int64, BM::Int64, BK::Int64, pid_m::Int64,
     k::Int64)::Matrix{Int64}
     return [matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j)
             for i in 0:(BM - 1), j in 0:(BK - 1)]
 end
 
-function matmul_a_col_tile_array(M::Integer, K::Integer, BM::Integer, BK::Integer,
+function matmul_a_col_tile_positions(M::Integer, K::Integer, BM::Integer, BK::Integer,
     pid_m::Integer, k::Integer)
-    return matmul_a_col_tile_array(Int64(M), Int64(K), Int64(BM), Int64(BK), Int64(pid_m),
-        Int64(k))
+    return matmul_a_col_tile_positions(Int64(M), Int64(K), Int64(BM), Int64(BK),
+        Int64(pid_m), Int64(k))
 end
 
 """

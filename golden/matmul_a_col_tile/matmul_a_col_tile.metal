@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_METAL
-#define LEGO_MATMUL_A_COL_TILE_METAL 0x27dc0111
+#define LEGO_MATMUL_A_COL_TILE_METAL 0x6db89666
 
 #include <metal_stdlib>
 
@@ -26,13 +26,13 @@ static inline int matmulAColTile(int M, int K, int BM, int BK, int pidM, int k, 
 }
 
 /// Puts the results of matmulAColTile over its ':' axes (i, j) in row-major order, j fastest, into
-/// out. The threads of a grid share the work as matmulAColTileFill(.., out, position, threads),
-/// where position is [[thread_position_in_grid]] and threads [[threads_per_grid]]. The parameters
-/// before out are those of matmulAColTile.
+/// out. The threads of a grid share the work as matmulAColTilePositions(.., out, position,
+/// threads), where position is [[thread_position_in_grid]] and threads [[threads_per_grid]]. The
+/// parameters before out are those of matmulAColTile.
 /// @param out room for BM * BK results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-static inline void matmulAColTileFill(
+static inline void matmulAColTilePositions(
     int M, int K, int BM, int BK, int pidM, int k, device int* out, int rank, int size) {
   const long count = long(BM) * BK;
   for (long n = rank; n < count; n += size) {
@@ -40,6 +40,6 @@ static inline void matmulAColTileFill(
   }
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_METAL != 0x27dc0111
+#elif LEGO_MATMUL_A_COL_TILE_METAL != 0x6db89666
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_METAL

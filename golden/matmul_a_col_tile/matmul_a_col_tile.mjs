@@ -38,7 +38,7 @@ export function matmulAColTile(M, K, BM, BK, pidM, k, i, j) {
  * @param {number} k 0 <= k < Math.floor(K / BK)
  * @returns {Float64Array}
  */
-export function matmulAColTileArray(M, K, BM, BK, pidM, k) {
+export function matmulAColTilePositions(M, K, BM, BK, pidM, k) {
   const results = new Float64Array(BM * BK);
   let position = 0;
   for (let i = 0; i < BM; i += 1) {

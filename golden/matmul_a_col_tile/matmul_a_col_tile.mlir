@@ -29,7 +29,7 @@ func.func @matmul_a_col_tile(%M: i64, %K: i64, %BM: i64, %BK: i64, %pid_m: i64, 
 
 // Puts the results of matmul_a_col_tile over its ':' axes (i, j) into %out, which has their
 // extents.
-func.func @matmul_a_col_tile_fill(%M: i64, %K: i64, %BM: i64, %BK: i64, %pid_m: i64, %k: i64,
+func.func @matmul_a_col_tile_positions(%M: i64, %K: i64, %BM: i64, %BK: i64, %pid_m: i64, %k: i64,
     %out: memref<?x?xi64>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

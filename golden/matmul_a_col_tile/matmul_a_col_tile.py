@@ -28,7 +28,7 @@ def matmul_a_col_tile(M: int, K: int, BM: int, BK: int, pid_m: int, k: int, i: i
     return M * (BK * k + j) + BM * pid_m + i
 
 
-def matmul_a_col_tile_array(
+def matmul_a_col_tile_positions(
     M: int, K: int, BM: int, BK: int, pid_m: int, k: int
 ) -> list[list[int]]:
     """The results of matmul_a_col_tile for all 0 <= i < BM, 0 <= j < BK.

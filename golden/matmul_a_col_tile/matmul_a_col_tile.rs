@@ -52,7 +52,7 @@ pub const fn matmul_a_col_tile(
 #[allow(clippy::cast_sign_loss)]
 #[must_use]
 #[inline]
-pub fn matmul_a_col_tile_iter(
+pub fn matmul_a_col_tile_positions(
     M: i64,
     K: i64,
     BM: i64,

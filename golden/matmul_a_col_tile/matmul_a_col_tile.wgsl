@@ -25,8 +25,8 @@ fn matmulAColTile(M: i32, K: i32, BM: i32, BK: i32, pidM: i32, k: i32, i: i32, j
 /// Element n of the results of matmulAColTile over its ':' axes (i, j) in row-major order, j
 /// fastest; 0 <= n < BM * BK. The invocations of a workgroup fill an array together:
 ///   for (var n = i32(local_index); n < BM * BK; n += workgroup_size) {
-///     results[n] = matmulAColTileAt(M, K, BM, BK, pidM, k, n);
+///     results[n] = matmulAColTilePositions(M, K, BM, BK, pidM, k, n);
 ///   }
-fn matmulAColTileAt(M: i32, K: i32, BM: i32, BK: i32, pidM: i32, k: i32, n: i32) -> i32 {
+fn matmulAColTilePositions(M: i32, K: i32, BM: i32, BK: i32, pidM: i32, k: i32, n: i32) -> i32 {
   return matmulAColTile(M, K, BM, BK, pidM, k, n / BK, n % BK);
 }

@@ -33,7 +33,7 @@ def matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j):
     return M * (BK * k + j) + BM * pid_m + i
 
 
-def matmul_a_col_tile_array(M, K, BM, BK, pid_m, k):
+def matmul_a_col_tile_positions(M, K, BM, BK, pid_m, k):
     """The results of matmul_a_col_tile for all 0 <= i < BM, 0 <= j < BK.
 
     Args:

@@ -34,7 +34,7 @@ def matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j):
 
 
 @triton.jit
-def matmul_a_col_tile_array(M, K, BM: tl.constexpr, BK: tl.constexpr, pid_m, k):
+def matmul_a_col_tile_positions(M, K, BM: tl.constexpr, BK: tl.constexpr, pid_m, k):
     """The results of matmul_a_col_tile for all 0 <= i < BM, 0 <= j < BK.
 
     Args:

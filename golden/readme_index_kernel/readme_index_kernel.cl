@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_CL
-#define LEGO_INDEX_KERNEL_CL 0x05eca882
+#define LEGO_INDEX_KERNEL_CL 0x246b1175
 
 /// The index at (pid_m, pid_n, i, j).
 /// @param M M >= 1
@@ -24,14 +24,14 @@ static inline int index_kernel(int M, int N, int BM, int BN, int pid_m, int pid_
 }
 
 /// Puts the results of index_kernel over its ':' axes (i, j) in row-major order, j fastest, into
-/// out. The work items share the work as index_kernel_fill(.., out, get_global_id(0),
-/// get_global_size(0)), in two dimensions as index_kernel_fill(.., out, get_global_id(1) *
+/// out. The work items share the work as index_kernel_positions(.., out, get_global_id(0),
+/// get_global_size(0)), in two dimensions as index_kernel_positions(.., out, get_global_id(1) *
 /// get_global_size(0) + get_global_id(0), get_global_size(0) * get_global_size(1)). The parameters
 /// before out are those of index_kernel.
 /// @param out room for BM * BN results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-static inline void index_kernel_fill(
+static inline void index_kernel_positions(
     int M, int N, int BM, int BN, int pid_m, int pid_n, global int *out, int rank, int size) {
   const long count = (long)BM * BN;
   for (long n = rank; n < count; n += size) {
@@ -39,6 +39,6 @@ static inline void index_kernel_fill(
   }
 }
 
-#elif LEGO_INDEX_KERNEL_CL != 0x05eca882
+#elif LEGO_INDEX_KERNEL_CL != 0x246b1175
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_CL

@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_CUH
-#define LEGO_INDEX_KERNEL_CUH 0x2cda6e2c
+#define LEGO_INDEX_KERNEL_CUH 0x2d838a99
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -32,14 +32,14 @@
 }
 
 /// Puts the results of index_kernel over its ':' axes (i, j) in row-major order, j fastest, into
-/// out. The threads of a block share the work as index_kernel_fill(.., out, threadIdx.x,
-/// blockDim.x), those of a block with rows as index_kernel_fill(.., out, threadIdx.y * blockDim.x +
-/// threadIdx.x, blockDim.x * blockDim.y); on the host rank is 0 and size is 1. The parameters
-/// before out are those of index_kernel.
+/// out. The threads of a block share the work as index_kernel_positions(.., out, threadIdx.x,
+/// blockDim.x), those of a block with rows as index_kernel_positions(.., out, threadIdx.y *
+/// blockDim.x + threadIdx.x, blockDim.x * blockDim.y); on the host rank is 0 and size is 1. The
+/// parameters before out are those of index_kernel.
 /// @param out room for BM * BN results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-LEGO_HOST_DEVICE constexpr void index_kernel_fill(
+LEGO_HOST_DEVICE constexpr void index_kernel_positions(
     int M, int N, int BM, int BN, int pid_m, int pid_n, int* out, int rank, int size) noexcept {
   const long long count = static_cast<long long>(BM) * BN;
   for (long long n = rank; n < count; n += size) {
@@ -55,6 +55,6 @@ LEGO_HOST_DEVICE constexpr void index_kernel_fill(
       && BM <= 2147483647 && BN <= 2147483647;
 }
 
-#elif LEGO_INDEX_KERNEL_CUH != 0x2cda6e2c
+#elif LEGO_INDEX_KERNEL_CUH != 0x2d838a99
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_CUH

@@ -5,7 +5,7 @@ module index_kernel_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: index_kernel, index_kernel_array, index_kernel_fits
+  public :: index_kernel, index_kernel_positions, index_kernel_fits
 contains
 
   !> The index at (pid_m, pid_n, i, j).
@@ -32,14 +32,14 @@ contains
   !> @return values(i, j); an array declared with the same bounds is indexed alike
   !> The first axis is the fastest in memory; the row-major order, last axis fastest, is
   !> reshape(values, [BN, BM], order=[2, 1])
-  pure function index_kernel_array(M, N, BM, BN, pid_m, pid_n) result(values)
+  pure function index_kernel_positions(M, N, BM, BN, pid_m, pid_n) result(values)
     integer(int64), intent(in) :: M, N, BM, BN, pid_m, pid_n
     integer(int64), dimension(0:BM - 1, 0:BN - 1) :: values
     integer(int64) :: i, j
     do concurrent (j = 0:BN - 1, i = 0:BM - 1)
       values(i, j) = index_kernel(M, N, BM, BN, pid_m, pid_n, i, j)
     end do
-  end function index_kernel_array
+  end function index_kernel_positions
 
   !> Whether all preconditions on the sizes hold.
   elemental logical function index_kernel_fits(M, N, BM, BN)

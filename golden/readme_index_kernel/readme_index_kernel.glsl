@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_INDEX_KERNEL_GLSL
-#define LEGO_INDEX_KERNEL_GLSL 0x6b1435d4
+#define LEGO_INDEX_KERNEL_GLSL 0x6068bd91
 
 // The index at (pidM, pidN, i, j).
 // M >= 1
@@ -29,11 +29,11 @@ int indexKernel(int M, int N, int BM, int BN, int pidM, int pidN, int i, int j) 
 // 0 <= n < BM * BN. The work items of a group fill an array together:
 //   const int stride = int(gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z);
 //   for (int n = int(gl_LocalInvocationIndex); n < BM * BN; n += stride)
-//     results[n] = indexKernelAt(M, N, BM, BN, pidM, pidN, n);
-int indexKernelAt(int M, int N, int BM, int BN, int pidM, int pidN, int n) {
+//     results[n] = indexKernelPositions(M, N, BM, BN, pidM, pidN, n);
+int indexKernelPositions(int M, int N, int BM, int BN, int pidM, int pidN, int n) {
   return indexKernel(M, N, BM, BN, pidM, pidN, n / BN, n % BN);
 }
 
-#elif LEGO_INDEX_KERNEL_GLSL != 0x6b1435d4
+#elif LEGO_INDEX_KERNEL_GLSL != 0x6068bd91
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_GLSL

@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_H
-#define LEGO_INDEX_KERNEL_H 0x1f68f064
+#define LEGO_INDEX_KERNEL_H 0x7c4bef8a
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,7 +31,7 @@ static inline int64_t index_kernel(
 /// Puts the results of index_kernel over its ':' axes (i, j) in row-major order, j fastest, into
 /// out. The parameters before out are those of index_kernel.
 /// @param out room for BM * BN results
-static inline void index_kernel_fill(
+static inline void index_kernel_positions(
     int64_t M, int64_t N, int64_t BM, int64_t BN, int64_t pid_m, int64_t pid_n, int64_t *out) {
   for (int64_t i = 0; i < BM; ++i) {
     for (int64_t j = 0; j < BN; ++j) {
@@ -45,6 +45,6 @@ static inline bool index_kernel_fits(int64_t M, int64_t N, int64_t BM, int64_t B
   return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0 && M <= INT64_MAX / N;
 }
 
-#elif LEGO_INDEX_KERNEL_H != 0x1f68f064
+#elif LEGO_INDEX_KERNEL_H != 0x7c4bef8a
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_H

@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_HPP
-#define LEGO_INDEX_KERNEL_HPP 0x4469cce4
+#define LEGO_INDEX_KERNEL_HPP 0x1818f928
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -35,7 +35,7 @@ namespace lego {
 #if defined(__cpp_lib_ranges) && (!defined(__clang__) || __clang_major__ >= 16)
 /// The results of index_kernel over its ':' axes (i, j) in row-major order, j fastest, as a
 /// random-access view. The parameters are those of index_kernel.
-[[nodiscard]] constexpr auto index_kernel_view(
+[[nodiscard]] constexpr auto index_kernel_positions(
     std::int64_t M, std::int64_t N, std::int64_t BM, std::int64_t BN, std::int64_t pid_m,
     std::int64_t pid_n) {
   const auto element = [=](std::int64_t n) noexcept {
@@ -53,6 +53,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_INDEX_KERNEL_HPP != 0x4469cce4
+#elif LEGO_INDEX_KERNEL_HPP != 0x1818f928
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_HPP

@@ -3,7 +3,7 @@
 # index_kernel(M, N, BM, BN, pid_m, pid_n)
 module IndexKernel
 
-export index_kernel, index_kernel_array, index_kernel_fits
+export index_kernel, index_kernel_positions, index_kernel_fits
 
 """
     index_kernel(M, N, BM, BN, pid_m, pid_n, i, j)
@@ -36,21 +36,21 @@ function index_kernel(M::Integer, N::Integer, BM::Integer, BN::Integer, pid_m::I
 end
 
 """
-    index_kernel_array(M, N, BM, BN, pid_m, pid_n)
+    index_kernel_positions(M, N, BM, BN, pid_m, pid_n)
 
 `index_kernel` for all 0 <= i < BM, 0 <= j < BN: element `[i + 1, j + 1]` is
 `index_kernel(M, N, BM, BN, pid_m, pid_n, i, j)`. The first axis is the fastest in memory;
 `permutedims(values, (2, 1))` puts `values` in row-major order, the last axis fastest.
 """
-function index_kernel_array(M::Int64, N::Int64, BM::Int64, BN::Int64, pid_m::Int64,
+function index_kernel_positions(M::Int64, N::Int64, BM::Int64, BN::Int64, pid_m::Int64,
     pid_n::Int64)::Matrix{Int64}
     return [index_kernel(M, N, BM, BN, pid_m, pid_n, i, j)
             for i in 0:(BM - 1), j in 0:(BN - 1)]
 end
 
-function index_kernel_array(M::Integer, N::Integer, BM::Integer, BN::Integer,
+function index_kernel_positions(M::Integer, N::Integer, BM::Integer, BN::Integer,
     pid_m::Integer, pid_n::Integer)
-    return index_kernel_array(Int64(M), Int64(N), Int64(BM), Int64(BN), Int64(pid_m),
+    return index_kernel_positions(Int64(M), Int64(N), Int64(BM), Int64(BN), Int64(pid_m),
         Int64(pid_n))
 end
 

@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_METAL
-#define LEGO_INDEX_KERNEL_METAL 0x4ff3d623
+#define LEGO_INDEX_KERNEL_METAL 0x19d40927
 
 #include <metal_stdlib>
 
@@ -26,13 +26,13 @@ static inline int indexKernel(int M, int N, int BM, int BN, int pidM, int pidN, 
 }
 
 /// Puts the results of indexKernel over its ':' axes (i, j) in row-major order, j fastest, into
-/// out. The threads of a grid share the work as indexKernelFill(.., out, position, threads), where
-/// position is [[thread_position_in_grid]] and threads [[threads_per_grid]]. The parameters before
-/// out are those of indexKernel.
+/// out. The threads of a grid share the work as indexKernelPositions(.., out, position, threads),
+/// where position is [[thread_position_in_grid]] and threads [[threads_per_grid]]. The parameters
+/// before out are those of indexKernel.
 /// @param out room for BM * BN results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-static inline void indexKernelFill(
+static inline void indexKernelPositions(
     int M, int N, int BM, int BN, int pidM, int pidN, device int* out, int rank, int size) {
   const long count = long(BM) * BN;
   for (long n = rank; n < count; n += size) {
@@ -40,6 +40,6 @@ static inline void indexKernelFill(
   }
 }
 
-#elif LEGO_INDEX_KERNEL_METAL != 0x4ff3d623
+#elif LEGO_INDEX_KERNEL_METAL != 0x19d40927
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_METAL

@@ -38,7 +38,7 @@ export function indexKernel(M, N, BM, BN, pidM, pidN, i, j) {
  * @param {number} pidN 0 <= pidN < Math.floor(N / BN)
  * @returns {Float64Array}
  */
-export function indexKernelArray(M, N, BM, BN, pidM, pidN) {
+export function indexKernelPositions(M, N, BM, BN, pidM, pidN) {
   const results = new Float64Array(BM * BN);
   let position = 0;
   for (let i = 0; i < BM; i += 1) {

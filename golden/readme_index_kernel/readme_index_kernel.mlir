@@ -28,7 +28,7 @@ func.func @index_kernel(%M: i64, %N: i64, %BM: i64, %BN: i64, %pid_m: i64, %pid_
 }
 
 // Puts the results of index_kernel over its ':' axes (i, j) into %out, which has their extents.
-func.func @index_kernel_fill(%M: i64, %N: i64, %BM: i64, %BN: i64, %pid_m: i64, %pid_n: i64,
+func.func @index_kernel_positions(%M: i64, %N: i64, %BM: i64, %BN: i64, %pid_m: i64, %pid_n: i64,
     %out: memref<?x?xi64>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -28,7 +28,9 @@ def index_kernel(M: int, N: int, BM: int, BN: int, pid_m: int, pid_n: int, i: in
     return N * (BM * pid_m + i) + BN * pid_n + j
 
 
-def index_kernel_array(M: int, N: int, BM: int, BN: int, pid_m: int, pid_n: int) -> list[list[int]]:
+def index_kernel_positions(
+    M: int, N: int, BM: int, BN: int, pid_m: int, pid_n: int
+) -> list[list[int]]:
     """The results of index_kernel for all 0 <= i < BM, 0 <= j < BN.
 
     Args:

@@ -52,7 +52,7 @@ pub const fn index_kernel(
 #[allow(clippy::cast_sign_loss)]
 #[must_use]
 #[inline]
-pub fn index_kernel_iter(
+pub fn index_kernel_positions(
     M: i64,
     N: i64,
     BM: i64,

@@ -25,8 +25,8 @@ fn indexKernel(M: i32, N: i32, BM: i32, BN: i32, pidM: i32, pidN: i32, i: i32, j
 /// Element n of the results of indexKernel over its ':' axes (i, j) in row-major order, j fastest;
 /// 0 <= n < BM * BN. The invocations of a workgroup fill an array together:
 ///   for (var n = i32(local_index); n < BM * BN; n += workgroup_size) {
-///     results[n] = indexKernelAt(M, N, BM, BN, pidM, pidN, n);
+///     results[n] = indexKernelPositions(M, N, BM, BN, pidM, pidN, n);
 ///   }
-fn indexKernelAt(M: i32, N: i32, BM: i32, BN: i32, pidM: i32, pidN: i32, n: i32) -> i32 {
+fn indexKernelPositions(M: i32, N: i32, BM: i32, BN: i32, pidM: i32, pidN: i32, n: i32) -> i32 {
   return indexKernel(M, N, BM, BN, pidM, pidN, n / BN, n % BN);
 }

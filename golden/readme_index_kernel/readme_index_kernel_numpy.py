@@ -33,7 +33,7 @@ def index_kernel(M, N, BM, BN, pid_m, pid_n, i, j):
     return N * (BM * pid_m + i) + BN * pid_n + j
 
 
-def index_kernel_array(M, N, BM, BN, pid_m, pid_n):
+def index_kernel_positions(M, N, BM, BN, pid_m, pid_n):
     """The results of index_kernel for all 0 <= i < BM, 0 <= j < BN.
 
     Args:

@@ -34,7 +34,7 @@ def index_kernel(M, N, BM, BN, pid_m, pid_n, i, j):
 
 
 @triton.jit
-def index_kernel_array(M, N, BM: tl.constexpr, BN: tl.constexpr, pid_m, pid_n):
+def index_kernel_positions(M, N, BM: tl.constexpr, BN: tl.constexpr, pid_m, pid_n):
     """The results of index_kernel for all 0 <= i < BM, 0 <= j < BN.
 
     Args:

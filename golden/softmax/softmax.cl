@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_CL
-#define LEGO_SOFTMAX_CL 0x73127006
+#define LEGO_SOFTMAX_CL 0x11fa9d1c
 
 /// The index at (row, i).
 /// @param R R >= 1
@@ -17,19 +17,19 @@ static inline int softmax(int R, int C, int row, int i) {
 }
 
 /// Puts the results of softmax over its ':' axis i, into out. The work items share the work as
-/// softmax_fill(.., out, get_global_id(0), get_global_size(0)), in two dimensions as
-/// softmax_fill(.., out, get_global_id(1) * get_global_size(0) + get_global_id(0),
+/// softmax_positions(.., out, get_global_id(0), get_global_size(0)), in two dimensions as
+/// softmax_positions(.., out, get_global_id(1) * get_global_size(0) + get_global_id(0),
 /// get_global_size(0) * get_global_size(1)). The parameters before out are those of softmax.
 /// @param out room for C results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-static inline void softmax_fill(int R, int C, int row, global int *out, int rank, int size) {
+static inline void softmax_positions(int R, int C, int row, global int *out, int rank, int size) {
   const long count = (long)C;
   for (long n = rank; n < count; n += size) {
     out[n] = softmax(R, C, row, (int)n);
   }
 }
 
-#elif LEGO_SOFTMAX_CL != 0x73127006
+#elif LEGO_SOFTMAX_CL != 0x11fa9d1c
 #error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_CL

@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_CUH
-#define LEGO_SOFTMAX_CUH 0x5ae48045
+#define LEGO_SOFTMAX_CUH 0x3dae0cfe
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -25,13 +25,13 @@
 }
 
 /// Puts the results of softmax over its ':' axis i, into out. The threads of a block share the work
-/// as softmax_fill(.., out, threadIdx.x, blockDim.x), those of a block with rows as
-/// softmax_fill(.., out, threadIdx.y * blockDim.x + threadIdx.x, blockDim.x * blockDim.y); on the
-/// host rank is 0 and size is 1. The parameters before out are those of softmax.
+/// as softmax_positions(.., out, threadIdx.x, blockDim.x), those of a block with rows as
+/// softmax_positions(.., out, threadIdx.y * blockDim.x + threadIdx.x, blockDim.x * blockDim.y); on
+/// the host rank is 0 and size is 1. The parameters before out are those of softmax.
 /// @param out room for C results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-LEGO_HOST_DEVICE constexpr void softmax_fill(
+LEGO_HOST_DEVICE constexpr void softmax_positions(
     int R, int C, int row, int* out, int rank, int size) noexcept {
   const long long count = static_cast<long long>(C);
   for (long long n = rank; n < count; n += size) {
@@ -44,6 +44,6 @@ LEGO_HOST_DEVICE constexpr void softmax_fill(
   return R >= 1 && C >= 1 && C <= 2147483647 / R;
 }
 
-#elif LEGO_SOFTMAX_CUH != 0x5ae48045
+#elif LEGO_SOFTMAX_CUH != 0x3dae0cfe
 #error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_CUH

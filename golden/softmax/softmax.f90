@@ -5,7 +5,7 @@ module softmax_mod
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   private
-  public :: softmax, softmax_array, softmax_fits
+  public :: softmax, softmax_positions, softmax_fits
 contains
 
   !> The index at (row, i).
@@ -23,14 +23,14 @@ contains
 
   !> softmax for all 0 <= i < C.
   !> @return values(i); an array declared with the same bounds is indexed alike
-  pure function softmax_array(R, C, row) result(values)
+  pure function softmax_positions(R, C, row) result(values)
     integer(int64), intent(in) :: R, C, row
     integer(int64), dimension(0:C - 1) :: values
     integer(int64) :: i
     do concurrent (i = 0:C - 1)
       values(i) = softmax(R, C, row, i)
     end do
-  end function softmax_array
+  end function softmax_positions
 
   !> Whether all preconditions on the sizes hold.
   elemental logical function softmax_fits(R, C)

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_SOFTMAX_GLSL
-#define LEGO_SOFTMAX_GLSL 0x222389b0
+#define LEGO_SOFTMAX_GLSL 0x77b4eb22
 
 // The index at (row, i).
 // R >= 1
@@ -22,11 +22,11 @@ int softmax(int R, int C, int row, int i) {
 // fill an array together:
 //   const int stride = int(gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z);
 //   for (int n = int(gl_LocalInvocationIndex); n < C; n += stride)
-//     results[n] = softmaxAt(R, C, row, n);
-int softmaxAt(int R, int C, int row, int n) {
+//     results[n] = softmaxPositions(R, C, row, n);
+int softmaxPositions(int R, int C, int row, int n) {
   return softmax(R, C, row, n);
 }
 
-#elif LEGO_SOFTMAX_GLSL != 0x222389b0
+#elif LEGO_SOFTMAX_GLSL != 0x77b4eb22
 #error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_GLSL

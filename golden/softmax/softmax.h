@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_H
-#define LEGO_SOFTMAX_H 0x4264ae30
+#define LEGO_SOFTMAX_H 0x3400751c
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ static inline int64_t softmax(int64_t R, int64_t C, int64_t row, int64_t i) {
 /// Puts the results of softmax over its ':' axis i, into out. The parameters before out are those
 /// of softmax.
 /// @param out room for C results
-static inline void softmax_fill(int64_t R, int64_t C, int64_t row, int64_t *out) {
+static inline void softmax_positions(int64_t R, int64_t C, int64_t row, int64_t *out) {
   for (int64_t i = 0; i < C; ++i) {
     *out++ = softmax(R, C, row, i);
   }
@@ -33,6 +33,6 @@ static inline bool softmax_fits(int64_t R, int64_t C) {
   return R >= 1 && C >= 1 && C <= INT64_MAX / R;
 }
 
-#elif LEGO_SOFTMAX_H != 0x4264ae30
+#elif LEGO_SOFTMAX_H != 0x3400751c
 #error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_H

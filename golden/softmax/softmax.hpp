@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_HPP
-#define LEGO_SOFTMAX_HPP 0x537a51e6
+#define LEGO_SOFTMAX_HPP 0x3d384ab8
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -27,7 +27,7 @@ namespace lego {
 #if defined(__cpp_lib_ranges) && (!defined(__clang__) || __clang_major__ >= 16)
 /// The results of softmax over its ':' axis i, as a random-access view. The parameters are those of
 /// softmax.
-[[nodiscard]] constexpr auto softmax_view(std::int64_t R, std::int64_t C, std::int64_t row) {
+[[nodiscard]] constexpr auto softmax_positions(std::int64_t R, std::int64_t C, std::int64_t row) {
   const auto element = [=](std::int64_t n) noexcept {
     return softmax(R, C, row, n);
   };
@@ -42,6 +42,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_SOFTMAX_HPP != 0x537a51e6
+#elif LEGO_SOFTMAX_HPP != 0x3d384ab8
 #error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_HPP

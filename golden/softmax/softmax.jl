@@ -3,7 +3,7 @@
 # softmax(R, C)
 module Softmax
 
-export softmax, softmax_array, softmax_fits
+export softmax, softmax_positions, softmax_fits
 
 """
     softmax(R, C, row, i)
@@ -26,16 +26,16 @@ function softmax(R::Integer, C::Integer, row::Integer, i::Integer)
 end
 
 """
-    softmax_array(R, C, row)
+    softmax_positions(R, C, row)
 
 `softmax` for all 0 <= i < C: element `[i + 1]` is `softmax(R, C, row, i)`.
 """
-function softmax_array(R::Int64, C::Int64, row::Int64)::Vector{Int64}
+function softmax_positions(R::Int64, C::Int64, row::Int64)::Vector{Int64}
     return [softmax(R, C, row, i) for i in 0:(C - 1)]
 end
 
-function softmax_array(R::Integer, C::Integer, row::Integer)
-    return softmax_array(Int64(R), Int64(C), Int64(row))
+function softmax_positions(R::Integer, C::Integer, row::Integer)
+    return softmax_positions(Int64(R), Int64(C), Int64(row))
 end
 
 """

@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_METAL
-#define LEGO_SOFTMAX_METAL 0x5b8ee450
+#define LEGO_SOFTMAX_METAL 0x21a2dea9
 
 #include <metal_stdlib>
 
@@ -19,18 +19,18 @@ static inline int softmax(int R, int C, int row, int i) {
 }
 
 /// Puts the results of softmax over its ':' axis i, into out. The threads of a grid share the work
-/// as softmaxFill(.., out, position, threads), where position is [[thread_position_in_grid]] and
-/// threads [[threads_per_grid]]. The parameters before out are those of softmax.
+/// as softmaxPositions(.., out, position, threads), where position is [[thread_position_in_grid]]
+/// and threads [[threads_per_grid]]. The parameters before out are those of softmax.
 /// @param out room for C results
 /// @param rank 0 <= rank < size: which work item this is
 /// @param size 1 <= size <= 2**30: how many work items there are
-static inline void softmaxFill(int R, int C, int row, device int* out, int rank, int size) {
+static inline void softmaxPositions(int R, int C, int row, device int* out, int rank, int size) {
   const long count = long(C);
   for (long n = rank; n < count; n += size) {
     out[n] = softmax(R, C, row, int(n));
   }
 }
 
-#elif LEGO_SOFTMAX_METAL != 0x5b8ee450
+#elif LEGO_SOFTMAX_METAL != 0x21a2dea9
 #error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_METAL

@@ -27,7 +27,7 @@ export function softmax(R, C, row, i) {
  * @param {number} row 0 <= row < R
  * @returns {Float64Array}
  */
-export function softmaxArray(R, C, row) {
+export function softmaxPositions(R, C, row) {
   const results = new Float64Array(C);
   let position = 0;
   for (let i = 0; i < C; i += 1) {

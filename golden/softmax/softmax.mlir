@@ -16,7 +16,7 @@ func.func @softmax(%R: i64, %C: i64, %row: i64, %i: i64) -> i64 {
 }
 
 // Puts the results of softmax over its ':' axes (i) into %out, which has their extents.
-func.func @softmax_fill(%R: i64, %C: i64, %row: i64, %out: memref<?xi64>) {
+func.func @softmax_positions(%R: i64, %C: i64, %row: i64, %out: memref<?xi64>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %0 = memref.dim %out, %c0 : memref<?xi64>

@@ -20,7 +20,7 @@ def softmax(R: int, C: int, row: int, i: int) -> int:
     return C * row + i
 
 
-def softmax_array(R: int, C: int, row: int) -> list[int]:
+def softmax_positions(R: int, C: int, row: int) -> list[int]:
     """The results of softmax for all 0 <= i < C.
 
     Args:

@@ -33,7 +33,7 @@ pub const fn softmax(R: i64, C: i64, row: i64, i: i64) -> i64 {
 #[allow(clippy::cast_sign_loss)]
 #[must_use]
 #[inline]
-pub fn softmax_iter(
+pub fn softmax_positions(
     R: i64,
     C: i64,
     row: i64,

@@ -18,8 +18,8 @@ fn softmax(R: i32, C: i32, row: i32, i: i32) -> i32 {
 /// Element n of the results of softmax over its ':' axis i; 0 <= n < C. The invocations of a
 /// workgroup fill an array together:
 ///   for (var n = i32(local_index); n < C; n += workgroup_size) {
-///     results[n] = softmaxAt(R, C, row, n);
+///     results[n] = softmaxPositions(R, C, row, n);
 ///   }
-fn softmaxAt(R: i32, C: i32, row: i32, n: i32) -> i32 {
+fn softmaxPositions(R: i32, C: i32, row: i32, n: i32) -> i32 {
   return softmax(R, C, row, n);
 }

@@ -26,7 +26,7 @@ def softmax(R, C, row, i):
     return C * row + i
 
 
-def softmax_array(R, C, row):
+def softmax_positions(R, C, row):
     """The results of softmax for all 0 <= i < C.
 
     Args:

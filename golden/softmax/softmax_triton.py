@@ -27,7 +27,7 @@ def softmax(R, C, row, i):
 
 
 @triton.jit
-def softmax_array(R, C: tl.constexpr, row):
+def softmax_positions(R, C: tl.constexpr, row):
     """The results of softmax for all 0 <= i < C.
 
     Args:

@@ -82,7 +82,7 @@ class Naming:
         return f"{self.prefix}{apart}{name}"
 
     def after(self, name: str, word: str) -> str:
-        """The name of what comes with a function, made of its name: tile_fill, or tileFill."""
+        """The name of what comes with a function, made of its name: tile_positions, or tilePositions."""
         if self.style in ("camelCase", "PascalCase"):
             return f"{name}{word.capitalize()}"
         return f"{name}_{word}"

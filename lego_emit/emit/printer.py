@@ -70,7 +70,7 @@ class Printer:
         builtins: the names beside these two that it has without a declaration, in a kernel too; unsigned:
             those whose value, or each member of it, is a uint32, which is no int32 without a word.
         case_insensitive, max_name: its rules for names; line_width: longer lines are broken.
-        angles: whether < and > may enclose arguments; array_word: what the name of an array form ends in.
+        angles: whether < and > may enclose arguments.
         default_index: what `index_type="auto"` may choose from, narrowest first; narrow_index: whether
             without an index_type the first one is taken, with preconditions, unless known ranges exceed it.
         suffix: appended to a broken line (Fortran's " &"); break_after: whether it is broken after an operator.
@@ -159,7 +159,6 @@ class Printer:
     index_names: Mapping[str, tuple[str, str]] = {}
     default_namespace = ""
     taken_namespaces: frozenset[str] = frozenset()
-    array_word = "array"
     naming = AS_WRITTEN
     style = ""
     is_module = False
@@ -199,7 +198,7 @@ class Printer:
 
     def array_name(self, name: str) -> str:
         """The array form of the function of that name."""
-        return self.naming.after(name, self.array_word)
+        return self.naming.after(name, "positions")
 
     def result_name(self, name: str) -> str:
         """The type of the several results of the function of that name, where it has one."""
