@@ -183,6 +183,10 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
         subject = with_parts(subject, options.split)
     said = [*known.assume, *known.ranges]
     program = lowered_program(subject, printer, dialect, said, options.rewrite, options.prepare)
+    if printer.steps and any(f.axes for f in program.functions):
+        from .walking import with_steps
+
+        program = with_steps(program, subject, options, printer, dialect)
     if options.walk:
         from .walking import with_walks
 

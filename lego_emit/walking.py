@@ -9,19 +9,24 @@ from typing import Any
 from .arith.analyzer import Analyzer
 from .arith.expr import Expr
 from .arith.signs import without_negative_parts
-from .check.walks import check_walk
+from .arith.terms import Atom
+from .check.walks import check_steps, check_walk
 from .emit import registry
-from .errors import OptionError, TargetError, WidthError, did_you_mean
+from .errors import OptionError, TargetError, TraceError, WidthError, did_you_mean
+from .ir.loops import COMPOUND
+from .ir.nodes import FREE, Node
 from .ir.program import Function, Program
 from .ir.walks import Odometer, Walk
 from .lower.problem import Dialect
 from .lower.walks import Stages, Way, lowered_stages, with_step
+from .operations import DIVISIONS
 from .options import Options
 from .trace.any_rank import AnyRank
 from .trace.traced import Subject, Traced
 from .trace.walks import steps_along
 
 LOGICAL, MEMORY = "logical", "memory"
+LINEAR = ("var", "add", "sub", "neg", "mul", "shl")  # steps of these are as dear
 BESIDE = ("methods", "prepare", "index", "group", "types", "bind", "wrapping")
 
 
@@ -77,6 +82,72 @@ def with_walks(
     return replace(program, functions=tuple(functions))
 
 
+def with_steps(
+    program: Program, subject: Subject, options: Options, printer: Any, dialect: Dialect
+) -> Program:
+    """A program whose array forms go from one element to the next by a step, where a call for each element takes
+    longer: where it divides by what is no number, which compilers do not vectorize, and in languages that vectorize
+    nothing wherever the step has the lower price."""
+    if any(getattr(options, name) for name in BESIDE) or options.bind:
+        return program
+    functions = [*program.functions]
+    for place, (function, traced) in enumerate(zip(functions, subject.functions, strict=True)):
+        if (made := _steps(function, traced, printer, dialect)) is not None:
+            functions[place] = replace(function, steps=made)
+    return replace(program, functions=tuple(functions))
+
+
+def _steps(function: Function, traced: Traced, printer: Any, dialect: Dialect) -> Walk | None:
+    """The steps of an array form along an axis; None where calls are as quick, or no step is known."""
+    if not function.axes or any(extent.lo is None or extent.lo < 1 for _, extent in function.axes):
+        return None
+    plain = not any(p.static or p.type or p.base for p in function.params)
+    plain = plain and not (function.groups or function.types or function.tables or function.cases)
+    if not plain or len(function.outputs) > 1 or function.base or any(function.bases):
+        return None
+    (axis, extent), definition = function.axes[printer.nearest], traced.definition
+    called = _changing(function, axis)
+    dear = any(n.op in DIVISIONS and n.args[1].op != "const" for n in called)
+    if not dear and (printer.steps != "all" or all(n.op in LINEAR for n in called)):
+        return None
+    if definition is None or traced.masks or any(n.op in COMPOUND for n in function.nodes()):
+        return None
+    try:
+        names, ways = _ways(function, traced, axis, dialect, at_first=True)
+        fixed = tuple(p.name for p in function.params if p.name != axis)
+        empty = Walk(function.name, (axis,), ((0, extent),), fixed, tuple(names), (), (), ())
+        walk = with_step(empty, ways)
+    except (TraceError, WidthError):
+        return None
+    stepped = [n for f in walk.step for n in f.nodes()]
+    if not dear and _price(called, dialect) <= _price(stepped, dialect):
+        return None
+    check_steps(function, walk, definition)
+    return walk
+
+
+def _changing(function: Function, axis: str) -> list[Node]:
+    """The operations whose values change along an axis."""
+    names, known = {axis}, dict[Node, bool]()
+
+    def changes(node: Node) -> bool:
+        if node not in known:
+            known[node] = any([changes(a) for a in node.args]) or (
+                node.op == "var" and node.value in names
+            )
+        return known[node]
+
+    for name, node in (*function.body, *function.outputs):
+        if changes(node):
+            names.add(name)
+    return [n for n, found in known.items() if found]
+
+
+def _price(nodes: Sequence[Node], dialect: Dialect) -> float:
+    """What operations cost, each of its own."""
+    return sum(dialect.cost.prices.get(n.op, 1) for n in nodes if n.op not in FREE)
+
+
 def _rank(traced: Traced) -> int:
     """The greatest rank of the strided memory of any rank that a function is of; 0 of another."""
     bundle = getattr(getattr(traced.definition, "fn", None), "bundle", None)
@@ -86,7 +157,7 @@ def _rank(traced: Traced) -> int:
 def _walk(
     stem: str, function: Function, traced: Traced, walk: str | Sequence[str], dialect: Dialect
 ) -> Walk:
-    trace = traced.trace
+    trace, params = traced.trace, traced.trace.params()
     axes = [*trace.axes] if isinstance(walk, str) else [*walk]
     for name in axes:
         if name not in trace.axes:
@@ -94,28 +165,7 @@ def _walk(
                 f"walk names {name}, which is not an index of {stem}; there are {', '.join(trace.axes)}."
                 f"{did_you_mean(name, trace.axes)}"
             )
-    outputs = traced.counted(traced.result)
-    taken = {*trace.params()}
-    outputs = [(n if n not in taken else f"{n}_out", e) for n, e in outputs]
-    unsigned = function.index_type.least == 0
-    params, base = trace.params(), trace.base_of(axes[-1])
-    names = [n for n, _ in outputs]
-    ways, refused = list[Way](), None
-    for step in steps_along(axes[-1], base, outputs, trace.analyzer, params, unsigned):
-        kept = tuple(n for n, *_ in step.kept)
-        own = [*params, *names, *kept]
-
-        def made(stages: Stages, known: Analyzer, own: Sequence[str] = own) -> tuple[Function, ...]:
-            stages = [_unsigned(s, known) if unsigned else s for s in stages]
-            return lowered_stages(function, own, stages, known, dialect)
-
-        try:
-            start = made([outputs, [(n, e) for n, e, *_ in step.kept]], step.before)
-            ways.append((kept, start, made(step.stages, step.known)))
-        except WidthError as error:  # as where a stride is negative, and no number is
-            refused = error
-    if not ways and refused is not None:
-        raise WidthError(f"walk: {refused}")
+    names, ways = _ways(function, traced, axes[-1], dialect)
     gives = "index" if walk == MEMORY else "position"
     empty = Walk(stem, tuple(axes), (), (), tuple(names), (), (), (), gives=gives)
     walked = with_step(empty, ways)
@@ -130,6 +180,42 @@ def _walk(
                 "wider index_type"
             )
     return replace(walked, fixed=fixed, extents=ends)
+
+
+def _ways(
+    function: Function, traced: Traced, axis: str, dialect: Dialect, at_first: bool = False
+) -> tuple[list[str], list[Way]]:
+    """(the names of the positions, the ways along an axis). at_first: whether a way starts with what it keeps at
+    the axis' first index, in place of what that and the positions are at any. Raises WidthError."""
+    trace, params = traced.trace, traced.trace.params()
+    taken, base = {*params}, trace.base_of(axis)
+    outputs = traced.counted(traced.result)
+    outputs = [(n if n not in taken else f"{n}_out", e) for n, e in outputs]
+    unsigned = function.index_type.least == 0
+    names = [n for n, _ in outputs]
+    ways, refused, x = list[Way](), None, Atom("sym", axis)
+
+    def first(atom: Atom) -> Expr | None:
+        return Expr.of(base) if atom is x else None
+
+    for step in steps_along(axis, base, outputs, trace.analyzer, params, unsigned):
+        kept = tuple(n for n, *_ in step.kept)
+        own = [*params, *names, *kept]
+
+        def made(stages: Stages, known: Analyzer, own: Sequence[str] = own) -> tuple[Function, ...]:
+            stages = [_unsigned(s, known) if unsigned else s for s in stages]
+            return lowered_stages(function, own, stages, known, dialect)
+
+        starts = [outputs, [(n, e) for n, e, *_ in step.kept]]
+        if at_first:
+            starts = [[(n, step.before.simplifier.rebuild(e, first)) for n, e in starts[1]]]
+        try:
+            ways.append((kept, made(starts, step.before), made(step.stages, step.known)))
+        except WidthError as error:  # as where a stride is negative, and no number is
+            refused = error
+    if not ways and refused is not None:
+        raise WidthError(f"walk: {refused}")
+    return names, ways
 
 
 def _unsigned(outputs: Sequence[tuple[str, Expr]], known: Analyzer) -> list[tuple[str, Expr]]:

@@ -69,6 +69,7 @@ class CPrinter(HeaderPrinter):
     reserved = CPP_KEYWORDS - {"std", "lego"} | {"typeof", "typeof_unqual"} | STDINT | MACROS
     reserved_functions = frozenset(FUNCTIONS)
     walks = "lego_emit.printers.walk_forms:C"
+    steps = "divisions"
     qualifiers = host = "static inline"
     has_hints = has_fits = has_checks = True
     static = "macro"
@@ -146,6 +147,12 @@ class CPrinter(HeaderPrinter):
         base = f" + {function.base}" if function.base else ""
         arguments = [*array.scalars, *(f"{name}{base}" for name, _ in array.loops)]
         return f"{function.name}({f',{BREAK}'.join(arguments)})"
+
+    def stepped(self, function, array: ArrayForm) -> list[str]:
+        """The loops over the axes, where an element follows from the one before."""
+        from lego_emit.printers.step_forms import c
+
+        return c(self, function, array)
 
     def opening(self, unit, helpers, functions):
         """What the functions include, and the helpers."""

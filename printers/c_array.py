@@ -26,7 +26,7 @@ class ArrayForm:
         taken = {*view.inputs, view.name, *printer.companions(view.name)}
         arguments = printer.outputs_are_variables and view.several and not view.aggregate
         self._outputs = [n for n, _ in view.outputs] if arguments else []
-        taken |= set(self._outputs)
+        taken |= set(self._outputs) | view.stepped
         self.names = {}
         for name in names:
             self.names[name] = free(name, taken)

@@ -125,6 +125,7 @@ class FortranPrinter(Printer):
     loops = "lego_emit.printers.loop_forms:FORTRAN"
     switches = "lego_emit.printers.switch_forms:FORTRAN"
     walks = "lego_emit.printers.walk_forms:FORTRAN"
+    steps, nearest = "divisions", 0
     name = "fortran"
     aliases = ("f90",)
     title = "Fortran"
@@ -546,13 +547,18 @@ class FortranPrinter(Printer):
             (0, f"pure {head}"),
             *((2, text) for text in self.parameter_lines(f, scalars)),
             (2, f"{integer}, {dimension} :: {comma.join(values)}"),
-            (2, f"{self.declared(f.T)} :: {comma.join(axes)}"),
-            (2, f"do concurrent ({comma.join(loops)})"),
-            (4, body),
-            (2, "end do"),
-            (0, f"end {head.split()[0]} {name}"),
+            (2, f"{self.declared(f.T)} :: {comma.join([*axes, *sorted(f.stepped)])}"),
         ]
-        return [" " * indent + self.line(text, indent + 2) for indent, text in lines]
+        calls = [(2, f"do concurrent ({comma.join(loops)})"), (4, body), (2, "end do")]
+        made = [
+            [" " * indent + self.line(text, indent + 2) for indent, text in part]
+            for part in (lines, calls, [(0, f"end {head.split()[0]} {name}")])
+        ]
+        if f.steps:
+            from lego_emit.printers.step_forms import fortran
+
+            made[1] = [line[2:] for line in fortran(self, f, "values", 4)]
+        return [line for part in made for line in part]
 
     def docs(self, f):
         """The lines of the doc comment. Where they count elements as Python does, they say so."""

@@ -162,6 +162,7 @@ class JavaScriptPrinter(Printer):
     loops = "lego_emit.printers.loop_forms:JAVASCRIPT"
     switches = "lego_emit.printers.switch_forms:JAVASCRIPT"
     walks = "lego_emit.printers.walk_forms:JAVASCRIPT"
+    steps = "all"
     name = "javascript"
     aliases = ("js",)
     title = "JavaScript"
@@ -450,7 +451,7 @@ class JavaScriptPrinter(Printer):
 
     def array_body(self, view: FunctionView) -> list[str]:
         """The lines of the array form's body: a loop inside the other for each axis."""
-        fresh = _Names({view.name, *view.inputs})
+        fresh = _Names({view.name, *view.inputs, *view.stepped})
         ends, lines = [], []
         for axis, extent in view.axes:
             end = self.expression(extent, view)
@@ -471,6 +472,11 @@ class JavaScriptPrinter(Printer):
             for array, (_, node) in zip(arrays, view.outputs, strict=True)
         ]
         lines.append(f"let {position} = 0;")
+        if view.steps:
+            from lego_emit.printers.step_forms import javascript
+
+            loops = javascript(self, view, ends, arrays[0], position)
+            return [*lines, *(line[2:] for line in loops), f"return {_taken(view, arrays)};"]
         first, one = (self.literal(n, view.index_type) for n in (view.base, 1))
         runs = "<=" if view.base else "<"
         for depth, ((axis, _), end) in enumerate(zip(view.axes, ends, strict=True)):

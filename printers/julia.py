@@ -74,6 +74,7 @@ class JuliaPrinter(Printer):
     loops = "lego_emit.printers.loop_forms:julia"
     switches = "lego_emit.printers.switch_forms:JULIA"
     walks = "lego_emit.printers.walk_forms:JULIA"
+    steps, nearest = "divisions", 0
     name = "julia"
     aliases = ("jl",)
     title = "Julia"
@@ -526,15 +527,26 @@ class JuliaPrinter(Printer):
 
     def array_signature(self, f):
         """The head of the function that gives a function's results over its ':' axes."""
+        return self.signature_of(f, self.array_name(f.name), self._scalars(f), self.array_kind(f))
+
+    def array_kind(self, f):
+        """The type of that array."""
         kinds = {1: "Vector{{{0}}}", 2: "Matrix{{{0}}}"}
         kind = kinds.get(len(f.axes), f"Array{{{{{{0}},{BREAK}{len(f.axes)}}}}}")
-        result = kind.format(self._element(f))
-        return self.signature_of(f, self.array_name(f.name), self._scalars(f), result)
+        return kind.format(self._element(f))
+
+    def array_lines(self, f):
+        """The statements that make the array."""
+        if not f.steps:
+            return [f"    {self.comprehension(f)}"]
+        from lego_emit.printers.step_forms import julia
+
+        return julia(self, f)
 
     def comprehension(self, f):
-        """The statement that makes the array."""
+        """The statement that makes the array of calls."""
         call = f"{f.name}({f',{BREAK}'.join(f.inputs)})"
-        loops = f",{BREAK}".join(f"{n} in {self._range(e, f)}" for n, e in f.axes)
+        loops = f",{BREAK}".join(f"{n} in {self.range_of(e, f)}" for n, e in f.axes)
         text = f"return [{call} for {loops}]"
         if len(text) + 4 > self.line_width:
             start = " " * len("    return [")
@@ -563,7 +575,7 @@ class JuliaPrinter(Printer):
         axes = {name for name, _ in f.axes}
         return [name for name in f.inputs if name not in axes]
 
-    def _range(self, extent, f):
+    def range_of(self, extent, f):
         """The values of an axis, in the index type."""
         base = f.base
         first, one = (self.literal(n, f.index_type) for n in (base, 1))

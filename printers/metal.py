@@ -14,7 +14,7 @@ class MetalPrinter(OpenClPrinter):
     """OpenCL's spellings in C++: casts as calls, structs and overloads of namespace metal."""
 
     name = "metal"
-    walks = ""
+    walks = steps = ""
     aliases = ("msl",)
     title = "Metal"
     namespaces = ""  # C++14 has no a::b

@@ -19,7 +19,7 @@ class OpenClPrinter(FillPrinter, CPrinter):
     """C's spellings with OpenCL's types, min and max; tables in constant memory."""
 
     name = "opencl"
-    walks = ""
+    walks = steps = ""
     aliases = ("cl",)
     title = "OpenCL C"
     has_hints = has_fits = has_checks = False

@@ -157,7 +157,10 @@ def test_array_forms():
 def pair(A, B, n, element, pair_positions, pair_result):
     """Names that the array form wants for itself."""
     rows = GroupBy([A, B])[n, :]
-    return {"pair_result": rows + pair_positions, "element": GroupBy([B, A])[element, :] + pair_result}
+    return {
+        "pair_result": rows + pair_positions,
+        "element": GroupBy([B, A])[element, :] + pair_result,
+    }
 
 
 VIEWS = """

@@ -100,7 +100,9 @@ def test_no_remainder_meets_a_negative_operand(cases):
                 proven += node.op == "mod" or unsigned
             if function.axes:
                 head = next(
-                    k for k, x in enumerate(lines) if re.search(rf" {function.name}(_p|P)ositions\(", x)
+                    k
+                    for k, x in enumerate(lines)
+                    if re.search(rf" {function.name}(_p|P)ositions\(", x)
                 )
                 proven += "".join(lines[head : head + 4]).count("%")
         assert found == proven, unit.source

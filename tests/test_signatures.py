@@ -411,7 +411,8 @@ def test_rust():
     assert "    let _ = (size, X);\n    at.x + n\n" in text
     text = generate(swept_pair, "rust", ranges={"X[0]": (1, 9), "X[1]": (1, 9)}).source
     assert (
-        "swept_pair_positions(\n    X: &[i32; 2],\n) -> impl ExactSizeIterator<Item = [i32; 2]> " in text
+        "swept_pair_positions(\n    X: &[i32; 2],\n) -> impl ExactSizeIterator<Item = [i32; 2]> "
+        in text
     )
     assert "    let X = *X;\n" in text and "swept_pair(&X, " in text
     text = generate(styled, "rust", assume=["theSize.BM >= 1"]).source

@@ -482,7 +482,10 @@ def test_an_array_form(target, made, options, text):
 
 def test_a_shader_has_no_array_form_of_more_elements_than_its_integers_count():
     for target in ("glsl", "wgsl"):
-        assert "Positions" not in generate(lambda: GroupBy([2**16, 2**16])[:, :] // 4096, target).source
+        assert (
+            "Positions"
+            not in generate(lambda: GroupBy([2**16, 2**16])[:, :] // 4096, target).source
+        )
 
 
 @pytest.mark.parametrize(

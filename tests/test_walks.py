@@ -4,6 +4,7 @@ import inspect
 import itertools
 import random
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -31,10 +32,20 @@ from lego_emit import (
     surfaces,
     symbols,
 )  # fmt: skip
-from lego_emit.errors import LegoError, OptionError, TargetError, TraceError, WidthError
+from lego_emit.check.walks import check_steps
+from lego_emit.errors import (
+    InternalError,
+    LegoError,
+    OptionError,
+    TargetError,
+    TraceError,
+    WidthError,
+)
 from lego_emit.operations import DIVISIONS
 from lego_emit.options import Options
 from lego_emit.run.registry import toolchain
+from lego_emit.trace.follow import TraceOptions
+from lego_emit.trace.subject import traced_subject
 from lego_emit.types import Array
 
 LANGUAGES = ("c", "rust", "javascript", "cpp", "fortran", "julia", "cuda", "hip")
@@ -338,7 +349,7 @@ def test_golden_cases_are_run(language, toolchain_of):
     toolchain_of(language)
     found = golden.verify(golden.cases(GOLDEN), language)
     assert found.mismatches == []
-    assert found.cases == 6
+    assert found.cases == 7
 
 
 @pytest.mark.parametrize("language", rest_deep(LANGUAGES[:7], 2))
@@ -496,3 +507,85 @@ def test_parts_beside_walks_and_several_subjects():
     names = [f.name for f in unit.program.functions]
     assert names == ["a_apply", "a_inv", "a_i", "a_j", "b_apply", "b_inv", "b_i", "b_j"]
     assert "a_next" in unit.source and "b_next" in unit.source
+
+
+STEPPED = ("c", "javascript", "fortran", "julia")
+
+
+def crossing(H, W, N, result, j_rest, out, values, position, total):
+    """Of names that array forms and steps want."""
+    return tiled(H, N, W)[result, :] + j_rest + out + values + position + total
+
+
+ARRAY_FORMS = {
+    "row": lambda H, W, N, k: tiled(H, N, W)[k, :],
+    "column": lambda H, W, N, k: tiled(H, N, W)[:, k],
+    "whole": lambda H, W, N: tiled(H, N, W)[:, :],
+    "crossing": crossing,
+    "morton": lambda k: LAYOUTS["morton"][k, :],
+    "sixes": lambda k: LAYOUTS["sixes"][k, :],
+    "linear": lambda M, N, k: GroupBy([M, N])[k, :],
+}
+IN_STEPS = {
+    "c": {"row", "whole", "crossing"},
+    "javascript": {"row", "whole", "crossing", "morton", "sixes"},
+    "fortran": {"row", "column", "whole", "crossing"},
+    "julia": {"row", "column", "whole", "crossing"},
+}
+
+
+def in_steps(unit):
+    return {f.name for f in unit.program.functions if f.steps}
+
+
+@pytest.mark.parametrize("language", rest_deep(STEPPED, 2))
+def test_array_forms_go_by_steps(language, toolchain_of):
+    toolchain_of(language)
+    unit = generate(ARRAY_FORMS, language, name="forms", index_type="auto")
+    assert in_steps(unit) & IN_STEPS[language] == IN_STEPS[language]
+    assert "linear" not in in_steps(unit)
+    run = unit.compile().array
+    for H, W, N in ((1, 1, 1), (2, 3, 4), (3, 1, 5), (1, 4, 2)):
+        grid = np.array([w for (w,) in expected(tiled(H, N, W), "logical", (0, 0), (H * N, W * N))])
+        grid = grid.reshape(H * N, W * N)
+        for k in (0, H * N - 1):
+            assert np.array_equal(run("row")(H, W, N, k), grid[k])
+            assert np.array_equal(run("crossing")(H, W, N, k, 1, 2, 3, 4, 5), grid[k] + 15)
+        assert np.array_equal(run("column")(H, W, N, W * N - 1), grid[:, -1])
+        assert np.array_equal(run("whole")(H, W, N), grid)
+    for name in ("morton", "sixes"):
+        layout = LAYOUTS[name]
+        for k in (0, 13, layout.dims[0] - 1):
+            due = expected(layout, "logical", (k, 0), (k + 1, layout.dims[1]))
+            assert [(v,) for v in run(name)(k).tolist()] == due
+
+
+@pytest.mark.parametrize("language", STEPPED)
+@pytest.mark.parametrize(
+    ("made", "options"),
+    [
+        (ARRAY_FORMS["linear"], {}),
+        (ARRAY_FORMS["row"], {"base": 1}),
+        (lambda H, W, N: {"a": tiled(H, N, W)[0, :], "b": W}, {}),
+        (lambda T, k: ExpandBy([5, 7], [6, 8], GroupBy([6, 8]))[k, :] // T, {}),
+        (lambda H, W, n, k: tiled(H, n, W)[k, :] // (n + W), {}),
+        (lambda n, k: fori_loop(0, n, lambda r, s: s * 2, GroupBy([4, n])[k, :], most=4), {}),
+    ],
+)  # fmt: skip
+def test_array_forms_of_calls(language, made, options):
+    """Where calls are as quick, or no step is known."""
+    unit = generate(made, language, name="f", **options)
+    assert all(f.axes for f in unit.program.functions) and not in_steps(unit)
+
+
+def test_languages_whose_array_form_is_shared_or_goes_both_ways_call():
+    for language in ("cpp", "rust", "cuda", "opencl", "metal", "glsl", "numpy", "mlir"):
+        assert not in_steps(generate(ARRAY_FORMS["row"], language, name="row"))
+
+
+def test_steps_of_an_array_form_are_checked():
+    (traced,) = traced_subject(ARRAY_FORMS["row"], "row", TraceOptions()).functions
+    (function,) = generate(ARRAY_FORMS["row"], "c", name="row").program.functions
+    assert check_steps(function, function.steps, traced.definition) > 20
+    with pytest.raises(InternalError, match=r"row: the array form gives .* where the definition"):
+        check_steps(function, replace(function.steps, step=()), traced.definition)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from ..errors import InternalError, LegoError
+from ..ir.nodes import evaluated
 from ..ir.program import Function
 from ..ir.walks import Walk
 from ..trace.definition import Definition, results_of
@@ -52,4 +53,29 @@ def check_walk(function: Function, walk: Walk, definition: Definition) -> int:
                 raise InternalError(
                     f"{walk.name}: the walk goes beyond its box, up to {last}; nothing was emitted. {REPORT}"
                 )
+    return count
+
+
+def check_steps(function: Function, walk: Walk, definition: Definition) -> int:
+    """How many elements of rows of an array form were compared. Raises InternalError as check_walk does."""
+    count, (axis,), (name,) = 0, walk.axes, walk.results
+    ((_, extent),) = walk.extents
+    for values in Points(function, definition.stays_small).draw(POINTS):
+        at = values | {axis: 0}
+        ((_, first),) = function.evaluate(at).items()
+        last = min(evaluated(extent, values, {}), SIDES[1])
+        rows = walk.run({**at, name: first}, (0,), (last,))
+        for index, found in enumerate(rows):
+            at[axis] = index
+            try:
+                wanted = function.called(results_of(definition(at)))
+            except LegoError:
+                break
+            if [*found] != wanted:
+                where = ", ".join(f"{n} = {v}" for n, v in at.items())
+                raise InternalError(
+                    f"{walk.name}: the array form gives {found[0]} at {where}, where the definition gives "
+                    f"{wanted[0]}; nothing was emitted. {REPORT}"
+                )
+            count += 1
     return count

@@ -175,6 +175,13 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
         whole = (one.name for one in function.arguments if isinstance(one, Group) and one.whole)
         arrays = {old: new.name for old, new in zip(whole, groups, strict=False)}
         given |= {t: t.named(arrays[t.name]) for t in function.arrays}
+        steps = function.steps
+        if steps is not None:
+            from .walks import within
+
+            of_type = {t: own for (t, kind), own in tables.items() if kind == function.index_type}
+            own = partial(with_tables, tables=of_type)
+            steps = within(steps, names, printer, {*scope}, own, labels)
         before = {*scope} if function.cases else scope
         for local, _ in function.body:
             names[local] = fresh(naming.local(local), printer, scope)
@@ -210,6 +217,7 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
                 axes=tuple((names[n], legal(e)) for n, e in function.axes),
                 view=view and view.map(legal),
                 walk=walk,
+                steps=steps,
                 packing=packing and packing.renamed(names),
                 body=tuple(_in_rounds(body, printer, scope, own | given, labels, results)),
                 outputs=tuple((outputs[n], legal(e)) for n, e in function.outputs),

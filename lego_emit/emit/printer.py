@@ -71,6 +71,9 @@ class Printer:
             those whose value, or each member of it, is a uint32, which is no int32 without a word.
         case_insensitive, max_name: its rules for names; line_width: longer lines are broken.
         angles: whether < and > may enclose arguments.
+        steps: which array forms go from one element to the next by a step: "divisions", those that would divide by
+            what is no number, "all", those whose step has the lower price, or "" for none; nearest: the axis whose
+            elements lie next to each other, the last one or the first.
         default_index: what `index_type="auto"` may choose from, narrowest first; narrow_index: whether
             without an index_type the first one is taken, with preconditions, unless known ranges exceed it.
         suffix: appended to a broken line (Fortran's " &"); break_after: whether it is broken after an operator.
@@ -152,7 +155,8 @@ class Printer:
     notation: Notation = PYTHON
     names_greatest = False
     remark = ""
-    loops = switches = walks = ""
+    loops = switches = walks = steps = ""
+    nearest = -1
     has_views = has_packed = has_fits = has_hints = has_checks = names_limits = narrow_index = False
     holds_sizes = lazy_logic = True
     namespaces: str | None = None

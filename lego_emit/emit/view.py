@@ -32,8 +32,7 @@ class FunctionView:
 
     def nodes(self) -> Iterator[Node]:
         """Every node of it and of what it asserts."""
-        walk = self._function.walk
-        parts = (f.nodes() for f in (walk.parts if walk else ()))
+        parts = (f.nodes() for f in self._function.parts)
         return chain(self._function.nodes(), *parts, *(c.walk() for c in self.asserted))
 
     def typed(self, index_type: str) -> FunctionView:
@@ -59,6 +58,15 @@ class FunctionView:
             return [name for name, _ in self._function.body]
         bodies = [case.body for _, case in self._function.cases] + [self._function.body]
         return list(dict.fromkeys(n for body in bodies for n in variables(body)))
+
+    @property
+    def stepped(self) -> set[str]:
+        """The names that the steps of its array form have."""
+        if (steps := self._function.steps) is None:
+            return set()
+        from .loops import variables
+
+        return {*steps.results, *steps.kept, *(n for f in steps.parts for n in variables(f.body))}
 
     def inside(self, function: Function) -> FunctionView:
         """A function that is a part of this one, in its index type."""

@@ -34,10 +34,30 @@ def named(
     if isinstance(walk, Odometer):
         return replace(walk, names=called)
     scope, own = {*taken, *OWN}, dict[str, str]()
-    for name in (*walk.fixed, *walk.axes, *walk.results, *walk.kept):
+    for name in (*walk.fixed, *walk.axes):
         own[name] = fresh(naming.local(name), printer, scope)
+    made = within(walk, own, printer, scope, tables, labels)
+    ends = dict(zip(walk.axes, made.axes, strict=True))
     for name in walk.limits:
-        called[name] = fresh(naming.local(name.replace(" ", "_")), printer, scope)
+        end, _, axis = name.partition(" ")
+        text = fresh(naming.local(name.replace(" ", "_")), printer, scope)
+        called[f"{end} {ends[axis]}"] = text
+    return replace(made, names=called)
+
+
+def within(
+    walk: Walk,
+    names: Mapping[str, str],
+    printer: Any,
+    scope: set[str],
+    tables: Callable[[Node], Node],
+    labels: Mapping[tuple[str, int], str],
+) -> Walk:
+    """A walk in a function. names: of parameters and axes there; scope: the names there, which its own join; tables
+    and labels as in named()."""
+    naming, own = printer.naming, dict(names)
+    for name in (*walk.results, *walk.kept):
+        own[name] = fresh(naming.local(name), printer, scope)
 
     def part(f: Function) -> Function:
         names = dict(own)
@@ -52,20 +72,9 @@ def named(
     fixed, axes, results, kept = (
         tuple(own[n] for n in group) for group in (walk.fixed, walk.axes, walk.results, walk.kept)
     )
-    limits = {name: called.pop(name) for name in walk.limits}
-    ends = dict(zip(walk.axes, axes, strict=True))
-    for name, text in limits.items():
-        end, _, axis = name.partition(" ")
-        called[f"{end} {ends[axis]}"] = text
     extents = tuple((base, renamed(e, own)) for base, e in walk.extents)
     return replace(
-        walk.mapped(part),
-        fixed=fixed,
-        axes=axes,
-        results=results,
-        kept=kept,
-        extents=extents,
-        names=called,
+        walk.mapped(part), fixed=fixed, axes=axes, results=results, kept=kept, extents=extents
     )
 
 
@@ -96,17 +105,58 @@ class WalkForms:
     odometer: Callable[[Any, bool], list[str]] | None = None
 
 
-class WalkView:
-    """What a language's forms see of a walk: its names and limits, and the lines of its parts."""
+class WalkParts:
+    """What a language's forms see of the parts of a walk: their names and lines."""
+
+    def __init__(self, printer: Any, view: Any, walk: Walk, forms: WalkForms):
+        self.printer, self.view, self.walk, self.forms, self.T = printer, view, walk, forms, view.T
+        self.axes, self.fixed = walk.axes, walk.fixed
+        self.results, self.kept = walk.results, walk.kept
+
+    def start(self, indent: int, declared: Callable[[str], str] | None = None) -> list[str]:
+        """The lines that put the positions at the index. declared: how a name is declared that is new there."""
+        return self._lines(self.walk.start, indent, declared)
+
+    def step(self, indent: int) -> list[str]:
+        """The lines that take the positions to the next index of the last axis."""
+        return self._lines(self.walk.step, indent)
+
+    def _lines(
+        self, parts: Sequence[Function], indent: int, declared: Callable[[str], str] | None = None
+    ) -> list[str]:
+        forms, printer = self.forms, self.printer
+        changing = {n: forms.field.format(name=n) for n in (*self.axes, *self.results, *self.kept)}
+        fixed = {n: (forms.limit or forms.field).format(name=n) for n in self.fixed}
+        found: list[str] = []
+        for part in parts:
+            names = changing | fixed
+            own = replace(
+                part,
+                body=tuple((n, _everywhere(e, names)) for n, e in part.body),
+                outputs=tuple((changing[n], renamed(e, names)) for n, e in part.outputs),
+            )
+            view = self.view.inside(own)
+            plain = self.view.inside(replace(own, outputs=()))  # which it gives as it sets them
+            found += plain.statements(forms.declare, indent, remarks=False)
+            for name, value in own.outputs:
+                joint = forms.compound and declared is None
+                sign, by = compound(name, value, view) if joint else ("", value)
+                text = printer.expression(by, view)
+                form = declared(name) if declared else forms.compound if sign else forms.set
+                found.append(
+                    printer.line(form.format(name=name, sign=sign, expr=text, T=self.T), indent)
+                )
+        return found
+
+
+class WalkView(WalkParts):
+    """The same of a walk of its own, with its names and limits."""
 
     def __init__(self, printer: Any, view: Any, forms: WalkForms):
-        self.printer, self.view, self.forms = printer, view, forms
-        self.walk, self.T = view.walk, view.T
+        super().__init__(printer, view, view.walk, forms)
         names: Mapping[str, str] = view.walk.names
         self.name, self.cursor = names["walk"], names["cursor"]
         self.next, self.seek = names["next"], names["seek"]
-        self.axes, self.fixed = self.walk.axes, self.walk.fixed
-        self.results, self.kept = self.walk.results, self.walk.kept
         self.first = [names[f"first {n}"] for n in self.axes]
         self.last = [names[f"last {n}"] for n in self.axes]
 
@@ -127,7 +177,7 @@ class WalkView:
     def puts(self, of: str = "") -> str:
         """What seek does, as a sentence. of: whose position or index it is."""
         axes, results = (
-            f"({', '.join(names)})" if len(names) > 1 else names[0]
+            f"({', '.join(names)})" if len(names) > 1 else "".join(names)
             for names in (self.axes, self.results)
         )
         given = f" {results}" if self.walk.gives == "index" else ""
@@ -159,38 +209,6 @@ class WalkView:
     def with_forms(self, **forms: Any) -> WalkView:
         """The same in other forms."""
         return WalkView(self.printer, self.view, replace(self.forms, **forms))
-
-    def start(self, indent: int) -> list[str]:
-        """The lines that put the positions at the index."""
-        return self._lines(self.walk.start, indent)
-
-    def step(self, indent: int) -> list[str]:
-        """The lines that take the positions to the next index of the last axis."""
-        return self._lines(self.walk.step, indent)
-
-    def _lines(self, parts: Sequence[Function], indent: int) -> list[str]:
-        forms, printer = self.forms, self.printer
-        changing = {n: forms.field.format(name=n) for n in (*self.axes, *self.results, *self.kept)}
-        fixed = {n: (forms.limit or forms.field).format(name=n) for n in self.fixed}
-        found: list[str] = []
-        for part in parts:
-            names = changing | fixed
-            own = replace(
-                part,
-                body=tuple((n, _everywhere(e, names)) for n, e in part.body),
-                outputs=tuple((changing[n], renamed(e, names)) for n, e in part.outputs),
-            )
-            view = self.view.inside(own)
-            plain = self.view.inside(replace(own, outputs=()))  # which it gives as it sets them
-            found += plain.statements(forms.declare, indent, remarks=False)
-            for name, value in own.outputs:
-                sign, by = compound(name, value, view) if forms.compound else ("", value)
-                text = printer.expression(by, view)
-                form = forms.compound if sign else forms.set
-                found.append(
-                    printer.line(form.format(name=name, sign=sign, expr=text, T=self.T), indent)
-                )
-        return found
 
     @property
     def summary(self) -> str:

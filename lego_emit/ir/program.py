@@ -118,6 +118,9 @@ class Function:
     axes: tuple[tuple[str, Node], ...] = ()  # the ':' parameters (the last ones) and their extents
     view: View[Node] | None = None  # of the layout whose apply it is
     walk: Walk | Odometer | None = None  # over what it gives
+    steps: Walk | None = (
+        None  # of its array form along an axis, where a call for each element is dearer
+    )
     promises: tuple[Range, ...] = ()  # of each output, in the parameters' names
     # of each table that it is given: how many entries, and what they are below
     table_sizes: tuple[tuple[Node, Node], ...] = ()
@@ -357,6 +360,11 @@ class Function:
             env[name] = evaluated(node, env, known)
         return {name: int(evaluated(node, env, known)) for name, node in self.outputs}
 
+    @property
+    def parts(self) -> tuple[Function, ...]:
+        """Those of its walk and of its array form."""
+        return tuple(f for walk in (self.walk, self.steps) if walk is not None for f in walk.parts)
+
     def extents(self, values: Mapping[str, int]) -> tuple[int, ...]:
         """How far each ':' axis runs, for given values of the other parameters."""
         return tuple(evaluated(extent, values, {}) for _, extent in self.axes)
@@ -378,7 +386,7 @@ class Function:
         for value in self.view.values if self.view else ():
             for part in value.walk():
                 self._check_node(part, {p.name for p in self.params if not p.axis}, lo, hi)
-        for part in self.walk.parts if self.walk else ():
+        for part in self.parts:
             part.check()
         for name, node in self.body:
             for part in node.walk():
