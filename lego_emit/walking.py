@@ -18,7 +18,7 @@ from .ir.nodes import FREE, Node
 from .ir.program import Function, Program
 from .ir.walks import Odometer, Walk
 from .lower.problem import Dialect
-from .lower.walks import Stages, Way, lowered_stages, with_step
+from .lower.walks import Stages, Way, lowered_stages, needed, with_step
 from .operations import DIVISIONS
 from .options import Options
 from .trace.any_rank import AnyRank
@@ -119,6 +119,8 @@ def _steps(function: Function, traced: Traced, printer: Any, dialect: Dialect) -
         walk = with_step(empty, ways)
     except (TraceError, WidthError):
         return None
+    if any(needed(walk.parts, function, traced.trace.analyzer)):
+        return None  # more than a call asks
     stepped = [n for f in walk.step for n in f.nodes()]
     if not dear and _price(called, dialect) <= _price(stepped, dialect):
         return None
@@ -179,7 +181,8 @@ def _walk(
                 f"walk: one past the last {axis} is {end.value}, which does not fit {function.index_type}; choose a "
                 "wider index_type"
             )
-    return replace(walked, fixed=fixed, extents=ends)
+    more, unseen = needed(walked.parts, function, trace.analyzer)
+    return replace(walked, fixed=fixed, extents=ends, assumed=more, unseen=unseen)
 
 
 def _ways(
@@ -202,15 +205,18 @@ def _ways(
         kept = tuple(n for n, *_ in step.kept)
         own = [*params, *names, *kept]
 
-        def made(stages: Stages, known: Analyzer, own: Sequence[str] = own) -> tuple[Function, ...]:
+        def made(
+            stages: Stages, known: Analyzer, fit: int, own: Sequence[str] = own
+        ) -> tuple[Function, ...]:
             stages = [_unsigned(s, known) if unsigned else s for s in stages]
-            return lowered_stages(function, own, stages, known, dialect)
+            return lowered_stages(function, own, stages, known, dialect, fit)
 
         starts = [outputs, [(n, e) for n, e, *_ in step.kept]]
         if at_first:
             starts = [[(n, step.before.simplifier.rebuild(e, first)) for n, e in starts[1]]]
         try:
-            ways.append((kept, made(starts, step.before), made(step.stages, step.known)))
+            start = made(starts, step.before, len(starts) - 1)
+            ways.append((kept, start, made(step.stages, step.known, len(step.stages))))
         except WidthError as error:  # as where a stride is negative, and no number is
             refused = error
     if not ways and refused is not None:

@@ -200,6 +200,24 @@ def test_walks_compute_loops_and_switches(language, toolchain_of):
                 assert found == expected(fixed, walk, first, last), (value, first, last)
 
 
+def test_what_a_step_asks_beyond_its_function_is_said():
+    """At M = 1 and T = 38,000,000 the function fits, and the stride of the step, 64*T, does not."""
+    M, T = symbols("M T")
+    layout = cute.layout(((8, M), 4), ((1, 64 * T), 8))
+    plain, unit = (
+        generate(layout, "c", name="tex", index_type="int32", **options)
+        for options in ({}, {"walk": ["i"]})
+    )
+    own = "64*M*T - 8*T + 24 <= 2**31 - 1"
+    assert plain.functions[0].assumptions == (own,)
+    assert unit.functions[0].assumptions == (own, "64*T <= 2**31 - 1")
+    before, _, walk = unit.source.partition("typedef struct")
+    asked = "@pre 64*T <= INT32_MAX"
+    assert (asked in before, asked in walk) == (False, True)
+    for T, fit in ((33_000_000, (True, True)), (38_000_000, (True, False))):
+        assert tuple(bool(u.compile()["tex_fits"](1, T)) for u in (plain, unit)) == fit
+
+
 def test_no_step_divides():
     for name, layout in LAYOUTS.items():
         for target in ("c", "rust"):

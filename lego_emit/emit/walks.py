@@ -234,8 +234,9 @@ class WalkView(WalkParts):
 
     @property
     def needed(self) -> list[str]:
-        """What must hold of the sizes: what the function asks of them."""
-        return [*self.view.header.assumptions]
+        """What must hold of the sizes: what the function asks of them, and what the walk does."""
+        header = self.view.header
+        return [*replace(header, function=header.function.walked).assumptions]
 
 
 def _everywhere(node: Node, names: Mapping[str, str]) -> Node:

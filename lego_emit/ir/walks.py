@@ -20,6 +20,8 @@ class Odometer:
     most: int
     names: Mapping[str, str] = field(default_factory=dict)
     parts: tuple[Any, ...] = ()
+    assumed: tuple[Node, ...] = ()
+    unseen: bool = False
     fixed: tuple[str, ...] = ()
     results: tuple[str, ...] = ("position",)
 
@@ -34,7 +36,8 @@ class Walk:
     those before it give; step: those that give what changes along the last axis, from the index before. All have
     the same parameters: those of the function, the positions, and what is kept. names: in a file, what is called
     walk, cursor, next and seek there, and first and last of each axis; gives: "position" of an index, or "index" of
-    a position.
+    a position. assumed: conditions on sizes that its parts ask beside those of the function; unseen: whether values
+    in them must fit of which no more can be said.
     """
 
     name: str
@@ -47,6 +50,8 @@ class Walk:
     step: tuple[Any, ...]
     names: Mapping[str, str] = field(default_factory=dict)
     gives: str = "position"
+    assumed: tuple[Node, ...] = ()
+    unseen: bool = False
 
     @property
     def limits(self) -> list[str]:

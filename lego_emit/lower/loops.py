@@ -102,15 +102,20 @@ def _problem(params: Sequence[str], name: str, outputs: Sequence[Expr], known: A
 
 
 def problem_of_part(
-    name: str, params: Sequence[str], outputs: Sequence[tuple[str, Expr]], known: Any
+    name: str,
+    params: Sequence[str],
+    outputs: Sequence[tuple[str, Expr]],
+    known: Any,
+    fit: bool = False,
 ) -> Problem:
-    """What is to be lowered of a part of a function, such as a round of a loop or a step of a walk."""
+    """What is to be lowered of a part of a function, such as a round of a loop or a step of a walk. fit: whether
+    its results are values that fit."""
     return Problem(
         name, Doc(), known, outputs, Log(), None, None, None, None,
         Parameters(params, [], {}, set(), set(), set()),
         Counting(0, 0, [0] * len(outputs), False),
         Conditions([], [], None, {}, {}),
-        AsWritten(), None, False,
+        AsWritten(), None, False, fit=fit,
     )  # fmt: skip
 
 

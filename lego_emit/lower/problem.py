@@ -118,7 +118,8 @@ class Problem:
     kept, None where there is none; looked_up: the same with tables that have a formula looked up, None
     where there are none; view: what a view of the layout has to know; by_name: whether the outputs are a
     dict's; group: what they are together to a caller; types: what each is declared as, () for the index
-    type; words: of a function whose arithmetic wraps, its operations (lego_emit.trace.words).
+    type; words: of a function whose arithmetic wraps, its operations (lego_emit.trace.words); fit: whether the
+    outputs are values that are known to fit.
     """
 
     name: str
@@ -139,6 +140,7 @@ class Problem:
     group: Group | None = None
     types: Sequence[str] = ()
     words: Any = None
+    fit: bool = False
 
 
 class Kept(Protocol):

@@ -77,11 +77,12 @@ def choose_type(
     program: Mapping[Node, Node],
     candidates: Sequence[IndexType],
     problem: Problem,
+    fit: Sequence[Node] = (),
 ) -> Width:
     """The narrowest candidate that holds every value. program: the node of each operation. Where one
     is not proven to fit the widest candidate, it is needed; raises WidthError where it never fits, or
     not for all indices of layouts whose sizes are numbers. Where the lowering is narrow, it is needed of
-    the narrowest candidate that no known bounds exceed."""
+    the narrowest candidate that no known bounds exceed. fit: results that fit anyway."""
     analyzer = lowering.analyzer
     nodes = {k: n for k, n in program.items() if not n.is_bool and k.op != "round"}
     # The graph has the operations: the node of one that has a name is a variable.
@@ -109,7 +110,7 @@ def choose_type(
         is_last = candidate == candidates[-1]
         if is_last or lowering.narrow:
             with analyzer.prover.quick():  # a weaker proof only costs a longer header
-                needs = _Needs(name, lowering, problem, program, candidate)
+                needs = _Needs(name, lowering, problem, program, candidate, fit)
                 found = needs.width() if is_last else needs.width_within_bounds()
             if found is not None:
                 return found
@@ -150,6 +151,7 @@ class _Needs:
         problem: Problem,
         program: Mapping[Node, Node],
         index_type: IndexType,
+        fit: Sequence[Node] = (),
     ):
         self.name, self.lowering, self.program = name, lowering, program
         self.nodes = {k: n for k, n in program.items() if not n.is_bool and k.op != "round"}
@@ -160,6 +162,7 @@ class _Needs:
         self.open = self._beyond()
         self.paths = self._branches() if lowering.lazy else dict.fromkeys(program, NONE)
         self.covered = self._covered()
+        self.open -= self._chosen(fit)
         # each is at most the type's greatest number, where the conditions of its branches hold
         self.tops: list[tuple[Expr, Path]] = []
         self.floors: list[Expr] = []  # each is at least its least
@@ -324,7 +327,7 @@ class _Needs:
             for condition, holds in sorted(path, key=lambda one: (places[one[0]], one[1])):
                 for c in self.lowering.ranges.conditions(condition, holds):
                     analyzer.assume(c)
-            return _at_most(e, top, analyzer)
+            return at_most(e, top, analyzer)
 
     def _covered(self) -> set[Node]:
         """Nodes that are never larger than one that may not fit, and that is computed wherever they
@@ -345,6 +348,20 @@ class _Needs:
 
             covered |= multiples(self.open, nodes)
         return covered
+
+    def _chosen(self, nodes: Sequence[Node]) -> set[Node]:
+        """Nodes, and what they choose from where no more than one of it is computed."""
+        found = {*nodes}
+        if self.lowering.lazy:
+            for k in self.lowering.graph.ordered(self.nodes)[::-1]:
+                if k.op == "select" and k in found:
+                    arms = [
+                        a
+                        for a in k.args[1:]
+                        if self.paths[a] >= self.paths[k] | {(k.args[0], a == k.args[1])}
+                    ]
+                    found.update(arms)
+        return found
 
     def _branches(self) -> dict[Node, Path]:
         """The conditions under which alone each node is computed. What has a name is always."""
@@ -391,8 +408,8 @@ class _Needs:
         ]
         kept: list[Expr] = []
         for top in tops:
-            if not any(_at_most(top, other, analyzer) for other in kept):
-                kept = [other for other in kept if not _at_most(other, top, analyzer)] + [top]
+            if not any(at_most(top, other, analyzer) for other in kept):
+                kept = [other for other in kept if not at_most(other, top, analyzer)] + [top]
         # What is assumed may say it already.
         open_ = [top for top in kept if not analyzer.nonneg(Expr.of(self.most) - top)]
         own = [
@@ -470,7 +487,7 @@ def _is_long(e: Expr) -> bool:
     return kinds["digit"] > MOST_DIGITS or kinds["and"] + kinds["or"] + kinds["xor"] > MOST_JOINED
 
 
-def _at_most(e: Expr, top: Expr, analyzer: Analyzer) -> bool:
+def at_most(e: Expr, top: Expr, analyzer: Analyzer) -> bool:
     """Whether e <= top is proven; at once where e is a part of the product that top is."""
     if any(_is_part(e, form, analyzer) for form in analyzer.estimates.divided_forms(top)):
         return True
