@@ -156,7 +156,8 @@ class Emitted(Unit):
 
         A layout's apply and inv make the round trip, and every position stays in its range, which
         on a finite set proves both; an index function, or a layout without an inverse, has its
-        range checked, and results that are repeated or left out are found in a bitmap.
+        range checked, and results that are repeated or left out are found in a bitmap. A compiled
+        walk gives what the function gives at one index after the other.
 
         on: "cpu", through this target's toolchain, or for CUDA C "gpu" or "gpu:1".
         sizes: a number for each size that is still a symbol, as {"M": 1024}.

@@ -36,7 +36,7 @@ from .emit.printer import Printer
 from .emitted import Emitted, emit_program
 from .errors import GoldenError, LegoError, TargetError, short_repr
 from .files import write_if_changed
-from .ir.program import Program
+from .ir.program import Function, Program
 from .numeric import apart
 from .options import Options, beside, index_types_of
 from .packages import numpy as np
@@ -465,7 +465,7 @@ def verify(cases: Sequence[Case], target: str, numbers: bool = False) -> Verifie
     """Compile all cases at once and compare every function with the tables, over every index.
 
     A layout's apply runs over every logical index and its inv over every physical position; an
-    index function over its whole domain. Symbolic sizes are passed the table's numbers; with
+    index function over its whole domain; a walk over all of them in its order. Symbolic sizes are passed the table's numbers; with
     numbers=True they are put into the text instead, and cases without sizes are left out.
 
     A case of which the language has no form, and no file, is left out. Raises ToolchainError where the
@@ -491,6 +491,8 @@ def verify(cases: Sequence[Case], target: str, numbers: bool = False) -> Verifie
             result.comparisons += asked.size
             if wrong := asked.mismatch(outputs):
                 result.mismatches.append(wrong)
+            if function.walk is not None:
+                _verify_walk(case, unit, function, run, result)
     return result
 
 
@@ -506,6 +508,18 @@ def _with_forms(
             if case.text_path(target).is_file() or not isinstance(error.__cause__, TargetError):
                 raise
     return [unit for unit, _ in found], [case for _, case in found]
+
+
+def _verify_walk(case: Case, unit: Emitted, function: Function, run: Any, result: Verified) -> None:
+    """The walk over what a function gives, by the function."""
+    from .check.walks import compared
+
+    space = spaces_of(unit, {**case.sizes, **case.fixed}, case.domain)[0][function.name]
+    count, wrong = compared(space, run)
+    result.functions += 1
+    result.comparisons += count
+    if wrong:
+        result.mismatches.append(f"{case.name}: {wrong}")
 
 
 def _verify_fields(case: Case, unit: Emitted, run: Any, result: Verified) -> None:

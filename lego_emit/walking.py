@@ -182,7 +182,14 @@ def _walk(
                 "wider index_type"
             )
     more, unseen = needed(walked.parts, function, trace.analyzer)
-    return replace(walked, fixed=fixed, extents=ends, assumed=more, unseen=unseen)
+    return replace(
+        walked,
+        fixed=fixed,
+        extents=ends,
+        assumed=more,
+        unseen=unseen,
+        reads=(*fixed, *axes),
+    )
 
 
 def _ways(

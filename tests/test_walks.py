@@ -263,6 +263,26 @@ def test_a_wrong_walk_is_not_given_out(monkeypatch):
         generate(eights, "c", walk="logical")
 
 
+@pytest.mark.parametrize(
+    ("subject", "walk", "numbers", "wrong"),
+    [
+        ("of eights", "logical", {"H": 2, "W": 3}, ("? 57 : 1", "? 56 : 1")),
+        ("morton", "memory", {}, ("bits_3_2 & 31", "bits_3_2 & 15")),
+        ("any rank", "logical", {"rank": 3}, (">strides[k];", ">strides[k] + k;")),
+    ],
+)
+def test_verify_runs_walks(subject, walk, numbers, wrong, toolchain_of):
+    toolchain_of("c")
+    layout = LAYOUTS.get(subject) or AnyRank(4)
+    domain = {"flat": 8} if subject == "any rank" else {}
+    unit = generate(layout, "c", name="tex", walk=walk)
+    for text, is_right in ((unit.source, True), (unit.source.replace(*wrong), False)):
+        found = replace(unit, source=text).verify(sizes=numbers, domain=domain)
+        (check,) = (c for c in found.checks if c.what.startswith("tex_walk and tex_"))
+        assert (check.ok, text == unit.source) == (is_right, is_right), check
+        assert is_right or "tex_walk g" in check.found
+
+
 def rounds(n, i):
     return fori_loop(0, n, lambda k, s: s * 2 + 1, i, most=4)
 

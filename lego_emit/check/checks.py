@@ -227,6 +227,21 @@ class Checks:
         wrong = wrong or _outside_promise(index, got)
         self._add(what, size, wrong, "; ".join(filter(None, ["equal", known.note])))
 
+    def walk(self, space: Space) -> None:
+        """The walk over a function's results gives what the function does."""
+        self._begin()
+        function, compiled = space.function, getattr(self.checker, "compiled", None)
+        assert function.walk is not None
+        what = f"{function.walk.names['walk']} and {function.name}"
+        if compiled is None or space.conditions:
+            why = "it is run on the CPU alone" if compiled is None else "some indices are left out"
+            self._add(what, 0, "", f"not compared: {why}", told=True)
+            return
+        from .walks import compared
+
+        count, wrong = compared(space, compiled)
+        self._add(what, count, wrong, "equal, one after the other")
+
     def fields(
         self, unit: Unit, packed: Any, spaces: Mapping[str, Space], numbers: Mapping[str, int]
     ) -> None:

@@ -175,6 +175,9 @@ def verify(
                 waited = (time.perf_counter() - waited) / len(parts)
                 for function, part in zip(unit.program.functions, parts, strict=True):
                     checks.reference(function, part, waited)
+            for space in spaces.values():
+                if space.function.walk is not None:
+                    checks.walk(space)
             if is_packed(subject):
                 checks.fields(unit, subject, spaces, {**unit.fixed, **given})
         return Verification(

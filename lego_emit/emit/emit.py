@@ -216,7 +216,7 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
                 assumed=tuple(map(legal, function.assumed)),
                 axes=tuple((names[n], legal(e)) for n, e in function.axes),
                 view=view and view.map(legal),
-                walk=walk and replace(walk, assumed=tuple(map(legal, walk.assumed))),
+                walk=walk and walk.in_function(legal, names),
                 steps=steps,
                 packing=packing and packing.renamed(names),
                 body=tuple(_in_rounds(body, printer, scope, own | given, labels, results)),

@@ -226,7 +226,8 @@ class WalkView(WalkParts):
     def limits(self) -> list[tuple[str, str]]:
         """(names, what must hold of them): each size and index that stays, then the first and last of each axis."""
         header = self.view.header
-        found = [(n, said) for n in self.fixed if (said := header.params.get(n))]
+        reads = zip(self.fixed, self.walk.reads, strict=False)
+        found = [(n, said) for n, own in reads if (said := header.params.get(own))]
         for (base, end), first, last in zip(self.walk.extents, self.first, self.last, strict=True):
             upper = f"{last}" if end is None else f"{last} <= {header.said(end)}"
             found.append((f"{first},{last}", f"{base} <= {first}, {upper}"))

@@ -25,6 +25,10 @@ class Odometer:
     fixed: tuple[str, ...] = ()
     results: tuple[str, ...] = ("position",)
 
+    def in_function(self, change: Callable[[Node], Node], names: Mapping[str, str]) -> Odometer:
+        """The walk with what the function says of its parameters in other names."""
+        return self
+
 
 @dataclass(frozen=True)
 class Walk:
@@ -37,7 +41,7 @@ class Walk:
     the same parameters: those of the function, the positions, and what is kept. names: in a file, what is called
     walk, cursor, next and seek there, and first and last of each axis; gives: "position" of an index, or "index" of
     a position. assumed: conditions on sizes that its parts ask beside those of the function; unseen: whether values
-    in them must fit of which no more can be said.
+    in them must fit of which no more can be said; reads: what the function calls those of fixed and of axes.
     """
 
     name: str
@@ -52,6 +56,7 @@ class Walk:
     gives: str = "position"
     assumed: tuple[Node, ...] = ()
     unseen: bool = False
+    reads: tuple[str, ...] = ()
 
     @property
     def limits(self) -> list[str]:
@@ -62,6 +67,11 @@ class Walk:
     def parts(self) -> tuple[Any, ...]:
         """The functions that it has."""
         return (*self.start, *self.step)
+
+    def in_function(self, change: Callable[[Node], Node], names: Mapping[str, str]) -> Walk:
+        """The walk with what the function says of its parameters in other names."""
+        reads = tuple(names[n] for n in self.reads)
+        return replace(self, assumed=tuple(map(change, self.assumed)), reads=reads)
 
     def mapped(self, change: Callable[[Any], Any]) -> Walk:
         """The walk with its functions changed."""

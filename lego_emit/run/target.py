@@ -249,9 +249,7 @@ class Compiled(Mapping):
         if name in self._fields:
             return self.accessor(*self._fields[name])
         if name in self._walks:
-            from .walks import runner
-
-            return runner(self._library, self._position, self._walks[name], name)
+            return self.walker(self._walks[name], name)
         if name not in self._functions:
             raise KeyError(f"{name}; this unit has {', '.join(self)}")
         function = self._functions[name]
@@ -269,6 +267,13 @@ class Compiled(Mapping):
 
         run.__name__ = run.__qualname__ = name
         return run
+
+    def walker(self, function: Function, name: str = "") -> Callable[..., Any]:
+        """What runs the walk of a function."""
+        from .walks import runner
+
+        assert function.walk is not None
+        return runner(self._library, self._position, function, name or function.walk.names["walk"])
 
     def accessor(self, function: Function, sets: bool) -> Callable[..., Any]:
         """What reads fields, or sets them, of a function that says where they are."""
