@@ -465,8 +465,9 @@ def verify(cases: Sequence[Case], target: str, numbers: bool = False) -> Verifie
     """Compile all cases at once and compare every function with the tables, over every index.
 
     A layout's apply runs over every logical index and its inv over every physical position; an
-    index function over its whole domain; a walk over all of them in its order. Symbolic sizes are passed the table's numbers; with
-    numbers=True they are put into the text instead, and cases without sizes are left out.
+    index function over its whole domain; a walk over all of them in its order. Symbolic sizes are passed
+    the table's numbers; with numbers=True they are put into the text instead, and cases without sizes are
+    left out.
 
     A case of which the language has no form, and no file, is left out. Raises ToolchainError where the
     toolchain is missing or refuses a text.
