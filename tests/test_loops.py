@@ -1,6 +1,7 @@
 """fori_loop: on integers, followed with symbols, emitted in each language, and what is refused."""
 
 import random
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +11,10 @@ from marks import rest_deep
 
 import lego_emit
 from lego_emit import Col, GroupBy, LegoError, Lookup, RegP, fori_loop, generate, golden
+from lego_emit.arith.analyzer import Analyzer
+from lego_emit.arith.expr import Expr
+from lego_emit.errors import InternalError
+from lego_emit.lower import loops
 from lego_emit.types import U16, Array, Static
 
 LANGUAGES = (
@@ -303,6 +308,28 @@ def test_a_loop_that_its_condition_ends():
   }
   return sum;"""
     )
+
+
+@pytest.mark.parametrize("part", ["going", "next"])
+def test_a_loop_that_does_not_end_is_not_given_out(part, monkeypatch):
+    """The check of an emission runs a loop as the text has it, which has no number of rounds."""
+
+    def without_end(loop):
+        return [p and (endless(p) if p.name == part else p) for p in of_round(loop)]
+
+    def endless(problem):
+        states = [known.symbol(n) for n in problem.parameters.names[1:3]] if part == "next" else []
+        outputs = [
+            (n, e) for (n, _), e in zip(problem.outputs, states or [Expr.of(1)], strict=True)
+        ]
+        return replace(problem, outputs=outputs)
+
+    known, of_round = Analyzer(), loops._of_round
+    monkeypatch.setattr(loops, "_of_round", without_end)
+    with pytest.raises(
+        InternalError, match="the loop of bit, sum goes on after 6 rounds, its most"
+    ):
+        generate(halved, "c", name="f", assume=CASES[halved])
 
 
 @pytest.mark.parametrize("going", ["!= 0", "> 0", ">= 1", "* 2 > 1"])

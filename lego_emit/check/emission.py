@@ -79,6 +79,10 @@ def check_emission(function: Function, definition: Definition | None) -> tuple[i
             )
         try:
             both = run(values)
+        except InternalError as error:  # of a loop
+            raise InternalError(
+                f"{function.name}: {error}{_place(values)}; nothing was emitted. {REPORT}"
+            ) from None
         except NoElement:  # of an array of any length; it may be read where nothing needs it
             continue
         found, plain = both[: len(named)], both[len(named) :]

@@ -5,11 +5,17 @@ Nodes and Functions are Any here: both hold rounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
+from ..errors import InternalError
 from ..intervals import Interval
+
+
+class TooManyRounds(InternalError, ArithmeticError):
+    """A loop goes on after the rounds that it has at most."""
 
 
 @dataclass(frozen=True)
@@ -92,14 +98,25 @@ class Round:
             return [*found] if self.count > 1 else [found]
         state, taken = [*given[: self.count]], given[self.count :]
         names = [p.name for p in self.body.params]
-        for k in range(lower, min(upper, lower + self.most)):
+        for k in self._numbers(lower, upper):
             known = dict(zip(names, (k, *state, *taken), strict=True))
             if not all(f.evaluate(known)[f.outputs[0][0]] for f in self.parts[:-1]):
                 break
+            self._check_most(k - lower)
             found = self.body.evaluate(known)
             own = self.names[1:] or found
             state = [found.get(n, before) for n, before in zip(own, state, strict=True)]
         return state
+
+    def _numbers(self, lower: int, upper: int) -> Iterable[int]:
+        """The numbers of its rounds, as its text has them: without end where that has no number."""
+        return range(lower, upper) if self.counts else count(lower)
+
+    def _check_most(self, rounds: int) -> None:
+        """Raise TooManyRounds where a round begins after as many as there are at most."""
+        if rounds >= self.most:
+            states = ", ".join(self.shown[1:])
+            raise TooManyRounds(f"the loop of {states} goes on after {self.most} rounds, its most")
 
     def run(self, compiled: Callable[[Any], Callable[[Any], list[int]]]) -> Callable[..., int]:
         """What gives the state that the node is, of this leaf's value, lower, upper, the first states and what is
@@ -108,13 +125,12 @@ class Round:
         *asked, body = map(compiled, self.parts)
 
         def run(_: Any, lower: int, upper: int, *given: int) -> int:
-            if upper - lower > self.most:
-                raise ArithmeticError(f"{upper - lower} rounds, and {self.most} at most")
             values = dict(zip(names[1:], given, strict=True))
-            for k in range(lower, upper):
+            for k in self._numbers(lower, upper):
                 values[names[0]] = k
                 if not all(each(values)[0] for each in asked):
                     break
+                self._check_most(k - lower)
                 values.update(zip(names[1:], body(values), strict=False))
             return values[names[1 + self.item]]
 
