@@ -18,7 +18,7 @@ from .emit.printer import Printer
 from .emitted import Emitted, emit_program
 from .errors import LegoWarning, TraceError
 from .ir.cost import Cost, cost_model
-from .ir.program import Program
+from .ir.program import Function, Program
 from .lower.function import lowered
 from .lower.problem import Dialect
 from .options import Options, Request, Rewrite, index_types_of, takes
@@ -180,7 +180,7 @@ def _built(fn_or_layout: Any, printer: Printer, options: Options) -> Program:
     if options.split:
         from .trace.split import with_parts
 
-        subject = with_parts(subject, options.split)
+        subject = with_parts(subject, options)
     said = [*known.assume, *known.ranges]
     program = lowered_program(subject, printer, dialect, said, options.rewrite, options.prepare)
     if printer.steps and any(f.axes for f in program.functions):
@@ -268,7 +268,11 @@ def lowered_program(
 
             functions = lowered_prepared(problems, dialect, prepare, subject.parts)
         else:
-            functions = [lowered(problem, dialect) for problem in problems]
+            functions = list[Function]()
+            for problem, traced in zip(problems, subject.functions, strict=True):
+                types = [f.index_type for f in functions if f.name == traced.beside]
+                kinds = dialect.types[dialect.types.index(types[0]) :] if types else dialect.types
+                functions.append(lowered(problem, replace(dialect, types=kinds)))
             if rewrite is None and any(f.cases for f in subject.functions):
                 from .cased import with_cases
 

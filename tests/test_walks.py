@@ -492,6 +492,20 @@ def test_parts_join_to_the_position(language, split, toolchain_of):
         assert (total == layout.reference_apply(tuple(index))).all()
 
 
+def test_a_part_takes_the_sizes_that_it_depends_on():
+    """H bounds neither j nor its part; all parts have the type of the position."""
+
+    def parts(target="c", **options):
+        unit = generate(eights, target, name="tex", split=True, **options)
+        assert unit.verify(sizes={"H": 3, "W": 4})
+        return [(f.index_type, [p.name for p in f.params]) for f in unit.functions[2:]]
+
+    i, j = ["H", "W", "i"], ["W", "j"]
+    assert parts(assume=["W <= 1000"]) == [("int64", i), ("int64", j)]
+    assert parts(assume=["H <= W", "W < 9"]) == [("int32", i), ("int32", ["H", *j])]
+    assert parts("cpp", methods=["H", "W"]) == [("int64", i), ("int64", ["H", *j])]
+
+
 def crossed(i, j):
     return i * 8 + (i + j) % 8
 

@@ -69,7 +69,7 @@ class OfLayout:
     ):
         self.name, self._given, self._trace = name, given, trace
         self._indices, self._inverse = indices, inverse
-        self._made: dict[tuple[int, ...], Block] = {}
+        self._made: dict[tuple[tuple[str, int], ...], Block] = {}
         self.points = POINTS if isinstance(given, Block) and given.is_concrete else FEW
 
     @property
@@ -81,7 +81,7 @@ class OfLayout:
         """The position, or the index, at values of the parameters. Raises LegoError where it has
         none."""
         sizes = {n: v for n, v in values.items() if n not in self._indices}
-        key = tuple(sizes.values())
+        key = tuple(sorted(sizes.items()))
         layout = self._made.get(key)
         if layout is None:
             layout = self._made[key] = self._at(sizes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -10,13 +10,14 @@ from typing import Any
 from ..algebra import reference
 from ..algebra.block import Block
 from ..arith.analyzer import Analyzer
-from ..arith.expr import Expr, lookup
+from ..arith.expr import Expr, as_number, lookup
 from ..arith.terms import Atom
 from ..errors import OptionError
 from ..ir.program import Doc
 from ..table_lookup import Entries
 from .definition import Definition, Values, results_of
 from .follow import go_on
+from .trace import Trace
 from .traced import Outputs, Subject, Traced
 
 MOST = 2**20  # indices at which a layout of numbers is compared with its parts
@@ -26,12 +27,20 @@ JOINS = {"+": "the sum (+)", "^": "the exclusive or (^)"}  # of parts
 
 class OfPart:
     """What an axis gives to the position: the position where all others are 0, without that of the origin but
-    for the first axis."""
+    for the first axis. others: numbers of the sizes that it does not depend on."""
 
     is_total = True
 
-    def __init__(self, whole: Definition, axes: Sequence[str], axis: str, sign: str):
+    def __init__(
+        self,
+        whole: Definition,
+        axes: Sequence[str],
+        axis: str,
+        sign: str,
+        others: Mapping[str, int],
+    ):
         self._whole, self._axes, self._axis, self._sign = whole, axes, axis, sign
+        self._others = others
         self.name, self.points = f"{whole.name}_{axis}", whole.points
 
     @property
@@ -41,7 +50,7 @@ class OfPart:
 
     def __call__(self, values: Values) -> Any:
         """The part at values of the parameters."""
-        own = {n: 0 for n in self._axes}
+        own = {**self._others, **dict.fromkeys(self._axes, 0)}
         (at,) = results_of(self._whole({**values, **own, self._axis: values[self._axis]}))
         if self._axis == self._axes[0]:
             return at
@@ -49,22 +58,24 @@ class OfPart:
         return at ^ origin if self._sign == "^" else at - origin
 
 
-def with_parts(subject: Subject, split: bool | str) -> Subject:
-    """A subject with a function NAME_AXIS for each index of its layouts. split: "tables" for constant tables. Raises
-    OptionError where axes do not separate, or a subject is no layout."""
+def with_parts(subject: Subject, options: Any) -> Subject:
+    """A subject with a function NAME_AXIS for each index of its layouts, by the options of generate(). A part takes the
+    sizes that it depends on, and all where they are no parameters of their own. Raises OptionError where axes do not
+    separate, or a subject is no layout."""
+    held = options.methods or options.prepare or options.group or options.index is not None
     functions, counts = list[Traced](), list[int]()
     parts = subject.parts or (len(subject.functions),)
     start = 0
     for count in parts:
         own = subject.functions[start : start + count]
         start += count
-        made = _parts(own[0], split)
+        made = _parts(own[0], options.split, not held)
         functions += [*own, *made]
         counts.append(len(own) + len(made))
     return replace(subject, functions=functions, parts=tuple(counts) if subject.parts else ())
 
 
-def _parts(traced: Traced, split: bool | str) -> list[Traced]:
+def _parts(traced: Traced, split: bool | str, is_alone: bool) -> list[Traced]:
     stem, _, kind = traced.name.rpartition("_")
     layout = getattr(traced.definition, "_given", None)
     trace, axes = traced.trace, traced.trace.axes
@@ -99,12 +110,19 @@ def _parts(traced: Traced, split: bool | str) -> list[Traced]:
                 if sign == "+"
                 else simplifier.bits("xor", value, origin)
             )
-        found.append(_part(traced, stem, axis, value, name, sign, split))
+        found.append(_part(traced, stem, axis, value, name, sign, split, is_alone))
     return found
 
 
 def _part(
-    whole: Traced, stem: str, axis: str, value: Expr, name: str, sign: str, split: bool | str
+    whole: Traced,
+    stem: str,
+    axis: str,
+    value: Expr,
+    name: str,
+    sign: str,
+    split: bool | str,
+    is_alone: bool,
 ) -> Traced:
     axes = whole.trace.axes
     of = " and ".join(filter(None, [", ".join(axes[:-1]), axes[-1]]))
@@ -114,7 +132,8 @@ def _part(
         else f"The part of the position that {axis} gives, which is all of it."
     )
     assert whole.definition is not None
-    definition = OfPart(whole.definition, axes, axis, sign)
+    others = _unread(whole.trace, axis, value) if is_alone else {}
+    definition = OfPart(whole.definition, axes, axis, sign, others)
     if split == "tables":
         value = _table(whole, stem, axis, definition)
     known = whole.trace.analyzer
@@ -122,13 +141,33 @@ def _part(
     def prepare(t: Any) -> None:
         t.axes = [axis]
         t.extents = {}
+        t.signature, t.free = (
+            [n for n in names if n not in others] for names in (t.signature, t.free)
+        )
 
     trace, result = go_on(whole.trace, prepare, lambda t: known.unsubstitute(value))
 
     def named(found: Any) -> Outputs:
         return [(name, Expr.of(found))]
 
-    return Traced(f"{stem}_{axis}", doc, trace, result, named, definition=definition)
+    return Traced(
+        f"{stem}_{axis}", doc, trace, result, named, definition=definition, beside=whole.name
+    )
+
+
+def _unread(trace: Trace, axis: str, value: Expr) -> dict[str, int]:
+    """The sizes of which neither a value of an axis depends nor what is known of that, with their least numbers."""
+    known, facts = trace.analyzer, trace.analyzer.facts
+    linked = [{*known.unsubstitute(e).symbols()} for e in facts.constraints]
+    linked += [{*as_number(c).symbols()} for c in trace.preconditions]
+    for name, r in (facts.ranges | facts.original).items():
+        ends = (known.unsubstitute(e).symbols() for e in (r.lo, r.hi) if e is not None)
+        linked.append({name}.union(*ends))
+    read = {axis, *known.unsubstitute(value).symbols(), *facts.substitutions, *trace.static}
+    while more := [group for group in linked if not group.isdisjoint(read) and not group <= read]:
+        read = read.union(*more)
+    sizes = [n for n in trace.params() if n not in trace.axes and n not in read]
+    return {n: max(1, known.interval(known.symbol(n))[0] or 1) for n in sizes}
 
 
 def _table(whole: Traced, stem: str, axis: str, definition: OfPart) -> Expr:

@@ -26,7 +26,8 @@ class Traced:
     result is a dict. definition: what it means at integers, None where that cannot be asked. masks:
     whether -1 stands for what is masked. joined: what gives the results with branches joined where they
     meet. group: what the results are together. packing: the fields that it says where they are (Packing). cases:
-    (a parameter, its number, an equal function for that number alone)."""
+    (a parameter, its number, an equal function for that number alone). beside: the function before whose type it has,
+    or a wider one."""
 
     name: str
     doc: Doc
@@ -44,6 +45,7 @@ class Traced:
     group: Group | None = None
     packing: Any = None
     cases: Sequence[tuple[str, int, Traced]] = ()
+    beside: str = ""
 
     def masked(self, most: int, outputs: Outputs) -> Outputs:
         """The results where a number that is not negative stands for what is masked: most, where
