@@ -21,7 +21,17 @@ from lego_emit.notation import C, Notation
 from lego_emit.printers import rust_layout, rust_methods, rust_natives
 from lego_emit.printers.c_array import free
 from lego_emit.printers.rust_layout import END, IF, LIST, PAIR
-from lego_emit.printers.rust_lints import NAMED, allowed, in_backticks, of_casts, of_places
+from lego_emit.printers.rust_lints import (
+    EACH_ARM,
+    MASKED,
+    NAMED,
+    allowed,
+    in_backticks,
+    of_arms,
+    of_casts,
+    of_masks,
+    of_places,
+)
 from lego_emit.printers.rust_view import RustView
 from lego_emit.table_lookup import Entries
 
@@ -588,9 +598,12 @@ class RustPrinter(rust_methods.Methods, Printer):
         if any(p.name != p.name.upper() for p, _ in view.template):
             lines += [] if f"// {NAMED}" in lines else [f"// {NAMED}"]
             lines.append("#[allow(non_upper_case_globals)]")
+        nodes = [*view.header.function.nodes()]  # without those of its walk
         for reason, lints in (
             ("A place in a table is not negative, and fits.", of_places(view)),
             ("What is converted fits.", of_casts(view)),
+            (MASKED, of_masks(nodes)),
+            (EACH_ARM, of_arms(nodes)),
         ):
             own = [line for x in lints if (line := f"#[allow(clippy::{x})]") not in lines]
             lines += [f"// {reason}", *own] if own else []

@@ -1,12 +1,16 @@
 """The lints of rustc and clippy that an emitted function would set off, and why it stands as it is."""
 
 import re
+from collections.abc import Iterable
 from itertools import combinations
 
 from lego_emit.emit.printer import FunctionView
 from lego_emit.ir.index_types import DECLARED
+from lego_emit.ir.nodes import Node
 
 NAMED = "The names are those of the definition."
+MASKED = "A mask takes the low bits."
+EACH_ARM = "Each layout has an arm of its own."
 CODE = re.compile(r"\w\(|^\(\w+,$|[][{}<>=*%_/]|[a-z][A-Z]|\w\.\w|[A-Z]{2}|\w\d")
 
 
@@ -59,6 +63,26 @@ def of_casts(view: FunctionView) -> list[str]:
             if source.least < 0 and target.least == 0:
                 found.add("cast_sign_loss")
     return sorted(found)
+
+
+def of_masks(nodes: Iterable[Node]) -> list[str]:
+    """The lints that comparisons of low bits with 0 set off."""
+    for node in nodes:
+        if node.op == "eq" and node.args[0].op == "and" and node.args[1].value == 0:
+            mask = node.args[0].args[1].value
+            if isinstance(mask, int) and mask > 1 and not mask & mask + 1:
+                return ["verbose_bit_mask"]
+    return []
+
+
+def of_arms(nodes: Iterable[Node]) -> list[str]:
+    """The lints that equal arms of a switch set off."""
+    for node in nodes:
+        if node.op == "switch":
+            arms = [(part.body, part.outputs) for part in node.args[0].value.parts]
+            if any(a == b for a, b in combinations(arms, 2)):
+                return ["match_same_arms"]
+    return []
 
 
 def similar(a: str, b: str) -> bool:

@@ -17,7 +17,7 @@ from lego_emit.printers.odometer_forms import (
     rust_odometer,
 )
 from lego_emit.printers.rust_layout import head
-from lego_emit.printers.rust_lints import allowed, of_places
+from lego_emit.printers.rust_lints import EACH_ARM, MASKED, allowed, of_arms, of_places
 
 AND = f"{BREAK}&& "
 
@@ -317,7 +317,9 @@ def _set_off(v: WalkView) -> list[str]:
         found += ["// As in functions, which are const and have no From."]
         found += ["#[allow(clippy::cast_lossless)]"]
     if any(re.search(r"& \w+ == 0", line) for line in lines):
-        found += ["// A mask says where a tile begins.", "#[allow(clippy::verbose_bit_mask)]"]
+        found += [f"// {MASKED}", "#[allow(clippy::verbose_bit_mask)]"]
+    arms = of_arms(v.view.nodes()) if any("match " in line for line in lines) else []
+    found += [f"// {EACH_ARM}", *(f"#[allow(clippy::{lint})]" for lint in arms)] if arms else []
     return found
 
 

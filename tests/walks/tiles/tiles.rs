@@ -74,7 +74,7 @@ pub fn walk(W: i64, first_i: i64, first_j: i64, last_i: i64, last_j: i64) -> Til
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
-// A mask says where a tile begins.
+// A mask takes the low bits.
 #[allow(clippy::verbose_bit_mask)]
 impl TilesWalk {
     /// Sets the position to that of the index `(i, j)`.
@@ -86,7 +86,7 @@ impl TilesWalk {
 
 // The names are those of the definition.
 #[allow(non_snake_case)]
-// A mask says where a tile begins.
+// A mask takes the low bits.
 #[allow(clippy::verbose_bit_mask)]
 impl Iterator for TilesWalk {
     type Item = i64;
