@@ -95,6 +95,15 @@ def test_types(language, toolchain_of):
             )
 
 
+def test_check():
+    assert AnyRank().check([2, 3], [1, 2]) == "6 elements at 6 positions, 0..5: inv undoes at"
+    assert AnyRank().check([2, 3], [0, -1]) == "6 elements at 3 positions, -2..0: inv undoes at"
+    assert AnyRank().check([2, 0], [1, 1]) == "0 elements at 0 positions: inv undoes at"
+    assert AnyRank().check([], []) == "1 element at 1 position, 0..0: inv undoes at"
+    with pytest.raises(LegoError, match="1048577 elements are too many to check"):
+        AnyRank().check([2**20 + 1], [1])
+
+
 TEXTS = {
     "c": ["void nd_inv(int32_t rank, const int32_t *shape, int64_t flat, int64_t *index) {",
           "@param[out] index rank elements", "    index[1] = flat % shape[1];\n    return;"],

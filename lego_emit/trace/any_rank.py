@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -14,6 +15,7 @@ from ..types import I32, Array
 from .bundle import Bundle
 from .loops import filled, fori_loop
 
+CHECKED = 2**20  # elements
 MOST, UNROLLED = 32, 8  # axes that may be asked for, in a loop and without one
 
 
@@ -99,6 +101,34 @@ class AnyRank(Bundle):
             rest, i = divmod(rest, n)
             found.append(i)
         return tuple(reversed(found))
+
+    def check(self, shape: Sequence[int], strides: Sequence[int]) -> str:
+        """Check at each element of an array, at most 2^20 of them, that inv gives its index and at the position of
+        that; a line that says so, and how many positions there are.
+
+            >>> from lego_emit import AnyRank
+            >>> AnyRank().check([2, 3], [1, 2]), AnyRank().check([2, 3], [0, 1])
+            ('6 elements at 6 positions, 0..5: inv undoes at', '6 elements at 3 positions, 0..2: inv undoes at')
+
+        Raises LayoutError for a larger array, and as apply() does.
+        """
+        sizes, found = self._shape(shape), set[int]()
+        steps = self._like(sizes, "strides", strides)
+        if (count := prod(sizes)) > CHECKED:
+            raise LayoutError(f"AnyRank: {count} elements are too many to check, {CHECKED} at most")
+        for flat, index in enumerate(product(*map(range, sizes))):
+            at = sum(i * s for i, s in zip(index, steps, strict=True))
+            if self.inv(sizes, flat) != index or self.at(sizes, steps, flat) != at:
+                raise LayoutError(
+                    f"AnyRank: at({flat}) is {self.at(sizes, steps, flat)}, inv {self.inv(sizes, flat)}"
+                )
+            found.add(at)
+        ends = f", {min(found)}..{max(found)}" if found else ""
+        many = (
+            f"{k} {what}{'s' * (k != 1)}"
+            for k, what in ((count, "element"), (len(found), "position"))
+        )
+        return f"{' at '.join(many)}{ends}: inv undoes at"
 
     def _shape(self, shape: Any) -> list[int]:
         sizes = _integers("shape", shape)
