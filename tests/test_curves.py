@@ -312,6 +312,8 @@ def test_a_bijection_of_powers_alone():
      'catalogue["hilbert.2D"]: n is not known to be a power of two; say so with assume=["pow2(n)"], or give a number'),
     (lambda: generate(catalogue["morton.2D"](n, m), "c", assume=POWER),
      'catalogue["morton.2D"]: m is not known to be a power of two; say so with assume=["pow2(m)"], or give a number'),
+    (lambda: generate(catalogue["hilbert.2D"](n, n), "c", assume=POWER, ranges={"n": (5, 8)}),
+     'catalogue["hilbert.2D"]: n lies in 5..7, where no power of two is; give a wider range'),
     (lambda: catalogue["hilbert.2D"](n, m), "width is n, height is m; sizes that are symbols are one size"),
     (lambda: catalogue["hilbert.3D"](n, n, 8), "width is n, height is n, depth is 8; sizes that are symbols"),
     (lambda: catalogue["morton.2D"](12, n), "rows is 12; beside a symbol it is a power of two"),

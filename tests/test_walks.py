@@ -320,6 +320,10 @@ def test_what_has_no_walk_says_so(subject, options, error, message):
         generate(subject, target, **{"walk": "logical", **options})
 
 
+def low_bits(n, i):
+    return fori_loop(0, n, lambda k, s: s + 1 if (i >> k) % 4 == 0 else s, 0, most=20)
+
+
 def test_rustfmt_and_clippy_find_nothing(tmp_path, need):
     commands = {
         need("rustfmt", "rustup component add rustfmt"): ["--check"],
@@ -335,6 +339,11 @@ def test_rustfmt_and_clippy_find_nothing(tmp_path, need):
         generate(table, "rust", walk="logical"),
     ]
     units += [at_run_time(name, "rust", walk="logical") for name in AT_RUN_TIME]
+    twice = Choice(symbols("tag"), {0: Row(8, 8), 1: Col(8, 8), 2: Row(8, 8)})
+    units += [
+        generate(twice, "rust", walk="logical"),
+        generate(low_bits, "rust", ranges={"n": (0, 20), "i": (0, 2**20)}),
+    ]
     for k, unit in enumerate(units):
         path = tmp_path / f"walks_{k}.rs"
         path.write_text(unit.source)
@@ -466,11 +475,12 @@ def test_a_step_in_a_template_is_a_choice():
         ("morton", {"q": 1}, "name one coordinate and how far it goes, as j=1; there are i, j"),
         ("morton", {}, "name one coordinate"),
         ("morton", {"i": "x"}, "name one coordinate"),
+        ("chosen", {"j": 1}, "a choice of layouts gives the position, which is computed anew"),
     ],
 )
 def test_what_has_no_step_says_so(layout, by, message):
     with pytest.raises(LegoError, match=message):
-        LAYOUTS[layout].step(**by)
+        (LAYOUTS | {"chosen": Choice(H, {0: Row(4, 4), 1: Col(4, 4)})})[layout].step(**by)
 
 
 @pytest.mark.parametrize("language", rest_deep(("c", "rust", "fortran", "javascript", "glsl"), 1))

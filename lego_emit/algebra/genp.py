@@ -154,7 +154,7 @@ def isqrt(x: Any) -> Any:
 
 def function_name(function: Callable[..., Any]) -> str:
     """A function as messages name it."""
-    if isinstance(function, partial):
+    if isinstance(function, partial) and not hasattr(function, "__name__"):
         keywords = [f"{name}={value!r}" for name, value in function.keywords.items()]
         given = [function_name(function.func), *map(repr, function.args), *keywords]
         return f"partial({', '.join(given)})"

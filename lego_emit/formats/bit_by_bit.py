@@ -8,7 +8,7 @@ operation that few languages have.
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -27,17 +27,24 @@ LONGEST = 2**63 - 1  # a position of sides that nothing bounds, whatever the lan
 
 def hilbert_2d(n: Any) -> GenP:
     """Hilbert's curve in a square of side n."""
-    return GenP([n, n], partial(along_square, n), partial(in_square, n))
+    return GenP([n, n], _of(along_square, n), _of(in_square, n))
 
 
 def hilbert_3d(n: Any) -> GenP:
     """Hilbert's curve in a cube of side n."""
-    return GenP([n, n, n], partial(along_cube, n), partial(in_cube, n))
+    return GenP([n, n, n], _of(along_cube, n), _of(in_cube, n))
 
 
 def morton(*sides: Any) -> GenP:
     """The bits of the coordinates in turn, the last one's lowest."""
-    return GenP(sides, partial(interleaved, sides), partial(apart, sides))
+    return GenP(sides, _of(interleaved, sides), _of(apart, sides))
+
+
+def _of(function: Callable[..., Any], sides: Any) -> Callable[..., Any]:
+    """A curve's function of its sides, which are the sizes of the curve's GenP, and are not said again."""
+    found = partial(function, sides)
+    found.__name__ = function.__name__  # type: ignore[attr-defined]
+    return found
 
 
 def _known(name: str, sides: Sequence[Any]) -> tuple[int, list[Any]]:
@@ -52,6 +59,12 @@ def _known(name: str, sides: Sequence[Any]) -> tuple[int, list[Any]]:
             bits.append(int(n).bit_length() - 1)
             continue
         here, side = running(), Expr.of(n)
+        least, last = (None, None) if here is None else here.analyzer.interval(side)
+        if least is not None and last is not None and least > 1 << last.bit_length() - 1:
+            raise LayoutError(
+                f'catalogue["{name}"]: {short_repr(n)} lies in {least}..{last}, where no power of two is; give a '
+                "wider range"
+            )
         if here is None or here.trace is None or not is_power(here.analyzer, side):
             raise LayoutError(
                 f'catalogue["{name}"]: {short_repr(n)} is not known to be a power of two; say so with '

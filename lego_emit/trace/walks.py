@@ -32,6 +32,7 @@ from .traced import Outputs
 
 MOST_TILES = 2  # whose borders a choice of strides asks for
 DIVISIONS = ("digit", "floordiv", "floormod")
+COMPOUND = {"loop": "a loop", "switch": "a choice of layouts"}
 Kept = tuple[str, Expr, int | None, int | None]
 
 
@@ -83,6 +84,12 @@ def step(layout: Block, by: Mapping[str, Any]) -> Expr:
         stride = simplifier.multiply(Expr.of(count), found[1][0][0])
         return known.unsubstitute(simplifier.add(flat, stride))
     made = making.by_strides() or making.in_bits() if count == 1 else None
+    found = {a.kind for a in results[0][1].deep_atoms()} & COMPOUND.keys()
+    if made is None and found:
+        what = " and ".join(COMPOUND[kind] for kind in sorted(found))
+        raise LayoutError(
+            f"{place}: {what} gives the position, which is computed anew at each index: call apply there"
+        )
     if made is None:
         raise LayoutError(
             f'{place}: no step without a division is known; generate(.., walk=["{axis}"]) may keep counters for one'
