@@ -170,6 +170,22 @@ def test_a_layout_of_symbols():
     assert str(composed) == "S<b,m,s> o 0 o (8,64):(64,1)"
 
 
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc")
+def test_a_distance_that_is_a_symbol_has_an_inverse():
+    """The bits that change are numbers, and the size is a multiple of what they permute."""
+    layout = Swizzled(Swizzle(3, 3, S), Strided((ROWS, 64), (64, 1)))
+    unit = generate(layout, "c", walk="memory")
+    for rows, s in ((8, 3), (5, 6), (1, 9)):
+        assert unit.verify(sizes={"rows": rows, "s": s})
+        assert layout.check(rows=rows, s=s).endswith("inv undoes apply")
+        plain = Swizzled(Swizzle(3, 3, s), Strided((rows, 64), (64, 1)))
+        at = {"rows": rows, "s": s, "flat": 37}
+        assert tuple(unit.functions[1].evaluate(at).values()) == plain.inv(37)
+    odd = Swizzled(Swizzle(3, 3, S), Strided((5, 9), (9, 1)))
+    assert not odd.has_inverse and not TILE.has_inverse
+    assert len(generate(odd, "c").functions) == 1
+
+
 def test_equality():
     assert Swizzle(B, M, S) == SYMBOLIC and hash(Swizzle(B, M, S)) == hash(SYMBOLIC)
     assert Swizzle(B, M, 3) != SYMBOLIC != Swizzle(2, 0, 2) and SYMBOLIC != 3

@@ -360,6 +360,13 @@ class Swizzle:
         return ((1 << self.B) - 1) << (self.M + max(self.S, 0))
 
     @property
+    def top(self) -> int | None:
+        """The number of bits up to the last one that it changes; None where B or M is a symbol."""
+        if not (is_integer(self.B) and is_integer(self.M)):
+            return None
+        return self.M + self.B + (max(-self.S, 0) if is_integer(self.S) else 0)
+
+    @property
     def span(self) -> int:
         """2 to the number of bits that are looked at: positions beyond keep their multiple of it.
         Raises LayoutError where they are symbols."""
@@ -437,13 +444,14 @@ class Swizzled(Indexable):
     @property
     def has_inverse(self) -> bool:
         """Whether the layout has one, and the size is a multiple of what the swizzle permutes or
-        so small that nothing is. Of a swizzle with symbols that is not known."""
-        if not self.layout.has_inverse or not self.swizzle.is_concrete:
+        so small that nothing is. Of a swizzle whose B or M is a symbol that is not known."""
+        top = self.swizzle.top
+        if not self.layout.has_inverse or top is None:
             return False
-        top = self.swizzle.M + self.swizzle.B + max(-self.swizzle.S, 0)
         size = self.layout.size
-        if is_integer(size) and size <= self.swizzle.mask & -self.swizzle.mask:
-            return True
+        if is_integer(size) and self.swizzle.is_concrete:
+            if size <= self.swizzle.mask & -self.swizzle.mask:
+                return True
         return not self.swizzle.B or same(number(size % (1 << top)), 0)
 
     @property
@@ -453,14 +461,14 @@ class Swizzled(Indexable):
         if self.has_inverse:
             return self.dims
         self.swizzle.check_concrete(LazyText("the physical_dims of {!r}", self))
-        end = 1 << (self.swizzle.M + self.swizzle.B + max(-self.swizzle.S, 0))
+        end = 1 << (self.swizzle.top or 0)
         return (number((self.layout.physical_size + end - 1) // end * end),)
 
     @property
     def is_bounded(self) -> bool:
         """Whether the positions of the swizzled layout lie in 0..physical_size - 1; of a swizzle with
-        symbols that is not known."""
-        return self.layout.is_bounded and self.swizzle.is_concrete
+        symbols that is known where there is an inverse."""
+        return self.layout.is_bounded and (self.swizzle.is_concrete or self.has_inverse)
 
     @cached_property
     def is_concrete(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -505,14 +513,17 @@ class Swizzled(Indexable):
         return found
 
     def inv(self, flat: Any) -> tuple[Any, ...]:
-        """The index of a position, as Block.inv gives it. Raises LayoutError where the swizzle has
-        symbols: call it to swizzle a position back."""
-        self.swizzle.check_concrete(LazyText("the inv of {!r}", self))
+        """The index of a position, as Block.inv gives it. Raises LayoutError where B or M of the swizzle is a
+        symbol, so that nothing says that the positions stay within the size: call it to swizzle a position back."""
+        if not self.has_inverse:
+            self.swizzle.check_concrete(LazyText("the inv of {!r}", self))
         return super().inv(flat)
 
     def inverse(self) -> Block:
-        """The layout from positions to indices. Raises LayoutError where the swizzle has symbols."""
-        self.swizzle.check_concrete(LazyText("the inverse of {!r}", self))
+        """The layout from positions to indices. Raises LayoutError where B or M of the swizzle is a
+        symbol."""
+        if not self.has_inverse:
+            self.swizzle.check_concrete(LazyText("the inverse of {!r}", self))
         return super().inverse()
 
     def __call__(self, *coordinate: Any) -> Any:
