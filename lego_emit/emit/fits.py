@@ -52,7 +52,7 @@ def fits(
     the functions' parameters; None where nothing but a least size of 1 is, or where that cannot be told.
     kind: what it computes in; held: whether its arguments are numbers of that type, or any; lazy: whether
     `or` leaves out what need not be computed."""
-    functions = [f.walked for f in functions]
+    functions = [f.walk.beside(f) if f.walk else f for f in functions]
     if any(f.unseen or f.nonzero for f in functions):
         return None
     params: dict[str, Param] = {}

@@ -237,7 +237,7 @@ class WalkView(WalkParts):
     def needed(self) -> list[str]:
         """What must hold of the sizes: what the function asks of them, and what the walk does."""
         header = self.view.header
-        return [*replace(header, function=header.function.walked).assumptions]
+        return [*replace(header, function=self.view.walk.beside(header.function)).assumptions]
 
 
 def _everywhere(node: Node, names: Mapping[str, str]) -> Node:

@@ -291,17 +291,7 @@ class Function:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What is assumed of the parameters, by its walk, too, as text: ("M % BM == 0",)."""
-        return Header(self.walked).assumptions
-
-    @property
-    def walked(self) -> Function:
-        """The function with what its walk assumes, too."""
-        walk = self.walk
-        if walk is None:
-            return self
-        return replace(
-            self, assumed=(*self.assumed, *walk.assumed), unseen=self.unseen or walk.unseen
-        )
+        return Header(self.walk.beside(self) if self.walk else self).assumptions
 
     @property
     def result_range(self) -> str:

@@ -20,10 +20,12 @@ class Odometer:
     most: int
     names: Mapping[str, str] = field(default_factory=dict)
     parts: tuple[Any, ...] = ()
-    assumed: tuple[Node, ...] = ()
-    unseen: bool = False
     fixed: tuple[str, ...] = ()
     results: tuple[str, ...] = ("position",)
+
+    def beside(self, function: Any) -> Any:
+        """A function with what the walk assumes, too: nothing more."""
+        return function
 
     def in_function(self, change: Callable[[Node], Node], names: Mapping[str, str]) -> Odometer:
         """The walk with what the function says of its parameters in other names."""
@@ -67,6 +69,11 @@ class Walk:
     def parts(self) -> tuple[Any, ...]:
         """The functions that it has."""
         return (*self.start, *self.step)
+
+    def beside(self, function: Any) -> Any:
+        """A function with what the walk assumes, too."""
+        assumed, unseen = (*function.assumed, *self.assumed), function.unseen or self.unseen
+        return replace(function, assumed=assumed, unseen=unseen)
 
     def in_function(self, change: Callable[[Node], Node], names: Mapping[str, str]) -> Walk:
         """The walk with what the function says of its parameters in other names."""

@@ -71,14 +71,8 @@ def lowered(problem: Problem, dialect: Dialect) -> Function:
             from .loops import types_of
 
             kinds = types_of([*rounds.values()], kinds)
-        chosen = choose_type(
-            problem.name,
-            found.lowering,
-            found.nodes,
-            kinds,
-            problem,
-            found.roots if problem.fit else (),
-        )
+        own = found.roots if problem.fit else ()
+        chosen = choose_type(problem.name, found.lowering, found.nodes, kinds, problem, own)
     else:
         chosen = Width(types[0])
     width = _with_params(problem.name, params, chosen, types)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -117,6 +117,19 @@ def problem_of_part(
         Conditions([], [], None, {}, {}),
         AsWritten(), None, False, fit=fit,
     )  # fmt: skip
+
+
+def chosen(
+    roots: Sequence[Node], lowering: Any, nodes: Mapping[Node, Node], paths: Mapping[Node, Any]
+) -> set[Node]:
+    """Roots, and what they choose from where no more than one of it is computed. paths: the conditions under which
+    alone each node is."""
+    found = {*roots}
+    for k in lowering.graph.ordered(nodes)[::-1] if lowering.lazy else ():
+        if k.op == "select" and k in found:
+            arms = (a for a in k.args[1:] if paths[a] >= paths[k] | {(k.args[0], a == k.args[1])})
+            found.update(arms)
+    return found
 
 
 def types_of(rounds: Sequence[Round | Cases], types: Sequence[IndexType]) -> Sequence[IndexType]:

@@ -162,7 +162,10 @@ class _Needs:
         self.open = self._beyond()
         self.paths = self._branches() if lowering.lazy else dict.fromkeys(program, NONE)
         self.covered = self._covered()
-        self.open -= self._chosen(fit)
+        if fit:
+            from .loops import chosen
+
+            self.open -= chosen(fit, lowering, self.nodes, self.paths)
         # each is at most the type's greatest number, where the conditions of its branches hold
         self.tops: list[tuple[Expr, Path]] = []
         self.floors: list[Expr] = []  # each is at least its least
@@ -348,20 +351,6 @@ class _Needs:
 
             covered |= multiples(self.open, nodes)
         return covered
-
-    def _chosen(self, nodes: Sequence[Node]) -> set[Node]:
-        """Nodes, and what they choose from where no more than one of it is computed."""
-        found = {*nodes}
-        if self.lowering.lazy:
-            for k in self.lowering.graph.ordered(self.nodes)[::-1]:
-                if k.op == "select" and k in found:
-                    arms = [
-                        a
-                        for a in k.args[1:]
-                        if self.paths[a] >= self.paths[k] | {(k.args[0], a == k.args[1])}
-                    ]
-                    found.update(arms)
-        return found
 
     def _branches(self) -> dict[Node, Path]:
         """The conditions under which alone each node is computed. What has a name is always."""
