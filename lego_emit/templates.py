@@ -6,6 +6,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,12 @@ def named(owner: type, language: str, template: str) -> Iterator[None]:
 
 def environment(owner: type) -> jinja2.Environment:
     """The environment that a class renders its templates in; a name that they do not know is an
-    error."""
+    error. Classes of the same folders share it, and what it has compiled."""
+    return _environment_of(*folders(owner))
+
+
+@cache
+def _environment_of(*places: Path) -> jinja2.Environment:
     import jinja2
 
     return jinja2.Environment(
@@ -69,5 +75,5 @@ def environment(owner: type) -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
         autoescape=False,
-        loader=jinja2.FileSystemLoader(folders(owner)),
+        loader=jinja2.FileSystemLoader(places),
     )

@@ -25,8 +25,13 @@ def pytest_configure(config):
         config.pluginmanager.register(CpuTimes(path, not hasattr(config, "workerinput")))
 
 
+@pytest.hookimpl(tryfirst=True)  # before marks decide what runs
 def pytest_collection_modifyitems(config, items):
-    """Tests marked gpu are skipped, with the reason, where no GPU can be used."""
+    """Tests that ask for a toolchain are slow. Those marked gpu are skipped, with the reason, where no
+    GPU can be used."""
+    for item in items:
+        if not TOOLCHAINS.isdisjoint(item.fixturenames):
+            item.add_marker(pytest.mark.slow)
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if not marked:
         return
@@ -54,6 +59,9 @@ TARGETS = sorted(
     for name, entry in entries("lego_emit.printers").items()
     if entry.value.startswith("lego_emit.")
 )
+
+
+TOOLCHAINS = {"toolchain", "toolchain_of", "triton", "need"}
 
 
 @pytest.fixture(params=TARGETS)

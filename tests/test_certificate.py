@@ -691,7 +691,7 @@ GROUPED = {
 }
 
 
-@pytest.mark.parametrize("language", ["cpp", "c", "cuda", "fortran", "glsl"])
+@pytest.mark.parametrize("language", rest_slow(["c", "cpp", "cuda", "fortran", "glsl"]))
 def test_structs_and_arrays_are_proved(language):
     for function, ranges in GROUPED.items():
         for sizes in ({}, {"size.y": 5}) if "size" in function.__annotations__ else ({},):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 import pytest
+from marks import rest_slow
 
 from lego_emit import Col, GroupBy, generate
 from lego_emit.proofcheck.check import CertificateError, check
@@ -126,7 +127,7 @@ def checked(unit, function, text=None):
     return check(data, text or unit.source, function)
 
 
-@pytest.mark.parametrize("language", ["c", "cpp", "cuda", "rust", "fortran", "glsl"])
+@pytest.mark.parametrize("language", rest_slow(["glsl", "c", "cpp", "cuda", "rust", "fortran"]))
 def test_declared_types_are_proved(language):
     for function in TYPED.keys() - NOT_IN.get(language, set()):
         unit = emitted(language, function)
@@ -141,7 +142,7 @@ def test_results_that_are_written_are_proved(language):
             assert checked(unit, function), f"{checked(unit, function)}\n{unit}"
 
 
-@pytest.mark.parametrize("language", ["c", "rust"])
+@pytest.mark.parametrize("language", rest_slow(["c", "rust"]))
 def test_types_of_a_layout_are_proved(language):
     types = {"M": "int16", "N": "int16", "i": "int16"}
     unit = generate(layout, language, param_types=types)

@@ -295,6 +295,7 @@ def test_a_tag_without_a_layout_is_a_precondition():
     assert "ROWS" not in re.sub("//.*", "", narrow.source)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", rest_deep(["switch", "functions"]))
 @pytest.mark.parametrize("target", rest_deep(["c", "rust", "python", "numpy"]))
 def test_the_text_grows_with_the_layouts(target, form):
@@ -378,6 +379,7 @@ def test_of_masked_layouts(toolchain_of):
 GOLDEN = Path(__file__).parent / "choices"
 
 
+@pytest.mark.slow
 def test_golden_files_are_as_they_should_be():
     """After a change that is meant: lego-emit golden update tests/choices."""
     found = golden.check(GOLDEN)

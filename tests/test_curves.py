@@ -189,6 +189,7 @@ def test_a_range_beyond_32_bits_takes_64():
     assert next(p for p in unit.functions[0].params if p.name == "n").hi == 2**20
 
 
+@pytest.mark.slow
 def test_a_product_fits_by_a_precondition():
     for text, said in (
         (

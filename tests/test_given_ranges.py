@@ -83,6 +83,7 @@ def compared(seed):
     return allowed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", rest_deep(range(4)))
 def test_random_ranges_and_assumptions(part):
     counts = [compared(seed) for seed in range(40 * part, 40 * part + 40)]

@@ -109,6 +109,7 @@ def under_others(name, kind, seed):
         return str(text), others
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", rest_deep(range(4)))
 @pytest.mark.parametrize("kind", rest_deep([swizzled, padded]))
 @pytest.mark.parametrize("name", rest_deep(EXAMPLES, 2))

@@ -5,7 +5,7 @@ from itertools import product
 from random import Random
 
 import pytest
-from marks import rest_deep
+from marks import rest_deep, some_slow
 
 from lego_emit import GroupBy, RegP, Row, TileBy, render
 from lego_emit.kernels.loops import counted_in
@@ -53,7 +53,7 @@ def as_python(text):
     return chosen.replace("/", "//")
 
 
-@pytest.mark.parametrize("seed", rest_deep(range(60), 12))
+@pytest.mark.parametrize("seed", rest_deep(some_slow(range(60), {0, 3, 5, 11}), 12))
 def test_the_sum_is_the_layouts(seed):
     random = Random(seed)
     layout, (n, m, k) = layouts(random)

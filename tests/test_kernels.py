@@ -116,6 +116,7 @@ def test_brackets_stand_where_an_expression_goes_on_over_lines(target, text, wan
     assert line("{% names i, j %}" + text, target) == wanted
 
 
+@pytest.mark.slow
 def test_common_parts_take_no_declared_name():
     found = line("{% names p, m_difference %}{% index m, n = G.inv(p) %}", G=GROUPED)
     assert " m_difference_2 = p - " in found and " m_difference =" not in found

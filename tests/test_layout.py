@@ -698,6 +698,7 @@ def test_the_logical_guard_masks_the_index_in_the_untiled_array(name):
 # -- isqrt ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 2**63 - 1), min_size=1))
 def test_isqrt_is_exact(values):
     assert isqrt(np.array(values)).tolist() == [math.isqrt(x) for x in values]

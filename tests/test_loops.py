@@ -496,6 +496,7 @@ GOLDEN = Path(__file__).parent / "loops"
 OF_ARRAYS = ("any_rank_apply", "any_rank_at", "any_rank_inv", "ragged_rows", "strided")
 
 
+@pytest.mark.slow
 def test_golden_files_are_as_they_should_be():
     """After a change that is meant: lego-emit golden update tests/loops."""
     found = golden.check(GOLDEN)

@@ -288,6 +288,7 @@ def bodies(unit):
     return {m[1]: m[0] for m in functions}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit, loops", [
     *((lambda case=case: emitted(case, "c"), case.loops) for case in CASES),
     (lambda: tiles("c"), (1, 2)),

@@ -139,6 +139,7 @@ def test_a_name_is_short():
     assert hint("and", "a_parameter_that_is_long", 7) == "bits"
 
 
+@pytest.mark.slow
 def test_names_of_statements_in_golden_cases():
     """Beyond a parameter, two words."""
     kinds = {row.name for row in OPS.values()}

@@ -695,6 +695,7 @@ def test_rust_is_formatted_and_sets_off_no_lint(need, tmp_path):
 CASES = Path(__file__).parent / "packed"
 
 
+@pytest.mark.slow
 def test_golden_files_are_as_they_should_be():
     """After a change that is meant: lego-emit golden update tests/packed."""
     found = golden.check(CASES)

@@ -208,6 +208,7 @@ def test_a_third_partys_printer_is_found_and_used(lua):
     assert "-- index_kernel(M, N, BM, BN)" in out
 
 
+@pytest.mark.slow
 def test_a_layout_in_both_directions_and_reserved_words(lua):
     status, out, err = python(
         """

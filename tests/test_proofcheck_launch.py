@@ -107,6 +107,7 @@ def test_the_texts_that_are_known_are_those_that_are_emitted():
     assert found == launch.KNOWN
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("language", rest_deep(LANGUAGES))
 def test_prepared_functions_are_proved(language, kind):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from marks import rest_deep, rest_slow, some_slow
+from marks import rest_deep, rest_slow
 from net import judge
 from net.points import Relations
 from net.settings import TYPES
@@ -77,7 +77,7 @@ def compared(case, language, numbers=False):
     return rows
 
 
-@pytest.mark.parametrize("language", some_slow(LANGUAGES, {"c", "cuda", "fortran", "glsl", "rust"}))
+@pytest.mark.parametrize("language", rest_slow(LANGUAGES))
 def test_terms_of_golden_texts(language):
     assert sum(compared(golden.load(ROOT / name), language) for name in SLICE) > 3000
 

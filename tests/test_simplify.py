@@ -333,7 +333,7 @@ def test_a_question_without_an_answer_counts_for_several(monkeypatch):
     assert len(asked) == proofs.Z3_QUERIES // proofs.Z3_UNKNOWN
 
 
-@pytest.mark.parametrize("count", [1, 16, 40])
+@pytest.mark.parametrize("count", rest_slow([1, 16, 40], 2))
 def test_an_output_does_not_depend_on_how_many_others_there_are(count):
     """Each of these needs Z3."""
     pairs = [(f"i{k}", f"n{k}") for k in range(count)]

@@ -449,6 +449,7 @@ def brackets(target, index_type):
             yield f"{plainly(own):40} {place}: {' '.join(found[True])}{bar}".rstrip()
 
 
+@pytest.mark.slow
 def test_brackets():
     """LEGO_UPDATE_BRACKETS=1 writes them anew."""
     lines = []

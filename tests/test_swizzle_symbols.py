@@ -42,6 +42,7 @@ def test_emission_agrees_with_numbers(subject):
             assert subject(x, *numbers) == wanted[x]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc")
 def test_compiled_c_agrees_with_numbers():
     unit = generate(swizzled, "c", ranges=X)

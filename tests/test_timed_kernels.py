@@ -172,6 +172,7 @@ def test_the_transposition_has_no_loop_to_a_run_time_bound(parts):
     assert text.count("for (") == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [(), (384,), (512,), (384, 2)])
 def test_bricks_have_no_index_of_64_bits(settings, parts):
     names = parts["stencils"].NAMES if settings else ()
