@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cpu_times import CpuTimes
+from marks import some_slow
 
 from lego_emit.errors import LegoError, ToolchainError
 from lego_emit.plugins import entries
@@ -61,12 +62,13 @@ TARGETS = sorted(
 )
 
 
+NEAR = ("hip", "metal", "numpy", "opencl", "triton", "wgsl")  # a printer of another's kind
 TOOLCHAINS = {"toolchain", "toolchain_of", "triton", "need"}
 
 
-@pytest.fixture(params=TARGETS)
+@pytest.fixture(params=some_slow(TARGETS, NEAR))
 def target(request):
-    """Each target in turn, printed only."""
+    """Each target in turn, printed only; those near to another are slow."""
     return request.param
 
 

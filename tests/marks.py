@@ -7,7 +7,9 @@ every_width = pytest.mark.xdist_group("every width")
 
 
 def marked(value, mark):
-    """A value, or a tuple of several parameters' values, with a mark."""
+    """A value, or a tuple of several parameters' values, with a mark more than it has."""
+    if hasattr(value, "marks"):
+        return pytest.param(*value.values, marks=[*value.marks, mark])
     return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=mark)
 
 
@@ -20,6 +22,11 @@ def rest_slow(values, quick=1):
 def some_slow(values, slow):
     """The values, some of them marked slow."""
     return [marked(v, pytest.mark.slow) if v in slow else v for v in values]
+
+
+def others_slow(values, language):
+    """Tuples that begin with a language, those of others marked slow."""
+    return [v if v[0] == language else marked(tuple(v), pytest.mark.slow) for v in values]
 
 
 def some_deep(values, deep):

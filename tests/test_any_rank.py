@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from marks import rest_deep
+from marks import rest_deep, rest_slow
 
 from lego_emit import AnyRank, LegoError, generate
 
@@ -119,7 +119,7 @@ TEXTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("language", rest_deep(TEXTS, 5))
+@pytest.mark.parametrize("language", rest_deep(rest_slow(TEXTS), 5))
 def test_the_text(language):
     kinds = {"shape": "int32"} if language in ("c", "cpp", "rust") else {}
     index = None if language == "javascript" else "int64"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import sympy
 from conftest import TARGETS
-from marks import some_slow
+from marks import marked, some_slow
 
 from lego_emit import (
     Col,
@@ -633,7 +633,7 @@ def many_branches(a, b, c, d, e, f, g, h, k):
         (endless, ["64 undecided", "loop", "sizes="]),
         (recursive, ["recursive", "calls itself"]),
         (recursive_with_an_end, ["64 undecided"]),
-        (many_branches, ["256 paths", "sizes="]),
+        marked((many_branches, ["256 paths", "sizes="]), pytest.mark.slow),
         (starred, ["starred", "*indices", "named"]),
         (keywords, ["keywords", "sizes", "named"]),
         (lambda i: None, ["None", "return an index"]),
@@ -1020,6 +1020,7 @@ def long_function(flat):
     return flat, 10**5000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "words", "call"),
     [

@@ -13,7 +13,7 @@ from zlib import crc32
 import pytest
 import z3
 from click.testing import CliRunner
-from marks import rest_slow, some_deep, some_slow
+from marks import others_slow, some_deep, some_slow
 from net import corpus, foreign
 
 from lego_emit import Col, GenP, GroupBy, RegP, Row, Strided, TileBy, generate, pipeline
@@ -202,7 +202,8 @@ def unchecked(monkeypatch):
     return lambda: monkeypatch.setattr(pipeline, "check_emission", lambda *_: (0, "not asked"))
 
 
-@pytest.mark.parametrize("language", rest_slow(["cpp", "rust", "fortran"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["cpp", "rust", "fortran"])
 def test_a_forgotten_precondition_is_found(monkeypatch, unchecked, language):
     """An overflow that no header speaks of."""
     monkeypatch.setattr(widths._Needs, "width", lambda self: widths.Width(self.index_type))
@@ -334,7 +335,8 @@ def test_what_stands_beside_a_function_is_known(language):
         assert not check(data, text, SMALL), other
 
 
-@pytest.mark.parametrize("language", some_slow(foreign.FORMS, {*OTHER_TEXTS, "rust", "julia"}))
+@pytest.mark.slow
+@pytest.mark.parametrize("language", foreign.FORMS)
 def test_a_form_that_no_text_has_is_refused(language):
     cases_ = [load(ROOT / "golden" / name) for name in ("layer_norm_forward", "lookup_permutation")]
     units = [
@@ -691,7 +693,8 @@ GROUPED = {
 }
 
 
-@pytest.mark.parametrize("language", rest_slow(["c", "cpp", "cuda", "fortran", "glsl"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["cpp", "c", "cuda", "fortran", "glsl"])
 def test_structs_and_arrays_are_proved(language):
     for function, ranges in GROUPED.items():
         for sizes in ({}, {"size.y": 5}) if "size" in function.__annotations__ else ({},):
@@ -802,7 +805,9 @@ FAULTS = [
 
 @pytest.mark.parametrize(
     ("language", "function", "right", "wrong"),
-    [(language, *rest) for languages, *rest in FAULTS for language in languages.split()],
+    others_slow(
+        [(language, *rest) for languages, *rest in FAULTS for language in languages.split()], "cpp"
+    ),
 )
 def test_a_struct_that_is_wrong_is_refuted_or_refused(language, function, right, wrong):
     unit = generate(function, language, ranges=GROUPED[function])

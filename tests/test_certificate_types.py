@@ -7,7 +7,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 import pytest
-from marks import rest_slow
+from marks import others_slow, rest_slow
 
 from lego_emit import Col, GroupBy, generate
 from lego_emit.proofcheck.check import CertificateError, check
@@ -142,7 +142,8 @@ def test_results_that_are_written_are_proved(language):
             assert checked(unit, function), f"{checked(unit, function)}\n{unit}"
 
 
-@pytest.mark.parametrize("language", rest_slow(["c", "rust"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["c", "rust"])
 def test_types_of_a_layout_are_proved(language):
     types = {"M": "int16", "N": "int16", "i": "int16"}
     unit = generate(layout, language, param_types=types)
@@ -397,14 +398,18 @@ def changed(text, right, wrong):
     return found
 
 
-@pytest.mark.parametrize(("language", "function", "right", "wrong"), faults(C, RUST, FORTRAN, GLSL))
+@pytest.mark.parametrize(
+    ("language", "function", "right", "wrong"), others_slow(faults(C, RUST, FORTRAN, GLSL), "c")
+)
 def test_a_type_that_is_wrong_is_refuted_or_refused(language, function, right, wrong):
     unit = emitted(language, function)
     text = changed(unit.source, right, wrong)
     assert not checked(unit, function, text), text
 
 
-@pytest.mark.parametrize(("language", "function", "right", "wrong"), faults(WRITTEN))
+@pytest.mark.parametrize(
+    ("language", "function", "right", "wrong"), others_slow(faults(WRITTEN), "c")
+)
 def test_a_result_that_is_written_wrong_is_refuted_or_refused(language, function, right, wrong):
     unit = emitted(language, function, out=True)
     text = changed(unit.source, right, wrong)

@@ -165,6 +165,7 @@ def test_a_layout_s_table(root):
     assert "\ntable flat 6 4\n[0, :] 5..2 by -1\n" in text
 
 
+@pytest.mark.slow
 def test_a_result_stands_still_along_the_other_results_axes(root):
     table = golden.load(root / "two_axes").table
     assert table.axes == (("p", 4), (":", 2), (":", 3))
@@ -181,6 +182,7 @@ def test_a_table_survives_its_text(all_cases):
         assert not differences(case.table, case.made)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     rest_slow(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import rest_slow
 from net.choose import strategy
 from net.layouts import expanded, texts
 from net.points import Relations
@@ -568,7 +569,7 @@ def test_a_quotient_in_one_case_says_nothing_of_the_other(fn):
         lambda n, b: GroupBy([2, n]).OrderBy(Col(max(n, b), 2 * min(n, b) - b)),
     ],
 )
-@pytest.mark.parametrize("index_type", ["int64", "uint64"])
+@pytest.mark.parametrize("index_type", rest_slow(["int64", "uint64"]))
 def test_what_the_sizes_must_say_of_each_other_stays_said(made, index_type):
     """Though it is known where the functions are simplified; both are right wherever it holds."""
     forward, back = generate(made, "c", name="f", index_type=index_type).functions

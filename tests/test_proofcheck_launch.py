@@ -93,6 +93,7 @@ def test_the_numbers_of_all_divisors_of_short_words(bits, signed):
 # -- the checker -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_texts_that_are_known_are_those_that_are_emitted():
     found = {}
     for language in ("c", *LANGUAGES):

@@ -396,7 +396,7 @@ def rooted(language):
 
 
 @pytest.mark.usefixtures("any_form")
-@pytest.mark.parametrize(("language", "old", "new"), rest_slow([("cpp", "", ""), *MISTAKES], 2))
+@pytest.mark.parametrize(("language", "old", "new"), rest_slow([("cpp", "", ""), *MISTAKES]))
 def test_a_square_root_with_a_mistake_is_none(language, old, new):
     text = rooted(language)
     assert old in text

@@ -379,6 +379,7 @@ def test_the_hardware_and_its_elements():
     assert sheet(hardware.swizzled(8, 8, 2, 1, 4)).text(1, 0) == "10"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", NAMED, ids=lambda n: repr(n)[:40])
 def test_every_index_is_in_both_views(layout):
     outs, points = layout.physical_dims, list(np.ndindex(*layout.dims))

@@ -6,6 +6,7 @@ import shutil
 import numpy as np
 import pytest
 import sympy
+from marks import rest_slow
 
 from lego_emit import cute, fori_loop, generate, symbols
 from lego_emit.cute import Strided, Swizzle, Swizzled
@@ -31,7 +32,7 @@ def named(b, m, s):
     return {"b": b, "m": m, "s": s}
 
 
-@pytest.mark.parametrize("subject", [swizzled, places])
+@pytest.mark.parametrize("subject", rest_slow([swizzled, places]))
 def test_emission_agrees_with_numbers(subject):
     unit = generate(subject, "c", ranges=X)
     (function,) = unit.functions

@@ -218,6 +218,7 @@ def test_what_a_step_asks_beyond_its_function_is_said():
         assert tuple(bool(u.compile()["tex_fits"](1, T)) for u in (plain, unit)) == fit
 
 
+@pytest.mark.slow
 def test_no_step_divides():
     for name, layout in LAYOUTS.items():
         for target in ("c", "rust"):
@@ -385,6 +386,7 @@ int main() {
     subprocess.run([tmp_path / "main"], check=True)
 
 
+@pytest.mark.slow
 def test_golden_files_are_as_they_should_be():
     """After a change that is meant: lego-emit golden update tests/walks."""
     found = golden.check(GOLDEN)
