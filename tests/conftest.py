@@ -28,11 +28,13 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)  # before marks decide what runs
 def pytest_collection_modifyitems(config, items):
-    """Tests that ask for a toolchain are slow. Those marked gpu are skipped, with the reason, where no
-    GPU can be used."""
+    """Tests that ask for a toolchain are slow; one worker does those of all golden cases, which share
+    what is lowered. Those marked gpu are skipped, with the reason, where no GPU can be used."""
     for item in items:
         if not TOOLCHAINS.isdisjoint(item.fixturenames):
             item.add_marker(pytest.mark.slow)
+        if not CASES.isdisjoint(item.fixturenames):
+            item.add_marker(pytest.mark.xdist_group("golden cases"))
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if not marked:
         return
@@ -63,6 +65,7 @@ TARGETS = sorted(
 
 
 NEAR = ("hip", "metal", "numpy", "opencl", "triton", "wgsl")  # a printer of another's kind
+CASES = {"cases", "all_cases"}
 TOOLCHAINS = {"toolchain", "toolchain_of", "triton", "need"}
 
 

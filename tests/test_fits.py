@@ -8,8 +8,9 @@ from random import Random
 
 import numpy as np
 import pytest
+from index_functions import golden_cases
 
-from lego_emit import generate, golden
+from lego_emit import generate
 from lego_emit.emit.fits import fits
 from lego_emit.emit.registry import printer
 from lego_emit.ir.index_types import IndexType
@@ -276,7 +277,7 @@ def test_languages_of_devices_have_none(target):
 
 @cache
 def cases():
-    return {case.name: case for case in golden.cases(ROOT)}
+    return {case.name: case for case in golden_cases()}
 
 
 def compiled(target, units):

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import pytest
 import sympy
+from index_functions import golden_cases
 from marks import marked, rest_deep
 
 from lego_emit import GroupBy, Lookup, OrderBy, Row, generate
 from lego_emit.arith.sympy_nodes import BitAnd, IntAdd
 from lego_emit.emit import registry
 from lego_emit.errors import InternalError
-from lego_emit.golden import cases
 from lego_emit.ir.nodes import Node, const
 from lego_emit.ir.relations import replaced, says
 from lego_emit.lower import function
@@ -162,7 +162,7 @@ def points(case, names, is_inverse):
 
 @cache
 def all_cases():
-    return {case.name: case for case in cases(GOLDEN)}
+    return {case.name: case for case in golden_cases()}
 
 
 @pytest.mark.parametrize("target", TEXTS)

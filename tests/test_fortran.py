@@ -9,7 +9,7 @@ import programs
 import pytest
 from marks import every_width
 
-from lego_emit import GroupBy, generate, golden
+from lego_emit import GroupBy, generate
 from lego_emit.emitted import emit_program
 from lego_emit.ir.index_types import INT32
 from lego_emit.ir.program import Function, Param, Program
@@ -24,7 +24,7 @@ gfortran = pytest.mark.parametrize("toolchain", ["fortran"], indirect=True)
 
 @pytest.fixture(scope="module")
 def cases():
-    return golden.cases(index_functions.ROOT)
+    return index_functions.golden_cases()
 
 
 # -- golden cases --------------------------------------------------------------------------------

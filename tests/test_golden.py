@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from index_functions import golden_cases
 from marks import rest_slow
 
 from lego_emit import GroupBy, generate, golden
@@ -59,7 +60,7 @@ def write(root, name, text):
 
 @pytest.fixture(scope="module")
 def all_cases():
-    return golden.cases(ROOT)
+    return golden_cases()
 
 
 # -- the committed files -------------------------------------------------------------------------

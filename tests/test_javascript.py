@@ -18,7 +18,7 @@ from marks import every_width
 from test_programs import CASES, cases_for
 from typed import offset, turned, unravel, voxel
 
-from lego_emit import GroupBy, cli, generate, golden
+from lego_emit import GroupBy, cli, generate
 from lego_emit.emit.naming import Naming
 from lego_emit.emitted import Emitted, emit_program
 from lego_emit.errors import ToolchainError, WidthError
@@ -64,7 +64,7 @@ def tsc(node):
 
 @pytest.fixture(scope="module")
 def cases():
-    return golden.cases(ROOT)
+    return index_functions.golden_cases()
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from marks import every_width
 from typed import Coord, offset, turned, unravel, voxel
 
-from lego_emit import GroupBy, generate, golden
+from lego_emit import GroupBy, generate
 from lego_emit.check.tables import arguments_of, wanted_of
 from lego_emit.emitted import emit_program
 from lego_emit.ir.index_types import INT32
@@ -28,7 +28,7 @@ julia = pytest.mark.parametrize("toolchain", ["julia"], indirect=True)
 
 @pytest.fixture(scope="module")
 def cases():
-    return golden.cases(index_functions.ROOT)
+    return index_functions.golden_cases()
 
 
 def run(toolchain, folder, script):

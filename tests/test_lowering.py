@@ -8,7 +8,7 @@ import pytest
 import sympy
 from nested import as_tuple
 
-from lego_emit import Col, GroupBy, RegP, generate, golden
+from lego_emit import Col, GroupBy, RegP, generate
 from lego_emit.arith import sympy_nodes
 from lego_emit.arith.analyzer import Analyzer
 from lego_emit.arith.context import plain
@@ -143,7 +143,7 @@ def test_a_name_is_short():
 def test_names_of_statements_in_golden_cases():
     """Beyond a parameter, two words."""
     kinds = {row.name for row in OPS.values()}
-    for case in golden.cases(index_functions.ROOT)[::7]:
+    for case in index_functions.golden_cases()[::7]:
         for f in case.emit("cpp").lowered.functions:
             parameters = {p.name.replace(".", "_") for p in f.params}
             for name, _ in f.body:

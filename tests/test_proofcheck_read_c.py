@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from index_functions import golden_cases
 from marks import rest_deep, rest_slow
 from net import judge
 from net.points import Relations
@@ -86,7 +87,7 @@ def test_terms_of_golden_texts(language):
 @pytest.mark.parametrize("numbers", [False, True])
 @pytest.mark.parametrize("language", rest_deep(LANGUAGES, 2))
 def test_terms_of_all_golden_texts(language, numbers):
-    cases = [c for c in golden.cases(ROOT) if c.sizes or not numbers]
+    cases = [c for c in golden_cases() if c.sizes or not numbers]
     assert sum(compared(case, language, numbers) for case in cases) > 20000
 
 

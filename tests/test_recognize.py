@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from index_functions import golden_cases
 from steps import at_most
 
 import lego_emit
-from lego_emit import GenP, GroupBy, Padded, RegP, Strided, generate, golden, hardware, recognize
+from lego_emit import GenP, GroupBy, Padded, RegP, Strided, generate, hardware, recognize
 from lego_emit.algebra.reference import table
 from lego_emit.cli import main
 from lego_emit.cute import Swizzle, Swizzled
@@ -273,7 +274,7 @@ def test_golden_layouts():
     """All but a permutation at random and those of one antidiagonal tile of 3 x 3, which is too small
     for its two polynomials."""
     kinds = {}
-    for case in golden.cases(GOLDEN):
+    for case in golden_cases():
         if case.layout is not None and case.layout.is_concrete and not case.layout.masks:
             kinds.setdefault(recognize(case.layout).kind, []).append(case.name)
     assert sorted(kinds.pop("")) == ["antidiag_3", "fig6_right", "lookup_map", "lookup_permutation"]

@@ -14,7 +14,6 @@ import numpy as np
 import programs
 import pytest
 import test_signatures
-from index_functions import ROOT
 from marks import every_width, rest_deep
 from test_programs import CASES
 from test_signatures import Coord
@@ -67,7 +66,7 @@ def assert_known(command, edition):
 
 @pytest.fixture(scope="module")
 def cases():
-    return golden.cases(ROOT)
+    return index_functions.golden_cases()
 
 
 @pytest.fixture(scope="module")
