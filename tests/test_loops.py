@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -503,10 +504,16 @@ def test_golden_files_are_as_they_should_be():
     assert found == [], "\n".join(map(str, found))
 
 
+@cache
+def golden_cases():
+    return golden.cases(GOLDEN)
+
+
+@pytest.mark.xdist_group("golden loops")  # one worker's, which lowers them once
 @pytest.mark.parametrize("language", rest_deep(LANGUAGES[:13], 2))
 def test_golden_cases_are_run(language, toolchain_of):
     toolchain_of(language)
-    cases, arrays = golden.cases(GOLDEN), language not in ("opencl", "glsl", "wgsl")
+    cases, arrays = golden_cases(), language not in ("opencl", "glsl", "wgsl")
     cases = [case for case in cases if arrays or case.name not in OF_ARRAYS]
     found = [golden.verify(cases, language, fixed) for fixed in (False, True)]
     assert [each.mismatches for each in found] == [[], []]

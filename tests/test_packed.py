@@ -45,7 +45,6 @@ from lego_emit.trace.packed import with_values
 
 LANGUAGES = "c cpp cuda hip metal opencl rust fortran julia javascript glsl wgsl".split()
 DAILY = "c cpp".split()
-RARER = [marked(t, pytest.mark.slow if t in DAILY else pytest.mark.deep) for t in LANGUAGES]
 WORDS, ORDERS = (8, 16, 32, 64), ("lsb", "msb")
 
 
@@ -232,7 +231,8 @@ def compared(toolchain_of, language, every):
     assert count > 25 * len(found) > (150 if narrow else 700)
 
 
-@pytest.mark.parametrize("language", RARER)
+@pytest.mark.slow
+@pytest.mark.parametrize("language", DAILY)
 def test_fields_of_every_kind(toolchain_of, language):
     compared(toolchain_of, language, every=False)
 

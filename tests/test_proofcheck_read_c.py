@@ -84,6 +84,7 @@ def test_terms_of_golden_texts(language):
 
 
 @pytest.mark.deep
+@pytest.mark.xdist_group("golden cases")
 @pytest.mark.parametrize("numbers", [False, True])
 @pytest.mark.parametrize("language", rest_deep(LANGUAGES, 2))
 def test_terms_of_all_golden_texts(language, numbers):
