@@ -363,6 +363,7 @@ def test_compiled_it_holds_where_the_headers_preconditions_do(target):
         assert compare(unit, run, largest(unit), 250), unit.program.name
 
 
+@pytest.mark.xdist_group("golden cases")
 @pytest.mark.deep
 @pytest.mark.parametrize("target", HOSTS)
 def test_compiled_so_does_every_golden_case(target):

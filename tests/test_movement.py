@@ -538,7 +538,7 @@ def test_no_memory_is_better_on_small_machines_for_many():
 @pytest.mark.parametrize("kind", [pair_of, mixed_pair])
 def test_the_bound_is_reached_by_many(kind):
     draw = random.Random(11)
-    for _ in range(10_000):
+    for _ in range(4_000):
         pair, size = kind(draw), draw.choice([1, 2, 4, 8, 16])
         (_, found, _), least = costs(pair, size)
         assert found == least, (pair, size)
