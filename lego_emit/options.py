@@ -523,6 +523,13 @@ class Options(_Checked):
         cannot compute without an overflow is not asserted.""",
         ("Flag",), check=_flag,
     )  # fmt: skip
+    bmi2: bool = option(
+        False,
+        """Move bits by pdep and pext of x86 where that is shorter and the compiler may use them
+        (-mbmi2, -C target-cpu=native), in C, C++ and Rust; elsewhere, and in constant expressions, the
+        usual shifts and masks stand. In Rust such a function is no const fn, and has an unsafe block.""",
+        ("Flag",), check=_flag,
+    )  # fmt: skip
     effort: int = option(
         1,
         f"""How many times the usual steps the searches for cheaper forms may take, 1 to {MOST_EFFORT}.

@@ -73,6 +73,10 @@ def generate(fn_or_layout: Any, target: str, **given: Any) -> Emitted:
     program = replace(
         program, header=tuple(options.header), hints=options.hints, checks=options.checks
     )
+    if options.bmi2:
+        from .lower.bmi2 import with_moves
+
+        program = with_moves(program, printer)
     if options.terse:
         program = replace(
             program, functions=tuple(replace(f, formulas=()) for f in program.functions)

@@ -69,6 +69,7 @@ class CPrinter(HeaderPrinter):
     reserved = CPP_KEYWORDS - {"std", "lego"} | {"typeof", "typeof_unqual"} | STDINT | MACROS
     reserved_functions = frozenset(FUNCTIONS)
     walks = "lego_emit.printers.walk_forms:C"
+    moves = "lego_emit.printers.bmi2_forms:c_lines"
     steps = "divisions"
     qualifiers = host = "static inline"
     has_hints = has_fits = has_checks = True

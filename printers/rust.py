@@ -133,6 +133,7 @@ class RustPrinter(rust_methods.Methods, Printer):
     loops = "lego_emit.printers.loop_forms:RUST"
     switches = "lego_emit.printers.switch_forms:RUST"
     walks = "lego_emit.printers.walk_forms:RUST"
+    moves = "lego_emit.printers.bmi2_forms:rust_lines"
     extension = ".rs"
     is_module = True
     hexadecimal = True
@@ -310,7 +311,8 @@ class RustPrinter(rust_methods.Methods, Printer):
     def head(self, view: FunctionView, indent: int = 0) -> str:
         """The line or lines from `pub` to the brace; indent: where they begin."""
         parameters = [*filter(None, view.signature("{name}: {T}", None, BREAK).split(BREAK))]
-        const, name = "" if view.calls_others or view.fills else "const ", view.name
+        is_plain = not (view.calls_others or view.fills or view.moves)
+        const, name = "const " if is_plain else "", view.name
         if view.fills:  # of a const fn from Rust 1.83 on
             parameters.append(f"{view.fills}: &mut [{view.output_types[0]}]")
         if view.receiver is not None:
@@ -349,10 +351,10 @@ class RustPrinter(rust_methods.Methods, Printer):
         types = ", ".join(view.output_types)
         return f"({types})" if len(view.outputs) > 1 else types
 
-    def tail(self, view: FunctionView, indent: int = 0) -> str:
-        """The expression that ends the block, laid out as rustfmt does."""
+    def tail(self, view: FunctionView, indent: int = 0, told: Sequence[str] = ()) -> str:
+        """The expression that ends the block, laid out as rustfmt does; told: its results' texts."""
         indent += 4
-        texts = [self.expression(node, view) for _, node in view.outputs]
+        texts = told or [self.expression(node, view) for _, node in view.outputs]
         whole = view.aggregate
         if whole is not None and whole.native is not None and whole.native.make:
             return rust_layout.function_result(rust_natives.value(whole, texts), indent)

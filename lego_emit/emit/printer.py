@@ -90,8 +90,8 @@ class Printer:
         has_packed: whether it prints what reads and writes fields of words (f.accessors). has_fits: whether the template prints the conditions on sizes (fits). In those, holds_sizes:
             whether arguments are numbers of the index type and no others; lazy_logic: whether `and`
             computes no more than is needed; names_limits: whether names for 2**bits - 1 stand there.
-        loops, switches, walks: where its LoopForms, or what makes them of (printer, view, node), its SwitchForms and
-            its WalkForms are, as "module:name"; "" for none, and for selects in the place of switches.
+        loops, switches, walks, moves: where its LoopForms, or what makes them of (printer, view, node), its SwitchForms,
+            its WalkForms and what gives the lines of f.moves are, as "module:name"; "" for none, and for selects in the place of switches.
         namespaces: what joins the parts of a namespace ("::"), "" where it has one part alone, None where
             the language has none and no modules with a name in the file.
         index_names: what an index type is called beside its own name: name -> (index type, its
@@ -155,7 +155,7 @@ class Printer:
     notation: Notation = PYTHON
     names_greatest = False
     remark = ""
-    loops = switches = walks = steps = ""
+    loops = switches = walks = steps = moves = ""
     nearest = -1
     has_views = has_packed = has_fits = has_hints = has_checks = names_limits = narrow_index = False
     holds_sizes = lazy_logic = True

@@ -179,6 +179,15 @@ class FunctionView:
         """The walk over what it gives, if it has one."""
         return self._walk()
 
+    def moving(self, indent: int = 2) -> list[str]:
+        """The lines before the statements that move bits by instructions of x86, where it has such."""
+        if self._function.moves is None:
+            return []
+        from importlib import import_module
+
+        module, _, name = self._printer.moves.partition(":")
+        return getattr(import_module(module), name)(self._printer, self, indent)
+
     @property
     def walk_type(self) -> list[str]:
         """The type of that, where it stands apart."""
