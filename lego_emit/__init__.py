@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from .algebra.part import Part
     from .algebra.strided import Strided
     from .arith.expr import symbols
+    from .copies import copy as copy
+    from .copies import pack as pack
+    from .copies import unpack as unpack
     from .emitted import Emitted
     from .formats import catalogue
     from .ir.cost import Cost
@@ -47,10 +50,10 @@ _LAZY = {
     "AnyRank": "trace.any_rank", "Choice": "algebra.choice", "Cost": "ir.cost", "Emitted": "emitted", "ExpandBy": "algebra.masked", "GenP": "algebra.genp",
     "Linear": "algebra.linear", "Lookup": "algebra.lookup", "Padded": "algebra.masked",
     "Packed": "algebra.packed", "Part": "algebra.part", "Pattern": "pattern", "Ragged": "trace.ragged", "Strided": "algebra.strided",
-    "bank_conflicts": "movement", "catalogue": "formats", "convert": "movement",
+    "bank_conflicts": "movement", "catalogue": "formats", "convert": "movement", "copy": "copies",
     "fori_loop": "trace.loops", "gather": "movement", "generate": "pipeline", "isqrt": "algebra.genp",
-    "optimal_swizzle": "movement", "recognize": "recognition", "render": "kernels",
-    "same_map": "trace.same", "simplify": "trace.simplify", "symbols": "arith.expr",
+    "optimal_swizzle": "movement", "pack": "copies", "recognize": "recognition", "render": "kernels",
+    "same_map": "trace.same", "simplify": "trace.simplify", "symbols": "arith.expr", "unpack": "copies",
 }  # fmt: skip
 _MODULES = ("cute", "hardware", "movement")
 
@@ -66,7 +69,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """What is there to be used, loaded or not."""
-    return sorted([*__all__, "__version__", "errors", *_MODULES])
+    return sorted({*__all__, *_LAZY, "__version__", "errors", *_MODULES})
 
 
 __all__ = [

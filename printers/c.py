@@ -71,6 +71,7 @@ class CPrinter(HeaderPrinter):
     walks = "lego_emit.printers.walk_forms:C"
     moves = "lego_emit.printers.bmi2_forms:c_lines"
     steps = "divisions"
+    copies = "lego_emit.printers.copy_forms:CopiesInC"
     qualifiers = host = "static inline"
     has_hints = has_fits = has_checks = True
     static = "macro"

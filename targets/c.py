@@ -162,6 +162,12 @@ class CTarget(NativeTarget):
     install = "apt-get install gcc"
     flags = FLAGS
 
+    def copy_library(self, unit: Unit, folder: Path, flags: Sequence[str]) -> tuple[Path, str]:
+        """The library of a copy, compiled with these flags, and its functions' declarations."""
+        from lego_emit.targets.copies import DECLARATIONS, build
+
+        return build(self, unit, folder, [*self.flags, *flags]), DECLARATIONS
+
     def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
         """A source file for each unit: units of one name have nothing in common then."""
         sources = []

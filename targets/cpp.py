@@ -219,6 +219,12 @@ class CppTarget(NativeTarget):
     install = "apt-get install g++"
     flags = FLAGS
 
+    def copy_library(self, unit: Unit, folder: Path, flags: Sequence[str]) -> tuple[Path, str]:
+        """The library of a copy, compiled with these flags, and its functions' declarations."""
+        from lego_emit.targets.copies import DECLARATIONS, build
+
+        return build(self, unit, folder, [*self.flags, *flags]), DECLARATIONS
+
     def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
         """One source file with all units and wrappers, in as few namespaces as their names
         allow."""

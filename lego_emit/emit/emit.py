@@ -285,7 +285,8 @@ def _fits(
         known = {n for f in functions for g in f.groups if g.open for n in g.names}
         if made is None or any(p.name in known for p in made.params):
             continue
-        name = fresh(naming.public(f"{stem(functions)}_fits"), printer, taken)
+        named = program.routines.name_of(functions[0]) if program.routines else stem(functions)
+        name = fresh(naming.public(f"{named}_fits"), printer, taken)
         scope = {*taken}
         apart = {n: name for f in functions for g in f.groups for n, name in g.apart.items()}
         own = {

@@ -598,6 +598,7 @@ class Program:
     # (name, number, index type, what it is called in Python) of the tags of switches that the file defines
     enumerators: tuple[tuple[str, int, str, str], ...] = ()
     tags: tuple[str, ...] = ()  # their definitions
+    routines: Any = ()  # copies of arrays (lego_emit.emit.nests.Routines)
     sizes_types: Mapping[str, Any] = field(default_factory=dict, compare=False)  # of prepared sizes
     printed: Program | None = (
         None  # what the file has in the place of functions with prepared sizes

@@ -1,0 +1,405 @@
+"""The plan of a copy: boxes of digits that cover the index space once, and those of padding.
+
+A box is a product of digits, with the positions where it begins. An axis whose extent its digits don't
+divide is cut at its mixed-radix decomposition: 37 of digits of 4 and 16 are two blocks of 16, one of 4 and
+a single index. What the destination pads is boxes without a source, which are written with zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise, product
+from math import prod
+from typing import Any
+
+from ..algebra.masked import Padded
+from ..algebra.sizes import product as size_of
+from ..arith.expr import Expr
+from ..errors import InternalError, LayoutError
+from ..ir.program import Function
+from ..packages import numpy as np
+from .digits import Axis, Digit, IndexSpace, NoDigits, Size, Sizes
+from .values import value_of
+
+PAD = -2  # what stands in a model of memory where a copy writes zeros
+
+
+@dataclass(frozen=True)
+class Box:
+    """Digits, slowest in the destination first, and the positions of their first index.
+
+    digits: merged where two are one on both sides; a, b: the positions in the source and in the destination;
+    is_padding: whether zeros are written, and nothing is read.
+    """
+
+    digits: tuple[Digit, ...]
+    a: Size
+    b: Size
+    is_padding: bool = False
+
+    def at(self, sizes: Mapping[str, int]) -> Box:
+        """The box of numbers."""
+
+        def number(value: Size) -> int:
+            return value_of(value, sizes)
+
+        digits = tuple(Digit(number(d.n), number(d.a), number(d.b)) for d in self.digits)
+        return Box(digits, number(self.a), number(self.b), self.is_padding)
+
+    def pairs(self, sizes: Mapping[str, int]) -> tuple[Any, Any]:
+        """All positions in the source and in the destination, two equally long arrays."""
+        own = self.at(sizes)
+        if any(d.n <= 0 for d in own.digits):
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        steps = [np.arange(d.n, dtype=np.int64) for d in own.digits]
+        a: Any = np.full((1,) * len(steps), own.a, np.int64)
+        b: Any = np.full((1,) * len(steps), own.b, np.int64)
+        for k, d in enumerate(own.digits):
+            shape = [1] * len(steps)
+            shape[k] = d.n
+            a = a + steps[k].reshape(shape) * d.a
+            b = b + steps[k].reshape(shape) * d.b
+        return a.reshape(-1), b.reshape(-1)
+
+    def __str__(self) -> str:
+        if self.is_padding:
+            said = " x ".join(f"{d.n} by {d.b}" for d in self.digits) or "one element"
+            return f"zeros from {self.b}: {said}"
+        said = " x ".join(f"{d.n} ({d.a} to {d.b})" for d in self.digits) or "one element"
+        start = "" if (self.a, self.b) == (0, 0) else f" from {self.a} to {self.b}"
+        return said + start
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a copy is done, as data.
+
+    space: the index space of both layouts; boxes: the digits of each part; source_size, destination_size: how
+    many elements the memories have; element_bytes: of each; notes: what was found, in words; function: from an index to the places in both
+    memories. str() of a plan lists notes and boxes.
+    """
+
+    space: IndexSpace = field(repr=False)
+    boxes: tuple[Box, ...]
+    source_size: Size
+    destination_size: Size
+    element_bytes: int
+    notes: tuple[str, ...] = ()
+    function: Function | None = field(default=None, repr=False)
+
+    @property
+    def is_affine(self) -> bool:
+        """Whether positions are sums of digits; else the copy calls both index functions."""
+        return self.space.axes is not None
+
+    @property
+    def is_memcpy(self) -> bool:
+        """Whether the copy is one of a contiguous run."""
+        digits = [d for box in self.boxes for d in box.digits]
+        plain = all((d.a, d.b) == (1, 1) for d in digits)
+        return self.is_affine and len(self.boxes) == 1 and len(digits) < 2 and plain
+
+    @property
+    def pads(self) -> bool:
+        """Whether zeros are written."""
+        return any(box.is_padding for box in self.boxes)
+
+    def run(self, values: Any, sizes: Mapping[str, int] | None = None) -> Any:
+        """The destination's memory after the copy of a flat array, what it doesn't write being 0.
+
+        Raises LayoutError where the array has another length than the source.
+        """
+        sizes, given = sizes or {}, np.asarray(values)
+        if given.shape != (value_of(self.source_size, sizes),):
+            raise LayoutError(
+                f"the source has {value_of(self.source_size, sizes)} elements, and the array's shape is "
+                f"{given.shape}"
+            )
+        found = np.zeros(value_of(self.destination_size, sizes), given.dtype)
+        for box in self.boxes:
+            if not box.is_padding:
+                a, b = box.pairs(sizes)
+                found[b] = given[a]
+        return found
+
+    def __str__(self) -> str:
+        lines = [str(box) for box in self.boxes]
+        return "\n".join([*(f"- {note}" for note in self.notes), *(f"  {line}" for line in lines)])
+
+
+def plan_of(space: IndexSpace, element_bytes: int, zero: bool = True) -> Plan:
+    """The plan of a copy between two layouts. zero: whether padding is written.
+
+    Raises LayoutError where two indices have one place in the destination.
+    """
+    arithmetic = Sizes(space.known)
+    ends = _memory(space.source, arithmetic), _memory(space.destination, arithmetic)
+    if space.axes is None:
+        notes = (f"a loop over both index functions: {space.why}",)
+        return _in_own_symbols(Plan(space, (), *ends, element_bytes, notes))
+    try:
+        boxes, padding = _boxes(space, arithmetic)
+    except NoDigits as error:
+        bare = replace(space, axes=None, why=str(error))
+        return plan_of(bare, element_bytes, zero)
+    _check_injective(space, boxes, arithmetic)
+    plan = Plan(space, tuple([*boxes, *(padding if zero else [])]), *ends, element_bytes)
+    said: list[str] = []
+    if plan.is_memcpy:
+        said.append("both memories hold the elements in one order: this is memcpy")
+        if space.destination.dims == space.source.dims and len(space.names) > 2:
+            said.append("to cut tiles from the rows of a matrix, give of=, the sizes of the matrix")
+    if len(boxes) > 1:
+        said.append(f"{len(boxes)} boxes, as the digits do not divide each axis")
+    if padding:
+        said.append(f"{len(padding)} boxes of padding" + ", which are left out" * (not zero))
+    return _in_own_symbols(replace(plan, notes=tuple(said)))
+
+
+def _in_own_symbols(plan: Plan) -> Plan:
+    """The plan without the symbols that stand for whole quotients of sizes."""
+    known = plan.space.known
+
+    def own(value: Size) -> Size:
+        return value if isinstance(value, int) else known.unsubstitute(Expr.of(value))
+
+    boxes = tuple(
+        Box(
+            tuple(Digit(*map(own, (d.n, d.a, d.b))) for d in box.digits),
+            own(box.a),
+            own(box.b),
+            box.is_padding,
+        )
+        for box in plan.boxes
+    )
+    ends = own(plan.source_size), own(plan.destination_size)
+    return replace(plan, boxes=boxes, source_size=ends[0], destination_size=ends[1])
+
+
+def _memory(layout: Any, arithmetic: Sizes) -> Size:
+    return arithmetic.of(size_of([arithmetic.of(n) for n in layout.physical_dims]))
+
+
+# -- boxes -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Indices of an axis that are a product of digits: `count` of the digit `level`, each with all faster
+    digits, from `base` on, a multiple of the digit."""
+
+    axis: Axis
+    level: int
+    base: Size
+    count: Size
+
+
+def _boxes(space: IndexSpace, arithmetic: Sizes) -> tuple[list[Box], list[Box]]:
+    """The boxes of the index space, and those of the destination's padding."""
+    axes = space.axes or ()
+    held = [list(_until(axis, axis.n, arithmetic)) for axis in axes]
+    boxes = [_box(parts, space, arithmetic) for parts in product(*held)]
+    padding: list[Box] = []
+    if isinstance(space.destination, Padded):
+        whole = [list(_until(axis, axis.rounded, arithmetic)) for axis in axes]
+        for k, axis in enumerate(axes):
+            beyond = list(_beyond(axis, arithmetic))
+            for parts in product(*held[:k], beyond, *whole[k + 1 :]):
+                padding.append(_box(parts, space, arithmetic, is_padding=True))
+    boxes, padding = ([b for b in some if not _is_empty(b)] for some in (boxes, padding))
+    return boxes, padding
+
+
+def _is_empty(box: Box) -> bool:
+    return any(d.n == 0 for d in box.digits)
+
+
+def _digit(value: Size, axis: Axis, level: int, arithmetic: Sizes) -> Size:
+    """The digit of a number."""
+    if level + 1 < len(axis.borders):
+        value = arithmetic.mod(value, axis.borders[level + 1])
+    return arithmetic.floor(value, axis.borders[level])
+
+
+def _until(axis: Axis, end: Size, arithmetic: Sizes) -> Iterator[Segment]:
+    """The indices below an end, the largest segments first."""
+    top = len(axis.borders) - 1
+    for level in range(top, -1, -1):
+        base: Size = 0
+        if level < top:
+            rest = arithmetic.mod(end, axis.borders[level + 1])
+            base = arithmetic.plus(end, arithmetic.times(-1, rest))
+        count = _digit(end, axis, level, arithmetic)
+        if count != 0:
+            yield Segment(axis, level, base, count)
+
+
+def _beyond(axis: Axis, arithmetic: Sizes) -> Iterator[Segment]:
+    """The indices from the extent up to where the destination's room ends. Raises NoDigits where that is
+    no whole number of the slowest digit."""
+    if arithmetic.same(axis.n, axis.rounded):
+        return
+    base: Size = axis.n
+    for level, (lo, hi) in enumerate(pairwise(axis.borders)):
+        below = arithmetic.mod(arithmetic.plus(base, -1), hi)  # no remainder of a negative number
+        gap = arithmetic.plus(arithmetic.plus(hi, -1), arithmetic.times(-1, below))
+        count = arithmetic.floor(gap, lo)
+        if count != 0:
+            yield Segment(axis, level, base, count)
+        base = arithmetic.plus(base, gap)
+    last = axis.borders[-1]
+    rest = arithmetic.plus(axis.rounded, arithmetic.times(-1, base))
+    count = arithmetic.quotient(axis.rounded, last)
+    if count is None:
+        raise NoDigits(f"the padded extent {axis.rounded} is no multiple of {last}")
+    count = arithmetic.floor(rest, last)
+    if count != 0:
+        yield Segment(axis, len(axis.borders) - 1, base, count)
+
+
+def _box(
+    parts: Sequence[Segment], space: IndexSpace, arithmetic: Sizes, is_padding: bool = False
+) -> Box:
+    """The box of one segment of each axis."""
+    a, b = space.offsets
+    digits: list[Digit] = []
+    for part in parts:
+        axis = part.axis
+        whole = arithmetic.whole(axis)
+        digits += whole[: part.level]
+        last = whole[part.level]
+        digits.append(replace(last, n=part.count))
+        for level in range(part.level, len(axis.borders)):
+            start = _digit(part.base, axis, level, arithmetic)
+            a = arithmetic.plus(a, arithmetic.times(start, axis.a[level]))
+            b = arithmetic.plus(b, arithmetic.times(start, axis.b[level]))
+    if is_padding:
+        a, digits = 0, [replace(d, a=0) for d in digits]
+    return Box(tuple(merged(digits, arithmetic, is_padding)), a, b, is_padding)
+
+
+def merged(digits: Sequence[Digit], arithmetic: Sizes, is_padding: bool = False) -> list[Digit]:
+    """The digits with neighbors on both sides put together, the slowest in the destination first."""
+    left = [d for d in digits if d.n != 1]
+    done = False
+    while not done:
+        done = True
+        for x, y in product(left, left):
+            if x is y or not arithmetic.same(y.b, arithmetic.times(x.n, x.b)):
+                continue
+            if is_padding or arithmetic.same(y.a, arithmetic.times(x.n, x.a)):
+                left = [d for d in left if d is not x and d is not y]
+                left.append(Digit(arithmetic.times(x.n, y.n), x.a, x.b))
+                done = False
+                break
+    return _by_stride(left, arithmetic)
+
+
+def _by_stride(digits: Sequence[Digit], arithmetic: Sizes) -> list[Digit]:
+    """By falling stride of the destination, as far as that is known; those of equal stride stay."""
+    found: list[Digit] = []
+    for d in digits:
+        at = 0
+        while at < len(found) and not _slower(d, found[at], arithmetic):
+            at += 1
+        found.insert(at, d)
+    return found
+
+
+def _slower(one: Digit, other: Digit, arithmetic: Sizes) -> bool:
+    """Whether the stride of one digit in the destination is known to be larger than that of another one."""
+    if isinstance(one.b, int) and isinstance(other.b, int):
+        return abs(one.b) > abs(other.b)
+    return not arithmetic.at_most(one.b, other.b) and (
+        arithmetic.at_most(other.b, one.b) or arithmetic.quotient(one.b, other.b) is not None
+    )
+
+
+def _check_injective(space: IndexSpace, boxes: Sequence[Box], arithmetic: Sizes) -> None:
+    """Raise LayoutError where two indices are known to share a place in the destination."""
+    if space.destination.has_inverse:
+        return
+    for box in boxes:
+        for d in box.digits:
+            if d.b == 0:
+                raise LayoutError(
+                    f"copy: {space.destination!r} puts several indices in one place; a destination holds "
+                    "each index apart"
+                )
+        numbers = all(isinstance(v, int) for d in box.digits for v in (d.n, d.b))
+        if not numbers:
+            continue
+        reach = 0
+        for d in sorted(box.digits, key=lambda d: abs(d.b)):
+            if abs(d.b) <= reach and _repeats(box):
+                raise LayoutError(
+                    f"copy: {space.destination!r} puts several indices in one place; a destination holds "
+                    "each index apart"
+                )
+            reach += (d.n - 1) * abs(d.b)
+
+
+def _repeats(box: Box) -> bool:
+    """Whether two digits' sums are the same number."""
+    if prod(d.n for d in box.digits) > 2**22:
+        return True
+    _, b = box.pairs({})
+    return len(np.unique(b)) < len(b)
+
+
+# -- checks ----------------------------------------------------------------------------------------
+
+
+def model(plan: Plan, sizes: Mapping[str, int]) -> Any:
+    """What the definition puts into each place of the destination: the source's position, PAD for
+    padding, and -1 where it writes nothing; by the layouts' reference evaluator alone."""
+    from ..algebra import reference
+    from .values import layout_at
+
+    source, destination = (
+        layout_at(L, plan.space, sizes) for L in (plan.space.source, plan.space.destination)
+    )
+    found = np.full(destination.physical_size, -1, np.int64)
+    if isinstance(destination, Padded):
+        padded = reference.table(destination.layout).reshape(-1)
+        found[padded] = PAD
+    index = [g.reshape(-1) for g in np.indices(source.dims)]
+    a, b = (np.asarray(L.reference_apply(tuple(index))) for L in (source, destination))
+    a, b = (np.broadcast_to(p, index[0].shape) for p in (a, b))
+    kept = (a >= 0) & (b >= 0)
+    found[b[kept]] = a[kept]
+    return found
+
+
+def check_plan(plan: Plan, sizes: Mapping[str, int]) -> None:
+    """Compare the boxes with both layouts at all indices of these sizes, each covered once.
+
+    Raises InternalError where they differ.
+    """
+    wanted = model(plan, sizes)
+    found, count = np.full(len(wanted), -1, np.int64), 0
+    for box in plan.boxes:
+        a, b = box.pairs(sizes)
+        if len(b) and (b.min() < 0 or b.max() >= len(wanted)):
+            raise _fault(plan, f"a box writes outside of the destination at {dict(sizes)}")
+        found[b] = PAD if box.is_padding else a
+        count += len(b)
+    if not plan.pads:
+        wanted = np.where(wanted == PAD, -1, wanted)
+    wrong = np.flatnonzero(found != wanted)
+    if len(wrong):
+        at = int(wrong[0])
+        raise _fault(
+            plan, f"place {at} has {int(found[at])}, and not {int(wanted[at])}, at {dict(sizes)}"
+        )
+    if count != np.count_nonzero(wanted != -1):
+        raise _fault(plan, f"its boxes cover an index twice at {dict(sizes)}")
+
+
+def _fault(plan: Plan, why: str) -> InternalError:
+    space = plan.space
+    return InternalError(
+        f"the copy from {space.source!r} to {space.destination!r}: {why}; nothing was emitted. "
+        "This is a fault of lego_emit: please report it, with both layouts"
+    )

@@ -1,0 +1,267 @@
+"""Copies that are compiled: run, verified with guard bytes, and timed beside memcpy."""
+
+from __future__ import annotations
+
+import tempfile
+import time as clock
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import LayoutError, VerifyError, a_type, short_repr
+from ..numeric import is_integer
+from ..packages import cffi
+from ..packages import numpy as np
+from ..run import registry as toolchains
+from .checks import allowed, sizes_of
+from .plan import PAD, model
+from .values import value_of
+
+GUARD = 256  # bytes before and behind a memory that is verified
+FILL = 0xA5  # what they, and a memory that is to be written, hold
+BEST_OF, LEAST_SECONDS = 7, 0.02
+MOST_VERIFIED = 2**22  # places of a memory
+NATIVE = ("-O2", "-march=native")
+
+
+class Library:
+    """A copy in a shared library."""
+
+    def __init__(self, unit: Any, flags: Sequence[str] = ("-O2",)):
+        self.unit = unit
+        self._folder = tempfile.TemporaryDirectory(prefix="lego_emit_", ignore_cleanup_errors=True)
+        target: Any = toolchains.toolchain_of(unit.printer)
+        path, declarations = target.copy_library(unit, Path(self._folder.name), flags)
+        self._ffi = cffi.FFI()
+        self._ffi.cdef(declarations)
+        self._library: Any = self._ffi.dlopen(str(path))
+
+    def _sizes(self, sizes: Mapping[str, int]) -> Any:
+        values = [sizes[n] for n in self.unit.plan.space.sizes]
+        return self._ffi.new("int64_t[]", values or [0])
+
+    def bytes(self, sizes: Mapping[str, int]) -> tuple[int, int]:
+        """The bytes of both memories, by the emitted functions."""
+        found = self._ffi.new("int64_t[2]")
+        self._library.lego_copy_bytes(self._sizes(sizes), found)
+        return found[0], found[1]
+
+    def copy(
+        self, sizes: Mapping[str, int], source: Any, destination: Any, rounds: int = 1
+    ) -> None:
+        """Run the routine on two arrays."""
+        to, of = (self._ffi.cast("char *", a.ctypes.data) for a in (destination, source))
+        self._library.lego_copy(rounds, self._sizes(sizes), of, to)
+
+    def memcpy(self, count: int, source: Any, destination: Any, rounds: int = 1) -> None:
+        """Run memcpy on two arrays."""
+        to, of = (self._ffi.cast("char *", a.ctypes.data) for a in (destination, source))
+        self._library.lego_memcpy(rounds, count, of, to)
+
+
+_compiled: dict[tuple[str, str, tuple[str, ...]], Library] = {}
+
+
+def library(unit: Any, flags: Sequence[str]) -> Library:
+    """The library of a unit, compiled once in a process."""
+    key = (unit.printer.name, unit.source, tuple(flags))
+    if key not in _compiled:
+        _compiled[key] = Library(unit, flags)
+    return _compiled[key]
+
+
+def run(unit: Any, array: Any, out: Any, sizes: Mapping[str, int]) -> Any:
+    """What Copy.run does, for these sizes."""
+    plan = unit.plan
+    sizes = checked_sizes(unit, sizes)
+    given = np.asarray(array)
+    if given.dtype.itemsize != plan.element_bytes or given.dtype.hasobject:
+        raise LayoutError(
+            f"{unit.name}: the array has elements of {given.dtype}, and the copy moves {plan.element_bytes} bytes "
+            "each; give element= their type"
+        )
+    ends = [value_of(size, sizes) for size in (plan.source_size, plan.destination_size)]
+    given = np.ascontiguousarray(given)
+    if given.size != ends[0]:
+        raise LayoutError(
+            f"{unit.name}: the source has {ends[0]} elements, and the array has {given.size}"
+        )
+    if out is None:
+        out = np.zeros(ends[1], given.dtype)
+    elif not isinstance(out, np.ndarray):
+        raise LayoutError(
+            f"{unit.name}: out is {short_repr(out)}, {a_type(out)}; give a NumPy array"
+        )
+    elif out.size != ends[1] or out.dtype != given.dtype or not out.flags.c_contiguous:
+        raise LayoutError(
+            f"{unit.name}: out must be a contiguous array of {ends[1]} elements of {given.dtype}"
+        )
+    elif np.may_share_memory(out, given):
+        raise LayoutError(
+            f"{unit.name}: out shares memory with the array; a copy is from one memory to another"
+        )
+    library(unit, NATIVE).copy(sizes, given, out)
+    return out
+
+
+def checked_sizes(unit: Any, sizes: Mapping[str, int] | None) -> dict[str, int]:
+    """Numbers for the sizes. Raises VerifyError where one is missing, unknown or ruled out."""
+    names, found = unit.plan.space.sizes, dict(sizes or {})
+    missing = [n for n in names if n not in found]
+    unknown = [n for n in found if n not in names]
+    if missing or unknown:
+        listed = ", ".join(names) or "none"
+        what = f"{missing[0]} has no number" if missing else f"{unknown[0]} is no size"
+        raise VerifyError(f"{unit.name}: {what}; its sizes are {listed}")
+    for name, value in found.items():
+        if not is_integer(value) or value < 1:
+            raise VerifyError(f"{unit.name}: {name} is {short_repr(value)}; a size is at least 1")
+    found = {n: int(v) for n, v in found.items()}
+    if not allowed(unit.plan, found):
+        raise VerifyError(f"{unit.name}: its header rules out {found}")
+    return found
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What verify found; true where every place had what it should. lines: what was compared."""
+
+    lines: tuple[str, ...]
+    wrong: str = ""
+
+    def __bool__(self) -> bool:
+        return not self.wrong
+
+    def __str__(self) -> str:
+        marks = [f"  ok    {line}" for line in self.lines]
+        return "\n".join([*marks, *([f"  WRONG {self.wrong}"] if self.wrong else [])])
+
+
+def verify(unit: Any, sizes: Mapping[str, int] | None, flags: Sequence[str] = ("-O2",)) -> Verified:
+    """What Copy.verify does; flags: of the compiler."""
+    plan = unit.plan
+    tried = sizes_of(plan) if sizes is None else [checked_sizes(unit, sizes)]
+    lines: list[str] = []
+    for title, more in _ways(unit):
+        built = library(unit, (*flags, *more))
+        places = 0
+        for one in tried:
+            if value_of(plan.destination_size, one) > MOST_VERIFIED:
+                if sizes is None:
+                    continue
+                raise VerifyError(
+                    f"{unit.name}: {one} is more than {MOST_VERIFIED} places; give smaller sizes"
+                )
+            wanted = model(plan, one)
+            if not plan.pads and plan.is_affine:
+                wanted[wanted == PAD] = -1
+            for shift in (0, 1):
+                wrong = _compared(built, one, wanted, shift)
+                if wrong:
+                    return Verified(tuple(lines), f"{title}: {wrong} at {one}")
+            places += len(wanted)
+        lines.append(f"{title}: {places:,} places at {len(tried)} sizes")
+    return Verified(tuple(lines))
+
+
+def _ways(unit: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
+    macro = unit.name.upper()
+    yield "as it stands", ()
+    if f"{macro}_LARGE" in unit.source:
+        yield "every copy a large one", (f"-D{macro}_LARGE=0",)
+    if f"{macro}_SCALAR" in unit.source:
+        yield "without vectors", (f"-D{macro}_SCALAR",)
+
+
+def _memory(count: int, shift: int) -> tuple[Any, Any]:
+    """Bytes between guards, all of FILL, and the part of them in between, a multiple of 64 bytes and a shift."""
+    whole = np.full(count + 2 * GUARD + 128, FILL, np.uint8)
+    start = GUARD + -(whole.ctypes.data + GUARD) % 64 + shift
+    return whole, whole[start : start + count]
+
+
+def _compared(built: Library, sizes: Mapping[str, int], wanted: Any, shift: int) -> str:
+    """What is wrong with a run between guard bytes; "" where nothing is. shift: by how many elements memories
+    are out of line."""
+    plan = built.unit.plan
+    size = plan.element_bytes
+    counts = [value_of(n, sizes) * size for n in (plan.source_size, plan.destination_size)]
+    if tuple(counts) != built.bytes(sizes):
+        return f"the functions of bytes give {built.bytes(sizes)}, and not {tuple(counts)}"
+    _, source = _memory(counts[0], shift * size)
+    source[:] = np.random.default_rng(0).integers(0, 256, counts[0], np.uint8)
+    whole, found = _memory(counts[1], shift * size)
+    due_whole = whole.copy()
+    at = found.ctypes.data - whole.ctypes.data
+    due = due_whole[at : at + counts[1]].reshape(-1, size)
+    due[wanted >= 0] = source.reshape(-1, size)[wanted[wanted >= 0]]
+    due[wanted == PAD] = 0
+    before = source.copy()
+    built.copy(sizes, source, found)
+    wrong = np.flatnonzero(whole != due_whole)
+    if len(wrong):
+        place = (int(wrong[0]) - at) // size
+        return f"place {place} of {len(wanted)} holds other bytes than it should"
+    return "" if np.array_equal(source, before) else "the source was written"
+
+
+@dataclass(frozen=True)
+class Timed:
+    """seconds: of one copy; gb_s: bytes of the destination in it, in 10**9 a second; memcpy_gb_s: of memcpy of as
+    many bytes, in turn with it; percent: of memcpy."""
+
+    seconds: float
+    gb_s: float
+    memcpy_gb_s: float
+
+    @property
+    def percent(self) -> float:
+        """How fast the copy is, in per cent of memcpy."""
+        return 100 * self.gb_s / self.memcpy_gb_s
+
+    def __str__(self) -> str:
+        return f"{self.gb_s:.1f} GB/s, {self.percent:.0f} % of memcpy ({self.memcpy_gb_s:.1f} GB/s)"
+
+
+def time(unit: Any, sizes: Mapping[str, int], flags: Sequence[str] = NATIVE) -> Timed:
+    """What Copy.time does; flags: of the compiler."""
+    sizes = checked_sizes(unit, sizes)
+    built = library(unit, flags)
+    source, destination = (_memory(n, 0)[1] for n in built.bytes(sizes))
+    source[:] = 1
+    moved = min(len(source), len(destination))
+
+    def copied(rounds: int) -> None:
+        built.copy(sizes, source, destination, rounds)
+
+    def plain(rounds: int) -> None:
+        built.memcpy(moved, source, destination, rounds)
+
+    ours, theirs = interleaved([copied, plain])
+    return Timed(ours, moved / ours / 1e9, moved / theirs / 1e9)
+
+
+def interleaved(functions: Sequence[Any], best_of: int = BEST_OF) -> list[float]:
+    """The least seconds of each function, a round of one call, measured in turn."""
+    rounds = []
+    for function in functions:
+        count, seconds = 1, 0.0
+        while True:
+            start = clock.perf_counter()
+            function(count)
+            seconds = clock.perf_counter() - start
+            if seconds >= LEAST_SECONDS / 4 or count >= 2**20:
+                break
+            count *= 4
+        rounds.append(max(1, round(count * LEAST_SECONDS / max(seconds, 1e-9))))
+    found: list[list[float]] = [[] for _ in functions]
+    for _ in range(best_of):
+        for own, function, count in zip(found, functions, rounds, strict=True):
+            start = clock.perf_counter()
+            function(count)
+            own.append((clock.perf_counter() - start) / count)
+    return [min(own) for own in found]
+
+
+__all__ = ["Timed", "Verified", "interleaved", "library", "run", "time", "verify"]

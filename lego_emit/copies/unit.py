@@ -1,0 +1,285 @@
+"""What copy, pack and unpack give: a unit whose routine moves a whole array, that is checked, run and timed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..algebra.block import Block
+from ..algebra.layout import GroupBy, Layout, TileBy
+from ..algebra.masked import ExpandBy
+from ..algebra.perms import Row
+from ..algebra.sizes import check_sizes, product
+from ..emit import registry
+from ..emit.naming import AS_WRITTEN, Naming
+from ..emit.nests import Routines, forms_of
+from ..emitted import Emitted, emit_program
+from ..errors import LayoutError, OptionError, short_repr
+from ..ir.index_types import INT64
+from ..ir.nests import Each, Routine
+from ..ir.nodes import made
+from ..ir.program import Function, Program
+from ..ir.relations import names_in
+from ..numeric import is_integer
+from ..trace.follow import TraceOptions
+from .checks import check
+from .digits import index_space
+from .places import places
+from .plan import Plan, plan_of
+from .schedule import nest_of
+from .values import node_of
+
+MOST_BYTES = 2**16  # of an element
+
+
+@dataclass(frozen=True, repr=False)
+class Copy(Emitted):
+    """An emitted copy. plan: how it is done, as data; print it. checks: at how many sizes plan and nest were
+    compared with the layouts before it was given out."""
+
+    plan: Plan = field(default=None, compare=False, repr=False)  # type: ignore[assignment]
+    checks: int = field(default=0, compare=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """What the routine is called in Python."""
+        return self.program.routines[0].name
+
+    def run(self, array: Any, out: Any = None, **sizes: int) -> Any:
+        """The destination's memory after the copy of a flat array, places that it doesn't use being 0.
+
+        array: the source's memory, a flat NumPy array with elements of as many bytes; out: the memory that is
+        written, by default a new one of zeros; sizes: a number for each size that is a symbol.
+
+        Raises LayoutError where lengths, types or sizes don't fit, or out shares memory with array, and
+        ToolchainError where the compiler is missing.
+        """
+        from .running import run
+
+        return run(self, array, out, sizes)
+
+    def verify(self, on: str = "cpu", *, sizes: Mapping[str, int] | None = None, **_: Any) -> Any:
+        """Run the compiled routine on memory with guard bytes, and compare every place with both index functions.
+
+        sizes: a number for each size that is a symbol; by default several are tried. Returns a Verified, true
+        where everything held.
+        """
+        from .running import verify
+
+        return verify(self, sizes)
+
+    def time(self, on: str = "cpu", *, sizes: Mapping[str, int] | None = None, **_: Any) -> Any:
+        """Measure the copy beside memcpy of the same bytes in the same process: best of 7.
+
+        Returns a Timed with seconds, gb_s, memcpy_gb_s and percent.
+        """
+        from .running import time
+
+        return time(self, sizes or {})
+
+
+def copy(
+    A: Block,
+    B: Block,
+    target: str = "cpp",
+    *,
+    element: Any = "uint32",
+    name: str = "copy",
+    zero: bool = True,
+    assume: Any = (),
+    ranges: Mapping[Any, Any] | None = None,
+    sizes: Mapping[str, Any] | None = None,
+    namespace: str | None = None,
+    prefix: str | None = None,
+) -> Copy:
+    """A routine that copies an array from one memory layout to another.
+
+    A, B: layouts of the same index space; the routine reads the memory of A and writes that of B, of which
+    each index has a place of its own. target: a language that has copies, C or C++. element: "uint8" .. "uint64", a number of bytes, or a NumPy
+    dtype. zero: whether B's padding is written with zeros; what lies between a pitch's rows never is. assume, ranges,
+    sizes, namespace, prefix: as generate() takes them.
+
+    Returns a Copy: str(), save(), run(), verify(), time() and plan.
+
+    Raises LayoutError where the index spaces differ, B puts two indices in one place or has no places,
+    OptionError on an element that is no number of bytes, TargetError for a language without copies.
+
+        >>> from lego_emit import Row, Strided, TileBy
+        >>> copy(TileBy([2, 2], [4, 8]), Row(2, 2, 4, 8), "c").plan.is_memcpy
+        False
+    """
+    for one in (A, B):
+        if not isinstance(one, Block):
+            raise LayoutError(f"copy: {short_repr(one)} is not a layout")
+    element_bytes = bytes_of(element)
+    printer = registry.printer(target)
+    forms_of(printer)
+    if not isinstance(name, str) or not name.isidentifier():
+        raise OptionError(f"name is {short_repr(name)}, no name for a function")
+    given = TraceOptions(sizes, _listed(assume), ranges=_ranges(ranges))
+    space = index_space(A, B, given)
+    plan = plan_of(space, element_bytes, zero)
+    function = places(space, f"{name}_places", printer, _listed(assume))
+    plan = replace(plan, function=function)
+    if plan.is_affine:
+        body, kinds = nest_of(plan, ("at", *_taken(printer)))
+    else:
+        body, kinds = _each(plan, function, zero), ("a loop over both index functions",)
+    plan = replace(plan, notes=(*plan.notes, *kinds))
+    count = check(plan, body)
+    title = f"A copy from {A!r} to {B!r}"
+    routine = Routine(name, space.sizes, element_bytes, tuple(body), _docs(plan, function))
+    ends = ("source", plan.source_size), ("destination", plan.destination_size)
+    functions = [_bytes(name, role, size, element_bytes, function) for role, size in ends]
+    if not plan.is_affine:
+        functions.append(function)
+    naming = Naming.given(namespace, prefix) if namespace or prefix else AS_WRITTEN
+    program = Program(name, tuple(functions), title, routines=Routines((routine,)))
+    program.check()
+    unit = emit_program(program, target, subject=(A, B), naming=naming)
+    return Copy(
+        unit.source, unit.program, unit.printer, unit.fixed, unit.known, unit.subject, unit.lowered,
+        plan, count,
+    )  # fmt: skip
+
+
+def pack(
+    L: Block, target: str = "cpp", *, of: Any = None, name: str = "pack", **options: Any
+) -> Copy:
+    """A routine that copies a row-major array into a layout's memory.
+
+    L: the layout. of: the sizes of the matrix that the layout's tiles are cut from, or a layout of it; by default the
+    array has L's own index space. Other options are those of copy().
+
+        >>> from lego_emit import Row
+        >>> pack(Row(4, 4, 8, 8), "c", of=(32, 32), element="uint8").plan.boxes[0].digits[0]
+        Digit(n=4, a=256, b=256)
+    """
+    return copy(*_pair(L, of, "pack"), target, name=name, **options)
+
+
+def unpack(
+    L: Block, target: str = "cpp", *, of: Any = None, name: str = "unpack", **options: Any
+) -> Copy:
+    """A routine that copies a layout's memory into a row-major array; as pack() otherwise."""
+    rows, own = _pair(L, of, "unpack")
+    return copy(own, rows, target, name=name, **options)
+
+
+def _pair(L: Any, of: Any, called: str) -> tuple[Block, Block]:
+    """The layout of the rows, and the layout, over one index space."""
+    if not isinstance(L, Block):
+        raise LayoutError(f"{called}: {short_repr(L)} is not a layout")
+    if of is None:
+        if isinstance(L, ExpandBy):
+            return ExpandBy(L.n, L.n_prime, TileBy(*L.layout.tiles)), L
+        return Row(*L.dims), L
+    if isinstance(of, Block):
+        matrix, order = of.dims, of
+    else:
+        matrix, order = (
+            check_sizes(list(of) if isinstance(of, tuple) else of, f"{called}(of=)"),
+            None,
+        )
+    if isinstance(L, ExpandBy):
+        return ExpandBy(L.n, L.n_prime, TileBy(*L.layout.tiles)), L
+    d = len(matrix)
+    if len(L.dims) % d:
+        raise LayoutError(
+            f"{called}: {L!r} has {len(L.dims)} indices, no multiple of the {d} sizes of of={short_repr(of)}; "
+            "tiles have as many sizes as the matrix on each level"
+        )
+    tiles = [list(L.dims[k : k + d]) for k in range(0, len(L.dims), d)]
+    for axis, n in enumerate(matrix):
+        covered = product([tile[axis] for tile in tiles])
+        if is_integer(n) and is_integer(covered) and n != covered:
+            raise LayoutError(
+                f"{called}: of= has {n} on axis {axis}, and the tiles of {L!r} cover {covered}"
+            )
+    rows: Layout = TileBy(*tiles) if len(tiles) > 1 else GroupBy(*tiles)
+    return rows if order is None else rows.OrderBy(order), L
+
+
+def bytes_of(element: Any) -> int:
+    """The bytes of an element. Raises OptionError where it is no number of them."""
+    if is_integer(element) and 1 <= element <= MOST_BYTES:
+        return int(element)
+    if not is_integer(element) and element is not None:
+        from ..packages import numpy as np
+
+        try:
+            found = np.dtype(element)
+        except TypeError:
+            found = None
+        if found is not None and found.itemsize and not found.hasobject:
+            return found.itemsize
+    raise OptionError(
+        f"element is {short_repr(element)}; give 'uint8' .. 'uint64', a number of bytes up to {MOST_BYTES}, or a "
+        "NumPy dtype"
+    )
+
+
+def _listed(assume: Any) -> Sequence[Any]:
+    from ..arith.given import as_list
+
+    return as_list(assume)
+
+
+def _ranges(ranges: Any) -> Any:
+    from ..arith.given_ranges import parse_ranges
+
+    return parse_ranges(ranges) if ranges else ()
+
+
+def _taken(printer: Any) -> Sequence[str]:
+    return [*printer.reserved, *printer.reserved_functions]
+
+
+def _bytes(name: str, role: str, size: Any, element_bytes: int, function: Function) -> Function:
+    """The function NAME_source_bytes, or NAME_destination_bytes."""
+    params = tuple(replace(p, size=True) for p in function.params if not p.axis)
+    own = {p.name for p in params}
+    return Function(
+        f"{name}_{role}_bytes",
+        params,
+        (),
+        (
+            (
+                "bytes",
+                made("mul", node_of(size), element_bytes) if element_bytes > 1 else node_of(size),
+            ),
+        ),
+        INT64,
+        summary=f"How many bytes the {role} of {name} has.",
+        assumed=tuple(c for c in function.assumed if own.issuperset(names_in(c))),
+        checked=function.checked,
+    )
+
+
+def _docs(plan: Plan, function: Function) -> tuple[str, ...]:
+    """The lines of the routine's comment."""
+    return (
+        f"Copies each element of the source to its place in the destination: {'; '.join(plan.notes)}.",
+        "Sizes are as those of the functions above. The two memories do not overlap.",
+        f"@param src {plan.source_size} elements",
+        f"@param dst {plan.destination_size} elements",
+    )
+
+
+def _each(plan: Plan, function: Function, zero: bool) -> tuple[Any, ...]:
+    """The loop over both index functions."""
+    from ..check.emission import compiled
+    from ..ir.nests import DESTINATION, Ref, Zero
+    from ..ir.nodes import const
+
+    space = plan.space
+    extents = tuple(
+        node_of(n if is_integer(n) else space.known.unsubstitute(n)) for n in space.source.dims
+    )
+    masked = space.source.masks or space.destination.masks
+    arguments = tuple(p.name for p in function.params)
+    each = Each(space.names, extents, arguments, masked, compiled(function))
+    if zero and space.destination.masks_inverse:
+        return Zero(Ref(DESTINATION, const(0)), node_of(plan.destination_size)), each
+    return (each,)

@@ -1,0 +1,84 @@
+"""Sizes of a copy at numbers, and as nodes of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import reduce
+from typing import Any
+
+from ..algebra.block import Block
+from ..arith.expr import Expr
+from ..arith.terms import Atom
+from ..errors import InternalError
+from ..ir.nodes import Node, const, evaluated, made, var
+from .digits import IndexSpace, Size
+
+# Of atoms that sizes are made of; operands are never negative and divisors positive.
+_NODES = {"floordiv": "div", "floormod": "mod", "min": "min", "max": "max"}
+
+
+def node_of(size: Size) -> Node:
+    """A size as a node over the size parameters, which is not negative."""
+    if isinstance(size, int):
+        return const(size)
+    return _least(_of_sum(size), 0)
+
+
+def _least(node: Node, lo: int) -> Node:
+    """A node that is known to be at least a number."""
+    return node if node.op == "const" else replace(node, lo=lo)
+
+
+def _of_sum(size: Any) -> Node:
+    terms = []
+    for mono, coefficient in sorted(Expr.of(size).terms.items(), key=_positive_first):
+        factors = [_of_atom(atom) for atom in mono]
+        if abs(coefficient) != 1 or not factors:
+            factors.insert(0, const(abs(coefficient)))
+        terms.append((coefficient < 0, reduce(lambda x, y: made("mul", x, y), factors)))
+    if not terms:
+        return const(0)
+    is_negative, found = terms[0]
+    if is_negative:
+        found = made("neg", found)
+    for is_negative, term in terms[1:]:
+        found = made("sub" if is_negative else "add", found, term)
+    return found
+
+
+def _positive_first(term: Any) -> Any:
+    mono, coefficient = term
+    return coefficient < 0, not mono, [a.key for a in mono]
+
+
+def _of_atom(atom: Atom) -> Node:
+    if atom.kind == "sym":
+        return var(str(atom.args[0]))
+    if atom.kind == "opaque":
+        return node_of(atom.args[0])
+    if atom.kind == "digit":
+        base, lo, hi = atom.args
+        found = node_of(base)
+        if hi is not None:
+            found = _least(made("mod", found, _least(node_of(hi), 1)), 0)
+        return found if lo.constant == 1 else made("div", found, _least(node_of(lo), 1))
+    if atom.kind in _NODES:
+        return made(_NODES[atom.kind], *(_least(node_of(a), k) for k, a in enumerate(atom.args)))
+    raise InternalError(f"a size of a copy holds {atom!r}")
+
+
+def value_of(size: Size, sizes: Mapping[str, int]) -> int:
+    """A size at numbers."""
+    return size if isinstance(size, int) else int(evaluated(node_of(size), sizes, {}))
+
+
+def layout_at(layout: Block, space: IndexSpace, sizes: Mapping[str, int]) -> Any:
+    """A layout of these numbers."""
+    if layout.is_concrete:
+        return layout
+    from ..trace.definition import symbols_in
+    from ..trace.numbered import Numbered
+
+    cancelled = dict.fromkeys(symbols_in(layout), 1)
+    return layout.with_sizes(Numbered(layout, {**cancelled, **space.trace.sizes, **sizes}))

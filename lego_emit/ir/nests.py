@@ -1,0 +1,374 @@
+"""The nest: a copy as loops, moves and kernels, which printers spell and `run` carries out.
+
+It is the seam between the plan and the languages. A language prints each statement by a table
+(lego_emit/printers/copy_forms.py); offsets, bounds and conditions are nodes (lego_emit/ir/nodes.py), which it
+spells as in its index functions. All integers are of 64 bits and none is negative. A language without vectors
+prints the plain part of `Vectors` and has no `Apply`, `Buffer` or `streams`.
+
+| statement | does |
+| --- | --- |
+| `Let` | names an integer |
+| `Loop` | counts in steps; the last step is moved back where it would go beyond `last` |
+| `Flag` | names a truth: a condition on sizes, on the destination's alignment, on how large the copy is |
+| `When` | a choice by a condition, or a flag, or either |
+| `Move` | copies a run of elements |
+| `Zero` | writes zeros into a run of elements |
+| `Apply` | a kernel on a block |
+| `Buffer` | a small local array |
+| `Vectors` | a part for compilers with vector extensions, and a plain one |
+| `Each` | a loop over the index functions' results |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, NamedTuple, TypeAlias
+
+from .nodes import Node, const, evaluated, made, var
+
+SOURCE, DESTINATION, BUFFER = "src", "dst", "buffer"
+NOTHING, ONE = const(0), const(1)
+ZERO = -2  # what a run puts where a copy writes zeros
+
+
+Place: TypeAlias = tuple[tuple[int, ...], int]  # an index of each digit, and elements beyond it
+
+
+class Exchange(NamedTuple):
+    """A register made of the lanes of two. lanes: of each of its lanes which one of x, or beyond them of y."""
+
+    out: int
+    x: int
+    y: int
+    lanes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What is done to a block of digits.
+
+    block: the extent of each digit; lanes: of a register; loads, stores: for each register where its first
+    lane is, loads fill registers 0, 1, ..; steps: exchanges, in order; kept: the registers that are stored.
+    """
+
+    block: tuple[int, ...]
+    lanes: int
+    loads: tuple[Place, ...]
+    steps: tuple[Exchange, ...]
+    stores: tuple[Place, ...]
+    kept: tuple[int, ...]
+    chains: tuple[tuple[int, ...], ...]  # the digits of the lanes on both sides
+
+    def run(self, loaded: Sequence[Sequence[object]]) -> list[list[object]]:
+        """The stored registers, of those that are loaded."""
+        registers = {k: [*lanes] for k, lanes in enumerate(loaded)}
+        for step in self.steps:
+            both = registers[step.x] + registers[step.y]
+            registers[step.out] = [both[lane] for lane in step.lanes]
+        return [registers[k] for k in self.kept]
+
+    def is_right(self) -> bool:
+        """Whether every element of the block gets to where the destination has it."""
+        strides = [_strides(self.block, chain) for chain in self.chains]
+        size = 1
+        for n in self.block:
+            size *= n
+        memory = list[object]([None] * size)
+        for index in product(*map(range, self.block)):
+            memory[sum(i * s for i, s in zip(index, strides[0], strict=True))] = index
+        at = [
+            sum(i * s for i, s in zip(index, strides[0], strict=True)) + k
+            for index, k in self.loads
+        ]
+        found = list[object]([None] * size)
+        for (index, k), lanes in zip(
+            self.stores, self.run([memory[p : p + self.lanes] for p in at]), strict=True
+        ):
+            place = sum(i * s for i, s in zip(index, strides[1], strict=True)) + k
+            found[place : place + self.lanes] = lanes
+        return all(
+            found[sum(i * s for i, s in zip(index, strides[1], strict=True))] == index
+            for index in product(*map(range, self.block))
+        )
+
+
+def _strides(block: Sequence[int], chain: Sequence[int]) -> list[int]:
+    """Strides of a block alone in memory: the digits of a chain first, the others after them."""
+    found, running = [0] * len(block), 1
+    for k in (*chain, *(k for k in range(len(block)) if k not in chain)):
+        found[k] = running
+        running *= block[k]
+    return found
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A place in an array: src, dst or buffer."""
+
+    array: str
+    offset: Node
+
+
+@dataclass(frozen=True)
+class Let:
+    """An integer with a name."""
+
+    name: str
+    value: Node
+
+
+@dataclass(frozen=True)
+class Loop:
+    """name = start, start + step, .. below stop, or last where it would be more than that. parts: whether
+    the rounds are shared among the parts of the copy. small: whether it is to be unrolled."""
+
+    name: str
+    stop: Node
+    body: tuple[Statement, ...]
+    step: int = 1
+    start: Node = NOTHING
+    last: Node | None = None
+    parts: bool = False
+    small: bool = False
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A truth with a name: the condition holds, the destination begins at a multiple of `aligned` bytes, and the copy has
+    at least as many bytes as a user says that a large one has. large: its bytes."""
+
+    name: str
+    condition: Node | None
+    aligned: int
+    large: Node
+
+
+@dataclass(frozen=True)
+class When:
+    """then where the condition or the flag holds, else otherwise."""
+
+    condition: Node | None
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...] = ()
+    flag: str = ""
+
+
+@dataclass(frozen=True)
+class Move:
+    """count elements from one place to another. streams: past the caches, to an aligned place."""
+
+    to: Ref
+    of: Ref
+    count: Node
+    streams: bool = False
+
+
+@dataclass(frozen=True)
+class Zero:
+    """Zeros in count elements."""
+
+    to: Ref
+    count: Node
+
+
+@dataclass(frozen=True)
+class Apply:
+    """A kernel on a block. to, of: where the block begins; strides: of its digits in both arrays."""
+
+    kernel: Kernel
+    to: Ref
+    of: Ref
+    of_strides: tuple[Node, ...]
+    to_strides: tuple[Node, ...]
+    streams: bool = False
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A local array of count elements while body runs."""
+
+    count: int
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """What compilers with vector extensions do where the condition holds, and what else is done."""
+
+    body: tuple[Statement, ...]
+    plain: tuple[Statement, ...]
+    condition: Node | None = None
+
+
+@dataclass(frozen=True)
+class Each:
+    """For each index below extents: a function of the file gives the places in the source and in the
+    destination of the index. arguments: of its call, the index among them; masked: whether a place that is
+    negative is left out; places: the function, for a run."""
+
+    names: tuple[str, ...]
+    extents: tuple[Node, ...]
+    arguments: tuple[str, ...]
+    masked: bool
+    places: Any
+
+
+@dataclass(frozen=True)
+class Routine:
+    """A copy in a file. name: the function's; sizes: its parameters before the two arrays; element_bytes: of
+    an element; body: its statements; docs: what it does and how, a line each."""
+
+    name: str
+    sizes: tuple[str, ...]
+    element_bytes: int
+    body: tuple[Statement, ...]
+    docs: tuple[str, ...] = ()
+
+
+Statement: TypeAlias = Let | Loop | Flag | When | Move | Zero | Apply | Buffer | Vectors | Each
+Body: TypeAlias = Sequence[Statement]
+
+
+def inner(statement: Statement) -> tuple[Statement, ...]:
+    """The statements within one."""
+    if isinstance(statement, When):
+        return (*statement.then, *statement.otherwise)
+    if isinstance(statement, Vectors):
+        return (*statement.body, *statement.plain)
+    return statement.body if isinstance(statement, Loop | Buffer) else ()
+
+
+def walk(body: Body) -> Iterator[Statement]:
+    """All statements, however deep."""
+    for statement in body:
+        yield statement
+        yield from walk(inner(statement))
+
+
+def kernels(body: Body) -> list[Kernel]:
+    """The different kernels, in order of first use."""
+    return list(dict.fromkeys(s.kernel for s in walk(body) if isinstance(s, Apply)))
+
+
+def linear(start: Node, terms: Sequence[tuple[Node, str]]) -> Node:
+    """start plus each stride times a variable."""
+    found = start
+    for stride, name in terms:
+        if stride == const(0):
+            continue
+        term = var(name) if stride == const(1) else made("mul", stride, var(name))
+        found = term if found == const(0) else made("add", found, term)
+    return found
+
+
+def plus(node: Node, number: int) -> Node:
+    """A node plus a number."""
+    if number == 0:
+        return node
+    if node.op == "const":
+        return const(node.value + number)
+    return made("add", node, number) if number > 0 else made("sub", node, -number)
+
+
+def times(node: Node, number: int) -> Node:
+    """A node times a number."""
+    if node.op == "const":
+        return const(node.value * number)
+    return node if number == 1 else made("mul", node, number)
+
+
+# -- what a nest does --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Way:
+    """Which of its ways a run takes. vectors: those of vector extensions; large: whether the copy counts as a
+    large one; aligned: whether memory is."""
+
+    vectors: bool = True
+    large: bool = False
+    aligned: bool = True
+
+
+def run(
+    body: Body,
+    sizes: Mapping[str, int],
+    source: Any,
+    destination: MutableMapping[int, Any],
+    way: Way = Way(),
+) -> None:
+    """Carry a nest out on the source's elements, which source[place] gives; what it writes is put into
+    destination."""
+    _Run(source, destination, way).body(body, dict(sizes))
+
+
+class _Run:
+    def __init__(self, source: Any, destination: Any, way: Way):
+        self.arrays: dict[str, Any] = {SOURCE: source, DESTINATION: destination}
+        self.way = way
+
+    def body(self, body: Body, env: dict[str, int]) -> None:
+        for statement in body:
+            getattr(self, type(statement).__name__.lower())(statement, env)
+
+    def value(self, node: Node, env: Mapping[str, int]) -> int:
+        return int(evaluated(node, env, {}))
+
+    def let(self, s: Let, env: dict[str, int]) -> None:
+        env[s.name] = self.value(s.value, env)
+
+    def loop(self, s: Loop, env: dict[str, int]) -> None:
+        last = None if s.last is None else self.value(s.last, env)
+        for k in range(self.value(s.start, env), self.value(s.stop, env), s.step):
+            env[s.name] = k if last is None else min(k, last)
+            self.body(s.body, env)
+
+    def flag(self, s: Flag, env: dict[str, int]) -> None:
+        holds = s.condition is None or bool(evaluated(s.condition, env, {}))
+        env[s.name] = holds and self.way.large and self.way.aligned
+
+    def when(self, s: When, env: dict[str, int]) -> None:
+        holds = bool(s.flag and env[s.flag])
+        holds = holds or (s.condition is not None and bool(evaluated(s.condition, env, {})))
+        self.body(s.then if holds else s.otherwise, env)
+
+    def move(self, s: Move, env: dict[str, int]) -> None:
+        to, of = self.value(s.to.offset, env), self.value(s.of.offset, env)
+        for k in range(self.value(s.count, env)):
+            self.arrays[s.to.array][to + k] = self.arrays[s.of.array][of + k]
+
+    def zero(self, s: Zero, env: dict[str, int]) -> None:
+        to = self.value(s.to.offset, env)
+        for k in range(self.value(s.count, env)):
+            self.arrays[s.to.array][to + k] = ZERO
+
+    def apply(self, s: Apply, env: dict[str, int]) -> None:
+        kernel = s.kernel
+        of, to = self.value(s.of.offset, env), self.value(s.to.offset, env)
+        ones, others = (
+            [self.value(n, env) for n in strides] for strides in (s.of_strides, s.to_strides)
+        )
+        loaded = []
+        for index, beyond in kernel.loads:
+            at = of + beyond + sum(i * n for i, n in zip(index, ones, strict=True))
+            loaded.append([self.arrays[s.of.array][at + k] for k in range(kernel.lanes)])
+        for (index, beyond), lanes in zip(kernel.stores, kernel.run(loaded), strict=True):
+            at = to + beyond + sum(i * n for i, n in zip(index, others, strict=True))
+            for k, value in enumerate(lanes):
+                self.arrays[s.to.array][at + k] = value
+
+    def buffer(self, s: Buffer, env: dict[str, int]) -> None:
+        self.arrays[BUFFER] = {}
+        self.body(s.body, env)
+
+    def vectors(self, s: Vectors, env: dict[str, int]) -> None:
+        holds = s.condition is None or bool(evaluated(s.condition, env, {}))
+        self.body(s.body if holds and self.way.vectors else s.plain, env)
+
+    def each(self, s: Each, env: dict[str, int]) -> None:
+        for index in product(*(range(self.value(n, env)) for n in s.extents)):
+            of, to = map(int, s.places({**env, **dict(zip(s.names, index, strict=True))}))
+            if not s.masked or (of >= 0 and to >= 0):
+                self.arrays[DESTINATION][to] = self.arrays[SOURCE][of]

@@ -1,0 +1,474 @@
+"""How C and C++ spell copies between memory layouts.
+
+References: GCC's manual, "Vector Extensions" and __builtin_shufflevector (GCC 12 and Clang have it);
+Intel's intrinsics guide, _mm_stream_si128 and _mm_sfence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from lego_emit.emit.nests import NestForms, NestLines, names_of
+from lego_emit.emit.ops import BREAK
+from lego_emit.ir.nests import Apply, Buffer, Flag, Kernel, Move, Vectors, When, kernels, walk
+from lego_emit.ir.nodes import Node, const, made, var
+from lego_emit.ir.program import Program
+
+COMMA = f",{BREAK}"
+VECTOR = 16
+WORDS = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
+LARGE = 24 * 2**20  # bytes
+
+C = NestForms(
+    one="memcpy({to}, {of}, {count});",
+    run="memcpy({to}, {of}, {count});",
+    zeros="memset({to}, 0, {count});",
+    each=(
+        "const {places} at = {call};",
+        "?if (at.source_place >= 0 && at.destination_place >= 0)",
+        "memcpy(dst + at.destination_place, src + at.source_place, {size});",
+    ),
+)
+CPP = replace(
+    C,
+    one="std::memcpy({to}, {of}, {count});",
+    run="std::memcpy({to}, {of}, {count});",
+    zeros="std::memset(static_cast<void*>({to}), 0, {count});",
+    each=("const auto at = {call};", C.each[1], f"std::{C.each[2]}"),
+)
+
+
+class LinesInC(NestLines):
+    """The nest of a routine, with kernels in vector extensions."""
+
+    forms = C
+    restrict, star = "restrict", " *"
+    mark = "static inline"  # what stands before a helper
+
+    def __init__(self, printer: Any, routine: Any, names: Any, unit: str):
+        super().__init__(printer, routine, names, unit)
+        self.p = f"{routine.name}_"
+        self.kernels = kernels(routine.body)
+        self.streams = any(getattr(s, "streams", False) for s in walk(routine.body))
+        self.type = WORDS.get(routine.element_bytes, f"{self.p}element")
+        self.macro = f"{self.p}vectors".upper()
+        self.large, self.scalar = f"{self.p}large".upper(), f"{self.p}scalar".upper()
+
+    def flag(self, s: Flag, indent: int) -> list[str]:
+        """A truth, of large copies to an aligned destination."""
+        texts = [f"{self.text(s.large, 10)} >= {self.large}", *self.conditions(s.condition)]
+        texts.append(f"{self.address} % {s.aligned} == 0")
+        return [self.line(f"const bool {s.name} = {self.joined(texts, 'land')};", indent)]
+
+    address = "(uintptr_t)dst"
+
+    def when(self, s: When, indent: int) -> list[str]:
+        """A choice; streamed stores are waited for."""
+        found = super().when(s, indent)
+        if s.flag and s.otherwise and not isinstance(s.then[0], Move):
+            at = found.index(self.line(self.forms.otherwise.format(), indent))
+            found.insert(at, self.line(f"{self.p}fence();", indent + 2))
+        return found
+
+    def vectors(self, s: Vectors, indent: int) -> list[str]:
+        """Both parts, of which the preprocessor, or a condition, takes one."""
+        if s.condition is None:
+            body, plain = self.lines(s.body, indent), self.lines(s.plain, indent)
+            return [f"#ifdef {self.macro}", *body, "#else", *plain, "#endif"]
+        condition = self.joined(self.conditions(s.condition), "land")
+        return [
+            f"#ifdef {self.macro}",
+            self.line(f"if ({condition}) {{", indent),
+            *self.lines(s.body, indent + 2),
+            self.line("} else", indent),
+            "#endif",
+            self.line("{", indent),
+            *self.lines(s.plain, indent + 2),
+            self.line("}", indent),
+        ]
+
+    def move(self, s: Move, indent: int) -> list[str]:
+        """A run that is streamed vector by vector."""
+        if not s.streams:
+            return super().move(s, indent)
+        assert s.count.op == "const"
+        size = self.routine.element_bytes
+        to, of, p = self.pointer(s.to), self.pointer(s.of), self.p
+        if s.count.value * size == VECTOR:
+            return [self.line(f"{p}stream({to}, {p}load({of}));", indent)]
+        return [self.line(f"{p}stream_run({to}, {of}, {s.count.value});", indent)]
+
+    def apply(self, s: Apply, indent: int) -> list[str]:
+        """A call of the kernel's function."""
+        at = self.kernels.index(s.kernel)
+        arguments = [self.pointer(s.of), self.pointer(s.to)]
+        own, other = self._strides(s.kernel)
+        arguments += [self.text(s.of_strides[k]) for k in own]
+        arguments += [self.text(s.to_strides[k]) for k in other]
+        return [self.line(f"{self.p}block{at or ''}({COMMA.join(arguments)});", indent)]
+
+    def _strides(self, kernel: Kernel) -> list[list[int]]:
+        return [
+            [k for k in range(len(kernel.block)) if any(index[k] for index, _ in places)]
+            for places in (kernel.loads, kernel.stores)
+        ]
+
+    def buffer(self, s: Buffer, indent: int) -> list[str]:
+        """A local array, and what it is for."""
+        return [self.line(f"{self.type} buffer[{s.count}];", indent), *self.lines(s.body, indent)]
+
+    def bytes(self, count: Node) -> str:
+        """A number of bytes, as a size_t."""
+        text = super().bytes(count)
+        return text if count.op == "const" else self.sized(text)
+
+    def sized(self, text: str) -> str:
+        """A number as a size_t."""
+        return f"(size_t)({text})"
+
+    # -- what comes before the routine ---------------------------------------------------------------
+
+    def cast(self, T: str, text: str) -> str:
+        """A vector as one of another type."""
+        return f"({T}){text}"
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the file has vectors at all."""
+        return bool(self.kernels) or self.streams
+
+    def helpers(self) -> list[str]:
+        """Types and functions of vectors, for compilers that have them."""
+        if not self.has_vectors:
+            return []
+        p, T = self.p, self.type
+        found = [
+            f"#if !defined({self.scalar}) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))",
+            f"#define {self.macro}",
+        ]
+        if self.streams:
+            found += [
+                "// Copies of so many bytes and more are written past the caches.",
+                f"#ifndef {self.large}",
+                f"#define {self.large} {LARGE}",
+                "#endif",
+            ]
+        shapes = sorted({self._shape(step.lanes) for k in self.kernels for step in k.steps} | {1})
+        for size in shapes:
+            word = self.word(size)
+            found.append(
+                f"typedef {word} {self._type(size)} __attribute__((vector_size({VECTOR})));"
+            )
+        V, memcpy = self._type(1), self.forms.run.partition("(")[0]
+        found += [
+            *self.template,
+            f"{self.mark} {V} {p}load(const {T}{self.star}at) {{",
+            f"  {V} v;",
+            f"  {memcpy}(&v, at, sizeof v);",
+            "  return v;",
+            "}",
+        ]
+        if self.kernels:
+            found += [
+                *self.template,
+                f"{self.mark} void {p}store({T}{self.star}at, {V} v) {{",
+                f"  {memcpy}(at, &v, sizeof v);",
+                "}",
+            ]
+        if self.streams:
+            found += [
+                *self.template,
+                f"{self.mark} void {p}stream({T}{self.star}at, {V} v) {{",
+                "#ifdef __SSE2__",
+                f"  _mm_stream_si128({self.pointer_to('__m128i', 'at')}, {self.cast('__m128i', 'v')});",
+                "#else",
+                f"  {memcpy}(at, &v, sizeof v);",
+                "#endif",
+                "}",
+                f"{self.mark} void {p}fence{self.no_parameters} {{",
+                "#ifdef __SSE2__",
+                "  _mm_sfence();",
+                "#endif",
+                "}",
+            ]
+            step = VECTOR // self.routine.element_bytes
+            moves = [s for s in walk(self.routine.body) if isinstance(s, Move) and s.streams]
+            if any(s.count.value != step for s in moves):
+                found += [
+                    *self.template,
+                    f"{self.mark} void {p}stream_run({T}{self.star}to, const {T}{self.star}of, {self.integer} count) {{",
+                    f"  for ({self.integer} k = 0; k < count; k += {step}) {{",
+                    f"    {p}stream(to + k, {p}load(of + k));",
+                    "  }",
+                    "}",
+                ]
+        for lanes in self._masks():
+            size = self._shape(lanes)
+            wide = [lane * self.routine.element_bytes // size for lane in lanes]
+            step = max(1, size // self.routine.element_bytes)
+            text = ", ".join(map(str, wide[::step]))
+            x, y = (self.cast(self._type(size), name) for name in "xy")
+            mixed = self.cast(V, f"__builtin_shufflevector({x}, {y},{BREAK}{text})")
+            found += [
+                f"{self.mark} {V} {self._mix(lanes)}({V} x, {V} y) {{",
+                self.line(f"return {mixed};", 2),
+                "}",
+            ]
+        for at, kernel in enumerate(self.kernels):
+            found += self._kernel(at, kernel, V)
+        return [*found, "#endif"]
+
+    no_parameters = "(void)"
+    template: tuple[str, ...] = ()
+
+    def pointer_to(self, T: str, text: str) -> str:
+        """A pointer to another type."""
+        return f"({T} *){text}"
+
+    def word(self, size: int) -> str:
+        """An unsigned type of so many bytes."""
+        return WORDS[size]
+
+    def _masks(self) -> list[tuple[int, ...]]:
+        return list(dict.fromkeys(step.lanes for k in self.kernels for step in k.steps))
+
+    def _type(self, size: int) -> str:
+        """A vector of words of so many bytes."""
+        return f"{self.p}u{8 * size}x{VECTOR // size}"
+
+    def _mix(self, lanes: tuple[int, ...]) -> str:
+        """What an exchange is called: a zip of the low or the high halves, or a mix with a number."""
+        size = self._shape(lanes)
+        half = VECTOR // size // 2
+        wide = [lane * self.routine.element_bytes // size for lane in lanes]
+        own = wide[:: max(1, size // self.routine.element_bytes)]
+        for word, start in (("low", 0), ("high", half)):
+            if own == [start + k // 2 + k % 2 * 2 * half for k in range(2 * half)]:
+                return f"{self.p}zip_{word}_u{8 * size}"
+        return f"{self.p}mix{self._masks().index(lanes)}"
+
+    def _shape(self, lanes: tuple[int, ...]) -> int:
+        """The bytes of the widest words that an exchange leaves whole."""
+        size, step = self.routine.element_bytes, 1
+        while size < 8 and all(
+            lanes[k] % (2 * step) == 0 and lanes[k + step] == lanes[k] + step
+            for k in range(0, len(lanes), 2 * step)
+        ):
+            size, step = 2 * size, 2 * step
+        return size
+
+    def _kernel(self, at: int, kernel: Kernel, V: str) -> list[str]:
+        p, T = self.p, self.type
+        own, other = self._strides(kernel)
+        parameters = [
+            f"const {T}{self.star}{self.restrict} src",
+            f"{T}{self.star}{self.restrict} dst",
+        ]
+        parameters += [f"{self.integer} a{k}" for k in own] + [
+            f"{self.integer} b{k}" for k in other
+        ]
+        head = self.printer.head(
+            f"{self.mark} void {p}block{at or ''}", COMMA.join(parameters), " {"
+        )
+        values = [
+            f"x{k} = {p}load({self._at('src', place, 'a', own)})"
+            for k, place in enumerate(kernel.loads)
+        ]
+        values += [f"x{s.out} = {self._mix(s.lanes)}(x{s.x}, x{s.y})" for s in kernel.steps]
+        found = [*self.template, *head.split("\n")]
+        group = 4 if len(kernel.steps) > 8 else 1
+        count = len(kernel.loads)
+        for part in (values[:count], values[count:]):
+            for k in range(0, len(part), group):
+                found.append(self.line(f"const {V} {COMMA.join(part[k : k + group])};", 2))
+        for register, place in zip(kernel.kept, kernel.stores, strict=True):
+            found.append(
+                self.line(f"{p}store({self._at('dst', place, 'b', other)}, x{register});", 2)
+            )
+        return [*found, "}"]
+
+    def _at(self, array: str, place: Any, stem: str, strides: list[int]) -> str:
+        index, beyond = place
+        offset = const(0)
+        for k in strides:
+            if index[k]:
+                term = var(f"{stem}{k}")
+                term = term if index[k] == 1 else made("mul", index[k], term)
+                offset = term if offset == const(0) else made("add", offset, term)
+        if beyond:
+            offset = const(beyond) if offset == const(0) else made("add", offset, beyond)
+        return array if offset == const(0) else f"{array} + {self.text(offset, 12)}"
+
+    def routine_lines(self) -> list[str]:
+        """The routine with its comment."""
+        sizes = [f"{self.integer} {name}" for name in self.names.values()]
+        parameters = [
+            *sizes,
+            f"const {self.type}{self.star}{self.restrict} src",
+            f"{self.type}{self.star}{self.restrict} dst",
+        ]
+        start = f"{self.start} {self.routine.name}"
+        found = ["", *(f"/// {line}" for text in self.routine.docs for line in self._said(text))]
+        found += self.template
+        found += self.printer.head(start, COMMA.join(parameters), " {").split("\n")
+        read = {str(n.value) for s in self._nodes() for n in s.walk() if n.op == "var"}
+        found += [f"  (void){name};" for old, name in self.names.items() if old not in read]
+        return [*found, *self.checks(), *self.lines(self.routine.body, 2), "}"]
+
+    def checks(self) -> list[str]:
+        """What the routine asserts of its types."""
+        return []
+
+    start = "static inline void"
+
+    def _said(self, text: str) -> list[str]:
+        return self.printer.comment(text, "///")
+
+    def _nodes(self) -> list[Any]:
+        found = []
+        for s in walk(self.routine.body):
+            for value in vars(s).values():
+                many = value if isinstance(value, tuple) else (value,)
+                for one in many:
+                    one = getattr(one, "offset", one)
+                    if hasattr(one, "walk") and hasattr(one, "op"):
+                        found.append(one)
+                    elif isinstance(one, str):
+                        found.append(var(one))
+        return found
+
+    def element(self) -> list[str]:
+        """The type of an element that is no word."""
+        if self.routine.element_bytes in WORDS:
+            return []
+        return ["", "/// An element.", f"typedef struct {self.type} {{",
+                f"  unsigned char bytes[{self.routine.element_bytes}];", f"}} {self.type};"]  # fmt: skip
+
+    def overloads(self) -> list[str]:
+        """Other forms of the routine."""
+        return []
+
+
+class CopiesInC:
+    """What a file's template has of its copies."""
+
+    lines_of = LinesInC
+
+    def __init__(self, printer: Any, program: Program):
+        functions = {f.name: f for f in program.functions}
+        self._parts = []
+        for routine in program.routines:
+            names = names_of(routine, [functions[f"{routine.name}_source_bytes"]])
+            self._parts.append(self.lines_of(printer, routine, names, program.name))
+
+    @property
+    def includes(self) -> list[str]:
+        """What the text needs beside what functions do."""
+        streams = any(p.streams for p in self._parts)
+        found = ["#ifdef __SSE2__", "#include <emmintrin.h>", "#endif"] if streams else []
+        return [*found, *self.headers]
+
+    headers: tuple[str, ...] = ("#include <string.h>",)
+
+    @property
+    def lines(self) -> list[str]:
+        """The helpers and the routines."""
+        found: list[str] = []
+        for part in self._parts:
+            helpers = part.helpers()
+            found += [*part.element(), *(["", *helpers] if helpers else []), *part.routine_lines()]
+            found += part.overloads()
+        return found
+
+
+class LinesInCpp(LinesInC):
+    """The same as templates, of any type of the element's size."""
+
+    forms = CPP
+    restrict, star = " __restrict", "*"
+    mark = "inline"
+    start = "inline void"
+    no_parameters = "()"
+    template = ("template <class T>",)
+    address = "reinterpret_cast<std::uintptr_t>(dst)"
+
+    def __init__(self, printer: Any, routine: Any, names: Any, unit: str):
+        super().__init__(printer, routine, names, unit)
+        self.type, self.p = "T", f"{routine.name}_detail::"
+
+    def helpers(self) -> list[str]:
+        """In a namespace of their own."""
+        self.p, scope = "", self.p
+        found = super().helpers()
+        self.p = scope
+        if not found:
+            return []
+        at = next(k for k, line in enumerate(found) if line.startswith("typedef"))
+        name = scope.removesuffix("::")
+        return [
+            *found[:at],
+            f"namespace {name} {{",
+            *found[at:-1],
+            f"}}  // namespace {name}",
+            "#endif",
+        ]
+
+    def sized(self, text: str) -> str:
+        """A number as a size_t."""
+        return f"static_cast<std::size_t>({text})"
+
+    def cast(self, T: str, text: str) -> str:
+        """A vector as one of another type."""
+        return f"reinterpret_cast<{T}>({text})"
+
+    def pointer_to(self, T: str, text: str) -> str:
+        """A pointer to another type."""
+        return f"reinterpret_cast<{T}*>({text})"
+
+    def word(self, size: int) -> str:
+        """An unsigned type of so many bytes."""
+        return f"std::{WORDS[size]}"
+
+    def checks(self) -> list[str]:
+        """What a type has to be."""
+        size = self.routine.element_bytes
+        return [
+            f'  static_assert(sizeof(T) == {size}, "the elements have {size} byte{"s" * (size > 1)}");',
+            '  static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");',
+        ]
+
+    def element(self) -> list[str]:
+        """Any type has the size of an element."""
+        return []
+
+    def overloads(self) -> list[str]:
+        """The routine of spans, for C++20."""
+        integer, name = self.integer, self.routine.name
+        sizes = [f"{integer} {n}" for n in self.names.values()]
+        given = ", ".join(self.names.values())
+        parameters = COMMA.join([*sizes, "std::span<S> src", "std::span<T> dst"])
+        call = f"{name}({', '.join([*self.names.values(), 'src.data()', 'dst.data()'])});"
+        return [
+            "",
+            "#if defined(__cpp_lib_span)",
+            "/// The same of spans, which debug builds check to be as long as the memories.",
+            "template <class S, class T>",
+            "  requires std::is_same_v<std::remove_const_t<S>, T>",
+            *self.printer.head(f"inline void {name}", parameters, " {").split("\n"),
+            f"  assert(src.size_bytes() >= {self.sized(f'{name}_source_bytes({given})')});",
+            f"  assert(dst.size_bytes() >= {self.sized(f'{name}_destination_bytes({given})')});",
+            f"  {name}<T>({call.partition('(')[2]}",
+            "}",
+            "#endif",
+        ]
+
+
+class CopiesInCpp(CopiesInC):
+    """What a file's template has of its copies."""
+
+    lines_of = LinesInCpp
+    headers = (
+        "#include <cassert>", "#include <cstddef>", "#include <cstring>", "#include <type_traits>",
+        "#if __cplusplus >= 202002L", "#include <span>", "#endif",
+    )  # fmt: skip

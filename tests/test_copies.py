@@ -1,0 +1,348 @@
+"""Copies between memory layouts: digits, plans, nests, and the routines in C and C++."""
+
+import subprocess
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from marks import rest_deep
+
+import lego_emit
+from lego_emit import (
+    Col,
+    ExpandBy,
+    GroupBy,
+    Padded,
+    RegP,
+    Row,
+    Strided,
+    TileBy,
+    catalogue,
+    copy,
+    pack,
+    symbols,
+    unpack,
+)
+from lego_emit.copies.checks import check
+from lego_emit.copies.digits import index_space
+from lego_emit.copies.kernels import interleaved, of_bits
+from lego_emit.copies.plan import plan_of
+from lego_emit.copies.schedule import nest_of
+from lego_emit.errors import InternalError, LegoError
+from lego_emit.ir.nests import Apply, Loop
+from lego_emit.ir.nodes import const
+
+M, N, C, H, W, LD = symbols("M N C H W LD")
+SIZES = (1, 2, 4, 8, 16)
+MEMORIES = [n for n, e in catalogue.items() if e(**e.example).results is None]
+
+
+def plan(A, B, element_bytes=4):
+    return plan_of(index_space(A, B), element_bytes)
+
+
+def planned(A, B, element_bytes=4):
+    """A plan and its nest, checked."""
+    made = plan(A, B, element_bytes)
+    body, _ = nest_of(made)
+    check(made, body)
+    return made, body
+
+
+# -- digits and plans ------------------------------------------------------------------------------
+
+
+def test_digits_of_neighbors_are_one_across_axes():
+    (box,) = plan(Row(6, 4, 5), Row(6, 4, 5)).boxes
+    assert [(d.n, d.a, d.b) for d in box.digits] == [(120, 1, 1)]
+    (box,) = plan(Row(2, 3, 4, 5), RegP([2, 3, 4, 5], [2, 3, 0, 1])).boxes
+    assert [(d.n, d.a, d.b) for d in box.digits] == [(20, 1, 6), (6, 20, 1)]
+
+
+def test_equal_maps_have_equal_plans():
+    one = plan(Row(64, 64), GroupBy([64, 64]).OrderBy(RegP([8, 8, 8, 8], [0, 2, 1, 3])))
+    other = plan(Strided((64, 64), (64, 1)), Strided(((8, 8), (8, 8)), ((8, 512), (1, 64))))
+    assert one.boxes == other.boxes
+
+
+def test_borders_of_both_sides_are_put_together():
+    digits = index_space(Strided(((4, 16),), ((16, 1),)), Strided(((16, 4),), ((4, 1),))).digits()
+    assert [(d.n, d.a, d.b) for d in digits] == [(4, 4, 1), (4, 1, 16), (4, 16, 4)]
+    assert not plan(Strided(((4, 6),), ((6, 1),)), Strided(((6, 4),), ((4, 1),))).is_affine
+
+
+def test_a_ragged_axis_is_cut_at_its_digits():
+    made = plan(Row(37), Padded([37], Strided(((4, 4, 3),), ((4, 1, 16),))))
+    assert [[d.n for d in box.digits] for box in made.boxes if not box.is_padding] == [
+        [2, 4, 4], [4], []
+    ]  # fmt: skip
+    assert sum(box.is_padding for box in made.boxes) == 2
+
+
+def test_sizes_that_are_symbols():
+    digits = plan(TileBy([M // 8, N // 8], [8, 8]), Row(M // 8, N // 8, 8, 8)).boxes[0].digits
+    assert [tuple(map(str, (d.n, d.a, d.b))) for d in digits] == [
+        ("M // 8", "8*N", "8*N"), ("N // 8", "8", "64"), ("8", "N", "8"), ("8", "1", "1")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", rest_deep(MEMORIES, 6))
+def test_the_catalogue_to_and_from_rows(name):
+    entry = catalogue[name]
+    layout = entry(**entry.example)
+    for pair in ((Row(*layout.dims), layout), (layout, Row(*layout.dims))):
+        for size in SIZES:
+            if plan(*pair, size).is_affine:
+                planned(*pair, size)
+
+
+def test_a_plan_moves_an_array_as_numpy_does():
+    given = np.arange(6 * 8 * 10)
+    found = plan(Row(6, 8, 10), RegP([6, 8, 10], [2, 0, 1])).run(given)
+    assert np.array_equal(found, given.reshape(6, 8, 10).transpose(2, 0, 1).reshape(-1))
+
+
+def test_copy_of_a_whole_memory_says_so():
+    unit = pack(Row(4, 4, 8, 8), "c")
+    assert unit.plan.is_memcpy
+    assert "memcpy" in str(unit.plan) and "of=" in str(unit.plan)
+    unit = pack(Row(4, 4, 8, 8), "c", of=(32, 32))
+    assert not unit.plan.is_memcpy and "runs of 32 bytes" in str(unit.plan)
+
+
+# -- kernels -----------------------------------------------------------------------------------------
+
+
+def test_kernels_are_right_and_short():
+    for bits in (1, 2, 3, 4):
+        kernel = of_bits([(0, k) for k in range(bits)], [(1, k) for k in range(bits)], 2)
+        assert kernel.is_right() and len(kernel.steps) == bits << bits
+    morton = of_bits([(0, 0), (1, 0), (2, 0), (3, 0)], [(0, 0), (4, 0), (1, 0), (5, 0)], 6)
+    assert morton.is_right() and len(morton.steps) == 2 * len(morton.loads)
+    assert len(of_bits([(0, 0), (0, 1)], [(1, 0), (0, 0)], 2).steps) == 2  # VNNI
+    for fields in range(3, 7):
+        for lanes in (2, 4, 8, 16):
+            assert interleaved(fields, lanes, True).is_right()
+            assert interleaved(fields, lanes, False).is_right()
+
+
+# -- planted faults ----------------------------------------------------------------------------------
+
+
+def changed(body, kind, change):
+    """A nest with a change to its first statements of a kind."""
+
+    def one(statement):
+        if isinstance(statement, kind) and (new := change(statement)) is not statement:
+            return new
+        parts = {
+            name: tuple(map(one, value))
+            for name, value in vars(statement).items()
+            if isinstance(value, tuple) and value and hasattr(value[0], "__dataclass_fields__")
+            and name in ("body", "then", "otherwise", "plain")
+        }  # fmt: skip
+        return replace(statement, **parts)
+
+    return tuple(map(one, body))
+
+
+def exchanged(apply):
+    step = apply.kernel.steps[-1]
+    lanes = (step.lanes[1], step.lanes[0], *step.lanes[2:])
+    steps = (*apply.kernel.steps[:-1], step._replace(lanes=lanes))
+    return replace(apply, kernel=replace(apply.kernel, steps=steps))
+
+
+def test_planted_faults_of_plans_are_found():
+    made, body = planned(Row(20, 7), Padded([20, 7], Strided(((4, 8), 8), ((8, 64), 1))))
+    first, *rest = made.boxes
+    other = replace(first.digits[0], a=first.digits[0].a + 1)
+    for boxes in (
+        (replace(first, digits=(other, *first.digits[1:])), *rest),
+        (*made.boxes[1:],),
+        (*made.boxes, first),
+        (replace(first, b=first.b + 1), *rest),
+    ):
+        with pytest.raises(InternalError, match="nothing was emitted"):
+            check(replace(made, boxes=boxes), body)
+
+
+@pytest.mark.parametrize("layouts", [(Row(33, 18), Col(33, 18)), (Row(M, N), Col(M, N))])
+def test_planted_faults_of_nests_are_found(layouts):
+    made, body = planned(*layouts)
+    for kind, change in (
+        (Loop, lambda s: replace(s, last=None) if s.last else s),  # a tail that is not moved back
+        (Apply, exchanged),  # two lanes
+        (Loop, lambda s: replace(s, start=const(s.step))),
+        (Apply, lambda s: replace(s, to_strides=tuple(const(1) for _ in s.to_strides))),
+    ):
+        with pytest.raises(InternalError, match="nothing was emitted"):
+            check(made, changed(body, kind, change))
+
+
+# -- routines ----------------------------------------------------------------------------------------
+
+ROUTINES = {
+    "transpose": (Row(M, N), Col(M, N), {}),
+    "blocked": (Row(W, C, H, W), catalogue["onednn.nChw16c"](W, C, H, W), {}),
+    "tiles": (TileBy([M // 8, N // 8], [8, 8]), Row(M // 8, N // 8, 8, 8), {}),
+    "pitched": (Strided((M, N), (LD, 1)), Row(M, N), {"assume": ["LD >= N"]}),
+    "planes": (Row(M, N, 3), RegP([M, N, 3], [2, 0, 1]), {"element": "uint8"}),
+    "morton": (Row(16, 16), catalogue["morton.2D"](16, 16), {"element": 1}),
+    "records": (Row(M, N), Col(M, N), {"element": 12}),
+    "swizzled": (Row(8, 8), catalogue["nvidia.SW128"](8, 8), {"element": 16}),
+    "triangle": (catalogue["lapack.TP"](6, "U"), Row(6, 6), {}),
+    "masked": (
+        ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2])),
+        ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]).OrderBy(Row(3, 4, 2, 2)), guard="logical"),
+        {},
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", rest_deep(ROUTINES, 4))
+@pytest.mark.parametrize("target", ["c", "cpp"])
+def test_routines_are_verified(name, target):
+    A, B, options = ROUTINES[name]
+    found = copy(A, B, target, name=name, **options).verify()
+    assert found, str(found)
+
+
+@pytest.mark.slow
+def test_a_routine_runs():
+    given = np.arange(12, dtype=np.float32)
+    unit = copy(Row(M, N), Col(M, N), "c")
+    assert np.array_equal(unit.run(given, M=3, N=4), given.reshape(3, 4).T.reshape(-1))
+    out = np.zeros(12, np.float32)
+    assert unit.run(given, out, M=4, N=3) is out and out[1] == 3
+    with pytest.raises(LegoError, match="shares memory"):
+        unit.run(given, given, M=3, N=4)
+    with pytest.raises(LegoError, match="float64"):
+        unit.run(given.astype(float), M=3, N=4)
+    with pytest.raises(LegoError, match="N has no number"):
+        unit.run(given, M=3)
+    with pytest.raises(LegoError, match="12 elements"):
+        unit.run(given[1:], M=3, N=4)
+
+
+@pytest.mark.slow
+def test_a_faulty_text_is_not_verified():
+    unit = copy(Row(M, N), Col(M, N), "c", name="faulty")
+    wrong = unit.source.replace("N - 4", "N - 5")
+    assert wrong != unit.source
+    assert not replace(unit, source=wrong).verify()
+
+
+def test_texts_are_the_same_every_time():
+    units = [copy(Row(M, N), Col(M, N), target) for target in ("c", "cpp", "c")]
+    assert str(units[0]) == str(units[2]) and len(str(units[0]).splitlines()) < 200
+    assert "copy_source_bytes" in str(units[1])
+
+
+def test_unpack_is_the_way_back():
+    tiles = Row(4, 4, 8, 8)
+    there, back = pack(tiles, "c", of=(32, 32)).plan, unpack(tiles, "c", of=(32, 32)).plan
+    given = np.arange(1024)
+    assert np.array_equal(back.run(there.run(given)), given)
+    assert np.array_equal(
+        there.run(given), given.reshape(4, 8, 4, 8).transpose(0, 2, 1, 3).reshape(-1)
+    )
+
+
+def test_names_come_by_name_alone():
+    assert not {"copy", "pack", "unpack"} & {*lego_emit.__all__}
+    assert {"copy", "pack", "unpack"} <= {*dir(lego_emit)}
+
+
+WRONG = {
+    "index spaces are": lambda: copy(Row(4, 6), Row(6, 4), "c"),
+    "take of=": lambda: copy(Row(4, 4, 8, 8), Row(32, 32), "c"),
+    "several indices in one place": lambda: copy(Row(4, 6), Strided((4, 6), (1, 0)), "c"),
+    "puts several indices": lambda: copy(Row(4, 6), Strided((4, 6), (2, 1)), "c"),
+    "element is 0": lambda: copy(Row(4), Row(4), "c", element=0),
+    "element is 'float31'": lambda: copy(Row(4), Row(4), "c", element="float31"),
+    "MLIR has no copies": lambda: copy(Row(4), Row(4), "mlir"),
+    "is not a layout": lambda: copy(Row(4), [4], "c"),
+    "no name for a function": lambda: copy(Row(4), Row(4), "c", name="a b"),
+    "tiles of": lambda: pack(Row(4, 4, 8, 8), "c", of=(32, 30)),
+    "no multiple": lambda: pack(Row(4, 8, 8), "c", of=(32, 32)),
+    "movement.convert": lambda: copy(
+        catalogue["fragment.mma"](**catalogue["fragment.mma"].example), Row(8, 32), "c"
+    ),
+}
+
+
+@pytest.mark.parametrize("said", WRONG)
+def test_wrong_input_is_one_message(said):
+    with pytest.raises(LegoError, match=said):
+        WRONG[said]()
+
+
+# -- all of the catalogue, compiled ---------------------------------------------------------------
+
+MAIN = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+{includes}
+static unsigned char *read_bytes(FILE *file, size_t count) {{
+  unsigned char *found = malloc(count ? count : 1);
+  if (found == NULL || fread(found, 1, count, file) != count) exit(2);
+  return found;
+}}
+int main(int argc, char **argv) {{
+  FILE *file = fopen(argv[argc - 1], "rb");
+  int wrong = 0;
+  {cases}
+  return wrong;
+}}
+"""
+CASE = """{{
+    unsigned char *src = read_bytes(file, {a}), *due = read_bytes(file, {b}), *dst = malloc({b});
+    memset(dst, 0xa5, {b});
+    {name}((const void *)src, (void *)dst);
+    if (memcmp(dst, due, {b})) {{ printf("{name} is wrong\\n"); wrong = 1; }}
+    free(src); free(due); free(dst);
+  }}"""
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("flags", [(), ("-DSCALAR",), ("-march=x86-64-v3", "-DLARGE")])
+def test_the_catalogue_under_sanitizers(size, compiler, flags, tmp_path):
+    """Every memory to and from rows, in memories of exactly their sizes."""
+    from lego_emit.copies.plan import PAD, model
+
+    includes, cases, data = [], [], b""
+    rng = np.random.default_rng(size)
+    for at, name in enumerate(MEMORIES):
+        entry = catalogue[name]
+        layout = entry(**entry.example)
+        for way, pair in enumerate([(Row(*layout.dims), layout), (layout, Row(*layout.dims))]):
+            called = f"copy_{at}_{way}"
+            unit = copy(*pair, "c", name=called, element=size)
+            (tmp_path / f"{called}.h").write_text(unit.source)
+            if "-DSCALAR" in flags:
+                includes.append(f"#define {called.upper()}_SCALAR")
+            if "-DLARGE" in flags:
+                includes.append(f"#define {called.upper()}_LARGE 0")
+            includes.append(f'#include "{called}.h"')
+            wanted = model(unit.plan, {})
+            source = rng.integers(0, 256, (unit.plan.source_size, size), np.uint8)
+            due = np.full((len(wanted), size), 0xA5, np.uint8)
+            due[wanted >= 0] = source[wanted[wanted >= 0]]
+            due[wanted == PAD] = 0
+            data += source.tobytes() + due.tobytes()
+            cases.append(CASE.format(a=source.size, b=due.size, name=called))
+    (tmp_path / "data").write_bytes(data)
+    text = MAIN.format(includes="\n".join(includes), cases="\n  ".join(cases))
+    (tmp_path / "main.c").write_text(text)
+    checks = "address,undefined" if compiler == "gcc" else "undefined"  # which needs no library
+    command = [compiler, "-std=c99", "-O1", "-g", f"-fsanitize={checks}"]
+    command += ["-fno-sanitize-recover=all"] if compiler == "gcc" else ["-fsanitize-trap=all"]
+    command += [*flags, "main.c", "-o", "main"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    done = subprocess.run(["./main", "data"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
