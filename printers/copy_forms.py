@@ -11,14 +11,14 @@ from typing import Any
 
 from lego_emit.emit.nests import NestForms, NestLines, names_of
 from lego_emit.emit.ops import BREAK
-from lego_emit.ir.nests import Apply, Buffer, Flag, Kernel, Move, Vectors, When, kernels, walk
+from lego_emit.ir.nests import Apply, Body, Buffer, Flag, Kernel, Move, Vectors, When, kernels, walk
 from lego_emit.ir.nodes import Node, const, made, var
 from lego_emit.ir.program import Program
 
 COMMA = f",{BREAK}"
 VECTOR = 16
 WORDS = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
-LARGE = 24 * 2**20  # bytes
+LARGE = 16 * 2**20  # bytes
 
 C = NestForms(
     one="memcpy({to}, {of}, {count});",
@@ -57,8 +57,9 @@ class LinesInC(NestLines):
 
     def flag(self, s: Flag, indent: int) -> list[str]:
         """A truth, of large copies to an aligned destination."""
-        texts = [f"{self.text(s.large, 10)} >= {self.large}", *self.conditions(s.condition)]
-        texts.append(f"{self.address} % {s.aligned} == 0")
+        texts = [] if s.large is None else [f"{self.text(s.large, 10)} >= {self.large}"]
+        texts += self.conditions(s.condition)
+        texts += [f"{self.address} % {s.aligned} == 0"] if s.aligned else []
         return [self.line(f"const bool {s.name} = {self.joined(texts, 'land')};", indent)]
 
     address = "(uintptr_t)dst"
@@ -66,10 +67,13 @@ class LinesInC(NestLines):
     def when(self, s: When, indent: int) -> list[str]:
         """A choice; streamed stores are waited for."""
         found = super().when(s, indent)
-        if s.flag and s.otherwise and not isinstance(s.then[0], Move):
+        if self._streams(s.then) and s.otherwise and not isinstance(s.then[0], Move):
             at = found.index(self.line(self.forms.otherwise.format(), indent))
             found.insert(at, self.line(f"{self.p}fence();", indent + 2))
         return found
+
+    def _streams(self, body: Body) -> bool:
+        return any(isinstance(s, Move) and s.streams for s in walk(body))
 
     def vectors(self, s: Vectors, indent: int) -> list[str]:
         """Both parts, of which the preprocessor, or a condition, takes one."""

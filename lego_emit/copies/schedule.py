@@ -8,7 +8,7 @@ apart goes through a small buffer, since such rows share their places in the fir
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import prod
@@ -41,7 +41,10 @@ from .values import node_of
 
 VECTOR = 16  # bytes of a register
 LINE = 64  # bytes of a cache's line
-SHARED = 1024  # rows that lie a multiple of so many bytes apart share places in a cache
+# Rows of a tile that lie a multiple of so many elements apart share few places in the first cache: 8 of each 64
+# bytes' worth, where it has 4 KB a way.
+SHARED = 512
+WIDE = 4  # tiles that follow each other in the destination where rows share places
 SMALL = 8  # rounds that are unrolled
 NEVER_LARGE = 2**20  # bytes of a copy that is not streamed, whatever the caches are
 
@@ -126,6 +129,7 @@ class BoxNest:
         self.b = [names.named(d.b, "b") for d in box.digits]
         self.start = names.named(box.a, "from"), names.named(box.b, "to")
         self.outer = [names.fresh(f"t{k}") for k in range(len(box.digits))]
+        self.wide = [names.fresh(f"s{k}") for k in range(len(box.digits))]
         self.inner = [names.fresh(f"i{k}") for k in range(len(box.digits))]
         self.ends = [names.fresh(f"end{k}") for k in range(len(box.digits))]
         self.kinds: list[str] = []
@@ -263,9 +267,11 @@ class BoxNest:
     # -- bodies ------------------------------------------------------------------------------------
 
     def direct(self, mover: Mover, streams: bool = False) -> tuple[Statement, ...]:
-        """Tile by tile, each from place to place."""
+        """Tile by tile, each from place to place. A tile has two lines of the source, of which the second one
+        is fetched ahead."""
         names: list[str | None] = [None] * len(self.digits)
-        around: list[Loop] = []
+        apart: list[Loop] = []
+        around: dict[int, Loop] = {}
         within: list[Loop] = []
         ends: list[Statement] = []
         for k in range(len(self.digits)):
@@ -274,20 +280,32 @@ class BoxNest:
             cell, tile = max(mover.cell[k], 1), self.tile[k]
             names[k] = self.inner[k]
             if tile <= cell or self._is_whole(k, tile):
-                loops = around if tile <= cell else within
+                loops = apart if tile <= cell else within
                 loops.append(self._loop(self.inner[k], k, cell))
                 continue
-            around.append(Loop(self.outer[k], self.n[k], (), tile))
-            start = var(self.outer[k])
             n = self.digits[k].n
-            stop = plus(start, tile)
-            if not isinstance(n, int) or n % tile:
-                least = made("select", made("lt", stop, self.n[k]), stop, self.n[k])
-                ends.append(Let(self.ends[k], least))
-                stop = var(self.ends[k])
+            if self.chains[0] and self.chains[0][-1].digit == k:
+                tile *= 2 if not isinstance(n, int) or n % tile or n % (2 * tile) == 0 else 1
+            around[k] = Loop(self.outer[k], self.n[k], (), tile)
+            stop = self._end(k, self.outer[k], const(tile), ends)
+            start = var(self.outer[k])
             within.append(Loop(self.inner[k], stop, (), cell, start, self._last(k, cell)))
         inner = _nested(within, (self._moved(mover, names, streams),))
-        return _nested(around, (*ends, *inner))
+        return _nested([*apart, *self._by_source(around)], (*ends, *inner))
+
+    def _end(self, k: int, start: str, step: Node, ends: list[Statement]) -> Node:
+        """Where a tile that begins at a variable ends in a digit, with what has to be computed for that."""
+        n = self.digits[k].n
+        stop = made("add", var(start), step)
+        if isinstance(n, int) and step.op == "const" and n % step.value == 0:
+            return stop
+        ends.append(Let(self.ends[k], made("select", made("lt", stop, self.n[k]), stop, self.n[k])))
+        return var(self.ends[k])
+
+    def _by_source(self, loops: Mapping[int, Loop]) -> list[Loop]:
+        """Loops over tiles, those along the source's lines inside: caches fetch ahead what is read in order."""
+        inside = {t.digit for t in self.chains[0]}
+        return [loops[k] for k in sorted(loops, key=lambda k: k in inside)]
 
     def _loop(self, name: str, k: int, step: int) -> Loop:
         n = self.digits[k].n
@@ -301,9 +319,9 @@ class BoxNest:
             return None
         return plus(self.n[k], -step) if step > 1 else None
 
-    def buffered(self, flag: str) -> tuple[Statement, ...]:
+    def buffered(self, flag: str, wide: Node) -> tuple[Statement, ...]:
         """Tile by tile, each through a local array whose rows are lines of the destination. flag: where they
-        are streamed."""
+        are streamed; wide: how much of the destination's last digit is done before the source's next line."""
         mover, tile = self.mover, self.tile
         line = [t.digit for t in self.chains[1]]
         rows = [k for k, size in enumerate(tile) if size and k not in line]
@@ -315,14 +333,23 @@ class BoxNest:
         for k in reversed(rows):
             strides[k], running = running, running * tile[k]
         origin: list[str | None] = [None] * len(tile)
-        around: list[Loop] = []
+        apart: list[Loop] = []
+        around: dict[int, Loop] = {}
+        last: list[Statement] = []
         for k, size in enumerate(tile):
-            if size and not self._is_whole(k, size):
-                origin[k] = self.outer[k]
-                around.append(self._loop(self.outer[k], k, size))
-            elif not size:
-                origin[k] = self.outer[k]
-                around.append(self._loop(self.outer[k], k, 1))
+            if size and self._is_whole(k, size):
+                continue
+            origin[k] = self.outer[k]
+            if not size:
+                apart.append(self._loop(self.outer[k], k, 1))
+            elif k == line[-1] and wide != const(size):
+                around[k] = Loop(self.wide[k], self.n[k], (), wide)
+                stop = self._end(k, self.wide[k], wide, last)
+                last.append(
+                    Loop(self.outer[k], stop, (), size, var(self.wide[k]), self._last(k, size))
+                )
+            else:
+                around[k] = self._loop(self.outer[k], k, size)
         of, to = self._at(origin)
         fills = [
             Loop(self.inner[k], const(tile[k]), (), max(mover.cell[k], 1))
@@ -348,9 +375,14 @@ class BoxNest:
         rows_out: Statement = drained
         if flag:
             streamed = Move(drained.to, drained.of, drained.count, True)
-            rows_out = When(None, (streamed,), (drained,), flag)
+            rows_out = When(None, (streamed,), (drained,), (flag,))
         parts = (*_nested(fills, (filled,)), *_nested(taken, (rows_out,)))
-        return _nested(around, (Buffer(running, parts),))
+        body: tuple[Statement, ...] = (Buffer(running, parts),)
+        if last:
+            *before, loop = last
+            assert isinstance(loop, Loop)
+            body = (*before, *_nested([loop], body))
+        return _nested([*apart, *self._by_source(around)], body)
 
     @property
     def has_lines(self) -> bool:
@@ -381,34 +413,43 @@ class BoxNest:
         assert self.total is not None
         shared = self._shared()
         aligned = self._aligned(LINE, {t.digit for t in self.chains[1]})
-        flag = ""
-        first: tuple[Statement, ...] = ()
+        first: list[Statement] = []
+        flags: list[str] = []
         if aligned is not None:
-            flag = self.names.fresh("streams")
-            condition = _all([*fits, *aligned])
-            first = (Flag(flag, condition, LINE, self.total),)
+            flags.append(self.names.fresh("streams"))
+            first.append(Flag(flags[0], _all([*fits, *aligned]), LINE, self.total))
             self.kinds.append("streamed where it is large")
+        last = self.chains[1][-1].digit
+        tile = self.tile[last]
+        wide, is_whole = const(tile), self._is_whole(last, tile)
+        streams = flags[0] if flags else ""
         if shared is True and not fits:
             self.kinds.append("through a buffer")
-            return (*first, *self.buffered(flag))
-        condition = None
+            return (*first, *self.buffered(streams, const(WIDE * tile)))
+        if shared is True and not is_whole:
+            wide = const(WIDE * tile)
+        elif shared is not False and not is_whole:
+            wide = var(self.names.fresh("wide"))
         if shared is not False:
             self.kinds.append("through a buffer where rows share places in a cache")
-            condition = _all([*fits, *([] if shared is True else [shared])])
-        if condition is None and not flag:
+            flags.append(self.names.fresh("shares"))
+            first.append(Flag(flags[-1], _all([*fits, *([] if shared is True else [shared])])))
+        if wide.op == "var":
+            chosen = made("select", var(flags[-1]), const(WIDE * tile), const(tile))
+            first.append(Let(wide.value, chosen))
+        if not flags:
             return direct
-        return (*first, When(condition, self.buffered(flag), direct, flag))
+        return (*first, When(None, self.buffered(streams, wide), direct, tuple(flags)))
 
     def _shared(self) -> Node | bool:
         """The condition that rows on either side share places in a cache, where it is not known."""
         conditions: list[Node] = []
-        unit = max(1, SHARED // self.bytes)
         for taken, strides, nodes in zip(self.chains, "ba", (self.b, self.a), strict=True):
             k = taken[-1].digit
             stride = getattr(self.digits[k], strides)
             if not isinstance(stride, int):
-                conditions.append(made("eq", made("mod", nodes[k], const(unit)), 0))
-            elif stride * self.bytes % SHARED == 0:
+                conditions.append(made("eq", made("mod", nodes[k], const(SHARED)), 0))
+            elif stride % SHARED == 0:
                 return True
         return reduce(lambda x, y: made("lor", x, y), conditions) if conditions else False
 
@@ -456,7 +497,7 @@ class BoxNest:
             return body
         self.kinds.append("streamed where it is large")
         flag = self.names.fresh("streams")
-        streamed = When(None, self.direct(self.plain, True), body, flag)
+        streamed = When(None, self.direct(self.plain, True), body, (flag,))
         return (Vectors((Flag(flag, _all(aligned), VECTOR, self.total), streamed), body),)
 
     def _at_least(self, extents: Sequence[int]) -> list[Node] | None:

@@ -140,7 +140,7 @@ class NestLines:
         need = self.printer.ops["lt"].needs[1]
         head = f.loop.format(
             I=self.integer, name=name, start=self.text(s.start), stop=self.text(s.stop, need),
-            by=by.format(name=name, step=s.step),
+            by=by.format(name=name, step=s.step if isinstance(s.step, int) else self.text(s.step)),
         )  # fmt: skip
         found = [self.line(head, indent)]
         within = indent + f.indent
@@ -170,7 +170,7 @@ class NestLines:
     def when(self, s: When, indent: int) -> list[str]:
         """A choice between two bodies."""
         f = self.forms
-        texts = [s.flag] if s.flag else []
+        texts = [*s.flags]
         if not texts:
             texts = [self.joined(self.conditions(s.condition), "land")]
         elif s.condition is not None:

@@ -127,7 +127,7 @@ class Loop:
     name: str
     stop: Node
     body: tuple[Statement, ...]
-    step: int = 1
+    step: int | Node = 1
     start: Node = NOTHING
     last: Node | None = None
     parts: bool = False
@@ -136,23 +136,23 @@ class Loop:
 
 @dataclass(frozen=True)
 class Flag:
-    """A truth with a name: the condition holds, the destination begins at a multiple of `aligned` bytes, and the copy has
-    at least as many bytes as a user says that a large one has. large: its bytes."""
+    """A truth with a name: the condition holds, the destination begins at a multiple of `aligned` bytes, and the copy,
+    of `large` bytes, has at least as many as a user says that a large one has. None, 0: not asked for."""
 
     name: str
     condition: Node | None
-    aligned: int
-    large: Node
+    aligned: int = 0
+    large: Node | None = None
 
 
 @dataclass(frozen=True)
 class When:
-    """then where the condition or the flag holds, else otherwise."""
+    """then where the condition or one of the flags holds, else otherwise."""
 
     condition: Node | None
     then: tuple[Statement, ...]
     otherwise: tuple[Statement, ...] = ()
-    flag: str = ""
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -321,16 +321,18 @@ class _Run:
 
     def loop(self, s: Loop, env: dict[str, int]) -> None:
         last = None if s.last is None else self.value(s.last, env)
-        for k in range(self.value(s.start, env), self.value(s.stop, env), s.step):
+        step = s.step if isinstance(s.step, int) else self.value(s.step, env)
+        for k in range(self.value(s.start, env), self.value(s.stop, env), step):
             env[s.name] = k if last is None else min(k, last)
             self.body(s.body, env)
 
     def flag(self, s: Flag, env: dict[str, int]) -> None:
         holds = s.condition is None or bool(evaluated(s.condition, env, {}))
-        env[s.name] = holds and self.way.large and self.way.aligned
+        holds = holds and (s.large is None or self.way.large)
+        env[s.name] = holds and (not s.aligned or self.way.aligned)
 
     def when(self, s: When, env: dict[str, int]) -> None:
-        holds = bool(s.flag and env[s.flag])
+        holds = any(env[flag] for flag in s.flags)
         holds = holds or (s.condition is not None and bool(evaluated(s.condition, env, {})))
         self.body(s.then if holds else s.otherwise, env)
 
