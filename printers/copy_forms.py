@@ -16,6 +16,7 @@ from lego_emit.ir.nodes import Node, const, made, var
 from lego_emit.ir.program import Program
 
 COMMA = f",{BREAK}"
+INLINED = "__attribute__((always_inline))"  # of kernels, whose callers know their strides
 VECTOR = 16
 WORDS = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
 LARGE = 16 * 2**20  # bytes
@@ -273,7 +274,7 @@ class LinesInC(NestLines):
             f"{self.integer} b{k}" for k in other
         ]
         head = self.printer.head(
-            f"{self.mark} void {p}block{at or ''}", COMMA.join(parameters), " {"
+            f"{self.mark} {INLINED} void {p}block{at or ''}", COMMA.join(parameters), " {"
         )
         values = [
             f"x{k} = {p}load({self._at('src', place, 'a', own)})"
@@ -361,7 +362,7 @@ class CopiesInC:
 
     def __init__(self, printer: Any, program: Program):
         functions = {f.name: f for f in program.functions}
-        self._parts = []
+        self._parts, self._has_truths = [], bool(program.fits)
         for routine in program.routines:
             names = names_of(routine, [functions[f"{routine.name}_source_bytes"]])
             self._parts.append(self.lines_of(printer, routine, names, program.name))
@@ -371,7 +372,12 @@ class CopiesInC:
         """What the text needs beside what functions do."""
         streams = any(p.streams for p in self._parts)
         found = ["#ifdef __SSE2__", "#include <emmintrin.h>", "#endif"] if streams else []
+        flags = any(isinstance(s, Flag) for p in self._parts for s in walk(p.routine.body))
+        if flags and self.truths and not self._has_truths:
+            found.append(self.truths)
         return [*found, *self.headers]
+
+    truths = "#include <stdbool.h>"  # where functions don't include it
 
     headers: tuple[str, ...] = ("#include <string.h>",)
 
@@ -471,7 +477,7 @@ class LinesInCpp(LinesInC):
 class CopiesInCpp(CopiesInC):
     """What a file's template has of its copies."""
 
-    lines_of = LinesInCpp
+    lines_of, truths = LinesInCpp, ""
     headers = (
         "#include <cassert>", "#include <cstddef>", "#include <cstring>", "#include <type_traits>",
         "#if __cplusplus >= 202002L", "#include <span>", "#endif",

@@ -41,9 +41,9 @@ from .values import node_of
 
 VECTOR = 16  # bytes of a register
 LINE = 64  # bytes of a cache's line
-# Rows of a tile that lie a multiple of so many elements apart share few places in the first cache: 8 of each 64
-# bytes' worth, where it has 4 KB a way.
-SHARED = 512
+# A cache's first level has 64 bytes in each of WAYS ways of PAGE bytes. Rows of a tile that lie a multiple of
+# some bytes apart share a few of its sets, and drive each other out where there are more of them than ways.
+PAGE, WAYS = 4096, 8
 WIDE = 4  # tiles that follow each other in the destination where rows share places
 SMALL = 8  # rounds that are unrolled
 NEVER_LARGE = 2**20  # bytes of a copy that is not streamed, whatever the caches are
@@ -446,10 +446,15 @@ class BoxNest:
         conditions: list[Node] = []
         for taken, strides, nodes in zip(self.chains, "ba", (self.b, self.a), strict=True):
             k = taken[-1].digit
+            other = {t.digit for t in self.chains[1 if strides == "b" else 0]}
+            rows = prod(n for at, n in enumerate(self.tile) if n and at not in other)
+            if rows < WAYS:
+                continue
+            unit = max(1, PAGE * WAYS // rows // self.bytes)
             stride = getattr(self.digits[k], strides)
             if not isinstance(stride, int):
-                conditions.append(made("eq", made("mod", nodes[k], const(SHARED)), 0))
-            elif stride % SHARED == 0:
+                conditions.append(made("eq", made("mod", nodes[k], const(unit)), 0))
+            elif stride % unit == 0:
                 return True
         return reduce(lambda x, y: made("lor", x, y), conditions) if conditions else False
 

@@ -122,22 +122,37 @@ def copy(
     plan = plan_of(space, element_bytes, zero)
     function = places(space, f"{name}_places", printer, _listed(assume))
     plan = replace(plan, function=function)
+    naming = Naming.given(namespace, prefix) if namespace or prefix else AS_WRITTEN
+    return unit_of(plan, (A, B), target, name, zero, naming)
+
+
+def unit_of(
+    plan: Plan,
+    subject: tuple[Block, Block],
+    target: str,
+    name: str,
+    zero: bool,
+    naming: Naming = AS_WRITTEN,
+) -> Copy:
+    """The unit of a plan with its function; one without digits is a loop over both index functions."""
+    assert plan.function is not None
+    function, printer = replace(plan.function, name=f"{name}_places"), registry.printer(target)
     if plan.is_affine:
-        body, kinds = nest_of(plan, ("at", *_taken(printer)))
+        body, kinds = nest_of(plan, ("at", *printer.reserved, *printer.reserved_functions))
     else:
         body, kinds = _each(plan, function, zero), ("a loop over both index functions",)
     plan = replace(plan, notes=(*plan.notes, *kinds))
     count = check(plan, body)
-    title = f"A copy from {A!r} to {B!r}"
-    routine = Routine(name, space.sizes, element_bytes, tuple(body), _docs(plan, function))
+    sizes, size = plan.space.sizes, plan.element_bytes
+    routine = Routine(name, sizes, size, tuple(body), _docs(plan))
     ends = ("source", plan.source_size), ("destination", plan.destination_size)
-    functions = [_bytes(name, role, size, element_bytes, function) for role, size in ends]
+    functions = [_bytes(name, role, count, size, function) for role, count in ends]
     if not plan.is_affine:
         functions.append(function)
-    naming = Naming.given(namespace, prefix) if namespace or prefix else AS_WRITTEN
+    title = f"A copy from {subject[0]!r} to {subject[1]!r}"
     program = Program(name, tuple(functions), title, routines=Routines((routine,)))
     program.check()
-    unit = emit_program(program, target, subject=(A, B), naming=naming)
+    unit = emit_program(program, target, subject=subject, naming=naming)
     return Copy(
         unit.source, unit.program, unit.printer, unit.fixed, unit.known, unit.subject, unit.lowered,
         plan, count,
@@ -232,10 +247,6 @@ def _ranges(ranges: Any) -> Any:
     return parse_ranges(ranges) if ranges else ()
 
 
-def _taken(printer: Any) -> Sequence[str]:
-    return [*printer.reserved, *printer.reserved_functions]
-
-
 def _bytes(name: str, role: str, size: Any, element_bytes: int, function: Function) -> Function:
     """The function NAME_source_bytes, or NAME_destination_bytes."""
     params = tuple(replace(p, size=True) for p in function.params if not p.axis)
@@ -257,7 +268,7 @@ def _bytes(name: str, role: str, size: Any, element_bytes: int, function: Functi
     )
 
 
-def _docs(plan: Plan, function: Function) -> tuple[str, ...]:
+def _docs(plan: Plan) -> tuple[str, ...]:
     """The lines of the routine's comment."""
     return (
         f"Copies each element of the source to its place in the destination: {'; '.join(plan.notes)}.",
