@@ -363,7 +363,8 @@ class CopiesInC:
     def __init__(self, printer: Any, program: Program):
         functions = {f.name: f for f in program.functions}
         self._parts, self._has_truths = [], bool(program.fits)
-        for routine in program.routines:
+        for given in program.routines:
+            routine = replace(given, name=printer.naming.public(given.name))
             names = names_of(routine, [functions[f"{routine.name}_source_bytes"]])
             self._parts.append(self.lines_of(printer, routine, names, program.name))
 
@@ -400,12 +401,14 @@ class LinesInCpp(LinesInC):
     mark = "inline"
     start = "inline void"
     no_parameters = "()"
-    template = ("template <class T>",)
     address = "reinterpret_cast<std::uintptr_t>(dst)"
 
     def __init__(self, printer: Any, routine: Any, names: Any, unit: str):
         super().__init__(printer, routine, names, unit)
-        self.type, self.p = "T", f"{routine.name}_detail::"
+        taken = {*names.values()}
+        self.type = next(n for n in ("T", "Element", "ElementType") if n not in taken)
+        self.template = (f"template <class {self.type}>",)
+        self.p = f"{routine.name}_detail::"
 
     def helpers(self) -> list[str]:
         """In a namespace of their own."""
@@ -444,8 +447,8 @@ class LinesInCpp(LinesInC):
         """What a type has to be."""
         size = self.routine.element_bytes
         return [
-            f'  static_assert(sizeof(T) == {size}, "the elements have {size} byte{"s" * (size > 1)}");',
-            '  static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");',
+            f'  static_assert(sizeof({self.type}) == {size}, "the elements have {size} byte{"s" * (size > 1)}");',
+            f'  static_assert(std::is_trivially_copyable_v<{self.type}>, "elements are copied as bytes");',
         ]
 
     def element(self) -> list[str]:
@@ -457,18 +460,20 @@ class LinesInCpp(LinesInC):
         integer, name = self.integer, self.routine.name
         sizes = [f"{integer} {n}" for n in self.names.values()]
         given = ", ".join(self.names.values())
-        parameters = COMMA.join([*sizes, "std::span<S> src", "std::span<T> dst"])
-        call = f"{name}({', '.join([*self.names.values(), 'src.data()', 'dst.data()'])});"
+        T = self.type
+        S = next(n for n in ("S", "Source", "SourceType") if n not in self.names.values())
+        parameters = COMMA.join([*sizes, f"std::span<{S}> src", f"std::span<{T}> dst"])
+        call = ", ".join([*self.names.values(), "src.data()", "dst.data()"])
         return [
             "",
             "#if defined(__cpp_lib_span)",
             "/// The same of spans, which debug builds check to be as long as the memories.",
-            "template <class S, class T>",
-            "  requires std::is_same_v<std::remove_const_t<S>, T>",
+            f"template <class {S}, class {T}>",
+            f"  requires std::is_same_v<std::remove_const_t<{S}>, {T}>",
             *self.printer.head(f"inline void {name}", parameters, " {").split("\n"),
             f"  assert(src.size_bytes() >= {self.sized(f'{name}_source_bytes({given})')});",
             f"  assert(dst.size_bytes() >= {self.sized(f'{name}_destination_bytes({given})')});",
-            f"  {name}<T>({call.partition('(')[2]}",
+            f"  {name}<{T}>({call});",
             "}",
             "#endif",
         ]

@@ -42,15 +42,16 @@ WORDS = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
 def wrapper(unit: Unit, in_cpp: bool) -> str:
     """The file around a unit with one copy."""
     routine: Any = unit.program.routines[0]
+    name = unit.printer.naming.public(routine.name)
     sizes = [f"sizes[{k}]" for k in range(len(routine.sizes))]
     scope = f"{unit.printer.namespace}::" if in_cpp and unit.printer.namespace else ""
-    T = WORDS.get(routine.element_bytes, f"{routine.name}_element")
+    T = WORDS.get(routine.element_bytes, f"{name}_element")
     head = '#include "unit.h"\n#include <string.h>\n#include <stddef.h>\n#include <stdint.h>\n'
     if in_cpp and routine.element_bytes not in WORDS:
         T = "lego_element"
         head += f"struct lego_element {{ unsigned char bytes[{routine.element_bytes}]; }};\n"
     return head + BODY.format(
-        extern='extern "C" ' if in_cpp else "", scope=scope, name=routine.name, T=T,
+        extern='extern "C" ' if in_cpp else "", scope=scope, name=name, T=T,
         sizes="".join(f"{s}, " for s in sizes), bytes_sizes=", ".join(sizes),
     )  # fmt: skip
 

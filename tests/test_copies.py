@@ -210,6 +210,13 @@ def test_routines_are_verified(name, target):
 
 
 @pytest.mark.slow
+def test_names_of_sizes_and_of_the_file():
+    S, T = symbols("S T")
+    unit = copy(Row(S, T), Col(S, T), "cpp", name="turn", prefix="acme_", namespace="acme::memory")
+    assert "acme_turn_fits" in str(unit) and unit.verify()
+
+
+@pytest.mark.slow
 def test_a_routine_runs():
     given = np.arange(12, dtype=np.float32)
     unit = copy(Row(M, N), Col(M, N), "c")
@@ -265,6 +272,8 @@ WRONG = {
     "MLIR has no copies": lambda: copy(Row(4), Row(4), "mlir"),
     "is not a layout": lambda: copy(Row(4), [4], "c"),
     "no name for a function": lambda: copy(Row(4), Row(4), "c", name="a b"),
+    "'memcpy', no name": lambda: copy(Row(4), Row(4), "c", name="memcpy"),
+    "is called src": lambda: copy(Row(symbols("src")), Row(symbols("src")), "c"),
     "tiles of": lambda: pack(Row(4, 4, 8, 8), "c", of=(32, 30)),
     "no multiple": lambda: pack(Row(4, 8, 8), "c", of=(32, 32)),
     "movement.convert": lambda: copy(

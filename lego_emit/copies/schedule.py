@@ -45,6 +45,7 @@ LINE = 64  # bytes of a cache's line
 # some bytes apart share a few of its sets, and drive each other out where there are more of them than ways.
 PAGE, WAYS = 4096, 8
 WIDE = 4  # tiles that follow each other in the destination where rows share places
+STAYS = 2**13  # bytes of lines that stay in the first cache
 SMALL = 8  # rounds that are unrolled
 NEVER_LARGE = 2**20  # bytes of a copy that is not streamed, whatever the caches are
 
@@ -224,7 +225,18 @@ class BoxNest:
         if start == 0 or start >= elements:
             return [], []
         a, b = ([getattr(d, side) for d in self.digits] for side in "ab")
+        if self.mover.kernel is None and self._stays(a, start):
+            return [], []
         return chain(self.digits, a, elements, start), chain(self.digits, b, elements, start)
+
+    def _stays(self, strides: Sequence[Size], start: int) -> bool:
+        """Whether a line of the source is still in the first cache when its next run is read, tile or no tile: so
+        few others are read in between, in the order of the destination."""
+        near = next((k for k, s in enumerate(strides) if s == start), None)
+        if near is None:
+            return True
+        between = [d.n for k, d in enumerate(self.digits) if k > near and k != self.run]
+        return all(isinstance(n, int) for n in between) and prod(between) * LINE <= STAYS
 
     @cached_property
     def tile(self) -> list[int]:

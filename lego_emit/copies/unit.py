@@ -17,7 +17,7 @@ from ..emit.nests import Routines, forms_of
 from ..emitted import Emitted, emit_program
 from ..errors import LayoutError, OptionError, short_repr
 from ..ir.index_types import INT64
-from ..ir.nests import Each, Routine
+from ..ir.nests import BUFFER, DESTINATION, SOURCE, Each, Routine
 from ..ir.nodes import made
 from ..ir.program import Function, Program
 from ..ir.relations import names_in
@@ -31,6 +31,7 @@ from .schedule import nest_of
 from .values import node_of
 
 MOST_BYTES = 2**16  # of an element
+OWN = (SOURCE, DESTINATION, BUFFER, "at")  # names that a routine has
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,8 +44,8 @@ class Copy(Emitted):
 
     @property
     def name(self) -> str:
-        """What the routine is called in Python."""
-        return self.program.routines[0].name
+        """What the routine is called in the text."""
+        return self.printer.naming.public(self.program.routines[0].name)
 
     def run(self, array: Any, out: Any = None, **sizes: int) -> Any:
         """The destination's memory after the copy of a flat array, places that it doesn't use being 0.
@@ -115,10 +116,17 @@ def copy(
     element_bytes = bytes_of(element)
     printer = registry.printer(target)
     forms_of(printer)
-    if not isinstance(name, str) or not name.isidentifier():
-        raise OptionError(f"name is {short_repr(name)}, no name for a function")
+    if not isinstance(name, str) or not name.isidentifier() or _is_reserved(name, printer):
+        raise OptionError(
+            f"name is {short_repr(name)}, no name for a function in {printer.title}; write one as 'pack_tiles'"
+        )
     given = TraceOptions(sizes, _listed(assume), ranges=_ranges(ranges))
     space = index_space(A, B, given)
+    for size in space.sizes:
+        if size in OWN:
+            raise LayoutError(
+                f"copy: a size is called {size}, as something of the routine is; rename it: {', '.join(OWN)} are taken"
+            )
     plan = plan_of(space, element_bytes, zero)
     function = places(space, f"{name}_places", printer, _listed(assume))
     plan = replace(plan, function=function)
@@ -247,6 +255,10 @@ def _ranges(ranges: Any) -> Any:
     return parse_ranges(ranges) if ranges else ()
 
 
+def _is_reserved(name: str, printer: Any) -> bool:
+    return printer.legal_name(name) != name or name in printer.reserved_functions
+
+
 def _bytes(name: str, role: str, size: Any, element_bytes: int, function: Function) -> Function:
     """The function NAME_source_bytes, or NAME_destination_bytes."""
     params = tuple(replace(p, size=True) for p in function.params if not p.axis)
@@ -281,7 +293,7 @@ def _docs(plan: Plan) -> tuple[str, ...]:
 def _each(plan: Plan, function: Function, zero: bool) -> tuple[Any, ...]:
     """The loop over both index functions."""
     from ..check.emission import compiled
-    from ..ir.nests import DESTINATION, Ref, Zero
+    from ..ir.nests import Ref, Zero
     from ..ir.nodes import const
 
     space = plan.space
