@@ -41,7 +41,7 @@ def check(plan: Plan, body: Body) -> int:
 # Numbers for sizes in turn: a single index, odd ones, the borders of tiles, rows a power of two apart.
 TRIED = (
     (17, 21, 9, 5, 2), (64, 48, 32, 16, 8), (33, 16, 5, 3, 2), (256, 40, 3, 1, 1), (40, 256, 1, 3, 1),
-    (65, 37, 2, 2, 2), (1, 1, 1, 1, 1), (2, 37, 7, 6, 2), (8, 8, 8, 8, 8),
+    (65, 37, 2, 2, 2), (9, 21, 33, 40, 48), (33, 64, 512, 512, 512), (1, 1, 1, 1, 1), (2, 37, 7, 6, 2), (8, 8, 8, 8, 8),
 )  # fmt: skip
 
 
@@ -66,13 +66,9 @@ def allowed(plan: Plan, values: Mapping[str, int]) -> bool:
     function = plan.function
     if function is None:
         return True
-    if any(
-        (p.lo is not None and values[p.name] < p.lo) or (p.hi is not None and values[p.name] > p.hi)
-        for p in function.params
-        if p.name in values
-    ):
-        return False
-    return all(evaluate(node, values) in (True, None) for node in function.assumed)
+    params = [p for p in function.params if p.name in values]
+    ranges = [c for p in params for c in p.range.conditions(p.name)]
+    return all(evaluate(node, values) in (True, None) for node in (*ranges, *function.assumed))
 
 
 def check_nest(plan: Plan, body: Body, sizes: Mapping[str, int], way: Way) -> None:

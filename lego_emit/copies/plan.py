@@ -317,27 +317,28 @@ def _slower(one: Digit, other: Digit, arithmetic: Sizes) -> bool:
 
 
 def _check_injective(space: IndexSpace, boxes: Sequence[Box], arithmetic: Sizes) -> None:
-    """Raise LayoutError where two indices are known to share a place in the destination."""
+    """Raise LayoutError where two indices are known to share a place in the destination, or may."""
     if space.destination.has_inverse:
         return
+    several = f"copy: {space.destination!r} puts several indices in one place; a destination holds each index apart"
     for box in boxes:
-        for d in box.digits:
-            if d.b == 0:
-                raise LayoutError(
-                    f"copy: {space.destination!r} puts several indices in one place; a destination holds "
-                    "each index apart"
-                )
-        numbers = all(isinstance(v, int) for d in box.digits for v in (d.n, d.b))
-        if not numbers:
+        if any(d.b == 0 for d in box.digits):
+            raise LayoutError(several)
+        if all(isinstance(v, int) for d in box.digits for v in (d.n, d.b)):
+            reach = 0
+            for d in sorted(box.digits, key=lambda d: abs(d.b)):
+                if abs(d.b) <= reach and _repeats(box):
+                    raise LayoutError(several)
+                reach += (d.n - 1) * abs(d.b)
             continue
-        reach = 0
-        for d in sorted(box.digits, key=lambda d: abs(d.b)):
-            if abs(d.b) <= reach and _repeats(box):
+        for slow, fast in pairwise(box.digits):
+            end = arithmetic.times(fast.n, fast.b)
+            if not arithmetic.at_most(end, slow.b):
+                n, stride = (space.known.unsubstitute(Expr.of(v)) for v in (end, slow.b))
                 raise LayoutError(
-                    f"copy: {space.destination!r} puts several indices in one place; a destination holds "
-                    "each index apart"
+                    f"copy: {space.destination!r} may put several indices in one place, as it is not known that "
+                    f"{stride!r} >= {n!r}; give assume=['{stride!r} >= {n!r}'] where it is so"
                 )
-            reach += (d.n - 1) * abs(d.b)
 
 
 def _repeats(box: Box) -> bool:
