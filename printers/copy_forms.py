@@ -11,7 +11,19 @@ from typing import Any
 
 from lego_emit.emit.nests import NestForms, NestLines, names_of
 from lego_emit.emit.ops import BREAK
-from lego_emit.ir.nests import Apply, Body, Buffer, Flag, Kernel, Move, Vectors, When, kernels, walk
+from lego_emit.ir.nests import (
+    Apply,
+    Before,
+    Body,
+    Buffer,
+    Flag,
+    Kernel,
+    Move,
+    Vectors,
+    When,
+    kernels,
+    walk,
+)
 from lego_emit.ir.nodes import Node, const, made, var
 from lego_emit.ir.program import Program
 
@@ -62,6 +74,16 @@ class LinesInC(NestLines):
         texts += self.conditions(s.condition)
         texts += [f"{self.address} % {s.aligned} == 0"] if s.aligned else []
         return [self.line(f"const bool {s.name} = {self.joined(texts, 'land')};", indent)]
+
+    def before(self, s: Before, indent: int) -> list[str]:
+        """What the destination's address says."""
+        size = self.routine.element_bytes
+        back = self.whole(f"{self.address} % {s.line * size} / {size}")
+        return [self.line(f"const {self.integer} {s.name} = -{back};", indent)]
+
+    def whole(self, text: str) -> str:
+        """A number as an int64."""
+        return f"({self.integer})({text})"
 
     address = "(uintptr_t)dst"
 
@@ -430,6 +452,10 @@ class LinesInCpp(LinesInC):
     def sized(self, text: str) -> str:
         """A number as a size_t."""
         return f"static_cast<std::size_t>({text})"
+
+    def whole(self, text: str) -> str:
+        """A number as an int64."""
+        return f"static_cast<{self.integer}>({text})"
 
     def cast(self, T: str, text: str) -> str:
         """A vector as one of another type."""

@@ -18,7 +18,13 @@ from .values import value_of
 
 MOST_CHECKED = 2**12  # places of a memory that a nest is run over in Python
 MOST_PLANNED = 2**20  # that a plan's boxes are compared at
-WAYS = (Way(), Way(large=True), Way(aligned=False, large=True), Way(vectors=False))
+WAYS = (
+    Way(),
+    Way(large=True),
+    Way(large=True, before=5),
+    Way(aligned=False, large=True),
+    Way(vectors=False),
+)
 
 
 def check(plan: Plan, body: Body) -> int:

@@ -156,7 +156,7 @@ def verify(unit: Any, sizes: Mapping[str, int] | None, flags: Sequence[str] = ("
             wanted = model(plan, one)
             if not plan.pads and plan.is_affine:
                 wanted[wanted == PAD] = -1
-            for shift in (0, 1):
+            for shift in sorted({0, 1, max(1, 16 // plan.element_bytes)}):
                 wrong = _compared(built, one, wanted, shift)
                 if wrong:
                     return Verified(tuple(lines), f"{title}: {wrong} at {one}")

@@ -9,16 +9,18 @@ apart goes through a small buffer, since such rows share their places in the fir
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from math import prod
 
 from ..ir.nests import (
     BUFFER,
     DESTINATION,
+    NOTHING,
     ONE,
     SOURCE,
     Apply,
+    Before,
     Buffer,
     Flag,
     Let,
@@ -305,11 +307,13 @@ class BoxNest:
         inner = _nested(within, (self._moved(mover, names, streams),))
         return _nested([*apart, *self._by_source(around)], (*ends, *inner))
 
-    def _end(self, k: int, start: str, step: Node, ends: list[Statement]) -> Node:
+    def _end(
+        self, k: int, start: str, step: Node, ends: list[Statement], first: Node = NOTHING
+    ) -> Node:
         """Where a tile that begins at a variable ends in a digit, with what has to be computed for that."""
         n = self.digits[k].n
         stop = made("add", var(start), step)
-        if isinstance(n, int) and step.op == "const" and n % step.value == 0:
+        if isinstance(n, int) and step.op == "const" and n % step.value == 0 and first == NOTHING:
             return stop
         ends.append(Let(self.ends[k], made("select", made("lt", stop, self.n[k]), stop, self.n[k])))
         return var(self.ends[k])
@@ -331,9 +335,10 @@ class BoxNest:
             return None
         return plus(self.n[k], -step) if step > 1 else None
 
-    def buffered(self, flag: str, wide: Node) -> tuple[Statement, ...]:
+    def buffered(self, flag: str, wide: Node, start: Node) -> tuple[Statement, ...]:
         """Tile by tile, each through a local array whose rows are lines of the destination. flag: where they
-        are streamed; wide: how much of the destination's last digit is done before the source's next line."""
+        are streamed; wide: how much of the destination's last digit is done before the source's next line; start: where
+        its tiles begin, which is before 0 where the destination begins within a line."""
         mover, tile = self.mover, self.tile
         line = [t.digit for t in self.chains[1]]
         rows = [k for k, size in enumerate(tile) if size and k not in line]
@@ -355,13 +360,18 @@ class BoxNest:
             if not size:
                 apart.append(self._loop(self.outer[k], k, 1))
             elif k == line[-1] and wide != const(size):
-                around[k] = Loop(self.wide[k], self.n[k], (), wide)
-                stop = self._end(k, self.wide[k], wide, last)
-                last.append(
-                    Loop(self.outer[k], stop, (), size, var(self.wide[k]), self._last(k, size))
-                )
+                around[k] = Loop(self.wide[k], self.n[k], (), wide, start)
+                stop = self._end(k, self.wide[k], wide, last, start)
+                own = Loop(self.outer[k], stop, (), size, var(self.wide[k]), self._last(k, size))
+                if own.last is None and start != NOTHING:
+                    own = replace(own, last=plus(self.n[k], -size))
+                last.append(_from(own, start))
             else:
                 around[k] = self._loop(self.outer[k], k, size)
+                if k == line[-1]:
+                    around[k] = _from(replace(around[k], start=start), start)
+                if around[k].rises and around[k].last is None:
+                    around[k] = replace(around[k], last=plus(self.n[k], -size))
         of, to = self._at(origin)
         fills = [
             Loop(self.inner[k], const(tile[k]), (), max(mover.cell[k], 1))
@@ -429,15 +439,20 @@ class BoxNest:
         flags: list[str] = []
         if aligned is not None:
             flags.append(self.names.fresh("streams"))
-            first.append(Flag(flags[0], _all([*fits, *aligned]), LINE, self.total))
+            first.append(Flag(flags[0], _all([*fits, *aligned]), VECTOR, self.total))
             self.kinds.append("streamed where it is large")
         last = self.chains[1][-1].digit
         tile = self.tile[last]
         wide, is_whole = const(tile), self._is_whole(last, tile)
+        start = NOTHING
+        if flags and not is_whole:
+            start = var(self.names.fresh("before"))
+            first.append(Before(start.value, LINE // self.bytes))
         streams = flags[0] if flags else ""
         if shared is True and not fits:
             self.kinds.append("through a buffer")
-            return (*first, *self.buffered(streams, const(WIDE * tile)))
+            wide = wide if is_whole else const(WIDE * tile)
+            return (*first, *self.buffered(streams, wide, start))
         if shared is True and not is_whole:
             wide = const(WIDE * tile)
         elif shared is not False and not is_whole:
@@ -451,7 +466,7 @@ class BoxNest:
             first.append(Let(wide.value, chosen))
         if not flags:
             return direct
-        return (*first, When(None, self.buffered(streams, wide), direct, tuple(flags)))
+        return (*first, When(None, self.buffered(streams, wide, start), direct, tuple(flags)))
 
     def _shared(self) -> Node | bool:
         """The condition that rows on either side share places in a cache, where it is not known."""
@@ -538,6 +553,11 @@ class BoxNest:
         return _nested(loops, (Zero(Ref(DESTINATION, self._at(names)[1]), count),))
 
 
+def _from(loop: Loop, start: Node) -> Loop:
+    """A loop that rises to 0 where it may start before."""
+    return loop if start == NOTHING else replace(loop, rises=True)
+
+
 def _all(conditions: Sequence[Node]) -> Node | None:
     """The condition that all of them hold, each once."""
     once = [*dict.fromkeys(conditions)]
@@ -547,11 +567,7 @@ def _all(conditions: Sequence[Node]) -> Node | None:
 def _nested(loops: Sequence[Loop], body: tuple[Statement, ...]) -> tuple[Statement, ...]:
     """Loops around a body, the first one outside."""
     for loop in reversed(loops):
-        body = (
-            Loop(
-                loop.name, loop.stop, body, loop.step, loop.start, loop.last, loop.parts, loop.small
-            ),
-        )
+        body = (replace(loop, body=body),)
     return body
 
 

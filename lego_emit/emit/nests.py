@@ -16,6 +16,7 @@ from ..errors import TargetError
 from ..ir.index_types import INT64
 from ..ir.nests import (
     Apply,
+    Before,
     Body,
     Buffer,
     Each,
@@ -135,7 +136,8 @@ class NestLines:
 
     def loop(self, s: Loop, indent: int) -> list[str]:
         """A loop, its last step moved back where that is asked for."""
-        f, name = self.forms, s.name if s.last is None else f"{s.name}_at"
+        f, moved = self.forms, s.last is not None or s.rises
+        name = f"{s.name}_at" if moved else s.name
         by = f.one_by_one if s.step == 1 else f.in_steps
         need = self.printer.ops["lt"].needs[1]
         head = f.loop.format(
@@ -144,8 +146,12 @@ class NestLines:
         )  # fmt: skip
         found = [self.line(head, indent)]
         within = indent + f.indent
-        if s.last is not None:
-            least = made("select", made("lt", var(name), s.last), var(name), s.last)
+        if moved:
+            least = var(name)
+            if s.last is not None:
+                least = made("select", made("lt", least, s.last), least, s.last)
+            if s.rises:
+                least = made("select", made("lt", var(name), 0), const(0), least)
             text = f.shifted.format(I=self.integer, name=s.name, at=name, expr=self.text(least))
             found.append(self.line(text, within))
         return [*found, *self.lines(s.body, within), self.line(f.end.format(), indent)]
@@ -165,6 +171,10 @@ class NestLines:
 
     def flag(self, s: Flag, indent: int) -> list[str]:
         """A name for a truth, in languages that have vectors."""
+        raise TargetError(f"{self.printer.title} has no vectors of copies")
+
+    def before(self, s: Before, indent: int) -> list[str]:
+        """Where a line begins, in languages that have vectors."""
         raise TargetError(f"{self.printer.title} has no vectors of copies")
 
     def when(self, s: When, indent: int) -> list[str]:

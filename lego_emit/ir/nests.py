@@ -8,6 +8,7 @@ prints the plain part of `Vectors` and has no `Apply`, `Buffer` or `streams`.
 | statement | does |
 | --- | --- |
 | `Let` | names an integer |
+| `Before` | names the distance back to where a line of a cache begins |
 | `Loop` | counts in steps; the last step is moved back where it would go beyond `last` |
 | `Flag` | names a truth: a condition on sizes, on the destination's alignment, on how large the copy is |
 | `When` | a choice by a condition, or a flag, or either |
@@ -121,8 +122,9 @@ class Let:
 
 @dataclass(frozen=True)
 class Loop:
-    """name = start, start + step, .. below stop, or last where it would be more than that. parts: whether
-    the rounds are shared among the parts of the copy. small: whether it is to be unrolled."""
+    """name = start, start + step, .. below stop, or last where it would be more than that, or 0 where it would be
+    less, which rises says that start is. parts: whether the rounds are shared among the parts of the copy.
+    small: whether it is to be unrolled."""
 
     name: str
     stop: Node
@@ -132,6 +134,7 @@ class Loop:
     last: Node | None = None
     parts: bool = False
     small: bool = False
+    rises: bool = False
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,15 @@ class Flag:
     condition: Node | None
     aligned: int = 0
     large: Node | None = None
+
+
+@dataclass(frozen=True)
+class Before:
+    """An integer with a name, 0 or less: the elements from the destination back to where a line of so many
+    elements begins."""
+
+    name: str
+    line: int
 
 
 @dataclass(frozen=True)
@@ -227,7 +239,9 @@ class Routine:
     docs: tuple[str, ...] = ()
 
 
-Statement: TypeAlias = Let | Loop | Flag | When | Move | Zero | Apply | Buffer | Vectors | Each
+Statement: TypeAlias = (
+    Let | Loop | Flag | Before | When | Move | Zero | Apply | Buffer | Vectors | Each
+)
 Body: TypeAlias = Sequence[Statement]
 
 
@@ -285,11 +299,13 @@ def times(node: Node, number: int) -> Node:
 @dataclass(frozen=True)
 class Way:
     """Which of its ways a run takes. vectors: those of vector extensions; large: whether the copy counts as a
-    large one; aligned: whether memory is."""
+    large one; aligned: whether memory is; before: how many
+    elements the destination is beyond the begin of a line."""
 
     vectors: bool = True
     large: bool = False
     aligned: bool = True
+    before: int = 0
 
 
 def run(
@@ -323,13 +339,17 @@ class _Run:
         last = None if s.last is None else self.value(s.last, env)
         step = s.step if isinstance(s.step, int) else self.value(s.step, env)
         for k in range(self.value(s.start, env), self.value(s.stop, env), step):
-            env[s.name] = k if last is None else min(k, last)
+            env[s.name] = max(0, k) if s.rises else k
+            env[s.name] = env[s.name] if last is None else min(env[s.name], last)
             self.body(s.body, env)
 
     def flag(self, s: Flag, env: dict[str, int]) -> None:
         holds = s.condition is None or bool(evaluated(s.condition, env, {}))
         holds = holds and (s.large is None or self.way.large)
         env[s.name] = holds and (not s.aligned or self.way.aligned)
+
+    def before(self, s: Before, env: dict[str, int]) -> None:
+        env[s.name] = -(self.way.before % s.line)
 
     def when(self, s: When, env: dict[str, int]) -> None:
         holds = any(env[flag] for flag in s.flags)
