@@ -48,7 +48,6 @@ LINE = 64  # bytes of a cache's line
 PAGE, WAYS = 4096, 8
 WIDE = 4  # tiles that follow each other in the destination where rows share places
 STAYS = 2**13  # bytes of lines that stay in the first cache
-SMALL = 8  # rounds that are unrolled
 NEVER_LARGE = 2**20  # bytes of a copy that is not streamed, whatever the caches are
 
 
@@ -324,9 +323,7 @@ class BoxNest:
         return [loops[k] for k in sorted(loops, key=lambda k: k in inside)]
 
     def _loop(self, name: str, k: int, step: int) -> Loop:
-        n = self.digits[k].n
-        small = isinstance(n, int) and n // step <= SMALL
-        return Loop(name, self.n[k], (), step, last=self._last(k, step), small=small)
+        return Loop(name, self.n[k], (), step, last=self._last(k, step))
 
     def _last(self, k: int, step: int) -> Node | None:
         """Where the last step of a digit begins, unless steps divide it."""

@@ -123,8 +123,7 @@ class Let:
 @dataclass(frozen=True)
 class Loop:
     """name = start, start + step, .. below stop, or last where it would be more than that, or 0 where it would be
-    less, which rises says that start is. parts: whether the rounds are shared among the parts of the copy.
-    small: whether it is to be unrolled."""
+    less, which rises says that start is."""
 
     name: str
     stop: Node
@@ -132,8 +131,6 @@ class Loop:
     step: int | Node = 1
     start: Node = NOTHING
     last: Node | None = None
-    parts: bool = False
-    small: bool = False
     rises: bool = False
 
 
