@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from lego_emit.emit.nests import NestForms, NestLines, names_of
+from lego_emit.emit.nests import CopyTexts, NestForms, NestLines
 from lego_emit.emit.ops import BREAK
 from lego_emit.ir.nests import (
     Apply,
@@ -25,7 +25,6 @@ from lego_emit.ir.nests import (
     walk,
 )
 from lego_emit.ir.nodes import Node, const, made, var
-from lego_emit.ir.program import Program
 
 COMMA = f",{BREAK}"
 INLINED = "__attribute__((always_inline))"  # of kernels, whose callers know their strides
@@ -336,7 +335,7 @@ class LinesInC(NestLines):
             f"{self.type}{self.star}{self.restrict} dst",
         ]
         start = f"{self.start} {self.routine.name}"
-        found = ["", *(f"/// {line}" for text in self.routine.docs for line in self._said(text))]
+        found = ["", *(f"/// {line}" for text in self._docs() for line in self._said(text))]
         found += self.template
         found += self.printer.head(start, COMMA.join(parameters), " {").split("\n")
         read = {str(n.value) for s in self._nodes() for n in s.walk() if n.op == "var"}
@@ -348,6 +347,15 @@ class LinesInC(NestLines):
         return []
 
     start = "static inline void"
+
+    def _docs(self) -> tuple[str, ...]:
+        r = self.routine
+        return (
+            r.summary,
+            "Sizes are as those of the functions above. The two memories do not overlap.",
+            f"@param src {self.inline(r.source)} elements",
+            f"@param dst {self.inline(r.destination)} elements",
+        )
 
     def _said(self, text: str) -> list[str]:
         return self.printer.comment(text, "///")
@@ -377,26 +385,18 @@ class LinesInC(NestLines):
         return []
 
 
-class CopiesInC:
+class CopiesInC(CopyTexts):
     """What a file's template has of its copies."""
 
     lines_of = LinesInC
 
-    def __init__(self, printer: Any, program: Program):
-        functions = {f.name: f for f in program.functions}
-        self._parts, self._has_truths = [], bool(program.fits)
-        for given in program.routines:
-            routine = replace(given, name=printer.naming.public(given.name))
-            names = names_of(routine, [functions[f"{routine.name}_source_bytes"]])
-            self._parts.append(self.lines_of(printer, routine, names, program.name))
-
     @property
     def includes(self) -> list[str]:
         """What the text needs beside what functions do."""
-        streams = any(p.streams for p in self._parts)
+        streams = any(p.streams for p in self.parts)
         found = ["#ifdef __SSE2__", "#include <emmintrin.h>", "#endif"] if streams else []
-        flags = any(isinstance(s, Flag) for p in self._parts for s in walk(p.routine.body))
-        if flags and self.truths and not self._has_truths:
+        flags = any(isinstance(s, Flag) for p in self.parts for s in walk(p.routine.body))
+        if flags and self.truths and not self.program.fits:
             found.append(self.truths)
         return [*found, *self.headers]
 
@@ -408,7 +408,7 @@ class CopiesInC:
     def lines(self) -> list[str]:
         """The helpers and the routines."""
         found: list[str] = []
-        for part in self._parts:
+        for part in self.parts:
             helpers = part.helpers()
             found += [*part.element(), *(["", *helpers] if helpers else []), *part.routine_lines()]
             found += part.overloads()
@@ -484,6 +484,7 @@ class LinesInCpp(LinesInC):
     def overloads(self) -> list[str]:
         """The routine of spans, for C++20."""
         integer, name = self.integer, self.routine.name
+        source, destination = self.routine.functions[:2]
         sizes = [f"{integer} {n}" for n in self.names.values()]
         given = ", ".join(self.names.values())
         T = self.type
@@ -497,8 +498,8 @@ class LinesInCpp(LinesInC):
             f"template <class {S}, class {T}>",
             f"  requires std::is_same_v<std::remove_const_t<{S}>, {T}>",
             *self.printer.head(f"inline void {name}", parameters, " {").split("\n"),
-            f"  assert(src.size_bytes() >= {self.sized(f'{name}_source_bytes({given})')});",
-            f"  assert(dst.size_bytes() >= {self.sized(f'{name}_destination_bytes({given})')});",
+            f"  assert(src.size_bytes() >= {self.sized(f'{source}({given})')});",
+            f"  assert(dst.size_bytes() >= {self.sized(f'{destination}({given})')});",
             f"  {name}<{T}>({call});",
             "}",
             "#endif",

@@ -126,6 +126,7 @@ class FortranPrinter(Printer):
     switches = "lego_emit.printers.switch_forms:FORTRAN"
     walks = "lego_emit.printers.walk_forms:FORTRAN"
     steps, nearest = "divisions", 0
+    copies = "lego_emit.printers.copy_fortran:CopiesInFortran"
     name = "fortran"
     aliases = ("f90",)
     title = "Fortran"
@@ -414,9 +415,9 @@ class FortranPrinter(Printer):
         """The type of that kind."""
         return "integer" if T == DEFAULT else T if T == "logical" else f"integer({T})"
 
-    def imported(self, functions):
-        """The statement that brings the kinds; none for default integers alone."""
-        kinds = {f.T for f in functions}.union(*(f.declared for f in functions))
+    def imported(self, functions, more=()):
+        """The statement that brings the kinds, and more; none for default integers alone."""
+        kinds = {*more, *(f.T for f in functions)}.union(*(f.declared for f in functions))
         for p in (f.packing for f in functions):
             kinds |= set[str]() if p is None else {"int64", f"int{64 if p.by_value else p.word}"}
         kinds = sorted(kinds - {DEFAULT, "bool"})

@@ -24,8 +24,8 @@ BODY = """
 
 {extern}void lego_copy_bytes(const int64_t *sizes, int64_t *bytes) {{
   (void)sizes;
-  bytes[0] = {scope}{name}_source_bytes({bytes_sizes});
-  bytes[1] = {scope}{name}_destination_bytes({bytes_sizes});
+  bytes[0] = {scope}{source_bytes}({bytes_sizes});
+  bytes[1] = {scope}{destination_bytes}({bytes_sizes});
 }}
 
 {extern}void lego_memcpy(int64_t rounds, int64_t bytes, const void *src, void *dst) {{
@@ -42,16 +42,16 @@ WORDS = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
 def wrapper(unit: Unit, in_cpp: bool) -> str:
     """The file around a unit with one copy."""
     routine: Any = unit.program.routines[0]
-    name = unit.printer.naming.public(routine.name)
     sizes = [f"sizes[{k}]" for k in range(len(routine.sizes))]
     scope = f"{unit.printer.namespace}::" if in_cpp and unit.printer.namespace else ""
-    T = WORDS.get(routine.element_bytes, f"{name}_element")
+    T = WORDS.get(routine.element_bytes, f"{routine.name}_element")
     head = '#include "unit.h"\n#include <string.h>\n#include <stddef.h>\n#include <stdint.h>\n'
     if in_cpp and routine.element_bytes not in WORDS:
         T = "lego_element"
         head += f"struct lego_element {{ unsigned char bytes[{routine.element_bytes}]; }};\n"
     return head + BODY.format(
-        extern='extern "C" ' if in_cpp else "", scope=scope, name=name, T=T,
+        extern='extern "C" ' if in_cpp else "", scope=scope, name=routine.name, T=T,
+        source_bytes=routine.functions[0], destination_bytes=routine.functions[1],
         sizes="".join(f"{s}, " for s in sizes), bytes_sizes=", ".join(sizes),
     )  # fmt: skip
 
@@ -65,4 +65,140 @@ def build(target: Target, unit: Unit, folder: Path, flags: Sequence[str]) -> Pat
     library = folder / "copy.so"
     command = [target.path(), *flags, "-fPIC", "-shared", "-o", str(library), file]
     target.execute(command, cwd=folder)
+    return library
+
+
+RUST = """
+mod unit;
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Bytes([u8; {size}]);
+
+impl Default for Bytes {{
+    fn default() -> Self {{
+        Bytes([0; {size}])
+    }}
+}}
+
+/// # Safety
+/// Arrays are as long as the functions of bytes say.
+{mark}
+pub unsafe extern "C" fn lego_copy(rounds: i64, sizes: *const i64, src: *const u8, dst: *mut u8) {{
+    let _ = sizes;
+    let mut bytes = [0; 2];
+    lego_copy_bytes(sizes, bytes.as_mut_ptr());
+    let src = core::slice::from_raw_parts(src.cast::<{T}>(), bytes[0] as usize / {size});
+    let dst = core::slice::from_raw_parts_mut(dst.cast::<{T}>(), bytes[1] as usize / {size});
+    for _ in 0..rounds {{
+        unit::{name}({sizes}core::hint::black_box(src), core::hint::black_box(&mut *dst));
+    }}
+}}
+
+/// # Safety
+/// Both arrays are as long as is read and written.
+{mark}
+pub unsafe extern "C" fn lego_copy_bytes(sizes: *const i64, bytes: *mut i64) {{
+    let _ = sizes;
+    *bytes = unit::{source_bytes}({bytes_sizes}) as i64;
+    *bytes.add(1) = unit::{destination_bytes}({bytes_sizes}) as i64;
+}}
+
+/// # Safety
+/// Both arrays have so many bytes.
+{mark}
+pub unsafe extern "C" fn lego_memcpy(rounds: i64, bytes: i64, src: *const u8, dst: *mut u8) {{
+    for _ in 0..rounds {{
+        core::ptr::copy_nonoverlapping(core::hint::black_box(src), dst, bytes as usize);
+    }}
+}}
+"""
+RUST_WORDS = {1: "u8", 2: "u16", 4: "u32", 8: "u64", 16: "u128"}
+RUST_FLAGS = {"-O2": ("-C", "opt-level=3"), "-march=native": ("-C", "target-cpu=native")}
+
+
+def rust(target: Target, unit: Unit, folder: Path, flags: Sequence[str]) -> Path:
+    """Compile the library of a unit in Rust; flags: those of C compilers that it has a form for."""
+    routine: Any = unit.program.routines[0]
+    sizes = [f"*sizes.add({k}) as usize" for k in range(len(routine.sizes))]
+    (folder / "unit.rs").write_text(unit.source)
+    text = RUST.format(
+        size=routine.element_bytes, T=RUST_WORDS.get(routine.element_bytes, "Bytes"),
+        name=routine.name, sizes="".join(f"{s}, " for s in sizes), bytes_sizes=", ".join(sizes),
+        source_bytes=routine.functions[0], destination_bytes=routine.functions[1], mark="#[no_mangle]",
+    )  # fmt: skip
+    (folder / "copy.rs").write_text(f"#![allow(dead_code)]\n{text}")
+    library = folder / "copy.so"
+    more = [word for flag in flags for word in RUST_FLAGS.get(flag, ())]
+    command = [target.path(), "--edition", "2021", "-D", "warnings", *more]
+    target.execute([*command, "--crate-type=cdylib", "-o", str(library), "copy.rs"], cwd=folder)
+    return library
+
+
+FORTRAN = """
+subroutine lego_copy(rounds, sizes, src, dst) bind(C)
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int64_t, c_ptr
+  use, intrinsic :: iso_fortran_env, only: {kind}
+  use {module}, only: {name}, {source_bytes}, {destination_bytes}
+  implicit none
+  integer(c_int64_t), value :: rounds
+  integer(c_int64_t), intent(in) :: sizes(*)
+  type(c_ptr), value :: src, dst
+  {T}, pointer, contiguous :: from(:), to(:)
+  integer(c_int64_t) :: k
+  associate (unused => sizes(1)); end associate
+  call c_f_pointer(src, from, [{source_bytes}({bytes_sizes}) / {unit_bytes}])
+  call c_f_pointer(dst, to, [{destination_bytes}({bytes_sizes}) / {unit_bytes}])
+  do k = 1, rounds
+    call {name}({sizes}from, to)
+  end do
+end subroutine lego_copy
+
+subroutine lego_copy_bytes(sizes, bytes) bind(C)
+  use, intrinsic :: iso_c_binding, only: c_int64_t
+  use {module}, only: {source_bytes}, {destination_bytes}
+  implicit none
+  integer(c_int64_t), intent(in) :: sizes(*)
+  integer(c_int64_t), intent(out) :: bytes(2)
+  associate (unused => sizes(1)); end associate
+  bytes = [{source_bytes}({bytes_sizes}), {destination_bytes}({bytes_sizes})]
+end subroutine lego_copy_bytes
+
+subroutine lego_memcpy(rounds, bytes, src, dst) bind(C)
+  use, intrinsic :: iso_c_binding, only: c_int64_t, c_int8_t
+  implicit none
+  integer(c_int64_t), value :: rounds, bytes
+  integer(c_int8_t), intent(in) :: src(bytes)
+  integer(c_int8_t), intent(inout) :: dst(bytes)
+  integer(c_int64_t) :: k
+  do k = 1, rounds
+    dst = src
+  end do
+end subroutine lego_memcpy
+"""
+FORTRAN_TYPES = {
+    1: ("integer({})", "int8"), 2: ("integer({})", "int16"), 4: ("real({})", "real32"),
+    8: ("complex({})", "real32"), 16: ("complex({})", "real64"),
+}  # fmt: skip
+
+
+def fortran(target: Any, unit: Unit, folder: Path, flags: Sequence[str]) -> Path:
+    """Compile the library of a unit in Fortran, which is handed numbers of other types where there are some."""
+    routine: Any = unit.program.routines[0]
+    printer: Any = unit.printer
+    sizes = [f"sizes({k + 1})" for k in range(len(routine.sizes))]
+    T, kind = FORTRAN_TYPES.get(routine.element_bytes, ("integer({})", "int8"))
+    (folder / "unit.f90").write_text(unit.source)
+    text = FORTRAN.format(
+        T=T.format(kind), kind=kind, module=printer.module_name(unit.program.name), name=routine.name,
+        source_bytes=routine.functions[0], destination_bytes=routine.functions[1],
+        unit_bytes=routine.element_bytes if routine.element_bytes in FORTRAN_TYPES else 1,
+        sizes="".join(f"{s}, " for s in sizes), bytes_sizes=", ".join(sizes),
+    )  # fmt: skip
+    (folder / "copy.f90").write_text(text)
+    library = folder / "copy.so"
+    checks = ("-fcheck=all",) if "-march=native" not in flags else ()
+    strict = ["-std=f2018", "-Wall", "-Wextra", "-Werror", *checks]
+    command = [target.path(), *strict, *flags, "-fPIC", "-shared", "-o", str(library)]
+    target.execute([*command, "unit.f90", "copy.f90"], cwd=folder)
     return library

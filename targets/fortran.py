@@ -317,6 +317,12 @@ class FortranTarget(NativeTarget):
         command = [self.path(), *self.flags, *checks, "-O1", "-fPIC", "-shared", "-o", str(library)]
         self.execute([*command, source.name], cwd=folder)
 
+    def copy_library(self, unit: Unit, folder: Path, flags: Sequence[str]) -> tuple[Path, str]:
+        """The library of a copy, and its functions' declarations."""
+        from lego_emit.targets.copies import DECLARATIONS, fortran
+
+        return fortran(self, unit, folder, flags), DECLARATIONS
+
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
         """On the CPU, a Fortran program."""
         if device != "cpu":

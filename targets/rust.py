@@ -156,6 +156,12 @@ class RustTarget(NativeTarget):
         command = [self.path(), "--edition", self.edition, *self.flags]
         self.execute([*command, "--crate-type=cdylib", "-o", str(library), "units.rs"], cwd=folder)
 
+    def copy_library(self, unit: Unit, folder: Path, flags: Sequence[str]) -> tuple[Path, str]:
+        """The library of a copy, and its functions' declarations."""
+        from lego_emit.targets.copies import DECLARATIONS, rust
+
+        return rust(self, unit, folder, flags), DECLARATIONS
+
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
         """On the CPU, a Rust program."""
         if device != "cpu":

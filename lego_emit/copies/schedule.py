@@ -19,6 +19,7 @@ from ..ir.nests import (
     NOTHING,
     ONE,
     SOURCE,
+    Abilities,
     Apply,
     Before,
     Buffer,
@@ -49,6 +50,9 @@ PAGE, WAYS = 4096, 8
 WIDE = 4  # tiles that follow each other in the destination where rows share places
 STAYS = 2**13  # bytes of lines that stay in the first cache
 NEVER_LARGE = 2**20  # bytes of a copy that is not streamed, whatever the caches are
+
+
+ALL = Abilities()
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,15 @@ class Mover:
 class BoxNest:
     """The nest of one box."""
 
-    def __init__(self, box: Box, element_bytes: int, names: Names, total: Node | None):
+    def __init__(
+        self,
+        box: Box,
+        element_bytes: int,
+        names: Names,
+        total: Node | None,
+        abilities: Abilities = ALL,
+    ):
+        self.abilities = abilities
         self.digits, self.bytes, self.names = box.digits, element_bytes, names
         self.total = total  # bytes of the copy, where other bodies are wanted than the direct one
         self.n = [names.named(d.n, "n") for d in box.digits]
@@ -164,7 +176,7 @@ class BoxNest:
     @cached_property
     def mover(self) -> Mover:
         """The run, or a kernel where runs are short and there is one."""
-        if self.has_long_runs:
+        if self.has_long_runs or not self.abilities.kernels:
             return self.plain
         kernel = self._kernel()
         if kernel is None:
@@ -304,7 +316,8 @@ class BoxNest:
             start = var(self.outer[k])
             within.append(Loop(self.inner[k], stop, (), cell, start, self._last(k, cell)))
         inner = _nested(within, (self._moved(mover, names, streams),))
-        return _nested([*apart, *self._by_source(around)], (*ends, *inner))
+        body = _nested([*apart, *self._by_source(around)], (*ends, *inner))
+        return self._unless_empty(mover.run, body)
 
     def _end(
         self, k: int, start: str, step: Node, ends: list[Statement], first: Node = NOTHING
@@ -431,7 +444,9 @@ class BoxNest:
         one. fits: the conditions that a tile is no larger than the box."""
         assert self.total is not None
         shared = self._shared()
-        aligned = self._aligned(LINE, {t.digit for t in self.chains[1]})
+        aligned = None
+        if self.abilities.streams:
+            aligned = self._aligned(LINE, {t.digit for t in self.chains[1]})
         first: list[Statement] = []
         flags: list[str] = []
         if aligned is not None:
@@ -516,6 +531,7 @@ class BoxNest:
         self.kinds.append(f"runs of {n * self.bytes} bytes" if n > 1 else "single elements")
         if (
             self.total is None
+            or not self.abilities.streams
             or n * self.bytes % VECTOR
             or VECTOR % self.bytes
             or self.mover.cell != self.plain.cell
@@ -541,13 +557,26 @@ class BoxNest:
                 return None
         return found
 
+    def _unless_empty(self, count: Node, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        """Statements with runs of so many elements: where there are none, a run would begin beyond the array."""
+        value = next((let.value for let in self.names.lets if var(let.name) == count), count)
+        return (When(made("gt", count, 0), body),) if _may_be_zero(value) else body
+
     def zeros(self) -> tuple[Statement, ...]:
         """What is written into a box of padding."""
         k = next((k for k, d in enumerate(self.digits) if d.b == 1), None)
         count = const(1) if k is None else self.n[k]
         names = [None if at == k else self.inner[at] for at in range(len(self.digits))]
         loops = [Loop(name, self.n[at], ()) for at, name in enumerate(names) if name is not None]
-        return _nested(loops, (Zero(Ref(DESTINATION, self._at(names)[1]), count),))
+        body = (Zero(Ref(DESTINATION, self._at(names)[1]), count),)
+        return self._unless_empty(count, _nested(loops, body))
+
+
+def _may_be_zero(node: Node) -> bool:
+    """Whether a number of elements is not known to be positive, as sizes are."""
+    if node.op == "mul":
+        return any(map(_may_be_zero, node.args))
+    return node.value < 1 if node.op == "const" else node.op != "var"
 
 
 def _from(loop: Loop, start: Node) -> Loop:
@@ -589,7 +618,9 @@ def _among(kernel: Kernel, digits: Sequence[int], count: int) -> Kernel:
     )  # fmt: skip
 
 
-def nest_of(plan: Plan, taken: Sequence[str] = ()) -> tuple[tuple[Statement, ...], tuple[str, ...]]:
+def nest_of(
+    plan: Plan, taken: Sequence[str] = (), abilities: Abilities = ALL
+) -> tuple[tuple[Statement, ...], tuple[str, ...]]:
     """The nest of a plan, and what its boxes are moved by, in words. taken: names that it has not."""
     names = Names([*plan.space.sizes, *taken])
     statements: list[Statement] = []
@@ -599,9 +630,8 @@ def nest_of(plan: Plan, taken: Sequence[str] = ()) -> tuple[tuple[Statement, ...
     )
     total = times(node_of(plan.destination_size), plan.element_bytes)
     for box in plan.boxes:
-        nest = BoxNest(
-            box, plan.element_bytes, names, total if main and box is plan.boxes[0] else None
-        )
+        own = total if main and box is plan.boxes[0] else None
+        nest = BoxNest(box, plan.element_bytes, names, own, abilities)
         statements += nest.zeros() if box.is_padding else nest.statements()
         kinds += [kind for kind in nest.kinds if kind not in kinds]
     return (*names.lets, *statements), tuple(kinds)

@@ -13,12 +13,11 @@ from ..algebra.perms import Row
 from ..algebra.sizes import check_sizes, product
 from ..emit import registry
 from ..emit.naming import AS_WRITTEN, Naming
-from ..emit.nests import Routines, forms_of
+from ..emit.nests import OWN, Routines, forms_of
 from ..emitted import Emitted, emit_program
 from ..errors import LayoutError, OptionError, short_repr
-from ..ir.index_types import INT64
-from ..ir.nests import BUFFER, DESTINATION, SOURCE, Each, Routine
-from ..ir.nodes import made
+from ..ir.index_types import IndexType
+from ..ir.nests import DESTINATION, Each, Routine, times
 from ..ir.program import Function, Program
 from ..ir.relations import names_in
 from ..numeric import is_integer
@@ -31,7 +30,6 @@ from .schedule import nest_of
 from .values import node_of
 
 MOST_BYTES = 2**16  # of an element
-OWN = (SOURCE, DESTINATION, BUFFER, "at")  # names that a routine has
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,7 +121,7 @@ def copy(
     given = TraceOptions(sizes, _listed(assume), ranges=_ranges(ranges))
     space = index_space(A, B, given)
     for size in space.sizes:
-        if size in OWN:
+        if size.lower() in OWN:
             raise LayoutError(
                 f"copy: a size is called {size}, as something of the routine is; rename it: {', '.join(OWN)} are taken"
             )
@@ -144,19 +142,23 @@ def unit_of(
 ) -> Copy:
     """The unit of a plan with its function; one without digits is a loop over both index functions."""
     assert plan.function is not None
+    forms = forms_of(registry.printer(target))
     function, printer = replace(plan.function, name=f"{name}_places"), registry.printer(target)
     if plan.is_affine:
-        body, kinds = nest_of(plan, ("at", *printer.reserved, *printer.reserved_functions))
+        body, kinds = nest_of(plan, _taken(printer, plan.space.sizes), forms.abilities)
     else:
         body, kinds = _each(plan, function, zero), ("a loop over both index functions",)
     plan = replace(plan, notes=(*plan.notes, *kinds))
     count = check(plan, body)
-    sizes, size = plan.space.sizes, plan.element_bytes
-    routine = Routine(name, sizes, size, tuple(body), _docs(plan))
+    sizes, size, kind = plan.space.sizes, plan.element_bytes, forms.index_type
     ends = ("source", plan.source_size), ("destination", plan.destination_size)
-    functions = [_bytes(name, role, count, size, function) for role, count in ends]
+    functions = [_bytes(name, role, count, size, function, kind) for role, count in ends]
     if not plan.is_affine:
         functions.append(function)
+    routine = Routine(
+        name, sizes, size, tuple(body), _summary(plan), node_of(plan.source_size),
+        node_of(plan.destination_size), tuple(f.name for f in functions),
+    )  # fmt: skip
     title = f"A copy from {subject[0]!r} to {subject[1]!r}"
     program = Program(name, tuple(functions), title, routines=Routines((routine,)))
     program.check()
@@ -259,7 +261,13 @@ def _is_reserved(name: str, printer: Any) -> bool:
     return printer.legal_name(name) != name or name in printer.reserved_functions
 
 
-def _bytes(name: str, role: str, size: Any, element_bytes: int, function: Function) -> Function:
+def _taken(printer: Any, sizes: Sequence[str]) -> Sequence[str]:
+    return [*OWN, *printer.reserved, *printer.reserved_functions, *(n.lower() for n in sizes)]
+
+
+def _bytes(
+    name: str, role: str, size: Any, element_bytes: int, function: Function, kind: IndexType
+) -> Function:
     """The function NAME_source_bytes, or NAME_destination_bytes."""
     params = tuple(replace(p, size=True) for p in function.params if not p.axis)
     own = {p.name for p in params}
@@ -267,27 +275,18 @@ def _bytes(name: str, role: str, size: Any, element_bytes: int, function: Functi
         f"{name}_{role}_bytes",
         params,
         (),
-        (
-            (
-                "bytes",
-                made("mul", node_of(size), element_bytes) if element_bytes > 1 else node_of(size),
-            ),
-        ),
-        INT64,
+        (("bytes", times(node_of(size), element_bytes)),),
+        kind,
         summary=f"How many bytes the {role} of {name} has.",
         assumed=tuple(c for c in function.assumed if own.issuperset(names_in(c))),
         checked=function.checked,
     )
 
 
-def _docs(plan: Plan) -> tuple[str, ...]:
-    """The lines of the routine's comment."""
-    return (
-        f"Copies each element of the source to its place in the destination: {'; '.join(plan.notes)}.",
-        "Sizes are as those of the functions above. The two memories do not overlap.",
-        f"@param src {plan.source_size} elements",
-        f"@param dst {plan.destination_size} elements",
-    )
+def _summary(plan: Plan) -> str:
+    """What the routine's comment begins with."""
+    notes = "; ".join(plan.notes)
+    return f"Copies each element of the source to its place in the destination: {notes}."
 
 
 def _each(plan: Plan, function: Function, zero: bool) -> tuple[Any, ...]:

@@ -6,15 +6,19 @@ statement of lego_emit/ir/nests.py that no form spells.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from importlib import import_module
 from typing import Any
 
 from ..errors import TargetError
-from ..ir.index_types import INT64
+from ..ir.index_types import INT64, IndexType
 from ..ir.nests import (
+    BUFFER,
+    DESTINATION,
+    SOURCE,
+    Abilities,
     Apply,
     Before,
     Body,
@@ -29,34 +33,38 @@ from ..ir.nests import (
     Vectors,
     When,
     Zero,
+    plus,
 )
 from ..ir.nodes import Node, const, made, var
 from ..ir.program import Function, Param
 from ..ir.relations import renamed
 from . import registry
+from .ops import BREAK
 from .view import FunctionView
+
+OWN = (SOURCE, DESTINATION, BUFFER, "at", "src_at", "dst_at", "out")  # names that a routine has
 
 
 @dataclass(frozen=True)
 class NestForms:
     """How a language spells a nest, here C. {T}: the element's type, {I}: int64's.
 
-    let: of {name} and {expr}; loop: of {name}, {start}, {stop} and {by}, where by is one of one_by_one and in_steps,
-    of {name} and {step}; shifted: what names a step, of {name}, the counter {at} and the node's {expr}; when,
-    otherwise, end: of a condition {expr}; place: of an {array} and an {offset}; pointer: to that; one: moves an
+    let: of {name} and {expr}; loop: of {name}, {start}, {stop} and {last}, which is one less; steps: likewise, by
+    {step}; least: the smaller of {x} and {y}, a choice between them where it is ""; when,
+    otherwise, end: of a condition {expr}; end_loop: the same of a loop; place: of an {array} and an {offset}; pointer: to that; one: moves an
     element, of places {to} and {of}; run: moves several, of pointers {to} and {of} and the bytes {count}, as one
     does where it has {count}; zero, zeros:
     likewise, zero where it is not ""; each: calls a function of the file, of {call}, after which source and destination read its results.
     """
 
     let: str = "const {I} {name} = {expr};"
-    loop: str = "for ({I} {name} = {start}; {name} < {stop}; {by}) {{"
-    one_by_one: str = "++{name}"
-    in_steps: str = "{name} += {step}"
-    shifted: str = "const {I} {name} = {expr};"
+    loop: str = "for ({I} {name} = {start}; {name} < {stop}; ++{name}) {{"
+    steps: str = "for ({I} {name} = {start}; {name} < {stop}; {name} += {step}) {{"
+    least: str = ""
     when: str = "if ({expr}) {{"
     otherwise: str = "}} else {{"
     end: str = "}}"
+    end_loop: str = "}}"
     place: str = "{array}[{offset}]"
     pointer: str = "{array} + {offset}"
     one: str = "{to} = {of};"
@@ -77,22 +85,36 @@ class NestLines:
         self.printer, self.routine, self.names = printer, routine, names
         self.unit, self.type = unit, "T"
         params = tuple(Param(n) for n in names.values())
-        self._function = Function("", params, (), (), INT64)
+        self._function = Function("", params, (), (), self.index_type)
+
+    index_type: IndexType = INT64  # of sizes and places
 
     # -- texts -------------------------------------------------------------------------------------
 
     @property
     def integer(self) -> str:
         """The type of sizes and places."""
-        return self.printer.types[INT64]
+        return self.printer.types[self.index_type]
 
     def text(self, node: Node, need: int = 0) -> str:
         """A node as text, in parentheses where it binds less tightly than need."""
         own = renamed(node, self.names)
-        function = Function("", self._function.params, (("value", own),), (), INT64)
+        function = Function("", self._function.params, (("value", own),), (), self.index_type)
         function = self.printer.fitted(function)
         view = FunctionView(self.printer, function, self.unit, "")
         return self.printer.expression(function.body[0][1], view, need)
+
+    def inline(self, node: Node) -> str:
+        """A text that is not broken, for comments."""
+        return self.text(node).replace(BREAK, " ")
+
+    def value(self, node: Node) -> str:
+        """The text of a whole value."""
+        if node.op == "select" and self.forms.least:
+            condition, x, y = node.args
+            if condition.op == "lt" and condition.args == (x, y):
+                return self.forms.least.format(x=self.text(x), y=self.text(y))
+        return self.text(node)
 
     def place(self, ref: Ref) -> str:
         """What reads or writes an element."""
@@ -131,30 +153,36 @@ class NestLines:
 
     def let(self, s: Let, indent: int) -> list[str]:
         """A name for an integer."""
-        text = self.forms.let.format(I=self.integer, name=s.name, expr=self.text(s.value))
+        text = self.forms.let.format(I=self.integer, name=s.name, expr=self.value(s.value))
         return [self.line(text, indent)]
 
     def loop(self, s: Loop, indent: int) -> list[str]:
         """A loop, its last step moved back where that is asked for."""
-        f, moved = self.forms, s.last is not None or s.rises
+        moved = s.last is not None or s.rises
         name = f"{s.name}_at" if moved else s.name
-        by = f.one_by_one if s.step == 1 else f.in_steps
-        need = self.printer.ops["lt"].needs[1]
-        head = f.loop.format(
-            I=self.integer, name=name, start=self.text(s.start), stop=self.text(s.stop, need),
-            by=by.format(name=name, step=s.step if isinstance(s.step, int) else self.text(s.step)),
-        )  # fmt: skip
-        found = [self.line(head, indent)]
-        within = indent + f.indent
+        found = [self.line(self.head_of(name, s.start, s.stop, s.step), indent)]
+        within = indent + self.forms.indent
         if moved:
             least = var(name)
             if s.last is not None:
                 least = made("select", made("lt", least, s.last), least, s.last)
             if s.rises:
                 least = made("select", made("lt", var(name), 0), const(0), least)
-            text = f.shifted.format(I=self.integer, name=s.name, at=name, expr=self.text(least))
-            found.append(self.line(text, within))
-        return [*found, *self.lines(s.body, within), self.line(f.end.format(), indent)]
+            found += self.let(Let(s.name, least), within)
+        return [
+            *found,
+            *self.lines(s.body, within),
+            self.line(self.forms.end_loop.format(), indent),
+        ]
+
+    def head_of(self, name: str, start: Node, stop: Node, step: int | Node) -> str:
+        """What begins a loop."""
+        form = self.forms.loop if step == 1 else self.forms.steps
+        return form.format(
+            I=self.integer, name=name, start=self.text(start), last=self.text(plus(stop, -1)),
+            stop=self.text(stop, self.printer.ops["lt"].needs[1]),
+            step=step if isinstance(step, int) else self.text(step),
+        )  # fmt: skip
 
     def conditions(self, condition: Node | None, op: str = "land") -> list[str]:
         """The texts of the conditions that one is made of, joined by an operation."""
@@ -218,7 +246,9 @@ class NestLines:
         """Loops around a call."""
         body: list[str] = []
         within = indent + self.forms.indent * len(s.names)
-        call = f"{self.routine.name}_places({', '.join(self.names.get(n, n) for n in s.arguments)})"
+        call = (
+            f"{self.routine.functions[-1]}({', '.join(self.names.get(n, n) for n in s.arguments)})"
+        )
         for form in self.forms.each:
             if not s.masked and form.startswith("?"):
                 continue
@@ -231,21 +261,17 @@ class NestLines:
                 )
             )
         loops = [
-            self.forms.loop.format(
-                I=self.integer, name=name, start=0, stop=self.text(n),
-                by=self.forms.one_by_one.format(name=name),
-            )
-            for name, n in zip(s.names, s.extents, strict=True)
-        ]  # fmt: skip
+            self.head_of(name, const(0), n, 1) for name, n in zip(s.names, s.extents, strict=True)
+        ]
         steps = [indent + self.forms.indent * k for k in range(len(loops))]
         heads = [self.line(text, at) for text, at in zip(loops, steps, strict=True)]
-        ends = [self.line(self.forms.end.format(), at) for at in reversed(steps)]
+        ends = [self.line(self.forms.end_loop.format(), at) for at in reversed(steps)]
         return [*heads, *body, *ends]
 
     @property
     def places(self) -> str:
         """The type of what gives both places."""
-        return self.printer.result_name(f"{self.routine.name}_places")
+        return self.printer.result_name(self.routine.functions[-1])
 
     def apply(self, s: Apply, indent: int) -> list[str]:
         """A kernel, in languages that have vectors."""
@@ -265,8 +291,15 @@ class Routines(tuple[Routine, ...]):
 
     def name_of(self, function: Function) -> str:
         """The copy whose first function this is; else what the function is called."""
-        owners = (r.name for r in self if function.name == f"{r.name}_source_bytes")
+        owners = (r.name for r in self if function.name == r.functions[0])
         return next(owners, function.name)
+
+    def named(self, names: Callable[[str], str], functions: Mapping[str, str]) -> Routines:
+        """The same with the names of a file. names: of a routine's its own; functions: of those before theirs."""
+        return Routines(
+            replace(r, name=names(r.name), functions=tuple(functions[n] for n in r.functions))
+            for r in self
+        )
 
 
 def forms_of(printer: Any) -> Any:
@@ -279,6 +312,22 @@ def forms_of(printer: Any) -> Any:
     return getattr(import_module(module), name)
 
 
-def names_of(routine: Routine, functions: Sequence[Function]) -> dict[str, str]:
+def names_of(routine: Routine, program: Any) -> dict[str, str]:
     """What the sizes of a routine are called in a file: as those of the functions of its memories' bytes."""
-    return dict(zip(routine.sizes, (p.name for p in functions[0].params), strict=True))
+    function = next(f for f in program.functions if f.name == routine.functions[0])
+    return dict(zip(routine.sizes, (p.name for p in function.params), strict=True))
+
+
+class CopyTexts:
+    """What a file's template has of its copies."""
+
+    lines_of: type[NestLines] = NestLines
+    index_type = INT64
+    abilities = Abilities()
+
+    def __init__(self, printer: Any, program: Any):
+        self.program = program
+        self.parts: list[Any] = [
+            self.lines_of(printer, routine, names_of(routine, program), program.name)
+            for routine in program.routines
+        ]

@@ -37,6 +37,14 @@ ZERO = -2  # what a run puts where a copy writes zeros
 Place: TypeAlias = tuple[tuple[int, ...], int]  # an index of each digit, and elements beyond it
 
 
+class Abilities(NamedTuple):
+    """What a language has for copies. kernels: local arrays whose lanes are exchanged in registers; streams: stores
+    past the caches."""
+
+    kernels: bool = True
+    streams: bool = True
+
+
 class Exchange(NamedTuple):
     """A register made of the lanes of two. lanes: of each of its lanes which one of x, or beyond them of y."""
 
@@ -227,13 +235,22 @@ class Each:
 @dataclass(frozen=True)
 class Routine:
     """A copy in a file. name: the function's; sizes: its parameters before the two arrays; element_bytes: of
-    an element; body: its statements; docs: what it does and how, a line each."""
+    an element; body: its statements; summary: what it does and how; source, destination: how many elements the
+    memories have; functions: what gives their bytes, and the places of an index where it calls one."""
 
     name: str
     sizes: tuple[str, ...]
     element_bytes: int
     body: tuple[Statement, ...]
-    docs: tuple[str, ...] = ()
+    summary: str = ""
+    source: Node = NOTHING
+    destination: Node = NOTHING
+    functions: tuple[str, ...] = ()
+
+    @property
+    def pads(self) -> bool:
+        """Whether it writes zeros."""
+        return any(isinstance(s, Zero) for s in walk(self.body))
 
 
 Statement: TypeAlias = (

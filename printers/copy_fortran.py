@@ -1,0 +1,228 @@
+"""How Fortran spells copies between memory layouts: assumed-size arrays, and one generic name for all types of
+an element's size, whose bits are moved as integers.
+
+Reference: Fortran 2018, 8.5.8.5 (assumed-size arrays), 18.2.3.3 (c_f_pointer).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from lego_emit.emit.nests import CopyTexts, NestForms, NestLines
+from lego_emit.emit.ops import BREAK
+from lego_emit.ir.nests import Abilities, Each, Let, Loop, Move, Ref, Zero, plus, walk
+from lego_emit.ir.nodes import Node, const, made
+
+FORTRAN = NestForms(
+    let="{name} = {expr}",
+    loop="do {name} = {start}, {last}",
+    steps="do {name} = {start}, {last}, {step}",
+    least=f"min({{x}},{BREAK}{{y}})",
+    when="if ({expr}) then",
+    otherwise="else",
+    end="end if",
+    end_loop="end do",
+    one="{to} = {of}",
+    run="{to} = {of}",
+    zero="{to} = 0_{T}",
+    zeros="{to} = 0_{T}",
+)
+# The kind of the integers that an element's bits are moved as, and the other types of its size.
+TYPES = {
+    1: ("int8", ()),
+    2: ("int16", ()),
+    4: ("int32", ("real(real32)",)),
+    8: ("int64", ("real(real64)", "complex(real32)")),
+    16: ("int64", ("complex(real64)",)),
+}
+
+CALLED = {
+    "real(real32)": "real32", "real(real64)": "real64", "complex(real32)": "complex32",
+    "complex(real64)": "complex64", "type(*)": "any",
+}  # fmt: skip
+
+
+class LinesInFortran(NestLines):
+    """The nest of a routine, on arrays whose first index is 0."""
+
+    forms = FORTRAN
+
+    def __init__(self, printer: Any, routine: Any, names: Any, unit: str):
+        super().__init__(printer, routine, names, unit)
+        size = routine.element_bytes
+        word = next(n for n in (8, 4, 2, 1) if size % n == 0)
+        self.kind, others = TYPES.get(size, (f"int{8 * word}", ("type(*)",)))
+        self.others: tuple[str, ...] = others
+        self.words = size // min(word, 8)  # integers of an element
+        self.type = self.kind
+        self.core = f"{routine.name}_words" if self.words > 1 else f"{routine.name}_{self.kind}"
+
+    # -- statements --------------------------------------------------------------------------------
+
+    def plain(self, node: Node) -> str:
+        """A bound; a number by itself needs no kind."""
+        plain = node.op == "const" and 0 <= node.value < 2**31
+        return str(node.value) if plain else self.text(node)
+
+    def head_of(self, name: str, start: Node, stop: Node, step: int) -> str:
+        """What begins a loop."""
+        form = self.forms.loop if step == 1 else self.forms.steps
+        first, last = self.plain(start), self.plain(plus(stop, -1))
+        return form.format(name=name, start=first, last=last, step=step)
+
+    def place(self, ref: Ref) -> str:
+        """An element, which is a column where it has several words."""
+        return self._section(ref.array, self.plain(ref.offset))
+
+    def _section(self, array: str, text: str) -> str:
+        return f"{array}(:,{BREAK}{text})" if self.words > 1 else f"{array}({text})"
+
+    def _run(self, ref: Ref, count: Node) -> str:
+        if count == const(1):
+            return self.place(ref)
+        last = plus(count if ref.offset == const(0) else _sum(ref.offset, count), -1)
+        return self._section(ref.array, f"{self.plain(ref.offset)}:{self.plain(last)}")
+
+    def move(self, s: Move, indent: int) -> list[str]:
+        """One element, or a section."""
+        to, of = self._run(s.to, s.count), self._run(s.of, s.count)
+        return [self.line(FORTRAN.run.format(to=to, of=of), indent)]
+
+    def zero(self, s: Zero, indent: int) -> list[str]:
+        """Zeros in an element or a section."""
+        text = FORTRAN.zeros.format(to=self._run(s.to, s.count), T=self.type)
+        return [self.line(text, indent)]
+
+    def each(self, s: Each, indent: int) -> list[str]:
+        """Loops around a call."""
+        within = indent + 2 * len(s.names)
+        arguments = [*(self.names.get(n, n) for n in s.arguments), "src_at", "dst_at"]
+        call = f"call {self.routine.functions[-1]}({f',{BREAK}'.join(arguments)})"
+        moved = f"{self._section('dst', 'dst_at')} = {self._section('src', 'src_at')}"
+        if s.masked:
+            moved = f"if (src_at >= 0 .and. dst_at >= 0) {moved}"
+        found = [self.line(call, within), self.line(moved, within)]
+        for k in range(len(s.names) - 1, -1, -1):
+            head = self.head_of(s.names[k], const(0), s.extents[k], 1)
+            at = indent + 2 * k
+            found = [self.line(head, at), *found, self.line("end do", at)]
+        return found
+
+    # -- procedures --------------------------------------------------------------------------------
+
+    @property
+    def specifics(self) -> list[str]:
+        """The names of the procedures of other types than the words'."""
+        return [f"{self.routine.name}_{CALLED[T]}" for T in self.others]
+
+    @property
+    def interface(self) -> list[str]:
+        """The generic name."""
+        names = [*([self.core] if self.words == 1 else []), *self.specifics]
+        p, name = self.printer, self.routine.name
+        procedures = f"module procedure :: {f',{BREAK}'.join(names)}"
+        return ["", *p.wrapped(self._told, "  !> "), f"  interface {name}",
+                f"    {p.line(procedures, 4)}", f"  end interface {name}"]  # fmt: skip
+
+    @property
+    def _told(self) -> str:
+        return f"{self.routine.summary} The two memories do not overlap."
+
+    def procedures(self) -> list[str]:
+        """The routine on integers, and those that hand it other types."""
+        r, sizes = self.routine, [*self.names.values()]
+        shape = "2, 0:*" if self.words == 2 else f"{self.words}, 0:*" if self.words > 1 else "0:*"
+        body = self.lines(r.body, 4)
+        found = self._head(self.core, sizes)
+        for name, intent in (("src", "in"), ("dst", "inout")):
+            found.append(f"    integer({self.kind}), intent({intent}) :: {name}({shape})")
+        local = dict.fromkeys(s.name for s in walk(r.body) if isinstance(s, Let | Loop))
+        local |= dict.fromkeys(
+            f"{s.name}_at" for s in walk(r.body) if isinstance(s, Loop) and s.last
+        )
+        for s in walk(r.body):
+            if isinstance(s, Each):
+                local |= dict.fromkeys((*s.names, "src_at", "dst_at"))
+        if local:
+            text = f"{self.printer.declared(self.integer)} :: {f',{BREAK}'.join(local)}"
+            found.append(f"    {self.printer.line(text, 4)}")
+        read = "\n".join(body)
+        for name in sizes:
+            if not re.search(rf"\b{name}\b", read):
+                found.append(f"    associate (unused => {name}); end associate")
+        found += [*body, f"  end subroutine {self.core}"]
+        for T, name in zip(self.others, self.specifics, strict=True):
+            found += self._handed(T, name, sizes)
+        return found
+
+    def _head(self, name: str, sizes: list[str]) -> list[str]:
+        p, r = self.printer, self.routine
+        parameters = f",{BREAK}".join([*sizes, "src", "dst"])
+        found = [""]
+        if sizes:
+            found += p.wrapped(f"Sizes are as those of {r.functions[0]}.", "  !> ")
+        for array, size in (("src", r.source), ("dst", r.destination)):
+            found += p.wrapped(f"@param {array} {self._count(size)} elements", "  !> ")
+        found.append(f"  {p.line(f'subroutine {name}({parameters})', 2)}")
+        if sizes:
+            text = f"{p.declared(self.integer)}, intent(in) :: {f',{BREAK}'.join(sizes)}"
+            found.append(f"    {p.line(text, 4)}")
+        return found
+
+    def _count(self, node: Node) -> str:
+        return re.sub(rf"_{self.integer}\b", "", self.inline(node))
+
+    def _handed(self, T: str, name: str, sizes: list[str]) -> list[str]:
+        """A procedure of another type."""
+        p, r = self.printer, self.routine
+        found = self._head(name, sizes)
+        shape = "(:, :)" if self.words > 1 else "(:)"
+        for array, intent in (("src", "in"), ("dst", "inout")):
+            found.append(f"    {T}, intent({intent}), target :: {array}(*)")
+        found.append(f"    integer({self.kind}), pointer, contiguous :: words{shape}, moved{shape}")
+        for array, pointer, size in (("src", "words", r.source), ("dst", "moved", r.destination)):
+            words = f"{self.words}_{self.integer},{BREAK}" if self.words > 1 else ""
+            extent = f"[{words}{self.text(size)}]"
+            text = f"call c_f_pointer(c_loc({array}),{BREAK}{pointer},{BREAK}{extent})"
+            found.append(f"    {p.line(text, 4)}")
+        call = f"call {self.core}({f',{BREAK}'.join([*sizes, 'words', 'moved'])})"
+        return [*found, f"    {p.line(call, 4)}", f"  end subroutine {name}"]
+
+
+def _sum(x: Node, y: Node) -> Node:
+    return plus(x, y.value) if y.op == "const" else made("add", x, y)
+
+
+class CopiesInFortran(CopyTexts):
+    """What a file's template has of its copies."""
+
+    lines_of = LinesInFortran
+    abilities = Abilities(kernels=False, streams=False)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of iso_fortran_env that the procedures have."""
+        text = " ".join([*(p.kind for p in self.parts), *(T for p in self.parts for T in p.others)])
+        return re.findall(r"\b(?:int|real)\d+\b", text)
+
+    @property
+    def uses(self) -> list[str]:
+        """What comes from other modules."""
+        handed = any(p.others for p in self.parts)
+        return ["use, intrinsic :: iso_c_binding, only: c_f_pointer, c_loc"] * handed
+
+    @property
+    def names(self) -> list[str]:
+        """The generic names."""
+        return [p.routine.name for p in self.parts]
+
+    @property
+    def interfaces(self) -> list[str]:
+        """What stands before `contains`."""
+        return [line for part in self.parts for line in part.interface]
+
+    @property
+    def lines(self) -> list[str]:
+        """The procedures."""
+        return [line for part in self.parts for line in part.procedures()]

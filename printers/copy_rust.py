@@ -1,0 +1,323 @@
+"""How Rust spells copies between memory layouts: slices, and no unsafe code.
+
+A kernel takes its registers as arrays, which the compiler holds in vectors; slices are cut to the length of
+the memories first, so that one check is made outside of the loops for what it can be made for.
+
+Reference: https://doc.rust-lang.org/core/primitive.slice.html.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from lego_emit.emit.nests import CopyTexts, NestForms, NestLines
+from lego_emit.emit.ops import BREAK
+from lego_emit.emit.printer import ATOM
+from lego_emit.ir.nests import (
+    BUFFER,
+    DESTINATION,
+    SOURCE,
+    Abilities,
+    Apply,
+    Buffer,
+    Each,
+    Flag,
+    Kernel,
+    Let,
+    Loop,
+    Move,
+    Ref,
+    Vectors,
+    When,
+    Zero,
+    kernels,
+    plus,
+    walk,
+)
+from lego_emit.ir.nodes import Node, const, made, var
+from lego_emit.printers import rust_layout
+from lego_emit.printers.rust import CAST, USIZE
+from lego_emit.printers.rust_layout import END, LIST, WIDTH
+from lego_emit.printers.rust_lints import allowed, in_backticks
+
+RUST = NestForms(
+    let=f"let {{name}} ={BREAK}{{expr}}",
+    loop="for {name} in {start}..{stop} {{",
+    steps="for {name} in ({start}..{stop}).step_by({step}) {{",
+    one="{to} = {of};",
+    run="{to}.copy_from_slice(&{of});",
+    zero="{to} = T::default();",
+    zeros="{to}.fill(T::default());",
+    indent=4,
+)
+
+MOST_LINES = 96  # of a body, beside the lines that check the slices
+
+
+class LinesInRust(NestLines):
+    """The nest of a routine, with kernels on arrays."""
+
+    forms = RUST
+    index_type = USIZE
+
+    def __init__(self, printer: Any, routine: Any, names: Any, unit: str):
+        super().__init__(printer, routine, names, unit)
+        self.kernels = kernels(routine.body)
+        self.p = f"{routine.name.rstrip('_')}_"
+        self._has_buffer = False
+
+    # -- statements --------------------------------------------------------------------------------
+
+    def text(self, node: Node, need: int = 0) -> str:
+        """A text on one line."""
+        return self.printer.inline(super().text(_without_mod(node), need))
+
+    def value(self, node: Node) -> str:
+        """What is laid out after a let."""
+        if node.op == "select" and node.args[0].args == node.args[1:]:  # of x < y, x and y
+            return f"{self.text(node.args[1], ATOM)}.min({self.text(node.args[2])})"
+        return super().text(_without_mod(node))
+
+    def line(self, text: str, indent: int) -> str:
+        """A let as rustfmt lays it out; other lines are short."""
+        if text.startswith("let ") and BREAK in text:
+            return f"{' ' * indent}{self.printer.line(text, indent)}"
+        return f"{' ' * indent}{text}"
+
+    def loop(self, s: Loop, indent: int) -> list[str]:
+        """A loop; what is around all loops that fill a buffer makes it."""
+        buffers = [one for one in walk(s.body) if isinstance(one, Buffer)]
+        if self._has_buffer or not buffers:
+            return super().loop(s, indent)
+        self._has_buffer = True
+        found = [f"{' ' * indent}let mut {BUFFER} = [{SOURCE}[0]; {buffers[0].count}];"]
+        found += super().loop(s, indent)
+        self._has_buffer = False
+        return found
+
+    def buffer(self, s: Buffer, indent: int) -> list[str]:
+        """What is done with it."""
+        return self.lines(s.body, indent)
+
+    def flag(self, s: Flag, indent: int) -> list[str]:
+        """A name for a condition."""
+        assert s.condition is not None
+        return self.let(Let(s.name, s.condition), indent)
+
+    def when(self, s: When, indent: int) -> list[str]:
+        """A choice by a condition, which has a name where it is long."""
+        pad, found = " " * indent, list[str]()
+        condition = s.flags[0] if s.condition is None else self.text(s.condition)
+        if indent + len(f"if {condition} {{") > WIDTH:
+            assert s.condition is not None
+            found = self.let(Let("holds", s.condition), indent)
+            condition = "holds"
+        found += [f"{pad}if {condition} {{", *self.lines(s.then, indent + 4)]
+        if s.otherwise:
+            found += [f"{pad}}} else {{", *self.lines(s.otherwise, indent + 4)]
+        return [*found, f"{pad}}}"]
+
+    def vectors(self, s: Vectors, indent: int) -> list[str]:
+        """The kernel where blocks fit."""
+        if s.condition is None:
+            return self.lines(s.body, indent)
+        return self.when(When(s.condition, s.body, s.plain), indent)
+
+    def _place(self, ref: Ref, count: Node, stem: str) -> tuple[list[Let], str]:
+        """What names an offset that is no name itself, and the element or the slice of so many."""
+        offset, lets = ref.offset, list[Let]()
+        if offset.args and count != const(1):
+            lets = [Let(stem, offset)]
+            offset = var(stem)
+        if count == const(1):
+            return lets, f"{ref.array}[{self.text(offset)}]"
+        start = "" if offset == const(0) else self.text(offset)
+        end = self.text(count if offset == const(0) else _sum(offset, count))
+        return lets, f"{ref.array}[{start}..{end}]"
+
+    def move(self, s: Move, indent: int) -> list[str]:
+        """One element, or a run of them."""
+        form = RUST.one if s.count == const(1) else RUST.run
+        before, to = self._place(s.to, s.count, "dst_at")
+        more, of = self._place(s.of, s.count, "src_at")
+        line = form.format(to=to, of=of)
+        if indent + len(line) > WIDTH:
+            before, more = [Let("dst_at", s.to.offset)], [Let("src_at", s.of.offset)]
+            line = f"{s.to.array}[dst_at] = {s.of.array}[src_at];"
+        return [*self.lines((*before, *more), indent), f"{' ' * indent}{line}"]
+
+    def zero(self, s: Zero, indent: int) -> list[str]:
+        """Zeros in a run of elements."""
+        before, to = self._place(s.to, s.count, "dst_at")
+        line = (RUST.zero if s.count == const(1) else RUST.zeros).format(to=to)
+        if indent + len(line) > WIDTH:
+            before = [Let("dst_at", s.to.offset)]
+            line = RUST.zero.format(to=f"{s.to.array}[dst_at]")
+        return [*self.lines(before, indent), f"{' ' * indent}{line}"]
+
+    def each(self, s: Each, indent: int) -> list[str]:
+        """Loops around a call, whose results are signed."""
+        heads = [
+            f"for {name} in 0..{n.value}_i64 {{" if n.op == "const" else
+            f"for {name} in 0..{self.text(n, CAST)} as i64 {{"
+            for name, n in zip(s.names, s.extents, strict=True)
+        ]  # fmt: skip
+        within = indent + 4 * len(heads)
+        pad = " " * within
+        given = [f"{self.names[n]} as i64" if n in self.names else n for n in s.arguments]
+        call = rust_layout.parse(f"{self.routine.functions[-1]}({LIST}{BREAK.join(given)}{END})")
+        body = [f"{pad}{rust_layout.binding('let (src_at, dst_at) =', call, within)}"]
+        moved = f"{DESTINATION}[dst_at as usize] = {SOURCE}[src_at as usize];"
+        if s.masked:
+            body += [f"{pad}if src_at >= 0 && dst_at >= 0 {{", f"{pad}    {moved}", f"{pad}}}"]
+        else:
+            body.append(f"{pad}{moved}")
+        steps = [" " * (indent + 4 * k) for k in range(len(heads))]
+        found = [f"{at}{head}" for at, head in zip(steps, heads, strict=True)]
+        return [*found, *body, *(f"{at}}}" for at in reversed(steps))]
+
+    # -- kernels -----------------------------------------------------------------------------------
+
+    def apply(self, s: Apply, indent: int) -> list[str]:
+        """A call of the kernel's function."""
+        at = self.kernels.index(s.kernel)
+        own, other = self._strides(s.kernel)
+        given = [self._from(s.of, "&"), self._from(s.to, "&mut ")]
+        given += [self.text(s.of_strides[k]) for k in own]
+        given += [self.text(s.to_strides[k]) for k in other]
+        name = f"{self.p}block{at or ''}"
+        if len(", ".join(given)) <= rust_layout.LIST_WIDTH:
+            return [f"{' ' * indent}{name}({', '.join(given)});"]
+        before = [Let("src_at", s.of.offset), Let("dst_at", s.to.offset)]
+        given[:2] = [f"&{s.of.array}[src_at..]", f"&mut {s.to.array}[dst_at..]"]
+        return [*self.lines(before, indent), f"{' ' * indent}{name}({', '.join(given)});"]
+
+    def _from(self, ref: Ref, borrow: str) -> str:
+        if ref.offset == const(0):
+            return ref.array if ref.array != BUFFER else f"{borrow}{BUFFER}"
+        return f"{borrow}{ref.array}[{self.text(ref.offset)}..]"
+
+    def _strides(self, kernel: Kernel) -> list[list[int]]:
+        return [
+            [k for k in range(len(kernel.block)) if any(index[k] for index, _ in places)]
+            for places in (kernel.loads, kernel.stores)
+        ]
+
+    def helpers(self) -> list[str]:
+        """The functions of kernels."""
+        found: list[str] = []
+        for at, kernel in enumerate(self.kernels):
+            found += ["", *self._kernel(at, kernel)]
+        if not found:
+            return []
+        return [
+            "",
+            "#[inline]",
+            f"fn {self.p}load<T: Copy, const K: usize>(at: &[T]) -> [T; K] {{",
+            "    let mut lanes = [at[0]; K];",
+            "    lanes.copy_from_slice(&at[..K]);",
+            "    lanes",
+            "}",
+            *found,
+        ]
+
+    def _kernel(self, at: int, kernel: Kernel) -> list[str]:
+        own, other = self._strides(kernel)
+        strides = [*(f"a{k}" for k in own), *(f"b{k}" for k in other)]
+        parameters = ["src: &[T]", "dst: &mut [T]", *(f"{n}: usize" for n in strides)]
+        name = f"{self.p}block{at or ''}"
+        found = [*allowed("", strides, len(parameters), False), "#[inline]"]
+        start = len(found)
+        found += rust_layout.head(f"fn {name}<T: Copy>", parameters, "").split("\n")
+        for k, place in enumerate(kernel.loads):
+            offset = self._offset(place, "a", own)
+            text = f"{self.p}load({self._from(Ref(SOURCE, offset), '&')})"
+            found.append(f"    let x{k}: [T; {kernel.lanes}] = {text};")
+        loaded = [
+            [f"x{k}[{lane}]" for lane in range(kernel.lanes)] for k in range(len(kernel.loads))
+        ]
+        for place, lanes in zip(kernel.stores, kernel.run(loaded), strict=True):
+            array = rust_layout.parse(f"[{LIST}{BREAK.join(map(str, lanes))}{END}]")
+            found.append(f"    {rust_layout.binding('let lanes =', array, 4)}")
+            offset = self._offset(place, "b", other)
+            _, to = self._place(Ref(DESTINATION, offset), const(kernel.lanes), "")
+            if offset.args:
+                found += self.lines((Let("at", offset),), 4)
+                to = f"{DESTINATION}[at..at + {kernel.lanes}]"
+            found.append(f"    {to}.copy_from_slice(&lanes);")
+        if sum(text.count("\n") + 1 for text in found[start:]) > MOST_LINES:
+            found.insert(0, "#[allow(clippy::too_many_lines)]")
+        return [*found, "}"]
+
+    def _offset(self, place: Any, stem: str, strides: list[int]) -> Node:
+        index, beyond = place
+        found = const(0)
+        for k in strides:
+            if index[k]:
+                term = var(f"{stem}{k}")
+                term = term if index[k] == 1 else made("mul", index[k], term)
+                found = term if found == const(0) else made("add", found, term)
+        return const(beyond) if found == const(0) else plus(found, beyond)
+
+    # -- the routine -------------------------------------------------------------------------------
+
+    def routine_lines(self) -> list[str]:
+        """The routine with its comment."""
+        r, sizes = self.routine, [*self.names.values()]
+        named = {s.name for s in walk(r.body) if isinstance(s, Let | Loop)}
+        named |= {n for s in walk(r.body) if isinstance(s, Each) for n in s.names}
+        locals_of = sorted(named - {*sizes})
+        mark = {n for n in sizes if len(n) == 1 or not n.islower()} - {"a"}
+        ends = (SOURCE, r.source), (DESTINATION, r.destination)
+        ranges = [f"- `{n}`: at least `{self.text(size)}` elements" for n, size in ends]
+        plural = "s" * (r.element_bytes != 1)
+        panics = (
+            f"Panics if one of them is shorter, or `T` is not of {r.element_bytes} byte{plural}."
+        )
+        lines = [*rust_layout.paragraph(in_backticks(r.summary, mark)), "", *ranges]
+        lines += ["", "# Panics", "", panics]
+        found = ["", *(f"/// {line}".rstrip() for line in lines)]
+        found += allowed(r.name, [*sizes, *locals_of], len(sizes) + 2, False)
+        at = len(found)
+        if any(isinstance(s, Each) for s in walk(r.body)):
+            casts = ("cast_possible_truncation", "cast_possible_wrap", "cast_sign_loss")
+            found += ["// What is converted fits.", *(f"#[allow(clippy::{c})]" for c in casts)]
+        bound = "Copy + Default" if r.pads else "Copy"
+        parameters = [*(f"{n}: usize" for n in sizes), "src: &[T]", "dst: &mut [T]"]
+        found += rust_layout.head(f"pub fn {r.name}<T: {bound}>", parameters, "").split("\n")
+        found.append(f"    assert_eq!(core::mem::size_of::<T>(), {r.element_bytes});")
+        for name, borrow, size in (("src", "&", r.source), ("dst", "&mut ", r.destination)):
+            found.append(f"    let {name} = {borrow}{name}[..{self.text(size)}];")
+        body = [line for text in self.lines(r.body, 4) for line in text.split("\n")]
+        if len(body) > MOST_LINES:
+            found.insert(at, "#[allow(clippy::too_many_lines)]")
+        return [*found, *body, "}"]
+
+
+def _without_mod(node: Node) -> Node:
+    """Without comparisons of a remainder and 0, for which clippy wants is_multiple_of(), of Rust 1.87."""
+    if not node.args:
+        return node
+    node = replace(node, args=tuple(map(_without_mod, node.args)))
+    if node.op == "eq" and node.args[0].op == "mod" and node.args[1] == const(0):
+        a, b = node.args[0].args
+        return replace(node, args=(made("mul", made("div", a, b), b), a))
+    return node
+
+
+def _sum(x: Node, y: Node) -> Node:
+    return plus(x, y.value) if y.op == "const" else made("add", x, y)
+
+
+class CopiesInRust(CopyTexts):
+    """What a file's template has of its copies."""
+
+    lines_of = LinesInRust
+    index_type = USIZE
+    abilities = Abilities(streams=False)
+
+    @property
+    def lines(self) -> list[str]:
+        """The helpers and the routines."""
+        return [line for part in self.parts for line in (*part.helpers(), *part.routine_lines())]
