@@ -163,6 +163,7 @@ class JavaScriptPrinter(Printer):
     switches = "lego_emit.printers.switch_forms:JAVASCRIPT"
     walks = "lego_emit.printers.walk_forms:JAVASCRIPT"
     steps = "all"
+    copies = "lego_emit.printers.copy_javascript:CopiesInJavaScript"
     name = "javascript"
     aliases = ("js",)
     title = "JavaScript"

@@ -75,6 +75,7 @@ class JuliaPrinter(Printer):
     switches = "lego_emit.printers.switch_forms:JULIA"
     walks = "lego_emit.printers.walk_forms:JULIA"
     steps, nearest = "divisions", 0
+    copies = "lego_emit.printers.copy_julia:CopiesInJulia"
     name = "julia"
     aliases = ("jl",)
     title = "Julia"

@@ -13,6 +13,7 @@ from lego_emit.printers.opencl import OpenClPrinter
 class MetalPrinter(OpenClPrinter):
     """OpenCL's spellings in C++: casts as calls, structs and overloads of namespace metal."""
 
+    copies = ""
     name = "metal"
     walks = steps = ""
     aliases = ("msl",)

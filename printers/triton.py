@@ -67,6 +67,7 @@ class TritonPrinter(NumpyPrinter):
     is cast first."""
 
     binds = False
+    copies = ""
     name = "triton"
     where, rounds = "tl.where", "tl.static_range"
     aliases = ()

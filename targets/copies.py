@@ -8,18 +8,19 @@ from lego_emit.emit.unit import Unit
 from lego_emit.run.target import Target
 
 DECLARATIONS = """
-void lego_copy(int64_t rounds, const int64_t *sizes, const void *src, void *dst);
+int lego_copy(int64_t rounds, const int64_t *sizes, const void *src, void *dst);
 void lego_copy_bytes(const int64_t *sizes, int64_t *bytes);
 void lego_memcpy(int64_t rounds, int64_t bytes, const void *src, void *dst);
 """
 
 BODY = """
-{extern}void lego_copy(int64_t rounds, const int64_t *sizes, const void *src, void *dst) {{
+{extern}int lego_copy(int64_t rounds, const int64_t *sizes, const void *src, void *dst) {{
   (void)sizes;
   for (int64_t k = 0; k < rounds; ++k) {{
     {scope}{name}({sizes}({T} const *)src, ({T} *)dst);
     __asm__ volatile("" : : "r"(dst) : "memory");
   }}
+  return 0;
 }}
 
 {extern}void lego_copy_bytes(const int64_t *sizes, int64_t *bytes) {{
@@ -84,15 +85,19 @@ impl Default for Bytes {{
 /// # Safety
 /// Arrays are as long as the functions of bytes say.
 {mark}
-pub unsafe extern "C" fn lego_copy(rounds: i64, sizes: *const i64, src: *const u8, dst: *mut u8) {{
+pub unsafe extern "C" fn lego_copy(rounds: i64, sizes: *const i64, src: *const u8, dst: *mut u8) -> i32 {{
     let _ = sizes;
     let mut bytes = [0; 2];
     lego_copy_bytes(sizes, bytes.as_mut_ptr());
     let src = core::slice::from_raw_parts(src.cast::<{T}>(), bytes[0] as usize / {size});
     let dst = core::slice::from_raw_parts_mut(dst.cast::<{T}>(), bytes[1] as usize / {size});
-    for _ in 0..rounds {{
-        unit::{name}({sizes}core::hint::black_box(src), core::hint::black_box(&mut *dst));
-    }}
+    std::panic::set_hook(Box::new(|_| {{}}));
+    let run = || {{
+        for _ in 0..rounds {{
+            unit::{name}({sizes}core::hint::black_box(src), core::hint::black_box(&mut *dst));
+        }}
+    }};
+    i32::from(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err())
 }}
 
 /// # Safety
@@ -136,8 +141,8 @@ def rust(target: Target, unit: Unit, folder: Path, flags: Sequence[str]) -> Path
 
 
 FORTRAN = """
-subroutine lego_copy(rounds, sizes, src, dst) bind(C)
-  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int64_t, c_ptr
+integer(c_int) function lego_copy(rounds, sizes, src, dst) bind(C)
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int, c_int64_t, c_ptr
   use, intrinsic :: iso_fortran_env, only: {kind}
   use {module}, only: {name}, {source_bytes}, {destination_bytes}
   implicit none
@@ -152,7 +157,8 @@ subroutine lego_copy(rounds, sizes, src, dst) bind(C)
   do k = 1, rounds
     call {name}({sizes}from, to)
   end do
-end subroutine lego_copy
+  lego_copy = 0
+end function lego_copy
 
 subroutine lego_copy_bytes(sizes, bytes) bind(C)
   use, intrinsic :: iso_c_binding, only: c_int64_t

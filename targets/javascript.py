@@ -159,6 +159,12 @@ class JavaScriptTarget(Target):
         (folder / "runner.mjs").write_text(RUNNER)
         return _NodeLibrary([self.path(), "runner.mjs", json.dumps(paths)], folder, units)
 
+    def copy_runner(self, unit: Unit) -> Any:
+        """What runs a copy."""
+        from lego_emit.targets.copy_scripts import NodeCopies
+
+        return NodeCopies(unit, self.path())
+
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
         """On the CPU, a Node program."""
         if device != "cpu":

@@ -206,6 +206,12 @@ class JuliaTarget(Target):
             raise
         return _JuliaLibrary(process, number, positions)
 
+    def copy_runner(self, unit: Unit) -> Any:
+        """What runs a copy."""
+        from lego_emit.targets.copy_scripts import JuliaCopies
+
+        return JuliaCopies(unit, _process(self.path()))
+
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
         """On the CPU, a Julia program."""
         if device != "cpu":

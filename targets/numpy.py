@@ -33,6 +33,12 @@ class NumpyTarget(Target):
         """The modules of the units, executed in this interpreter."""
         return _NumpyLibrary(units)
 
+    def copy_runner(self, unit: Unit) -> Any:
+        """What runs a copy."""
+        from lego_emit.targets.copy_scripts import NumpyCopies
+
+        return NumpyCopies(unit)
+
 
 class _NumpyLibrary(PythonLibrary):
     def call(self, unit: int, function: Function, inputs: list[np.ndarray]) -> list[np.ndarray]:

@@ -54,8 +54,14 @@ class _Both:
         return tuple(reference.apply(L, index) for L in layouts)
 
 
-def places(space: IndexSpace, name: str, printer: Printer, assume: Sequence[Any] = ()) -> Function:
-    """The function from an index to (the place in the source, the place in the destination), in int64.
+def places(
+    space: IndexSpace,
+    name: str,
+    printer: Printer,
+    assume: Sequence[Any] = (),
+    index_type: str | None = "int64",
+) -> Function:
+    """The function from an index to (the place in the source, the place in the destination).
 
     Raises what lowering raises, and InternalError where it differs from the layouts at a point.
     """
@@ -76,7 +82,7 @@ def places(space: IndexSpace, name: str, printer: Printer, assume: Sequence[Any]
 
     definition = _Both(space, name)
     traced = Traced(name, Doc(), forward, found, named, definition=definition)
-    dialect = dialect_of(printer, "int64")
+    dialect = dialect_of(printer, index_type)
     widest = dialect.types[-1]
     problem = problem_of(traced, assume, widest, printer.notation_of(widest))
     function = lowered(problem, dialect)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import LayoutError, VerifyError, a_type, short_repr
+from ..errors import LayoutError, ToolchainError, VerifyError, a_type, short_repr
 from ..numeric import is_integer
 from ..packages import cffi
 from ..packages import numpy as np
@@ -52,7 +52,8 @@ class Library:
     ) -> None:
         """Run the routine on two arrays."""
         to, of = (self._ffi.cast("char *", a.ctypes.data) for a in (destination, source))
-        self._library.lego_copy(rounds, self._sizes(sizes), of, to)
+        if self._library.lego_copy(rounds, self._sizes(sizes), of, to):
+            raise ToolchainError(f"{self.unit.name}: the routine panics at {dict(sizes)}")
 
     def memcpy(self, count: int, source: Any, destination: Any, rounds: int = 1) -> None:
         """Run memcpy on two arrays."""
@@ -60,14 +61,15 @@ class Library:
         self._library.lego_memcpy(rounds, count, of, to)
 
 
-_compiled: dict[tuple[str, str, tuple[str, ...]], Library] = {}
+_compiled: dict[tuple[str, str, tuple[str, ...]], Any] = {}
 
 
-def library(unit: Any, flags: Sequence[str]) -> Library:
-    """The library of a unit, compiled once in a process."""
-    key = (unit.printer.name, unit.source, tuple(flags))
+def library(unit: Any, flags: Sequence[str]) -> Any:
+    """What runs the routine of a unit, compiled once in a process: a Library, or what has its methods."""
+    runner = getattr(toolchains.toolchain_of(unit.printer), "copy_runner", None)
+    key = (unit.printer.name, unit.source, () if runner else tuple(flags))
     if key not in _compiled:
-        _compiled[key] = Library(unit, flags)
+        _compiled[key] = runner(unit) if runner else Library(unit, flags)
     return _compiled[key]
 
 
@@ -181,7 +183,7 @@ def _memory(count: int, shift: int) -> tuple[Any, Any]:
     return whole, whole[start : start + count]
 
 
-def _compared(built: Library, sizes: Mapping[str, int], wanted: Any, shift: int) -> str:
+def _compared(built: Any, sizes: Mapping[str, int], wanted: Any, shift: int) -> str:
     """What is wrong with a run between guard bytes; "" where nothing is. shift: by how many elements memories
     are out of line."""
     plan = built.unit.plan

@@ -29,6 +29,7 @@ from ..ir.nests import (
     Move,
     Ref,
     Statement,
+    Strided,
     Vectors,
     When,
     Zero,
@@ -135,7 +136,7 @@ class BoxNest:
         total: Node | None,
         abilities: Abilities = ALL,
     ):
-        self.abilities = abilities
+        self.abilities, self.box = abilities, box
         self.digits, self.bytes, self.names = box.digits, element_bytes, names
         self.total = total  # bytes of the copy, where other bodies are wanted than the direct one
         self.n = [names.named(d.n, "n") for d in box.digits]
@@ -562,6 +563,13 @@ class BoxNest:
         value = next((let.value for let in self.names.lets if var(let.name) == count), count)
         return (When(made("gt", count, 0), body),) if _may_be_zero(value) else body
 
+    def strided(self) -> Statement:
+        """The box in one assignment."""
+        of = None if self.box.is_padding else Ref(SOURCE, self.start[0])
+        self.kinds += [] if self.box.is_padding else ["an assignment of each box"]
+        to = Ref(DESTINATION, self.start[1])
+        return Strided(to, of, tuple(self.n), tuple(self.a), tuple(self.b))
+
     def zeros(self) -> tuple[Statement, ...]:
         """What is written into a box of padding."""
         k = next((k for k, d in enumerate(self.digits) if d.b == 1), None)
@@ -632,6 +640,9 @@ def nest_of(
     for box in plan.boxes:
         own = total if main and box is plan.boxes[0] else None
         nest = BoxNest(box, plan.element_bytes, names, own, abilities)
-        statements += nest.zeros() if box.is_padding else nest.statements()
+        if abilities.strided:
+            statements.append(nest.strided())
+        else:
+            statements += nest.zeros() if box.is_padding else nest.statements()
         kinds += [kind for kind in nest.kinds if kind not in kinds]
     return (*names.lets, *statements), tuple(kinds)

@@ -27,7 +27,7 @@ from .digits import index_space
 from .places import places
 from .plan import Plan, plan_of
 from .schedule import nest_of
-from .values import node_of
+from .values import least, node_of
 
 MOST_BYTES = 2**16  # of an element
 
@@ -95,9 +95,10 @@ def copy(
     """A routine that copies an array from one memory layout to another.
 
     A, B: layouts of the same index space; the routine reads the memory of A and writes that of B, of which
-    each index has a place of its own. target: a language that has copies, C or C++. element: "uint8" .. "uint64", a number of bytes, or a NumPy
-    dtype. zero: whether B's padding is written with zeros; what lies between a pitch's rows never is. assume, ranges,
-    sizes, namespace, prefix: as generate() takes them.
+    each index has a place of its own. target: C, C++, Rust, Fortran, Julia, JavaScript or NumPy. element:
+    "uint8" .. "uint64", a number of bytes, or a NumPy dtype. zero: whether B's padding is written with zeros;
+    what lies between a pitch's rows never is. assume, ranges, sizes, namespace, prefix: as generate() takes
+    them.
 
     Returns a Copy: str(), save(), run(), verify(), time() and plan.
 
@@ -113,7 +114,7 @@ def copy(
             raise LayoutError(f"copy: {short_repr(one)} is not a layout")
     element_bytes = bytes_of(element)
     printer = registry.printer(target)
-    forms_of(printer)
+    forms = forms_of(printer)
     if not isinstance(name, str) or not name.isidentifier() or _is_reserved(name, printer):
         raise OptionError(
             f"name is {short_repr(name)}, no name for a function in {printer.title}; write one as 'pack_tiles'"
@@ -126,7 +127,7 @@ def copy(
                 f"copy: a size is called {size}, as something of the routine is; rename it: {', '.join(OWN)} are taken"
             )
     plan = plan_of(space, element_bytes, zero)
-    function = places(space, f"{name}_places", printer, _listed(assume))
+    function = places(space, f"{name}_places", printer, _listed(assume), forms.places_type)
     plan = replace(plan, function=function)
     naming = Naming.given(namespace, prefix) if namespace or prefix else AS_WRITTEN
     return unit_of(plan, (A, B), target, name, zero, naming)
@@ -170,26 +171,26 @@ def unit_of(
 
 
 def pack(
-    L: Block, target: str = "cpp", *, of: Any = None, name: str = "pack", **options: Any
+    L: Block, target: str = "cpp", *, of: Any = None, name: str | None = None, **options: Any
 ) -> Copy:
     """A routine that copies a row-major array into a layout's memory.
 
     L: the layout. of: the sizes of the matrix that the layout's tiles are cut from, or a layout of it; by default the
-    array has L's own index space. Other options are those of copy().
+    array has L's own index space. name: of the routine, pack unless the language has a function of that name. Other options are those of copy().
 
         >>> from lego_emit import Row
         >>> pack(Row(4, 4, 8, 8), "c", of=(32, 32), element="uint8").plan.boxes[0].digits[0]
         Digit(n=4, a=256, b=256)
     """
-    return copy(*_pair(L, of, "pack"), target, name=name, **options)
+    return copy(*_pair(L, of, "pack"), target, name=_name(name, "pack", target), **options)
 
 
 def unpack(
-    L: Block, target: str = "cpp", *, of: Any = None, name: str = "unpack", **options: Any
+    L: Block, target: str = "cpp", *, of: Any = None, name: str | None = None, **options: Any
 ) -> Copy:
     """A routine that copies a layout's memory into a row-major array; as pack() otherwise."""
     rows, own = _pair(L, of, "unpack")
-    return copy(own, rows, target, name=name, **options)
+    return copy(own, rows, target, name=_name(name, "unpack", target), **options)
 
 
 def _pair(L: Any, of: Any, called: str) -> tuple[Block, Block]:
@@ -261,6 +262,12 @@ def _is_reserved(name: str, printer: Any) -> bool:
     return printer.legal_name(name) != name or name in printer.reserved_functions
 
 
+def _name(name: str | None, own: str, target: str) -> str:
+    """The name that is given, or a routine's own one; pack is a function of Fortran."""
+    is_taken = name is None and _is_reserved(own, registry.printer(target))
+    return f"{own}_array" if is_taken else name or own
+
+
 def _taken(printer: Any, sizes: Sequence[str]) -> Sequence[str]:
     return [*OWN, *printer.reserved, *printer.reserved_functions, *(n.lower() for n in sizes)]
 
@@ -275,7 +282,7 @@ def _bytes(
         f"{name}_{role}_bytes",
         params,
         (),
-        (("bytes", times(node_of(size), element_bytes)),),
+        (("bytes", least(times(node_of(size), element_bytes), 0)),),
         kind,
         summary=f"How many bytes the {role} of {name} has.",
         assumed=tuple(c for c in function.assumed if own.issuperset(names_in(c))),

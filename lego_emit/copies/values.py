@@ -22,10 +22,10 @@ def node_of(size: Size) -> Node:
     """A size as a node over the size parameters, which is not negative."""
     if isinstance(size, int):
         return const(size)
-    return _least(_of_sum(size), 0)
+    return least(_of_sum(size), 0)
 
 
-def _least(node: Node, lo: int) -> Node:
+def least(node: Node, lo: int) -> Node:
     """A node that is known to be at least a number."""
     return node if node.op == "const" else replace(node, lo=lo)
 
@@ -61,10 +61,10 @@ def _of_atom(atom: Atom) -> Node:
         base, lo, hi = atom.args
         found = node_of(base)
         if hi is not None:
-            found = _least(made("mod", found, _least(node_of(hi), 1)), 0)
-        return found if lo.constant == 1 else made("div", found, _least(node_of(lo), 1))
+            found = least(made("mod", found, least(node_of(hi), 1)), 0)
+        return found if lo.constant == 1 else made("div", found, least(node_of(lo), 1))
     if atom.kind in _NODES:
-        return made(_NODES[atom.kind], *(_least(node_of(a), k) for k, a in enumerate(atom.args)))
+        return made(_NODES[atom.kind], *(least(node_of(a), k) for k, a in enumerate(atom.args)))
     raise InternalError(f"a size of a copy holds {atom!r}")
 
 

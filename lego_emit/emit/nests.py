@@ -42,7 +42,18 @@ from . import registry
 from .ops import BREAK
 from .view import FunctionView
 
-OWN = (SOURCE, DESTINATION, BUFFER, "at", "src_at", "dst_at", "out")  # names that a routine has
+OWN = (
+    SOURCE,
+    DESTINATION,
+    BUFFER,
+    "at",
+    "src_at",
+    "dst_at",
+    "out",
+    "flat",
+    "blank",
+    "word",
+)  # names that a routine has
 
 
 @dataclass(frozen=True)
@@ -322,7 +333,8 @@ class CopyTexts:
     """What a file's template has of its copies."""
 
     lines_of: type[NestLines] = NestLines
-    index_type = INT64
+    index_type: IndexType = INT64
+    places_type: str | None = "int64"  # of places; None for the language's own
     abilities = Abilities()
 
     def __init__(self, printer: Any, program: Any):

@@ -14,6 +14,7 @@ prints the plain part of `Vectors` and has no `Apply`, `Buffer` or `streams`.
 | `When` | a choice by a condition, or a flag, or either |
 | `Move` | copies a run of elements |
 | `Zero` | writes zeros into a run of elements |
+| `Strided` | copies a box of elements, or writes zeros into one, in one assignment |
 | `Apply` | a kernel on a block |
 | `Buffer` | a small local array |
 | `Vectors` | a part for compilers with vector extensions, and a plain one |
@@ -39,10 +40,11 @@ Place: TypeAlias = tuple[tuple[int, ...], int]  # an index of each digit, and el
 
 class Abilities(NamedTuple):
     """What a language has for copies. kernels: local arrays whose lanes are exchanged in registers; streams: stores
-    past the caches."""
+    past the caches; strided: assignments between views of arrays, which take the place of loops."""
 
     kernels: bool = True
     streams: bool = True
+    strided: bool = False
 
 
 class Exchange(NamedTuple):
@@ -191,6 +193,18 @@ class Zero:
 
 
 @dataclass(frozen=True)
+class Strided:
+    """All elements of a box at once, or zeros where it is `of` nothing. extents: of the digits; of_strides,
+    to_strides: their strides in both arrays."""
+
+    to: Ref
+    of: Ref | None
+    extents: tuple[Node, ...]
+    of_strides: tuple[Node, ...]
+    to_strides: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
 class Apply:
     """A kernel on a block. to, of: where the block begins; strides: of its digits in both arrays."""
 
@@ -250,11 +264,14 @@ class Routine:
     @property
     def pads(self) -> bool:
         """Whether it writes zeros."""
-        return any(isinstance(s, Zero) for s in walk(self.body))
+        return any(
+            isinstance(s, Zero) or (isinstance(s, Strided) and s.of is None)
+            for s in walk(self.body)
+        )
 
 
 Statement: TypeAlias = (
-    Let | Loop | Flag | Before | When | Move | Zero | Apply | Buffer | Vectors | Each
+    Let | Loop | Flag | Before | When | Move | Zero | Strided | Apply | Buffer | Vectors | Each
 )
 Body: TypeAlias = Sequence[Statement]
 
@@ -379,6 +396,18 @@ class _Run:
         to = self.value(s.to.offset, env)
         for k in range(self.value(s.count, env)):
             self.arrays[s.to.array][to + k] = ZERO
+
+    def strided(self, s: Strided, env: dict[str, int]) -> None:
+        to = self.value(s.to.offset, env)
+        of = 0 if s.of is None else self.value(s.of.offset, env)
+        ones, others = (
+            [self.value(n, env) for n in strides] for strides in (s.of_strides, s.to_strides)
+        )
+        for index in product(*(range(self.value(n, env)) for n in s.extents)):
+            at = to + sum(i * n for i, n in zip(index, others, strict=True))
+            read = of + sum(i * n for i, n in zip(index, ones, strict=True))
+            value = ZERO if s.of is None else self.arrays[s.of.array][read]
+            self.arrays[s.to.array][at] = value
 
     def apply(self, s: Apply, env: dict[str, int]) -> None:
         kernel = s.kernel

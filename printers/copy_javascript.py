@@ -1,0 +1,187 @@
+"""How JavaScript spells copies between memory layouts: typed arrays, whose bits move as unsigned integers.
+
+Reference: https://tc39.es/ecma262/#sec-typedarray-objects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from textwrap import wrap
+from typing import Any
+
+from lego_emit.emit.nests import CopyTexts, NestForms, NestLines
+from lego_emit.emit.ops import BREAK
+from lego_emit.ir.nests import Abilities, Each, Let, Move, Ref, Zero, plus
+from lego_emit.ir.nodes import Node, const, made
+from lego_emit.printers.javascript import INT53
+
+JAVASCRIPT = NestForms(
+    let="const {name} = {expr};",
+    loop="for (let {name} = {start}; {name} < {stop}; {name} += 1) {{",
+    steps="for (let {name} = {start}; {name} < {stop}; {name} += {step}) {{",
+    least=f"Math.min({{x}},{BREAK}{{y}})",
+    one="{to} = {of};",
+    run="dstWords.set(srcWords.subarray({of},{BREAK}{end}),{BREAK}{to});",
+    zero="{to} = 0;",
+    zeros="dstWords.fill(0,{BREAK}{to},{BREAK}{end});",
+)
+# The array of the widest integers that an element of so many bytes is made of.
+WORDS = {1: "Uint8Array", 2: "Uint16Array", 4: "Uint32Array"}
+UNROLLED = 4  # words that are moved in a line each
+SHORT = 16  # words that are moved one by one: a subarray costs more
+
+
+class LinesInJavaScript(NestLines):
+    """The nest of a routine, on views of both arrays' buffers."""
+
+    forms = JAVASCRIPT
+    index_type = INT53
+
+    def __init__(self, printer: Any, routine: Any, names: Any, unit: str):
+        super().__init__(printer, routine, names, unit)
+        size = routine.element_bytes
+        self.word = next(n for n in (4, 2, 1) if size % n == 0)
+        self.words = size // self.word  # of an element
+        self.view = WORDS[self.word]
+
+    # -- statements --------------------------------------------------------------------------------
+
+    def text(self, node: Node, need: int = 0) -> str:
+        """A text of numbers that are not negative: no -0."""
+        return super().text(_not_negative(node), need)
+
+    def _scaled(self, node: Node) -> Node:
+        """The word that an element begins with, or a number of elements in words."""
+        if self.words == 1:
+            return node
+        if node.op == "const":
+            return const(node.value * self.words)
+        return made("mul", self.words, node)
+
+    def move(self, s: Move, indent: int) -> list[str]:
+        """Words one by one, or a run of them."""
+        to, of, count = map(self._scaled, (s.to.offset, s.of.offset, s.count))
+        if count == const(1):
+            return [self.line(f"dstWords[{self.text(to)}] = srcWords[{self.text(of)}];", indent)]
+        if count.op == "const" and count.value <= SHORT:
+            pad = " " * indent
+            names: list[Let] = []
+            if to.args and of.args and indent > 2:  # in a block
+                names = [Let("dstAt", to), Let("srcAt", of)]
+                to, of = _var("dstAt"), _var("srcAt")
+            if count.value <= UNROLLED:
+                steps = [(plus(to, k), plus(of, k)) for k in range(count.value)]
+                pairs = [(self.text(x), self.text(y)) for x, y in steps]
+                moves = [self.line(f"dstWords[{x}] = srcWords[{y}];", indent) for x, y in pairs]
+                return [*self.lines(names, indent), *moves]
+            own, other = self.text(_sum(to, "word")), self.text(_sum(of, "word"))
+            return [
+                *self.lines(names, indent),
+                f"{pad}for (let word = 0; word < {count.value}; word += 1) {{",
+                self.line(f"dstWords[{own}] = srcWords[{other}];", indent + 2),
+                f"{pad}}}",
+            ]
+        end = self.text(_sum(of, count))
+        text = (
+            f"dstWords.set(srcWords.subarray({self.text(of)},{BREAK}{end}),{BREAK}{self.text(to)});"
+        )
+        return [self.line(text, indent)]
+
+    def zero(self, s: Zero, indent: int) -> list[str]:
+        """Zeros in a run of words."""
+        to, count = map(self._scaled, (s.to.offset, s.count))
+        if count == const(1):
+            return [self.line(f"dstWords[{self.text(to)}] = 0;", indent)]
+        text = f"dstWords.fill(0,{BREAK}{self.text(to)},{BREAK}{self.text(_sum(to, count))});"
+        return [self.line(text, indent)]
+
+    def each(self, s: Each, indent: int) -> list[str]:
+        """Loops around a call."""
+        within = indent + 2 * len(s.names)
+        arguments = f",{BREAK}".join(self.names.get(n, n) for n in s.arguments)
+        names = "srcPlace, dstPlace"
+        body = [self.line(f"const [{names}] = {self.routine.functions[-1]}({arguments});", within)]
+        inner = within
+        if s.masked:
+            body.append(self.line("if (srcPlace >= 0 && dstPlace >= 0) {", within))
+            inner += 2
+        moved = Move(Ref("dst", _var("dstPlace")), Ref("src", _var("srcPlace")), const(1))
+        body += self.move(moved, inner)
+        if s.masked:
+            body.append(self.line("}", within))
+        for k in range(len(s.names) - 1, -1, -1):
+            head, at = self.head_of(s.names[k], const(0), s.extents[k], 1), indent + 2 * k
+            body = [self.line(head, at), *body, self.line("}", at)]
+        return body
+
+    # -- the function ------------------------------------------------------------------------------
+
+    def _docs(self, typed: bool) -> list[str]:
+        r = self.routine
+        told = wrap(r.summary, self.printer.line_width - 3, break_long_words=False)
+        told += ["", "The two arrays do not overlap. Throws a RangeError where one is too short."]
+        told += [""]
+        number, array = ("{number} ", "{ArrayBufferView} ") if typed else ("", "")
+        told += [f"@param {number}{n}".rstrip() for n in self.names.values()]
+        words = "s" * (r.element_bytes != 1)
+        for name, size in (("src", r.source), ("dst", r.destination)):
+            count = f"{self.inline(size)} elements of {r.element_bytes} byte{words}"
+            told.append(f"@param {array}{name} {count}")
+        told += ["@returns {void}"] if typed else []
+        return ["", "/**", *(f" * {line}".rstrip() for line in told), " */"]
+
+    def routine_lines(self) -> list[str]:
+        """The function with its comment."""
+        r, p = self.routine, self.printer
+        parameters = [*self.names.values(), "src", "dst"]
+        found = [*self._docs(True), *p.head_of(r.name, parameters, " {").split("\n")]
+        for name, array, size in (
+            ("srcWords", "src", r.source),
+            ("dstWords", "dst", r.destination),
+        ):
+            words = self.text(self._scaled(size))
+            view = f"{array}.buffer,{BREAK}{array}.byteOffset,{BREAK}{words}"
+            found.append(f"  {p.line(f'const {name} = new {self.view}({view});', 2)}")
+        return [*found, *self.lines(r.body, 2), "}"]
+
+    def declared_lines(self) -> list[str]:
+        """Its declaration."""
+        parameters = [*(f"{n}: number" for n in self.names.values())]
+        parameters += ["src: ArrayBufferView", "dst: ArrayBufferView"]
+        return [
+            *self._docs(False),
+            f"{self.printer.head_of(self.routine.name, parameters, ': void')};",
+        ]
+
+
+def _not_negative(node: Node) -> Node:
+    return replace(node, args=tuple(map(_not_negative, node.args)), lo=0) if node.args else node
+
+
+def _var(name: str) -> Node:
+    return Node("var", (), name)
+
+
+def _sum(x: Node, y: Node | str) -> Node:
+    y = _var(y) if isinstance(y, str) else y
+    if x == const(0):
+        return y
+    return plus(x, y.value) if y.op == "const" else made("add", x, y)
+
+
+class CopiesInJavaScript(CopyTexts):
+    """What a file's template has of its copies."""
+
+    lines_of = LinesInJavaScript
+    index_type, places_type = INT53, None
+    abilities = Abilities(kernels=False, streams=False)
+
+    @property
+    def lines(self) -> list[str]:
+        """The functions."""
+        return [line for part in self.parts for line in part.routine_lines()]
+
+    @property
+    def declared(self) -> list[str]:
+        """Their declarations in TypeScript."""
+        return [line for part in self.parts for line in part.declared_lines()]

@@ -1,0 +1,158 @@
+"""How Julia spells copies between memory layouts: NAME!(dst, src, sizes..) of any isbits type of the size.
+
+Reference: https://docs.julialang.org/en/v1/base/arrays/ (copyto!, fill!, view).
+"""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import Any
+
+from lego_emit.emit.nests import CopyTexts, NestForms, NestLines
+from lego_emit.emit.ops import BREAK
+from lego_emit.ir.nests import Abilities, Each, Move, Ref, Zero, plus
+from lego_emit.ir.nodes import Node, const, made
+
+COMMA = f",{BREAK}"
+JULIA = NestForms(
+    let="{name} = {expr}",
+    loop="for {name} in {start}:{last}",
+    steps="for {name} in {start}:{step}:{last}",
+    least=f"min({{x}}{COMMA}{{y}})",
+    when="if {expr}",
+    otherwise="else",
+    end="end",
+    end_loop="end",
+    one="{to} = {of}",
+    run=f"copyto!(dst{COMMA}{{to}}{COMMA}src{COMMA}{{of}}{COMMA}{{count}})",
+    zero="{to} = blank",
+    zeros=f"fill!(view(dst{COMMA}{{to}}){COMMA}blank)",
+    indent=4,
+)
+
+
+class LinesInJulia(NestLines):
+    """The nest of a routine, on arrays by their linear index."""
+
+    forms = JULIA
+
+    def __init__(self, printer: Any, routine: Any, names: Any, unit: str):
+        super().__init__(printer, routine, names, unit)
+        self.type = next(n for n in ("T", "E", "Element") if n not in names.values())
+        self.name = f"{routine.name}!"
+
+    def head_of(self, name: str, start: Node, stop: Node, step: Any) -> str:
+        """What begins a loop; an end that is more than a name stands in parentheses."""
+        last = plus(stop, -1)
+        text = f"({self.text(last)})" if last.args else self.text(last)
+        form = JULIA.loop if step == 1 else JULIA.steps
+        return form.format(name=name, start=self.text(start), last=text, step=step)
+
+    def place(self, ref: Ref) -> str:
+        """An element."""
+        return f"{ref.array}[{self.text(plus(ref.offset, 1))}]"
+
+    def move(self, s: Move, indent: int) -> list[str]:
+        """One element, or a run of them."""
+        if s.count == const(1):
+            text = JULIA.one.format(to=self.place(s.to), of=self.place(s.of))
+        else:
+            to, of = (self.text(plus(ref.offset, 1)) for ref in (s.to, s.of))
+            text = JULIA.run.format(to=to, of=of, count=self.text(s.count))
+        return [self.line(text, indent)]
+
+    def zero(self, s: Zero, indent: int) -> list[str]:
+        """Zero bits in one element, or in a run of them."""
+        if s.count == const(1):
+            return [self.line(JULIA.zero.format(to=self.place(s.to)), indent)]
+        offset, count = s.to.offset, s.count
+        first, last = (self._bound(x) for x in (plus(offset, 1), _sum(offset, count)))
+        return [self.line(JULIA.zeros.format(to=f"{first}:{last}"), indent)]
+
+    def _bound(self, node: Node) -> str:
+        return f"({self.text(node)})" if node.args else self.text(node)
+
+    def each(self, s: Each, indent: int) -> list[str]:
+        """Loops around a call."""
+        within = indent + 4 * len(s.names)
+        arguments = COMMA.join(self.names.get(n, n) for n in s.arguments)
+        moved = "dst[dst_at + 1] = src[src_at + 1]"
+        body = [
+            self.line(f"src_at{COMMA}dst_at = {self.routine.functions[-1]}({arguments})", within),
+            *([self.line("if src_at >= 0 && dst_at >= 0", within)] if s.masked else []),
+            self.line(moved, within + 4 * s.masked),
+            *([self.line("end", within)] if s.masked else []),
+        ]
+        for k in range(len(s.names) - 1, -1, -1):
+            head, at = self.head_of(s.names[k], const(0), s.extents[k], 1), indent + 4 * k
+            body = [self.line(head, at), *body, self.line("end", at)]
+        return body
+
+    def routine_lines(self) -> list[str]:
+        """The routine with its docstring, and its method for integers of other types."""
+        r, p, T, sizes = self.routine, self.printer, self.type, [*self.names.values()]
+        call = f"{self.name}({', '.join(['dst', 'src', *sizes])})"
+        wrong = [
+            f"- `ArgumentError` where elements are not plain data of {r.element_bytes} bytes.",
+            "- `DimensionMismatch` where an array is shorter.",
+        ]
+        docs = [
+            f"    {call} -> dst", "", *wrap(r.summary, p.line_width, break_long_words=False), "",
+            f"- `src`: `{self.inline(r.source)}` elements, which `dst` does not share",
+            f"- `dst`: `{self.inline(r.destination)}` elements", "", "Throws", "", *wrong,
+        ]  # fmt: skip
+        ends = (("src", r.source), ("dst", r.destination))
+        given = COMMA.join(
+            [
+                f"dst::AbstractArray{{{T}}}",
+                f"src::AbstractArray{{{T}}}",
+                *(f"{n}::Int64" for n in sizes),
+            ]
+        )
+        found = ["", '"""', *docs, '"""']
+        found.append(self.line(f"function {self.name}({given}) where {{{T}}}", 0))
+        data = f"isbitstype({T}) && sizeof({T}) == {r.element_bytes}"
+        found += [
+            f"    {data} ||",
+            f'        throw(ArgumentError("elements of {r.element_bytes} bytes"))',
+        ]
+        found.append("    Base.require_one_based_indexing(dst, src)")
+        for name, size in ends:
+            need = self.text(size, p.ops["ge"].needs[1])
+            found += [self.line(f"length({name}) >= {need} ||", 4)]
+            found += [f'        throw(DimensionMismatch("{name} is too short"))']
+        if r.pads:
+            text = f"first(reinterpret({T}, zeros(UInt8, {r.element_bytes})))"
+            found.append(f"    blank = {text}")
+        found += ["    @inbounds begin", *self.lines(r.body, 8), "    end", "    return dst", "end"]
+        if sizes:
+            given = COMMA.join(
+                ["dst::AbstractArray", "src::AbstractArray", *(f"{n}::Integer" for n in sizes)]
+            )
+            made_of = COMMA.join(["dst", "src", *(f"Int64({n})" for n in sizes)])
+            found += ["", self.line(f"function {self.name}({given})", 0)]
+            found += [self.line(f"return {self.name}({made_of})", 4), "end"]
+        return found
+
+
+def _sum(x: Node, y: Node) -> Node:
+    if x == const(0):
+        return y
+    return plus(x, y.value) if y.op == "const" else made("add", x, y)
+
+
+class CopiesInJulia(CopyTexts):
+    """What a file's template has of its copies."""
+
+    lines_of = LinesInJulia
+    abilities = Abilities(kernels=False, streams=False)
+
+    @property
+    def names(self) -> list[str]:
+        """What `using` brings: no name that Base has."""
+        return [p.name for p in self.parts if p.name not in self.parts[0].printer.not_exported]
+
+    @property
+    def lines(self) -> list[str]:
+        """The routines."""
+        return [line for part in self.parts for line in part.routine_lines()]

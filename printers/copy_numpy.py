@@ -1,0 +1,118 @@
+"""How NumPy spells copies between memory layouts: each box is one assignment between views of flat arrays.
+
+Reference: https://numpy.org/doc/stable/reference/generated/numpy.ndarray.html, whose constructor refuses a view
+beyond its buffer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lego_emit.emit.nests import CopyTexts, NestForms, NestLines
+from lego_emit.emit.ops import BREAK
+from lego_emit.ir.nests import Abilities, Each, Strided
+from lego_emit.ir.nodes import Node
+
+NUMPY = NestForms(let="{name} = {expr}", indent=4)
+COMMA = f",{BREAK}"
+BOX = '''
+def _box(array, start, shape, strides):
+    """The elements of a flat array from a place on, so many and so far apart."""
+    size = array.itemsize
+    steps = [size * n for n in strides]
+    return np.ndarray(shape, array.dtype, array, size * start, steps)
+'''
+
+
+class LinesInNumpy(NestLines):
+    """The boxes of a routine."""
+
+    forms = NUMPY
+
+    def _tuple(self, nodes: Any) -> str:
+        texts = [self.text(n) for n in nodes]
+        return f"({COMMA.join(texts)}{',' * (len(texts) == 1)})"
+
+    def _view(self, array: str, offset: Node, s: Strided, strides: Any) -> str:
+        given = (array, self.text(offset), self._tuple(s.extents), self._tuple(strides))
+        return f"_box({COMMA.join(given)})"
+
+    def strided(self, s: Strided, indent: int) -> list[str]:
+        """An assignment of one view to another one, or of zeros."""
+        if not s.extents:
+            value = "blank" if s.of is None else f"src[{self.text(s.of.offset)}]"
+            return [self.line(f"flat[{self.text(s.to.offset)}] = {value}", indent)]
+        to = self._view("flat", s.to.offset, s, s.to_strides)
+        value = "blank" if s.of is None else self._view("src", s.of.offset, s, s.of_strides)
+        return [self.line(f"np.copyto({to}{COMMA}{value})", indent)]
+
+    def zero(self, s: Any, indent: int) -> list[str]:
+        """Zeros in all of the destination."""
+        return [self.line("flat[...] = blank", indent)]
+
+    def each(self, s: Each, indent: int) -> list[str]:
+        """All indices at once."""
+        extents = self._tuple(s.extents)
+        names = f"{COMMA.join(s.names)}{',' * (len(s.names) == 1)}"
+        arguments = COMMA.join(self.names.get(n, n) for n in s.arguments)
+        call = f"np.broadcast_arrays(*{self.routine.functions[-1]}({arguments}))"
+        found = [
+            self.line(f"{names} = np.indices({extents}).reshape({len(s.names)},{BREAK}-1)", indent),
+            self.line(f"src_at,{BREAK}dst_at = {call}", indent),
+        ]
+        if s.masked:
+            found.append(self.line("kept = (src_at >= 0) & (dst_at >= 0)", indent))
+            return [*found, self.line("flat[dst_at[kept]] = src[src_at[kept]]", indent)]
+        return [*found, self.line("flat[dst_at] = src[src_at]", indent)]
+
+    def routine_lines(self) -> list[str]:
+        """The function with its docstring."""
+        r, p, sizes = self.routine, self.printer, [*self.names.values()]
+        size, plural = r.element_bytes, "s" * (r.element_bytes != 1)
+        given = f"{self.inline(r.source)} elements of {size} byte{plural}, contiguous"
+        made = f"{self.inline(r.destination)} elements of src's type; by default they are made, of zeros"
+        wrong = [
+            f"ValueError: Where elements are not of {size} byte{plural}, an array is shorter, or they overlap; out must be contiguous."
+        ]
+        sections = [
+            ("Args:", [*(f"{n}: A size" for n in sizes), f"src: {given}", f"out: {made}"]),
+            ("Returns:", ["out"]), ("Raises:", wrong),
+        ]  # fmt: skip
+        count = self.text(r.destination)
+        head = p.line(f"def {r.name}({COMMA.join([*sizes, 'src', 'out=None'])}):", 0)
+        body = [
+            f"if src.itemsize != {size}:",
+            f'    raise ValueError("the elements have {size} byte{plural}")',
+            "src = np.ascontiguousarray(src).reshape(-1)",
+            "if out is None:",
+            f"    out = np.zeros({count}, src.dtype)",
+            "if out.dtype != src.dtype or not out.flags.c_contiguous or np.may_share_memory(src, out):",
+            '    raise ValueError("out is of another type, not contiguous, or overlaps src")',
+            "flat = out.reshape(-1)",
+            f"if src.size < {self.text(r.source)} or flat.size < {count}:",
+            '    raise ValueError("an array is too short")',
+            *(["blank = np.zeros((), src.dtype)"] if r.pads else []),
+        ]
+        docs = p._docstring(r.summary, sections, [])
+        pad = "    "
+        found = ["", head, *(f"{pad}{line}".rstrip() for line in docs)]
+        for text in body:
+            deep = len(text) - len(text.lstrip())
+            found.append(f"{pad}{' ' * deep}{p.line(text.lstrip(), 4 + deep)}")
+        return [*found, *self.lines(r.body, 4), "    return out"]
+
+
+class CopiesInNumpy(CopyTexts):
+    """What a file's template has of its copies."""
+
+    lines_of = LinesInNumpy
+    abilities = Abilities(kernels=False, streams=False, strided=True)
+
+    @property
+    def lines(self) -> list[str]:
+        """The functions."""
+        boxes = any(
+            isinstance(s, Strided) and s.extents for p in self.parts for s in p.routine.body
+        )
+        found = BOX.rstrip("\n").split("\n") if boxes else []
+        return [*found, *(line for part in self.parts for line in part.routine_lines())]

@@ -1,0 +1,185 @@
+"""Copies in Rust, Fortran, Julia, JavaScript and NumPy: run, and compared with the layouts and with NumPy."""
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from marks import rest_deep
+from test_javascript import STRICT
+
+from lego_emit import Col, Padded, RegP, Row, Strided, catalogue, copy, pack, symbols
+from lego_emit.errors import LegoError
+from lego_emit.run import registry
+
+M, N, C, H, W, LD = symbols("M N C H W LD")
+LANGUAGES = ("rust", "fortran", "julia", "javascript", "numpy")
+SWIZZLED = catalogue["nvidia.SW128"](8, 8)
+
+COPIES = {
+    "transposed": (Row(M, N), Col(M, N), {}),
+    "ragged": (Row(37, 9), Padded([37, 9], Strided(((4, 4, 3), (4, 3)), ((4, 1, 16), (192, 48)))), {"element": 3}),
+    "triangle": (catalogue["lapack.TP"](6, "U"), Row(6, 6), {"element": 8}),
+    "blocked": (Row(W, C, H, W), catalogue["onednn.nChw16c"](W, C, H, W), {}),
+    "pitched": (Strided((M, N), (LD, 1)), Row(M, N), {"assume": ["LD >= N"]}),
+    "planes": (Row(M, N, 3), RegP([M, N, 3], [2, 0, 1]), {"element": "uint8"}),
+    "packed": (RegP([M, N, 3], [2, 0, 1]), Row(M, N, 3), {"element": "uint16"}),
+    "morton": (Row(16, 16), catalogue["morton.2D"](16, 16), {"element": 1}),
+    "records": (Row(M, N), Col(M, N), {"element": 16}),
+    "swizzled": (Row(*SWIZZLED.dims), SWIZZLED, {"element": 2}),
+    "curve": (Row(8, 8), catalogue["hilbert.2D"](8, 8), {"element": 8}),
+    "bytes_of": (Row(M, N), Col(M, N), {"element": 1}),
+    "shared": (Row(64, 1024), Col(64, 1024), {}),
+}  # fmt: skip
+
+
+def made(name, target):
+    A, B, options = COPIES[name]
+    return copy(A, B, target, name=name, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", rest_deep(COPIES, 3))
+@pytest.mark.parametrize("target", LANGUAGES)
+def test_routines_are_verified(name, target):
+    found = made(name, target).verify()
+    assert found, str(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", LANGUAGES)
+def test_routines_do_what_numpy_does(target):
+    unit = copy(Row(M, N), Col(M, N), target, name="transposed")
+    for m, n in ((16, 16), (17, 15), (1, 33), (64, 48)):
+        given = np.arange(m * n, dtype=np.float32) - 5
+        given[0] = np.array([0x7FA00001], np.uint32).view(np.float32)[0]  # a signaling NaN
+        found = unit.run(given, M=m, N=n)
+        wanted = given.view(np.uint32).reshape(m, n).T.reshape(-1)
+        assert np.array_equal(found.view(np.uint32), wanted)
+    given = np.arange(32 * 48, dtype=np.int16)
+    tiles = pack(Row(4, 6, 8, 8), target, of=(32, 48), element="int16").run(given)
+    assert np.array_equal(tiles, given.reshape(4, 8, 6, 8).transpose(0, 2, 1, 3).reshape(-1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", LANGUAGES)
+def test_a_faulty_text_is_not_verified(target):
+    unit = made("transposed", target)
+    wrong = {
+        "rust": ("i0 + N * i1]", "N * i0 + i1]"),
+        "fortran": ("i0 + N * i1)", "i0 + M * i1)"),
+        "julia": ("i0 + N * i1", "i0 + M * i1"),
+        "javascript": ("i0 + N * i1", "i0 + M * i1"),
+        "numpy": ("(1, N)", "(N, 1)"),
+    }[target]
+    text = unit.source.replace(*wrong)
+    assert text != unit.source
+    try:
+        assert not replace(unit, source=text).verify()
+    except LegoError as error:  # a language that checks bounds
+        assert target in ("rust", "numpy"), error
+
+
+# What is wrong with a call, in words of each language.
+CALLS = {
+    "rust": ("fn main() { unit::transposed(3, 2, &[0u32; 6], &mut [0u32; 5]); }", "out of range"),
+    "julia": ("Transposed.transposed!(zeros(Float32, 5), zeros(Float32, 6), 3, 2)", "dst is too short"),
+    "javascript": ("transposed(3, 2, new Float32Array(6), new Float32Array(5));", "Invalid typed array length"),
+    "numpy": ("transposed(3, 2, np.zeros(6, 'f4'), np.zeros(5, 'f4'))", "too short"),
+}  # fmt: skip
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("target", CALLS)
+def test_an_array_that_is_too_short_is_refused(target, tmp_path, need):
+    unit, (call, said) = made("transposed", target), CALLS[target]
+    file = tmp_path / f"unit{unit.printer.extension}"
+    file.write_text(unit.source)
+    program = registry.toolchain(target).path()
+    if target == "rust":
+        (tmp_path / "main.rs").write_text(f"#![allow(dead_code)]\nmod unit;\n{call}\n")
+        subprocess.run([program, "main.rs"], cwd=tmp_path, check=True)
+        program = tmp_path / "main"
+    elif target == "numpy":
+        import sys
+
+        program = sys.executable
+    with file.open("a") as own:
+        own.write("" if target == "rust" else f"\n{call}\n")
+    command = [program] if target == "rust" else [program, file]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode and said in done.stderr
+
+
+def test_rustfmt_and_clippy_find_nothing(tmp_path, need):
+    rustfmt = need("rustfmt", "rustup component add rustfmt")
+    clippy = need("clippy-driver", "rustup component add clippy")
+    lints = ["--crate-type=lib", "--emit=metadata", "-D", "warnings", "-W", "clippy::pedantic"]
+    text = "#![no_std]\n"
+    for name in COPIES:
+        (tmp_path / f"{name}.rs").write_text(made(name, "rust").source)
+        text += f"pub mod {name};\n"
+    (tmp_path / "all.rs").write_text(text.replace("\npub", "\n\npub", 1))
+    subprocess.run([rustfmt, "--edition", "2021", "all.rs"], cwd=tmp_path, check=True)
+    for name in COPIES:
+        assert (tmp_path / f"{name}.rs").read_text() == made(name, "rust").source
+    done = subprocess.run(
+        [clippy, *lints, "--edition", "2021", "all.rs"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_black_finds_nothing(tmp_path, need):
+    for name in COPIES:
+        (tmp_path / f"{name}.py").write_text(made(name, "numpy").source)
+    ruff = need("ruff", "pip install ruff")
+    done = subprocess.run(
+        [ruff, "format", "--diff", "--line-length=100", tmp_path], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_typescript_takes_modules_and_declarations(tmp_path):
+    tsc = Path(__file__).parent.parent / "build" / "node_modules" / ".bin" / "tsc"
+    if not tsc.exists():
+        pytest.skip("TypeScript is missing")
+    lines = []
+    for folder in ("modules", "declared"):
+        (tmp_path / folder).mkdir()
+    for name in ("transposed", "ragged", "triangle"):
+        unit = made(name, "javascript")
+        (tmp_path / "modules" / f"{name}.mjs").write_text(unit.source)
+        for path, text in unit.files(tmp_path / "declared" / f"{name}.mjs").items():
+            path.write_text(text)
+        lines += [
+            f'import * as {name} from "./modules/{name}.mjs";',
+            f'import * as {name}_declared from "./declared/{name}.mjs";',
+            f"export const {name}_a: typeof {name}_declared = {name};",
+            f"export const {name}_b: typeof {name} = {name}_declared;",
+        ]
+    (tmp_path / "check.mts").write_text("\n".join(lines))
+    done = subprocess.run([tsc, *STRICT, "check.mts"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("target", ["mlir", "triton", "python", "opencl", "metal", "cuda"])
+def test_languages_without_copies_are_named(target):
+    with pytest.raises(LegoError, match=r"has no copies; .*rust"):
+        copy(Row(4), Row(4), target)
+
+
+def test_a_prefix_and_a_style_are_those_of_the_routine():
+    text = str(copy(Row(M, N), Col(M, N), "rust", name="turned", prefix="own_"))
+    assert "pub fn own_turned<T: Copy>" in text and "own_turned_source_bytes" in text
+    text = str(copy(Row(M, N), Col(M, N), "javascript", name="turn_it"))
+    assert "export function turnIt(M, N, src, dst)" in text
+
+
+def test_texts_are_the_same_every_time():
+    for target in LANGUAGES:
+        assert str(made("blocked", target)) == str(made("blocked", target))
