@@ -65,7 +65,7 @@ class LinesInFortran(NestLines):
         plain = node.op == "const" and 0 <= node.value < 2**31
         return str(node.value) if plain else self.text(node)
 
-    def head_of(self, name: str, start: Node, stop: Node, step: int) -> str:
+    def head_of(self, name: str, start: Node, stop: Node, step: int | Node) -> str:
         """What begins a loop."""
         form = self.forms.loop if step == 1 else self.forms.steps
         first, last = self.plain(start), self.plain(plus(stop, -1))
@@ -113,12 +113,12 @@ class LinesInFortran(NestLines):
 
     @property
     def specifics(self) -> list[str]:
-        """The names of the procedures of other types than the words'."""
+        """What the procedures are called that take real, complex or other types."""
         return [f"{self.routine.name}_{CALLED[T]}" for T in self.others]
 
     @property
     def interface(self) -> list[str]:
-        """The generic name."""
+        """The lines of the block that makes one name of all procedures."""
         names = [*([self.core] if self.words == 1 else []), *self.specifics]
         p, name = self.printer, self.routine.name
         procedures = f"module procedure :: {f',{BREAK}'.join(names)}"
@@ -214,7 +214,7 @@ class CopiesInFortran(CopyTexts):
 
     @property
     def names(self) -> list[str]:
-        """The generic names."""
+        """What users of the module call: a name for each routine."""
         return [p.routine.name for p in self.parts]
 
     @property
@@ -224,5 +224,5 @@ class CopiesInFortran(CopyTexts):
 
     @property
     def lines(self) -> list[str]:
-        """The procedures."""
+        """The lines that follow `contains` and the functions."""
         return [line for part in self.parts for line in part.procedures()]

@@ -145,7 +145,7 @@ class LinesInJavaScript(NestLines):
         return [*found, *self.lines(r.body, 2), "}"]
 
     def declared_lines(self) -> list[str]:
-        """Its declaration."""
+        """The lines that a .d.ts file has of it."""
         parameters = [*(f"{n}: number" for n in self.names.values())]
         parameters += ["src: ArrayBufferView", "dst: ArrayBufferView"]
         return [
@@ -178,7 +178,7 @@ class CopiesInJavaScript(CopyTexts):
 
     @property
     def lines(self) -> list[str]:
-        """The functions."""
+        """The lines that follow the functions of places and bytes."""
         return [line for part in self.parts for line in part.routine_lines()]
 
     @property

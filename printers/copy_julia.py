@@ -49,7 +49,7 @@ class LinesInJulia(NestLines):
         return form.format(name=name, start=self.text(start), last=text, step=step)
 
     def place(self, ref: Ref) -> str:
-        """An element."""
+        """The text that reads or writes one element."""
         return f"{ref.array}[{self.text(plus(ref.offset, 1))}]"
 
     def move(self, s: Move, indent: int) -> list[str]:
@@ -154,5 +154,5 @@ class CopiesInJulia(CopyTexts):
 
     @property
     def lines(self) -> list[str]:
-        """The routines."""
+        """The lines that follow the functions of places and bytes."""
         return [line for part in self.parts for line in part.routine_lines()]

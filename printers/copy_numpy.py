@@ -108,9 +108,11 @@ class CopiesInNumpy(CopyTexts):
     lines_of = LinesInNumpy
     abilities = Abilities(kernels=False, streams=False, strided=True)
 
+    imports = ["import numpy as np"]
+
     @property
     def lines(self) -> list[str]:
-        """The functions."""
+        """The lines that follow the functions of places and bytes."""
         boxes = any(
             isinstance(s, Strided) and s.extents for p in self.parts for s in p.routine.body
         )

@@ -97,14 +97,14 @@ class NumpyPrinter(PythonPrinter):
         """The parameter of a table that is given: an array of any integer type."""
         return "{name}"
 
-    def imports(self, functions: Sequence[FunctionView], copies: bool = False) -> list[str]:
+    def imports(self, functions: Sequence[FunctionView]) -> list[str]:
         """NumPy where it is used."""
         arrays = [f for f in functions if not f.is_condition]
         calls = operations(arrays) & {
             "loop",
             *(op for op in self.ops if "np." in self.ops[op].text),
         }
-        used = calls or copies or any(f.axes or f.asserted for f in functions)
+        used = calls or any(f.axes or f.asserted for f in functions)
         found = ["from collections import namedtuple"] * any(f.named for f in functions)
         roots = "isqrt" in operations(f for f in functions if f.is_condition)
         return [*["import math"] * roots, *found, *["import numpy as np"] * bool(used)]

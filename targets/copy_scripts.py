@@ -162,7 +162,7 @@ class Scripted:
         raise NotImplementedError
 
     def upload(self, source: Any, destination: Any) -> None:
-        """Send both memories."""
+        """Send the bytes of both arrays to the process."""
         raise NotImplementedError
 
     def run(self, what: str, sizes: Sequence[int], rounds: int) -> None:
@@ -170,7 +170,7 @@ class Scripted:
         raise NotImplementedError
 
     def download(self, count: int) -> Any:
-        """The destination's bytes."""
+        """The bytes that the destination holds after a run; raises where the guard was written."""
         raise NotImplementedError
 
 
@@ -209,7 +209,7 @@ class JuliaCopies(Scripted):
         self._call(3 if what == "copy" else 5, 0, [[rounds, *sizes]], 0)
 
     def download(self, count: int) -> Any:
-        """The destination's bytes."""
+        """The bytes that the destination holds after a run; raises where the guard was written."""
         (found,) = self._call(4, -(-count // 8), [[0]], 1)
         return found.view(np.uint8)[:count]
 
@@ -254,7 +254,7 @@ class NodeCopies(Scripted):
         return self._ask("bytes", sizes=sizes)
 
     def upload(self, source: Any, destination: Any) -> None:
-        """Send both memories."""
+        """Send the bytes of both arrays to the process."""
         self._ask("upload", source, destination, bytes=[source.nbytes, destination.nbytes])
 
     def run(self, what: str, sizes: Sequence[int], rounds: int) -> None:
@@ -262,7 +262,7 @@ class NodeCopies(Scripted):
         self._ask(what, sizes=sizes, rounds=rounds)
 
     def download(self, count: int) -> Any:
-        """The destination's bytes."""
+        """The bytes that the destination holds after a run; raises where the guard was written."""
         self._ask("download")
         return np.frombuffer(self._answers.read(count), np.uint8)
 

@@ -1,15 +1,18 @@
 """Copies in Rust, Fortran, Julia, JavaScript and NumPy: run, and compared with the layouts and with NumPy."""
 
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from marks import rest_deep
 from test_javascript import STRICT
 
 from lego_emit import Col, Padded, RegP, Row, Strided, catalogue, copy, pack, symbols
+from lego_emit.cli import main
 from lego_emit.errors import LegoError
 from lego_emit.run import registry
 
@@ -92,22 +95,19 @@ CALLS = {
 
 @pytest.mark.deep
 @pytest.mark.parametrize("target", CALLS)
-def test_an_array_that_is_too_short_is_refused(target, tmp_path, need):
+def test_an_array_that_is_too_short_is_refused(target, tmp_path):
     unit, (call, said) = made("transposed", target), CALLS[target]
     file = tmp_path / f"unit{unit.printer.extension}"
     file.write_text(unit.source)
-    program = registry.toolchain(target).path()
+    program = sys.executable if target == "numpy" else registry.toolchain(target).path()
     if target == "rust":
         (tmp_path / "main.rs").write_text(f"#![allow(dead_code)]\nmod unit;\n{call}\n")
         subprocess.run([program, "main.rs"], cwd=tmp_path, check=True)
-        program = tmp_path / "main"
-    elif target == "numpy":
-        import sys
-
-        program = sys.executable
-    with file.open("a") as own:
-        own.write("" if target == "rust" else f"\n{call}\n")
-    command = [program] if target == "rust" else [program, file]
+        command = [tmp_path / "main"]
+    else:
+        file.write_text(f"{unit.source}\n{call}\n")
+        more = ["--compile=min"] if target == "julia" else []  # some builds crash on an error
+        command = [program, *more, file]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode and said in done.stderr
 
@@ -178,6 +178,34 @@ def test_a_prefix_and_a_style_are_those_of_the_routine():
     assert "pub fn own_turned<T: Copy>" in text and "own_turned_source_bytes" in text
     text = str(copy(Row(M, N), Col(M, N), "javascript", name="turn_it"))
     assert "export function turnIt(M, N, src, dst)" in text
+
+
+LAYOUTS = """
+from lego_emit import Col, Row, symbols
+
+M, N = symbols("M N")
+rows, columns = Row(M, N), Col(M, N)
+"""
+
+
+def test_the_command_line_emits_and_times(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("layouts.py").write_text(LAYOUTS)
+    command = ["copy", "layouts.py:rows", "layouts.py:columns", "--name", "turned"]
+
+    def run(*more):
+        return CliRunner().invoke(main, [*command, *more])
+
+    done = run("-t", "rust", "-t", "numpy", "-o", "out/", "--element", "uint8", "--no-zero")
+    assert done.exit_code == 0, done.output
+    text = Path("out/turned.rs").read_text()
+    again = "copy layouts.py:rows layouts.py:columns --target rust --element uint8 --name turned --no-zero"
+    assert f"// To regenerate: lego-emit {again}" in text and Path("out/turned_numpy.py").exists()
+    assert "kernel of 4 registers" in run("-t", "rust", "--plan").output
+    done = run("-t", "numpy", "--time", "-s", "M=8,N=8")
+    assert done.exit_code == 0 and "of memcpy" in done.output
+    done = run("-t", "triton")
+    assert done.exit_code == 2 and "Triton has no copies" in done.output
 
 
 def test_texts_are_the_same_every_time():

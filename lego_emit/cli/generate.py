@@ -28,6 +28,9 @@ from .root import (
     warn,
 )
 
+# What a command takes that does not change the text.
+NOT_TEXT = ("source", "one", "other", "targets", "output", "explain", "plan", "time")
+
 
 @main.command()
 @source_argument("source", "NAME")
@@ -66,7 +69,7 @@ def generate(
     """Emit the index functions of NAME, a function or a layout that FILE.py defines."""
     file, wanted = file_and_name(source)
     languages = target_names(targets)
-    where = _destination(output, languages)
+    where = destination(output, languages)
     if certificate is not None and (where is None or len(languages) > 1):
         raise click.UsageError(
             "--certificate is of one file: give one --target and its name with -o"
@@ -83,7 +86,7 @@ def generate(
                 given,
                 target,
                 **{**options, "name": options["name"] or wanted},
-                header=_provenance(source, target) + more,
+                header=provenance((source,), target) + more,
             )
 
         units = [made(target) for target in languages]
@@ -99,7 +102,7 @@ def generate(
         for unit in units:
             print_source(unit.source)
         return
-    files = _files(units, where, is_folder=_is_folder(output, languages))
+    files = files_of(units, where, folder=is_folder(output, languages))
     if own := [path for path in files if resolved(path) == resolved(Path(file))]:
         raise click.UsageError(
             f"{own[0]} is the layouts' own file; choose another folder or --name"
@@ -120,23 +123,21 @@ def generate(
         click.echo(f"wrote {path}", err=True)
 
 
-def _provenance(source: str, target: str) -> tuple[str, ...]:
-    """Where the layout is, and the command that makes the file; no path of this machine alone."""
-    if source.startswith(STDIN):
+def provenance(sources: Sequence[str], target: str) -> tuple[str, ...]:
+    """Where the layouts are, and the command that makes the file; no path of this machine alone."""
+    if any(source.startswith(STDIN) for source in sources):
         return ()
     context = click.get_current_context()
-    if Path(source).is_absolute():
-        source = Path(source).name
-    source = source.replace("\\", "/")
-    words = ["lego-emit", "generate", source, "--target", target]
+    short = [Path(s).name if Path(s).is_absolute() else s.replace("\\", "/") for s in sources]
+    words = ["lego-emit", str(context.command.name), *short, "--target", target]
     for option in context.command.params:
         name = option.name or ""
         given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-        if not given or name in ("source", "targets", "output", "explain"):
+        if not given or name in NOT_TEXT:
             continue
         value, flag = context.params[name], max(option.opts, key=len)
         if isinstance(value, bool):
-            words.append(flag)
+            words.append(flag if value else f"--no-{name}")
             continue
         if name == "index_type":
             value = ",".join(value)
@@ -146,7 +147,7 @@ def _provenance(source: str, target: str) -> tuple[str, ...]:
             value = [f"{k}={short_repr(v)}" for k, v in value.items()]
         values = value if isinstance(value, (list, tuple)) else [value]
         words += [word for v in values for word in (flag, str(v))]
-    return f"Source: {source}", f"To regenerate: {shlex.join(words)}"
+    return f"Source: {', '.join(short)}", f"To regenerate: {shlex.join(words)}"
 
 
 def _certified(path: str, unit: Emitted) -> tuple[str, ...]:
@@ -155,7 +156,8 @@ def _certified(path: str, unit: Emitted) -> tuple[str, ...]:
     return (f"Certificate: {Path(path).name} ({', '.join(covers)})",)
 
 
-def _destination(output: str, targets: Sequence[str]) -> Path | None:
+def destination(output: str, targets: Sequence[str]) -> Path | None:
+    """The file or the folder that -o names; None for standard output."""
     if output == "-":
         return None
     if not output:
@@ -174,12 +176,14 @@ def _destination(output: str, targets: Sequence[str]) -> Path | None:
     return path
 
 
-def _is_folder(output: str, targets: Sequence[str]) -> bool:
+def is_folder(output: str, targets: Sequence[str]) -> bool:
+    """Whether -o names a folder."""
     return len(targets) > 1 or output.endswith(("/", "\\")) or Path(output).is_dir()
 
 
-def _files(units: Sequence[Emitted], where: Path, is_folder: bool) -> dict[Path, str]:
-    if not is_folder:
+def files_of(units: Sequence[Emitted], where: Path, folder: bool) -> dict[Path, str]:
+    """The files that are written, below a folder or one by its name, with their texts."""
+    if not folder:
         return units[0].files(where)
     files: dict[Path, str] = {}
     for unit in units:

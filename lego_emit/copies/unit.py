@@ -91,14 +91,15 @@ def copy(
     sizes: Mapping[str, Any] | None = None,
     namespace: str | None = None,
     prefix: str | None = None,
+    header: str | Sequence[str] = (),
 ) -> Copy:
     """A routine that copies an array from one memory layout to another.
 
     A, B: layouts of the same index space; the routine reads the memory of A and writes that of B, of which
     each index has a place of its own. target: C, C++, Rust, Fortran, Julia, JavaScript or NumPy. element:
     "uint8" .. "uint64", a number of bytes, or a NumPy dtype. zero: whether B's padding is written with zeros;
-    what lies between a pitch's rows never is. assume, ranges, sizes, namespace, prefix: as generate() takes
-    them.
+    what lies between a pitch's rows never is. assume, ranges, sizes, namespace, prefix, header: as
+    generate() takes them.
 
     Returns a Copy: str(), save(), run(), verify(), time() and plan.
 
@@ -130,7 +131,8 @@ def copy(
     function = places(space, f"{name}_places", printer, _listed(assume), forms.places_type)
     plan = replace(plan, function=function)
     naming = Naming.given(namespace, prefix) if namespace or prefix else AS_WRITTEN
-    return unit_of(plan, (A, B), target, name, zero, naming)
+    lines = tuple(header.split("\n") if isinstance(header, str) else header)
+    return unit_of(plan, (A, B), target, name, zero, naming, lines)
 
 
 def unit_of(
@@ -140,6 +142,7 @@ def unit_of(
     name: str,
     zero: bool,
     naming: Naming = AS_WRITTEN,
+    header: tuple[str, ...] = (),
 ) -> Copy:
     """The unit of a plan with its function; one without digits is a loop over both index functions."""
     assert plan.function is not None
@@ -161,7 +164,7 @@ def unit_of(
         node_of(plan.destination_size), tuple(f.name for f in functions),
     )  # fmt: skip
     title = f"A copy from {subject[0]!r} to {subject[1]!r}"
-    program = Program(name, tuple(functions), title, routines=Routines((routine,)))
+    program = Program(name, tuple(functions), title, routines=Routines((routine,)), header=header)
     program.check()
     unit = emit_program(program, target, subject=subject, naming=naming)
     return Copy(

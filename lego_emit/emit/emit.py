@@ -248,11 +248,7 @@ def _legalize(program: Program, printer: Printer, plain: Program) -> Program:
     )
     program = replace(program, name=unit, functions=tuple(functions), fits=fits, constants=named)
     if plain.routines:
-        own = {old: functions[at].name for old, at in places.items()}
-        routines = plain.routines.named(
-            lambda name: fresh(naming.public(name), printer, taken), own
-        )
-        program = replace(program, routines=routines)
+        program = plain.routines.named(program, naming, places)
     if not tags:
         return program
     from .switches import defined

@@ -6,7 +6,7 @@ statement of lego_emit/ir/nests.py that no form spells.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from importlib import import_module
@@ -305,12 +305,16 @@ class Routines(tuple[Routine, ...]):
         owners = (r.name for r in self if function.name == r.functions[0])
         return next(owners, function.name)
 
-    def named(self, names: Callable[[str], str], functions: Mapping[str, str]) -> Routines:
-        """The same with the names of a file. names: of a routine's its own; functions: of those before theirs."""
-        return Routines(
-            replace(r, name=names(r.name), functions=tuple(functions[n] for n in r.functions))
+    def named(self, program: Any, naming: Any, places: Mapping[str, int]) -> Any:
+        """The program with the routines by the names of its file. places: of functions by their names before."""
+        functions = {old: program.functions[at].name for old, at in places.items()}
+        named = (
+            replace(
+                r, name=naming.public(r.name), functions=tuple(functions[n] for n in r.functions)
+            )
             for r in self
         )
+        return replace(program, routines=Routines(named))
 
 
 def forms_of(printer: Any) -> Any:

@@ -1,0 +1,93 @@
+"""lego-emit copy: routines that move arrays from one layout's memory to another's."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..files import resolved, write_all
+from ..options import Options
+from ..project.loading import subject, telling, user_file
+from .generate import destination, files_of, is_folder, provenance
+from .options import option_of
+from .output import print_source
+from .root import file_and_name, main, source_argument, target_names, target_option, warn
+
+SHARED = ("sizes", "assume", "namespace", "prefix")
+
+
+def _shared(command: Any) -> Any:
+    for name in reversed(SHARED):
+        command = option_of(Options, name)(command)
+    return command
+
+
+@main.command("copy")
+@source_argument("one", "A")
+@source_argument("other", "B")
+@target_option("targets", multiple=True, required=True, help="Language to emit; repeat it.")
+@click.option(
+    "-o", "--output", default="-", metavar="FILE-or-DIR",
+    help="Where to write; a folder for several targets. Default: standard output.",
+)  # fmt: skip
+@click.option(
+    "--element", default="uint32", show_default=True, metavar="TYPE",
+    help="uint8 .. uint64, a number of bytes, or a NumPy type.",
+)  # fmt: skip
+@click.option("--name", default="copy", show_default=True, help="Of the routine and its file.")
+@click.option("--zero/--no-zero", default=True, help="Whether padding of B is written with zeros.")
+@_shared
+@click.option("--plan", is_flag=True, help="Print how the copy is done; with -o, write too.")
+@click.option(
+    "--time", is_flag=True, help="Measure it beside a copy of the same bytes; with -o, write too."
+)
+def copy(
+    one: str,
+    other: str,
+    targets: Sequence[str],
+    output: str,
+    element: str,
+    plan: bool,
+    time: bool,
+    **options: Any,
+) -> None:
+    """Emit a routine that copies an array from the memory of layout A to that of layout B."""
+    from ..copies import copy as made
+
+    languages = target_names(targets)
+    where = destination(output, languages)
+    size: Any = int(element) if element.isdecimal() else element
+    first, second = _layout(one), _layout(other)
+    with telling(warn):
+        units = [
+            made(first, second, target, element=size, header=provenance((one, other), target), **options)
+            for target in languages
+        ]
+    if plan:
+        click.echo(str(units[0].plan))
+    for unit in units if time else ():
+        click.echo(f"{unit.printer.title}: {unit.time()}")
+    if where is None:
+        for unit in units if not (plan or time) else ():
+            print_source(unit.source)
+        return
+    files = files_of(units, where, folder=is_folder(output, languages))
+    own = {resolved(Path(file_and_name(source)[0])) for source in (one, other)}
+    if clash := [path for path in files if resolved(path) in own]:
+        raise click.UsageError(
+            f"{clash[0]} is the layouts' own file; choose another folder or --name"
+        )
+    for path in write_all(files):
+        click.echo(f"wrote {path}", err=True)
+
+
+def _layout(source: str) -> Any:
+    """The layout that FILE.py:NAME names."""
+    file, wanted = file_and_name(source)
+    with redirect_stdout(sys.stderr), user_file(file) as defined:
+        return subject(defined, wanted, file)
