@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import click
 
+from ..algebra.block import Block
 from ..files import resolved, write_all
 from ..options import Options
 from ..project.loading import subject, telling, user_file
@@ -62,10 +64,17 @@ def copy(
     languages = target_names(targets)
     where = destination(output, languages)
     size: Any = int(element) if element.isdecimal() else element
-    first, second = _layout(one), _layout(other)
+    first, second = (_layout(source, options["sizes"]) for source in (one, other))
     with telling(warn):
         units = [
-            made(first, second, target, element=size, header=provenance((one, other), target), **options)
+            made(
+                first,
+                second,
+                target,
+                element=size,
+                header=provenance((one, other), target),
+                **options,
+            )
             for target in languages
         ]
     if plan:
@@ -86,8 +95,16 @@ def copy(
         click.echo(f"wrote {path}", err=True)
 
 
-def _layout(source: str) -> Any:
-    """The layout that FILE.py:NAME names."""
+def _layout(source: str, sizes: Mapping[str, int]) -> Any:
+    """The layout that FILE.py:NAME names; of a function the one that it makes of its parameters, numbers or
+    symbols."""
+    from ..arith.expr import symbols
+
     file, wanted = file_and_name(source)
     with redirect_stdout(sys.stderr), user_file(file) as defined:
-        return subject(defined, wanted, file)
+        given = subject(defined, wanted, file)
+        if isinstance(given, Block):
+            return given
+        return given(
+            **{name: sizes.get(name, symbols(name)) for name in signature(given).parameters}
+        )
