@@ -180,13 +180,18 @@ class LinesInFortran(NestLines):
         shape = "(:, :)" if self.words > 1 else "(:)"
         for array, intent in (("src", "in"), ("dst", "inout")):
             found.append(f"    {T}, intent({intent}), target :: {array}(*)")
-        found.append(f"    integer({self.kind}), pointer, contiguous :: words{shape}, moved{shape}")
-        for array, pointer, size in (("src", "words", r.source), ("dst", "moved", r.destination)):
+        found.append(
+            f"    integer({self.kind}), pointer, contiguous :: src_words{shape}, dst_words{shape}"
+        )
+        for array, pointer, size in (
+            ("src", "src_words", r.source),
+            ("dst", "dst_words", r.destination),
+        ):
             words = f"{self.words}_{self.integer},{BREAK}" if self.words > 1 else ""
             extent = f"[{words}{self.text(size)}]"
             text = f"call c_f_pointer(c_loc({array}),{BREAK}{pointer},{BREAK}{extent})"
             found.append(f"    {p.line(text, 4)}")
-        call = f"call {self.core}({f',{BREAK}'.join([*sizes, 'words', 'moved'])})"
+        call = f"call {self.core}({f',{BREAK}'.join([*sizes, 'src_words', 'dst_words'])})"
         return [*found, f"    {p.line(call, 4)}", f"  end subroutine {name}"]
 
 

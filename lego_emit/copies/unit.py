@@ -15,12 +15,13 @@ from ..emit import registry
 from ..emit.naming import AS_WRITTEN, Naming
 from ..emit.nests import OWN, Routines, forms_of
 from ..emitted import Emitted, emit_program
-from ..errors import LayoutError, OptionError, short_repr
+from ..errors import LayoutError, OptionError, did_you_mean, short_repr
 from ..ir.index_types import IndexType
 from ..ir.nests import DESTINATION, Each, Routine, times
 from ..ir.program import Function, Program
 from ..ir.relations import names_in
 from ..numeric import is_integer
+from ..options import Options
 from ..trace.follow import TraceOptions
 from .checks import check
 from .digits import index_space
@@ -30,6 +31,7 @@ from .schedule import nest_of
 from .values import least, node_of
 
 MOST_BYTES = 2**16  # of an element
+TAKEN = ("assume", "ranges", "sizes", "namespace", "prefix", "header")  # options of generate()
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,25 +88,20 @@ def copy(
     element: Any = "uint32",
     name: str = "copy",
     zero: bool = True,
-    assume: Any = (),
-    ranges: Mapping[Any, Any] | None = None,
-    sizes: Mapping[str, Any] | None = None,
-    namespace: str | None = None,
-    prefix: str | None = None,
-    header: str | Sequence[str] = (),
+    **options: Any,
 ) -> Copy:
     """A routine that copies an array from one memory layout to another.
 
     A, B: layouts of the same index space; the routine reads the memory of A and writes that of B, of which
     each index has a place of its own. target: C, C++, Rust, Fortran, Julia, JavaScript or NumPy. element:
     "uint8" .. "uint64", a number of bytes, or a NumPy dtype. zero: whether B's padding is written with zeros;
-    what lies between a pitch's rows never is. assume, ranges, sizes, namespace, prefix, header: as
-    generate() takes them.
+    what lies between a pitch's rows never is. options: assume, ranges, sizes, namespace, prefix
+    and header, as generate() takes them.
 
     Returns a Copy: str(), save(), run(), verify(), time() and plan.
 
     Raises LayoutError where the index spaces differ, B puts two indices in one place or has no places,
-    OptionError on an element that is no number of bytes, TargetError for a language without copies.
+    OptionError on an element that is no number of bytes, or another option, TargetError for a language without copies.
 
         >>> from lego_emit import Row, Strided, TileBy
         >>> copy(TileBy([2, 2], [4, 8]), Row(2, 2, 4, 8), "c").plan.is_memcpy
@@ -120,7 +117,13 @@ def copy(
         raise OptionError(
             f"name is {short_repr(name)}, no name for a function in {printer.title}; write one as 'pack_tiles'"
         )
-    given = TraceOptions(sizes, _listed(assume), ranges=_ranges(ranges))
+    if unknown := [option for option in options if option not in TAKEN]:
+        raise OptionError(
+            f"copy has no option {short_repr(unknown[0])}; of those of generate() it has {', '.join(TAKEN)}."
+            f"{did_you_mean(str(unknown[0]), TAKEN)}"
+        )
+    told, assume = Options.of(options), _listed(options.get("assume", ()))
+    given = TraceOptions(options.get("sizes"), assume, ranges=_ranges(options.get("ranges")))
     space = index_space(A, B, given)
     for size in space.sizes:
         if size.lower() in OWN:
@@ -128,11 +131,11 @@ def copy(
                 f"copy: a size is called {size}, as something of the routine is; rename it: {', '.join(OWN)} are taken"
             )
     plan = plan_of(space, element_bytes, zero)
-    function = places(space, f"{name}_places", printer, _listed(assume), forms.places_type)
+    function = places(space, f"{name}_places", printer, assume, forms.places_type)
     plan = replace(plan, function=function)
-    naming = Naming.given(namespace, prefix) if namespace or prefix else AS_WRITTEN
-    lines = tuple(header.split("\n") if isinstance(header, str) else header)
-    return unit_of(plan, (A, B), target, name, zero, naming, lines)
+    named = told.namespace or told.prefix
+    naming = Naming.given(told.namespace, told.prefix) if named else AS_WRITTEN
+    return unit_of(plan, (A, B), target, name, zero, naming, tuple(told.header))
 
 
 def unit_of(
@@ -149,7 +152,7 @@ def unit_of(
     forms = forms_of(registry.printer(target))
     function, printer = replace(plan.function, name=f"{name}_places"), registry.printer(target)
     if plan.is_affine:
-        body, kinds = nest_of(plan, _taken(printer, plan.space.sizes), forms.abilities)
+        body, kinds = nest_of(plan, [name, *_taken(printer, plan.space.sizes)], forms.abilities)
     else:
         body, kinds = _each(plan, function, zero), ("a loop over both index functions",)
     plan = replace(plan, notes=(*plan.notes, *kinds))
