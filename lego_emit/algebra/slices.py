@@ -44,15 +44,15 @@ def check_slice(block: Any, axis: int, part: slice) -> None:
                 f"{place}; of an axis whose size is a symbol ':' can be asked, or a part that goes "
                 f"up to the end, as 1::2; fix the size with sizes={{...}}"
             )
-    elif not len(range(*part.indices(block.dims[axis]))):
+    elif not range(*part.indices(block.dims[axis])):
         raise IndexRangeError(f"{place}, which holds no index of 0..{block.dims[axis] - 1}")
 
 
 def run_of(n: Any, part: slice) -> tuple[Any, int, Any]:
     """(first, step, count) of the indices that a slice takes of an axis of size n."""
     if isinstance(n, int):
-        taken = range(*part.indices(n))
-        return taken.start, taken.step, len(taken)
+        first, last, step = part.indices(n)
+        return first, step, max(0, -((first - last) // step))  # len(range(..)) ends at sys.maxsize
     first, step = part.start or 0, part.step or 1
     count = n - first
     return first, step, count if step == 1 else (count + step - 1) // step
