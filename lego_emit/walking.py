@@ -199,9 +199,10 @@ def _ways(
     the axis' first index, in place of what that and the positions are at any. Raises WidthError."""
     trace, params = traced.trace, traced.trace.params()
     taken, base = {*params}, trace.base_of(axis)
-    outputs = traced.counted(traced.result)
+    outputs, unsigned = traced.counted(traced.result), function.index_type.least == 0
+    if traced.masks and unsigned:
+        outputs = traced.masked(function.index_type.most, outputs)
     outputs = [(n if n not in taken else f"{n}_out", e) for n, e in outputs]
-    unsigned = function.index_type.least == 0
     names = [n for n, _ in outputs]
     ways, refused, x = list[Way](), None, Atom("sym", axis)
 

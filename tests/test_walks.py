@@ -200,6 +200,18 @@ def test_walks_compute_loops_and_switches(language, toolchain_of):
                 assert found == expected(fixed, walk, first, last), (value, first, last)
 
 
+@pytest.mark.parametrize("base", [0, 1])
+def test_what_is_masked_is_the_greatest_number_of_an_unsigned_walk(base, toolchain_of):
+    toolchain_of("c")
+    layout = ExpandBy([5, 3], [6, 4], GroupBy([6, 4]).OrderBy(Col(6, 4)))
+    whole = (layout.apply(*np.indices(layout.dims)) + base).ravel()
+    whole[whole < base] = 0 if base else 2**32 - 1
+    assert len({*whole}) == 16
+    unit = generate(layout, "c", name="tex", walk="logical", index_type="uint32", base=base)
+    found = unit.compile()["tex_walk"](base, base, 6 + base, 4 + base)
+    assert found.tolist() == whole.tolist()
+
+
 def test_what_a_step_asks_beyond_its_function_is_said():
     """At M = 1 and T = 38,000,000 the function fits, and the stride of the step, 64*T, does not."""
     M, T = symbols("M T")
@@ -645,6 +657,15 @@ def test_array_forms_of_calls(language, made, options):
 def test_languages_whose_array_form_is_shared_or_goes_both_ways_call():
     for language in ("cpp", "rust", "cuda", "opencl", "metal", "glsl", "numpy", "mlir"):
         assert not in_steps(generate(ARRAY_FORMS["row"], language, name="row"))
+
+
+def test_sizes_beyond_python_s_lengths_are_checked_too():
+    """20*B*H is up to 2**64 - 1, and an axis of ':' longer than sys.maxsize."""
+
+    def flat(B, H):
+        return GroupBy([B * 4 * 5 * H]).OrderBy(RegP([B * 4, 5, H], [2, 1, 0]))[:]
+
+    assert in_steps(generate(flat, "c", index_type="uint64"))
 
 
 def test_steps_of_an_array_form_are_checked():
