@@ -6,6 +6,7 @@ A message names the construct, the place and the way out.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from string import Formatter
 from types import FrameType
@@ -58,6 +59,34 @@ class TraceError(FatalError):
 class MissingPackageError(FatalError, ModuleNotFoundError):
     """A Python package is needed that is not installed, or does not load; the message ends with the
     command that installs it."""
+
+
+class MovedError(LegoError, ImportError):
+    """A name that is imported from another module now; the message has the line to write."""
+
+
+class NoAttributeError(LegoError, AttributeError):
+    """A name that a module, a layout or a template's name does not have; the message has the nearest one.
+
+    names: of all that there are, asked when the message is read, for hasattr() raises many that
+    nobody reads. way: what to write instead, where that is known.
+    """
+
+    def __init__(
+        self, construct: str, name: str, names: Callable[[], Iterable[str]], way: str = ""
+    ):
+        super().__init__(construct, name, way, name=name)
+        self._names = names
+
+    def __str__(self) -> str:
+        construct, name, way = self.args
+        public = [n for n in self._names() if not n.startswith("_")]
+        known = f"; {way}" if way else "." * (not name.startswith("_")) + did_you_mean(name, public)
+        return f"{construct} has no attribute {name!r}{known}"
+
+    def __reduce__(self) -> Any:
+        construct, name, way = self.args
+        return type(self), (construct, name, [*self._names()].copy, way)
 
 
 class AssumptionError(LegoError, ValueError):
@@ -198,6 +227,15 @@ def line_in(function: Any, error: BaseException) -> str:
             line = where.tb_lineno
         where = where.tb_next
     return f" (line {line})" if line is not None else ""
+
+
+def no_attribute(module: str, names: Iterable[str]) -> Callable[[str], Any]:
+    """A module's __getattr__: of what it does not have the nearest one of its names."""
+
+    def absent(name: str) -> Any:
+        raise NoAttributeError(f"module {module!r}", name, lambda: names)
+
+    return absent
 
 
 def did_you_mean(name: str, choices, alike: float = 0.5) -> str:

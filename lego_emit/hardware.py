@@ -14,14 +14,22 @@ Linear Layouts, ASPLOS 2026.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .algebra.labels import bits_of, listed
 from .algebra.linear import Linear
-from .errors import LayoutError, LazyText, short_repr
+from .errors import LayoutError, LazyText, no_attribute, short_repr
 from .numeric import is_integer
 
+__all__ = [
+    "LANE", "REGISTER", "WARP", "blocked", "fitted", "ldmatrix", "mfma", "mma", "nvmma_shared", "sliced", "swizzled",
+    "wgmma", "wmma",
+]  # fmt: skip
+
 REGISTER, LANE, WARP = "register", "lane", "warp"
+
+if not TYPE_CHECKING:
+    __getattr__ = no_attribute(__name__, __all__)
 
 
 def _dims(rank: int) -> list[str]:

@@ -30,10 +30,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from string import Formatter
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
-from .errors import OptionError, TraceError, did_you_mean, short_repr
+from .errors import OptionError, TraceError, did_you_mean, no_attribute, short_repr
 from .ir.index_types import BOOL, DECLARED, SIZE, SSIZE, IndexType
+
+__all__ = [
+    "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64", "Array", "Bool", "NativeType", "SSize", "Size", "Static",
+]  # fmt: skip
 
 I8 = Annotated[int, DECLARED["int8"]]
 I16 = Annotated[int, DECLARED["int16"]]
@@ -46,6 +50,9 @@ U64 = Annotated[int, DECLARED["uint64"]]
 Size = Annotated[int, SIZE]
 SSize = Annotated[int, SSIZE]
 Bool = Annotated[int, BOOL]
+
+if not TYPE_CHECKING:
+    __getattr__ = no_attribute(__name__, __all__)
 
 
 class StaticMark:

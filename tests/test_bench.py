@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 from typed import voxel
 
-from lego_emit import ExpandBy, GenP, GroupBy, OrderBy, Padded, RegP, Row, TileBy, generate
+from lego_emit import ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, generate
+from lego_emit.algebra.masked import Padded
 from lego_emit.cli import main
 from lego_emit.errors import DeviceError, ToolchainError, VerifyError
 from lego_emit.measure.nest import body, naive

@@ -19,7 +19,6 @@ from lego_emit import (
     GroupBy,
     LegoError,
     Lookup,
-    Padded,
     RegP,
     Row,
     Strided,
@@ -29,6 +28,7 @@ from lego_emit import (
     golden,
     symbols,
 )
+from lego_emit.algebra.masked import Padded
 from lego_emit.errors import LayoutError
 
 LANGUAGES = (

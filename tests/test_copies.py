@@ -12,7 +12,6 @@ from lego_emit import (
     Col,
     ExpandBy,
     GroupBy,
-    Padded,
     RegP,
     Row,
     Strided,
@@ -23,6 +22,7 @@ from lego_emit import (
     symbols,
     unpack,
 )
+from lego_emit.algebra.masked import Padded
 from lego_emit.copies.checks import check
 from lego_emit.copies.digits import index_space
 from lego_emit.copies.kernels import interleaved, of_bits

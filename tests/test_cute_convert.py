@@ -20,11 +20,11 @@ from lego_emit import (
     catalogue,
     cute,
     hardware,
-    same_map,
     symbols,
 )
 from lego_emit.errors import LayoutError
 from lego_emit.trace.numbered import Numbered
+from lego_emit.trace.same import same_map
 
 pytestmark = pytest.mark.slow
 

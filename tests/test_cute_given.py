@@ -12,8 +12,9 @@ import sympy
 from steps import at_most
 from test_cute import L, random_layout, values
 
-from lego_emit import GroupBy, LegoError, Linear, Row, Strided, cute, generate, same_map, symbols
+from lego_emit import GroupBy, LegoError, Linear, Row, Strided, cute, generate, symbols
 from lego_emit.errors import IndexRangeError, InternalError, LayoutError
+from lego_emit.trace.same import same_map
 
 M, N = symbols("M N")
 SWIZZLE = cute.Swizzle(2, 1, 2)

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from formats import devices, libraries
 
-from lego_emit import catalogue, generate, same_map, symbols
+from lego_emit import catalogue, generate, symbols
 from lego_emit.errors import LayoutError
+from lego_emit.trace.same import same_map
 
 DEFINITIONS = {**libraries.DEFINITIONS, **devices.DEFINITIONS}
 CASES = [(name, *case) for name, cases in DEFINITIONS.items() for case in cases]

@@ -14,6 +14,7 @@ from lego_emit import LegoError, generate
 from lego_emit.arith.analyzer import Analyzer
 from lego_emit.check.verify import Verification
 from lego_emit.emit.registry import printer
+from lego_emit.ir.cost import Cost
 from lego_emit.ir.nodes import var
 from lego_emit.ir.relations import says
 from lego_emit.lower import forms
@@ -117,7 +118,7 @@ QUESTIONS = {
     "SymPy out": defines("formulas_of"),
     "the choice of the index type": defines("choose_type"),
     "a header's conditions": defines("assumptions", "promised"),
-    "what a model of prices is": lambda m: lego_emit.Cost.__module__ == m.__name__,
+    "what a model of prices is": lambda m: Cost.__module__ == m.__name__,
     "the common index types": lambda m: defines("IndexType")(m) and len(m.INDEX_TYPES) == 4,
     "the check of every emission": defines("check_emission"),
     "the verification of a unit": lambda m: Verification.__module__ == m.__name__,

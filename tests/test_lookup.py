@@ -19,7 +19,6 @@ from lego_emit import (
     Row,
     TileBy,
     generate,
-    same_map,
     symbols,
 )
 from lego_emit.arith.evaluate import evaluate
@@ -40,6 +39,7 @@ from lego_emit.pipeline import build_program
 from lego_emit.proofcheck.check import check
 from lego_emit.run import registry
 from lego_emit.table_lookup import Entries
+from lego_emit.trace.same import same_map
 
 SHADERS = ("glsl", "wgsl")
 ODD = [6, 1, 9, 0, 10, 3, 2, 8, 4, 5, 7]  # no formula is known

@@ -5,17 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lego_emit import (
-    Col,
-    ExpandBy,
-    GroupBy,
-    Linear,
-    OrderBy,
-    Padded,
-    RegP,
-    generate,
-    symbols,
-)
+from lego_emit import Col, ExpandBy, GroupBy, Linear, OrderBy, RegP, generate, symbols
+from lego_emit.algebra.masked import Padded
 from lego_emit.errors import InverseError, LayoutError
 
 

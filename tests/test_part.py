@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from lego_emit import ExpandBy, GenP, GroupBy, Padded, catalogue, generate, isqrt, symbols
+from lego_emit import ExpandBy, GenP, GroupBy, catalogue, generate, isqrt, symbols
+from lego_emit.algebra.masked import Padded
 from lego_emit.algebra.part import Part
 from lego_emit.errors import IndexRangeError, InverseError, LayoutError
 

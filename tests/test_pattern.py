@@ -5,8 +5,9 @@ import random
 import numpy as np
 import pytest
 
-from lego_emit import Col, GroupBy, Pattern, generate, same_map, symbols
+from lego_emit import Col, GroupBy, Pattern, generate, symbols
 from lego_emit.errors import InverseError, LayoutError
+from lego_emit.trace.same import same_map
 
 
 def rearranged(source, result, sizes):

@@ -12,14 +12,19 @@ from index_functions import golden_cases
 from steps import at_most
 
 import lego_emit
-from lego_emit import GenP, GroupBy, Padded, RegP, Strided, generate, hardware, recognize
+from lego_emit import GenP, GroupBy, RegP, Strided, generate, hardware, recognize
+from lego_emit.algebra.masked import Padded
 from lego_emit.algebra.reference import table
 from lego_emit.cli import main
 from lego_emit.cute import Swizzle, Swizzled
 from lego_emit.errors import LayoutError
 
 GOLDEN = Path(__file__).parent.parent / "golden"
-NAMES = {**{n: getattr(lego_emit, n) for n in lego_emit.__all__}, "Swizzle": Swizzle}
+NAMES = {
+    **{n: getattr(lego_emit, n) for n in lego_emit.__all__},
+    "Swizzle": Swizzle,
+    "Padded": Padded,
+}
 NAMES["Swizzled"] = Swizzled
 
 

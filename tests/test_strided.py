@@ -6,11 +6,12 @@ import random
 import numpy as np
 import pytest
 
-from lego_emit import GroupBy, cute, generate, same_map, symbols
+from lego_emit import GroupBy, cute, generate, symbols
 from lego_emit.algebra.block import Block
 from lego_emit.algebra.strided import Strided, Swizzle, Swizzled
 from lego_emit.check.exhaustive import fixed
 from lego_emit.errors import IndexRangeError, InverseError, LayoutError
+from lego_emit.trace.same import same_map
 
 
 def random_shape(draw, depth=2, most=4):

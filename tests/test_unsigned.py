@@ -12,8 +12,9 @@ from net.machine import Machine
 from net.points import Relations
 from steps import at_most
 
-from lego_emit import ExpandBy, GroupBy, Padded, Strided, TileBy, catalogue, generate, symbols
+from lego_emit import ExpandBy, GroupBy, Strided, TileBy, catalogue, generate, symbols
 from lego_emit.algebra import reference
+from lego_emit.algebra.masked import Padded
 from lego_emit.errors import WidthError
 from lego_emit.ir.nodes import evaluate
 from lego_emit.proofcheck.check import check

@@ -4,7 +4,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from lego_emit import Emitted, generate
+from lego_emit import generate
+from lego_emit.emitted import Emitted
 from lego_emit.types import I16, I32, I64, U32, Array, Bool, Size, Static
 
 

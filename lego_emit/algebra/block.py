@@ -8,9 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from ..errors import IndexRangeError, InverseError, LayoutError, a_type, short_repr
+from ..errors import (
+    IndexRangeError,
+    InverseError,
+    LayoutError,
+    NoAttributeError,
+    a_type,
+    short_repr,
+)
 from ..numeric import is_array, is_integer, is_symbolic
 from ..table_lookup import Entries
 from .later import later, symbols
@@ -73,6 +80,22 @@ class Change(Protocol):
     def function(self, f: Any) -> Any:
         """What takes the place of a GenP's function."""
         ...
+
+
+# What a kind of block says of itself to the stages, and not to who uses layouts: dir() leaves it out.
+OF_A_KIND = frozenset((
+    "backward", "before", "chain", "equations", "forward", "inequalities", "is_bounded", "is_concrete", "is_one_way",
+    "masks", "masks_inverse", "offsets", "reference_apply", "reference_inv", "sizes", "tags", "tiled", "untiling",
+    "with_sizes",
+))  # fmt: skip
+# What is written at a block and is no name of its own.
+_WAYS = {
+    "GroupBy": "GroupBy([..]).OrderBy(block) views a block as other sizes",
+    "OrderBy": "an order needs a view: GroupBy([..]).OrderBy(block)",
+    "TileBy": "OrderBy(block).TileBy([..], [..]) tiles what a block orders",
+    "left_inverse": "the inverse of a bijection is .inverse(), of others cute.left_inverse(layout)",
+    "right_inverse": "the inverse of a bijection is .inverse(), of others cute.right_inverse(layout)",
+}
 
 
 class Block:
@@ -204,6 +227,15 @@ class Block:
     def __repr__(self) -> str:
         raise _left_out(self, "__repr__(self)", "how it was made, which stands in headers")
 
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in OF_A_KIND]
+
+    if not TYPE_CHECKING:  # or a checker of types would take any name
+
+        def __getattr__(self, name: str) -> Any:
+            construct = f"{type(self).__name__}(..)"
+            raise NoAttributeError(construct, name, lambda: self.__dir__(), _WAYS.get(name, ""))
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Block) or type(self) is not type(other):
             return NotImplemented
@@ -271,14 +303,6 @@ class Block:
     def inverse(self) -> Block:
         """The layout from positions to row-major indices. Raises InverseError where there is none."""
         return later().inverse(self)
-
-    def right_inverse(self) -> Block:
-        """R with self(R(p)) = p: the inverse, for a bijection. Raises InverseError elsewhere."""
-        return self.inverse()
-
-    def left_inverse(self) -> Block:
-        """L with L(self(i)) = i: the inverse, for a bijection. Raises InverseError elsewhere."""
-        return self.inverse()
 
     def __mul__(self, other: Any) -> Any:
         raise LayoutError(

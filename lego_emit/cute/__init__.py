@@ -3,7 +3,10 @@
 Coordinates are colexicographic here, as in CuTe: the left mode is the fastest.
 """
 
+from typing import TYPE_CHECKING
+
 from ..algebra.strided import Strided, Swizzle, Swizzled
+from ..errors import no_attribute
 from .atoms import CopyAtom, ldmatrix, stmatrix, universal_copy
 from .convert import (
     from_cute,
@@ -146,3 +149,6 @@ __all__ = [
     "zipped_divide",
     "zipped_product",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = no_attribute(__name__, __all__)

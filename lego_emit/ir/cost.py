@@ -113,7 +113,7 @@ def cost_model(cost: str | Cost | None, default: Cost = LATENCY) -> Cost:
     if not isinstance(cost, str) or cost not in COSTS:
         names = (*COSTS, MEASURED)
         raise TargetError(
-            f"no cost model {short_repr(cost)}; there are {', '.join(names)}, or give a lego_emit.Cost."
+            f"no cost model {short_repr(cost)}; there are {', '.join(names)}, or give a lego_emit.ir.cost.Cost."
             f"{did_you_mean(short_repr(cost), names)}"
         )
     return COSTS[cost]

@@ -20,7 +20,7 @@ from ..errors import LegoError, LegoWarning, TemplateError, short_repr
 from ..files import note
 from ..numeric import is_symbolic
 from ..options import RenderOptions, index_types_of, options_of, says
-from .placed import placed, sizes_of
+from .placed import PLACED, placed, sizes_of
 from .spelling import Kernel
 from .tags import INLINE, KERNEL, KernelTags, Scoped
 from .texts import CLOSED, END, MARKED, NOTED, START, bracketed
@@ -119,7 +119,7 @@ def _environment(file: Path | None, sandboxed: bool) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
+        undefined=_Undefined,
         autoescape=False,
         extensions=[KernelTags],
         loader=_Beside(file.parent) if file else jinja2.DictLoader({}),
@@ -133,6 +133,19 @@ class _Sandbox(Scoped, jinja2.sandbox.ImmutableSandboxedEnvironment):
         """Whether a template may read it."""
         inner = isinstance(obj, Kernel) or (isinstance(obj, Value) and attr in ("kernel", "make"))
         return not inner and super().is_safe_attribute(obj, attr, value)
+
+
+class _Undefined(jinja2.StrictUndefined):
+    """What a template asked for and there is not."""
+
+    @property
+    def _undefined_message(self) -> str:
+        value, name = self._undefined_obj, self._undefined_name
+        if not isinstance(value, Value):
+            return super()._undefined_message
+        if name in PLACED:
+            return f"{value.said} is an index expression, and {name} belongs to a layout: A.{name}"
+        return f"{value.said} is an index expression without {name!r}; it has step()"
 
 
 class _Beside(jinja2.FileSystemLoader):

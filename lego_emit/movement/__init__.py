@@ -1,5 +1,8 @@
 """Data movement: what an access of memory costs, and the memory layouts under which it costs least."""
 
+from typing import TYPE_CHECKING
+
+from ..errors import no_attribute
 from .conflicts import Conflicts, bank_conflicts
 from .convert import Conversion, convert
 from .gather import Gather, gather
@@ -22,3 +25,6 @@ __all__ = [
     "optimal_swizzle",
     "swizzle_bound",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = no_attribute(__name__, __all__)

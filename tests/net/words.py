@@ -7,6 +7,7 @@ from itertools import product
 
 import lego_emit
 from lego_emit import GenP, isqrt
+from lego_emit.algebra.masked import Padded
 
 # -- families of GenP ----------------------------------------------------------------------------
 
@@ -200,10 +201,11 @@ WORDS = {
     **{
         name: getattr(lego_emit, name)
         for name in (
-            *("Col", "ExpandBy", "GenP", "GroupBy", "OrderBy", "Padded", "RegP", "Row", "TileBy"),
+            *("Col", "ExpandBy", "GenP", "GroupBy", "OrderBy", "RegP", "Row", "TileBy"),
             *("Strided", "Linear", "Lookup", "cute", "fori_loop"),
         )
     },
+    "Padded": Padded,
     "isqrt": isqrt,
     "Pair": namedtuple("Pair", "x y"),
     "symbols": lego_emit.symbols,

@@ -1,0 +1,144 @@
+"""What users see: the names at the top level, of the modules beside it and on a layout."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+import lego_emit
+from lego_emit import (
+    Choice,
+    Col,
+    GroupBy,
+    LegoError,
+    OrderBy,
+    Row,
+    Strided,
+    cute,
+    hardware,
+    movement,
+    render,
+    symbols,
+    types,
+)
+from lego_emit.algebra.block import OF_A_KIND, Block
+from lego_emit.errors import MovedError, NoAttributeError
+
+NAMES = """
+    GroupBy OrderBy TileBy ExpandBy Row Col RegP GenP Strided Linear Lookup Choice AnyRank Ragged Packed Pattern symbols
+    isqrt fori_loop generate render simplify catalogue recognize bank_conflicts optimal_swizzle convert LegoError
+    LegoWarning
+""".split()
+NOT_BY_STAR = "copy pack unpack".split()  # `import *` must not take the place of others' names
+MODULES = "cute hardware movement types".split()
+# What every layout has, beside what its own kind says of itself.
+ON_A_LAYOUT = """
+    apply check coordinates dims has_inverse inv inverse is_bijection physical_dims physical_size results show size step
+    to_cute
+""".split()
+MOST_ON_A_LAYOUT = 26
+
+
+def names_of(x):
+    return {name for name in dir(x) if not name.startswith("_")}
+
+
+def test_the_top_level_is_this_list():
+    assert sorted(NAMES) == sorted(lego_emit.__all__)
+    assert names_of(lego_emit) == {*NAMES, *NOT_BY_STAR, *MODULES, "errors"}
+
+
+@pytest.mark.parametrize("module", [cute, hardware, movement, types])
+def test_modules_list_what_they_offer(module):
+    assert len({*module.__all__}) == len(module.__all__)
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+
+
+def test_a_layout_has_few_names():
+    layout = GroupBy([4, 6]).OrderBy(Col(4, 6))
+    assert names_of(layout) == {*ON_A_LAYOUT, "OrderBy", "TileOrderBy", "tiles"}
+    assert names_of(Row(4, 6)) == {*ON_A_LAYOUT, "perm"}
+    for one in (
+        layout,
+        Row(4, 6),
+        OrderBy(Row(4, 6)),
+        Choice(symbols("t"), {0: Row(2, 2), 1: Col(2, 2)}),
+    ):
+        assert len(names_of(one)) <= MOST_ON_A_LAYOUT, type(one).__name__
+    assert {"shape", "stride", "left_inverse"} <= names_of(Strided((4, 2), (2, 1)))
+    assert {"invert", "right_inverse"} <= names_of(hardware.mma("c"))
+
+
+def test_what_a_kind_says_of_itself_is_there_and_not_listed():
+    layout = GroupBy([4, 6])
+    assert not OF_A_KIND & names_of(layout)
+    for name in OF_A_KIND:
+        assert hasattr(layout, name), name
+    assert {n for n in vars(Block) if not n.startswith("_")} <= {*ON_A_LAYOUT, *OF_A_KIND}
+
+
+def test_what_left_says_where_it_went():
+    for name, module in lego_emit._MOVED.items():
+        with pytest.raises(
+            MovedError, match=rf"write from lego_emit.{module} import {name}"
+        ) as error:
+            getattr(lego_emit, name)
+        line = str(error.value).partition("write ")[2]
+        found = {}
+        exec(line, found)
+        assert found[name] is not None
+    with pytest.raises(LegoError, match=r"from lego_emit\.algebra\.masked import Padded"):
+        from lego_emit import Padded  # noqa: F401  # pyright: ignore
+
+        pass
+
+
+@pytest.mark.parametrize(
+    "ask, words",
+    [
+        (lambda: cute.Swizle, "'lego_emit.cute' has no attribute 'Swizle'. Did you mean 'Swizzle'?"),
+        (lambda: movement.Conflict, "Did you mean 'Conflicts'?"),
+        (lambda: hardware.blockd, "Did you mean 'blocked'?"),
+        (lambda: types.I128, "Did you mean 'I"),
+        (lambda: lego_emit.Groupby, "Did you mean 'GroupBy'?"),
+        (lambda: Row(4, 6).TileBy, "RegP(..) has no attribute 'TileBy'; OrderBy(block).TileBy"),
+        (lambda: Row(4, 6).left_inverse, "has no attribute 'left_inverse'; the inverse of a bijection"),
+        (lambda: GroupBy([4, 6]).aply, "Layout(..) has no attribute 'aply'. Did you mean 'apply'?"),
+        (lambda: GroupBy([4, 6])._aply, "Layout(..) has no attribute '_aply'"),
+    ],
+)  # fmt: skip
+def test_a_wrong_name_has_a_nearest(ask, words):
+    with pytest.raises(NoAttributeError) as error:
+        ask()
+    assert words in str(error.value)
+    assert isinstance(error.value, LegoError) and isinstance(error.value, AttributeError)
+    assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
+
+
+def test_an_import_of_a_submodule_is_none_of_ours():
+    code = "from lego_emit.cute import maps; import lego_emit.cute.tiling as t; print(t.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "lego_emit.cute.tiling\n"
+
+
+def test_layouts_copy_and_pickle():
+    layout = GroupBy([4, 6]).OrderBy(Col(4, 6))
+    assert (
+        copy.deepcopy(layout) == copy.copy(layout) == pickle.loads(pickle.dumps(layout)) == layout
+    )
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("{{ i.inv(3) }}", "i is an index expression, and inv belongs to a layout: A.inv"),
+        ("{{ (i + 1).stp }}", "(i + 1) is an index expression without 'stp'; it has step()"),
+    ],
+)
+def test_a_name_of_a_template_says_what_it_has(text, words):
+    with pytest.raises(LegoError) as error:
+        render("{% names i: int32 %}" + text, "cuda")
+    assert words in str(error.value)
