@@ -5,12 +5,15 @@ A message names the construct, the place and the way out.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
+from functools import wraps
+from itertools import pairwise
 from string import Formatter
 from types import FrameType
-from typing import Any
+from typing import Any, ParamSpec, Self, TypeVar
 
 # While a user's function is followed: the FatalErrors that were made, for it may catch them.
 RAISED: ContextVar[list[FatalError] | None] = ContextVar("lego_emit_raised", default=None)
@@ -19,23 +22,48 @@ RAISED: ContextVar[list[FatalError] | None] = ContextVar("lego_emit_raised", def
 class LegoError(Exception):
     """Base of every error that lego_emit raises on purpose."""
 
+    code = "LE0001"  # it does not change: what is searched for, and the docs' table of errors
+    placed = (
+        False  # whether the message names the function of a user that was followed, and its line
+    )
+
+    def __new__(cls, *arguments: object, **named: object) -> Self:
+        """Raises nothing. A traceback shows the code and the section of the docs below the message."""
+        self = super().__new__(cls, *arguments, **named)
+        kind = next(k for k in cls.__mro__ if "code" in vars(k))
+        self.__notes__ = [f"{cls.code}: docs/errors.md#{kind.__name__.lower()}"]
+        return self
+
+    def place(self, where: str) -> None:
+        """Put the function of a user and its line in front of the message, once."""
+        if not self.placed:
+            self.args = (f"{where}: {self}",)
+            self.placed = True
+
 
 class LayoutError(LegoError, ValueError):
     """A layout that cannot exist: a wrong permutation, sizes that do not multiply out, a GenP
     that is no bijection."""
 
+    code = "LE0101"
+
 
 class IndexRangeError(LegoError, IndexError):
     """A wrong number of indices, or an index provably outside its dimension."""
+
+    code = "LE0102"
 
 
 class InverseError(LegoError):
     """An inverse was asked of a layout that has none."""
 
+    code = "LE0103"
+
 
 class FatalError(LegoError):
-    """One that a user's function cannot catch while it is followed: what it would go on with is
-    not so."""
+    """One that a user's function cannot catch while it is followed: its result would be wrong."""
+
+    code = "LE0200"
 
     def __init__(self, *arguments: object):
         super().__init__(*arguments)
@@ -52,7 +80,8 @@ class FatalError(LegoError):
 class TraceError(FatalError):
     """A user's function could not be followed with symbols."""
 
-    placed = False  # whether the message names the function, and the line
+    code = "LE0201"
+
     many_paths = False  # whether there were more paths than are followed
 
 
@@ -60,9 +89,13 @@ class MissingPackageError(FatalError, ModuleNotFoundError):
     """A Python package is needed that is not installed, or does not load; the message ends with the
     command that installs it."""
 
+    code = "LE0202"
+
 
 class MovedError(LegoError, ImportError):
     """A name that is imported from another module now; the message has the line to write."""
+
+    code = "LE0301"
 
 
 class NoAttributeError(LegoError, AttributeError):
@@ -71,6 +104,8 @@ class NoAttributeError(LegoError, AttributeError):
     names: of all that there are, asked when the message is read, for hasattr() raises many that
     nobody reads. way: what to write instead, where that is known.
     """
+
+    code = "LE0302"
 
     def __init__(
         self, construct: str, name: str, names: Callable[[], Iterable[str]], way: str = ""
@@ -84,6 +119,13 @@ class NoAttributeError(LegoError, AttributeError):
         known = f"; {way}" if way else "." * (not name.startswith("_")) + did_you_mean(name, public)
         return f"{construct} has no attribute {name!r}{known}"
 
+    def place(self, where: str) -> None:
+        """Put a function and its line in front of the message, once."""
+        if not self.placed:
+            construct, *rest = self.args
+            self.args = (f"{where}: {construct}", *rest)
+            self.placed = True
+
     def __reduce__(self) -> Any:
         construct, name, way = self.args
         return type(self), (construct, name, [*self._names()].copy, way)
@@ -92,61 +134,125 @@ class NoAttributeError(LegoError, AttributeError):
 class AssumptionError(LegoError, ValueError):
     """An assumption that cannot be read, names an unknown symbol or contradicts another."""
 
+    code = "LE0203"
+
 
 class WidthError(LegoError, OverflowError):
     """A value provably does not fit the index type."""
+
+    code = "LE0204"
 
 
 class TargetError(LegoError, ValueError):
     """An unknown target, a duplicate name, or something that the target cannot express."""
 
+    code = "LE0401"
+
 
 class OptionError(LegoError, TypeError):
     """An option that there is not, or a value that it does not take."""
+
+    code = "LE0402"
 
 
 class TemplateError(LegoError, ValueError):
     """A kernel's template that cannot be rendered; the message begins with its file and line."""
 
+    code = "LE0501"
+
 
 class ToolchainError(LegoError):
     """A toolchain is missing, or refused what was emitted."""
+
+    code = "LE0601"
 
 
 class DeviceError(ToolchainError):
     """A GPU cannot be used: PyCUDA, the driver, the device or the toolkit is missing, the memory
     does not suffice, or a kernel was refused."""
 
+    code = "LE0602"
+
 
 class VerifyError(LegoError, ValueError):
     """Something that cannot be verified or timed as it was asked for."""
+
+    code = "LE0603"
 
 
 class BuildError(LegoError):
     """A lego-emit.toml that cannot be read or built."""
 
+    code = "LE0701"
+
 
 class GoldenError(LegoError):
     """A golden case that cannot be read."""
+
+    code = "LE0702"
 
 
 class LoadError(LegoError):
     """A user's Python file that is not there, does not run, or lacks what was asked of it."""
 
+    code = "LE0703"
+
 
 class InternalError(LegoError):
     """A broken promise inside lego_emit: please report it."""
+
+    code = "LE0901"
 
 
 class LegoWarning(UserWarning):
     """Something that works and may not be meant: a name that nobody defined, a variable of the
     module that is taken as an index, a range of what no expression has."""
 
+    code = "LE0902"
+
 
 def is_users(frame: FrameType) -> bool:
     """Whether a user's function runs in a frame, not one of ours, SymPy's or Python's own."""
     package = frame.f_globals.get("__name__", "").partition(".")[0]
     return package not in ("lego_emit", "sympy") and package not in sys.stdlib_module_names
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def brief(function: Callable[P, R]) -> Callable[P, R]:
+    """A decorator for a public function that calls a user's: the traceback of a LegoError that leaves it has
+    the frames of the user alone, and those of what caused it. LEGO_EMIT_TRACEBACK=full keeps all."""
+
+    @wraps(function)
+    def called(*arguments: P.args, **named: P.kwargs) -> R:
+        try:
+            return function(*arguments, **named)
+        except InternalError:
+            raise
+        except LegoError as error:
+            if os.environ.get("LEGO_EMIT_TRACEBACK") != "full":
+                _cut(error)
+            raise
+
+    return called
+
+
+def _cut(error: BaseException | None) -> None:
+    """Leave our own frames out of the tracebacks of an error and of its causes."""
+    seen: list[BaseException] = []
+    while error is not None and error not in seen:
+        seen.append(error)
+        kept, where = [], error.__traceback__
+        while where is not None:
+            if is_users(where.tb_frame):
+                kept.append(where)
+            where = where.tb_next
+        for one, after in pairwise([*kept, None]):
+            one.tb_next = after
+        error.__traceback__ = kept[0] if kept else None
+        error = error.__cause__ or error.__context__
 
 
 LONGEST = 256  # bits of a number that a message writes out, and of a size
@@ -216,8 +322,8 @@ def a_type(value: Any) -> str:
 
 
 def line_in(function: Any, error: BaseException) -> str:
-    """ " (line 3)": where in a user's function an exception came up; the empty string where that
-    is not known."""
+    """ " (line 3 of layouts.py)": where in a user's function an exception came up; the empty string where
+    that is not known."""
     while hasattr(function, "func"):  # a functools.partial
         function = function.func
     code = getattr(function, "__code__", getattr(type(function).__call__, "__code__", None))
@@ -226,7 +332,12 @@ def line_in(function: Any, error: BaseException) -> str:
         if where.tb_frame.f_code is code:
             line = where.tb_lineno
         where = where.tb_next
-    return f" (line {line})" if line is not None else ""
+    if line is None:
+        return ""
+    file = os.path.basename(code.co_filename)
+    return (
+        f" (line {line}{f' of {file}' if file.endswith('.py') and not file[:-3].isdigit() else ''})"
+    )
 
 
 def no_attribute(module: str, names: Iterable[str]) -> Callable[[str], Any]:

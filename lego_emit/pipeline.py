@@ -16,7 +16,7 @@ from .check.emission import check_emission
 from .emit import registry
 from .emit.printer import Printer
 from .emitted import Emitted, emit_program
-from .errors import LegoWarning, TraceError
+from .errors import LegoWarning, TraceError, brief
 from .ir.cost import Cost, cost_model
 from .ir.program import Function, Program
 from .lower.function import lowered
@@ -30,6 +30,7 @@ from .trace.traced import Subject
 CHOICE = "lego_emit.algebra.choice"  # loaded where there is one
 
 
+@brief
 @takes(Request)
 def generate(fn_or_layout: Any, target: str, **given: Any) -> Emitted:
     """The index functions of a layout as a complete file of the target language.
@@ -84,7 +85,7 @@ def generate(fn_or_layout: Any, target: str, **given: Any) -> Emitted:
     if program.diagnostics and options.strict:
         raise TraceError("; ".join(program.diagnostics))
     for text in program.diagnostics:
-        warnings.warn(text, LegoWarning, stacklevel=2)
+        warnings.warn(text, LegoWarning, stacklevel=3)
     subject = subjects if program.parts else fn_or_layout
     if options.wrapping:
         from .trace.modular import references

@@ -716,14 +716,14 @@ def test_the_line_of_the_failure_in_a_genp_is_named(apply, inv, method, words, s
     n = symbols("n")
     layout = GroupBy([n]).OrderBy(GenP([n], apply, inv))
     culprit = apply if method == "apply" else inv
-    line = f"(line {culprit.__code__.co_firstlineno + 2})"
+    line = f"(line {culprit.__code__.co_firstlineno + 2} of test_bad_input.py)"
     words = [word for word in words if "?" not in word]
     fn = layout if subject == "layout" else lambda i: getattr(layout, method)(i)
     refused_by_generate(TraceError, line, *words, fn=fn)
 
 
 def test_a_genp_of_numbers_that_fails():
-    line = f"(line {ending.__code__.co_firstlineno + 2})"
+    line = f"(line {ending.__code__.co_firstlineno + 2} of test_bad_input.py)"
     words = ["GenP([4], ending, same)", f"apply(0) raised SystemExit {line}: 1"]
     refused(LayoutError, *words, call=lambda: GenP([4], ending, same))
 

@@ -169,7 +169,7 @@ def test_a_layout_file_from_standard_input(folder):
     (folder / "t.j2").write_text("{{ turned[1, 2] }}\n")
     assert piped("render", "t.j2", "--layouts", "-:turned").stdout == "13\n"
     failed = CliRunner().invoke(main, ["show", "-:f"], input="x = 1 / 0\n")
-    assert failed.stderr == "Error: <stdin>, line 1: ZeroDivisionError: division by zero\n"
+    assert failed.stderr == "Error: <stdin>, line 1: ZeroDivisionError: division by zero [LE0703]\n"
 
 
 @pytest.mark.slow
@@ -378,9 +378,13 @@ BAD = [
     ("layout.py:L -t cuda", "layout.py, line 2: LayoutError", "make the products equal"),
     ("imports.py:f -t cuda", "imports.py, line 1", "broken_helper.py, line 1: SyntaxError"),
     ("binary.py:f -t cuda", "binary.py", "null bytes"),
-    ("calls.py:f -t cuda", "f failed on symbols (line 2): TypeError"),
+    ("calls.py:f -t cuda", "f failed on symbols (line 2 of calls.py): TypeError"),
     ("nothing.py:f -t cuda", "None"),
-    ("leaves.py:f -t cuda", "f failed on symbols (line 3)", "ends the program (SystemExit: 0)"),
+    (
+        "leaves.py:f -t cuda",
+        "f failed on symbols (line 3 of leaves.py)",
+        "ends the program (SystemExit: 0)",
+    ),
     (f"k.py:index_kernel -t cuda --size BM=1{'0' * 5000}", "...' is too long"),
     (f"k.py:index_kernel -t cuda --size BM=0x1{'0' * 5000}", "sizes: BM is about 10**6020"),
     (f"k.py:index_kernel -t cuda --assume M<1{'0' * 5000}", "'M<1000", "digits"),
@@ -388,14 +392,20 @@ BAD = [
     ("hostile.py:turning -t cuda", "turning has not ended after", "give its loops an end"),
     ("hostile.py:counting -t cuda", "counting has not ended after", "line 9"),
     ("hostile.py:chance -t cuda", "the same for the same arguments every time"),
-    ("hostile.py:falling -t cuda", "falling failed on symbols (line 14): RuntimeError: a ba b"),
+    (
+        "hostile.py:falling -t cuda",
+        "falling failed on symbols (line 14 of hostile.py): RuntimeError: a ba b",
+    ),
     ("hostile.py:nested -t cuda", "nested returns [[[", "return an index"),
     ("hostile.py:no_number -t cuda", "no_number returns nan", "return an index"),
     ("hostile.py:named -t cuda", r"returns 'a\u202eb', which is not a name"),
     ("hostile.py:of_turning -t cuda", "GenP([4], turning, same): apply(0) has not ended after"),
     ("hostile.py:of_counting -t cuda", "GenP([4], counting, same): apply(0) has not ended after"),
     ("hostile.py:of_chance -t cuda", "GenP([4], chance, same)", "outside 0..3: not a bijection"),
-    ("hostile.py:of_falling -t cuda", "apply(0) raised RuntimeError (line 14): a ba b"),
+    (
+        "hostile.py:of_falling -t cuda",
+        "apply(0) raised RuntimeError (line 14 of hostile.py): a ba b",
+    ),
     ("hostile.py:of_nested -t cuda", "GenP([4], nested, same): apply(0) gives [[[", "a list"),
     ("hostile.py:of_no_number -t cuda", "gives nan, a float, where an integer is wanted"),
     ("k.py:turned -t cuda --name 'a\nb'", r"name is 'a\nb'", "write one as"),
@@ -456,10 +466,13 @@ small_by_hand = (lambda i: sys.exit(0), None)
 @pytest.mark.parametrize(
     "case",
     [
-        ("show o.py:leaves --size M=4", "o.py:leaves (line 5): SystemExit: 0"),
-        ("compare o.py:leaves o.py:small --size M=4", "o.py:leaves (line 5): SystemExit: 0"),
-        ("verify o.py:leaves -t cpp", "leaves failed on symbols (line 5)"),
-        ("bench o.py:small -t cpp", "<lambda> (line 8) cannot be spelled", "SystemExit: 0"),
+        ("show o.py:leaves --size M=4", "o.py:leaves (line 5 of o.py): SystemExit: 0"),
+        (
+            "compare o.py:leaves o.py:small --size M=4",
+            "o.py:leaves (line 5 of o.py): SystemExit: 0",
+        ),
+        ("verify o.py:leaves -t cpp", "leaves failed on symbols (line 5 of o.py)"),
+        ("bench o.py:small -t cpp", "<lambda> (line 8 of o.py) cannot be spelled", "SystemExit: 0"),
         ("show o.py:small -order", "No such option", "-order", "--order"),
         ("compare o.py:large o.py:large", "a table of 1000000000000 positions is too large"),
         ("golden update large", "a table of 1000000000000 positions is too large"),
@@ -467,7 +480,7 @@ small_by_hand = (lambda i: sys.exit(0), None)
         ("golden update leaving", "line 4: the file ends the program (SystemExit: 0)"),
         ("build -c digits.toml", "digits.toml: no TOML: ", "4300 digits"),
         ("build -c deep.toml", "deep.toml: no TOML: ", "recursion"),
-        ("build -c leaves.toml", "leaves failed on symbols (line 5)"),
+        ("build -c leaves.toml", "leaves failed on symbols (line 5 of o.py)"),
         ("build -c shift.toml", "'M << -1 < 4'", "a shift distance is not negative"),
     ],
 )

@@ -304,6 +304,26 @@ def test_every_error_class_has_its_section():
     assert re.findall(r"^## (\w+)$", text, re.M) == [k.__name__ for k in kinds]
 
 
+def test_every_code_has_its_paragraph():
+    from lego_emit import errors
+
+    kinds = [k for k in vars(errors).values() if isinstance(k, type) and "code" in vars(k)]
+    codes = {k.code: k for k in kinds}
+    assert len(codes) == len(kinds) and all(re.fullmatch(r"LE\d{4}", code) for code in codes)
+    rows = ["| code | error | what it says |", "| --- | --- | --- |"]
+    for code, kind in sorted(codes.items()):
+        says = " ".join(kind.__doc__.partition("\n\n")[0].split())
+        rows.append(f"| {code} | [{kind.__name__}](#{kind.__name__.lower()}) | {says} |")
+    page = DOCS / "errors.md"
+    text = page.read_text()
+    start, end = "<!-- codes -->\n", "<!-- end of codes -->"
+    before, rest = text.split(start)
+    wanted = before + start + "\n" + "\n".join(rows) + "\n\n" + end + rest.partition(end)[2]
+    if UPDATE:
+        page.write_text(wanted)
+    assert page.read_text() == wanted, HOW
+
+
 def test_every_language_has_its_page():
     from conftest import TARGETS
 

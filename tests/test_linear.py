@@ -554,7 +554,9 @@ def test_spellings_that_need_the_value(spelled):
 
 
 def test_a_value_is_needed_that_is_not_linear():
-    with pytest.raises(TraceError, match=r"squared \(line \d+\).*Python needs its value"):
+    with pytest.raises(
+        TraceError, match=r"squared \(line \d+ of test_linear\.py\).*Python needs its value"
+    ):
 
         def squared(x):
             return [y * y for y in range(8)][x]

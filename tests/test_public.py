@@ -4,6 +4,7 @@ import copy
 import pickle
 import subprocess
 import sys
+import traceback
 
 import pytest
 
@@ -16,9 +17,13 @@ from lego_emit import (
     OrderBy,
     Row,
     Strided,
+    bank_conflicts,
+    convert,
     cute,
+    generate,
     hardware,
     movement,
+    recognize,
     render,
     symbols,
     types,
@@ -116,6 +121,69 @@ def test_a_wrong_name_has_a_nearest(ask, words):
     assert words in str(error.value)
     assert isinstance(error.value, LegoError) and isinstance(error.value, AttributeError)
     assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
+
+
+def by_half(i):
+    return GroupBy([4])[i] / 2
+
+
+def past_the_end(i):
+    return GroupBy([4])[i, i]
+
+
+@pytest.mark.parametrize("function", [by_half, past_the_end])
+def test_an_error_of_a_function_has_its_place_and_no_frames_of_ours(function, monkeypatch):
+    monkeypatch.delenv("LEGO_EMIT_TRACEBACK", raising=False)
+    line = function.__code__.co_firstlineno + 1
+    with pytest.raises(
+        LegoError, match=rf"{function.__name__} \(line {line} of test_public.py\): "
+    ) as error:
+        generate(function, "c")
+    frames = traceback.extract_tb(error.value.__traceback__)
+    assert [frame.name for frame in frames] == [
+        "test_an_error_of_a_function_has_its_place_and_no_frames_of_ours",
+        function.__name__,
+    ]
+    text = "".join(traceback.format_exception(error.value))
+    assert f"{error.value.code}: docs/errors.md#{type(error.value).__name__.lower()}" in text
+    assert len(text.splitlines()) < 15
+    monkeypatch.setenv("LEGO_EMIT_TRACEBACK", "full")
+    with pytest.raises(LegoError) as error:
+        generate(function, "c")
+    assert len(traceback.extract_tb(error.value.__traceback__)) > 10
+
+
+def test_an_error_before_the_function_is_called_has_the_line_of_the_call():
+    with pytest.raises(LegoError) as error:
+        generate(GroupBy([4, 6]), "rsut")
+    assert len(traceback.extract_tb(error.value.__traceback__)) == 1
+
+
+def test_reprs_are_short():
+    layout = GroupBy([32, 32])
+    unit = generate(layout, "c")
+    found = {
+        "conflicts": bank_conflicts(layout, lambda lane: (lane, 0)),
+        "nvidia": movement.NVIDIA,
+        "convert": convert(hardware.mma("c"), hardware.mma("c")),
+        "gather": movement.gather(hardware.mma("c"), 0),
+        "<nothing recognized>": recognize([0, 7, 1, 30, 2, 100, 77, 3, 5, 11]),
+        "<sheet of GroupBy([32, 32])>": layout.show().pages[0],
+        "<picture of": layout.show(),
+        "<Program layout:": unit.program,
+        "<layout in C": unit,
+        "<catalogue": lego_emit.catalogue,
+        "<explanation": unit.explain(),
+    }
+    for words, value in found.items():
+        assert words in repr(value) and len(repr(value)) < 130 and " at 0x" not in repr(value)
+
+
+def test_a_notebook_stays_small():
+    for size, most in ((32, 160_000), (256, 100_000)):
+        layout = GroupBy([size, size]).OrderBy(Col(size, size))
+        assert len(layout._repr_html_()) < most and len(layout.show()._repr_html_()) < most
+    assert layout.show(order=True)._repr_html_().count("<rect") < 500
 
 
 def test_an_import_of_a_submodule_is_none_of_ours():

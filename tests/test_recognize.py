@@ -320,7 +320,11 @@ BAD = [
     ("012", None, "a str; give an array"),
     (lambda i: i, None, "give dims"),
     (lambda i: i, (2**30,), "at most 2..20"),
-    (lambda i: 1 // i, (3,), r"at 0 it raised ZeroDivisionError \(line \d+\): "),
+    (
+        lambda i: 1 // i,
+        (3,),
+        r"at 0 it raised ZeroDivisionError \(line \d+ of test_recognize\.py\): ",
+    ),
     (lambda i: i / 2, (3,), "at 0 it gives 0.0, no integer"),
     (lambda i: (i, i) if i else i, (3,), "at 1 it gives 2 results, before 1"),
     (GroupBy([2, 3]), (3, 2), "dims are .3, 2., and its own .2, 3."),

@@ -418,7 +418,7 @@ class Indexable(Block):
     __iter__ = None  # or Python would try [0], [1], ... and stop at the first IndexRangeError
 
     def _repr_html_(self) -> str:
-        """A picture, for notebooks; the expression where sizes are symbols or there are many."""
+        """A picture, for notebooks, of many cells the borders; the expression where sizes are symbols."""
         return later().notebook(self)
 
     def __getitem__(self, key: Any) -> Any:

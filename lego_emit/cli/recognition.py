@@ -12,7 +12,12 @@ import click
 from ..files import integers, write_all
 from .root import FAILED, main, numbers_option
 
-_FROM_CUTE = ("Swizzle", "Swizzled")  # of a layout's expression; the other names are at the top
+# Of a layout's expression, by the module that has them; the other names are at the top.
+_ELSEWHERE = {
+    "Padded": "lego_emit.algebra.masked",
+    "Swizzle": "lego_emit.cute",
+    "Swizzled": "lego_emit.cute",
+}
 
 
 @main.command()
@@ -68,10 +73,7 @@ def _read(file: Path) -> Any:
 def _module(expression: str, name: str) -> str:
     names = sorted({*re.findall(r"(?<![.\w])([A-Z]\w*(?=\()|catalogue\b)", expression)})
     lines = [f'"""The layout of {name!r}."""\n']
-    for module, wanted in (
-        ("lego_emit", [n for n in names if n not in _FROM_CUTE]),
-        ("lego_emit.cute", [n for n in names if n in _FROM_CUTE]),
-    ):
-        if wanted:
-            lines.append(f"from {module} import {', '.join(wanted)}")
+    homes = {name: _ELSEWHERE.get(name, "lego_emit") for name in names}
+    for module in sorted({*homes.values()}):
+        lines.append(f"from {module} import {', '.join(n for n in names if homes[n] == module)}")
     return "\n".join([*lines, "", f"layout = {expression}", ""])

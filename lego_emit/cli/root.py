@@ -48,7 +48,7 @@ class _Group(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except (LegoError, LegoWarning) as error:  # a warning where Python makes errors of them
-            _stop(str(error))
+            _stop(f"{error} [{error.code}]")
         except OSError as error:  # a full disk, a folder that is gone
             _stop(f"{error.strerror or error}{f': {error.filename}' * bool(error.filename)}")
         except Exception as error:

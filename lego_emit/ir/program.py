@@ -604,6 +604,9 @@ class Program:
         None  # what the file has in the place of functions with prepared sizes
     )
 
+    def __repr__(self) -> str:
+        return f"<Program {self.name}: {', '.join(f.name for f in self.functions)}>"
+
     def check(self) -> None:
         """Check every function's nodes, names and ranges. Raises InternalError."""
         for function in self.callable:

@@ -16,7 +16,7 @@ from jinja2.nodes import Node
 from jinja2.parser import Parser
 
 from ..emit import registry
-from ..errors import LegoError, LegoWarning, TemplateError, short_repr
+from ..errors import LegoError, LegoWarning, TemplateError, brief, short_repr
 from ..files import note
 from ..numeric import is_symbolic
 from ..options import RenderOptions, index_types_of, options_of, says
@@ -33,6 +33,7 @@ class Rendered(str):
     assumptions: tuple[str, ...] = ()
 
 
+@brief
 @says(RenderOptions)
 def render(text: str | Path, target: str = "cuda", **context: Any) -> Rendered:
     """A kernel with index expressions in place of its placeholders.
@@ -92,7 +93,7 @@ def render(text: str | Path, target: str = "cuda", **context: Any) -> Rendered:
         kernel.finished()
     found = kernel.checked(found)
     for told in kernel.told:
-        warnings.warn(told, LegoWarning, stacklevel=2)
+        warnings.warn(told, LegoWarning, stacklevel=3)
     found = MARKED.sub(bracketed(found, kernel.printer.statement_ends_line), found)
     ends_in_crlf = source.partition("\n")[0].endswith("\r")  # which Jinja makes \n of
     made = Rendered(re.sub("\r?\n", "\r\n", found) if ends_in_crlf else found)

@@ -48,6 +48,9 @@ class Conflicts:
         """All of it, for JSON."""
         return {**asdict(self), "instructions": self.instructions, "is_free": self.is_free}
 
+    def __repr__(self) -> str:
+        return f"<conflicts on {self.gpu}: {_count(self.wavefronts, 'wavefront')}, {self.minimum} without conflict>"
+
     def __str__(self) -> str:
         wide = ", ".join(
             f"{self.widths.count(w)} of {w} bytes" for w in sorted({*self.widths}, reverse=True)

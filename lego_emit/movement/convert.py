@@ -23,7 +23,7 @@ from .shuffles import plans
 from .staged import staged
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Conversion(Plan):
     """How the threads get from holding a tile as `start` says to holding it as `end` says, and the
     CUDA C device function that does it."""

@@ -32,7 +32,7 @@ from .shuffles import WIDEST, WORD
 from .staged import staged
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Gather(GatherPlan):
     """How threads that hold a tile and an index for each element get the elements that are meant, and
     the CUDA C device function that does it."""

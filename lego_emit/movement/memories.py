@@ -31,6 +31,9 @@ class SharedMemory:
     partners: tuple[int, ...] = ()
     segment: int = 32
 
+    def __repr__(self) -> str:
+        return f"<shared memory {self.name}: {self.lanes} lanes, {self.banks} banks of {self.bank_bytes} bytes>"
+
     @property
     def widest(self) -> int:
         """The most bytes that a lane moves in an instruction."""

@@ -197,6 +197,9 @@ class GatherPlan:
                 )
         return self.plan.run(*given)
 
+    def __repr__(self) -> str:
+        return f"<plan {self.name}: {self.kind}>"
+
     def __str__(self) -> str:
         head = (
             f"{self.name}: {self.kind}; elements of {self.element_bytes} bytes along {self.axis}, "

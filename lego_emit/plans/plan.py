@@ -102,6 +102,9 @@ class Plan:
             )
         return run(self.steps, given)
 
+    def __repr__(self) -> str:
+        return f"<plan {self.name}: {self.kind}>"
+
     def __str__(self) -> str:
         before, after = self.registers
         head = (

@@ -53,6 +53,9 @@ class Recognized:
     def __bool__(self) -> bool:
         return self.layout is not None
 
+    def __repr__(self) -> str:
+        return f"<recognized {self.written}: {self.kind}>" if self else "<nothing recognized>"
+
     def __str__(self) -> str:
         return self.why if self.layout is None else f"{self.written}: {self.why}"
 

@@ -245,6 +245,9 @@ class Compiled(Mapping):
             f.walk.names["walk"]: of for f, of in zip(known, emitted, strict=True) if f.walk
         }
 
+    def __repr__(self) -> str:
+        return f"<compiled {self.unit.program.name} ({self.unit.printer.name}): {', '.join(self)}>"
+
     def __getitem__(self, name: str) -> Callable[..., Any]:
         if name in self._fields:
             return self.accessor(*self._fields[name])

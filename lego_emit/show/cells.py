@@ -131,6 +131,9 @@ class Sheet:
     legend: str = ""
     outlined: bool = True
 
+    def __repr__(self) -> str:
+        return f"<sheet of {self.title}>"
+
     @cached_property
     def cell(self) -> Callable[[int, int], Cell]:
         """find, each cell once."""

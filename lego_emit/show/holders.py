@@ -30,7 +30,7 @@ LETTERS = {"block": "B", "warp": "W", "lane": "T", "thread": "T", "register": "V
 ALIKE = {"thread": "lane", "lane": "thread", "value": "register", "register": "value"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Holders(Sheet):
     """A sheet whose cells have texts of their own.
 

@@ -21,6 +21,7 @@ from .sheet import kept, sheet, terminal
 from .tabular import csv, markdown
 
 MOST = 64  # rows and columns of a picture; further ones are left out in the middle
+WHOLE, FEW = 1024, 20  # cells that a notebook shows in full; rows and columns of more
 HEIGHT, GAP, MARGIN = 34, 10, 14  # of a cell, between blocks, around the grid, in pixels
 LETTER = 7.4  # a digit's width at 13 pixels
 CAPTION = 6.7  # a letter's width in the caption
@@ -100,7 +101,7 @@ class Picture:
         return f"<picture of {' and '.join(page.title for page in self.pages)}>"
 
     def _repr_html_(self) -> str:
-        return self.svg()
+        return side_by_side([_in_a_notebook(page, self.order, self.animate) for page in self.pages])
 
 
 def of_layout(
@@ -136,10 +137,16 @@ def notebook(layout: Block) -> str:
     """What a notebook shows for a layout: its picture or, of symbolic sizes, its text."""
     if layout.is_concrete:
         try:
-            return svg(sheet(layout))
+            return _in_a_notebook(sheet(layout))
         except LayoutError:  # no picture of a tensor of many dimensions
             pass
     return f"<code>{escape(repr(layout))}</code>"
+
+
+def _in_a_notebook(page: Sheet, order: bool = False, animate: bool = False) -> str:
+    """A sheet as SVG; of many cells the first and last rows and columns, for a notebook keeps each picture."""
+    height, width = (min(n, MOST) for n in page.shape)
+    return svg(page, order, animate, MOST if height * width <= WHOLE else FEW)
 
 
 def side_by_side(drawings: Sequence[str]) -> str:
@@ -174,13 +181,13 @@ def png(drawing: str, scale: float = 2) -> bytes:
     return convert(bytestring=drawing.encode(), scale=scale)
 
 
-def svg(page: Sheet, order: bool = False, animate: bool = False) -> str:
+def svg(page: Sheet, order: bool = False, animate: bool = False, most: int = MOST) -> str:
     """The sheet as an SVG picture: tiles colored and outlined, masked cells hollow.
 
     order: arrows from each cell to the next one in memory, dashed where it is no neighbor. animate: a
-    frame that goes from cell to cell in this order.
+    frame that goes from cell to cell in this order. most: rows and columns that are drawn.
     """
-    rows, columns = (kept(n, MOST) for n in page.shape)
+    rows, columns = (kept(n, most) for n in page.shape)
     cells = [(r, c) for r in rows for c in columns if r is not None and c is not None]
     texts = {(r, c): _lines(page, r, c) for r, c in cells}
     longest = max(len(line) for lines in texts.values() for line in lines)

@@ -13,7 +13,16 @@ from ..algebra.block import Block
 from ..arith.expr import Cond, Expr, maximum, minimum
 from ..arith.terms import TOO_DEEP
 from ..ends import Endless, bounded, may_not_end
-from ..errors import RAISED, FatalError, LegoError, TraceError, error_text, line_in, short_repr
+from ..errors import (
+    RAISED,
+    FatalError,
+    InternalError,
+    LegoError,
+    TraceError,
+    error_text,
+    line_in,
+    short_repr,
+)
 from ..ir.program import Group
 from .signature import Signature
 from .trace import Trace
@@ -200,13 +209,10 @@ def called(function: Callable[..., Any], name: str, /, *positional: Any, **keywo
             if error.caught_outside:  # by the function, which would go on with what is not so
                 raise error
         return result
-    except TraceError as error:
-        if error.placed:
-            raise
-        placed = _placed(f"{name}{line_in(function, error)}: {error}")
-        placed.many_paths = error.many_paths
-        raise placed from error
-    except LegoError:
+    except InternalError:
+        raise
+    except LegoError as error:
+        error.place(f"{name}{line_in(function, error)}")
         raise
     except Endless as error:
         raise _placed(
