@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from functools import wraps
-from itertools import pairwise
 from string import Formatter
 from types import FrameType
 from typing import Any, ParamSpec, Self, TypeVar
@@ -249,8 +248,8 @@ def _cut(error: BaseException | None) -> None:
             if is_users(where.tb_frame):
                 kept.append(where)
             where = where.tb_next
-        for one, after in pairwise([*kept, None]):
-            one.tb_next = after
+        for k, one in enumerate(kept):
+            one.tb_next = kept[k + 1] if k + 1 < len(kept) else None
         error.__traceback__ = kept[0] if kept else None
         error = error.__cause__ or error.__context__
 
@@ -332,7 +331,7 @@ def line_in(function: Any, error: BaseException) -> str:
         if where.tb_frame.f_code is code:
             line = where.tb_lineno
         where = where.tb_next
-    if line is None:
+    if line is None or code is None:
         return ""
     file = os.path.basename(code.co_filename)
     return (

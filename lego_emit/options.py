@@ -23,6 +23,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 from .arith.given import as_list
 from .emit.naming import ARRAYS, RESULTS, STYLES, Naming
+from .emit.registry import DEFAULT
 from .errors import (
     AssumptionError,
     OptionError,
@@ -572,7 +573,7 @@ class Request(Options):
     """What generate() takes: a subject, a target and the options."""
 
     fn_or_layout: Any
-    target: str
+    target: str = DEFAULT
 
 
 # -- what is made of them --------------------------------------------------------------------------

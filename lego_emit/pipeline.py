@@ -32,7 +32,7 @@ CHOICE = "lego_emit.algebra.choice"  # loaded where there is one
 
 @brief
 @takes(Request)
-def generate(fn_or_layout: Any, target: str, **given: Any) -> Emitted:
+def generate(fn_or_layout: Any, target: str = registry.DEFAULT, **given: Any) -> Emitted:
     """The index functions of a layout as a complete file of the target language.
 
     fn_or_layout: a function of sizes and indices that returns one index, a tuple or dict of

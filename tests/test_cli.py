@@ -354,7 +354,6 @@ BAD = [
     ("k.py -t cuda", "not of the form FILE.py:NAME"),
     ("k.py: -t cuda", "not of the form FILE.py:NAME"),
     ("k.py:turned -t cudda", "no target 'cudda'", "Did you mean 'cuda'?"),
-    ("k.py:turned", "--target"),
     ("k.py:turned -t cuda --frob", "--frob"),
     ("k.py:index_kernel -t cuda --size BM", "'BM' is not of the form BM=32"),
     ("k.py:index_kernel -t cuda --size BM=x", "'BM=x' is not of the form"),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 INTERVAL = 0.2  # seconds between two looks at the files that are watched
 
 
-@main.command()
+@main.command(epilog="lego-emit build --check")
 @click.option(
     "--config",
     "-c",

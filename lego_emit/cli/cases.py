@@ -13,7 +13,7 @@ import click
 from ..emit import registry
 from ..errors import GoldenError, ToolchainError
 from .output import print_table
-from .root import FAILED, main, target_names, target_option
+from .root import FAILED, json_option, main, target_names, target_option
 
 
 @main.group()
@@ -29,7 +29,7 @@ def _chosen(targets: Sequence[str]) -> list[str] | None:
     return target_names(targets) if targets else None
 
 
-@golden.command()
+@golden.command(epilog="lego-emit golden check")
 @_root
 @_languages
 def check(root: Path, targets: Sequence[str]) -> None:
@@ -50,7 +50,7 @@ def check(root: Path, targets: Sequence[str]) -> None:
     click.echo(f"{root}: all golden files are as they should be")
 
 
-@golden.command()
+@golden.command(epilog="lego-emit golden update")
 @_root
 @_languages
 def update(root: Path, targets: Sequence[str]) -> None:
@@ -64,11 +64,12 @@ def update(root: Path, targets: Sequence[str]) -> None:
     click.echo(f"{len(changed)} file{'s' * (len(changed) != 1)} changed")
 
 
-@golden.command()
+@golden.command(epilog="lego-emit golden verify -t cpp --case bricks")
 @_root
 @_languages
 @click.option("--case", "names", multiple=True, metavar="NAME", help="Only this case.")
-def verify(root: Path, targets: Sequence[str], names: Sequence[str]) -> None:
+@json_option
+def verify(root: Path, targets: Sequence[str], names: Sequence[str], as_json: bool) -> None:
     """Compile the cases below ROOT (./golden) and run them over their whole tables.
 
     Each is run twice: with symbolic sizes as parameters, and with the table's numbers put into the
@@ -100,9 +101,9 @@ def verify(root: Path, targets: Sequence[str], names: Sequence[str]) -> None:
         problems += [f"{target}: {text}" for text in wrong]
         counts += [""] * (2 - len(counts))
         rows.append((target, version, *counts, "WRONG" if wrong else "equal"))
-    print_table(rows)
+    print_table(rows, as_json)
     for text in skipped:
-        click.echo(f"skipped: {text}")
+        click.echo(f"skipped: {text}", err=as_json)
     for text in problems:
         click.echo(text, err=True)
     if problems:

@@ -14,7 +14,10 @@ from ..project.loading import subject, telling, user_file
 from .root import FAILED, file_and_name, main, printable, warn
 
 
-@main.command("check-certificate")
+@main.command(
+    "check-certificate",
+    epilog="lego-emit check-certificate brick.json --source brick.hpp --layout layouts.py:brick",
+)
 @click.argument("certificate", type=click.Path(exists=True, dir_okay=False))
 @click.option(
     "--source",

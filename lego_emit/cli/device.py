@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from ..algebra.block import Block
+from ..emit.registry import DEFAULT
 from ..errors import LoadError
 from ..options import Options
 from ..project.loading import subject, telling, user_file
@@ -20,6 +21,7 @@ from .output import progress_bar
 from .root import (
     FAILED,
     file_and_name,
+    json_option,
     main,
     numbers_by_name,
     source_argument,
@@ -32,7 +34,7 @@ from .root import (
 def _on_device(command: Any) -> Any:
     """The options of the commands that run what NAME gives, on a device."""
     for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        json_option,
         option_of(Options, "index_type"),
         option_of(Options, "strict"),
         option_of(Options, "assume"),
@@ -42,7 +44,7 @@ def _on_device(command: Any) -> Any:
             help="Leave the sizes symbols in the text, and pass their numbers.",
         ),
         option_of(Options, "sizes"),
-        target_option(help="Language. Default: cuda on a GPU, cpp on the CPU."),
+        target_option(help=f"Language. Default: {DEFAULT}, and cpp on the CPU."),
         click.option(
             "--on",
             "device",
@@ -58,10 +60,10 @@ def _on_device(command: Any) -> Any:
 
 
 def _language(target: str | None, device: str) -> str:
-    return target_names([target or ("cpp" if device == "cpu" else "cuda")])[0]
+    return target_names([target or ("cpp" if device == "cpu" else DEFAULT)])[0]
 
 
-@main.command()
+@main.command(epilog="lego-emit calibrate --compiler gcc")
 @click.option(
     "--on",
     "device",
@@ -83,27 +85,32 @@ def _language(target: str | None, device: str) -> str:
     metavar="FILE.json",
     help='Where the prices are stored. Default: where cost="measured" looks.',
 )
-def calibrate(device: str, compiler: str, output: str | None) -> None:
+@json_option
+def calibrate(device: str, compiler: str, output: str | None, as_json: bool) -> None:
     """Measure what operations cost on this machine's CPU or GPU, for --cost measured."""
     from ..files import write_all
-    from ..ir.cost import as_json, stored_path
+    from ..ir.cost import as_json as stored
+    from ..ir.cost import stored_path
     from ..measure.calibrate import calibrate as measured
     from ..measure.calibrate import described
 
     path = Path(output) if output else stored_path()
     cost, of = measured(compiler, on=device), described(compiler, device)
-    click.echo(f"Prices in additions ({of})")
-    for name, price in sorted(cost.prices.items(), key=lambda one: (one[1], one[0])):
-        click.echo(f"  {name:<10} {price:6g}")
-    click.echo(f"  a divisor that is a symbol: {cost.symbolic:g} more")
-    click.echo(f"  a remainder whose quotient is computed, too: {cost.remainder:g}")
+    if as_json:
+        click.echo(stored(cost, of), nl=False)
+    else:
+        click.echo(f"Prices in additions ({of})")
+        for name, price in sorted(cost.prices.items(), key=lambda one: (one[1], one[0])):
+            click.echo(f"  {name:<10} {price:6g}")
+        click.echo(f"  a divisor that is a symbol: {cost.symbolic:g} more")
+        click.echo(f"  a remainder whose quotient is computed, too: {cost.remainder:g}")
     if not output:
         path.parent.mkdir(parents=True, exist_ok=True)
-    for written in write_all({path: as_json(cost, of)}):
+    for written in write_all({path: stored(cost, of)}):
         click.echo(f"wrote {written}", err=True)
 
 
-@main.command("verify")
+@main.command("verify", epilog="lego-emit verify layouts.py:brick --size M=64,N=48")
 @_on_device
 @click.option(
     "--claim",
@@ -166,7 +173,7 @@ def verify_unit(
         sys.exit(FAILED)
 
 
-@main.command()
+@main.command(epilog="lego-emit bench layouts.py:brick -t cpp")
 @_on_device
 @click.option(
     "--repeat", type=click.IntRange(1, 10000), default=30, show_default=True, help="How often."

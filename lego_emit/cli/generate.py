@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from ..emit.registry import DEFAULT
 from ..emitted import Emitted
 from ..errors import short_repr
 from ..files import resolved, write_all
@@ -19,12 +20,14 @@ from ..project.loading import STDIN, subject, telling, user_file
 from .options import options_for
 from .output import print_source
 from .root import (
+    EXPRESSION,
     file_and_name,
     main,
     printable,
     source_argument,
     target_names,
     target_option,
+    typed_text,
     warn,
 )
 
@@ -32,13 +35,16 @@ from .root import (
 NOT_TEXT = ("source", "one", "other", "targets", "output", "explain", "plan", "time")
 
 
-@main.command()
+@main.command(
+    epilog='lego-emit generate layouts.py:brick -t cuda -t rust -o src/\nlego-emit generate -e "TileBy([2, 2], [3, 4]).OrderBy(Row(6, 8))" -t cuda'
+)
 @source_argument("source", "NAME")
 @target_option(
     "targets",
     multiple=True,
-    required=True,
-    help="Language to emit; repeat it, or say 'all'. `lego-emit targets` lists them.",
+    default=[DEFAULT],
+    show_default=True,
+    help="Language to emit; repeat it, or say 'all'.",
 )
 @click.option(
     "-o",
@@ -128,12 +134,20 @@ def provenance(sources: Sequence[str], target: str) -> tuple[str, ...]:
     if any(source.startswith(STDIN) for source in sources):
         return ()
     context = click.get_current_context()
-    short = [Path(s).name if Path(s).is_absolute() else s.replace("\\", "/") for s in sources]
-    words = ["lego-emit", str(context.command.name), *short, "--target", target]
+    short, given = [], list[str]()
+    for source in sources:
+        if text := typed_text(source):
+            short.append(text)
+            given += [EXPRESSION[0], text]
+        else:
+            path = Path(source)
+            short.append(path.name if path.is_absolute() else source.replace("\\", "/"))
+            given.append(short[-1])
+    words = ["lego-emit", str(context.command.name), *given, "--target", target]
     for option in context.command.params:
         name = option.name or ""
-        given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-        if not given or name in NOT_TEXT:
+        is_given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if not is_given or name in NOT_TEXT:
             continue
         value, flag = context.params[name], max(option.opts, key=len)
         if isinstance(value, bool):

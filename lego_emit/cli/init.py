@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from ..emit import registry
+from ..emit.registry import DEFAULT
 from ..errors import BuildError
 from ..files import write_all
 from .root import main, target_names, target_option
@@ -28,9 +29,9 @@ output = "generated/{target}{{name}}.{{ext}}"
 """
 
 
-@main.command()
+@main.command(epilog="lego-emit init --target cpp --target rust")
 @click.argument("folder", default=".", type=click.Path(path_type=Path))
-@target_option("targets", multiple=True, default=["cpp"], help="Language. Default: cpp.")
+@target_option("targets", multiple=True, default=[DEFAULT], show_default=True, help="Language.")
 def init(folder: Path, targets: Sequence[str]) -> None:
     """Start a project: write lego-emit.toml and a first layout, layouts.py, into FOLDER.
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from ..emit.registry import DEFAULT
 from ..errors import LegoError
 from ..files import resolved, write_all
 from ..notation import is_name
@@ -20,7 +21,7 @@ from .output import print_source
 from .root import main, target_option
 
 
-@main.command()
+@main.command(epilog="lego-emit render copy.cu.j2 --layouts layouts.py -o copy.cu")
 @click.argument("template", metavar="FILE.j2", type=click.Path(path_type=Path))
 @click.option(
     "--layouts",
@@ -28,7 +29,7 @@ from .root import main, target_option
     metavar="FILE.py[:NAME]",
     help="Whose layouts and functions the template uses: all, or the one called NAME.",
 )
-@target_option(default="cuda", show_default=True, help="The kernel's language.")
+@target_option(default=DEFAULT, show_default=True, help="The kernel's language.")
 @click.option(
     "--given",
     multiple=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
@@ -16,10 +16,11 @@ from ..ir.program import Function
 from ..options import Options
 from ..project.loading import subject, telling, user_file
 from .options import option_of
-from .output import print_drawn
+from .output import print_drawn, print_json, print_table
 from .root import (
     FAILED,
     file_and_name,
+    json_option,
     main,
     numbers_by_name,
     numbers_option,
@@ -28,7 +29,7 @@ from .root import (
 )
 
 
-@main.command()
+@main.command(epilog="lego-emit show layouts.py:brick --order -o brick.svg")
 @source_argument("source", "NAME")
 @option_of(Options, "sizes")
 @numbers_by_name("--domain", help="How far indices run whose range is not known, as x=8.")
@@ -107,11 +108,12 @@ def show(
     print_drawn(made.text)
 
 
-@main.command()
+@main.command(epilog="lego-emit compare layouts.py:brick layouts.py:rows")
 @source_argument("one", "A")
 @source_argument("other", "B")
 @option_of(Options, "sizes")
-def compare(one: str, other: str, sizes: dict[str, int]) -> None:
+@json_option
+def compare(one: str, other: str, sizes: dict[str, int], as_json: bool) -> None:
     """Say where two layouts differ, and how long the contiguous runs of a re-layout are.
 
     Exit code 1 where they differ.
@@ -119,7 +121,10 @@ def compare(one: str, other: str, sizes: dict[str, int]) -> None:
     from ..show.compare import compare as compared
 
     found = compared(_layout(one, sizes), _layout(other, sizes))
-    click.echo(str(found))
+    if as_json:
+        print_json(asdict(found))
+    else:
+        click.echo(str(found))
     if not found:
         sys.exit(FAILED)
 
@@ -151,7 +156,7 @@ def _layout_or_function(source: str, sizes: dict[str, int]) -> Block | Function:
         return as_layout(given, sizes, source)
 
 
-@main.command()
+@main.command(epilog="lego-emit catalogue onednn")
 @click.argument("name", required=False)
 @option_of(Options, "sizes", help="Sizes, instead of the example's.")
 @click.option(
@@ -161,7 +166,8 @@ def _layout_or_function(source: str, sizes: dict[str, int]) -> Block | Function:
     metavar="FILE",
     help="A picture instead: .svg, .html, or with lego-emit[plot] .png; a table: .csv, .md.",
 )
-def catalogue(name: str | None, sizes: dict[str, int], output: Path | None) -> None:
+@json_option
+def catalogue(name: str | None, sizes: dict[str, int], output: Path | None, as_json: bool) -> None:
     """List the memory layouts that are known by name, or those of a family, or show the one called
     NAME.
 
@@ -174,11 +180,17 @@ def catalogue(name: str | None, sizes: dict[str, int], output: Path | None) -> N
     if listed:
         if sizes or output is not None:
             raise click.UsageError("--size and -o go with the NAME of one layout")
+        if as_json:
+            rows = [(e.name, ", ".join(e.parameters), e.summary, e.source) for e in listed]
+            print_table([("name", "parameters", "summary", "source"), *rows], as_json)
+            return
         for entry in listed:
             click.echo(f"{entry.name}({', '.join(entry.parameters)})")
             click.echo(f"    {entry.summary}")
         return
     assert name is not None
+    if as_json:
+        raise click.UsageError("--json lists layouts; leave NAME out, or give a family as onednn")
     entry = replace(known[name], example={**known[name].example, **sizes})
     page = sheet(entry(**entry.example))
     if output is not None:

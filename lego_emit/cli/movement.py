@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -13,11 +12,11 @@ import click
 from ..algebra.block import Block
 from ..files import write_all
 from ..project.loading import subject, user_file
-from .output import print_drawn
-from .root import FAILED, file_and_name, main, source_argument
+from .output import print_drawn, print_json
+from .root import FAILED, file_and_name, json_option, main, source_argument
 
 
-@main.command()
+@main.command(epilog="lego-emit conflicts layouts.py:tile access.py:column")
 @source_argument("memory", "MEMORY")
 @source_argument("access", "ACCESS")
 @click.option(
@@ -27,7 +26,7 @@ from .root import FAILED, file_and_name, main, source_argument
 @click.option("--write", is_flag=True, help="Look at stores instead of loads.")
 @click.option("--registers", type=int, help="How many, of a function of lane and register.")
 @click.option("--check", is_flag=True, help="Exit code 1 where lanes collide.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @click.option(
     "-o",
     "--output",
@@ -51,7 +50,7 @@ def conflicts(
     stored, asked = _named(memory), _named(access)
     found = bank_conflicts(stored, asked, **options)
     if as_json:
-        click.echo(json.dumps(found.as_dict(), indent=2))
+        print_json(found.as_dict())
     else:
         click.echo(str(found))
     options.pop("write")

@@ -5,19 +5,28 @@ On a terminal through rich; elsewhere plain lines without trailing blanks.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
 
-def print_table(rows: Sequence[Sequence[str]]) -> None:
-    """Rows of text, the first one the columns' names."""
+def print_json(value: Any) -> None:
+    """A value as JSON, in lines."""
+    click.echo(json.dumps(value, indent=2))
+
+
+def print_table(rows: Sequence[Sequence[str]], as_json: bool = False) -> None:
+    """Rows of text, the first one the columns' names. as_json: a list of objects by these names."""
+    if as_json:
+        print_json([dict(zip(rows[0], row, strict=True)) for row in rows[1:]])
+        return
     if not _is_terminal(sys.stdout):
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows:

@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from ..files import integers, write_all
-from .root import FAILED, main, numbers_option
+from .output import print_json
+from .root import FAILED, json_option, main, numbers_option
 
 # Of a layout's expression, by the module that has them; the other names are at the top.
 _ELSEWHERE = {
@@ -20,7 +21,7 @@ _ELSEWHERE = {
 }
 
 
-@main.command()
+@main.command(epilog="lego-emit recognize table.txt --dims 6,8 -o layout.py")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--dims",
@@ -35,7 +36,8 @@ _ELSEWHERE = {
     metavar="FILE.py",
     help="A file that defines it as `layout`, for lego-emit generate FILE.py:layout.",
 )
-def recognize(file: Path, dims: tuple[int, ...] | None, output: Path | None) -> None:
+@json_option
+def recognize(file: Path, dims: tuple[int, ...] | None, output: Path | None, as_json: bool) -> None:
     """Say which layout makes a table of positions.
 
     FILE is a NumPy array (.npy), or text of integers with commas, spaces or brackets between them, a
@@ -47,11 +49,15 @@ def recognize(file: Path, dims: tuple[int, ...] | None, output: Path | None) -> 
     from ..recognition import recognize
 
     found = recognize(_read(file), dims)
-    if found.layout is None:
+    if as_json:
+        print_json({"layout": found.written or None, "kind": found.kind, "why": found.why})
+    elif found.layout is not None:
+        click.echo(f"{found.written}\n{found.kind}: {found.why}")
+    else:
         click.echo(found.why)
+    if found.layout is None:
         sys.exit(FAILED)
-    click.echo(f"{found.written}\n{found.kind}: {found.why}")
-    if found.layout.results is None and found.kind != "catalogue":
+    if not as_json and found.layout.results is None and found.kind != "catalogue":
         positions = table(found.layout).reshape(found.layout.dims)
         steps = (np.diff(positions, axis=k) for k in range(positions.ndim))
         if any(np.unique(step).size > 1 for step in steps):  # of a plain one every tile is a case

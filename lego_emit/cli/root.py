@@ -11,33 +11,84 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import BashComplete, CompletionItem, add_completion_class
 
 from .. import __version__
 from ..emit import registry
 from ..errors import LegoError, LegoWarning, TargetError
 from ..notation import is_name
-from ..project.loading import STDIN
+from ..project.loading import NAMELESS, STDIN, TYPED, names_in
 
 FAILED, BAD_INPUT = 1, 2
 
 
+EXPRESSION = ("-e", "--expression")
+_TYPED = "<expression>"  # before a typed layout that stands as an argument
+
+
 class _Command(click.Command):
     """A command that does not take `-:NAME`, a name that standard input defines, for an option, nor
-    -order for -o."""
+    -order for -o; `-e TEXT` is an argument, a layout in the place of FILE.py:NAME."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         names = {name for param in self.params for name in param.opts if name[:2] == "--"}
         for arg in args:
             if arg[:2] != "--" and f"-{arg}" in names:  # -order is not -o rder
                 raise click.NoSuchOption(arg, possibilities=[f"-{arg}"], ctx=ctx)
-        return super().parse_args(ctx, [re.sub(r"^-(?=:)", STDIN, arg) for arg in args])
+        args = [re.sub(r"^-(?=:)", STDIN, arg) for arg in args]
+        if EXPRESSION[0] in {name for param in self.params for name in param.opts}:
+            args = _with_typed(args)
+        return super().parse_args(ctx, args)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The example of its use, or the examples."""
+        if self.epilog:
+            with formatter.section("Example"):
+                for line in self.epilog.splitlines():
+                    formatter.write(f"  {line}\n")
+
+
+def _with_typed(args: list[str]) -> list[str]:
+    """-e TEXT as one argument that click takes for no option."""
+    made, rest = [], [*args]
+    while rest:
+        arg = rest.pop(0)
+        name, equals, text = arg.partition("=")
+        if arg == "--":
+            return [*made, arg, *rest]
+        if arg in EXPRESSION and rest:
+            made.append(_TYPED + rest.pop(0))
+        elif name == EXPRESSION[1] and equals:
+            made.append(_TYPED + text)
+        else:
+            made.append(arg)
+    return made
 
 
 class _Group(click.Group):
     """A group whose commands end on an error of ours with one line and exit code 2."""
 
     command_class = _Command
+    group_class = type
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0].partition("=")[0] in EXPRESSION:  # `lego-emit -e LAYOUT` generates
+            args = ["generate", *args]
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """The command of the first argument; of its beginning, those that begin so are suggested."""
+        begun = [name for name in self.list_commands(ctx) if args and name.startswith(args[0])]
+        if begun and args[0] not in begun:
+            meant = " or ".join(map(repr, begun))
+            raise click.UsageError(f"No such command {args[0]!r}. Did you mean {meant}?", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Each command with the whole first sentence of its help."""
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(n, c.get_short_help_str(1000)) for n, c in found if c])
 
     def invoke(self, ctx: click.Context) -> Any:
         for stream in (sys.stdout, sys.stderr):
@@ -116,11 +167,54 @@ def main() -> None:
 
 def source_argument(name: str, what: str) -> Callable[[Any], Any]:
     """A layout or a function of a file, as file_and_name() takes it."""
-    return click.argument(
-        name,
-        metavar=f"FILE.py:{what}",
-        shell_complete=lambda ctx, param, begun: [CompletionItem(begun, type="file")],
+    argument = click.argument(name, metavar=f"FILE.py:{what}", shell_complete=_names_of_a_file)
+    option = click.option(
+        *EXPRESSION,
+        expose_value=False,
+        metavar="LAYOUT",
+        help="In the place of FILE.py:NAME: what it is, as 'TileBy([2, 2], [3, 4]).OrderBy(Row(6, 8))'.",
     )
+
+    def made(command: Any) -> Any:
+        has = any(EXPRESSION[0] in param.opts for param in getattr(command, "__click_params__", []))
+        return argument(command if has else option(command))
+
+    return made
+
+
+def _names_of_a_file(
+    ctx: click.Context, param: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """Files, and behind `layouts.py:` what this file defines."""
+    file, colon, name = begun.rpartition(":")
+    if not colon:
+        return [CompletionItem(begun, type="file")]
+    found = [n for n in names_in(Path(file)) if n.startswith(name)]
+    return [CompletionItem(f"{file}:{n}", help=f"in {file}") for n in found]
+
+
+@add_completion_class
+class _Bash(BashComplete):
+    """Bash's completion, for which `layouts.py:brick` is three words, of which the last one is replaced."""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """The words before the one that is begun, and this one, each put together again."""
+        args, begun = super().get_completion_args()
+        words: list[str] = []
+        after = False  # a colon
+        for word in (*args, begun):
+            if words and (after or word == ":"):
+                words[-1] += word
+            else:
+                words.append(word)
+            after = word == ":"
+        *args, begun = words
+        self.before = begun[: begun.rfind(":") + 1]
+        return args, begun
+
+    def format_completion(self, item: CompletionItem) -> str:
+        """A completion, without what stands before the colon."""
+        return f"{item.type},{item.value.removeprefix(self.before)}"
 
 
 def numbers_by_name(*names: str, help: str) -> Callable[[Any], Any]:
@@ -159,17 +253,28 @@ def numbers_option(
         raise click.BadParameter(f"{text[:60]!r} is not of the form 8,16", ctx, param) from None
 
 
-def target_option(*names: str, **settings: Any) -> Callable[[Any], Any]:
-    """--target, whose names a shell can complete."""
+def target_option(*names: str, help: str, **settings: Any) -> Callable[[Any], Any]:
+    """--target, whose names a shell can complete and the help lists."""
 
     def complete(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
         return [name for name in registry.targets() if name.startswith(begun)]
 
-    return click.option("--target", "-t", *names, shell_complete=complete, **settings)
+    help = f"{help} One of {', '.join(registry.targets())}."
+    return click.option("--target", "-t", *names, shell_complete=complete, help=help, **settings)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def typed_text(source: str) -> str | None:
+    """The text of a layout that was typed with -e; None of FILE.py:NAME."""
+    return source.removeprefix(_TYPED) if source.startswith(_TYPED) else None
 
 
 def file_and_name(source: str) -> tuple[str, str]:
-    """The two parts of FILE.py:NAME."""
+    """The two parts of FILE.py:NAME; of a typed layout the text, and what it is called."""
+    if text := typed_text(source):
+        return TYPED + text, NAMELESS
     file, colon, wanted = source.rpartition(":")
     if not colon or not file or not wanted:
         raise click.UsageError(

@@ -7,11 +7,12 @@ from contextlib import suppress
 from ..emit import registry
 from ..errors import LegoError
 from .output import print_table
-from .root import main
+from .root import json_option, main
 
 
-@main.command()
-def targets() -> None:
+@main.command(epilog="lego-emit targets --json")
+@json_option
+def targets(as_json: bool) -> None:
     """List the languages that are installed, and the toolchains that this machine has for them."""
     from ..run.registry import toolchain as toolchain_of
 
@@ -30,4 +31,4 @@ def targets() -> None:
         with suppress(LegoError):
             for device, state in toolchain_of(name).devices():
                 rows.append((f"  on {device}", "", "", state))
-    print_table(rows)
+    print_table(rows, as_json)

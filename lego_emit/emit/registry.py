@@ -13,6 +13,8 @@ from .printer import Printer
 
 GROUP = "lego_emit.printers"
 
+DEFAULT = "cuda"  # the target where none is named
+
 
 def targets() -> list[str]:
     """The names of all installed printers, sorted."""

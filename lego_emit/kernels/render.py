@@ -35,7 +35,7 @@ class Rendered(str):
 
 @brief
 @says(RenderOptions)
-def render(text: str | Path, target: str = "cuda", **context: Any) -> Rendered:
+def render(text: str | Path, target: str = registry.DEFAULT, **context: Any) -> Rendered:
     """A kernel with index expressions in place of its placeholders.
 
     text: a Jinja2 template, or the Path of one; includes and imports lie beside it.

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, TextIO
 
 from ..algebra.block import Block, is_bundle, is_packed
-from ..errors import LegoWarning, LoadError, a_type, did_you_mean, error_text
+from ..errors import LegoError, LegoWarning, LoadError, a_type, did_you_mean, error_text
 
 MODULE_NAME = "_lego_emit_user_file"
 STDIN = "<stdin>"  # the file that is read from standard input
+TYPED = "-e "  # before a layout that is typed in the place of a file
+NAMELESS = "layout"  # what such a layout is called
 
 
 @contextmanager
@@ -30,6 +35,9 @@ def user_file(path: str | Path) -> Iterator[dict[str, Any]]:
 
     Raises LoadError, with the file and the line, where the file cannot be read or fails.
     """
+    if str(path).startswith(TYPED):
+        yield {NAMELESS: typed(str(path).removeprefix(TYPED))}
+        return
     file = Path(path)
     code = _compiled(file)
     folder = file.resolve().parent  # of standard input the current folder
@@ -85,6 +93,59 @@ def subject(names: Mapping[str, Any], name: str, place: str | Path) -> Any:
             f"a layout; {has}"
         )
     raise LoadError(f"{place}: no {name!r}; {has}.{did_you_mean(name, own)}")
+
+
+def typed(text: str) -> Any:
+    """What an expression over the names of lego_emit gives; other names in it are symbols, but for those of a
+    lambda, which are its parameters.
+
+    Raises LoadError where it cannot be read or evaluated, and where it calls what there is not.
+
+        >>> typed("TileBy([2, 2], [M, 4]).OrderBy(Row(2*M, 8))").dims
+        (2, 2, M, 4)
+    """
+    place, top = f"{TYPED}{text!r}", import_module("lego_emit")
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+        code = compile(tree, place, "eval", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        said = error.msg if isinstance(error, SyntaxError) else error
+        raise LoadError(f"{place}: no expression: {said}") from None
+    known = {*dir(top)} - {"errors", "__version__"}
+    scope: dict[str, Any] = {"__name__": MODULE_NAME}
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    called = {node.id for node in calls if isinstance(node, ast.Name)}
+    for name in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}:
+        if name in known:
+            scope[name] = getattr(top, name)
+        elif name in called and not hasattr(builtins, name):
+            raise LoadError(f"{place}: no {name!r}.{did_you_mean(name, known)}")
+        elif not isinstance(tree.body, ast.Lambda) and not hasattr(builtins, name):
+            scope[name] = top.symbols(name)
+    try:
+        return eval(code, scope)
+    except LegoError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise LoadError(f"{place}: {type(error).__name__}: {error_text(error)}") from error
+
+
+def names_in(path: Path) -> list[str]:
+    """What a Python file gives names to at its top, read and not run; none where it cannot be read."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return []
+    found: list[str] = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            found.append(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found += [
+                x.id for target in targets for x in ast.walk(target) if isinstance(x, ast.Name)
+            ]
+    return [name for name in dict.fromkeys(found) if not name.startswith("_")]
 
 
 def subjects(names: Mapping[str, Any]) -> list[str]:
