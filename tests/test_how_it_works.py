@@ -36,7 +36,8 @@ def all_its_own(functions, module):
 
 def raises_in(module, **options):
     """Whether a wrong option of generate() is refused in a module."""
-    with pytest.raises(LegoError) as error:
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(LegoError) as error:
+        patch.setenv("LEGO_EMIT_TRACEBACK", "full")
         generate(lambda i: i, "cpp", **options)
     return Path(str(error.traceback[-1].path)) == Path(module.__file__)
 

@@ -207,7 +207,7 @@ def test_png_says_what_it_needs(monkeypatch):
     monkeypatch.setitem(sys.modules, "cairosvg", None)
     with pytest.raises(LegoError, match=r"lego-emit\[plot\].*libcairo2"):
         contents(COL, "x.png")
-    with pytest.raises(LegoError, match=r"x.gif: a picture is one of .svg, .png, .html"):
+    with pytest.raises(LegoError, match=r"x.gif: a picture is one of .svg, .png, .html, .tex"):
         contents(COL, "x.gif")
 
 
@@ -601,7 +601,7 @@ def test_show_of_named_coordinates(lego, tmp_path):
         (["a.py:row", "--beside", "a.py:col", "-o", "x.csv"], "a table has one layout"),
         (["a.py:mma", "--animate", "-o", "x.svg"], "are no memory"),
         (["a.py:what"], "no 'what'"),
-        (["a.py:row", "-o", "x.gif"], ".svg, .png, .html"),
+        (["a.py:row", "-o", "x.gif"], ".svg, .png, .html, .tex"),
         (["a.py:row", "-o", "a.py/x.svg"], "cannot write"),
         (["a.py:copy", "--tile", "8x8"], "'8x8' is not of the form 8,16"),
         (["a.py:copy", "--tile", "4,4"], "position 63 is outside a tile of [4, 4]"),

@@ -344,7 +344,7 @@ class Block:
         animate: bool = False,
     ) -> Any:
         """A picture of the layout, of integer sizes: a notebook draws it, print() writes it as in a
-        terminal, and save("file.svg") makes a file (.svg, .html, .png, .csv, .md).
+        terminal, and save("file.svg") makes a file (.svg, .html, .png, .tex for TikZ, .csv, .md).
 
         order: arrows from each element to the next one in memory.
         inv: the memory in order, each cell with the index that it holds; default: the grid of
@@ -372,6 +372,17 @@ class Block:
             beside=beside,
             animate=animate,
         )
+
+    def plot(self, axes: Any = None, **options: Any) -> Any:
+        """The picture of show() in Matplotlib's axes: those given, or of a new figure; they are returned.
+
+        options: of show(). Where Matplotlib is missing, show()'s picture is returned, which a notebook draws
+        as SVG.
+
+            >>> GroupBy([4, 6]).plot(color="bank")  # doctest: +SKIP
+            <Axes: xlabel='GroupBy([4, 6]): colored by bank, 32 bits each'>
+        """
+        return self.show(**options).plot(axes)
 
     def check(self, **sizes: int) -> str:
         """Check at every index that apply is a bijection, stays in its range, and that inv undoes

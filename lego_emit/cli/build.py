@@ -5,23 +5,20 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ..errors import LegoError
 from .output import progress_bar
 from .root import FAILED, main, printable, warn
+from .watching import Note
+from .watching import watch as watching
 
 if TYPE_CHECKING:
     from ..project.build import Difference
     from ..project.config import Project
-
-INTERVAL = 0.2  # seconds between two looks at the files that are watched
 
 
 @main.command(epilog="lego-emit build --check")
@@ -105,8 +102,14 @@ def build(
         click.echo("waiting for another build of the same folder", err=True)
 
     if watch:
-        with suppress(KeyboardInterrupt):
-            _watch(file, loaded, make)
+
+        def again(note: Note) -> None:
+            project = loaded()
+            note(builds.inputs(project))
+            make(project)
+            note(builds.inputs(project))  # with what the layout files import
+
+        watching([file], again)
         return
     project, good = loaded(), True
     if list_outputs:
@@ -124,38 +127,6 @@ def build(
         good = make(project)
     if not good:
         sys.exit(FAILED)
-
-
-def _watch(config: Path, load: Callable[[], Project], make: Callable[[Project], bool]) -> None:
-    """Build, and again each time that an input has changed."""
-    from ..project.build import inputs
-
-    files = [config]
-    while True:
-        seen = _stamps(files)
-        try:
-            project = load()
-            files = inputs(project)
-            seen = {**_stamps(files), **seen}  # as they were before they were read
-            make(project)
-            files = inputs(project)  # with what the layout files import
-        except LegoError as error:
-            click.echo(printable(f"Error: {error}"), err=True)
-        seen = {**_stamps(files), **seen}
-        click.echo(f"watching {_files_of(len(seen))}; Ctrl-C ends it", err=True)
-        while _stamps(seen) == seen:
-            time.sleep(INTERVAL)
-        time.sleep(INTERVAL)  # it may be half written
-
-
-def _stamps(files: Iterable[Path]) -> dict[Path, tuple[int, int] | None]:
-    """When each file was written and how long it is; None of one that cannot be read."""
-    found: dict[Path, tuple[int, int] | None] = dict.fromkeys(files)
-    for path in found:
-        with suppress(OSError):
-            state = path.stat()
-            found[path] = state.st_mtime_ns, state.st_size
-    return found
 
 
 def _files_of(count: int) -> str:

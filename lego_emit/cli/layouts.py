@@ -11,7 +11,7 @@ import click
 
 from ..algebra.block import Block
 from ..errors import LegoError
-from ..files import write_all
+from ..files import noting, write_all
 from ..ir.program import Function
 from ..options import Options
 from ..project.loading import subject, telling, user_file
@@ -27,6 +27,8 @@ from .root import (
     source_argument,
     warn,
 )
+from .watching import Note
+from .watching import watch as watching
 
 
 @main.command(epilog="lego-emit show layouts.py:brick --order -o brick.svg")
@@ -61,7 +63,10 @@ from .root import (
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A picture instead: .svg, .html, or with lego-emit[plot] .png; a table: .csv, .md.",
+    help="A picture instead: .svg, .html, .tex (TikZ), or with lego-emit[plot] .png; a table: .csv, .md.",
+)
+@click.option(
+    "--watch", is_flag=True, help="Go on, and draw again when a Python file beside it changes."
 )
 def show(
     source: str,
@@ -76,6 +81,7 @@ def show(
     tile: tuple[int, ...] | None,
     beside: str | None,
     output: Path | None,
+    watch: bool,
 ) -> None:
     """Show the layout NAME, or the one that the function NAME returns, or an index function.
 
@@ -89,23 +95,45 @@ def show(
 
     if animate and (output is None or output.suffix.lower() not in (".svg", ".html")):
         raise click.UsageError("--animate needs -o FILE.svg or -o FILE.html")
-    pages = []
-    for wanted in (source, beside):
-        if wanted is None:
-            continue
-        found = _layout_or_function(wanted, sizes)
-        if isinstance(found, Block):
-            pages.append(sheet(found, inverse, view, color, tile, bits))
-            continue
-        if inverse or view or tile:
-            raise click.UsageError(f"--inv, --view and --tile are for layouts; {wanted} is none")
-        pages.append(values(found, sizes, domain, color, bits))
-    made = drawn(pages, order, animate)
-    if output is not None:
-        write_all({output: made.contents(output)})
-        click.echo(f"wrote {output}", err=True)
+
+    def draw() -> None:
+        pages = []
+        for wanted in (source, beside):
+            if wanted is None:
+                continue
+            found = _layout_or_function(wanted, sizes)
+            if isinstance(found, Block):
+                pages.append(sheet(found, inverse, view, color, tile, bits))
+                continue
+            if inverse or view or tile:
+                raise click.UsageError(
+                    f"--inv, --view and --tile are for layouts; {wanted} is none"
+                )
+            pages.append(values(found, sizes, domain, color, bits))
+        made = drawn(pages, order, animate)
+        if output is not None:
+            write_all({output: made.contents(output)})
+            click.echo(f"wrote {output}", err=True)
+            return
+        print_drawn(made.text)
+
+    if not watch:
+        draw()
         return
-    print_drawn(made.text)
+    files = [Path(file_and_name(wanted)[0]) for wanted in (source, beside) if wanted is not None]
+    if not all(file.is_file() for file in files):
+        raise click.UsageError("--watch needs layouts of files")
+
+    def again(note: Note) -> None:
+        beside = [path for file in files for path in sorted(file.parent.glob("*.py"))]
+        note([*files, *beside])
+        if sys.stdout.isatty():
+            click.clear()
+        with noting() as read:
+            draw()
+        note([*files, *beside, *sorted(read)])
+
+    watching(files, again)
 
 
 @main.command(epilog="lego-emit compare layouts.py:brick layouts.py:rows")
@@ -164,7 +192,7 @@ def _layout_or_function(source: str, sizes: dict[str, int]) -> Block | Function:
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A picture instead: .svg, .html, or with lego-emit[plot] .png; a table: .csv, .md.",
+    help="A picture instead: .svg, .html, .tex (TikZ), or with lego-emit[plot] .png; a table: .csv, .md.",
 )
 @json_option
 def catalogue(name: str | None, sizes: dict[str, int], output: Path | None, as_json: bool) -> None:

@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from importlib import import_module
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -104,7 +103,9 @@ def typed(text: str) -> Any:
         >>> typed("TileBy([2, 2], [M, 4]).OrderBy(Row(2*M, 8))").dims
         (2, 2, M, 4)
     """
-    place, top = f"{TYPED}{text!r}", import_module("lego_emit")
+    import lego_emit as top
+
+    place = f"{TYPED}{text!r}"
     try:
         tree = ast.parse(text.strip(), mode="eval")
         code = compile(tree, place, "eval", dont_inherit=True)

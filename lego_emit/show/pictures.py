@@ -17,8 +17,10 @@ from ..errors import LayoutError, LegoError, short_repr
 from ..files import write_if_changed
 from .cells import MASKED, NONE, PALETTE, Sheet
 from .holders import Holders
+from .plotted import plotted
 from .sheet import kept, sheet, terminal
 from .tabular import csv, markdown
+from .tikz import tikz
 
 MOST = 64  # rows and columns of a picture; further ones are left out in the middle
 WHOLE, FEW = 1024, 20  # cells that a notebook shows in full; rows and columns of more
@@ -29,7 +31,7 @@ LINE = 15  # of each further line in a cell
 SMALL, LANE = 6, 10  # a digit's width at 10 pixels, arrows from a cell's right and bottom
 STEP, LONGEST = 0.25, 60  # seconds of an animation: for each cell, in all
 SIZE = re.compile(r'(?:width|height)="([\d.]+)"')
-FORMATS = (".svg", ".png", ".html")
+FORMATS = (".svg", ".png", ".html", ".tex")
 TABLES = {".csv": csv, ".md": markdown}
 
 
@@ -49,6 +51,18 @@ class Picture:
         """The picture as SVG. Raises LayoutError where order or animate is asked for and there is no path
         through memory."""
         return side_by_side([svg(page, self.order, self.animate) for page in self.pages])
+
+    def tikz(self) -> str:
+        """A LaTeX document that draws it with TikZ, as CuTe's print_latex does; without arrows and frames."""
+        return tikz(self.pages, MOST)
+
+    def plot(self, axes: Any = None) -> Any:
+        """It in Matplotlib's axes, or in those of a new figure, which are returned; of several layouts an array
+        of them. Where Matplotlib is missing the picture itself, which a notebook draws as SVG."""
+        try:
+            return plotted(self.pages, axes, MOST)
+        except ImportError:
+            return self
 
     def html(self) -> str:
         """A page of its own; a cell says its index and position under the mouse."""
@@ -73,6 +87,8 @@ class Picture:
             return self.html()
         if suffix == ".png":
             return png(self.svg())
+        if suffix == ".tex":
+            return self.tikz()
         if suffix in TABLES:
             page, *others = self.pages
             if others:
