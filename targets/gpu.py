@@ -26,7 +26,7 @@ from lego_emit.targets.cpp import braced, called
 from lego_emit.targets.cpp_host import element
 from lego_emit.templates import environment, named
 
-EXTRA = 'pip install "lego-emit[cuda]"'
+EXTRA = "pip install pycuda"
 OPTIONS = ("-O3", "--std=c++17")
 THREADS = 256  # of a block
 BLOCKS = 8  # for each multiprocessor

@@ -376,7 +376,7 @@ def test_every_build_system_has_its_section():
 def test_the_site_is_built(tmp_path):
     for module, package in (("mkdocs", "mkdocs"), ("material", "mkdocs-material")):
         if importlib.util.find_spec(module) is None:
-            reason = f"needs {package}: pip install 'lego-emit[docs]'"
+            reason = f"needs {package}: pip install '.[docs]'"
             if os.environ.get("LEGO_NEEDS_DOCS"):
                 pytest.fail(reason)
             pytest.skip(reason)

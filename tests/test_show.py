@@ -205,7 +205,7 @@ def test_notebooks():
 
 def test_png_says_what_it_needs(monkeypatch):
     monkeypatch.setitem(sys.modules, "cairosvg", None)
-    with pytest.raises(LegoError, match=r"lego-emit\[plot\].*libcairo2"):
+    with pytest.raises(LegoError, match=r"pip install cairosvg.*libcairo2"):
         contents(COL, "x.png")
     with pytest.raises(LegoError, match=r"x.gif: a picture is one of .svg, .png, .html, .tex"):
         contents(COL, "x.gif")
@@ -215,7 +215,7 @@ def test_png():
     try:
         import cairosvg  # noqa: F401
     except (ImportError, OSError):
-        pytest.skip("needs CairoSVG and libcairo2: pip install 'lego-emit[plot]'")
+        pytest.skip("needs CairoSVG and libcairo2: pip install cairosvg")
     assert contents(COL, "x.png").startswith(b"\x89PNG")
 
 

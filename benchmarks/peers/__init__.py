@@ -26,7 +26,7 @@ MODULES = {
 }
 # A module whose package is missing cannot be asked.
 INSTALL = {
-    "ours": "pip install lego-emit",
+    "ours": "pip install .",
     "sympy": "pip install sympy",
     "inductor": "pip install torch",
     "tvm": "pip install apache-tvm",

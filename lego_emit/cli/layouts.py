@@ -63,7 +63,7 @@ from .watching import watch as watching
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A picture instead: .svg, .html, .tex (TikZ), or with lego-emit[plot] .png; a table: .csv, .md.",
+    help="A picture instead: .svg, .html, .tex (TikZ), or with CairoSVG .png; a table: .csv, .md.",
 )
 @click.option(
     "--watch", is_flag=True, help="Go on, and draw again when a Python file beside it changes."
@@ -192,7 +192,7 @@ def _layout_or_function(source: str, sizes: dict[str, int]) -> Block | Function:
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A picture instead: .svg, .html, .tex (TikZ), or with lego-emit[plot] .png; a table: .csv, .md.",
+    help="A picture instead: .svg, .html, .tex (TikZ), or with CairoSVG .png; a table: .csv, .md.",
 )
 @json_option
 def catalogue(name: str | None, sizes: dict[str, int], output: Path | None, as_json: bool) -> None:

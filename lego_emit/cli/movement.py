@@ -32,7 +32,7 @@ from .root import FAILED, file_and_name, json_option, main, source_argument
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A picture, too: .svg, .html, .tex (TikZ), or with lego-emit[plot] .png; a table: .csv, .md.",
+    help="A picture, too: .svg, .html, .tex (TikZ), or with CairoSVG .png; a table: .csv, .md.",
 )
 def conflicts(
     memory: str, access: str, check: bool, as_json: bool, output: Path | None, **options: Any

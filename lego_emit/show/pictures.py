@@ -1,4 +1,4 @@
-"""Pictures of layouts, as in Figs. 2, 6 and 8: SVG, HTML and, with lego-emit[plot], PNG; tables."""
+"""Pictures of layouts, as in Figs. 2, 6 and 8: SVG, HTML, TikZ and, with CairoSVG, PNG; tables."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Picture:
         """The contents of a picture file, or of a table's, by the ending of its name.
 
         Raises LegoError on an ending that is none of FORMATS and TABLES, on a table of several
-        layouts, and on .png without lego-emit[plot].
+        layouts, and on .png without CairoSVG.
         """
         suffix = Path(path).suffix.lower()
         if suffix == ".svg":
@@ -190,7 +190,7 @@ def png(drawing: str, scale: float = 2) -> bytes:
         reason = str(error).splitlines()[0]
         raise LegoError(
             f"a .png needs CairoSVG and the cairo library ({reason}): pip install "
-            "'lego-emit[plot]', and on Debian apt-get install libcairo2; .svg and .html need "
+            "cairosvg, and on Debian apt-get install libcairo2; .svg and .html need "
             "neither"
         ) from None
     convert: Callable[..., Any] = cairosvg.svg2png  # its own types are inferred too narrowly

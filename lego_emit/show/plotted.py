@@ -17,7 +17,7 @@ def plotted(pages: Sequence[Sheet], axes: Any, most: int) -> Any:
     most: rows and columns that are drawn. Raises ImportError where Matplotlib is missing.
     """
     if axes is None:
-        from matplotlib import pyplot
+        from matplotlib import pyplot  # pyright: ignore[reportMissingImports]
 
         wide = sum(min(page.shape[1], most) for page in pages)
         tall = max(min(page.shape[0], most) for page in pages)

@@ -8,6 +8,6 @@ fn main() {
         .args(["build", "--out-dir"])
         .arg(env::var_os("OUT_DIR").unwrap())
         .status()
-        .expect("lego-emit is not on PATH: pip install lego-emit");
+        .expect("lego-emit is not on PATH: pip install its clone");
     assert!(status.success(), "lego-emit build failed");
 }
