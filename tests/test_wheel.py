@@ -1,6 +1,7 @@
 """What is built: a wheel of every file of the package, an sdist of every file of the repository."""
 
 import email
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+import lego_emit
 
 ROOT = Path(__file__).resolve().parent.parent
 LEFT_OUT = (".ci/",)  # how the project's own machines run it
@@ -88,6 +91,60 @@ def test_the_page_carries_what_lego_emit_needs_there():
     carried = {**pinned("web/requirements.txt"), **pinned("web/requirements-wasm.txt")}
     wanted = {canonicalize_name(Requirement(r).name) for r in project()["dependencies"]}
     assert wanted == without | wanted & carried.keys()
+
+
+def test_the_version_stands_in_one_place_and_others_say_the_same():
+    about = project()
+    assert "version" in about["dynamic"] and lego_emit.__version__
+    for name in ("CITATION.cff", "ci/recipe.yaml"):
+        found = re.findall(r"^ *version: (.*)$", (ROOT / name).read_text(), re.M)
+        assert found == [lego_emit.__version__], name
+
+
+def test_the_recipe_needs_what_the_package_needs():
+    text = (ROOT / "ci" / "recipe.yaml").read_text()
+    run = text.partition("  run:\n")[2].partition("\n\n")[0]
+    needed = {line.strip("- ").replace(" ", "") for line in run.splitlines()}
+    about = project()
+    wanted = {r.replace("docstring-parser", "docstring_parser") for r in about["dependencies"]}
+    assert needed == wanted | {f"python{about['requires-python']}"}
+
+
+@pytest.mark.deep
+def test_a_release_installs_into_a_clean_environment(tmp_path):
+    """The last commit's wheel and sdist, as ci/release makes them; the tree stays as it is."""
+    before = tree()
+    url = "https://example.org/lego-emit"
+    command = [
+        sys.executable,
+        "ci/release",
+        "--untagged",
+        "--offline",
+        "--url",
+        url,
+        "--out",
+        tmp_path,
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("installed into a clean environment, and it emits") == 2
+    assert tree() == before
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as held:
+        (name,) = [name for name in held.namelist() if name.endswith(".dist-info/METADATA")]
+        fields = email.message_from_bytes(held.read(name))
+    assert f"Repository, {url}" in fields.get_all("Project-URL")
+    assert fields["Version"] == lego_emit.__version__
+    links = re.findall(r"\]\(([^)#]*)", fields.get_payload())
+    assert links and all(link.startswith("https://") for link in links)
+    assert any(link.startswith(f"{url}/raw/") for link in links)
+
+
+def tree():
+    """What git sees beside what is committed."""
+    tracked()
+    command = ["git", "status", "--porcelain", "--ignored"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.deep
