@@ -101,6 +101,20 @@ def test_the_version_stands_in_one_place_and_others_say_the_same():
         assert found == [lego_emit.__version__], name
 
 
+def test_the_changelog_has_each_release_in_four_parts():
+    heads = re.findall(r"^(#+) (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert heads[:2] == [("#", "Changes"), ("##", "Not released")]
+    parts: list[list[str]] = []
+    for level, words in heads[1:]:
+        if level == "##":
+            assert words == "Not released" or re.match(r"\d+\.\d+\.\d+ \(\d{4}-\d\d-\d\d\)$", words)
+            parts.append([])
+        else:
+            parts[-1].append(words)
+    wanted = ["Added", "Changed", "Fixed", "Removed"]
+    assert all(part == [name for name in wanted if name in part] for part in parts)
+
+
 def test_the_recipe_needs_what_the_package_needs():
     text = (ROOT / "ci" / "recipe.yaml").read_text()
     run = text.partition("  run:\n")[2].partition("\n\n")[0]
