@@ -142,7 +142,9 @@ class _Undefined(jinja2.StrictUndefined):
     @property
     def _undefined_message(self) -> str:
         value, name = self._undefined_obj, self._undefined_name
-        if not isinstance(value, Value):
+        if self._undefined_hint or not isinstance(
+            value, Value
+        ):  # the sandbox's, or of something else
             return super()._undefined_message
         if name in PLACED:
             return f"{value.said} is an index expression, and {name} belongs to a layout: A.{name}"
