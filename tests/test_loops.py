@@ -437,6 +437,7 @@ REFUSED = [
     (lambda n: fori_loop(0, n, lambda k, s: s + 1, 0, 0), {}, "most is 0; give the number of rounds"),
     (lambda n: fori_loop(0, n, lambda k, s: s + 1, 0, 5000), {}, "from 1 to 4096"),
     (lambda n: fori_loop(0, 40, lambda k, s: s + n, 0), {}, "40 rounds or more, and most is 32"),
+    (lambda n: fori_loop(0, 5000, lambda k, s: s + n, 0), {}, "most is 32; a loop has 4096 at most"),
     (lambda n: fori_loop(0, n, lambda k, s: s + 1, 0, while_=lambda k, s: 3), {}, "while_ gives 3"),
     (
         lambda n: fori_loop(0, n, lambda k, s: s + 1, 0, invariant=lambda k, s: s < 2),
@@ -463,6 +464,16 @@ def test_what_is_refused(function, options, said):
 def test_on_integers_too_many_rounds_are_refused():
     with pytest.raises(LegoError, match="40 rounds, and most is 32; give most=40 or more"):
         fori_loop(0, 40, lambda k, s: s + 1, 0)
+    with pytest.raises(LegoError, match="5000 rounds, and most is 32; a loop has 4096 at most"):
+        fori_loop(0, 5000, lambda k, s: s + 1, 0)
+
+
+@pytest.mark.parametrize("bounds", [(0, 2.5), (None, 3), (0, "n")])
+def test_on_integers_a_bound_is_an_integer(bounds):
+    with pytest.raises(
+        LegoError, match=r"a bound is .*; give an integer, or a symbol in a function"
+    ):
+        fori_loop(*bounds, lambda k, s: s + 1, 0)
 
 
 def test_outside_of_a_function():

@@ -21,6 +21,7 @@ from .joined import Joined, Unjoined, selected
 from .paths import Impossible, Running, explore, here
 from .trace import Trace
 
+MOST = 4096  # rounds that may be asked for
 ROUNDS = 64  # that are followed to bound the state
 FEW = 8  # times that a body is gone through that needs to know more of the state
 FARTHEST = 2**256  # beyond which a bound is none
@@ -203,9 +204,7 @@ class _Following:
             far = last - least if far is None else min(far, last - least)
         few = known.interval(known.simplifier.subtract(self.upper, self.lower))[0]
         if few is not None and few > most:
-            raise TraceError(
-                f"fori_loop: {few} rounds or more, and most is {most}; give most={few} or more"
-            )
+            raise too_many(f"{few} rounds or more", few, most)
         if far is None or far > most:
             ends = [known.unsubstitute(e) for e in (self.lower, self.upper)]
             for at, number in enumerate((least, last)):  # a caller knows no table of the file
@@ -536,6 +535,12 @@ class _Following:
                     "with invariant=, or the sizes with assume="
                 )
             trace.note(condition)
+
+
+def too_many(rounds: str, count: int, most: int) -> TraceError:
+    """The error of a loop of more rounds than it may have. rounds: what is said of their number, count."""
+    way = f"give most={count} or more" if count <= MOST else f"a loop has {MOST} at most"
+    return TraceError(f"fori_loop: {rounds}, and most is {most}; {way}")
 
 
 def said(value: Any) -> str:

@@ -28,10 +28,9 @@ from typing import Any
 from ..arith.expr import Expr, select
 from ..errors import LONGEST, TraceError, a_type, short_repr
 from ..numeric import as_integer
-from .looping import Spec, followed
+from .looping import MOST, Spec, followed, too_many
 from .trace import running_trace, step
 
-MOST = 4096  # rounds that may be asked for
 CALL = "fori_loop(lower, upper, body, init)"
 
 
@@ -106,6 +105,12 @@ def _looped(spec: Spec, lower: Any, upper: Any, init: Any) -> Any:
     if trace is None and None not in ends:
         return _run(spec, ends, first)
     if trace is None:
+        for bound in (lower, upper):
+            if as_integer(bound) is None and not isinstance(bound, Expr):
+                raise TraceError(
+                    f"fori_loop: a bound is {short_repr(bound)}, {a_type(bound)}; give an integer, or a symbol in a "
+                    "function that generate() is given"
+                )
         raise TraceError("fori_loop: its bounds are symbols, and no function is followed")
     if trace.words is not None:
         raise TraceError(
@@ -137,9 +142,7 @@ def _as_it_is(fn: Any, held: dict[int, Any]) -> Any:
 def _run(spec: Spec, ends: Sequence[Any], first: Sequence[Any]) -> Any:
     lower, upper = ends
     if upper - lower > spec.most:
-        raise TraceError(
-            f"fori_loop: {upper - lower} rounds, and most is {spec.most}; give most={upper - lower} or more"
-        )
+        raise too_many(f"{upper - lower} rounds", upper - lower, spec.most)
     state = spec.state(first)
     for k in range(lower, upper):
         if spec.going is not None and not spec.going(k, state):
