@@ -530,6 +530,53 @@ def test_a_part_takes_the_sizes_that_it_depends_on():
     assert parts("cpp", methods=["H", "W"]) == [("int64", i), ("int64", ["H", *j])]
 
 
+def swizzled(N):
+    """Rows whose columns are exchanged by the row."""
+    return {
+        "rows": GenP([N, 32], lambda i, j: i * 32 + (j ^ i % 32 ^ 5), lambda p: (p // 32, p % 32 ^ p // 32 % 32 ^ 5)),
+        "many": GenP([4096, 4096], lambda i, j: i * 4096 + (j ^ i % 8 * 4), lambda p: (p // 4096, p % 4096 ^ p // 4096 % 8 * 4)),
+        "twice": GroupBy([N, 8, 16]).OrderBy(
+            GenP(
+                [N, 8, 16],
+                lambda i, j, k: i * 128 + 16 * (j ^ i % 8) + (k ^ j),
+                lambda p: (p // 128, p // 16 % 8 ^ p // 128 % 8, p % 16 ^ p // 16 % 8 ^ p // 128 % 8),
+            )
+        ),
+    }  # fmt: skip
+
+
+def test_parts_are_joined_by_an_exclusive_or_of_any_size(toolchain_of):
+    toolchain_of("c")
+    layouts, rng = swizzled(symbols("N")), np.random.default_rng(1)
+    for name, layout in layouts.items():
+        unit = generate(layout, "c", name="tex", split=True)
+        run, numbers, total = unit.compile(), swizzled(7)[name], 0
+        index = [rng.integers(0, n, 500) for n in numbers.dims]
+        for part, values in zip(unit.functions[2:], index, strict=True):
+            sizes = [7] * (len(part.params) - 1)
+            total ^= run[part.name](*sizes, values)
+        assert (total == numbers.reference_apply(tuple(index))).all(), name
+
+
+@pytest.mark.parametrize(
+    "position",
+    [
+        lambda i, j: i * 16 + (j ^ i % 32),  # a bit in common
+        lambda i, j: i * j,
+        lambda i, j: 3 * (i % 4 ^ j),
+        lambda i, j: (i % 4 ^ j) - 32 * i,
+    ],
+)
+def test_what_is_not_known_to_separate_says_so(position):
+    def index(N):
+        return GenP([N, 32], position)
+
+    with pytest.raises(
+        OptionError, match="not known to be a sum or an exclusive or of a part of i"
+    ):
+        generate(index, "c", split=True)
+
+
 def crossed(i, j):
     return i * 8 + (i + j) % 8
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from math import inf
 from typing import Any
 
 from ..algebra import reference
@@ -195,6 +196,8 @@ def _sign(
     if not simplifier.subtract(whole, total).terms:
         return "+"
     axes = [*values]
+    if _is_exclusive_or(whole, {*axes}, known):
+        return "^"
     if isinstance(layout, Block) and layout.is_concrete and layout.size <= MOST:
         table = reference.table(layout).reshape(layout.dims)
         fails = [_apart(table, pair) for pair in combinations(range(len(axes)), 2)]
@@ -202,8 +205,9 @@ def _sign(
             if _is_joined(table, sign):
                 return sign
         pair = next(p for p in fails if p)
-        a, b = (axes[k] for k in pair)
+        (a, b), what = (axes[k] for k in pair), "is neither a sum nor"
     else:
+        what = "is not known to be a sum or"
         mixed = [a.symbols & {*axes} for a in whole.deep_atoms() if len(a.symbols & {*axes}) > 1]
         a, b = (
             sorted(min(mixed, key=lambda s: (len(s), sorted(s))), key=axes.index)[:2]
@@ -211,9 +215,31 @@ def _sign(
             else axes[:2]
         )
     raise OptionError(
-        f"split: the part of {a} in the position of {stem} depends on {b}, so that the position is neither a sum "
-        f"nor an exclusive or of a part of {a} and a part of {b}; leave split= out"
+        f"split: the part of {a} in the position of {stem} depends on {b}, so that the position {what} "
+        f"an exclusive or of a part of {a} and a part of {b}; leave split= out"
     )
+
+
+def _is_exclusive_or(e: Expr, axes: set[str], known: Analyzer) -> bool:
+    """Whether a value is proven to be the exclusive or of values that depend on one axis each: an atom of such values,
+    or a sum of multiples of them that have no bit in common."""
+    if len(axes & e.symbols()) < 2:
+        return True
+    atom = e.single
+    if atom is not None:
+        return atom.kind == "xor" and all(_is_exclusive_or(a, axes, known) for a in atom.args)
+    above = 0  # the bits of the terms before lie below it
+    for mono, c in sorted(e.terms.items(), key=lambda term: term[1] & -term[1]):
+        factor = Expr({mono: 1})
+        least, most = known.interval(factor)
+        if c < 0 or c & -c < above or least is None or least < 0:
+            return False
+        if len(axes & factor.symbols()) > 1 and (
+            c & (c - 1) or len(mono) > 1 or not _is_exclusive_or(factor, axes, known)
+        ):
+            return False
+        above = inf if most is None else 1 << (c * most).bit_length()
+    return bool(e.terms)
 
 
 def _is_joined(table: Any, sign: str) -> bool:
