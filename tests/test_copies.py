@@ -191,7 +191,7 @@ ROUTINES = {
     "planes": (Row(M, N, 3), RegP([M, N, 3], [2, 0, 1]), {"element": "uint8"}),
     "morton": (Row(16, 16), catalogue["morton.2D"](16, 16), {"element": 1}),
     "records": (Row(M, N), Col(M, N), {"element": 12}),
-    "swizzled": (Row(8, 8), catalogue["nvidia.SW128"](8, 8), {"element": 16}),
+    "swizzled": (Row(8, 8), catalogue["nvidia.SW128"](8, 128), {"element": 16}),
     "triangle": (catalogue["lapack.TP"](6, "U"), Row(6, 6), {}),
     "masked": (
         ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2])),

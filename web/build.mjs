@@ -67,7 +67,7 @@ function wheels() {
   const folder = join(scratch, "wheels");
   const source = join(scratch, "source"); // a copy: setuptools writes beside what it builds
   const isSource = (path) => !/(__pycache__|\.egg-info)$/.test(path);
-  for (const name of ["pyproject.toml", "README.md", "LICENSE", "lego_emit", "printers", "targets"])
+  for (const name of ["pyproject.toml", "README.md", "LICENSE", "ci/backend.py", "lego_emit", "printers", "targets"])
     fs.cpSync(join(root, name), join(source, name), { recursive: true, filter: isSource, verbatimSymlinks: true });
   pip("wheel", folder, ["-w", folder, source]);
   // Without a compiler markupsafe is pure Python.
