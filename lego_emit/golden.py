@@ -513,7 +513,7 @@ def _with_forms(
 
 def _verify_walk(case: Case, unit: Emitted, function: Function, run: Any, result: Verified) -> None:
     """The walk over what a function gives, by the function."""
-    from .check.walks import compared
+    from .check.compiled_walks import compared
 
     space = spaces_of(unit, {**case.sizes, **case.fixed}, case.domain)[0][function.name]
     count, wrong = compared(space, run)

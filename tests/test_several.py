@@ -93,8 +93,8 @@ def test_the_unit_has_the_first_ones_name():
         ),
         (GroupBy([4]), {"sizes": {"i": 2}}, r"none; a slice such as layout\[3, :\]"),
         ([], {}, "there is nothing to emit"),
-        ([tiled, 3], {}, r"takes a function or a layout, several of them, .*, where 1 is 3$"),
-        ([5], {}, r" not \[5\], where 0 is 5$"),
+        ([tiled, 3], {}, r"takes a function or a layout, several of them, .*, where 1 is 3\n"),
+        ([5], {}, r" not \[5\], where 0 is 5\n"),
         (
             {"good": LAYOUT, "bad": "(4,8):(8,1)"},
             {},

@@ -237,7 +237,7 @@ class Checks:
             why = "it is run on the CPU alone" if compiled is None else "some indices are left out"
             self._add(what, 0, "", f"not compared: {why}", told=True)
             return
-        from .walks import compared
+        from .compiled_walks import compared
 
         count, wrong = compared(space, compiled)
         self._add(what, count, wrong, "equal, one after the other")
