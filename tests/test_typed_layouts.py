@@ -55,7 +55,7 @@ def test_the_commands_that_take_a_layout_take_a_typed_one():
     found = run("conflicts", "-e", "GroupBy([32, 32])", "-e", "lambda lane: (lane, 0)", "--json")
     assert json.loads(found.stdout)["wavefronts"] == 32
     helped = [name for name, command in main.commands.items() if "-e" in options_of(command)]
-    assert {*helped} == {"generate", "show", "compare", "conflicts", "verify", "bench"}
+    assert {*helped} == {"generate", "copy", "show", "compare", "conflicts", "verify", "bench"}
 
 
 def options_of(command):

@@ -29,7 +29,10 @@ def _shared(command: Any) -> Any:
     return command
 
 
-@main.command("copy")
+@main.command(
+    "copy",
+    epilog='lego-emit copy layouts.py:rows layouts.py:tiles -t c -o pack.h\nlego-emit copy -e "Row(4, 8)" -e "Col(4, 8)" -t rust --plan',
+)
 @source_argument("one", "A")
 @source_argument("other", "B")
 @target_option("targets", multiple=True, required=True, help="Language to emit; repeat it.")
