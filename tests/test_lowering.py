@@ -25,7 +25,7 @@ from lego_emit.lower.graph import Graph
 from lego_emit.lower.lower import _harmless, _hint, _inside
 from lego_emit.lower.lowering import Lowering
 from lego_emit.lower.relations import condition
-from lego_emit.lower.widths import _at_most
+from lego_emit.lower.widths import at_most
 from lego_emit.lower.words import word_of
 from lego_emit.operations import OPS
 from lego_emit.pipeline import dialect_of
@@ -170,8 +170,8 @@ def test_a_part_of_a_product_is_at_most_the_product(least):
         part = maximum(x, 1) * minimum(x * x + 1, c) * minimum(a, b)
         whole = part * b * e * maximum(x // a, 2)
         less, more = plain(part - maximum(x, 1)), plain(5 * part)
-        assert _at_most(less, plain(whole), analyzer) == (least == 1)
-        assert not _at_most(more, plain(2 * whole), analyzer)
+        assert at_most(less, plain(whole), analyzer) == (least == 1)
+        assert not at_most(more, plain(2 * whole), analyzer)
 
 
 def test_a_difference_is_not_negative_where_that_is_known():

@@ -18,7 +18,7 @@ from lego_emit.arith.expr import Cond, Expr, maximum, opaque, select
 from lego_emit.arith.terms import Atom
 from lego_emit.arith.z3_prover import prove_nonneg
 from lego_emit.errors import AssumptionError, TraceError
-from lego_emit.lower.widths import _at_most
+from lego_emit.lower.widths import at_most
 
 pytestmark = pytest.mark.slow
 
@@ -156,7 +156,7 @@ def test_relations_of_sizes_bound_their_products(seed):
             continue
         analyzer = world.analyzer
         lo, hi = analyzer.interval(made)
-        greatest, less = analyzer.estimates.greatest(made), _at_most(made, top, analyzer)
+        greatest, less = analyzer.estimates.greatest(made), at_most(made, top, analyzer)
         asked += 1
         bounded += greatest is not None
         for want, values in world.cases(text):
