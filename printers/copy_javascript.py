@@ -142,6 +142,8 @@ class LinesInJavaScript(NestLines):
             words = self.text(self._scaled(size))
             view = f"{array}.buffer,{BREAK}{array}.byteOffset,{BREAK}{words}"
             found.append(f"  {p.line(f'const {name} = new {self.view}({view});', 2)}")
+        short = " || ".join(f"{a}Words.byteLength > {a}.byteLength" for a in ("src", "dst"))
+        found += [f"  if ({short}) {{", '    throw new RangeError("an array is too short");', "  }"]
         return [*found, *self.lines(r.body, 2), "}"]
 
     def declared_lines(self) -> list[str]:

@@ -214,3 +214,23 @@ def test_the_command_line_emits_and_times(tmp_path, monkeypatch):
 def test_texts_are_the_same_every_time():
     for target in LANGUAGES:
         assert str(made("blocked", target)) == str(made("blocked", target))
+
+
+def test_javascript_reads_no_further_than_its_views(need, tmp_path):
+    node = need("node", "apt-get install nodejs")
+    (tmp_path / "turn.mjs").write_text(copy(Row(3, 5), Col(3, 5), "javascript", name="turn").source)
+    (tmp_path / "use.mjs").write_text("""
+import { turn } from "./turn.mjs";
+const room = new Uint32Array(40);
+turn(room.subarray(0, 15), room.subarray(20, 35));
+let refused = 0;
+for (const [src, dst] of [[14, 15], [15, 14]]) {
+  try {
+    turn(room.subarray(0, src), room.subarray(20, 20 + dst));
+  } catch (error) {
+    refused += error instanceof RangeError;
+  }
+}
+process.exit(refused === 2 ? 0 : 1);
+""")
+    subprocess.run([node, tmp_path / "use.mjs"], check=True)
