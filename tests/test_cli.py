@@ -1,5 +1,6 @@
 """The command line: what it writes, and that every bad input is one message and exit code 2."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -256,6 +257,17 @@ def test_modules_beside_the_file_are_found_and_forgotten(folder):
     assert sys.path == path
     new = set(sys.modules) - modules
     assert not {n for n in new if "helper" in n or "user_file" in n}
+
+
+def test_a_module_that_changes_twice_in_a_second_is_read_again(monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    module = Path("quickly.py")
+    Path("f.py").write_text("import quickly\ndef f(M):\n    return M + quickly.value\n")
+    for value in 3, 4:  # of one length; bytecode of the first would pass for the second's
+        module.write_text(f"value = {value}\n")
+        os.utime(module, (10**9, 10**9))
+        assert f"M + {value}" in run("generate", "f.py:f", "-t", "cpp").stdout
+    assert not Path("__pycache__").exists()
 
 
 DOUBTFUL = "from lego_emit import GroupBy\ni = 2\ndef f(M, N):\n    return GroupBy([M, N])[i, j]\n"

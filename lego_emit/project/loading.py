@@ -30,7 +30,8 @@ def user_file(path: str | Path) -> Iterator[dict[str, Any]]:
 
     While the block runs, modules beside the file can be imported, as when it is run as a script
     (by the file itself, or by its functions when they are called); afterwards sys.path and
-    sys.modules hold nothing of it. `__name__` is not "__main__".
+    sys.modules hold nothing of it. `__name__` is not "__main__". No bytecode is written: a check leaves
+    the folder as it is, and a module that changes twice in a second is read again.
 
     Raises LoadError, with the file and the line, where the file cannot be read or fails.
     """
@@ -42,14 +43,15 @@ def user_file(path: str | Path) -> Iterator[dict[str, Any]]:
     folder = file.resolve().parent  # of standard input the current folder
     module = ModuleType(MODULE_NAME)
     module.__file__ = str(file.resolve())
-    before, search = dict(sys.modules), list(sys.path)
+    before, search, bytecode = dict(sys.modules), list(sys.path), sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
     sys.modules[MODULE_NAME] = module  # dataclasses look their module up
     sys.path.insert(0, str(folder))
     try:
         _run(code, module, file)
         yield vars(module)
     finally:
-        sys.path[:] = search
+        sys.path[:], sys.dont_write_bytecode = search, bytecode
         _forget(before, folder)
 
 

@@ -115,8 +115,7 @@ def _cpus() -> int:
 def _run(folder: Path, units: Sequence[BuildUnit]) -> list[Result]:
     """What each unit of one file gives."""
     file = folder / units[0].file
-    before, bytecode = set(sys.modules), sys.dont_write_bytecode
-    sys.dont_write_bytecode = True  # a check writes nothing, and a source tree stays as it is
+    before = set(sys.modules)
     found: list[tuple[tuple[str, ...], list[str]] | str] = []
     try:
         with redirect_stdout(sys.stderr), noting() as read, user_file(file) as defined:
@@ -131,8 +130,6 @@ def _run(folder: Path, units: Sequence[BuildUnit]) -> list[Result]:
             own = _imported(folder, file)
     except LegoError as error:
         return [str(error)] * len(units)
-    finally:
-        sys.dont_write_bytecode = bytecode
     for name in own.keys() - before:  # the next file shall import it again, and be seen to
         sys.modules.pop(name, None)
     root = os.path.realpath(folder)
