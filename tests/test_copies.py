@@ -248,6 +248,16 @@ def test_texts_are_the_same_every_time():
     assert "copy_source_bytes" in str(units[1])
 
 
+@pytest.mark.slow
+def test_bytes_are_what_the_index_type_holds():
+    unit = copy(Row(M, N), Col(M, N), "c", element=24, name="f")
+    assert "@pre M*N*24 <= INT64_MAX" in str(unit) and "M*N <= INT64_MAX" not in str(unit)
+    fits, most = unit.compile()["f_fits"], (2**63 - 1) // 24
+    for m in 1, 2, 1000, 2**31, most // 3, most - 1, most:
+        for n in most // m - 1, most // m, most // m + 1, 2**62:
+            assert n < 1 or bool(fits(m, n)) == (24 * m * n < 2**63), (m, n)
+
+
 def test_unpack_is_the_way_back():
     tiles = Row(4, 4, 8, 8)
     there, back = pack(tiles, "c", of=(32, 32)).plan, unpack(tiles, "c", of=(32, 32)).plan
@@ -278,6 +288,7 @@ WRONG = {
     "is called src": lambda: copy(Row(symbols("src")), Row(symbols("src")), "c"),
     "tiles of": lambda: pack(Row(4, 4, 8, 8), "c", of=(32, 30)),
     "no multiple": lambda: pack(Row(4, 8, 8), "c", of=(32, 32)),
+    "counts no more than 9223372036854775807": lambda: copy(Row(2**61), Row(2**61), "c"),
     "movement.convert": lambda: copy(
         catalogue["fragment.mma"](**catalogue["fragment.mma"].example), Row(8, 32), "c"
     ),

@@ -18,8 +18,9 @@ from ..emitted import Emitted, emit_program
 from ..errors import LayoutError, OptionError, did_you_mean, short_repr
 from ..ir.index_types import IndexType
 from ..ir.nests import DESTINATION, Each, Routine, times
+from ..ir.nodes import const, made
 from ..ir.program import Function, Program
-from ..ir.relations import names_in
+from ..ir.relations import greatest, names_in
 from ..numeric import is_integer
 from ..options import Options
 from ..trace.follow import TraceOptions
@@ -281,17 +282,25 @@ def _taken(printer: Any, sizes: Sequence[str]) -> Sequence[str]:
 def _bytes(
     name: str, role: str, size: Any, element_bytes: int, function: Function, kind: IndexType
 ) -> Function:
-    """The function NAME_source_bytes, or NAME_destination_bytes."""
+    """The function NAME_source_bytes, or NAME_destination_bytes, which the index type holds."""
     params = tuple(replace(p, size=True) for p in function.params if not p.axis)
-    own = {p.name for p in params}
+    own, total = {p.name for p in params}, least(times(node_of(size), element_bytes), 0)
+    of_elements = made("le", node_of(size), greatest(kind.most))
+    assumed = [c for c in function.assumed if own.issuperset(names_in(c)) and c != of_elements]
+    if not is_integer(size):
+        assumed.insert(0, made("le", total, greatest(kind.most)))
+    elif size * element_bytes > kind.most:
+        raise LayoutError(
+            f"copy: the {role} has {size} elements of {element_bytes} bytes; {kind} counts no more than {kind.most}"
+        )
     return Function(
         f"{name}_{role}_bytes",
         params,
         (),
-        (("bytes", least(times(node_of(size), element_bytes), 0)),),
+        (("bytes", total),),
         kind,
         summary=f"How many bytes the {role} of {name} has.",
-        assumed=tuple(c for c in function.assumed if own.issuperset(names_in(c))),
+        assumed=tuple(assumed),
         checked=function.checked,
     )
 
@@ -306,7 +315,6 @@ def _each(plan: Plan, function: Function, zero: bool) -> tuple[Any, ...]:
     """The loop over both index functions."""
     from ..check.emission import compiled
     from ..ir.nests import Ref, Zero
-    from ..ir.nodes import const
 
     space = plan.space
     extents = tuple(
