@@ -347,7 +347,7 @@ def linear_maps(draw):
 
 @pytest.mark.slow
 @given(linear_maps(), st.sampled_from(PRICES))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 def test_random_linear_maps(wiring, price):
     assert check(*wiring, price) <= plain(*wiring, price, 31)
 

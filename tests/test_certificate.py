@@ -14,7 +14,7 @@ import pytest
 import z3
 from click.testing import CliRunner
 from index_functions import golden_cases
-from marks import others_slow, some_deep, some_slow
+from marks import others_slow, rest_deep, some_deep, some_slow
 from net import corpus, foreign
 
 from lego_emit import Col, GenP, GroupBy, RegP, Row, Strided, TileBy, generate, pipeline
@@ -335,7 +335,7 @@ def test_what_stands_beside_a_function_is_known(language):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("language", foreign.FORMS)
+@pytest.mark.parametrize("language", rest_deep(foreign.FORMS, 3))
 def test_a_form_that_no_text_has_is_refused(language):
     cases_ = [load(ROOT / "golden" / name) for name in ("layer_norm_forward", "lookup_permutation")]
     units = [
@@ -693,7 +693,7 @@ GROUPED = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("language", ["cpp", "c", "cuda", "fortran", "glsl"])
+@pytest.mark.parametrize("language", rest_deep(["c", "fortran", "cpp", "cuda", "glsl"], 2))
 def test_structs_and_arrays_are_proved(language):
     for function, ranges in GROUPED.items():
         for sizes in ({}, {"size.y": 5}) if "size" in function.__annotations__ else ({},):

@@ -98,7 +98,7 @@ def pairs(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(pairs())
 def test_composition_is_that_of_functions(pair):
     outer, inner = pair

@@ -10,7 +10,7 @@ from pathlib import Path
 import index_functions
 import programs
 import pytest
-from marks import every_width
+from marks import every_width, rest_deep
 
 from lego_emit import GroupBy, generate, golden
 from lego_emit.emitted import emit_program
@@ -276,19 +276,18 @@ def test_units_of_one_name_are_kept_apart(target):
 # -- idiom ---------------------------------------------------------------------------------------
 
 
-def test_clang_format_leaves_the_text_alone(need, cases, tmp_path):
-    """C++ and CUDA C, every golden case with and without its numbers."""
+@pytest.mark.parametrize(("target", "extension"), rest_deep([("cpp", ".hpp"), ("cuda", ".cuh")]))
+def test_clang_format_leaves_the_text_alone(need, cases, tmp_path, target, extension):
+    """Every golden case with and without its numbers."""
     formatter = need("clang-format", INSTALL["clang-format"])
     texts = {}
-    for target, extension in (("cpp", ".hpp"), ("cuda", ".cuh")):
-        for numbers in (False, True):
-            for case in cases:
-                texts[f"{case.name}_{numbers}{extension}"] = case.emit(target, numbers).source
-        for index_type in INDEX_TYPES:
-            for program in PROGRAMS:
-                made = program(index_type)
-                source = emit_program(made, target).source
-                texts[f"{made.name}_{index_type}{extension}"] = source
+    for numbers in (False, True):
+        for case in cases:
+            texts[f"{case.name}_{numbers}{extension}"] = case.emit(target, numbers).source
+    for index_type in INDEX_TYPES:
+        for program in PROGRAMS:
+            made = program(index_type)
+            texts[f"{made.name}_{index_type}{extension}"] = emit_program(made, target).source
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
         assert max(map(len, text.splitlines())) <= 100, name

@@ -50,7 +50,7 @@ def values(a):
     return [a(k) for k in range(a.size)]
 
 
-def attempts(make, count=1500, seed=0):
+def attempts(make, count=700, seed=0):
     """(arguments, result) of each attempt that is no refusal; at least a part is none."""
     draw, found = random.Random(seed), 0
     for _ in range(count):
@@ -87,7 +87,7 @@ def test_composition():
         a, b = random_layout(draw), random_layout(draw)
         return a, b, cute.composition(a, b)
 
-    for a, b, found in attempts(make, 4000):
+    for a, b, found in attempts(make, 2000):
         assert found.size == b.size
         assert values(found) == [a(p) for p in values(b)]
         assert compatible(b.shape, found.shape)
@@ -121,7 +121,7 @@ def test_composition_by_mode():
         parts = tuple(draw.choice([None, random_layout(draw, 1)]) for _ in range(2))
         return a, parts, cute.composition(a, parts)
 
-    for a, parts, found in attempts(make, 1500):
+    for a, parts, found in attempts(make, 1000):
         for k, part in enumerate(parts):
             mode = cute.get(a, k)
             wanted = values(mode) if part is None else [mode(p) for p in values(part)]
@@ -146,7 +146,7 @@ def test_complement():
 def test_complement_fills_the_cotarget():
     """Where strides divide one another, all positions are reached once."""
     draw = random.Random(11)
-    for _ in range(500):
+    for _ in range(200):
         a = random_layout(draw, injective=True)
         target = a.cosize * draw.choice([1, 2, 5])
         found = cute.complement(a, target)
@@ -225,7 +225,7 @@ def swizzled_layout(draw):
 
 def test_composition_with_a_swizzled_layout():
     draw, found = random.Random(36), 0
-    for _ in range(3000):
+    for _ in range(1500):
         b = swizzled_layout(draw)
         a = draw.choice([random_layout(draw, 1), swizzled_layout(draw).layout, L("(8,64):(64,1)")])
         a = cute.Strided(a.shape, a.stride, draw.choice([0, 0, 64, 3]))
@@ -240,7 +240,7 @@ def test_composition_with_a_swizzled_layout():
         positions = swizzled if whole else values_of(b)
         assert values_of(made) == [a(p) for p in positions], (a, b, whole)
         found += isinstance(made, cute.Swizzled)
-    assert found > 300, found
+    assert found > 150, found
 
 
 def values_of(a):

@@ -4,6 +4,7 @@ import itertools
 import random
 
 import pytest
+from marks import some_deep
 from test_cute import L, values
 
 from lego_emit import GenP, GroupBy, OrderBy, Row, cute, generate, hardware
@@ -72,7 +73,9 @@ COPIES = [
 
 
 @pytest.mark.parametrize("store", [False, True])
-@pytest.mark.parametrize("operand, count, transposed, warps, order", COPIES)
+@pytest.mark.parametrize(
+    "operand, count, transposed, warps, order", some_deep(COPIES, COPIES[1::2])
+)
 def test_tiled_copies_of_an_mma(operand, count, transposed, warps, order, store):
     """What the instruction brings a lane is what the MMA takes from there."""
     mma = cute.make_tiled_mma(ATOM, warps)
@@ -175,7 +178,7 @@ def test_atoms(kind, width):
         )
 
 
-@pytest.mark.parametrize("width", [8, 16, 32])
+@pytest.mark.parametrize("width", some_deep([8, 16, 32], [8, 32]))
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_descriptors_say_where_each_byte_is(kind, order, width):

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from marks import rest_deep, some_deep
 
 pytestmark = pytest.mark.slow
 
@@ -127,7 +128,7 @@ MADE_BY = {  # what the compiler makes of the text; it stays where that is as it
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("system", EXTENSIONS)
+@pytest.mark.parametrize("system", some_deep(EXTENSIONS, {"meson", "julia", "cuda"}))
 def test_the_readme(system, embed):
     """It builds; nothing is made anew without a reason; a changed layout is noticed."""
     example = embed(system)
@@ -156,7 +157,7 @@ def test_make_makes_what_is_gone(embed, gone):
     assert "std=c++17" not in example.run("make")  # nor is it compiled again
 
 
-@pytest.mark.parametrize("system", [s for s in NEEDS if s not in ("cmake", "cuda")])
+@pytest.mark.parametrize("system", rest_deep([s for s in NEEDS if s not in ("cmake", "cuda")], 3))
 def test_check_notices_a_changed_layout(system, tmp_path, embed):
     example = embed(system)
     folder = f'--out-dir "{tmp_path / "out"}"'

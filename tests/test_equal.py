@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import z3
+from marks import rest_deep
 
 from lego_emit import symbols
 from lego_emit.algebra import reference
@@ -126,7 +127,7 @@ LAYOUTS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cost", ["ops", "latency"])
+@pytest.mark.parametrize("cost", rest_deep(["ops", "latency"]))
 def test_proofs(cost):
     """Over every index at once, in both directions."""
     undecided = []

@@ -98,7 +98,7 @@ def test_ranges_of_layouts(text, base):
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(strategy(expanded), st.sampled_from([0, 1]))
 def test_ranges_with_masked_positions(text, base):
     """A mask, or a part, may leave out the last positions, and a part the first: then the ends are the
@@ -112,7 +112,7 @@ def test_ranges_with_masked_positions(text, base):
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(texts(symbolic=True), st.sampled_from([0, 1]))
 def test_ranges_of_symbolic_layouts(made, base):
     """The stated ranges are the layout's sizes, whatever numbers those are."""

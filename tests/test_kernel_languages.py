@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from marks import rest_deep
 
 from lego_emit import Col, GroupBy, RegP, Row, TileBy, catalogue, render, symbols
 
@@ -120,7 +121,7 @@ COMPILED = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("index_type", ["auto", "int64"])
+@pytest.mark.parametrize("index_type", rest_deep(["auto", "int64"]))
 @pytest.mark.parametrize("language", COMPILED)
 def test_compiled(language, index_type, tmp_path, need):
     frame, store, condition, file, command = COMPILED[language]

@@ -53,7 +53,7 @@ def as_python(text):
     return chosen.replace("/", "//")
 
 
-@pytest.mark.parametrize("seed", rest_deep(some_slow(range(60), {0, 3, 5, 9, 10, 11}), 12))
+@pytest.mark.parametrize("seed", rest_deep(some_slow(range(60), {0, 3, 5}), 6))
 def test_the_sum_is_the_layouts(seed):
     random = Random(seed)
     layout, (n, m, k) = layouts(random)

@@ -96,7 +96,7 @@ def unequal(x):
         (counted_up, {"x": 4}, None),
         (bits_set, {"x": 8}, None),
         (bits_set, {"x": 128}, None),
-        (steps_to_one, {"x": 30}, None),
+        pytest.param(steps_to_one, {"x": 30}, None, marks=pytest.mark.deep),
         (unequal, {"x": 5000}, "x == 0 ? 7 : x;"),
         (lambda x: 1 if x * x % 4 == 2 else 0, {"x": 8}, "return 0;"),
     ],

@@ -155,7 +155,7 @@ def test_it_runs_on_integers():
 # -- emitted ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("language", rest_deep(LANGUAGES, 3))
+@pytest.mark.parametrize("language", rest_deep(LANGUAGES))
 def test_loops_are_verified_whole(language, toolchain_of):
     toolchain_of(language)
     cases = CASES if language in ARRAYS else CASES | ENDING

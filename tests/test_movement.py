@@ -566,7 +566,7 @@ def test_the_bound_knows_what_one_moves_and_the_other_s_warps_hold():
 @pytest.mark.slow
 def test_the_bound_is_reached_and_padding_is_no_better():
     draw = random.Random(4)
-    for _ in range(150):
+    for _ in range(60):
         sizes = draw.randint(3, 5), draw.randint(3, 6)
         pair = [distributed(draw, sizes, (draw.randint(1, 4), 5, draw.randint(0, 2))) for _ in "ab"]
         for element_bytes in (1, 2, 4, 8):

@@ -472,6 +472,7 @@ def test_bad_usage(arguments):
     assert done.returncode == 2 and "error:" in done.stderr and not done.stdout
 
 
+@pytest.mark.deep
 def test_a_short_run():
     done = fuzz("--cases", "12", "--seed", "4", "--minutes", "0.5")
     last = done.stdout.splitlines()[-1]
@@ -507,7 +508,7 @@ def test_a_run_goes_on_where_it_was_ended(need, tmp_path):
         ("cpp", "uint32", "clang++"),
         ("cuda", "int32", "g++"),
         ("rust", "int32", "rustc"),
-        ("rust", "uint32", "rustc"),
+        pytest.param("rust", "uint32", "rustc", marks=pytest.mark.deep),
     ],
 )
 def test_a_check_of_the_toolchain_is_a_finding(target, index_type, program, need):

@@ -128,7 +128,7 @@ def test_under_ci_nothing_is_written_and_missing_files_fail(suite, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.deep)])
 def test_orphans_fail_a_full_run(suite, workers):
     suite.run("--lego-update", *workers).assert_outcomes(passed=4)
     assert suite.files() == FILES

@@ -134,7 +134,7 @@ def run(language, wanted, count=2, **options):
     return compared
 
 
-@pytest.mark.parametrize("language", rest_deep(LANGUAGES, 3))
+@pytest.mark.parametrize("language", rest_deep(LANGUAGES))
 def test_walks_give_the_positions_of_boxes(language, toolchain_of):
     toolchain_of(language)
     one_way = ("padded", "hilbert", "flipped", "pitched")
