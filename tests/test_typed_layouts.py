@@ -55,7 +55,16 @@ def test_the_commands_that_take_a_layout_take_a_typed_one():
     found = run("conflicts", "-e", "GroupBy([32, 32])", "-e", "lambda lane: (lane, 0)", "--json")
     assert json.loads(found.stdout)["wavefronts"] == 32
     helped = [name for name, command in main.commands.items() if "-e" in options_of(command)]
-    assert {*helped} == {"generate", "copy", "show", "compare", "conflicts", "verify", "bench"}
+    assert {*helped} == {
+        "generate",
+        "copy",
+        "show",
+        "compare",
+        "conflicts",
+        "swizzle",
+        "verify",
+        "bench",
+    }
 
 
 def options_of(command):
@@ -181,3 +190,48 @@ def test_tables_as_json():
 def test_targets_as_json():
     rows = json.loads(run("targets", "--json").stdout)
     assert {row["target"] for row in rows} >= {*registry.own_targets()}
+
+
+ACCESSES = """
+from lego_emit import hardware
+store = hardware.blocked((1, 1), (1, 32), (32, 1))
+load = hardware.blocked((1, 1), (32, 1), (1, 32))
+def by_rows(lane, register):
+    return register, lane
+def by_columns(lane, register):
+    return lane, register
+"""
+
+
+def test_the_best_tile_of_two_accesses(folder):
+    (folder / "accesses.py").write_text(ACCESSES)
+    sides = "accesses.py:store", "accesses.py:load"
+    costs = json.loads(run("swizzle", *sides, "--json").stdout)
+    wavefronts = [(c["write_wavefronts"], c["read_wavefronts"]) for c in costs]
+    assert wavefronts == [(1, 32), (1, 1), (1, 1)]
+    assert costs[1]["tile"] == "rows with a pitch of 33"
+    done = run("swizzle", *sides, "-t", "c", "--prefix", "acme_")
+    assert "return 33 * dim0 ^ dim1;" in done.stdout and "acme_tile_apply(" in done.stdout
+    assert "// To regenerate: lego-emit swizzle accesses.py:store" in done.stdout
+    assert "the best swizzle" in done.stderr and "the best swizzle" not in done.stdout
+    done = run("swizzle", *sides, "-t", "cuda", "-t", "cpp", "-o", "out/")
+    assert sorted(p.name for p in (folder / "out").iterdir()) == ["tile.cuh", "tile.hpp"]
+    assert "the best swizzle" in done.stdout and "wrote out/tile.cuh" in done.stderr
+    typed = run("swizzle", "accesses.py:by_rows", "accesses.py:by_columns", "--registers", "32")
+    assert typed.stdout.splitlines()[-1].split()[-4:] == ["8", "32", "32", "32"]
+
+
+@pytest.mark.parametrize(
+    "more, words",
+    [
+        (["-o", "tile.h"], "give a --target"),
+        (["-t", "python", "-o", "accesses.py"], "is the accesses' own file"),
+        (["--registers", "0"], "registers is 0, and must be at least 1"),
+        (["--element-bytes", "3"], "element_bytes is 3"),
+    ],
+)
+def test_a_swizzle_that_is_none_is_one_message(folder, more, words):
+    (folder / "accesses.py").write_text(ACCESSES)
+    done = run("swizzle", "accesses.py:store", "accesses.py:load", *more)
+    assert done.exit_code == 2 and words in done.stderr
+    assert [p.name for p in folder.iterdir()] == ["accesses.py"]

@@ -59,8 +59,6 @@ class Conflicts:
             f"{_count(self.wavefronts, 'wavefront')}, {self.minimum} without conflict; a bank serves at "
             f"most {_count(self.degree, 'word')} at a time",
             f"instructions: {wide or 'none'}",
-            f"in global memory: {_count(self.transactions, 'transaction')}, at least "
-            f"{self.least_transactions} for so many bytes",
         ]
         if self.pairs:
             some = ", ".join(f"{a} and {b}" for a, b in self.pairs[:4])
@@ -112,10 +110,7 @@ def touched(
     registers), -1 where it takes no part."""
     hardware = memory_of(gpu, construct)
     check_bytes(element_bytes, hardware, construct)
-    if registers is not None and not (is_integer(registers) and registers >= 1):
-        raise LayoutError(
-            f"{construct}: registers is {short_repr(registers)}, and must be at least 1"
-        )
+    check_registers(registers, construct)
     count = hardware.widest // element_bytes if registers is None else int(registers)
     return offsets(memory, access, hardware, count, construct)
 
@@ -127,6 +122,14 @@ def check_bytes(element_bytes: Any, gpu: SharedMemory, construct: str) -> None:
         raise LayoutError(
             f"{construct}: element_bytes is {short_repr(element_bytes)}, and an access moves "
             f"{', '.join(map(str, known))} bytes; smaller elements are packed into bytes first"
+        )
+
+
+def check_registers(registers: Any, construct: str) -> None:
+    """Raise LayoutError where a number of registers is given that is none."""
+    if registers is not None and not (is_integer(registers) and registers >= 1):
+        raise LayoutError(
+            f"{construct}: registers is {short_repr(registers)}, and must be at least 1"
         )
 
 

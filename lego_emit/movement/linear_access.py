@@ -61,9 +61,12 @@ def split(layout: Linear) -> LinearAccess:
     return LinearAccess(layout, *(tuple(columns[k]) for k in (True, False, None)))
 
 
-def linear_access(access: Any, gpu: SharedMemory, construct: str) -> LinearAccess:
-    """An access as a layout over F2. Raises LayoutError, with three inputs that show it, where it is
-    none."""
+def linear_access(
+    access: Any, gpu: SharedMemory, construct: str, registers: int | None = None
+) -> LinearAccess:
+    """An access as a layout over F2. registers: how many a function of lane and register has, as many as
+    the widest instruction moves bytes unless given. Raises LayoutError, with three inputs that show it,
+    where it is none."""
     if isinstance(access, Linear):
         if LANE not in access.coordinates:
             raise LayoutError(
@@ -82,7 +85,7 @@ def linear_access(access: Any, gpu: SharedMemory, construct: str) -> LinearAcces
             found = found.reshape_ins({LANE: access.dims[0], REGISTER: _size(access.dims[1:])})
     elif callable(access):
         names = [*inspect.signature(access).parameters]
-        sizes = {LANE: gpu.lanes, REGISTER: gpu.widest}
+        sizes = {LANE: gpu.lanes, REGISTER: registers or gpu.widest}
         if unknown := [n for n in names if n not in sizes]:
             raise LayoutError(
                 f"{construct}: the access takes {unknown[0]}; it is asked with lane and register, or "

@@ -11,25 +11,43 @@ from ..algebra import f2
 from ..algebra.linear import Linear
 from ..errors import InternalError, LayoutError
 from .access import called
-from .conflicts import bank_conflicts, check_bytes
+from .conflicts import bank_conflicts, check_bytes, check_registers
 from .linear_access import LinearAccess, linear_access, log2, wavefronts
 from .memories import NVIDIA, SharedMemory, memory_of
 
 
-def optimal_swizzle(write: Any, read: Any, element_bytes: int = 4, *, gpu: Any = NVIDIA) -> Linear:
+def optimal_swizzle(
+    write: Any,
+    read: Any,
+    element_bytes: int = 4,
+    *,
+    gpu: Any = NVIDIA,
+    registers: int | None = None,
+) -> Linear:
     """The memory layout, from coordinates to the offset of an element, through which a warp writes
     and reads a tile at the least cost (Zhou et al., ASPLOS 2026, sections 5.4 and 9.2).
 
-    write, read: layouts from register, lane and warp to the coordinates of one tile, linear over F2.
+    write, read: layouts from register, lane and warp to the coordinates of one tile, linear over F2, or
+        functions of lane and register that give them.
+    element_bytes: 1, 2, 4, 8 or 16.
+    gpu: "nvidia", "amd" or a SharedMemory.
+    registers: how many registers a function of lane and register has, 16 unless given.
+
     First both move as many elements an instruction as both can; then there are as few wavefronts as
     there can be; then one of the two moves more where it costs the other nothing. swizzle_bound says
     what no layout goes below. It is reached where the lanes that are served together move no more
     than all banks hold at once, as on each GPU that is known by name.
 
     Raises LayoutError where the two are not linear, or do not give one tile.
+
+        >>> from lego_emit import hardware, optimal_swizzle
+        >>> rows = hardware.blocked((1, 1), (1, 32), (32, 1))  # a warp stores a row
+        >>> columns = hardware.blocked((1, 1), (32, 1), (1, 32))  # and loads a column
+        >>> optimal_swizzle(rows, columns).apply(1, 0)
+        33
     """
     construct = called("optimal_swizzle", write, read, element_bytes)
-    a, b, hardware = _prepared(write, read, element_bytes, gpu, construct)
+    a, b, hardware = _prepared(write, read, element_bytes, gpu, construct, registers)
     sides = (a, True), (b, False)
     best: tuple[tuple[int, int], Linear] | None = None
     for choice in sorted(_choices(*sides, element_bytes, hardware), key=lambda c: c.least):
@@ -44,7 +62,12 @@ def optimal_swizzle(write: Any, read: Any, element_bytes: int = 4, *, gpu: Any =
 
 
 def swizzle_bound(
-    write: Any, read: Any, element_bytes: int = 4, *, gpu: Any = NVIDIA
+    write: Any,
+    read: Any,
+    element_bytes: int = 4,
+    *,
+    gpu: Any = NVIDIA,
+    registers: int | None = None,
 ) -> tuple[int, int]:
     """(elements, wavefronts): no linear memory layout lets both accesses move more elements an
     instruction, and none that lets them do so has fewer wavefronts in sum.
@@ -53,13 +76,20 @@ def swizzle_bound(
     are served together must meet in a bank. None must where no two lanes have the same elements.
     """
     construct = called("swizzle_bound", write, read, element_bytes)
-    a, b, hardware = _prepared(write, read, element_bytes, gpu, construct)
+    a, b, hardware = _prepared(write, read, element_bytes, gpu, construct, registers)
     choices = _choices((a, True), (b, False), element_bytes, hardware)
     return 1 << choices[0].common, min(choice.least for choice in choices)
 
 
 def optimal_padding(
-    rows: int, columns: int, write: Any, read: Any, element_bytes: int = 4, *, gpu: Any = NVIDIA
+    rows: int,
+    columns: int,
+    write: Any,
+    read: Any,
+    element_bytes: int = 4,
+    *,
+    gpu: Any = NVIDIA,
+    registers: int | None = None,
 ) -> Any:
     """The pitch of rows, row-major, from columns on, at which the two accesses have the fewest
     wavefronts, as Strided((rows, columns), (pitch, 1)); of several the least. For sizes that are no
@@ -72,7 +102,9 @@ def optimal_padding(
     def cost(pitch: int) -> tuple[int, int]:
         memory = Strided((rows, columns), (pitch, 1))
         costs = [
-            bank_conflicts(memory, access, element_bytes, gpu=hardware, write=is_write).wavefronts
+            bank_conflicts(
+                memory, access, element_bytes, gpu=hardware, write=is_write, registers=registers
+            ).wavefronts
             for access, is_write in ((write, True), (read, False))
         ]
         return sum(costs), pitch
@@ -86,11 +118,12 @@ Side = tuple[LinearAccess, bool]  # an access, and whether it writes
 
 
 def _prepared(
-    write: Any, read: Any, element_bytes: Any, gpu: Any, construct: str
+    write: Any, read: Any, element_bytes: Any, gpu: Any, construct: str, registers: Any
 ) -> tuple[LinearAccess, LinearAccess, SharedMemory]:
     hardware = memory_of(gpu, construct)
     check_bytes(element_bytes, hardware, construct)
-    a, b = (linear_access(x, hardware, construct) for x in (write, read))
+    check_registers(registers, construct)
+    a, b = (linear_access(x, hardware, construct, registers) for x in (write, read))
     if a.layout.out_dims != b.layout.out_dims:
         raise LayoutError(
             f"{construct}: one writes a tile {a.layout.out_dims}, the other reads "
