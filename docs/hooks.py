@@ -1,13 +1,24 @@
-"""What MkDocs calls: the page of the notebook is made from the notebook itself."""
+"""What MkDocs calls: the pages of the notebook and of the changelog are made of those files."""
 
 import json
+import re
 from pathlib import Path
 
-NOTEBOOK = Path(__file__).with_name("notebook.ipynb")
+DOCS = Path(__file__).parent
+NOTEBOOK = DOCS / "notebook.ipynb"
+CHANGES = DOCS.parent / "CHANGELOG.md"
 
 
 def on_page_markdown(markdown, page, config, files):
-    return notebook() if page.file.src_uri == "notebook.md" else markdown
+    made = {"notebook.md": notebook, "changelog.md": changelog}.get(page.file.src_uri)
+    return made() if made else markdown
+
+
+def changelog():
+    """CHANGELOG.md, in which links start at docs/ and those to other files are their texts alone."""
+    text = CHANGES.read_text(encoding="utf-8").replace("# Changes\n", "# Changelog\n", 1)
+    text = re.sub(r"\[([^\]\n]+)\]\((?!docs/|https?:)[\w.]+\)", r"\1", text)
+    return text.replace("](docs/", "](")
 
 
 def notebook():
@@ -18,5 +29,5 @@ def notebook():
         made.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
         for output in cell.get("outputs", ()):
             shown = "".join(output["data"]["text/html"]).strip()
-            made.append(f'<div style="overflow-x: auto;">\n{shown}\n</div>')
+            made.append(f'<div class="notebook-result">\n{shown}\n</div>')
     return "\n\n".join(made) + "\n"

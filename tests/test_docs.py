@@ -25,6 +25,7 @@ import contextlib
 import difflib
 import importlib.util
 import io
+import json
 import os
 import re
 import shutil
@@ -54,6 +55,13 @@ TABS = ("cuda", "cpp", "rust", "fortran", "julia", "javascript", "glsl")
 UPDATE = os.environ.get("LEGO_UPDATE_DOCS", "") not in ("", "0")
 OPTIONAL = {"nvcc"}  # CI goes on without: ci/setup does not install it
 HOW = "LEGO_UPDATE_DOCS=1 pytest tests/test_docs.py writes it anew"
+SEARCHED = {
+    "transpose": "transpose.html",
+    "changelog": "changelog.html",
+    "padding:": "which-block.html#padding-three-masks",
+    "walking": "walking.html",
+    "swizzle": "cookbook.html#xor-swizzle",
+}  # words that people type, each in the title of a section
 
 BLOCK = re.compile(
     r"(?:^<!-- (?P<mark>[^\n]*?) -->\n+)?"
@@ -336,7 +344,7 @@ LANGUAGES = """# Languages
 What each target has, and what runs its emitted functions here: all golden cases, every index, against a
 table of the layout that an independent evaluator made. `lego-emit targets` says what this machine has.
 What a host runs has [`NAME_fits`](../tutorial.md#4-emit-it) for preconditions on sizes; OpenCL, Metal, GLSL,
-WGSL, MLIR and Triton have not.
+WGSL, MLIR and Triton do not have it.
 
 | target | file | index types | templates | views | run by |
 | --- | --- | --- | --- | --- | --- |
@@ -390,3 +398,7 @@ def test_the_site_is_built(tmp_path):
     assert done.returncode == 0, done.stderr
     for name in NAMES:
         assert (tmp_path / "site" / name).with_suffix(".html").exists()
+    listed = json.loads((tmp_path / "site/search/search_index.json").read_text())["docs"]
+    for word, place in SEARCHED.items():
+        titles = [d["location"] for d in listed if word in d["title"].lower().split()]
+        assert place in titles, f"a search for {word!r} does not find {place}"
