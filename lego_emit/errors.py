@@ -60,7 +60,7 @@ class InverseError(LegoError):
 
 
 class FatalError(LegoError):
-    """One that a user's function cannot catch while it is followed: its result would be wrong."""
+    """An error that a user's function cannot catch while it is traced: its result would be wrong."""
 
     code = "LE0200"
 
@@ -77,7 +77,7 @@ class FatalError(LegoError):
 
 
 class TraceError(FatalError):
-    """A user's function could not be followed with symbols."""
+    """A user's function could not be traced with symbols."""
 
     code = "LE0201"
 
@@ -149,7 +149,7 @@ class TargetError(LegoError, ValueError):
 
 
 class OptionError(LegoError, TypeError):
-    """An option that there is not, or a value that it does not take."""
+    """An option that does not exist, or a value that it does not take."""
 
     code = "LE0402"
 
@@ -204,8 +204,8 @@ class InternalError(LegoError):
 
 
 class LegoWarning(UserWarning):
-    """Something that works and may not be meant: a name that nobody defined, a variable of the
-    module that is taken as an index, a range of what no expression has."""
+    """Something that works and may be a mistake: an undefined name, a variable of the module that is
+    taken as an index, a range of a name that no expression has."""
 
     code = "LE0902"
 

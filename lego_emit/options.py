@@ -488,8 +488,8 @@ class Options(_Checked):
         """The style of functions, types, parameters and results: snake_case, camelCase or PascalCase.
         camelCase in JavaScript, GLSL, WGSL and Metal, elsewhere as in Python; a layout's functions in Rust are
         apply and inv, in the file's module, unless a style or a prefix is given. In PascalCase, parameters and
-        results are in camelCase. The prefix is a word of them then. Names without small letters stay; two
-        that are one in the style are refused.""",
+        results are in camelCase. The prefix is a word of them then. Names without lowercase letters, such as BM,
+        stay as they are; names that become equal are refused.""",
         ("Choice", *STYLES),
     )  # fmt: skip
     arrays: str | None = option(

@@ -25,7 +25,7 @@ class Naming:
     namespace: what the functions are in; the language's own choice unless given.
     prefix: what all public names begin with.
     style: one of STYLES, of functions and types; parameters and results are then in camelCase
-        where those are in PascalCase. A name without small letters stays: BM is a size.
+        where those are in PascalCase. A name without lowercase letters stays: BM is a size.
     usual: whether the style, or module, is the language's own, and not the user's.
     module: the layout whose file is a module: its functions are apply and inv, not NAME_apply.
     arrays, results: the forms of parameters that are arrays, and of what is more than one integer.
