@@ -375,6 +375,57 @@ def test_the_page_of_languages():
     assert page.read_text() == languages(), "LEGO_UPDATE_DOCS=1 pytest tests/test_docs.py writes it"
 
 
+FEATURES = (
+    ("a type that holds an array and is indexed as the layout", "`--view`",
+     "[Views](../kernels.md#views)", lambda p: p.has_views),
+    ("your structs, arrays and types as parameters and results", "annotations",
+     "[Signatures](../signatures.md)", lambda p: p.has_structs or p.receiver),
+    ("the sizes in an object, the functions as its methods", "`--methods true`",
+     "[Methods](../signatures.md#methods-sizes-given-once)", lambda p: p.receiver),
+    ("sizes that the compiler knows", "`Static[int]`",
+     "[Static sizes](../signatures.md#static-sizes)", lambda p: p.static),
+    ("divisions by sizes of a launch as multiplications", "`--prepare '*'`",
+     "[Launch constants](../launch_constants.md)", lambda p: p.dividing is not None),
+    ("positions one after the other, without a division", "`--walk logical`",
+     "[Walking](../walking.md)", lambda p: p.walks),
+    ("a whole array in another layout", "`lego-emit copy A B`",
+     "[Copies](../copies.md)", lambda p: getattr(p, "copies", "")),
+    ("fields of a few bits in words", "`Packed(layout, bits)`",
+     "[Packed words](../launch_constants.md#packed-words)", lambda p: p.has_packed),
+    ("expressions in a kernel of your own", "`lego-emit render`",
+     "[Kernels from templates](../kernels.md)", lambda p: p.declaration),
+)  # fmt: skip
+
+
+def features(targets):
+    """The table of what the languages of a page have beside index functions."""
+    from lego_emit.emit import registry
+
+    printers = [registry.printer(name) for name in targets]
+    rows = ["| you want | write | page |", "| --- | --- | --- |"]
+    for what, written, page, has in FEATURES:
+        having = [p.title for p in printers if has(p)]
+        alone = f" ({', '.join(having)} alone)" if len(having) < len(printers) else ""
+        rows += [f"| {what}{alone} | {written} | {page} |"] if having else []
+    return "\n".join(rows)
+
+
+def test_the_pages_of_languages_list_what_each_has():
+    listed = set()
+    for page in sorted((DOCS / "languages").iterdir()):
+        text = page.read_text()
+        found = re.search("<!-- has: (.*?) -->\n\n(.*?)\n\n<!-- end of has -->", text, re.S)
+        if found is None:
+            assert page.name == "index.md", f"{page.name} does not say what the language has"
+            continue
+        names = found[1].split(", ")
+        listed |= {*names}
+        same(page, text[: found.start(2)] + features(names) + text[found.end(2) :])
+    from conftest import TARGETS
+
+    assert listed == {*TARGETS}
+
+
 def test_every_build_system_has_its_section():
     text = (DOCS / "build-systems.md").read_text()
     for folder in sorted((ROOT / "examples" / "embed").iterdir()):
