@@ -110,7 +110,6 @@ def rust_odometer(f, of_type):
     found = [
         "",
         f"/// An iterator over {OVER}, which `{walk}` makes.",
-        "// Not every program needs this one.",
     ]
     found += ["#[allow(dead_code)]", "#[derive(Clone, Copy, Debug)]", f"pub struct {cursor}<'a> {{"]
     found += [

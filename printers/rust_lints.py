@@ -22,13 +22,12 @@ def allowed(function: str, names: list[str], arguments: int, optional: bool) -> 
     if any(similar(a, b) for a, b in combinations(names, 2)):
         named.append("clippy::similar_names")
     reasons = {
-        "Not every program needs this one.": ["dead_code"] if optional else [],
         "One argument for each index and size.": ["clippy::too_many_arguments"]
         if arguments > 7
         else [],
         NAMED: named,
     }
-    lines = []
+    lines = ["#[allow(dead_code)]"] if optional else []
     for reason, lints in reasons.items():
         lines += [f"// {reason}", *(f"#[allow({lint})]" for lint in lints)] if lints else []
     return lines

@@ -105,6 +105,6 @@ RUST = SwitchForms(
     listed=(LIST, BREAK, END),
     alone=("match {tag} {{", "}"),
     indent=(4, 4),
-    constant="/// `{of}`.\n// Not every program needs this one.\n#[allow(dead_code)]\npub const {name}: {T} = {value};",
+    constant="/// `{of}`.\n#[allow(dead_code)]\npub const {name}: {T} = {value};",
     enum=(),
 )

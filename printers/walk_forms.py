@@ -99,7 +99,7 @@ def rust(v: WalkView) -> list[str]:
     value = values[0] if len(values) == 1 else f"({', '.join(values)})"
     mark = v.printer.marked(v.view)
     found = ["", f"/// {mark(f'An iterator over {v.summary}, which `{v.name}` makes.')}"]
-    found += ["// Not every program needs this one.", "#[allow(dead_code)]"]
+    found.append("#[allow(dead_code)]")
     lints = allowed("", names, 0, False)
     own = [*lints, *_set_off(v)]
     found += [*lints, "#[derive(Clone, Debug)]", f"pub struct {cursor} {{"]
@@ -115,7 +115,7 @@ def rust(v: WalkView) -> list[str]:
     found += [f"        {n}," if n == given[n] else f"        {n}: {given[n]}," for n in v.fields]
     found += [f"        more: {' && '.join(f'{a} < {b}' for _, a, b in v.along)},", "    };"]
     found += ["    if cursor.more {", "        cursor.seek();", "    }", "    cursor", "}", ""]
-    found += ["// Not every program needs all of it.", "#[allow(dead_code)]", *own]
+    found += ["#[allow(dead_code)]", *own]
     found += [f"impl {cursor} {{", f"    /// {mark(v.puts())}", "    #[inline]"]
     found += ["    fn seek(&mut self) {", *_indented(v.start(8), 8), "    }", "}", "", *own]
     found += [f"impl Iterator for {cursor} {{", f"    type Item = {item};", "", "    #[inline]"]

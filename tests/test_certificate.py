@@ -845,3 +845,12 @@ def test_a_member_that_is_fixed_is_not_read():
     data["sha256"] = sha256(text.encode()).hexdigest()
     report = check(data, text, position)
     assert not report and "reads size.y, which is fixed" in str(report)
+
+
+@pytest.mark.parametrize("says", ["", "Where i < j.", "The place where i < j", "i"])
+def test_a_comment_in_glsl_may_have_no_sentence(says):
+    def f(i, j):
+        return 8 * i + j
+
+    f.__doc__ = says
+    assert checked(generate(f, "glsl", assume=["0 <= i < 8", "0 <= j < 8"]), f)

@@ -6,7 +6,7 @@ import shutil
 import fake_cuda
 import pytest
 
-from lego_emit import Col, GroupBy, LegoError, Row, generate, isqrt, symbols
+from lego_emit import Col, GroupBy, LegoError, Linear, Row, generate, isqrt, symbols
 from lego_emit.emit import registry
 from lego_emit.emit.naming import Naming
 from lego_emit.run import registry as toolchains
@@ -369,11 +369,18 @@ def test_results_that_are_renamed_are_told():
 
 
 def test_a_summary_lists_the_indices_in_the_file_s_style():
-    def kernel(pid_m, pid_n):
-        return GroupBy([8, 8]).OrderBy(Row(8, 8))[pid_m, pid_n]
+    layout = Linear({"pid_m": [1, 2], "pid_n": [4, 8]}, out={"at": 16})
+    assert "of (pidM, pidN)." in generate(layout, "cpp", names="camelCase").source
+    assert "of (pid_m, pid_n)." in generate(layout, "cpp").source
 
-    assert "at (pidM, pidN)." in generate(kernel, "cpp", names="camelCase").source
-    assert "at (pid_m, pid_n)." in generate(kernel, "cpp").source
+
+def test_a_function_without_a_docstring_has_no_summary():
+    def place(i, j):
+        return 8 * i + j
+
+    for target in ("c", "rust", "julia", "fortran", "javascript", "glsl"):
+        assert " place at" not in generate(place, target).source
+        assert "ndex at (" not in generate(place, target).source
 
 
 # -- the names of results --------------------------------------------------------------------------

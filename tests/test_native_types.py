@@ -514,12 +514,10 @@ def test_what_stands_alone_among_operators(text, alone):
 
 
 def test_a_summary_names_what_stands_in_the_text():
-    def at(b, t, N):
-        return b * N + t
-
+    layout = GroupBy([4, 8])
     for names in (None, "camelCase"):
-        unit = generate(at, "cuda", bind={"b": "blockIdx.x", "t": "threadIdx.x"}, names=names)
-        assert "/// The index at (blockIdx.x, threadIdx.x, N).\n" in unit.source
+        unit = generate(layout, "cuda", bind={"i": "blockIdx.x", "j": "threadIdx.x"}, names=names)
+        assert "logical index (blockIdx.x, threadIdx.x).\n" in unit.source
 
 
 def test_texts_that_bind_less_are_bracketed(toolchain_of, tmp_path):

@@ -7,7 +7,6 @@
 /// - `0 <= i < 1`
 /// - `0 <= j < 1`
 /// - result: `0 <= result < 1`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -20,7 +19,6 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 ///
 /// - `0 <= flat < 1`
 /// - result: `(i, j)`; `0 <= i < 1, 0 <= j < 1`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

@@ -22,7 +22,6 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `0 <= i < 16`
 /// - `0 <= j < 16`
 /// - result: `0 <= result < 256`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -41,7 +40,6 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 ///
 /// - `0 <= flat < 256`
 /// - result: `(i, j)`; `0 <= i < 16, 0 <= j < 16`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

@@ -7,7 +7,6 @@
 /// - `0 <= i < 2`
 /// - `0 <= j < 2`
 /// - result: `0 <= result < 4`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -19,7 +18,6 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 ///
 /// - `0 <= flat < 4`
 /// - result: `(i, j)`; `0 <= i < 2, 0 <= j < 2`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

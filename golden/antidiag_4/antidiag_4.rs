@@ -22,7 +22,6 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `0 <= i < 4`
 /// - `0 <= j < 4`
 /// - result: `0 <= result < 16`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -37,7 +36,6 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 ///
 /// - `0 <= flat < 16`
 /// - result: `(i, j)`; `0 <= i < 4, 0 <= j < 4`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

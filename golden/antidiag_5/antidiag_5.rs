@@ -22,7 +22,6 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `0 <= i < 5`
 /// - `0 <= j < 5`
 /// - result: `0 <= result < 25`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -37,7 +36,6 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 ///
 /// - `0 <= flat < 25`
 /// - result: `(i, j)`; `0 <= i < 5, 0 <= j < 5`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

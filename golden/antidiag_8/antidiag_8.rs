@@ -22,7 +22,6 @@ const fn isqrt_i32(mut n: i32) -> i32 {
 /// - `0 <= i < 8`
 /// - `0 <= j < 8`
 /// - result: `0 <= result < 64`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -37,7 +36,6 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 ///
 /// - `0 <= flat < 64`
 /// - result: `(i, j)`; `0 <= i < 8, 0 <= j < 8`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

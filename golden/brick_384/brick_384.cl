@@ -2,9 +2,8 @@
 //
 // brick_384(bx, by, bz)
 #ifndef LEGO_BRICK_384_CL
-#define LEGO_BRICK_384_CL 0x7da3d678
+#define LEGO_BRICK_384_CL 0x0f3f01f4
 
-/// The index at (bx, by, bz, i, j, k).
 /// @param bx 0 <= bx < 48
 /// @param by 0 <= by < 48
 /// @param bz 0 <= bz < 48
@@ -31,6 +30,6 @@ static inline void brick_384_positions(
   }
 }
 
-#elif LEGO_BRICK_384_CL != 0x7da3d678
+#elif LEGO_BRICK_384_CL != 0x0f3f01f4
 #error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_CL

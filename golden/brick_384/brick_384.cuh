@@ -2,7 +2,7 @@
 //
 // brick_384(bx, by, bz)
 #ifndef LEGO_BRICK_384_CUH
-#define LEGO_BRICK_384_CUH 0x5de541e3
+#define LEGO_BRICK_384_CUH 0x412ce888
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -12,7 +12,6 @@
 #endif
 #endif
 
-/// The index at (bx, by, bz, i, j, k).
 /// @param bx 0 <= bx < 48
 /// @param by 0 <= by < 48
 /// @param bz 0 <= bz < 48
@@ -40,6 +39,6 @@ LEGO_HOST_DEVICE constexpr void brick_384_positions(
   }
 }
 
-#elif LEGO_BRICK_384_CUH != 0x5de541e3
+#elif LEGO_BRICK_384_CUH != 0x412ce888
 #error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_CUH

@@ -5,9 +5,8 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_384_GLSL
-#define LEGO_BRICK_384_GLSL 0x75bc5932
+#define LEGO_BRICK_384_GLSL 0x49ea6198
 
-// The index at (bx, by, bz, i, j, k).
 // 0 <= bx < 48
 // 0 <= by < 48
 // 0 <= bz < 48
@@ -28,6 +27,6 @@ int brick384Positions(int bx, int by, int bz, int n) {
   return brick384(bx, by, bz, n >> 6, (n >> 3) & 7, n & 7);
 }
 
-#elif LEGO_BRICK_384_GLSL != 0x75bc5932
+#elif LEGO_BRICK_384_GLSL != 0x49ea6198
 #error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_GLSL

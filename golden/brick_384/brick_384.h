@@ -2,11 +2,10 @@
 //
 // brick_384(bx, by, bz)
 #ifndef LEGO_BRICK_384_H
-#define LEGO_BRICK_384_H 0x69c3207c
+#define LEGO_BRICK_384_H 0x5b138641
 
 #include <stdint.h>
 
-/// The index at (bx, by, bz, i, j, k).
 /// @param bx 0 <= bx < 48
 /// @param by 0 <= by < 48
 /// @param bz 0 <= bz < 48
@@ -32,6 +31,6 @@ static inline void brick_384_positions(int32_t bx, int32_t by, int32_t bz, int32
   }
 }
 
-#elif LEGO_BRICK_384_H != 0x69c3207c
+#elif LEGO_BRICK_384_H != 0x5b138641
 #error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_H

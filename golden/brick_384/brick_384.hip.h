@@ -2,7 +2,7 @@
 //
 // brick_384(bx, by, bz)
 #ifndef LEGO_BRICK_384_HIP_H
-#define LEGO_BRICK_384_HIP_H 0x70a361e9
+#define LEGO_BRICK_384_HIP_H 0x49721c06
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -12,7 +12,6 @@
 #endif
 #endif
 
-/// The index at (bx, by, bz, i, j, k).
 /// @param bx 0 <= bx < 48
 /// @param by 0 <= by < 48
 /// @param bz 0 <= bz < 48
@@ -40,6 +39,6 @@ LEGO_HOST_DEVICE constexpr void brick_384_positions(
   }
 }
 
-#elif LEGO_BRICK_384_HIP_H != 0x70a361e9
+#elif LEGO_BRICK_384_HIP_H != 0x49721c06
 #error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_HIP_H

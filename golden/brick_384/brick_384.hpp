@@ -2,7 +2,7 @@
 //
 // brick_384(bx, by, bz)
 #ifndef LEGO_BRICK_384_HPP
-#define LEGO_BRICK_384_HPP 0x07358f6c
+#define LEGO_BRICK_384_HPP 0x587b0d0a
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -11,7 +11,6 @@
 
 namespace lego {
 
-/// The index at (bx, by, bz, i, j, k).
 /// @param bx 0 <= bx < 48
 /// @param by 0 <= by < 48
 /// @param bz 0 <= bz < 48
@@ -40,6 +39,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_BRICK_384_HPP != 0x07358f6c
+#elif LEGO_BRICK_384_HPP != 0x587b0d0a
 #error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_HPP

@@ -8,8 +8,6 @@ export brick_384, brick_384_positions
 """
     brick_384(bx, by, bz, i, j, k)
 
-The index at (bx, by, bz, i, j, k).
-
 - `0 <= bx < 48`
 - `0 <= by < 48`
 - `0 <= bz < 48`

@@ -2,11 +2,10 @@
 //
 // brick_384(bx, by, bz)
 #ifndef LEGO_BRICK_384_METAL
-#define LEGO_BRICK_384_METAL 0x398d5642
+#define LEGO_BRICK_384_METAL 0x25834c27
 
 #include <metal_stdlib>
 
-/// The index at (bx, by, bz, i, j, k).
 /// @param bx 0 <= bx < 48
 /// @param by 0 <= by < 48
 /// @param bz 0 <= bz < 48
@@ -31,6 +30,6 @@ static inline void brick384Positions(int bx, int by, int bz, device int* out, in
   }
 }
 
-#elif LEGO_BRICK_384_METAL != 0x398d5642
+#elif LEGO_BRICK_384_METAL != 0x25834c27
 #error two different units are named brick_384; give name= to one of them
 #endif  // LEGO_BRICK_384_METAL

@@ -2,7 +2,6 @@
 //
 // brick_384(bx, by, bz)
 
-// The index at (bx, by, bz, i, j, k).
 // 0 <= bx < 48
 // 0 <= by < 48
 // 0 <= bz < 48

@@ -6,7 +6,7 @@ brick_384(bx, by, bz)
 
 
 def brick_384(bx: int, by: int, bz: int, i: int, j: int, k: int) -> int:
-    """The index at (bx, by, bz, i, j, k).
+    """The index function brick_384.
 
     Args:
         bx: 0 <= bx < 48

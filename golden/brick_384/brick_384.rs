@@ -4,8 +4,6 @@
 
 use core::iter::FusedIterator;
 
-/// The index at `(bx, by, bz, i, j, k)`.
-///
 /// - `0 <= bx < 48`
 /// - `0 <= by < 48`
 /// - `0 <= bz < 48`
@@ -21,7 +19,6 @@ pub const fn brick_384(bx: i32, by: i32, bz: i32, i: i32, j: i32, k: i32) -> i32
 
 /// The results of [`brick_384`] for all `0 <= i < 8`, `0 <= j < 8` and `0 <= k < 8`, in row-major
 /// order: `k` runs fastest.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

@@ -10,7 +10,7 @@ import triton.language as tl
 
 @triton.jit
 def brick_384(bx, by, bz, i, j, k):
-    """The index at (bx, by, bz, i, j, k).
+    """The index function brick_384.
 
     Args:
         bx: 0 <= bx < 48

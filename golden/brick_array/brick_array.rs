@@ -16,7 +16,6 @@
 ///
 /// Assumes `N % B == 0`.
 /// Assumes `N*N*N <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // One argument for each index and size.
 #[allow(clippy::too_many_arguments)]
@@ -39,7 +38,6 @@ pub const fn apply(N: i64, B: i64, i: i64, j: i64, k: i64, l: i64, m: i64, n: i6
 ///
 /// Assumes `N % B == 0`.
 /// Assumes `N*N <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -59,7 +57,6 @@ pub const fn inv(N: i64, B: i64, flat: i64) -> (i64, i64, i64, i64, i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

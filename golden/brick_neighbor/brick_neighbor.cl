@@ -2,9 +2,8 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_CL
-#define LEGO_BRICK_NEIGHBOR_CL 0x167b8cc2
+#define LEGO_BRICK_NEIGHBOR_CL 0x56a9f8a2
 
-/// The index at (x, y, z, dx, dy, dz).
 /// @param N N >= 1
 /// @param B B >= 1
 /// @param dx -x <= dx < N - x
@@ -31,6 +30,6 @@ static inline int brick_neighbor(int N, int B, int x, int y, int z, int dx, int 
       + total_2;
 }
 
-#elif LEGO_BRICK_NEIGHBOR_CL != 0x167b8cc2
+#elif LEGO_BRICK_NEIGHBOR_CL != 0x56a9f8a2
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_CL

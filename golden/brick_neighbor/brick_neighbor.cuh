@@ -2,7 +2,7 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_CUH
-#define LEGO_BRICK_NEIGHBOR_CUH 0x570dd972
+#define LEGO_BRICK_NEIGHBOR_CUH 0x00344641
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -12,7 +12,6 @@
 #endif
 #endif
 
-/// The index at (x, y, z, dx, dy, dz).
 /// @param N N >= 1
 /// @param B B >= 1
 /// @param dx -x <= dx < N - x
@@ -45,6 +44,6 @@
   return N >= 1 && B >= 1 && N % B == 0 && N <= 2147483647 / N / N && B <= 2147483647;
 }
 
-#elif LEGO_BRICK_NEIGHBOR_CUH != 0x570dd972
+#elif LEGO_BRICK_NEIGHBOR_CUH != 0x00344641
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_CUH

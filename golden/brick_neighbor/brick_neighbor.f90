@@ -8,7 +8,6 @@ module brick_neighbor_mod
   public :: brick_neighbor, brick_neighbor_fits
 contains
 
-  !> The index at (x, y, z, dx, dy, dz).
   !> @param N N >= 1
   !> @param B B >= 1
   !> @param dx -x <= dx < N - x

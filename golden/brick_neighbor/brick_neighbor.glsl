@@ -5,9 +5,8 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_NEIGHBOR_GLSL
-#define LEGO_BRICK_NEIGHBOR_GLSL 0x4c0ed35f
+#define LEGO_BRICK_NEIGHBOR_GLSL 0x5148ebda
 
-// The index at (x, y, z, dx, dy, dz).
 // N >= 1
 // B >= 1
 // -x <= dx < N - x
@@ -34,6 +33,6 @@ int brickNeighbor(int N, int B, int x, int y, int z, int dx, int dy, int dz) {
       + total2;
 }
 
-#elif LEGO_BRICK_NEIGHBOR_GLSL != 0x4c0ed35f
+#elif LEGO_BRICK_NEIGHBOR_GLSL != 0x5148ebda
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_GLSL

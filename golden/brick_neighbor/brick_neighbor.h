@@ -2,12 +2,11 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_H
-#define LEGO_BRICK_NEIGHBOR_H 0x7a3d51bc
+#define LEGO_BRICK_NEIGHBOR_H 0x66fd1d83
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/// The index at (x, y, z, dx, dy, dz).
 /// @param N N >= 1
 /// @param B B >= 1
 /// @param dx -x <= dx < N - x
@@ -40,6 +39,6 @@ static inline bool brick_neighbor_fits(int64_t N, int64_t B) {
   return N >= 1 && B >= 1 && N % B == 0 && N <= INT64_MAX / N / N;
 }
 
-#elif LEGO_BRICK_NEIGHBOR_H != 0x7a3d51bc
+#elif LEGO_BRICK_NEIGHBOR_H != 0x66fd1d83
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_H

@@ -2,7 +2,7 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_HIP_H
-#define LEGO_BRICK_NEIGHBOR_HIP_H 0x39307a6b
+#define LEGO_BRICK_NEIGHBOR_HIP_H 0x6eac233f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -12,7 +12,6 @@
 #endif
 #endif
 
-/// The index at (x, y, z, dx, dy, dz).
 /// @param N N >= 1
 /// @param B B >= 1
 /// @param dx -x <= dx < N - x
@@ -45,6 +44,6 @@
   return N >= 1 && B >= 1 && N % B == 0 && N <= 2147483647 / N / N && B <= 2147483647;
 }
 
-#elif LEGO_BRICK_NEIGHBOR_HIP_H != 0x39307a6b
+#elif LEGO_BRICK_NEIGHBOR_HIP_H != 0x6eac233f
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_HIP_H

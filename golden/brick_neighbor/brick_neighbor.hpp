@@ -2,13 +2,12 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_HPP
-#define LEGO_BRICK_NEIGHBOR_HPP 0x11721393
+#define LEGO_BRICK_NEIGHBOR_HPP 0x524f5788
 
 #include <cstdint>
 
 namespace lego {
 
-/// The index at (x, y, z, dx, dy, dz).
 /// @param N N >= 1
 /// @param B B >= 1
 /// @param dx -x <= dx < N - x
@@ -44,6 +43,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_BRICK_NEIGHBOR_HPP != 0x11721393
+#elif LEGO_BRICK_NEIGHBOR_HPP != 0x524f5788
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_HPP

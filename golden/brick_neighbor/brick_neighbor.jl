@@ -8,8 +8,6 @@ export brick_neighbor, brick_neighbor_fits
 """
     brick_neighbor(N, B, x, y, z, dx, dy, dz)
 
-The index at (x, y, z, dx, dy, dz).
-
 - `N >= 1`
 - `B >= 1`
 - `-x <= dx < N - x`

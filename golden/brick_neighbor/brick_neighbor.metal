@@ -2,11 +2,10 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 #ifndef LEGO_BRICK_NEIGHBOR_METAL
-#define LEGO_BRICK_NEIGHBOR_METAL 0x283725da
+#define LEGO_BRICK_NEIGHBOR_METAL 0x03ced623
 
 #include <metal_stdlib>
 
-/// The index at (x, y, z, dx, dy, dz).
 /// @param N N >= 1
 /// @param B B >= 1
 /// @param dx -x <= dx < N - x
@@ -33,6 +32,6 @@ static inline int brickNeighbor(int N, int B, int x, int y, int z, int dx, int d
       + total2;
 }
 
-#elif LEGO_BRICK_NEIGHBOR_METAL != 0x283725da
+#elif LEGO_BRICK_NEIGHBOR_METAL != 0x03ced623
 #error two different units are named brick_neighbor; give name= to one of them
 #endif  // LEGO_BRICK_NEIGHBOR_METAL

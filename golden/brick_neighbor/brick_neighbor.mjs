@@ -5,8 +5,6 @@
 // Quotients are exact: both operands are integers below 2^53.
 
 /**
- * The index at (x, y, z, dx, dy, dz).
- *
  * Assumes N % B == 0.
  * Assumes 0 <= x + dx.
  * Assumes x + dx < N.

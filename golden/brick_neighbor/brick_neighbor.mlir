@@ -2,7 +2,6 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 
-// The index at (x, y, z, dx, dy, dz).
 // N >= 1
 // B >= 1
 // -x <= dx < N - x

@@ -6,7 +6,7 @@ brick_neighbor(N, B, x, y, z, dx, dy, dz)
 
 
 def brick_neighbor(N: int, B: int, x: int, y: int, z: int, dx: int, dy: int, dz: int) -> int:
-    """The index at (x, y, z, dx, dy, dz).
+    """The index function brick_neighbor.
 
     Args:
         N: N >= 1

@@ -2,8 +2,6 @@
 //
 // brick_neighbor(N, B, x, y, z, dx, dy, dz)
 
-/// The index at `(x, y, z, dx, dy, dz)`.
-///
 /// - `N >= 1`
 /// - `B >= 1`
 /// - `-x <= dx < N - x`
@@ -48,7 +46,6 @@ pub const fn brick_neighbor(
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

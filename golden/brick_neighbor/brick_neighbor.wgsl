@@ -4,7 +4,6 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The index at (x, y, z, dx, dy, dz).
 /// N >= 1
 /// B >= 1
 /// -x <= dx < N - x

@@ -8,7 +8,7 @@ Arrays are as wide as the functions say.
 
 
 def brick_neighbor(N, B, x, y, z, dx, dy, dz):
-    """The index at (x, y, z, dx, dy, dz).
+    """The index function brick_neighbor.
 
     Args:
         N: N >= 1

@@ -10,7 +10,7 @@ import triton.language as tl
 
 @triton.jit
 def brick_neighbor(N, B, x, y, z, dx, dy, dz):
-    """The index at (x, y, z, dx, dy, dz).
+    """The index function brick_neighbor.
 
     Args:
         N: N >= 1

@@ -2,9 +2,8 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_CL
-#define LEGO_BRICK_STAR_CL 0x48c763c3
+#define LEGO_BRICK_STAR_CL 0x02ad5fe7
 
-/// The index at (bx, by, bz, i, j, k).
 /// @param N N >= 1
 /// @param B B >= 1
 /// @param bx 0 <= bx < N / B - 1
@@ -24,6 +23,6 @@ static inline int brick_star(int N, int B, int bx, int by, int bz, int i, int j,
   return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k;
 }
 
-#elif LEGO_BRICK_STAR_CL != 0x48c763c3
+#elif LEGO_BRICK_STAR_CL != 0x02ad5fe7
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_CL

@@ -8,7 +8,6 @@ module brick_star_mod
   public :: brick_star, brick_star_fits
 contains
 
-  !> The index at (bx, by, bz, i, j, k).
   !> @param N N >= 1
   !> @param B B >= 1
   !> @param bx 0 <= bx < N / B - 1

@@ -5,9 +5,8 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_STAR_GLSL
-#define LEGO_BRICK_STAR_GLSL 0x7fc5c8d9
+#define LEGO_BRICK_STAR_GLSL 0x4cf08b94
 
-// The index at (bx, by, bz, i, j, k).
 // N >= 1
 // B >= 1
 // 0 <= bx < N / B - 1
@@ -27,6 +26,6 @@ int brickStar(int N, int B, int bx, int by, int bz, int i, int j, int k) {
   return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k;
 }
 
-#elif LEGO_BRICK_STAR_GLSL != 0x7fc5c8d9
+#elif LEGO_BRICK_STAR_GLSL != 0x4cf08b94
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_GLSL

@@ -2,12 +2,11 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_H
-#define LEGO_BRICK_STAR_H 0x192e639e
+#define LEGO_BRICK_STAR_H 0x545f53da
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/// The index at (bx, by, bz, i, j, k).
 /// @param N N >= 1
 /// @param B B >= 1
 /// @param bx 0 <= bx < N / B - 1
@@ -33,6 +32,6 @@ static inline bool brick_star_fits(int64_t N, int64_t B) {
   return N >= 1 && B >= 1 && N % B == 0 && N <= INT64_MAX / N / N;
 }
 
-#elif LEGO_BRICK_STAR_H != 0x192e639e
+#elif LEGO_BRICK_STAR_H != 0x545f53da
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_H

@@ -2,7 +2,7 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_HIP_H
-#define LEGO_BRICK_STAR_HIP_H 0x1344c9db
+#define LEGO_BRICK_STAR_HIP_H 0x5baf1c86
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -12,7 +12,6 @@
 #endif
 #endif
 
-/// The index at (bx, by, bz, i, j, k).
 /// @param N N >= 1
 /// @param B B >= 1
 /// @param bx 0 <= bx < N / B - 1
@@ -38,6 +37,6 @@
   return N >= 1 && B >= 1 && N % B == 0 && N <= 2147483647 / N / N && B <= 2147483647;
 }
 
-#elif LEGO_BRICK_STAR_HIP_H != 0x1344c9db
+#elif LEGO_BRICK_STAR_HIP_H != 0x5baf1c86
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_HIP_H

@@ -2,13 +2,12 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_HPP
-#define LEGO_BRICK_STAR_HPP 0x58b74a5b
+#define LEGO_BRICK_STAR_HPP 0x45bd723f
 
 #include <cstdint>
 
 namespace lego {
 
-/// The index at (bx, by, bz, i, j, k).
 /// @param N N >= 1
 /// @param B B >= 1
 /// @param bx 0 <= bx < N / B - 1
@@ -37,6 +36,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_BRICK_STAR_HPP != 0x58b74a5b
+#elif LEGO_BRICK_STAR_HPP != 0x45bd723f
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_HPP

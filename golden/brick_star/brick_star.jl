@@ -8,8 +8,6 @@ export brick_star, brick_star_fits
 """
     brick_star(N, B, bx, by, bz, i, j, k)
 
-The index at (bx, by, bz, i, j, k).
-
 - `N >= 1`
 - `B >= 1`
 - `0 <= bx < div(N, B) - 1`

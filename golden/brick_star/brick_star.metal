@@ -2,11 +2,10 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_METAL
-#define LEGO_BRICK_STAR_METAL 0x6ed4bb83
+#define LEGO_BRICK_STAR_METAL 0x7c12ce06
 
 #include <metal_stdlib>
 
-/// The index at (bx, by, bz, i, j, k).
 /// @param N N >= 1
 /// @param B B >= 1
 /// @param bx 0 <= bx < N / B - 1
@@ -26,6 +25,6 @@ static inline int brickStar(int N, int B, int bx, int by, int bz, int i, int j, 
   return B * (B * (B * (bz - quotient) + N * by + difference) + N * (N * (quotient + bx)) + j) + k;
 }
 
-#elif LEGO_BRICK_STAR_METAL != 0x6ed4bb83
+#elif LEGO_BRICK_STAR_METAL != 0x7c12ce06
 #error two different units are named brick_star; give name= to one of them
 #endif  // LEGO_BRICK_STAR_METAL

@@ -5,8 +5,6 @@
 // Quotients are exact: both operands are integers below 2^53.
 
 /**
- * The index at (bx, by, bz, i, j, k).
- *
  * Assumes N % B == 0.
  * Assumes bx + 1 < Math.floor(N / B).
  * Assumes N*N*N <= Number.MAX_SAFE_INTEGER.

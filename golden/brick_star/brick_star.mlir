@@ -2,7 +2,6 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 
-// The index at (bx, by, bz, i, j, k).
 // N >= 1
 // B >= 1
 // 0 <= bx < N / B - 1

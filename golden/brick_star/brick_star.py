@@ -6,7 +6,7 @@ brick_star(N, B, bx, by, bz, i, j, k)
 
 
 def brick_star(N: int, B: int, bx: int, by: int, bz: int, i: int, j: int, k: int) -> int:
-    """The index at (bx, by, bz, i, j, k).
+    """The index function brick_star.
 
     Args:
         N: N >= 1

@@ -2,8 +2,6 @@
 //
 // brick_star(N, B, bx, by, bz, i, j, k)
 
-/// The index at `(bx, by, bz, i, j, k)`.
-///
 /// - `N >= 1`
 /// - `B >= 1`
 /// - `0 <= bx < N / B - 1`
@@ -31,7 +29,6 @@ pub const fn brick_star(N: i64, B: i64, bx: i64, by: i64, bz: i64, i: i64, j: i6
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

@@ -4,7 +4,6 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The index at (bx, by, bz, i, j, k).
 /// N >= 1
 /// B >= 1
 /// 0 <= bx < N / B - 1

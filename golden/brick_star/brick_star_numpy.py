@@ -8,7 +8,7 @@ Arrays are as wide as the functions say.
 
 
 def brick_star(N, B, bx, by, bz, i, j, k):
-    """The index at (bx, by, bz, i, j, k).
+    """The index function brick_star.
 
     Args:
         N: N >= 1

@@ -10,7 +10,7 @@ import triton.language as tl
 
 @triton.jit
 def brick_star(N, B, bx, by, bz, i, j, k):
-    """The index at (bx, by, bz, i, j, k).
+    """The index function brick_star.
 
     Args:
         N: N >= 1

@@ -2,9 +2,8 @@
 //
 // brick_star_384(bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_384_CL
-#define LEGO_BRICK_STAR_384_CL 0x3d3c5a2e
+#define LEGO_BRICK_STAR_384_CL 0x448d1738
 
-/// The index at (bx, by, bz, i, j, k).
 /// @param bx 0 <= bx < 47
 /// @param by 0 <= by < 48
 /// @param bz 0 <= bz < 48
@@ -17,6 +16,6 @@ static inline int brick_star_384(int bx, int by, int bz, int i, int j, int k) {
   return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }
 
-#elif LEGO_BRICK_STAR_384_CL != 0x3d3c5a2e
+#elif LEGO_BRICK_STAR_384_CL != 0x448d1738
 #error two different units are named brick_star_384; give name= to one of them
 #endif  // LEGO_BRICK_STAR_384_CL

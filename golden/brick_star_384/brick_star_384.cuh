@@ -2,7 +2,7 @@
 //
 // brick_star_384(bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_384_CUH
-#define LEGO_BRICK_STAR_384_CUH 0x2f5e28f5
+#define LEGO_BRICK_STAR_384_CUH 0x05e0e74f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -12,7 +12,6 @@
 #endif
 #endif
 
-/// The index at (bx, by, bz, i, j, k).
 /// @param bx 0 <= bx < 47
 /// @param by 0 <= by < 48
 /// @param bz 0 <= bz < 48
@@ -26,6 +25,6 @@
   return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }
 
-#elif LEGO_BRICK_STAR_384_CUH != 0x2f5e28f5
+#elif LEGO_BRICK_STAR_384_CUH != 0x05e0e74f
 #error two different units are named brick_star_384; give name= to one of them
 #endif  // LEGO_BRICK_STAR_384_CUH

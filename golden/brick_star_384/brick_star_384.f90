@@ -8,7 +8,6 @@ module brick_star_384_mod
   public :: brick_star_384
 contains
 
-  !> The index at (bx, by, bz, i, j, k).
   !> @param bx 0 <= bx < 47
   !> @param by 0 <= by < 48
   !> @param bz 0 <= bz < 48

@@ -5,9 +5,8 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICK_STAR_384_GLSL
-#define LEGO_BRICK_STAR_384_GLSL 0x2a2bce7e
+#define LEGO_BRICK_STAR_384_GLSL 0x7975d1dd
 
-// The index at (bx, by, bz, i, j, k).
 // 0 <= bx < 47
 // 0 <= by < 48
 // 0 <= bz < 48
@@ -20,6 +19,6 @@ int brickStar384(int bx, int by, int bz, int i, int j, int k) {
   return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }
 
-#elif LEGO_BRICK_STAR_384_GLSL != 0x2a2bce7e
+#elif LEGO_BRICK_STAR_384_GLSL != 0x7975d1dd
 #error two different units are named brick_star_384; give name= to one of them
 #endif  // LEGO_BRICK_STAR_384_GLSL

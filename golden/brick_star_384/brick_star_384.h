@@ -2,11 +2,10 @@
 //
 // brick_star_384(bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_384_H
-#define LEGO_BRICK_STAR_384_H 0x770a7f3b
+#define LEGO_BRICK_STAR_384_H 0x27a29ba0
 
 #include <stdint.h>
 
-/// The index at (bx, by, bz, i, j, k).
 /// @param bx 0 <= bx < 47
 /// @param by 0 <= by < 48
 /// @param bz 0 <= bz < 48
@@ -20,6 +19,6 @@ static inline int32_t brick_star_384(
   return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }
 
-#elif LEGO_BRICK_STAR_384_H != 0x770a7f3b
+#elif LEGO_BRICK_STAR_384_H != 0x27a29ba0
 #error two different units are named brick_star_384; give name= to one of them
 #endif  // LEGO_BRICK_STAR_384_H

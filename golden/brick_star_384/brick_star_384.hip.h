@@ -2,7 +2,7 @@
 //
 // brick_star_384(bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_384_HIP_H
-#define LEGO_BRICK_STAR_384_HIP_H 0x4645ad96
+#define LEGO_BRICK_STAR_384_HIP_H 0x77e70369
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -12,7 +12,6 @@
 #endif
 #endif
 
-/// The index at (bx, by, bz, i, j, k).
 /// @param bx 0 <= bx < 47
 /// @param by 0 <= by < 48
 /// @param bz 0 <= bz < 48
@@ -26,6 +25,6 @@
   return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }
 
-#elif LEGO_BRICK_STAR_384_HIP_H != 0x4645ad96
+#elif LEGO_BRICK_STAR_384_HIP_H != 0x77e70369
 #error two different units are named brick_star_384; give name= to one of them
 #endif  // LEGO_BRICK_STAR_384_HIP_H

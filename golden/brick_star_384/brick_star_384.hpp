@@ -2,13 +2,12 @@
 //
 // brick_star_384(bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_384_HPP
-#define LEGO_BRICK_STAR_384_HPP 0x07b3a8b9
+#define LEGO_BRICK_STAR_384_HPP 0x737e31d0
 
 #include <cstdint>
 
 namespace lego {
 
-/// The index at (bx, by, bz, i, j, k).
 /// @param bx 0 <= bx < 47
 /// @param by 0 <= by < 48
 /// @param bz 0 <= bz < 48
@@ -25,6 +24,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_BRICK_STAR_384_HPP != 0x07b3a8b9
+#elif LEGO_BRICK_STAR_384_HPP != 0x737e31d0
 #error two different units are named brick_star_384; give name= to one of them
 #endif  // LEGO_BRICK_STAR_384_HPP

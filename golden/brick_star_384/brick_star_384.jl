@@ -8,8 +8,6 @@ export brick_star_384
 """
     brick_star_384(bx, by, bz, i, j, k)
 
-The index at (bx, by, bz, i, j, k).
-
 - `0 <= bx < 47`
 - `0 <= by < 48`
 - `0 <= bz < 48`

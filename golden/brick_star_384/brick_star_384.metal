@@ -2,11 +2,10 @@
 //
 // brick_star_384(bx, by, bz, i, j, k)
 #ifndef LEGO_BRICK_STAR_384_METAL
-#define LEGO_BRICK_STAR_384_METAL 0x7eb50f74
+#define LEGO_BRICK_STAR_384_METAL 0x74197a7f
 
 #include <metal_stdlib>
 
-/// The index at (bx, by, bz, i, j, k).
 /// @param bx 0 <= bx < 47
 /// @param by 0 <= by < 48
 /// @param bz 0 <= bz < 48
@@ -19,6 +18,6 @@ static inline int brickStar384(int bx, int by, int bz, int i, int j, int k) {
   return 1179648 * bx + 24576 * by + 512 * bz + 8 * j + (i < 1 ? 448 : 64 * i + 1179584) + k;
 }
 
-#elif LEGO_BRICK_STAR_384_METAL != 0x7eb50f74
+#elif LEGO_BRICK_STAR_384_METAL != 0x74197a7f
 #error two different units are named brick_star_384; give name= to one of them
 #endif  // LEGO_BRICK_STAR_384_METAL

@@ -3,8 +3,6 @@
 // brick_star_384(bx, by, bz, i, j, k)
 
 /**
- * The index at (bx, by, bz, i, j, k).
- *
  * @param {number} bx 0 <= bx < 47
  * @param {number} by 0 <= by < 48
  * @param {number} bz 0 <= bz < 48

@@ -6,7 +6,7 @@ brick_star_384(bx, by, bz, i, j, k)
 
 
 def brick_star_384(bx: int, by: int, bz: int, i: int, j: int, k: int) -> int:
-    """The index at (bx, by, bz, i, j, k).
+    """The index function brick_star_384.
 
     Args:
         bx: 0 <= bx < 47

@@ -2,8 +2,6 @@
 //
 // brick_star_384(bx, by, bz, i, j, k)
 
-/// The index at `(bx, by, bz, i, j, k)`.
-///
 /// - `0 <= bx < 47`
 /// - `0 <= by < 48`
 /// - `0 <= bz < 48`

@@ -4,7 +4,6 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The index at (bx, by, bz, i, j, k).
 /// 0 <= bx < 47
 /// 0 <= by < 48
 /// 0 <= bz < 48

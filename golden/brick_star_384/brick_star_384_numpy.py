@@ -10,7 +10,7 @@ import numpy as np
 
 
 def brick_star_384(bx, by, bz, i, j, k):
-    """The index at (bx, by, bz, i, j, k).
+    """The index function brick_star_384.
 
     Args:
         bx: 0 <= bx < 47

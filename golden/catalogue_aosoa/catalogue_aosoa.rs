@@ -11,7 +11,6 @@
 /// - result: `0 <= result < 8*F*((N - 1) / 8 + 1)`
 ///
 /// Assumes `F*N + 7*F <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -32,7 +31,6 @@ pub const fn apply(N: i64, F: i64, i: i64, j: i64) -> i64 {
 ///
 /// Assumes `8*F <= i64::MAX`.
 /// Assumes `F*((N - 1) / 8) <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -54,7 +52,6 @@ pub const fn inv(N: i64, F: i64, flat: i64) -> (i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

@@ -11,7 +11,6 @@
 /// - result: `0 <= result < 8*K*N`
 ///
 /// Assumes `8*K*N <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -32,7 +31,6 @@ pub const fn apply(K: i64, N: i64, i: i64, j: i64) -> i64 {
 ///
 /// Assumes `8*N <= i64::MAX`.
 /// Assumes `8*K*N - 8*N <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -50,7 +48,6 @@ pub const fn inv(K: i64, N: i64, flat: i64) -> (i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

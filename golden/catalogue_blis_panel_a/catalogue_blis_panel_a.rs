@@ -11,7 +11,6 @@
 /// - result: `0 <= result < 6*K*((M - 1) / 6 + 1)`
 ///
 /// Assumes `K*M + 5*K <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -33,7 +32,6 @@ pub const fn apply(M: i64, K: i64, i: i64, j: i64) -> i64 {
 /// Assumes `6*K <= i64::MAX`.
 /// Assumes `M + 4 <= i64::MAX`.
 /// Assumes `K*((M - 1) / 6) <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -54,7 +52,6 @@ pub const fn inv(M: i64, K: i64, flat: i64) -> (i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

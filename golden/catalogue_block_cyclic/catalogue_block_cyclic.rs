@@ -11,7 +11,6 @@
 /// - result: `0 <= result < NB*P*((N - 1) / (NB*P)) + NB*P`
 ///
 /// Assumes `NB*P + N <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -32,7 +31,6 @@ pub const fn apply(N: i64, NB: i64, P: i64, i: i64) -> i64 {
 /// - result: `-1 <= result < N`
 ///
 /// Assumes `NB*P + N <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -49,7 +47,6 @@ pub const fn inv(N: i64, NB: i64, P: i64, flat: i64) -> i64 {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

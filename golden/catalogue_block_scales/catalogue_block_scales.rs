@@ -11,7 +11,6 @@
 /// - result: `0 <= result < 512*((K - 1) / 4 + 1)*((M - 1) / 128 + 1)`
 ///
 /// Assumes `(K + 3)*(M + 127) - 1 <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -30,7 +29,6 @@ pub const fn apply(M: i64, K: i64, i: i64, j: i64) -> i64 {
 /// - result: `(i, j)`; `-1 <= i < M, -1 <= j < K`
 ///
 /// Assumes `128*K + 384 <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -51,7 +49,6 @@ pub const fn inv(M: i64, K: i64, flat: i64) -> (i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

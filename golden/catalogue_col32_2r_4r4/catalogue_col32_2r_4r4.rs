@@ -11,7 +11,6 @@
 /// - result: `0 <= result < 1024*((M - 1) / 32 + 1)*((N - 1) / 32 + 1)`
 ///
 /// Assumes `(M + 31)*(N + 31) - 1 <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -35,7 +34,6 @@ pub const fn apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
 /// - result: `(i, j)`; `-1 <= i < M, -1 <= j < N`
 ///
 /// Assumes `32*M + 992 <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -57,7 +55,6 @@ pub const fn inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

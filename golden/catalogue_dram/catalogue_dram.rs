@@ -12,7 +12,6 @@
 /// - result: `0 <= result < 8*M*N`
 ///
 /// Assumes `8*M*N <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -30,7 +29,6 @@ pub const fn apply(M: i64, N: i64, i: i64, j: i64, k: i64) -> i64 {
 /// - `N >= 1`
 /// - `0 <= flat < 8*M*N`
 /// - result: `(i, j, k)`; `0 <= i < M, 0 <= j < 8, 0 <= k < N`
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -46,7 +44,6 @@ pub const fn inv(M: i64, N: i64, flat: i64) -> (i64, i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

@@ -16,7 +16,6 @@
 ///
 /// Assumes `2*X + T + Y + Z <= i64::MAX`.
 /// Assumes `2*T*X*Y*Z <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // One argument for each index and size.
 #[allow(clippy::too_many_arguments)]
@@ -40,7 +39,6 @@ pub const fn apply(T: i64, Z: i64, Y: i64, X: i64, i: i64, j: i64, k: i64, l: i6
 ///
 /// Assumes `T + Y + Z <= i64::MAX`.
 /// Assumes `2*X <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -62,7 +60,6 @@ pub const fn inv(T: i64, Z: i64, Y: i64, X: i64, flat: i64) -> (i64, i64, i64, i
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

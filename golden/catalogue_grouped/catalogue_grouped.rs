@@ -14,7 +14,6 @@ const fn min_i32(a: i32, b: i32) -> i32 {
 /// - `0 <= i < 11`
 /// - `0 <= j < 5`
 /// - result: `0 <= result < 55`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -28,7 +27,6 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 ///
 /// - `0 <= flat < 55`
 /// - result: `(i, j)`; `0 <= i < 11, 0 <= j < 5`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

@@ -12,7 +12,6 @@
 ///
 /// Assumes `32*N + 3552 <= i64::MAX`.
 /// Assumes `M*N + 127*M + 31*N + 352 <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -32,7 +31,6 @@ pub const fn apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
 /// - result: `(i, j)`; `-1 <= i < M, -1 <= j < N`
 ///
 /// Assumes `32*N + 4064 <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -53,7 +51,6 @@ pub const fn inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

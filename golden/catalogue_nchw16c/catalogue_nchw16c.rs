@@ -15,7 +15,6 @@
 /// - result: `0 <= result < 16*H*N*W*((C - 1) / 16 + 1)`
 ///
 /// Assumes `C*H*N*W + 15*H*N*W <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // One argument for each index and size.
 #[allow(clippy::too_many_arguments)]
@@ -41,7 +40,6 @@ pub const fn apply(N: i64, C: i64, H: i64, W: i64, i: i64, j: i64, k: i64, l: i6
 /// Assumes `16*W <= i64::MAX`.
 /// Assumes `C + 15 <= i64::MAX`.
 /// Assumes `H*N*W*((C - 1) / 16) + H*N*W - W <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -70,7 +68,6 @@ pub const fn inv(N: i64, C: i64, H: i64, W: i64, flat: i64) -> (i64, i64, i64, i
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

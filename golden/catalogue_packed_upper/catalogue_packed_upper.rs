@@ -26,7 +26,6 @@ const fn isqrt_i64(mut n: i64) -> i64 {
 ///
 /// Assumes `N*N - N <= i64::MAX`.
 /// Assumes `floor((N*N - N) / 2) + N <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -48,7 +47,6 @@ pub const fn apply(N: i64, i: i64, j: i64) -> i64 {
 /// - result: `(i, j)`; `0 <= i < N, 0 <= j < N`
 ///
 /// Assumes `4*N*N + 4*N <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -62,7 +60,6 @@ pub const fn inv(N: i64, flat: i64) -> (i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

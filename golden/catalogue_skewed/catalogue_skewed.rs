@@ -21,7 +21,6 @@ const fn floor_mod_i64(a: i64, b: i64) -> i64 {
 ///
 /// Assumes `M + N <= i64::MAX`.
 /// Assumes `M*N <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -38,7 +37,6 @@ pub const fn apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
 /// - `N >= 1`
 /// - `0 <= flat < M*N`
 /// - result: `(i, j)`; `0 <= i < M, 0 <= j < N`
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -51,7 +49,6 @@ pub const fn inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

@@ -8,7 +8,6 @@
 /// - `0 <= j < 3`
 /// - `0 <= k < 4`
 /// - result: `0 <= result < 24`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -20,7 +19,6 @@ pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
 ///
 /// - `0 <= flat < 24`
 /// - result: `(i, j, k)`; `0 <= i < 2, 0 <= j < 3, 0 <= k < 4`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

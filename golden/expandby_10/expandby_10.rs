@@ -7,7 +7,6 @@
 /// - `0 <= i < 3`
 /// - `0 <= j < 4`
 /// - result: `-1 <= result < 10`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -23,7 +22,6 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 ///
 /// - `0 <= flat < 10`
 /// - result: `(i, j)`; `0 <= i < 3, 0 <= j < 4`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

@@ -11,7 +11,6 @@
 /// - `0 <= m < 2`
 /// - `0 <= n < 2`
 /// - result: `-1 <= result < 45`
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(clippy::many_single_char_names)]
@@ -30,7 +29,6 @@ pub const fn apply(i: i32, j: i32, k: i32, l: i32, m: i32, n: i32) -> i32 {
 ///
 /// - `0 <= flat < 45`
 /// - result: `(i, j, k, l, m, n)`; `0 <= i < 2, 0 <= j < 2, 0 <= k < 3, 0 <= l < 2, 0 <= m < 2, 0 <= n < 2`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

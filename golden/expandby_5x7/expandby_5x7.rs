@@ -9,7 +9,6 @@
 /// - `0 <= k < 2`
 /// - `0 <= l < 2`
 /// - result: `-1 <= result < 35`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -27,14 +26,12 @@ pub const fn apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 /// that is out of its range or masked panics.
 ///
 /// `S` is `&[T]`, `&mut [T]`, `Vec<T>` or another pointer to a slice.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[derive(Clone, Copy, Debug)]
 pub struct Expandby5x7View<S> {
     data: S,
 }
 
-// Not every program needs all of it.
 #[allow(dead_code)]
 // Indices, extents and positions fit.
 #[allow(clippy::cast_possible_truncation)]
@@ -101,7 +98,6 @@ where
 ///
 /// - `0 <= flat < 35`
 /// - result: `(i, j, k, l)`; `0 <= i < 3, 0 <= j < 4, 0 <= k < 2, 0 <= l < 2`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

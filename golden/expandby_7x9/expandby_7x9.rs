@@ -9,7 +9,6 @@
 /// - `0 <= k < 4`
 /// - `0 <= l < 4`
 /// - result: `-1 <= result < 63`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -27,7 +26,6 @@ pub const fn apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 ///
 /// - `0 <= flat < 63`
 /// - result: `(i, j, k, l)`; `0 <= i < 2, 0 <= j < 3, 0 <= k < 4, 0 <= l < 4`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

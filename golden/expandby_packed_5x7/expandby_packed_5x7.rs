@@ -7,7 +7,6 @@
 /// - `0 <= i < 6`
 /// - `0 <= j < 8`
 /// - result: `-1 <= result < 35`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -25,7 +24,6 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 ///
 /// - `0 <= flat < 35`
 /// - result: `(i, j)`; `0 <= i < 6, 0 <= j < 8`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

@@ -10,7 +10,6 @@
 /// - `0 <= l < 2`
 /// - `0 <= m < 2`
 /// - result: `0 <= result < 32`
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(clippy::many_single_char_names)]
@@ -24,7 +23,6 @@ pub const fn apply(i: i32, j: i32, k: i32, l: i32, m: i32) -> i32 {
 ///
 /// - `0 <= flat < 32`
 /// - result: `(i, j, k, l, m)`; `0 <= i < 2, 0 <= j < 2, 0 <= k < 2, 0 <= l < 2, 0 <= m < 2`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

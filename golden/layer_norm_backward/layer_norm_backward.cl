@@ -2,7 +2,7 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 #ifndef LEGO_LAYER_NORM_BACKWARD_CL
-#define LEGO_LAYER_NORM_BACKWARD_CL 0x66a2f7c3
+#define LEGO_LAYER_NORM_BACKWARD_CL 0x0965427f
 
 /// The result of layer_norm_backward.
 typedef struct layer_norm_backward_result {
@@ -11,7 +11,6 @@ typedef struct layer_norm_backward_result {
   int block;
 } layer_norm_backward_result;
 
-/// The indices at (pid, lock, column).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param B B >= 1
@@ -29,6 +28,6 @@ static inline layer_norm_backward_result layer_norm_backward(
   return result;
 }
 
-#elif LEGO_LAYER_NORM_BACKWARD_CL != 0x66a2f7c3
+#elif LEGO_LAYER_NORM_BACKWARD_CL != 0x0965427f
 #error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_CL

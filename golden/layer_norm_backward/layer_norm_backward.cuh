@@ -2,7 +2,7 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 #ifndef LEGO_LAYER_NORM_BACKWARD_CUH
-#define LEGO_LAYER_NORM_BACKWARD_CUH 0x3501cf95
+#define LEGO_LAYER_NORM_BACKWARD_CUH 0x3d051c2d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -19,7 +19,6 @@ struct layer_norm_backward_result {
   int block;
 };
 
-/// The indices at (pid, lock, column).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param B B >= 1
@@ -41,6 +40,6 @@ struct layer_norm_backward_result {
       && M - 1 <= (2147483647 - B) / N && N <= 2147483647;
 }
 
-#elif LEGO_LAYER_NORM_BACKWARD_CUH != 0x3501cf95
+#elif LEGO_LAYER_NORM_BACKWARD_CUH != 0x3d051c2d
 #error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_CUH

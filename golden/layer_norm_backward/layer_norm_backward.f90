@@ -8,7 +8,6 @@ module layer_norm_backward_mod
   public :: layer_norm_backward, layer_norm_backward_fits
 contains
 
-  !> The indices at (pid, lock, column).
   !> @param M M >= 1
   !> @param N N >= 1
   !> @param B B >= 1

@@ -5,9 +5,8 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LAYER_NORM_BACKWARD_GLSL
-#define LEGO_LAYER_NORM_BACKWARD_GLSL 0x3ac3d459
+#define LEGO_LAYER_NORM_BACKWARD_GLSL 0x66d1b09c
 
-// The indices at (pid, lock, column).
 // M >= 1
 // N >= 1
 // B >= 1
@@ -24,6 +23,6 @@ void layerNormBackward(
   block = column;
 }
 
-#elif LEGO_LAYER_NORM_BACKWARD_GLSL != 0x3ac3d459
+#elif LEGO_LAYER_NORM_BACKWARD_GLSL != 0x66d1b09c
 #error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_GLSL

@@ -2,7 +2,7 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 #ifndef LEGO_LAYER_NORM_BACKWARD_H
-#define LEGO_LAYER_NORM_BACKWARD_H 0x4f91fdc9
+#define LEGO_LAYER_NORM_BACKWARD_H 0x1dd7b8d7
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,6 @@ typedef struct layer_norm_backward_result {
   int64_t block;
 } layer_norm_backward_result;
 
-/// The indices at (pid, lock, column).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param B B >= 1
@@ -37,6 +36,6 @@ static inline bool layer_norm_backward_fits(int64_t M, int64_t N, int64_t B) {
   return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M - 1 <= (INT64_MAX - B) / N;
 }
 
-#elif LEGO_LAYER_NORM_BACKWARD_H != 0x4f91fdc9
+#elif LEGO_LAYER_NORM_BACKWARD_H != 0x1dd7b8d7
 #error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_H

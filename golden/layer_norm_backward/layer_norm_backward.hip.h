@@ -2,7 +2,7 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 #ifndef LEGO_LAYER_NORM_BACKWARD_HIP_H
-#define LEGO_LAYER_NORM_BACKWARD_HIP_H 0x2e7780e5
+#define LEGO_LAYER_NORM_BACKWARD_HIP_H 0x059c1305
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -19,7 +19,6 @@ struct layer_norm_backward_result {
   int block;
 };
 
-/// The indices at (pid, lock, column).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param B B >= 1
@@ -41,6 +40,6 @@ struct layer_norm_backward_result {
       && M - 1 <= (2147483647 - B) / N && N <= 2147483647;
 }
 
-#elif LEGO_LAYER_NORM_BACKWARD_HIP_H != 0x2e7780e5
+#elif LEGO_LAYER_NORM_BACKWARD_HIP_H != 0x059c1305
 #error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_HIP_H

@@ -2,7 +2,7 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 #ifndef LEGO_LAYER_NORM_BACKWARD_HPP
-#define LEGO_LAYER_NORM_BACKWARD_HPP 0x7710a39a
+#define LEGO_LAYER_NORM_BACKWARD_HPP 0x2a1fff1b
 
 #include <cstdint>
 
@@ -15,7 +15,6 @@ struct layer_norm_backward_result {
   std::int64_t block;
 };
 
-/// The indices at (pid, lock, column).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param B B >= 1
@@ -39,6 +38,6 @@ struct layer_norm_backward_result {
 
 }  // namespace lego
 
-#elif LEGO_LAYER_NORM_BACKWARD_HPP != 0x7710a39a
+#elif LEGO_LAYER_NORM_BACKWARD_HPP != 0x2a1fff1b
 #error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_HPP

@@ -8,8 +8,6 @@ export layer_norm_backward, layer_norm_backward_fits
 """
     layer_norm_backward(M, N, B, pid, lock, column) -> (; x, partial, block)
 
-The indices at (pid, lock, column).
-
 - `M >= 1`
 - `N >= 1`
 - `B >= 1`

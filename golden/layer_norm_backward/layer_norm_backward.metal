@@ -2,7 +2,7 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 #ifndef LEGO_LAYER_NORM_BACKWARD_METAL
-#define LEGO_LAYER_NORM_BACKWARD_METAL 0x1ddce1f2
+#define LEGO_LAYER_NORM_BACKWARD_METAL 0x746deae4
 
 #include <metal_stdlib>
 
@@ -13,7 +13,6 @@ struct LayerNormBackwardResult {
   int block;
 };
 
-/// The indices at (pid, lock, column).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param B B >= 1
@@ -30,6 +29,6 @@ static inline LayerNormBackwardResult layerNormBackward(
   return {N * pid + column, N * lock + column, column};
 }
 
-#elif LEGO_LAYER_NORM_BACKWARD_METAL != 0x1ddce1f2
+#elif LEGO_LAYER_NORM_BACKWARD_METAL != 0x746deae4
 #error two different units are named layer_norm_backward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_BACKWARD_METAL

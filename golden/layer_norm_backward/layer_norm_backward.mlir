@@ -2,7 +2,6 @@
 //
 // layer_norm_backward(M, N, B, pid, lock, column)
 
-// The indices at (pid, lock, column).
 // M >= 1
 // N >= 1
 // B >= 1

@@ -18,7 +18,7 @@ class LayerNormBackwardResult(NamedTuple):
 def layer_norm_backward(
     M: int, N: int, B: int, pid: int, lock: int, column: int
 ) -> LayerNormBackwardResult:
-    """The indices at (pid, lock, column).
+    """The index function layer_norm_backward.
 
     Args:
         M: M >= 1

@@ -3,7 +3,6 @@
 // layer_norm_backward(M, N, B, pid, lock, column)
 
 /// The results of [`layer_norm_backward`].
-// Not every program reads all of them.
 #[allow(dead_code)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LayerNormBackwardResult {
@@ -12,8 +11,6 @@ pub struct LayerNormBackwardResult {
     pub block: i64,
 }
 
-/// The indices at `(pid, lock, column)`.
-///
 /// - `M >= 1`
 /// - `N >= 1`
 /// - `B >= 1`
@@ -45,7 +42,6 @@ pub const fn layer_norm_backward(
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

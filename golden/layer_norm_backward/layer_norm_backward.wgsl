@@ -11,7 +11,6 @@ struct LayerNormBackwardResult {
   block: i32,
 }
 
-/// The indices at (pid, lock, column).
 /// M >= 1
 /// N >= 1
 /// B >= 1

@@ -12,7 +12,7 @@ LayerNormBackwardResult = namedtuple("LayerNormBackwardResult", ["x", "partial",
 
 
 def layer_norm_backward(M, N, B, pid, lock, column):
-    """The indices at (pid, lock, column).
+    """The index function layer_norm_backward.
 
     Args:
         M: M >= 1

@@ -10,7 +10,7 @@ import triton.language as tl
 
 @triton.jit
 def layer_norm_backward(M, N, B, pid, lock, column):
-    """The indices at (pid, lock, column).
+    """The index function layer_norm_backward.
 
     Args:
         M: M >= 1

@@ -2,7 +2,7 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 #ifndef LEGO_LAYER_NORM_FORWARD_CL
-#define LEGO_LAYER_NORM_FORWARD_CL 0x39691b03
+#define LEGO_LAYER_NORM_FORWARD_CL 0x1acabf0a
 
 /// The result of layer_norm_forward.
 typedef struct layer_norm_forward_result {
@@ -11,7 +11,6 @@ typedef struct layer_norm_forward_result {
   int mean;
 } layer_norm_forward_result;
 
-/// The indices at (pid, k, column).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param B B >= 1
@@ -29,6 +28,6 @@ static inline layer_norm_forward_result layer_norm_forward(
   return result;
 }
 
-#elif LEGO_LAYER_NORM_FORWARD_CL != 0x39691b03
+#elif LEGO_LAYER_NORM_FORWARD_CL != 0x1acabf0a
 #error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_CL

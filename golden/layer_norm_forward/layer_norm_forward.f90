@@ -8,7 +8,6 @@ module layer_norm_forward_mod
   public :: layer_norm_forward, layer_norm_forward_fits
 contains
 
-  !> The indices at (pid, k, column).
   !> @param M M >= 1
   !> @param N N >= 1
   !> @param B B >= 1

@@ -5,9 +5,8 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LAYER_NORM_FORWARD_GLSL
-#define LEGO_LAYER_NORM_FORWARD_GLSL 0x775956d1
+#define LEGO_LAYER_NORM_FORWARD_GLSL 0x59b32a98
 
-// The indices at (pid, k, column).
 // M >= 1
 // N >= 1
 // B >= 1
@@ -25,6 +24,6 @@ void layerNormForward(
   mean = pid;
 }
 
-#elif LEGO_LAYER_NORM_FORWARD_GLSL != 0x775956d1
+#elif LEGO_LAYER_NORM_FORWARD_GLSL != 0x59b32a98
 #error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_GLSL

@@ -2,7 +2,7 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 #ifndef LEGO_LAYER_NORM_FORWARD_H
-#define LEGO_LAYER_NORM_FORWARD_H 0x57fd2162
+#define LEGO_LAYER_NORM_FORWARD_H 0x3fb610c6
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,6 @@ typedef struct layer_norm_forward_result {
   int64_t mean;
 } layer_norm_forward_result;
 
-/// The indices at (pid, k, column).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param B B >= 1
@@ -37,6 +36,6 @@ static inline bool layer_norm_forward_fits(int64_t M, int64_t N, int64_t B) {
   return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= INT64_MAX / N;
 }
 
-#elif LEGO_LAYER_NORM_FORWARD_H != 0x57fd2162
+#elif LEGO_LAYER_NORM_FORWARD_H != 0x3fb610c6
 #error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_H

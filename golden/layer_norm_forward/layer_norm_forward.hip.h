@@ -2,7 +2,7 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 #ifndef LEGO_LAYER_NORM_FORWARD_HIP_H
-#define LEGO_LAYER_NORM_FORWARD_HIP_H 0x6e845151
+#define LEGO_LAYER_NORM_FORWARD_HIP_H 0x5d16984d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -19,7 +19,6 @@ struct layer_norm_forward_result {
   int mean;
 };
 
-/// The indices at (pid, k, column).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param B B >= 1
@@ -41,6 +40,6 @@ struct layer_norm_forward_result {
   return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= 2147483647 / N && B <= 2147483647;
 }
 
-#elif LEGO_LAYER_NORM_FORWARD_HIP_H != 0x6e845151
+#elif LEGO_LAYER_NORM_FORWARD_HIP_H != 0x5d16984d
 #error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_HIP_H

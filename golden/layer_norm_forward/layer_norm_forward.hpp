@@ -2,7 +2,7 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 #ifndef LEGO_LAYER_NORM_FORWARD_HPP
-#define LEGO_LAYER_NORM_FORWARD_HPP 0x58fd3406
+#define LEGO_LAYER_NORM_FORWARD_HPP 0x2fe533ba
 
 #include <cstdint>
 
@@ -15,7 +15,6 @@ struct layer_norm_forward_result {
   std::int64_t mean;
 };
 
-/// The indices at (pid, k, column).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param B B >= 1
@@ -40,6 +39,6 @@ struct layer_norm_forward_result {
 
 }  // namespace lego
 
-#elif LEGO_LAYER_NORM_FORWARD_HPP != 0x58fd3406
+#elif LEGO_LAYER_NORM_FORWARD_HPP != 0x2fe533ba
 #error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_HPP

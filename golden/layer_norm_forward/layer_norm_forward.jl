@@ -8,8 +8,6 @@ export layer_norm_forward, layer_norm_forward_fits
 """
     layer_norm_forward(M, N, B, pid, k, column) -> (; x, weight, mean)
 
-The indices at (pid, k, column).
-
 - `M >= 1`
 - `N >= 1`
 - `B >= 1`

@@ -2,7 +2,7 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 #ifndef LEGO_LAYER_NORM_FORWARD_METAL
-#define LEGO_LAYER_NORM_FORWARD_METAL 0x0d19f89d
+#define LEGO_LAYER_NORM_FORWARD_METAL 0x70577d43
 
 #include <metal_stdlib>
 
@@ -13,7 +13,6 @@ struct LayerNormForwardResult {
   int mean;
 };
 
-/// The indices at (pid, k, column).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param B B >= 1
@@ -30,6 +29,6 @@ static inline LayerNormForwardResult layerNormForward(
   return {scaled + N * pid + column, scaled + column, pid};
 }
 
-#elif LEGO_LAYER_NORM_FORWARD_METAL != 0x0d19f89d
+#elif LEGO_LAYER_NORM_FORWARD_METAL != 0x70577d43
 #error two different units are named layer_norm_forward; give name= to one of them
 #endif  // LEGO_LAYER_NORM_FORWARD_METAL

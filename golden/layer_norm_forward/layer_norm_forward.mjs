@@ -5,8 +5,6 @@
 // Quotients are exact: both operands are integers below 2^53.
 
 /**
- * The indices at (pid, k, column).
- *
  * Assumes N % B == 0.
  * Assumes M*N <= Number.MAX_SAFE_INTEGER.
  *

@@ -2,7 +2,6 @@
 //
 // layer_norm_forward(M, N, B, pid, k, column)
 
-// The indices at (pid, k, column).
 // M >= 1
 // N >= 1
 // B >= 1

@@ -18,7 +18,7 @@ class LayerNormForwardResult(NamedTuple):
 def layer_norm_forward(
     M: int, N: int, B: int, pid: int, k: int, column: int
 ) -> LayerNormForwardResult:
-    """The indices at (pid, k, column).
+    """The index function layer_norm_forward.
 
     Args:
         M: M >= 1

@@ -3,7 +3,6 @@
 // layer_norm_forward(M, N, B, pid, k, column)
 
 /// The results of [`layer_norm_forward`].
-// Not every program reads all of them.
 #[allow(dead_code)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LayerNormForwardResult {
@@ -12,8 +11,6 @@ pub struct LayerNormForwardResult {
     pub mean: i64,
 }
 
-/// The indices at `(pid, k, column)`.
-///
 /// - `M >= 1`
 /// - `N >= 1`
 /// - `B >= 1`
@@ -46,7 +43,6 @@ pub const fn layer_norm_forward(
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

@@ -11,7 +11,6 @@ struct LayerNormForwardResult {
   mean: i32,
 }
 
-/// The indices at (pid, k, column).
 /// M >= 1
 /// N >= 1
 /// B >= 1

@@ -12,7 +12,7 @@ LayerNormForwardResult = namedtuple("LayerNormForwardResult", ["x", "weight", "m
 
 
 def layer_norm_forward(M, N, B, pid, k, column):
-    """The indices at (pid, k, column).
+    """The index function layer_norm_forward.
 
     Args:
         M: M >= 1

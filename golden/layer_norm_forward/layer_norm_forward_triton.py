@@ -10,7 +10,7 @@ import triton.language as tl
 
 @triton.jit
 def layer_norm_forward(M, N, B, pid, k, column):
-    """The indices at (pid, k, column).
+    """The index function layer_norm_forward.
 
     Args:
         M: M >= 1

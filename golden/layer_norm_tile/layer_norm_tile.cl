@@ -2,9 +2,8 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_CL
-#define LEGO_LAYER_NORM_TILE_CL 0x75b7046f
+#define LEGO_LAYER_NORM_TILE_CL 0x6637e282
 
-/// The index at (pid, k, i).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param B B >= 1
@@ -35,6 +34,6 @@ static inline void layer_norm_tile_positions(
   }
 }
 
-#elif LEGO_LAYER_NORM_TILE_CL != 0x75b7046f
+#elif LEGO_LAYER_NORM_TILE_CL != 0x6637e282
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_CL

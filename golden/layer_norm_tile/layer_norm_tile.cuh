@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_CUH
-#define LEGO_LAYER_NORM_TILE_CUH 0x4a243763
+#define LEGO_LAYER_NORM_TILE_CUH 0x4e804a4b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -12,7 +12,6 @@
 #endif
 #endif
 
-/// The index at (pid, k, i).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param B B >= 1
@@ -48,6 +47,6 @@ LEGO_HOST_DEVICE constexpr void layer_norm_tile_positions(
   return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= 2147483647 / N && B <= 2147483647;
 }
 
-#elif LEGO_LAYER_NORM_TILE_CUH != 0x4a243763
+#elif LEGO_LAYER_NORM_TILE_CUH != 0x4e804a4b
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_CUH

@@ -8,7 +8,6 @@ module layer_norm_tile_mod
   public :: layer_norm_tile, layer_norm_tile_positions, layer_norm_tile_fits
 contains
 
-  !> The index at (pid, k, i).
   !> @param M M >= 1
   !> @param N N >= 1
   !> @param B B >= 1

@@ -5,9 +5,8 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LAYER_NORM_TILE_GLSL
-#define LEGO_LAYER_NORM_TILE_GLSL 0x14f35948
+#define LEGO_LAYER_NORM_TILE_GLSL 0x0a9268d5
 
-// The index at (pid, k, i).
 // M >= 1
 // N >= 1
 // B >= 1
@@ -30,6 +29,6 @@ int layerNormTilePositions(int M, int N, int B, int pid, int k, int n) {
   return layerNormTile(M, N, B, pid, k, n);
 }
 
-#elif LEGO_LAYER_NORM_TILE_GLSL != 0x14f35948
+#elif LEGO_LAYER_NORM_TILE_GLSL != 0x0a9268d5
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_GLSL

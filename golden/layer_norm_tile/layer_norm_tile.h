@@ -2,12 +2,11 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_H
-#define LEGO_LAYER_NORM_TILE_H 0x269659ac
+#define LEGO_LAYER_NORM_TILE_H 0x5a1685fe
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/// The index at (pid, k, i).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param B B >= 1
@@ -38,6 +37,6 @@ static inline bool layer_norm_tile_fits(int64_t M, int64_t N, int64_t B) {
   return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= INT64_MAX / N;
 }
 
-#elif LEGO_LAYER_NORM_TILE_H != 0x269659ac
+#elif LEGO_LAYER_NORM_TILE_H != 0x5a1685fe
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_H

@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_HIP_H
-#define LEGO_LAYER_NORM_TILE_HIP_H 0x37ca10f2
+#define LEGO_LAYER_NORM_TILE_HIP_H 0x123ec452
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -12,7 +12,6 @@
 #endif
 #endif
 
-/// The index at (pid, k, i).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param B B >= 1
@@ -48,6 +47,6 @@ LEGO_HOST_DEVICE constexpr void layer_norm_tile_positions(
   return M >= 1 && N >= 1 && B >= 1 && N % B == 0 && M <= 2147483647 / N && B <= 2147483647;
 }
 
-#elif LEGO_LAYER_NORM_TILE_HIP_H != 0x37ca10f2
+#elif LEGO_LAYER_NORM_TILE_HIP_H != 0x123ec452
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_HIP_H

@@ -2,7 +2,7 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_HPP
-#define LEGO_LAYER_NORM_TILE_HPP 0x6fa92db9
+#define LEGO_LAYER_NORM_TILE_HPP 0x73b03961
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -11,7 +11,6 @@
 
 namespace lego {
 
-/// The index at (pid, k, i).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param B B >= 1
@@ -48,6 +47,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_LAYER_NORM_TILE_HPP != 0x6fa92db9
+#elif LEGO_LAYER_NORM_TILE_HPP != 0x73b03961
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_HPP

@@ -8,8 +8,6 @@ export layer_norm_tile, layer_norm_tile_positions, layer_norm_tile_fits
 """
     layer_norm_tile(M, N, B, pid, k, i)
 
-The index at (pid, k, i).
-
 - `M >= 1`
 - `N >= 1`
 - `B >= 1`

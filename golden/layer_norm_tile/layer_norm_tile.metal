@@ -2,11 +2,10 @@
 //
 // layer_norm_tile(M, N, B)
 #ifndef LEGO_LAYER_NORM_TILE_METAL
-#define LEGO_LAYER_NORM_TILE_METAL 0x7c2639b9
+#define LEGO_LAYER_NORM_TILE_METAL 0x21c9cc03
 
 #include <metal_stdlib>
 
-/// The index at (pid, k, i).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param B B >= 1
@@ -36,6 +35,6 @@ static inline void layerNormTilePositions(
   }
 }
 
-#elif LEGO_LAYER_NORM_TILE_METAL != 0x7c2639b9
+#elif LEGO_LAYER_NORM_TILE_METAL != 0x21c9cc03
 #error two different units are named layer_norm_tile; give name= to one of them
 #endif  // LEGO_LAYER_NORM_TILE_METAL

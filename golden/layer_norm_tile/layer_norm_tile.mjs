@@ -5,8 +5,6 @@
 // Quotients are exact: both operands are integers below 2^53.
 
 /**
- * The index at (pid, k, i).
- *
  * Assumes N % B == 0.
  * Assumes M*N <= Number.MAX_SAFE_INTEGER.
  *

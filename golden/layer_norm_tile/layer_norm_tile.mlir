@@ -2,7 +2,6 @@
 //
 // layer_norm_tile(M, N, B)
 
-// The index at (pid, k, i).
 // M >= 1
 // N >= 1
 // B >= 1

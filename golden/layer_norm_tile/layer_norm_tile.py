@@ -6,7 +6,7 @@ layer_norm_tile(M, N, B)
 
 
 def layer_norm_tile(M: int, N: int, B: int, pid: int, k: int, i: int) -> int:
-    """The index at (pid, k, i).
+    """The index function layer_norm_tile.
 
     Args:
         M: M >= 1

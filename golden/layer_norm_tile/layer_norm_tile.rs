@@ -4,8 +4,6 @@
 
 use core::iter::FusedIterator;
 
-/// The index at `(pid, k, i)`.
-///
 /// - `M >= 1`
 /// - `N >= 1`
 /// - `B >= 1`
@@ -26,7 +24,6 @@ pub const fn layer_norm_tile(M: i64, N: i64, B: i64, pid: i64, k: i64, i: i64) -
 }
 
 /// The results of [`layer_norm_tile`] for all `0 <= i < B`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -48,7 +45,6 @@ pub fn layer_norm_tile_positions(
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

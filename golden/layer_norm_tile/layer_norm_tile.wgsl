@@ -4,7 +4,6 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The index at (pid, k, i).
 /// M >= 1
 /// N >= 1
 /// B >= 1

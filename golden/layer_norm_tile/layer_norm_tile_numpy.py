@@ -10,7 +10,7 @@ import numpy as np
 
 
 def layer_norm_tile(M, N, B, pid, k, i):
-    """The index at (pid, k, i).
+    """The index function layer_norm_tile.
 
     Args:
         M: M >= 1

@@ -6,7 +6,6 @@
 ///
 /// - `0 <= x < 64`
 /// - result: `0 <= result < 64`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -19,7 +18,6 @@ pub const fn apply(x: i32) -> i32 {
 ///
 /// - `0 <= y < 64`
 /// - result: `0 <= result < 64`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

@@ -8,7 +8,6 @@
 /// - `0 <= lane < 32`
 /// - `0 <= warp < 2`
 /// - result: `(i, j)`; `0 <= i < 16, 0 <= j < 16`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -26,7 +25,6 @@ pub const fn apply(register: i32, lane: i32, warp: i32) -> (i32, i32) {
 /// - `0 <= i < 16`
 /// - `0 <= j < 16`
 /// - result: `(register, lane, warp)`; `0 <= register < 4, 0 <= lane < 32, 0 <= warp < 2`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

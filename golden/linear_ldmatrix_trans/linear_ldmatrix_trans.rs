@@ -7,7 +7,6 @@
 /// - `0 <= register < 8`
 /// - `0 <= lane < 32`
 /// - result: `(dim0, dim1)`; `0 <= dim0 < 32, 0 <= dim1 < 8`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -22,7 +21,6 @@ pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
 /// - `0 <= dim0 < 32`
 /// - `0 <= dim1 < 8`
 /// - result: `(register, lane)`; `0 <= register < 8, 0 <= lane < 32`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

@@ -7,7 +7,6 @@
 /// - `0 <= register < 8`
 /// - `0 <= lane < 32`
 /// - result: `(dim0, dim1)`; `0 <= dim0 < 16, 0 <= dim1 < 16`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -26,7 +25,6 @@ pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
 /// - `0 <= dim0 < 16`
 /// - `0 <= dim1 < 16`
 /// - result: `(register, lane)`; `0 <= register < 8, 0 <= lane < 32`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

@@ -7,7 +7,6 @@
 /// - `0 <= register < 4`
 /// - `0 <= lane < 32`
 /// - result: `(dim0, dim1)`; `0 <= dim0 < 16, 0 <= dim1 < 8`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -25,7 +24,6 @@ pub const fn apply(register: i32, lane: i32) -> (i32, i32) {
 /// - `0 <= dim0 < 16`
 /// - `0 <= dim1 < 8`
 /// - result: `(register, lane)`; `0 <= register < 4, 0 <= lane < 32`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

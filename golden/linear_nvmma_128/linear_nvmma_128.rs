@@ -7,7 +7,6 @@
 /// - `0 <= dim0 < 16`
 /// - `0 <= dim1 < 64`
 /// - result: `0 <= result < 1024`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -20,7 +19,6 @@ pub const fn apply(dim0: i32, dim1: i32) -> i32 {
 ///
 /// - `0 <= offset < 1024`
 /// - result: `(dim0, dim1)`; `0 <= dim0 < 16, 0 <= dim1 < 64`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

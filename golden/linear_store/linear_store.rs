@@ -7,7 +7,6 @@
 /// - `0 <= register < 4`
 /// - `0 <= lane < 32`
 /// - result: `0 <= result < 128`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -20,7 +19,6 @@ pub const fn apply(register: i32, lane: i32) -> i32 {
 ///
 /// - `0 <= offset < 128`
 /// - result: `(register, lane)`; `0 <= register < 4, 0 <= lane < 32`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

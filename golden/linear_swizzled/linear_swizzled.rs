@@ -7,7 +7,6 @@
 /// - `0 <= dim0 < 32`
 /// - `0 <= dim1 < 64`
 /// - result: `0 <= result < 2048`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -20,7 +19,6 @@ pub const fn apply(dim0: i32, dim1: i32) -> i32 {
 ///
 /// - `0 <= offset < 2048`
 /// - result: `(dim0, dim1)`; `0 <= dim0 < 32, 0 <= dim1 < 64`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

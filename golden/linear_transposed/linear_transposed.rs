@@ -6,7 +6,6 @@
 ///
 /// - `0 <= x < 4096`
 /// - result: `0 <= result < 4096`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -21,7 +20,6 @@ pub const fn apply(x: i32) -> i32 {
 ///
 /// - `0 <= y < 4096`
 /// - result: `0 <= result < 4096`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

@@ -8,7 +8,6 @@
 /// - `0 <= lane < 32`
 /// - `0 <= warp < 4`
 /// - result: `(dim0, dim1)`; `0 <= dim0 < 64, 0 <= dim1 < 32`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -26,7 +25,6 @@ pub const fn apply(register: i32, lane: i32, warp: i32) -> (i32, i32) {
 /// - `0 <= dim0 < 64`
 /// - `0 <= dim1 < 32`
 /// - result: `(register, lane, warp)`; `0 <= register < 16, 0 <= lane < 32, 0 <= warp < 4`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

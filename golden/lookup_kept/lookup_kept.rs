@@ -15,7 +15,6 @@ const INVERSE: &[i32; 24] = &[
 /// - `0 <= i < 4`
 /// - `0 <= j < 6`
 /// - result: `0 <= result < 24`
-// Not every program needs this one.
 #[allow(dead_code)]
 // A place in a table is not negative, and fits.
 #[allow(clippy::cast_sign_loss)]
@@ -29,7 +28,6 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 ///
 /// - `0 <= flat < 24`
 /// - result: `(i, j)`; `0 <= i < 4, 0 <= j < 6`
-// Not every program needs this one.
 #[allow(dead_code)]
 // A place in a table is not negative, and fits.
 #[allow(clippy::cast_sign_loss)]

@@ -13,7 +13,6 @@
 /// - result: `0 <= result < R*R*T*T`
 ///
 /// Assumes `R*R*T*T <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -30,7 +29,6 @@ pub const fn apply(R: i64, T: i64, i: i64, j: i64, k: i64, l: i64) -> i64 {
 /// - `T >= 1`
 /// - `0 <= flat < R*R*T*T`
 /// - result: `(i, j, k, l)`; `0 <= i < R, 0 <= j < R, 0 <= k < T, 0 <= l < T`
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -43,7 +41,6 @@ pub const fn inv(R: i64, T: i64, flat: i64) -> (i64, i64, i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

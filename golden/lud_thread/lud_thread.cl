@@ -2,7 +2,7 @@
 //
 // lud_thread(R, T, ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_CL
-#define LEGO_LUD_THREAD_CL 0x20228211
+#define LEGO_LUD_THREAD_CL 0x2697e2fc
 
 /// The result of lud_thread.
 typedef struct lud_thread_result {
@@ -12,7 +12,6 @@ typedef struct lud_thread_result {
   int out3;
 } lud_thread_result;
 
-/// The indices at (ii, jj, tid).
 /// @param R R >= 1
 /// @param T T >= 1
 /// @param ii 0 <= ii < R
@@ -25,6 +24,6 @@ static inline lud_thread_result lud_thread(int R, int T, int ii, int jj, int tid
   return result;
 }
 
-#elif LEGO_LUD_THREAD_CL != 0x20228211
+#elif LEGO_LUD_THREAD_CL != 0x2697e2fc
 #error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_CL

@@ -2,7 +2,7 @@
 //
 // lud_thread(R, T, ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_CUH
-#define LEGO_LUD_THREAD_CUH 0x53112638
+#define LEGO_LUD_THREAD_CUH 0x29a097ad
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -20,7 +20,6 @@ struct lud_thread_result {
   int out3;
 };
 
-/// The indices at (ii, jj, tid).
 /// @param R R >= 1
 /// @param T T >= 1
 /// @param ii 0 <= ii < R
@@ -32,6 +31,6 @@ struct lud_thread_result {
   return {ii, jj, tid / T, tid % T};
 }
 
-#elif LEGO_LUD_THREAD_CUH != 0x53112638
+#elif LEGO_LUD_THREAD_CUH != 0x29a097ad
 #error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_CUH

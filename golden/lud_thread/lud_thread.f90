@@ -8,7 +8,6 @@ module lud_thread_mod
   public :: lud_thread
 contains
 
-  !> The indices at (ii, jj, tid).
   !> @param R R >= 1
   !> @param T T >= 1
   !> @param ii 0 <= ii < R

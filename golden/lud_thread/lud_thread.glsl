@@ -5,9 +5,8 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LUD_THREAD_GLSL
-#define LEGO_LUD_THREAD_GLSL 0x0a548228
+#define LEGO_LUD_THREAD_GLSL 0x307b24de
 
-// The indices at (ii, jj, tid).
 // R >= 1
 // T >= 1
 // 0 <= ii < R
@@ -29,6 +28,6 @@ ivec4 ludThread(int R, int T, int ii, int jj, int tid) {
   return result;
 }
 
-#elif LEGO_LUD_THREAD_GLSL != 0x0a548228
+#elif LEGO_LUD_THREAD_GLSL != 0x307b24de
 #error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_GLSL

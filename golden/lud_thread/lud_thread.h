@@ -2,7 +2,7 @@
 //
 // lud_thread(R, T, ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_H
-#define LEGO_LUD_THREAD_H 0x67cdacbc
+#define LEGO_LUD_THREAD_H 0x6fb29d7d
 
 #include <stdint.h>
 
@@ -14,7 +14,6 @@ typedef struct lud_thread_result {
   int64_t out3;
 } lud_thread_result;
 
-/// The indices at (ii, jj, tid).
 /// @param R R >= 1
 /// @param T T >= 1
 /// @param ii 0 <= ii < R
@@ -28,6 +27,6 @@ static inline lud_thread_result lud_thread(
   return result;
 }
 
-#elif LEGO_LUD_THREAD_H != 0x67cdacbc
+#elif LEGO_LUD_THREAD_H != 0x6fb29d7d
 #error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_H

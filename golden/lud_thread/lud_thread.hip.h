@@ -2,7 +2,7 @@
 //
 // lud_thread(R, T, ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_HIP_H
-#define LEGO_LUD_THREAD_HIP_H 0x0437c256
+#define LEGO_LUD_THREAD_HIP_H 0x534c8215
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -20,7 +20,6 @@ struct lud_thread_result {
   int out3;
 };
 
-/// The indices at (ii, jj, tid).
 /// @param R R >= 1
 /// @param T T >= 1
 /// @param ii 0 <= ii < R
@@ -32,6 +31,6 @@ struct lud_thread_result {
   return {ii, jj, tid / T, tid % T};
 }
 
-#elif LEGO_LUD_THREAD_HIP_H != 0x0437c256
+#elif LEGO_LUD_THREAD_HIP_H != 0x534c8215
 #error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_HIP_H

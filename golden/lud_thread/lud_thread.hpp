@@ -2,7 +2,7 @@
 //
 // lud_thread(R, T, ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_HPP
-#define LEGO_LUD_THREAD_HPP 0x21df4ff1
+#define LEGO_LUD_THREAD_HPP 0x158b9434
 
 #include <cstdint>
 
@@ -16,7 +16,6 @@ struct lud_thread_result {
   std::int64_t out3;
 };
 
-/// The indices at (ii, jj, tid).
 /// @param R R >= 1
 /// @param T T >= 1
 /// @param ii 0 <= ii < R
@@ -31,6 +30,6 @@ struct lud_thread_result {
 
 }  // namespace lego
 
-#elif LEGO_LUD_THREAD_HPP != 0x21df4ff1
+#elif LEGO_LUD_THREAD_HPP != 0x158b9434
 #error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_HPP

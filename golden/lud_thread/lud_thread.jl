@@ -8,8 +8,6 @@ export lud_thread
 """
     lud_thread(R, T, ii, jj, tid) -> (out0, out1, out2, out3)
 
-The indices at (ii, jj, tid).
-
 - `R >= 1`
 - `T >= 1`
 - `0 <= ii < R`

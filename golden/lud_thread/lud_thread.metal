@@ -2,7 +2,7 @@
 //
 // lud_thread(R, T, ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_METAL
-#define LEGO_LUD_THREAD_METAL 0x7cf613b8
+#define LEGO_LUD_THREAD_METAL 0x2b591d35
 
 #include <metal_stdlib>
 
@@ -14,7 +14,6 @@ struct LudThreadResult {
   int out3;
 };
 
-/// The indices at (ii, jj, tid).
 /// @param R R >= 1
 /// @param T T >= 1
 /// @param ii 0 <= ii < R
@@ -26,6 +25,6 @@ static inline LudThreadResult ludThread(int R, int T, int ii, int jj, int tid) {
   return {ii, jj, tid / T, tid % T};
 }
 
-#elif LEGO_LUD_THREAD_METAL != 0x7cf613b8
+#elif LEGO_LUD_THREAD_METAL != 0x2b591d35
 #error two different units are named lud_thread; give name= to one of them
 #endif  // LEGO_LUD_THREAD_METAL

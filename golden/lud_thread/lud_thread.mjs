@@ -5,8 +5,6 @@
 // Quotients are exact: both operands are integers below 2^53.
 
 /**
- * The indices at (ii, jj, tid).
- *
  * @param {number} R R >= 1
  * @param {number} T T >= 1
  * @param {number} ii 0 <= ii < R

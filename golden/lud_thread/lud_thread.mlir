@@ -2,7 +2,6 @@
 //
 // lud_thread(R, T, ii, jj, tid)
 
-// The indices at (ii, jj, tid).
 // R >= 1
 // T >= 1
 // 0 <= ii < R

@@ -6,7 +6,7 @@ lud_thread(R, T, ii, jj, tid)
 
 
 def lud_thread(R: int, T: int, ii: int, jj: int, tid: int) -> tuple[int, int, int, int]:
-    """The indices at (ii, jj, tid).
+    """The index function lud_thread.
 
     Args:
         R: R >= 1

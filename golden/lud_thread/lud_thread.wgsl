@@ -12,7 +12,6 @@ struct LudThreadResult {
   out3: i32,
 }
 
-/// The indices at (ii, jj, tid).
 /// R >= 1
 /// T >= 1
 /// 0 <= ii < R

@@ -8,7 +8,7 @@ Arrays are as wide as the functions say.
 
 
 def lud_thread(R, T, ii, jj, tid):
-    """The indices at (ii, jj, tid).
+    """The index function lud_thread.
 
     Args:
         R: R >= 1

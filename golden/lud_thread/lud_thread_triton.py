@@ -10,7 +10,7 @@ import triton.language as tl
 
 @triton.jit
 def lud_thread(R, T, ii, jj, tid):
-    """The indices at (ii, jj, tid).
+    """The index function lud_thread.
 
     Args:
         R: R >= 1

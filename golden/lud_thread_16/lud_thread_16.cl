@@ -2,7 +2,7 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_CL
-#define LEGO_LUD_THREAD_16_CL 0x6217e25d
+#define LEGO_LUD_THREAD_16_CL 0x269c3ade
 
 /// The result of lud_thread_16.
 typedef struct lud_thread_16_result {
@@ -12,7 +12,6 @@ typedef struct lud_thread_16_result {
   int out3;
 } lud_thread_16_result;
 
-/// The indices at (ii, jj, tid).
 /// @param ii ii < 2
 /// @param jj jj < 2
 /// @param tid 0 <= tid < 256
@@ -28,6 +27,6 @@ static inline lud_thread_16_result lud_thread_16(int ii, int jj, int tid) {
   return result;
 }
 
-#elif LEGO_LUD_THREAD_16_CL != 0x6217e25d
+#elif LEGO_LUD_THREAD_16_CL != 0x269c3ade
 #error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_CL

@@ -2,7 +2,7 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_CUH
-#define LEGO_LUD_THREAD_16_CUH 0x71690833
+#define LEGO_LUD_THREAD_16_CUH 0x4916d142
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -20,7 +20,6 @@ struct lud_thread_16_result {
   int out3;
 };
 
-/// The indices at (ii, jj, tid).
 /// @param ii ii < 2
 /// @param jj jj < 2
 /// @param tid 0 <= tid < 256
@@ -36,6 +35,6 @@ struct lud_thread_16_result {
   return {(jj >> 1) + ii, jj & 1, tid >> 4, tid & 15};
 }
 
-#elif LEGO_LUD_THREAD_16_CUH != 0x71690833
+#elif LEGO_LUD_THREAD_16_CUH != 0x4916d142
 #error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_CUH

@@ -8,7 +8,6 @@ module lud_thread_16_mod
   public :: lud_thread_16
 contains
 
-  !> The indices at (ii, jj, tid).
   !> @param ii ii < 2
   !> @param jj jj < 2
   !> @param tid 0 <= tid < 256

@@ -5,9 +5,8 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_LUD_THREAD_16_GLSL
-#define LEGO_LUD_THREAD_16_GLSL 0x0b432083
+#define LEGO_LUD_THREAD_16_GLSL 0x441481a1
 
-// The indices at (ii, jj, tid).
 // ii < 2
 // jj < 2
 // 0 <= tid < 256
@@ -32,6 +31,6 @@ ivec4 ludThread16(int ii, int jj, int tid) {
   return result;
 }
 
-#elif LEGO_LUD_THREAD_16_GLSL != 0x0b432083
+#elif LEGO_LUD_THREAD_16_GLSL != 0x441481a1
 #error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_GLSL

@@ -2,7 +2,7 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_H
-#define LEGO_LUD_THREAD_16_H 0x60999bf5
+#define LEGO_LUD_THREAD_16_H 0x57809428
 
 #include <stdint.h>
 
@@ -14,7 +14,6 @@ typedef struct lud_thread_16_result {
   int64_t out3;
 } lud_thread_16_result;
 
-/// The indices at (ii, jj, tid).
 /// @param ii ii < 2
 /// @param jj jj < 2
 /// @param tid 0 <= tid < 256
@@ -30,6 +29,6 @@ static inline lud_thread_16_result lud_thread_16(int64_t ii, int64_t jj, int64_t
   return result;
 }
 
-#elif LEGO_LUD_THREAD_16_H != 0x60999bf5
+#elif LEGO_LUD_THREAD_16_H != 0x57809428
 #error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_H

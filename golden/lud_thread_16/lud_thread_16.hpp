@@ -2,7 +2,7 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_HPP
-#define LEGO_LUD_THREAD_16_HPP 0x3a98cdee
+#define LEGO_LUD_THREAD_16_HPP 0x0a8e16d1
 
 #include <cstdint>
 
@@ -16,7 +16,6 @@ struct lud_thread_16_result {
   std::int64_t out3;
 };
 
-/// The indices at (ii, jj, tid).
 /// @param ii ii < 2
 /// @param jj jj < 2
 /// @param tid 0 <= tid < 256
@@ -34,6 +33,6 @@ struct lud_thread_16_result {
 
 }  // namespace lego
 
-#elif LEGO_LUD_THREAD_16_HPP != 0x3a98cdee
+#elif LEGO_LUD_THREAD_16_HPP != 0x0a8e16d1
 #error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_HPP

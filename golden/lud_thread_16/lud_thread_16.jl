@@ -8,8 +8,6 @@ export lud_thread_16
 """
     lud_thread_16(ii, jj, tid) -> (out0, out1, out2, out3)
 
-The indices at (ii, jj, tid).
-
 - `ii < 2`
 - `jj < 2`
 - `0 <= tid < 256`

@@ -2,7 +2,7 @@
 //
 // lud_thread_16(ii, jj, tid)
 #ifndef LEGO_LUD_THREAD_16_METAL
-#define LEGO_LUD_THREAD_16_METAL 0x7d09b6f0
+#define LEGO_LUD_THREAD_16_METAL 0x322a2e7b
 
 #include <metal_stdlib>
 
@@ -14,7 +14,6 @@ struct LudThread16Result {
   int out3;
 };
 
-/// The indices at (ii, jj, tid).
 /// @param ii ii < 2
 /// @param jj jj < 2
 /// @param tid 0 <= tid < 256
@@ -29,6 +28,6 @@ static inline LudThread16Result ludThread16(int ii, int jj, int tid) {
   return {(jj >> 1) + ii, jj & 1, tid >> 4, tid & 15};
 }
 
-#elif LEGO_LUD_THREAD_16_METAL != 0x7d09b6f0
+#elif LEGO_LUD_THREAD_16_METAL != 0x322a2e7b
 #error two different units are named lud_thread_16; give name= to one of them
 #endif  // LEGO_LUD_THREAD_16_METAL

@@ -3,8 +3,6 @@
 // lud_thread_16(ii, jj, tid)
 
 /**
- * The indices at (ii, jj, tid).
- *
  * Assumes 0 <= 512*ii + 256*jj + tid < 1024.
  * Assumes every intermediate value fits int53.
  *

@@ -6,7 +6,7 @@ lud_thread_16(ii, jj, tid)
 
 
 def lud_thread_16(ii: int, jj: int, tid: int) -> tuple[int, int, int, int]:
-    """The indices at (ii, jj, tid).
+    """The index function lud_thread_16.
 
     Args:
         ii: ii < 2

@@ -2,8 +2,6 @@
 //
 // lud_thread_16(ii, jj, tid)
 
-/// The indices at `(ii, jj, tid)`.
-///
 /// - `ii < 2`
 /// - `jj < 2`
 /// - `0 <= tid < 256`

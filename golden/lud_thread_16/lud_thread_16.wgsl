@@ -12,7 +12,6 @@ struct LudThread16Result {
   out3: i32,
 }
 
-/// The indices at (ii, jj, tid).
 /// ii < 2
 /// jj < 2
 /// 0 <= tid < 256

@@ -8,7 +8,7 @@ Arrays are as wide as the functions say.
 
 
 def lud_thread_16(ii, jj, tid):
-    """The indices at (ii, jj, tid).
+    """The index function lud_thread_16.
 
     Args:
         ii: ii < 2

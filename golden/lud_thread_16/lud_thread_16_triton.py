@@ -10,7 +10,7 @@ import triton.language as tl
 
 @triton.jit
 def lud_thread_16(ii, jj, tid):
-    """The indices at (ii, jj, tid).
+    """The index function lud_thread_16.
 
     Args:
         ii: ii < 2

@@ -17,7 +17,6 @@
 /// Assumes `M % BM == 0`.
 /// Assumes `K % BK == 0`.
 /// Assumes `K*M <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // One argument for each index and size.
 #[allow(clippy::too_many_arguments)]
@@ -42,7 +41,6 @@ pub const fn apply(M: i64, K: i64, BM: i64, BK: i64, i: i64, j: i64, k: i64, l: 
 ///
 /// Assumes `M % BM == 0`.
 /// Assumes `K % BK == 0`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -55,7 +53,6 @@ pub const fn inv(M: i64, K: i64, BM: i64, BK: i64, flat: i64) -> (i64, i64, i64,
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

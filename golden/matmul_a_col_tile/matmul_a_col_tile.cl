@@ -2,9 +2,8 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_CL
-#define LEGO_MATMUL_A_COL_TILE_CL 0x6a874a22
+#define LEGO_MATMUL_A_COL_TILE_CL 0x731d3923
 
-/// The index at (pid_m, k, i, j).
 /// @param M M >= 1
 /// @param K K >= 1
 /// @param BM BM >= 1
@@ -39,6 +38,6 @@ static inline void matmul_a_col_tile_positions(
   }
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_CL != 0x6a874a22
+#elif LEGO_MATMUL_A_COL_TILE_CL != 0x731d3923
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_CL

@@ -8,7 +8,6 @@ module matmul_a_col_tile_mod
   public :: matmul_a_col_tile, matmul_a_col_tile_positions, matmul_a_col_tile_fits
 contains
 
-  !> The index at (pid_m, k, i, j).
   !> @param M M >= 1
   !> @param K K >= 1
   !> @param BM BM >= 1

@@ -5,9 +5,8 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MATMUL_A_COL_TILE_GLSL
-#define LEGO_MATMUL_A_COL_TILE_GLSL 0x2fadbe3a
+#define LEGO_MATMUL_A_COL_TILE_GLSL 0x23c6bbff
 
-// The index at (pidM, k, i, j).
 // M >= 1
 // K >= 1
 // BM >= 1
@@ -34,6 +33,6 @@ int matmulAColTilePositions(int M, int K, int BM, int BK, int pidM, int k, int n
   return matmulAColTile(M, K, BM, BK, pidM, k, n / BK, n % BK);
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_GLSL != 0x2fadbe3a
+#elif LEGO_MATMUL_A_COL_TILE_GLSL != 0x23c6bbff
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_GLSL

@@ -2,12 +2,11 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_H
-#define LEGO_MATMUL_A_COL_TILE_H 0x5062431f
+#define LEGO_MATMUL_A_COL_TILE_H 0x733b0a44
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/// The index at (pid_m, k, i, j).
 /// @param M M >= 1
 /// @param K K >= 1
 /// @param BM BM >= 1
@@ -44,6 +43,6 @@ static inline bool matmul_a_col_tile_fits(int64_t M, int64_t K, int64_t BM, int6
   return M >= 1 && K >= 1 && BM >= 1 && BK >= 1 && M % BM == 0 && K % BK == 0 && K <= INT64_MAX / M;
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_H != 0x5062431f
+#elif LEGO_MATMUL_A_COL_TILE_H != 0x733b0a44
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_H

@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_HIP_H
-#define LEGO_MATMUL_A_COL_TILE_HIP_H 0x64a8f95d
+#define LEGO_MATMUL_A_COL_TILE_HIP_H 0x0f758f1e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -12,7 +12,6 @@
 #endif
 #endif
 
-/// The index at (pid_m, k, i, j).
 /// @param M M >= 1
 /// @param K K >= 1
 /// @param BM BM >= 1
@@ -55,6 +54,6 @@ LEGO_HOST_DEVICE constexpr void matmul_a_col_tile_positions(
       && BM <= 2147483647 && BK <= 2147483647;
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_HIP_H != 0x64a8f95d
+#elif LEGO_MATMUL_A_COL_TILE_HIP_H != 0x0f758f1e
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_HIP_H

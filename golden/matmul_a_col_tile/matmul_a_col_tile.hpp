@@ -2,7 +2,7 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_HPP
-#define LEGO_MATMUL_A_COL_TILE_HPP 0x5a365c48
+#define LEGO_MATMUL_A_COL_TILE_HPP 0x26cccc13
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -11,7 +11,6 @@
 
 namespace lego {
 
-/// The index at (pid_m, k, i, j).
 /// @param M M >= 1
 /// @param K K >= 1
 /// @param BM BM >= 1
@@ -53,6 +52,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_MATMUL_A_COL_TILE_HPP != 0x5a365c48
+#elif LEGO_MATMUL_A_COL_TILE_HPP != 0x26cccc13
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_HPP

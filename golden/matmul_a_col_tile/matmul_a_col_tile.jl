@@ -8,8 +8,6 @@ export matmul_a_col_tile, matmul_a_col_tile_positions, matmul_a_col_tile_fits
 """
     matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j)
 
-The index at (pid_m, k, i, j).
-
 - `M >= 1`
 - `K >= 1`
 - `BM >= 1`

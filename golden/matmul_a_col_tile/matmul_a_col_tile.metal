@@ -2,11 +2,10 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 #ifndef LEGO_MATMUL_A_COL_TILE_METAL
-#define LEGO_MATMUL_A_COL_TILE_METAL 0x6db89666
+#define LEGO_MATMUL_A_COL_TILE_METAL 0x4f890988
 
 #include <metal_stdlib>
 
-/// The index at (pidM, k, i, j).
 /// @param M M >= 1
 /// @param K K >= 1
 /// @param BM BM >= 1
@@ -40,6 +39,6 @@ static inline void matmulAColTilePositions(
   }
 }
 
-#elif LEGO_MATMUL_A_COL_TILE_METAL != 0x6db89666
+#elif LEGO_MATMUL_A_COL_TILE_METAL != 0x4f890988
 #error two different units are named matmul_a_col_tile; give name= to one of them
 #endif  // LEGO_MATMUL_A_COL_TILE_METAL

@@ -5,8 +5,6 @@
 // Quotients are exact: both operands are integers below 2^53.
 
 /**
- * The index at (pidM, k, i, j).
- *
  * Assumes M % BM == 0.
  * Assumes K % BK == 0.
  * Assumes K*M <= Number.MAX_SAFE_INTEGER.

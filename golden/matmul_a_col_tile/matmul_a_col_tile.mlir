@@ -2,7 +2,6 @@
 //
 // matmul_a_col_tile(M, K, BM, BK)
 
-// The index at (pid_m, k, i, j).
 // M >= 1
 // K >= 1
 // BM >= 1

@@ -6,7 +6,7 @@ matmul_a_col_tile(M, K, BM, BK)
 
 
 def matmul_a_col_tile(M: int, K: int, BM: int, BK: int, pid_m: int, k: int, i: int, j: int) -> int:
-    """The index at (pid_m, k, i, j).
+    """The index function matmul_a_col_tile.
 
     Args:
         M: M >= 1

@@ -4,8 +4,6 @@
 
 use core::iter::FusedIterator;
 
-/// The index at `(pid_m, k, i, j)`.
-///
 /// - `M >= 1`
 /// - `K >= 1`
 /// - `BM >= 1`
@@ -42,7 +40,6 @@ pub const fn matmul_a_col_tile(
 
 /// The results of [`matmul_a_col_tile`] for all `0 <= i < BM` and `0 <= j < BK`, in row-major
 /// order: `j` runs fastest.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -78,7 +75,6 @@ pub fn matmul_a_col_tile_positions(
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

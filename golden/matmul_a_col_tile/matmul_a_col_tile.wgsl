@@ -4,7 +4,6 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The index at (pidM, k, i, j).
 /// M >= 1
 /// K >= 1
 /// BM >= 1

@@ -10,7 +10,7 @@ import numpy as np
 
 
 def matmul_a_col_tile(M, K, BM, BK, pid_m, k, i, j):
-    """The index at (pid_m, k, i, j).
+    """The index function matmul_a_col_tile.
 
     Args:
         M: M >= 1

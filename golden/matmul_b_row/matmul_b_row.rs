@@ -17,7 +17,6 @@
 /// Assumes `K % BK == 0`.
 /// Assumes `N % BN == 0`.
 /// Assumes `K*N <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // One argument for each index and size.
 #[allow(clippy::too_many_arguments)]
@@ -42,7 +41,6 @@ pub const fn apply(K: i64, N: i64, BK: i64, BN: i64, i: i64, j: i64, k: i64, l: 
 ///
 /// Assumes `K % BK == 0`.
 /// Assumes `N % BN == 0`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -55,7 +53,6 @@ pub const fn inv(K: i64, N: i64, BK: i64, BN: i64, flat: i64) -> (i64, i64, i64,
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

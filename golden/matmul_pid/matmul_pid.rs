@@ -13,7 +13,6 @@
 ///
 /// Assumes `nm % GM == 0`.
 /// Assumes `nm*nn <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -35,7 +34,6 @@ pub const fn apply(nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> i64 {
 ///
 /// Assumes `nm % GM == 0`.
 /// Assumes `nm*nn - GM <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -52,7 +50,6 @@ pub const fn inv(nm: i64, nn: i64, GM: i64, flat: i64) -> (i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

@@ -20,7 +20,6 @@ const fn min_i64(a: i64, b: i64) -> i64 {
 ///
 /// Assumes `nm <= GM || nm % GM == 0`.
 /// Assumes `nn*min(GM, nm) + nm*nn - nn <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -43,7 +42,6 @@ pub const fn apply(nm: i64, nn: i64, GM: i64, i: i64, j: i64) -> i64 {
 /// Assumes `nm <= GM || nm % GM == 0`.
 /// Assumes `nm*nn <= i64::MAX`.
 /// Assumes `min(GM, nm) + nm <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -57,7 +55,6 @@ pub const fn inv(nm: i64, nn: i64, GM: i64, flat: i64) -> (i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

@@ -7,7 +7,6 @@
 /// - `0 <= i < 16`
 /// - `0 <= j < 16`
 /// - result: `0 <= result < 256`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -23,7 +22,6 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 ///
 /// - `0 <= flat < 256`
 /// - result: `(i, j)`; `0 <= i < 16, 0 <= j < 16`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

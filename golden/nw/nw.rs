@@ -25,7 +25,6 @@ const fn isqrt_i64(mut n: i64) -> i64 {
 /// - result: `0 <= result < (b + 1)*(b + 1)`
 ///
 /// Assumes `4*b*b + 2*b <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -43,7 +42,6 @@ pub const fn apply(b: i64, i: i64, j: i64) -> i64 {
 /// of its range panics.
 ///
 /// `S` is `&[T]`, `&mut [T]`, `Vec<T>` or another pointer to a slice.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[derive(Clone, Copy, Debug)]
 pub struct NwView<S> {
@@ -51,7 +49,6 @@ pub struct NwView<S> {
     b: i64,
 }
 
-// Not every program needs all of it.
 #[allow(dead_code)]
 // Indices, extents and positions fit.
 #[allow(clippy::cast_possible_truncation)]
@@ -124,7 +121,6 @@ where
 /// Assumes `2*isqrt(2*b*b + 4*b) + floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + 2 <= i64::MAX`.
 /// Assumes `floor((isqrt(2*b*b + 4*b)*isqrt(2*b*b + 4*b) - 1) / 2) + isqrt(2*b*b + 4*b) + b + 1 <= i64::MAX`.
 /// Assumes `b*b + 3*b - floor((-isqrt(2*b*b + 4*b) + 1) / 2) + 2 <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -153,7 +149,6 @@ pub const fn inv(b: i64, flat: i64) -> (i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

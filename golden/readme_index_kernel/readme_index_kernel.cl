@@ -2,9 +2,8 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_CL
-#define LEGO_INDEX_KERNEL_CL 0x246b1175
+#define LEGO_INDEX_KERNEL_CL 0x3abd0973
 
-/// The index at (pid_m, pid_n, i, j).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param BM BM >= 1
@@ -39,6 +38,6 @@ static inline void index_kernel_positions(
   }
 }
 
-#elif LEGO_INDEX_KERNEL_CL != 0x246b1175
+#elif LEGO_INDEX_KERNEL_CL != 0x3abd0973
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_CL

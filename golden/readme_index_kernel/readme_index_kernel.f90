@@ -8,7 +8,6 @@ module index_kernel_mod
   public :: index_kernel, index_kernel_positions, index_kernel_fits
 contains
 
-  !> The index at (pid_m, pid_n, i, j).
   !> @param M M >= 1
   !> @param N N >= 1
   !> @param BM BM >= 1

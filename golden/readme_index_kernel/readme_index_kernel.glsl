@@ -5,9 +5,8 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_INDEX_KERNEL_GLSL
-#define LEGO_INDEX_KERNEL_GLSL 0x6068bd91
+#define LEGO_INDEX_KERNEL_GLSL 0x2c961bc7
 
-// The index at (pidM, pidN, i, j).
 // M >= 1
 // N >= 1
 // BM >= 1
@@ -34,6 +33,6 @@ int indexKernelPositions(int M, int N, int BM, int BN, int pidM, int pidN, int n
   return indexKernel(M, N, BM, BN, pidM, pidN, n / BN, n % BN);
 }
 
-#elif LEGO_INDEX_KERNEL_GLSL != 0x6068bd91
+#elif LEGO_INDEX_KERNEL_GLSL != 0x2c961bc7
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_GLSL

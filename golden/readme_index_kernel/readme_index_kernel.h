@@ -2,12 +2,11 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_H
-#define LEGO_INDEX_KERNEL_H 0x7c4bef8a
+#define LEGO_INDEX_KERNEL_H 0x307d21e4
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/// The index at (pid_m, pid_n, i, j).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param BM BM >= 1
@@ -45,6 +44,6 @@ static inline bool index_kernel_fits(int64_t M, int64_t N, int64_t BM, int64_t B
   return M >= 1 && N >= 1 && BM >= 1 && BN >= 1 && M % BM == 0 && N % BN == 0 && M <= INT64_MAX / N;
 }
 
-#elif LEGO_INDEX_KERNEL_H != 0x7c4bef8a
+#elif LEGO_INDEX_KERNEL_H != 0x307d21e4
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_H

@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_HIP_H
-#define LEGO_INDEX_KERNEL_HIP_H 0x00094bfe
+#define LEGO_INDEX_KERNEL_HIP_H 0x51a36928
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -12,7 +12,6 @@
 #endif
 #endif
 
-/// The index at (pid_m, pid_n, i, j).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param BM BM >= 1
@@ -55,6 +54,6 @@ LEGO_HOST_DEVICE constexpr void index_kernel_positions(
       && BM <= 2147483647 && BN <= 2147483647;
 }
 
-#elif LEGO_INDEX_KERNEL_HIP_H != 0x00094bfe
+#elif LEGO_INDEX_KERNEL_HIP_H != 0x51a36928
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_HIP_H

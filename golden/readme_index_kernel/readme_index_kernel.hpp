@@ -2,7 +2,7 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_HPP
-#define LEGO_INDEX_KERNEL_HPP 0x1818f928
+#define LEGO_INDEX_KERNEL_HPP 0x389038d3
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -11,7 +11,6 @@
 
 namespace lego {
 
-/// The index at (pid_m, pid_n, i, j).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param BM BM >= 1
@@ -53,6 +52,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_INDEX_KERNEL_HPP != 0x1818f928
+#elif LEGO_INDEX_KERNEL_HPP != 0x389038d3
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_HPP

@@ -8,8 +8,6 @@ export index_kernel, index_kernel_positions, index_kernel_fits
 """
     index_kernel(M, N, BM, BN, pid_m, pid_n, i, j)
 
-The index at (pid_m, pid_n, i, j).
-
 - `M >= 1`
 - `N >= 1`
 - `BM >= 1`

@@ -2,11 +2,10 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 #ifndef LEGO_INDEX_KERNEL_METAL
-#define LEGO_INDEX_KERNEL_METAL 0x19d40927
+#define LEGO_INDEX_KERNEL_METAL 0x4231669a
 
 #include <metal_stdlib>
 
-/// The index at (pidM, pidN, i, j).
 /// @param M M >= 1
 /// @param N N >= 1
 /// @param BM BM >= 1
@@ -40,6 +39,6 @@ static inline void indexKernelPositions(
   }
 }
 
-#elif LEGO_INDEX_KERNEL_METAL != 0x19d40927
+#elif LEGO_INDEX_KERNEL_METAL != 0x4231669a
 #error two different units are named index_kernel; give name= to one of them
 #endif  // LEGO_INDEX_KERNEL_METAL

@@ -2,7 +2,6 @@
 //
 // index_kernel(M, N, BM, BN, pid_m, pid_n)
 
-// The index at (pid_m, pid_n, i, j).
 // M >= 1
 // N >= 1
 // BM >= 1

@@ -6,7 +6,7 @@ index_kernel(M, N, BM, BN, pid_m, pid_n)
 
 
 def index_kernel(M: int, N: int, BM: int, BN: int, pid_m: int, pid_n: int, i: int, j: int) -> int:
-    """The index at (pid_m, pid_n, i, j).
+    """The index function index_kernel.
 
     Args:
         M: M >= 1

@@ -4,8 +4,6 @@
 
 use core::iter::FusedIterator;
 
-/// The index at `(pid_m, pid_n, i, j)`.
-///
 /// - `M >= 1`
 /// - `N >= 1`
 /// - `BM >= 1`
@@ -42,7 +40,6 @@ pub const fn index_kernel(
 
 /// The results of [`index_kernel`] for all `0 <= i < BM` and `0 <= j < BN`, in row-major order: `j`
 /// runs fastest.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -78,7 +75,6 @@ pub fn index_kernel_positions(
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

@@ -4,7 +4,6 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The index at (pidM, pidN, i, j).
 /// M >= 1
 /// N >= 1
 /// BM >= 1

@@ -10,7 +10,7 @@ import triton.language as tl
 
 @triton.jit
 def index_kernel(M, N, BM, BN, pid_m, pid_n, i, j):
-    """The index at (pid_m, pid_n, i, j).
+    """The index function index_kernel.
 
     Args:
         M: M >= 1

@@ -6,7 +6,6 @@
 ///
 /// - `0 <= i < 12`
 /// - result: `0 <= result < 12`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -19,7 +18,6 @@ pub const fn apply(i: i32) -> i32 {
 ///
 /// - `0 <= flat < 12`
 /// - result: `0 <= result < 12`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

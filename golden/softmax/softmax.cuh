@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_CUH
-#define LEGO_SOFTMAX_CUH 0x3dae0cfe
+#define LEGO_SOFTMAX_CUH 0x7ecdf553
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -12,7 +12,6 @@
 #endif
 #endif
 
-/// The index at (row, i).
 /// @param R R >= 1
 /// @param C C >= 1
 /// @param row 0 <= row < R
@@ -44,6 +43,6 @@ LEGO_HOST_DEVICE constexpr void softmax_positions(
   return R >= 1 && C >= 1 && C <= 2147483647 / R;
 }
 
-#elif LEGO_SOFTMAX_CUH != 0x3dae0cfe
+#elif LEGO_SOFTMAX_CUH != 0x7ecdf553
 #error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_CUH

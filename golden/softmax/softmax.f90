@@ -8,7 +8,6 @@ module softmax_mod
   public :: softmax, softmax_positions, softmax_fits
 contains
 
-  !> The index at (row, i).
   !> @param R R >= 1
   !> @param C C >= 1
   !> @param row 0 <= row < R

@@ -5,9 +5,8 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_SOFTMAX_GLSL
-#define LEGO_SOFTMAX_GLSL 0x77b4eb22
+#define LEGO_SOFTMAX_GLSL 0x4c7f9849
 
-// The index at (row, i).
 // R >= 1
 // C >= 1
 // 0 <= row < R
@@ -27,6 +26,6 @@ int softmaxPositions(int R, int C, int row, int n) {
   return softmax(R, C, row, n);
 }
 
-#elif LEGO_SOFTMAX_GLSL != 0x77b4eb22
+#elif LEGO_SOFTMAX_GLSL != 0x4c7f9849
 #error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_GLSL

@@ -2,12 +2,11 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_H
-#define LEGO_SOFTMAX_H 0x3400751c
+#define LEGO_SOFTMAX_H 0x2220d097
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/// The index at (row, i).
 /// @param R R >= 1
 /// @param C C >= 1
 /// @param row 0 <= row < R
@@ -33,6 +32,6 @@ static inline bool softmax_fits(int64_t R, int64_t C) {
   return R >= 1 && C >= 1 && C <= INT64_MAX / R;
 }
 
-#elif LEGO_SOFTMAX_H != 0x3400751c
+#elif LEGO_SOFTMAX_H != 0x2220d097
 #error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_H

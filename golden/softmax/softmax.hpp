@@ -2,7 +2,7 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_HPP
-#define LEGO_SOFTMAX_HPP 0x3d384ab8
+#define LEGO_SOFTMAX_HPP 0x12bf45e6
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -11,7 +11,6 @@
 
 namespace lego {
 
-/// The index at (row, i).
 /// @param R R >= 1
 /// @param C C >= 1
 /// @param row 0 <= row < R
@@ -42,6 +41,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_SOFTMAX_HPP != 0x3d384ab8
+#elif LEGO_SOFTMAX_HPP != 0x12bf45e6
 #error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_HPP

@@ -8,8 +8,6 @@ export softmax, softmax_positions, softmax_fits
 """
     softmax(R, C, row, i)
 
-The index at (row, i).
-
 - `R >= 1`
 - `C >= 1`
 - `0 <= row < R`

@@ -2,11 +2,10 @@
 //
 // softmax(R, C)
 #ifndef LEGO_SOFTMAX_METAL
-#define LEGO_SOFTMAX_METAL 0x21a2dea9
+#define LEGO_SOFTMAX_METAL 0x7d3049c1
 
 #include <metal_stdlib>
 
-/// The index at (row, i).
 /// @param R R >= 1
 /// @param C C >= 1
 /// @param row 0 <= row < R
@@ -31,6 +30,6 @@ static inline void softmaxPositions(int R, int C, int row, device int* out, int 
   }
 }
 
-#elif LEGO_SOFTMAX_METAL != 0x21a2dea9
+#elif LEGO_SOFTMAX_METAL != 0x7d3049c1
 #error two different units are named softmax; give name= to one of them
 #endif  // LEGO_SOFTMAX_METAL

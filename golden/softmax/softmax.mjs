@@ -5,8 +5,6 @@
 // Quotients are exact: both operands are integers below 2^53.
 
 /**
- * The index at (row, i).
- *
  * Assumes C*R <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} R R >= 1

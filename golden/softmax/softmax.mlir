@@ -2,7 +2,6 @@
 //
 // softmax(R, C)
 
-// The index at (row, i).
 // R >= 1
 // C >= 1
 // 0 <= row < R

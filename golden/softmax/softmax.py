@@ -6,7 +6,7 @@ softmax(R, C)
 
 
 def softmax(R: int, C: int, row: int, i: int) -> int:
-    """The index at (row, i).
+    """The index function softmax.
 
     Args:
         R: R >= 1

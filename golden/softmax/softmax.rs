@@ -4,8 +4,6 @@
 
 use core::iter::FusedIterator;
 
-/// The index at `(row, i)`.
-///
 /// - `R >= 1`
 /// - `C >= 1`
 /// - `0 <= row < R`
@@ -23,7 +21,6 @@ pub const fn softmax(R: i64, C: i64, row: i64, i: i64) -> i64 {
 }
 
 /// The results of [`softmax`] for all `0 <= i < C`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -43,7 +40,6 @@ pub fn softmax_positions(
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

@@ -4,7 +4,6 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The index at (row, i).
 /// R >= 1
 /// C >= 1
 /// 0 <= row < R

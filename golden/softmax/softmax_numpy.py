@@ -10,7 +10,7 @@ import numpy as np
 
 
 def softmax(R, C, row, i):
-    """The index at (row, i).
+    """The index function softmax.
 
     Args:
         R: R >= 1

@@ -11,7 +11,6 @@
 /// - result: `0 <= result < M*N`
 ///
 /// Assumes `M*N <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -28,7 +27,6 @@ pub const fn apply(M: i64, N: i64, i: i64, j: i64) -> i64 {
 /// - `N >= 1`
 /// - `0 <= flat < M*N`
 /// - result: `(i, j)`; `0 <= i < M, 0 <= j < N`
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -40,7 +38,6 @@ pub const fn inv(M: i64, N: i64, flat: i64) -> (i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

@@ -8,7 +8,6 @@
 /// - `0 <= j < 5`
 /// - `0 <= k < 6`
 /// - result: `0 <= result < 1920`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -21,7 +20,6 @@ pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
 ///
 /// - `0 <= flat < 1920`
 /// - result: `(i, j, k)`; `0 <= i < 64, 0 <= j < 5, 0 <= k < 6`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

@@ -22,7 +22,6 @@ pub const fn apply(M: i64, N: i64, P: i64, i: i64, j: i64) -> i64 {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

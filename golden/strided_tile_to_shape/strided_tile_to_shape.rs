@@ -7,7 +7,6 @@
 /// - `0 <= i < 32`
 /// - `0 <= j < 64`
 /// - result: `0 <= result < 2048`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -20,7 +19,6 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 ///
 /// - `0 <= flat < 2048`
 /// - result: `(i, j)`; `0 <= i < 32, 0 <= j < 64`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

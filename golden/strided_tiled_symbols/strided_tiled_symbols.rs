@@ -11,7 +11,6 @@
 /// - result: `0 <= result < 128*P*Q`
 ///
 /// Assumes `128*P*Q <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -31,7 +30,6 @@ pub const fn apply(P: i64, Q: i64, i: i64, j: i64) -> i64 {
 ///
 /// Assumes `16*Q <= i64::MAX`.
 /// Assumes `8*P*Q - Q <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -48,7 +46,6 @@ pub const fn inv(P: i64, Q: i64, flat: i64) -> (i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

@@ -9,7 +9,6 @@
 /// - `0 <= k < 3`
 /// - `0 <= l < 5`
 /// - result: `0 <= result < 240`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -22,7 +21,6 @@ pub const fn apply(i: i32, j: i32, k: i32, l: i32) -> i32 {
 ///
 /// - `0 <= flat < 240`
 /// - result: `(i, j, k, l)`; `0 <= i < 4, 0 <= j < 4, 0 <= k < 3, 0 <= l < 5`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

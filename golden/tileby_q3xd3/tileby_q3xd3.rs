@@ -14,7 +14,6 @@
 /// - `0 <= i7 < 1`
 /// - `0 <= i8 < 2`
 /// - result: `0 <= result < 96`
-// Not every program needs this one.
 #[allow(dead_code)]
 // One argument for each index and size.
 #[allow(clippy::too_many_arguments)]
@@ -40,7 +39,6 @@ pub const fn apply(
 ///
 /// - `0 <= flat < 96`
 /// - result: `(i0, i1, i2, i3, i4, i5, i6, i7, i8)`; `0 <= i0 < 2, 0 <= i1 < 2, 0 <= i2 < 1, 0 <= i3 < 1, 0 <= i4 < 3, 0 <= i5 < 2, 0 <= i6 < 2, 0 <= i7 < 1, 0 <= i8 < 2`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

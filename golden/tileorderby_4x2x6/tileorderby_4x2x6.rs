@@ -8,7 +8,6 @@
 /// - `0 <= j < 2`
 /// - `0 <= k < 6`
 /// - result: `0 <= result < 48`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -21,7 +20,6 @@ pub const fn apply(i: i32, j: i32, k: i32) -> i32 {
 ///
 /// - `0 <= flat < 48`
 /// - result: `(i, j, k)`; `0 <= i < 4, 0 <= j < 2, 0 <= k < 6`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

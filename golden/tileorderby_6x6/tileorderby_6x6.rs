@@ -7,7 +7,6 @@
 /// - `0 <= i < 6`
 /// - `0 <= j < 6`
 /// - result: `0 <= result < 36`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -20,7 +19,6 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 ///
 /// - `0 <= flat < 36`
 /// - result: `(i, j)`; `0 <= i < 6, 0 <= j < 6`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

@@ -2,7 +2,7 @@
 //
 // transpose_naive(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_NAIVE_CL
-#define LEGO_TRANSPOSE_NAIVE_CL 0x42f3bf90
+#define LEGO_TRANSPOSE_NAIVE_CL 0x7147a7e3
 
 /// The result of transpose_naive.
 typedef struct transpose_naive_result {
@@ -10,7 +10,6 @@ typedef struct transpose_naive_result {
   int target;
 } transpose_naive_result;
 
-/// The indices at (block, thread, step).
 /// @param N N >= 32
 /// @param block 0 <= block < (N / 32)*(N / 32)
 /// @param thread 0 <= thread < 256
@@ -30,6 +29,6 @@ static inline transpose_naive_result transpose_naive(int N, int block, int threa
   return result;
 }
 
-#elif LEGO_TRANSPOSE_NAIVE_CL != 0x42f3bf90
+#elif LEGO_TRANSPOSE_NAIVE_CL != 0x7147a7e3
 #error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_CL

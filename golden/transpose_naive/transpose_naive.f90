@@ -8,7 +8,6 @@ module transpose_naive_mod
   public :: transpose_naive, transpose_naive_fits
 contains
 
-  !> The indices at (block, thread, step).
   !> @param N N >= 32
   !> @param block_v 0 <= block_v < (N / 32)*(N / 32)
   !> @param thread 0 <= thread < 256

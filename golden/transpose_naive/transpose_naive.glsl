@@ -5,9 +5,8 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TRANSPOSE_NAIVE_GLSL
-#define LEGO_TRANSPOSE_NAIVE_GLSL 0x56db206a
+#define LEGO_TRANSPOSE_NAIVE_GLSL 0x48013f95
 
-// The indices at (block, thread, step).
 // N >= 32
 // 0 <= block < (N / 32)*(N / 32)
 // 0 <= thread < 256
@@ -24,6 +23,6 @@ void transposeNaive(int N, int block, int thread, int step, out int source, out 
   target = N * (scaled + threadMod32) + total;
 }
 
-#elif LEGO_TRANSPOSE_NAIVE_GLSL != 0x56db206a
+#elif LEGO_TRANSPOSE_NAIVE_GLSL != 0x48013f95
 #error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_GLSL

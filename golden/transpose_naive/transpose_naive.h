@@ -2,7 +2,7 @@
 //
 // transpose_naive(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_NAIVE_H
-#define LEGO_TRANSPOSE_NAIVE_H 0x35511f3c
+#define LEGO_TRANSPOSE_NAIVE_H 0x2a070364
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,6 @@ typedef struct transpose_naive_result {
   int64_t target;
 } transpose_naive_result;
 
-/// The indices at (block, thread, step).
 /// @param N N >= 32
 /// @param block 0 <= block < (N / 32)*(N / 32)
 /// @param thread 0 <= thread < 256
@@ -39,6 +38,6 @@ static inline bool transpose_naive_fits(int64_t N) {
   return N >= 32 && N % 32 == 0 && N <= INT64_MAX / N;
 }
 
-#elif LEGO_TRANSPOSE_NAIVE_H != 0x35511f3c
+#elif LEGO_TRANSPOSE_NAIVE_H != 0x2a070364
 #error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_H

@@ -2,7 +2,7 @@
 //
 // transpose_naive(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_NAIVE_HIP_H
-#define LEGO_TRANSPOSE_NAIVE_HIP_H 0x6e74e7f5
+#define LEGO_TRANSPOSE_NAIVE_HIP_H 0x24396762
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -18,7 +18,6 @@ struct transpose_naive_result {
   int target;
 };
 
-/// The indices at (block, thread, step).
 /// @param N N >= 32
 /// @param block 0 <= block < (N / 32)*(N / 32)
 /// @param thread 0 <= thread < 256
@@ -40,6 +39,6 @@ struct transpose_naive_result {
   return N >= 32 && N % 32 == 0 && N <= 2147483647 / N;
 }
 
-#elif LEGO_TRANSPOSE_NAIVE_HIP_H != 0x6e74e7f5
+#elif LEGO_TRANSPOSE_NAIVE_HIP_H != 0x24396762
 #error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_HIP_H

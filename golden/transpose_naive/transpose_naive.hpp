@@ -2,7 +2,7 @@
 //
 // transpose_naive(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_NAIVE_HPP
-#define LEGO_TRANSPOSE_NAIVE_HPP 0x159ae397
+#define LEGO_TRANSPOSE_NAIVE_HPP 0x2139584f
 
 #include <cstdint>
 
@@ -14,7 +14,6 @@ struct transpose_naive_result {
   std::int64_t target;
 };
 
-/// The indices at (block, thread, step).
 /// @param N N >= 32
 /// @param block 0 <= block < (N / 32)*(N / 32)
 /// @param thread 0 <= thread < 256
@@ -38,6 +37,6 @@ struct transpose_naive_result {
 
 }  // namespace lego
 
-#elif LEGO_TRANSPOSE_NAIVE_HPP != 0x159ae397
+#elif LEGO_TRANSPOSE_NAIVE_HPP != 0x2139584f
 #error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_HPP

@@ -8,8 +8,6 @@ export transpose_naive, transpose_naive_fits
 """
     transpose_naive(N, block, thread, step) -> (; source, target)
 
-The indices at (block, thread, step).
-
 - `N >= 32`
 - `0 <= block < div(N, 32)*div(N, 32)`
 - `0 <= thread < 256`

@@ -2,7 +2,7 @@
 //
 // transpose_naive(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_NAIVE_METAL
-#define LEGO_TRANSPOSE_NAIVE_METAL 0x72d29d52
+#define LEGO_TRANSPOSE_NAIVE_METAL 0x704dc1e7
 
 #include <metal_stdlib>
 
@@ -12,7 +12,6 @@ struct TransposeNaiveResult {
   int target;
 };
 
-/// The indices at (block, thread_v, step).
 /// @param N N >= 32
 /// @param block 0 <= block < (N / 32)*(N / 32)
 /// @param thread_v 0 <= thread_v < 256
@@ -29,6 +28,6 @@ static inline TransposeNaiveResult transposeNaive(int N, int block, int thread_v
   return {N * total + scaled + threadMod32, N * (scaled + threadMod32) + total};
 }
 
-#elif LEGO_TRANSPOSE_NAIVE_METAL != 0x72d29d52
+#elif LEGO_TRANSPOSE_NAIVE_METAL != 0x704dc1e7
 #error two different units are named transpose_naive; give name= to one of them
 #endif  // LEGO_TRANSPOSE_NAIVE_METAL

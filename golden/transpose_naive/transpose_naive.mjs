@@ -5,8 +5,6 @@
 // Quotients are exact: both operands are integers below 2^53.
 
 /**
- * The indices at (block, thread, step).
- *
  * Assumes N % 32 == 0.
  * Assumes N*N <= Number.MAX_SAFE_INTEGER.
  *

@@ -2,7 +2,6 @@
 //
 // transpose_naive(N, block, thread, step)
 
-// The indices at (block, thread, step).
 // N >= 32
 // 0 <= block < (N / 32)*(N / 32)
 // 0 <= thread < 256

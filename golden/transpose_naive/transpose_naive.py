@@ -15,7 +15,7 @@ class TransposeNaiveResult(NamedTuple):
 
 
 def transpose_naive(N: int, block: int, thread: int, step: int) -> TransposeNaiveResult:
-    """The indices at (block, thread, step).
+    """The index function transpose_naive.
 
     Args:
         N: N >= 32

@@ -3,7 +3,6 @@
 // transpose_naive(N, block, thread, step)
 
 /// The results of [`transpose_naive`].
-// Not every program reads all of them.
 #[allow(dead_code)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TransposeNaiveResult {
@@ -11,8 +10,6 @@ pub struct TransposeNaiveResult {
     pub target: i64,
 }
 
-/// The indices at `(block, thread, step)`.
-///
 /// - `N >= 32`
 /// - `0 <= block < (N / 32)*(N / 32)`
 /// - `0 <= thread < 256`
@@ -37,7 +34,6 @@ pub const fn transpose_naive(N: i64, block: i64, thread: i64, step: i64) -> Tran
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

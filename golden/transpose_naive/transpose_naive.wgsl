@@ -10,7 +10,6 @@ struct TransposeNaiveResult {
   target_v: i32,
 }
 
-/// The indices at (block, thread, step).
 /// N >= 32
 /// 0 <= block < (N / 32)*(N / 32)
 /// 0 <= thread < 256

@@ -12,7 +12,7 @@ TransposeNaiveResult = namedtuple("TransposeNaiveResult", ["source", "target"])
 
 
 def transpose_naive(N, block, thread, step):
-    """The indices at (block, thread, step).
+    """The index function transpose_naive.
 
     Args:
         N: N >= 32

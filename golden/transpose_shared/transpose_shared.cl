@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_CL
-#define LEGO_TRANSPOSE_SHARED_CL 0x2015dc34
+#define LEGO_TRANSPOSE_SHARED_CL 0x0d7d93eb
 
 /// The result of transpose_shared.
 typedef struct transpose_shared_result {
@@ -12,7 +12,6 @@ typedef struct transpose_shared_result {
   int target;
 } transpose_shared_result;
 
-/// The indices at (block, thread, step).
 /// @param N N >= 32
 /// @param block 0 <= block < (N / 32)*(N / 32)
 /// @param thread 0 <= thread < 256
@@ -37,6 +36,6 @@ static inline transpose_shared_result transpose_shared(int N, int block, int thr
   return result;
 }
 
-#elif LEGO_TRANSPOSE_SHARED_CL != 0x2015dc34
+#elif LEGO_TRANSPOSE_SHARED_CL != 0x0d7d93eb
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_CL

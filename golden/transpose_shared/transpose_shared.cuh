@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_CUH
-#define LEGO_TRANSPOSE_SHARED_CUH 0x0141f9f2
+#define LEGO_TRANSPOSE_SHARED_CUH 0x6e4486dc
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -20,7 +20,6 @@ struct transpose_shared_result {
   int target;
 };
 
-/// The indices at (block, thread, step).
 /// @param N N >= 32
 /// @param block 0 <= block < (N / 32)*(N / 32)
 /// @param thread 0 <= thread < 256
@@ -50,6 +49,6 @@ struct transpose_shared_result {
   return N >= 32 && N % 32 == 0 && N <= 2147483647 / N;
 }
 
-#elif LEGO_TRANSPOSE_SHARED_CUH != 0x0141f9f2
+#elif LEGO_TRANSPOSE_SHARED_CUH != 0x6e4486dc
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_CUH

@@ -8,7 +8,6 @@ module transpose_shared_mod
   public :: transpose_shared, transpose_shared_fits
 contains
 
-  !> The indices at (block, thread, step).
   !> @param N N >= 32
   !> @param block_v 0 <= block_v < (N / 32)*(N / 32)
   !> @param thread 0 <= thread < 256

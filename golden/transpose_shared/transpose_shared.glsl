@@ -5,9 +5,8 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TRANSPOSE_SHARED_GLSL
-#define LEGO_TRANSPOSE_SHARED_GLSL 0x3f61b07f
+#define LEGO_TRANSPOSE_SHARED_GLSL 0x5be59eab
 
-// The indices at (block, thread, step).
 // N >= 32
 // 0 <= block < (N / 32)*(N / 32)
 // 0 <= thread < 256
@@ -37,6 +36,6 @@ void transposeShared(
   target = N * (scaled3 + scaled2 + threadDiv32) + scaled + threadMod32;
 }
 
-#elif LEGO_TRANSPOSE_SHARED_GLSL != 0x3f61b07f
+#elif LEGO_TRANSPOSE_SHARED_GLSL != 0x5be59eab
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_GLSL

@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_H
-#define LEGO_TRANSPOSE_SHARED_H 0x48db41e9
+#define LEGO_TRANSPOSE_SHARED_H 0x126138ac
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,6 @@ typedef struct transpose_shared_result {
   int64_t target;
 } transpose_shared_result;
 
-/// The indices at (block, thread, step).
 /// @param N N >= 32
 /// @param block 0 <= block < (N / 32)*(N / 32)
 /// @param thread 0 <= thread < 256
@@ -46,6 +45,6 @@ static inline bool transpose_shared_fits(int64_t N) {
   return N >= 32 && N % 32 == 0 && N <= INT64_MAX / N;
 }
 
-#elif LEGO_TRANSPOSE_SHARED_H != 0x48db41e9
+#elif LEGO_TRANSPOSE_SHARED_H != 0x126138ac
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_H

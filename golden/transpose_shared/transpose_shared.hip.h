@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_HIP_H
-#define LEGO_TRANSPOSE_SHARED_HIP_H 0x06d82875
+#define LEGO_TRANSPOSE_SHARED_HIP_H 0x28ec4283
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -20,7 +20,6 @@ struct transpose_shared_result {
   int target;
 };
 
-/// The indices at (block, thread, step).
 /// @param N N >= 32
 /// @param block 0 <= block < (N / 32)*(N / 32)
 /// @param thread 0 <= thread < 256
@@ -50,6 +49,6 @@ struct transpose_shared_result {
   return N >= 32 && N % 32 == 0 && N <= 2147483647 / N;
 }
 
-#elif LEGO_TRANSPOSE_SHARED_HIP_H != 0x06d82875
+#elif LEGO_TRANSPOSE_SHARED_HIP_H != 0x28ec4283
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_HIP_H

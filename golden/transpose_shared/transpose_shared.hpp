@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_HPP
-#define LEGO_TRANSPOSE_SHARED_HPP 0x553b18cc
+#define LEGO_TRANSPOSE_SHARED_HPP 0x140a5b61
 
 #include <cstdint>
 
@@ -16,7 +16,6 @@ struct transpose_shared_result {
   std::int64_t target;
 };
 
-/// The indices at (block, thread, step).
 /// @param N N >= 32
 /// @param block 0 <= block < (N / 32)*(N / 32)
 /// @param thread 0 <= thread < 256
@@ -48,6 +47,6 @@ struct transpose_shared_result {
 
 }  // namespace lego
 
-#elif LEGO_TRANSPOSE_SHARED_HPP != 0x553b18cc
+#elif LEGO_TRANSPOSE_SHARED_HPP != 0x140a5b61
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_HPP

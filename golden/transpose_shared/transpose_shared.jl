@@ -8,8 +8,6 @@ export transpose_shared, transpose_shared_fits
 """
     transpose_shared(N, block, thread, step) -> (; source, tile_write, tile_read, target)
 
-The indices at (block, thread, step).
-
 - `N >= 32`
 - `0 <= block < div(N, 32)*div(N, 32)`
 - `0 <= thread < 256`

@@ -2,7 +2,7 @@
 //
 // transpose_shared(N, block, thread, step)
 #ifndef LEGO_TRANSPOSE_SHARED_METAL
-#define LEGO_TRANSPOSE_SHARED_METAL 0x4bf80d4a
+#define LEGO_TRANSPOSE_SHARED_METAL 0x563a7fe3
 
 #include <metal_stdlib>
 
@@ -14,7 +14,6 @@ struct TransposeSharedResult {
   int target;
 };
 
-/// The indices at (block, thread_v, step).
 /// @param N N >= 32
 /// @param block 0 <= block < (N / 32)*(N / 32)
 /// @param thread_v 0 <= thread_v < 256
@@ -39,6 +38,6 @@ static inline TransposeSharedResult transposeShared(int N, int block, int thread
   };
 }
 
-#elif LEGO_TRANSPOSE_SHARED_METAL != 0x4bf80d4a
+#elif LEGO_TRANSPOSE_SHARED_METAL != 0x563a7fe3
 #error two different units are named transpose_shared; give name= to one of them
 #endif  // LEGO_TRANSPOSE_SHARED_METAL

@@ -17,7 +17,7 @@ class TransposeSharedResult(NamedTuple):
 
 
 def transpose_shared(N: int, block: int, thread: int, step: int) -> TransposeSharedResult:
-    """The indices at (block, thread, step).
+    """The index function transpose_shared.
 
     Args:
         N: N >= 32

@@ -12,7 +12,6 @@ struct TransposeSharedResult {
   target_v: i32,
 }
 
-/// The indices at (block, thread, step).
 /// N >= 32
 /// 0 <= block < (N / 32)*(N / 32)
 /// 0 <= thread < 256

@@ -14,7 +14,7 @@ TransposeSharedResult = namedtuple(
 
 
 def transpose_shared(N, block, thread, step):
-    """The indices at (block, thread, step).
+    """The index function transpose_shared.
 
     Args:
         N: N >= 32

@@ -10,7 +10,7 @@ import triton.language as tl
 
 @triton.jit
 def transpose_shared(N, block, thread, step):
-    """The indices at (block, thread, step).
+    """The index function transpose_shared.
 
     Args:
         N: N >= 32

@@ -201,24 +201,21 @@ def _check_masked(problem: Problem) -> None:
 
 
 def _summary(problem: Problem, params: Sequence[Param]) -> str:
-    """What the user says that it computes, else of what."""
-    said = problem.doc.summary
-    if not said:
-        arrays = {n: g.name for g in problem.parameters.groups if g.open for n in g.names}
-        names = dict.fromkeys(arrays.get(p.name, p.name) for p in params if not p.size)
-        indices = ", ".join(names)
-        what = "The index" if len(problem.outputs) == 1 else "The indices"
-        said = f"{what} at ({indices})." if indices else f"{what} of {problem.name}."
+    """What the user says that it computes, and how it counts; "" where there is nothing to say."""
+    said = [problem.doc.summary] if problem.doc.summary else []
     if problem.words is not None:
         bits = problem.words.bits
-        return f"{said} All arithmetic is modulo 2^{bits}, of arguments from 0 to 2^{bits} - 1."
+        said.append(f"All arithmetic is modulo 2^{bits}, of arguments from 0 to 2^{bits} - 1.")
+        return " ".join(said)
     found = dict.fromkeys(p.name for p in params if p.base)
     found |= dict.fromkeys(
         n for (n, _), b in zip(problem.outputs, problem.counting.results, strict=True) if b
     )
     if found and problem.counting.named:
-        return f"{said} Counted from 1: {', '.join(found)}."
-    return f"{said} Indices and positions count from 1." if found else said
+        said.append(f"Counted from 1: {', '.join(found)}.")
+    elif found:
+        said.append("Indices and positions count from 1.")
+    return " ".join(said)
 
 
 def _view(problem: Problem, found: Lowered) -> View[Node] | None:

@@ -104,7 +104,7 @@ def whole(name: str) -> str:
 
 # Where a comment lists names: of the parameters, or of the results.
 LISTS = re.compile(
-    r"^(?:Physical position of the logical index|Logical index|The index at|The indices at) \(([\w., \[\]]+)\)|"
+    r"^(?:Physical position of the logical index|Logical index) \(([\w., \[\]]+)\)|"
     r"^- result: \(([\w, ]+)\);|^@returns \{[\[{](\w+:.*?)[\]}]\}|^@param\[out\] (\w+(?:,\w+)+)(?: |$)|^\w+\(([\w, ]*)\)(?: -> \(;? ?([\w, ]+)\))?$",
     re.MULTILINE,
 )
@@ -230,13 +230,20 @@ def _lines(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
             waiting[-1] += f" {text}"
         else:
             waiting.append(text)
-    for text in waiting[1:]:
+    for text in waiting[bool(waiting and _is_sentence(waiting[0])) :]:
         if text.startswith("Result:"):
             yield "result", text.removeprefix("Result:").strip()
         elif text.startswith("Assumes "):
             yield "assume", text.removeprefix("Assumes ")
         elif not text.startswith("Renamed:") and _compares(text):
             yield "param", text
+
+
+def _is_sentence(text: str) -> bool:
+    """Whether a comment's first line is the user's sentence on what the function computes."""
+    code = re.match(r"(Result:|Assumes |Renamed:)", text) or "; " in text
+    words = re.search(r"[a-z]\w* (?!and |or )[a-z]", text)
+    return text.endswith(".") or (words is not None and not code)
 
 
 def _open(text: str) -> bool:

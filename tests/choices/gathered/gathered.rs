@@ -55,7 +55,6 @@ pub const fn gathered(M: i32, N: i32, order: i32, i: i32, j: i32) -> (i32, i32) 
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

@@ -3,19 +3,15 @@
 // texture(order): A texture of 64 x 64 texels.
 
 /// `Order.ROWS`.
-// Not every program needs this one.
 #[allow(dead_code)]
 pub const ORDER_ROWS: i32 = 0;
 /// `Order.TILES`.
-// Not every program needs this one.
 #[allow(dead_code)]
 pub const ORDER_TILES: i32 = 1;
 /// `Order.MORTON`.
-// Not every program needs this one.
 #[allow(dead_code)]
 pub const ORDER_MORTON: i32 = 2;
 /// `Order.SWIZZLED`.
-// Not every program needs this one.
 #[allow(dead_code)]
 pub const ORDER_SWIZZLED: i32 = 3;
 
@@ -25,7 +21,6 @@ pub const ORDER_SWIZZLED: i32 = 3;
 /// - `0 <= i < 64`
 /// - `0 <= j < 64`
 /// - result: `0 <= result < 4096`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -49,7 +44,6 @@ pub const fn apply(order: i32, i: i32, j: i32) -> i32 {
 /// - `0 <= order < 4`
 /// - `0 <= flat < 4096`
 /// - result: `(i, j)`; `0 <= i < 64, 0 <= j < 64`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

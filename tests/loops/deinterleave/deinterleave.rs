@@ -3,7 +3,6 @@
 // deinterleave(bits, z) -> Coordinates
 
 /// The integers `x`, `y` in one.
-// Not every program reads all of its fields, which their names explain.
 #[allow(dead_code)]
 #[allow(missing_docs)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

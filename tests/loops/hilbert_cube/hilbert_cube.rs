@@ -11,7 +11,6 @@
 /// - result: `0 <= result < n*n*n`
 ///
 /// Assumes `n >= 1 && (n & (n - 1)) == 0`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(clippy::many_single_char_names)]
@@ -51,7 +50,6 @@ pub const fn apply(n: i64, i: i64, j: i64, k: i64) -> i64 {
 /// - result: `(i, j, k)`; `0 <= i < n, 0 <= j < n, 0 <= k < n`
 ///
 /// Assumes `n >= 1 && (n & (n - 1)) == 0`.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -92,7 +90,6 @@ pub const fn inv(n: i64, flat: i64) -> (i64, i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

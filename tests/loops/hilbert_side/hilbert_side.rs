@@ -10,7 +10,6 @@
 /// - result: `0 <= result < n*n`
 ///
 /// Assumes `n >= 1 && (n & (n - 1)) == 0`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(clippy::many_single_char_names)]
@@ -65,7 +64,6 @@ pub const fn apply(n: i64, i: i64, j: i64) -> i64 {
 /// - result: `(i, j)`; `0 <= i < n, 0 <= j < n`
 ///
 /// Assumes `n >= 1 && (n & (n - 1)) == 0`.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -103,7 +101,6 @@ pub const fn inv(n: i64, flat: i64) -> (i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

@@ -19,7 +19,6 @@ const fn max_i64(a: i64, b: i64) -> i64 {
 ///
 /// Assumes `rows >= 1 && (rows & (rows - 1)) == 0`.
 /// Assumes `columns >= 1 && (columns & (columns - 1)) == 0`.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -51,7 +50,6 @@ pub const fn apply(rows: i64, columns: i64, i: i64, j: i64) -> i64 {
 ///
 /// Assumes `rows >= 1 && (rows & (rows - 1)) == 0`.
 /// Assumes `columns >= 1 && (columns & (columns - 1)) == 0`.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -71,7 +69,6 @@ pub const fn inv(rows: i64, columns: i64, flat: i64) -> (i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

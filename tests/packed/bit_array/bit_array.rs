@@ -3,7 +3,6 @@
 // Packed(Row(N), bits, word=64)
 
 /// The results of [`bit_array_position`].
-// Not every program reads all of them.
 #[allow(dead_code)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BitArrayPositionResult {
@@ -19,7 +18,6 @@ pub struct BitArrayPositionResult {
 /// - result: `0 <= word < (N*bits - 1) / 64 + 1, 0 <= shift < 64`
 ///
 /// Assumes `32*N <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -45,7 +43,6 @@ pub const fn bit_array_position(N: i64, bits: i64, i: i64) -> BitArrayPositionRe
 /// - result: `0 <= the field < 2^bits`
 ///
 /// Assumes `32*N <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -77,7 +74,6 @@ pub const fn bit_array_get(words: &[u64], N: i64, bits: i64, i: i64) -> u64 {
 /// - `value`: what the field is to be
 ///
 /// Assumes `32*N <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -108,7 +104,6 @@ pub fn bit_array_set(words: &mut [u64], N: i64, bits: i64, i: i64, value: u64) {
 /// - result: `result >= 1`
 ///
 /// Assumes `32*N + 63 <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -120,7 +115,6 @@ pub const fn bit_array_words(N: i64, bits: i64) -> i64 {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

@@ -3,7 +3,6 @@
 // Packed(Strided((h, w), (8*((w + 7) // 8), 1)), 1, word=8, order='msb')
 
 /// The results of [`bitmap_position`].
-// Not every program reads all of them.
 #[allow(dead_code)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BitmapPositionResult {
@@ -21,7 +20,6 @@ pub struct BitmapPositionResult {
 ///
 /// Assumes `w + 7 <= i64::MAX`.
 /// Assumes `h*((w - 1) / 8) + h <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -46,7 +44,6 @@ pub const fn bitmap_position(h: i64, w: i64, i: i64, j: i64) -> BitmapPositionRe
 ///
 /// Assumes `w + 7 <= i64::MAX`.
 /// Assumes `h*((w - 1) / 8) + h <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The number of a word is not negative, and fits.
 #[allow(clippy::cast_possible_truncation)]
@@ -73,7 +70,6 @@ pub const fn bitmap_get(words: &[u8], h: i64, w: i64, i: i64, j: i64) -> u8 {
 ///
 /// Assumes `w + 7 <= i64::MAX`.
 /// Assumes `h*((w - 1) / 8) + h <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The number of a word is not negative, and fits.
 #[allow(clippy::cast_possible_truncation)]
@@ -96,7 +92,6 @@ pub fn bitmap_set(words: &mut [u8], h: i64, w: i64, i: i64, j: i64, value: u8) {
 ///
 /// Assumes `w + 7 <= i64::MAX`.
 /// Assumes `h*((w - 1) / 8) + h <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -106,7 +101,6 @@ pub const fn bitmap_words(h: i64, w: i64) -> i64 {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

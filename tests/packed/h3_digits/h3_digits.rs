@@ -17,7 +17,6 @@ pub const fn h3_digits_shift(i: i32) -> i32 {
 /// - `word`: the word of `64` bits
 /// - `0 <= i < 15`
 /// - result: `0 <= the field < 8`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -32,7 +31,6 @@ pub const fn h3_digits_get(word: u64, i: i32) -> u64 {
 /// - `0 <= i < 15`
 /// - `value`: what the field is to be
 /// - result: The new word
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

@@ -3,7 +3,6 @@
 // Packed(Row(M, K), 4, word=32, signed=True)
 
 /// The results of [`int4_weights_position`].
-// Not every program reads all of them.
 #[allow(dead_code)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Int4WeightsPositionResult {
@@ -21,7 +20,6 @@ pub struct Int4WeightsPositionResult {
 ///
 /// Assumes `K % 8 == 0`.
 /// Assumes `M*(K / 8) <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -48,7 +46,6 @@ pub const fn int4_weights_position(M: i64, K: i64, i: i64, j: i64) -> Int4Weight
 ///
 /// Assumes `K % 8 == 0`.
 /// Assumes `M*(K / 8) <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -79,7 +76,6 @@ pub const fn int4_weights_get(words: &[u32], M: i64, K: i64, i: i64, j: i64) -> 
 ///
 /// Assumes `K % 8 == 0`.
 /// Assumes `M*(K / 8) <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -105,7 +101,6 @@ pub fn int4_weights_set(words: &mut [u32], M: i64, K: i64, i: i64, j: i64, value
 ///
 /// Assumes `K % 8 == 0`.
 /// Assumes `M*(K / 8) <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -117,7 +112,6 @@ pub const fn int4_weights_words(M: i64, K: i64) -> i64 {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

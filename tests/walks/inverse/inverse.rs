@@ -7,7 +7,6 @@
 /// - `0 <= i < 18`
 /// - `0 <= j < 10`
 /// - result: `0 <= result < 180`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -20,7 +19,6 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 ///
 /// - `0 <= flat < 180`
 /// - result: `(i, j)`; `0 <= i < 18, 0 <= j < 10`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -36,7 +34,6 @@ pub const fn inv(flat: i32) -> (i32, i32) {
 }
 
 /// An iterator over the index `(i, j)` of inverse at each position of a range, which `walk` makes.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[derive(Clone, Debug)]
 pub struct InverseWalk {
@@ -54,7 +51,6 @@ pub struct InverseWalk {
 /// An iterator over the index `(i, j)` of inverse at each position of a range.
 ///
 /// - `0 <= first_flat, last_flat <= 180`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -76,7 +72,6 @@ pub fn walk(first_flat: i32, last_flat: i32) -> InverseWalk {
     cursor
 }
 
-// Not every program needs all of it.
 #[allow(dead_code)]
 // As in functions, which are const and have no From.
 #[allow(clippy::cast_lossless)]

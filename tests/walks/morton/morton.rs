@@ -7,7 +7,6 @@
 /// - `0 <= i < 8`
 /// - `0 <= j < 8`
 /// - result: `0 <= result < 64`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -17,7 +16,6 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 }
 
 /// An iterator over the positions of morton at the indices `(i, j)` of a box, `j` fastest, which `walk` makes.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[derive(Clone, Debug)]
 pub struct MortonWalk {
@@ -36,7 +34,6 @@ pub struct MortonWalk {
 ///
 /// - `0 <= first_i, last_i <= 8`
 /// - `0 <= first_j, last_j <= 8`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -58,7 +55,6 @@ pub fn walk(first_i: i32, first_j: i32, last_i: i32, last_j: i32) -> MortonWalk 
     cursor
 }
 
-// Not every program needs all of it.
 #[allow(dead_code)]
 impl MortonWalk {
     /// Sets the position to that of the index `(i, j)`.
@@ -102,7 +98,6 @@ impl core::iter::FusedIterator for MortonWalk {}
 ///
 /// - `0 <= flat < 64`
 /// - result: `(i, j)`; `0 <= i < 8, 0 <= j < 8`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

@@ -7,7 +7,6 @@
 /// - `0 <= i < 8`
 /// - `0 <= j < 8`
 /// - result: `-1 <= result < 35`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -19,7 +18,6 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 }
 
 /// An iterator over the positions of padded at the indices `(i, j)` of a box, `j` fastest, which `walk` makes.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[derive(Clone, Debug)]
 pub struct PaddedWalk {
@@ -36,7 +34,6 @@ pub struct PaddedWalk {
 ///
 /// - `0 <= first_i, last_i <= 8`
 /// - `0 <= first_j, last_j <= 8`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -56,7 +53,6 @@ pub fn walk(first_i: i32, first_j: i32, last_i: i32, last_j: i32) -> PaddedWalk 
     cursor
 }
 
-// Not every program needs all of it.
 #[allow(dead_code)]
 impl PaddedWalk {
     /// Sets the position to that of the index `(i, j)`.
@@ -104,7 +100,6 @@ impl core::iter::FusedIterator for PaddedWalk {}
 ///
 /// - `0 <= flat < 35`
 /// - result: `(i, j)`; `0 <= i < 5, 0 <= j < 7`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

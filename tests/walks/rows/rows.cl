@@ -2,9 +2,8 @@
 //
 // rows(H, W, B, C, i)
 #ifndef LEGO_ROWS_CL
-#define LEGO_ROWS_CL 0x1520c6c1
+#define LEGO_ROWS_CL 0x230c1a95
 
-/// The index at (i, j).
 /// @param H H >= 1
 /// @param W W >= 1
 /// @param B B >= 1
@@ -35,6 +34,6 @@ static inline void rows_positions(
   }
 }
 
-#elif LEGO_ROWS_CL != 0x1520c6c1
+#elif LEGO_ROWS_CL != 0x230c1a95
 #error two different units are named rows; give name= to one of them
 #endif  // LEGO_ROWS_CL

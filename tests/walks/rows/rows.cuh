@@ -2,7 +2,7 @@
 //
 // rows(H, W, B, C, i)
 #ifndef LEGO_ROWS_CUH
-#define LEGO_ROWS_CUH 0x62b5970b
+#define LEGO_ROWS_CUH 0x426cf582
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -12,7 +12,6 @@
 #endif
 #endif
 
-/// The index at (i, j).
 /// @param H H >= 1
 /// @param W W >= 1
 /// @param B B >= 1
@@ -49,6 +48,6 @@ LEGO_HOST_DEVICE constexpr void rows_positions(
   return H >= 1 && W >= 1 && B >= 1 && C >= 1 && B <= 2147483647 / C / H / W;
 }
 
-#elif LEGO_ROWS_CUH != 0x62b5970b
+#elif LEGO_ROWS_CUH != 0x426cf582
 #error two different units are named rows; give name= to one of them
 #endif  // LEGO_ROWS_CUH

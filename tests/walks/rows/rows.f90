@@ -8,7 +8,6 @@ module rows_mod
   public :: rows, rows_positions, rows_fits
 contains
 
-  !> The index at (i, j).
   !> @param H H >= 1
   !> @param W W >= 1
   !> @param B B >= 1

@@ -5,9 +5,8 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_ROWS_GLSL
-#define LEGO_ROWS_GLSL 0x6b3d837a
+#define LEGO_ROWS_GLSL 0x6d83f61c
 
-// The index at (i, j).
 // H >= 1
 // W >= 1
 // B >= 1
@@ -31,6 +30,6 @@ int rowsPositions(int H, int W, int B, int C, int i, int n) {
   return rows(H, W, B, C, i, n);
 }
 
-#elif LEGO_ROWS_GLSL != 0x6b3d837a
+#elif LEGO_ROWS_GLSL != 0x6d83f61c
 #error two different units are named rows; give name= to one of them
 #endif  // LEGO_ROWS_GLSL

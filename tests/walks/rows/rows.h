@@ -2,12 +2,11 @@
 //
 // rows(H, W, B, C, i)
 #ifndef LEGO_ROWS_H
-#define LEGO_ROWS_H 0x2fd1e73c
+#define LEGO_ROWS_H 0x76650726
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/// The index at (i, j).
 /// @param H H >= 1
 /// @param W W >= 1
 /// @param B B >= 1
@@ -44,6 +43,6 @@ static inline bool rows_fits(int64_t H, int64_t W, int64_t B, int64_t C) {
   return H >= 1 && W >= 1 && B >= 1 && C >= 1 && B <= INT64_MAX / C / H / W;
 }
 
-#elif LEGO_ROWS_H != 0x2fd1e73c
+#elif LEGO_ROWS_H != 0x76650726
 #error two different units are named rows; give name= to one of them
 #endif  // LEGO_ROWS_H

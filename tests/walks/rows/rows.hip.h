@@ -2,7 +2,7 @@
 //
 // rows(H, W, B, C, i)
 #ifndef LEGO_ROWS_HIP_H
-#define LEGO_ROWS_HIP_H 0x4e038a3a
+#define LEGO_ROWS_HIP_H 0x53d88aa4
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -12,7 +12,6 @@
 #endif
 #endif
 
-/// The index at (i, j).
 /// @param H H >= 1
 /// @param W W >= 1
 /// @param B B >= 1
@@ -49,6 +48,6 @@ LEGO_HOST_DEVICE constexpr void rows_positions(
   return H >= 1 && W >= 1 && B >= 1 && C >= 1 && B <= 2147483647 / C / H / W;
 }
 
-#elif LEGO_ROWS_HIP_H != 0x4e038a3a
+#elif LEGO_ROWS_HIP_H != 0x53d88aa4
 #error two different units are named rows; give name= to one of them
 #endif  // LEGO_ROWS_HIP_H

@@ -2,7 +2,7 @@
 //
 // rows(H, W, B, C, i)
 #ifndef LEGO_ROWS_HPP
-#define LEGO_ROWS_HPP 0x054ab309
+#define LEGO_ROWS_HPP 0x1fab22e9
 
 #include <cstdint>
 #if __cplusplus >= 202002L
@@ -11,7 +11,6 @@
 
 namespace lego {
 
-/// The index at (i, j).
 /// @param H H >= 1
 /// @param W W >= 1
 /// @param B B >= 1
@@ -49,6 +48,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_ROWS_HPP != 0x054ab309
+#elif LEGO_ROWS_HPP != 0x1fab22e9
 #error two different units are named rows; give name= to one of them
 #endif  // LEGO_ROWS_HPP

@@ -8,8 +8,6 @@ export rows, rows_positions, rows_fits
 """
     rows(H, W, B, C, i, j)
 
-The index at (i, j).
-
 - `H >= 1`
 - `W >= 1`
 - `B >= 1`

@@ -2,11 +2,10 @@
 //
 // rows(H, W, B, C, i)
 #ifndef LEGO_ROWS_METAL
-#define LEGO_ROWS_METAL 0x0c92e073
+#define LEGO_ROWS_METAL 0x45323e74
 
 #include <metal_stdlib>
 
-/// The index at (i, j).
 /// @param H H >= 1
 /// @param W W >= 1
 /// @param B B >= 1
@@ -36,6 +35,6 @@ static inline void rowsPositions(
   }
 }
 
-#elif LEGO_ROWS_METAL != 0x0c92e073
+#elif LEGO_ROWS_METAL != 0x45323e74
 #error two different units are named rows; give name= to one of them
 #endif  // LEGO_ROWS_METAL

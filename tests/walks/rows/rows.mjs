@@ -5,8 +5,6 @@
 // Quotients are exact: both operands are integers below 2^53.
 
 /**
- * The index at (i, j).
- *
  * Assumes B*C*H*W <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} H H >= 1

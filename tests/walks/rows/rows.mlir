@@ -2,7 +2,6 @@
 //
 // rows(H, W, B, C, i)
 
-// The index at (i, j).
 // H >= 1
 // W >= 1
 // B >= 1

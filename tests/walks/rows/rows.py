@@ -6,7 +6,7 @@ rows(H, W, B, C, i)
 
 
 def rows(H: int, W: int, B: int, C: int, i: int, j: int) -> int:
-    """The index at (i, j).
+    """The index function rows.
 
     Args:
         H: H >= 1

@@ -4,8 +4,6 @@
 
 use core::iter::FusedIterator;
 
-/// The index at `(i, j)`.
-///
 /// - `H >= 1`
 /// - `W >= 1`
 /// - `B >= 1`
@@ -27,7 +25,6 @@ pub const fn rows(H: i64, W: i64, B: i64, C: i64, i: i64, j: i64) -> i64 {
 }
 
 /// The results of [`rows`] for all `0 <= j < C*W`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -49,7 +46,6 @@ pub fn rows_positions(
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]

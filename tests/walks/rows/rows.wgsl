@@ -4,7 +4,6 @@
 //
 // For WGSL: put its text beside that of a shader, before or after it.
 
-/// The index at (i, j).
 /// H >= 1
 /// W >= 1
 /// B >= 1

@@ -10,7 +10,7 @@ import numpy as np
 
 
 def rows(H, W, B, C, i, j):
-    """The index at (i, j).
+    """The index function rows.
 
     Args:
         H: H >= 1

@@ -7,7 +7,6 @@
 /// - `0 <= i < 18`
 /// - `0 <= j < 10`
 /// - result: `0 <= result < 180`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -17,7 +16,6 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 }
 
 /// An iterator over the positions of six at the indices `(i, j)` of a box, `j` fastest, which `walk` makes.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[derive(Clone, Debug)]
 pub struct SixWalk {
@@ -35,7 +33,6 @@ pub struct SixWalk {
 ///
 /// - `0 <= first_i, last_i <= 18`
 /// - `0 <= first_j, last_j <= 10`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -56,7 +53,6 @@ pub fn walk(first_i: i32, first_j: i32, last_i: i32, last_j: i32) -> SixWalk {
     cursor
 }
 
-// Not every program needs all of it.
 #[allow(dead_code)]
 impl SixWalk {
     /// Sets the position to that of the index `(i, j)`.
@@ -99,7 +95,6 @@ impl core::iter::FusedIterator for SixWalk {}
 ///
 /// - `0 <= flat < 180`
 /// - result: `(i, j)`; `0 <= i < 18, 0 <= j < 10`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

@@ -7,7 +7,6 @@
 /// - `0 <= i < 8`
 /// - `0 <= j < 16`
 /// - result: `0 <= result < 128`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -17,7 +16,6 @@ pub const fn apply(i: i32, j: i32) -> i32 {
 }
 
 /// An iterator over the positions of swizzled at each `j` of a range, which `walk` makes.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[derive(Clone, Debug)]
 pub struct SwizzledWalk {
@@ -32,7 +30,6 @@ pub struct SwizzledWalk {
 ///
 /// - `0 <= i < 8`
 /// - `0 <= first_j, last_j <= 16`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -50,7 +47,6 @@ pub fn walk(i: i32, first_j: i32, last_j: i32) -> SwizzledWalk {
     cursor
 }
 
-// Not every program needs all of it.
 #[allow(dead_code)]
 impl SwizzledWalk {
     /// Sets the position to that of the index `j`.
@@ -84,7 +80,6 @@ impl core::iter::FusedIterator for SwizzledWalk {}
 ///
 /// - `0 <= flat < 128`
 /// - result: `(i, j)`; `0 <= i < 8, 0 <= j < 16`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

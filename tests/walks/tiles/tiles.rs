@@ -11,7 +11,6 @@
 /// - result: `0 <= result < 64*H*W`
 ///
 /// Assumes `64*H*W <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -24,7 +23,6 @@ pub const fn apply(H: i64, W: i64, i: i64, j: i64) -> i64 {
 }
 
 /// An iterator over the positions of tiles at the indices `(i, j)` of a box, `j` fastest, which `walk` makes.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -47,7 +45,6 @@ pub struct TilesWalk {
 /// - `0 <= first_j, last_j <= 8*W`
 ///
 /// Assumes `64*H*W <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -70,7 +67,6 @@ pub fn walk(W: i64, first_i: i64, first_j: i64, last_i: i64, last_j: i64) -> Til
     cursor
 }
 
-// Not every program needs all of it.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -123,7 +119,6 @@ impl core::iter::FusedIterator for TilesWalk {}
 ///
 /// Assumes `64*W <= i64::MAX`.
 /// Assumes `H*W - W <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -141,7 +136,6 @@ pub const fn inv(H: i64, W: i64, flat: i64) -> (i64, i64) {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
