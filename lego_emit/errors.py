@@ -19,7 +19,16 @@ RAISED: ContextVar[list[FatalError] | None] = ContextVar("lego_emit_raised", def
 
 
 class LegoError(Exception):
-    """Base of every error that lego_emit raises on purpose."""
+    """Base of every error that lego_emit raises on purpose.
+
+        >>> from lego_emit import LegoError, Row
+        >>> try:
+        ...     Row(0, 4)
+        ... except LegoError as error:
+        ...     print(error.code)
+        ...
+        LE0101
+    """
 
     code = "LE0001"  # it does not change: what is searched for, and the docs' table of errors
     placed = (
@@ -205,7 +214,20 @@ class InternalError(LegoError):
 
 class LegoWarning(UserWarning):
     """Something that works and may be a mistake: an undefined name, a variable of the module that is
-    taken as an index, a range of a name that no expression has."""
+    taken as an index, a range of a name that no expression has.
+
+        >>> import warnings
+        >>> from lego_emit import GroupBy, generate
+        >>> def at(M):
+        ...     return GroupBy([M])[k]  # k is not in the signature
+        ...
+        >>> with warnings.catch_warnings(record=True) as found:
+        ...     warnings.simplefilter("always")
+        ...     unit = generate(at, "c")
+        ...
+        >>> print(found[0].category.__name__)
+        LegoWarning
+    """
 
     code = "LE0902"
 

@@ -30,6 +30,11 @@ def Pattern(pattern: str, **sizes: Any) -> Any:
 
     Raises LayoutError on text that is no pattern, and where a name on the left is missing on the
     right, which would be a reduction.
+
+        >>> from lego_emit import Pattern
+        >>> patches = Pattern("(h p) (w q) -> h w p q", h=2, w=2, p=8, q=8)
+        >>> patches.apply(1, 0, 0, 3)
+        131
     """
     place = LazyText("Pattern({})", pattern)
     if not isinstance(pattern, str):

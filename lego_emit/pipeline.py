@@ -59,6 +59,11 @@ def generate(fn_or_layout: Any, target: str = registry.DEFAULT, **given: Any) ->
 
     Raises LegoError (its subclasses say what): an impossible layout, an index provably out of
     range, an unknown target, a value that provably does not fit.
+
+        >>> from lego_emit import Col, GroupBy, generate
+        >>> unit = generate(GroupBy([6, 4]).OrderBy(Col(6, 4)), "c")
+        >>> print(next(line for line in unit.source.splitlines() if "return" in line and "@" not in line))
+          return 6 * j + i;
     """
     options = Options.of(given)
     if holds_bundle(fn_or_layout):

@@ -1,6 +1,8 @@
 """What users see: the names at the top level, of the modules beside it and on a layout."""
 
 import copy
+import doctest
+import inspect
 import pickle
 import subprocess
 import sys
@@ -210,3 +212,23 @@ def test_a_name_of_a_template_says_what_it_has(text, words):
     with pytest.raises(LegoError) as error:
         render("{% names i: int32 %}" + text, "cuda")
     assert words in str(error.value)
+
+
+def examples():
+    """The name and the docstring of each public name, the modules' own names among them."""
+    for name in (*NAMES, *NOT_BY_STAR):
+        yield name, lego_emit, True
+    for module in (cute, hardware, movement, types):
+        for name in module.__all__:
+            yield name, module, False
+
+
+@pytest.mark.parametrize("name, module, needed", [*examples()])
+def test_the_example_of_a_name_holds(name, module, needed, monkeypatch):
+    monkeypatch.setenv("LEGO_EMIT_TRACEBACK", "")
+    text = inspect.getdoc(getattr(module, name)) or ""
+    names = {n: getattr(module, n) for n in module.__all__ if module is not lego_emit}
+    example = doctest.DocTestParser().get_doctest(text, names, name, None, 0)
+    assert example.examples or not needed, f"{name} has no example in its docstring"
+    told = []
+    assert doctest.DocTestRunner().run(example, out=told.append).failed == 0, "".join(told)

@@ -57,6 +57,11 @@ class GenP(OfFunctions):
 
     Raises LayoutError with a counterexample when dims are integers and the functions are no
     bijection: every position is tried up to 65536 of them, else the corners and 4096 others.
+
+        >>> from lego_emit import GenP, GroupBy
+        >>> turned = GenP([3, 3], lambda i, j: 3 * j + i, lambda p: (p % 3, p // 3))
+        >>> GroupBy([3, 3]).OrderBy(turned).apply(0, 2)
+        6
     """
 
     dims: tuple[Any, ...]
@@ -133,6 +138,10 @@ def isqrt(x: Any) -> Any:
     array), or of a symbolic value. For use in GenP's functions.
 
     Raises LayoutError on a negative or non-integer x.
+
+        >>> from lego_emit import isqrt
+        >>> isqrt(17)
+        4
     """
     kind = type(x)
     if kind is int and x >= 0:  # without questions: it is asked once for each position

@@ -59,6 +59,11 @@ class OrderBy(Indexable, PhysicalFirst):
     there is no inv then.
 
     Raises LayoutError on anything else.
+
+        >>> from lego_emit import OrderBy, Row, TileBy
+        >>> tiles = OrderBy(Row(6, 8)).TileBy([2, 2], [3, 4])
+        >>> tiles == TileBy([2, 2], [3, 4]).OrderBy(Row(6, 8))
+        True
     """
 
     perms: tuple[Block, ...]
@@ -380,6 +385,11 @@ def GroupBy(*tiles: Any) -> Layout:
     one or in a list, as in the paper's nested form, which applies the last of them first.
 
     Raises LayoutError on wrong sizes.
+
+        >>> from lego_emit import Col, GroupBy
+        >>> layout = GroupBy([6, 4]).OrderBy(Col(6, 4))
+        >>> layout.apply(2, 1), layout.inv(8)
+        (8, (2, 1))
     """
     rest = list(tiles)
     if rest and isinstance(rest[-1], list | tuple) and any(is_order(o) for o in rest[-1]):
@@ -397,6 +407,11 @@ def TileBy(*tiles: Any) -> Layout:
     offset in the untiled array.
 
     Raises LayoutError on wrong sizes or on tiles of different ranks.
+
+        >>> from lego_emit import Row, TileBy
+        >>> tiles = TileBy([2, 2], [3, 4]).OrderBy(Row(6, 8))
+        >>> tiles.apply(1, 0, 2, 3)  # tile (1, 0), element (2, 3) of it
+        43
     """
     found = check_tiles(tiles, "TileBy")
     if len({len(tile) for tile in found}) > 1:

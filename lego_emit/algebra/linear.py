@@ -66,6 +66,11 @@ class Linear(LinearMap):
     as its images need. offset: b, the image of zero, by output (section 8); 0 where it is left out.
 
     Raises LayoutError on a size that is no power of two, or an image out of range.
+
+        >>> from lego_emit import Linear
+        >>> swizzled = Linear({"row": [9, 18], "column": [1, 2, 4]}, out={"offset": 32})
+        >>> swizzled(row=1, column=1)
+        (8,)
     """
 
     def __init__(

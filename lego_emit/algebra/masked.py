@@ -111,6 +111,11 @@ class ExpandBy(Masked):
 
     Raises LayoutError unless n <= n_prime in every dimension and prod(n_prime) is the layout's
     size.
+
+        >>> from lego_emit import ExpandBy, TileBy
+        >>> edge = ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))
+        >>> edge.apply(0, 3, 0, 0), edge.apply(0, 3, 0, 1)  # column 6, and column 7 beyond the edge
+        (6, -1)
     """
 
     n: tuple[Any, ...]

@@ -21,6 +21,10 @@ class RegP(Indexable):
     permuted tile is dimension perm[k] of dims.
 
     Raises LayoutError on a wrong size or permutation.
+
+        >>> from lego_emit import RegP
+        >>> RegP([2, 3, 4], [0, 2, 1]).apply(0, 1, 2)  # (0, 2, 1) of a tile of 2 x 4 x 3
+        7
     """
 
     dims: tuple[Any, ...]
@@ -69,7 +73,12 @@ class RegP(Indexable):
 
 
 def Row(*dims: Any) -> RegP:
-    """Row-major order of a tile of these sizes: RegP with the identity. Also Row([n1, .., nd])."""
+    """Row-major order of a tile of these sizes: RegP with the identity. Also Row([n1, .., nd]).
+
+        >>> from lego_emit import Row
+        >>> Row(4, 6).apply(1, 2)
+        8
+    """
     sizes = check_sizes(unwrapped(dims), LazyText("Row({!l})", dims))
     return RegP(sizes, range(len(sizes)))
 
@@ -79,6 +88,10 @@ def Col(*dims: Any) -> RegP:
 
     The paper prints the sizes reversed too, which gives the inverse permutation; this is the
     column-major order that its text and its examples mean.
+
+        >>> from lego_emit import Col
+        >>> Col(4, 6).apply(1, 2)
+        9
     """
     sizes = check_sizes(unwrapped(dims), LazyText("Col({!l})", dims))
     return RegP(sizes, range(len(sizes))[::-1])

@@ -50,6 +50,11 @@ class Strided(Indexable):
     what lifts the negative ones to 0.
 
     Raises LayoutError where shape and strides are not nested alike, or a leaf is no number.
+
+        >>> from lego_emit import Strided
+        >>> pitch = Strided((4, 6), (8, 1))
+        >>> pitch.apply(1, 2), pitch.has_inverse
+        (10, False)
     """
 
     shape: Any

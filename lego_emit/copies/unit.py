@@ -104,7 +104,7 @@ def copy(
     Raises LayoutError where the index spaces differ, B puts two indices in one place or has no places,
     OptionError on an element that is no number of bytes, or another option, TargetError for a language without copies.
 
-        >>> from lego_emit import Row, Strided, TileBy
+        >>> from lego_emit import Row, TileBy, copy
         >>> copy(TileBy([2, 2], [4, 8]), Row(2, 2, 4, 8), "c").plan.is_memcpy
         False
     """
@@ -185,7 +185,7 @@ def pack(
     L: the layout. of: the sizes of the matrix that the layout's tiles are cut from, or a layout of it; by default the
     array has L's own index space. name: of the routine, pack unless the language has a function of that name. Other options are those of copy().
 
-        >>> from lego_emit import Row
+        >>> from lego_emit import Row, pack
         >>> pack(Row(4, 4, 8, 8), "c", of=(32, 32), element="uint8").plan.boxes[0].digits[0]
         Digit(n=4, a=256, b=256)
     """
@@ -195,7 +195,13 @@ def pack(
 def unpack(
     L: Block, target: str = "cpp", *, of: Any = None, name: str | None = None, **options: Any
 ) -> Copy:
-    """A routine that copies a layout's memory into a row-major array; as pack() otherwise."""
+    """A routine that copies a layout's memory into a row-major array; as pack() otherwise.
+
+        >>> from lego_emit import Row, unpack
+        >>> print(unpack(Row(4, 4, 8, 8), target="c", of=(32, 32)).plan)
+        - runs of 32 bytes
+          4 (256 to 256) x 8 (8 to 32) x 4 (64 to 8) x 8 (1 to 1)
+    """
     rows, own = _pair(L, of, "unpack")
     return copy(own, rows, target, name=_name(name, "unpack", target), **options)
 

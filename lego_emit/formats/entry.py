@@ -116,7 +116,12 @@ class Entry:
 
 
 class Catalogue(Mapping[str, Entry]):
-    """Layouts by name, in the order of the families' files."""
+    """Layouts by name, in the order of the families' files.
+
+        >>> from lego_emit import catalogue
+        >>> catalogue["onednn.nChw16c"](1, 20, 7, 7).apply(0, 17, 0, 0)
+        785
+    """
 
     def __init__(self) -> None:
         self._entries: dict[str, Entry] = {}

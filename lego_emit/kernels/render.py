@@ -50,6 +50,10 @@ def render(text: str | Path, target: str = registry.DEFAULT, **context: Any) -> 
 
     Raises TemplateError with the template's file and line on a name that nobody declared, a wrong
     number of indices, an index out of range, and what Jinja refuses.
+
+        >>> from lego_emit import Row, render
+        >>> print(render("{% names i, j %}a[{{ A[i, j] }}]", "cuda", A=Row(4, 6)))
+        a[6 * i + j]
     """
     if not isinstance(text, str | Path):
         raise TemplateError(

@@ -95,6 +95,10 @@ def bank_conflicts(
     every lane (linear layouts, section 9.2 of Zhou et al., ASPLOS 2026, count the same by rank).
 
     Raises LayoutError where an access lies outside the memory, and where sizes are symbols.
+
+        >>> from lego_emit import GroupBy, bank_conflicts
+        >>> bank_conflicts(GroupBy([32, 32]), lambda lane: (lane, 0)).wavefronts
+        32
     """
     construct = called("bank_conflicts", memory, access)
     hardware = memory_of(gpu, construct)

@@ -64,6 +64,11 @@ def convert(
 
     Raises LayoutError where the layouts do not match, a thread holds more than 1024 elements, or the
     tile is larger than shared_bytes.
+
+        >>> from lego_emit import convert, hardware
+        >>> product = hardware.fitted(hardware.mma("c"), (16, 16))
+        >>> print(convert(product, hardware.mma("a"), element_bytes=2))
+        convert: none; elements of 2 bytes, 8 a thread to 8, lanes 32, warps 1
     """
     construct = called("convert", A, B, element_bytes)
     hardware = memory_of(gpu, construct)

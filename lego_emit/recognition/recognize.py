@@ -73,6 +73,10 @@ def recognize(table: Any, dims: Any = None, *, formulas: bool = True) -> Recogni
 
     Raises LayoutError on a table with a hole, of no integers or nested unevenly, on dims of another
     product, and on a function that raises.
+
+        >>> from lego_emit import recognize
+        >>> recognize([0, 2, 4, 1, 3, 5]).layout
+        GroupBy([6]).OrderBy(Col(2, 3))
     """
     given = given_of(table, dims)
     if len(given.tables) > 1:

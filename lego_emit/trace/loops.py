@@ -55,6 +55,7 @@ def fori_loop(
     On integers it runs. On symbols the body is followed once, and a loop is emitted; what it reads from
     outside stays what it is in all rounds.
 
+    >>> from lego_emit import fori_loop
     >>> fori_loop(0, 5, lambda k, total: total + k, 0)
     10
 

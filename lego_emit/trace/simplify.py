@@ -27,6 +27,12 @@ def simplify(expr: Any, assume: Sequence[Any] = (), ranges: Mapping[Any, Any] | 
     assume, ranges: what holds of the symbols, as generate() takes them.
 
     The value is the same wherever expr has one. Raises LegoError for what is no integer expression.
+
+        >>> from lego_emit import simplify
+        >>> import sympy
+        >>> i, j = sympy.symbols("i j")
+        >>> simplify(sympy.floor((4 * i + j) / 4), ranges={"j": (0, 4)})
+        i
     """
     if not (isinstance(expr, Expr) or is_sympy(expr)):
         raise TraceError(f"simplify() takes one SymPy expression, not {in_short(expr)}")
