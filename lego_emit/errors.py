@@ -21,13 +21,13 @@ RAISED: ContextVar[list[FatalError] | None] = ContextVar("lego_emit_raised", def
 class LegoError(Exception):
     """Base of every error that lego_emit raises on purpose.
 
-        >>> from lego_emit import LegoError, Row
-        >>> try:
-        ...     Row(0, 4)
-        ... except LegoError as error:
-        ...     print(error.code)
-        ...
-        LE0101
+    >>> from lego_emit import LegoError, Row
+    >>> try:
+    ...     Row(0, 4)
+    ... except LegoError as error:
+    ...     print(error.code)
+    ...
+    LE0101
     """
 
     code = "LE0001"  # it does not change: what is searched for, and the docs' table of errors

@@ -21,6 +21,7 @@ each section begins with an empty one. What is done with a block stands in a com
 from its first to its last line).
 """
 
+import ast
 import contextlib
 import difflib
 import importlib.util
@@ -37,6 +38,7 @@ from pathlib import Path
 
 import pytest
 
+import lego_emit
 from lego_emit import cute, generate
 from lego_emit.algebra.block import Block
 from lego_emit.emit.registry import printer
@@ -432,6 +434,20 @@ def test_every_build_system_has_its_section():
         assert f"examples/embed/{folder.name}`" in text
 
 
+def test_every_public_name_has_its_page():
+    code = (DOCS / "hooks.py").read_text()
+    (pages,) = (
+        ast.literal_eval(node.value)
+        for node in ast.parse(code).body
+        if isinstance(node, ast.Assign) and node.targets[0].id == "API"
+    )
+    listed = " ".join(pages.values()).split()
+    assert len(listed) == len({*listed})
+    assert {*listed} == {name for name in dir(lego_emit) if name not in ("__version__", "errors")}
+    linked = re.findall(r"\(api/(\w+)\.md\)", (DOCS / "api.md").read_text())
+    assert sorted(linked) == sorted(listed)
+
+
 def test_the_site_is_built(tmp_path):
     for module, package in (("mkdocs", "mkdocs"), ("material", "mkdocs-material")):
         if importlib.util.find_spec(module) is None:
@@ -449,6 +465,9 @@ def test_the_site_is_built(tmp_path):
     assert done.returncode == 0, done.stderr
     for name in NAMES:
         assert (tmp_path / "site" / name).with_suffix(".html").exists()
+    for name in (*lego_emit.__all__, "copy", "pack", "unpack"):
+        page = (tmp_path / "site" / "api" / f"{name}.html").read_text()
+        assert page.count('class="gp">&gt;&gt;&gt;') > 0, f"the page of {name} shows no example"
     listed = json.loads((tmp_path / "site/search/search_index.json").read_text())["docs"]
     for word, place in SEARCHED.items():
         titles = [d["location"] for d in listed if word in d["title"].lower().split()]

@@ -75,9 +75,9 @@ class RegP(Indexable):
 def Row(*dims: Any) -> RegP:
     """Row-major order of a tile of these sizes: RegP with the identity. Also Row([n1, .., nd]).
 
-        >>> from lego_emit import Row
-        >>> Row(4, 6).apply(1, 2)
-        8
+    >>> from lego_emit import Row
+    >>> Row(4, 6).apply(1, 2)
+    8
     """
     sizes = check_sizes(unwrapped(dims), LazyText("Row({!l})", dims))
     return RegP(sizes, range(len(sizes)))

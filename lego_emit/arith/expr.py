@@ -569,10 +569,10 @@ def monomial_gcd(a: Expr, mono: Monomial, coefficient: int) -> Expr:
 def symbols(names: str) -> Any:
     """Symbols for sizes, as `M, N = symbols("M N")`; one name gives one symbol.
 
-        >>> from lego_emit import Row, symbols
-        >>> M, N = symbols("M N")
-        >>> Row(M, N).apply(1, 2)
-        N + 2
+    >>> from lego_emit import Row, symbols
+    >>> M, N = symbols("M N")
+    >>> Row(M, N).apply(1, 2)
+    N + 2
     """
     if not isinstance(names, str):
         raise TraceError(f'symbols() takes names as text such as "M N", not {short_repr(names)}')

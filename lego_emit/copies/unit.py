@@ -197,10 +197,10 @@ def unpack(
 ) -> Copy:
     """A routine that copies a layout's memory into a row-major array; as pack() otherwise.
 
-        >>> from lego_emit import Row, unpack
-        >>> print(unpack(Row(4, 4, 8, 8), target="c", of=(32, 32)).plan)
-        - runs of 32 bytes
-          4 (256 to 256) x 8 (8 to 32) x 4 (64 to 8) x 8 (1 to 1)
+    >>> from lego_emit import Row, unpack
+    >>> print(unpack(Row(4, 4, 8, 8), target="c", of=(32, 32)).plan)
+    - runs of 32 bytes
+      4 (256 to 256) x 8 (8 to 32) x 4 (64 to 8) x 8 (1 to 1)
     """
     rows, own = _pair(L, of, "unpack")
     return copy(own, rows, target, name=_name(name, "unpack", target), **options)

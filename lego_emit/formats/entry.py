@@ -118,9 +118,9 @@ class Entry:
 class Catalogue(Mapping[str, Entry]):
     """Layouts by name, in the order of the families' files.
 
-        >>> from lego_emit import catalogue
-        >>> catalogue["onednn.nChw16c"](1, 20, 7, 7).apply(0, 17, 0, 0)
-        785
+    >>> from lego_emit import catalogue
+    >>> catalogue["onednn.nChw16c"](1, 20, 7, 7).apply(0, 17, 0, 0)
+    785
     """
 
     def __init__(self) -> None:

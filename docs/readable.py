@@ -1,0 +1,65 @@
+"""A Griffe extension for the pages of the API: docstrings as Markdown, and options of generate() and
+render() as they are called."""
+
+import importlib
+import inspect
+import re
+import textwrap
+
+import griffe
+
+PARAMETER = re.compile(r"(\*{0,2}\w+(?:, \*{0,2}\w+)*): (\S.*)")
+OPTIONS = {"lego_emit.pipeline.generate", "lego_emit.kernels.render.render"}
+
+
+class Readable(griffe.Extension):
+    """Changes each docstring that is loaded."""
+
+    def on_object(self, *, obj, **kwargs):
+        if obj.path in OPTIONS:
+            function = getattr(importlib.import_module("lego_emit"), obj.name)
+            obj.parameters = parameters(inspect.signature(function))
+            obj.docstring = griffe.Docstring(inspect.getdoc(function), parent=obj)
+        if obj.docstring is not None:
+            obj.docstring.value = markdown(obj.docstring.value)
+
+
+def parameters(signature):
+    """Griffe's parameters of a signature."""
+    made = []
+    for p in signature.parameters.values():
+        default = None if p.default is p.empty else repr(p.default)
+        note = None if p.annotation is p.empty else str(p.annotation)
+        kind = getattr(griffe.ParameterKind, p.kind.name.lower())
+        made.append(griffe.Parameter(p.name, annotation=note, kind=kind, default=default))
+    return griffe.Parameters(*made)
+
+
+def markdown(text):
+    """A docstring, of which each "name: what it is" is the item of a list, and examples are code.
+
+    text: as inspect.cleandoc() gives it. Other lines of code, which are indented after an empty line, stay.
+    """
+    made = []
+    for paragraph in text.split("\n\n"):
+        lines = paragraph.splitlines()
+        if paragraph.lstrip().startswith(">>> "):
+            made.append("```pycon\n" + textwrap.dedent(paragraph).rstrip() + "\n```")
+        elif made and not paragraph.startswith(" "):
+            made.append("\n".join(_items(lines)))
+        else:
+            made.append(paragraph)
+    return "\n\n".join(made)
+
+
+def _items(lines):
+    """The lines of a paragraph; those that begin with a parameter's name as items of a list."""
+    listed = False
+    for k, line in enumerate(lines):
+        found = PARAMETER.match(line)
+        if found:
+            yield from [""] * (k > 0 and not listed)
+            listed = True
+            yield f"- `{found[1]}`: {found[2]}"
+        else:
+            yield f"  {line.strip()}" if listed else line
