@@ -62,10 +62,31 @@ class LinesInC(NestLines):
         super().__init__(printer, routine, names, unit)
         self.p = f"{routine.name}_"
         self.kernels = kernels(routine.body)
-        self.streams = any(getattr(s, "streams", False) for s in walk(routine.body))
+        self.group: list[LinesInC] = [self]  # those that have its helpers in common
+        self.earlier: list[
+            LinesInC
+        ] = []  # the first of each group whose helpers stand before its own
         self.type = WORDS.get(routine.element_bytes, f"{self.p}element")
-        self.macro = f"{self.p}vectors".upper()
-        self.large, self.scalar = f"{self.p}large".upper(), f"{self.p}scalar".upper()
+        self.called(routine.name)
+
+    def called(self, stem: str) -> None:
+        """Set what the macros of the file begin with."""
+        self.macro = f"{stem}_vectors".upper()
+        self.large, self.scalar = f"{stem}_large".upper(), f"{stem}_scalar".upper()
+
+    def share(self, group: list[LinesInC], stem: str, unit: str) -> None:
+        """Have the helpers in common with others of the same element. stem: what their names begin with."""
+        if self.type == f"{self.p}element":
+            self.type = f"{stem}_element"
+        self.group, self.p = group, self.p.replace(self.routine.name, stem, 1)
+        self.kernels = list(dict.fromkeys(k for part in group for k in kernels(part.routine.body)))
+        self.called(unit)
+
+    @property
+    def streams(self) -> bool:
+        """Whether something is written past the caches."""
+        bodies = (s for part in self.group for s in walk(part.routine.body))
+        return any(getattr(s, "streams", False) for s in bodies)
 
     def flag(self, s: Flag, indent: int) -> list[str]:
         """A truth, of large copies to an aligned destination."""
@@ -173,7 +194,10 @@ class LinesInC(NestLines):
             f"#if !defined({self.scalar}) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))",
             f"#define {self.macro}",
         ]
-        if self.streams:
+        earlier = [lead for lead in self.earlier if lead.has_vectors]
+        if earlier:
+            found = [f"#ifdef {self.macro}"]
+        if self.streams and not any(lead.streams for lead in earlier):
             found += [
                 "// Copies of so many bytes and more are written past the caches.",
                 f"#ifndef {self.large}",
@@ -219,7 +243,8 @@ class LinesInC(NestLines):
                 "}",
             ]
             step = VECTOR // self.routine.element_bytes
-            moves = [s for s in walk(self.routine.body) if isinstance(s, Move) and s.streams]
+            bodies = (s for part in self.group for s in walk(part.routine.body))
+            moves = [s for s in bodies if isinstance(s, Move) and s.streams]
             if any(s.count.value != step for s in moves):
                 found += [
                     *self.template,
@@ -390,6 +415,20 @@ class CopiesInC(CopyTexts):
 
     lines_of = LinesInC
 
+    def __init__(self, printer: Any, program: Any):
+        super().__init__(printer, program)
+        groups: dict[int, list[LinesInC]] = {}
+        for part in self.parts:
+            groups.setdefault(part.routine.element_bytes, []).append(part)
+        self.leads = [own[0] for own in groups.values()]
+        if len(self.parts) == 1:
+            return
+        for at, (size, own) in enumerate(groups.items()):
+            stem = program.name if len(groups) == 1 else f"{program.name}_{size}"
+            for part in own:
+                part.share(own, stem, program.name)
+            own[0].earlier = self.leads[:at]
+
     @property
     def includes(self) -> list[str]:
         """What the text needs beside what functions do."""
@@ -408,10 +447,11 @@ class CopiesInC(CopyTexts):
     def lines(self) -> list[str]:
         """The helpers and the routines."""
         found: list[str] = []
+        for lead in self.leads:
+            helpers = lead.helpers()
+            found += [*lead.element(), *(["", *helpers] if helpers else [])]
         for part in self.parts:
-            helpers = part.helpers()
-            found += [*part.element(), *(["", *helpers] if helpers else []), *part.routine_lines()]
-            found += part.overloads()
+            found += [*part.routine_lines(), *part.overloads()]
         return found
 
 

@@ -317,7 +317,14 @@ class CopiesInRust(CopyTexts):
     index_type = USIZE
     abilities = Abilities(streams=False)
 
+    def __init__(self, printer: Any, program: Any):
+        super().__init__(printer, program)
+        shared = list(dict.fromkeys(k for part in self.parts for k in part.kernels))
+        for part in self.parts if len(self.parts) > 1 else ():
+            part.kernels, part.p = shared, f"{program.name.rstrip('_')}_"
+
     @property
     def lines(self) -> list[str]:
-        """The helpers and the routines."""
-        return [line for part in self.parts for line in (*part.helpers(), *part.routine_lines())]
+        """The helpers, which are of any type, and the routines."""
+        routines = (line for part in self.parts for line in part.routine_lines())
+        return [*self.parts[0].helpers(), *routines]

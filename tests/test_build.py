@@ -996,11 +996,169 @@ def test_strict_refuses_free_names(folder):
     built()
 
 
+# -- copies --------------------------------------------------------------------------------------
+
+COPIES = """
+from lego_emit import Col, GroupBy, RegP, Row, TileBy, symbols
+
+M, N = symbols("M N")
+rows, columns = Row(M, N), Col(M, N)
+tiles = Row(4, 6, 8, 8)
+matrix = Row(32, 48)
+
+
+def blocks(H, W):
+    return GroupBy([8 * H, 8 * W]).OrderBy(RegP([H, 8, W, 8], [0, 2, 1, 3]))
+"""
+COPIED = """
+targets = ["c", "rust"]
+
+[[copies]]
+from = "layouts.py:rows"
+to = "layouts.py:columns"
+element = "uint8"
+
+[[copies]]
+to = "layouts.py:tiles"
+of = [32, 48]
+name = "to_tiles"
+targets = ["c"]
+"""
+
+
+@pytest.fixture
+def copied(folder):
+    """A project with copies."""
+    (folder / "layouts.py").write_text(COPIES)
+    config(COPIED)
+    namespace = {}
+    exec(COPIES, namespace)
+    return namespace
+
+
+def test_each_copy_is_a_file(copied):
+    built()
+    assert files() == [
+        "generated/c/rows_to_columns.h",
+        "generated/c/to_tiles.h",
+        "generated/rust/rows_to_columns.rs",
+    ]
+    unit = lego_emit.copy(
+        copied["rows"], copied["columns"], "c", name="rows_to_columns", element="uint8"
+    )
+    assert text_of("generated/c/rows_to_columns.h") == unit.source
+    packed = lego_emit.pack(copied["tiles"], "c", of=(32, 48), name="to_tiles")
+    assert text_of("generated/c/to_tiles.h") == packed.source
+    assert (
+        "\n// Source: layouts.py:rows, columns\n"
+        in Path("generated/c/rows_to_columns.h").read_text()
+    )
+
+
+def test_a_copy_is_stale_by_content(copied):
+    built("--depfile", "out.d")
+    assert "3 files up to date" in built().stderr
+    assert re.search(r"to_tiles\.h: .*layouts\.py", Path("out.d").read_text())
+    assert run("--list-outputs").stdout.split() == [
+        "generated/c/rows_to_columns.h", "generated/rust/rows_to_columns.rs", "generated/c/to_tiles.h",
+    ]  # fmt: skip
+    config(COPIED.replace("of = [32, 48]", 'of = [32, 48]\nelement = "uint16"'))
+    check = run("--diff")
+    assert check.exit_code == 1 and "+static inline void to_tiles(const uint16_t" in check.stdout
+    assert "rows_to_columns" not in check.stderr
+    built()
+    change("Col(M, N)", "Row(M, N)")
+    check = run("--check")
+    assert check.exit_code == 1 and check.stderr.count("is out of date") == 2
+    built()
+    config("targets = ['c']\n[[copies]]\nto = 'layouts.py:tiles'\n")
+    built()
+    assert files() == ["generated/c/pack_tiles.h", "out.d"]
+
+
+FILE_OF_COPIES = """
+[[files]]
+name = "tiles"
+layouts = ["layouts.py:blocks", {source = "layouts.py:tiles", pack = true, unpack = true, of = [32, 48]}]
+copies = [
+  {from = "layouts.py:rows", to = "layouts.py:columns"},
+  {from = "layouts.py:columns", to = "layouts.py:rows", name = "back", element = 2},
+]
+sizes = { W = 4 }
+assume = ["H < 64", "M < 2**20"]
+targets = ["c", "cpp", "rust", "fortran", "julia", "javascript", "numpy"]
+"""
+
+
+@pytest.mark.slow
+def test_functions_and_copies_in_one_file(copied, need, tmp_path):
+    """Helpers are there once, and strict compilers take the file."""
+    config(FILE_OF_COPIES)
+    built()
+    text = Path("generated/c/tiles.h").read_text()
+    assert text.count("u8x16 tiles_4_load(") == text.count("u8x16 tiles_2_load(") == 1
+    assert text.count("#define TILES_LARGE") == text.count("#define TILES_VECTORS") == 1
+    for name in (
+        "blocks_apply",
+        "tiles_apply",
+        "tiles_pack",
+        "tiles_unpack",
+        "rows_to_columns",
+        "back",
+    ):
+        assert f" {name}(" in text
+    assert "@param H 1 <= H < 64\n" in text and "@pre M < 2^20\n" in text
+    gcc, gxx = need("gcc", "apt-get install gcc"), need("g++", "apt-get install g++")
+    Path("main.c").write_text('#include "generated/c/tiles.h"\nint main(void) { return 0; }\n')
+    Path("main.cpp").write_text('#include "generated/cpp/tiles.hpp"\nint main() { return 0; }\n')
+    strict = [
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Wpedantic",
+        "-Wconversion",
+        "-Wsign-conversion",
+        "-Werror",
+    ]
+    subprocess.run([gcc, "-std=c99", *strict, "main.c", "-o", "main"], check=True)
+    subprocess.run([gxx, "-std=c++20", *strict, "main.cpp", "-o", "main"], check=True)
+    rustc = need("rustc", "apt-get install rustc")
+    Path("main.rs").write_text("pub mod tiles;\n")
+    shutil.copy("generated/rust/tiles.rs", "tiles.rs")
+    subprocess.run([rustc, "--crate-type=lib", "-D", "warnings", "main.rs"], check=True)
+    gfortran = need("gfortran", "apt-get install gfortran")
+    command = [
+        gfortran,
+        "-std=f2018",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-c",
+        "generated/fortran/tiles.f90",
+    ]
+    subprocess.run(command, check=True)
+
+
+def test_a_layout_is_packed_in_its_own_file(copied):
+    config(
+        'targets = ["c", "rust"]\n[[layouts]]\nsource = "layouts.py:tiles"\npack = true\nof = [32, 48]\n'
+        'element = "uint16"\nzero = false'
+    )
+    built()
+    text = Path("generated/c/tiles.h").read_text()
+    assert "tiles_apply(" in text and "void tiles_pack(const uint16_t *restrict src" in text
+    text = Path("generated/rust/tiles.rs").read_text()
+    assert "pub fn pack<T: Copy>" in text and "pub const fn apply(" in text
+
+
 # -- bad input -----------------------------------------------------------------------------------
 
 LAYOUT = 'layouts = ["layouts.py:turned"]\n'
 FILES = 'targets = ["cpp"]\n[[files]]\nname = "x"\nlayouts = '
 ONE = 'targets = ["cpp"]\n' + LAYOUT
+COPY = 'targets = ["cpp"]\n[[copies]]\n'
+TURNED = 'to = "layouts.py:turned"\n'
+ENDS = TURNED + 'from = "layouts.py:turned"\n'
 BAD = [
     ("target = ['cpp']\n" + LAYOUT, ["no key 'target'", "Did you mean 'targets'?"]),
     (ONE + 'index_type = "int32"', ["no key 'index_type'", "Did you mean 'index-type'?"]),
@@ -1065,6 +1223,32 @@ BAD = [
         ["turned and tile would both be the module tiles", "in [[files]]"],
     ),
     ('targets = ["cpp"]\nfiles = 3', ["files is 3", "[[files]]"]),
+    ('targets = ["cpp"]\ncopies = 3', ["copies is 3", "[[copies]]"]),
+    (COPY, ["copy 1: no from and no to"]),
+    (COPY + 'form = "layouts.py:turned"', ["copy 1: no key 'form'", "Did you mean 'from'?"]),
+    (COPY + ENDS + "of = [6, 4]", ["copy 1: of is where rows are packed or unpacked"]),
+    (COPY + TURNED + "element = 0", ["copy 1: element is 0", '"uint8"']),
+    (COPY + TURNED + 'element = "int7"', ["copy 1 (layouts.py:turned), cpp: element is 'int7'"]),
+    (COPY + TURNED + "of = 3", ["copy 1: of is 3", '[32, "N"]']),
+    (COPY + TURNED + "of = [3, 8]", ["of= has 3 on axis 0"]),
+    (COPY + TURNED + "zero = 1", ["copy 1: zero is 1", "true or false"]),
+    (COPY + TURNED + 'index-type = "int32"', ["copy 1: no key 'index-type'"]),
+    (COPY + TURNED + 'assume = ["Q < 3"]', ["the assumption 'Q < 3' names Q"]),
+    (COPY + TURNED + "sizes = { Q = 3 }", ["sizes fixes Q"]),
+    (COPY + TURNED + 'targets = ["mlir"]', ["copy 1 (layouts.py:turned), mlir: MLIR has no copies"]),
+    (COPY + TURNED + 'from = "other.py:x"', ["copy 1: layouts of other.py and of layouts.py"]),
+    (COPY + 'to = "layouts.py:tile"', ["copy 1 (layouts.py:tile), cpp: layouts.py, line", "NameError"]),
+    (COPY + 'to = "layouts.py:turn"', ["Did you mean 'turned'?"]),
+    (ONE[:-1] + '\n[[layouts]]', ["no TOML"]),
+    ('targets = ["cpp"]\n[[layouts]]\nsource = "layouts.py:turned"\nzero = true', ["give pack = true"]),
+    (FILES + '[]\ncopies = [{to = "layouts.py:turned"}, {to = "layouts.py:turned"}]',
+     ["file 1 (x), cpp: x would have two functions pack_turned"]),
+    (FILES + '[]\ncopies = [{to = "layouts.py:turned"}, {element = 2}]',
+     ["file 1 (x), copy 2: no from and no to"]),
+    (FILES + '[]\ncopies = [{to = "layouts.py:turned", targets = ["c"]}]',
+     ["file 1 (x), copy 1: no key 'targets'"]),
+    (FILES + '[]\ncopies = [{to = "layouts.py:turned"}, {from = "layouts.py:turned"}]\nassume = ["Q < 3"]',
+     ["no copy has what 'Q < 3' is of"]),
     ('targets = ["cpp"]\n[[files]]\nlayouts = ["layouts.py:tile"]', ["file 1: no name"]),
     ('targets = ["cpp"]\n[[files]]\nname = "x"', ["file 1 (x): no layouts"]),
     ('targets = ["cpp"]\n[[files]]\nname = "x"\nlayouts = []', ["file 1 (x): no layouts"]),

@@ -230,6 +230,52 @@ def test_cmake_with_names_and_one_file_of_several(embed):
     assert example.run().split()[-1] == "22"
 
 
+def test_cmake_copies(embed):
+    """A layout's own routines, and one from a layout's memory to another's, in one file and in several."""
+    example = embed("cmake")
+    layouts, lists, main = (
+        example.folder / name for name in ("layouts.py", "CMakeLists.txt", "main.cpp")
+    )
+    layouts.write_text(
+        "from lego_emit import Col, Row\nrows, columns = Row(4, 6), Col(4, 6)\ntiles = Row(2, 2, 2, 3)\n"
+    )
+    text = lists.read_text()
+    generated = (
+        "LAYOUTS layouts.py:tiles PACK OF 4 6 COPY layouts.py:rows layouts.py:columns ELEMENT uint16 "
+        "ZERO OFF LANGUAGE cpp FILE both PREFIX ac_"
+    )
+    lists.write_text(text.replace("LAYOUTS layouts.py:tiled LANGUAGE cpp", generated))
+    main.write_text("""
+#include <cstdint>
+#include <cstdio>
+
+#include "both.hpp"
+
+int main() {
+  std::uint16_t x[24], y[24], z[24];
+  for (int k = 0; k < 24; ++k) x[k] = static_cast<std::uint16_t>(k);
+  lego::ac_rows_to_columns(x, y);
+  lego::ac_tiles_pack(x, z);
+  std::printf("%d %d\\n", y[1], z[3]);
+}
+""")
+    assert example.run().split()[-2:] == ["6", "6"]
+    lists.write_text(
+        text.replace("LAYOUTS layouts.py:tiled", "COPY layouts.py:rows layouts.py:columns")
+    )
+    main.write_text(
+        main.read_text()
+        .replace("both.hpp", "rows_to_columns.hpp")
+        .replace("lego::ac_tiles_pack(x, z)", "z[3] = 1")
+        .replace("lego::ac_rows", "lego::rows")
+        .replace("std::uint16_t", "std::uint32_t")
+        .replace('"%d %d\\n", y[1], z[3]', '"%d %d\\n", int(y[1]), int(z[3])')
+    )
+    assert example.run().split()[-2:] == ["6", "1"]
+    layouts.write_text(layouts.read_text().replace("Col(4, 6)", "Row(4, 6)"))
+    assert example.run().split()[-2:] == ["1", "1"]
+
+
 def test_cmake_says_what_is_wrong(embed):
     example = embed("cmake")
     lists = example.folder / "CMakeLists.txt"
@@ -237,6 +283,9 @@ def test_cmake_says_what_is_wrong(embed):
     for old, new, says in (
         ("LANGUAGE cpp", "LANGUAGE cp", "Did you mean 'cpp'?"),
         ("LANGUAGE cpp", "", "needs LANGUAGE"),
+        ("LAYOUTS layouts.py:tiled", "", "needs LAYOUTS, or COPY"),
+        ("LANGUAGE cpp", "LANGUAGE cpp COPY layouts.py:tiled", "COPY takes two layouts"),
+        ("LANGUAGE cpp", "LANGUAGE cpp ZERO OFF PACK ELEMENT 0", "element is 0"),
         ("LANGUAGE cpp", "LANGUAGE cpp INDEX_TYPE int33", "index-type is 'int33'"),
         ("LANGUAGE cpp", "LANGUAGE cpp HINTS OFF", "has no argument OFF"),
         ("LANGUAGE cpp", "LANGUAGE cpp EFFORT x", "effort is 'x'; give a number from 1 to 64"),

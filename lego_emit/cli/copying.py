@@ -5,16 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ..algebra.block import Block
 from ..files import resolved, write_all
 from ..options import Options
-from ..project.loading import subject, telling, user_file
+from ..project.loading import layout_of, subject, telling, user_file
 from .generate import destination, files_of, is_folder, provenance
 from .options import option_of
 from .output import print_source
@@ -101,13 +99,6 @@ def copy(
 def _layout(source: str, sizes: Mapping[str, int]) -> Any:
     """The layout that FILE.py:NAME names; of a function the one that it makes of its parameters, numbers or
     symbols."""
-    from ..arith.expr import symbols
-
     file, wanted = file_and_name(source)
     with redirect_stdout(sys.stderr), user_file(file) as defined:
-        given = subject(defined, wanted, file)
-        if isinstance(given, Block):
-            return given
-        return given(
-            **{name: sizes.get(name, symbols(name)) for name in signature(given).parameters}
-        )
+        return layout_of(subject(defined, wanted, file), sizes, file)

@@ -5,7 +5,10 @@
 #     LAYOUTS layouts.py:name...      relative to the current source folder
 #     LANGUAGE cpp                    or several
 #     [SIZES BM=32...] [ASSUME "M % BM == 0"...] [DEPENDS sizes.json...]
-#     [FILE tiles]                    one file of all layouts, of that name
+#     [FILE tiles]                    one file of all layouts and copies, of that name
+#     [COPY layouts.py:a layouts.py:b...]  a copy from a's memory to b's, for each two names
+#     [PACK] [UNPACK] [OF 32 32]      copies between each layout's memory and rows
+#     [ELEMENT uint8] [ZERO OFF]      of all copies
 #     ...)                            and the other keys of lego-emit.toml in capitals: INDEX_TYPE int32
 #
 # The files go to a folder of the target's own in the build tree, which the target includes from;
@@ -26,6 +29,72 @@ function(_lego_emit_add key)
   set(toml "${toml}${key} = [\n${items}]\n" PARENT_SCOPE)
 endfunction()
 
+# Append a text or a number to the caller's variable.
+function(_lego_emit_value variable prefix item)
+  if(NOT item MATCHES "^[0-9]+$")
+    string(REGEX REPLACE [[(["\\])]] [[\\\1]] item "${item}")
+    set(item "\"${item}\"")
+  endif()
+  set(${variable} "${${variable}}${prefix}${item}" PARENT_SCOPE)
+endfunction()
+
+# Append layouts and copies to the toml of lego_emit_generate(), with what it says of copies.
+function(_lego_emit_copies)
+  set(moved "")
+  if(DEFINED arg_ELEMENT)
+    _lego_emit_value(moved ", element = " "${arg_ELEMENT}")
+  endif()
+  if(DEFINED arg_ZERO)
+    if(arg_ZERO)
+      string(APPEND moved ", zero = true")
+    else()
+      string(APPEND moved ", zero = false")
+    endif()
+  endif()
+  set(packed "")
+  foreach(way PACK UNPACK)
+    if(arg_${way})
+      string(TOLOWER ${way} key)
+      string(APPEND packed ", ${key} = true")
+    endif()
+  endforeach()
+  if(packed)
+    string(APPEND packed "${moved}")
+    if(arg_OF)
+      set(sizes "")
+      foreach(item IN LISTS arg_OF)
+        _lego_emit_value(sizes " " "${item}")
+        string(APPEND sizes ",")
+      endforeach()
+      string(APPEND packed ", of = [${sizes}]")
+    endif()
+  endif()
+  if(arg_LAYOUTS)
+    string(APPEND toml "layouts = [\n")
+    foreach(item IN LISTS arg_LAYOUTS)
+      _lego_emit_value(toml "  { source = " "${item}")
+      string(APPEND toml "${packed} },\n")
+    endforeach()
+    string(APPEND toml "]\n")
+  endif()
+  list(LENGTH arg_COPY count)
+  if(count)
+    math(EXPR odd "${count} % 2")
+    if(odd)
+      message(FATAL_ERROR "lego_emit_generate: COPY takes two layouts for each copy, from and to")
+    endif()
+    string(APPEND toml "copies = [\n")
+    while(arg_COPY)
+      list(POP_FRONT arg_COPY from to)
+      _lego_emit_value(toml "  { from = " "${from}")
+      _lego_emit_value(toml ", to = " "${to}")
+      string(APPEND toml "${moved} },\n")
+    endwhile()
+    string(APPEND toml "]\n")
+  endif()
+  set(toml "${toml}" PARENT_SCOPE)
+endfunction()
+
 # What there is beside the layouts: the arguments by how lego-emit.toml writes their values.
 execute_process(COMMAND "${LEGO_EMIT_EXECUTABLE}" --cmake-options OUTPUT_VARIABLE _lego_emit_lines
                 OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
@@ -36,14 +105,17 @@ foreach(kind text bare flag list table)
 endforeach()
 
 function(lego_emit_generate)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "${LEGO_EMIT_flag}"
-                        "TARGET;FILE;${LEGO_EMIT_text};${LEGO_EMIT_bare}"
-                        "LAYOUTS;LANGUAGE;DEPENDS;${LEGO_EMIT_list};${LEGO_EMIT_table}")
-  foreach(needed TARGET LAYOUTS LANGUAGE)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "PACK;UNPACK;${LEGO_EMIT_flag}"
+                        "TARGET;FILE;ELEMENT;ZERO;${LEGO_EMIT_text};${LEGO_EMIT_bare}"
+                        "LAYOUTS;COPY;OF;LANGUAGE;DEPENDS;${LEGO_EMIT_list};${LEGO_EMIT_table}")
+  foreach(needed TARGET LANGUAGE)
     if(NOT arg_${needed})
       message(FATAL_ERROR "lego_emit_generate needs ${needed}")
     endif()
   endforeach()
+  if(NOT arg_LAYOUTS AND NOT arg_COPY)
+    message(FATAL_ERROR "lego_emit_generate needs LAYOUTS, or COPY")
+  endif()
   if(DEFINED arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "lego_emit_generate has no argument ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -51,7 +123,7 @@ function(lego_emit_generate)
     message(FATAL_ERROR "lego_emit_generate: no value for ${arg_KEYWORDS_MISSING_VALUES}")
   endif()
 
-  foreach(list LAYOUTS DEPENDS)
+  foreach(list LAYOUTS COPY DEPENDS)
     set(paths "")
     foreach(path IN LISTS arg_${list})
       cmake_path(ABSOLUTE_PATH path)
@@ -91,7 +163,11 @@ function(lego_emit_generate)
   if(DEFINED arg_FILE)
     string(APPEND toml "[[files]]\nname = \"${arg_FILE}\"\n")
   endif()
-  _lego_emit_add(layouts ${arg_LAYOUTS})
+  if(arg_PACK OR arg_UNPACK OR arg_COPY)
+    _lego_emit_copies()
+  else()
+    _lego_emit_add(layouts ${arg_LAYOUTS})
+  endif()
 
   list(JOIN arg_LANGUAGE "-" languages)
   set(name "${arg_TARGET}-${languages}")

@@ -27,7 +27,15 @@ from ..algebra.perms import RegP, Row
 from ..algebra.slices import index_names
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
-from ..errors import LayoutError, LegoError, short_repr
+from ..errors import (
+    AssumptionError,
+    LayoutError,
+    LegoError,
+    TraceError,
+    did_you_mean,
+    short_repr,
+)
+from ..trace.definition import symbols_in
 from ..trace.follow import TraceOptions, go_on, run_trace
 from ..trace.learn import learn_layout, product_of
 from ..trace.trace import Trace
@@ -170,10 +178,12 @@ class Sizes:
 def index_space(A: Block, B: Block, options: TraceOptions | None = None) -> IndexSpace:
     """What two layouts of one index space share. options: what is assumed, ranges, and numbers of sizes.
 
-    Raises LayoutError where their dims differ.
+    Raises LayoutError where their dims differ, AssumptionError where what is assumed names no size of theirs,
+    TraceError where a number is given for none.
     """
     source, destination = _unmasked(A, B)
     options = options or TraceOptions()
+    _check_known(source, destination, options)
     if numbers := options.numbers():
         from ..trace.numbered import numbered
 
@@ -188,6 +198,18 @@ def index_space(A: Block, B: Block, options: TraceOptions | None = None) -> Inde
     except NoDigits as error:
         return replace(space, why=str(error))
     return replace(space, axes=axes, offsets=offsets)
+
+
+def _check_known(source: Block, destination: Block, options: TraceOptions) -> None:
+    names = symbols_in(source) | symbols_in(destination)
+    listed = f"its sizes are {', '.join(sorted(names))}" if names else "all its sizes are numbers"
+    for condition, text in options.conditions():
+        for name in sorted(n for e in condition.exprs() for n in e.symbols() - names):
+            raise AssumptionError(
+                f"copy: the assumption {text!r} names {name}; {listed}.{did_you_mean(name, names)}"
+            )
+    for name in sorted(options.numbers().keys() - names):
+        raise TraceError(f"copy: sizes fixes {name}; {listed}.{did_you_mean(name, names)}")
 
 
 def _declared(

@@ -287,7 +287,7 @@ def _fits(
         known = {n for f in functions for g in f.groups if g.open for n in g.names}
         if made is None or any(p.name in known for p in made.params):
             continue
-        named = program.routines.name_of(functions[0]) if program.routines else stem(functions)
+        named = (program.routines and program.routines.name_of(functions[0])) or stem(functions)
         name = fresh(naming.public(f"{named}_fits"), printer, taken)
         scope = {*taken}
         apart = {n: name for f in functions for g in f.groups for n, name in g.apart.items()}

@@ -301,9 +301,8 @@ class Routines(tuple[Routine, ...]):
         return forms_of(printer)(printer, program)
 
     def name_of(self, function: Function) -> str:
-        """The copy whose first function this is; else what the function is called."""
-        owners = (r.name for r in self if function.name == r.functions[0])
-        return next(owners, function.name)
+        """The copy whose first function this is, "" of another function."""
+        return next((r.name for r in self if function.name == r.functions[0]), "")
 
     def named(self, program: Any, naming: Any, places: Mapping[str, int]) -> Any:
         """The program with the routines by the names of its file. places: of functions by their names before."""

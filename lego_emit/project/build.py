@@ -14,7 +14,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -258,6 +258,7 @@ class _State:
             _generator(unit.target),
             unit.subject,
             [*unit.parts.items()],
+            [asdict(copied) for copied in unit.copies],
             unit.template,
             unit.options,
             [(name, self._hash(name)) for name in inputs],

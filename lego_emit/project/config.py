@@ -11,6 +11,10 @@
     name = "tiles"
     layouts = ["layouts.py:brick", { source = "layouts.py:turned", name = "flip" }]
 
+    [[copies]]                                    # from one memory to another
+    from = "layouts.py:rows"
+    to = "layouts.py:brick"
+
     [[kernels]]
     template = "transpose.cu.j2"                  # is rendered to generated/transpose.cu
     layouts = "layouts.py"
@@ -26,7 +30,7 @@ import os
 import reprlib
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -37,12 +41,23 @@ from ..emit import registry
 from ..emit.naming import Naming
 from ..errors import BuildError, LegoError, did_you_mean
 from ..options import Options, RenderOptions, options_of
-from ..surfaces import Text, Texts, keys
+from ..surfaces import Flag, Text, Texts, keys
 
 CONFIG = "lego-emit.toml"
 PYPROJECT = "pyproject.toml"
 OUTPUT = "generated/{target}/{name}.{ext}"
 FIELDS = ("name", "target", "ext")
+COPIED = ("sizes", "assume", "namespace", "prefix")  # options of generate() that a copy takes, too
+
+
+@dataclass(frozen=True)
+class CopyOf:
+    """A copy that a file has. source, destination: the names of the layouts, "" for rows that the other
+    one is packed from or unpacked to; options: what copy(), pack() or unpack() takes beside them."""
+
+    source: str
+    destination: str
+    options: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -52,6 +67,7 @@ class BuildUnit:
     file: the layout file, and depends: what else it reads, relative to the project's folder.
     subject: a layout's or a function's name; a kernel's template sees all where it is "".
     parts: of several layouts, what each is called in the emitted file -> its name.
+    copies: those of the file, beside its layouts; it has none of these where subject is "" without parts.
     outputs: the emitted file and, for JavaScript, its declarations; relative to the project's base.
     options: what generate() takes beside the layout and the target, or render().
     place: what errors call it. template: a kernel's, which is among depends, too; else "".
@@ -66,6 +82,7 @@ class BuildUnit:
     place: str
     template: str = ""
     parts: Mapping[str, str] = field(default_factory=dict)
+    copies: tuple[CopyOf, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -130,10 +147,10 @@ def load(config: Path, base: Path | None = None, *, outside: bool = False) -> Pr
             raise BuildError(f"{config} has no [tool.lego-emit]")
         table = _table(tool, "lego-emit")
     base = config.parent if base is None else base
-    lists = {"layouts": _layouts, "files": _tables, "kernels": _tables}
+    lists = {"layouts": _layouts, "files": _tables, "copies": _tables, "kernels": _tables}
     shared = _checked(table, {**lists, **SHARED}, str(config))
-    layouts, files, kernels = (shared.pop(key, ()) for key in lists)
-    if not layouts and not files and not kernels:
+    layouts, files, copies, kernels = (shared.pop(key, ()) for key in lists)
+    if not layouts and not files and not copies and not kernels:
         raise BuildError(
             f'{config}: no layouts; list them, as in layouts = ["layouts.py:index_kernel"]'
         )
@@ -146,6 +163,11 @@ def load(config: Path, base: Path | None = None, *, outside: bool = False) -> Pr
         unit
         for number, entry in enumerate(files, 1)
         for unit in _file(entry, shared, f"{config}: file {number}", base)
+    ]
+    units += [
+        unit
+        for number, entry in enumerate(copies, 1)
+        for unit in _copy(entry, shared, f"{config}: copy {number}", base)
     ]
     units += [
         _kernel(entry, shared, f"{config}: kernel {number}", base)
@@ -235,12 +257,28 @@ def _layouts(value: Any) -> list[dict[str, Any]]:
 
 def _tables(value: Any) -> list[dict[str, Any]]:
     if not isinstance(value, list) or not all(isinstance(x, dict) for x in value):
-        raise ValueError("give tables below [[files]] or [[kernels]]")
+        raise ValueError("give tables, as below [[files]], [[copies]] or [[kernels]]")
     return value
 
 
 def _target(value: Any) -> str:
     return registry.printer(_text("cuda")(value)).name
+
+
+def _element(value: Any) -> str | int:
+    if type(value) is int and value > 0:
+        return value
+    if not isinstance(value, str) or not value:
+        raise ValueError('give text such as "uint8", or a number of bytes')
+    return value
+
+
+def _of(value: Any) -> tuple[int | str, ...] | str:
+    if isinstance(value, str):
+        return ":".join(_source(value))
+    if not isinstance(value, list) or not value or not all(type(n) in (int, str) for n in value):
+        raise ValueError('give sizes such as [32, "N"], or a layout of them as "layouts.py:rows"')
+    return tuple(value)
 
 
 def _of_options(of: type) -> dict[str, _Check]:
@@ -251,8 +289,15 @@ _DEPENDS = {"depends": _texts("sizes.json")}
 _OPTIONS = _of_options(Options)
 _NAME = {"name": _OPTIONS.pop("name")}  # it is of one layout
 SHARED: dict[str, _Check] = {"targets": _targets, "output": _output, **_OPTIONS, **_DEPENDS}
-OWN: dict[str, _Check] = {"source": _source, **_NAME}
-FILE: dict[str, _Check] = {"layouts": _layouts, **_NAME}
+_MOVED: dict[str, _Check] = {"element": _element, "zero": Flag().of_toml, "of": _of}
+PACKED: dict[str, _Check] = {"pack": Flag().of_toml, "unpack": Flag().of_toml, **_MOVED}
+OWN: dict[str, _Check] = {"source": _source, **_NAME, **PACKED}
+FILE: dict[str, _Check] = {"layouts": _layouts, "copies": _tables, **_NAME}
+ENDS: dict[str, _Check] = {"from": _source, "to": _source, **_NAME, **_MOVED}
+COPY: dict[str, _Check] = {
+    **ENDS,
+    **{k: SHARED[k] for k in ("targets", "output", "depends", *COPIED) if k in SHARED},
+}
 
 
 def _given(value: Any) -> dict[str, int | str]:
@@ -286,7 +331,71 @@ def _units(
         raise BuildError(f'{place}: no source; give one, as in source = "layouts.py:index_kernel"')
     file, subject = own["source"]
     values = {"name": subject, **shared, **own}
-    return _emitted(values, f"{place} ({file}:{subject})", base, file, subject, {})
+    place = f"{place} ({file}:{subject})"
+    copies = _packed(own, subject, values["name"], file, place)
+    return _emitted(values, place, base, file, subject, {}, copies)
+
+
+def _packed(
+    own: Mapping[str, Any], subject: str, name: str, file: str, place: str
+) -> tuple[CopyOf, ...]:
+    """The copies to and from rows that a layout's entry asks for."""
+    wanted = [way for way in ("pack", "unpack") if own.get(way)]
+    if not wanted and (moved := [key for key in _MOVED if key in own]):
+        raise BuildError(
+            f"{place}: {moved[0]} is of a copy; give pack = true or unpack = true, too"
+        )
+    options = _moved(own, file, place)
+    ends = {"pack": ("", subject), "unpack": (subject, "")}
+    return tuple(CopyOf(*ends[way], {**options, "name": f"{name}_{way}"}) for way in wanted)
+
+
+def _moved(own: Mapping[str, Any], file: str, place: str) -> dict[str, Any]:
+    """What the keys of a copy say of its elements."""
+    found = {key: own[key] for key in _MOVED if key in own}
+    of = found.get("of")
+    if isinstance(of, str):
+        other, _, found["of"] = of.rpartition(":")
+        _one_file([file, other], place)
+    return found
+
+
+def _ends(entry: Mapping[str, Any], place: str) -> tuple[str, CopyOf]:
+    """The layout file of a checked copy, and what it moves."""
+    named = [entry[end] for end in ("from", "to") if end in entry]
+    if not named:
+        raise BuildError(f'{place}: no from and no to; give them, as in from = "layouts.py:rows"')
+    if len(named) == 2 and "of" in entry:
+        raise BuildError(f"{place}: of is where rows are packed or unpacked; leave out from, or to")
+    _one_file([file for file, _ in named], place)
+    file = named[0][0]
+    source, destination = (entry.get(end, ("", ""))[1] for end in ("from", "to"))
+    usual = f"{source}_to_{destination}" if len(named) == 2 else ""
+    usual = usual or (f"pack_{destination}" if destination else f"unpack_{source}")
+    options = {**_moved(entry, file, place), "name": entry.get("name", usual)}
+    return file, CopyOf(source, destination, options)
+
+
+def _one_file(files: Sequence[str], place: str) -> None:
+    if len(set(files)) > 1:
+        raise BuildError(
+            f"{place}: layouts of {files[0]} and of {next(f for f in files if f != files[0])}; those "
+            "of one file come from one layout file, which can import the others"
+        )
+
+
+def _copy(
+    entry: Mapping[str, Any], shared: Mapping[str, Any], place: str, base: Path
+) -> Iterator[BuildUnit]:
+    own = _checked(entry, COPY, place)
+    file, copied = _ends(own, place)
+    said = " to ".join(f"{file}:{end}" for end in (copied.source, copied.destination) if end)
+    values = {
+        **{k: v for k, v in shared.items() if k in COPY},
+        **own,
+        "name": copied.options["name"],
+    }
+    return _emitted(values, f"{place} ({said})", base, file, "", {}, (copied,))
 
 
 def _file(
@@ -296,14 +405,16 @@ def _file(
     if "name" not in own:
         raise BuildError(f'{place}: no name; give one, as in name = "tiles"')
     place = f"{place} ({own['name']})"
-    if not own.get("layouts"):
+    if not own.get("layouts") and not own.get("copies"):
         raise BuildError(f'{place}: no layouts; list them, as in layouts = ["layouts.py:brick"]')
     parts: dict[str, str] = {}
-    files = []
-    for number, layout in enumerate(own["layouts"], 1):
-        checked = _checked(layout, OWN, f"{place}, layout {number}")
+    files: list[str] = []
+    copies: list[CopyOf] = []
+    for number, layout in enumerate(own.pop("layouts", ()), 1):
+        within = f"{place}, layout {number}"
+        checked = _checked(layout, OWN, within)
         if "source" not in checked:
-            raise BuildError(f"{place}, layout {number}: no source; give FILE.py:NAME")
+            raise BuildError(f"{within}: no source; give FILE.py:NAME")
         file, subject = checked["source"]
         name = checked.get("name", subject)
         if name in parts:
@@ -313,12 +424,14 @@ def _file(
             )
         files.append(file)
         parts[name] = subject
-    if len(set(files)) > 1:
-        raise BuildError(
-            f"{place}: layouts of {files[0]} and of {next(f for f in files if f != files[0])}; those "
-            "of one file come from one layout file, which can import the others"
-        )
-    return _emitted({**shared, **own}, place, base, files[0], "", parts)
+        copies += _packed(checked, subject, name, file, within)
+    for number, entry in enumerate(own.pop("copies", ()), 1):
+        within = f"{place}, copy {number}"
+        file, copied = _ends(_checked(entry, ENDS, within), within)
+        files.append(file)
+        copies.append(copied)
+    _one_file(files, place)
+    return _emitted({**shared, **own}, place, base, files[0], "", parts, tuple(copies))
 
 
 def _emitted(
@@ -328,6 +441,7 @@ def _emitted(
     file: str,
     subject: str,
     parts: Mapping[str, str],
+    copies: tuple[CopyOf, ...] = (),
 ) -> Iterator[BuildUnit]:
     """A unit for each target."""
     values = {"output": OUTPUT, "depends": (), **given}
@@ -343,7 +457,17 @@ def _emitted(
         outputs = tuple(_below(base, base / p) for p in paths if p is not None)
         where = f"{place}, {target}"
         depends = values["depends"]
-        yield BuildUnit(file, subject, printer.name, outputs, options, depends, where, parts=parts)
+        yield BuildUnit(
+            file,
+            subject,
+            printer.name,
+            outputs,
+            options,
+            depends,
+            where,
+            parts=parts,
+            copies=copies,
+        )
 
 
 def _kernel(

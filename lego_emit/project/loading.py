@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import ModuleSpec
+from inspect import signature
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, TextIO
@@ -94,6 +95,25 @@ def subject(names: Mapping[str, Any], name: str, place: str | Path) -> Any:
             f"a layout; {has}"
         )
     raise LoadError(f"{place}: no {name!r}; {has}.{did_you_mean(name, own)}")
+
+
+def layout_of(given: Any, sizes: Mapping[str, int], place: str | Path) -> Any:
+    """The layout that a name stands for; of a function the one that it makes of its parameters, numbers or
+    symbols. place is what errors call the file.
+
+    Raises LoadError where the function fails.
+    """
+    from ..arith.expr import symbols
+
+    if isinstance(given, Block) or not callable(given):
+        return given
+    values = {name: sizes.get(name, symbols(name)) for name in signature(given).parameters}
+    try:
+        return given(**values)
+    except LegoError:
+        raise
+    except Exception as error:
+        raise LoadError(described(error, Path(place))) from error
 
 
 def typed(text: str) -> Any:

@@ -14,12 +14,25 @@ from dataclasses import dataclass
 from multiprocessing import parent_process
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import BuildError, LegoError
 from ..files import noting
-from .config import BuildUnit
-from .loading import MODULE_NAME, subject, subjects, telling, user_file, with_given
+from ..options import Options
+from .config import COPIED, BuildUnit, CopyOf
+from .loading import (
+    MODULE_NAME,
+    layout_of,
+    subject,
+    subjects,
+    telling,
+    typed,
+    user_file,
+    with_given,
+)
+
+if TYPE_CHECKING:
+    from ..emitted import Emitted
 
 BATCH = 28  # units that one process makes at a time: 4 layouts in 7 languages
 
@@ -141,20 +154,65 @@ def _run(folder: Path, units: Sequence[BuildUnit]) -> list[Result]:
 def _texts(unit: BuildUnit, folder: Path, defined: dict[str, Any], file: Path) -> tuple[str, ...]:
     """The files of one unit."""
     from ..kernels import render
-    from ..pipeline import generate
 
     if not unit.template:
-        names = ", ".join(unit.parts.values()) or unit.subject
-        again = f"Source: {unit.file}:{names}", "To regenerate: lego-emit build"
-        parts = {own: subject(defined, name, file) for own, name in unit.parts.items()}
-        given = parts or subject(defined, unit.subject, file)
-        emitted = generate(given, unit.target, header=again, **unit.options)
-        return tuple(emitted.files(unit.outputs[0]).values())
+        return tuple(_emitted(unit, defined, file).files(unit.outputs[0]).values())
     names = [unit.subject] if unit.subject else subjects(defined)
     layouts = {name: subject(defined, name, file) for name in names}
     options = {name: value for name, value in unit.options.items() if name != "given"}
     context = with_given(layouts, unit.options["given"], file)
     return (render(folder / unit.template, unit.target, **options, **context),)
+
+
+def _emitted(unit: BuildUnit, defined: dict[str, Any], file: Path) -> Emitted:
+    """A unit of functions, of copies, or of both."""
+    from ..pipeline import generate
+
+    moved = [end for one in unit.copies for end in (one.source, one.destination)]
+    named = dict.fromkeys([*unit.parts.values(), unit.subject, *moved])
+    names = ", ".join(filter(None, named))
+    again = f"Source: {unit.file}:{names}", "To regenerate: lego-emit build"
+    parts = {own: subject(defined, name, file) for own, name in unit.parts.items()}
+    given = parts or (subject(defined, unit.subject, file) if unit.subject else None)
+    if not unit.copies:
+        return generate(given, unit.target, header=again, **unit.options)
+    from ..copies.joined import apart, joined
+
+    ends = [_ends(one, unit, defined, file) for one in unit.copies]
+    said = [dict[str, Any]() for _ in range(1 + len(ends))]
+    if given is not None or len(ends) > 1:
+        said = apart(unit.options, [*parts.values()] or [given] * (given is not None), ends)
+    units: list[Emitted] = []
+    if given is not None:
+        units.append(generate(given, unit.target, header=again, **{**unit.options, **said[0]}))
+    for one, layouts, own in zip(unit.copies, ends, said[1:], strict=True):
+        options = {key: unit.options[key] for key in COPIED}
+        units.append(_copied(one, layouts, unit.target, {**options, **own}))
+    options = Options.of(unit.options)
+    return joined(
+        unit.options["name"], units, unit.target, options.naming, again, options.index_type or ()
+    )
+
+
+def _ends(one: CopyOf, unit: BuildUnit, defined: dict[str, Any], file: Path) -> list[Any]:
+    """The layouts of a copy: source and destination, or the one and, where it is a layout, what the rows are of."""
+    of = one.options.get("of")
+    names = [*filter(None, (one.source, one.destination)), *([of] if isinstance(of, str) else [])]
+    sizes = unit.options["sizes"] or {}
+    return [layout_of(subject(defined, name, file), sizes, file) for name in names]
+
+
+def _copied(one: CopyOf, layouts: list[Any], target: str, options: dict[str, Any]) -> Emitted:
+    """A copy of a file. options: what the file says that it takes."""
+    from ..copies import copy, pack, unpack
+
+    options |= one.options
+    if one.source and one.destination:
+        return copy(*layouts, target, **options)
+    if (of := options.get("of")) is not None:
+        given = (typed(n) if isinstance(n, str) else n for n in of)
+        options["of"] = layouts[1] if isinstance(of, str) else tuple(given)
+    return (unpack if one.source else pack)(layouts[0], target, **options)
 
 
 def _imported(folder: Path, file: Path) -> dict[str, str]:
