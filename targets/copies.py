@@ -144,7 +144,9 @@ FORTRAN = """
 integer(c_int) function lego_copy(rounds, sizes, src, dst) bind(C)
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int, c_int64_t, c_ptr
   use, intrinsic :: iso_fortran_env, only: {kind}
-  use {module}, only: {name}, {source_bytes}, {destination_bytes}
+  use {module}, only: {name}, &
+    {source_bytes}, &
+    {destination_bytes}
   implicit none
   integer(c_int64_t), value :: rounds
   integer(c_int64_t), intent(in) :: sizes(*)
@@ -162,12 +164,14 @@ end function lego_copy
 
 subroutine lego_copy_bytes(sizes, bytes) bind(C)
   use, intrinsic :: iso_c_binding, only: c_int64_t
-  use {module}, only: {source_bytes}, {destination_bytes}
+  use {module}, only: {source_bytes}, &
+    {destination_bytes}
   implicit none
   integer(c_int64_t), intent(in) :: sizes(*)
   integer(c_int64_t), intent(out) :: bytes(2)
   associate (unused => sizes(1)); end associate
-  bytes = [{source_bytes}({bytes_sizes}), {destination_bytes}({bytes_sizes})]
+  bytes(1) = {source_bytes}({bytes_sizes})
+  bytes(2) = {destination_bytes}({bytes_sizes})
 end subroutine lego_copy_bytes
 
 subroutine lego_memcpy(rounds, bytes, src, dst) bind(C)
@@ -199,7 +203,7 @@ def fortran(target: Any, unit: Unit, folder: Path, flags: Sequence[str]) -> Path
         T=T.format(kind), kind=kind, module=printer.module_name(unit.program.name), name=routine.name,
         source_bytes=routine.functions[0], destination_bytes=routine.functions[1],
         unit_bytes=routine.element_bytes if routine.element_bytes in FORTRAN_TYPES else 1,
-        sizes="".join(f"{s}, " for s in sizes), bytes_sizes=", ".join(sizes),
+        sizes="".join(f"{s}, &\n      " for s in sizes), bytes_sizes=", &\n    ".join(sizes),
     )  # fmt: skip
     (folder / "copy.f90").write_text(text)
     library = folder / "copy.so"

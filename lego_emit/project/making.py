@@ -208,7 +208,7 @@ def _copied(one: CopyOf, layouts: list[Any], target: str, options: dict[str, Any
 
     options |= one.options
     if one.source and one.destination:
-        return copy(*layouts, target, **options)
+        return copy(layouts[0], layouts[1], target, **options)
     if (of := options.get("of")) is not None:
         given = (typed(n) if isinstance(n, str) else n for n in of)
         options["of"] = layouts[1] if isinstance(of, str) else tuple(given)
