@@ -76,7 +76,7 @@ class Plan:
     """How a copy is done, as data.
 
     space: the index space of both layouts; boxes: the digits of each part; source_size, destination_size: how
-    many elements the memories have; element_bytes: of each; notes: what was found, in words; function: from an index to the places in both
+    many elements the memories have; element_bytes: of each; notes: what was found, in words; zero: whether padding is written; function: from an index to the places in both
     memories. str() of a plan lists notes and boxes.
     """
 
@@ -87,6 +87,7 @@ class Plan:
     element_bytes: int
     notes: tuple[str, ...] = ()
     function: Function | None = field(default=None, repr=False)
+    zero: bool = True
 
     @property
     def is_affine(self) -> bool:
@@ -103,6 +104,8 @@ class Plan:
     @property
     def pads(self) -> bool:
         """Whether zeros are written."""
+        if not self.is_affine:
+            return self.zero and isinstance(self.space.destination, Padded)
         return any(box.is_padding for box in self.boxes)
 
     def run(self, values: Any, sizes: Mapping[str, int] | None = None) -> Any:
@@ -137,7 +140,7 @@ def plan_of(space: IndexSpace, element_bytes: int, zero: bool = True) -> Plan:
     ends = _memory(space.source, arithmetic), _memory(space.destination, arithmetic)
     if space.axes is None:
         notes = (f"a loop over both index functions: {space.why}",)
-        return _in_own_symbols(Plan(space, (), *ends, element_bytes, notes))
+        return _in_own_symbols(Plan(space, (), *ends, element_bytes, notes, zero=zero))
     try:
         boxes, padding = _boxes(space, arithmetic)
     except NoDigits as error:

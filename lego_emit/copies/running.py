@@ -156,7 +156,7 @@ def verify(unit: Any, sizes: Mapping[str, int] | None, flags: Sequence[str] = ("
                     f"{unit.name}: {one} is more than {MOST_VERIFIED} places; give smaller sizes"
                 )
             wanted = model(plan, one)
-            if not plan.pads and plan.is_affine:
+            if not plan.pads:
                 wanted[wanted == PAD] = -1
             if wrong := _everywhere(built, one, wanted):
                 return Verified(tuple(lines), f"{title}: {wrong} at {one}")

@@ -136,7 +136,7 @@ def copy(
     plan = replace(plan, function=function)
     named = told.namespace or told.prefix
     naming = Naming.given(told.namespace, told.prefix) if named else AS_WRITTEN
-    return unit_of(plan, (A, B), target, name, zero, naming, tuple(told.header))
+    return unit_of(plan, (A, B), target, name, naming, tuple(told.header))
 
 
 def unit_of(
@@ -144,7 +144,6 @@ def unit_of(
     subject: tuple[Block, Block],
     target: str,
     name: str,
-    zero: bool,
     naming: Naming = AS_WRITTEN,
     header: tuple[str, ...] = (),
 ) -> Copy:
@@ -155,7 +154,7 @@ def unit_of(
     if plan.is_affine:
         body, kinds = nest_of(plan, [name, *_taken(printer, plan.space.sizes)], forms.abilities)
     else:
-        body, kinds = _each(plan, function, zero), ("a loop over both index functions",)
+        body, kinds = _each(plan, function), ("a loop over both index functions",)
     plan = replace(plan, notes=(*plan.notes, *kinds))
     count = check(plan, body)
     sizes, size, kind = plan.space.sizes, plan.element_bytes, forms.index_type
@@ -317,7 +316,7 @@ def _summary(plan: Plan) -> str:
     return f"Copies each element of the source to its place in the destination: {notes}."
 
 
-def _each(plan: Plan, function: Function, zero: bool) -> tuple[Any, ...]:
+def _each(plan: Plan, function: Function) -> tuple[Any, ...]:
     """The loop over both index functions."""
     from ..check.emission import compiled
     from ..ir.nests import Ref, Zero
@@ -329,6 +328,6 @@ def _each(plan: Plan, function: Function, zero: bool) -> tuple[Any, ...]:
     masked = space.source.masks or space.destination.masks
     arguments = tuple(p.name for p in function.params)
     each = Each(space.names, extents, arguments, masked, compiled(function))
-    if zero and space.destination.masks_inverse:
+    if plan.pads:
         return Zero(Ref(DESTINATION, const(0)), node_of(plan.destination_size)), each
     return (each,)

@@ -82,6 +82,9 @@ def parse(arguments):
         action="store_true",
         help="index texts of templates, in one process, and no cases",
     )
+    parser.add_argument(
+        "--copies", action="store_true", help="copies in C, under sanitizers, in one process"
+    )
     parser.add_argument("--gpu", action="store_true", help="run CUDA C on the GPU, not on the CPU")
     parser.add_argument(
         "--resume", type=Path, help="a file of the batches that are compiled: goes on where it ends"
@@ -582,6 +585,10 @@ def main(arguments=None):
         from net import texts
 
         return texts.report(given)
+    if given.copies:
+        from net import copies
+
+        return copies.report(given)
     load()
     if given.bytes:
         print_bytes(given)

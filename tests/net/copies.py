@@ -1,0 +1,347 @@
+"""Random pairs of memories as copies in C: compiled under sanitizers and compared with NumPy.
+
+What a memory is stands here twice: as a layout of lego_emit, and as NumPy's reshape, transpose and pad of the
+numbers of its indices. Memories have exactly as many bytes as they need, sizes lie at the borders of tiles and beside
+them, and what a copy is not to write holds other bytes.
+"""
+
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from math import prod
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from lego_emit import GenP, GroupBy, RegP, Row, Strided, catalogue, copy, symbols
+from lego_emit.algebra.masked import Padded
+from lego_emit.errors import LegoError
+
+NAMES = ("M", "N", "K")
+ELEMENTS = (4, 4, 1, 2, 8, 3, 16, 12)
+MOST = 2**14  # places of a memory
+BATCH = 12  # copies that are compiled together
+FILL = 0xA5
+COMPILERS = {
+    "gcc": ("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
+    "clang": ("-fsanitize=undefined", "-fsanitize-trap=all"),
+}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """name: of its size, "" where that is a number. tile: what the size is a multiple of, or what it is rounded up to."""
+
+    name: str
+    n: int
+    tile: int
+
+    @property
+    def size(self):
+        """The number, or a symbol."""
+        return symbols(self.name) if self.name else self.n
+
+
+@dataclass(frozen=True)
+class Memory:
+    """One side of a copy. kind: of _KINDS; tiles: of each axis the factors of its digits, the slowest one's left
+    out; perm: the order of the digits; more: of a pitch, or what a swizzle exchanges."""
+
+    kind: str
+    axes: tuple[Axis, ...]
+    tiles: tuple[tuple[int, ...], ...] = ()
+    perm: tuple[int, ...] = ()
+    more: int = 0
+
+    def factors(self, sizes):
+        """The extents of the digits of whole tiles."""
+        found = []
+        for n, tiles in zip(sizes, self.tiles, strict=True):
+            whole = prod(tiles)
+            found += [-(-n // whole) if self.kind == "padded" else n // whole, *tiles]
+        return found
+
+    @property
+    def layout(self):
+        """The layout, of symbols where sizes have names."""
+        dims = [axis.size for axis in self.axes]
+        if self.kind == "rows":
+            return Row(*dims)
+        if self.kind == "pitched":
+            strides = [1]
+            for n in dims[:0:-1]:
+                strides.insert(0, strides[0] * n + (self.more if len(strides) == 1 else 0))
+            return Strided(tuple(dims), tuple(strides))
+        if self.kind == "exchanged":
+            width, mask = dims[1], self.more
+            return GroupBy(dims).OrderBy(
+                GenP(dims, partial(_exchanged, width, mask), partial(_back, width, mask))
+            )
+        if self.kind == "morton":
+            return catalogue["morton.2D"](*dims)
+        factors = []
+        for axis, tiles in zip(self.axes, self.tiles, strict=True):
+            whole, n = prod(tiles), axis.size
+            up = n + (whole - 1) if self.kind == "padded" else n
+            factors += [up // whole if whole > 1 else n, *tiles]
+        order, at = RegP(factors, [*self.perm]), 0
+        rounded = []
+        for tiles in self.tiles:
+            rounded.append(factors[at] * prod(tiles))
+            at += 1 + len(tiles)
+        if self.kind == "padded":
+            return Padded(dims, GroupBy(rounded).OrderBy(order))
+        return GroupBy(dims).OrderBy(order)
+
+    def model(self, sizes):
+        """(the position of each index as an array, how many places there are, those of padding), by NumPy."""
+        rows = np.arange(prod(sizes)).reshape(sizes)
+        if self.kind == "rows":
+            return rows, rows.size, []
+        if self.kind == "pitched":
+            wide = np.arange(prod(sizes[:-1]) * (sizes[-1] + self.more))
+            found = wide.reshape(*sizes[:-1], sizes[-1] + self.more)[..., : sizes[-1]]
+            return found, int(found.max()) + 1, []
+        if self.kind == "exchanged":
+            i, j = np.indices(sizes)
+            return rows - j + (j ^ (i & self.more)), rows.size, []
+        if self.kind == "morton":
+            i, j = np.indices(sizes)
+            found = sum(((i >> k & 1) << 2 * k + 1) + ((j >> k & 1) << 2 * k) for k in range(8))
+            return found, rows.size, []
+        factors = self.factors(sizes)
+        memory = np.arange(prod(factors)).reshape(factors).transpose(self.perm).reshape(-1)
+        places = np.empty(memory.size, np.int64)
+        places[memory] = np.arange(memory.size)
+        whole, at = [], 0
+        for tiles in self.tiles:
+            whole.append(prod(factors[at : at + 1 + len(tiles)]))
+            at += 1 + len(tiles)
+        found = places.reshape(whole)[tuple(map(slice, sizes))]
+        return found, memory.size, np.setdiff1d(places, found)
+
+
+def _exchanged(width, mask, i, j):
+    return i * width + (j ^ (i & mask))
+
+
+def _back(width, mask, flat):
+    i = flat // width
+    return i, (flat % width) ^ (i & mask)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A copy. number: of the case; mode: of the macros that its text has."""
+
+    number: int
+    source: Memory
+    destination: Memory
+    element: int
+    zero: bool
+    mode: str
+
+    @property
+    def name(self):
+        """What the routine is called."""
+        return f"copy_{self.number}"
+
+    @property
+    def names(self):
+        """The sizes that are symbols."""
+        return [axis.name for axis in self.source.axes if axis.name]
+
+    def emit(self):
+        """The unit. Raises LegoError where the copy is refused."""
+        assume = [
+            f"{a.name} % {a.tile} == 0"
+            for a in self.source.axes
+            if a.name and a.tile > 1 and "digits" in (self.source.kind, self.destination.kind)
+        ]
+        return copy(
+            self.source.layout, self.destination.layout, "c", element=self.element, name=self.name,
+            zero=self.zero, assume=assume,
+        )  # fmt: skip
+
+    def sizes(self, count=5):
+        """Numbers for all axes: those at and around the borders of tiles."""
+        rng, choices = Random(self.number), []
+        whole = "digits" in (self.source.kind, self.destination.kind)
+        for axis in self.source.axes:
+            t = axis.tile
+            tried = [t, 2 * t, 5 * t, 16 * t] if whole else [1, t, t + 1, 2 * t - 1, 3, 16, 17, 33]
+            choices.append(sorted({*tried}) if axis.name else [axis.n])
+        every = [sizes for sizes in product(*choices) if prod(sizes) <= MOST]
+        first = [sizes for sizes in every if max(sizes) == max(map(max, every))]
+        picked = rng.sample(every, min(count, len(every)))
+        return list(dict.fromkeys([every[0], *first[:1], *picked]))
+
+    def due(self, sizes):
+        """(the source's bytes, the destination's after the copy)."""
+        a, source_size, _ = self.source.model(sizes)
+        b, size, padding = self.destination.model(sizes)
+        source = np.random.default_rng(self.number).integers(
+            0, 256, (source_size, self.element), np.uint8
+        )
+        found = np.full((size, self.element), FILL, np.uint8)
+        if self.zero:
+            found[padding] = 0
+        found[b.reshape(-1)] = source[a.reshape(-1)]
+        return source.tobytes(), found.tobytes()
+
+
+def pair_of(seed, number):
+    """Case number k of a seed."""
+    rng = Random(seed * 1_000_003 + number)
+    rank = rng.choice((1, 2, 2, 2, 3, 3))
+    axes = []
+    for name in NAMES[:rank]:
+        tile = rng.choice((1, 2, 3, 4, 4, 8, 16))
+        axes.append(Axis(name if rng.random() < 0.6 else "", tile * rng.choice((1, 2, 3, 5)), tile))
+    if rng.random() < 0.15:
+        side = rng.choice((4, 8, 16, 32))
+        axes = [Axis("", side, side)] * 2
+    found = [_memory(rng, tuple(axes)) for _ in "ab"]
+    if found[0].kind == found[1].kind == "rows":
+        found[1] = _memory(rng, tuple(axes), "digits")
+    return Pair(
+        number, *found, rng.choice(ELEMENTS), rng.random() < 0.8,
+        rng.choice(("", "", "SCALAR", "LARGE")),
+    )  # fmt: skip
+
+
+def _memory(rng, axes, kind=""):
+    square = (
+        len(axes) == 2 and not axes[0].name and axes[0] == axes[1] and axes[0].n == axes[0].tile
+    )
+    powers = len(axes) == 2 and not axes[1].name and axes[1].n & (axes[1].n - 1) == 0
+    kinds = ["rows", "digits", "digits", "padded", "padded", "pitched"]
+    kinds += ["exchanged"] * 2 * powers + ["morton"] * 4 * (square and axes[0].n > 1)
+    kind = kind or rng.choice(kinds)
+    if kind == "pitched":
+        return Memory(kind, axes, more=rng.choice((0, 1, 3, 8)))
+    if kind == "exchanged":
+        return Memory(kind, axes, more=rng.randrange(axes[1].n))
+    if kind not in ("digits", "padded"):
+        return Memory(kind, axes)
+    tiles = []
+    for axis in axes:
+        left, own = axis.tile, []
+        while left > 1 and rng.random() < 0.8:
+            factor = rng.choice([f for f in range(2, left + 1) if left % f == 0])
+            own.append(factor)
+            left //= factor
+        if kind == "padded" and rng.random() < 0.5:
+            own = [rng.choice((2, 3, 4, 5, 8))]
+        tiles.append(tuple(own))
+    count = sum(1 + len(own) for own in tiles)
+    perm = rng.sample(range(count), count)
+    return Memory(kind, axes, tuple(tiles), tuple(perm))
+
+
+# -- compiled --------------------------------------------------------------------------------------
+
+MAIN = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+{includes}
+static unsigned char *read_bytes(FILE *file, size_t count) {{
+  unsigned char *found = malloc(count ? count : 1);
+  if (found == NULL || fread(found, 1, count, file) != count) exit(2);
+  return found;
+}}
+int main(int argc, char **argv) {{
+  FILE *file = fopen(argv[argc - 1], "rb");
+  {cases}
+  return 0;
+}}
+"""
+CASE = """{{
+    unsigned char *src = read_bytes(file, {a}), *due = read_bytes(file, {b}), *dst = malloc({b});
+    memset(dst, {fill}, {b});
+    if ({name}_source_bytes({sizes}) != {a} || {name}_destination_bytes({sizes}) != {b}) puts("{name} bytes {sizes}");
+    {name}({given}(const void *)src, (void *)dst);
+    if (memcmp(dst, due, {b})) puts("{name} values {sizes}");
+    free(src); free(due); free(dst);
+  }}"""
+
+
+def judge(pairs, compiler="gcc", told=None):
+    """What is wrong with copies that are compiled together: (number, what) of each finding. told: a Counter of refusals
+    and of what was compared."""
+    told = Counter() if told is None else told
+    includes, cases, data, found = [], [], b"", []
+    with tempfile.TemporaryDirectory(prefix="lego_emit_") as name:
+        folder = Path(name)
+        for pair in pairs:
+            try:
+                unit = pair.emit()
+            except LegoError as error:
+                found.append((pair.number, f"{type(error).__name__}: {error}"))
+                continue
+            (folder / f"{pair.name}.h").write_text(unit.source)
+            if pair.mode:
+                includes.append(f"#define {pair.name.upper()}_{pair.mode} 0")
+            includes.append(f'#include "{pair.name}.h"')
+            for sizes in pair.sizes():
+                source, due = pair.due(sizes)
+                data += source + due
+                named = [n for n, axis in zip(sizes, pair.source.axes, strict=True) if axis.name]
+                told["copies"] += 1
+                told["bytes"] += len(due)
+                told[f"{pair.source.kind} to {pair.destination.kind}"] += 1
+                cases.append(
+                    CASE.format(
+                        a=len(source), b=len(due), name=pair.name, sizes=", ".join(map(str, named)),
+                        given="".join(f"{n}, " for n in named), fill=FILL,
+                    )
+                )  # fmt: skip
+        if not cases:
+            return found
+        (folder / "data").write_bytes(data)
+        text = MAIN.format(includes="\n".join(includes), cases="\n  ".join(cases))
+        (folder / "main.c").write_text(text)
+        command = [compiler, "-std=c99", "-O1", "-g", *COMPILERS[compiler], "main.c", "-o", "main"]
+        run = partial(subprocess.run, cwd=folder, capture_output=True, text=True, check=False)
+        if (done := run(command)).returncode:
+            return [*found, (pairs[0].number, f"does not compile: {done.stderr[:2000]}")]
+        done = run(["./main", "data"])
+    for line in dict.fromkeys(done.stdout.splitlines()):
+        copied, _, what = line.partition(" ")
+        found.append((int(copied.removeprefix("copy_")), what))
+    if done.returncode:
+        if len(pairs) > 1:  # whose it is
+            alone = [judge([pair], compiler) for pair in pairs]
+            return [one for own in alone for one in own] or [(pairs[0].number, done.stderr[:2000])]
+        found.append((pairs[0].number, f"exit code {done.returncode}: {done.stderr[:2000]}"))
+    return found
+
+
+def report(given):
+    """ci/fuzz --copies: print what was found; the exit code."""
+    begun, told, wrong, number = time.monotonic(), Counter(), [], given.first
+    minutes = given.minutes if given.minutes is not None or given.cases else 1.0
+    last = None if given.cases is None else given.first + given.cases
+    while last is None or number < last:
+        if minutes is not None and time.monotonic() > begun + 60 * minutes:
+            break
+        end = number + BATCH if last is None else min(last, number + BATCH)
+        pairs = [pair_of(given.seed, k) for k in range(number, end)]
+        compiler = list(COMPILERS)[number // BATCH % 2]
+        for k, what in judge(pairs, compiler, told):
+            wrong.append(k)
+            print(f"-- case {k} with {compiler}: {what}\n{pair_of(given.seed, k)}")
+        number = end
+    for what, count in sorted(told.items()):
+        print(f"  {count:8} {what}")
+    print(
+        f"seed {given.seed}: {number - given.first} copies in {time.monotonic() - begun:.0f} s; "
+        f"{len(wrong)} findings"
+    )
+    return 1 if wrong else 0

@@ -1,0 +1,121 @@
+"""The net of copies: random pairs of memories, what failed, and planted faults. New seeds: ci/fuzz --copies --seed 2."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from marks import rest_deep
+from net import copies
+from net.copies import judge, pair_of
+
+from lego_emit.copies import unit as units
+from lego_emit.copies.plan import Box
+
+pytestmark = pytest.mark.slow
+
+SEED, PARTS = 1, 16
+FAILED = [(1, 15), (1, 22)]  # (seed, number): padding to tiles that share no factor
+
+
+@pytest.mark.parametrize("part", rest_deep(range(PARTS)))
+def test_random_copies(part, need):
+    need("gcc", "apt-get install gcc")
+    pairs = [pair_of(SEED, number) for number in range(part * 6, part * 6 + 6)]
+    assert judge(pairs) == []
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", [2, 3])
+def test_copies_under_clang(seed, need):
+    need("clang", "apt-get install clang")
+    assert judge([pair_of(seed, number) for number in range(24)], "clang") == []
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(("seed", "number"), FAILED)
+def test_what_failed(seed, number):
+    assert judge([pair_of(seed, number)]) == []
+
+
+def test_numpy_s_model_is_the_layout_s():
+    """Positions are those of the reference evaluator."""
+    from lego_emit.algebra.reference import table
+
+    for number in range(40):
+        for memory in (pair_of(5, number).source, pair_of(5, number).destination):
+            axes = tuple(replace(axis, name="") for axis in memory.axes)
+            memory = replace(memory, axes=axes)
+            sizes = [axis.n for axis in axes]
+            found, count, _ = memory.model(sizes)
+            layout = memory.layout
+            assert np.array_equal(found.reshape(-1), np.asarray(table(layout)).reshape(-1))
+            assert count == layout.physical_size
+
+
+def _another_stride(plan):
+    box = plan.boxes[0]
+    digits = (replace(box.digits[0], a=box.digits[0].a + 1), *box.digits[1:])
+    return replace(plan, boxes=(replace(box, digits=digits), *plan.boxes[1:]))
+
+
+FAULTS = {
+    "a stride": _another_stride,
+    "a start": lambda plan: replace(
+        plan, boxes=(replace(plan.boxes[0], b=plan.boxes[0].b + 1), *plan.boxes[1:])
+    ),
+    "a box left out": lambda plan: replace(plan, boxes=plan.boxes[:-1]),
+    "no zeros": lambda plan: replace(
+        plan, boxes=tuple(box for box in plan.boxes if not box.is_padding)
+    ),
+    "zeros too many": lambda plan: replace(
+        plan, boxes=(*plan.boxes, Box(plan.boxes[0].digits, 0, plan.boxes[0].b, True))
+    ),
+}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("fault", FAULTS)
+def test_planted_faults_of_plans_are_found(fault, monkeypatch):
+    """Without the check before a copy is given out, what is wrong with its plan is found when it runs."""
+    pair = copies.Pair(
+        0,
+        copies.Memory("rows", AXES),
+        copies.Memory("padded", AXES, ((4,), (4,)), (2, 0, 1, 3)),
+        4, True, "",
+    )  # fmt: skip
+    assert judge([pair]) == []
+    made = units.plan_of
+    monkeypatch.setattr(units, "plan_of", lambda *given: FAULTS[fault](made(*given)))
+    monkeypatch.setattr(units, "check", lambda *given: 0)
+    assert judge([pair])
+
+
+AXES = (copies.Axis("M", 8, 4), copies.Axis("N", 8, 4))
+TEXTS = {
+    "a tail that is not moved back": (r"(\w+)_at < (\w+) - 4 \? \1_at : \2 - 4", r"\1_at"),
+    "two lanes": ("0, 4, 1, 5", "0, 4, 5, 1"),
+    "a kernel's stride": (r"load\(src \+ 3 \* a1\)", "load(src + 2 * a1)"),
+}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("fault", TEXTS)
+def test_planted_faults_of_texts_are_found(fault, monkeypatch):
+    pair = copies.Pair(
+        0,
+        copies.Memory("rows", AXES),
+        copies.Memory("padded", AXES, ((), ()), (1, 0)),
+        4, True, "",
+    )  # fmt: skip
+    assert judge([pair]) == []
+    made = copies.copy
+
+    def changed(*given, **options):
+        unit = made(*given, **options)
+        text, count = re.subn(*TEXTS[fault], unit.source)
+        assert count
+        return replace(unit, source=text)
+
+    monkeypatch.setattr(copies, "copy", changed)
+    assert judge([pair])
