@@ -279,11 +279,24 @@ class CopyCase(Case):
     copy() takes beside them."""
 
     copying: Mapping[str, Any] = field(default_factory=dict)
-    layout = fields = None
-    about = (
-        "the place in the source of what each place of the destination gets; "
-        "-1: none, -2: it gets a zero"
-    )
+
+    @property
+    def about(self) -> str:
+        """What the table has."""
+        return (
+            "the place in the source of what each place of the destination gets; "
+            "-1: none, -2: it gets a zero"
+        )
+
+    @cached_property
+    def layout(self) -> Block | None:
+        """There are two."""
+        return None
+
+    @cached_property
+    def fields(self) -> Packed | None:
+        """There are none."""
+        return None
 
     def pair(self, numbers: Mapping[str, int]) -> tuple[Block, Block]:
         """Source and destination, sizes without a number as symbols. Raises GoldenError where they are no layouts."""

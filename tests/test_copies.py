@@ -1,10 +1,12 @@
 """Copies between memory layouts: digits, plans, nests, and the routines in C and C++."""
 
+import shlex
 import subprocess
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from marks import rest_deep
 
 import lego_emit
@@ -23,6 +25,7 @@ from lego_emit import (
     unpack,
 )
 from lego_emit.algebra.masked import Padded
+from lego_emit.cli import main
 from lego_emit.copies.checks import check
 from lego_emit.copies.digits import index_space
 from lego_emit.copies.kernels import interleaved, of_bits
@@ -31,6 +34,7 @@ from lego_emit.copies.schedule import nest_of
 from lego_emit.errors import InternalError, LegoError
 from lego_emit.ir.nests import Apply, Loop
 from lego_emit.ir.nodes import const
+from lego_emit.movement import convert
 
 M, N, C, H, W, LD = symbols("M N C H W LD")
 SIZES = (1, 2, 4, 8, 16)
@@ -266,6 +270,29 @@ def test_unpack_is_the_way_back():
     assert np.array_equal(
         there.run(given), given.reshape(4, 8, 4, 8).transpose(0, 2, 1, 3).reshape(-1)
     )
+
+
+def test_conversions_and_comparisons_name_copies(tmp_path, monkeypatch):
+    with pytest.raises(
+        LegoError, match=r"Both are memories: lego_emit.copy\(A, B\) moves an array"
+    ):
+        convert(Row(4, 8), Col(4, 8))
+    with pytest.raises(LegoError, match=r"of register, lane and warp\n"):
+        convert(catalogue["fragment.mma"](**catalogue["fragment.mma"].example), Row(8, 32))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(
+        "from lego_emit import *\nrows, columns = Row(8, 8), Col(8, 8)\n"
+    )
+    done = CliRunner().invoke(main, ["compare", "a.py:rows", "a.py:columns"])
+    assert "\nlego-emit copy a.py:rows a.py:columns -t c: kernel of 4 registers\n" in done.output
+    done = CliRunner().invoke(main, ["compare", "a.py:rows", "a.py:rows"])
+    assert "copy" not in done.output
+    done = CliRunner().invoke(main, ["catalogue", "cublaslt.COL32"])
+    (line,) = (line for line in done.output.splitlines() if line.startswith("copied:"))
+    command, _, way = line.removeprefix("copied:").rpartition(": ")
+    assert way == "runs of 128 bytes"
+    done = CliRunner().invoke(main, shlex.split(command)[1:])
+    assert "static inline void copy(const uint32_t *restrict src" in done.output
 
 
 def test_names_come_by_name_alone():

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from formats import devices, libraries
 
-from lego_emit import catalogue, generate, symbols
+from lego_emit import Row, catalogue, generate, symbols
+from lego_emit.copies.unit import way_of
 from lego_emit.errors import LayoutError
 from lego_emit.trace.same import same_map
 
@@ -54,6 +55,14 @@ def file_name(name):
     return "-".join(re.findall(r"\w+", name))
 
 
+def copied(entry):
+    """How rows get into it."""
+    layout = entry(**entry.example)
+    if layout.results is not None:
+        return "Copy: of registers, `movement.convert`"
+    return f"Copy from rows: {way_of(Row(*layout.dims), layout)}"
+
+
 def written():
     """The part of the page that the entries say themselves."""
     lines, family = [], None
@@ -70,6 +79,7 @@ def written():
             f"- Source: {entry.source}.",
             f"- Checked: {entry.checked or 'unverified'}.",
             f"- Sizes: {entry.ragged}.",
+            f"- {copied(entry)}.",
             "",
             f'<!-- picture: catalogue["{entry.name}"](**catalogue["{entry.name}"].example) -->',
             f"![{given}](pictures/catalogue/{file_name(entry.name)}.svg)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from contextlib import redirect_stdout
 from dataclasses import asdict, replace
@@ -10,6 +11,7 @@ from pathlib import Path
 import click
 
 from ..algebra.block import Block
+from ..algebra.perms import Row
 from ..errors import LegoError
 from ..files import noting, write_all
 from ..ir.program import Function
@@ -18,6 +20,7 @@ from ..project.loading import subject, telling, user_file
 from .options import option_of
 from .output import print_drawn, print_json, print_table
 from .root import (
+    EXPRESSION,
     FAILED,
     file_and_name,
     json_option,
@@ -25,6 +28,7 @@ from .root import (
     numbers_by_name,
     numbers_option,
     source_argument,
+    typed_text,
     warn,
 )
 from .watching import Note
@@ -142,19 +146,38 @@ def show(
 @option_of(Options, "sizes")
 @json_option
 def compare(one: str, other: str, sizes: dict[str, int], as_json: bool) -> None:
-    """Say where two layouts differ, and how long the contiguous runs of a re-layout are.
+    """Say where two layouts differ, how long the contiguous runs of a re-layout are, and what emits it.
 
     Exit code 1 where they differ.
     """
     from ..show.compare import compare as compared
 
-    found = compared(_layout(one, sizes), _layout(other, sizes))
+    layouts = [_layout(source, sizes) for source in (one, other)]
+    found = compared(*layouts)
     if as_json:
         print_json(asdict(found))
     else:
         click.echo(str(found))
+        if way := found.differ and found.runs and _way_of_copy(*layouts):
+            click.echo(f"lego-emit copy {_words(one)} {_words(other)} -t c: {way}")
     if not found:
         sys.exit(FAILED)
+
+
+def _way_of_copy(one: Block, other: Block) -> str:
+    """How a copy is done, in words; "" of layouts that have none."""
+    from ..copies.unit import way_of
+
+    try:
+        return way_of(one, other)
+    except LegoError:
+        return ""
+
+
+def _words(source: str) -> str:
+    """What a shell is given for a layout."""
+    text = typed_text(source)
+    return shlex.join([EXPRESSION[0], text] if text else [source])
 
 
 def _layout(source: str, sizes: dict[str, int]) -> Block:
@@ -228,4 +251,10 @@ def catalogue(name: str | None, sizes: dict[str, int], output: Path | None, as_j
         click.echo(f"wrote {output}", err=True)
         return
     click.echo(str(entry))
+    layout = entry(**entry.example)
+    if way := _way_of_copy(Row(*layout.dims), layout):
+        sizes_of = ", ".join(f"{k}={v!r}" for k, v in entry.example.items())
+        rows, own = repr(Row(*layout.dims)), f'catalogue["{entry.name}"]({sizes_of})'
+        command = shlex.join(["lego-emit", "copy", "-e", rows, "-e", own, "-t", "c"])
+        click.echo(f"copied:  {command}: {way}")
     print_drawn(lambda width, height: terminal(page, width, height))

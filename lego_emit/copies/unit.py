@@ -205,6 +205,26 @@ def unpack(
     return copy(own, rows, target, name=_name(name, "unpack", target), **options)
 
 
+def way_of(A: Block, B: Block, element_bytes: int = 4) -> str:
+    """How a copy is done, in a few words; nothing is emitted.
+
+    Raises LayoutError as copy() does.
+
+        >>> from lego_emit import Col, Row
+        >>> way_of(Row(8, 8), Col(8, 8))
+        'kernel of 4 registers'
+    """
+    plan = plan_of(index_space(A, B), element_bytes)
+    if not plan.is_affine:
+        return "a loop over both index functions"
+    kinds = nest_of(plan)[1]
+    return (
+        "one run"
+        if plan.is_memcpy
+        else ", ".join(k for k in kinds if k.startswith(("runs", "kernel", "single")))
+    )
+
+
 def _pair(L: Any, of: Any, called: str) -> tuple[Block, Block]:
     """The layout of the rows, and the layout, over one index space."""
     if not isinstance(L, Block):

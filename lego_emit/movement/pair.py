@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..algebra import f2
+from ..algebra.block import Block
 from ..algebra.labels import packed, width_of
 from ..algebra.linear import Linear
 from ..errors import LayoutError, short_repr
@@ -16,6 +17,13 @@ from .memories import SharedMemory
 MOST_HELD = 1024  # elements of a thread, which has 255 registers of 4 bytes
 
 
+def _memories(A: Any, B: Any) -> str:
+    """What an error says more of two memories."""
+    if all(isinstance(one, Block) and one.results is None for one in (A, B)):
+        return ". Both are memories: lego_emit.copy(A, B) moves an array from one to the other"
+    return ""
+
+
 def pair_of(A: Any, B: Any, gpu: SharedMemory, construct: str) -> Pair:
     """Two layouts as columns over the bits of their coordinates, with as many lanes and warps. A name
     that one of them lacks makes no difference to it. Raises LayoutError where they do not match."""
@@ -23,7 +31,7 @@ def pair_of(A: Any, B: Any, gpu: SharedMemory, construct: str) -> Pair:
         if not isinstance(layout, Linear):
             raise LayoutError(
                 f"{construct}: {short_repr(layout)} is not a Linear; Linear.of makes one of a layout or of "
-                "a function of register, lane and warp"
+                f"a function of register, lane and warp{_memories(A, B)}"
             )
     if A.out_dims != B.out_dims:
         raise LayoutError(

@@ -50,7 +50,7 @@ class Comparison:
                 each = f"{least} to {most} elements, {median(self.runs):g} in the median"
             lines.append(
                 f"a copy from the first to the second: {len(self.runs)} contiguous "
-                f"run{'s' * (len(self.runs) > 1)} of {each}"
+                f"run{'s' * (len(self.runs) > 1)} of {each}; lego_emit.copy emits it"
             )
         return "\n".join(lines)
 
