@@ -295,6 +295,14 @@ def test_conversions_and_comparisons_name_copies(tmp_path, monkeypatch):
     assert "static inline void copy(const uint32_t *restrict src" in done.output
 
 
+def test_a_plan_runs_without_a_compiler():
+    curve = catalogue["hilbert.2D"](8, 8)
+    given = np.arange(64)
+    there, back = (pack(curve, "c").plan, unpack(curve, "c").plan)
+    assert not there.is_affine and not np.array_equal(there.run(given), given)
+    assert np.array_equal(back.run(there.run(given)), given)
+
+
 def test_names_come_by_name_alone():
     assert not {"copy", "pack", "unpack"} & {*lego_emit.__all__}
     assert {"copy", "pack", "unpack"} <= {*dir(lego_emit)}

@@ -120,6 +120,9 @@ class Plan:
                 f"{given.shape}"
             )
         found = np.zeros(value_of(self.destination_size, sizes), given.dtype)
+        if not self.is_affine:
+            places = model(self, sizes)
+            found[places >= 0] = given[places[places >= 0]]
         for box in self.boxes:
             if not box.is_padding:
                 a, b = box.pairs(sizes)
