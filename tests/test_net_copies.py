@@ -33,6 +33,17 @@ def test_copies_under_clang(seed, need):
 
 
 @pytest.mark.deep
+@pytest.mark.parametrize("mode", ["", "SCALAR", "LARGE"])
+def test_copies_on_aarch64(mode, need):
+    """NEON by GCC's vector extensions, and the plain part."""
+    need("aarch64-linux-gnu-gcc", "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross")
+    need("qemu-aarch64-static", "apt-get install qemu-user-static")
+    pairs = [replace(pair_of(4, number), mode=mode) for number in range(36)]
+    for at in range(0, len(pairs), 12):
+        assert judge(pairs[at : at + 12], "aarch64-linux-gnu-gcc") == []
+
+
+@pytest.mark.deep
 @pytest.mark.parametrize(("seed", "number"), FAILED)
 def test_what_failed(seed, number):
     assert judge([pair_of(seed, number)]) == []
