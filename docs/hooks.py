@@ -1,8 +1,10 @@
-"""What MkDocs calls: the pages of the notebook and of the changelog are made of those files, and there is a
-page for each public name."""
+"""What MkDocs calls: the pages of the notebook and of the changelog are made of those files, there is a page
+for each public name, and the playground opens what recipes say."""
 
+import base64
 import json
 import re
+import zlib
 from pathlib import Path
 
 from mkdocs.structure.files import File
@@ -10,6 +12,17 @@ from mkdocs.structure.files import File
 DOCS = Path(__file__).parent
 NOTEBOOK = DOCS / "notebook.ipynb"
 CHANGES = DOCS.parent / "CHANGELOG.md"
+OPENED = ("index.md", "tutorial.md", "cookbook.md")  # pages whose blocks the playground opens
+BLOCK = re.compile(
+    r"(?:^<!-- (?P<mark>[a-z]+)(?:: (?P<what>[^\n]*?))? -->\n+)?"
+    r"^```(?P<language>\S*)\n(?P<body>.*?)^```$|(?P<section>^## )",
+    re.M | re.S,
+)
+NEEDS = {  # what the page has not, by what a block says
+    r"\.compile\(|\.verify\(|\.time\(": "a compiler",
+    r"\bsympy\b": "SymPy",
+    r"\bmatplotlib\b": "Matplotlib",
+}
 
 
 API = {
@@ -64,8 +77,10 @@ def page_of(name):
 
 
 def on_page_markdown(markdown, page, config, files):
-    made = {"notebook.md": notebook, "changelog.md": changelog}.get(page.file.src_uri)
-    return made() if made else markdown
+    name = page.file.src_uri
+    if made := {"notebook.md": notebook, "changelog.md": changelog}.get(name):
+        return made()
+    return with_links(markdown, name) if name in OPENED else markdown
 
 
 def changelog():
@@ -73,6 +88,54 @@ def changelog():
     text = CHANGES.read_text(encoding="utf-8").replace("# Changes\n", "# Changelog\n", 1)
     text = re.sub(r"\[([^\]\n]+)\]\((?!docs/|https?:)[\w.]+\)", r"\1", text)
     return text.replace("](docs/", "](")
+
+
+def recipes(markdown, name):
+    """A page's Python blocks: (where each ends, what is opened, what it needs that the playground has not).
+
+    What is opened stands alone: before the block stand those that it goes on from, in the cookbook those
+    of its section, and what it imports from files of the page.
+    """
+    before, files = [], {}
+    for block in BLOCK.finditer(markdown):
+        if block["section"]:
+            before = [] if name == "cookbook.md" else before
+            continue
+        if block["language"] != "python" or block["mark"] == "raises":
+            continue
+        body, is_file = block["body"], block["mark"] == "file"
+        if is_file:
+            files[Path(block["what"]).stem] = body
+            if Path(block["what"]).stem.startswith("test_"):
+                continue
+        text = body if is_file else "\n\n".join([*before, body])
+        text = re.sub(r"^from (\w+) import .*\n", lambda m: files.get(m[1], m[0]), text, flags=re.M)
+        needs = block["what"] if block["mark"] == "needs" else ""
+        needs = needs or next((n for said, n in NEEDS.items() if re.search(said, body)), "")
+        if not needs and not is_file:
+            before.append(body)
+        yield block.end(), text.strip() + "\n", needs
+
+
+def with_links(markdown, name):
+    """The page with a link below each block that opens it in the playground, or what it needs."""
+    pieces, at = [], 0
+    for end, text, needs in recipes(markdown, name):
+        said = link(text) if not needs else f"Needs {needs}, which the playground has not."
+        pieces += [markdown[at:end], f"\n\n<small>{said}</small>"]
+        at = end
+    return "".join([*pieces, markdown[at:]])
+
+
+def link(text):
+    """A link to the playground, which opens with this text."""
+    return f'<a href="playground/index.html#{state(text)}">Open in the playground</a>'
+
+
+def state(text):
+    """A text as web/link.js has it in an address."""
+    packed = zlib.compress(json.dumps({"text": text}).encode(), 9, wbits=-15)
+    return base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
 def notebook():

@@ -178,7 +178,7 @@ def space_of(
     known = {n: k for group in function.groups if group.open for k, n in group.places}
     params = [p for p in function.params if p.name in known.keys() - given.keys() - runs.keys()]
     given |= {p.name: _element(p, known[p.name]) for p in params}
-    needed = [p.name for p in function.params if _is_size(p.name, function) and p.name not in runs]
+    needed = [p.name for p in function.params if is_size(p.name, function) and p.name not in runs]
     missing = [n for n in needed if n not in given]
     if missing:
         first = next(p for p in function.params if p.name == missing[0])
@@ -275,7 +275,7 @@ def _given(name: str, number: str) -> str:
     return f"dict({name}={number})" if name.isidentifier() else f'{{"{name}": {number}}}'
 
 
-def _is_size(name: str, function: Function) -> bool:
+def is_size(name: str, function: Function) -> bool:
     """Whether a parameter needs a number: others depend on it, or it has no upper bound."""
     param = next(p for p in function.params if p.name == name)
     if param.axis:

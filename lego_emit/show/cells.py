@@ -46,7 +46,13 @@ def _between(one: str, other: str, part: float) -> tuple[str, int]:
 _TINTS = [_tint(hue, part) for part in (0.5, -0.18, 0.75) for hue, _ in _LIGHT[:PLAIN]]
 _RAMP = [_between("#FFF3B0", "#86D3BE", k / 16) for k in range(16)]
 _RAMP += [_between("#86D3BE", "#7C96E0", k / 15) for k in range(16)]
-PALETTE = (*_LIGHT, *_TINTS, *_RAMP)
+# Of banks: any two are at least 12 apart by CIEDE2000, whatever lies beside what.
+_APART = (
+    "EEDD88 CC66FF 66DDFF FF7766 FFEEFF 66AA88 66FF66 6699FF AA8899 DDFFEE BB9977 FFAAEE FF6699 99AAAA FFBBBB BBBBEE "
+    "EEDDCC 66FFCC 99BB66 FFBB66 DDEEFF 999977 9988CC DDFF66 66BBBB 66FFFF CCFFBB CC77BB 9999AA AACCAA FFAA88 99CCFF"
+).split()
+_BANKS = [_tint(f"#{color}", 0) for color in _APART]
+PALETTE = (*_LIGHT, *_TINTS, *_BANKS, *_RAMP)
 
 
 def hue(number: int) -> int:
@@ -63,6 +69,11 @@ def shade(number: int, level: int) -> int:
 def ramp(number: int, size: int) -> int:
     """A color of the palette for a number in 0..size - 1: from light to dark, STEPS of them."""
     return len(PALETTE) - STEPS + number * STEPS // size
+
+
+def bank_color(number: int) -> int:
+    """A color of the palette for a bank of shared memory: of any two banks they are easily told apart."""
+    return len(_LIGHT) + len(_TINTS) + number % BANKS
 
 
 def bank(position: int, bits: int) -> int:
@@ -196,8 +207,9 @@ def colored(page: Sheet, by: str, bits: int, size: int) -> Sheet:
         cell = page.cell(row, column)
         if cell.position < 0 or (page.inverse and cell.logical < 0):
             return cell._replace(color=PLAIN)
-        number = hue(bank(cell.position, bits)) if by == "bank" else ramp(cell.position, size)
-        return cell._replace(color=number)
+        if by == "bank":
+            return cell._replace(color=bank_color(bank(cell.position, bits)))
+        return cell._replace(color=ramp(cell.position, size))
 
     said = f"bank, {bits} bits each" if by == "bank" else "position"
     title = f"{page.title}: colored by {said}"

@@ -18,7 +18,7 @@ from ..ir.nodes import evaluate
 from ..ir.program import Function
 from ..numeric import is_integer
 from ..run.space import space_of
-from .cells import MASKED, STRIP, Cell, Labels, Sheet, bank, folded, hue, ramp
+from .cells import MASKED, STRIP, Cell, Labels, Sheet, bank, bank_color, folded, hue, ramp
 
 VIEWS = ("tensor", "hardware")
 GRADED = ("bank", "position")  # colors without lines between them
@@ -289,7 +289,7 @@ def _colors(points: Points, color: str, bits: int) -> list[int]:
             f"{points.title}: a bank is asked for a layout whose one result is a position in "
             "memory; compose it with one"
         )
-    return [hue(bank(position, bits)) for (position,) in points.found]
+    return [bank_color(bank(position, bits)) for (position,) in points.found]
 
 
 def _tensor(points: Points, colors: list[int], color: str) -> Sheet:
