@@ -1,15 +1,19 @@
 """web/driver.py and web/arrays.py, which the page runs, in CPython: the blocks of the documentation without NumPy, and
-each function of the part of NumPy that the page has beside NumPy's own."""
+each function of the part of NumPy that the page has beside NumPy's own; the page's colors."""
 
 import importlib.util
 import json
+import math
 import re
 import subprocess
 import sys
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from lego_emit.show.cells import BANKS, PALETTE, bank_color
 
 ROOT = Path(__file__).parent.parent
 
@@ -124,3 +128,84 @@ def test_what_goes_wrong_raises_as_in_numpy(code, error):
     for module in (arrays, np):
         with pytest.raises(error):
             eval(code, {"np": module, "a": module.array(SQUARE), "b": module.array(LINE)})
+
+
+# -- colors -----------------------------------------------------------------------------------------
+
+
+def linear(color):
+    """Red, green and blue as sRGB makes light of them."""
+    parts = color.lstrip("#")
+    parts = "".join(2 * c for c in parts) if len(parts) == 3 else parts
+    levels = [int(parts[k : k + 2], 16) / 255 for k in (0, 2, 4)]
+    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in levels]
+
+
+def contrast(one, other):
+    """As WCAG defines it."""
+    light = sorted(
+        sum(f * c for f, c in zip((0.2126, 0.7152, 0.0722), linear(x), strict=True))
+        for x in (one, other)
+    )
+    return (light[1] + 0.05) / (light[0] + 0.05)
+
+
+def lab(color):
+    r, g, b = linear(color)
+    xyz = (
+        (0.4124564 * r + 0.3575761 * g + 0.1804375 * b) / 0.95047,
+        0.2126729 * r + 0.7151522 * g + 0.0721750 * b,
+        (0.0193339 * r + 0.1191920 * g + 0.9503041 * b) / 1.08883,
+    )
+    x, y, z = (t ** (1 / 3) if t > 216 / 24389 else (24389 / 27 * t + 16) / 116 for t in xyz)
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def ciede2000(one, other):
+    """The difference of two colors in CIELAB, after Sharma, Wu and Dalal (2005)."""
+    (l1, a1, b1), (l2, a2, b2) = one, other
+    mean = (math.hypot(a1, b1) + math.hypot(a2, b2)) / 2
+    scale = 1.5 - 0.5 * math.sqrt(mean**7 / (mean**7 + 25**7))
+    c1, c2 = math.hypot(a1 * scale, b1), math.hypot(a2 * scale, b2)
+    h1, h2 = (math.degrees(math.atan2(b, a * scale)) % 360 for a, b in ((a1, b1), (a2, b2)))
+    turn = (h2 - h1 + 180) % 360 - 180 if c1 * c2 else 0
+    hue = h1 + turn / 2 if c1 * c2 else h1 + h2
+    dl, dc, dh = l2 - l1, c2 - c1, 2 * math.sqrt(c1 * c2) * math.sin(math.radians(turn / 2))
+    light, chroma = (l1 + l2) / 2, (c1 + c2) / 2
+    terms = ((-0.17, 1, -30), (0.24, 2, 0), (0.32, 3, 6), (-0.2, 4, -63))
+    t = 1 + sum(f * math.cos(math.radians(k * hue + shift)) for f, k, shift in terms)
+    sl = 1 + 0.015 * (light - 50) ** 2 / math.sqrt(20 + (light - 50) ** 2)
+    sc, sh = 1 + 0.045 * chroma, 1 + 0.015 * chroma * t
+    angle = math.radians(60 * math.exp(-(((hue - 275) / 25) ** 2)))
+    turned = -2 * math.sqrt(chroma**7 / (chroma**7 + 25**7)) * math.sin(angle)
+    parts = (dl / sl) ** 2 + (dc / sc) ** 2 + (dh / sh) ** 2 + turned * dc / sc * dh / sh
+    return math.sqrt(parts)
+
+
+def test_the_difference_of_colors_is_that_of_its_authors():
+    pairs = [
+        ((50, 2.6772, -79.7751), (50, 0, -82.7485), 2.0425),
+        ((50, -1, 2), (50, 0, 0), 2.3669),
+        ((60.2574, -34.0099, 36.2677), (60.4626, -34.1751, 39.4387), 1.2644),
+        ((2.0776, 0.0795, -1.135), (0.9033, -0.0636, -0.5514), 0.9082),
+    ]
+    for one, other, expected in pairs:
+        assert ciede2000(one, other) == pytest.approx(expected, abs=1e-4)
+
+
+def test_banks_are_told_apart():
+    colors = [PALETTE[bank_color(k)][0] for k in range(BANKS)]
+    assert min(ciede2000(lab(a), lab(b)) for a, b in combinations(colors, 2)) >= 12
+
+
+def test_texts_are_legible_in_both_themes():
+    light, dark = re.findall(r":root \{(.*?)\}", (ROOT / "web" / "style.css").read_text(), re.S)
+    for theme in (light, dark):
+        colors = dict(re.findall(r"--([\w-]+): (#\w+)", theme))
+        texts = colors.keys() - {"page", "panel", "line", "bad-back"}
+        assert texts > {"text", "quiet", "link", "comment"}
+        for name in texts:
+            for behind in ("page", "panel"):
+                assert contrast(colors[name], colors[behind]) >= 4.5, f"{name} on {behind}: {theme}"
+        assert contrast(colors["bad"], colors["bad-back"]) >= 4.5
+    assert all(contrast(color, "#111") >= 4.5 for color, _ in PALETTE)

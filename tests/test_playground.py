@@ -1,6 +1,7 @@
 """web/: the page in a real browser, built anew, served as any static server would."""
 
 import functools
+import importlib.util
 import json
 import os
 import re
@@ -23,9 +24,27 @@ WEB = Path(__file__).parent.parent / "web"
 EXAMPLES = [
     WEB / "gallery" / f"{name}.py" for name in json.loads((WEB / "gallery.json").read_text())
 ]
+TILES, COLUMNS, SWIZZLE = (
+    WEB / "gallery" / f"{name}.py" for name in ("tiles", "columns", "swizzle")
+)
 SHOWN = "body[data-state=shown]"
 PATIENCE = 600_000  # ms; a page that has failed is not waited for without end
 TURNS = 15_000  # that a file is waited for: one that is lost ends the test
+
+
+# While Python starts: how far the bar is, and whether anything can be used.
+PROGRESS = """
+window.progress = [];
+window.usable = [];
+const clock = setInterval(() => {
+  if (!document.body) return;
+  const bar = document.querySelector("#working progress");
+  if (["idle", "busy", "failed"].includes(document.body.dataset.working)) return clearInterval(clock);
+  if (bar?.hasAttribute("value")) window.progress.push(bar.value);
+  const parts = document.querySelectorAll("button, select, input, [contenteditable=true]");
+  window.usable.push([...parts].filter((part) => !part.closest("[inert]") && part.id !== "stop").length);
+}, 10);
+"""
 
 
 class Server(SimpleHTTPRequestHandler):
@@ -78,6 +97,8 @@ def page(site, browser):
     page.on("request", lambda request: asked.append(request.url))
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.add_init_script(PROGRESS)
     page.goto(site)
     page.wait_for_selector(SHOWN)
     yield page
@@ -88,6 +109,10 @@ def page(site, browser):
 def type_in(page, text):
     page.locator("#editor .cm-content").fill(text)
     page.wait_for_selector(SHOWN)
+
+
+def text_of(page):
+    return "\n".join(page.locator("#editor .cm-line").all_inner_texts()).strip()
 
 
 def message(page):
@@ -112,6 +137,10 @@ def downloaded(page, count=1):
     return {one.suggested_filename: Path(one.path()).read_text() for one in found}
 
 
+def errors(page):
+    return page.locator("#message :is(.error, .warning)").all_inner_texts()
+
+
 def expected(path, target):
     with user_file(path) as names:
         name = subjects(names)[-1]
@@ -128,11 +157,120 @@ def choose(page, example, target):
     page.wait_for_selector(SHOWN)
 
 
+def test_nothing_can_be_used_until_python_has_started(page):
+    found = page.evaluate("window.progress")
+    assert found == sorted(found) and len({*found}) > 3 and found[-1] > 0.7
+    assert {*page.evaluate("window.usable")} == {0}
+    assert page.locator("main").evaluate("main => main.inert") is False
+
+
+def box(page, place):
+    return page.locator(place).first.bounding_box()
+
+
+def test_the_first_example_has_all_above_the_fold(page):
+    """In 1280 x 720: wavefronts before and after, the function, and the picture under the editor."""
+    assert message(page).strip() == "A warp reads a column in 32 wavefronts; swizzled, in 1."
+    signature = page.locator(
+        "#code .cm-line", has_text="constexpr int swizzled_apply("
+    ).bounding_box()
+    picture, editor = box(page, "figure svg"), box(page, "#editor")
+    assert signature["y"] < 500
+    assert editor["y"] + editor["height"] < picture["y"] < 500
+    assert picture["x"] < editor["x"] + editor["width"]
+    folded = page.locator("#code .folded")
+    assert re.fullmatch(r"\d+ lines", folded.inner_text())
+    folded.click()
+    assert "#define LEGO_HOST_DEVICE" in page.locator("#code .cm-content").inner_text()
+
+
+def test_a_bank_is_said_in_its_cells_and_marked(page):
+    choose(page, SWIZZLE, "cuda")
+    said = page.locator("figcaption").all_inner_texts()
+    assert said == [
+        "swizzled: a warp reads a row in 1 wavefront, a column in 1",
+        "plain: a warp reads a row in 1 wavefront, a column in 32",
+    ]
+    cells = page.locator("figure").nth(0).locator("g rect")
+    cells.nth(33).hover(force=True)
+    assert page.locator("#cell").inner_text() == "[1,1] is at 32, in bank 0"
+    assert page.locator("figure").nth(0).locator(".bank").count() == 31
+    assert page.locator("figure").nth(1).locator(".bank").count() == 0
+    assert page.locator("figure .mark").count() == 2
+    texts = page.locator("figure").nth(0).locator("g[fill='#111'] text").all_text_contents()
+    assert texts == [str(i ^ j) for i in range(32) for j in range(32)]
+
+
+@pytest.mark.parametrize("width", [420, 1280])
+def test_no_picture_and_no_caption_is_cut(page, width):
+    page.set_viewport_size({"width": width, "height": 720})
+    for example in (SWIZZLE, TILES, WEB / "gallery" / "fragment.py"):
+        choose(page, example, "cuda")
+        over = page.evaluate(
+            """() => [...document.querySelectorAll("#pictures, figure, figcaption, figure text")].filter((part) => {
+              const drawn = part.getBoundingClientRect();
+              return part.scrollHeight > part.clientHeight + 1 && part.id === "pictures"
+                || drawn.right > innerWidth || drawn.left < 0 || document.body.scrollWidth > innerWidth;
+            }).map((part) => part.outerHTML.slice(0, 200))"""
+        )
+        assert over == []
+    page.set_viewport_size({"width": 1280, "height": 720})
+
+
+def test_blocks_of_the_documentation_open_in_the_page(page):
+    spec = importlib.util.spec_from_file_location("hooks", WEB.parent / "docs" / "hooks.py")
+    hooks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hooks)
+    page.evaluate("location.hash = 'example=tiles'")
+    page.wait_for_timeout(100)
+    for name, part, printed in (
+        ("tutorial.md", "small[0, 1, :, :]", "[[ 4  5  6  7]\n [12 13 14 15]\n [20 21 22 23]]"),
+        ("tutorial.md", "small.check()", "48 indices: a bijection onto 0..47, inv undoes apply"),
+        ("cookbook.md", "optimal_swizzle", "write: 8 instructions, 32 wavefronts;"),
+        ("cookbook.md", "recognize(found)", "digits of a mixed radix"),
+        ("cookbook.md", "shuffled = Lookup", ""),
+    ):
+        recipes = hooks.recipes((WEB.parent / "docs" / name).read_text(), name)
+        text = next(text for _, text, _ in recipes if part in text)
+        page.evaluate(f"location.hash = '{hooks.state(text)}'")
+        page.wait_for_function(
+            "text => document.querySelector('#editor').textContent.includes(text)", arg=part
+        )
+        page.wait_for_selector(SHOWN)
+        assert errors(page) == []
+        assert printed in message(page)
+
+
+def test_options_of_the_code(page):
+    choose(page, TILES, "cuda")
+    code = page.locator("#code .cm-content")
+    page.select_option("#index_type", "int64")
+    page.check("#hints")
+    page.wait_for_selector(SHOWN)
+    assert "long long tiles_apply" in code.inner_text()
+    assert "_ASSUME(" in "".join(downloaded(page).values())
+    page.click("#tab-rust")
+    page.wait_for_selector(SHOWN)
+    assert errors(page) == [] and page.locator("#hints-label").is_hidden()
+    page.click("#tab-cpp")
+    page.uncheck("#hints")
+    page.select_option("#index_type", "")
+    page.select_option("#form", "view")
+    page.wait_for_selector(SHOWN)
+    assert "tiles_view" in "".join(downloaded(page).values())
+    page.select_option("#form", "")
+    page.select_option("#cost", "plain")
+    page.wait_for_selector(SHOWN)
+    assert errors(page) == []
+    page.select_option("#cost", "")
+    page.wait_for_selector(SHOWN)
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_gives_the_bytes_that_cpython_gives(page, example):
-    for target in TARGETS if example == EXAMPLES[0] else ["cuda", "javascript"]:
+    for target in TARGETS if example == TILES else ["cuda", "javascript"]:
         choose(page, example, target)
-        assert message(page) == ""
+        assert errors(page) == []
         wanted = expected(example, target)
         assert downloaded(page, len(wanted)) == wanted
 
@@ -143,6 +281,7 @@ def test_a_syntax_error_points_at_its_line(page):
     mark = page.locator("#editor .cm-line", has=page.locator(".cm-lintRange-error"))
     assert mark.inner_text() == "layout = Row(3,"
     assert "stale" in page.locator(".take").get_attribute("class")
+    assert page.locator("#copy").is_disabled() and page.locator("#download").is_disabled()
 
 
 def test_an_error_of_a_layout_points_at_its_line(page):
@@ -170,7 +309,7 @@ def test_an_endless_program_is_stopped_by_itself_and_what_was_typed_since_runs(p
     page.wait_for_timeout(500)
     type_in(page, "from lego_emit import Row\n\nlayout = Row(3, 5)\n")
     assert message(page) == ""
-    choose(page, EXAMPLES[0], "cuda")
+    choose(page, TILES, "cuda")
     assert message(page) == ""
 
 
@@ -179,7 +318,7 @@ def test_an_endless_program_is_stopped_by_itself_and_what_was_typed_since_runs(p
     [
         ("x = y\n", "Line 1: NameError: name 'y' is not defined"),
         ("assert False\n", "Line 1: AssertionError"),
-        ("", "the text defines no layout and no function"),
+        ("", "the text defines no layout and no function, and prints nothing"),
         ("def f(i):\n    return f(i)\n", "Line 1: f calls itself without end on symbols"),
         ("import os\nos._exit(1)\n", "Exit: Program terminated with exit(1)"),
     ],
@@ -201,12 +340,14 @@ def test_what_needs_z3_loads_it(page):
 
 
 def test_a_package_that_is_not_there_is_named(page):
-    type_in(page, "import numpy\n")
-    assert message(page) == "Line 1: numpy is not in this page; in a Python of your own it works"
+    type_in(page, "import sympy\n")
+    assert message(page) == "Line 1: sympy is not in this page; in a Python of your own it works"
+    type_in(page, "import numpy as np\nprint(np.arange(3))\nnp.linalg\n")
+    assert "numpy.linalg is not in this page, which has a small part of NumPy" in message(page)
 
 
 def test_pointing_at_a_cell_tells_of_it_and_marks_it_in_every_picture(page):
-    choose(page, EXAMPLES[4], "cuda")
+    choose(page, COLUMNS, "cuda")
     assert page.locator("#subject").input_value() == "columns"
     page.check("#memory")
     page.wait_for_selector(SHOWN)
@@ -228,7 +369,7 @@ def test_a_picture_is_that_of_the_package(page):
     from lego_emit.show.pictures import svg
     from lego_emit.show.sheet import sheet
 
-    choose(page, EXAMPLES[0], "cuda")
+    choose(page, TILES, "cuda")
     drawn = svg(sheet(TileBy([2, 2], [3, 4]).OrderBy(Row(6, 8))))
     assert page.locator("figure rect").count() == drawn.count("<rect")
     assert page.locator("figure text").all_text_contents() == re.findall("<text.*?>(.*?)<", drawn)
@@ -249,8 +390,10 @@ def test_a_layout_that_cannot_be_drawn_is_emitted_all_the_same(page):
 
 def test_a_function_of_indices_is_drawn(page):
     type_in(page, "def f(n, i):\n    return 2 * i % n\n\n\nsizes = {'n': 3}\n")
-    assert "domain = {..}" in page.locator("figure").inner_text()
-    type_in(page, "def f(n, i):\n    return 2 * i % n\n\n\nsizes = {'n': 3}\ndomain = {'i': 4}\n")
+    assert page.locator("figure g rect").count() == 8  # i below 8, by a slider
+    page.locator("#sliders").get_by_label("i", exact=True).first.fill("4")
+    page.wait_for_selector(SHOWN)
+    assert text_of(page).endswith('domain = {"i": 4}')
     assert page.locator("figure g rect").count() == 4
     page.check("#order")
     page.wait_for_selector(SHOWN)
@@ -259,8 +402,34 @@ def test_a_function_of_indices_is_drawn(page):
     page.wait_for_selector(SHOWN)
 
 
+def test_sizes_that_the_text_does_not_say_have_sliders(page):
+    lines = (
+        "from lego_emit import OrderBy, Row",
+        "def tiled(M, N, BM, BN):",
+        "    return OrderBy(Row(M, N)).TileBy([M // BM, N // BN], [BM, BN])",
+    )
+    type_in(page, "\n".join((*lines, "")))
+    assert errors(page) == []
+    assert page.locator("figure g rect").count() == 64
+    sliders = page.locator("#sliders label")
+    assert sliders.all_inner_texts() == ["M", "N", "BM", "BN"]
+    page.locator("#sliders").get_by_label("M", exact=True).first.fill("12")
+    page.wait_for_selector(SHOWN)
+    assert text_of(page).splitlines()[-1] == 'sizes = {"M": 12, "N": 8, "BM": 4, "BN": 4}'
+    assert page.locator("figure g rect").count() == 96
+    type_in(page, "\n".join((*lines, "sizes = {'M': 4, 'N': 6, 'BM': 2}", "")))
+    page.locator("#sliders").get_by_label("BN", exact=True).first.fill("3")
+    page.wait_for_selector(SHOWN)
+    assert text_of(page).splitlines()[-1] == "sizes = {'M': 4, 'N': 6, 'BM': 2, \"BN\": 3}"
+    page.locator("#sliders").get_by_label("BN", exact=True).first.fill("4")
+    page.wait_for_selector(SHOWN)
+    page.locator("#sliders").get_by_label("BN", exact=True).first.fill("2")  # not off: back again
+    page.wait_for_selector(SHOWN)
+    assert page.locator("figure g rect").count() == 24
+
+
 def test_colors_and_animations(page):
-    choose(page, EXAMPLES[0], "cuda")
+    choose(page, TILES, "cuda")
     colors = page.locator("#color option").all_inner_texts()
     assert colors == ["tile", "bank", "position"]
     before = page.locator("figure").inner_html()
@@ -279,24 +448,24 @@ def test_every_example_is_listed():
 
 
 def test_a_slider_rewrites_the_text(page):
-    choose(page, EXAMPLES[0], "cuda")
+    choose(page, TILES, "cuda")
     page.get_by_label("M", exact=True).first.fill("12")
     page.wait_for_selector(SHOWN)
     assert "M, N = 12, 8  # the matrix" in page.locator("#editor .cm-content").inner_text()
-    assert "Row(12, 8)" in page.locator("#code .cm-content").inner_text()
+    assert "Row(12, 8)" in "".join(downloaded(page).values())
     type_in(page, "nothing like that(\n")
-    page.get_by_label("M", exact=True).first.fill("10")
+    assert page.get_by_label("M", exact=True).first.is_disabled()
     assert page.locator("#editor .cm-line").first.inner_text() == "nothing like that("
 
 
 def test_the_address_holds_the_state(page, browser):
-    choose(page, EXAMPLES[1], "rust")
+    choose(page, COLUMNS, "rust")
     copy = browser.new_context().new_page()
     copy.set_default_timeout(PATIENCE)
     copy.goto(page.url)
     copy.wait_for_selector(SHOWN)
     assert copy.locator("#code .cm-content").inner_text().startswith("// Code generated")
-    assert downloaded(copy) == expected(EXAMPLES[1], "rust")
+    assert downloaded(copy) == expected(COLUMNS, "rust")
     copy.close()
 
 
@@ -322,6 +491,13 @@ def test_a_name_of_the_package_is_completed(page):
 
 
 def test_the_form_writes_a_layout(page):
+    type_in(page, "a = 1\n")
+    page.evaluate("window.confirm = (asked) => { window.asked = asked; return false; }")
+    page.click("#build")
+    assert page.evaluate("window.asked") == "Put what the form says in place of your text?"
+    assert page.locator("#builder").is_hidden()
+    assert page.locator("#editor .cm-line").first.inner_text() == "a = 1"
+    page.evaluate("window.confirm = () => true")
     page.click("#build")
     page.select_option("#builder [name=order]", "tiles")
     page.select_option("#builder [name=index]", "tile")
@@ -341,7 +517,7 @@ def test_the_form_writes_a_layout(page):
 
 
 def test_what_is_explained(page):
-    choose(page, EXAMPLES[0], "cuda")
+    choose(page, TILES, "cuda")
     assert "tiles_apply: 6 operations, not 22" in page.locator("#counts").inner_text()
     page.click("#explanation summary")
     page.get_by_text("by Figs. 4 and 5 alone").wait_for()

@@ -22,13 +22,20 @@ try {
   fs.mkdirSync(made);
   await installPackages();
   const { info: lock } = JSON.parse(read(here, "node_modules/pyodide/pyodide-lock.json"));
-  await bundle({ lock, pyodide: pyodideFiles((await import("pyodide")).version), ...(await archives(lock)) });
+  const pyodide = pyodideFiles((await import("pyodide")).version);
+  const packed = await archives(lock);
+  say("the page");
+  await bundle({ lock, pyodide, bytes: bytes(pyodide, packed.archive), ...packed });
   publish();
 } catch (error) {
   console.error(String(error?.message ?? error).slice(-2000)); // Pyodide's errors hold all of its packages
   process.exitCode = 1;
 } finally {
   fs.rmSync(scratch, { recursive: true, force: true });
+}
+
+function say(text) {
+  console.log(`playground: ${text}`);
 }
 
 function run(command, args, env = {}) {
@@ -44,6 +51,7 @@ async function installPackages() {
   const stamp = join(here, "node_modules/installed");
   const lock = read(here, "package-lock.json");
   if (fs.existsSync(stamp) && read(stamp) === lock) return;
+  say("npm's packages");
   // On a busy machine npm has left a large file cut off for a while: Pyodide is started, and waited for.
   for (let turn = 1; ; turn++) {
     if (turn % 3 === 1) run("npm", ["ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]);
@@ -83,6 +91,7 @@ function wheelsForWasm({ abi_version, arch, python }) {
 
 /** The archives of Python's modules: ours, with what it needs at once, and Z3. */
 async function archives(lock) {
+  say("the wheels of lego-emit and of what it needs");
   const { loadPyodide } = await import("pyodide");
   const { FS, globals, runPython, toPy } = await loadPyodide();
   runPython(read(here, "pack.py"));
@@ -93,7 +102,7 @@ async function archives(lock) {
     return hashed(name, FS.readFile("/tmp/archive.zip"));
   };
   return {
-    archive: archive("lego-emit.zip", [...wheels(), join(here, "driver.py")]),
+    archive: archive("lego-emit.zip", [...wheels(), join(here, "arrays.py"), join(here, "driver.py")]),
     z3: archive("z3.zip", wheelsForWasm(lock)),
   };
 }
@@ -105,6 +114,12 @@ function hashed(name, contents) {
   const full = `${basename(name, ending)}-${hash}${ending}`;
   fs.writeFileSync(join(made, full), contents);
   return full;
+}
+
+/** How many bytes the page fetches before it runs. */
+function bytes(pyodide, archive) {
+  return [`${pyodide}pyodide.asm.wasm`, `${pyodide}python_stdlib.zip`, archive]
+    .reduce((sum, name) => sum + fs.statSync(join(made, name)).size, 0);
 }
 
 /** Pyodide's files keep their names, by which it finds them, in a folder named by its version. */

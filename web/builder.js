@@ -19,8 +19,9 @@ const FIELDS = `
     <label>${select("index", { matrix: "row and column", tile: "tile and place in it" })}</label></fieldset>
   <p role="status"></p>`;
 
-/** Fill the form, which the button opens and shuts. write: called with each text that it makes. */
-export function builder(form, button, write) {
+/** Fill the form, which the button opens and shuts. write: called with each text that it makes; mayWrite:
+ * asked before it opens, whether the text that is there may go. */
+export function builder(form, button, write, mayWrite) {
   form.innerHTML = FIELDS;
   const show = () => {
     const { text, problem } = made(Object.fromEntries(new FormData(form)));
@@ -31,6 +32,7 @@ export function builder(form, button, write) {
   form.addEventListener("input", show);
   form.addEventListener("submit", (event) => event.preventDefault());
   button.addEventListener("click", () => {
+    if (form.hidden && !mayWrite()) return;
     form.hidden = !form.hidden;
     button.setAttribute("aria-expanded", !form.hidden);
     if (!form.hidden) show();

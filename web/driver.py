@@ -77,7 +77,10 @@ def start() -> dict[str, Any]:
     found = {n: getattr(vars(lego_emit).get(n), "__doc__", None) or "" for n in lego_emit.__all__}
     printers = {n: registry.printer(n) for n in registry.own_targets()}
     return {
-        "targets": {n: {"title": p.title, "takes": _takes(p)} for n, p in printers.items()},
+        "targets": {
+            n: {"title": p.title, "takes": _takes(p), "types": [*p.types]}
+            for n, p in printers.items()
+        },
         "names": {name: doc.partition("\n\n")[0] for name, doc in found.items()},
     }
 
@@ -85,7 +88,7 @@ def start() -> dict[str, Any]:
 def _takes(printer: Any) -> list[str]:
     """Which of the options beside the code a language has."""
     has = {"hints": printer.has_hints, "view": printer.has_views, "methods": bool(printer.receiver)}
-    return [*(name for name, there in has.items() if there), *printer.types]
+    return [name for name, there in has.items() if there]
 
 
 def run(text: str) -> dict[str, Any]:

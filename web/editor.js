@@ -5,7 +5,7 @@ import { cpp } from "@codemirror/lang-cpp";
 import { javascript } from "@codemirror/lang-javascript";
 import { localCompletionSource, python } from "@codemirror/lang-python";
 import { rust } from "@codemirror/lang-rust";
-import { StreamLanguage, bracketMatching, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { StreamLanguage, bracketMatching, codeFolding, foldEffect, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { fortran } from "@codemirror/legacy-modes/mode/fortran";
 import { julia } from "@codemirror/legacy-modes/mode/julia";
 import { lintGutter, setDiagnostics } from "@codemirror/lint";
@@ -74,13 +74,34 @@ export function mark(editor, error) {
   editor.dispatch(setDiagnostics(editor.state, found));
 }
 
-/** The view of the emitted code: show(text, target). */
+/** What stands between the first line and the first function with its comment: guards, includes, macros. */
+function preamble({ doc }, name) {
+  const called = new RegExp(`\\b${name}\\s*\\(`);
+  for (let n = 2; n <= doc.lines; n++) {
+    const { text } = doc.line(n);
+    if (!called.test(text) || /^\s*(\/\/|\/?\*|#(?!\[)|!|;)/.test(text)) continue;
+    while (n > 2 && doc.line(n - 1).text.trim()) n--;
+    return n > 4 ? { from: doc.line(1).to, to: doc.line(n - 1).to } : null;
+  }
+  return null;
+}
+
+const folding = codeFolding({
+  preparePlaceholder: ({ doc }, { from, to }) => doc.lineAt(to).number - doc.lineAt(from).number,
+  placeholderDOM(view, unfold, lines) {
+    const made = document.createElement("button");
+    Object.assign(made, { className: "folded", textContent: `${lines} lines`, title: "Comments, guards and macros", onclick: unfold });
+    return made;
+  },
+});
+
+/** The view of the emitted code: show(text, target, the name of its first function). */
 export function reader(parent) {
   const language = new Compartment();
   const view = new EditorView({
     parent,
     extensions: [
-      lineNumbers(), drawSelection(), syntaxHighlighting(classHighlighter), language.of([]),
+      lineNumbers(), drawSelection(), syntaxHighlighting(classHighlighter), language.of([]), folding,
       EditorState.readOnly.of(true), EditorView.editable.of(false),
       EditorView.contentAttributes.of({ tabindex: "0", "aria-label": "Emitted code" }),
       keymap.of(defaultKeymap),
@@ -89,10 +110,13 @@ export function reader(parent) {
   let shown;
   return {
     text: () => view.state.doc.toString(),
-    show(text, target) {
+    show(text, target, name) {
       if (shown !== target) view.dispatch({ effects: language.reconfigure((LANGUAGES[target] ?? cpp)()) });
       shown = target;
-      if (text !== view.state.doc.toString()) write(view, text);
+      if (text === view.state.doc.toString()) return;
+      write(view, text);
+      const above = preamble(view.state, name);
+      if (above) view.dispatch({ effects: foldEffect.of(above) });
     },
   };
 }

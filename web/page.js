@@ -9,11 +9,19 @@ import { Sliders } from "./sliders.js";
 const PAUSE = 40; // milliseconds after the last key, before the text is run
 const $ = (id) => document.getElementById(id);
 // text: the layout's; subject, beside: what of it is shown; target: the open tab; numbers: whether
-// the sizes' numbers are put into the code. The rest is of the pictures.
-const DEFAULTS = { text: "", subject: "", beside: "", target: "cuda", color: "", memory: false, order: false, animate: false, numbers: false };
+// the sizes' numbers are put into the code; index_type, form, cost, hints: options of it. The rest is
+// of the pictures.
+const DEFAULTS = {
+  text: "", subject: "", beside: "", target: "cuda", numbers: false, index_type: "", form: "", cost: "", hints: false,
+  color: "", memory: false, order: false, animate: false,
+};
+const BOXES = ["memory", "order", "animate", "numbers", "hints"];
+const FORMS = { "": "functions", methods: "methods of the sizes", view: "with a view of an array" };
+const COSTS = { "": "default", latency: "latency", ops: "operations", plain: "as written" };
 const state = { ...DEFAULTS };
 let targets = {};
 let files = {}; // of the code that is shown, by their names
+let built = ""; // the text that the form made last
 let newest = 0; // the number of the last update; older ones are given up
 
 const python = new Python(FILES, working);
@@ -36,28 +44,34 @@ async function update() {
   const ask = async (request) => {
     const answer = await python.ask(request, () => number === newest);
     if (number !== newest) throw new Stale();
-    if (answer.error) throw new Refused(answer.error);
+    if (answer.error) throw new Refused(answer);
     return answer;
   };
   const started = performance.now();
   try {
-    const { subjects, numbers, ...said } = await ask({ do: "run", text: state.text });
+    const { subjects, numbers, ends, ...said } = await ask({ do: "run", text: state.text });
     choices(subjects);
-    sliders.update(numbers);
-    const emitted = await ask({ do: "code", name: state.subject, target: state.target, numbers: state.numbers });
+    const name = state.subject;
+    const { sizes = {}, domain = {}, ...guess } = name ? await ask({ do: "free", name }) : {};
+    const free = Object.entries({ sizes, domain })
+      .flatMap(([dict, given]) => Object.entries(given).map(([one, value]) => ({ name: one, value, dict })));
+    sliders.update([...numbers, ...free], ends);
+    said.warnings.push(...(guess.warnings ?? []));
+    const emitted = name ? await ask({ do: "code", ...asked() }) : { files: {}, functions: [] };
     showCode(emitted);
     await draw(ask);
     mark(editor, null);
     message(said, emitted);
     stale(false);
-    if ($("explanation").open) await explain(ask);
+    if ($("explanation").open && name) await explain(ask);
     document.body.dataset.milliseconds = Math.round(performance.now() - started);
     remember();
   } catch (error) {
     if (error instanceof Stale) return;
     if (error instanceof Refused) mark(editor, error.told);
     else if (!(error instanceof Stopped)) throw error;
-    stale(true);
+    if (error.numbers) sliders.update(error.numbers);
+    stale(true, !error.numbers);
     message({ error: error.told ?? { kind: "Stopped", message: error.message } });
   } finally {
     if (number === newest) document.body.dataset.state = "shown";
@@ -67,19 +81,27 @@ async function update() {
 class Stale extends Error {}
 
 class Refused extends Error {
-  constructor(told) {
-    super(told.message);
-    this.told = told;
+  constructor({ error, numbers }) {
+    super(error.message);
+    this.told = error;
+    this.numbers = numbers; // those of a text that can be read
   }
 }
 
 /** What the worker does: "starting", "busy", "idle", "failed". */
-function working(what) {
+function working(what, { progress, text = "" } = {}) {
   document.body.dataset.working = what;
+  const bar = document.querySelector("#working progress");
+  if (progress) bar.value = progress;
+  else bar.removeAttribute("value");
+  document.querySelector("#working span").dataset.text = text;
   if (what === "failed") message({ error: { kind: "Failed", message: "Python does not start here; a newer browser may help." } });
 }
 
-function stale(is) {
+/** What is shown belongs to an older text; isOld: the sliders, too. */
+function stale(is, isOld = false) {
+  sliders.off(isOld);
+  for (const button of ["copy", "download"]) $(button).disabled = is;
   for (const part of ["look", "take"]) document.querySelector(`.${part}`).classList.toggle("stale", is);
 }
 
@@ -108,13 +130,14 @@ function options(select, values, chosen) {
 /** What can be shown of the text: the last definition where the one that was shown is gone. */
 function choices(subjects) {
   const names = Object.keys(subjects);
-  if (!names.includes(state.subject)) state.subject = names.at(-1);
+  if (!names.includes(state.subject)) state.subject = names.at(-1) ?? "";
   const others = names.filter((name) => name !== state.subject);
   if (!others.includes(state.beside)) state.beside = "";
   options($("subject"), names.map((name) => [name, name]), state.subject);
   options($("beside"), [["", "nothing"], ...others.map((name) => [name, name])], state.beside);
   $("beside-label").hidden = !others.length;
-  $("numbers-label").hidden = !subjects[state.subject].symbolic;
+  $("numbers-label").hidden = !subjects[state.subject]?.symbolic;
+  for (const part of ["look", "take"]) document.querySelector(`.${part}`).hidden = !names.length;
 }
 
 /** The pictures of what is chosen; what has none says why. */
@@ -132,16 +155,34 @@ async function draw(ask) {
       }
     }
   }
-  const [{ colors }] = drawn;
+  const { colors } = drawn[0] ?? {};
   if (colors) options($("color"), colors.map((one) => [one, one]), color);
   pictures.show(drawn);
 }
 
 // -- the code ------------------------------------------------------------------------------------
 
+/** Which code is asked for. */
+function asked() {
+  const { subject: name, target, numbers, index_type, form, cost, hints } = state;
+  const { types } = targets[target] ?? { types: [] };
+  const options = {
+    ...(types.includes(index_type) && { index_type }), ...(form && { [form]: true }), ...(cost && { cost }), ...(hints && { hints }),
+  };
+  return { name, target, numbers, options: JSON.stringify(options) };
+}
+
+/** What can be chosen of the language's code. */
+function optionsOf({ types, takes }) {
+  options($("index_type"), ["", ...types].map((one) => [one, one || "default"]), state.index_type);
+  options($("form"), Object.entries(FORMS).filter(([one]) => !one || takes.includes(one)), state.form);
+  options($("cost"), Object.entries(COSTS), state.cost);
+  $("hints-label").hidden = !takes.includes("hints");
+}
+
 function showCode({ files: found, functions }) {
   files = found;
-  code.show(Object.values(found)[0], state.target);
+  code.show(Object.values(found)[0] ?? "", state.target, functions[0]?.name);
   $("counts").replaceChildren(...functions.map(({ name, operations, naive }) => {
     const made = document.createElement("span");
     const count = document.createElement("b");
@@ -154,7 +195,7 @@ function showCode({ files: found, functions }) {
 }
 
 function tabs() {
-  $("tabs").replaceChildren(...Object.entries(targets).map(([name, title]) => {
+  $("tabs").replaceChildren(...Object.entries(targets).map(([name, { title }]) => {
     const tab = document.createElement("button");
     Object.assign(tab, { id: `tab-${name}`, textContent: title });
     tab.setAttribute("role", "tab");
@@ -174,6 +215,7 @@ function choose(target, run = true) {
     if (chosen) $("panel").setAttribute("aria-labelledby", tab.id);
     if (chosen && run) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
+  optionsOf(targets[target]);
   if (run) update();
 }
 
@@ -189,7 +231,7 @@ $("tabs").addEventListener("keydown", (event) => {
 });
 
 async function explain(ask) {
-  const { text } = await ask({ do: "explain", name: state.subject, target: state.target, numbers: state.numbers });
+  const { text } = await ask({ do: "explain", ...asked() });
   document.querySelector("#explanation pre").textContent = text;
 }
 
@@ -225,7 +267,7 @@ function take(found) {
   if (!found) return;
   for (const [key, usual] of Object.entries(DEFAULTS))
     if (typeof found[key] === typeof usual) state[key] = found[key];
-  for (const box of ["memory", "order", "animate", "numbers"]) $(box).checked = state[box];
+  for (const box of BOXES) $(box).checked = state[box];
   const { text } = state;
   write(editor, text);
   if ($("tabs").children.length) choose(state.target, false);
@@ -249,9 +291,9 @@ async function follow() {
   return found !== null;
 }
 
-for (const box of ["memory", "order", "animate", "numbers"])
+for (const box of BOXES)
   $(box).addEventListener("change", () => { state[box] = $(box).checked; update(); });
-for (const select of ["subject", "beside", "color"])
+for (const select of ["subject", "beside", "color", "index_type", "form", "cost"])
   $(select).addEventListener("change", () => { state[select] = $(select).value; update(); });
 $("gallery").addEventListener("change", () => { example($("gallery").value); });
 $("explanation").addEventListener("toggle", update);
@@ -262,9 +304,14 @@ $("stop").addEventListener("click", () => python.stop("stopped"));
 addEventListener("hashchange", follow);
 
 options($("gallery"), GALLERY.map(({ name, text }) => [name, text.split('"""')[1].split(/[.,:]/)[0]]), "");
-builder($("builder"), $("build"), (text) => take({ ...state, beside: "", text, subject: "" }));
+builder($("builder"), $("build"), (text) => {
+  built = text;
+  take({ ...state, beside: "", text, subject: "" });
+}, () => [built, ...GALLERY.map(({ text }) => text)].includes(state.text)
+  || confirm("Put what the form says in place of your text?"));
 if (!(await follow())) example(GALLERY[0].name);
 let names;
 ({ targets, names } = await python.ready);
 complete(names);
 tabs();
+for (const part of [$("controls"), document.querySelector("main")]) part.inert = false;

@@ -10,7 +10,7 @@ export class Pictures {
     parent.addEventListener("keydown", (event) => this.step(event));
   }
 
-  /** Draw: each {title, svg, cells}, cells being [logical, position] in the order of the drawing, or
+  /** Draw: each {title, svg, cells}, cells being [logical, position, bank or -2] in the order of the drawing, or
    * {title, note} where there is none. */
   show(pictures) {
     this.cells = [];
@@ -27,7 +27,7 @@ export class Pictures {
         figure.style.maxWidth = `min(${width}px, 100%)`;
       }
       figure.querySelectorAll("rect:has(> title)").forEach((rect, k) => {
-        this.cells.push({ rect, logical: cells[k][0], note: rect.textContent });
+        this.cells.push({ rect, logical: cells[k][0], bank: cells[k][2], note: rect.textContent });
         rect.firstChild.remove(); // what it says is told below, and not in a tip, too
       });
       if (title || note) {
@@ -53,16 +53,19 @@ export class Pictures {
     else if (ahead.length) this.point(ahead.reduce((a, b) => (away(a) <= away(b) ? a : b)));
   }
 
-  /** Tell of the cell under the pointer, and mark all that hold the same index. */
+  /** Tell of the cell under the pointer, and mark all that hold the same index, and those of its picture
+   * that are in the same bank. */
   point(target) {
-    for (const mark of this.parent.querySelectorAll(".mark")) mark.remove();
+    for (const mark of this.parent.querySelectorAll(".mark, .bank")) mark.remove();
     const found = this.cells?.find(({ rect }) => rect === target);
     this.at = found?.rect;
     this.told.textContent = found?.note ?? "";
-    for (const { rect, logical } of found ? this.cells : []) {
-      if (rect !== target && (logical < 0 || logical !== found.logical)) continue;
+    for (const { rect, logical, bank } of found ? this.cells : []) {
+      const isSame = rect === target || (logical >= 0 && logical === found.logical);
+      const isBank = bank >= 0 && bank === found.bank && rect.ownerSVGElement === target.ownerSVGElement;
+      if (!isSame && !isBank) continue;
       const mark = rect.cloneNode();
-      mark.setAttribute("class", "mark");
+      mark.setAttribute("class", isSame ? "mark" : "bank");
       rect.ownerSVGElement.append(mark);
     }
   }

@@ -7,7 +7,8 @@ const LIMIT = 10_000; // milliseconds that a request may take
 export class Stopped extends Error {}
 
 export class Python {
-  /** files: the built files, by what they are. told: called with "starting", "busy", "idle", or "failed" for good. */
+  /** files: the built files, by what they are. told: called with "starting", "busy", "idle", or "failed" for good; with
+   * "starting" {progress: up to 1, text}. */
   constructor(files, told) {
     this.files = files;
     this.told = told;
@@ -19,7 +20,7 @@ export class Python {
 
   start() {
     this.told("starting");
-    const { worker, lock, ...others } = this.files;
+    const { worker, lock, bytes, ...others } = this.files;
     const text = `import ${JSON.stringify(here + worker)}`;
     const address = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
     this.worker = new Worker(address, { type: "module" });
@@ -27,7 +28,7 @@ export class Python {
     this.worker.addEventListener("error", () => this.told("failed"));
     this.first = this.last + 1;
     const addresses = Object.fromEntries(Object.entries(others).map(([what, name]) => [what, here + name]));
-    this.ready = this.send({ files: { lock, ...addresses }, request: { do: "start" } });
+    this.ready = this.send({ files: { lock, bytes, ...addresses }, request: { do: "start" } });
     this.ready.then(() => this.told("idle"), () => {});
   }
 
@@ -59,7 +60,8 @@ export class Python {
     });
   }
 
-  take({ id, answer, failed }) {
+  take({ id, answer, failed, progress, text }) {
+    if (progress) return this.told("starting", { progress, text });
     const asked = this.waiting.get(id);
     this.waiting.delete(id);
     if (failed) {
