@@ -522,3 +522,19 @@ def test_what_is_explained(page):
     page.click("#explanation summary")
     page.get_by_text("by Figs. 4 and 5 alone").wait_for()
     page.click("#explanation summary")
+
+
+@pytest.mark.deep
+def test_one_command_builds_the_site(site, tmp_path):
+    done = subprocess.run(
+        [WEB.parent / "ci" / "site", "--build", "--out", tmp_path / "site"], text=True,
+        env={**os.environ, "PYTHON": sys.executable}, capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert [line for line in done.stdout.splitlines() if line.startswith("site: ")] == [
+        "site: the pages",
+        "site: the playground",
+    ]
+    cookbook = (tmp_path / "site" / "cookbook.html").read_text()
+    link = re.search('href="(playground/index.html)#', cookbook)[1]
+    assert (tmp_path / "site" / link).exists()

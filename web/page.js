@@ -269,12 +269,12 @@ function take(found) {
     if (typeof found[key] === typeof usual) state[key] = found[key];
   for (const box of BOXES) $(box).checked = state[box];
   const { text } = state;
+  $("gallery").value = GALLERY.find((one) => one.text === text)?.name ?? "";
   write(editor, text);
   if ($("tabs").children.length) choose(state.target, false);
 }
 
 function example(name) {
-  $("gallery").value = name;
   const { text, shown } = GALLERY.find((one) => one.name === name);
   take({ ...DEFAULTS, target: state.target, ...shown, text });
 }
@@ -295,7 +295,7 @@ for (const box of BOXES)
   $(box).addEventListener("change", () => { state[box] = $(box).checked; update(); });
 for (const select of ["subject", "beside", "color", "index_type", "form", "cost"])
   $(select).addEventListener("change", () => { state[select] = $(select).value; update(); });
-$("gallery").addEventListener("change", () => { example($("gallery").value); });
+$("gallery").addEventListener("change", () => { if ($("gallery").value) example($("gallery").value); });
 $("explanation").addEventListener("toggle", update);
 $("copy").addEventListener("click", () => copy($("copy"), code.text()));
 $("download").addEventListener("click", download);
@@ -303,7 +303,7 @@ $("share").addEventListener("click", async () => { await remember(); await copy(
 $("stop").addEventListener("click", () => python.stop("stopped"));
 addEventListener("hashchange", follow);
 
-options($("gallery"), GALLERY.map(({ name, text }) => [name, text.split('"""')[1].split(/[.,:]/)[0]]), "");
+options($("gallery"), [["", "…"], ...GALLERY.map(({ name, text }) => [name, text.split('"""')[1].split(/[.,:]/)[0]])], "");
 builder($("builder"), $("build"), (text) => {
   built = text;
   take({ ...state, beside: "", text, subject: "" });
