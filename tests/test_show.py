@@ -246,7 +246,8 @@ def test_banks_show_a_swizzle():
     tiles, banks = (colors_of(SWIZZLE.show(color=c).pages[0]) for c in ("tile", "bank"))
     assert (tiles == tiles[:, :1]).all()
     assert all(len({*column}) == 32 for column in banks.T.tolist())
-    assert (colors_of(sheet(SWIZZLE)) == banks).all()
+    pairs = zip(colors_of(sheet(SWIZZLE)).ravel(), banks.ravel(), strict=True)
+    assert len({*pairs}) == 32  # each place in a row is a bank
     assert sheet(SWIZZLE).legend.endswith("colored by its place among 32 neighbors in memory")
     row = colors_of(GroupBy([4, 64]).show(color="position").pages[0]).ravel()
     assert (np.diff(row) >= 0).all() and len({*row.tolist()}) == 32
