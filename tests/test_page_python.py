@@ -4,6 +4,7 @@ each function of the part of NumPy that the page has beside NumPy's own; the pag
 import importlib.util
 import json
 import math
+import random
 import re
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lego_emit import catalogue, recognize
+from lego_emit.algebra import reference
 from lego_emit.show.cells import BANKS, PALETTE, bank_color
 
 ROOT = Path(__file__).parent.parent
@@ -30,6 +33,15 @@ hooks = loaded(ROOT / "docs" / "hooks.py")
 OUTPUT = re.compile(r"\s*<!-- output -->\s*```\S*\n(.*?)^```", re.M | re.S)
 
 
+def run(texts, folder):
+    """What the page shows of texts, in a Python without NumPy."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "tests" / "page_blocks.py"], cwd=folder, text=True,
+        input=json.dumps(texts), capture_output=True, check=True,
+    )  # fmt: skip
+    return json.loads(done.stdout)
+
+
 def test_every_block_that_needs_nothing_else_runs_without_numpy(tmp_path):
     found = []
     for page in hooks.OPENED:
@@ -39,14 +51,43 @@ def test_every_block_that_needs_nothing_else_runs_without_numpy(tmp_path):
                 output = OUTPUT.match(text, end)
                 found.append((f"{page}: {block}", block, output[1] if output else ""))
     found += [(p.name, p.read_text(), "") for p in sorted((ROOT / "web/gallery").glob("*.py"))]
-    done = subprocess.run(
-        [sys.executable, ROOT / "tests" / "page_blocks.py"], cwd=tmp_path, text=True,
-        input=json.dumps([block for _, block, _ in found]), capture_output=True, check=True,
-    )  # fmt: skip
     assert len(found) > 50
-    for (place, _, expected), said in zip(found, json.loads(done.stdout), strict=True):
+    answers = run([block for _, block, _ in found], tmp_path)
+    for (place, _, expected), said in zip(found, answers, strict=True):
         assert said["error"] is None, f"{place}\n{said['error']}"
         assert said["printed"].endswith(expected), f"{place}\n{said['printed']}"
+
+
+def test_what_else_runs_without_numpy(tmp_path):
+    texts = (
+        "from lego_emit import *\nprint(Row(2, 3)[0, :])\n",
+        "from lego_emit import recognize\nprint(recognize([k * k for k in range(8)]))\n",
+        "from lego_emit import Row, copy\nprint(copy(Row(4, 6), Row(4, 6), 'c').name)\n",
+    )
+    answers = run(texts, tmp_path)
+    assert [said["error"] for said in answers] == [None, None, None]
+    row, square, _ = (said["printed"] for said in answers)
+    assert row == "[0 1 2]\n"
+    assert square.endswith("GenP([8], lambda i: i * i)): a polynomial of degree two\n")
+
+
+@pytest.mark.deep
+def test_what_is_recognized_without_numpy_is_the_same(tmp_path):
+    layouts = (entry(**entry.example) for entry in catalogue.values())
+    tables = [reference.table(one) for one in layouts if one.results is None and one.size <= 1024]
+    tables = [table.reshape(-1).tolist() for table in tables]
+    draw = random.Random(1)
+    for n in (6, 12, 16, 24):
+        tables += [draw.sample(range(n), n) for _ in range(5)]
+        tables += [
+            [(a * k * k + b * k) // 2 for k in range(n)] for a, b in ((1, 1), (3, 5), (2, 0))
+        ]
+    text = (
+        "from lego_emit import Lookup, generate, recognize\nfound = {}\nprint(recognize(found))\n"
+    )
+    texts = [text.format(table) for table in tables]
+    for table, said in zip(tables, run(texts, tmp_path), strict=True):
+        assert said["printed"] == f"{recognize(table)}\n"
 
 
 def test_what_a_block_needs_is_said():
@@ -73,11 +114,12 @@ np.broadcast_to(b[:3], (2, 3)); np.broadcast_arrays(a, 1, b[:3]); np.broadcast_s
 np.moveaxis(np.arange(24).reshape(2, 3, 4), 1, 0); np.stack([b, b + 1], axis=1); np.concatenate([b, b[:2]])
 np.indices((2, 3)); np.ix_(b[:2], b[:3]); np.unravel_index(b, (3, 4)); np.ravel_multi_index((b % 2, b % 3), (2, 3))
 np.unique(b); np.unique(b, return_inverse=True); np.unique(b, return_counts=True); np.unique(a[:, [0, 1, 0]], axis=1)
-np.sort(b); np.argsort(a[0]); np.bincount(b); np.diff(b); np.diff(a, axis=0); np.flatnonzero(b > 2); np.argwhere(a > 3)
+np.sort(b); np.argsort(a[0]); np.bincount(b); np.diff(b); np.diff(a, axis=0); np.flatnonzero(b > 2); np.count_nonzero(b); np.argwhere(a > 3)
 np.array_equal(a, a + 0), np.array_equal(a, b); np.minimum(a, 4); np.maximum(a, 4); np.where(a > 3, a, -1)
 np.bitwise_or.reduce(b); np.logical_or.reduce([b > 2, b < 1]); np.bitwise_xor(a, 1); np.abs(a - 4); np.sqrt(a * a)
 np.isnan(a / 1); np.isfinite(a / 1); np.frompyfunc(lambda x, y: x + y, 2, 1)(a, 1).tolist(); np.int64(3) + a
 np.frompyfunc(divmod, 2, 2)(a, 2)[1].tolist(); b.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(40)
+b.astype(np.uint8) * 100; np.dtype("uint16").itemsize; np.arange(2) @ np.zeros((2, 0)); b.astype(np.int16) + b
 np.prod([2, 3, 4], dtype=object); np.asarray(a) is a; bool(a[:1, :1] == 5); int(np.array([3])[0]); range(9)[np.array(4)]
 str(a); repr(a); str(b); str(np.arange(8).reshape(2, 2, 2)); repr(a > 3); str(a - 5)
 """
@@ -101,6 +143,15 @@ def test_an_array_of_the_page_is_that_of_numpy(line):
             for module in (arrays, np)
         )
         assert alike(made, expected), f"{code}: {made} is not {expected}"
+
+
+def test_least_squares():
+    matrix = [[1.0, 0.0, 0.5], [1, 1, 0], [1, 2, 4], [1, 3, 9], [1, 4, 15]]
+    made, expected = (
+        m.linalg.lstsq(m.array(matrix), m.array([1.0, 2, 4, 8, 1]), rcond=None)[0]
+        for m in (arrays, np)
+    )
+    assert made.tolist() == pytest.approx(expected.tolist())
 
 
 def test_an_element_is_written():

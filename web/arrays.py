@@ -27,20 +27,23 @@ def __getattr__(name: str) -> Any:
     )
 
 
-class dtype:
-    """A kind of element; called, it makes one."""
+class Kind:
+    """A kind of element, of so many bytes; called, it makes one."""
 
-    def __init__(self, name: str, kind: str, make: Callable[[Any], Any]):
-        self.name, self.kind, self._make = name, kind, make
-        self.str = f"<{kind}8"
+    hasobject = False
+
+    def __init__(self, name: str, kind: str, make: Callable[[Any], Any], itemsize: int = 8):
+        self.name, self.kind, self._make, self.itemsize = name, kind, make, itemsize
+        self.str = f"<{kind}{itemsize}"
+        self.most = 1 << 8 * itemsize - (kind == "i")
 
     def __call__(self, value: Any = 0) -> Any:
         if isinstance(value, ndarray | list | tuple):
             return array(value, self)
         made = self._make(value)
-        if self.kind == "i" and not -INT64 <= made < INT64:
+        if self.kind == "i" and not -self.most <= made < self.most:
             raise OverflowError("Python int too large to convert to C long")
-        return made % UINT64 if self.kind == "u" else made
+        return made % self.most if self.kind == "u" else made
 
     def __repr__(self) -> str:
         return f"dtype('{self.name}')"
@@ -49,24 +52,47 @@ class dtype:
         return self.name
 
 
-int64, uint64 = dtype("int64", "i", int), dtype("uint64", "u", int)
-float64, bool_, object_ = (
-    dtype("float64", "f", float),
-    dtype("bool", "b", bool),
-    dtype("object", "O", lambda value: value),
-)
-_DTYPES = {int: int64, float: float64, bool: bool_, object: object_}
-_DTYPES |= {d.name: d for d in (int64, uint64, float64, bool_, object_)}
-_DTYPES |= dict.fromkeys(("int32", "int16", "int8", "uint8", "uint16", "uint32"), int64)
-int32 = int16 = int8 = uint8 = uint16 = uint32 = intp = int64
+int8, int16, int32, int64 = (Kind(f"int{8 * n}", "i", int, n) for n in (1, 2, 4, 8))
+uint8, uint16, uint32, uint64 = (Kind(f"uint{8 * n}", "u", int, n) for n in (1, 2, 4, 8))
+float16, float32, float64 = (Kind(f"float{8 * n}", "f", float, n) for n in (2, 4, 8))
+bool_, object_ = Kind("bool", "b", bool, 1), Kind("object", "O", lambda value: value)
+object_.hasobject = True
+_DTYPES: dict[Any, Kind] = {
+    d.name: d
+    for d in (
+        int8,
+        int16,
+        int32,
+        int64,
+        uint8,
+        uint16,
+        uint32,
+        uint64,
+        float16,
+        float32,
+        float64,
+        bool_,
+        object_,
+    )
+}
+_DTYPES |= {int: int64, float: float64, bool: bool_, object: object_}
+
+
+def dtype(given: Any) -> Kind:
+    if isinstance(given, Kind):
+        return given
+    if given not in _DTYPES:
+        raise TypeError(f"data type {given!r} not understood")
+    return _DTYPES[given]
+
+
 integer = int
 
 
-def _dtype(given: Any) -> dtype:
-    return given if isinstance(given, dtype) else _DTYPES[given]
+_named = dtype
 
 
-def _kind(values: Sequence[Any]) -> dtype:
+def _kind(values: Sequence[Any]) -> Kind:
     kinds = {*map(type, values)}
     if kinds <= {bool}:
         return bool_ if kinds else float64
@@ -76,13 +102,15 @@ def _kind(values: Sequence[Any]) -> dtype:
     return float64 if kinds <= {int, bool, float} else object_
 
 
-def _joined(one: dtype, other: dtype) -> dtype:
+def _joined(one: Kind, other: Kind) -> Kind:
     for each in (object_, float64):
         if each in (one, other):
             return each
-    if one is other:
-        return one
-    return int64 if int64 in (one, other) else uint64
+    if bool_ in (one, other):
+        return other if one is bool_ else one
+    if one.kind != other.kind:
+        return int64
+    return max(one, other, key=lambda kind: kind.itemsize)
 
 
 def _offsets(shape: Sequence[int], strides: Sequence[int], start: int = 0) -> list[int]:
@@ -109,7 +137,7 @@ class ndarray:
 
     __array_priority__ = 1
 
-    def __init__(self, values: list[Any], shape: Sequence[int], kind: dtype):
+    def __init__(self, values: list[Any], shape: Sequence[int], kind: Kind):
         self._v, self.shape, self.dtype = values, tuple(shape), kind
 
     # -- what it is --------------------------------------------------------------------------------
@@ -215,7 +243,7 @@ class ndarray:
         return self._taken(shape, _offsets(shape, [strides[k] for k in order]))
 
     def astype(self, kind: Any) -> ndarray:
-        kind = _dtype(kind)
+        kind = dtype(kind)
         return ndarray([*map(kind, self._v)], self.shape, kind)
 
     def _taken(self, shape: Sequence[int], offsets: Sequence[int]) -> ndarray:
@@ -299,7 +327,7 @@ class ndarray:
     # -- over elements -------------------------------------------------------------------------------
 
     def _over(
-        self, axis: int | None, function: Callable[[list[Any]], Any], kind: dtype | None = None
+        self, axis: int | None, function: Callable[[list[Any]], Any], kind: Kind | None = None
     ) -> Any:
         if axis is None:
             return function(self._v)
@@ -331,7 +359,7 @@ class ndarray:
 
     def __matmul__(self, other: ndarray) -> Any:
         if other.ndim == 1:
-            rows = self.reshape(-1, self.shape[-1])
+            rows = self.reshape(-1, self.shape[-1]) if self.ndim > 1 else [self]
             found = [sum(a * b for a, b in zip(row._v, other._v, strict=True)) for row in rows]
             return (
                 ndarray(found, self.shape[:-1], _joined(self.dtype, other.dtype))
@@ -366,14 +394,14 @@ def _divided(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def _each(
-    operation: Callable[[Any, Any], Any], one: Any, other: Any, kind: dtype | None = None
+    operation: Callable[[Any, Any], Any], one: Any, other: Any, kind: Kind | None = None
 ) -> Any:
-    weak = type(one) is int or type(other) is int  # takes the other's kind
+    weak = type(one) is int, type(other) is int  # it takes the other's kind
     one, other = asarray(one), asarray(other)
     if kind is None:
         kind = _joined(one.dtype, other.dtype)
-        if weak and uint64 in (one.dtype, other.dtype):
-            kind = uint64
+        for is_weak, strong in zip(weak, (other.dtype, one.dtype), strict=True):
+            kind = strong if is_weak and strong.kind in "iu" else kind
         if kind is bool_ and operation not in (operator.and_, operator.or_, operator.xor):
             kind = int64
     if not other.shape:
@@ -384,13 +412,13 @@ def _each(
     else:
         one, other = broadcast_arrays(one, other)
         values, shape = [*map(operation, one._v, other._v)], one.shape
-    if kind is uint64:
-        values = [v % UINT64 for v in values]
+    if kind.kind == "u":
+        values = [v % kind.most for v in values]
     return ndarray(values, shape, kind)
 
 
 def _operators() -> None:
-    def add(name: str, operation: Callable[[Any, Any], Any], kind: dtype | None = None) -> None:
+    def add(name: str, operation: Callable[[Any, Any], Any], kind: Kind | None = None) -> None:
         def method(self: ndarray, other: Any) -> Any:
             if not _is_operand(other):
                 return NotImplemented
@@ -450,13 +478,13 @@ def array(given: Any, dtype: Any = None, copy: bool = True) -> ndarray:
         raise ValueError(
             "setting an array element with a sequence. The requested array has an inhomogeneous shape"
         )
-    kind = _kind(values) if dtype is None else _dtype(dtype)
+    kind = _kind(values) if dtype is None else _named(dtype)
     return ndarray([*map(kind, values)], shape, kind)
 
 
 def asarray(given: Any, dtype: Any = None) -> ndarray:
     if isinstance(given, ndarray):
-        return given if dtype is None or given.dtype is _dtype(dtype) else given.astype(dtype)
+        return given if dtype is None or given.dtype is _named(dtype) else given.astype(dtype)
     if type(given) is int and dtype is None and -INT64 <= given < INT64:
         return ndarray([given], (), int64)
     return array(given, dtype)
@@ -469,7 +497,7 @@ def arange(*bounds: int, dtype: Any = int64) -> ndarray:
 
 def full(shape: Any, value: Any, dtype: Any = None) -> ndarray:
     sizes = [shape] if isinstance(shape, int) else [*shape]
-    kind = _kind([value]) if dtype is None else _dtype(dtype)
+    kind = _kind([value]) if dtype is None else _named(dtype)
     return ndarray([kind(value)] * _prod(sizes), sizes, kind)
 
 
@@ -585,7 +613,7 @@ def ravel_multi_index(index: Sequence[Any], shape: Sequence[int]) -> Any:
 class _Function:
     """A function of two arrays, element by element."""
 
-    def __init__(self, operation: Callable[[Any, Any], Any], kind: dtype | None = None):
+    def __init__(self, operation: Callable[[Any, Any], Any], kind: Kind | None = None):
         self._operation, self._kind = operation, kind
 
     def __call__(self, one: Any, other: Any) -> Any:
@@ -619,7 +647,7 @@ def abs(given: Any) -> Any:
 absolute = abs
 
 
-def _mapped(function: Callable[[Any], Any], given: Any, kind: dtype) -> Any:
+def _mapped(function: Callable[[Any], Any], given: Any, kind: Kind) -> Any:
     if not isinstance(given, ndarray):
         return function(given)
     return ndarray([*map(function, given._v)], given.shape, kind)
@@ -654,6 +682,10 @@ def frompyfunc(function: Callable[..., Any], count: int, results: int) -> Callab
 
 def prod(given: Any, dtype: Any = None) -> Any:
     return _prod(given)
+
+
+def count_nonzero(given: Any) -> int:
+    return sum(map(bool, asarray(given)._v))
 
 
 def flatnonzero(given: Any) -> ndarray:
@@ -732,6 +764,32 @@ class random:
             return ndarray(
                 [self._draw.randrange(first, end) for _ in range(_prod(shape))], shape, int64
             )
+
+
+class linalg:
+    """The least squares alone."""
+
+    @staticmethod
+    def lstsq(matrix: ndarray, values: ndarray, rcond: Any = None) -> tuple[ndarray]:
+        """Of columns that are independent, by two rounds of Gram and Schmidt's orthogonalization."""
+        basis: list[ndarray] = []
+        rows: list[list[float]] = []  # each column in the basis
+        for column in matrix.T:
+            rest, row = column, [0.0] * (len(basis) + 1)
+            for _ in range(2):
+                for k, known in enumerate(basis):
+                    part = rest @ known
+                    row[k] += part
+                    rest = rest - known * part
+            row[-1] = _sqrt(rest @ rest)
+            basis.append(rest / row[-1])
+            rows.append(row)
+        found = [values @ known for known in basis]
+        for k in reversed(range(len(found))):
+            found[k] /= rows[k][k]
+            for below in range(k):
+                found[below] -= found[k] * rows[k][below]
+        return (ndarray(found, [len(found)], float64),)
 
 
 class ma:
