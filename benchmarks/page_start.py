@@ -56,9 +56,7 @@ class Server(SimpleHTTPRequestHandler):
 
 
 def main():
-    server = ThreadingHTTPServer(
-        ("127.0.0.1", 0), functools.partial(Server, directory=str(FOLDER))
-    )
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Server, directory=str(FOLDER)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}/"
     times = {"Pyodide alone": [], "the page can be used": [], "its first example is shown": []}
@@ -67,7 +65,10 @@ def main():
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
         for _ in range(RUNS):
-            for path, wanted in (("bare.html", "() => window.started"), ("index.html", "() => window.shown")):
+            for path, wanted in (
+                ("bare.html", "() => window.started"),
+                ("index.html", "() => window.shown"),
+            ):
                 context = browser.new_context()
                 page = context.new_page()
                 page.add_init_script("" if path == "bare.html" else TIMES)
