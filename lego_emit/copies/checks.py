@@ -9,15 +9,21 @@ from math import prod
 from typing import Any
 
 from ..errors import InternalError
-from ..ir.nests import Body, Way, run
-from ..ir.nodes import evaluate
+from ..ir import grids
+from ..ir.nests import Abilities, Body, Way, run
+from ..ir.nodes import Node, evaluate, evaluated
+from ..packages import numpy as np
 from .digits import Digit
+from .launch import IN_THREADS, grid_of, word_of
 from .plan import PAD, Box, Plan, check_plan, model
 from .schedule import LINE, nest_of
 from .values import value_of
 
 MOST_CHECKED = 2**12  # places of a memory that a nest is run over in Python
 MOST_PLANNED = 2**20  # that a plan's boxes are compared at
+MOST_IN_THREADS = 2**16  # that threads carry out at once
+MOST_BLOCKS = 16  # of those
+TILES = (1024, 512, 256, 128, 64, 32, 16)  # extents of boxes that are larger
 WAYS = (
     Way(),
     Way(large=True),
@@ -27,19 +33,29 @@ WAYS = (
 )
 
 
-def check(plan: Plan, body: Body) -> int:
-    """Compare plan and nest with the layouts; how many sizes were compared. Raises InternalError."""
+def check(
+    plan: Plan, body: Body, blocks: Node | None = None, abilities: Abilities = IN_THREADS
+) -> int:
+    """Compare plan and nest with the layouts; how many sizes were compared. blocks: of a launch, where it is
+    threads that carry the nest out; abilities: of their language. Raises InternalError."""
     count = 0
     for sizes in sizes_of(plan):
         if value_of(plan.destination_size, sizes) <= MOST_PLANNED and plan.is_affine:
             check_plan(plan, sizes)
             count += 1
-        if value_of(plan.destination_size, sizes) <= MOST_CHECKED:
+        if value_of(plan.destination_size, sizes) > MOST_CHECKED:
+            continue
+        if blocks is not None:
+            check_threads(plan, body, sizes, int(evaluated(blocks, sizes, {})))
+        else:
             for way in WAYS if plan.is_affine else WAYS[:1]:
                 check_nest(plan, body, sizes, way)
-            count += 1
+        count += 1
     if plan.is_affine and not plan.space.sizes:
-        check_small(plan)
+        if blocks is None:
+            check_small(plan)
+        else:
+            check_small_threads(plan, abilities)
         count += 1
     return count
 
@@ -75,6 +91,38 @@ def allowed(plan: Plan, values: Mapping[str, int]) -> bool:
     params = [p for p in function.params if p.name in values]
     ranges = [c for p in params for c in p.range.conditions(p.name)]
     return all(evaluate(node, values) in (True, None) for node in (*ranges, *function.assumed))
+
+
+def check_threads(plan: Plan, body: Body, sizes: Mapping[str, int], blocks: int) -> None:
+    """Let threads carry a copy out, with memory that is aligned and not, and compare what the destination has with the
+    layouts. blocks: of a launch; fewer are taken, so that each has several pieces."""
+    word = word_of(plan.element_bytes)
+    parts = plan.element_bytes // word
+    wanted = model(plan, sizes)
+    if not plan.pads:
+        wanted[wanted == PAD] = -1
+    due = np.where(
+        wanted[:, None] >= 0, wanted[:, None] * parts + np.arange(parts), wanted[:, None]
+    )
+    source, destination = (
+        value_of(n, sizes) * parts for n in (plan.source_size, plan.destination_size)
+    )
+    fewer = max(2, min(MOST_BLOCKS, -(-blocks // 3)))
+    for is_aligned in (True, False):
+        found = np.full(destination, -1)
+        try:
+            places, values = grids.run(
+                body, sizes, (source, destination), word, is_aligned, parts, fewer
+            )
+        except grids.Wrong as error:
+            raise _fault(plan, f"{error} at {dict(sizes)}") from None
+        found[places] = values
+        wrong = np.flatnonzero(found != due.reshape(-1))
+        if len(wrong):
+            place = int(wrong[0]) // parts
+            raise _fault(
+                plan, f"its threads leave a wrong element in place {place} at {dict(sizes)}"
+            )
 
 
 def check_nest(plan: Plan, body: Body, sizes: Mapping[str, int], way: Way) -> None:
@@ -122,6 +170,45 @@ def check_small(plan: Plan) -> None:
             run(body, {}, _Places({*due.values()}), found, way)
             if found != due:
                 raise _fault(plan, f"the nest of {box} exchanges elements")
+
+
+def check_small_threads(plan: Plan, abilities: Abilities) -> None:
+    """Let threads carry out boxes with the same strides and smaller extents, of several tiles where they are few."""
+    word = word_of(plan.element_bytes)
+    parts = plan.element_bytes // word
+    for box in plan.boxes:
+        small = next(own for n in TILES if (own := _of_fewer(box, n)) is not None)
+        a, b = small.pairs({})
+        alone = replace(plan, boxes=(small,), destination_size=int(b.max(initial=0)) + 1)
+        body, _, blocks = grid_of(alone, (), abilities)
+        a, b = (p[:, None] * parts + np.arange(parts) for p in (a, b))
+        due = _in_order(b.reshape(-1), np.full(b.size, PAD) if box.is_padding else a.reshape(-1))
+        ends = int(a.max(initial=0)) + 1, int(b.max(initial=0)) + 1
+        fewer = max(2, min(MOST_BLOCKS, -(-int(evaluated(blocks, {}, {})) // 3)))
+        for is_aligned in (True, False):
+            try:
+                found = _in_order(*grids.run(body, {}, ends, word, is_aligned, parts, fewer))
+            except grids.Wrong as error:
+                raise _fault(plan, f"{error} in {box}") from None
+            if not np.array_equal(found, due):
+                raise _fault(plan, f"the threads of {box} exchange elements")
+
+
+def _of_fewer(box: Box, most: int) -> Box | None:
+    """A box of at most about so many of each digit, which have the same rest; None where it is still large."""
+    digits = tuple(
+        Digit(d.n if d.n <= 2 * most else most + d.n % most, d.a, d.b) for d in box.digits
+    )
+    if prod(d.n for d in digits) > MOST_IN_THREADS:
+        if most > TILES[-1]:
+            return None
+        digits = tuple(Digit(min(d.n, _least(d)), d.a, d.b) for d in digits)
+    return replace(box, digits=digits)
+
+
+def _in_order(places: Any, values: Any) -> Any:
+    order = np.argsort(places)
+    return np.stack([places[order], values[order]])
 
 
 class _Places:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import LayoutError, ToolchainError, VerifyError, a_type, short_repr
+from ..emit.nests import forms_of
+from ..errors import LayoutError, TargetError, ToolchainError, VerifyError, a_type, short_repr
 from ..numeric import is_integer
 from ..packages import cffi
 from ..packages import numpy as np
@@ -245,6 +246,11 @@ class Timed:
 
 def time(unit: Any, sizes: Mapping[str, int], flags: Sequence[str] = NATIVE) -> Timed:
     """What Copy.time does; flags: of the compiler."""
+    if forms_of(unit.printer).abilities.threads:
+        raise TargetError(
+            f"{unit.name}: {unit.printer.title} runs on the host here, whose times say nothing of a GPU; "
+            "benchmarks/gpu/kernels copies measures kernels there"
+        )
     sizes = checked_sizes(unit, sizes)
     built = library(unit, flags)
     source, destination = (_memory(n, 0)[1] for n in built.bytes(sizes))

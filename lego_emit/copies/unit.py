@@ -16,9 +16,10 @@ from ..emit.naming import AS_WRITTEN, Naming
 from ..emit.nests import OWN, Routines, forms_of
 from ..emitted import Emitted, emit_program
 from ..errors import LayoutError, OptionError, did_you_mean, short_repr
+from ..ir.grids import THREADS
 from ..ir.index_types import IndexType
-from ..ir.nests import DESTINATION, Each, Routine, times
-from ..ir.nodes import const, made
+from ..ir.nests import DESTINATION, Abilities, Each, Routine, times
+from ..ir.nodes import Node, const, made
 from ..ir.program import Function, Program
 from ..ir.relations import greatest, names_in
 from ..numeric import is_integer
@@ -32,6 +33,8 @@ from .schedule import nest_of
 from .values import least, node_of
 
 MOST_BYTES = 2**16  # of an element
+WORDS = ("1", "2", "4", "8", "16")  # bytes
+OWN_OF_THREADS = ("tile", *(f"{memory}{k}" for memory in ("src", "dst", "tile") for k in WORDS))
 TAKEN = ("assume", "ranges", "sizes", "namespace", "prefix", "header")  # options of generate()
 
 
@@ -94,8 +97,8 @@ def copy(
     """A routine that copies an array from one memory layout to another.
 
     A, B: layouts of the same index space; the routine reads the memory of A and writes that of B, of which
-    each index has a place of its own. target: C, C++, Rust, Fortran, Julia, JavaScript or NumPy. element:
-    "uint8" .. "uint64", a number of bytes, or a NumPy dtype. zero: whether B's padding is written with zeros;
+    each index has a place of its own. target: C, C++, Rust, Fortran, Julia, JavaScript or NumPy, or for GPUs CUDA, HIP,
+    OpenCL, Metal, GLSL or WGSL. element: "uint8" .. "uint64", a number of bytes, or a NumPy dtype. zero: whether B's padding is written with zeros;
     what lies between a pitch's rows never is. options: assume, ranges, sizes, namespace, prefix
     and header, as generate() takes them.
 
@@ -126,10 +129,11 @@ def copy(
     told, assume = Options.of(options), _listed(options.get("assume", ()))
     given = TraceOptions(options.get("sizes"), assume, ranges=_ranges(options.get("ranges")))
     space = index_space(A, B, given)
+    own = (*OWN, *OWN_OF_THREADS) if forms.abilities.threads else OWN
     for size in space.sizes:
-        if size.lower() in OWN:
+        if size.lower() in own:
             raise LayoutError(
-                f"copy: a size is called {size}, as something of the routine is; rename it: {', '.join(OWN)} are taken"
+                f"copy: a size is called {size}, as something of the routine is; rename it: {', '.join(own)} are taken"
             )
     plan = plan_of(space, element_bytes, zero)
     function = places(space, f"{name}_places", printer, assume, forms.places_type)
@@ -151,15 +155,24 @@ def unit_of(
     assert plan.function is not None
     forms = forms_of(registry.printer(target))
     function, printer = replace(plan.function, name=f"{name}_places"), registry.printer(target)
-    if plan.is_affine:
-        body, kinds = nest_of(plan, [name, *_taken(printer, plan.space.sizes)], forms.abilities)
+    taken, blocks = [name, *_taken(printer, plan.space.sizes)], None
+    if forms.abilities.threads:
+        body, kinds, blocks = _in_threads(plan, function, taken, forms.abilities)
+    elif plan.is_affine:
+        body, kinds = nest_of(plan, taken, forms.abilities)
     else:
         body, kinds = _each(plan, function), ("a loop over both index functions",)
     plan = replace(plan, notes=(*plan.notes, *kinds))
-    count = check(plan, body)
+    count = check(plan, body, blocks, forms.abilities)
     sizes, size, kind = plan.space.sizes, plan.element_bytes, forms.index_type
     ends = ("source", plan.source_size), ("destination", plan.destination_size)
     functions = [_bytes(name, role, count, size, function, kind) for role, count in ends]
+    if blocks is not None:
+        said = f"How many blocks of {THREADS} threads a launch of {name} has; any number does."
+        outputs = (("blocks", least(blocks, 0)),)
+        functions.append(
+            replace(functions[1], name=f"{name}_blocks", outputs=outputs, summary=said)
+        )
     if not plan.is_affine:
         functions.append(function)
     routine = Routine(
@@ -334,6 +347,32 @@ def _summary(plan: Plan) -> str:
     """What the routine's comment begins with."""
     notes = "; ".join(plan.notes)
     return f"Copies each element of the source to its place in the destination: {notes}."
+
+
+def _in_threads(
+    plan: Plan, function: Function, taken: Sequence[str], abilities: Abilities
+) -> tuple[Any, tuple[str, ...], Node]:
+    """What threads do, how in words, and how many blocks of them there are."""
+    from .grid import WORD
+    from .launch import each_of, grid_of, word_of
+
+    if plan.is_affine:
+        return grid_of(plan, taken, abilities)
+    *zeros, each = _each(plan, function)
+    if zeros:
+        raise LayoutError(
+            f"copy: {plan.space.destination!r} pads, and its positions are no sums of digits: no thread knows which places no "
+            "other one writes. Give zero=False, and clear the destination first"
+        )
+    word = word_of(plan.element_bytes)
+    if abilities.packs and word < WORD:
+        raise LayoutError(
+            f"copy: elements of {plan.element_bytes} bytes share words of {WORD}, and no thread knows which ones, as positions "
+            f"are no sums of digits; give an element of {WORD} bytes"
+        )
+    parts = plan.element_bytes // word
+    body, blocks = each_of(each, parts, [*plan.space.sizes, *taken], abilities)
+    return body, ("a thread for each index, by both index functions",), blocks
 
 
 def _each(plan: Plan, function: Function) -> tuple[Any, ...]:

@@ -40,11 +40,16 @@ Place: TypeAlias = tuple[tuple[int, ...], int]  # an index of each digit, and el
 
 class Abilities(NamedTuple):
     """What a language has for copies. kernels: local arrays whose lanes are exchanged in registers; streams: stores
-    past the caches; strided: assignments between views of arrays, which take the place of loops."""
+    past the caches; strided: assignments between views of arrays, which take the place of loops; threads: those of
+    a GPU, whose statements (lego_emit/ir/grids.py) do; most_blocks: of threads, in a launch; packs: memories are arrays of one
+    type, of words of 4 bytes where elements have fewer."""
 
     kernels: bool = True
     streams: bool = True
     strided: bool = False
+    threads: bool = False
+    most_blocks: int = 2**31 - 1
+    packs: bool = False
 
 
 class Exchange(NamedTuple):
@@ -246,6 +251,10 @@ class Each:
     places: Any
 
 
+class Threaded:
+    """A statement of lego_emit/ir/grids.py, for the threads of a GPU."""
+
+
 @dataclass(frozen=True)
 class Routine:
     """A copy in a file. name: the function's; sizes: its parameters before the two arrays; element_bytes: of
@@ -271,7 +280,19 @@ class Routine:
 
 
 Statement: TypeAlias = (
-    Let | Loop | Flag | Before | When | Move | Zero | Strided | Apply | Buffer | Vectors | Each
+    Let
+    | Loop
+    | Flag
+    | Before
+    | When
+    | Move
+    | Zero
+    | Strided
+    | Apply
+    | Buffer
+    | Vectors
+    | Each
+    | Threaded
 )
 Body: TypeAlias = Sequence[Statement]
 
@@ -282,7 +303,7 @@ def inner(statement: Statement) -> tuple[Statement, ...]:
         return (*statement.then, *statement.otherwise)
     if isinstance(statement, Vectors):
         return (*statement.body, *statement.plain)
-    return statement.body if isinstance(statement, Loop | Buffer) else ()
+    return getattr(statement, "body", ())
 
 
 def walk(body: Body) -> Iterator[Statement]:
