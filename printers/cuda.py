@@ -132,6 +132,7 @@ class CudaPrinter(FillPrinter, CxxPrinter):
     reserved_functions = CUDA_FUNCTIONS
     builtins = INTRINSICS
     walks = "lego_emit.printers.walk_forms:CUDA"
+    copies = "lego_emit.printers.copy_cuda:CopiesInCuda"
     qualifiers, own_qualifiers = "LEGO_HOST_DEVICE constexpr", "LEGO_HOST_DEVICE"
     qualifiers_of_methods = qualifiers
     macros = OPENING

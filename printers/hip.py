@@ -30,6 +30,7 @@ class HipPrinter(CudaPrinter):
     aliases = ()
     title = "HIP"
     extension = ".hip.h"
+    copies = "lego_emit.printers.copy_cuda:CopiesInHip"
     macros = OPENING
     reserved = CudaPrinter.reserved.union(HIP_WORDS)
     reserved_functions = CudaPrinter.reserved_functions.union(

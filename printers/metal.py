@@ -13,7 +13,7 @@ from lego_emit.printers.opencl import OpenClPrinter
 class MetalPrinter(OpenClPrinter):
     """OpenCL's spellings in C++: casts as calls, structs and overloads of namespace metal."""
 
-    copies = ""
+    copies = "lego_emit.printers.copy_opencl:CopiesInMetal"
     name = "metal"
     walks = steps = ""
     aliases = ("msl",)

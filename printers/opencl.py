@@ -18,7 +18,7 @@ from lego_emit.printers.opencl_names import FUNCTIONS, MACROS, WORDS
 class OpenClPrinter(FillPrinter, CPrinter):
     """C's spellings with OpenCL's types, min and max; tables in constant memory."""
 
-    copies = ""
+    copies = "lego_emit.printers.copy_opencl:CopiesInOpenCl"
     name = "opencl"
     walks = steps = ""
     aliases = ("cl",)

@@ -79,6 +79,13 @@ class CudaTarget(HostTarget):
 
     name = "cuda"
 
+    def copy_library(self, unit: Unit, folder: Path, flags: Sequence[str]) -> tuple[Path, str]:
+        """The library of a copy, whose kernel the host runs, and its functions' declarations."""
+        from lego_emit.targets.copies import DECLARATIONS
+        from lego_emit.targets.copy_devices import build
+
+        return build(self, unit, folder, [*HostTarget.flags, *flags]), DECLARATIONS
+
     # The GPU's side is imported when it is asked for: the host never needs it.
 
     def compile_for(self, device: str, units: Sequence[Unit]) -> list[Compiled]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lego_emit.emit.unit import Unit
 from lego_emit.targets.cpp_host import HostTarget
-from lego_emit.targets.cuda import kernel_sources
+from lego_emit.targets.cuda import CudaTarget, kernel_sources
 
 # What hipcc defines before it reads a file, and where a kernel stands in its grid.
 RUNTIME = """#define __host__ __attribute__((host))
@@ -28,6 +28,8 @@ class HipTarget(HostTarget):
     program = "clang++"
     install = "apt-get install clang"
     flags = (*HIP, "--cuda-host-only", *HostTarget.flags)
+
+    copy_library = CudaTarget.copy_library
 
     def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
         """As C++, behind what hipcc defines."""

@@ -43,6 +43,14 @@ class MetalTarget(HostTarget):
         found = super().find()
         return Toolchain(found.path, f"{found.version}, as host C++; no Metal compiler has seen it")
 
+    def copy_library(self, unit: Unit, folder: Path, flags: Sequence[str]) -> tuple[Path, str]:
+        """The library of a copy, whose kernel the host runs, and its functions' declarations."""
+        from lego_emit.targets.copies import DECLARATIONS
+        from lego_emit.targets.copy_devices import build
+
+        (folder / "metal_stdlib").write_text(STAND_IN)
+        return build(self, unit, folder, [*self.flags, *flags]), DECLARATIONS
+
     def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
         """As C++, with the stand-in."""
         (folder / "metal_stdlib").write_text(STAND_IN)

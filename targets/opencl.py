@@ -257,6 +257,13 @@ class OpenClTarget(Target):
                 f"on Debian, one of the CPU: {self.install}"
             ) from error
 
+    def copy_runner(self, unit: Unit) -> Any:
+        """What runs a copy on the device."""
+        from lego_emit.targets.copy_devices import OpenClCopies
+
+        self.find()
+        return OpenClCopies(unit, open_device())
+
     def build(self, units: Sequence[Unit], folder: Path) -> Library:
         """Programs that call every function."""
         self.find()
