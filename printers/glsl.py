@@ -117,6 +117,7 @@ class GlslPrinter(ShaderPrinter):
 
     loops = "lego_emit.printers.loop_forms:PLAIN"
     switches = "lego_emit.printers.switch_forms:GLSL"
+    copies = "lego_emit.printers.copy_shaders:CopiesInGlsl"
     name = "glsl"
     title = "GLSL"
     extension = ".glsl"

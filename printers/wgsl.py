@@ -105,6 +105,7 @@ class WgslPrinter(ShaderPrinter):
 
     loops = "lego_emit.printers.loop_forms:WGSL"
     switches = "lego_emit.printers.switch_forms:WGSL"
+    copies = "lego_emit.printers.copy_shaders:CopiesInWgsl"
     name = "wgsl"
     title = "WGSL"
     extension = ".wgsl"

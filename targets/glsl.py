@@ -235,6 +235,25 @@ class GlslTarget(Target):
             self.execute([validator, "-V", path.name, "-o", spv.name], folder)
         return [path.with_suffix(".spv") for path in paths]
 
+    def copy_runner(self, unit: Unit) -> Any:
+        """What runs a copy, through Vulkan."""
+        from lego_emit.targets.copy_devices import ShaderCopies
+
+        validator = self.path()
+        device = opened(
+            self.name, "wgpu", VulkanGlslTarget.drivers, lambda: open_device("vulkan", validator)
+        )
+        routine: Any = unit.program.routines[0]
+        text, given = f"#version 450\n{unit.source}\n", list[str]()
+        if routine.sizes:
+            given = [f"lego_run.size{k}" for k in range(len(routine.sizes))]
+            members = " ".join(f"int size{k};" for k in range(len(routine.sizes)))
+            text += (
+                f"layout(std140, binding = 2) uniform lego_run_Sizes {{ {members} }} lego_run;\n"
+            )
+        text += f"void main() {{ {routine.name}({', '.join(given)}); }}\n"
+        return ShaderCopies(unit, device, text, ".comp")
+
     def _device(self, validator: str) -> Device:
         return opened(
             self.name, self.package, self.drivers, lambda: open_device(self.kind, validator)

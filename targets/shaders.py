@@ -252,11 +252,15 @@ class Vulkan(Device):
         """Both buffers are bound to storage."""
         inputs = self._device.create_buffer_with_data(data=data, usage="STORAGE")
         outputs = self._device.create_buffer(size=size, usage="STORAGE|COPY_SRC")
+        return self._ran(pipeline, (inputs, outputs), groups)
+
+    def _ran(self, pipeline: Any, buffers: Sequence[Any], groups: int) -> bytes:
+        """The second buffer after a run over all of them."""
         group = self._device.create_bind_group(
             layout=pipeline.get_bind_group_layout(0),
             entries=[
                 {"binding": k, "resource": {"buffer": b, "offset": 0, "size": b.size}}
-                for k, b in enumerate((inputs, outputs))
+                for k, b in enumerate(buffers)
             ],
         )
         encoder = self._device.create_command_encoder()
@@ -266,7 +270,17 @@ class Vulkan(Device):
         work.dispatch_workgroups(groups)
         work.end()
         self._device.queue.submit([encoder.finish()])
-        return bytes(self._device.queue.read_buffer(outputs))
+        return bytes(self._device.queue.read_buffer(buffers[1]))
+
+    def copied(self, pipeline: Any, buffers: Sequence[bytes], groups: int) -> bytes:
+        """Run over a source, a destination and, where there are sizes, a uniform buffer of these; the destination after
+        it."""
+        usages = "STORAGE", "STORAGE|COPY_SRC", "UNIFORM"
+        made = [
+            self._device.create_buffer_with_data(data=data, usage=usage)
+            for data, usage in zip(buffers, usages, strict=False)
+        ]
+        return self._ran(pipeline, made, groups)
 
 
 def opened(target: str, package: str, drivers: str, make: Callable[[], Device]) -> Device:

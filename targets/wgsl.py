@@ -7,6 +7,7 @@ import importlib.metadata
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from lego_emit.emit.printer import Printer
 from lego_emit.emit.unit import Unit
@@ -142,6 +143,11 @@ def open_device() -> Vulkan:
     return Vulkan("wgsl", "lego_run", Path.read_text)
 
 
+def open_copies(entry: str) -> Vulkan:
+    """A device that runs an entry point of this name."""
+    return Vulkan("wgsl", entry, Path.read_text)
+
+
 class WgslTarget(Target):
     """WGSL through wgpu and Vulkan, without a window; Chrome's compiler checks each text, too."""
 
@@ -165,6 +171,14 @@ class WgslTarget(Target):
                         "index_type='int32' or 'uint32'"
                     )
         return Shaders(units, device, shaders(WgslShader, units, folder))
+
+    def copy_runner(self, unit: Unit) -> Any:
+        """What runs a copy on the device."""
+        from lego_emit.targets.copy_devices import ShaderCopies
+
+        self._device()
+        device = open_copies(unit.program.routines[0].name)
+        return ShaderCopies(unit, device, unit.source, ".wgsl")
 
     def _device(self) -> Device:
         return opened(self.name, "wgpu", self.drivers, open_device)
