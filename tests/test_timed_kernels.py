@@ -25,6 +25,7 @@ MODULES = (
     "alignment",
     "factorization",
     "stencils",
+    "copies",
 )
 
 # Small sizes of each part, and the options that they need.
@@ -94,6 +95,31 @@ def test_every_way_is_right_and_has_a_row(part, parts, fake, tmp_path):
                 and row["watt"] == [700.0] * 2
             )
             assert row["local_bytes"] == 0 and (row["registers"] == 32) == (row["way"] != "copy")
+
+
+def test_copies_and_what_they_are_compared_with(parts):
+    """The strides of the reference are those of the layouts that are copied."""
+    for one in parts["copies"].cases(240):
+        given = np.arange(np.prod(one.dims))
+        wanted = np.empty_like(given)
+        wanted[
+            sum(i * s for i, s in zip(np.indices(one.dims), one.to, strict=True)).reshape(-1)
+        ] = given
+        unit = one.unit(2)
+        sizes = dict(zip(unit.plan.space.sizes, one.sizes, strict=True))
+        assert np.array_equal(unit.plan.run(given, sizes), wanted)
+        assert parts["copies"].blocks_of(one, 2) > 1
+        assert len(parts["copies"].experiment(one, 240, 2, "uint16").ways) == 2
+
+
+@pytest.mark.deep
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc")
+def test_kernels_of_copies_have_the_names_that_are_launched(parts, tmp_path):
+    found = list(parts["copies"].experiments((64,)))
+    sources = list(dict.fromkeys(source for one in found for source in one.kernels()))
+    for built in parts["programs"].build_all(sources, tmp_path, 2):
+        if built.source.name != "support":
+            assert built.source.kernel in built.kernels
 
 
 def test_what_is_wrong_gets_no_row(parts, fake, tmp_path):

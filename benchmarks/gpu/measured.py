@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from ctypes import c_float, c_int, c_uint, c_uint64
+from ctypes import c_float, c_int, c_int64, c_uint, c_uint64
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,13 @@ from programs import (
     prepared,
 )
 
-PASSED = {np.int32: c_int, np.uint32: c_uint, np.uint64: c_uint64, np.float32: c_float}
+PASSED = {
+    np.int32: c_int,
+    np.int64: c_int64,
+    np.uint32: c_uint,
+    np.uint64: c_uint64,
+    np.float32: c_float,
+}
 
 
 class GpuMachine:

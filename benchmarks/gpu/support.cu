@@ -63,6 +63,16 @@ extern "C" __global__ void compare_doubles(const float* got, const double* wante
 
 extern "C" __global__ void transposed(const float* a, float* b, Index m, Index n) { EACH(i, m * n) b[i] = a[i % m * n + i / m]; }
 
+// -- copies --
+
+// An array of five axes in rows, of elements of some bytes, to places with a stride for each axis.
+extern "C" __global__ void permuted(const unsigned char* from, unsigned char* to, Index count, int bytes, Index n0, Index n1, Index n2, Index n3, Index n4, Index s0, Index s1, Index s2, Index s3, Index s4) {
+  EACH(i, count) {
+    const Index e = i / bytes, at = e % n4 * s4 + e / n4 % n3 * s3 + e / n4 / n3 % n2 * s2 + e / n4 / n3 / n2 % n1 * s1 + e / n4 / n3 / n2 / n1 % n0 * s0;
+    to[at * bytes + i % bytes] = from[i];
+  }
+}
+
 // -- alignment --
 
 // The first row and the first column of (n + 1) x (n + 1) scores.
