@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from programs import Copy, Experiment, Launch, Source, Step, Way, support
+from programs import Copy, Experiment, Launch, Source, Step, TorchCopy, Way, support
 
 SIZES = (4096, 8192, 16384)
 THREADS = 256
@@ -91,17 +91,18 @@ class CopySource(Source):
 
 
 def experiments(
-    sizes: tuple[int, ...] = SIZES, originals: Path | None = None
+    sizes: tuple[int, ...] = SIZES, originals: Path | None = None, torch: bool = False
 ) -> Iterator[Experiment]:
-    """Each case, for elements of 8, 4, 2 and 1 bytes and sizes n that give n * n bytes times 4."""
+    """Each case, for elements of 8, 4, 2 and 1 bytes and sizes n that give about n * n elements. torch: PyTorch's
+    copy_ beside them."""
     for n in sizes:
         for element, (kind, _, _) in ELEMENTS.items():
             for case in cases(n):
-                yield experiment(case, n, element, kind)
+                yield experiment(case, n, element, kind, torch)
 
 
-def experiment(case: Case, n: int, element: int, kind: str) -> Experiment:
-    """One case of one type: ours, and a device copy."""
+def experiment(case: Case, n: int, element: int, kind: str, torch: bool = False) -> Experiment:
+    """One case of one type: ours, a device copy, and where it is asked for PyTorch's."""
     unit_bytes = prod(case.dims) * element
     words, bytes_of = np.uint64(unit_bytes // 4), np.uint64(unit_bytes)
     source = CopySource(
@@ -120,8 +121,11 @@ def experiment(case: Case, n: int, element: int, kind: str) -> Experiment:
 
     ours = Way("ours", (Launch(source, source.kernel, (blocks,), (THREADS,), given),), "b")
     copied = Way("copy", (Copy("b", "a", unit_bytes),), "b", kind="a")
+    ways = ours, copied
+    if torch:
+        ways += (Way("torch", (TorchCopy("b", "a", element, case.dims, case.to),), "b"),)
     buffers = {name: (unit_bytes // 4, np.int32) for name in ("a", "b", "wanted")}
-    return Experiment(f"copy_{case.name}", n, kind, buffers, prepare, (ours, copied), compared)
+    return Experiment(f"copy_{case.name}", n, kind, buffers, prepare, ways, compared)
 
 
 def blocks_of(case: Case, element: int) -> int:

@@ -96,6 +96,11 @@ class Gpu:
             "cuMemcpyDtoH_v2", c_void_p(array.ctypes.data), c_uint64(at), c_size_t(array.nbytes)
         )
 
+    @property
+    def stream(self) -> int:
+        """The stream's handle."""
+        return self._stream.value or 0
+
     def copy(self, to: int, at: int, size: int) -> None:
         """Bytes to other memory, in the stream."""
         self._do("cuMemcpyDtoDAsync_v2", c_uint64(to), c_uint64(at), c_size_t(size), self._stream)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from ctypes import c_float, c_int, c_int64, c_uint, c_uint64
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from programs import (
     Solver,
     Source,
     Step,
+    TorchCopy,
     Way,
     error_of,
     prepared,
@@ -42,6 +44,7 @@ class GpuMachine:
         self._functions: dict[tuple[Source, str], Any] = {}
         self._buffers: dict[str, int] = {}
         self._kinds: Mapping[str, tuple[int, Any]] = {}
+        self._views: dict[Any, Any] = {}
 
     def hold(self, buffers: Mapping[str, tuple[int, Any]]) -> None:
         """As Machine says."""
@@ -73,12 +76,28 @@ class GpuMachine:
             if isinstance(step, Solver):
                 self.gpu.factor(self._buffers[step.matrix], step.n)
                 continue
+            if isinstance(step, TorchCopy):
+                self._copy_by_torch(step)
+                continue
             given = [
                 c_uint64(self._buffers[a]) if isinstance(a, str) else PASSED[type(a)](a.item())
                 for a in step.arguments
             ]
             kernel = self._function(step.source, step.kernel)
             self.gpu.launch(kernel, step.grid or (self.blocks,), step.block, given)
+
+    def _copy_by_torch(self, step: TorchCopy) -> None:
+        """In the stream. Raises ImportError where PyTorch is missing."""
+        import torch
+
+        places = self._buffers[step.to], self._buffers[step.start]
+        if (step, places) not in self._views:
+            strides = step.strides, [prod(step.dims[k + 1 :]) for k in range(len(step.dims))]
+            pair = [viewed(*one, step) for one in zip(places, strides, strict=True)]
+            self._views = {(step, places): pair}
+        to, start = self._views[step, places]
+        with torch.cuda.stream(torch.cuda.ExternalStream(self.gpu.stream)):
+            to.copy_(start)
 
     def _function(self, source: Source, kernel: str) -> Any:
         if source not in self._modules:
@@ -99,6 +118,19 @@ class GpuMachine:
         if local and way.is_ours:
             raise LocalMemoryError(f"{way.name}: {local} bytes of local memory")
         return max(self.gpu.attribute(f, REGISTERS) for f in functions), local
+
+
+def viewed(at: int, strides: Sequence[int], step: TorchCopy) -> Any:
+    """Memory as a tensor. strides: in elements."""
+    import torch
+
+    class Held:
+        __cuda_array_interface__ = {
+            "version": 3, "shape": step.dims, "typestr": f"<i{step.element}", "data": (at, False),
+            "strides": tuple(step.element * s for s in strides),
+        }  # fmt: skip
+
+    return torch.as_tensor(Held(), device="cuda")
 
 
 def rows_of(

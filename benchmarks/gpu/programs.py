@@ -177,7 +177,18 @@ class Solver:
     n: int
 
 
-Step = Launch | Copy | Solver
+@dataclass(frozen=True)
+class TorchCopy:
+    """PyTorch's copy_ of an array in rows into one of other strides. dims: of both; strides: in elements."""
+
+    to: str
+    start: str
+    element: int
+    dims: Sizes
+    strides: Sizes
+
+
+Step = Launch | Copy | Solver | TorchCopy
 
 
 @dataclass(frozen=True)
