@@ -48,6 +48,30 @@ def test_symbols():
     assert "? " not in unit.source.partition("layout_inv")[0]  # no index is masked
 
 
+@pytest.mark.parametrize("a", ["a", 16])
+def test_tiles_of_symbolic_sizes_take_a_division_an_index(a):
+    n, m, b = symbols("n m b")
+    rows = symbols(a) if a == "a" else a
+
+    def tiles(n, m, a, b):
+        p, q = (n + a - 1) // a, (m + b - 1) // b
+        return Padded([n, m], GroupBy([a * p, b * q]).OrderBy(RegP([p, a, q, b], [0, 2, 1, 3])))
+
+    unit = generate(tiles(n, m, rows, b), "cpp", name="tiles")
+    apply, inv = unit.functions
+    assert apply.op_count <= 11 and inv.op_count <= 21
+    assert not any(
+        "/ (" in said or "// (" in said for f in unit.functions for said in f.assumptions
+    )
+    for sizes in ((21, 13, 4), (16, 8, 8), (1, 5, 9), (33, 1, 1)):
+        at = dict(zip("nmb", sizes, strict=True)) | ({"a": 3} if a == "a" else {})
+        known = tiles(at["n"], at["m"], at.get("a", a), at["b"])
+        for i, j in product(range(at["n"]), range(at["m"])):
+            flat = known.apply(i, j)
+            assert apply.evaluate({**at, "i": i, "j": j})["flat"] == flat
+            assert tuple(inv.evaluate({**at, "flat": flat}).values()) == (i, j)
+
+
 def test_a_number_rounded_up_to_a_symbol_divides_nothing():
     b, m = symbols("b m")
     layout = GroupBy([3, b * ((9 + b - 1) // b)]).OrderBy(RegP([3, (9 + b - 1) // b, b], [1, 0, 2]))

@@ -2,14 +2,14 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_CL
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_CL 0x4c65164b
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_CL 0x446bad7f
 
 /// Physical position of the logical index (i).
 /// @param N N >= 1
 /// @param NB NB >= 1
 /// @param P P >= 1
 /// @param i 0 <= i < N
-/// @return 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
+/// @return 0 <= the result < NB*P*((N - 1) / (NB*P) + 1)
 /// @pre NB*P + N <= INT_MAX
 static inline int catalogue_block_cyclic_apply(int N, int NB, int P, int i) {
   // NB*((N - 1) / (NB*P))*(i / NB % P) + NB*(i / NB / P) + i % (NB*P)
@@ -21,7 +21,7 @@ static inline int catalogue_block_cyclic_apply(int N, int NB, int P, int i) {
 /// @param N N >= 1
 /// @param NB NB >= 1
 /// @param P P >= 1
-/// @param flat 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
+/// @param flat 0 <= flat < NB*P*((N - 1) / (NB*P) + 1)
 /// @return -1 <= the result < N
 /// @pre NB*P + N <= INT_MAX
 static inline int catalogue_block_cyclic_inv(int N, int NB, int P, int flat) {
@@ -31,6 +31,6 @@ static inline int catalogue_block_cyclic_inv(int N, int NB, int P, int flat) {
   return total_2 < N ? total_2 : -1;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_CL != 0x4c65164b
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_CL != 0x446bad7f
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_CL

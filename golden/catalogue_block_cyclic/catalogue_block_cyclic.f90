@@ -13,7 +13,7 @@ contains
   !> @param NB NB >= 1
   !> @param P P >= 1
   !> @param i 0 <= i < N
-  !> @return 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
+  !> @return 0 <= the result < NB*P*((N - 1) / (NB*P) + 1)
   !> @pre NB*P + N <= huge(0_int64)
   elemental integer(int64) function catalogue_block_cyclic_apply(N, NB, P, i)
     integer(int64), intent(in) :: N, NB, P, i
@@ -29,7 +29,7 @@ contains
   !> @param N N >= 1
   !> @param NB NB >= 1
   !> @param P P >= 1
-  !> @param flat 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
+  !> @param flat 0 <= flat < NB*P*((N - 1) / (NB*P) + 1)
   !> @return -1 <= the result < N
   !> @pre NB*P + N <= huge(0_int64)
   elemental integer(int64) function catalogue_block_cyclic_inv(N, NB, P, flat)

@@ -5,14 +5,14 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL 0x1fa375f9
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL 0x39d82983
 
 // Physical position of the logical index (i).
 // N >= 1
 // NB >= 1
 // P >= 1
 // 0 <= i < N
-// Result: 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
+// Result: 0 <= the result < NB*P*((N - 1) / (NB*P) + 1)
 // Assumes NB*P + N <= 2^31 - 1
 int catalogueBlockCyclicApply(int N, int NB, int P, int i) {
   // NB*((N - 1) / (NB*P))*(i / NB % P) + NB*(i / NB / P) + i % (NB*P)
@@ -24,7 +24,7 @@ int catalogueBlockCyclicApply(int N, int NB, int P, int i) {
 // N >= 1
 // NB >= 1
 // P >= 1
-// 0 <= flat_v < NB*P*((N - 1) / (NB*P)) + NB*P
+// 0 <= flat_v < NB*P*((N - 1) / (NB*P) + 1)
 // Result: -1 <= the result < N
 // Assumes NB*P + N <= 2^31 - 1
 // Renamed: flat is flat_v here
@@ -35,6 +35,6 @@ int catalogueBlockCyclicInv(int N, int NB, int P, int flat_v) {
   return total2 < N ? total2 : -1;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL != 0x1fa375f9
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL != 0x39d82983
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_GLSL

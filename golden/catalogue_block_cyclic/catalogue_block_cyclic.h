@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_H
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_H 0x78d86b48
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_H 0x6b3edbab
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 /// @param NB NB >= 1
 /// @param P P >= 1
 /// @param i 0 <= i < N
-/// @return 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
+/// @return 0 <= the result < NB*P*((N - 1) / (NB*P) + 1)
 /// @pre NB*P + N <= INT64_MAX
 static inline int64_t catalogue_block_cyclic_apply(int64_t N, int64_t NB, int64_t P, int64_t i) {
   // NB*((N - 1) / (NB*P))*(i / NB % P) + NB*(i / NB / P) + i % (NB*P)
@@ -24,7 +24,7 @@ static inline int64_t catalogue_block_cyclic_apply(int64_t N, int64_t NB, int64_
 /// @param N N >= 1
 /// @param NB NB >= 1
 /// @param P P >= 1
-/// @param flat 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
+/// @param flat 0 <= flat < NB*P*((N - 1) / (NB*P) + 1)
 /// @return -1 <= the result < N
 /// @pre NB*P + N <= INT64_MAX
 static inline int64_t catalogue_block_cyclic_inv(int64_t N, int64_t NB, int64_t P, int64_t flat) {
@@ -39,6 +39,6 @@ static inline bool catalogue_block_cyclic_fits(int64_t N, int64_t NB, int64_t P)
   return N >= 1 && NB >= 1 && P >= 1 && NB <= (INT64_MAX - N) / P;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_H != 0x78d86b48
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_H != 0x6b3edbab
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_H

@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_HIP_H
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_HIP_H 0x6b9a5643
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_HIP_H 0x20137f68
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -17,7 +17,7 @@
 /// @param NB NB >= 1
 /// @param P P >= 1
 /// @param i 0 <= i < N
-/// @return 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
+/// @return 0 <= the result < NB*P*((N - 1) / (NB*P) + 1)
 /// @pre NB*P + N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_block_cyclic_apply(
     int N, int NB, int P, int i) noexcept {
@@ -30,7 +30,7 @@
 /// @param N N >= 1
 /// @param NB NB >= 1
 /// @param P P >= 1
-/// @param flat 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
+/// @param flat 0 <= flat < NB*P*((N - 1) / (NB*P) + 1)
 /// @return -1 <= the result < N
 /// @pre NB*P + N <= INT_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr int catalogue_block_cyclic_inv(
@@ -47,6 +47,6 @@
   return N >= 1 && NB >= 1 && P >= 1 && N <= 2147483647 && NB <= (2147483647 - N) / P;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_HIP_H != 0x6b9a5643
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_HIP_H != 0x20137f68
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_HIP_H

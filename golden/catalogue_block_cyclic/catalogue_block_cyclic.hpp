@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_HPP
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_HPP 0x1b3da858
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_HPP 0x667c2221
 
 #include <cstdint>
 
@@ -13,7 +13,7 @@ namespace lego {
 /// @param NB NB >= 1
 /// @param P P >= 1
 /// @param i 0 <= i < N
-/// @return 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
+/// @return 0 <= the result < NB*P*((N - 1) / (NB*P) + 1)
 /// @pre NB*P + N <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_block_cyclic_apply(
     std::int64_t N, std::int64_t NB, std::int64_t P, std::int64_t i) noexcept {
@@ -26,7 +26,7 @@ namespace lego {
 /// @param N N >= 1
 /// @param NB NB >= 1
 /// @param P P >= 1
-/// @param flat 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
+/// @param flat 0 <= flat < NB*P*((N - 1) / (NB*P) + 1)
 /// @return -1 <= the result < N
 /// @pre NB*P + N <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t catalogue_block_cyclic_inv(
@@ -45,6 +45,6 @@ namespace lego {
 
 }  // namespace lego
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_HPP != 0x1b3da858
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_HPP != 0x667c2221
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_HPP

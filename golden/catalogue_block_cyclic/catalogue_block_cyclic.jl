@@ -14,7 +14,7 @@ Physical position of the logical index (i).
 - `NB >= 1`
 - `P >= 1`
 - `0 <= i < N`
-- Result: `0 <= the result < NB*P*div(N - 1, NB*P) + NB*P`
+- Result: `0 <= the result < NB*P*(div(N - 1, NB*P) + 1)`
 - Assumes `NB*P + N <= typemax(Int64)`
 """
 @inline function catalogue_block_cyclic_apply(N::Int64, NB::Int64, P::Int64,
@@ -36,7 +36,7 @@ Logical index (i) of a physical position; -1 where it is masked.
 - `N >= 1`
 - `NB >= 1`
 - `P >= 1`
-- `0 <= flat < NB*P*div(N - 1, NB*P) + NB*P`
+- `0 <= flat < NB*P*(div(N - 1, NB*P) + 1)`
 - Result: `-1 <= the result < N`
 - Assumes `NB*P + N <= typemax(Int64)`
 """

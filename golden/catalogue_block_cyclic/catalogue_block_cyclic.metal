@@ -2,7 +2,7 @@
 //
 // catalogue_block_cyclic(N, NB, P)
 #ifndef LEGO_CATALOGUE_BLOCK_CYCLIC_METAL
-#define LEGO_CATALOGUE_BLOCK_CYCLIC_METAL 0x6c3dd1a4
+#define LEGO_CATALOGUE_BLOCK_CYCLIC_METAL 0x6d094ea0
 
 #include <metal_stdlib>
 
@@ -11,7 +11,7 @@
 /// @param NB NB >= 1
 /// @param P P >= 1
 /// @param i 0 <= i < N
-/// @return 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
+/// @return 0 <= the result < NB*P*((N - 1) / (NB*P) + 1)
 /// @pre NB*P + N <= INT_MAX
 static inline int catalogueBlockCyclicApply(int N, int NB, int P, int i) {
   // NB*((N - 1) / (NB*P))*(i / NB % P) + NB*(i / NB / P) + i % (NB*P)
@@ -23,7 +23,7 @@ static inline int catalogueBlockCyclicApply(int N, int NB, int P, int i) {
 /// @param N N >= 1
 /// @param NB NB >= 1
 /// @param P P >= 1
-/// @param flat 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
+/// @param flat 0 <= flat < NB*P*((N - 1) / (NB*P) + 1)
 /// @return -1 <= the result < N
 /// @pre NB*P + N <= INT_MAX
 static inline int catalogueBlockCyclicInv(int N, int NB, int P, int flat) {
@@ -33,6 +33,6 @@ static inline int catalogueBlockCyclicInv(int N, int NB, int P, int flat) {
   return total2 < N ? total2 : -1;
 }
 
-#elif LEGO_CATALOGUE_BLOCK_CYCLIC_METAL != 0x6c3dd1a4
+#elif LEGO_CATALOGUE_BLOCK_CYCLIC_METAL != 0x6d094ea0
 #error two different units are named catalogue_block_cyclic; give name= to one of them
 #endif  // LEGO_CATALOGUE_BLOCK_CYCLIC_METAL

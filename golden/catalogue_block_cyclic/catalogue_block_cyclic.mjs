@@ -13,7 +13,7 @@
  * @param {number} NB NB >= 1
  * @param {number} P P >= 1
  * @param {number} i 0 <= i < N
- * @returns {number} 0 <= the result < NB*P*Math.floor((N - 1) / (NB*P)) + NB*P
+ * @returns {number} 0 <= the result < NB*P*(Math.floor((N - 1) / (NB*P)) + 1)
  */
 export function catalogueBlockCyclicApply(N, NB, P, i) {
   const iDivNb = Math.trunc(i / NB);
@@ -29,7 +29,7 @@ export function catalogueBlockCyclicApply(N, NB, P, i) {
  * @param {number} N N >= 1
  * @param {number} NB NB >= 1
  * @param {number} P P >= 1
- * @param {number} flat 0 <= flat < NB*P*Math.floor((N - 1) / (NB*P)) + NB*P
+ * @param {number} flat 0 <= flat < NB*P*(Math.floor((N - 1) / (NB*P)) + 1)
  * @returns {number} -1 <= the result < N
  */
 export function catalogueBlockCyclicInv(N, NB, P, flat) {

@@ -7,7 +7,7 @@
 // NB >= 1
 // P >= 1
 // 0 <= i < N
-// Result: 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
+// Result: 0 <= the result < NB*P*((N - 1) / (NB*P) + 1)
 // Assumes NB*P + N <= 2^63 - 1
 func.func @catalogue_block_cyclic_apply(%N: i64, %NB: i64, %P: i64, %i: i64) -> i64 {
   // NB*((N - 1) / (NB*P))*(i / NB % P) + NB*(i / NB / P) + i % (NB*P)
@@ -31,7 +31,7 @@ func.func @catalogue_block_cyclic_apply(%N: i64, %NB: i64, %P: i64, %i: i64) -> 
 // N >= 1
 // NB >= 1
 // P >= 1
-// 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
+// 0 <= flat < NB*P*((N - 1) / (NB*P) + 1)
 // Result: -1 <= the result < N
 // Assumes NB*P + N <= 2^63 - 1
 func.func @catalogue_block_cyclic_inv(%N: i64, %NB: i64, %P: i64, %flat: i64) -> i64 {

@@ -15,7 +15,7 @@ def catalogue_block_cyclic_apply(N: int, NB: int, P: int, i: int) -> int:
         i: 0 <= i < N
 
     Returns:
-        0 <= the result < NB*P*((N - 1) // (NB*P)) + NB*P
+        0 <= the result < NB*P*((N - 1) // (NB*P) + 1)
     """
     # NB*((N - 1) // (NB*P))*(i // NB % P) + NB*(i // NB // P) + i % (NB*P)
     scaled = NB * P
@@ -30,7 +30,7 @@ def catalogue_block_cyclic_inv(N: int, NB: int, P: int, flat: int) -> int:
         N: N >= 1
         NB: NB >= 1
         P: P >= 1
-        flat: 0 <= flat < NB*P*((N - 1) // (NB*P)) + NB*P
+        flat: 0 <= flat < NB*P*((N - 1) // (NB*P) + 1)
 
     Returns:
         -1 <= the result < N

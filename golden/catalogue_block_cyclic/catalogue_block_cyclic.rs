@@ -8,7 +8,7 @@
 /// - `NB >= 1`
 /// - `P >= 1`
 /// - `0 <= i < N`
-/// - result: `0 <= result < NB*P*((N - 1) / (NB*P)) + NB*P`
+/// - result: `0 <= result < NB*P*((N - 1) / (NB*P) + 1)`
 ///
 /// Assumes `NB*P + N <= i64::MAX`.
 #[allow(dead_code)]
@@ -27,7 +27,7 @@ pub const fn apply(N: i64, NB: i64, P: i64, i: i64) -> i64 {
 /// - `N >= 1`
 /// - `NB >= 1`
 /// - `P >= 1`
-/// - `0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P`
+/// - `0 <= flat < NB*P*((N - 1) / (NB*P) + 1)`
 /// - result: `-1 <= result < N`
 ///
 /// Assumes `NB*P + N <= i64::MAX`.

@@ -9,7 +9,7 @@
 /// NB >= 1
 /// P >= 1
 /// 0 <= i < N
-/// Result: 0 <= the result < NB*P*((N - 1) / (NB*P)) + NB*P
+/// Result: 0 <= the result < NB*P*((N - 1) / (NB*P) + 1)
 /// Assumes NB*P + N <= 2^31 - 1
 fn catalogueBlockCyclicApply(N: i32, NB: i32, P: i32, i: i32) -> i32 {
   // NB*((N - 1) / (NB*P))*(i / NB % P) + NB*(i / NB / P) + i % (NB*P)
@@ -21,7 +21,7 @@ fn catalogueBlockCyclicApply(N: i32, NB: i32, P: i32, i: i32) -> i32 {
 /// N >= 1
 /// NB >= 1
 /// P >= 1
-/// 0 <= flat < NB*P*((N - 1) / (NB*P)) + NB*P
+/// 0 <= flat < NB*P*((N - 1) / (NB*P) + 1)
 /// Result: -1 <= the result < N
 /// Assumes NB*P + N <= 2^31 - 1
 fn catalogueBlockCyclicInv(N: i32, NB: i32, P: i32, flat: i32) -> i32 {

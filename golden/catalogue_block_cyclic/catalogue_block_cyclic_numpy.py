@@ -19,7 +19,7 @@ def catalogue_block_cyclic_apply(N, NB, P, i):
         i: 0 <= i < N
 
     Returns:
-        0 <= the result < NB*P*((N - 1) // (NB*P)) + NB*P
+        0 <= the result < NB*P*((N - 1) // (NB*P) + 1)
 
     Assumes NB*P + N <= 2**63 - 1.
     """
@@ -35,7 +35,7 @@ def catalogue_block_cyclic_inv(N, NB, P, flat):
         N: N >= 1
         NB: NB >= 1
         P: P >= 1
-        flat: 0 <= flat < NB*P*((N - 1) // (NB*P)) + NB*P
+        flat: 0 <= flat < NB*P*((N - 1) // (NB*P) + 1)
 
     Returns:
         -1 <= the result < N

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from math import gcd
 from typing import Any
 
 from ..algebra.block import Block
 from ..algebra.slices import place_of
 from ..arith.analyzer import Analyzer
 from ..arith.divisors import nonzero
-from ..arith.expr import Cond, Expr, opaque
+from ..arith.expr import Cond, Expr, monomial_gcd, opaque
 from ..arith.facts import Range
 from ..arith.terms import Atom
 from ..errors import IndexRangeError, LayoutError
@@ -29,12 +28,12 @@ def size_of(n: Any, known: Analyzer) -> Expr:
     e = known.rebuilt(Expr.of(n))
     if len(e.terms) < 2:
         return e
-    common = gcd(*e.terms.values())  # 16*(q + 1) is 16 times what q + 1 is elsewhere
-    return common * opaque(
-        Expr({m: c // common for m, c in e.terms.items()}),
-        Expr.of(1),
-        here=bool(known.facts.branch),
-    )
+    (first, *others) = e.terms.items()
+    common = reduce(lambda g, term: monomial_gcd(g, *term), others, Expr(dict([first])))
+    ((mono, c),) = common.terms.items()  # 16*b*q + 16*b is 16*b times what q + 1 is elsewhere
+    common = Expr({tuple(filter(known.prover.bounds.is_positive, mono)): c})
+    rest = opaque(known.simplifier.divide(e, common)[0], Expr.of(1), here=bool(known.facts.branch))
+    return known.simplifier.times(common, rest)
 
 
 def learn_layout(block: Block, here: Running) -> None:
