@@ -172,3 +172,35 @@ def test_what_is_learned_in_a_scope_ends_with_it():
         known.assume(Cond("lt", X, Expr.of(9)))
         assert known.rebuilt(X % 9).same(X)
     assert known.rebuilt(X % 9).same(before) and not before.same(X)
+
+
+@pytest.mark.parametrize(
+    ("dividend", "divisor", "quotient", "rest"),
+    [
+        ("i*m + i + j", "m + 1", "i", "j"),
+        ("i*m + i*p + j", "m + p", "i", "j"),
+        ("i*m + i - 1", "m + 1", "i - 1", "m"),
+        ("i*m*m + 2*i*m + i + j", "m*m + 2*m + 1", "i", "j"),
+        ("i*m*p + i*m + i*p + i + j*p + j", "m*p + m + p + 1", "i", "j*p + j"),
+        ("i*m + i + j", "m + 2", None, None),
+    ],
+)
+def test_a_sum_divided_by_a_sum(dividend, divisor, quotient, rest):
+    """As polynomials are, where the terms of the dividend do not show the divisor."""
+    known = Analyzer()
+    for name, least, most in (("m", 1, None), ("p", 1, None), ("i", 0, None), ("j", 0, "m")):
+        end = None if most is None else symbol(most) - 1
+        known.learn_range(name, Expr.of(least), end)
+    names = {name: symbol(name) for name in "ijmp"}
+
+    def read(text):
+        return known.rebuilt(eval(text, names))
+
+    found = known.simplifier.divmod(read(dividend), read(divisor))
+    values = product(range(3), range(3), (1, 2, 5), (1, 2, 3))
+    for i, j, m, p in values:
+        at = {"i": i, "j": min(j, m - 1), "m": m, "p": p}
+        wanted = divmod(*(eval(text, at) for text in (dividend, divisor)))
+        assert tuple(evaluate(e, at) for e in found) == wanted, at
+    if quotient is not None:
+        assert [e.same(read(w)) for e, w in zip(found, (quotient, rest), strict=True)] == [True] * 2

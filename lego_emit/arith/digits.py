@@ -31,6 +31,12 @@ def merge(terms: Terms, exact: Exact) -> Merge | None:
                 digits.setdefault(atom.args[0].identity, []).append((mono, atom))
             elif atom.kind == "floormod" and (merged := _signed(terms, mono, atom)) is not None:
                 return merged
+            elif atom.kind == "opaque":
+                from .sums import opened  # few functions divide by a sum
+
+                if (factor := opened(terms, mono, atom, exact)) is not None:
+                    left = {m: c for m, c in terms.items() if m != mono}
+                    return Merge(left, factor, atom.args[0])
     for found in digits.values():
         base = found[0][1].args[0]
         starts: dict[Identity, list[tuple[Monomial, Atom]]] = {}

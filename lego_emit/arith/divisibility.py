@@ -94,18 +94,29 @@ class Divisibility:
         recorder = self.recorder
         log, recorder.log = recorder.log, (parts := Log())
         try:
-            whole, rest = self.divide(a, b)
             step = None
-            for rule in RULES:
-                if (step := rule(self, whole, rest, b)) is not None:
+            for form in self._forms(a, b):
+                whole, rest = self.divide(form, b)
+                found = (rule(self, whole, rest, b) for rule in RULES)
+                step = next(one for one in found if one is not None)
+                if whole.terms or step.law is not MULTIPLES:
                     break
-            assert step is not None  # the last one always has an answer
+            assert step is not None  # the last rule always has an answer
         finally:
             recorder.log = log
         step.dividend, step.divisor, step.parts, step.where = (
             a, b, parts.entries, self.facts.branch,
         )  # fmt: skip
         return step
+
+    def _forms(self, a: Expr, b: Expr) -> list[Expr]:
+        """A dividend, first as it is shorter in terms of the sums that are factors of the divisor."""
+        if all(factor.kind != "opaque" for factor in b.atoms()):
+            return [a]
+        from .sums import gathered  # few functions divide by a sum
+
+        shorter = gathered(a.terms, b.atoms(), self.facts.exact)
+        return [a] if shorter is None else [Expr(shorter), a]
 
     def _fit(self, rest: Expr, b: Expr) -> tuple[Expr, Expr] | None:
         """(k, rest - k*b) where the remainder is in 0..b-1 for one k throughout."""
