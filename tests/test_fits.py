@@ -11,8 +11,9 @@ import pytest
 from index_functions import golden_cases
 from marks import rest_deep
 
-from lego_emit import generate
-from lego_emit.emit.fits import fits
+from lego_emit import GroupBy, RegP, generate, symbols
+from lego_emit.algebra.masked import Padded
+from lego_emit.emit.fits import EXACTLY, SURELY, fits
 from lego_emit.emit.registry import printer
 from lego_emit.ir.index_types import IndexType
 from lego_emit.ir.nodes import const, evaluate
@@ -43,20 +44,27 @@ def scaled(i, j, M, N):
     return N * i + j
 
 
+def padded(n, m, a, b):
+    """Tiles of a x b of which the last ones are not full."""
+    p, q = (n + a - 1) // a, (m + b - 1) // b
+    tiles = GroupBy([a * p, b * q]).OrderBy(RegP([p, a, q, b], [0, 2, 1, 3]))
+    return Padded([n, m], tiles)
+
+
 STATED = ["N <= M + 40", "M*N >= 6", "M*M <= 70000"]
 
 
 # -- on every size of a small type -----------------------------------------------------------------
 
 
-def value(node, sizes, kind):
-    """A node's value, of which every part has to fit the type."""
+def value(node, sizes, kind, lazy=True):
+    """A node's value, of which every part has to fit the type. lazy: whether `or` leaves anything out."""
     if node.op == "var":
         return sizes[node.value]
-    if node.op in ("land", "lor"):
-        first = value(node.args[0], sizes, kind)
-        return first if first == (node.op == "lor") else value(node.args[1], sizes, kind)
-    args = [value(a, sizes, kind) for a in node.args]
+    if node.op == "land" or (node.op == "lor" and lazy):
+        first = value(node.args[0], sizes, kind, lazy)
+        return first if first == (node.op == "lor") else value(node.args[1], sizes, kind, lazy)
+    args = [value(a, sizes, kind, lazy) for a in node.args]
     if node.op in ("div", "mod"):
         assert args[0] >= 0 and args[1] > 0, says(node)
     found = IN_RELATIONS[node.op].value(*args) if args else node.value
@@ -104,10 +112,32 @@ def said(text):
 def test_nothing_overflows_and_the_answer_is_the_headers(conditions, kind, least):
     subject = function(conditions, least, kind)
     made = fits([subject], kind, held=True)
-    if made is None:  # a divisor, or all factors but one, may be 0
+    if made is None:  # a divisor may be 0
         assert least == 0 or kind is UNSIGNED
         return
-    ((_, whole),) = made.outputs
+    assert holds_where_the_header_does(subject, made)
+
+
+PRODUCTS = [
+    ["K*((M - 1)//4)*((N - 1)//4) <= 99"], ["((M - 1)//N)*(K + M - 1) + M <= 127"],
+    ["M*((M - 1)//K) - (M - 1)//K <= 100"], ["((M - 1)//4)*((N - 1)//4)*((K - 1)//2) <= 2"],
+    ["((M - 1)//N)*(K - 1) + (M - 1)*K <= 90", "K + N <= 100"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lazy", [True, False])
+@pytest.mark.parametrize("kind", [SIGNED, UNSIGNED], ids=["signed", "unsigned"])
+@pytest.mark.parametrize("conditions", PRODUCTS, ids=", ".join)
+def test_factors_of_a_product_may_be_0(conditions, kind, lazy):
+    """The others are then not bounded by it, and nothing is divided by it."""
+    subject = function(conditions, 1, kind)
+    made = fits([subject], kind, held=True, lazy=lazy)
+    assert holds_where_the_header_does(subject, made, lazy)
+
+
+def holds_where_the_header_does(subject, made, lazy=True):
+    """How many random sizes satisfy a condition, which is where the function's are satisfied."""
+    ((_, whole),), kind, least = made.outputs, made.index_type, subject.params[0].lo
     draw, holding = Random(5), 0
     used = {n for c in subject.assumed for n in names_in(c)}
     for _ in range(700):
@@ -120,9 +150,9 @@ def test_nothing_overflows_and_the_answer_is_the_headers(conditions, kind, least
         wanted = min(sizes.values()) >= least and all(
             evaluate(c, sizes) is True for c in subject.assumed
         )
-        assert value(whole, sizes, kind) is wanted, (sizes, says(whole))
+        assert value(whole, sizes, kind, lazy) is wanted, (sizes, says(whole))
         holding += wanted
-    assert holding
+    return holding
 
 
 @pytest.mark.slow
@@ -208,6 +238,23 @@ def test_no_comparison_is_always_true(index_type):
         ranges={"i": (0, "1 << N"), "j": (0, 8), "N": (0, 9)},
     )
     assert "f_fits" in unit.source and ">= 0" not in unit.source.split("f_fits")[1]
+
+
+@pytest.mark.parametrize(
+    ("condition", "summary"), [("M*N <= 50", EXACTLY), ("M*N - M - N <= 50", SURELY)]
+)
+def test_what_is_not_exact_says_so(condition, summary):
+    """Of M*N - M - N the product has to fit, too."""
+    made = fits([function([condition], 1, SIGNED)], SIGNED, held=True)
+    assert made.summary == summary
+
+
+@pytest.mark.parametrize("tiles", [("n", "m", "a", "b"), ("n", "m", 16, "b"), ("n", 100, "a", 8)])
+def test_tiles_of_a_problem_that_they_do_not_divide(tiles):
+    """Their preconditions are told exactly, though (m - 1)//b and a - 1 may be 0."""
+    layout = padded(*(symbols(n) if isinstance(n, str) else n for n in tiles))
+    (made,) = generate(layout, "c", name="f").program.fits
+    assert made.summary == EXACTLY
 
 
 @pytest.mark.parametrize("end", ["1 << M", "2**M", "4 << M"])
@@ -345,6 +392,8 @@ def checked_units(target, names):
     narrow = "uint32" if "uint32" in printer(target).types else "int32"
     for index_type in ("auto", narrow):
         given = {"assume": STATED, "ranges": RANGES, "index_type": index_type}
+        tiles = padded(*symbols("n m a b"))
+        units.append(generate(tiles, target, name=f"tiles_{index_type}", index_type=index_type))
         units.append(generate(scaled, target, **given))
     return [unit for unit in units if unit.program.fits]
 

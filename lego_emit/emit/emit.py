@@ -305,7 +305,6 @@ def _fits(
             replace(
                 made.renamed_params(own),
                 name=name,
-                summary="Whether all preconditions on the sizes hold.",
                 outputs=tuple((n, renamed(e, own)) for n, e in made.outputs),
                 renamed=tuple((old, new) for old, new in own.items() if old != new),
             )

@@ -30,6 +30,11 @@ Mono: TypeAlias = tuple[Node, ...]  # a product of names and of what is computed
 Poly: TypeAlias = dict[Mono, int]
 MOST_FACTORS = 8  # of a product
 TRUE = const(1)
+EXACTLY = "Whether all preconditions on the sizes hold."
+SURELY = (
+    "True only where all preconditions on the sizes hold; false, too, where a sum that they are computed "
+    "from does not fit."
+)
 
 
 class _Unsaid(Exception):
@@ -90,7 +95,8 @@ def fits(
         for p in params.values()
     )
     outputs = (("fits", all_of(tests.found)),)
-    return Function(f"{stem(functions)}_fits", own, (), outputs, kind, is_condition=True)
+    name, summary = f"{stem(functions)}_fits", EXACTLY if tests.exact else SURELY
+    return Function(name, own, (), outputs, kind, summary=summary, is_condition=True)
 
 
 def checked(functions: Iterable[Function], printer: Printer) -> list[Function]:
@@ -149,6 +155,16 @@ def _needs_nothing(node: Node) -> bool:
     if node.op in ("div", "mod", "floordiv", "floormod"):
         return not node.args[0].args and node.args[1].op == "const" and node.args[1].value > 0
     return not node.args
+
+
+def _is_0(node: Node) -> Node:
+    """That what is not negative is 0: n == 1 of n - 1."""
+    number = node.op == "sub" and node.args[1].op == "const"
+    return Node("eq", node.args if number else (node, const(0)))
+
+
+def _either(a: Node, b: Node) -> Node:
+    return Node("lor", (a, b))
 
 
 def _key(node: Node) -> tuple[bool, str]:
@@ -377,8 +393,8 @@ class _Tests:
 
     # -- sums at most a number -------------------------------------------------------------------
 
-    def _at_most(self, p: Poly, limit: int, more: int) -> None:
-        """Test that p without its constant, and more, is at most the limit."""
+    def _at_most(self, p: Poly, limit: int, more: int, exact: bool = True) -> None:
+        """Test that p without its constant, and more, is at most the limit. exact: as _under has it."""
         p = {mono: c for mono, c in p.items() if mono}
         whole = _sum((p, 1), ({(): more - limit}, 1))
         if self._follows(whole):
@@ -386,34 +402,45 @@ class _Tests:
         limit = int(min(limit - min(more, 0), self.kind.most))
         added = self._all_added(p, limit - max(more, 0))
         if added is None:  # what is added must fit
-            added, self.exact = _signed(p)[0], False
+            added, self.exact, exact = _signed(p)[0], False, False
         if limit < max(more, 0):
             raise _Unsaid
         rest = const(limit)
-        self._under(added, self._clipped("sub", rest, const(more)) if more > 0 else rest)
+        rest = self._clipped("sub", rest, const(more)) if more > 0 else rest
+        self._under(added, rest, exact)
         self._learn(whole)
 
     def _must_fit(self, p: Poly, more: int) -> None:
         """Test that what is computed on the way fits, of which the condition itself says nothing."""
         before = len(self.found)
-        self._at_most(p, int(self.kind.most), more)
+        self._at_most(p, int(self.kind.most), more, exact=False)
         self.exact &= len(self.found) == before
 
-    def _under(self, added: Poly, rest: Node) -> None:
-        """Test that a sum is at most a value, which is not negative."""
+    def _under(self, added: Poly, rest: Node, exact: bool = True) -> None:
+        """Test that a sum is at most a value, which is not negative. exact: whether that is a condition
+        itself; else none of several factors may be 0, for which no condition is better."""
         terms = sorted(added.items(), key=lambda term: len(term[0]))
         for k, (mono, c) in enumerate(terms):
-            first, *others = sorted(mono, key=self._is_positive)
-            if c > self.kind.most or not all(map(self._is_positive, others)):
+            first, *others = map(self._again, sorted(mono, key=self._is_positive))
+            maybe_0 = [x for x in others if not self._is_positive(x)]
+            least = [self._ends(x)[0] for x in maybe_0]
+            if c > self.kind.most or not {*least} <= {0} or (least and not exact):
                 raise _Unsaid
+            if len(least) > 1 and k < len(terms) - 1:
+                raise _Unsaid  # of the product of all others, which may not fit
             bound = rest if c == 1 else self._clipped("div", rest, const(c))
-            for other in others:
-                bound = self._clipped("div", bound, self._again(other))
+            for by in others:
+                if by in maybe_0:  # which is asked before
+                    hi = self._ends(by)[1]
+                    lazy = Node(by.op, by.args, by.value, 1, hi)
+                    by = lazy if self.lazy else self._clipped("max", by, const(1))
+                bound = self._clipped("div", bound, by)
             (lo, hi), least = self._ends(first), bound.lo
             if lo is None or lo < 0:
                 raise _Unsaid
             if hi is None or least is None or hi > least:
-                self.found.append(Node("le", (self._again(first), bound)))
+                fits = Node("le", (first, bound))
+                self.found.append(reduce(_either, [*map(_is_0, maybe_0), fits]))
             if rest.hi is not None:
                 self._learn(_sum(({mono: c}, 1), ({(): -rest.hi}, 1)))
             if k < len(terms) - 1:
