@@ -137,10 +137,11 @@ def verify(
             f"domain is {short_repr(domain)}: a layout's indices run over its sizes; domain is for index "
             f"functions"
         )
-    check_given(unit)
     case = reference if hasattr(reference, "table") else None
     own = reference is None
     reference = subject if own else reference
+    taken = _taken(reference)
+    check_given(unit)
 
     def over(spaces: Mapping[str, Space], given: Mapping[str, int]) -> Verification:
         """The check over these spaces."""
@@ -191,11 +192,11 @@ def verify(
         )
 
     numbers, found = sizes or {}, list[Verification]()
-    spaces, given = spaces_of(unit, numbers, domain or {}, case, _taken(reference))
+    spaces, given = spaces_of(unit, numbers, domain or {}, case, taken)
     for tags in _tags(unit, spaces, subject):
         if tags:
             more = {**numbers, **tags}
-            spaces, given = spaces_of(unit, more, domain or {}, case, _taken(reference))
+            spaces, given = spaces_of(unit, more, domain or {}, case, taken)
         one = over(spaces, given)
         said = f" where {', '.join(f'{n} = {v}' for n, v in tags.items())}" if tags else ""
         found.append(
