@@ -3,8 +3,9 @@ debug builds assert of all parameters.
 
 The header says M*N + 3*M <= 2**63 - 1 in numbers without end. Computed in the machine's, the product may
 overflow; the condition is emitted as M <= (2**63 - 1)/3 and M <= (2**63 - 1 - 3*M)/N, which is the same and
-cannot: each part divides, or computes what the parts before it show to fit. What provably fits is computed
-as the header says it. Where a sum cannot be taken apart so (M*N - K), what is added must fit, too.
+cannot: each part divides, or computes what the parts before it show to fit. Where several factors of a product
+may be 0, one of them is, or it divides. What provably fits is computed as the header says it. Where a sum cannot
+be taken apart so (M*N - K), what is added must fit, too, and the summary is SURELY.
 """
 
 from __future__ import annotations
