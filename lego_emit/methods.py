@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .numeric import is_operand
+
 if TYPE_CHECKING:
     from .algebra.block import Block
     from .algebra.strided import Strided
@@ -18,7 +20,11 @@ if TYPE_CHECKING:
 
 
 def apply(block: Any, indices: Sequence[Any]) -> Any:
-    """The position of an index that is a symbol, or of a layout whose sizes are."""
+    """The position of an index that is a symbol or an array, or of a layout whose sizes are symbols."""
+    if any(map(is_operand, indices)):
+        from .arrays import indices as arrays
+
+        return arrays.apply(block, indices)
     from .trace import layouts
 
     return layouts.apply(block, indices)
@@ -26,13 +32,21 @@ def apply(block: Any, indices: Sequence[Any]) -> Any:
 
 def inv(block: Any, flat: Any) -> tuple[Any, ...]:
     """The index of such a position."""
+    if is_operand(flat):
+        from .arrays import indices as arrays
+
+        return arrays.inv(block, flat)
     from .trace import layouts
 
     return layouts.inv(block, flat)
 
 
 def getitem(block: Any, indices: Sequence[Any]) -> Any:
-    """block[indices]; each ':' is an axis of the running trace."""
+    """block[indices]; each ':' is an axis of the running trace, or beside arrays all numbers of its axis."""
+    if any(map(is_operand, indices)):
+        from .arrays import indices as arrays
+
+        return arrays.getitem(block, indices)
     from .trace import layouts
 
     return layouts.getitem(block, indices)
@@ -77,6 +91,34 @@ def at_most(a: Any, b: Any) -> bool | None:
     from .cute.known import at_most
 
     return at_most(a, b)
+
+
+def in_bounds(layout: Block, indices: Sequence[Any]) -> Any:
+    """Whether an index holds an element: a truth, or an array of them."""
+    from .arrays import indices as arrays
+
+    return arrays.in_bounds(layout, indices)
+
+
+def pack(layout: Block, x: Any, of: Any, fill: Any, out: Any, engine: Any) -> Any:
+    """The memory that holds an array's elements."""
+    from .arrays import moving
+
+    return moving.pack(layout, x, of, fill, out, engine)
+
+
+def unpack(layout: Block, m: Any, of: Any, fill: Any, copy: Any) -> Any:
+    """The array whose elements a memory holds, a view where one is wanted."""
+    from .arrays import moving
+
+    return moving.unpack(layout, m, of, fill, copy)
+
+
+def plan(layout: Block, x: Any, of: Any) -> str:
+    """How pack would move an array, in words."""
+    from .arrays import moving
+
+    return moving.plan(layout, x, of)
 
 
 def recognized(table: Any, dims: Sequence[Any]) -> Block | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -29,6 +30,25 @@ def is_array(x: Any) -> bool:
     # There can be no array before NumPy is loaded.
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(x, numpy.ndarray)
+
+
+def is_operand(x: Any) -> bool:
+    """Whether x is an array or a tracer of integers of another library: it has NumPy's dtype and shape, and
+    Python's operators."""
+    return bits_of(x) is not None and not is_array(x) and not isinstance(x, Integral)
+
+
+def bits_of(x: Any) -> tuple[int, bool] | None:
+    """(the bits of an array's integers, whether they are unsigned); None of what is no such array.
+
+    A dtype is read by its name: int32, torch.int32, <dtype: 'int32'>.
+    """
+    dtype = getattr(x, "dtype", None)
+    found = _INTEGERS.search(str(dtype)) if dtype is not None and hasattr(x, "shape") else None
+    return (int(found[2]), bool(found[1])) if found else None
+
+
+_INTEGERS = re.compile(r"(?:^|\W)(u?)int(\d+)\W*$")
 
 
 def is_symbolic(x: Any) -> bool:

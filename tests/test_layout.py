@@ -427,7 +427,7 @@ OUT_OF_RANGE = {
     "block": (lambda: Row(2, 3).apply(0, 3), "Row(2, 3): index 1 is 3, outside 0..2"),
     "float": (
         lambda: PLAIN.apply(1.0, 0),
-        "GroupBy([6, 4]): index 0 is 1.0, a float; give an integer, a NumPy integer array or a "
+        "GroupBy([6, 4]): index 0 is 1.0, a float; give an integer, an array of integers or a "
         "symbol",
     ),
     "bool": (lambda: PLAIN[True, 0], "GroupBy([6, 4]): index 0 is True, a bool; give"),
@@ -451,10 +451,6 @@ OUT_OF_RANGE = {
     "no step": (
         lambda: PLAIN[::0, 0],
         "GroupBy([6, 4]): axis 0 got the slice ::0; a step is not 0",
-    ),
-    "array beside a slice": (
-        lambda: PLAIN[np.arange(2), :],
-        "GroupBy([6, 4]): index 0 is an array beside a ':'; give apply arrays for all",
     ),
 }
 

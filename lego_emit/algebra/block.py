@@ -18,7 +18,7 @@ from ..errors import (
     a_type,
     short_repr,
 )
-from ..numeric import is_array, is_integer, is_symbolic
+from ..numeric import is_array, is_integer, is_operand, is_symbolic
 from ..table_lookup import Entries
 from .later import later, symbols
 from .sizes import product
@@ -254,7 +254,9 @@ class Block:
 
         indices: one per entry of dims, or one list or tuple of them; each an integer in
         0 <= i < n, a NumPy integer array of such (arrays broadcast together and give an int64
-        array), or a symbol. ExpandBy gives -1 where it masks.
+        array), an integer array or tracer of PyTorch, JAX, CuPy or a library like them, or a symbol.
+        ExpandBy gives -1 where it masks. The values of arrays that are not NumPy's are not looked at:
+        what an index out of range gives is undefined. The result has their type.
 
         Raises IndexRangeError on a wrong number of indices, an index that is no integer, or one
         out of range; WidthError when an array cannot hold the result.
@@ -273,7 +275,8 @@ class Block:
         """The logical index of a flat physical index, as a tuple (Figs. 4, 5 and 9).
 
         flat: an integer in 0 <= flat < physical_size, a NumPy integer array (the tuple then holds
-        int64 arrays of its shape), or a symbol.
+        int64 arrays of its shape), an array or tracer of another library, as apply takes it, or a
+        symbol.
 
         Raises InverseError where there is no inverse, and IndexRangeError as apply does.
         """
@@ -289,6 +292,79 @@ class Block:
         from . import reference
 
         return reference.inv(self, flat)
+
+    def in_bounds(self, *indices: Any) -> Any:
+        """Whether an index lies within dims and holds an element, which no mask leaves out: True or False,
+        or an array of them. Nothing is out of range here.
+
+        indices: integers, integer arrays or tracers, as apply takes them; ':' or a slice runs over its
+        axis, as in [].
+
+        Raises IndexRangeError on a wrong number of indices, or one that is no integer.
+
+            >>> from lego_emit import ExpandBy, GroupBy
+            >>> A = ExpandBy([5], [8], GroupBy([2, 4]))
+            >>> A.in_bounds(1, 0), A.in_bounds(1, 1), A.in_bounds(2, 0)
+            (True, False, False)
+            >>> A.in_bounds(1, ":")
+            array([ True, False, False, False])
+        """
+        return later().in_bounds(self, indices)
+
+    def pack(
+        self, x: Any, *, of: Any = None, fill: Any = 0, out: Any = None, engine: str | None = None
+    ) -> Any:
+        """The memory that holds the elements of an array in this layout: memory[L[i]] = x[i].
+
+        x: an array of the shape (.., *dims), of NumPy, PyTorch, or a library of the array API standard
+            (JAX, CuPy), of any dtype; the axes in front are a batch.
+        of: the sizes of the matrix that the layout's tiles are cut from, x then being (.., *of), or a
+            layout of it, x then being its memory, (.., physical_size).
+        fill: what stands where no element does; 0 is the zero of any dtype, "" of text.
+        out: memory to write, of the result's shape and x's dtype, which shares none with x.
+        engine: "compiled" for a routine that is compiled from C, once for each layout and size of element.
+
+        Returns an array of the shape (.., physical_size), memory of its own, or out.
+
+        Raises LayoutError where shapes do not fit, a position holds two elements, or sizes are symbols
+        that x's shape does not decide.
+
+            >>> import numpy as np
+            >>> from lego_emit import Col
+            >>> Col(2, 3).pack(np.array([[0, 1, 2], [3, 4, 5]]))
+            array([0, 3, 1, 4, 2, 5])
+        """
+        return later().pack(self, x, of, fill, out, engine)
+
+    def unpack(self, m: Any, *, of: Any = None, fill: Any = 0, copy: bool | None = None) -> Any:
+        """The array whose elements a memory holds in this layout: x[i] = m[L[i]].
+
+        m: (.., physical_size), as pack gives it. of: as pack takes it; the result then is that matrix.
+        fill: what an index gets that is masked.
+        copy: None for a view of m where the layout's axes have one stride each, else a copy; False for a
+            view or an error; True for a copy.
+
+        Returns an array of the shape (.., *dims).
+
+        Raises LayoutError where shapes do not fit, and with copy=False where there is no view.
+
+            >>> import numpy as np
+            >>> from lego_emit import Col
+            >>> Col(2, 3).unpack(np.arange(6))
+            array([[0, 2, 4],
+                   [1, 3, 5]])
+        """
+        return later().unpack(self, m, of, fill, copy)
+
+    def plan(self, x: Any, *, of: Any = None) -> str:
+        """How pack would move an array, in words: by a transposition, strided views, a table or arithmetic.
+
+        >>> import numpy as np
+        >>> from lego_emit import Col
+        >>> Col(2, 3).plan(np.zeros((2, 3)))
+        'transposition (a b -> b a) of 2 x 3'
+        """
+        return later().plan(self, x, of)
 
     def __matmul__(self, inner: Any) -> Block:
         """self @ inner: inner first. Its results are taken for self's index where they are as many and
@@ -434,8 +510,8 @@ class Indexable(Block):
 
     def __getitem__(self, key: Any) -> Any:
         """layout[i, j] is layout.apply(i, j). A slice runs over its axis, or over the part of it
-        that NumPy takes: on concrete sizes and integers the result is an int64 array shaped by
-        the sliced axes in order.
+        that NumPy takes: on concrete sizes the result is an int64 array shaped by the sliced axes in
+        order; beside arrays it has the shape that NumPy gives `table[i, :]`, table being `layout[:, :]`.
 
         Raises IndexRangeError as apply does, and on a slice of an axis whose size is a symbol
         other than ':' or one that starts at least at 0 and goes up to the end, as '1::2'.
@@ -466,14 +542,15 @@ def check_count(block: Block, indices: tuple[Any, ...]) -> None:
 
 
 def check_index(block: Block, axis: int | None, index: Any) -> bool:
-    """Whether index is symbolic; raises IndexRangeError if it is no index at all."""
+    """Whether index is a symbol, or an array or a tracer of another library than NumPy; raises
+    IndexRangeError if it is no index at all."""
     if is_integer(index) or (is_array(index) and index.dtype.kind in "iu"):
         return False
-    if is_symbolic(index):
+    if is_symbolic(index) or is_operand(index):
         return True
     place = "the flat index" if axis is None else place_of(block, axis)
-    kind = f"an array of {index.dtype}" if is_array(index) else f"{a_type(index)}"
+    kind = f"an array of {index.dtype}" if getattr(index, "shape", ()) else a_type(index)
     raise IndexRangeError(
-        f"{block!r}: {place} is {short_repr(index)}, {kind}; give an integer, a NumPy integer array or a "
+        f"{block!r}: {place} is {short_repr(index)}, {kind}; give an integer, an array of integers or a "
         "symbol"
     )

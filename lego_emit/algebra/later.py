@@ -56,6 +56,22 @@ class Methods(Symbols, Protocol):
         """Whether a <= b, each symbol a size; None where that is not known."""
         ...
 
+    def in_bounds(self, layout: Any, indices: Sequence[Any]) -> Any:
+        """Whether an index holds an element."""
+        ...
+
+    def pack(self, layout: Any, x: Any, of: Any, fill: Any, out: Any, engine: Any) -> Any:
+        """The memory that holds an array's elements."""
+        ...
+
+    def unpack(self, layout: Any, m: Any, of: Any, fill: Any, copy: Any) -> Any:
+        """The array whose elements a memory holds."""
+        ...
+
+    def plan(self, layout: Any, x: Any, of: Any) -> str:
+        """How pack would move an array."""
+        ...
+
     def recognized(self, table: Any, dims: Sequence[Any]) -> Any:
         """The layout of a table of positions, where one is found."""
         ...

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..errors import IndexRangeError, LayoutError, WidthError, short_repr
 from ..numeric import is_array
 from .paper_definitions import reference_unravel
-from .slices import place_of, run_of
+from .slices import axes_behind, place_of, run_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,8 +101,8 @@ def inv(block: Referenced, flat: Any) -> tuple[Any, ...]:
 
 
 def getitem(layout: Referenced, indices: Sequence[Any]) -> Any:
-    """layout[indices] with integers and slices: an int, or an int64 array shaped by the sliced axes
-    in order."""
+    """layout[indices] with integers, arrays and slices: an int, or an int64 array of the shape that NumPy's
+    indexing gives."""
     runs = [axis for axis, i in enumerate(indices) if isinstance(i, slice)]
     if not runs:
         return apply(layout, indices)
@@ -118,16 +118,13 @@ def getitem(layout: Referenced, indices: Sequence[Any]) -> Any:
         return apply(layout, found)
     from ..packages import numpy as np
 
-    for axis, i in enumerate(found):
-        if is_array(i) and i.ndim:
-            raise IndexRangeError(
-                f"{layout!r}: {place_of(layout, axis)} is an array beside a ':'; give apply arrays for all"
-            )
-    for place, axis in enumerate(runs):
-        _check_width(layout)
-        shape = [1] * len(runs)
-        shape[place] = -1
-        found[axis] = np.arange(layout.dims[axis])[indices[axis]].reshape(shape)
+    _check_width(layout)
+    for axis in runs:
+        found[axis] = np.arange(layout.dims[axis])[indices[axis]]
+    ranks = [None if axis in runs else np.ndim(i) for axis, i in enumerate(found)]
+    for axis, behind in enumerate(axes_behind(ranks)):
+        if behind and np.ndim(found[axis]):
+            found[axis] = found[axis].reshape(found[axis].shape + (1,) * behind)
     return apply(layout, found)
 
 

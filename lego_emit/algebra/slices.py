@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from ..errors import IndexRangeError, LazyText, short_repr
@@ -56,3 +56,22 @@ def run_of(n: Any, part: slice) -> tuple[Any, int, Any]:
     first, step = part.start or 0, part.step or 1
     count = n - first
     return first, step, count if step == 1 else (count + step - 1) // step
+
+
+def axes_behind(ranks: Sequence[int | None]) -> list[int]:
+    """How many axes stand behind an index's own in the result of indexing by all, as NumPy places them.
+
+    ranks: of each index, None of a slice. The axes that arrays share stand where the first of them is
+    given, or first of all where a slice stands between two. Without arrays nothing but slices has an axis.
+    """
+    slices = [k for k, rank in enumerate(ranks) if rank is None]
+    others = [k for k, rank in enumerate(ranks) if rank is not None]
+    shared = max((rank or 0 for rank in ranks), default=0)
+    together = not shared or not others or len(others) == others[-1] - others[0] + 1
+    before = sum(k < others[0] for k in slices) if others and together else 0
+    found = []
+    for k, rank in enumerate(ranks):
+        at = slices.index(k) if rank is None else before
+        behind = len(slices) - at
+        found.append(behind if rank is not None else behind - 1 + shared * (at < before))
+    return found

@@ -15,7 +15,7 @@ from ..emit import registry
 from ..emit.naming import AS_WRITTEN, Naming
 from ..emit.nests import OWN, Routines, forms_of
 from ..emitted import Emitted, emit_program
-from ..errors import LayoutError, OptionError, did_you_mean, short_repr
+from ..errors import LayoutError, OptionError, a_type, did_you_mean, short_repr
 from ..ir.grids import THREADS
 from ..ir.index_types import IndexType
 from ..ir.nests import DESTINATION, Abilities, Each, Routine, times
@@ -201,7 +201,8 @@ def pack(
         >>> pack(Row(4, 4, 8, 8), "c", of=(32, 32), element="uint8").plan.boxes[0].digits[0]
         Digit(n=4, a=256, b=256)
     """
-    return copy(*_pair(L, of, "pack"), target, name=_name(name, "pack", target), **options)
+    _check_target(target, "pack")
+    return copy(*pair_of(L, of, "pack"), target, name=_name(name, "pack", target), **options)
 
 
 def unpack(
@@ -214,7 +215,8 @@ def unpack(
     - runs of 32 bytes
       4 (256 to 256) x 8 (8 to 32) x 4 (64 to 8) x 8 (1 to 1)
     """
-    rows, own = _pair(L, of, "unpack")
+    _check_target(target, "unpack")
+    rows, own = pair_of(L, of, "unpack")
     return copy(own, rows, target, name=_name(name, "unpack", target), **options)
 
 
@@ -238,7 +240,15 @@ def way_of(A: Block, B: Block, element_bytes: int = 4) -> str:
     )
 
 
-def _pair(L: Any, of: Any, called: str) -> tuple[Block, Block]:
+def _check_target(target: Any, called: str) -> None:
+    if not isinstance(target, str):
+        raise LayoutError(
+            f"{called}(layout, target) emits a routine, and target is {a_type(target)}; layout.{called}(x) moves an "
+            "array"
+        )
+
+
+def pair_of(L: Any, of: Any, called: str) -> tuple[Block, Block]:
     """The layout of the rows, and the layout, over one index space."""
     if not isinstance(L, Block):
         raise LayoutError(f"{called}: {short_repr(L)} is not a layout")

@@ -1,0 +1,134 @@
+"""Layout.pack, unpack and plan: arrays moved into a layout's memory and out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from ..algebra.block import Block
+from ..algebra.perms import Row
+from ..algebra.sizes import check_sizes
+from ..copies.unit import pair_of
+from ..errors import LayoutError, OptionError, a_type, short_repr
+from .owners import Owner, owner_of
+from .plan import Movement, movement
+from .sizes import sized
+
+ENGINES = (None, "compiled")
+
+
+def pack(layout: Block, x: Any, of: Any, fill: Any, out: Any, engine: Any) -> Any:
+    """The memory that holds the elements of x, by the options of Block.pack."""
+    owner = _owner(layout, x, "pack")
+    layout, of = sized(layout, x.shape, of)
+    rows, shape = _rows(layout, of, "pack")
+    found = movement(rows, layout)
+    batch = _batch(layout, x, shape, "pack")
+    flat = owner.reshaped(x, (*batch, prod(shape)))
+    _check_out(layout, x, out, (*batch, found.size), owner)
+    if engine not in ENGINES:
+        raise OptionError(
+            f"{layout!r}.pack: engine is {short_repr(engine)}; give 'compiled' or None"
+        )
+    if engine == "compiled":
+        from .compiled import moved
+
+        return moved(found, flat, fill, out, owner)
+    return owner.moved(found, flat, fill, out)
+
+
+def unpack(layout: Block, m: Any, of: Any, fill: Any, copy: Any) -> Any:
+    """The array whose elements a memory holds, by the options of Block.unpack."""
+    owner = _owner(layout, m, "unpack")
+    rows, shape = _rows(layout, of, "unpack")
+    found = movement(layout, rows)
+    if copy not in (None, True, False):
+        raise OptionError(
+            f"{layout!r}.unpack: copy is {short_repr(copy)}; give True, False or None"
+        )
+    batch = _batch(layout, m, (found.source_size,), "unpack")
+    view = owner.viewed(found, m, batch, shape) if copy is not True else None
+    if view is not None:
+        return view
+    if copy is False:
+        raise LayoutError(
+            f"{layout!r}.unpack: no view of the memory has the layout's indices, as {_why_no_view(found, owner)}; "
+            "copy=None lets it be copied"
+        )
+    return owner.reshaped(owner.moved(found, m, fill, None), (*batch, *shape))
+
+
+def plan(layout: Block, x: Any, of: Any) -> str:
+    """How pack would move x, in words, as Block.plan says it."""
+    owner = _owner(layout, x, "plan")
+    layout, of = sized(layout, x.shape, of)
+    rows, shape = _rows(layout, of, "plan")
+    _batch(layout, x, shape, "plan")
+    return owner.way(movement(rows, layout))
+
+
+def _owner(layout: Block, x: Any, called: str) -> Owner:
+    owner = owner_of(x)
+    if owner is not None:
+        return owner
+    hint = ""
+    if isinstance(x, str) and called != "plan":
+        hint = f"; {called}(layout, {x!r}) of lego_emit emits a routine"
+    raise LayoutError(
+        f"{layout!r}.{called} moves an array of NumPy, PyTorch or another library with __array_namespace__, and "
+        f"was given {short_repr(x)}, {a_type(x)}{hint}"
+    )
+
+
+def _rows(layout: Block, of: Any, called: str) -> tuple[Block, tuple[int, ...]]:
+    """The layout of the array beside the memory, over the layout's indices, and its shape."""
+    if not layout.is_concrete:
+        raise LayoutError(
+            f"{layout!r}.{called}: it has sizes that are symbols; give numbers for them"
+        )
+    if of is None:
+        return Row(*layout.dims), layout.dims
+    if not isinstance(of, Block):
+        of = check_sizes([*of] if isinstance(of, tuple | list) else of, f"{called}(of=)")
+    rows, _ = pair_of(layout, of, called)
+    return rows, (rows.physical_size,) if isinstance(of, Block) else tuple(of)
+
+
+def _batch(layout: Block, x: Any, shape: Sequence[int], called: str) -> tuple[int, ...]:
+    """The sizes before those that are moved. Raises LayoutError where x does not end in shape."""
+    given, rank = tuple(x.shape), len(shape)
+    if len(given) < rank or given[len(given) - rank :] != tuple(shape):
+        wanted = ", ".join(map(str, ("..", *shape)))
+        hint = ""
+        tails = (given[k:] for k in range(len(given)) if len(given) - k < rank)
+        if called != "unpack" and any(prod(tail) == prod(shape) for tail in tails):
+            hint = "; where its tiles are cut from a matrix, of= takes the matrix's sizes"
+        raise LayoutError(
+            f"{layout!r}.{called}: the array's shape is {list(given)}, and ({wanted}) is wanted{hint}"
+        )
+    return given[: len(given) - rank]
+
+
+def _check_out(layout: Block, x: Any, out: Any, shape: tuple[int, ...], owner: Owner) -> None:
+    if out is None:
+        return
+    if owner_of(out) is not owner or tuple(out.shape) != shape or out.dtype != x.dtype:
+        given = f"{a_type(out)}"
+        if hasattr(out, "shape") and hasattr(out, "dtype"):
+            given += f" of shape {list(out.shape)} and {out.dtype}"
+        raise LayoutError(
+            f"{layout!r}.pack: out is {given}; give one of shape {list(shape)} and {x.dtype}, of the array's library"
+        )
+    if owner.shares(out, x):
+        raise LayoutError(f"{layout!r}.pack: out shares memory with the array; give another memory")
+
+
+def _why_no_view(found: Movement, owner: Owner) -> str:
+    if not owner.has_views:
+        return "this library has no views"
+    if found.boxes is None or found.masks:
+        return "its positions are no strides"
+    if found.is_falling and not owner.has_falling:
+        return "a stride is negative"
+    return "an axis has several strides"
