@@ -164,9 +164,10 @@ def _costs(
     from ..movement import bank_conflicts, optimal_padding
 
     dims = [*best.dims]
-    tiles = {"row-major": GroupBy(dims)}
+    tiles: dict[str, Block] = {"row-major": GroupBy(dims)}
     if len(dims) == 2:
-        padded = optimal_padding(*dims, *sides, element_bytes, **asked)
+        rows, columns = dims
+        padded = optimal_padding(rows, columns, *sides, element_bytes, **asked)
         tiles[f"rows with a pitch of {padded.stride[0]}"] = padded
     tiles["the best swizzle"] = best
     costs: list[dict[str, Any]] = []

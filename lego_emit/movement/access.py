@@ -17,6 +17,7 @@ from .memories import SharedMemory
 LANE, REGISTER = "lane", "register"
 MOST = 2**20  # lanes times registers that are looked at
 OFF = -1  # of a lane that takes no part
+Access = Block | Callable[..., Any]
 
 
 def offsets(

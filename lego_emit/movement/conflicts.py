@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
+from ..algebra.block import Block
 from ..errors import LayoutError, short_repr
 from ..numeric import is_integer
 from ..packages import numpy as np
-from .access import OFF, called, offsets
+from .access import OFF, Access, called, offsets
 from .memories import NVIDIA, SharedMemory, memory_of
 
 
@@ -72,11 +73,11 @@ def _count(number: int, what: str) -> str:
 
 
 def bank_conflicts(
-    memory: Any,
-    access: Any,
+    memory: Block,
+    access: Access,
     element_bytes: int = 4,
     *,
-    gpu: Any = NVIDIA,
+    gpu: str | SharedMemory = NVIDIA,
     write: bool = False,
     registers: int | None = None,
 ) -> Conflicts:

@@ -9,19 +9,20 @@ from typing import Any
 
 from ..algebra import f2
 from ..algebra.linear import Linear
+from ..algebra.strided import Strided
 from ..errors import InternalError, LayoutError
-from .access import called
+from .access import Access, called
 from .conflicts import bank_conflicts, check_bytes, check_registers
 from .linear_access import LinearAccess, linear_access, log2, wavefronts
 from .memories import NVIDIA, SharedMemory, memory_of
 
 
 def optimal_swizzle(
-    write: Any,
-    read: Any,
+    write: Access,
+    read: Access,
     element_bytes: int = 4,
     *,
-    gpu: Any = NVIDIA,
+    gpu: str | SharedMemory = NVIDIA,
     registers: int | None = None,
 ) -> Linear:
     """The memory layout, from coordinates to the offset of an element, through which a warp writes
@@ -62,11 +63,11 @@ def optimal_swizzle(
 
 
 def swizzle_bound(
-    write: Any,
-    read: Any,
+    write: Access,
+    read: Access,
     element_bytes: int = 4,
     *,
-    gpu: Any = NVIDIA,
+    gpu: str | SharedMemory = NVIDIA,
     registers: int | None = None,
 ) -> tuple[int, int]:
     """(elements, wavefronts): no linear memory layout lets both accesses move more elements an
@@ -84,18 +85,16 @@ def swizzle_bound(
 def optimal_padding(
     rows: int,
     columns: int,
-    write: Any,
-    read: Any,
+    write: Access,
+    read: Access,
     element_bytes: int = 4,
     *,
-    gpu: Any = NVIDIA,
+    gpu: str | SharedMemory = NVIDIA,
     registers: int | None = None,
-) -> Any:
+) -> Strided:
     """The pitch of rows, row-major, from columns on, at which the two accesses have the fewest
     wavefronts, as Strided((rows, columns), (pitch, 1)); of several the least. For sizes that are no
     powers of two, where nothing is swizzled."""
-    from ..algebra.strided import Strided
-
     hardware = memory_of(gpu, "optimal_padding(..)")
     across = hardware.banks * hardware.bank_bytes // element_bytes
 
