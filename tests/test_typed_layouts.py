@@ -235,3 +235,16 @@ def test_a_swizzle_that_is_none_is_one_message(folder, more, words):
     done = run("swizzle", "accesses.py:store", "accesses.py:load", *more)
     assert done.exit_code == 2 and words in done.stderr
     assert [p.name for p in folder.iterdir()] == ["accesses.py"]
+
+
+def test_a_copy_takes_sizes_of_functions_and_of_layouts(folder):
+    (folder / "layouts.py").write_text(
+        "from lego_emit import Col, Row, symbols\nM, N = symbols('M N')\n"
+        "def rows(M, N):\n    return Row(M, N)\nturned = Col(M, N)\n"
+    )
+    for sides in (("rows", "rows"), ("rows", "turned"), ("turned", "turned")):
+        one, other = (f"layouts.py:{side}" for side in sides)
+        done = run("copy", one, other, "-t", "c", "-s", "M=4,N=6")
+        assert done.exit_code == 0 and "24 elements" in done.stdout, done.stderr
+        done = run("copy", one, other, "-t", "c", "-s", "K=4")
+        assert done.exit_code == 2 and "sizes fixes K" in done.stderr

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import click
 
+from ..algebra.block import Block
 from ..files import resolved, write_all
 from ..options import Options
 from ..project.loading import layout_of, subject, telling, user_file
@@ -61,11 +63,14 @@ def copy(
 ) -> None:
     """Emit a routine that copies an array from the memory of layout A to that of layout B."""
     from ..copies import copy as made
+    from ..trace.definition import symbols_in
 
     languages = target_names(targets)
     where = destination(output, languages)
     size: Any = int(element) if element.isdecimal() else element
-    first, second = (_layout(source, options["sizes"]) for source in (one, other))
+    (first, own), (second, others) = (_layout(source, options["sizes"]) for source in (one, other))
+    done = (own | others) - symbols_in(first) - symbols_in(second)
+    options["sizes"] = {name: n for name, n in options["sizes"].items() if name not in done}
     with telling(warn):
         units = [
             made(
@@ -87,8 +92,8 @@ def copy(
             print_source(unit.source)
         return
     files = files_of(units, where, folder=is_folder(output, languages))
-    own = {resolved(Path(file_and_name(source)[0])) for source in (one, other)}
-    if clash := [path for path in files if resolved(path) in own]:
+    read = {resolved(Path(file_and_name(source)[0])) for source in (one, other)}
+    if clash := [path for path in files if resolved(path) in read]:
         raise click.UsageError(
             f"{clash[0]} is the layouts' own file; choose another folder or --name"
         )
@@ -96,9 +101,11 @@ def copy(
         click.echo(f"wrote {path}", err=True)
 
 
-def _layout(source: str, sizes: Mapping[str, int]) -> Any:
-    """The layout that FILE.py:NAME names; of a function the one that it makes of its parameters, numbers or
-    symbols."""
+def _layout(source: str, sizes: Mapping[str, int]) -> tuple[Any, set[str]]:
+    """The layout that FILE.py:NAME names, of a function the one that it makes of its parameters, numbers or
+    symbols; and the parameters that are numbers."""
     file, wanted = file_and_name(source)
     with redirect_stdout(sys.stderr), user_file(file) as defined:
-        return layout_of(subject(defined, wanted, file), sizes, file)
+        given = subject(defined, wanted, file)
+        taken = set() if isinstance(given, Block) else {*signature(given).parameters}
+        return layout_of(given, sizes, file), taken & sizes.keys()
