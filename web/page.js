@@ -22,13 +22,14 @@ const state = { ...DEFAULTS };
 let targets = {};
 let files = {}; // of the code that is shown, by their names
 let built = ""; // the text that the form made last
-let newest = 0; // the number of the last update; older ones are given up
+let newest = 0; // the number of the last text and update; older ones are given up
 
 const python = new Python(FILES, working);
 const editor = writer($("editor"), ({ changes, state: { doc } }) => {
   sliders.follow(changes);
   state.text = doc.toString();
   document.body.dataset.state = "waiting";
+  newest++; // what runs is of an older text
   clearTimeout(typed);
   typed = setTimeout(update, PAUSE);
 });
