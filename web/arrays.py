@@ -11,7 +11,7 @@ import builtins
 import operator
 import random as _random
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
+from itertools import compress
 from math import isfinite as _isfinite
 from math import prod as _prod
 from math import sqrt as _sqrt
@@ -244,6 +244,8 @@ class ndarray:
 
     def astype(self, kind: Any) -> ndarray:
         kind = dtype(kind)
+        if kind is self.dtype:
+            return self.copy()
         return ndarray([*map(kind, self._v)], self.shape, kind)
 
     def _taken(self, shape: Sequence[int], offsets: Sequence[int]) -> ndarray:
@@ -284,7 +286,7 @@ class ndarray:
                 run = range(*k.indices(n))
                 parts.append(([len(run)], [i * d for i in run]))
             elif isinstance(k, ndarray) and k.ndim:
-                arrays.append(ndarray([_inside(i, n, axis - 1) * d for i in k._v], k.shape, int64))
+                arrays.append(ndarray(_all_inside(k._v, n, d, axis - 1), k.shape, int64))
                 parts.append(None)
             else:
                 start += _inside(operator.index(k), n, axis - 1) * d
@@ -309,6 +311,9 @@ class ndarray:
     def __getitem__(self, key: Any) -> Any:
         if type(key) is int and self.ndim == 1:
             return self._v[_inside(key, self.shape[0], 0)]
+        if isinstance(key, ndarray) and key.dtype is bool_ and key.shape == self.shape != ():
+            values = [*compress(self._v, key._v)]
+            return ndarray(values, [len(values)], self.dtype)
         shape, offsets = self._places(key)
         if not shape and not (isinstance(key, tuple) and Ellipsis in key):
             return self._v[offsets[0]]
@@ -316,12 +321,15 @@ class ndarray:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         shape, offsets = self._places(key)
-        values = broadcast_to(value, shape)._v
+        found = broadcast_to(value, shape)
+        values = found._v if found.dtype is self.dtype else [*map(self.dtype, found._v)]
         for o, v in zip(offsets, values, strict=True):
-            self._v[o] = self.dtype(v)
+            self._v[o] = v
 
     def nonzero(self) -> tuple[ndarray, ...]:
-        places = [k for k, v in enumerate(self._v) if v]
+        places = [*compress(range(self.size), self._v)]
+        if self.ndim == 1:
+            return (ndarray(places, [len(places)], int64),)
         return unravel_index(ndarray(places, [len(places)], int64), self.shape)
 
     # -- over elements -------------------------------------------------------------------------------
@@ -383,10 +391,26 @@ class ndarray:
 _absolute = builtins.abs
 
 
+def _all_inside(values: list[int], n: int, step: int, axis: int) -> list[int]:
+    if values and min(values) >= 0 and max(values) < n:
+        return values if step == 1 else [i * step for i in values]
+    return [_inside(i, n, axis) * step for i in values]
+
+
 def _inside(k: int, n: int, axis: int) -> int:
     if not -n <= k < n:
         raise IndexError(f"index {k} is out of bounds for axis {axis} with size {n}")
     return k + n if k < 0 else k
+
+
+# Of an operation with one number on the right: twice as fast as a call for each element.
+_WITH_ONE: dict[Any, Callable[[list[Any], Any], list[Any]]] = {
+    getattr(operator, name): eval(f"lambda values, b: [a {sign} b for a in values]")
+    for name, sign in {
+        "add": "+", "sub": "-", "mul": "*", "floordiv": "//", "mod": "%", "and_": "&", "or_": "|", "xor": "^",
+        "lshift": "<<", "rshift": ">>", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
+    }.items()
+}  # fmt: skip
 
 
 def _divided(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -404,9 +428,13 @@ def _each(
             kind = strong if is_weak and strong.kind in "iu" else kind
         if kind is bool_ and operation not in (operator.and_, operator.or_, operator.xor):
             kind = int64
+    if operation in (operator.floordiv, operator.mod) and 0 in other._v:
+        operation = _divided(operation)  # NumPy gives 0, with a warning
     if not other.shape:
         b = other._v[0]
-        values, shape = [operation(a, b) for a in one._v], one.shape
+        with_one = _WITH_ONE.get(operation)
+        values = with_one(one._v, b) if with_one else [operation(a, b) for a in one._v]
+        shape = one.shape
     elif one.shape == other.shape:
         values, shape = [*map(operation, one._v, other._v)], one.shape
     else:
@@ -433,12 +461,10 @@ def _operators() -> None:
         if kind is not bool_:
             setattr(ndarray, f"__r{name}__", turned)
 
-    for name in ("add", "sub", "mul", "pow", "lshift", "rshift"):
+    for name in ("add", "sub", "mul", "floordiv", "mod", "pow", "lshift", "rshift"):
         add(name, getattr(operator, name))
     for name in ("and", "or", "xor"):
         add(name, getattr(operator, f"{name}_" if name != "xor" else name))
-    add("floordiv", _divided(operator.floordiv))  # NumPy gives 0, with a warning
-    add("mod", _divided(operator.mod))
     add("truediv", operator.truediv, float64)
     for name in ("lt", "le", "gt", "ge", "eq", "ne"):
         add(name, getattr(operator, name), bool_)
@@ -522,8 +548,11 @@ def linspace(first: float, last: float, count: int) -> ndarray:
 
 
 def indices(shape: Sequence[int]) -> ndarray:
-    rows = [*zip(*product(*map(range, shape)), strict=True)]
-    return ndarray([v for row in rows for v in row], [len(shape), *shape], int64)
+    values: list[int] = []
+    for k, n in enumerate(shape):
+        below = _prod(shape[k + 1 :])
+        values += [i for i in range(n) for _ in range(below)] * _prod(shape[:k])
+    return ndarray(values, [len(shape), *shape], int64)
 
 
 # -- shapes ---------------------------------------------------------------------------------------------
@@ -582,6 +611,13 @@ def concatenate(arrays: Sequence[Any], axis: int = 0) -> ndarray:
         return moveaxis(concatenate([moveaxis(part, axis, 0) for part in parts]), 0, axis)
     values = [v for part in parts for v in part._v]
     return ndarray(values, [sum(map(len, parts)), *parts[0].shape[1:]], kind)
+
+
+def pad(given: ndarray, widths: Sequence[tuple[int, int]]) -> ndarray:
+    shape = [a + n + b for n, (a, b) in zip(given.shape, widths, strict=True)]
+    found = zeros(shape, given.dtype)
+    found[tuple(slice(a, a + n) for n, (a, _) in zip(given.shape, widths, strict=True))] = given
+    return found
 
 
 def ix_(*lines: Any) -> tuple[ndarray, ...]:
