@@ -290,12 +290,12 @@ class CopyCase(Case):
 
     @cached_property
     def layout(self) -> Block | None:
-        """There are two."""
+        """None: a copy has two layouts."""
         return None
 
     @cached_property
     def fields(self) -> Packed | None:
-        """There are none."""
+        """None: a copy packs no fields."""
         return None
 
     def pair(self, numbers: Mapping[str, int]) -> tuple[Block, Block]:
