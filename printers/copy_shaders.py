@@ -144,7 +144,10 @@ class LinesInGlsl(LinesInThreads):
         """The word that a call gives the place of."""
         return super().place_of(array).replace(f"{array}{self.word}[", f"{self.p}{array}[", 1)
 
-    aligned_said = ""  # a buffer is an array of words
+    @property
+    def aligned_said(self) -> str:
+        """Where memories begin: a buffer is an array of words."""
+        return ""
 
     def _docs(self, more: str) -> list[str]:
         blocks = f"{self.routine.functions[2]}({', '.join(self.names.values())})"

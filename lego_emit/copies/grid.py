@@ -15,7 +15,7 @@ from functools import reduce
 from math import prod
 from typing import Any
 
-from ..errors import LayoutError
+from ..errors import TargetError
 from ..ir.grids import (
     PLACE,
     THREADS,
@@ -490,7 +490,7 @@ class GridNest:
         return [first, When(None, then, (otherwise,), (flag,))], [one, other]
 
     def arm(self, number: int) -> Arm:
-        """Where an element comes from whose place is one of the box's. Raises LayoutError where strides do not say
+        """Where an element comes from whose place is one of the box's. Raises TargetError where strides do not say
         which index a place has."""
         left: Node = var(PLACE)
         start = self.names.named(self.box.b, "to")
@@ -502,7 +502,7 @@ class GridNest:
         reach: Size = 1
         for d in reversed(self.digits):
             if isinstance(d.b, int) and isinstance(reach, int) and d.b < reach:
-                raise LayoutError(
+                raise TargetError(
                     f"copy: places of {self.box} lie among each other, so that no word says which elements it has; give "
                     "an element of 4 bytes"
                 )

@@ -15,7 +15,7 @@ from ..emit import registry
 from ..emit.naming import AS_WRITTEN, Naming
 from ..emit.nests import OWN, Routines, forms_of
 from ..emitted import Emitted, emit_program
-from ..errors import LayoutError, OptionError, a_type, did_you_mean, short_repr
+from ..errors import LayoutError, OptionError, TargetError, a_type, did_you_mean, short_repr
 from ..ir.grids import THREADS
 from ..ir.index_types import IndexType
 from ..ir.nests import DESTINATION, Abilities, Each, Routine, times
@@ -370,13 +370,13 @@ def _in_threads(
         return grid_of(plan, taken, abilities)
     *zeros, each = _each(plan, function)
     if zeros:
-        raise LayoutError(
+        raise TargetError(
             f"copy: {plan.space.destination!r} pads, and its positions are no sums of digits: no thread knows which places no "
             "other one writes. Give zero=False, and clear the destination first"
         )
     word = word_of(plan.element_bytes)
     if abilities.packs and word < WORD:
-        raise LayoutError(
+        raise TargetError(
             f"copy: elements of {plan.element_bytes} bytes share words of {WORD}, and no thread knows which ones, as positions "
             f"are no sums of digits; give an element of {WORD} bytes"
         )
