@@ -13,7 +13,9 @@ from lego_emit.errors import GoldenError
 
 ROOT = Path(__file__).parent / "copies"
 NAMES = sorted(path.parent.name for path in ROOT.glob("*/layout.py"))
-LANGUAGES = ("numpy", "c", "cpp", "rust", "fortran", "julia", "javascript")
+LANGUAGES = (
+    "numpy", "c", "cpp", "rust", "fortran", "julia", "javascript", "cuda", "hip", "opencl", "metal", "glsl", "wgsl",
+)  # fmt: skip
 
 
 @pytest.mark.slow
@@ -22,7 +24,7 @@ def test_golden_files_are_as_they_should_be(targets):
     """After a change that is meant: lego-emit golden update tests/copies."""
     found = golden.check(ROOT, targets)
     assert found == [], "\n".join(map(str, found))
-    assert len([*ROOT.glob("*/*.h")]) == len(NAMES)
+    assert len([*ROOT.glob("*/*.hpp")]) == len(NAMES)
 
 
 @pytest.mark.slow
@@ -30,7 +32,10 @@ def test_golden_files_are_as_they_should_be(targets):
 @pytest.mark.parametrize("numbers", [False, True])
 def test_golden_cases_are_run(language, numbers, toolchain_of):
     toolchain_of(language)
-    cases = golden.cases(ROOT)
+    cases = [case for case in golden.cases(ROOT) if case.text_path(language).is_file()]
+    assert (
+        len(cases) >= len(NAMES) - 1
+    )  # shaders have no copy of halves whose positions are no sums
     found = golden.verify(cases, language, numbers)
     assert found.mismatches == []
     assert found.cases == sum(bool(case.sizes) or not numbers for case in cases)
