@@ -21,7 +21,7 @@ contains
   !> @param P P >= 1
   !> @param Q Q >= 1
   !> @param R R >= 1
-  !> @pre 16*P*Q*R <= huge(0_int64)
+  !> @pre 16*P*Q*R*8 <= huge(0_int64)
   elemental integer(int64) function bricks_source_bytes(P, Q, R)
     integer(int64), intent(in) :: P, Q, R
     bricks_source_bytes = 16 * P * Q * R * 8
@@ -31,7 +31,7 @@ contains
   !> @param P P >= 1
   !> @param Q Q >= 1
   !> @param R R >= 1
-  !> @pre 16*P*Q*R <= huge(0_int64)
+  !> @pre 16*P*Q*R*8 <= huge(0_int64)
   elemental integer(int64) function bricks_destination_bytes(P, Q, R)
     integer(int64), intent(in) :: P, Q, R
     bricks_destination_bytes = 16 * P * Q * R * 8
@@ -41,7 +41,7 @@ contains
   elemental logical function bricks_fits(P, Q, R)
     integer(int64), intent(in) :: P, Q, R
     bricks_fits = P >= 1 .and. Q >= 1 .and. R >= 1
-    if (bricks_fits) bricks_fits = P <= 576460752303423487_int64 / Q / R
+    if (bricks_fits) bricks_fits = P <= 72057594037927935_int64 / Q / R
   end function bricks_fits
 
   !> Sizes are as those of bricks_source_bytes.

@@ -3,7 +3,7 @@
 // A copy from Row(2*P, 2*Q, 4*R) to GroupBy([2*P, 2*Q, 4*R]).OrderBy(RegP([P, 2, Q, 2, R, 4], [0,
 // 2, 4, 1, 3, 5]))
 #ifndef LEGO_BRICKS_H
-#define LEGO_BRICKS_H 0x23570c9d
+#define LEGO_BRICKS_H 0x11101460
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -16,7 +16,7 @@
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param R R >= 1
-/// @pre 16*P*Q*R <= INT64_MAX
+/// @pre 16*P*Q*R*8 <= INT64_MAX
 static inline int64_t bricks_source_bytes(int64_t P, int64_t Q, int64_t R) {
   return 16 * P * Q * R * 8;
 }
@@ -25,14 +25,14 @@ static inline int64_t bricks_source_bytes(int64_t P, int64_t Q, int64_t R) {
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param R R >= 1
-/// @pre 16*P*Q*R <= INT64_MAX
+/// @pre 16*P*Q*R*8 <= INT64_MAX
 static inline int64_t bricks_destination_bytes(int64_t P, int64_t Q, int64_t R) {
   return 16 * P * Q * R * 8;
 }
 
 /// Whether all preconditions on the sizes hold.
 static inline bool bricks_fits(int64_t P, int64_t Q, int64_t R) {
-  return P >= 1 && Q >= 1 && R >= 1 && P <= INT64_MAX / 16 / Q / R;
+  return P >= 1 && Q >= 1 && R >= 1 && P <= INT64_MAX / 128 / Q / R;
 }
 
 #if !defined(BRICKS_SCALAR) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))
@@ -128,6 +128,6 @@ static inline void bricks(
 #endif
 }
 
-#elif LEGO_BRICKS_H != 0x23570c9d
+#elif LEGO_BRICKS_H != 0x11101460
 #error two different units are named bricks; give name= to one of them
 #endif  // LEGO_BRICKS_H

@@ -3,7 +3,7 @@
 // A copy from Row(2*P, 2*Q, 4*R) to GroupBy([2*P, 2*Q, 4*R]).OrderBy(RegP([P, 2, Q, 2, R, 4], [0,
 // 2, 4, 1, 3, 5]))
 #ifndef LEGO_BRICKS_HPP
-#define LEGO_BRICKS_HPP 0x054376c1
+#define LEGO_BRICKS_HPP 0x64182015
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -23,7 +23,7 @@ namespace lego {
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param R R >= 1
-/// @pre 16*P*Q*R <= INT64_MAX
+/// @pre 16*P*Q*R*8 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t bricks_source_bytes(
     std::int64_t P, std::int64_t Q, std::int64_t R) noexcept {
   return 16 * P * Q * R * 8;
@@ -33,7 +33,7 @@ namespace lego {
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param R R >= 1
-/// @pre 16*P*Q*R <= INT64_MAX
+/// @pre 16*P*Q*R*8 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t bricks_destination_bytes(
     std::int64_t P, std::int64_t Q, std::int64_t R) noexcept {
   return 16 * P * Q * R * 8;
@@ -41,7 +41,7 @@ namespace lego {
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool bricks_fits(std::int64_t P, std::int64_t Q, std::int64_t R) noexcept {
-  return P >= 1 && Q >= 1 && R >= 1 && P <= INT64_MAX / 16 / Q / R;
+  return P >= 1 && Q >= 1 && R >= 1 && P <= INT64_MAX / 128 / Q / R;
 }
 
 #if !defined(BRICKS_SCALAR) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))
@@ -159,6 +159,6 @@ inline void bricks(
 
 }  // namespace lego
 
-#elif LEGO_BRICKS_HPP != 0x054376c1
+#elif LEGO_BRICKS_HPP != 0x64182015
 #error two different units are named bricks; give name= to one of them
 #endif  // LEGO_BRICKS_HPP

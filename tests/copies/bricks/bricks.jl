@@ -13,7 +13,7 @@ How many bytes the source of bricks has.
 - `P >= 1`
 - `Q >= 1`
 - `R >= 1`
-- Assumes `16*P*Q*R <= typemax(Int64)`
+- Assumes `16*P*Q*R*8 <= typemax(Int64)`
 """
 @inline function bricks_source_bytes(P::Int64, Q::Int64, R::Int64)::Int64
     return 16 * P * Q * R * 8
@@ -31,7 +31,7 @@ How many bytes the destination of bricks has.
 - `P >= 1`
 - `Q >= 1`
 - `R >= 1`
-- Assumes `16*P*Q*R <= typemax(Int64)`
+- Assumes `16*P*Q*R*8 <= typemax(Int64)`
 """
 @inline function bricks_destination_bytes(P::Int64, Q::Int64, R::Int64)::Int64
     return 16 * P * Q * R * 8
@@ -47,7 +47,7 @@ end
 Whether all preconditions on the sizes hold.
 """
 function bricks_fits(P::Int64, Q::Int64, R::Int64)::Bool
-    return P >= 1 && Q >= 1 && R >= 1 && P <= div(div(div(typemax(Int64), 16), Q), R)
+    return P >= 1 && Q >= 1 && R >= 1 && P <= div(div(div(typemax(Int64), 128), Q), R)
 end
 
 bricks_fits(P::Integer, Q::Integer, R::Integer) = bricks_fits(Int64(P), Int64(Q), Int64(R))

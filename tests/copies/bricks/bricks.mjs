@@ -9,7 +9,7 @@
 /**
  * How many bytes the source of bricks has.
  *
- * Assumes 16*P*Q*R <= Number.MAX_SAFE_INTEGER.
+ * Assumes 16*P*Q*R*8 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} P P >= 1
  * @param {number} Q Q >= 1
@@ -23,7 +23,7 @@ export function bricksSourceBytes(P, Q, R) {
 /**
  * How many bytes the destination of bricks has.
  *
- * Assumes 16*P*Q*R <= Number.MAX_SAFE_INTEGER.
+ * Assumes 16*P*Q*R*8 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} P P >= 1
  * @param {number} Q Q >= 1
@@ -44,7 +44,7 @@ export function bricksDestinationBytes(P, Q, R) {
  */
 export function bricksFits(P, Q, R) {
   return P >= 1 && Q >= 1 && R >= 1
-      && P <= Math.trunc(Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 16) / Q) / R);
+      && P <= Math.trunc(Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 128) / Q) / R);
 }
 
 /**

@@ -12,8 +12,8 @@ compile_error!("a usize of 64 bits is needed: bound the sizes, or ask for uint32
 /// - `Q >= 1`
 /// - `R >= 1`
 ///
+/// Assumes `16*P*Q*R*8 <= usize::MAX`.
 /// Assumes `16*P*Q*R <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -29,8 +29,8 @@ pub const fn bricks_source_bytes(P: usize, Q: usize, R: usize) -> usize {
 /// - `Q >= 1`
 /// - `R >= 1`
 ///
+/// Assumes `16*P*Q*R*8 <= usize::MAX`.
 /// Assumes `16*P*Q*R <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -41,14 +41,17 @@ pub const fn bricks_destination_bytes(P: usize, Q: usize, R: usize) -> usize {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
 pub const fn bricks_fits(P: usize, Q: usize, R: usize) -> bool {
-    P >= 1 && Q >= 1 && R >= 1 && P <= 9_223_372_036_854_775_807 / 16 / Q / R
+    P >= 1
+        && Q >= 1
+        && R >= 1
+        && P <= usize::MAX / 128 / Q / R
+        && P <= 9_223_372_036_854_775_807 / 16 / Q / R
 }
 
 /// Copies each element of the source to its place in the destination: runs of `32` bytes.

@@ -18,7 +18,7 @@ def bricks_source_bytes(P, Q, R):
         Q: Q >= 1
         R: R >= 1
 
-    Assumes 16*P*Q*R <= 2**63 - 1.
+    Assumes 16*P*Q*R*8 <= 2**63 - 1.
     """
     return 16 * P * Q * R * 8
 
@@ -31,14 +31,14 @@ def bricks_destination_bytes(P, Q, R):
         Q: Q >= 1
         R: R >= 1
 
-    Assumes 16*P*Q*R <= 2**63 - 1.
+    Assumes 16*P*Q*R*8 <= 2**63 - 1.
     """
     return 16 * P * Q * R * 8
 
 
 def bricks_fits(P, Q, R):
     """Whether all preconditions on the sizes hold."""
-    return P >= 1 and Q >= 1 and R >= 1 and P <= 9223372036854775807 // 16 // Q // R
+    return P >= 1 and Q >= 1 and R >= 1 and P <= 9223372036854775807 // 128 // Q // R
 
 
 def _box(array, start, shape, strides):

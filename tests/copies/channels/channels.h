@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_H
-#define LEGO_CHANNELS_H 0x0d4606b4
+#define LEGO_CHANNELS_H 0x11b44769
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -17,6 +17,7 @@
 /// @param C C >= 1
 /// @param H H >= 1
 /// @param W W >= 1
+/// @pre C*H*W*n*4 <= INT64_MAX
 /// @pre C*H*W*n + 15*H*W*n <= INT64_MAX
 static inline int64_t channels_source_bytes(int64_t n, int64_t C, int64_t H, int64_t W) {
   return C * H * W * n * 4;
@@ -27,6 +28,7 @@ static inline int64_t channels_source_bytes(int64_t n, int64_t C, int64_t H, int
 /// @param C C >= 1
 /// @param H H >= 1
 /// @param W W >= 1
+/// @pre (16*((C - 1) / 16)*H*W*n + 16*H*W*n)*4 <= INT64_MAX
 /// @pre C*H*W*n + 15*H*W*n <= INT64_MAX
 static inline int64_t channels_destination_bytes(int64_t n, int64_t C, int64_t H, int64_t W) {
   return (16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4;
@@ -34,8 +36,10 @@ static inline int64_t channels_destination_bytes(int64_t n, int64_t C, int64_t H
 
 /// Whether all preconditions on the sizes hold.
 static inline bool channels_fits(int64_t n, int64_t C, int64_t H, int64_t W) {
-  return n >= 1 && C >= 1 && H >= 1 && W >= 1 && H <= INT64_MAX / 15 / W / n
-      && C <= (INT64_MAX - 15 * H * W * n) / H / W / n;
+  return n >= 1 && C >= 1 && H >= 1 && W >= 1 && C <= INT64_MAX / 4 / H / W / n
+      && H <= INT64_MAX / 15 / W / n && C <= (INT64_MAX - 15 * H * W * n) / H / W / n
+      && H <= INT64_MAX / 64 / W / n
+      && (C - 1) / 16 <= (INT64_MAX - 64 * H * W * n) / 64 / H / W / n;
 }
 
 #if !defined(CHANNELS_SCALAR) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))
@@ -255,6 +259,6 @@ static inline void channels(
   }
 }
 
-#elif LEGO_CHANNELS_H != 0x0d4606b4
+#elif LEGO_CHANNELS_H != 0x11b44769
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_H

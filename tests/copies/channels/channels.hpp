@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_HPP
-#define LEGO_CHANNELS_HPP 0x5814594b
+#define LEGO_CHANNELS_HPP 0x42443f3a
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -24,6 +24,7 @@ namespace lego {
 /// @param C C >= 1
 /// @param H H >= 1
 /// @param W W >= 1
+/// @pre C*H*W*n*4 <= INT64_MAX
 /// @pre C*H*W*n + 15*H*W*n <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t channels_source_bytes(
     std::int64_t n, std::int64_t C, std::int64_t H, std::int64_t W) noexcept {
@@ -35,6 +36,7 @@ namespace lego {
 /// @param C C >= 1
 /// @param H H >= 1
 /// @param W W >= 1
+/// @pre (16*((C - 1) / 16)*H*W*n + 16*H*W*n)*4 <= INT64_MAX
 /// @pre C*H*W*n + 15*H*W*n <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t channels_destination_bytes(
     std::int64_t n, std::int64_t C, std::int64_t H, std::int64_t W) noexcept {
@@ -44,8 +46,10 @@ namespace lego {
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool channels_fits(
     std::int64_t n, std::int64_t C, std::int64_t H, std::int64_t W) noexcept {
-  return n >= 1 && C >= 1 && H >= 1 && W >= 1 && H <= INT64_MAX / 15 / W / n
-      && C <= (INT64_MAX - 15 * H * W * n) / H / W / n;
+  return n >= 1 && C >= 1 && H >= 1 && W >= 1 && C <= INT64_MAX / 4 / H / W / n
+      && H <= INT64_MAX / 15 / W / n && C <= (INT64_MAX - 15 * H * W * n) / H / W / n
+      && H <= INT64_MAX / 64 / W / n
+      && (C - 1) / 16 <= (INT64_MAX - 64 * H * W * n) / 64 / H / W / n;
 }
 
 #if !defined(CHANNELS_SCALAR) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))
@@ -298,6 +302,6 @@ inline void channels(
 
 }  // namespace lego
 
-#elif LEGO_CHANNELS_HPP != 0x5814594b
+#elif LEGO_CHANNELS_HPP != 0x42443f3a
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_HPP

@@ -14,6 +14,7 @@ How many bytes the source of channels has.
 - `C >= 1`
 - `H >= 1`
 - `W >= 1`
+- Assumes `C*H*W*n*4 <= typemax(Int64)`
 - Assumes `C*H*W*n + 15*H*W*n <= typemax(Int64)`
 """
 @inline function channels_source_bytes(n::Int64, C::Int64, H::Int64, W::Int64)::Int64
@@ -33,6 +34,7 @@ How many bytes the destination of channels has.
 - `C >= 1`
 - `H >= 1`
 - `W >= 1`
+- Assumes `(16*div(C - 1, 16)*H*W*n + 16*H*W*n)*4 <= typemax(Int64)`
 - Assumes `C*H*W*n + 15*H*W*n <= typemax(Int64)`
 """
 @inline function channels_destination_bytes(n::Int64, C::Int64, H::Int64, W::Int64)::Int64
@@ -50,8 +52,11 @@ Whether all preconditions on the sizes hold.
 """
 function channels_fits(n::Int64, C::Int64, H::Int64, W::Int64)::Bool
     return n >= 1 && C >= 1 && H >= 1 && W >= 1 &&
+        C <= div(div(div(div(typemax(Int64), 4), H), W), n) &&
         H <= div(div(div(typemax(Int64), 15), W), n) &&
-        C <= div(div(div(typemax(Int64) - 15 * H * W * n, H), W), n)
+        C <= div(div(div(typemax(Int64) - 15 * H * W * n, H), W), n) &&
+        H <= div(div(div(typemax(Int64), 64), W), n) &&
+        div(C - 1, 16) <= div(div(div(div(typemax(Int64) - 64 * H * W * n, 64), H), W), n)
 end
 
 function channels_fits(n::Integer, C::Integer, H::Integer, W::Integer)

@@ -9,6 +9,7 @@
 /**
  * How many bytes the source of channels has.
  *
+ * Assumes C*H*W*n*4 <= Number.MAX_SAFE_INTEGER.
  * Assumes C*H*W*n + 15*H*W*n <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} n n >= 1
@@ -24,6 +25,7 @@ export function channelsSourceBytes(n, C, H, W) {
 /**
  * How many bytes the destination of channels has.
  *
+ * Assumes (16*Math.floor((C - 1) / 16)*H*W*n + 16*H*W*n)*4 <= Number.MAX_SAFE_INTEGER.
  * Assumes C*H*W*n + 15*H*W*n <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} n n >= 1
@@ -47,10 +49,16 @@ export function channelsDestinationBytes(n, C, H, W) {
  */
 export function channelsFits(n, C, H, W) {
   return n >= 1 && C >= 1 && H >= 1 && W >= 1
+      && C
+          <= Math.trunc(Math.trunc(Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 4) / H) / W) / n)
       && H <= Math.trunc(Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 15) / W) / n)
       && C
           <= Math.trunc(Math.trunc(Math.trunc((Number.MAX_SAFE_INTEGER
-              - 15 * H * W * n) / H) / W) / n);
+              - 15 * H * W * n) / H) / W) / n)
+      && H <= Math.trunc(Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 64) / W) / n)
+      && Math.trunc((C - 1) / 16)
+          <= Math.trunc(Math.trunc(Math.trunc(Math.trunc((Number.MAX_SAFE_INTEGER
+              - 64 * H * W * n) / 64) / H) / W) / n);
 }
 
 /**

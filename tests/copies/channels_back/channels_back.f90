@@ -23,6 +23,7 @@ contains
   !> @param C C >= 1
   !> @param H H >= 1
   !> @param W W >= 1
+  !> @pre (16*((C - 1) / 16)*H*W*n + 16*H*W*n)*4 <= huge(0_int64)
   !> @pre C*H*W*n + 15*H*W*n <= huge(0_int64)
   elemental integer(int64) function channels_back_source_bytes(n, C, H, W)
     integer(int64), intent(in) :: n, C, H, W
@@ -34,6 +35,7 @@ contains
   !> @param C C >= 1
   !> @param H H >= 1
   !> @param W W >= 1
+  !> @pre C*H*W*n*4 <= huge(0_int64)
   !> @pre C*H*W*n + 15*H*W*n <= huge(0_int64)
   elemental integer(int64) function channels_back_destination_bytes(n, C, H, W)
     integer(int64), intent(in) :: n, C, H, W
@@ -44,8 +46,12 @@ contains
   elemental logical function channels_back_fits(n, C, H, W)
     integer(int64), intent(in) :: n, C, H, W
     channels_back_fits = n >= 1 .and. C >= 1 .and. H >= 1 .and. W >= 1
+    if (channels_back_fits) channels_back_fits = H <= 144115188075855871_int64 / W / n
+    if (channels_back_fits) channels_back_fits = (C - 1) / 16 &
+        <= (huge(0_int64) - 64 * H * W * n) / 64 / H / W / n
     if (channels_back_fits) channels_back_fits = H <= 614891469123651720_int64 / W / n
     if (channels_back_fits) channels_back_fits = C <= (huge(0_int64) - 15 * H * W * n) / H / W / n
+    if (channels_back_fits) channels_back_fits = C <= 2305843009213693951_int64 / H / W / n
   end function channels_back_fits
 
   !> Sizes are as those of channels_back_source_bytes.

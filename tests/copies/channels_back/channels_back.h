@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_H
-#define LEGO_CHANNELS_BACK_H 0x4ae4cdf0
+#define LEGO_CHANNELS_BACK_H 0x30462b9b
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -17,6 +17,7 @@
 /// @param C C >= 1
 /// @param H H >= 1
 /// @param W W >= 1
+/// @pre (16*((C - 1) / 16)*H*W*n + 16*H*W*n)*4 <= INT64_MAX
 /// @pre C*H*W*n + 15*H*W*n <= INT64_MAX
 static inline int64_t channels_back_source_bytes(int64_t n, int64_t C, int64_t H, int64_t W) {
   return (16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4;
@@ -27,6 +28,7 @@ static inline int64_t channels_back_source_bytes(int64_t n, int64_t C, int64_t H
 /// @param C C >= 1
 /// @param H H >= 1
 /// @param W W >= 1
+/// @pre C*H*W*n*4 <= INT64_MAX
 /// @pre C*H*W*n + 15*H*W*n <= INT64_MAX
 static inline int64_t channels_back_destination_bytes(int64_t n, int64_t C, int64_t H, int64_t W) {
   return C * H * W * n * 4;
@@ -34,8 +36,10 @@ static inline int64_t channels_back_destination_bytes(int64_t n, int64_t C, int6
 
 /// Whether all preconditions on the sizes hold.
 static inline bool channels_back_fits(int64_t n, int64_t C, int64_t H, int64_t W) {
-  return n >= 1 && C >= 1 && H >= 1 && W >= 1 && H <= INT64_MAX / 15 / W / n
-      && C <= (INT64_MAX - 15 * H * W * n) / H / W / n;
+  return n >= 1 && C >= 1 && H >= 1 && W >= 1 && H <= INT64_MAX / 64 / W / n
+      && (C - 1) / 16 <= (INT64_MAX - 64 * H * W * n) / 64 / H / W / n
+      && H <= INT64_MAX / 15 / W / n && C <= (INT64_MAX - 15 * H * W * n) / H / W / n
+      && C <= INT64_MAX / 4 / H / W / n;
 }
 
 #if !defined(CHANNELS_BACK_SCALAR) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))
@@ -258,6 +262,6 @@ static inline void channels_back(
   }
 }
 
-#elif LEGO_CHANNELS_BACK_H != 0x4ae4cdf0
+#elif LEGO_CHANNELS_BACK_H != 0x30462b9b
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_H

@@ -9,6 +9,7 @@
 /**
  * How many bytes the source of channels_back has.
  *
+ * Assumes (16*Math.floor((C - 1) / 16)*H*W*n + 16*H*W*n)*4 <= Number.MAX_SAFE_INTEGER.
  * Assumes C*H*W*n + 15*H*W*n <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} n n >= 1
@@ -24,6 +25,7 @@ export function channelsBackSourceBytes(n, C, H, W) {
 /**
  * How many bytes the destination of channels_back has.
  *
+ * Assumes C*H*W*n*4 <= Number.MAX_SAFE_INTEGER.
  * Assumes C*H*W*n + 15*H*W*n <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} n n >= 1
@@ -37,7 +39,7 @@ export function channelsBackDestinationBytes(n, C, H, W) {
 }
 
 /**
- * Whether all preconditions on the sizes hold.
+ * True only where all preconditions on the sizes hold; false, too, where a sum that they are computed from does not fit.
  *
  * @param {number} n
  * @param {number} C
@@ -46,11 +48,17 @@ export function channelsBackDestinationBytes(n, C, H, W) {
  * @returns {boolean}
  */
 export function channelsBackFits(n, C, H, W) {
-  return n >= 1 && C >= 1 && H >= 1 && W >= 1
+  return n >= 1 && C >= 1 && H >= 1 && W >= 1 && C <= Number.MAX_SAFE_INTEGER
+      && H <= Math.trunc(Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 64) / W) / n)
+      && Math.trunc((C - 1) / 16)
+          <= Math.trunc(Math.trunc(Math.trunc(Math.trunc((Number.MAX_SAFE_INTEGER
+              - 64 * H * W * n) / 64) / H) / W) / n)
       && H <= Math.trunc(Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 15) / W) / n)
       && C
           <= Math.trunc(Math.trunc(Math.trunc((Number.MAX_SAFE_INTEGER
-              - 15 * H * W * n) / H) / W) / n);
+              - 15 * H * W * n) / H) / W) / n)
+      && C
+          <= Math.trunc(Math.trunc(Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 4) / H) / W) / n);
 }
 
 /**

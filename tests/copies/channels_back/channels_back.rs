@@ -13,8 +13,8 @@ compile_error!("a usize of 64 bits is needed: bound the sizes, or ask for uint32
 /// - `H >= 1`
 /// - `W >= 1`
 ///
+/// Assumes `(16*((C - 1) / 16)*H*W*n + 16*H*W*n)*4 <= usize::MAX`.
 /// Assumes `C*H*W*n + 15*H*W*n <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -31,8 +31,8 @@ pub const fn channels_back_source_bytes(n: usize, C: usize, H: usize, W: usize) 
 /// - `H >= 1`
 /// - `W >= 1`
 ///
+/// Assumes `C*H*W*n*4 <= usize::MAX`.
 /// Assumes `C*H*W*n + 15*H*W*n <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -43,7 +43,6 @@ pub const fn channels_back_destination_bytes(n: usize, C: usize, H: usize, W: us
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -54,8 +53,11 @@ pub const fn channels_back_fits(n: usize, C: usize, H: usize, W: usize) -> bool 
         && C >= 1
         && H >= 1
         && W >= 1
+        && H <= usize::MAX / 64 / W / n
+        && (C - 1) / 16 <= (usize::MAX - 64 * H * W * n) / 64 / H / W / n
         && H <= 9_223_372_036_854_775_807 / 15 / W / n
         && C <= (9_223_372_036_854_775_807 - 15 * H * W * n) / H / W / n
+        && C <= usize::MAX / 4 / H / W / n
 }
 
 #[inline]

@@ -19,6 +19,7 @@ def channels_back_source_bytes(n, C, H, W):
         H: H >= 1
         W: W >= 1
 
+    Assumes (16*((C - 1) // 16)*H*W*n + 16*H*W*n)*4 <= 2**63 - 1.
     Assumes C*H*W*n + 15*H*W*n <= 2**63 - 1.
     """
     return (16 * ((C - 1) // 16) * H * W * n + 16 * H * W * n) * 4
@@ -33,20 +34,27 @@ def channels_back_destination_bytes(n, C, H, W):
         H: H >= 1
         W: W >= 1
 
+    Assumes C*H*W*n*4 <= 2**63 - 1.
     Assumes C*H*W*n + 15*H*W*n <= 2**63 - 1.
     """
     return C * H * W * n * 4
 
 
 def channels_back_fits(n, C, H, W):
-    """Whether all preconditions on the sizes hold."""
+    """True only where all preconditions on the sizes hold; false, too, where a sum that they are
+    computed from does not fit.
+    """
     return (
         n >= 1
         and C >= 1
         and H >= 1
         and W >= 1
+        and C <= 9223372036854775807
+        and H <= 9223372036854775807 // 64 // W // n
+        and (C - 1) // 16 <= (9223372036854775807 - 64 * H * W * n) // 64 // H // W // n
         and H <= 9223372036854775807 // 15 // W // n
         and C <= (9223372036854775807 - 15 * H * W * n) // H // W // n
+        and C <= 9223372036854775807 // 4 // H // W // n
     )
 
 

@@ -11,8 +11,8 @@ compile_error!("a usize of 64 bits is needed: bound the sizes, or ask for uint32
 /// - `H >= 1`
 /// - `W >= 1`
 ///
+/// Assumes `3*H*W <= usize::MAX`.
 /// Assumes `3*H*W <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -27,8 +27,8 @@ pub const fn colors_source_bytes(H: usize, W: usize) -> usize {
 /// - `H >= 1`
 /// - `W >= 1`
 ///
+/// Assumes `3*H*W <= usize::MAX`.
 /// Assumes `3*H*W <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -39,14 +39,13 @@ pub const fn colors_destination_bytes(H: usize, W: usize) -> usize {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
 pub const fn colors_fits(H: usize, W: usize) -> bool {
-    H >= 1 && W >= 1 && H <= 9_223_372_036_854_775_807 / 3 / W
+    H >= 1 && W >= 1 && H <= usize::MAX / 3 / W && H <= 9_223_372_036_854_775_807 / 3 / W
 }
 
 #[inline]

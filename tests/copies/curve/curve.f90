@@ -27,7 +27,6 @@ contains
     curve_destination_bytes = 512_int64
   end function curve_destination_bytes
 
-  !> The indices at (i, j).
   !> @param i 0 <= i < 8
   !> @param j 0 <= j < 8
   !> @return 0 <= source_place < 64, 0 <= destination_place < 64

@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 8) to GenP([8, 8], partial(to_distance, 3), partial(from_distance, 3))
 #ifndef LEGO_CURVE_H
-#define LEGO_CURVE_H 0x655ff12e
+#define LEGO_CURVE_H 0x5bb039aa
 
 #include <string.h>
 #include <stdint.h>
@@ -23,7 +23,6 @@ typedef struct curve_places_result {
   int64_t destination_place;
 } curve_places_result;
 
-/// The indices at (i, j).
 /// @param i 0 <= i < 8
 /// @param j 0 <= j < 8
 /// @return 0 <= source_place < 64, 0 <= destination_place < 64
@@ -72,6 +71,6 @@ static inline void curve(const uint64_t *restrict src, uint64_t *restrict dst) {
   }
 }
 
-#elif LEGO_CURVE_H != 0x655ff12e
+#elif LEGO_CURVE_H != 0x5bb039aa
 #error two different units are named curve; give name= to one of them
 #endif  // LEGO_CURVE_H

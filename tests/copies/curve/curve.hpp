@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 8) to GenP([8, 8], partial(to_distance, 3), partial(from_distance, 3))
 #ifndef LEGO_CURVE_HPP
-#define LEGO_CURVE_HPP 0x69fc2d80
+#define LEGO_CURVE_HPP 0x473410d9
 
 #include <cassert>
 #include <cstddef>
@@ -31,7 +31,6 @@ struct curve_places_result {
   std::int64_t destination_place;
 };
 
-/// The indices at (i, j).
 /// @param i 0 <= i < 8
 /// @param j 0 <= j < 8
 /// @return 0 <= source_place < 64, 0 <= destination_place < 64
@@ -92,6 +91,6 @@ inline void curve(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_CURVE_HPP != 0x69fc2d80
+#elif LEGO_CURVE_HPP != 0x473410d9
 #error two different units are named curve; give name= to one of them
 #endif  // LEGO_CURVE_HPP

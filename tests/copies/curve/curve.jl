@@ -26,8 +26,6 @@ end
 """
     curve_places(i, j) -> (source_place, destination_place)
 
-The indices at (i, j).
-
 - `0 <= i < 8`
 - `0 <= j < 8`
 - Result: `0 <= source_place < 64, 0 <= destination_place < 64`

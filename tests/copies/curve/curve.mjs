@@ -21,8 +21,6 @@ export function curveDestinationBytes() {
 }
 
 /**
- * The indices at (i, j).
- *
  * @param {number} i 0 <= i < 8
  * @param {number} j 0 <= j < 8
  * @returns {[sourcePlace: number, destinationPlace: number]} 0 <= sourcePlace < 64, 0 <= destinationPlace < 64

@@ -3,7 +3,6 @@
 // A copy from Row(8, 8) to GenP([8, 8], partial(to_distance, 3), partial(from_distance, 3))
 
 /// How many bytes the source of curve has.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -12,7 +11,6 @@ pub const fn curve_source_bytes() -> usize {
 }
 
 /// How many bytes the destination of curve has.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -20,12 +18,9 @@ pub const fn curve_destination_bytes() -> usize {
     512
 }
 
-/// The indices at `(i, j)`.
-///
 /// - `0 <= i < 8`
 /// - `0 <= j < 8`
 /// - result: `(source_place, destination_place)`; `0 <= source_place < 64, 0 <= destination_place < 64`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

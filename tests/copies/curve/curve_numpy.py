@@ -20,7 +20,7 @@ def curve_destination_bytes():
 
 
 def curve_places(i, j):
-    """The indices at (i, j).
+    """The index function curve_places.
 
     Args:
         i: 0 <= i < 8

@@ -3,7 +3,6 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5, 2, 6, 3, 7]))
 
 /// How many bytes the source of morton has.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -12,7 +11,6 @@ pub const fn morton_source_bytes() -> usize {
 }
 
 /// How many bytes the destination of morton has.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

@@ -20,7 +20,7 @@ contains
   !> @param M M >= 1
   !> @param N 1 <= N <= LD
   !> @param LD LD >= 1
-  !> @pre LD*M + N - LD <= huge(0_int64)
+  !> @pre (LD*M + N - LD)*4 <= huge(0_int64)
   elemental integer(int64) function pitched_source_bytes(M, N, LD)
     integer(int64), intent(in) :: M, N, LD
     pitched_source_bytes = (LD * M + N - LD) * 4
@@ -30,6 +30,7 @@ contains
   !> @param M M >= 1
   !> @param N 1 <= N <= LD
   !> @param LD LD >= 1
+  !> @pre M*N*4 <= huge(0_int64)
   !> @pre LD*M + N - LD <= huge(0_int64)
   elemental integer(int64) function pitched_destination_bytes(M, N, LD)
     integer(int64), intent(in) :: M, N, LD
@@ -37,12 +38,16 @@ contains
     pitched_destination_bytes = M * N * 4
   end function pitched_destination_bytes
 
-  !> Whether all preconditions on the sizes hold.
+  !> True only where all preconditions on the sizes hold; false, too, where a sum that they are
+  !> computed from does not fit.
   elemental logical function pitched_fits(M, N, LD)
     integer(int64), intent(in) :: M, N, LD
     pitched_fits = M >= 1 .and. N >= 1 .and. LD >= 1
     if (pitched_fits) pitched_fits = N - LD <= 0
-    if (pitched_fits) pitched_fits = M - 1 <= (huge(0_int64) - N) / LD
+    if (pitched_fits) pitched_fits = M <= 2305843009213693951_int64
+    if (pitched_fits) pitched_fits = N <= 2305843009213693951_int64
+    if (pitched_fits) pitched_fits = 4 * M - 4 <= (huge(0_int64) - 4 * N) / LD
+    if (pitched_fits) pitched_fits = M <= 2305843009213693951_int64 / N
   end function pitched_fits
 
   !> Sizes are as those of pitched_source_bytes.

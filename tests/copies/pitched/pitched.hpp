@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_HPP
-#define LEGO_PITCHED_HPP 0x3b2e26e9
+#define LEGO_PITCHED_HPP 0x6c3bc82f
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -22,7 +22,7 @@ namespace lego {
 /// @param M M >= 1
 /// @param N 1 <= N <= LD
 /// @param LD LD >= 1
-/// @pre LD*M + N - LD <= INT64_MAX
+/// @pre (LD*M + N - LD)*4 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t pitched_source_bytes(
     std::int64_t M, std::int64_t N, std::int64_t LD) noexcept {
   return (LD * M + N - LD) * 4;
@@ -32,16 +32,19 @@ namespace lego {
 /// @param M M >= 1
 /// @param N 1 <= N <= LD
 /// @param LD LD >= 1
+/// @pre M*N*4 <= INT64_MAX
 /// @pre LD*M + N - LD <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t pitched_destination_bytes(
     std::int64_t M, std::int64_t N, [[maybe_unused]] std::int64_t LD) noexcept {
   return M * N * 4;
 }
 
-/// Whether all preconditions on the sizes hold.
+/// True only where all preconditions on the sizes hold; false, too, where a sum that they are
+/// computed from does not fit.
 [[nodiscard]] constexpr bool pitched_fits(
     std::int64_t M, std::int64_t N, std::int64_t LD) noexcept {
-  return M >= 1 && N >= 1 && LD >= 1 && N - LD <= 0 && M - 1 <= (INT64_MAX - N) / LD;
+  return M >= 1 && N >= 1 && LD >= 1 && N - LD <= 0 && M <= INT64_MAX / 4 && N <= INT64_MAX / 4
+      && 4 * M - 4 <= (INT64_MAX - 4 * N) / LD && M <= INT64_MAX / 4 / N;
 }
 
 #if !defined(PITCHED_SCALAR) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))
@@ -211,6 +214,6 @@ inline void pitched(
 
 }  // namespace lego
 
-#elif LEGO_PITCHED_HPP != 0x3b2e26e9
+#elif LEGO_PITCHED_HPP != 0x6c3bc82f
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_HPP

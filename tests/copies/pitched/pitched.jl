@@ -13,7 +13,7 @@ How many bytes the source of pitched has.
 - `M >= 1`
 - `1 <= N <= LD`
 - `LD >= 1`
-- Assumes `LD*M + N - LD <= typemax(Int64)`
+- Assumes `(LD*M + N - LD)*4 <= typemax(Int64)`
 """
 @inline function pitched_source_bytes(M::Int64, N::Int64, LD::Int64)::Int64
     return (LD * M + N - LD) * 4
@@ -31,6 +31,7 @@ How many bytes the destination of pitched has.
 - `M >= 1`
 - `1 <= N <= LD`
 - `LD >= 1`
+- Assumes `M*N*4 <= typemax(Int64)`
 - Assumes `LD*M + N - LD <= typemax(Int64)`
 """
 @inline function pitched_destination_bytes(M::Int64, N::Int64, LD::Int64)::Int64
@@ -44,11 +45,13 @@ end
 """
     pitched_fits(M, N, LD)
 
-Whether all preconditions on the sizes hold.
+True only where all preconditions on the sizes hold; false, too, where a sum that they are
+computed from does not fit.
 """
 function pitched_fits(M::Int64, N::Int64, LD::Int64)::Bool
-    return M >= 1 && N >= 1 && LD >= 1 && N - LD <= 0 &&
-        M - 1 <= div(typemax(Int64) - N, LD)
+    return M >= 1 && N >= 1 && LD >= 1 && N - LD <= 0 && M <= div(typemax(Int64), 4) &&
+        N <= div(typemax(Int64), 4) && 4 * M - 4 <= div(typemax(Int64) - 4 * N, LD) &&
+        M <= div(div(typemax(Int64), 4), N)
 end
 
 function pitched_fits(M::Integer, N::Integer, LD::Integer)

@@ -9,7 +9,7 @@
 /**
  * How many bytes the source of pitched has.
  *
- * Assumes LD*M + N - LD <= Number.MAX_SAFE_INTEGER.
+ * Assumes (LD*M + N - LD)*4 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N 1 <= N <= LD
@@ -23,6 +23,7 @@ export function pitchedSourceBytes(M, N, LD) {
 /**
  * How many bytes the destination of pitched has.
  *
+ * Assumes M*N*4 <= Number.MAX_SAFE_INTEGER.
  * Assumes LD*M + N - LD <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
@@ -35,7 +36,7 @@ export function pitchedDestinationBytes(M, N, LD) {
 }
 
 /**
- * Whether all preconditions on the sizes hold.
+ * True only where all preconditions on the sizes hold; false, too, where a sum that they are computed from does not fit.
  *
  * @param {number} M
  * @param {number} N
@@ -43,8 +44,10 @@ export function pitchedDestinationBytes(M, N, LD) {
  * @returns {boolean}
  */
 export function pitchedFits(M, N, LD) {
-  return M >= 1 && N >= 1 && LD >= 1 && N <= LD && M <= Number.MAX_SAFE_INTEGER
-      && N <= Number.MAX_SAFE_INTEGER && M - 1 <= Math.trunc((Number.MAX_SAFE_INTEGER - N) / LD)
+  return M >= 1 && N >= 1 && LD >= 1 && N <= LD && M <= Math.trunc(Number.MAX_SAFE_INTEGER / 4)
+      && N <= Math.trunc(Number.MAX_SAFE_INTEGER / 4)
+      && 4 * M - 4 <= Math.trunc((Number.MAX_SAFE_INTEGER - 4 * N) / LD)
+      && M <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 4) / N)
       && LD <= Number.MAX_SAFE_INTEGER;
 }
 

@@ -12,8 +12,8 @@ compile_error!("a usize of 64 bits is needed: bound the sizes, or ask for uint32
 /// - `1 <= N <= LD`
 /// - `LD >= 1`
 ///
+/// Assumes `(LD*M + N - LD)*4 <= usize::MAX`.
 /// Assumes `LD*M + N - LD <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -29,8 +29,8 @@ pub const fn pitched_source_bytes(M: usize, N: usize, LD: usize) -> usize {
 /// - `1 <= N <= LD`
 /// - `LD >= 1`
 ///
+/// Assumes `M*N*4 <= usize::MAX`.
 /// Assumes `LD*M + N - LD <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -39,22 +39,6 @@ pub const fn pitched_source_bytes(M: usize, N: usize, LD: usize) -> usize {
 pub const fn pitched_destination_bytes(M: usize, N: usize, LD: usize) -> usize {
     let _ = LD;
     M * N * 4
-}
-
-/// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
-#[allow(dead_code)]
-// The names are those of the definition.
-#[allow(non_snake_case)]
-#[must_use]
-#[inline]
-pub const fn pitched_fits(M: usize, N: usize, LD: usize) -> bool {
-    M >= 1
-        && N >= 1
-        && LD >= 1
-        && N <= LD
-        && N <= 9_223_372_036_854_775_807
-        && M - 1 <= (9_223_372_036_854_775_807 - N) / LD
 }
 
 #[inline]

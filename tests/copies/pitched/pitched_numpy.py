@@ -17,7 +17,7 @@ def pitched_source_bytes(M, N, LD):
         N: 1 <= N <= LD
         LD: LD >= 1
 
-    Assumes LD*M + N - LD <= 2**63 - 1.
+    Assumes (LD*M + N - LD)*4 <= 2**63 - 1.
     """
     return (LD * M + N - LD) * 4
 
@@ -30,21 +30,25 @@ def pitched_destination_bytes(M, N, LD):
         N: 1 <= N <= LD
         LD: LD >= 1
 
+    Assumes M*N*4 <= 2**63 - 1.
     Assumes LD*M + N - LD <= 2**63 - 1.
     """
     return M * N * 4
 
 
 def pitched_fits(M, N, LD):
-    """Whether all preconditions on the sizes hold."""
+    """True only where all preconditions on the sizes hold; false, too, where a sum that they are
+    computed from does not fit.
+    """
     return (
         M >= 1
         and N >= 1
         and LD >= 1
         and N <= LD
-        and M <= 9223372036854775807
-        and N <= 9223372036854775807
-        and M - 1 <= (9223372036854775807 - N) // LD
+        and M <= 9223372036854775807 // 4
+        and N <= 9223372036854775807 // 4
+        and 4 * M - 4 <= (9223372036854775807 - 4 * N) // LD
+        and M <= 9223372036854775807 // 4 // N
         and LD <= 9223372036854775807
     )
 

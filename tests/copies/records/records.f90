@@ -19,7 +19,7 @@ contains
   !> How many bytes the source of records has.
   !> @param M M >= 1
   !> @param N N >= 1
-  !> @pre M*N <= huge(0_int64)
+  !> @pre M*N*12 <= huge(0_int64)
   elemental integer(int64) function records_source_bytes(M, N)
     integer(int64), intent(in) :: M, N
     records_source_bytes = M * N * 12
@@ -28,7 +28,7 @@ contains
   !> How many bytes the destination of records has.
   !> @param M M >= 1
   !> @param N N >= 1
-  !> @pre M*N <= huge(0_int64)
+  !> @pre M*N*12 <= huge(0_int64)
   elemental integer(int64) function records_destination_bytes(M, N)
     integer(int64), intent(in) :: M, N
     records_destination_bytes = M * N * 12
@@ -38,7 +38,7 @@ contains
   elemental logical function records_fits(M, N)
     integer(int64), intent(in) :: M, N
     records_fits = M >= 1 .and. N >= 1
-    if (records_fits) records_fits = M <= huge(0_int64) / N
+    if (records_fits) records_fits = M <= 768614336404564650_int64 / N
   end function records_fits
 
   !> Sizes are as those of records_source_bytes.

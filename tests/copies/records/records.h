@@ -2,7 +2,7 @@
 //
 // A copy from Row(M, N) to Col(M, N)
 #ifndef LEGO_RECORDS_H
-#define LEGO_RECORDS_H 0x3f545514
+#define LEGO_RECORDS_H 0x6ef50658
 
 #include <string.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 /// How many bytes the source of records has.
 /// @param M M >= 1
 /// @param N N >= 1
-/// @pre M*N <= INT64_MAX
+/// @pre M*N*12 <= INT64_MAX
 static inline int64_t records_source_bytes(int64_t M, int64_t N) {
   return M * N * 12;
 }
@@ -19,14 +19,14 @@ static inline int64_t records_source_bytes(int64_t M, int64_t N) {
 /// How many bytes the destination of records has.
 /// @param M M >= 1
 /// @param N N >= 1
-/// @pre M*N <= INT64_MAX
+/// @pre M*N*12 <= INT64_MAX
 static inline int64_t records_destination_bytes(int64_t M, int64_t N) {
   return M * N * 12;
 }
 
 /// Whether all preconditions on the sizes hold.
 static inline bool records_fits(int64_t M, int64_t N) {
-  return M >= 1 && N >= 1 && M <= INT64_MAX / N;
+  return M >= 1 && N >= 1 && M <= INT64_MAX / 12 / N;
 }
 
 /// An element.
@@ -53,6 +53,6 @@ static inline void records(
   }
 }
 
-#elif LEGO_RECORDS_H != 0x3f545514
+#elif LEGO_RECORDS_H != 0x6ef50658
 #error two different units are named records; give name= to one of them
 #endif  // LEGO_RECORDS_H

@@ -2,7 +2,7 @@
 //
 // A copy from Row(M, N) to Col(M, N)
 #ifndef LEGO_RECORDS_HPP
-#define LEGO_RECORDS_HPP 0x42b8c476
+#define LEGO_RECORDS_HPP 0x60e0a4de
 
 #include <cassert>
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace lego {
 /// How many bytes the source of records has.
 /// @param M M >= 1
 /// @param N N >= 1
-/// @pre M*N <= INT64_MAX
+/// @pre M*N*12 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t records_source_bytes(std::int64_t M, std::int64_t N) noexcept {
   return M * N * 12;
 }
@@ -26,7 +26,7 @@ namespace lego {
 /// How many bytes the destination of records has.
 /// @param M M >= 1
 /// @param N N >= 1
-/// @pre M*N <= INT64_MAX
+/// @pre M*N*12 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t records_destination_bytes(
     std::int64_t M, std::int64_t N) noexcept {
   return M * N * 12;
@@ -34,7 +34,7 @@ namespace lego {
 
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool records_fits(std::int64_t M, std::int64_t N) noexcept {
-  return M >= 1 && N >= 1 && M <= INT64_MAX / N;
+  return M >= 1 && N >= 1 && M <= INT64_MAX / 12 / N;
 }
 
 /// Copies each element of the source to its place in the destination: single elements.
@@ -71,6 +71,6 @@ inline void records(std::int64_t M, std::int64_t N, std::span<S> src, std::span<
 
 }  // namespace lego
 
-#elif LEGO_RECORDS_HPP != 0x42b8c476
+#elif LEGO_RECORDS_HPP != 0x60e0a4de
 #error two different units are named records; give name= to one of them
 #endif  // LEGO_RECORDS_HPP

@@ -12,7 +12,7 @@ How many bytes the source of records has.
 
 - `M >= 1`
 - `N >= 1`
-- Assumes `M*N <= typemax(Int64)`
+- Assumes `M*N*12 <= typemax(Int64)`
 """
 @inline function records_source_bytes(M::Int64, N::Int64)::Int64
     return M * N * 12
@@ -27,7 +27,7 @@ How many bytes the destination of records has.
 
 - `M >= 1`
 - `N >= 1`
-- Assumes `M*N <= typemax(Int64)`
+- Assumes `M*N*12 <= typemax(Int64)`
 """
 @inline function records_destination_bytes(M::Int64, N::Int64)::Int64
     return M * N * 12
@@ -43,7 +43,7 @@ end
 Whether all preconditions on the sizes hold.
 """
 function records_fits(M::Int64, N::Int64)::Bool
-    return M >= 1 && N >= 1 && M <= div(typemax(Int64), N)
+    return M >= 1 && N >= 1 && M <= div(div(typemax(Int64), 12), N)
 end
 
 records_fits(M::Integer, N::Integer) = records_fits(Int64(M), Int64(N))

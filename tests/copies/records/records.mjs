@@ -9,7 +9,7 @@
 /**
  * How many bytes the source of records has.
  *
- * Assumes M*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N*12 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1
@@ -22,7 +22,7 @@ export function recordsSourceBytes(M, N) {
 /**
  * How many bytes the destination of records has.
  *
- * Assumes M*N <= Number.MAX_SAFE_INTEGER.
+ * Assumes M*N*12 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N N >= 1
@@ -40,7 +40,7 @@ export function recordsDestinationBytes(M, N) {
  * @returns {boolean}
  */
 export function recordsFits(M, N) {
-  return M >= 1 && N >= 1 && M <= Math.trunc(Number.MAX_SAFE_INTEGER / N);
+  return M >= 1 && N >= 1 && M <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 12) / N);
 }
 
 /**

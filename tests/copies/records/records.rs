@@ -11,8 +11,8 @@ compile_error!("a usize of 64 bits is needed: bound the sizes, or ask for uint32
 /// - `M >= 1`
 /// - `N >= 1`
 ///
+/// Assumes `M*N*12 <= usize::MAX`.
 /// Assumes `M*N <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -27,8 +27,8 @@ pub const fn records_source_bytes(M: usize, N: usize) -> usize {
 /// - `M >= 1`
 /// - `N >= 1`
 ///
+/// Assumes `M*N*12 <= usize::MAX`.
 /// Assumes `M*N <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -39,14 +39,13 @@ pub const fn records_destination_bytes(M: usize, N: usize) -> usize {
 }
 
 /// Whether all preconditions on the sizes hold.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[must_use]
 #[inline]
 pub const fn records_fits(M: usize, N: usize) -> bool {
-    M >= 1 && N >= 1 && M <= 9_223_372_036_854_775_807 / N
+    M >= 1 && N >= 1 && M <= usize::MAX / 12 / N && M <= 9_223_372_036_854_775_807 / N
 }
 
 /// Copies each element of the source to its place in the destination: single elements.

@@ -16,7 +16,7 @@ def records_source_bytes(M, N):
         M: M >= 1
         N: N >= 1
 
-    Assumes M*N <= 2**63 - 1.
+    Assumes M*N*12 <= 2**63 - 1.
     """
     return M * N * 12
 
@@ -28,14 +28,14 @@ def records_destination_bytes(M, N):
         M: M >= 1
         N: N >= 1
 
-    Assumes M*N <= 2**63 - 1.
+    Assumes M*N*12 <= 2**63 - 1.
     """
     return M * N * 12
 
 
 def records_fits(M, N):
     """Whether all preconditions on the sizes hold."""
-    return M >= 1 and N >= 1 and M <= 9223372036854775807 // N
+    return M >= 1 and N >= 1 and M <= 9223372036854775807 // 12 // N
 
 
 def _box(array, start, shape, strides):

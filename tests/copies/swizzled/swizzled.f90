@@ -26,7 +26,6 @@ contains
     swizzled_destination_bytes = 1024_int64
   end function swizzled_destination_bytes
 
-  !> The indices at (i, j).
   !> @param i 0 <= i < 8
   !> @param j 0 <= j < 64
   !> @return 0 <= source_place < 512, 0 <= destination_place < 512

@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 64) to Swizzled(Swizzle(3, 3, 3), Strided((8, 64), (64, 1)))
 #ifndef LEGO_SWIZZLED_H
-#define LEGO_SWIZZLED_H 0x7fd59864
+#define LEGO_SWIZZLED_H 0x50f9811d
 
 #include <string.h>
 #include <stdint.h>
@@ -23,7 +23,6 @@ typedef struct swizzled_places_result {
   int64_t destination_place;
 } swizzled_places_result;
 
-/// The indices at (i, j).
 /// @param i 0 <= i < 8
 /// @param j 0 <= j < 64
 /// @return 0 <= source_place < 512, 0 <= destination_place < 512
@@ -47,6 +46,6 @@ static inline void swizzled(const uint16_t *restrict src, uint16_t *restrict dst
   }
 }
 
-#elif LEGO_SWIZZLED_H != 0x7fd59864
+#elif LEGO_SWIZZLED_H != 0x50f9811d
 #error two different units are named swizzled; give name= to one of them
 #endif  // LEGO_SWIZZLED_H

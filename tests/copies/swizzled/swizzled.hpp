@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 64) to Swizzled(Swizzle(3, 3, 3), Strided((8, 64), (64, 1)))
 #ifndef LEGO_SWIZZLED_HPP
-#define LEGO_SWIZZLED_HPP 0x39fd5567
+#define LEGO_SWIZZLED_HPP 0x46ca1180
 
 #include <cassert>
 #include <cstddef>
@@ -31,7 +31,6 @@ struct swizzled_places_result {
   std::int64_t destination_place;
 };
 
-/// The indices at (i, j).
 /// @param i 0 <= i < 8
 /// @param j 0 <= j < 64
 /// @return 0 <= source_place < 512, 0 <= destination_place < 512
@@ -71,6 +70,6 @@ inline void swizzled(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_SWIZZLED_HPP != 0x39fd5567
+#elif LEGO_SWIZZLED_HPP != 0x46ca1180
 #error two different units are named swizzled; give name= to one of them
 #endif  // LEGO_SWIZZLED_HPP

@@ -26,8 +26,6 @@ end
 """
     swizzled_places(i, j) -> (source_place, destination_place)
 
-The indices at (i, j).
-
 - `0 <= i < 8`
 - `0 <= j < 64`
 - Result: `0 <= source_place < 512, 0 <= destination_place < 512`

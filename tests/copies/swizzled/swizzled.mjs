@@ -21,8 +21,6 @@ export function swizzledDestinationBytes() {
 }
 
 /**
- * The indices at (i, j).
- *
  * @param {number} i 0 <= i < 8
  * @param {number} j 0 <= j < 64
  * @returns {[sourcePlace: number, destinationPlace: number]} 0 <= sourcePlace < 512, 0 <= destinationPlace < 512

@@ -3,7 +3,6 @@
 // A copy from Row(8, 64) to Swizzled(Swizzle(3, 3, 3), Strided((8, 64), (64, 1)))
 
 /// How many bytes the source of swizzled has.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -12,7 +11,6 @@ pub const fn swizzled_source_bytes() -> usize {
 }
 
 /// How many bytes the destination of swizzled has.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -20,12 +18,9 @@ pub const fn swizzled_destination_bytes() -> usize {
     1024
 }
 
-/// The indices at `(i, j)`.
-///
 /// - `0 <= i < 8`
 /// - `0 <= j < 64`
 /// - result: `(source_place, destination_place)`; `0 <= source_place < 512, 0 <= destination_place < 512`
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

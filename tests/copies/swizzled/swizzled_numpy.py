@@ -20,7 +20,7 @@ def swizzled_destination_bytes():
 
 
 def swizzled_places(i, j):
-    """The indices at (i, j).
+    """The index function swizzled_places.
 
     Args:
         i: 0 <= i < 8

@@ -3,7 +3,6 @@
 // A copy from TileBy([2, 3], [4, 8]) to Row(2, 3, 4, 8)
 
 /// How many bytes the source of tiles has.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -12,7 +11,6 @@ pub const fn tiles_source_bytes() -> usize {
 }
 
 /// How many bytes the destination of tiles has.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

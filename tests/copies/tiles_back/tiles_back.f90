@@ -21,6 +21,7 @@ contains
   !> @param P P >= 1
   !> @param Q Q >= 1
   !> @param LD LD >= 8*Q
+  !> @pre 32*P*Q*4 <= huge(0_int64)
   !> @pre 4*LD*P + 8*Q - LD <= huge(0_int64)
   elemental integer(int64) function tiles_back_source_bytes(P, Q, LD)
     integer(int64), intent(in) :: P, Q, LD
@@ -32,7 +33,7 @@ contains
   !> @param P P >= 1
   !> @param Q Q >= 1
   !> @param LD LD >= 8*Q
-  !> @pre 4*LD*P + 8*Q - LD <= huge(0_int64)
+  !> @pre (4*LD*P + 8*Q - LD)*4 <= huge(0_int64)
   elemental integer(int64) function tiles_back_destination_bytes(P, Q, LD)
     integer(int64), intent(in) :: P, Q, LD
     tiles_back_destination_bytes = (4 * LD * P + 8 * Q - LD) * 4
@@ -43,8 +44,9 @@ contains
     integer(int64), intent(in) :: P, Q, LD
     tiles_back_fits = P >= 1 .and. Q >= 1
     if (tiles_back_fits) tiles_back_fits = Q <= max(LD, 0_int64) / 8
-    if (tiles_back_fits) tiles_back_fits = P <= 2305843009213693951_int64
+    if (tiles_back_fits) tiles_back_fits = P <= 72057594037927935_int64 / Q
     if (tiles_back_fits) tiles_back_fits = LD <= (huge(0_int64) - 8 * Q) / (4 * P - 1)
+    if (tiles_back_fits) tiles_back_fits = LD <= (huge(0_int64) - 32 * Q) / (16 * P - 4)
   end function tiles_back_fits
 
   !> Sizes are as those of tiles_back_source_bytes.

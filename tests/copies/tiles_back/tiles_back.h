@@ -3,7 +3,7 @@
 // A copy from GroupBy([4*P, 8*Q]).OrderBy(RegP([P, 4, Q, 8], [0, 2, 1, 3])) to Strided((4*P, 8*Q),
 // (LD, 1))
 #ifndef LEGO_TILES_BACK_H
-#define LEGO_TILES_BACK_H 0x123ccff5
+#define LEGO_TILES_BACK_H 0x068b5d75
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -20,6 +20,7 @@ static inline int64_t tiles_back_max_i64(int64_t a, int64_t b) {
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param LD LD >= 8*Q
+/// @pre 32*P*Q*4 <= INT64_MAX
 /// @pre 4*LD*P + 8*Q - LD <= INT64_MAX
 static inline int64_t tiles_back_source_bytes(int64_t P, int64_t Q, int64_t LD) {
   (void)LD;
@@ -30,15 +31,15 @@ static inline int64_t tiles_back_source_bytes(int64_t P, int64_t Q, int64_t LD) 
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param LD LD >= 8*Q
-/// @pre 4*LD*P + 8*Q - LD <= INT64_MAX
+/// @pre (4*LD*P + 8*Q - LD)*4 <= INT64_MAX
 static inline int64_t tiles_back_destination_bytes(int64_t P, int64_t Q, int64_t LD) {
   return (4 * LD * P + 8 * Q - LD) * 4;
 }
 
 /// Whether all preconditions on the sizes hold.
 static inline bool tiles_back_fits(int64_t P, int64_t Q, int64_t LD) {
-  return P >= 1 && Q >= 1 && Q <= tiles_back_max_i64(LD, 0) / 8 && P <= INT64_MAX / 4
-      && LD <= (INT64_MAX - 8 * Q) / (4 * P - 1);
+  return P >= 1 && Q >= 1 && Q <= tiles_back_max_i64(LD, 0) / 8 && P <= INT64_MAX / 128 / Q
+      && LD <= (INT64_MAX - 8 * Q) / (4 * P - 1) && LD <= (INT64_MAX - 32 * Q) / (16 * P - 4);
 }
 
 #if !defined(TILES_BACK_SCALAR) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))
@@ -129,6 +130,6 @@ static inline void tiles_back(
 #endif
 }
 
-#elif LEGO_TILES_BACK_H != 0x123ccff5
+#elif LEGO_TILES_BACK_H != 0x068b5d75
 #error two different units are named tiles_back; give name= to one of them
 #endif  // LEGO_TILES_BACK_H

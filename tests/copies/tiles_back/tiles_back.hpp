@@ -3,7 +3,7 @@
 // A copy from GroupBy([4*P, 8*Q]).OrderBy(RegP([P, 4, Q, 8], [0, 2, 1, 3])) to Strided((4*P, 8*Q),
 // (LD, 1))
 #ifndef LEGO_TILES_BACK_HPP
-#define LEGO_TILES_BACK_HPP 0x027b7fdb
+#define LEGO_TILES_BACK_HPP 0x2ff212b4
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -24,6 +24,7 @@ namespace lego {
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param LD LD >= 8*Q
+/// @pre 32*P*Q*4 <= INT64_MAX
 /// @pre 4*LD*P + 8*Q - LD <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t tiles_back_source_bytes(
     std::int64_t P, std::int64_t Q, [[maybe_unused]] std::int64_t LD) noexcept {
@@ -34,7 +35,7 @@ namespace lego {
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param LD LD >= 8*Q
-/// @pre 4*LD*P + 8*Q - LD <= INT64_MAX
+/// @pre (4*LD*P + 8*Q - LD)*4 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t tiles_back_destination_bytes(
     std::int64_t P, std::int64_t Q, std::int64_t LD) noexcept {
   return (4 * LD * P + 8 * Q - LD) * 4;
@@ -43,8 +44,8 @@ namespace lego {
 /// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool tiles_back_fits(
     std::int64_t P, std::int64_t Q, std::int64_t LD) noexcept {
-  return P >= 1 && Q >= 1 && Q <= std::max<std::int64_t>(LD, 0) / 8 && P <= INT64_MAX / 4
-      && LD <= (INT64_MAX - 8 * Q) / (4 * P - 1);
+  return P >= 1 && Q >= 1 && Q <= std::max<std::int64_t>(LD, 0) / 8 && P <= INT64_MAX / 128 / Q
+      && LD <= (INT64_MAX - 8 * Q) / (4 * P - 1) && LD <= (INT64_MAX - 32 * Q) / (16 * P - 4);
 }
 
 #if !defined(TILES_BACK_SCALAR) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))
@@ -157,6 +158,6 @@ inline void tiles_back(
 
 }  // namespace lego
 
-#elif LEGO_TILES_BACK_HPP != 0x027b7fdb
+#elif LEGO_TILES_BACK_HPP != 0x2ff212b4
 #error two different units are named tiles_back; give name= to one of them
 #endif  // LEGO_TILES_BACK_HPP

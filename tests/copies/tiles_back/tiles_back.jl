@@ -13,6 +13,7 @@ How many bytes the source of tiles_back has.
 - `P >= 1`
 - `Q >= 1`
 - `LD >= 8*Q`
+- Assumes `32*P*Q*4 <= typemax(Int64)`
 - Assumes `4*LD*P + 8*Q - LD <= typemax(Int64)`
 """
 @inline function tiles_back_source_bytes(P::Int64, Q::Int64, LD::Int64)::Int64
@@ -31,7 +32,7 @@ How many bytes the destination of tiles_back has.
 - `P >= 1`
 - `Q >= 1`
 - `LD >= 8*Q`
-- Assumes `4*LD*P + 8*Q - LD <= typemax(Int64)`
+- Assumes `(4*LD*P + 8*Q - LD)*4 <= typemax(Int64)`
 """
 @inline function tiles_back_destination_bytes(P::Int64, Q::Int64, LD::Int64)::Int64
     return (4 * LD * P + 8 * Q - LD) * 4
@@ -47,8 +48,10 @@ end
 Whether all preconditions on the sizes hold.
 """
 function tiles_back_fits(P::Int64, Q::Int64, LD::Int64)::Bool
-    return P >= 1 && Q >= 1 && Q <= div(max(LD, 0), 8) && P <= div(typemax(Int64), 4) &&
-        LD <= div(typemax(Int64) - 8 * Q, 4 * P - 1)
+    return P >= 1 && Q >= 1 && Q <= div(max(LD, 0), 8) &&
+        P <= div(div(typemax(Int64), 128), Q) &&
+        LD <= div(typemax(Int64) - 8 * Q, 4 * P - 1) &&
+        LD <= div(typemax(Int64) - 32 * Q, 16 * P - 4)
 end
 
 function tiles_back_fits(P::Integer, Q::Integer, LD::Integer)

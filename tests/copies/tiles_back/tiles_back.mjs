@@ -9,6 +9,7 @@
 /**
  * How many bytes the source of tiles_back has.
  *
+ * Assumes 32*P*Q*4 <= Number.MAX_SAFE_INTEGER.
  * Assumes 4*LD*P + 8*Q - LD <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} P P >= 1
@@ -23,7 +24,7 @@ export function tilesBackSourceBytes(P, Q, LD) {
 /**
  * How many bytes the destination of tiles_back has.
  *
- * Assumes 4*LD*P + 8*Q - LD <= Number.MAX_SAFE_INTEGER.
+ * Assumes (4*LD*P + 8*Q - LD)*4 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} P P >= 1
  * @param {number} Q Q >= 1
@@ -44,8 +45,9 @@ export function tilesBackDestinationBytes(P, Q, LD) {
  */
 export function tilesBackFits(P, Q, LD) {
   return P >= 1 && Q >= 1 && Q <= Math.trunc(Math.max(LD, 0) / 8)
-      && P <= Math.trunc(Number.MAX_SAFE_INTEGER / 4)
-      && LD <= Math.trunc((Number.MAX_SAFE_INTEGER - 8 * Q) / (4 * P - 1));
+      && P <= Math.trunc(Math.trunc(Number.MAX_SAFE_INTEGER / 128) / Q)
+      && LD <= Math.trunc((Number.MAX_SAFE_INTEGER - 8 * Q) / (4 * P - 1))
+      && LD <= Math.trunc((Number.MAX_SAFE_INTEGER - 32 * Q) / (16 * P - 4));
 }
 
 /**

@@ -12,8 +12,8 @@ compile_error!("a usize of 64 bits is needed: bound the sizes, or ask for uint32
 /// - `Q >= 1`
 /// - `LD >= 8*Q`
 ///
+/// Assumes `32*P*Q*4 <= usize::MAX`.
 /// Assumes `4*LD*P + 8*Q - LD <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -30,8 +30,8 @@ pub const fn tiles_back_source_bytes(P: usize, Q: usize, LD: usize) -> usize {
 /// - `Q >= 1`
 /// - `LD >= 8*Q`
 ///
+/// Assumes `(4*LD*P + 8*Q - LD)*4 <= usize::MAX`.
 /// Assumes `4*LD*P + 8*Q - LD <= i64::MAX`.
-// Not every program needs this one.
 #[allow(dead_code)]
 // The names are those of the definition.
 #[allow(non_snake_case)]
@@ -39,6 +39,21 @@ pub const fn tiles_back_source_bytes(P: usize, Q: usize, LD: usize) -> usize {
 #[inline]
 pub const fn tiles_back_destination_bytes(P: usize, Q: usize, LD: usize) -> usize {
     (4 * LD * P + 8 * Q - LD) * 4
+}
+
+/// Whether all preconditions on the sizes hold.
+#[allow(dead_code)]
+// The names are those of the definition.
+#[allow(non_snake_case)]
+#[must_use]
+#[inline]
+pub const fn tiles_back_fits(P: usize, Q: usize, LD: usize) -> bool {
+    P >= 1
+        && Q >= 1
+        && Q <= LD / 8
+        && P <= usize::MAX / 128 / Q
+        && LD <= (9_223_372_036_854_775_807 - 8 * Q) / (4 * P - 1)
+        && LD <= (usize::MAX - 32 * Q) / (16 * P - 4)
 }
 
 /// Copies each element of the source to its place in the destination: runs of `32` bytes.

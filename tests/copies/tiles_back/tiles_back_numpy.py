@@ -18,6 +18,7 @@ def tiles_back_source_bytes(P, Q, LD):
         Q: Q >= 1
         LD: LD >= 8*Q
 
+    Assumes 32*P*Q*4 <= 2**63 - 1.
     Assumes 4*LD*P + 8*Q - LD <= 2**63 - 1.
     """
     return 32 * P * Q * 4
@@ -31,7 +32,7 @@ def tiles_back_destination_bytes(P, Q, LD):
         Q: Q >= 1
         LD: LD >= 8*Q
 
-    Assumes 4*LD*P + 8*Q - LD <= 2**63 - 1.
+    Assumes (4*LD*P + 8*Q - LD)*4 <= 2**63 - 1.
     """
     return (4 * LD * P + 8 * Q - LD) * 4
 
@@ -42,8 +43,9 @@ def tiles_back_fits(P, Q, LD):
         P >= 1
         and Q >= 1
         and Q <= max(LD, 0) // 8
-        and P <= 9223372036854775807 // 4
+        and P <= 9223372036854775807 // 128 // Q
         and LD <= (9223372036854775807 - 8 * Q) // (4 * P - 1)
+        and LD <= (9223372036854775807 - 32 * Q) // (16 * P - 4)
     )
 
 

@@ -3,7 +3,6 @@
 // A copy from Row(5, 6) to Padded([5, 6], GroupBy([6, 8]).OrderBy(RegP([3, 2, 2, 4], [0, 2, 1, 3])))
 
 /// How many bytes the source of unpadded has.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -12,7 +11,6 @@ pub const fn unpadded_source_bytes() -> usize {
 }
 
 /// How many bytes the destination of unpadded has.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]

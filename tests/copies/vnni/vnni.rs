@@ -3,7 +3,6 @@
 // A copy from Row(16, 16) to Strided(((4, 4), 16), ((1, 64), 4))
 
 /// How many bytes the source of vnni has.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
@@ -12,7 +11,6 @@ pub const fn vnni_source_bytes() -> usize {
 }
 
 /// How many bytes the destination of vnni has.
-// Not every program needs this one.
 #[allow(dead_code)]
 #[must_use]
 #[inline]
