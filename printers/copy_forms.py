@@ -6,12 +6,16 @@ Intel's intrinsics guide, _mm_stream_si128 and _mm_sfence.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from lego_emit.emit.nests import CopyTexts, NestForms, NestLines
 from lego_emit.emit.ops import BREAK
 from lego_emit.ir.nests import (
+    FIRST,
+    LAST,
+    PART,
     Apply,
     Before,
     Body,
@@ -22,6 +26,7 @@ from lego_emit.ir.nests import (
     Vectors,
     When,
     kernels,
+    names_read,
     walk,
 )
 from lego_emit.ir.nodes import Node, const, made, var
@@ -352,20 +357,56 @@ class LinesInC(NestLines):
         return array if offset == const(0) else f"{array} + {self.text(offset, 12)}"
 
     def routine_lines(self) -> list[str]:
-        """The routine with its comment."""
-        sizes = [f"{self.integer} {name}" for name in self.names.values()]
+        """The routine with its comment; one in parts is shared out to OpenMP's threads."""
+        r = self.routine
+        read = names_read(r.body)
+        body = [f"  (void){name};" for old, name in self.names.items() if old not in read]
+        body += [*self.checks(), *self.lines(r.body, 2), "}"]
+        if not r.parts:
+            return [*self._head(r.name, self._docs()), *body]
+        part, own, parts = f"{r.name}_part", [*self.names.values()], f"{r.parts}({{}})"
+        docs = (
+            f"Does the parts of {r.name} from {FIRST} up to {LAST}, without {LAST}, for threads of one's own. No two parts "
+            "write one place.",
+            f"@param {FIRST} 0 or more",
+            f"@param {LAST} no more than {parts.format(', '.join(own))}",
+        )
+        more = [f"{self.integer} {FIRST}", f"{self.integer} {LAST}"]
+        found = [*self._head(part, docs, more), *body]
+
+        def call(first: str, last: str) -> str:
+            return f"{part}({COMMA.join([*own, 'src', 'dst', first, last])});"
+
+        return [
+            *found,
+            *self._head(r.name, self._docs()),
+            self.line(f"const {self.integer} parts = {parts.format(COMMA.join(own))};", 2),
+            "#ifdef _OPENMP",
+            "#pragma omp parallel for schedule(static) if (parts > 1)",
+            f"  for ({self.integer} {PART} = 0; {PART} < parts; ++{PART}) {{",
+            self.line(call(PART, f"{PART} + 1"), 4),
+            "  }",
+            "#else",
+            self.line(call("0", "parts"), 2),
+            "#endif",
+            "}",
+        ]
+
+    def _head(self, name: str, docs: Sequence[str], more: Sequence[str] = ()) -> list[str]:
+        """What a routine begins with."""
         parameters = [
-            *sizes,
+            *(f"{self.integer} {name}" for name in self.names.values()),
             f"const {self.type}{self.star}{self.restrict} src",
             f"{self.type}{self.star}{self.restrict} dst",
+            *more,
         ]
-        start = f"{self.start} {self.routine.name}"
-        found = ["", *(f"/// {line}" for text in self._docs() for line in self._said(text))]
-        found += self.template
-        found += self.printer.head(start, COMMA.join(parameters), " {").split("\n")
-        read = {str(n.value) for s in self._nodes() for n in s.walk() if n.op == "var"}
-        found += [f"  (void){name};" for old, name in self.names.items() if old not in read]
-        return [*found, *self.checks(), *self.lines(self.routine.body, 2), "}"]
+        found = ["", *(f"/// {line}" for text in docs for line in self._said(text))]
+        start = f"{self.start} {name}"
+        return [
+            *found,
+            *self.template,
+            *self.printer.head(start, COMMA.join(parameters), " {").split("\n"),
+        ]
 
     def checks(self) -> list[str]:
         """What the routine asserts of its types."""
@@ -385,19 +426,6 @@ class LinesInC(NestLines):
     def _said(self, text: str) -> list[str]:
         return self.printer.comment(text, "///")
 
-    def _nodes(self) -> list[Any]:
-        found = []
-        for s in walk(self.routine.body):
-            for value in vars(s).values():
-                many = value if isinstance(value, tuple) else (value,)
-                for one in many:
-                    one = getattr(one, "offset", one)
-                    if hasattr(one, "walk") and hasattr(one, "op"):
-                        found.append(one)
-                    elif isinstance(one, str):
-                        found.append(var(one))
-        return found
-
     def element(self) -> list[str]:
         """The type of an element that is no word."""
         if self.routine.element_bytes in WORDS:
@@ -414,6 +442,7 @@ class CopiesInC(CopyTexts):
     """What a file's template has of its copies."""
 
     lines_of = LinesInC
+    has_parts = True
 
     def __init__(self, printer: Any, program: Any):
         super().__init__(printer, program)

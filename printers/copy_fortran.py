@@ -11,7 +11,20 @@ from typing import Any
 
 from lego_emit.emit.nests import CopyTexts, NestForms, NestLines
 from lego_emit.emit.ops import BREAK
-from lego_emit.ir.nests import Abilities, Each, Let, Loop, Move, Ref, Zero, plus, walk
+from lego_emit.ir.nests import (
+    FIRST,
+    LAST,
+    PART,
+    Abilities,
+    Each,
+    Let,
+    Loop,
+    Move,
+    Ref,
+    Zero,
+    plus,
+    walk,
+)
 from lego_emit.ir.nodes import Node, const, made
 
 FORTRAN = NestForms(
@@ -104,7 +117,7 @@ class LinesInFortran(NestLines):
             moved = f"if (src_at >= 0 .and. dst_at >= 0) {moved}"
         found = [self.line(call, within), self.line(moved, within)]
         for k in range(len(s.names) - 1, -1, -1):
-            head = self.head_of(s.names[k], const(0), s.extents[k], 1)
+            head = self.head_of(s.names[k], const(0) if k else s.start, s.extents[k], 1)
             at = indent + 2 * k
             found = [self.line(head, at), *found, self.line("end do", at)]
         return found
@@ -134,9 +147,13 @@ class LinesInFortran(NestLines):
         r, sizes = self.routine, [*self.names.values()]
         shape = "2, 0:*" if self.words == 2 else f"{self.words}, 0:*" if self.words > 1 else "0:*"
         body = self.lines(r.body, 4)
-        found = self._head(self.core, sizes)
-        for name, intent in (("src", "in"), ("dst", "inout")):
-            found.append(f"    integer({self.kind}), intent({intent}) :: {name}({shape})")
+        name = f"{r.name}_part" if r.parts else self.core
+        found = self._head(name, sizes, bool(r.parts))
+        arrays = [
+            f"    integer({self.kind}), intent({intent}) :: {array}({shape})"
+            for array, intent in (("src", "in"), ("dst", "inout"))
+        ]
+        found += arrays
         local = dict.fromkeys(s.name for s in walk(r.body) if isinstance(s, Let | Loop))
         local |= dict.fromkeys(
             f"{s.name}_at" for s in walk(r.body) if isinstance(s, Loop) and s.last
@@ -148,25 +165,50 @@ class LinesInFortran(NestLines):
             text = f"{self.printer.declared(self.integer)} :: {f',{BREAK}'.join(local)}"
             found.append(f"    {self.printer.line(text, 4)}")
         read = "\n".join(body)
-        for name in sizes:
-            if not re.search(rf"\b{name}\b", read):
-                found.append(f"    associate (unused => {name}); end associate")
-        found += [*body, f"  end subroutine {self.core}"]
+        for size in sizes:
+            if not re.search(rf"\b{size}\b", read):
+                found.append(f"    associate (unused => {size}); end associate")
+        found += [*body, f"  end subroutine {name}"]
+        found += self._shared(sizes, arrays) if r.parts else []
         for T, name in zip(self.others, self.specifics, strict=True):
             found += self._handed(T, name, sizes)
         return found
 
-    def _head(self, name: str, sizes: list[str]) -> list[str]:
+    def _shared(self, sizes: list[str], arrays: list[str]) -> list[str]:
+        """The routine that shares its parts out to OpenMP's threads."""
         p, r = self.printer, self.routine
-        parameters = f",{BREAK}".join([*sizes, "src", "dst"])
+        counted = f"parts = {r.parts}({f',{BREAK}'.join(sizes)})"
+        given = [*sizes, "src", "dst", PART, f"{PART} + 1"]
+        call = f"call {r.name}_part({f',{BREAK}'.join(given)})"
+        return [
+            *self._head(self.core, sizes),
+            *arrays,
+            f"    {p.declared(self.integer)} :: {PART}, parts",
+            f"    {p.line(counted, 4)}",
+            "    !$omp parallel do schedule(static) if (parts > 1)",
+            f"    do {PART} = 0, parts - 1",
+            f"      {p.line(call, 6)}",
+            "    end do",
+            "    !$omp end parallel do",
+            f"  end subroutine {self.core}",
+        ]
+
+    def _head(self, name: str, sizes: list[str], is_part: bool = False) -> list[str]:
+        p, r = self.printer, self.routine
+        bounds = [FIRST, LAST] if is_part else []
+        parameters = f",{BREAK}".join([*sizes, "src", "dst", *bounds])
         found = [""]
+        if is_part:
+            found += p.wrapped(f"The parts from {FIRST} up to {LAST}, without {LAST}.", "  !> ")
         if sizes:
             found += p.wrapped(f"Sizes are as those of {r.functions[0]}.", "  !> ")
         for array, size in (("src", r.source), ("dst", r.destination)):
             found += p.wrapped(f"@param {array} {self._count(size)} elements", "  !> ")
         found.append(f"  {p.line(f'subroutine {name}({parameters})', 2)}")
-        if sizes:
-            text = f"{p.declared(self.integer)}, intent(in) :: {f',{BREAK}'.join(sizes)}"
+        if sizes or bounds:
+            text = (
+                f"{p.declared(self.integer)}, intent(in) :: {f',{BREAK}'.join([*sizes, *bounds])}"
+            )
             found.append(f"    {p.line(text, 4)}")
         return found
 

@@ -110,7 +110,10 @@ class LinesInJavaScript(NestLines):
         if s.masked:
             body.append(self.line("}", within))
         for k in range(len(s.names) - 1, -1, -1):
-            head, at = self.head_of(s.names[k], const(0), s.extents[k], 1), indent + 2 * k
+            head, at = (
+                self.head_of(s.names[k], const(0) if k else s.start, s.extents[k], 1),
+                indent + 2 * k,
+            )
             body = [self.line(head, at), *body, self.line("}", at)]
         return body
 
@@ -177,6 +180,7 @@ class CopiesInJavaScript(CopyTexts):
     lines_of = LinesInJavaScript
     index_type, places_type = INT53, None
     abilities = Abilities(kernels=False, streams=False)
+    threads = "JavaScript copies in one thread"
 
     @property
     def lines(self) -> list[str]:

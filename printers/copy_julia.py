@@ -10,7 +10,7 @@ from typing import Any
 
 from lego_emit.emit.nests import CopyTexts, NestForms, NestLines
 from lego_emit.emit.ops import BREAK
-from lego_emit.ir.nests import Abilities, Each, Move, Ref, Zero, plus
+from lego_emit.ir.nests import FIRST, LAST, PART, Abilities, Each, Move, Ref, Zero, plus
 from lego_emit.ir.nodes import Node, const, made
 
 COMMA = f",{BREAK}"
@@ -84,7 +84,10 @@ class LinesInJulia(NestLines):
             *([self.line("end", within)] if s.masked else []),
         ]
         for k in range(len(s.names) - 1, -1, -1):
-            head, at = self.head_of(s.names[k], const(0), s.extents[k], 1), indent + 4 * k
+            head, at = (
+                self.head_of(s.names[k], const(0) if k else s.start, s.extents[k], 1),
+                indent + 4 * k,
+            )
             body = [self.line(head, at), *body, self.line("end", at)]
         return body
 
@@ -121,10 +124,41 @@ class LinesInJulia(NestLines):
             need = self.text(size, p.ops["ge"].needs[1])
             found += [self.line(f"length({name}) >= {need} ||", 4)]
             found += [f'        throw(DimensionMismatch("{name} is too short"))']
-        if r.pads:
-            text = f"first(reinterpret({T}, zeros(UInt8, {r.element_bytes})))"
-            found.append(f"    blank = {text}")
-        found += ["    @inbounds begin", *self.lines(r.body, 8), "    end", "    return dst", "end"]
+        if r.parts:
+            part = f"{r.name}_part!({COMMA.join(['dst', 'src', *sizes, PART, f'{PART} + 1'])})"
+            found += [
+                self.line(f"parts = {r.parts}({COMMA.join(sizes)})", 4),
+                f"    Threads.@threads for {PART} in 0:(parts - 1)",
+                self.line(part, 8),
+                "    end",
+                "    return dst",
+                "end",
+            ]
+            return [*self._part(given), *found, *self._of_integers(sizes)]
+        found += [*self._inbounds(), "    return dst", "end"]
+        return [*found, *self._of_integers(sizes)]
+
+    def _inbounds(self) -> list[str]:
+        """The nest, whose places are known to be inside."""
+        zeros = f"reinterpret({self.type}, zeros(UInt8, {self.routine.element_bytes}))"
+        blank = f"{zeros}[1]" if self.routine.parts else f"first({zeros})"
+        return [
+            *([f"    blank = {blank}"] if self.routine.pads else []),
+            "    @inbounds begin",
+            *self.lines(self.routine.body, 8),
+            "    end",
+        ]
+
+    def _part(self, given: str) -> list[str]:
+        """What does some parts, after arrays have been looked at."""
+        bounds = COMMA.join([given, f"{FIRST}::Int64", f"{LAST}::Int64"])
+        head = f"function {self.routine.name}_part!({bounds}) where {{{self.type}}}"
+        told = f"# The parts from {FIRST} up to {LAST}, without {LAST}."
+        return ["", told, self.line(head, 0), *self._inbounds(), "    return nothing", "end"]
+
+    def _of_integers(self, sizes: list[str]) -> list[str]:
+        """The method for integers of other types."""
+        found: list[str] = []
         if sizes:
             given = COMMA.join(
                 ["dst::AbstractArray", "src::AbstractArray", *(f"{n}::Integer" for n in sizes)]

@@ -107,6 +107,7 @@ class CopiesInNumpy(CopyTexts):
 
     lines_of = LinesInNumpy
     abilities = Abilities(kernels=False, streams=False, strided=True)
+    threads = "NumPy copies in one thread"
 
     imports = ["import numpy as np"]
 

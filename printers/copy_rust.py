@@ -316,6 +316,7 @@ class CopiesInRust(CopyTexts):
     lines_of = LinesInRust
     index_type = USIZE
     abilities = Abilities(streams=False)
+    threads = "threads share no &mut slice in safe Rust, and parts of a copy write all over the destination"
 
     def __init__(self, printer: Any, program: Any):
         super().__init__(printer, program)

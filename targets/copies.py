@@ -11,6 +11,8 @@ DECLARATIONS = """
 int lego_copy(int64_t rounds, const int64_t *sizes, const void *src, void *dst);
 void lego_copy_bytes(const int64_t *sizes, int64_t *bytes);
 void lego_memcpy(int64_t rounds, int64_t bytes, const void *src, void *dst);
+void lego_threads(int64_t count);
+int lego_copy_parts(const int64_t *sizes, const void *src, void *dst);
 """
 
 BODY = """
@@ -31,9 +33,35 @@ BODY = """
 
 {extern}void lego_memcpy(int64_t rounds, int64_t bytes, const void *src, void *dst) {{
   for (int64_t k = 0; k < rounds; ++k) {{
+#ifdef _OPENMP
+#pragma omp parallel
+    {{
+      const int64_t count = omp_get_num_threads(), own = omp_get_thread_num();
+      const int64_t first = bytes / count * own;
+      const int64_t last = own + 1 == count ? bytes : first + bytes / count;
+      memcpy((char *)dst + first, (const char *)src + first, (size_t)(last - first));
+    }}
+#else
     memcpy(dst, src, (size_t)bytes);
+#endif
     __asm__ volatile("" : : "r"(dst) : "memory");
   }}
+}}
+
+#ifdef _OPENMP
+{extern}void lego_threads(int64_t count) {{
+  omp_set_num_threads((int)count);
+}}
+#endif
+"""
+
+PARTS = """
+{extern}int lego_copy_parts(const int64_t *sizes, const void *src, void *dst) {{
+  (void)sizes;
+  for (int64_t k = {scope}{parts}({bytes_sizes}); k-- > 0;) {{
+    {scope}{name}_part({sizes}({T} const *)src, ({T} *)dst, k, k + 1);
+  }}
+  return 0;
 }}
 """
 
@@ -47,13 +75,15 @@ def wrapper(unit: Unit, in_cpp: bool) -> str:
     scope = f"{unit.printer.namespace}::" if in_cpp and unit.printer.namespace else ""
     T = WORDS.get(routine.element_bytes, f"{routine.name}_element")
     head = '#include "unit.h"\n#include <string.h>\n#include <stddef.h>\n#include <stdint.h>\n'
+    head += "#ifdef _OPENMP\n#include <omp.h>\n#endif\n"
     if in_cpp and routine.element_bytes not in WORDS:
         T = "lego_element"
         head += f"struct lego_element {{ unsigned char bytes[{routine.element_bytes}]; }};\n"
-    return head + BODY.format(
+    return head + f"{BODY}{PARTS if routine.parts else ''}".format(
         extern='extern "C" ' if in_cpp else "", scope=scope, name=routine.name, T=T,
         source_bytes=routine.functions[0], destination_bytes=routine.functions[1],
         sizes="".join(f"{s}, " for s in sizes), bytes_sizes=", ".join(sizes),
+        parts=routine.parts,
     )  # fmt: skip
 
 
@@ -176,15 +206,32 @@ end subroutine lego_copy_bytes
 
 subroutine lego_memcpy(rounds, bytes, src, dst) bind(C)
   use, intrinsic :: iso_c_binding, only: c_int64_t, c_int8_t
+  !$ use omp_lib, only: omp_get_max_threads
   implicit none
   integer(c_int64_t), value :: rounds, bytes
   integer(c_int8_t), intent(in) :: src(bytes)
   integer(c_int8_t), intent(inout) :: dst(bytes)
-  integer(c_int64_t) :: k
+  integer(c_int64_t) :: k, own, threads
+  threads = 1
+  !$ threads = omp_get_max_threads()
   do k = 1, rounds
-    dst = src
+    !$omp parallel do
+    do own = 0, threads - 1
+      dst(bytes * own / threads + 1:bytes * (own + 1) / threads) = &
+        src(bytes * own / threads + 1:bytes * (own + 1) / threads)
+    end do
+    !$omp end parallel do
   end do
 end subroutine lego_memcpy
+
+subroutine lego_threads(count) bind(C)
+  use, intrinsic :: iso_c_binding, only: c_int64_t
+  !$ use omp_lib, only: omp_set_num_threads
+  implicit none
+  integer(c_int64_t), value :: count
+  associate (unused => count); end associate
+  !$ call omp_set_num_threads(int(count))
+end subroutine lego_threads
 """
 FORTRAN_TYPES = {
     1: ("integer({})", "int8"), 2: ("integer({})", "int16"), 4: ("real({})", "real32"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import subprocess
 import tempfile
 import threading
@@ -206,11 +207,11 @@ class JuliaTarget(Target):
             raise
         return _JuliaLibrary(process, number, positions)
 
-    def copy_runner(self, unit: Unit) -> Any:
-        """What runs a copy."""
+    def copy_runner(self, unit: Unit, threads: int = 1) -> Any:
+        """What runs a copy, in so many threads."""
         from lego_emit.targets.copy_scripts import JuliaCopies
 
-        return JuliaCopies(unit, _process(self.path()))
+        return JuliaCopies(unit, _process(self.path(), threads))
 
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
         """On the CPU, a Julia program."""
@@ -266,13 +267,14 @@ class _JuliaLibrary:
 class _Process:
     """A running julia. One command at a time; an error in Julia is a ToolchainError here."""
 
-    def __init__(self, path: str):
+    def __init__(self, path: str, threads: int = 1):
         self._warnings = tempfile.TemporaryFile("a+b")
         self._julia = subprocess.Popen(
             [path, *FLAGS, "-e", SERVER],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._warnings,
+            env={**os.environ, "JULIA_NUM_THREADS": str(threads)} if threads > 1 else None,
         )
         assert self._julia.stdin is not None and self._julia.stdout is not None
         self._requests = self._julia.stdin
@@ -348,13 +350,13 @@ class _Process:
 
 
 @cache
-def _processes() -> dict[str, _Process]:
+def _processes() -> dict[tuple[str, int], _Process]:
     return {}
 
 
-def _process(path: str) -> _Process:
-    """The process of this julia; a new one where the last has ended."""
-    running = _processes().get(path)
+def _process(path: str, threads: int = 1) -> _Process:
+    """The process of this julia with so many threads; a new one where the last has ended."""
+    running = _processes().get((path, threads))
     if running is None or not running.running:
-        running = _processes()[path] = _Process(path)
+        running = _processes()[path, threads] = _Process(path, threads)
     return running

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from inspect import signature
+from os import cpu_count
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ def _shared(command: Any) -> Any:
 )  # fmt: skip
 @click.option("--name", default="copy", show_default=True, help="Of the routine and its file.")
 @click.option("--zero/--no-zero", default=True, help="Whether padding of B is written with zeros.")
+@click.option("--threads", is_flag=True, help="Emit a copy that threads can share.")
 @_shared
 @click.option("--plan", is_flag=True, help="Print how the copy is done; with -o, write too.")
 @click.option(
@@ -87,6 +89,8 @@ def copy(
         click.echo(str(units[0].plan))
     for unit in units if time else ():
         click.echo(f"{unit.printer.title}: {unit.time()}")
+        if options["threads"] and (count := cpu_count() or 1) > 1:
+            click.echo(f"{unit.printer.title}, {count} threads: {unit.time(threads=count)}")
     if where is None:
         for unit in units if not (plan or time) else ():
             print_source(unit.source)

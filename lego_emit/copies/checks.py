@@ -10,11 +10,12 @@ from typing import Any
 
 from ..errors import InternalError
 from ..ir import grids
-from ..ir.nests import Abilities, Body, Way, run
+from ..ir.nests import FIRST, LAST, Abilities, Body, Way, run
 from ..ir.nodes import Node, evaluate, evaluated
 from ..packages import numpy as np
 from .digits import Digit
 from .launch import IN_THREADS, grid_of, word_of
+from .pieces import Pieces, count_of, covers_once, in_pieces
 from .plan import PAD, Box, Plan, check_plan, model
 from .schedule import LINE, nest_of
 from .values import value_of
@@ -24,6 +25,7 @@ MOST_PLANNED = 2**20  # that a plan's boxes are compared at
 MOST_IN_THREADS = 2**16  # that threads carry out at once
 MOST_BLOCKS = 16  # of those
 TILES = (1024, 512, 256, 128, 64, 32, 16)  # extents of boxes that are larger
+FINE = 2**8  # bytes of a piece where small memories are to have several
 WAYS = (
     Way(),
     Way(large=True),
@@ -34,22 +36,32 @@ WAYS = (
 
 
 def check(
-    plan: Plan, body: Body, blocks: Node | None = None, abilities: Abilities = IN_THREADS
+    plan: Plan,
+    body: Body,
+    blocks: Node | None = None,
+    abilities: Abilities = IN_THREADS,
+    pieces: Pieces | None = None,
 ) -> int:
     """Compare plan and nest with the layouts; how many sizes were compared. blocks: of a launch, where it is
-    threads that carry the nest out; abilities: of their language. Raises InternalError."""
+    threads that carry the nest out; abilities: of their language; pieces: what the nest was made of where it has
+    some, which are compared piece by piece. Raises InternalError."""
     count = 0
+    fine = in_pieces(plan, piece=FINE) if pieces is not None and plan.is_affine else pieces
     for sizes in sizes_of(plan):
         if value_of(plan.destination_size, sizes) <= MOST_PLANNED and plan.is_affine:
             check_plan(plan, sizes)
             count += 1
+        if pieces is not None and not covers_once(pieces, body, sizes):
+            raise _fault(plan, f"its parts do not have each element once at {dict(sizes)}")
         if value_of(plan.destination_size, sizes) > MOST_CHECKED:
             continue
         if blocks is not None:
             check_threads(plan, body, sizes, int(evaluated(blocks, sizes, {})))
         else:
             for way in WAYS if plan.is_affine else WAYS[:1]:
-                check_nest(plan, body, sizes, way)
+                check_nest(plan, body, sizes, way, pieces)
+            if fine is not None:
+                check_parts(plan, fine, sizes)
         count += 1
     if plan.is_affine and not plan.space.sizes:
         if blocks is None:
@@ -67,18 +79,22 @@ TRIED = (
 )  # fmt: skip
 
 
-def sizes_of(plan: Plan, count: int = 10) -> list[dict[str, int]]:
-    """Numbers for the sizes that what is assumed of them allows, of which memories stay small."""
+def sizes_of(
+    plan: Plan, count: int = 10, numbers: Any = TRIED, least: int = 0
+) -> list[dict[str, int]]:
+    """Numbers for the sizes that what is assumed of them allows, of which memories stay small. numbers: those that
+    are tried, in turn; least: bytes of the destination."""
     names, found = plan.space.sizes, list[dict[str, int]]()
     if not names:
         return [{}]
     samples = plan.space.trace.analyzer.samples
     drawn = (s.values for s in (*samples.first(), *samples.more(40)))
-    tried = ({n: own[k % len(own)] for k, n in enumerate(names)} for own in TRIED)
+    tried = ({n: own[k % len(own)] for k, n in enumerate(names)} for own in numbers)
     for given in chain(tried, drawn):
         values = {n: given[n] for n in names if n in given}
         if len(found) < count and len(values) == len(names) and values not in found:
-            if allowed(plan, values) and value_of(plan.destination_size, values) <= MOST_PLANNED:
+            size = value_of(plan.destination_size, values) if allowed(plan, values) else -1
+            if least <= size * plan.element_bytes and size <= MOST_PLANNED:
                 found.append(values)
     return found
 
@@ -125,16 +141,45 @@ def check_threads(plan: Plan, body: Body, sizes: Mapping[str, int], blocks: int)
             )
 
 
-def check_nest(plan: Plan, body: Body, sizes: Mapping[str, int], way: Way) -> None:
-    """Run a nest on the source's places, and compare what the destination has with the layouts."""
+def check_nest(
+    plan: Plan, body: Body, sizes: Mapping[str, int], way: Way, pieces: Pieces | None = None
+) -> None:
+    """Run a nest, or all of its pieces, on the source's places, and compare what the destination has with the
+    layouts."""
+    whole = {} if pieces is None else {FIRST: 0, LAST: count_of(pieces, sizes)}
+    _compare(plan, _moved(plan, body, sizes, whole, way), sizes)
+
+
+def check_parts(plan: Plan, pieces: Pieces, sizes: Mapping[str, int]) -> None:
+    """Run a nest piece by piece, and compare what they write together. Raises InternalError where two of them write
+    one place, too."""
+    for way in WAYS[:1] + WAYS[2:3]:
+        found: dict[int, Any] = {}
+        for part in range(count_of(pieces, sizes)):
+            own = _moved(plan, pieces.body, sizes, {FIRST: part, LAST: part + 1}, way)
+            if not found.keys().isdisjoint(own):
+                raise _fault(plan, f"two of its parts write one place at {dict(sizes)}")
+            found |= own
+        _compare(plan, found, sizes)
+
+
+def _moved(
+    plan: Plan, body: Body, sizes: Mapping[str, int], more: Mapping[str, int], way: Way
+) -> dict[int, Any]:
+    """What a nest writes into each place of the destination."""
+    found: dict[int, Any] = {}
+    try:
+        run(body, {**sizes, **more}, range(value_of(plan.source_size, sizes)), found, way)
+    except (IndexError, KeyError) as error:
+        raise _fault(plan, f"it reads outside of the source ({error}) at {dict(sizes)}") from None
+    return found
+
+
+def _compare(plan: Plan, found: dict[int, Any], sizes: Mapping[str, int]) -> None:
+    """Compare what was written with the layouts."""
     wanted = model(plan, sizes)
     if not plan.pads:
         wanted[wanted == PAD] = -1
-    found: dict[int, Any] = {}
-    try:
-        run(body, sizes, range(value_of(plan.source_size, sizes)), found, way)
-    except (IndexError, KeyError) as error:
-        raise _fault(plan, f"it reads outside of the source ({error}) at {dict(sizes)}") from None
     for place, due in enumerate(wanted.tolist()):
         if found.pop(place, -1) != due:
             raise _fault(plan, f"its nest leaves a wrong element in place {place} at {dict(sizes)}")

@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from ..emit.nests import forms_of
-from ..errors import LayoutError, TargetError, ToolchainError, VerifyError, a_type, short_repr
+from ..errors import (
+    LayoutError,
+    OptionError,
+    TargetError,
+    ToolchainError,
+    VerifyError,
+    a_type,
+    short_repr,
+)
 from ..numeric import is_integer
 from ..packages import cffi
 from ..packages import numpy as np
@@ -23,14 +31,31 @@ GUARD = 256  # bytes before and behind a memory that is verified
 FILL = 0xA5  # what they, and a memory that is to be written, hold
 BEST_OF, LEAST_SECONDS = 7, 0.02
 MOST_VERIFIED = 2**22  # places of a memory
+LEAST_SHARED = 2**18  # bytes of a copy that threads share, where that is verified
+# Numbers for sizes in turn of such copies.
+SHARED = (
+    (521, 264, 9, 5, 2),
+    (264, 521, 3, 2, 2),
+    (2, 33, 65, 37, 2),
+    (1, 40, 96, 33, 1),
+    (33, 33, 21, 3, 2),
+)
 NATIVE = ("-O2", "-march=native")
 
 
-class Library:
-    """A copy in a shared library."""
+OPENMP = "-fopenmp"
 
-    def __init__(self, unit: Any, flags: Sequence[str] = ("-O2",)):
-        self.unit = unit
+
+class Library:
+    """A copy in a shared library. flags: of the compiler; threads: how many share a copy, more than one of OpenMP;
+    by_parts: whether it is moved part by part, the last one first."""
+
+    def __init__(
+        self, unit: Any, flags: Sequence[str] = ("-O2",), threads: int = 1, by_parts: bool = False
+    ):
+        self.unit, self._threads, self._by_parts = unit, threads, by_parts
+        if threads > 1:
+            flags = (*flags, OPENMP)
         self._folder = tempfile.TemporaryDirectory(prefix="lego_emit_", ignore_cleanup_errors=True)
         target: Any = toolchains.toolchain_of(unit.printer)
         path, declarations = target.copy_library(unit, Path(self._folder.name), flags)
@@ -53,24 +78,34 @@ class Library:
     ) -> None:
         """Run the routine on two arrays."""
         to, of = (self._ffi.cast("char *", a.ctypes.data) for a in (destination, source))
-        if self._library.lego_copy(rounds, self._sizes(sizes), of, to):
+        self._share()
+        if self._by_parts:
+            self._library.lego_copy_parts(self._sizes(sizes), of, to)
+        elif self._library.lego_copy(rounds, self._sizes(sizes), of, to):
             raise ToolchainError(f"{self.unit.name}: the routine panics at {dict(sizes)}")
 
     def memcpy(self, count: int, source: Any, destination: Any, rounds: int = 1) -> None:
         """Run memcpy on two arrays."""
         to, of = (self._ffi.cast("char *", a.ctypes.data) for a in (destination, source))
+        self._share()
         self._library.lego_memcpy(rounds, count, of, to)
 
+    def _share(self) -> None:
+        if self._threads > 1:
+            self._library.lego_threads(self._threads)
 
-_compiled: dict[tuple[str, str, tuple[str, ...]], Any] = {}
+
+_compiled: dict[tuple[Any, ...], Any] = {}
 
 
-def library(unit: Any, flags: Sequence[str]) -> Any:
+def library(unit: Any, flags: Sequence[str], threads: int = 1, by_parts: bool = False) -> Any:
     """What runs the routine of a unit, compiled once in a process: a Library, or what has its methods."""
     runner = getattr(toolchains.toolchain_of(unit.printer), "copy_runner", None)
-    key = (unit.printer.name, unit.source, () if runner else tuple(flags))
+    given: tuple[Any, ...] = (threads,) if threads > 1 else ()
+    key = (unit.printer.name, unit.source, *given, *(() if runner else (by_parts, *flags)))
     if key not in _compiled:
-        _compiled[key] = runner(unit) if runner else Library(unit, flags)
+        made = runner(unit, *given) if runner else Library(unit, flags, threads, by_parts)
+        _compiled[key] = made
     return _compiled[key]
 
 
@@ -145,9 +180,11 @@ def verify(unit: Any, sizes: Mapping[str, int] | None, flags: Sequence[str] = ("
     """What Copy.verify does; flags: of the compiler."""
     plan = unit.plan
     tried = sizes_of(plan) if sizes is None else [checked_sizes(unit, sizes)]
+    if sizes is None and _routine(unit).parts:
+        tried += sizes_of(plan, 2, SHARED, LEAST_SHARED)
     lines: list[str] = []
-    for title, more in _ways(unit):
-        built = library(unit, (*flags, *more))
+    for title, more, how in _ways(unit):
+        built = library(unit, (*flags, *more), **how)
         places = 0
         for one in tried:
             if value_of(plan.destination_size, one) > MOST_VERIFIED:
@@ -173,8 +210,8 @@ def compared(
 
     wanted: for each place of the destination the place in the source, PAD where it gets a zero, -1 where none.
     """
-    for title, more in _ways(unit):
-        if wrong := _everywhere(library(unit, (*flags, *more)), sizes, wanted):
+    for title, more, how in _ways(unit):
+        if wrong := _everywhere(library(unit, (*flags, *more), **how), sizes, wanted):
             return f"{title}: {wrong} at {dict(sizes)}"
     return ""
 
@@ -185,13 +222,22 @@ def _everywhere(built: Any, sizes: Mapping[str, int], wanted: Any) -> str:
     return next(filter(None, (_compared(built, sizes, wanted, k) for k in shifts)), "")
 
 
-def _ways(unit: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _routine(unit: Any) -> Any:
+    return unit.program.routines[0]
+
+
+def _ways(unit: Any) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]]:
+    """How a copy is verified: in words, by which flags, and what else library() is told."""
     macro = unit.name.upper()
-    yield "as it stands", ()
+    yield "as it stands", (), {}
     if f"{macro}_LARGE" in unit.source:
-        yield "every copy a large one", (f"-D{macro}_LARGE=0",)
+        yield "every copy a large one", (f"-D{macro}_LARGE=0",), {}
     if f"{macro}_SCALAR" in unit.source:
-        yield "without vectors", (f"-D{macro}_SCALAR",)
+        yield "without vectors", (f"-D{macro}_SCALAR",), {}
+    if _routine(unit).parts:
+        if forms_of(unit.printer).has_parts:
+            yield "part by part", (), {"by_parts": True}
+        yield "in two threads", (), {"threads": 2}
 
 
 def _memory(count: int, shift: int) -> tuple[Any, Any]:
@@ -244,7 +290,9 @@ class Timed:
         return f"{self.gb_s:.1f} GB/s, {self.percent:.0f} % of memcpy ({self.memcpy_gb_s:.1f} GB/s)"
 
 
-def time(unit: Any, sizes: Mapping[str, int], flags: Sequence[str] = NATIVE) -> Timed:
+def time(
+    unit: Any, sizes: Mapping[str, int], flags: Sequence[str] = NATIVE, threads: int = 1
+) -> Timed:
     """What Copy.time does; flags: of the compiler."""
     if forms_of(unit.printer).abilities.threads:
         raise TargetError(
@@ -252,7 +300,13 @@ def time(unit: Any, sizes: Mapping[str, int], flags: Sequence[str] = NATIVE) -> 
             "benchmarks/gpu/kernels copies measures kernels there"
         )
     sizes = checked_sizes(unit, sizes)
-    built = library(unit, flags)
+    if not is_integer(threads) or threads < 1:
+        raise OptionError(f"threads is {short_repr(threads)}; give how many share the copy")
+    if threads > 1 and not _routine(unit).parts:
+        raise OptionError(
+            f"{unit.name}: threads is {threads}, and the copy is done by one; make it by copy(.., threads=True)"
+        )
+    built = library(unit, flags, threads)
     source, destination = (_memory(n, 0)[1] for n in built.bytes(sizes))
     source[:] = 1
     moved = min(len(source), len(destination))

@@ -93,6 +93,20 @@ class Names:
         self._taken = {*taken, SOURCE, DESTINATION, BUFFER}
         self.lets: list[Let] = []
         self._known: dict[Node, Node] = {}
+        self._outer: Names | None = None
+        self._own: frozenset[str] = frozenset()
+        self._values: dict[str, Node] = {}
+
+    def within(self, own: Sequence[str]) -> Names:
+        """The names of a body that has variables of its own: what holds one of them is named there."""
+        found = Names(())
+        found._taken, found._values = self._taken, self._values
+        found._outer, found._own = self, frozenset(own)
+        return found
+
+    def aside(self) -> Names:
+        """Names that are given back."""
+        return Names([*self._taken])
 
     def fresh(self, stem: str) -> str:
         """The stem, or the stem with a number."""
@@ -104,14 +118,28 @@ class Names:
 
     def named(self, size: Size, stem: str) -> Node:
         """A size as a number, a parameter, or a variable that has its value."""
-        node = node_of(size)
+        return self.of(node_of(size), stem)
+
+    def of(self, node: Node, stem: str) -> Node:
+        """A node as a number, a parameter, or a variable that has its value."""
         if not node.args:
             return node
+        if self._outer is not None and self._own.isdisjoint(n.value for n in node.walk()):
+            return self._outer.of(node, stem)
         if node not in self._known:
             name = self.fresh(stem)
             self.lets.append(Let(name, node))
+            self._values[name] = node
             self._known[node] = var(name)
         return self._known[node]
+
+    def may_be_zero(self, node: Node) -> bool:
+        """Whether a number of elements is not known to be positive, as sizes and extents of pieces are."""
+        if node.op == "mul":
+            return any(map(self.may_be_zero, node.args))
+        if node.op == "var" and node.value in self._values:
+            return self.may_be_zero(self._values[node.value])
+        return node.value < 1 if node.op == "const" else node.op != "var"
 
 
 @dataclass(frozen=True)
@@ -560,8 +588,7 @@ class BoxNest:
 
     def _unless_empty(self, count: Node, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
         """Statements with runs of so many elements: where there are none, a run would begin beyond the array."""
-        value = next((let.value for let in self.names.lets if var(let.name) == count), count)
-        return (When(made("gt", count, 0), body),) if _may_be_zero(value) else body
+        return (When(made("gt", count, 0), body),) if self.names.may_be_zero(count) else body
 
     def strided(self) -> Statement:
         """The box in one assignment."""
@@ -578,13 +605,6 @@ class BoxNest:
         loops = [Loop(name, self.n[at], ()) for at, name in enumerate(names) if name is not None]
         body = (Zero(Ref(DESTINATION, self._at(names)[1]), count),)
         return self._unless_empty(count, _nested(loops, body))
-
-
-def _may_be_zero(node: Node) -> bool:
-    """Whether a number of elements is not known to be positive, as sizes are."""
-    if node.op == "mul":
-        return any(map(_may_be_zero, node.args))
-    return node.value < 1 if node.op == "const" else node.op != "var"
 
 
 def _from(loop: Loop, start: Node) -> Loop:

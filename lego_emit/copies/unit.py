@@ -18,7 +18,7 @@ from ..emitted import Emitted, emit_program
 from ..errors import LayoutError, OptionError, TargetError, a_type, did_you_mean, short_repr
 from ..ir.grids import THREADS
 from ..ir.index_types import IndexType
-from ..ir.nests import DESTINATION, Abilities, Each, Routine, times
+from ..ir.nests import DESTINATION, FIRST, LAST, PART, Abilities, Each, Routine, times
 from ..ir.nodes import Node, const, made
 from ..ir.program import Function, Program
 from ..ir.relations import greatest, names_in
@@ -27,6 +27,7 @@ from ..options import Options
 from ..trace.follow import TraceOptions
 from .checks import check
 from .digits import index_space
+from .pieces import each_in_pieces, in_pieces
 from .places import places
 from .plan import Plan, plan_of
 from .schedule import nest_of
@@ -74,14 +75,22 @@ class Copy(Emitted):
 
         return verify(self, sizes)
 
-    def time(self, on: str = "cpu", *, sizes: Mapping[str, int] | None = None, **_: Any) -> Any:
+    def time(
+        self,
+        on: str = "cpu",
+        *,
+        sizes: Mapping[str, int] | None = None,
+        threads: int = 1,
+        **_: Any,
+    ) -> Any:
         """Measure the copy beside memcpy of the same bytes in the same process: best of 7.
 
-        Returns a Timed with seconds, gb_s, memcpy_gb_s and percent.
+        threads: how many share the copy, one of threads=True, and memcpy. Returns a Timed with seconds, gb_s, memcpy_gb_s
+        and percent.
         """
         from .running import time
 
-        return time(self, sizes or {})
+        return time(self, sizes or {}, threads=threads)
 
 
 def copy(
@@ -92,6 +101,7 @@ def copy(
     element: Any = "uint32",
     name: str = "copy",
     zero: bool = True,
+    threads: bool = False,
     **options: Any,
 ) -> Copy:
     """A routine that copies an array from one memory layout to another.
@@ -99,13 +109,15 @@ def copy(
     A, B: layouts of the same index space; the routine reads the memory of A and writes that of B, of which
     each index has a place of its own. target: C, C++, Rust, Fortran, Julia, JavaScript or NumPy, or for GPUs CUDA, HIP,
     OpenCL, Metal, GLSL or WGSL. element: "uint8" .. "uint64", a number of bytes, or a NumPy dtype. zero: whether B's padding is written with zeros;
-    what lies between a pitch's rows never is. options: assume, ranges, sizes, namespace, prefix
+    what lies between a pitch's rows never is. threads: whether the copy can be shared out to threads: by OpenMP, or
+    by Julia's threads, and in C and C++ by NAME_part, too, which moves some of NAME_parts parts. options: assume, ranges, sizes, namespace, prefix
     and header, as generate() takes them.
 
     Returns a Copy: str(), save(), run(), verify(), time() and plan.
 
     Raises LayoutError where the index spaces differ, B puts two indices in one place or has no places,
-    OptionError on an element that is no number of bytes, or another option, TargetError for a language without copies.
+    OptionError on an element that is no number of bytes, or another option, TargetError for a language without copies,
+    or without those that threads share.
 
         >>> from lego_emit import Row, TileBy, copy
         >>> copy(TileBy([2, 2], [4, 8]), Row(2, 2, 4, 8), "c").plan.is_memcpy
@@ -129,7 +141,10 @@ def copy(
     told, assume = Options.of(options), _listed(options.get("assume", ()))
     given = TraceOptions(options.get("sizes"), assume, ranges=_ranges(options.get("ranges")))
     space = index_space(A, B, given)
+    if threads and forms.threads:
+        raise TargetError(f"copy: {forms.threads}; leave out threads")
     own = (*OWN, *OWN_OF_THREADS) if forms.abilities.threads else OWN
+    own = (*own, FIRST, LAST, PART, "parts") if threads else own
     for size in space.sizes:
         if size.lower() in own:
             raise LayoutError(
@@ -140,7 +155,7 @@ def copy(
     plan = replace(plan, function=function)
     named = told.namespace or told.prefix
     naming = Naming.given(told.namespace, told.prefix) if named else AS_WRITTEN
-    return unit_of(plan, (A, B), target, name, naming, tuple(told.header))
+    return unit_of(plan, (A, B), target, name, naming, tuple(told.header), threads)
 
 
 def unit_of(
@@ -150,21 +165,30 @@ def unit_of(
     name: str,
     naming: Naming = AS_WRITTEN,
     header: tuple[str, ...] = (),
+    threads: bool = False,
 ) -> Copy:
     """The unit of a plan with its function; one without digits is a loop over both index functions."""
     assert plan.function is not None
     forms = forms_of(registry.printer(target))
     function, printer = replace(plan.function, name=f"{name}_places"), registry.printer(target)
-    taken, blocks = [name, *_taken(printer, plan.space.sizes)], None
+    taken, blocks, pieces = [name, *_taken(printer, plan.space.sizes)], None, None
+    sizes, size, kind = plan.space.sizes, plan.element_bytes, forms.index_type
     if forms.abilities.threads:
         body, kinds, blocks = _in_threads(plan, function, taken, forms.abilities)
     elif plan.is_affine:
         body, kinds = nest_of(plan, taken, forms.abilities)
+        pieces = in_pieces(plan, taken, forms.abilities) if threads else None
     else:
         body, kinds = _each(plan, function), ("a loop over both index functions",)
+        if threads and not isinstance(body[0], Each):
+            raise LayoutError(
+                "copy: the padding of a layout whose positions are no sums of digits is written before all else, "
+                "which threads don't share; leave out threads, or padding by zero=False"
+            )
+        pieces = each_in_pieces(body[0], sizes, size) if threads else None
+    body = body if pieces is None else pieces.body
     plan = replace(plan, notes=(*plan.notes, *kinds))
-    count = check(plan, body, blocks, forms.abilities)
-    sizes, size, kind = plan.space.sizes, plan.element_bytes, forms.index_type
+    count = check(plan, body, blocks, forms.abilities, pieces)
     ends = ("source", plan.source_size), ("destination", plan.destination_size)
     functions = [_bytes(name, role, count, size, function, kind) for role, count in ends]
     if blocks is not None:
@@ -179,6 +203,13 @@ def unit_of(
         name, sizes, size, tuple(body), _summary(plan), node_of(plan.source_size),
         node_of(plan.destination_size), tuple(f.name for f in functions),
     )  # fmt: skip
+    if pieces is not None:
+        parts = f"{name}_parts"
+        functions.insert(2, replace(
+            functions[1], name=parts, body=pieces.counted, outputs=(("parts", pieces.count),),
+            summary=f"How many parts {name} has, for threads.",
+        ))  # fmt: skip
+        routine = replace(routine, parts=parts)
     title = f"A copy from {subject[0]!r} to {subject[1]!r}"
     program = Program(name, tuple(functions), title, routines=Routines((routine,)), header=header)
     program.check()

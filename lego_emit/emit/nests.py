@@ -272,7 +272,8 @@ class NestLines:
                 )
             )
         loops = [
-            self.head_of(name, const(0), n, 1) for name, n in zip(s.names, s.extents, strict=True)
+            self.head_of(name, const(0) if k else s.start, n, 1)
+            for k, (name, n) in enumerate(zip(s.names, s.extents, strict=True))
         ]
         steps = [indent + self.forms.indent * k for k in range(len(loops))]
         heads = [self.line(text, at) for text, at in zip(loops, steps, strict=True)]
@@ -309,7 +310,10 @@ class Routines(tuple[Routine, ...]):
         functions = {old: program.functions[at].name for old, at in places.items()}
         named = (
             replace(
-                r, name=naming.public(r.name), functions=tuple(functions[n] for n in r.functions)
+                r,
+                name=naming.public(r.name),
+                functions=tuple(functions[n] for n in r.functions),
+                parts=functions.get(r.parts, ""),
             )
             for r in self
         )
@@ -339,6 +343,8 @@ class CopyTexts:
     index_type: IndexType = INT64
     places_type: str | None = "int64"  # of places; None for the language's own
     abilities = Abilities()
+    threads = ""  # why the language has no copies in parts, for threads; "" where it has
+    has_parts = False  # whether a user's own threads can do parts of a copy
 
     def __init__(self, printer: Any, program: Any):
         self.program = program

@@ -242,13 +242,17 @@ class Vectors:
 class Each:
     """For each index below extents: a function of the file gives the places in the source and in the
     destination of the index. arguments: of its call, the index among them; masked: whether a place that is
-    negative is left out; places: the function, for a run."""
+    negative is left out; places: the function, for a run; start: of the first index."""
 
     names: tuple[str, ...]
     extents: tuple[Node, ...]
     arguments: tuple[str, ...]
     masked: bool
     places: Any
+    start: Node = NOTHING
+
+
+FIRST, LAST, PART = "first", "last", "part"  # the pieces of a copy: of a nest, and of its loops
 
 
 class Threaded:
@@ -259,7 +263,8 @@ class Threaded:
 class Routine:
     """A copy in a file. name: the function's; sizes: its parameters before the two arrays; element_bytes: of
     an element; body: its statements; summary: what it does and how; source, destination: how many elements the
-    memories have; functions: what gives their bytes, and the places of an index where it calls one."""
+    memories have; functions: what gives their bytes, and the places of an index where it calls one; parts: what gives
+    the number of pieces where the body moves those from FIRST to LAST, for threads."""
 
     name: str
     sizes: tuple[str, ...]
@@ -269,6 +274,7 @@ class Routine:
     source: Node = NOTHING
     destination: Node = NOTHING
     functions: tuple[str, ...] = ()
+    parts: str = ""
 
     @property
     def pads(self) -> bool:
@@ -311,6 +317,20 @@ def walk(body: Body) -> Iterator[Statement]:
     for statement in body:
         yield statement
         yield from walk(inner(statement))
+
+
+def names_read(body: Body) -> set[str]:
+    """The names of integers and of truths that statements read."""
+    found: set[str] = set()
+    for statement in walk(body):
+        for field, value in vars(statement).items():
+            for one in value if isinstance(value, tuple) else (value,):
+                if isinstance(one, str) and field in ("flags", "arguments"):
+                    found.add(one)
+                one = getattr(one, "offset", one)
+                if isinstance(one, Node):
+                    found |= {n.value for n in one.walk() if n.op == "var"}
+    return found
 
 
 def kernels(body: Body) -> list[Kernel]:
@@ -454,7 +474,9 @@ class _Run:
         self.body(s.body if holds and self.way.vectors else s.plain, env)
 
     def each(self, s: Each, env: dict[str, int]) -> None:
-        for index in product(*(range(self.value(n, env)) for n in s.extents)):
+        starts = [self.value(s.start, env), *[0] * (len(s.extents) - 1)]
+        ends = [self.value(n, env) for n in s.extents]
+        for index in product(*map(range, starts, ends)):
             of, to = map(int, s.places({**env, **dict(zip(s.names, index, strict=True))}))
             if not s.masked or (of >= 0 and to >= 0):
                 self.arrays[DESTINATION][to] = self.arrays[SOURCE][of]

@@ -1,0 +1,342 @@
+"""A copy in pieces, for threads: boxes whose digits are ranges of a plan's.
+
+The slowest digits that all boxes have are cut, or of each box its own, until there are pieces enough for many threads, each large enough to be
+worth one. A piece is a box of its own, moved as any other is. As no two indices share a place in the destination, and
+pieces share no index, no place is written by two of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from math import prod
+from typing import Any
+
+from ..arith.expr import Expr
+from ..arith.terms import Atom
+from ..ir.nests import (
+    FIRST,
+    LAST,
+    NOTHING,
+    ONE,
+    PART,
+    Abilities,
+    Body,
+    Each,
+    Let,
+    Loop,
+    Statement,
+    names_read,
+    plus,
+    times,
+)
+from ..ir.nodes import Node, const, evaluated, made, var
+from .digits import Digit
+from .plan import Box, Plan
+from .schedule import ALL, LINE, NEVER_LARGE, BoxNest, Names
+from .values import least, node_of
+
+PIECE = 2**16  # bytes that a piece has at least, about
+MOST = 1024  # pieces of a box, about
+ENOUGH = 64  # pieces, after which no more digits are cut
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A digit that is cut. stride: its own in the destination; n: its extent; start: what names where a piece begins;
+    extent: how much a piece has of it, a number where that is the same for all, else a name; grain: how much that is
+    but for the last piece; count: how many ranges there are."""
+
+    stride: Node
+    n: Node
+    start: str
+    extent: Node
+    grain: Node
+    count: Node
+
+    @property
+    def names(self) -> list[str]:
+        """What each piece names."""
+        return [n for n in (self.start, self.extent.value) if isinstance(n, str)]
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A nest of the pieces FIRST, .. up to LAST, which is not among them. lets: what names the integers before the
+    loops; count: how many pieces there are; cuts: for each loop of the body, the digits that are cut."""
+
+    lets: tuple[Let, ...]
+    loops: tuple[Statement, ...]
+    count: Node
+    cuts: tuple[tuple[Cut, ...], ...]
+
+    @property
+    def body(self) -> tuple[Statement, ...]:
+        """All statements, without the names that only the number of pieces is made of."""
+        read, found = names_read(self.loops), list[Statement](self.loops)
+        for let in reversed(self.lets):
+            if let.name in read:
+                read |= names_read([let])
+                found.insert(0, let)
+        return tuple(found)
+
+    @property
+    def counted(self) -> tuple[tuple[str, Node], ...]:
+        """The named integers that the number of pieces is made of."""
+        wanted = {n.value for n in self.count.walk() if n.op == "var"}
+        found: list[tuple[str, Node]] = []
+        for let in reversed(self.lets):
+            if let.name in wanted:
+                found.append((let.name, let.value))
+                wanted |= {n.value for n in let.value.walk() if n.op == "var"}
+        return tuple(reversed(found))
+
+
+def folded(op: str, x: Node, y: Node) -> Node:
+    """An operation on integers that are not negative, computed where both are numbers."""
+    if x.op == y.op == "const":
+        return const(int(evaluated(made(op, x, y), {}, {})))
+    if (op in ("mul", "div") and y == ONE) or (op in ("add", "sub") and y == NOTHING):
+        return x
+    if (op == "mul" and x == ONE) or (op == "add" and x == NOTHING):
+        return y
+    return least(made(op, x, y), 0)
+
+
+def over(x: Node, y: Node) -> Node:
+    """The quotient that is rounded up."""
+    if y == ONE:
+        return x
+    most = least(plus(x, y.value - 1), 0) if y.op == "const" else folded("add", x, y)
+    return folded("div", most if y.op == "const" else folded("sub", most, ONE), y)
+
+
+class _Cutting:
+    """Cuts boxes, and names what that takes."""
+
+    def __init__(self, names: Names, piece: int = 0):
+        self.names, self.piece = names, piece or PIECE
+
+    def least_of(self, x: Node, y: Node, stem: str) -> Node:
+        """The smaller one of two."""
+        if x.op == y.op == "const":
+            return const(min(x.value, y.value))
+        return self.named(made("select", made("lt", x, y), x, y), stem, 1)
+
+    def named(self, node: Node, stem: str, lo: int = 0) -> Node:
+        """A name for what is no name and no number itself, and at least lo."""
+        return least(self.names.of(least(node, lo), stem), lo)
+
+    def cuts(self, digits: Sequence[tuple[Digit, int]], total: Node) -> tuple[Cut, ...]:
+        """How digits are cut, in order. digits: each with what pieces have multiples of; total: bytes that are
+        moved."""
+        named = [(self.names.named(d.n, "n"), node_of(d.b), unit) for d, unit in digits]
+        return self.cuts_of(named, total)
+
+    def cuts_of(self, digits: Sequence[tuple[Node, Node, int]], total: Node) -> tuple[Cut, ...]:
+        """The same of extents, strides and units."""
+        wanted = folded("add", folded("div", least(total, 0), const(self.piece)), ONE)
+        wanted = self.least_of(self.named(wanted, "wanted", 1), const(MOST), "wanted")
+        found: list[Cut] = []
+        known, share = 1, ONE
+        for extent, stride, unit in digits:
+            n = least(extent, 0)
+            rounds = over(n, const(unit))
+            if known >= ENOUGH or (rounds.op == "const" and rounds.value <= 1):
+                continue
+            if share != ONE:
+                wanted, share = self.named(over(wanted, share), "wanted", 1), ONE
+            if wanted == ONE:
+                break
+            may_be_zero = self.names.may_be_zero(n)
+            grain = self.grain(n, rounds, unit, wanted)
+            count = self.named(over(n, grain), "count", not may_be_zero)
+            if count == ONE:
+                continue
+            start, extent = self.names.fresh("start"), grain
+            if n.op != "const" or grain.op != "const" or n.value % grain.value:
+                extent = var(self.names.fresh("extent"))
+            found.append(Cut(stride, n, start, extent, grain, count))
+            known *= rounds.value if rounds.op == "const" else 1
+            share = least(folded("add", count, ONE), 1) if may_be_zero else count
+        return tuple(found)
+
+    def grain(self, n: Node, rounds: Node, unit: int, wanted: Node) -> Node:
+        """How much of a digit a piece has: of a number a divisor, where there is one that is not much more."""
+        if rounds.op == wanted.op == "const":
+            least_of = unit * -(-rounds.value // wanted.value)
+            whole = (g for g in range(least_of, 2 * least_of, unit) if n.value % g == 0)
+            return const(next(whole, least_of))
+        grain = folded("add", folded("div", rounds, wanted), ONE)
+        return self.named(folded("mul", const(unit), grain), "grain", 1)
+
+
+def _ranges(cuts: Sequence[Cut], part: Node) -> list[Let]:
+    """What names the ranges of a piece by its number among those of its boxes."""
+    lets: list[Let] = []
+    for at, cut in enumerate(cuts):
+        below = reduce(lambda x, y: folded("mul", x, y), (c.count for c in cuts[at + 1 :]), ONE)
+        own = folded("div", part, below)
+        if at:
+            own = least(made("mod", own, cut.count), 0)
+        lets.append(Let(cut.start, folded("mul", own, cut.grain)))
+        if cut.extent.op == "var":
+            rest = least(made("sub", cut.n, var(cut.start)), 0)
+            less = made("lt", cut.grain, rest)
+            lets.append(Let(cut.extent.value, made("select", less, cut.grain, rest)))
+    return lets
+
+
+class _Numbered:
+    """Numbers the pieces of one loop after those of another."""
+
+    def __init__(self, cutting: _Cutting, loops: int):
+        self.cutting, self.left, self.before = cutting, loops, NOTHING
+
+    def loop(self, cuts: Sequence[Cut]) -> tuple[Loop, list[Let]]:
+        """The loop over the pieces of some boxes, and what names their ranges."""
+        count = reduce(lambda x, y: folded("mul", x, y), (c.count for c in cuts), ONE)
+        self.left -= 1
+        start, stop, before = var(FIRST), var(LAST), self.before
+        end = folded("add", before, count)
+        end = self.cutting.named(end, "end") if self.left else end
+        if before != NOTHING:
+            above = made("select", made("lt", start, before), before, start)
+            start = self.cutting.named(above, "begin")
+        if self.left:
+            stop = self.cutting.named(made("select", made("lt", end, stop), end, stop), "stop")
+        self.before = end
+        part = folded("sub", least(var(PART), 0), before)
+        return Loop(PART, stop, (), 1, start), _ranges(cuts, part)
+
+
+def in_pieces(
+    plan: Plan, taken: Sequence[str] = (), abilities: Abilities = ALL, piece: int = 0
+) -> Pieces:
+    """The nest of a plan in pieces. taken: names that it has not; piece: bytes that a piece has at
+    least, PIECE by default."""
+    names = Names([*plan.space.sizes, *taken, FIRST, LAST, PART])
+    size = plan.destination_size
+    main = not isinstance(size, int) or size * plan.element_bytes >= NEVER_LARGE
+    total = times(node_of(size), plan.element_bytes)
+    nests = [BoxNest(b, plan.element_bytes, names.aside(), None, abilities) for b in plan.boxes]
+    shared = _shared(nests)
+    groups = [nests] if shared else [[nest] for nest in nests]
+    cutting = _Cutting(names, piece)
+    numbered = _Numbered(cutting, len(groups))
+    loops: list[Statement] = []
+    found: list[tuple[Cut, ...]] = []
+    for group in groups:
+        whole = total
+        if not shared:
+            extents = [names.named(d.n, "n") for d in group[0].digits]
+            whole = reduce(lambda x, y: folded("mul", x, y), extents, const(plan.element_bytes))
+        cuts = cutting.cuts(shared or _shared(group), whole)
+        loop, lets = numbered.loop(cuts)
+        own = names.within([name for cut in cuts for name in cut.names])
+        body: list[Statement] = []
+        for nest in group:
+            large = total if main and nest is nests[0] else None
+            box = _piece(nest.box, cuts)
+            small = BoxNest(box, plan.element_bytes, own, large, abilities)
+            body += small.zeros() if box.is_padding else small.statements()
+        loops.append(replace(loop, body=(*lets, *own.lets, *body)))
+        found.append(cuts)
+    return Pieces(tuple(names.lets), tuple(loops), numbered.before, tuple(found))
+
+
+def _piece(box: Box, cuts: Sequence[Cut]) -> Box:
+    """The box of one piece."""
+    digits, a, b = [*box.digits], box.a, box.b
+    for cut in cuts:
+        k = next(k for k, d in enumerate(box.digits) if node_of(d.b) == cut.stride)
+        d, start = digits[k], Expr.atom(Atom("sym", cut.start))
+        extent = cut.extent.value
+        n = extent if isinstance(extent, int) else Expr.atom(Atom("sym", extent))
+        digits[k] = Digit(n, d.a, d.b)
+        a, b = (Expr.of(x) + start * Expr.of(y) for x, y in ((a, d.a), (b, d.b)))
+    return Box(tuple(digits), 0 if box.is_padding else a, b, box.is_padding)
+
+
+def _shared(nests: Sequence[BoxNest]) -> list[tuple[Digit, int]]:
+    """The digits that all boxes have, in the order in which they are cut, each with what pieces have multiples of;
+    none where there are too few of several boxes."""
+    found: list[tuple[bool, Digit, int]] = []
+    for d in nests[0].digits:
+        key = node_of(d.n), node_of(d.b)
+        own = [
+            next((k for k, e in enumerate(n.digits) if (node_of(e.n), node_of(e.b)) == key), None)
+            for n in nests
+        ]
+        units = [_unit(n, k) for n, k in zip(nests, own, strict=True) if k is not None]
+        if len(units) == len(nests):
+            is_run = any(is_run for is_run, _ in units)
+            found.append((is_run, d, max(unit for _, unit in units)))
+    known = prod(-(-d.n // unit) for _, d, unit in found if isinstance(d.n, int))
+    if len(nests) > 1 and known < ENOUGH and all(isinstance(d.n, int) for _, d, _ in found):
+        return []
+    return [(d, unit) for _, d, unit in sorted(found, key=lambda one: one[0])]
+
+
+def _unit(nest: BoxNest, k: int) -> tuple[bool, int]:
+    """Whether a digit is a run, and what pieces have multiples of."""
+    is_run = nest.digits[k].b == 1 if nest.box.is_padding else nest.run == k
+    if is_run:
+        return True, max(1, LINE // nest.bytes)
+    return False, 1 if nest.box.is_padding else max(nest.tile[k], nest.mover.cell[k], 1)
+
+
+def each_in_pieces(each: Each, sizes: Sequence[str], element_bytes: int) -> Pieces:
+    """The pieces of a loop over both index functions: ranges of its first index."""
+    names = Names([*sizes, *each.names, FIRST, LAST, PART])
+    cutting = _Cutting(names)
+    total = reduce(lambda x, y: folded("mul", x, y), each.extents, const(element_bytes))
+    cuts = cutting.cuts_of([(each.extents[0], NOTHING, 1)], total)
+    loop, lets = _Numbered(cutting, 1).loop(cuts)
+    for cut in cuts:
+        stop = folded("add", var(cut.start), cut.extent)
+        each = replace(each, start=var(cut.start), extents=(stop, *each.extents[1:]))
+    count = cuts[0].count if cuts else ONE
+    return Pieces(tuple(names.lets), (replace(loop, body=(*lets, each)),), count, (cuts,))
+
+
+# -- checks ----------------------------------------------------------------------------------------
+
+
+def count_of(pieces: Pieces, sizes: Mapping[str, int]) -> int:
+    """How many pieces there are at numbers."""
+    env: dict[str, Any] = dict(sizes)
+    for name, node in pieces.counted:
+        env[name] = evaluated(node, env, {})
+    return int(evaluated(pieces.count, env, {}))
+
+
+def covers_once(pieces: Pieces, body: Body, sizes: Mapping[str, int]) -> bool:
+    """Whether a nest's pieces have each index of the digits that are cut, and each box, once. body: the nest."""
+    env: dict[str, Any] = {**sizes, FIRST: 0, LAST: count_of(pieces, sizes)}
+
+    def value(node: Node) -> int:
+        return int(evaluated(node, env, {}))
+
+    loops = iter(pieces.cuts)
+    for s in body:
+        if isinstance(s, Let):
+            env[s.name] = value(s.value)
+        if not isinstance(s, Loop):
+            continue
+        cuts, found = next(loops), list[tuple[tuple[int, int], ...]]()
+        for env[PART] in range(value(s.start), value(s.stop)):
+            for let in s.body[: sum(len(c.names) for c in cuts)]:
+                assert isinstance(let, Let)
+                env[let.name] = value(let.value)
+            found.append(tuple((env[c.start], env[c.start] + value(c.extent)) for c in cuts))
+        sides = [sorted({ranges[k] for ranges in found}) for k in range(len(cuts))]
+        if len(found) != len({*found}) or len(found) != prod(map(len, sides)):
+            return False
+        for cut, own in zip(cuts, sides, strict=True):
+            ends = [0, *(end for _, end in own)]
+            if [start for start, _ in own] != ends[:-1] or ends[-1] != value(cut.n):
+                if all(value(c.n) for c in cuts):
+                    return False
+    return True

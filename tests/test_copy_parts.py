@@ -1,0 +1,186 @@
+"""Copies in parts, for threads: what parts have, and the routines that share them out."""
+
+import subprocess
+from dataclasses import replace
+
+import pytest
+from marks import rest_deep
+from test_copies import changed, plan
+
+from lego_emit import Col, GroupBy, RegP, Row, Strided, TileBy, catalogue, copy, symbols
+from lego_emit.algebra.masked import Padded
+from lego_emit.copies import pieces
+from lego_emit.copies.checks import check
+from lego_emit.copies.pieces import count_of, covers_once, in_pieces
+from lego_emit.errors import InternalError, LegoError
+from lego_emit.ir.nests import LAST, PART, Loop, plus
+from lego_emit.ir.nodes import const, var
+
+M, N, C, H, W, LD = symbols("M N C H W LD")
+LANGUAGES = ("c", "cpp", "fortran", "julia")
+
+COPIES = {
+    "turned": (Row(M, N), Col(M, N), {}),
+    "blocked": (Row(W, C, H, W), catalogue["onednn.nChw16c"](W, C, H, W), {}),
+    "ragged": (Row(37, 9), Padded([37, 9], Strided(((4, 4, 3), (4, 3)), ((4, 1, 16), (192, 48)))), {"element": 3}),
+    "curve": (Row(64, 64), catalogue["hilbert.2D"](64, 64), {"element": 8}),
+    "pitched": (Strided((M, N), (LD, 1)), Row(M, N), {"assume": ["LD >= N"], "element": 2}),
+    "run": (Row(M), Row(M), {"element": 1}),
+    "tiles": (TileBy([M // 8, N // 8], [8, 8]), Row(M // 8, N // 8, 8, 8), {}),
+    "planes": (Row(M, N, 3), RegP([M, N, 3], [2, 0, 1]), {"element": "uint8"}),
+    "kept": (Row(20, 7), Padded([20, 7], Strided(((4, 8), 8), ((8, 64), 1))), {"zero": False}),
+    "shared": (Row(64, 1024), Col(64, 1024), {}),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", rest_deep(COPIES, 1))
+@pytest.mark.parametrize("target", LANGUAGES)
+def test_copies_of_threads_are_verified(name, target, monkeypatch):
+    """Small parts, so that small memories have several."""
+    monkeypatch.setattr(pieces, "PIECE", 512)
+    A, B, options = COPIES[name]
+    found = copy(A, B, target, name=name, threads=True, **options).verify()
+    assert found and "in two threads" in str(found), str(found)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("target", LANGUAGES)
+def test_copies_of_threads_are_verified_as_they_are(target):
+    A, B, options = COPIES["blocked"]
+    assert copy(A, B, target, name="blocked", threads=True, **options).verify()
+
+
+# A copy, numbers for its sizes, and the least and the most parts that it may have.
+COUNTS = (
+    (Row(4096, 4096), Col(4096, 4096), {}, 128, 1024),
+    (Row(M, N), Col(M, N), {"M": 4096, "N": 4096}, 128, 1024),
+    (Row(M, N), Row(M, N), {"M": 1, "N": 2**24}, 128, 1024),
+    (Row(64, 64), Col(64, 64), {}, 1, 1),
+    (Row(M, N), Col(M, N), {"M": 64, "N": 64}, 1, 1),
+    (*COPIES["blocked"][:2], {"W": 256, "C": 1, "H": 64}, 128, 2048),
+    (Row(2, 256, 64, 64), catalogue["onednn.nChw16c"](2, 256, 64, 64), {}, 64, 128),
+)
+
+
+@pytest.mark.parametrize("A, B, sizes, least, most", COUNTS)
+def test_parts_are_large_and_enough_for_many_threads(A, B, sizes, least, most):
+    found = in_pieces(plan(A, B))
+    assert least <= count_of(found, sizes) <= most
+    assert covers_once(found, found.body, sizes)
+
+
+def test_numbers_are_cut_into_equal_parts():
+    body = in_pieces(plan(Row(1024, 1024), Col(1024, 1024))).body
+    assert [s.stop for s in body if isinstance(s, Loop)] == [var(LAST)]
+    text = str(copy(Row(1024, 1024), Col(1024, 1024), "c", threads=True))
+    assert "return 64;" in text and "extent" not in text
+
+
+@pytest.mark.parametrize(
+    "layouts",
+    [
+        (Row(33, 18), Col(33, 18)),
+        (Row(M, N), Col(M, N)),
+        (Row(1024, 1024), Col(1024, 1024)),
+        COPIES["ragged"][:2],
+    ],
+)
+def test_a_part_that_is_left_out_is_found(layouts):
+    made = plan(*layouts)
+    parts = in_pieces(made)
+    assert check(made, parts.body, parts)
+
+    def later(s):
+        return replace(s, start=plus(s.start, 1)) if s.name == PART else s
+
+    def sooner(s):
+        return replace(s, stop=plus(s.stop, -1)) if s.name == PART else s
+
+    for change in (later, sooner):
+        with pytest.raises(InternalError, match="nothing was emitted"):
+            check(made, changed(parts.body, Loop, change), parts)
+
+
+def test_parts_that_overlap_are_found():
+    made = plan(Row(1024, 1024), Col(1024, 1024))
+    parts = in_pieces(made)
+    (loop,) = parts.loops
+    start = loop.body[0]
+    for value in (const(0), plus(start.value, 1)):
+        wrong = replace(loop, body=(replace(start, value=value), *loop.body[1:]))
+        assert not covers_once(parts, (*parts.lets, wrong), {})
+
+
+def test_the_plain_routine_is_as_it_was():
+    plain = str(copy(Row(M, N), Col(M, N), "c"))
+    assert "part" not in plain and "omp" not in plain
+    text = str(copy(Row(M, N), Col(M, N), "c", threads=True))
+    assert "copy_parts(int64_t M, int64_t N)" in text and "#ifdef _OPENMP" in text
+    text = str(copy(Row(M, N), Col(M, N), "fortran", threads=True, name="turned"))
+    assert "!$omp parallel do schedule(static) if (parts > 1)" in text
+
+
+WRONG = {
+    "NumPy copies in one thread; leave out threads": lambda: copy(*COPIES["turned"][:2], "numpy", threads=True),
+    "JavaScript copies in one thread": lambda: copy(*COPIES["turned"][:2], "javascript", threads=True),
+    "is called last": lambda: copy(Row(symbols("last")), Row(symbols("last")), "c", threads=True),
+    "written before all else": lambda: copy(
+        Row(5, 7), Padded([5, 7], GroupBy([8, 8]).OrderBy(catalogue["hilbert.2D"](8, 8))), "c", threads=True
+    ),
+    "make it by copy": lambda: copy(*COPIES["turned"][:2], "c").time(sizes={"M": 8, "N": 8}, threads=2),
+    "threads is 0": lambda: copy(*COPIES["turned"][:2], "c").time(sizes={"M": 8, "N": 8}, threads=0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("said", WRONG)
+def test_wrong_input_is_one_message(said):
+    with pytest.raises(LegoError, match=said):
+        WRONG[said]()
+
+
+@pytest.mark.slow
+def test_two_threads_are_timed_beside_memcpy_in_two():
+    unit = copy(*COPIES["turned"][:2], "c", name="turned", threads=True)
+    assert unit.time(sizes={"M": 64, "N": 64}, threads=2).percent > 0
+
+
+MAIN = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "blocked.h"
+enum { N = 2, C = 40, H = 64, W = 64, THREADS = 8 };
+static uint32_t *src, *dst, *due;
+static void *some(void *own) {
+  const int64_t parts = blocked_parts(N, C, H, W), k = (int64_t)(intptr_t)own;
+  blocked_part(N, C, H, W, src, dst, parts * k / THREADS, parts * (k + 1) / THREADS);
+  return NULL;
+}
+int main(void) {
+  const size_t from = (size_t)blocked_source_bytes(N, C, H, W);
+  const size_t to = (size_t)blocked_destination_bytes(N, C, H, W);
+  src = malloc(from), dst = malloc(to), due = malloc(to);
+  for (size_t k = 0; k < from / 4; ++k) src[k] = (uint32_t)k * 2654435761u;
+  memset(dst, 0xa5, to);
+  blocked(N, C, H, W, src, due);
+  pthread_t threads[THREADS];
+  for (int k = 0; k < THREADS; ++k) pthread_create(threads + k, NULL, some, (void *)(intptr_t)k);
+  for (int k = 0; k < THREADS; ++k) pthread_join(threads[k], NULL);
+  return memcmp(dst, due, to) != 0;
+}
+"""
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("checks", ["thread", "address,undefined"])
+@pytest.mark.parametrize("large", [(), ("-DBLOCKED_LARGE=0",)])
+def test_threads_of_ones_own_under_sanitizers(checks, large, tmp_path):
+    dims = symbols("N C H W")
+    unit = copy(Row(*dims), catalogue["onednn.nChw16c"](*dims), "c", name="blocked", threads=True)
+    (tmp_path / "blocked.h").write_text(unit.source)
+    (tmp_path / "main.c").write_text(MAIN)
+    command = ["gcc", "-O1", "-g", "-pthread", f"-fsanitize={checks}", "-fno-sanitize-recover=all"]
+    subprocess.run([*command, *large, "main.c", "-o", "main"], cwd=tmp_path, check=True)
+    done = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
