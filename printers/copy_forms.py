@@ -10,16 +10,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from lego_emit.emit.nests import CopyTexts, NestForms, NestLines
+from lego_emit.emit.nests import (
+    VALUES,
+    CopyTexts,
+    NestForms,
+    NestLines,
+    hexadecimal,
+    narrowed,
+    spelled,
+)
 from lego_emit.emit.ops import BREAK
 from lego_emit.ir.nests import (
     FIRST,
     LAST,
     PART,
+    SOURCE,
+    VALUE,
     Apply,
     Before,
     Body,
     Buffer,
+    Each,
     Flag,
     Kernel,
     Move,
@@ -93,6 +104,71 @@ class LinesInC(NestLines):
         bodies = (s for part in self.group for s in walk(part.routine.body))
         return any(getattr(s, "streams", False) for s in bodies)
 
+    # -- what is made of an element ------------------------------------------------------------------
+
+    def value_lines(self) -> list[str]:
+        """The functions that move elements, and what is made of them."""
+        value, T, p, size = self.routine.value, self.type, self.p, self.routine.element_bytes
+        if value is None:
+            return []
+        memcpy = self.forms.run.partition("(")[0]
+        word, wide = self.word(size), self.word(max(4, size))
+        text = spelled(
+            narrowed(value, 2 ** (8 * size) - 1) if size < 4 else value, VALUES, hexadecimal
+        )
+        text = f"return {text};" if word == wide else f"return {self.of_word(word, text)};"
+        found = [
+            "",
+            "/// What is made of an element.",
+            f"{self.mark} {word} {p}value({wide} {VALUE}) {{",
+            self.line(text, 2),
+            "}",
+            *self.template,
+            f"{self.mark} void {p}move({T}{self.star}to, const {T}{self.star}of) {{",
+            f"  {word} {VALUE};",
+            f"  {memcpy}(&{VALUE}, of, sizeof {VALUE});",
+            f"  {VALUE} = {p}value({VALUE});",
+            f"  {memcpy}(to, &{VALUE}, sizeof {VALUE});",
+            "}",
+        ]
+        if self.has_runs:
+            found += [
+                *self.template,
+                f"{self.mark} void {p}move_run({T}{self.star}to, const {T}{self.star}of, {self.integer} count) {{",
+                f"  {self.integer} k = 0;",
+                f"#ifdef {self.macro}",
+                f"  for (; k <= count - {VECTOR // size}; k += {VECTOR // size}) {{",
+                f"    {p}store(to + k, {p}changed(of + k));",
+                "  }",
+                "#endif",
+                "  for (; k < count; ++k) {",
+                f"    {p}move(to + k, of + k);",
+                "  }",
+                "}",
+            ]
+        return found
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether runs of elements are changed."""
+        bodies = (s for part in self.group for s in walk(part.routine.body))
+        moves = (s for s in bodies if isinstance(s, Move) and not s.streams)
+        runs = any(s.of.array == SOURCE and s.count != const(1) for s in moves)
+        return self.routine.value is not None and runs
+
+    def of_word(self, T: str, text: str) -> str:
+        """A number as one of another type."""
+        return f"({T})({text})"
+
+    def each(self, s: Each, indent: int) -> list[str]:
+        """Loops around a call, and what moves an element."""
+        found = super().each(s, indent)
+        if self.routine.value is not None:
+            at = next(k for k, line in enumerate(found) if "memcpy(" in line)
+            pad = found[at][: len(found[at]) - len(found[at].lstrip())]
+            found[at] = f"{pad}{self.p}move(dst + at.destination_place, src + at.source_place);"
+        return found
+
     def flag(self, s: Flag, indent: int) -> list[str]:
         """A truth, of large copies to an aligned destination."""
         texts = [] if s.large is None else [f"{self.text(s.large, 10)} >= {self.large}"]
@@ -142,14 +218,23 @@ class LinesInC(NestLines):
 
     def move(self, s: Move, indent: int) -> list[str]:
         """A run that is streamed vector by vector."""
+        changes = self.routine.value is not None and s.of.array == SOURCE
+        if changes and not s.streams:
+            given = [self.pointer(s.to), self.pointer(s.of)]
+            if s.count == const(1):
+                return [self.line(f"{self.p}move({COMMA.join(given)});", indent)]
+            given.append(self.text(s.count))
+            return [self.line(f"{self.p}move_run({COMMA.join(given)});", indent)]
         if not s.streams:
             return super().move(s, indent)
         assert s.count.op == "const"
         size = self.routine.element_bytes
         to, of, p = self.pointer(s.to), self.pointer(s.of), self.p
+        own = "changed" if changes else ""
         if s.count.value * size == VECTOR:
-            return [self.line(f"{p}stream({to}, {p}load({of}));", indent)]
-        return [self.line(f"{p}stream_run({to}, {of}, {s.count.value});", indent)]
+            return [self.line(f"{p}stream({to}, {p}{own or 'load'}({of}));", indent)]
+        run = f"stream_{own}_run" if own else "stream_run"
+        return [self.line(f"{p}{run}({to}, {of}, {s.count.value});", indent)]
 
     def apply(self, s: Apply, indent: int) -> list[str]:
         """A call of the kernel's function."""
@@ -188,7 +273,7 @@ class LinesInC(NestLines):
     @property
     def has_vectors(self) -> bool:
         """Whether the file has vectors at all."""
-        return bool(self.kernels) or self.streams
+        return bool(self.kernels) or self.streams or self.has_runs
 
     def helpers(self) -> list[str]:
         """Types and functions of vectors, for compilers that have them."""
@@ -209,7 +294,9 @@ class LinesInC(NestLines):
                 f"#define {self.large} {LARGE}",
                 "#endif",
             ]
-        shapes = sorted({self._shape(step.lanes) for k in self.kernels for step in k.steps} | {1})
+        value = self.routine.value
+        shapes = {self._shape(step.lanes) for k in self.kernels for step in k.steps} | {1}
+        shapes = sorted(shapes if value is None else shapes | {self.routine.element_bytes})
         for size in shapes:
             word = self.word(size)
             found.append(
@@ -224,7 +311,17 @@ class LinesInC(NestLines):
             "  return v;",
             "}",
         ]
-        if self.kernels:
+        if value is not None:
+            lanes = self._type(self.routine.element_bytes)
+            text = self.cast(V, f"({spelled(value, VALUES, hexadecimal)})")
+            found += [
+                *self.template,
+                f"{self.mark} {V} {p}changed(const {T}{self.star}at) {{",
+                f"  const {lanes} {VALUE} = {self.cast(lanes, f'{p}load(at)')};",
+                self.line(f"return {text};", 2),
+                "}",
+            ]
+        if self.kernels or self.has_runs:
             found += [
                 *self.template,
                 f"{self.mark} void {p}store({T}{self.star}at, {V} v) {{",
@@ -250,12 +347,16 @@ class LinesInC(NestLines):
             step = VECTOR // self.routine.element_bytes
             bodies = (s for part in self.group for s in walk(part.routine.body))
             moves = [s for s in bodies if isinstance(s, Move) and s.streams]
-            if any(s.count.value != step for s in moves):
+            runs = {
+                s.of.array == SOURCE and value is not None for s in moves if s.count.value != step
+            }
+            for changes in sorted(runs):
+                own, load = ("changed_run", "changed") if changes else ("run", "load")
                 found += [
                     *self.template,
-                    f"{self.mark} void {p}stream_run({T}{self.star}to, const {T}{self.star}of, {self.integer} count) {{",
+                    f"{self.mark} void {p}stream_{own}({T}{self.star}to, const {T}{self.star}of, {self.integer} count) {{",
                     f"  for ({self.integer} k = 0; k < count; k += {step}) {{",
-                    f"    {p}stream(to + k, {p}load(of + k));",
+                    f"    {p}stream(to + k, {p}{load}(of + k));",
                     "  }",
                     "}",
                 ]
@@ -327,8 +428,9 @@ class LinesInC(NestLines):
         head = self.printer.head(
             f"{self.mark} {INLINED} void {p}block{at or ''}", COMMA.join(parameters), " {"
         )
+        load = f"{p}load" if self.routine.value is None else f"{p}changed"
         values = [
-            f"x{k} = {p}load({self._at('src', place, 'a', own)})"
+            f"x{k} = {load}({self._at('src', place, 'a', own)})"
             for k, place in enumerate(kernel.loads)
         ]
         values += [f"x{s.out} = {self._mix(s.lanes)}(x{s.x}, x{s.y})" for s in kernel.steps]
@@ -446,14 +548,16 @@ class CopiesInC(CopyTexts):
 
     def __init__(self, printer: Any, program: Any):
         super().__init__(printer, program)
-        groups: dict[int, list[LinesInC]] = {}
+        groups: dict[Any, list[LinesInC]] = {}
         for part in self.parts:
-            groups.setdefault(part.routine.element_bytes, []).append(part)
+            key = part.routine.element_bytes, part.routine.value
+            groups.setdefault(key, []).append(part)
         self.leads = [own[0] for own in groups.values()]
         if len(self.parts) == 1:
             return
-        for at, (size, own) in enumerate(groups.items()):
+        for at, ((size, value), own) in enumerate(groups.items()):
             stem = program.name if len(groups) == 1 else f"{program.name}_{size}"
+            stem = stem if value is None else own[0].routine.name
             for part in own:
                 part.share(own, stem, program.name)
             own[0].earlier = self.leads[:at]
@@ -479,6 +583,7 @@ class CopiesInC(CopyTexts):
         for lead in self.leads:
             helpers = lead.helpers()
             found += [*lead.element(), *(["", *helpers] if helpers else [])]
+            found += lead.value_lines()
         for part in self.parts:
             found += [*part.routine_lines(), *part.overloads()]
         return found
@@ -517,6 +622,18 @@ class LinesInCpp(LinesInC):
             f"}}  // namespace {name}",
             "#endif",
         ]
+
+    def value_lines(self) -> list[str]:
+        """In the same namespace."""
+        self.p, scope = "", self.p
+        found = super().value_lines()
+        self.p = scope
+        name = scope.removesuffix("::")
+        return ["", f"namespace {name} {{", *found[1:], f"}}  // namespace {name}"] if found else []
+
+    def of_word(self, T: str, text: str) -> str:
+        """A number as one of another type."""
+        return f"static_cast<{T}>({text})"
 
     def sized(self, text: str) -> str:
         """A number as a size_t."""

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from lego_emit.emit.nests import CopyTexts, NestForms, NestLines
+from lego_emit.emit.nests import VALUES as C_VALUES
+from lego_emit.emit.nests import CopyTexts, NestForms, NestLines, is_narrow, narrowed, spelled
 from lego_emit.emit.ops import BREAK
 from lego_emit.ir.nests import (
     FIRST,
     LAST,
     PART,
+    VALUE,
     Abilities,
     Each,
     Let,
@@ -99,7 +101,7 @@ class LinesInFortran(NestLines):
 
     def move(self, s: Move, indent: int) -> list[str]:
         """One element, or a section."""
-        to, of = self._run(s.to, s.count), self._run(s.of, s.count)
+        to, of = self._run(s.to, s.count), self._changed(self._run(s.of, s.count))
         return [self.line(FORTRAN.run.format(to=to, of=of), indent)]
 
     def zero(self, s: Zero, indent: int) -> list[str]:
@@ -112,7 +114,8 @@ class LinesInFortran(NestLines):
         within = indent + 2 * len(s.names)
         arguments = [*(self.names.get(n, n) for n in s.arguments), "src_at", "dst_at"]
         call = f"call {self.routine.functions[-1]}({f',{BREAK}'.join(arguments)})"
-        moved = f"{self._section('dst', 'dst_at')} = {self._section('src', 'src_at')}"
+        moved = self._changed(self._section("src", "src_at"))
+        moved = f"{self._section('dst', 'dst_at')} = {moved}"
         if s.masked:
             moved = f"if (src_at >= 0 .and. dst_at >= 0) {moved}"
         found = [self.line(call, within), self.line(moved, within)]
@@ -121,6 +124,38 @@ class LinesInFortran(NestLines):
             at = indent + 2 * k
             found = [self.line(head, at), *found, self.line("end do", at)]
         return found
+
+    # -- what is made of an element ------------------------------------------------------------------
+
+    def _changed(self, of: str) -> str:
+        return of if self.routine.value is None else f"{self.routine.name}_value({of})"
+
+    def value_lines(self) -> list[str]:
+        """The function of what is made of an element, which the bits of a wider integer hold."""
+        value, p, size = self.routine.value, self.printer, self.routine.element_bytes
+        if value is None:
+            return []
+        name, most = f"{self.routine.name}_value", 2 ** (8 * size) - 1
+        if size == 8:
+            body = [f"{name} = {spelled(value, VALUES, _literal)}"]
+        else:
+            wide = narrowed(value, most, NARROW)
+            wide = wide if is_narrow(wide) else made("and", wide, const(most))
+            least = f"merge({most + 1}_int64,{BREAK}0_int64,{BREAK}bits > {most // 2})"
+            body = [
+                f"bits = iand(int({VALUE}, int64),{BREAK}{_literal(most, '')})",
+                f"bits = {spelled(wide, VALUES, _literal, 'bits')}",
+                f"{name} = int(bits - {least},{BREAK}{self.kind})",
+            ]
+        return [
+            "",
+            "  !> What is made of an element.",
+            f"  elemental integer({self.kind}) function {name}({VALUE})",
+            f"    integer({self.kind}), intent(in) :: {VALUE}",
+            *(["    integer(int64) :: bits"] if size < 8 else []),
+            *(f"    {p.line(text, 4)}" for text in body),
+            f"  end function {name}",
+        ]
 
     # -- procedures --------------------------------------------------------------------------------
 
@@ -237,6 +272,27 @@ class LinesInFortran(NestLines):
         return [*found, f"    {p.line(call, 4)}", f"  end subroutine {name}"]
 
 
+# How an operation on an element is spelled, and of which the operands keep to its bits.
+VALUES = {
+    **C_VALUES,
+    "and": f"iand({{0}},{BREAK}{{1}})",
+    "or": f"ior({{0}},{BREAK}{{1}})",
+    "xor": f"ieor({{0}},{BREAK}{{1}})",
+    "not": "not({0})",
+    "shl": f"ishft({{0}},{BREAK}{{1}})",
+    "shr": f"ishft({{0}},{BREAK}-{{1}})",
+    "mod": f"mod({{0}},{BREAK}{{1}})",
+}
+NARROW = ("shr", "div", "mod", "mul", "add", "sub")
+BITS = {"and", "or", "xor", "not", "shl", "shr"}
+
+
+def _literal(value: int, op: str, at: int = 0) -> str:
+    if op in ("shl", "shr"):
+        return str(value)
+    return f"{value}_int64" if value < 2**63 else f"int(z'{value:x}',{BREAK}int64)"
+
+
 def _sum(x: Node, y: Node) -> Node:
     return plus(x, y.value) if y.op == "const" else made("add", x, y)
 
@@ -272,4 +328,17 @@ class CopiesInFortran(CopyTexts):
     @property
     def lines(self) -> list[str]:
         """The lines that follow `contains` and the functions."""
-        return [line for part in self.parts for line in part.procedures()]
+        return [line for part in self.parts for line in (*part.value_lines(), *part.procedures())]
+
+    @classmethod
+    def refuses(cls, value: Node, element_bytes: int) -> str:
+        """Its integers have a sign, and no more than 64 bits."""
+        products = [n.args for n in value.walk() if n.op == "mul"]
+        small = all(any(a.op == "const" and a.value < 2**31 for a in args) for args in products)
+        ops = {n.op for n in value.walk() if n.args}
+        if (element_bytes == 4 and not small) or (element_bytes == 8 and not ops <= BITS):
+            return (
+                f"value has no form in Fortran for elements of {element_bytes} bytes, whose arithmetic may not overflow; "
+                "make it of & | ^ ~ << >>"
+            )
+        return ""

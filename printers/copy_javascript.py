@@ -9,9 +9,19 @@ from dataclasses import replace
 from textwrap import wrap
 from typing import Any
 
-from lego_emit.emit.nests import CopyTexts, NestForms, NestLines
+from lego_emit.emit.nests import (
+    NARROW,
+    CopyTexts,
+    NestForms,
+    NestLines,
+    hexadecimal,
+    is_narrow,
+    narrowed,
+    spelled,
+)
+from lego_emit.emit.nests import VALUES as C_VALUES
 from lego_emit.emit.ops import BREAK
-from lego_emit.ir.nests import Abilities, Each, Let, Move, Ref, Zero, plus
+from lego_emit.ir.nests import VALUE, Abilities, Each, Let, Move, Ref, Zero, plus
 from lego_emit.ir.nodes import Node, const, made
 from lego_emit.printers.javascript import INT53
 
@@ -28,6 +38,15 @@ JAVASCRIPT = NestForms(
 # The array of the widest integers that an element of so many bytes is made of.
 WORDS = {1: "Uint8Array", 2: "Uint16Array", 4: "Uint32Array"}
 UNROLLED = 4  # words that are moved in a line each
+VALUE_OF = "value"  # after a routine's name
+# How an operation on an element is spelled: an array that stores it keeps its lower bits.
+VALUES = {
+    **C_VALUES,
+    "mul": "Math.imul({0}, {1})",
+    "div": "Math.trunc({0} / {1})",
+    "shr": "{0} >>> {1}",
+    "uint32": "{0} >>> 0",
+}
 SHORT = 16  # words that are moved one by one: a subarray costs more
 
 
@@ -62,23 +81,25 @@ class LinesInJavaScript(NestLines):
         """Words one by one, or a run of them."""
         to, of, count = map(self._scaled, (s.to.offset, s.of.offset, s.count))
         if count == const(1):
-            return [self.line(f"dstWords[{self.text(to)}] = srcWords[{self.text(of)}];", indent)]
-        if count.op == "const" and count.value <= SHORT:
+            moved = self._changed(f"srcWords[{self.text(of)}]")
+            return [self.line(f"dstWords[{self.text(to)}] = {moved};", indent)]
+        is_short = count.op == "const" and count.value <= SHORT
+        if is_short or self.routine.value is not None:
             pad = " " * indent
             names: list[Let] = []
             if to.args and of.args and indent > 2:  # in a block
                 names = [Let("dstAt", to), Let("srcAt", of)]
                 to, of = _var("dstAt"), _var("srcAt")
-            if count.value <= UNROLLED:
+            if is_short and count.value <= UNROLLED:
                 steps = [(plus(to, k), plus(of, k)) for k in range(count.value)]
                 pairs = [(self.text(x), self.text(y)) for x, y in steps]
-                moves = [self.line(f"dstWords[{x}] = srcWords[{y}];", indent) for x, y in pairs]
-                return [*self.lines(names, indent), *moves]
+                moves = [f"dstWords[{x}] = {self._changed(f'srcWords[{y}]')};" for x, y in pairs]
+                return [*self.lines(names, indent), *(self.line(m, indent) for m in moves)]
             own, other = self.text(_sum(to, "word")), self.text(_sum(of, "word"))
             return [
                 *self.lines(names, indent),
-                f"{pad}for (let word = 0; word < {count.value}; word += 1) {{",
-                self.line(f"dstWords[{own}] = srcWords[{other}];", indent + 2),
+                f"{pad}for (let word = 0; word < {self.text(count)}; word += 1) {{",
+                self.line(f"dstWords[{own}] = {self._changed(f'srcWords[{other}]')};", indent + 2),
                 f"{pad}}}",
             ]
         end = self.text(_sum(of, count))
@@ -86,6 +107,30 @@ class LinesInJavaScript(NestLines):
             f"dstWords.set(srcWords.subarray({self.text(of)},{BREAK}{end}),{BREAK}{self.text(to)});"
         )
         return [self.line(text, indent)]
+
+    def _changed(self, of: str) -> str:
+        """What is made of an element of the source."""
+        return of if self.routine.value is None else f"{self._value}({of})"
+
+    @property
+    def _value(self) -> str:
+        return self.printer.naming.after(self.routine.name, VALUE_OF)
+
+    def value_lines(self) -> list[str]:
+        """The function of what is made of an element."""
+        value, size = self.routine.value, self.routine.element_bytes
+        if value is None:
+            return []
+        most = 2 ** (8 * size) - 1
+        fits = is_narrow if size < 4 else _has_no_sign
+        text = spelled(_unsigned(narrowed(value, most, NARROW, fits)), VALUES, hexadecimal)
+        return [
+            "",
+            "// What is made of an element.",
+            f"function {self._value}({VALUE}) {{",
+            f"  {self.printer.line(f'return {text};', 2)}",
+            "}",
+        ]
 
     def zero(self, s: Zero, indent: int) -> list[str]:
         """Zeros in a run of words."""
@@ -163,6 +208,18 @@ def _not_negative(node: Node) -> Node:
     return replace(node, args=tuple(map(_not_negative, node.args)), lo=0) if node.args else node
 
 
+def _has_no_sign(node: Node) -> bool:
+    """Whether no operation on bits, whose result has a sign, gives a number of 32 bits."""
+    return not node.args or node.op in NARROW
+
+
+def _unsigned(node: Node) -> Node:
+    """Without masks of 32 bits, whose results have a sign."""
+    args = tuple(map(_unsigned, node.args))
+    is_mask = node.op == "and" and args[1] == const(2**32 - 1)
+    return Node("uint32", args[:1]) if is_mask else replace(node, args=args)
+
+
 def _var(name: str) -> Node:
     return Node("var", (), name)
 
@@ -185,7 +242,15 @@ class CopiesInJavaScript(CopyTexts):
     @property
     def lines(self) -> list[str]:
         """The lines that follow the functions of places and bytes."""
-        return [line for part in self.parts for line in part.routine_lines()]
+        return [
+            line for part in self.parts for line in (*part.value_lines(), *part.routine_lines())
+        ]
+
+    @classmethod
+    def refuses(cls, value: Node, element_bytes: int) -> str:
+        """Numbers have 53 bits."""
+        what = "JavaScript computes value on elements of up to 4 bytes"
+        return what if element_bytes > 4 else ""
 
     @property
     def declared(self) -> list[str]:

@@ -5,13 +5,15 @@ Reference: https://docs.julialang.org/en/v1/base/arrays/ (copyto!, fill!, view).
 
 from __future__ import annotations
 
+from functools import partial
 from textwrap import wrap
 from typing import Any
 
-from lego_emit.emit.nests import CopyTexts, NestForms, NestLines
+from lego_emit.emit.nests import VALUES as C_VALUES
+from lego_emit.emit.nests import CopyTexts, NestForms, NestLines, spelled
 from lego_emit.emit.ops import BREAK
-from lego_emit.ir.nests import FIRST, LAST, PART, Abilities, Each, Move, Ref, Zero, plus
-from lego_emit.ir.nodes import Node, const, made
+from lego_emit.ir.nests import FIRST, LAST, PART, VALUE, Abilities, Each, Move, Ref, Zero, plus
+from lego_emit.ir.nodes import Node, const, made, var
 
 COMMA = f",{BREAK}"
 JULIA = NestForms(
@@ -29,6 +31,15 @@ JULIA = NestForms(
     zeros=f"fill!(view(dst{COMMA}{{to}}){COMMA}blank)",
     indent=4,
 )
+
+
+# How an operation on an element is spelled.
+VALUES = {**C_VALUES, "xor": "xor({0}, {1})", "div": "div({0}, {1})"}
+
+
+def _literal(digits: int, value: int, op: str, at: int = 0) -> str:
+    """A number of as many bits as the element; a distance of a shift is any integer."""
+    return str(value) if op in ("shl", "shr") else f"0x{value:0{digits}x}"
 
 
 class LinesInJulia(NestLines):
@@ -55,11 +66,44 @@ class LinesInJulia(NestLines):
     def move(self, s: Move, indent: int) -> list[str]:
         """One element, or a run of them."""
         if s.count == const(1):
-            text = JULIA.one.format(to=self.place(s.to), of=self.place(s.of))
+            text = JULIA.one.format(to=self.place(s.to), of=self._changed(self.place(s.of)))
+        elif self.routine.value is not None:
+            to, of = (self.text(_sum(plus(ref.offset, 1), var("k"))) for ref in (s.to, s.of))
+            return [
+                self.line(
+                    f"for k in {self.head_of('k', const(0), s.count, 1).partition(' in ')[2]}",
+                    indent,
+                ),
+                self.line(f"dst[{to}] = {self._changed(f'src[{of}]')}", indent + 4),
+                self.line("end", indent),
+            ]
         else:
             to, of = (self.text(plus(ref.offset, 1)) for ref in (s.to, s.of))
             text = JULIA.run.format(to=to, of=of, count=self.text(s.count))
         return [self.line(text, indent)]
+
+    def _changed(self, of: str) -> str:
+        """What is made of an element of the source."""
+        if self.routine.value is None:
+            return of
+        word = f"UInt{8 * self.routine.element_bytes}"
+        return f"reinterpret({self.type}{COMMA}{self._value}(reinterpret({word}{COMMA}{of})))"
+
+    @property
+    def _value(self) -> str:
+        return f"{self.routine.name}_value"
+
+    def value_lines(self) -> list[str]:
+        """The function of what is made of an element."""
+        value, size = self.routine.value, self.routine.element_bytes
+        if value is None:
+            return []
+        text = spelled(value, VALUES, partial(_literal, 2 * size))
+        return [
+            "",
+            "# What is made of an element.",
+            f"{self._value}({VALUE}::UInt{8 * size}) = {text}",
+        ]
 
     def zero(self, s: Zero, indent: int) -> list[str]:
         """Zero bits in one element, or in a run of them."""
@@ -76,7 +120,7 @@ class LinesInJulia(NestLines):
         """Loops around a call."""
         within = indent + 4 * len(s.names)
         arguments = COMMA.join(self.names.get(n, n) for n in s.arguments)
-        moved = "dst[dst_at + 1] = src[src_at + 1]"
+        moved = f"dst[dst_at + 1] = {self._changed('src[src_at + 1]')}"
         body = [
             self.line(f"src_at{COMMA}dst_at = {self.routine.functions[-1]}({arguments})", within),
             *([self.line("if src_at >= 0 && dst_at >= 0", within)] if s.masked else []),
@@ -114,7 +158,8 @@ class LinesInJulia(NestLines):
         )
         found = ["", '"""', *docs, '"""']
         found.append(self.line(f"function {self.name}({given}) where {{{T}}}", 0))
-        data = f"isbitstype({T}) && sizeof({T}) == {r.element_bytes}"
+        is_data = "isbitstype" if r.value is None else "isprimitivetype"
+        data = f"{is_data}({T}) && sizeof({T}) == {r.element_bytes}"
         found += [
             f"    {data} ||",
             f'        throw(ArgumentError("elements of {r.element_bytes} bytes"))',
@@ -189,4 +234,6 @@ class CopiesInJulia(CopyTexts):
     @property
     def lines(self) -> list[str]:
         """The lines that follow the functions of places and bytes."""
-        return [line for part in self.parts for line in part.routine_lines()]
+        return [
+            line for part in self.parts for line in (*part.value_lines(), *part.routine_lines())
+        ]

@@ -6,11 +6,13 @@ beyond its buffer.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from lego_emit.emit.nests import CopyTexts, NestForms, NestLines
+from lego_emit.emit.nests import VALUES as C_VALUES
+from lego_emit.emit.nests import CopyTexts, NestForms, NestLines, hexadecimal, spelled
 from lego_emit.emit.ops import BREAK
-from lego_emit.ir.nests import Abilities, Each, Strided
+from lego_emit.ir.nests import VALUE, Abilities, Each, Strided
 from lego_emit.ir.nodes import Node
 
 NUMPY = NestForms(let="{name} = {expr}", indent=4)
@@ -22,6 +24,13 @@ def _box(array, start, shape, strides):
     steps = [size * n for n in strides]
     return np.ndarray(shape, array.dtype, array, size * start, steps)
 '''
+
+
+VALUES = {**C_VALUES, "div": "{0} // {1}"}
+
+
+def _literal(T: str, value: int, op: str, at: int = 0) -> str:
+    return f"{T}({hexadecimal(value, op)})"
 
 
 class LinesInNumpy(NestLines):
@@ -40,10 +49,17 @@ class LinesInNumpy(NestLines):
     def strided(self, s: Strided, indent: int) -> list[str]:
         """An assignment of one view to another one, or of zeros."""
         if not s.extents:
-            value = "blank" if s.of is None else f"src[{self.text(s.of.offset)}]"
+            value = "blank"
+            if s.of is not None:
+                at = self.text(s.of.offset)
+                value = (
+                    f"src[{at}]" if self.routine.value is None else self._changed(f"src[{at}:][:1]")
+                )
             return [self.line(f"flat[{self.text(s.to.offset)}] = {value}", indent)]
         to = self._view("flat", s.to.offset, s, s.to_strides)
-        value = "blank" if s.of is None else self._view("src", s.of.offset, s, s.of_strides)
+        value = "blank"
+        if s.of is not None:
+            value = self._changed(self._view("src", s.of.offset, s, s.of_strides))
         return [self.line(f"np.copyto({to}{COMMA}{value})", indent)]
 
     def zero(self, s: Any, indent: int) -> list[str]:
@@ -62,8 +78,27 @@ class LinesInNumpy(NestLines):
         ]
         if s.masked:
             found.append(self.line("kept = (src_at >= 0) & (dst_at >= 0)", indent))
-            return [*found, self.line("flat[dst_at[kept]] = src[src_at[kept]]", indent)]
-        return [*found, self.line("flat[dst_at] = src[src_at]", indent)]
+            moved = self._changed("src[src_at[kept]]")
+            return [*found, self.line(f"flat[dst_at[kept]] = {moved}", indent)]
+        return [*found, self.line(f"flat[dst_at] = {self._changed('src[src_at]')}", indent)]
+
+    def _changed(self, of: str) -> str:
+        """What is made of elements of the source."""
+        return of if self.routine.value is None else f"_{self.routine.name}_value({of})"
+
+    def value_lines(self) -> list[str]:
+        """The function of what is made of elements."""
+        value, size = self.routine.value, self.routine.element_bytes
+        if value is None:
+            return []
+        text = spelled(value, VALUES, partial(_literal, f"np.uint{8 * size}"))
+        return [
+            "",
+            "",
+            f"def _{self.routine.name}_value({VALUE}):",
+            '    """What is made of elements, an array of unsigned integers."""',
+            self.line(f"return {text}", 4),
+        ]
 
     def routine_lines(self) -> list[str]:
         """The function with its docstring."""
@@ -89,6 +124,11 @@ class LinesInNumpy(NestLines):
             "if out.dtype != src.dtype or not out.flags.c_contiguous or np.may_share_memory(src, out):",
             '    raise ValueError("out is of another type, not contiguous, or overlaps src")',
             "flat = out.reshape(-1)",
+            *(
+                [f"src, flat = src.view(np.uint{8 * size}), flat.view(np.uint{8 * size})"]
+                if r.value is not None
+                else []
+            ),
             f"if src.size < {self.text(r.source)} or flat.size < {count}:",
             '    raise ValueError("an array is too short")',
             *(["blank = np.zeros((), src.dtype)"] if r.pads else []),
@@ -118,4 +158,6 @@ class CopiesInNumpy(CopyTexts):
             isinstance(s, Strided) and s.extents for p in self.parts for s in p.routine.body
         )
         found = BOX.rstrip("\n").split("\n") if boxes else []
-        return [*found, *(line for part in self.parts for line in part.routine_lines())]
+        for part in self.parts:
+            found += [*part.value_lines(), *part.routine_lines()]
+        return found

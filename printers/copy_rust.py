@@ -9,15 +9,18 @@ Reference: https://doc.rust-lang.org/core/primitive.slice.html.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from lego_emit.emit.nests import CopyTexts, NestForms, NestLines
+from lego_emit.emit.nests import BITWISE, CopyTexts, NestForms, NestLines, spelled
+from lego_emit.emit.nests import VALUES as C_VALUES
 from lego_emit.emit.ops import BREAK
 from lego_emit.emit.printer import ATOM
 from lego_emit.ir.nests import (
     BUFFER,
     DESTINATION,
     SOURCE,
+    VALUE,
     Abilities,
     Apply,
     Buffer,
@@ -47,11 +50,12 @@ RUST = NestForms(
     steps="for {name} in ({start}..{stop}).step_by({step}) {{",
     one="{to} = {of};",
     run="{to}.copy_from_slice(&{of});",
-    zero="{to} = T::default();",
-    zeros="{to}.fill(T::default());",
+    zero="{to} = {blank};",
+    zeros="{to}.fill({blank});",
     indent=4,
 )
 
+CHAIN = 60  # columns of calls that rustfmt leaves on a line
 MOST_LINES = 96  # of a body, beside the lines that check the slices
 
 
@@ -63,6 +67,9 @@ class LinesInRust(NestLines):
 
     def __init__(self, printer: Any, routine: Any, names: Any, unit: str):
         super().__init__(printer, routine, names, unit)
+        self.generic, self.blank = "<T: Copy>", "T::default()"
+        if routine.value is not None:
+            self.type, self.generic, self.blank = f"u{8 * routine.element_bytes}", "", "0"
         self.kernels = kernels(routine.body)
         self.p = f"{routine.name.rstrip('_')}_"
         self._has_buffer = False
@@ -141,19 +148,26 @@ class LinesInRust(NestLines):
         form = RUST.one if s.count == const(1) else RUST.run
         before, to = self._place(s.to, s.count, "dst_at")
         more, of = self._place(s.of, s.count, "src_at")
-        line = form.format(to=to, of=of)
+        line, pad = form.format(to=to, of=of), " " * indent
+        if self.routine.value is not None and s.of.array == SOURCE:
+            if s.count != const(1):
+                head = f"for (to, of) in run.iter_mut().zip(&{of}) {{"
+                body = [f"let run = &mut {to};", head, f"    *to = {self.p}value(*of);", "}"]
+                return [*self.lines((*before, *more), indent), *(pad + text for text in body)]
+            line = f"{to} = {self.p}value({of});"
         if indent + len(line) > WIDTH:
             before, more = [Let("dst_at", s.to.offset)], [Let("src_at", s.of.offset)]
-            line = f"{s.to.array}[dst_at] = {s.of.array}[src_at];"
+            line = f"{s.to.array}[dst_at] = {self._changed(f'{s.of.array}[src_at]')};"
         return [*self.lines((*before, *more), indent), f"{' ' * indent}{line}"]
 
     def zero(self, s: Zero, indent: int) -> list[str]:
         """Zeros in a run of elements."""
         before, to = self._place(s.to, s.count, "dst_at")
-        line = (RUST.zero if s.count == const(1) else RUST.zeros).format(to=to)
+        form = RUST.zero if s.count == const(1) else RUST.zeros
+        line = form.format(to=to, blank=self.blank)
         if indent + len(line) > WIDTH:
             before = [Let("dst_at", s.to.offset)]
-            line = RUST.zero.format(to=f"{s.to.array}[dst_at]")
+            line = RUST.zero.format(to=f"{s.to.array}[dst_at]", blank=self.blank)
         return [*self.lines(before, indent), f"{' ' * indent}{line}"]
 
     def each(self, s: Each, indent: int) -> list[str]:
@@ -168,7 +182,7 @@ class LinesInRust(NestLines):
         given = [f"{self.names[n]} as i64" if n in self.names else n for n in s.arguments]
         call = rust_layout.parse(f"{self.routine.functions[-1]}({LIST}{BREAK.join(given)}{END})")
         body = [f"{pad}{rust_layout.binding('let (src_at, dst_at) =', call, within)}"]
-        moved = f"{DESTINATION}[dst_at as usize] = {SOURCE}[src_at as usize];"
+        moved = f"{DESTINATION}[dst_at as usize] = {self._changed(f'{SOURCE}[src_at as usize]')};"
         if s.masked:
             body += [f"{pad}if src_at >= 0 && dst_at >= 0 {{", f"{pad}    {moved}", f"{pad}}}"]
         else:
@@ -204,14 +218,34 @@ class LinesInRust(NestLines):
             for places in (kernel.loads, kernel.stores)
         ]
 
+    def _changed(self, of: str) -> str:
+        """What is made of an element of the source."""
+        return of if self.routine.value is None else f"{self.p}value({of})"
+
+    def _value(self) -> list[str]:
+        """The function of what is made of an element."""
+        value, T = self.routine.value, self.type
+        if value is None:
+            return []
+        text = f"    {spelled(value, VALUES, partial(_literal, T))}"
+        return [
+            "",
+            "/// What is made of an element.",
+            *(["#[rustfmt::skip]"] if len(text) > CHAIN else []),
+            f"const fn {self.p}value({VALUE}: {T}) -> {T} {{",
+            text,
+            "}",
+        ]
+
     def helpers(self) -> list[str]:
-        """The functions of kernels."""
+        """The functions of kernels, and of what is made of an element."""
         found: list[str] = []
         for at, kernel in enumerate(self.kernels):
             found += ["", *self._kernel(at, kernel)]
         if not found:
-            return []
+            return self._value()
         return [
+            *self._value(),
             "",
             "#[inline]",
             f"fn {self.p}load<T: Copy, const K: usize>(at: &[T]) -> [T; K] {{",
@@ -225,15 +259,17 @@ class LinesInRust(NestLines):
     def _kernel(self, at: int, kernel: Kernel) -> list[str]:
         own, other = self._strides(kernel)
         strides = [*(f"a{k}" for k in own), *(f"b{k}" for k in other)]
-        parameters = ["src: &[T]", "dst: &mut [T]", *(f"{n}: usize" for n in strides)]
+        T = self.type
+        parameters = [f"src: &[{T}]", f"dst: &mut [{T}]", *(f"{n}: usize" for n in strides)]
         name = f"{self.p}block{at or ''}"
         found = [*allowed("", strides, len(parameters), False), "#[inline]"]
         start = len(found)
-        found += rust_layout.head(f"fn {name}<T: Copy>", parameters, "").split("\n")
+        found += rust_layout.head(f"fn {name}{self.generic}", parameters, "").split("\n")
         for k, place in enumerate(kernel.loads):
             offset = self._offset(place, "a", own)
             text = f"{self.p}load({self._from(Ref(SOURCE, offset), '&')})"
-            found.append(f"    let x{k}: [T; {kernel.lanes}] = {text};")
+            text += "" if self.routine.value is None else f".map({self.p}value)"
+            found.append(f"    let x{k}: [{T}; {kernel.lanes}] = {text};")
         loaded = [
             [f"x{k}[{lane}]" for lane in range(kernel.lanes)] for k in range(len(kernel.loads))
         ]
@@ -272,9 +308,9 @@ class LinesInRust(NestLines):
         ends = (SOURCE, r.source), (DESTINATION, r.destination)
         ranges = [f"- `{n}`: at least `{self.text(size)}` elements" for n, size in ends]
         plural = "s" * (r.element_bytes != 1)
-        panics = (
-            f"Panics if one of them is shorter, or `T` is not of {r.element_bytes} byte{plural}."
-        )
+        panics = "Panics if one of them is shorter."
+        if r.value is None:
+            panics = f"{panics[:-1]}, or `T` is not of {r.element_bytes} byte{plural}."
         lines = [*rust_layout.paragraph(in_backticks(r.summary, mark)), "", *ranges]
         lines += ["", "# Panics", "", panics]
         found = ["", *(f"/// {line}".rstrip() for line in lines)]
@@ -283,16 +319,32 @@ class LinesInRust(NestLines):
         if any(isinstance(s, Each) for s in walk(r.body)):
             casts = ("cast_possible_truncation", "cast_possible_wrap", "cast_sign_loss")
             found += ["// What is converted fits.", *(f"#[allow(clippy::{c})]" for c in casts)]
-        bound = "Copy + Default" if r.pads else "Copy"
-        parameters = [*(f"{n}: usize" for n in sizes), "src: &[T]", "dst: &mut [T]"]
-        found += rust_layout.head(f"pub fn {r.name}<T: {bound}>", parameters, "").split("\n")
-        found.append(f"    assert_eq!(core::mem::size_of::<T>(), {r.element_bytes});")
+        T = self.type
+        generic = self.generic.replace("Copy", "Copy + Default") if r.pads else self.generic
+        parameters = [*(f"{n}: usize" for n in sizes), f"src: &[{T}]", f"dst: &mut [{T}]"]
+        found += rust_layout.head(f"pub fn {r.name}{generic}", parameters, "").split("\n")
+        if r.value is None:
+            found.append(f"    assert_eq!(core::mem::size_of::<T>(), {r.element_bytes});")
         for name, borrow, size in (("src", "&", r.source), ("dst", "&mut ", r.destination)):
             found.append(f"    let {name} = {borrow}{name}[..{self.text(size)}];")
         body = [line for text in self.lines(r.body, 4) for line in text.split("\n")]
         if len(body) > MOST_LINES:
             found.insert(at, "#[allow(clippy::too_many_lines)]")
         return [*found, *body, "}"]
+
+
+# How an operation on an element is spelled.
+VALUES = {
+    **C_VALUES,
+    **{op: f"{{0}}.wrapping_{op}({{1}})" for op in ("add", "sub", "mul")},
+    "not": "!{0}",
+}
+
+
+def _literal(T: str, value: int, op: str, at: int) -> str:
+    """A number, with its type where a method may be called of it."""
+    text = f"0x{value:_x}" if op in BITWISE and value > 9 else f"{value:_}"
+    return f"{text}_{T}" if op in ("add", "sub", "mul") and at == 0 else text
 
 
 def _without_mod(node: Node) -> Node:
@@ -320,12 +372,14 @@ class CopiesInRust(CopyTexts):
 
     def __init__(self, printer: Any, program: Any):
         super().__init__(printer, program)
-        shared = list(dict.fromkeys(k for part in self.parts for k in part.kernels))
-        for part in self.parts if len(self.parts) > 1 else ():
+        generic = [part for part in self.parts if part.routine.value is None]
+        self.leads = [*generic[:1], *(p for p in self.parts if p.routine.value is not None)]
+        shared = list(dict.fromkeys(k for part in generic for k in part.kernels))
+        for part in generic if len(generic) > 1 else ():
             part.kernels, part.p = shared, f"{program.name.rstrip('_')}_"
 
     @property
     def lines(self) -> list[str]:
-        """The helpers, which are of any type, and the routines."""
-        routines = (line for part in self.parts for line in part.routine_lines())
-        return [*self.parts[0].helpers(), *routines]
+        """The helpers, which are of any type unless they change elements, and the routines."""
+        helpers = (line for part in self.leads for line in part.helpers())
+        return [*helpers, *(line for part in self.parts for line in part.routine_lines())]

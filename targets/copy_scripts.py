@@ -187,7 +187,8 @@ class JuliaCopies(Scripted):
         (self.folder / "unit.jl").write_text(unit.source)
         text = JULIA.format(
             library=library, module=unit.printer.module_name(unit.program.name),
-            element=JULIA_ELEMENTS.get(size, f"NTuple{{{size}, UInt8}}"),
+            element=f"UInt{8 * size}" if self.routine.value is not None else
+            JULIA_ELEMENTS.get(size, f"NTuple{{{size}, UInt8}}"),
             name=f"{self.routine.name}!", source_bytes=self.routine.functions[0],
             destination_bytes=self.routine.functions[1],
         )  # fmt: skip

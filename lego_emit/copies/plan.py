@@ -17,9 +17,11 @@ from ..algebra.masked import Padded
 from ..algebra.sizes import product as size_of
 from ..arith.expr import Expr
 from ..errors import InternalError, LayoutError
+from ..ir.nodes import Node
 from ..ir.program import Function
 from ..packages import numpy as np
 from .digits import Axis, Digit, IndexSpace, NoDigits, Size, Sizes
+from .value import of_array
 from .values import value_of
 
 PAD = -2  # what stands in a model of memory where a copy writes zeros
@@ -77,7 +79,7 @@ class Plan:
 
     space: the index space of both layouts; boxes: the digits of each part; source_size, destination_size: how
     many elements the memories have; element_bytes: of each; notes: what was found, in words; zero: whether padding is written; function: from an index to the places in both
-    memories. str() of a plan lists notes and boxes.
+    memories; value: what is made of each element. str() of a plan lists notes and boxes.
     """
 
     space: IndexSpace = field(repr=False)
@@ -88,6 +90,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     function: Function | None = field(default=None, repr=False)
     zero: bool = True
+    value: Node | None = field(default=None, repr=False)
 
     @property
     def is_affine(self) -> bool:
@@ -119,6 +122,8 @@ class Plan:
                 f"the source has {value_of(self.source_size, sizes)} elements, and the array's shape is "
                 f"{given.shape}"
             )
+        if self.value is not None:
+            given = of_array(self.value, given.view(f"u{given.itemsize}")).view(given.dtype)
         found = np.zeros(value_of(self.destination_size, sizes), given.dtype)
         if not self.is_affine:
             places = model(self, sizes)

@@ -25,6 +25,7 @@ from ..packages import numpy as np
 from ..run import registry as toolchains
 from .checks import allowed, sizes_of
 from .plan import PAD, model
+from .value import of_array
 from .values import value_of
 
 GUARD = 256  # bytes before and behind a memory that is verified
@@ -261,7 +262,10 @@ def _compared(built: Any, sizes: Mapping[str, int], wanted: Any, shift: int) -> 
     due_whole = whole.copy()
     at = found.ctypes.data - whole.ctypes.data
     due = due_whole[at : at + counts[1]].reshape(-1, size)
-    due[wanted >= 0] = source.reshape(-1, size)[wanted[wanted >= 0]]
+    given = source.reshape(-1, size)
+    if plan.value is not None:
+        given = of_array(plan.value, source.view(f"u{size}")).view(np.uint8).reshape(-1, size)
+    due[wanted >= 0] = given[wanted[wanted >= 0]]
     due[wanted == PAD] = 0
     before = source.copy()
     built.copy(sizes, source, found)

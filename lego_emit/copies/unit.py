@@ -31,6 +31,7 @@ from .pieces import each_in_pieces, in_pieces
 from .places import places
 from .plan import Plan, plan_of
 from .schedule import nest_of
+from .value import followed
 from .values import least, node_of
 
 MOST_BYTES = 2**16  # of an element
@@ -102,6 +103,7 @@ def copy(
     name: str = "copy",
     zero: bool = True,
     threads: bool = False,
+    value: Any = None,
     **options: Any,
 ) -> Copy:
     """A routine that copies an array from one memory layout to another.
@@ -110,13 +112,14 @@ def copy(
     each index has a place of its own. target: C, C++, Rust, Fortran, Julia, JavaScript or NumPy, or for GPUs CUDA, HIP,
     OpenCL, Metal, GLSL or WGSL. element: "uint8" .. "uint64", a number of bytes, or a NumPy dtype. zero: whether B's padding is written with zeros;
     what lies between a pitch's rows never is. threads: whether the copy can be shared out to threads: by OpenMP, or
-    by Julia's threads, and in C and C++ by NAME_part, too, which moves some of NAME_parts parts. options: assume, ranges, sizes, namespace, prefix
+    by Julia's threads, and in C and C++ by NAME_part, too, which moves some of NAME_parts parts. value: a function of an element as an unsigned integer, of 1, 2, 4 or 8 bytes, which
+    gives what is written in its place: of + - * // % & | ^ ~ << >> and integers, whose arithmetic wraps; padding stays zero. options: assume, ranges, sizes, namespace, prefix
     and header, as generate() takes them.
 
     Returns a Copy: str(), save(), run(), verify(), time() and plan.
 
     Raises LayoutError where the index spaces differ, B puts two indices in one place or has no places,
-    OptionError on an element that is no number of bytes, or another option, TargetError for a language without copies,
+    OptionError on an element that is no number of bytes, a value that is none of these, or another option, TargetError for a language without copies,
     or without those that threads share.
 
         >>> from lego_emit import Row, TileBy, copy
@@ -141,6 +144,9 @@ def copy(
     told, assume = Options.of(options), _listed(options.get("assume", ()))
     given = TraceOptions(options.get("sizes"), assume, ranges=_ranges(options.get("ranges")))
     space = index_space(A, B, given)
+    made_of = None if value is None else followed(value, element_bytes)
+    if made_of is not None and (why := forms.refuses(made_of, element_bytes)):
+        raise TargetError(f"copy: {why}")
     if threads and forms.threads:
         raise TargetError(f"copy: {forms.threads}; leave out threads")
     own = (*OWN, *OWN_OF_THREADS) if forms.abilities.threads else OWN
@@ -155,6 +161,7 @@ def copy(
     plan = replace(plan, function=function)
     named = told.namespace or told.prefix
     naming = Naming.given(told.namespace, told.prefix) if named else AS_WRITTEN
+    plan = replace(plan, value=made_of)
     return unit_of(plan, (A, B), target, name, naming, tuple(told.header), threads)
 
 
@@ -201,7 +208,7 @@ def unit_of(
         functions.append(function)
     routine = Routine(
         name, sizes, size, tuple(body), _summary(plan), node_of(plan.source_size),
-        node_of(plan.destination_size), tuple(f.name for f in functions),
+        node_of(plan.destination_size), tuple(f.name for f in functions), value=plan.value,
     )  # fmt: skip
     if pieces is not None:
         parts = f"{name}_parts"
@@ -387,7 +394,8 @@ def _bytes(
 def _summary(plan: Plan) -> str:
     """What the routine's comment begins with."""
     notes = "; ".join(plan.notes)
-    return f"Copies each element of the source to its place in the destination: {notes}."
+    what = "each element" if plan.value is None else "what is made of each element"
+    return f"Copies {what} of the source to its place in the destination: {notes}."
 
 
 def _in_threads(

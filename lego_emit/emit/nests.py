@@ -6,7 +6,8 @@ statement of lego_emit/ir/nests.py that no form spells.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from importlib import import_module
@@ -18,6 +19,7 @@ from ..ir.nests import (
     BUFFER,
     DESTINATION,
     SOURCE,
+    VALUE,
     Abilities,
     Apply,
     Before,
@@ -294,6 +296,66 @@ class NestLines:
         raise TargetError(f"{self.printer.title} has no buffers of copies")
 
 
+# How the languages of C spell what is made of an element.
+VALUES = {
+    "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "div": "{0} / {1}", "mod": "{0} % {1}",
+    "and": "{0} & {1}", "or": "{0} | {1}", "xor": "{0} ^ {1}", "not": "~{0}", "shl": "{0} << {1}", "shr": "{0} >> {1}",
+}  # fmt: skip
+BITWISE = ("and", "or", "xor")
+PRODUCTS = ("mul", "div", "mod")
+NARROW = ("shr", "div", "mod")  # operations that take the bits of an element and no more
+
+
+def spelled(
+    node: Node, forms: Mapping[str, str], literal: Callable[[int, str, int], str], name: str = VALUE
+) -> str:
+    """What is made of an element as text. forms: of each operation; literal: of a number, the operation that it
+    is of, and which operand it is; name: of the element."""
+
+    def operand(at: int, own: Node) -> str:
+        if own.op == "const":
+            return literal(own.value, node.op, at)
+        text = spelled(own, forms, literal, name)
+        inner, form = forms.get(own.op, ""), forms[node.op]
+        is_free = inner.endswith(")") or re.search(rf"[(,{BREAK}] ?\{{{at}\}}[),]", form)
+        if node.op in ("add", "sub") and own.op in PRODUCTS and form.startswith("{0} "):
+            is_free = True
+        return f"({text})" if own.args and not is_free else text
+
+    if node.op == "var":
+        return name
+    if node.op == "const":
+        return literal(node.value, "", 0)
+    return forms[node.op].format(*(operand(k, a) for k, a in enumerate(node.args)))
+
+
+def hexadecimal(value: int, op: str, at: int = 0) -> str:
+    """A number as it is read best: bits in hexadecimal."""
+    return f"0x{value:x}" if (op in BITWISE and value > 9) or value >= 2**31 else str(value)
+
+
+def is_narrow(node: Node) -> bool:
+    """Whether a node in wider arithmetic has no more bits than an element."""
+    if node.op in ("or", "xor"):
+        return all(map(is_narrow, node.args))
+    return (
+        any(map(is_narrow, node.args)) if node.op == "and" else not node.args or node.op in NARROW
+    )
+
+
+def narrowed(
+    node: Node,
+    most: int,
+    ops: Collection[str] = NARROW,
+    fits: Callable[[Node], bool] = is_narrow,
+) -> Node:
+    """A node in wider arithmetic: what some operations take has the high bits masked out, unless it fits."""
+    args = tuple(narrowed(a, most, ops, fits) for a in node.args)
+    if node.op in ops:
+        args = tuple(a if fits(a) else made("and", a, const(most)) for a in args)
+    return replace(node, args=args)
+
+
 class Routines(tuple[Routine, ...]):
     """The copies of a file."""
 
@@ -345,6 +407,11 @@ class CopyTexts:
     abilities = Abilities()
     threads = ""  # why the language has no copies in parts, for threads; "" where it has
     has_parts = False  # whether a user's own threads can do parts of a copy
+
+    @classmethod
+    def refuses(cls, value: Node, element_bytes: int) -> str:
+        """Why elements can't be changed on their way by a value; "" where they can."""
+        return ""
 
     def __init__(self, printer: Any, program: Any):
         self.program = program

@@ -253,6 +253,7 @@ class Each:
 
 
 FIRST, LAST, PART = "first", "last", "part"  # the pieces of a copy: of a nest, and of its loops
+VALUE = "v"  # an element that is read, in what is made of it
 
 
 class Threaded:
@@ -264,7 +265,8 @@ class Routine:
     """A copy in a file. name: the function's; sizes: its parameters before the two arrays; element_bytes: of
     an element; body: its statements; summary: what it does and how; source, destination: how many elements the
     memories have; functions: what gives their bytes, and the places of an index where it calls one; parts: what gives
-    the number of pieces where the body moves those from FIRST to LAST, for threads."""
+    the number of pieces where the body moves those from FIRST to LAST, for threads; value: what is made of each element
+    that is read from the source, over VALUE, every operation wrapping in the element's unsigned type."""
 
     name: str
     sizes: tuple[str, ...]
@@ -275,6 +277,7 @@ class Routine:
     destination: Node = NOTHING
     functions: tuple[str, ...] = ()
     parts: str = ""
+    value: Node | None = None
 
     @property
     def pads(self) -> bool:
