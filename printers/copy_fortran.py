@@ -183,7 +183,8 @@ class LinesInFortran(NestLines):
         shape = "2, 0:*" if self.words == 2 else f"{self.words}, 0:*" if self.words > 1 else "0:*"
         body = self.lines(r.body, 4)
         name = f"{r.name}_part" if r.parts else self.core
-        found = self._head(name, sizes, bool(r.parts))
+        said = f"The parts of {r.name} from {FIRST} up to {LAST}, without {LAST}."
+        found = self._head(name, sizes, said if r.parts else r.summary, bool(r.parts))
         arrays = [
             f"    integer({self.kind}), intent({intent}) :: {array}({shape})"
             for array, intent in (("src", "in"), ("dst", "inout"))
@@ -216,7 +217,7 @@ class LinesInFortran(NestLines):
         given = [*sizes, "src", "dst", PART, f"{PART} + 1"]
         call = f"call {r.name}_part({f',{BREAK}'.join(given)})"
         return [
-            *self._head(self.core, sizes),
+            *self._head(self.core, sizes, r.summary),
             *arrays,
             f"    {p.declared(self.integer)} :: {PART}, parts",
             f"    {p.line(counted, 4)}",
@@ -228,13 +229,11 @@ class LinesInFortran(NestLines):
             f"  end subroutine {self.core}",
         ]
 
-    def _head(self, name: str, sizes: list[str], is_part: bool = False) -> list[str]:
+    def _head(self, name: str, sizes: list[str], said: str, is_part: bool = False) -> list[str]:
         p, r = self.printer, self.routine
         bounds = [FIRST, LAST] if is_part else []
         parameters = f",{BREAK}".join([*sizes, "src", "dst", *bounds])
-        found = [""]
-        if is_part:
-            found += p.wrapped(f"The parts from {FIRST} up to {LAST}, without {LAST}.", "  !> ")
+        found = ["", *p.wrapped(said, "  !> ")]
         if sizes:
             found += p.wrapped(f"Sizes are as those of {r.functions[0]}.", "  !> ")
         for array, size in (("src", r.source), ("dst", r.destination)):
@@ -253,7 +252,7 @@ class LinesInFortran(NestLines):
     def _handed(self, T: str, name: str, sizes: list[str]) -> list[str]:
         """A procedure of another type."""
         p, r = self.printer, self.routine
-        found = self._head(name, sizes)
+        found = self._head(name, sizes, r.summary)
         shape = "(:, :)" if self.words > 1 else "(:)"
         for array, intent in (("src", "in"), ("dst", "inout")):
             found.append(f"    {T}, intent({intent}), target :: {array}(*)")

@@ -157,7 +157,7 @@ class CopiesInNumpy(CopyTexts):
         boxes = any(
             isinstance(s, Strided) and s.extents for p in self.parts for s in p.routine.body
         )
-        found = BOX.rstrip("\n").split("\n") if boxes else []
+        found: list[str] = [*BOX.rstrip("\n").split("\n")] if boxes else []
         for part in self.parts:
             found += [*part.value_lines(), *part.routine_lines()]
         return found

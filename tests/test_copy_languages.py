@@ -234,3 +234,13 @@ for (const [src, dst] of [[14, 15], [15, 14]]) {
 process.exit(refused === 2 ? 0 : 1);
 """)
     subprocess.run([node, tmp_path / "use.mjs"], check=True)
+
+
+def test_each_procedure_in_fortran_says_what_it_does():
+    text = made("transposed", "fortran").source
+    assert text.count("  !> Copies each element of the source") == 3  # the generic name and two types
+
+
+def test_a_plan_is_short_where_it_is_shown():
+    assert repr(made("shared", "c").plan) == "<Plan of 1 box; kernel of 4 registers>"
+    assert all(len(repr(made(name, "c").plan)) <= 101 for name in COPIES)

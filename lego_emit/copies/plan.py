@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from math import prod
+from textwrap import shorten
 from typing import Any
 
 from ..algebra.masked import Padded
@@ -73,13 +74,14 @@ class Box:
         return said + start
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """How a copy is done, as data.
 
     space: the index space of both layouts; boxes: the digits of each part; source_size, destination_size: how
-    many elements the memories have; element_bytes: of each; notes: what was found, in words; zero: whether padding is written; function: from an index to the places in both
-    memories; value: what is made of each element. str() of a plan lists notes and boxes.
+    many elements the memories have; element_bytes: of each; notes: what was found, in words; zero: whether padding is
+    written; function: from an index to the places in both memories; value: what is made of each element. str() of a
+    plan lists notes and boxes, repr() is one line.
     """
 
     space: IndexSpace = field(repr=False)
@@ -133,6 +135,10 @@ class Plan:
                 a, b = box.pairs(sizes)
                 found[b] = given[a]
         return found
+
+    def __repr__(self) -> str:
+        boxes = f"{len(self.boxes)} box{'es' * (len(self.boxes) != 1)}"
+        return shorten(f"<Plan of {'; '.join([boxes, *self.notes])}", 100) + ">"
 
     def __str__(self) -> str:
         lines = [str(box) for box in self.boxes]
