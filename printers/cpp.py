@@ -83,7 +83,7 @@ class CppPrinter(CxxPrinter):
     builtins = frozenset({"size_t", "ptrdiff_t", "abs", "div"})
     walks = "lego_emit.printers.walk_forms:CPP"
     moves = "lego_emit.printers.bmi2_forms:c_lines"
-    copies = "lego_emit.printers.copy_forms:CopiesInCpp"
+    copies = "lego_emit.printers.copy_cpp:CopiesInCpp"
     qualifiers, own_qualifiers, qualifiers_of_methods = "constexpr", "inline", "constexpr"
     has_hints = has_fits = has_checks = gives_arrays = True
     names_limits = True

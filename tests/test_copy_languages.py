@@ -238,7 +238,9 @@ process.exit(refused === 2 ? 0 : 1);
 
 def test_each_procedure_in_fortran_says_what_it_does():
     text = made("transposed", "fortran").source
-    assert text.count("  !> Copies each element of the source") == 3  # the generic name and two types
+    assert (
+        text.count("  !> Copies each element of the source") == 3
+    )  # the generic name and two types
 
 
 def test_a_plan_is_short_where_it_is_shown():

@@ -4,11 +4,13 @@ import subprocess
 from dataclasses import replace
 
 import pytest
+from click.testing import CliRunner
 from marks import rest_deep
 from test_copies import changed, plan
 
 from lego_emit import Col, GroupBy, RegP, Row, Strided, TileBy, catalogue, copy, symbols
 from lego_emit.algebra.masked import Padded
+from lego_emit.cli import main
 from lego_emit.copies import pieces
 from lego_emit.copies.checks import check
 from lego_emit.copies.pieces import count_of, covers_once, in_pieces
@@ -143,6 +145,26 @@ def test_wrong_input_is_one_message(said):
 def test_two_threads_are_timed_beside_memcpy_in_two():
     unit = copy(*COPIES["turned"][:2], "c", name="turned", threads=True)
     assert unit.time(sizes={"M": 64, "N": 64}, threads=2).percent > 0
+
+
+def test_a_build_makes_copies_of_threads(tmp_path):
+    (tmp_path / "layouts.py").write_text(
+        "from lego_emit import Col, Row, symbols\n\nrows, columns = Row(*symbols('M N')), Col(*symbols('M N'))\n"
+    )
+    (tmp_path / "lego-emit.toml").write_text(
+        """
+[[copies]]
+from = "layouts.py:rows"
+to = "layouts.py:columns"
+name = "turned"
+threads = true
+targets = ["c"]
+output = "turned.h"
+"""
+    )
+    done = CliRunner().invoke(main, ["build", "--config", str(tmp_path / "lego-emit.toml")])
+    assert done.exit_code == 0, done.output
+    assert "turned_part(" in (tmp_path / "turned.h").read_text()
 
 
 MAIN = """
