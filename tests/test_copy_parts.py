@@ -91,7 +91,7 @@ def test_numbers_are_cut_into_equal_parts():
 def test_a_part_that_is_left_out_is_found(layouts):
     made = plan(*layouts)
     parts = in_pieces(made)
-    assert check(made, parts.body, parts)
+    assert check(made, parts.body, pieces=parts)
 
     def later(s):
         return replace(s, start=plus(s.start, 1)) if s.name == PART else s
@@ -101,7 +101,7 @@ def test_a_part_that_is_left_out_is_found(layouts):
 
     for change in (later, sooner):
         with pytest.raises(InternalError, match="nothing was emitted"):
-            check(made, changed(parts.body, Loop, change), parts)
+            check(made, changed(parts.body, Loop, change), pieces=parts)
 
 
 def test_parts_that_overlap_are_found():
@@ -126,6 +126,7 @@ def test_the_plain_routine_is_as_it_was():
 WRONG = {
     "NumPy copies in one thread; leave out threads": lambda: copy(*COPIES["turned"][:2], "numpy", threads=True),
     "JavaScript copies in one thread": lambda: copy(*COPIES["turned"][:2], "javascript", threads=True),
+    "in CUDA C.* threads share every copy": lambda: copy(*COPIES["turned"][:2], "cuda", threads=True),
     "is called last": lambda: copy(Row(symbols("last")), Row(symbols("last")), "c", threads=True),
     "written before all else": lambda: copy(
         Row(5, 7), Padded([5, 7], GroupBy([8, 8]).OrderBy(catalogue["hilbert.2D"](8, 8))), "c", threads=True

@@ -147,6 +147,11 @@ def copy(
     made_of = None if value is None else followed(value, element_bytes)
     if made_of is not None and (why := forms.refuses(made_of, element_bytes)):
         raise TargetError(f"copy: {why}")
+    if forms.abilities.threads and (threads or value is not None):
+        what = "threads share every copy" if threads else "a copy changes no elements yet"
+        raise TargetError(
+            f"copy: in {printer.title} {what}; leave out {'threads' if threads else 'value'}"
+        )
     if threads and forms.threads:
         raise TargetError(f"copy: {forms.threads}; leave out threads")
     own = (*OWN, *OWN_OF_THREADS) if forms.abilities.threads else OWN
