@@ -13,10 +13,9 @@ from ..errors import TargetError, did_you_mean, short_repr
 STYLES = ("snake_case", "camelCase", "PascalCase")
 ARRAYS = ("pointer", "reference", "std::array")
 RESULTS = ("struct", "array", "out", "inout")
-ROLES = (  # of a layout's functions
-    "apply", "inv", "fits", "prepare", "walk",
-    *(f"{way}{of}" for way in ("pack", "unpack") for of in ("", "_source_bytes", "_destination_bytes", "_places", "_fits")),
-)  # fmt: skip
+ROLES = ("apply", "inv", "fits", "prepare", "walk")  # of a layout's functions
+OF_COPIES = ("", "_fits", "_places", "_source_bytes", "_destination_bytes")
+ROLES += tuple(f"{way}{of}" for way in ("pack", "unpack") for of in OF_COPIES)
 
 WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[^_][^A-Z_]*")  # capitals in a row are one
 

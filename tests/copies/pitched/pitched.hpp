@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_HPP
-#define LEGO_PITCHED_HPP 0x6c3bc82f
+#define LEGO_PITCHED_HPP 0x520b3aea
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -39,8 +39,7 @@ namespace lego {
   return M * N * 4;
 }
 
-/// True only where all preconditions on the sizes hold; false, too, where a sum that they are
-/// computed from does not fit.
+/// Whether all preconditions on the sizes hold.
 [[nodiscard]] constexpr bool pitched_fits(
     std::int64_t M, std::int64_t N, std::int64_t LD) noexcept {
   return M >= 1 && N >= 1 && LD >= 1 && N - LD <= 0 && M <= INT64_MAX / 4 && N <= INT64_MAX / 4
@@ -214,6 +213,6 @@ inline void pitched(
 
 }  // namespace lego
 
-#elif LEGO_PITCHED_HPP != 0x6c3bc82f
+#elif LEGO_PITCHED_HPP != 0x520b3aea
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_HPP
