@@ -54,7 +54,8 @@ class Axis:
 @dataclass(frozen=True)
 class Memory:
     """One side of a copy. kind: of _KINDS; tiles: of each axis the factors of its digits, the slowest one's left
-    out; perm: the order of the digits; more: of a pitch, or what a swizzle exchanges."""
+    out; perm: the order of the digits; more: of a pitch, what a swizzle exchanges, or the axis that goes backward or
+    stands still."""
 
     kind: str
     axes: tuple[Axis, ...]
@@ -81,6 +82,14 @@ class Memory:
             for n in dims[:0:-1]:
                 strides.insert(0, strides[0] * n + (self.more if len(strides) == 1 else 0))
             return Strided(tuple(dims), tuple(strides))
+        if self.kind in ("flipped", "repeated"):
+            strides = [1]
+            for n in dims[:0:-1]:
+                strides.insert(0, strides[0] * n)
+            offset = strides[self.more] * (dims[self.more] - 1)
+            flipped = self.kind == "flipped"
+            strides[self.more] *= -1 if flipped else 0
+            return Strided(tuple(dims), tuple(strides), offset=offset if flipped else 0)
         if self.kind == "exchanged":
             width, mask = dims[1], self.more
             return GroupBy(dims).OrderBy(
@@ -110,6 +119,11 @@ class Memory:
         if self.kind == "pitched":
             wide = np.arange(prod(sizes[:-1]) * (sizes[-1] + self.more))
             found = wide.reshape(*sizes[:-1], sizes[-1] + self.more)[..., : sizes[-1]]
+            return found, int(found.max()) + 1, []
+        if self.kind == "flipped":
+            return np.flip(rows, self.more), rows.size, []
+        if self.kind == "repeated":
+            found = np.broadcast_to(rows.take([0], self.more), sizes)
             return found, int(found.max()) + 1, []
         if self.kind == "exchanged":
             i, j = np.indices(sizes)
@@ -211,6 +225,8 @@ def pair_of(seed, number):
         side = rng.choice((4, 8, 16, 32))
         axes = [Axis("", side, side)] * 2
     found = [_memory(rng, tuple(axes)) for _ in "ab"]
+    if rng.random() < 0.06:
+        found[0] = Memory("repeated", tuple(axes), more=rng.randrange(len(axes)))
     if found[0].kind == found[1].kind == "rows":
         found[1] = _memory(rng, tuple(axes), "digits")
     return Pair(
@@ -224,11 +240,13 @@ def _memory(rng, axes, kind=""):
         len(axes) == 2 and not axes[0].name and axes[0] == axes[1] and axes[0].n == axes[0].tile
     )
     powers = len(axes) == 2 and not axes[1].name and axes[1].n & (axes[1].n - 1) == 0
-    kinds = ["rows", "digits", "digits", "padded", "padded", "pitched"]
+    kinds = ["rows", "digits", "digits", "padded", "padded", "pitched", "flipped"]
     kinds += ["exchanged"] * 2 * powers + ["morton"] * 4 * (square and axes[0].n > 1)
     kind = kind or rng.choice(kinds)
     if kind == "pitched":
         return Memory(kind, axes, more=rng.choice((0, 1, 3, 8)))
+    if kind == "flipped":
+        return Memory(kind, axes, more=rng.randrange(len(axes)))
     if kind == "exchanged":
         return Memory(kind, axes, more=rng.randrange(axes[1].n))
     if kind not in ("digits", "padded"):
