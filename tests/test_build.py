@@ -1139,6 +1139,18 @@ def test_functions_and_copies_in_one_file(copied, need, tmp_path):
     subprocess.run(command, check=True)
 
 
+def test_a_size_is_what_a_function_makes_a_layout_of(copied):
+    config(
+        'targets = ["c"]\nsizes = { H = 2, W = 3 }\n[[copies]]\nto = "layouts.py:blocks"\n'
+        '[[layouts]]\nsource = "layouts.py:blocks"\npack = true\n[[files]]\nname = "both"\n'
+        'copies = [{ to = "layouts.py:blocks" }, { from = "layouts.py:blocks" }]\n'
+    )
+    built()
+    assert files() == ["generated/c/blocks.h", "generated/c/both.h", "generated/c/pack_blocks.h"]
+    for path in files():
+        assert "384 elements" in Path(path).read_text()
+
+
 def test_a_layout_is_packed_in_its_own_file(copied):
     config(
         'targets = ["c", "rust"]\n[[layouts]]\nsource = "layouts.py:tiles"\npack = true\nof = [32, 48]\n'

@@ -207,6 +207,12 @@ def test_the_command_line_emits_and_times(tmp_path, monkeypatch):
     assert "kernel of 4 registers" in run("-t", "rust", "--plan").output
     done = run("-t", "numpy", "--time", "-s", "M=8,N=8")
     assert done.exit_code == 0 and "of memcpy" in done.output
+    Path("layouts.py").write_text(LAYOUTS + "def tiles(M, B):\n    return Row(M // B, B)\n")
+    command = ["copy", "layouts.py:tiles", "-e", "Col(8, 4)", "-t", "numpy"]
+    assert run("-s", "M=32,B=4").exit_code == 0
+    done = run("-s", "M=32,B=4,Q=3")
+    assert done.exit_code == 2 and "sizes fixes Q; all its sizes are numbers" in done.output
+    command = ["copy", "layouts.py:rows", "layouts.py:columns", "--name", "turned"]
     done = run("-t", "triton")
     assert done.exit_code == 2 and "Triton has no copies" in done.output
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
-from inspect import signature
 from os import cpu_count
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ..algebra.block import Block
 from ..files import resolved, write_all
 from ..options import Options
 from ..project.loading import layout_of, subject, telling, user_file
@@ -65,14 +63,14 @@ def copy(
 ) -> None:
     """Emit a routine that copies an array from the memory of layout A to that of layout B."""
     from ..copies import copy as made
-    from ..trace.definition import symbols_in
+    from ..copies.joined import sizes_left
 
     languages = target_names(targets)
     where = destination(output, languages)
     size: Any = int(element) if element.isdecimal() else element
-    (first, own), (second, others) = (_layout(source, options["sizes"]) for source in (one, other))
-    done = (own | others) - symbols_in(first) - symbols_in(second)
-    options["sizes"] = {name: n for name, n in options["sizes"].items() if name not in done}
+    used = set[str]()
+    first, second = (_layout(source, options["sizes"], used) for source in (one, other))
+    options["sizes"] = sizes_left(options["sizes"], used, (first, second))
     with telling(warn):
         units = [
             made(
@@ -96,8 +94,8 @@ def copy(
             print_source(unit.source)
         return
     files = files_of(units, where, folder=is_folder(output, languages))
-    read = {resolved(Path(file_and_name(source)[0])) for source in (one, other)}
-    if clash := [path for path in files if resolved(path) in read]:
+    own = {resolved(Path(file_and_name(source)[0])) for source in (one, other)}
+    if clash := [path for path in files if resolved(path) in own]:
         raise click.UsageError(
             f"{clash[0]} is the layouts' own file; choose another folder or --name"
         )
@@ -105,11 +103,9 @@ def copy(
         click.echo(f"wrote {path}", err=True)
 
 
-def _layout(source: str, sizes: Mapping[str, int]) -> tuple[Any, set[str]]:
-    """The layout that FILE.py:NAME names, of a function the one that it makes of its parameters, numbers or
-    symbols; and the parameters that are numbers."""
+def _layout(source: str, sizes: Mapping[str, int], used: set[str]) -> Any:
+    """The layout that FILE.py:NAME names; of a function the one that it makes of its parameters, numbers or
+    symbols. used: gets the sizes that it takes."""
     file, wanted = file_and_name(source)
     with redirect_stdout(sys.stderr), user_file(file) as defined:
-        given = subject(defined, wanted, file)
-        taken = set() if isinstance(given, Block) else {*signature(given).parameters}
-        return layout_of(given, sizes, file), taken & sizes.keys()
+        return layout_of(subject(defined, wanted, file), sizes, file, used)

@@ -63,6 +63,14 @@ def joined(
     return emit_program(program, target, naming=naming, index_types=index_types)
 
 
+def sizes_left(
+    sizes: Mapping[str, int] | None, used: set[str], layouts: Iterable[Block]
+) -> dict[str, int]:
+    """The sizes without those that functions, which made the layouts, have used up."""
+    known = {n for layout in layouts for n in symbols_in(layout)}
+    return {n: value for n, value in (sizes or {}).items() if n in known or n not in used}
+
+
 def apart(
     given: Mapping[str, Any], functions: Iterable[Any], copies: Sequence[Sequence[Block]]
 ) -> list[dict[str, Any]]:

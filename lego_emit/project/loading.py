@@ -97,9 +97,9 @@ def subject(names: Mapping[str, Any], name: str, place: str | Path) -> Any:
     raise LoadError(f"{place}: no {name!r}; {has}.{did_you_mean(name, own)}")
 
 
-def layout_of(given: Any, sizes: Mapping[str, int], place: str | Path) -> Any:
+def layout_of(given: Any, sizes: Mapping[str, int], place: str | Path, used: set[str]) -> Any:
     """The layout that a name stands for; of a function the one that it makes of its parameters, numbers or
-    symbols. place is what errors call the file.
+    symbols. place is what errors call the file; used: gets the names of the sizes that the function takes.
 
     Raises LoadError where the function fails.
     """
@@ -108,6 +108,7 @@ def layout_of(given: Any, sizes: Mapping[str, int], place: str | Path) -> Any:
     if isinstance(given, Block) or not callable(given):
         return given
     values = {name: sizes.get(name, symbols(name)) for name in signature(given).parameters}
+    used |= sizes.keys() & values.keys()
     try:
         return given(**values)
     except LegoError:

@@ -176,12 +176,17 @@ def _emitted(unit: BuildUnit, defined: dict[str, Any], file: Path) -> Emitted:
     given = parts or (subject(defined, unit.subject, file) if unit.subject else None)
     if not unit.copies:
         return generate(given, unit.target, header=again, **unit.options)
-    from ..copies.joined import apart, joined
+    from ..copies.joined import apart, joined, sizes_left
 
-    ends = [_ends(one, unit, defined, file) for one in unit.copies]
-    said = [dict[str, Any]() for _ in range(1 + len(ends))]
-    if given is not None or len(ends) > 1:
-        said = apart(unit.options, [*parts.values()] or [given] * (given is not None), ends)
+    used = set[str]()
+    ends = [_ends(one, unit, defined, file, used) for one in unit.copies]
+    if given is not None:
+        said = apart(unit.options, [*parts.values()] or [given], ends)
+    else:
+        left = sizes_left(unit.options["sizes"], used, [end for own in ends for end in own])
+        said = [{"sizes": left}] * 2
+        if len(ends) > 1:
+            said = apart({**unit.options, "sizes": left}, [], ends)
     units: list[Emitted] = []
     if given is not None:
         units.append(generate(given, unit.target, header=again, **{**unit.options, **said[0]}))
@@ -194,12 +199,15 @@ def _emitted(unit: BuildUnit, defined: dict[str, Any], file: Path) -> Emitted:
     )
 
 
-def _ends(one: CopyOf, unit: BuildUnit, defined: dict[str, Any], file: Path) -> list[Any]:
-    """The layouts of a copy: source and destination, or the one and, where it is a layout, what the rows are of."""
+def _ends(
+    one: CopyOf, unit: BuildUnit, defined: dict[str, Any], file: Path, used: set[str]
+) -> list[Any]:
+    """The layouts of a copy: source and destination, or the one and, where it is a layout, what the rows are of.
+    used: gets the sizes that functions take, which make them."""
     of = one.options.get("of")
     names = [*filter(None, (one.source, one.destination)), *([of] if isinstance(of, str) else [])]
     sizes = unit.options["sizes"] or {}
-    return [layout_of(subject(defined, name, file), sizes, file) for name in names]
+    return [layout_of(subject(defined, name, file), sizes, file, used) for name in names]
 
 
 def _copied(one: CopyOf, layouts: list[Any], target: str, options: dict[str, Any]) -> Emitted:
