@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_H
-#define LEGO_PITCHED_H 0x57ea3e54
+#define LEGO_PITCHED_H 0x53321ef6
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -31,7 +31,8 @@ static inline int64_t pitched_destination_bytes(int64_t M, int64_t N, int64_t LD
   return M * N * 4;
 }
 
-/// Whether all preconditions on the sizes hold.
+/// True only where all preconditions on the sizes hold; false, too, where a sum that they are
+/// computed from does not fit.
 static inline bool pitched_fits(int64_t M, int64_t N, int64_t LD) {
   return M >= 1 && N >= 1 && LD >= 1 && N - LD <= 0 && M <= INT64_MAX / 4 && N <= INT64_MAX / 4
       && 4 * M - 4 <= (INT64_MAX - 4 * N) / LD && M <= INT64_MAX / 4 / N;
@@ -174,6 +175,6 @@ static inline void pitched(
   }
 }
 
-#elif LEGO_PITCHED_H != 0x57ea3e54
+#elif LEGO_PITCHED_H != 0x53321ef6
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_H

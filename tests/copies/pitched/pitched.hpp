@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_HPP
-#define LEGO_PITCHED_HPP 0x520b3aea
+#define LEGO_PITCHED_HPP 0x6c3bc82f
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -39,7 +39,8 @@ namespace lego {
   return M * N * 4;
 }
 
-/// Whether all preconditions on the sizes hold.
+/// True only where all preconditions on the sizes hold; false, too, where a sum that they are
+/// computed from does not fit.
 [[nodiscard]] constexpr bool pitched_fits(
     std::int64_t M, std::int64_t N, std::int64_t LD) noexcept {
   return M >= 1 && N >= 1 && LD >= 1 && N - LD <= 0 && M <= INT64_MAX / 4 && N <= INT64_MAX / 4
@@ -213,6 +214,6 @@ inline void pitched(
 
 }  // namespace lego
 
-#elif LEGO_PITCHED_HPP != 0x520b3aea
+#elif LEGO_PITCHED_HPP != 0x6c3bc82f
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_HPP
