@@ -44,6 +44,7 @@ contains
     if (bricks_fits) bricks_fits = P <= 72057594037927935_int64 / Q / R
   end function bricks_fits
 
+  !> Copies each element of the source to its place in the destination: runs of 32 bytes.
   !> Sizes are as those of bricks_source_bytes.
   !> @param src 16 * P * Q * R elements
   !> @param dst 16 * P * Q * R elements
@@ -72,6 +73,7 @@ contains
     end do
   end subroutine bricks_int64
 
+  !> Copies each element of the source to its place in the destination: runs of 32 bytes.
   !> Sizes are as those of bricks_source_bytes.
   !> @param src 16 * P * Q * R elements
   !> @param dst 16 * P * Q * R elements
@@ -85,6 +87,7 @@ contains
     call bricks_int64(P, Q, R, src_words, dst_words)
   end subroutine bricks_real64
 
+  !> Copies each element of the source to its place in the destination: runs of 32 bytes.
   !> Sizes are as those of bricks_source_bytes.
   !> @param src 16 * P * Q * R elements
   !> @param dst 16 * P * Q * R elements

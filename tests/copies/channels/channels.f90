@@ -53,6 +53,8 @@ contains
         <= (huge(0_int64) - 64 * H * W * n) / 64 / H / W / n
   end function channels_fits
 
+  !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
+  !> not divide each axis; 1 boxes of padding; single elements.
   !> Sizes are as those of channels_source_bytes.
   !> @param src C * H * W * n elements
   !> @param dst 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
@@ -103,6 +105,8 @@ contains
     end if
   end subroutine channels_int32
 
+  !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
+  !> not divide each axis; 1 boxes of padding; single elements.
   !> Sizes are as those of channels_source_bytes.
   !> @param src C * H * W * n elements
   !> @param dst 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements

@@ -54,6 +54,8 @@ contains
     if (channels_back_fits) channels_back_fits = C <= 2305843009213693951_int64 / H / W / n
   end function channels_back_fits
 
+  !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
+  !> not divide each axis; single elements.
   !> Sizes are as those of channels_back_source_bytes.
   !> @param src 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
   !> @param dst C * H * W * n elements
@@ -98,6 +100,8 @@ contains
     end do
   end subroutine channels_back_int32
 
+  !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
+  !> not divide each axis; single elements.
   !> Sizes are as those of channels_back_source_bytes.
   !> @param src 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
   !> @param dst C * H * W * n elements

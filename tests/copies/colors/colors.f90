@@ -40,6 +40,7 @@ contains
     if (colors_fits) colors_fits = H <= 3074457345618258602_int64 / W
   end function colors_fits
 
+  !> Copies each element of the source to its place in the destination: single elements.
   !> Sizes are as those of colors_source_bytes.
   !> @param src 3 * H * W elements
   !> @param dst 3 * H * W elements

@@ -66,6 +66,9 @@ contains
         2 * iand(ior(bits_10, 2 * bits_10), 21_int64))
   end subroutine curve_places
 
+  !> Copies each element of the source to its place in the destination: a loop over both index
+  !> functions: ((i ^ j | 4*(i ^ j)) & 19 | 2*((i ^ j | 4*(i ^ j)) & 19)) & 21 | [...] is no digit
+  !> of one index; a loop over both index functions.
   !> @param src 64 elements
   !> @param dst 64 elements
   subroutine curve_int64(src, dst)
@@ -80,6 +83,9 @@ contains
     end do
   end subroutine curve_int64
 
+  !> Copies each element of the source to its place in the destination: a loop over both index
+  !> functions: ((i ^ j | 4*(i ^ j)) & 19 | 2*((i ^ j | 4*(i ^ j)) & 19)) & 21 | [...] is no digit
+  !> of one index; a loop over both index functions.
   !> @param src 64 elements
   !> @param dst 64 elements
   subroutine curve_real64(src, dst)
@@ -91,6 +97,9 @@ contains
     call curve_int64(src_words, dst_words)
   end subroutine curve_real64
 
+  !> Copies each element of the source to its place in the destination: a loop over both index
+  !> functions: ((i ^ j | 4*(i ^ j)) & 19 | 2*((i ^ j | 4*(i ^ j)) & 19)) & 21 | [...] is no digit
+  !> of one index; a loop over both index functions.
   !> @param src 64 elements
   !> @param dst 64 elements
   subroutine curve_complex32(src, dst)

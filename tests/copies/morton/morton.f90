@@ -26,6 +26,7 @@ contains
     morton_destination_bytes = 512_int64
   end function morton_destination_bytes
 
+  !> Copies each element of the source to its place in the destination: runs of 4 bytes.
   !> @param src 256 elements
   !> @param dst 256 elements
   subroutine morton_int16(src, dst)

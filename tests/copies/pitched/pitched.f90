@@ -50,6 +50,7 @@ contains
     if (pitched_fits) pitched_fits = M <= 2305843009213693951_int64 / N
   end function pitched_fits
 
+  !> Copies each element of the source to its place in the destination: single elements.
   !> Sizes are as those of pitched_source_bytes.
   !> @param src LD * M + N - LD elements
   !> @param dst M * N elements
@@ -71,6 +72,7 @@ contains
     end do
   end subroutine pitched_int32
 
+  !> Copies each element of the source to its place in the destination: single elements.
   !> Sizes are as those of pitched_source_bytes.
   !> @param src LD * M + N - LD elements
   !> @param dst M * N elements

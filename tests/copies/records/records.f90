@@ -41,6 +41,7 @@ contains
     if (records_fits) records_fits = M <= 768614336404564650_int64 / N
   end function records_fits
 
+  !> Copies each element of the source to its place in the destination: single elements.
   !> Sizes are as those of records_source_bytes.
   !> @param src M * N elements
   !> @param dst M * N elements
@@ -62,6 +63,7 @@ contains
     end do
   end subroutine records_words
 
+  !> Copies each element of the source to its place in the destination: single elements.
   !> Sizes are as those of records_source_bytes.
   !> @param src M * N elements
   !> @param dst M * N elements

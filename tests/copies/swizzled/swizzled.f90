@@ -38,6 +38,8 @@ contains
     destination_place = ieor(total, 8 * i)
   end subroutine swizzled_places
 
+  !> Copies each element of the source to its place in the destination: a loop over both index
+  !> functions: 64*i + j ^ 8*i is no digit of one index; a loop over both index functions.
   !> @param src 512 elements
   !> @param dst 512 elements
   subroutine swizzled_int16(src, dst)

@@ -26,6 +26,7 @@ contains
     tiles_destination_bytes = 768_int64
   end function tiles_destination_bytes
 
+  !> Copies each element of the source to its place in the destination: runs of 32 bytes.
   !> @param src 192 elements
   !> @param dst 192 elements
   subroutine tiles_int32(src, dst)
@@ -42,6 +43,7 @@ contains
     end do
   end subroutine tiles_int32
 
+  !> Copies each element of the source to its place in the destination: runs of 32 bytes.
   !> @param src 192 elements
   !> @param dst 192 elements
   subroutine tiles_real32(src, dst)

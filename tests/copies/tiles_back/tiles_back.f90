@@ -49,6 +49,7 @@ contains
     if (tiles_back_fits) tiles_back_fits = LD <= (huge(0_int64) - 32 * Q) / (16 * P - 4)
   end function tiles_back_fits
 
+  !> Copies each element of the source to its place in the destination: runs of 32 bytes.
   !> Sizes are as those of tiles_back_source_bytes.
   !> @param src 32 * P * Q elements
   !> @param dst 4 * LD * P + 8 * Q - LD elements
@@ -74,6 +75,7 @@ contains
     end do
   end subroutine tiles_back_int32
 
+  !> Copies each element of the source to its place in the destination: runs of 32 bytes.
   !> Sizes are as those of tiles_back_source_bytes.
   !> @param src 32 * P * Q elements
   !> @param dst 4 * LD * P + 8 * Q - LD elements

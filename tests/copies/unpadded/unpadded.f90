@@ -26,6 +26,8 @@ contains
     unpadded_destination_bytes = 96_int64
   end function unpadded_destination_bytes
 
+  !> Copies each element of the source to its place in the destination: 4 boxes, as the digits do
+  !> not divide each axis; 3 boxes of padding, which are left out; runs of 8 bytes; runs of 4 bytes.
   !> @param src 30 elements
   !> @param dst 48 elements
   subroutine unpadded_int16(src, dst)

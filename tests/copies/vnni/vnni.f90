@@ -25,6 +25,7 @@ contains
     vnni_destination_bytes = 256_int64
   end function vnni_destination_bytes
 
+  !> Copies each element of the source to its place in the destination: single elements.
   !> @param src 256 elements
   !> @param dst 256 elements
   subroutine vnni_int8(src, dst)
