@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from lego_emit.printers.copy_forms import COMMA, WORDS, C, CopiesInC, LinesInC
+from lego_emit.printers.copy_forms import C, CopiesInC, LinesInC
+from lego_emit.printers.copy_vectors import COMMA, WORDS
 
 CPP = replace(
     C,

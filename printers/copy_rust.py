@@ -201,8 +201,9 @@ class LinesInRust(NestLines):
         given += [self.text(s.of_strides[k]) for k in own]
         given += [self.text(s.to_strides[k]) for k in other]
         name = f"{self.p}block{at or ''}"
-        if len(", ".join(given)) <= rust_layout.LIST_WIDTH:
-            return [f"{' ' * indent}{name}({', '.join(given)});"]
+        line = f"{' ' * indent}{name}({', '.join(given)});"
+        if len(", ".join(given)) <= rust_layout.LIST_WIDTH and len(line) <= WIDTH:
+            return [line]
         before = [Let("src_at", s.of.offset), Let("dst_at", s.to.offset)]
         given[:2] = [f"&{s.of.array}[src_at..]", f"&mut {s.to.array}[dst_at..]"]
         return [*self.lines(before, indent), f"{' ' * indent}{name}({', '.join(given)});"]
@@ -367,7 +368,7 @@ class CopiesInRust(CopyTexts):
 
     lines_of = LinesInRust
     index_type = USIZE
-    abilities = Abilities(streams=False)
+    abilities = Abilities(streams=False, pairs=False, fetches=False)
     threads = "threads share no &mut slice in safe Rust, and parts of a copy write all over the destination"
 
     def __init__(self, printer: Any, program: Any):

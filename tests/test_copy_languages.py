@@ -250,5 +250,7 @@ def test_each_procedure_in_fortran_says_what_it_does():
 
 
 def test_a_plan_is_short_where_it_is_shown():
-    assert repr(made("shared", "c").plan) == "<Plan of 1 box; kernel of 4 registers>"
+    assert (
+        repr(made("shared", "c").plan) == "<Plan of 1 box; kernel of 4 registers; through a buffer>"
+    )
     assert all(len(repr(made(name, "c").plan)) <= 101 for name in COPIES)

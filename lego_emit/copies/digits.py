@@ -35,6 +35,8 @@ from ..errors import (
     did_you_mean,
     short_repr,
 )
+from ..ir.nests import DESTINATION, SOURCE
+from ..packages import numpy as np
 from ..trace.definition import symbols_in
 from ..trace.follow import TraceOptions, go_on, run_trace
 from ..trace.learn import learn_layout, product_of
@@ -389,6 +391,26 @@ def _of_table(layout: Block, names: Sequence[str]) -> tuple[dict[str, list[Term]
             lo *= n
         terms[name] = own
     return terms, found.offset
+
+
+def neighbors(space: IndexSpace) -> tuple[int, str]:
+    """How many indices of the last axis are neighbors in both memories, wherever so many of them begin, and the
+    memory in which they fall somewhere; (1, "") where that isn't known."""
+    layouts = space.source, space.destination
+    if any(not L.is_concrete or L.masks or L.size > MOST_TABLED for L in layouts):
+        return 1, ""
+    if isinstance(space.destination, Padded) or not space.source.size:
+        return 1, ""
+    tables = [reference.table(L).reshape(-1) for L in layouts]
+    n = space.source.dims[-1]
+    for count in (k for k in range(n, 1, -1) if n % k == 0):
+        steps = [np.diff(table.reshape(-1, count), axis=1) for table in tables]
+        rises = [(step == 1).all(axis=1) for step in steps]
+        falls = [(step == -1).all(axis=1) for step in steps]
+        for own, other, name in ((0, 1, DESTINATION), (1, 0, SOURCE)):
+            if rises[own].all() and (rises[other] | falls[other]).all():
+                return count, name if falls[other].any() else ""
+    return 1, ""
 
 
 def _chain(ends: Sequence[Size], extent: Size, arithmetic: Sizes) -> list[Size]:

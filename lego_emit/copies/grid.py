@@ -37,8 +37,8 @@ from ..ir.nests import DESTINATION, SOURCE, Let, Ref, Statement, When, plus
 from ..ir.nodes import Node, const, made, var
 from .digits import Size, Sizes
 from .plan import Box
-from .schedule import chain
 from .scopes import Scopes
+from .tiles import chain
 from .values import least, node_of
 
 WORD, BANKS = 4, 128  # bytes of a bank of shared memory, and of all

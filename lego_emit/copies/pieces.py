@@ -34,7 +34,8 @@ from ..ir.nests import (
 from ..ir.nodes import Node, const, evaluated, made, var
 from .digits import Digit
 from .plan import Box, Plan
-from .schedule import ALL, LINE, NEVER_LARGE, BoxNest, Names
+from .schedule import NEVER_LARGE, BoxNest
+from .tiles import ALL, LINE, Names
 from .values import least, node_of
 
 PIECE = 2**16  # bytes that a piece has at least, about
@@ -292,7 +293,8 @@ def each_in_pieces(each: Each, sizes: Sequence[str], element_bytes: int) -> Piec
     names = Names([*sizes, *each.names, FIRST, LAST, PART])
     cutting = _Cutting(names)
     total = reduce(lambda x, y: folded("mul", x, y), each.extents, const(element_bytes))
-    cuts = cutting.cuts_of([(each.extents[0], NOTHING, 1)], total)
+    unit = each.count if len(each.extents) == 1 else 1
+    cuts = cutting.cuts_of([(each.extents[0], NOTHING, unit)], total)
     loop, lets = _Numbered(cutting, 1).loop(cuts)
     for cut in cuts:
         stop = folded("add", var(cut.start), cut.extent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time as clock
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -233,6 +233,8 @@ def _ways(unit: Any) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]]:
     yield "as it stands", (), {}
     if f"{macro}_LARGE" in unit.source:
         yield "every copy a large one", (f"-D{macro}_LARGE=0",), {}
+    if "__AVX2__" in unit.source:
+        yield "with the machine's vectors", NATIVE[1:], {}
     if f"{macro}_SCALAR" in unit.source:
         yield "without vectors", (f"-D{macro}_SCALAR",), {}
     if _routine(unit).parts:
@@ -325,25 +327,31 @@ def time(
     return Timed(ours, moved / ours / 1e9, moved / theirs / 1e9)
 
 
-def interleaved(functions: Sequence[Any], best_of: int = BEST_OF) -> list[float]:
-    """The least seconds of each function, a round of one call, measured in turn."""
+def interleaved(
+    functions: Sequence[Any],
+    best_of: int = BEST_OF,
+    now: Callable[[], float] = clock.perf_counter,
+    least: float = LEAST_SECONDS,
+) -> list[float]:
+    """The least seconds of each function, a round of one call, measured in turn. now: the clock; least: the seconds
+    of a round."""
     rounds = []
     for function in functions:
         count, seconds = 1, 0.0
         while True:
-            start = clock.perf_counter()
+            start = now()
             function(count)
-            seconds = clock.perf_counter() - start
-            if seconds >= LEAST_SECONDS / 4 or count >= 2**20:
+            seconds = now() - start
+            if seconds >= least / 4 or count >= 2**20:
                 break
             count *= 4
-        rounds.append(max(1, round(count * LEAST_SECONDS / max(seconds, 1e-9))))
+        rounds.append(max(1, round(count * least / max(seconds, 1e-9))))
     found: list[list[float]] = [[] for _ in functions]
     for _ in range(best_of):
         for own, function, count in zip(found, functions, rounds, strict=True):
-            start = clock.perf_counter()
+            start = now()
             function(count)
-            own.append((clock.perf_counter() - start) / count)
+            own.append((now() - start) / count)
     return [min(own) for own in found]
 
 

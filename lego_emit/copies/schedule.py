@@ -1,28 +1,26 @@
 """From the plan of a copy to its nest: which mover, which tiles, which bodies.
 
-A box is moved by runs where both memories share contiguous runs of 16 bytes or more, else by a kernel
-between the digits that are contiguous on either side, else element by element. Tiles are whole lines of 64
-bytes on both sides. A large copy is streamed past the caches, and one whose rows lie a multiple of 1 KB
-apart goes through a small buffer, since such rows share their places in the first cache.
+Runs, kernels and tiles are those of tiles.py. A large copy is streamed past the caches, and one whose rows lie a
+multiple of 1 KB apart goes through a small buffer, since such rows share their places in the first cache.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from dataclasses import replace
+from functools import reduce
 from math import prod
 
 from ..ir.nests import (
     BUFFER,
     DESTINATION,
     NOTHING,
-    ONE,
     SOURCE,
     Abilities,
     Apply,
     Before,
     Buffer,
+    Fetch,
     Flag,
     Let,
     Loop,
@@ -38,326 +36,121 @@ from ..ir.nests import (
     times,
 )
 from ..ir.nodes import Node, const, made, var
-from .digits import Digit, Size
-from .kernels import MOST_FIELDS, Kernel, interleaved, of_bits
-from .plan import Box, Plan
+from .plan import Plan
+from .tiles import ALL, LINE, VECTOR, Mover, Names, Tiles
 from .values import node_of
 
-VECTOR = 16  # bytes of a register
-LINE = 64  # bytes of a cache's line
 # A cache's first level has 64 bytes in each of WAYS ways of PAGE bytes. Rows of a tile that lie a multiple of
 # some bytes apart share a few of its sets, and drive each other out where there are more of them than ways.
 PAGE, WAYS = 4096, 8
-WIDE = 4  # tiles that follow each other in the destination where rows share places
-STAYS = 2**13  # bytes of lines that stay in the first cache
+SOME = 512  # bytes that lines of a tile lie a multiple of apart, where a quarter of the sets or fewer are theirs
+SHORT = 4 * LINE  # bytes of digits that tiles take whole
+MOST_BUFFERED = 2**14  # bytes of a buffer, which leaves room in the first cache
 NEVER_LARGE = 2**20  # bytes of a copy that is not streamed, whatever the caches are
 
 
-ALL = Abilities()
-
-
-@dataclass(frozen=True)
-class Taken:
-    """How much of a digit lies in a chain of neighbors."""
-
-    digit: int
-    extent: int
-
-
-def chain(
-    digits: Sequence[Digit], strides: Sequence[Size], elements: int, start: int = 1
-) -> list[Taken]:
-    """The digits whose indices are neighbors in a memory, up to so many elements: each whole but the last
-    one. They are fewer where the memory has gaps."""
-    found: list[Taken] = []
-    running = start
-    while running < elements:
-        at = next((k for k, s in enumerate(strides) if isinstance(s, int) and s == running), None)
-        if at is None or any(t.digit == at for t in found):
-            break
-        n, left = digits[at].n, elements // running
-        if isinstance(n, int) and n <= left:
-            found.append(Taken(at, n))
-            running *= n
-        else:
-            found.append(Taken(at, left))
-            running *= left
-            break
-    return found
-
-
-class Names:
-    """Names for the integers of a nest, which are no names of sizes."""
-
-    def __init__(self, taken: Sequence[str]):
-        self._taken = {*taken, SOURCE, DESTINATION, BUFFER}
-        self.lets: list[Let] = []
-        self._known: dict[Node, Node] = {}
-        self._outer: Names | None = None
-        self._own: frozenset[str] = frozenset()
-        self._values: dict[str, Node] = {}
-
-    def within(self, own: Sequence[str]) -> Names:
-        """The names of a body that has variables of its own: what holds one of them is named there."""
-        found = Names(())
-        found._taken, found._values = self._taken, self._values
-        found._outer, found._own = self, frozenset(own)
-        return found
-
-    def aside(self) -> Names:
-        """Names that are given back."""
-        return Names([*self._taken])
-
-    def fresh(self, stem: str) -> str:
-        """The stem, or the stem with a number."""
-        name, k = stem, 1
-        while name in self._taken:
-            name, k = f"{stem}{k}", k + 1
-        self._taken.add(name)
-        return name
-
-    def named(self, size: Size, stem: str) -> Node:
-        """A size as a number, a parameter, or a variable that has its value."""
-        return self.of(node_of(size), stem)
-
-    def of(self, node: Node, stem: str) -> Node:
-        """A node as a number, a parameter, or a variable that has its value."""
-        if not node.args:
-            return node
-        if self._outer is not None and self._own.isdisjoint(n.value for n in node.walk()):
-            return self._outer.of(node, stem)
-        if node not in self._known:
-            name = self.fresh(stem)
-            self.lets.append(Let(name, node))
-            self._values[name] = node
-            self._known[node] = var(name)
-        return self._known[node]
-
-    def may_be_zero(self, node: Node) -> bool:
-        """Whether a number of elements is not known to be positive, as sizes and extents of pieces are."""
-        if node.op == "mul":
-            return any(map(self.may_be_zero, node.args))
-        if node.op == "var" and node.value in self._values:
-            return self.may_be_zero(self._values[node.value])
-        return node.value < 1 if node.op == "const" else node.op != "var"
-
-
-@dataclass(frozen=True)
-class Mover:
-    """What moves a cell of elements at once. cell: its extent of each digit; run: how many neighbors,
-    where it is a run; kernel: where it is one."""
-
-    cell: tuple[int, ...]
-    run: Node = ONE
-    kernel: Kernel | None = None
-    whole: int | None = None  # the digit that is a run
-
-
-class BoxNest:
+class BoxNest(Tiles):
     """The nest of one box."""
-
-    def __init__(
-        self,
-        box: Box,
-        element_bytes: int,
-        names: Names,
-        total: Node | None,
-        abilities: Abilities = ALL,
-    ):
-        self.abilities, self.box = abilities, box
-        self.digits, self.bytes, self.names = box.digits, element_bytes, names
-        self.total = total  # bytes of the copy, where other bodies are wanted than the direct one
-        self.n = [names.named(d.n, "n") for d in box.digits]
-        self.a = [names.named(d.a, "a") for d in box.digits]
-        self.b = [names.named(d.b, "b") for d in box.digits]
-        self.start = names.named(box.a, "from"), names.named(box.b, "to")
-        self.outer = [names.fresh(f"t{k}") for k in range(len(box.digits))]
-        self.wide = [names.fresh(f"s{k}") for k in range(len(box.digits))]
-        self.inner = [names.fresh(f"i{k}") for k in range(len(box.digits))]
-        self.ends = [names.fresh(f"end{k}") for k in range(len(box.digits))]
-        self.kinds: list[str] = []
-
-    # -- movers ------------------------------------------------------------------------------------
-
-    @cached_property
-    def run(self) -> int | None:
-        """The digit that is contiguous on both sides."""
-        return next((k for k, d in enumerate(self.digits) if (d.a, d.b) == (1, 1)), None)
-
-    @cached_property
-    def plain(self) -> Mover:
-        """A run of neighbors, or one element."""
-        cell = [1] * len(self.digits)
-        if self.run is None:
-            return Mover(tuple(cell))
-        n = self.digits[self.run].n
-        cell[self.run] = n if isinstance(n, int) else 0
-        return Mover(tuple(cell), self.n[self.run], whole=self.run)
-
-    @property
-    def has_long_runs(self) -> bool:
-        """Whether runs have 16 bytes or more, or a number that is known when it runs."""
-        if self.run is None:
-            return self.bytes >= VECTOR
-        n = self.digits[self.run].n
-        return not isinstance(n, int) or n * self.bytes >= VECTOR
-
-    @cached_property
-    def mover(self) -> Mover:
-        """The run, or a kernel where runs are short and there is one."""
-        if self.has_long_runs or not self.abilities.kernels:
-            return self.plain
-        kernel = self._kernel()
-        if kernel is None:
-            return self.plain
-        return Mover(kernel.block, kernel=kernel)
-
-    def _kernel(self) -> Kernel | None:
-        if VECTOR % self.bytes or self.bytes >= VECTOR:
-            return None
-        lanes = VECTOR // self.bytes
-        sides = [
-            self._bits(side, lanes)
-            for side in ([d.a for d in self.digits], [d.b for d in self.digits])
-        ]
-        if sides[0] is not None and sides[1] is not None:
-            found = of_bits(sides[0], sides[1], len(self.digits))
-            if found is not None and self._fits(found):
-                return found
-        return self._fields(lanes)
-
-    def _bits(self, strides: Sequence[Size], lanes: int) -> list[tuple[int, int]] | None:
-        found: list[tuple[int, int]] = []
-        for taken in chain(self.digits, strides, lanes):
-            if taken.extent & (taken.extent - 1):
-                return None
-            found += [(taken.digit, bit) for bit in range(taken.extent.bit_length() - 1)]
-        return found if 1 << len(found) == lanes else None
-
-    def _fits(self, kernel: Kernel) -> bool:
-        """Whether no digit of a known extent is smaller than the block."""
-        pairs = zip(self.digits, kernel.block, strict=True)
-        return all(not isinstance(d.n, int) or d.n >= size for d, size in pairs)
-
-    def _fields(self, lanes: int) -> Kernel | None:
-        """The kernel of a few fields side by side on one side, and apart on the other."""
-        for packs in (False, True):
-            near = [(d.b if packs else d.a) for d in self.digits]
-            far = [(d.a if packs else d.b) for d in self.digits]
-            if 1 not in near or 1 not in far:
-                continue
-            c, p = near.index(1), far.index(1)
-            fields, count = self.digits[c].n, self.digits[p].n
-            small = isinstance(fields, int) and 2 < fields <= MOST_FIELDS
-            if not small or near[p] != fields or (isinstance(count, int) and count < lanes):
-                continue
-            made_of = interleaved(fields, lanes, packs)
-            return _among(made_of, (c, p), len(self.digits))
-        return None
-
-    # -- tiles -------------------------------------------------------------------------------------
-
-    @cached_property
-    def chains(self) -> tuple[list[Taken], list[Taken]]:
-        """The digits of a line on both sides, beyond a run."""
-        start = (
-            self.plain.cell[self.run] if self.mover.kernel is None and self.run is not None else 1
-        )
-        elements = LINE // self.bytes
-        if start == 0 or start >= elements:
-            return [], []
-        a, b = ([getattr(d, side) for d in self.digits] for side in "ab")
-        if self.mover.kernel is None and self._stays(a, start):
-            return [], []
-        return chain(self.digits, a, elements, start), chain(self.digits, b, elements, start)
-
-    def _stays(self, strides: Sequence[Size], start: int) -> bool:
-        """Whether a line of the source is still in the first cache when its next run is read, tile or no tile: so
-        few others are read in between, in the order of the destination."""
-        near = next((k for k, s in enumerate(strides) if s == start), None)
-        if near is None:
-            return True
-        between = [d.n for k, d in enumerate(self.digits) if k > near and k != self.run]
-        return all(isinstance(n, int) for n in between) and prod(between) * LINE <= STAYS
-
-    @cached_property
-    def tile(self) -> list[int]:
-        """How much of each digit a tile has; 0 where it is no part of tiles."""
-        found = [0] * len(self.digits)
-        for taken in (*self.chains[0], *self.chains[1]):
-            found[taken.digit] = max(found[taken.digit], taken.extent)
-        for k, size in enumerate(self.mover.cell):
-            if self.mover.kernel is not None and size > 1:
-                found[k] = -(-max(found[k], size) // size) * size
-        return found
-
-    def _is_whole(self, k: int, size: int) -> bool:
-        """Whether so many of a digit are all."""
-        return size > 0 and self.digits[k].n == size
-
-    # -- offsets -----------------------------------------------------------------------------------
-
-    def _at(self, names: Sequence[str | None]) -> tuple[Node, Node]:
-        """The places in the source and in the destination of an index; None for 0."""
-        pairs = [(k, name) for k, name in enumerate(names) if name is not None]
-        return (
-            linear(self.start[0], [(self.a[k], name) for k, name in pairs]),
-            linear(self.start[1], [(self.b[k], name) for k, name in pairs]),
-        )
-
-    def _moved(self, mover: Mover, names: Sequence[str | None], streams: bool = False) -> Statement:
-        of, to = self._at(names)
-        if mover.kernel is None:
-            return Move(Ref(DESTINATION, to), Ref(SOURCE, of), mover.run, streams)
-        return Apply(
-            mover.kernel,
-            Ref(DESTINATION, to),
-            Ref(SOURCE, of),
-            tuple(self.a),
-            tuple(self.b),
-            streams,
-        )
 
     # -- bodies ------------------------------------------------------------------------------------
 
     def direct(self, mover: Mover, streams: bool = False) -> tuple[Statement, ...]:
-        """Tile by tile, each from place to place. A tile has two lines of the source, of which the second one
-        is fetched ahead."""
+        """Tile by tile, each from place to place."""
         names: list[str | None] = [None] * len(self.digits)
-        apart: list[Loop] = []
+        apart: dict[int, Loop] = {}
         around: dict[int, Loop] = {}
         within: list[Loop] = []
+        full: list[Loop] = []  # of a tile that ends within all digits
+        fits: list[Node] = []
+        is_known = True
         ends: list[Statement] = []
+        tile = self._direct_tile(mover)
         for k in range(len(self.digits)):
             if k == mover.whole or self._is_whole(k, mover.cell[k]):
                 continue
-            cell, tile = max(mover.cell[k], 1), self.tile[k]
+            cell, size = max(mover.cell[k], 1), tile[k]
             names[k] = self.inner[k]
-            if tile <= cell or self._is_whole(k, tile):
-                loops = apart if tile <= cell else within
-                loops.append(self._loop(self.inner[k], k, cell))
-                continue
-            n = self.digits[k].n
-            if self.chains[0] and self.chains[0][-1].digit == k:
-                tile *= 2 if not isinstance(n, int) or n % tile or n % (2 * tile) == 0 else 1
-            around[k] = Loop(self.outer[k], self.n[k], (), tile)
-            stop = self._end(k, self.outer[k], const(tile), ends)
-            start = var(self.outer[k])
-            within.append(Loop(self.inner[k], stop, (), cell, start, self._last(k, cell)))
-        inner = _nested(within, (self._moved(mover, names, streams),))
-        body = _nested([*apart, *self._by_source(around)], (*ends, *inner))
-        return self._unless_empty(mover.run, body)
+            if size <= cell:
+                apart[k] = self._loop(self.inner[k], k, cell)
+            elif self._is_within(k, size):
+                within.append(self._loop(self.inner[k], k, cell))
+                full.append(within[-1])
+            else:
+                start, n = var(self.outer[k]), self.digits[k].n
+                around[k] = Loop(self.outer[k], self.n[k], (), size)
+                stop = made("add", start, const(size))
+                full.append(Loop(self.inner[k], stop, (), cell, start))
+                if not isinstance(n, int) or n % size:
+                    fits.append(made("ge", self.n[k], stop))
+                    is_known = is_known and isinstance(n, int)
+                    end = made("select", made("lt", stop, self.n[k]), stop, self.n[k])
+                    ends.append(Let(self.ends[k], end))
+                    stop = var(self.ends[k])
+                within.append(Loop(self.inner[k], stop, (), cell, start, self._last(k, cell)))
+        moved = (self._moved(mover, names, streams),)
+        inner = (*ends, *_nested(within, moved))
+        if mover.kernel is not None and len(fits) > 1 and not is_known:
+            inner = (When(_all(fits), _nested(full, moved), inner),)
+        if mover.kernel is not None and apart and not around:
+            inner = (*self._fetched(apart, names), *inner)
+        order = self._by_source(around)
+        if mover.kernel is not None and self._has_few_sets:
+            order = order[::-1]
+        return self._unless_empty(mover.run, _nested([*apart.values(), *order], inner))
 
-    def _end(
-        self, k: int, start: str, step: Node, ends: list[Statement], first: Node = NOTHING
-    ) -> Node:
-        """Where a tile that begins at a variable ends in a digit, with what has to be computed for that."""
-        n = self.digits[k].n
-        stop = made("add", var(start), step)
-        if isinstance(n, int) and step.op == "const" and n % step.value == 0 and first == NOTHING:
-            return stop
-        ends.append(Let(self.ends[k], made("select", made("lt", stop, self.n[k]), stop, self.n[k])))
-        return var(self.ends[k])
+    def _direct_tile(self, mover: Mover) -> list[int]:
+        """A tile of lines on both sides, of the source two, of which the second one is fetched ahead; all of digits
+        that are short."""
+        sizes = [self.digits[k].n for k, size in enumerate(self.tile) if size]
+        if mover.kernel is not None and all(
+            isinstance(n, int) and n * self.bytes <= SHORT for n in sizes
+        ):
+            return [d.n if size else 0 for d, size in zip(self.digits, self.tile, strict=True)]
+        found = [*self.tile]
+        if self.chains[0] and not (mover.kernel is not None and self._has_few_sets):
+            k = self.chains[0][-1].digit
+            n, size = self.digits[k].n, found[k]
+            if not self._is_whole(k, size):
+                divides = isinstance(n, int) and n % size == 0 and n % (2 * size)
+                found[k] *= 1 if divides else 2
+        return found
+
+    @property
+    def _has_few_sets(self) -> bool:
+        """Whether lines of a tile are known to lie a multiple of 512 bytes apart: they are read and written in the
+        order of the destination, before others drive them out."""
+        return any(
+            isinstance(stride, int) and stride * self.bytes % SOME == 0
+            for side, name in zip(self.chains, "ba", strict=True)
+            for stride in [getattr(self.digits[side[-1].digit], name) if side else None]
+        )
+
+    def _fetched(
+        self, apart: Mapping[int, Loop], names: Sequence[str | None]
+    ) -> tuple[Statement, ...]:
+        """Hints for the lines that the next tile writes and reads, which no prefetcher foresees where digits are
+        short."""
+        if self.total is None or not self.abilities.fetches:
+            return ()
+        (*_, k), following = apart, self.names.fresh("next")
+        after = plus(var(self.inner[k]), 1)
+        value = made("select", made("lt", after, self.n[k]), after, var(self.inner[k]))
+        found: list[Statement] = [Let(following, value)]
+        at = [
+            following if own == k else self.inner[own] if self.tile[own] else name
+            for own, name in enumerate(names)
+        ]
+        for array, side in ((1, DESTINATION), (0, SOURCE)):
+            line = [t.digit for t in self.chains[array]]
+            last = line[-1]
+            stride = (self.digits[last].a, self.digits[last].b)[array]
+            step = max(1, LINE // self.bytes // stride)
+            own = [None if d in line[:-1] else name for d, name in enumerate(at)]
+            rows = [d for d, size in enumerate(self.tile) if size and d not in line]
+            loops = [Loop(self.inner[d], self.n[d], ()) for d in rows]
+            loops.append(Loop(self.inner[last], self.n[last], (), step))
+            found += _nested(loops, (Fetch(Ref(side, self._at(own)[array])),))
+        return tuple(found)
 
     def _by_source(self, loops: Mapping[int, Loop]) -> list[Loop]:
         """Loops over tiles, those along the source's lines inside: caches fetch ahead what is read in order."""
@@ -374,11 +167,12 @@ class BoxNest:
             return None
         return plus(self.n[k], -step) if step > 1 else None
 
-    def buffered(self, flag: str, wide: Node, start: Node) -> tuple[Statement, ...]:
-        """Tile by tile, each through a local array whose rows are lines of the destination. flag: where they
-        are streamed; wide: how much of the destination's last digit is done before the source's next line; start: where
-        its tiles begin, which is before 0 where the destination begins within a line."""
-        mover, tile = self.mover, self.tile
+    def buffered(
+        self, tile: Sequence[int], streams: bool, start: Node = NOTHING
+    ) -> tuple[Statement, ...]:
+        """Tile by tile, each through a local array whose rows are lines of the destination. streams: whether these
+        are streamed; start: where tiles begin, which is before 0 where the destination begins within a line."""
+        mover = self.mover
         line = [t.digit for t in self.chains[1]]
         rows = [k for k, size in enumerate(tile) if size and k not in line]
         strides = [0] * len(tile)
@@ -391,26 +185,17 @@ class BoxNest:
         origin: list[str | None] = [None] * len(tile)
         apart: list[Loop] = []
         around: dict[int, Loop] = {}
-        last: list[Statement] = []
         for k, size in enumerate(tile):
             if size and self._is_whole(k, size):
                 continue
             origin[k] = self.outer[k]
             if not size:
                 apart.append(self._loop(self.outer[k], k, 1))
-            elif k == line[-1] and wide != const(size):
-                around[k] = Loop(self.wide[k], self.n[k], (), wide, start)
-                stop = self._end(k, self.wide[k], wide, last, start)
-                own = Loop(self.outer[k], stop, (), size, var(self.wide[k]), self._last(k, size))
-                if own.last is None and start != NOTHING:
-                    own = replace(own, last=plus(self.n[k], -size))
-                last.append(_from(own, start))
-            else:
-                around[k] = self._loop(self.outer[k], k, size)
-                if k == line[-1]:
-                    around[k] = _from(replace(around[k], start=start), start)
-                if around[k].rises and around[k].last is None:
-                    around[k] = replace(around[k], last=plus(self.n[k], -size))
+                continue
+            around[k] = self._loop(self.outer[k], k, size)
+            if k == line[-1] and start != NOTHING:
+                last = plus(self.n[k], -size)
+                around[k] = replace(around[k], start=start, rises=True, last=last)
         of, to = self._at(origin)
         fills = [
             Loop(self.inner[k], const(tile[k]), (), max(mover.cell[k], 1))
@@ -426,24 +211,28 @@ class BoxNest:
             tuple(self.a),
             tuple(map(const, strides)),
         )
-        taken = [Loop(self.inner[k], const(tile[k]), ()) for k in rows]
         row = [(k, self.inner[k]) for k in rows]
         drained = Move(
             Ref(DESTINATION, linear(to, [(self.b[k], name) for k, name in row])),
             Ref(BUFFER, linear(const(0), [(const(strides[k]), name) for k, name in row])),
             const(width),
+            streams,
         )
-        rows_out: Statement = drained
-        if flag:
-            streamed = Move(drained.to, drained.of, drained.count, True)
-            rows_out = When(None, (streamed,), (drained,), (flag,))
-        parts = (*_nested(fills, (filled,)), *_nested(taken, (rows_out,)))
-        body: tuple[Statement, ...] = (Buffer(running, parts),)
-        if last:
-            *before, loop = last
-            assert isinstance(loop, Loop)
-            body = (*before, *_nested([loop], body))
-        return _nested([*apart, *self._by_source(around)], body)
+        taken = [Loop(self.inner[k], const(tile[k]), ()) for k in rows]
+        parts = (*_nested(fills, (filled,)), *_nested(taken, (drained,)))
+        return _nested([*apart, *self._by_source(around)], (Buffer(running, parts),))
+
+    def _grown(self, source: int, destination: int) -> list[int]:
+        """The tile with several lines on both sides, as far as these and the buffer have room."""
+        tile = [*self.tile]
+        ends = [side[-1].digit for side in self.chains]
+        for k, most in zip(ends, (source, destination), strict=True):
+            n = self.digits[k].n
+            for _ in range(most.bit_length() - 1 if ends[0] != ends[1] else 0):
+                is_room = not isinstance(n, int) or n >= 2 * tile[k]
+                if is_room and 2 * prod(filter(None, tile)) * self.bytes <= MOST_BUFFERED:
+                    tile[k] *= 2
+        return tile
 
     @property
     def has_lines(self) -> bool:
@@ -460,54 +249,45 @@ class BoxNest:
             return self._by_runs()
         self.kinds.append(f"kernel of {len(self.mover.kernel.loads)} registers")
         body = self.direct(self.mover)
-        fits = self._at_least([s if s else 1 for s in self.tile])
-        if self.total is not None and self.has_lines and fits is not None:
-            body = self._through_buffer(body, fits)
+        if self.has_lines and self._at_least(self.tile) is not None:
+            body = self._through_buffer(body)
         needed = _all(self._at_least(self.mover.cell) or [])
         return (Vectors(body, self.direct(self.plain), needed),)
 
-    def _through_buffer(
-        self, direct: tuple[Statement, ...], fits: list[Node]
-    ) -> tuple[Statement, ...]:
-        """The body through a buffer where the copy is large or rows share places in a cache, else the direct
-        one. fits: the conditions that a tile is no larger than the box."""
-        assert self.total is not None
-        shared = self._shared()
-        aligned = None
-        if self.abilities.streams:
-            aligned = self._aligned(LINE, {t.digit for t in self.chains[1]})
+    def _through_buffer(self, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        """Bodies through a buffer where the copy is large or rows share places in a cache, else the direct one."""
         first: list[Statement] = []
-        flags: list[str] = []
-        if aligned is not None:
-            flags.append(self.names.fresh("streams"))
-            first.append(Flag(flags[0], _all([*fits, *aligned]), VECTOR, self.total))
-            self.kinds.append("streamed where it is large")
-        last = self.chains[1][-1].digit
-        tile = self.tile[last]
-        wide, is_whole = const(tile), self._is_whole(last, tile)
-        start = NOTHING
-        if flags and not is_whole:
-            start = var(self.names.fresh("before"))
-            first.append(Before(start.value, LINE // self.bytes))
-        streams = flags[0] if flags else ""
-        if shared is True and not fits:
-            self.kinds.append("through a buffer")
-            wide = wide if is_whole else const(WIDE * tile)
-            return (*first, *self.buffered(streams, wide, start))
-        if shared is True and not is_whole:
-            wide = const(WIDE * tile)
-        elif shared is not False and not is_whole:
-            wide = var(self.names.fresh("wide"))
-        if shared is not False:
-            self.kinds.append("through a buffer where rows share places in a cache")
-            flags.append(self.names.fresh("shares"))
-            first.append(Flag(flags[-1], _all([*fits, *([] if shared is True else [shared])])))
-        if wide.op == "var":
-            chosen = made("select", var(flags[-1]), const(WIDE * tile), const(tile))
-            first.append(Let(wide.value, chosen))
-        if not flags:
-            return direct
-        return (*first, When(None, self.buffered(streams, wide, start), direct, tuple(flags)))
+        said: list[str] = []
+        shared, aligned = self._shared(), None
+        own = self._grown(4, 4)
+        condition = _all(
+            [*(self._at_least(own) or []), *([shared] if isinstance(shared, Node) else [])]
+        )
+        if shared is not False and (condition is None or self.total is not None):
+            through = self.buffered(own, False)
+            if condition is not None:
+                flag = self.names.fresh("shares")
+                first.append(Flag(flag, condition))
+                through = (When(None, through, body, (flag,)),)
+            body = through
+            where = "" if condition is None else " where rows share places in a cache"
+            said.append(f"through a buffer{where}")
+        if self.abilities.streams and self.total is not None:
+            aligned = self._aligned(LINE, {t.digit for t in self.chains[1]})
+        if aligned is not None and self.total is not None:
+            own, start, last = self._grown(1, 2), NOTHING, self.chains[1][-1].digit
+            flag = self.names.fresh("streams")
+            condition = _all([*(self._at_least(own) or []), *aligned])
+            streamed: list[Statement] = [Flag(flag, condition, VECTOR, self.total)]
+            first.insert(0, streamed.pop())
+            if not self._is_whole(last, own[last]):
+                start = var(self.names.fresh("before"))
+                streamed.append(Before(start.value, LINE // self.bytes))
+            streamed += self.buffered(own, True, start)
+            body = (When(None, tuple(streamed), body, (flag,)),)
+            said.insert(0, "streamed where it is large")
+        self.kinds += said
+        return (*first, *body)
 
     def _shared(self) -> Node | bool:
         """The condition that rows on either side share places in a cache, where it is not known."""
@@ -518,7 +298,7 @@ class BoxNest:
             rows = prod(n for at, n in enumerate(self.tile) if n and at not in other)
             if rows < WAYS:
                 continue
-            unit = max(1, PAGE * WAYS // rows // self.bytes)
+            unit = max(1, PAGE * WAYS // max(rows, 2 * WAYS) // self.bytes)
             stride = getattr(self.digits[k], strides)
             if not isinstance(stride, int):
                 conditions.append(made("eq", made("mod", nodes[k], const(unit)), 0))
@@ -607,11 +387,6 @@ class BoxNest:
         return self._unless_empty(count, _nested(loops, body))
 
 
-def _from(loop: Loop, start: Node) -> Loop:
-    """A loop that rises to 0 where it may start before."""
-    return loop if start == NOTHING else replace(loop, rises=True)
-
-
 def _all(conditions: Sequence[Node]) -> Node | None:
     """The condition that all of them hold, each once."""
     once = [*dict.fromkeys(conditions)]
@@ -623,27 +398,6 @@ def _nested(loops: Sequence[Loop], body: tuple[Statement, ...]) -> tuple[Stateme
     for loop in reversed(loops):
         body = (replace(loop, body=body),)
     return body
-
-
-def _among(kernel: Kernel, digits: Sequence[int], count: int) -> Kernel:
-    """A kernel of a few digits as one of all."""
-
-    def spread(index: tuple[int, ...], other: int) -> tuple[int, ...]:
-        found = [other] * count
-        for k, value in zip(digits, index, strict=True):
-            found[k] = value
-        return tuple(found)
-
-    def places(
-        some: Sequence[tuple[tuple[int, ...], int]],
-    ) -> tuple[tuple[tuple[int, ...], int], ...]:
-        return tuple((spread(index, 0), beyond) for index, beyond in some)
-
-    chains = tuple(tuple(digits[k] for k in side) for side in kernel.chains)
-    return Kernel(
-        spread(kernel.block, 1), kernel.lanes, places(kernel.loads), kernel.steps,
-        places(kernel.stores), kernel.kept, chains,
-    )  # fmt: skip
 
 
 def nest_of(

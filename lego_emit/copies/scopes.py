@@ -8,7 +8,7 @@ from typing import TypeVar
 from ..ir.nests import Let
 from ..ir.nodes import Node, var
 from .digits import Size
-from .schedule import Names
+from .tiles import Names
 from .values import node_of
 
 R = TypeVar("R")

@@ -26,11 +26,12 @@ from ..numeric import is_integer
 from ..options import Options
 from ..trace.follow import TraceOptions
 from .checks import check
-from .digits import index_space
+from .digits import index_space, neighbors
 from .pieces import each_in_pieces, in_pieces
 from .places import places
 from .plan import Plan, plan_of
 from .schedule import nest_of
+from .tiles import VECTOR, Names
 from .value import followed
 from .values import least, node_of
 
@@ -185,13 +186,17 @@ def unit_of(
     function, printer = replace(plan.function, name=f"{name}_places"), registry.printer(target)
     taken, blocks, pieces = [name, *_taken(printer, plan.space.sizes)], None, None
     sizes, size, kind = plan.space.sizes, plan.element_bytes, forms.index_type
-    if forms.abilities.threads:
-        body, kinds, blocks = _in_threads(plan, function, taken, forms.abilities)
+    abilities = forms.abilities
+    if plan.value is not None:  # elements are changed as a register is loaded
+        abilities = abilities._replace(pairs=False, segments=False)
+    if abilities.threads:
+        body, kinds, blocks = _in_threads(plan, function, taken, abilities)
     elif plan.is_affine:
-        body, kinds = nest_of(plan, taken, forms.abilities)
-        pieces = in_pieces(plan, taken, forms.abilities) if threads else None
+        body, kinds = nest_of(plan, taken, abilities)
+        pieces = in_pieces(plan, taken, abilities) if threads else None
     else:
-        body, kinds = _each(plan, function), ("a loop over both index functions",)
+        body = _each(plan, function, abilities, _taken(printer, sizes))
+        kinds = (_of_each(body[-1], plan.element_bytes),)
         if threads and not isinstance(body[0], Each):
             raise LayoutError(
                 "copy: the padding of a layout whose positions are no sums of digits is written before all else, "
@@ -200,7 +205,7 @@ def unit_of(
         pieces = each_in_pieces(body[0], sizes, size) if threads else None
     body = body if pieces is None else pieces.body
     plan = replace(plan, notes=(*plan.notes, *kinds))
-    count = check(plan, body, blocks, forms.abilities, pieces)
+    count = check(plan, body, blocks, abilities, pieces)
     ends = ("source", plan.source_size), ("destination", plan.destination_size)
     functions = [_bytes(name, role, count, size, function, kind) for role, count in ends]
     if blocks is not None:
@@ -412,7 +417,7 @@ def _in_threads(
 
     if plan.is_affine:
         return grid_of(plan, taken, abilities)
-    *zeros, each = _each(plan, function)
+    *zeros, each = _each(plan, function, abilities, taken)
     if zeros:
         raise TargetError(
             f"copy: {plan.space.destination!r} pads, and its positions are no sums of digits: no thread knows which places no "
@@ -429,7 +434,9 @@ def _in_threads(
     return body, ("a thread for each index, by both index functions",), blocks
 
 
-def _each(plan: Plan, function: Function) -> tuple[Any, ...]:
+def _each(
+    plan: Plan, function: Function, abilities: Abilities, taken: Sequence[str]
+) -> tuple[Any, ...]:
     """The loop over both index functions."""
     from ..check.emission import compiled
     from ..ir.nests import Ref, Zero
@@ -441,6 +448,18 @@ def _each(plan: Plan, function: Function) -> tuple[Any, ...]:
     masked = space.source.masks or space.destination.masks
     arguments = tuple(p.name for p in function.params)
     each = Each(space.names, extents, arguments, masked, compiled(function))
+    count, falls = neighbors(space) if abilities.segments and not masked else (1, "")
+    if count * plan.element_bytes >= VECTOR:
+        step = Names([*space.sizes, *space.names, *taken]).fresh("k")
+        each = replace(each, count=count, falls=falls, step=step)
     if plan.pads:
         return Zero(Ref(DESTINATION, const(0)), node_of(plan.destination_size)), each
     return (each,)
+
+
+def _of_each(each: Each, element_bytes: int) -> str:
+    """What a loop over both index functions moves by, in words."""
+    if each.count == 1:
+        return "a loop over both index functions"
+    backwards = ", some of them backwards" if each.falls else ""
+    return f"runs of {each.count * element_bytes} bytes{backwards}"

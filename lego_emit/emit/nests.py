@@ -256,31 +256,37 @@ class NestLines:
         return self.lines(s.plain, indent)
 
     def each(self, s: Each, indent: int) -> list[str]:
-        """Loops around a call."""
-        body: list[str] = []
-        within = indent + self.forms.indent * len(s.names)
-        call = (
-            f"{self.routine.functions[-1]}({', '.join(self.names.get(n, n) for n in s.arguments)})"
-        )
-        for form in self.forms.each:
-            if not s.masked and form.startswith("?"):
-                continue
-            body.append(
-                self.line(
-                    form.lstrip("?").format(
-                        call=call, places=self.places, size=self.routine.element_bytes
-                    ),
-                    within,
-                )
-            )
+        """Loops around a call, without one that has a single round."""
+        counts = [1] * (len(s.names) - 1) + [s.count]
         loops = [
-            self.head_of(name, const(0) if k else s.start, n, 1)
-            for k, (name, n) in enumerate(zip(s.names, s.extents, strict=True))
+            self.head_of(name, const(0) if k else s.start, n, count)
+            for k, (name, n, count) in enumerate(zip(s.names, s.extents, counts, strict=True))
+            if n != const(count) or count == 1
         ]
-        steps = [indent + self.forms.indent * k for k in range(len(loops))]
-        heads = [self.line(text, at) for text, at in zip(loops, steps, strict=True)]
-        ends = [self.line(self.forms.end_loop.format(), at) for at in reversed(steps)]
+        steps = [indent + self.forms.indent * k for k in range(len(loops) + 1)]
+        call, size = self.call_of(s), self.routine.element_bytes * s.count
+        body = [
+            self.line(form.lstrip("?").format(call=call, places=self.places, size=size), steps[-1])
+            for form in self.each_of(s)
+            if s.masked or not form.startswith("?")
+        ]
+        heads = [self.line(text, at) for text, at in zip(loops, steps, strict=False)]
+        ends = [self.line(self.forms.end_loop.format(), at) for at in reversed(steps[:-1])]
         return [*heads, *body, *ends]
+
+    def call_of(self, s: Each, beyond: int = 0) -> str:
+        """A call of the index functions for the first neighbor, or one beyond it."""
+        given = [self.names.get(n, n) for n in s.arguments]
+        at = s.arguments.index(s.names[-1])
+        if s.count > 1 and s.extents[-1] == const(s.count):
+            given[at] = str(beyond)
+        elif beyond:
+            given[at] = f"{given[at]} + {beyond}"
+        return f"{self.routine.functions[-1]}({', '.join(given)})"
+
+    def each_of(self, s: Each) -> Sequence[str]:
+        """The forms of what is done for a call."""
+        return self.forms.each
 
     @property
     def places(self) -> str:

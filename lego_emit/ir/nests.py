@@ -16,6 +16,7 @@ prints the plain part of `Vectors` and has no `Apply`, `Buffer` or `streams`.
 | `Zero` | writes zeros into a run of elements |
 | `Strided` | copies a box of elements, or writes zeros into one, in one assignment |
 | `Apply` | a kernel on a block |
+| `Fetch` | a hint for a line of a cache that is wanted soon |
 | `Buffer` | a small local array |
 | `Vectors` | a part for compilers with vector extensions, and a plain one |
 | `Each` | a loop over the index functions' results |
@@ -42,7 +43,8 @@ class Abilities(NamedTuple):
     """What a language has for copies. kernels: local arrays whose lanes are exchanged in registers; streams: stores
     past the caches; strided: assignments between views of arrays, which take the place of loops; threads: those of
     a GPU, whose statements (lego_emit/ir/grids.py) do; most_blocks: of threads, in a launch; packs: memories are arrays of one
-    type, of words of 4 bytes where elements have fewer."""
+    type, of words of 4 bytes where elements have fewer; pairs: registers that hold two blocks side by side; fetches:
+    hints for what is read and written soon; segments: several elements for one call of the index functions."""
 
     kernels: bool = True
     streams: bool = True
@@ -50,6 +52,9 @@ class Abilities(NamedTuple):
     threads: bool = False
     most_blocks: int = 2**31 - 1
     packs: bool = False
+    pairs: bool = True
+    segments: bool = False
+    fetches: bool = True
 
 
 class Exchange(NamedTuple):
@@ -66,7 +71,9 @@ class Kernel:
     """What is done to a block of digits.
 
     block: the extent of each digit; lanes: of a register; loads, stores: for each register where its first
-    lane is, loads fill registers 0, 1, ..; steps: exchanges, in order; kept: the registers that are stored.
+    lane is, loads fill registers 0, 1, ..; steps: exchanges, in order; kept: the registers that are stored; chains:
+    the digits of the lanes on both sides; pair: the digit along which a second block is done beside it, in
+    registers of twice the length where there are any.
     """
 
     block: tuple[int, ...]
@@ -75,7 +82,20 @@ class Kernel:
     steps: tuple[Exchange, ...]
     stores: tuple[Place, ...]
     kept: tuple[int, ...]
-    chains: tuple[tuple[int, ...], ...]  # the digits of the lanes on both sides
+    chains: tuple[tuple[int, ...], ...]
+    pair: int | None = None
+
+    @property
+    def cell(self) -> tuple[int, ...]:
+        """The extent of each digit of what is done at once."""
+        return tuple(n * (1 + (k == self.pair)) for k, n in enumerate(self.block))
+
+    def apart(self, side: int) -> int | None:
+        """How far apart both blocks of a pair begin in the source (0) or in the destination (1); None where
+        the stride of their digit says that."""
+        if self.pair not in self.chains[side]:
+            return None
+        return self.block[self.pair] * _strides(self.block, self.chains[side])[self.pair]
 
     def run(self, loaded: Sequence[Sequence[object]]) -> list[list[object]]:
         """The stored registers, of those that are loaded."""
@@ -222,6 +242,13 @@ class Apply:
 
 
 @dataclass(frozen=True)
+class Fetch:
+    """A hint that a line of the source will be read soon, or one of the destination written."""
+
+    at: Ref
+
+
+@dataclass(frozen=True)
 class Buffer:
     """A local array of count elements while body runs."""
 
@@ -242,7 +269,9 @@ class Vectors:
 class Each:
     """For each index below extents: a function of the file gives the places in the source and in the
     destination of the index. arguments: of its call, the index among them; masked: whether a place that is
-    negative is left out; places: the function, for a run; start: of the first index."""
+    negative is left out; places: the function, for a run; start: of the first index; count: how many indices of the
+    last extent are neighbors in both memories, for which one call is made; falls: the memory in which places of some
+    neighbors fall; step: the name of a neighbor's number."""
 
     names: tuple[str, ...]
     extents: tuple[Node, ...]
@@ -250,6 +279,9 @@ class Each:
     masked: bool
     places: Any
     start: Node = NOTHING
+    count: int = 1
+    falls: str = ""
+    step: str = ""
 
 
 FIRST, LAST, PART = "first", "last", "part"  # the pieces of a copy: of a nest, and of its loops
@@ -298,6 +330,7 @@ Statement: TypeAlias = (
     | Zero
     | Strided
     | Apply
+    | Fetch
     | Buffer
     | Vectors
     | Each
@@ -454,12 +487,19 @@ class _Run:
             self.arrays[s.to.array][at] = value
 
     def apply(self, s: Apply, env: dict[str, int]) -> None:
-        kernel = s.kernel
+        kernel, pair = s.kernel, s.kernel.pair
         of, to = self.value(s.of.offset, env), self.value(s.to.offset, env)
         ones, others = (
             [self.value(n, env) for n in strides] for strides in (s.of_strides, s.to_strides)
         )
-        loaded = []
+        self.block(s, of, to, ones, others)
+        if pair is not None:
+            size = kernel.block[pair]
+            self.block(s, of + size * ones[pair], to + size * others[pair], ones, others)
+
+    def block(self, s: Apply, of: int, to: int, ones: Sequence[int], others: Sequence[int]) -> None:
+        """One block, which begins at these places."""
+        kernel, loaded = s.kernel, list[list[Any]]()
         for index, beyond in kernel.loads:
             at = of + beyond + sum(i * n for i, n in zip(index, ones, strict=True))
             loaded.append([self.arrays[s.of.array][at + k] for k in range(kernel.lanes)])
@@ -467,6 +507,10 @@ class _Run:
             at = to + beyond + sum(i * n for i, n in zip(index, others, strict=True))
             for k, value in enumerate(lanes):
                 self.arrays[s.to.array][at + k] = value
+
+    def fetch(self, s: Fetch, env: dict[str, int]) -> None:
+        if self.value(s.at.offset, env) < 0:
+            raise IndexError(s.at)
 
     def buffer(self, s: Buffer, env: dict[str, int]) -> None:
         self.arrays[BUFFER] = {}
@@ -479,7 +523,16 @@ class _Run:
     def each(self, s: Each, env: dict[str, int]) -> None:
         starts = [self.value(s.start, env), *[0] * (len(s.extents) - 1)]
         ends = [self.value(n, env) for n in s.extents]
-        for index in product(*map(range, starts, ends)):
-            of, to = map(int, s.places({**env, **dict(zip(s.names, index, strict=True))}))
-            if not s.masked or (of >= 0 and to >= 0):
-                self.arrays[DESTINATION][to] = self.arrays[SOURCE][of]
+        *before, last = map(range, starts, ends)
+        for *index, at in product(*before, last[:: s.count]):
+            given = {**env, **dict(zip(s.names, (*index, at), strict=True))}
+            of, to = map(int, s.places(given))
+            steps = [1, 1]
+            if s.falls:
+                after = s.places({**given, s.names[-1]: at + 1})
+                steps = [int(p) - q for p, q in zip(after, (of, to), strict=True)]
+            for k in range(s.count):
+                if not s.masked or (of >= 0 and to >= 0):
+                    self.arrays[DESTINATION][to + k * steps[1]] = self.arrays[SOURCE][
+                        of + k * steps[0]
+                    ]

@@ -62,8 +62,8 @@ contains
     integer(int64), intent(in) :: n, C, H, W
     integer(int32), intent(in) :: src(0:*)
     integer(int32), intent(inout) :: dst(0:*)
-    integer(int64) :: n1, n2, a, a1, b, n3, from, to1, n4, to2, i0, i1, i2, i3, i01, t21, t11, &
-        end11, end21, i11, i21, i02, i12
+    integer(int64) :: n1, n2, a, a1, b, n3, from, to1, n4, to2, i0, i1, i2, i3, i01, t11, end11, &
+        i11, i21, i02, i12
     n1 = C / 16
     n2 = H * W
     a = C * H * W
@@ -84,14 +84,11 @@ contains
       end do
     end do
     do i01 = 0, n - 1
-      do t21 = 0, n3 - 1, 16
-        do t11 = 0, n2 - 1, 32
-          end11 = min(t11 + 32, n2)
-          end21 = min(t21 + 16, n3)
-          do i11 = t11, end11 - 1
-            do i21 = t21, end21 - 1
-              dst(to1 + b * i01 + 16 * i11 + i21) = src(from + a * i01 + i11 + n2 * i21)
-            end do
+      do t11 = 0, n2 - 1, 32
+        end11 = min(t11 + 32, n2)
+        do i11 = t11, end11 - 1
+          do i21 = 0, n3 - 1
+            dst(to1 + b * i01 + 16 * i11 + i21) = src(from + a * i01 + i11 + n2 * i21)
           end do
         end do
       end do

@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_H
-#define LEGO_CHANNELS_H 0x11b44769
+#define LEGO_CHANNELS_H 0x39c59314
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -56,9 +56,6 @@ static inline channels_u8x16 channels_load(const uint32_t *at) {
   memcpy(&v, at, sizeof v);
   return v;
 }
-static inline void channels_store(uint32_t *at, channels_u8x16 v) {
-  memcpy(at, &v, sizeof v);
-}
 static inline void channels_stream(uint32_t *at, channels_u8x16 v) {
 #ifdef __SSE2__
   _mm_stream_si128((__m128i *)at, (__m128i)v);
@@ -76,55 +73,103 @@ static inline void channels_stream_run(uint32_t *to, const uint32_t *of, int64_t
     channels_stream(to + k, channels_load(of + k));
   }
 }
-static inline channels_u8x16 channels_zip_low_u32(channels_u8x16 x, channels_u8x16 y) {
-  return (channels_u8x16)__builtin_shufflevector((channels_u32x4)x, (channels_u32x4)y, 0, 4, 1, 5);
+#ifdef __AVX2__
+// Two blocks side by side, each in a half of every register.
+typedef uint8_t channels_u8x32 __attribute__((vector_size(32)));
+typedef uint32_t channels_u32x8 __attribute__((vector_size(32)));
+typedef uint64_t channels_u64x4 __attribute__((vector_size(32)));
+typedef channels_u8x32 channels_wide;
+static inline channels_wide channels_wide_zip_low_u32(channels_wide x, channels_wide y) {
+  return (channels_wide)__builtin_shufflevector(
+      (channels_u32x8)x, (channels_u32x8)y, 0, 8, 1, 9, 4, 12, 5, 13);
 }
-static inline channels_u8x16 channels_zip_high_u32(channels_u8x16 x, channels_u8x16 y) {
-  return (channels_u8x16)__builtin_shufflevector((channels_u32x4)x, (channels_u32x4)y, 2, 6, 3, 7);
+static inline channels_wide channels_wide_zip_high_u32(channels_wide x, channels_wide y) {
+  return (channels_wide)__builtin_shufflevector(
+      (channels_u32x8)x, (channels_u32x8)y, 2, 10, 3, 11, 6, 14, 7, 15);
 }
-static inline channels_u8x16 channels_zip_low_u64(channels_u8x16 x, channels_u8x16 y) {
-  return (channels_u8x16)__builtin_shufflevector((channels_u64x2)x, (channels_u64x2)y, 0, 2);
+static inline channels_wide channels_wide_zip_low_u64(channels_wide x, channels_wide y) {
+  return (channels_wide)__builtin_shufflevector((channels_u64x4)x, (channels_u64x4)y, 0, 4, 2, 6);
 }
-static inline channels_u8x16 channels_zip_high_u64(channels_u8x16 x, channels_u8x16 y) {
-  return (channels_u8x16)__builtin_shufflevector((channels_u64x2)x, (channels_u64x2)y, 1, 3);
+static inline channels_wide channels_wide_zip_high_u64(channels_wide x, channels_wide y) {
+  return (channels_wide)__builtin_shufflevector((channels_u64x4)x, (channels_u64x4)y, 1, 5, 3, 7);
+}
+static inline channels_wide channels_load_two(const uint32_t *at, int64_t apart) {
+  return (channels_wide)__builtin_shufflevector(
+      (channels_u64x2)channels_load(at), (channels_u64x2)channels_load(at + apart), 0, 1, 2, 3);
+}
+#else
+typedef channels_u8x16 channels_wide;
+static inline channels_wide channels_wide_zip_low_u32(channels_wide x, channels_wide y) {
+  return (channels_wide)__builtin_shufflevector((channels_u32x4)x, (channels_u32x4)y, 0, 4, 1, 5);
+}
+static inline channels_wide channels_wide_zip_high_u32(channels_wide x, channels_wide y) {
+  return (channels_wide)__builtin_shufflevector((channels_u32x4)x, (channels_u32x4)y, 2, 6, 3, 7);
+}
+static inline channels_wide channels_wide_zip_low_u64(channels_wide x, channels_wide y) {
+  return (channels_wide)__builtin_shufflevector((channels_u64x2)x, (channels_u64x2)y, 0, 2);
+}
+static inline channels_wide channels_wide_zip_high_u64(channels_wide x, channels_wide y) {
+  return (channels_wide)__builtin_shufflevector((channels_u64x2)x, (channels_u64x2)y, 1, 3);
+}
+static inline channels_wide channels_load_two(const uint32_t *at, int64_t apart) {
+  (void)apart;
+  return channels_load(at);
+}
+#endif
+static inline void channels_store_wide(uint32_t *at, channels_wide v) {
+  memcpy(at, &v, sizeof v);
+}
+static inline __attribute__((always_inline)) void channels_exchange(
+    const uint32_t *restrict src, uint32_t *restrict dst, int64_t a3, int64_t b2) {
+  const channels_wide x0 = channels_load_two(src, 4 * a3);
+  const channels_wide x1 = channels_load_two(src + 2 * a3, 4 * a3);
+  const channels_wide x2 = channels_load_two(src + a3, 4 * a3);
+  const channels_wide x3 = channels_load_two(src + 3 * a3, 4 * a3);
+  const channels_wide x4 = channels_wide_zip_low_u32(x0, x2);
+  const channels_wide x5 = channels_wide_zip_high_u32(x0, x2);
+  const channels_wide x6 = channels_wide_zip_low_u32(x1, x3);
+  const channels_wide x7 = channels_wide_zip_high_u32(x1, x3);
+  const channels_wide x8 = channels_wide_zip_low_u64(x4, x6);
+  const channels_wide x9 = channels_wide_zip_high_u64(x4, x6);
+  const channels_wide x10 = channels_wide_zip_low_u64(x5, x7);
+  const channels_wide x11 = channels_wide_zip_high_u64(x5, x7);
+  channels_store_wide(dst, x8);
+  channels_store_wide(dst + b2, x9);
+  channels_store_wide(dst + 2 * b2, x10);
+  channels_store_wide(dst + 3 * b2, x11);
 }
 static inline __attribute__((always_inline)) void channels_block(
     const uint32_t *restrict src, uint32_t *restrict dst, int64_t a3, int64_t b2) {
-  const channels_u8x16 x0 = channels_load(src);
-  const channels_u8x16 x1 = channels_load(src + 2 * a3);
-  const channels_u8x16 x2 = channels_load(src + a3);
-  const channels_u8x16 x3 = channels_load(src + 3 * a3);
-  const channels_u8x16 x4 = channels_zip_low_u32(x0, x2);
-  const channels_u8x16 x5 = channels_zip_high_u32(x0, x2);
-  const channels_u8x16 x6 = channels_zip_low_u32(x1, x3);
-  const channels_u8x16 x7 = channels_zip_high_u32(x1, x3);
-  const channels_u8x16 x8 = channels_zip_low_u64(x4, x6);
-  const channels_u8x16 x9 = channels_zip_high_u64(x4, x6);
-  const channels_u8x16 x10 = channels_zip_low_u64(x5, x7);
-  const channels_u8x16 x11 = channels_zip_high_u64(x5, x7);
-  channels_store(dst, x8);
-  channels_store(dst + b2, x9);
-  channels_store(dst + 2 * b2, x10);
-  channels_store(dst + 3 * b2, x11);
+  channels_exchange(src, dst, a3, b2);
+#ifndef __AVX2__
+  channels_exchange(src + 4 * a3, dst + 4, a3, b2);
+#endif
+}
+static inline __attribute__((always_inline)) void channels_exchange1(
+    const uint32_t *restrict src, uint32_t *restrict dst, int64_t a2, int64_t b1) {
+  const channels_wide x0 = channels_load_two(src, 4 * a2);
+  const channels_wide x1 = channels_load_two(src + 2 * a2, 4 * a2);
+  const channels_wide x2 = channels_load_two(src + a2, 4 * a2);
+  const channels_wide x3 = channels_load_two(src + 3 * a2, 4 * a2);
+  const channels_wide x4 = channels_wide_zip_low_u32(x0, x2);
+  const channels_wide x5 = channels_wide_zip_high_u32(x0, x2);
+  const channels_wide x6 = channels_wide_zip_low_u32(x1, x3);
+  const channels_wide x7 = channels_wide_zip_high_u32(x1, x3);
+  const channels_wide x8 = channels_wide_zip_low_u64(x4, x6);
+  const channels_wide x9 = channels_wide_zip_high_u64(x4, x6);
+  const channels_wide x10 = channels_wide_zip_low_u64(x5, x7);
+  const channels_wide x11 = channels_wide_zip_high_u64(x5, x7);
+  channels_store_wide(dst, x8);
+  channels_store_wide(dst + b1, x9);
+  channels_store_wide(dst + 2 * b1, x10);
+  channels_store_wide(dst + 3 * b1, x11);
 }
 static inline __attribute__((always_inline)) void channels_block1(
     const uint32_t *restrict src, uint32_t *restrict dst, int64_t a2, int64_t b1) {
-  const channels_u8x16 x0 = channels_load(src);
-  const channels_u8x16 x1 = channels_load(src + 2 * a2);
-  const channels_u8x16 x2 = channels_load(src + a2);
-  const channels_u8x16 x3 = channels_load(src + 3 * a2);
-  const channels_u8x16 x4 = channels_zip_low_u32(x0, x2);
-  const channels_u8x16 x5 = channels_zip_high_u32(x0, x2);
-  const channels_u8x16 x6 = channels_zip_low_u32(x1, x3);
-  const channels_u8x16 x7 = channels_zip_high_u32(x1, x3);
-  const channels_u8x16 x8 = channels_zip_low_u64(x4, x6);
-  const channels_u8x16 x9 = channels_zip_high_u64(x4, x6);
-  const channels_u8x16 x10 = channels_zip_low_u64(x5, x7);
-  const channels_u8x16 x11 = channels_zip_high_u64(x5, x7);
-  channels_store(dst, x8);
-  channels_store(dst + b1, x9);
-  channels_store(dst + 2 * b1, x10);
-  channels_store(dst + 3 * b1, x11);
+  channels_exchange1(src, dst, a2, b1);
+#ifndef __AVX2__
+  channels_exchange1(src + 4 * a2, dst + 4, a2, b1);
+#endif
 }
 #endif
 
@@ -151,31 +196,44 @@ static inline void channels(
   if (n2 >= 4) {
     const bool streams = (16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4 >= CHANNELS_LARGE
         && n2 >= 16 && b % 16 == 0 && a1 % 16 == 0 && (uintptr_t)dst % 16 == 0;
-    const bool shares = n2 >= 16 && n2 % 512 == 0;
-    if (streams || shares) {
+    const bool shares = n2 >= 64 && n2 % 512 == 0;
+    if (streams) {
       for (int64_t t0 = 0; t0 < n; ++t0) {
         for (int64_t t1 = 0; t1 < n1; ++t1) {
           for (int64_t t2_at = 0; t2_at < n2; t2_at += 16) {
             const int64_t t2 = t2_at < n2 - 16 ? t2_at : n2 - 16;
             uint32_t buffer[256];
-            for (int64_t i3 = 0; i3 < 16; i3 += 4) {
+            for (int64_t i3 = 0; i3 < 16; i3 += 8) {
               for (int64_t i2 = 0; i2 < 16; i2 += 4) {
                 channels_block(
                     src + a * t0 + a1 * t1 + t2 + n2 * i3 + i2, buffer + i3 + 16 * i2, n2, 16);
               }
             }
             for (int64_t i2 = 0; i2 < 16; ++i2) {
-              if (streams) {
-                channels_stream_run(
-                    dst + b * t0 + a1 * t1 + 16 * t2 + 16 * i2, buffer + 16 * i2, 16);
-              } else {
-                memcpy(dst + b * t0 + a1 * t1 + 16 * t2 + 16 * i2, buffer + 16 * i2, 64);
-              }
+              channels_stream_run(dst + b * t0 + a1 * t1 + 16 * t2 + 16 * i2, buffer + 16 * i2, 16);
             }
           }
         }
       }
       channels_fence();
+    } else if (shares) {
+      for (int64_t t0 = 0; t0 < n; ++t0) {
+        for (int64_t t1 = 0; t1 < n1; ++t1) {
+          for (int64_t t2_at = 0; t2_at < n2; t2_at += 64) {
+            const int64_t t2 = t2_at < n2 - 64 ? t2_at : n2 - 64;
+            uint32_t buffer[1024];
+            for (int64_t i3 = 0; i3 < 16; i3 += 8) {
+              for (int64_t i2 = 0; i2 < 64; i2 += 4) {
+                channels_block(
+                    src + a * t0 + a1 * t1 + t2 + n2 * i3 + i2, buffer + i3 + 16 * i2, n2, 16);
+              }
+            }
+            for (int64_t i2 = 0; i2 < 64; ++i2) {
+              memcpy(dst + b * t0 + a1 * t1 + 16 * t2 + 16 * i2, buffer + 16 * i2, 64);
+            }
+          }
+        }
+      }
     } else {
       for (int64_t i0 = 0; i0 < n; ++i0) {
         for (int64_t i1 = 0; i1 < n1; ++i1) {
@@ -183,7 +241,7 @@ static inline void channels(
             const int64_t end2 = t2 + 32 < n2 ? t2 + 32 : n2;
             for (int64_t i2_at = t2; i2_at < end2; i2_at += 4) {
               const int64_t i2 = i2_at < n2 - 4 ? i2_at : n2 - 4;
-              for (int64_t i3 = 0; i3 < 16; i3 += 4) {
+              for (int64_t i3 = 0; i3 < 16; i3 += 8) {
                 channels_block(
                     src + a * i0 + a1 * i1 + i2 + n2 * i3,
                     dst + b * i0 + a1 * i1 + 16 * i2 + i3,
@@ -213,22 +271,16 @@ static inline void channels(
     }
   }
 #ifdef CHANNELS_VECTORS
-  if (n2 >= 4 && n3 >= 4) {
+  if (n2 >= 4 && n3 >= 8) {
     for (int64_t i01 = 0; i01 < n; ++i01) {
-      for (int64_t t21 = 0; t21 < n3; t21 += 16) {
-        for (int64_t t11 = 0; t11 < n2; t11 += 32) {
-          const int64_t end11 = t11 + 32 < n2 ? t11 + 32 : n2;
-          const int64_t end21 = t21 + 16 < n3 ? t21 + 16 : n3;
-          for (int64_t i11_at = t11; i11_at < end11; i11_at += 4) {
-            const int64_t i11 = i11_at < n2 - 4 ? i11_at : n2 - 4;
-            for (int64_t i21_at = t21; i21_at < end21; i21_at += 4) {
-              const int64_t i21 = i21_at < n3 - 4 ? i21_at : n3 - 4;
-              channels_block1(
-                  src + from + a * i01 + i11 + n2 * i21,
-                  dst + to + b * i01 + 16 * i11 + i21,
-                  n2,
-                  16);
-            }
+      for (int64_t t11 = 0; t11 < n2; t11 += 32) {
+        const int64_t end11 = t11 + 32 < n2 ? t11 + 32 : n2;
+        for (int64_t i11_at = t11; i11_at < end11; i11_at += 4) {
+          const int64_t i11 = i11_at < n2 - 4 ? i11_at : n2 - 4;
+          for (int64_t i21_at = 0; i21_at < n3; i21_at += 8) {
+            const int64_t i21 = i21_at < n3 - 8 ? i21_at : n3 - 8;
+            channels_block1(
+                src + from + a * i01 + i11 + n2 * i21, dst + to + b * i01 + 16 * i11 + i21, n2, 16);
           }
         }
       }
@@ -237,14 +289,11 @@ static inline void channels(
 #endif
   {
     for (int64_t i01 = 0; i01 < n; ++i01) {
-      for (int64_t t21 = 0; t21 < n3; t21 += 16) {
-        for (int64_t t11 = 0; t11 < n2; t11 += 32) {
-          const int64_t end11 = t11 + 32 < n2 ? t11 + 32 : n2;
-          const int64_t end21 = t21 + 16 < n3 ? t21 + 16 : n3;
-          for (int64_t i11 = t11; i11 < end11; ++i11) {
-            for (int64_t i21 = t21; i21 < end21; ++i21) {
-              memcpy(dst + to + b * i01 + 16 * i11 + i21, src + from + a * i01 + i11 + n2 * i21, 4);
-            }
+      for (int64_t t11 = 0; t11 < n2; t11 += 32) {
+        const int64_t end11 = t11 + 32 < n2 ? t11 + 32 : n2;
+        for (int64_t i11 = t11; i11 < end11; ++i11) {
+          for (int64_t i21 = 0; i21 < n3; ++i21) {
+            memcpy(dst + to + b * i01 + 16 * i11 + i21, src + from + a * i01 + i11 + n2 * i21, 4);
           }
         }
       }
@@ -259,6 +308,6 @@ static inline void channels(
   }
 }
 
-#elif LEGO_CHANNELS_H != 0x11b44769
+#elif LEGO_CHANNELS_H != 0x39c59314
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_H

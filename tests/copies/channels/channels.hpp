@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_HPP
-#define LEGO_CHANNELS_HPP 0x42443f3a
+#define LEGO_CHANNELS_HPP 0x1f067c90
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -69,10 +69,6 @@ inline u8x16 load(const T*at) {
   return v;
 }
 template <class T>
-inline void store(T*at, u8x16 v) {
-  std::memcpy(at, &v, sizeof v);
-}
-template <class T>
 inline void stream(T*at, u8x16 v) {
 #ifdef __SSE2__
   _mm_stream_si128(reinterpret_cast<__m128i*>(at), reinterpret_cast<__m128i>(v));
@@ -91,61 +87,116 @@ inline void stream_run(T*to, const T*of, std::int64_t count) {
     stream(to + k, load(of + k));
   }
 }
-inline u8x16 zip_low_u32(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
+#ifdef __AVX2__
+// Two blocks side by side, each in a half of every register.
+typedef std::uint8_t u8x32 __attribute__((vector_size(32)));
+typedef std::uint32_t u32x8 __attribute__((vector_size(32)));
+typedef std::uint64_t u64x4 __attribute__((vector_size(32)));
+typedef u8x32 wide;
+inline wide wide_zip_low_u32(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u32x8>(x), reinterpret_cast<u32x8>(y), 0, 8, 1, 9, 4, 12, 5, 13));
+}
+inline wide wide_zip_high_u32(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u32x8>(x), reinterpret_cast<u32x8>(y), 2, 10, 3, 11, 6, 14, 7, 15));
+}
+inline wide wide_zip_low_u64(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u64x4>(x), reinterpret_cast<u64x4>(y), 0, 4, 2, 6));
+}
+inline wide wide_zip_high_u64(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u64x4>(x), reinterpret_cast<u64x4>(y), 1, 5, 3, 7));
+}
+template <class T>
+inline wide load_two(const T*at, std::int64_t apart) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u64x2>(load(at)), reinterpret_cast<u64x2>(load(at + apart)), 0, 1, 2, 3));
+}
+#else
+typedef u8x16 wide;
+inline wide wide_zip_low_u32(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u32x4>(x), reinterpret_cast<u32x4>(y), 0, 4, 1, 5));
 }
-inline u8x16 zip_high_u32(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
+inline wide wide_zip_high_u32(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u32x4>(x), reinterpret_cast<u32x4>(y), 2, 6, 3, 7));
 }
-inline u8x16 zip_low_u64(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
+inline wide wide_zip_low_u64(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u64x2>(x), reinterpret_cast<u64x2>(y), 0, 2));
 }
-inline u8x16 zip_high_u64(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
+inline wide wide_zip_high_u64(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u64x2>(x), reinterpret_cast<u64x2>(y), 1, 3));
+}
+template <class T>
+inline wide load_two(const T*at, std::int64_t apart) {
+  (void)apart;
+  return load(at);
+}
+#endif
+template <class T>
+inline void store_wide(T*at, wide v) {
+  std::memcpy(at, &v, sizeof v);
+}
+template <class T>
+inline __attribute__((always_inline)) void exchange(
+    const T* __restrict src, T* __restrict dst, std::int64_t a3, std::int64_t b2) {
+  const wide x0 = load_two(src, 4 * a3);
+  const wide x1 = load_two(src + 2 * a3, 4 * a3);
+  const wide x2 = load_two(src + a3, 4 * a3);
+  const wide x3 = load_two(src + 3 * a3, 4 * a3);
+  const wide x4 = wide_zip_low_u32(x0, x2);
+  const wide x5 = wide_zip_high_u32(x0, x2);
+  const wide x6 = wide_zip_low_u32(x1, x3);
+  const wide x7 = wide_zip_high_u32(x1, x3);
+  const wide x8 = wide_zip_low_u64(x4, x6);
+  const wide x9 = wide_zip_high_u64(x4, x6);
+  const wide x10 = wide_zip_low_u64(x5, x7);
+  const wide x11 = wide_zip_high_u64(x5, x7);
+  store_wide(dst, x8);
+  store_wide(dst + b2, x9);
+  store_wide(dst + 2 * b2, x10);
+  store_wide(dst + 3 * b2, x11);
 }
 template <class T>
 inline __attribute__((always_inline)) void block(
     const T* __restrict src, T* __restrict dst, std::int64_t a3, std::int64_t b2) {
-  const u8x16 x0 = load(src);
-  const u8x16 x1 = load(src + 2 * a3);
-  const u8x16 x2 = load(src + a3);
-  const u8x16 x3 = load(src + 3 * a3);
-  const u8x16 x4 = zip_low_u32(x0, x2);
-  const u8x16 x5 = zip_high_u32(x0, x2);
-  const u8x16 x6 = zip_low_u32(x1, x3);
-  const u8x16 x7 = zip_high_u32(x1, x3);
-  const u8x16 x8 = zip_low_u64(x4, x6);
-  const u8x16 x9 = zip_high_u64(x4, x6);
-  const u8x16 x10 = zip_low_u64(x5, x7);
-  const u8x16 x11 = zip_high_u64(x5, x7);
-  store(dst, x8);
-  store(dst + b2, x9);
-  store(dst + 2 * b2, x10);
-  store(dst + 3 * b2, x11);
+  exchange(src, dst, a3, b2);
+#ifndef __AVX2__
+  exchange(src + 4 * a3, dst + 4, a3, b2);
+#endif
+}
+template <class T>
+inline __attribute__((always_inline)) void exchange1(
+    const T* __restrict src, T* __restrict dst, std::int64_t a2, std::int64_t b1) {
+  const wide x0 = load_two(src, 4 * a2);
+  const wide x1 = load_two(src + 2 * a2, 4 * a2);
+  const wide x2 = load_two(src + a2, 4 * a2);
+  const wide x3 = load_two(src + 3 * a2, 4 * a2);
+  const wide x4 = wide_zip_low_u32(x0, x2);
+  const wide x5 = wide_zip_high_u32(x0, x2);
+  const wide x6 = wide_zip_low_u32(x1, x3);
+  const wide x7 = wide_zip_high_u32(x1, x3);
+  const wide x8 = wide_zip_low_u64(x4, x6);
+  const wide x9 = wide_zip_high_u64(x4, x6);
+  const wide x10 = wide_zip_low_u64(x5, x7);
+  const wide x11 = wide_zip_high_u64(x5, x7);
+  store_wide(dst, x8);
+  store_wide(dst + b1, x9);
+  store_wide(dst + 2 * b1, x10);
+  store_wide(dst + 3 * b1, x11);
 }
 template <class T>
 inline __attribute__((always_inline)) void block1(
     const T* __restrict src, T* __restrict dst, std::int64_t a2, std::int64_t b1) {
-  const u8x16 x0 = load(src);
-  const u8x16 x1 = load(src + 2 * a2);
-  const u8x16 x2 = load(src + a2);
-  const u8x16 x3 = load(src + 3 * a2);
-  const u8x16 x4 = zip_low_u32(x0, x2);
-  const u8x16 x5 = zip_high_u32(x0, x2);
-  const u8x16 x6 = zip_low_u32(x1, x3);
-  const u8x16 x7 = zip_high_u32(x1, x3);
-  const u8x16 x8 = zip_low_u64(x4, x6);
-  const u8x16 x9 = zip_high_u64(x4, x6);
-  const u8x16 x10 = zip_low_u64(x5, x7);
-  const u8x16 x11 = zip_high_u64(x5, x7);
-  store(dst, x8);
-  store(dst + b1, x9);
-  store(dst + 2 * b1, x10);
-  store(dst + 3 * b1, x11);
+  exchange1(src, dst, a2, b1);
+#ifndef __AVX2__
+  exchange1(src + 4 * a2, dst + 4, a2, b1);
+#endif
 }
 }  // namespace channels_detail
 #endif
@@ -177,31 +228,45 @@ inline void channels(
     const bool streams = (16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4 >= CHANNELS_LARGE
         && n2 >= 16 && b % 16 == 0 && a1 % 16 == 0
         && reinterpret_cast<std::uintptr_t>(dst) % 16 == 0;
-    const bool shares = n2 >= 16 && n2 % 512 == 0;
-    if (streams || shares) {
+    const bool shares = n2 >= 64 && n2 % 512 == 0;
+    if (streams) {
       for (std::int64_t t0 = 0; t0 < n; ++t0) {
         for (std::int64_t t1 = 0; t1 < n1; ++t1) {
           for (std::int64_t t2_at = 0; t2_at < n2; t2_at += 16) {
             const std::int64_t t2 = t2_at < n2 - 16 ? t2_at : n2 - 16;
             T buffer[256];
-            for (std::int64_t i3 = 0; i3 < 16; i3 += 4) {
+            for (std::int64_t i3 = 0; i3 < 16; i3 += 8) {
               for (std::int64_t i2 = 0; i2 < 16; i2 += 4) {
                 channels_detail::block(
                     src + a * t0 + a1 * t1 + t2 + n2 * i3 + i2, buffer + i3 + 16 * i2, n2, 16);
               }
             }
             for (std::int64_t i2 = 0; i2 < 16; ++i2) {
-              if (streams) {
-                channels_detail::stream_run(
-                    dst + b * t0 + a1 * t1 + 16 * t2 + 16 * i2, buffer + 16 * i2, 16);
-              } else {
-                std::memcpy(dst + b * t0 + a1 * t1 + 16 * t2 + 16 * i2, buffer + 16 * i2, 64);
-              }
+              channels_detail::stream_run(
+                  dst + b * t0 + a1 * t1 + 16 * t2 + 16 * i2, buffer + 16 * i2, 16);
             }
           }
         }
       }
       channels_detail::fence();
+    } else if (shares) {
+      for (std::int64_t t0 = 0; t0 < n; ++t0) {
+        for (std::int64_t t1 = 0; t1 < n1; ++t1) {
+          for (std::int64_t t2_at = 0; t2_at < n2; t2_at += 64) {
+            const std::int64_t t2 = t2_at < n2 - 64 ? t2_at : n2 - 64;
+            T buffer[1024];
+            for (std::int64_t i3 = 0; i3 < 16; i3 += 8) {
+              for (std::int64_t i2 = 0; i2 < 64; i2 += 4) {
+                channels_detail::block(
+                    src + a * t0 + a1 * t1 + t2 + n2 * i3 + i2, buffer + i3 + 16 * i2, n2, 16);
+              }
+            }
+            for (std::int64_t i2 = 0; i2 < 64; ++i2) {
+              std::memcpy(dst + b * t0 + a1 * t1 + 16 * t2 + 16 * i2, buffer + 16 * i2, 64);
+            }
+          }
+        }
+      }
     } else {
       for (std::int64_t i0 = 0; i0 < n; ++i0) {
         for (std::int64_t i1 = 0; i1 < n1; ++i1) {
@@ -209,7 +274,7 @@ inline void channels(
             const std::int64_t end2 = t2 + 32 < n2 ? t2 + 32 : n2;
             for (std::int64_t i2_at = t2; i2_at < end2; i2_at += 4) {
               const std::int64_t i2 = i2_at < n2 - 4 ? i2_at : n2 - 4;
-              for (std::int64_t i3 = 0; i3 < 16; i3 += 4) {
+              for (std::int64_t i3 = 0; i3 < 16; i3 += 8) {
                 channels_detail::block(
                     src + a * i0 + a1 * i1 + i2 + n2 * i3,
                     dst + b * i0 + a1 * i1 + 16 * i2 + i3,
@@ -239,22 +304,16 @@ inline void channels(
     }
   }
 #ifdef CHANNELS_VECTORS
-  if (n2 >= 4 && n3 >= 4) {
+  if (n2 >= 4 && n3 >= 8) {
     for (std::int64_t i01 = 0; i01 < n; ++i01) {
-      for (std::int64_t t21 = 0; t21 < n3; t21 += 16) {
-        for (std::int64_t t11 = 0; t11 < n2; t11 += 32) {
-          const std::int64_t end11 = t11 + 32 < n2 ? t11 + 32 : n2;
-          const std::int64_t end21 = t21 + 16 < n3 ? t21 + 16 : n3;
-          for (std::int64_t i11_at = t11; i11_at < end11; i11_at += 4) {
-            const std::int64_t i11 = i11_at < n2 - 4 ? i11_at : n2 - 4;
-            for (std::int64_t i21_at = t21; i21_at < end21; i21_at += 4) {
-              const std::int64_t i21 = i21_at < n3 - 4 ? i21_at : n3 - 4;
-              channels_detail::block1(
-                  src + from + a * i01 + i11 + n2 * i21,
-                  dst + to + b * i01 + 16 * i11 + i21,
-                  n2,
-                  16);
-            }
+      for (std::int64_t t11 = 0; t11 < n2; t11 += 32) {
+        const std::int64_t end11 = t11 + 32 < n2 ? t11 + 32 : n2;
+        for (std::int64_t i11_at = t11; i11_at < end11; i11_at += 4) {
+          const std::int64_t i11 = i11_at < n2 - 4 ? i11_at : n2 - 4;
+          for (std::int64_t i21_at = 0; i21_at < n3; i21_at += 8) {
+            const std::int64_t i21 = i21_at < n3 - 8 ? i21_at : n3 - 8;
+            channels_detail::block1(
+                src + from + a * i01 + i11 + n2 * i21, dst + to + b * i01 + 16 * i11 + i21, n2, 16);
           }
         }
       }
@@ -263,15 +322,12 @@ inline void channels(
 #endif
   {
     for (std::int64_t i01 = 0; i01 < n; ++i01) {
-      for (std::int64_t t21 = 0; t21 < n3; t21 += 16) {
-        for (std::int64_t t11 = 0; t11 < n2; t11 += 32) {
-          const std::int64_t end11 = t11 + 32 < n2 ? t11 + 32 : n2;
-          const std::int64_t end21 = t21 + 16 < n3 ? t21 + 16 : n3;
-          for (std::int64_t i11 = t11; i11 < end11; ++i11) {
-            for (std::int64_t i21 = t21; i21 < end21; ++i21) {
-              std::memcpy(
-                  dst + to + b * i01 + 16 * i11 + i21, src + from + a * i01 + i11 + n2 * i21, 4);
-            }
+      for (std::int64_t t11 = 0; t11 < n2; t11 += 32) {
+        const std::int64_t end11 = t11 + 32 < n2 ? t11 + 32 : n2;
+        for (std::int64_t i11 = t11; i11 < end11; ++i11) {
+          for (std::int64_t i21 = 0; i21 < n3; ++i21) {
+            std::memcpy(
+                dst + to + b * i01 + 16 * i11 + i21, src + from + a * i01 + i11 + n2 * i21, 4);
           }
         }
       }
@@ -302,6 +358,6 @@ inline void channels(
 
 }  // namespace lego
 
-#elif LEGO_CHANNELS_HPP != 0x42443f3a
+#elif LEGO_CHANNELS_HPP != 0x1f067c90
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_HPP

@@ -109,15 +109,12 @@ function channels!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, C::In
             end
         end
         for i01 in 0:(n - 1)
-            for t21 in 0:16:(n3 - 1)
-                for t11 in 0:32:(n2 - 1)
-                    end11 = min(t11 + 32, n2)
-                    end21 = min(t21 + 16, n3)
-                    for i11 in t11:(end11 - 1)
-                        for i21 in t21:(end21 - 1)
-                            dst[to + b * i01 + 16 * i11 + i21 + 1] = src[from + a * i01 +
-                                i11 + n2 * i21 + 1]
-                        end
+            for t11 in 0:32:(n2 - 1)
+                end11 = min(t11 + 32, n2)
+                for i11 in t11:(end11 - 1)
+                    for i21 in 0:(n3 - 1)
+                        dst[to + b * i01 + 16 * i11 + i21 + 1] = src[from + a * i01 + i11 +
+                            n2 * i21 + 1]
                     end
                 end
             end

@@ -102,14 +102,11 @@ export function channels(n, C, H, W, src, dst) {
     }
   }
   for (let i01 = 0; i01 < n; i01 += 1) {
-    for (let t21 = 0; t21 < n3; t21 += 16) {
-      for (let t11 = 0; t11 < n2; t11 += 32) {
-        const end11 = Math.min(t11 + 32, n2);
-        const end21 = Math.min(t21 + 16, n3);
-        for (let i11 = t11; i11 < end11; i11 += 1) {
-          for (let i21 = t21; i21 < end21; i21 += 1) {
-            dstWords[to + b * i01 + 16 * i11 + i21] = srcWords[from + a * i01 + i11 + n2 * i21];
-          }
+    for (let t11 = 0; t11 < n2; t11 += 32) {
+      const end11 = Math.min(t11 + 32, n2);
+      for (let i11 = t11; i11 < end11; i11 += 1) {
+        for (let i21 = 0; i21 < n3; i21 += 1) {
+          dstWords[to + b * i01 + 16 * i11 + i21] = srcWords[from + a * i01 + i11 + n2 * i21];
         }
       }
     }

@@ -139,21 +139,21 @@ pub fn channels<T: Copy + Default>(
     let n4 = 15 - (C - 1) % 16;
     let to1 = C % 16 + 16 * (C / 16) * H * W;
     if n2 >= 4 {
-        let shares = n2 >= 16 && n2 / 512 * 512 == n2;
+        let shares = n2 >= 64 && n2 / 512 * 512 == n2;
         if shares {
-            let mut buffer = [src[0]; 256];
+            let mut buffer = [src[0]; 1024];
             for t0 in 0..n {
                 for t1 in 0..n1 {
-                    for t2_at in (0..n2).step_by(16) {
-                        let t2 = t2_at.min(n2 - 16);
+                    for t2_at in (0..n2).step_by(64) {
+                        let t2 = t2_at.min(n2 - 64);
                         for i3 in (0..16).step_by(4) {
-                            for i2 in (0..16).step_by(4) {
+                            for i2 in (0..64).step_by(4) {
                                 let src_at = a * t0 + a1 * t1 + t2 + n2 * i3 + i2;
                                 let dst_at = i3 + 16 * i2;
                                 channels_block(&src[src_at..], &mut buffer[dst_at..], n2, 16);
                             }
                         }
-                        for i2 in 0..16 {
+                        for i2 in 0..64 {
                             let dst_at = b * t0 + a1 * t1 + 16 * t2 + 16 * i2;
                             let src_at = 16 * i2;
                             dst[dst_at..dst_at + 16].copy_from_slice(&buffer[src_at..src_at + 16]);
@@ -196,34 +196,26 @@ pub fn channels<T: Copy + Default>(
     }
     if n2 >= 4 && n3 >= 4 {
         for i01 in 0..n {
-            for t21 in (0..n3).step_by(16) {
-                for t11 in (0..n2).step_by(32) {
-                    let end11 = (t11 + 32).min(n2);
-                    let end21 = (t21 + 16).min(n3);
-                    for i11_at in (t11..end11).step_by(4) {
-                        let i11 = i11_at.min(n2 - 4);
-                        for i21_at in (t21..end21).step_by(4) {
-                            let i21 = i21_at.min(n3 - 4);
-                            let src_at = from + a * i01 + i11 + n2 * i21;
-                            let dst_at = to + b * i01 + 16 * i11 + i21;
-                            channels_block1(&src[src_at..], &mut dst[dst_at..], n2, 16);
-                        }
+            for t11 in (0..n2).step_by(32) {
+                let end11 = (t11 + 32).min(n2);
+                for i11_at in (t11..end11).step_by(4) {
+                    let i11 = i11_at.min(n2 - 4);
+                    for i21_at in (0..n3).step_by(4) {
+                        let i21 = i21_at.min(n3 - 4);
+                        let src_at = from + a * i01 + i11 + n2 * i21;
+                        let dst_at = to + b * i01 + 16 * i11 + i21;
+                        channels_block1(&src[src_at..], &mut dst[dst_at..], n2, 16);
                     }
                 }
             }
         }
     } else {
         for i01 in 0..n {
-            for t21 in (0..n3).step_by(16) {
-                for t11 in (0..n2).step_by(32) {
-                    let end11 = (t11 + 32).min(n2);
-                    let end21 = (t21 + 16).min(n3);
-                    for i11 in t11..end11 {
-                        for i21 in t21..end21 {
-                            let dst_at = to + b * i01 + 16 * i11 + i21;
-                            let src_at = from + a * i01 + i11 + n2 * i21;
-                            dst[dst_at] = src[src_at];
-                        }
+            for t11 in (0..n2).step_by(32) {
+                let end11 = (t11 + 32).min(n2);
+                for i11 in t11..end11 {
+                    for i21 in 0..n3 {
+                        dst[to + b * i01 + 16 * i11 + i21] = src[from + a * i01 + i11 + n2 * i21];
                     }
                 }
             }

@@ -63,8 +63,8 @@ contains
     integer(int64), intent(in) :: n, C, H, W
     integer(int32), intent(in) :: src(0:*)
     integer(int32), intent(inout) :: dst(0:*)
-    integer(int64) :: n1, n2, a, a1, b, n3, from, to1, i0, i1, t3, end3, i2, i3, i01, t21, t11, &
-        end11, end21, i11, i21
+    integer(int64) :: n1, n2, a, a1, b, n3, from, to1, i0, i1, t3, end3, i2, i3, i01, t21, end21, &
+        i11, i21
     n1 = C / 16
     n2 = H * W
     a = 16 * ((C - 1) / 16) * H * W + 16 * H * W
@@ -87,13 +87,10 @@ contains
     end do
     do i01 = 0, n - 1
       do t21 = 0, n2 - 1, 16
-        do t11 = 0, n3 - 1, 32
-          end11 = min(t11 + 32, n3)
-          end21 = min(t21 + 16, n2)
-          do i11 = t11, end11 - 1
-            do i21 = t21, end21 - 1
-              dst(to1 + b * i01 + n2 * i11 + i21) = src(from + a * i01 + i11 + 16 * i21)
-            end do
+        end21 = min(t21 + 16, n2)
+        do i11 = 0, n3 - 1
+          do i21 = t21, end21 - 1
+            dst(to1 + b * i01 + n2 * i11 + i21) = src(from + a * i01 + i11 + 16 * i21)
           end do
         end do
       end do

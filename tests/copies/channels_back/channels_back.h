@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_H
-#define LEGO_CHANNELS_BACK_H 0x30462b9b
+#define LEGO_CHANNELS_BACK_H 0x64679581
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -56,9 +56,6 @@ static inline channels_back_u8x16 channels_back_load(const uint32_t *at) {
   memcpy(&v, at, sizeof v);
   return v;
 }
-static inline void channels_back_store(uint32_t *at, channels_back_u8x16 v) {
-  memcpy(at, &v, sizeof v);
-}
 static inline void channels_back_stream(uint32_t *at, channels_back_u8x16 v) {
 #ifdef __SSE2__
   _mm_stream_si128((__m128i *)at, (__m128i)v);
@@ -76,59 +73,110 @@ static inline void channels_back_stream_run(uint32_t *to, const uint32_t *of, in
     channels_back_stream(to + k, channels_back_load(of + k));
   }
 }
-static inline channels_back_u8x16 channels_back_zip_low_u32(channels_back_u8x16 x, channels_back_u8x16 y) {
-  return (channels_back_u8x16)__builtin_shufflevector(
+#ifdef __AVX2__
+// Two blocks side by side, each in a half of every register.
+typedef uint8_t channels_back_u8x32 __attribute__((vector_size(32)));
+typedef uint32_t channels_back_u32x8 __attribute__((vector_size(32)));
+typedef uint64_t channels_back_u64x4 __attribute__((vector_size(32)));
+typedef channels_back_u8x32 channels_back_wide;
+static inline channels_back_wide channels_back_wide_zip_low_u32(channels_back_wide x, channels_back_wide y) {
+  return (channels_back_wide)__builtin_shufflevector(
+      (channels_back_u32x8)x, (channels_back_u32x8)y, 0, 8, 1, 9, 4, 12, 5, 13);
+}
+static inline channels_back_wide channels_back_wide_zip_high_u32(channels_back_wide x, channels_back_wide y) {
+  return (channels_back_wide)__builtin_shufflevector(
+      (channels_back_u32x8)x, (channels_back_u32x8)y, 2, 10, 3, 11, 6, 14, 7, 15);
+}
+static inline channels_back_wide channels_back_wide_zip_low_u64(channels_back_wide x, channels_back_wide y) {
+  return (channels_back_wide)__builtin_shufflevector(
+      (channels_back_u64x4)x, (channels_back_u64x4)y, 0, 4, 2, 6);
+}
+static inline channels_back_wide channels_back_wide_zip_high_u64(channels_back_wide x, channels_back_wide y) {
+  return (channels_back_wide)__builtin_shufflevector(
+      (channels_back_u64x4)x, (channels_back_u64x4)y, 1, 5, 3, 7);
+}
+static inline channels_back_wide channels_back_load_two(const uint32_t *at, int64_t apart) {
+  return (channels_back_wide)__builtin_shufflevector(
+      (channels_back_u64x2)channels_back_load(at), (channels_back_u64x2)channels_back_load(at + apart),
+      0, 1, 2, 3);
+}
+#else
+typedef channels_back_u8x16 channels_back_wide;
+static inline channels_back_wide channels_back_wide_zip_low_u32(channels_back_wide x, channels_back_wide y) {
+  return (channels_back_wide)__builtin_shufflevector(
       (channels_back_u32x4)x, (channels_back_u32x4)y, 0, 4, 1, 5);
 }
-static inline channels_back_u8x16 channels_back_zip_high_u32(channels_back_u8x16 x, channels_back_u8x16 y) {
-  return (channels_back_u8x16)__builtin_shufflevector(
+static inline channels_back_wide channels_back_wide_zip_high_u32(channels_back_wide x, channels_back_wide y) {
+  return (channels_back_wide)__builtin_shufflevector(
       (channels_back_u32x4)x, (channels_back_u32x4)y, 2, 6, 3, 7);
 }
-static inline channels_back_u8x16 channels_back_zip_low_u64(channels_back_u8x16 x, channels_back_u8x16 y) {
-  return (channels_back_u8x16)__builtin_shufflevector(
+static inline channels_back_wide channels_back_wide_zip_low_u64(channels_back_wide x, channels_back_wide y) {
+  return (channels_back_wide)__builtin_shufflevector(
       (channels_back_u64x2)x, (channels_back_u64x2)y, 0, 2);
 }
-static inline channels_back_u8x16 channels_back_zip_high_u64(channels_back_u8x16 x, channels_back_u8x16 y) {
-  return (channels_back_u8x16)__builtin_shufflevector(
+static inline channels_back_wide channels_back_wide_zip_high_u64(channels_back_wide x, channels_back_wide y) {
+  return (channels_back_wide)__builtin_shufflevector(
       (channels_back_u64x2)x, (channels_back_u64x2)y, 1, 3);
+}
+static inline channels_back_wide channels_back_load_two(const uint32_t *at, int64_t apart) {
+  (void)apart;
+  return channels_back_load(at);
+}
+#endif
+static inline void channels_back_store_wide(uint32_t *at, channels_back_wide v) {
+  memcpy(at, &v, sizeof v);
+}
+static inline __attribute__((always_inline)) void channels_back_exchange(
+    const uint32_t *restrict src, uint32_t *restrict dst, int64_t a3, int64_t b2) {
+  const channels_back_wide x0 = channels_back_load_two(src, 4 * a3);
+  const channels_back_wide x1 = channels_back_load_two(src + 2 * a3, 4 * a3);
+  const channels_back_wide x2 = channels_back_load_two(src + a3, 4 * a3);
+  const channels_back_wide x3 = channels_back_load_two(src + 3 * a3, 4 * a3);
+  const channels_back_wide x4 = channels_back_wide_zip_low_u32(x0, x2);
+  const channels_back_wide x5 = channels_back_wide_zip_high_u32(x0, x2);
+  const channels_back_wide x6 = channels_back_wide_zip_low_u32(x1, x3);
+  const channels_back_wide x7 = channels_back_wide_zip_high_u32(x1, x3);
+  const channels_back_wide x8 = channels_back_wide_zip_low_u64(x4, x6);
+  const channels_back_wide x9 = channels_back_wide_zip_high_u64(x4, x6);
+  const channels_back_wide x10 = channels_back_wide_zip_low_u64(x5, x7);
+  const channels_back_wide x11 = channels_back_wide_zip_high_u64(x5, x7);
+  channels_back_store_wide(dst, x8);
+  channels_back_store_wide(dst + b2, x9);
+  channels_back_store_wide(dst + 2 * b2, x10);
+  channels_back_store_wide(dst + 3 * b2, x11);
 }
 static inline __attribute__((always_inline)) void channels_back_block(
     const uint32_t *restrict src, uint32_t *restrict dst, int64_t a3, int64_t b2) {
-  const channels_back_u8x16 x0 = channels_back_load(src);
-  const channels_back_u8x16 x1 = channels_back_load(src + 2 * a3);
-  const channels_back_u8x16 x2 = channels_back_load(src + a3);
-  const channels_back_u8x16 x3 = channels_back_load(src + 3 * a3);
-  const channels_back_u8x16 x4 = channels_back_zip_low_u32(x0, x2);
-  const channels_back_u8x16 x5 = channels_back_zip_high_u32(x0, x2);
-  const channels_back_u8x16 x6 = channels_back_zip_low_u32(x1, x3);
-  const channels_back_u8x16 x7 = channels_back_zip_high_u32(x1, x3);
-  const channels_back_u8x16 x8 = channels_back_zip_low_u64(x4, x6);
-  const channels_back_u8x16 x9 = channels_back_zip_high_u64(x4, x6);
-  const channels_back_u8x16 x10 = channels_back_zip_low_u64(x5, x7);
-  const channels_back_u8x16 x11 = channels_back_zip_high_u64(x5, x7);
-  channels_back_store(dst, x8);
-  channels_back_store(dst + b2, x9);
-  channels_back_store(dst + 2 * b2, x10);
-  channels_back_store(dst + 3 * b2, x11);
+  channels_back_exchange(src, dst, a3, b2);
+#ifndef __AVX2__
+  channels_back_exchange(src + 4 * a3, dst + 4, a3, b2);
+#endif
+}
+static inline __attribute__((always_inline)) void channels_back_exchange1(
+    const uint32_t *restrict src, uint32_t *restrict dst, int64_t a2, int64_t b1) {
+  const channels_back_wide x0 = channels_back_load_two(src, 4 * a2);
+  const channels_back_wide x1 = channels_back_load_two(src + 2 * a2, 4 * a2);
+  const channels_back_wide x2 = channels_back_load_two(src + a2, 4 * a2);
+  const channels_back_wide x3 = channels_back_load_two(src + 3 * a2, 4 * a2);
+  const channels_back_wide x4 = channels_back_wide_zip_low_u32(x0, x2);
+  const channels_back_wide x5 = channels_back_wide_zip_high_u32(x0, x2);
+  const channels_back_wide x6 = channels_back_wide_zip_low_u32(x1, x3);
+  const channels_back_wide x7 = channels_back_wide_zip_high_u32(x1, x3);
+  const channels_back_wide x8 = channels_back_wide_zip_low_u64(x4, x6);
+  const channels_back_wide x9 = channels_back_wide_zip_high_u64(x4, x6);
+  const channels_back_wide x10 = channels_back_wide_zip_low_u64(x5, x7);
+  const channels_back_wide x11 = channels_back_wide_zip_high_u64(x5, x7);
+  channels_back_store_wide(dst, x8);
+  channels_back_store_wide(dst + b1, x9);
+  channels_back_store_wide(dst + 2 * b1, x10);
+  channels_back_store_wide(dst + 3 * b1, x11);
 }
 static inline __attribute__((always_inline)) void channels_back_block1(
     const uint32_t *restrict src, uint32_t *restrict dst, int64_t a2, int64_t b1) {
-  const channels_back_u8x16 x0 = channels_back_load(src);
-  const channels_back_u8x16 x1 = channels_back_load(src + 2 * a2);
-  const channels_back_u8x16 x2 = channels_back_load(src + a2);
-  const channels_back_u8x16 x3 = channels_back_load(src + 3 * a2);
-  const channels_back_u8x16 x4 = channels_back_zip_low_u32(x0, x2);
-  const channels_back_u8x16 x5 = channels_back_zip_high_u32(x0, x2);
-  const channels_back_u8x16 x6 = channels_back_zip_low_u32(x1, x3);
-  const channels_back_u8x16 x7 = channels_back_zip_high_u32(x1, x3);
-  const channels_back_u8x16 x8 = channels_back_zip_low_u64(x4, x6);
-  const channels_back_u8x16 x9 = channels_back_zip_high_u64(x4, x6);
-  const channels_back_u8x16 x10 = channels_back_zip_low_u64(x5, x7);
-  const channels_back_u8x16 x11 = channels_back_zip_high_u64(x5, x7);
-  channels_back_store(dst, x8);
-  channels_back_store(dst + b1, x9);
-  channels_back_store(dst + 2 * b1, x10);
-  channels_back_store(dst + 3 * b1, x11);
+  channels_back_exchange1(src, dst, a2, b1);
+#ifndef __AVX2__
+  channels_back_exchange1(src + 4 * a2, dst + 4, a2, b1);
+#endif
 }
 #endif
 
@@ -150,50 +198,56 @@ static inline void channels_back(
   const int64_t from = (C - C % 16) % 16 + 16 * ((C - C % 16) / 16) * H * W;
   const int64_t to = C * H * W - C % 16 * H * W;
 #ifdef CHANNELS_BACK_VECTORS
-  if (n2 >= 4) {
-    const bool streams = C * H * W * n * 4 >= CHANNELS_BACK_LARGE && n2 >= 16 && b % 16 == 0
+  if (n2 >= 8) {
+    const bool streams = C * H * W * n * 4 >= CHANNELS_BACK_LARGE && n2 >= 32 && b % 16 == 0
         && a1 % 16 == 0 && n2 % 16 == 0 && (uintptr_t)dst % 16 == 0;
-    const int64_t before = -(int64_t)((uintptr_t)dst % 64 / 4);
-    const bool shares = n2 >= 16 && n2 % 512 == 0;
-    const int64_t wide = shares ? 64 : 16;
-    if (streams || shares) {
+    const bool shares = n2 >= 64 && n2 % 512 == 0;
+    if (streams) {
+      const int64_t before = -(int64_t)((uintptr_t)dst % 64 / 4);
       for (int64_t t0 = 0; t0 < n; ++t0) {
         for (int64_t t1 = 0; t1 < n1; ++t1) {
-          for (int64_t s3 = before; s3 < n2; s3 += wide) {
-            const int64_t end3 = s3 + wide < n2 ? s3 + wide : n2;
-            for (int64_t t3_at = s3; t3_at < end3; t3_at += 16) {
-              const int64_t t3 = t3_at < 0 ? 0 : t3_at < n2 - 16 ? t3_at : n2 - 16;
-              uint32_t buffer[256];
-              for (int64_t i3 = 0; i3 < 16; i3 += 4) {
-                for (int64_t i2 = 0; i2 < 16; i2 += 4) {
-                  channels_back_block(
-                      src + a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2,
-                      buffer + i3 + 16 * i2,
-                      16,
-                      16);
-                }
+          for (int64_t t3_at = before; t3_at < n2; t3_at += 32) {
+            const int64_t t3 = t3_at < 0 ? 0 : t3_at < n2 - 32 ? t3_at : n2 - 32;
+            uint32_t buffer[512];
+            for (int64_t i3 = 0; i3 < 32; i3 += 8) {
+              for (int64_t i2 = 0; i2 < 16; i2 += 4) {
+                channels_back_block(
+                    src + a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2, buffer + i3 + 32 * i2, 16, 32);
               }
-              for (int64_t i2 = 0; i2 < 16; ++i2) {
-                if (streams) {
-                  channels_back_stream_run(
-                      dst + b * t0 + a1 * t1 + t3 + n2 * i2, buffer + 16 * i2, 16);
-                } else {
-                  memcpy(dst + b * t0 + a1 * t1 + t3 + n2 * i2, buffer + 16 * i2, 64);
-                }
-              }
+            }
+            for (int64_t i2 = 0; i2 < 16; ++i2) {
+              channels_back_stream_run(dst + b * t0 + a1 * t1 + t3 + n2 * i2, buffer + 32 * i2, 32);
             }
           }
         }
       }
       channels_back_fence();
+    } else if (shares) {
+      for (int64_t t0 = 0; t0 < n; ++t0) {
+        for (int64_t t1 = 0; t1 < n1; ++t1) {
+          for (int64_t t3_at = 0; t3_at < n2; t3_at += 64) {
+            const int64_t t3 = t3_at < n2 - 64 ? t3_at : n2 - 64;
+            uint32_t buffer[1024];
+            for (int64_t i3 = 0; i3 < 64; i3 += 8) {
+              for (int64_t i2 = 0; i2 < 16; i2 += 4) {
+                channels_back_block(
+                    src + a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2, buffer + i3 + 64 * i2, 16, 64);
+              }
+            }
+            for (int64_t i2 = 0; i2 < 16; ++i2) {
+              memcpy(dst + b * t0 + a1 * t1 + t3 + n2 * i2, buffer + 64 * i2, 256);
+            }
+          }
+        }
+      }
     } else {
       for (int64_t i0 = 0; i0 < n; ++i0) {
         for (int64_t i1 = 0; i1 < n1; ++i1) {
           for (int64_t t3 = 0; t3 < n2; t3 += 16) {
             const int64_t end3 = t3 + 16 < n2 ? t3 + 16 : n2;
             for (int64_t i2 = 0; i2 < 16; i2 += 4) {
-              for (int64_t i3_at = t3; i3_at < end3; i3_at += 4) {
-                const int64_t i3 = i3_at < n2 - 4 ? i3_at : n2 - 4;
+              for (int64_t i3_at = t3; i3_at < end3; i3_at += 8) {
+                const int64_t i3 = i3_at < n2 - 8 ? i3_at : n2 - 8;
                 channels_back_block(
                     src + a * i0 + a1 * i1 + i2 + 16 * i3,
                     dst + b * i0 + a1 * i1 + n2 * i2 + i3,
@@ -223,22 +277,16 @@ static inline void channels_back(
     }
   }
 #ifdef CHANNELS_BACK_VECTORS
-  if (n3 >= 4 && n2 >= 4) {
+  if (n3 >= 4 && n2 >= 8) {
     for (int64_t i01 = 0; i01 < n; ++i01) {
       for (int64_t t21 = 0; t21 < n2; t21 += 16) {
-        for (int64_t t11 = 0; t11 < n3; t11 += 32) {
-          const int64_t end11 = t11 + 32 < n3 ? t11 + 32 : n3;
-          const int64_t end21 = t21 + 16 < n2 ? t21 + 16 : n2;
-          for (int64_t i11_at = t11; i11_at < end11; i11_at += 4) {
-            const int64_t i11 = i11_at < n3 - 4 ? i11_at : n3 - 4;
-            for (int64_t i21_at = t21; i21_at < end21; i21_at += 4) {
-              const int64_t i21 = i21_at < n2 - 4 ? i21_at : n2 - 4;
-              channels_back_block1(
-                  src + from + a * i01 + i11 + 16 * i21,
-                  dst + to + b * i01 + n2 * i11 + i21,
-                  16,
-                  n2);
-            }
+        const int64_t end21 = t21 + 16 < n2 ? t21 + 16 : n2;
+        for (int64_t i11_at = 0; i11_at < n3; i11_at += 4) {
+          const int64_t i11 = i11_at < n3 - 4 ? i11_at : n3 - 4;
+          for (int64_t i21_at = t21; i21_at < end21; i21_at += 8) {
+            const int64_t i21 = i21_at < n2 - 8 ? i21_at : n2 - 8;
+            channels_back_block1(
+                src + from + a * i01 + i11 + 16 * i21, dst + to + b * i01 + n2 * i11 + i21, 16, n2);
           }
         }
       }
@@ -248,13 +296,10 @@ static inline void channels_back(
   {
     for (int64_t i01 = 0; i01 < n; ++i01) {
       for (int64_t t21 = 0; t21 < n2; t21 += 16) {
-        for (int64_t t11 = 0; t11 < n3; t11 += 32) {
-          const int64_t end11 = t11 + 32 < n3 ? t11 + 32 : n3;
-          const int64_t end21 = t21 + 16 < n2 ? t21 + 16 : n2;
-          for (int64_t i11 = t11; i11 < end11; ++i11) {
-            for (int64_t i21 = t21; i21 < end21; ++i21) {
-              memcpy(dst + to + b * i01 + n2 * i11 + i21, src + from + a * i01 + i11 + 16 * i21, 4);
-            }
+        const int64_t end21 = t21 + 16 < n2 ? t21 + 16 : n2;
+        for (int64_t i11 = 0; i11 < n3; ++i11) {
+          for (int64_t i21 = t21; i21 < end21; ++i21) {
+            memcpy(dst + to + b * i01 + n2 * i11 + i21, src + from + a * i01 + i11 + 16 * i21, 4);
           }
         }
       }
@@ -262,6 +307,6 @@ static inline void channels_back(
   }
 }
 
-#elif LEGO_CHANNELS_BACK_H != 0x30462b9b
+#elif LEGO_CHANNELS_BACK_H != 0x64679581
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_H

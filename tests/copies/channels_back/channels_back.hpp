@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_HPP
-#define LEGO_CHANNELS_BACK_HPP 0x3b87400b
+#define LEGO_CHANNELS_BACK_HPP 0x61aafd16
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -69,10 +69,6 @@ inline u8x16 load(const T*at) {
   return v;
 }
 template <class T>
-inline void store(T*at, u8x16 v) {
-  std::memcpy(at, &v, sizeof v);
-}
-template <class T>
 inline void stream(T*at, u8x16 v) {
 #ifdef __SSE2__
   _mm_stream_si128(reinterpret_cast<__m128i*>(at), reinterpret_cast<__m128i>(v));
@@ -91,61 +87,116 @@ inline void stream_run(T*to, const T*of, std::int64_t count) {
     stream(to + k, load(of + k));
   }
 }
-inline u8x16 zip_low_u32(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
+#ifdef __AVX2__
+// Two blocks side by side, each in a half of every register.
+typedef std::uint8_t u8x32 __attribute__((vector_size(32)));
+typedef std::uint32_t u32x8 __attribute__((vector_size(32)));
+typedef std::uint64_t u64x4 __attribute__((vector_size(32)));
+typedef u8x32 wide;
+inline wide wide_zip_low_u32(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u32x8>(x), reinterpret_cast<u32x8>(y), 0, 8, 1, 9, 4, 12, 5, 13));
+}
+inline wide wide_zip_high_u32(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u32x8>(x), reinterpret_cast<u32x8>(y), 2, 10, 3, 11, 6, 14, 7, 15));
+}
+inline wide wide_zip_low_u64(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u64x4>(x), reinterpret_cast<u64x4>(y), 0, 4, 2, 6));
+}
+inline wide wide_zip_high_u64(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u64x4>(x), reinterpret_cast<u64x4>(y), 1, 5, 3, 7));
+}
+template <class T>
+inline wide load_two(const T*at, std::int64_t apart) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u64x2>(load(at)), reinterpret_cast<u64x2>(load(at + apart)), 0, 1, 2, 3));
+}
+#else
+typedef u8x16 wide;
+inline wide wide_zip_low_u32(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u32x4>(x), reinterpret_cast<u32x4>(y), 0, 4, 1, 5));
 }
-inline u8x16 zip_high_u32(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
+inline wide wide_zip_high_u32(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u32x4>(x), reinterpret_cast<u32x4>(y), 2, 6, 3, 7));
 }
-inline u8x16 zip_low_u64(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
+inline wide wide_zip_low_u64(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u64x2>(x), reinterpret_cast<u64x2>(y), 0, 2));
 }
-inline u8x16 zip_high_u64(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
+inline wide wide_zip_high_u64(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u64x2>(x), reinterpret_cast<u64x2>(y), 1, 3));
+}
+template <class T>
+inline wide load_two(const T*at, std::int64_t apart) {
+  (void)apart;
+  return load(at);
+}
+#endif
+template <class T>
+inline void store_wide(T*at, wide v) {
+  std::memcpy(at, &v, sizeof v);
+}
+template <class T>
+inline __attribute__((always_inline)) void exchange(
+    const T* __restrict src, T* __restrict dst, std::int64_t a3, std::int64_t b2) {
+  const wide x0 = load_two(src, 4 * a3);
+  const wide x1 = load_two(src + 2 * a3, 4 * a3);
+  const wide x2 = load_two(src + a3, 4 * a3);
+  const wide x3 = load_two(src + 3 * a3, 4 * a3);
+  const wide x4 = wide_zip_low_u32(x0, x2);
+  const wide x5 = wide_zip_high_u32(x0, x2);
+  const wide x6 = wide_zip_low_u32(x1, x3);
+  const wide x7 = wide_zip_high_u32(x1, x3);
+  const wide x8 = wide_zip_low_u64(x4, x6);
+  const wide x9 = wide_zip_high_u64(x4, x6);
+  const wide x10 = wide_zip_low_u64(x5, x7);
+  const wide x11 = wide_zip_high_u64(x5, x7);
+  store_wide(dst, x8);
+  store_wide(dst + b2, x9);
+  store_wide(dst + 2 * b2, x10);
+  store_wide(dst + 3 * b2, x11);
 }
 template <class T>
 inline __attribute__((always_inline)) void block(
     const T* __restrict src, T* __restrict dst, std::int64_t a3, std::int64_t b2) {
-  const u8x16 x0 = load(src);
-  const u8x16 x1 = load(src + 2 * a3);
-  const u8x16 x2 = load(src + a3);
-  const u8x16 x3 = load(src + 3 * a3);
-  const u8x16 x4 = zip_low_u32(x0, x2);
-  const u8x16 x5 = zip_high_u32(x0, x2);
-  const u8x16 x6 = zip_low_u32(x1, x3);
-  const u8x16 x7 = zip_high_u32(x1, x3);
-  const u8x16 x8 = zip_low_u64(x4, x6);
-  const u8x16 x9 = zip_high_u64(x4, x6);
-  const u8x16 x10 = zip_low_u64(x5, x7);
-  const u8x16 x11 = zip_high_u64(x5, x7);
-  store(dst, x8);
-  store(dst + b2, x9);
-  store(dst + 2 * b2, x10);
-  store(dst + 3 * b2, x11);
+  exchange(src, dst, a3, b2);
+#ifndef __AVX2__
+  exchange(src + 4 * a3, dst + 4, a3, b2);
+#endif
+}
+template <class T>
+inline __attribute__((always_inline)) void exchange1(
+    const T* __restrict src, T* __restrict dst, std::int64_t a2, std::int64_t b1) {
+  const wide x0 = load_two(src, 4 * a2);
+  const wide x1 = load_two(src + 2 * a2, 4 * a2);
+  const wide x2 = load_two(src + a2, 4 * a2);
+  const wide x3 = load_two(src + 3 * a2, 4 * a2);
+  const wide x4 = wide_zip_low_u32(x0, x2);
+  const wide x5 = wide_zip_high_u32(x0, x2);
+  const wide x6 = wide_zip_low_u32(x1, x3);
+  const wide x7 = wide_zip_high_u32(x1, x3);
+  const wide x8 = wide_zip_low_u64(x4, x6);
+  const wide x9 = wide_zip_high_u64(x4, x6);
+  const wide x10 = wide_zip_low_u64(x5, x7);
+  const wide x11 = wide_zip_high_u64(x5, x7);
+  store_wide(dst, x8);
+  store_wide(dst + b1, x9);
+  store_wide(dst + 2 * b1, x10);
+  store_wide(dst + 3 * b1, x11);
 }
 template <class T>
 inline __attribute__((always_inline)) void block1(
     const T* __restrict src, T* __restrict dst, std::int64_t a2, std::int64_t b1) {
-  const u8x16 x0 = load(src);
-  const u8x16 x1 = load(src + 2 * a2);
-  const u8x16 x2 = load(src + a2);
-  const u8x16 x3 = load(src + 3 * a2);
-  const u8x16 x4 = zip_low_u32(x0, x2);
-  const u8x16 x5 = zip_high_u32(x0, x2);
-  const u8x16 x6 = zip_low_u32(x1, x3);
-  const u8x16 x7 = zip_high_u32(x1, x3);
-  const u8x16 x8 = zip_low_u64(x4, x6);
-  const u8x16 x9 = zip_high_u64(x4, x6);
-  const u8x16 x10 = zip_low_u64(x5, x7);
-  const u8x16 x11 = zip_high_u64(x5, x7);
-  store(dst, x8);
-  store(dst + b1, x9);
-  store(dst + 2 * b1, x10);
-  store(dst + 3 * b1, x11);
+  exchange1(src, dst, a2, b1);
+#ifndef __AVX2__
+  exchange1(src + 4 * a2, dst + 4, a2, b1);
+#endif
 }
 }  // namespace channels_back_detail
 #endif
@@ -171,51 +222,58 @@ inline void channels_back(
   const std::int64_t from = (C - C % 16) % 16 + 16 * ((C - C % 16) / 16) * H * W;
   const std::int64_t to = C * H * W - C % 16 * H * W;
 #ifdef CHANNELS_BACK_VECTORS
-  if (n2 >= 4) {
-    const bool streams = C * H * W * n * 4 >= CHANNELS_BACK_LARGE && n2 >= 16 && b % 16 == 0
+  if (n2 >= 8) {
+    const bool streams = C * H * W * n * 4 >= CHANNELS_BACK_LARGE && n2 >= 32 && b % 16 == 0
         && a1 % 16 == 0 && n2 % 16 == 0 && reinterpret_cast<std::uintptr_t>(dst) % 16 == 0;
-    const std::int64_t before =
-        -static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst) % 64 / 4);
-    const bool shares = n2 >= 16 && n2 % 512 == 0;
-    const std::int64_t wide = shares ? 64 : 16;
-    if (streams || shares) {
+    const bool shares = n2 >= 64 && n2 % 512 == 0;
+    if (streams) {
+      const std::int64_t before =
+          -static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst) % 64 / 4);
       for (std::int64_t t0 = 0; t0 < n; ++t0) {
         for (std::int64_t t1 = 0; t1 < n1; ++t1) {
-          for (std::int64_t s3 = before; s3 < n2; s3 += wide) {
-            const std::int64_t end3 = s3 + wide < n2 ? s3 + wide : n2;
-            for (std::int64_t t3_at = s3; t3_at < end3; t3_at += 16) {
-              const std::int64_t t3 = t3_at < 0 ? 0 : t3_at < n2 - 16 ? t3_at : n2 - 16;
-              T buffer[256];
-              for (std::int64_t i3 = 0; i3 < 16; i3 += 4) {
-                for (std::int64_t i2 = 0; i2 < 16; i2 += 4) {
-                  channels_back_detail::block(
-                      src + a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2,
-                      buffer + i3 + 16 * i2,
-                      16,
-                      16);
-                }
+          for (std::int64_t t3_at = before; t3_at < n2; t3_at += 32) {
+            const std::int64_t t3 = t3_at < 0 ? 0 : t3_at < n2 - 32 ? t3_at : n2 - 32;
+            T buffer[512];
+            for (std::int64_t i3 = 0; i3 < 32; i3 += 8) {
+              for (std::int64_t i2 = 0; i2 < 16; i2 += 4) {
+                channels_back_detail::block(
+                    src + a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2, buffer + i3 + 32 * i2, 16, 32);
               }
-              for (std::int64_t i2 = 0; i2 < 16; ++i2) {
-                if (streams) {
-                  channels_back_detail::stream_run(
-                      dst + b * t0 + a1 * t1 + t3 + n2 * i2, buffer + 16 * i2, 16);
-                } else {
-                  std::memcpy(dst + b * t0 + a1 * t1 + t3 + n2 * i2, buffer + 16 * i2, 64);
-                }
-              }
+            }
+            for (std::int64_t i2 = 0; i2 < 16; ++i2) {
+              channels_back_detail::stream_run(
+                  dst + b * t0 + a1 * t1 + t3 + n2 * i2, buffer + 32 * i2, 32);
             }
           }
         }
       }
       channels_back_detail::fence();
+    } else if (shares) {
+      for (std::int64_t t0 = 0; t0 < n; ++t0) {
+        for (std::int64_t t1 = 0; t1 < n1; ++t1) {
+          for (std::int64_t t3_at = 0; t3_at < n2; t3_at += 64) {
+            const std::int64_t t3 = t3_at < n2 - 64 ? t3_at : n2 - 64;
+            T buffer[1024];
+            for (std::int64_t i3 = 0; i3 < 64; i3 += 8) {
+              for (std::int64_t i2 = 0; i2 < 16; i2 += 4) {
+                channels_back_detail::block(
+                    src + a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2, buffer + i3 + 64 * i2, 16, 64);
+              }
+            }
+            for (std::int64_t i2 = 0; i2 < 16; ++i2) {
+              std::memcpy(dst + b * t0 + a1 * t1 + t3 + n2 * i2, buffer + 64 * i2, 256);
+            }
+          }
+        }
+      }
     } else {
       for (std::int64_t i0 = 0; i0 < n; ++i0) {
         for (std::int64_t i1 = 0; i1 < n1; ++i1) {
           for (std::int64_t t3 = 0; t3 < n2; t3 += 16) {
             const std::int64_t end3 = t3 + 16 < n2 ? t3 + 16 : n2;
             for (std::int64_t i2 = 0; i2 < 16; i2 += 4) {
-              for (std::int64_t i3_at = t3; i3_at < end3; i3_at += 4) {
-                const std::int64_t i3 = i3_at < n2 - 4 ? i3_at : n2 - 4;
+              for (std::int64_t i3_at = t3; i3_at < end3; i3_at += 8) {
+                const std::int64_t i3 = i3_at < n2 - 8 ? i3_at : n2 - 8;
                 channels_back_detail::block(
                     src + a * i0 + a1 * i1 + i2 + 16 * i3,
                     dst + b * i0 + a1 * i1 + n2 * i2 + i3,
@@ -245,22 +303,16 @@ inline void channels_back(
     }
   }
 #ifdef CHANNELS_BACK_VECTORS
-  if (n3 >= 4 && n2 >= 4) {
+  if (n3 >= 4 && n2 >= 8) {
     for (std::int64_t i01 = 0; i01 < n; ++i01) {
       for (std::int64_t t21 = 0; t21 < n2; t21 += 16) {
-        for (std::int64_t t11 = 0; t11 < n3; t11 += 32) {
-          const std::int64_t end11 = t11 + 32 < n3 ? t11 + 32 : n3;
-          const std::int64_t end21 = t21 + 16 < n2 ? t21 + 16 : n2;
-          for (std::int64_t i11_at = t11; i11_at < end11; i11_at += 4) {
-            const std::int64_t i11 = i11_at < n3 - 4 ? i11_at : n3 - 4;
-            for (std::int64_t i21_at = t21; i21_at < end21; i21_at += 4) {
-              const std::int64_t i21 = i21_at < n2 - 4 ? i21_at : n2 - 4;
-              channels_back_detail::block1(
-                  src + from + a * i01 + i11 + 16 * i21,
-                  dst + to + b * i01 + n2 * i11 + i21,
-                  16,
-                  n2);
-            }
+        const std::int64_t end21 = t21 + 16 < n2 ? t21 + 16 : n2;
+        for (std::int64_t i11_at = 0; i11_at < n3; i11_at += 4) {
+          const std::int64_t i11 = i11_at < n3 - 4 ? i11_at : n3 - 4;
+          for (std::int64_t i21_at = t21; i21_at < end21; i21_at += 8) {
+            const std::int64_t i21 = i21_at < n2 - 8 ? i21_at : n2 - 8;
+            channels_back_detail::block1(
+                src + from + a * i01 + i11 + 16 * i21, dst + to + b * i01 + n2 * i11 + i21, 16, n2);
           }
         }
       }
@@ -270,14 +322,11 @@ inline void channels_back(
   {
     for (std::int64_t i01 = 0; i01 < n; ++i01) {
       for (std::int64_t t21 = 0; t21 < n2; t21 += 16) {
-        for (std::int64_t t11 = 0; t11 < n3; t11 += 32) {
-          const std::int64_t end11 = t11 + 32 < n3 ? t11 + 32 : n3;
-          const std::int64_t end21 = t21 + 16 < n2 ? t21 + 16 : n2;
-          for (std::int64_t i11 = t11; i11 < end11; ++i11) {
-            for (std::int64_t i21 = t21; i21 < end21; ++i21) {
-              std::memcpy(
-                  dst + to + b * i01 + n2 * i11 + i21, src + from + a * i01 + i11 + 16 * i21, 4);
-            }
+        const std::int64_t end21 = t21 + 16 < n2 ? t21 + 16 : n2;
+        for (std::int64_t i11 = 0; i11 < n3; ++i11) {
+          for (std::int64_t i21 = t21; i21 < end21; ++i21) {
+            std::memcpy(
+                dst + to + b * i01 + n2 * i11 + i21, src + from + a * i01 + i11 + 16 * i21, 4);
           }
         }
       }
@@ -300,6 +349,6 @@ inline void channels_back(
 
 }  // namespace lego
 
-#elif LEGO_CHANNELS_BACK_HPP != 0x3b87400b
+#elif LEGO_CHANNELS_BACK_HPP != 0x61aafd16
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_HPP

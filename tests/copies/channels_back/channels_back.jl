@@ -113,14 +113,11 @@ function channels_back!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, 
         end
         for i01 in 0:(n - 1)
             for t21 in 0:16:(n2 - 1)
-                for t11 in 0:32:(n3 - 1)
-                    end11 = min(t11 + 32, n3)
-                    end21 = min(t21 + 16, n2)
-                    for i11 in t11:(end11 - 1)
-                        for i21 in t21:(end21 - 1)
-                            dst[to + b * i01 + n2 * i11 + i21 + 1] = src[from + a * i01 +
-                                i11 + 16 * i21 + 1]
-                        end
+                end21 = min(t21 + 16, n2)
+                for i11 in 0:(n3 - 1)
+                    for i21 in t21:(end21 - 1)
+                        dst[to + b * i01 + n2 * i11 + i21 + 1] = src[from + a * i01 + i11 +
+                            16 * i21 + 1]
                     end
                 end
             end

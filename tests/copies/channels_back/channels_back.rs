@@ -115,7 +115,6 @@ fn channels_back_block1<T: Copy>(src: &[T], dst: &mut [T], a2: usize, b1: usize)
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[allow(clippy::similar_names)]
-#[allow(clippy::too_many_lines)]
 pub fn channels_back<T: Copy>(n: usize, C: usize, H: usize, W: usize, src: &[T], dst: &mut [T]) {
     assert_eq!(core::mem::size_of::<T>(), 4);
     let src = &src[..16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n];
@@ -129,28 +128,24 @@ pub fn channels_back<T: Copy>(n: usize, C: usize, H: usize, W: usize, src: &[T],
     let from = (C - C % 16) % 16 + 16 * ((C - C % 16) / 16) * H * W;
     let to = C * H * W - C % 16 * H * W;
     if n2 >= 4 {
-        let shares = n2 >= 16 && n2 / 512 * 512 == n2;
-        let wide = if shares { 64 } else { 16 };
+        let shares = n2 >= 64 && n2 / 512 * 512 == n2;
         if shares {
-            let mut buffer = [src[0]; 256];
+            let mut buffer = [src[0]; 1024];
             for t0 in 0..n {
                 for t1 in 0..n1 {
-                    for s3 in (0..n2).step_by(wide) {
-                        let end3 = (s3 + wide).min(n2);
-                        for t3_at in (s3..end3).step_by(16) {
-                            let t3 = t3_at.min(n2 - 16);
-                            for i3 in (0..16).step_by(4) {
-                                for i2 in (0..16).step_by(4) {
-                                    let src_at = a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2;
-                                    let dst_at = i3 + 16 * i2;
-                                    channels_back_block(&src[src_at..], &mut buffer[dst_at..], 16, 16);
-                                }
+                    for t3_at in (0..n2).step_by(64) {
+                        let t3 = t3_at.min(n2 - 64);
+                        for i3 in (0..64).step_by(4) {
+                            for i2 in (0..16).step_by(4) {
+                                let src_at = a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2;
+                                let dst_at = i3 + 64 * i2;
+                                channels_back_block(&src[src_at..], &mut buffer[dst_at..], 16, 64);
                             }
-                            for i2 in 0..16 {
-                                let dst_at = b * t0 + a1 * t1 + t3 + n2 * i2;
-                                let src_at = 16 * i2;
-                                dst[dst_at] = buffer[src_at];
-                            }
+                        }
+                        for i2 in 0..16 {
+                            let dst_at = b * t0 + a1 * t1 + t3 + n2 * i2;
+                            let src_at = 64 * i2;
+                            dst[dst_at..dst_at + 64].copy_from_slice(&buffer[src_at..src_at + 64]);
                         }
                     }
                 }
@@ -191,17 +186,14 @@ pub fn channels_back<T: Copy>(n: usize, C: usize, H: usize, W: usize, src: &[T],
     if n3 >= 4 && n2 >= 4 {
         for i01 in 0..n {
             for t21 in (0..n2).step_by(16) {
-                for t11 in (0..n3).step_by(32) {
-                    let end11 = (t11 + 32).min(n3);
-                    let end21 = (t21 + 16).min(n2);
-                    for i11_at in (t11..end11).step_by(4) {
-                        let i11 = i11_at.min(n3 - 4);
-                        for i21_at in (t21..end21).step_by(4) {
-                            let i21 = i21_at.min(n2 - 4);
-                            let src_at = from + a * i01 + i11 + 16 * i21;
-                            let dst_at = to + b * i01 + n2 * i11 + i21;
-                            channels_back_block1(&src[src_at..], &mut dst[dst_at..], 16, n2);
-                        }
+                let end21 = (t21 + 16).min(n2);
+                for i11_at in (0..n3).step_by(4) {
+                    let i11 = i11_at.min(n3 - 4);
+                    for i21_at in (t21..end21).step_by(4) {
+                        let i21 = i21_at.min(n2 - 4);
+                        let src_at = from + a * i01 + i11 + 16 * i21;
+                        let dst_at = to + b * i01 + n2 * i11 + i21;
+                        channels_back_block1(&src[src_at..], &mut dst[dst_at..], 16, n2);
                     }
                 }
             }
@@ -209,15 +201,10 @@ pub fn channels_back<T: Copy>(n: usize, C: usize, H: usize, W: usize, src: &[T],
     } else {
         for i01 in 0..n {
             for t21 in (0..n2).step_by(16) {
-                for t11 in (0..n3).step_by(32) {
-                    let end11 = (t11 + 32).min(n3);
-                    let end21 = (t21 + 16).min(n2);
-                    for i11 in t11..end11 {
-                        for i21 in t21..end21 {
-                            let dst_at = to + b * i01 + n2 * i11 + i21;
-                            let src_at = from + a * i01 + i11 + 16 * i21;
-                            dst[dst_at] = src[src_at];
-                        }
+                let end21 = (t21 + 16).min(n2);
+                for i11 in 0..n3 {
+                    for i21 in t21..end21 {
+                        dst[to + b * i01 + n2 * i11 + i21] = src[from + a * i01 + i11 + 16 * i21];
                     }
                 }
             }

@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_H
-#define LEGO_COLORS_H 0x1a18b3a3
+#define LEGO_COLORS_H 0x79a139fa
 
 #include <string.h>
 #include <stdbool.h>
@@ -32,52 +32,106 @@ static inline bool colors_fits(int64_t H, int64_t W) {
 #if !defined(COLORS_SCALAR) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))
 #define COLORS_VECTORS
 typedef uint8_t colors_u8x16 __attribute__((vector_size(16)));
+typedef uint64_t colors_u64x2 __attribute__((vector_size(16)));
 static inline colors_u8x16 colors_load(const uint8_t *at) {
   colors_u8x16 v;
   memcpy(&v, at, sizeof v);
   return v;
 }
-static inline void colors_store(uint8_t *at, colors_u8x16 v) {
-  memcpy(at, &v, sizeof v);
+#ifdef __AVX2__
+// Two blocks side by side, each in a half of every register.
+typedef uint8_t colors_u8x32 __attribute__((vector_size(32)));
+typedef uint64_t colors_u64x4 __attribute__((vector_size(32)));
+typedef colors_u8x32 colors_wide;
+static inline colors_wide colors_wide_mix0(colors_wide x, colors_wide y) {
+  return (colors_wide)__builtin_shufflevector(
+      (colors_u8x32)x, (colors_u8x32)y,
+      0, 3, 6, 9, 12, 15, 34, 37, 40, 43, 46, 0, 0, 0, 0, 0, 16, 19, 22, 25, 28, 31, 50, 53, 56, 59, 62, 16, 16, 16, 16, 16);
 }
-static inline colors_u8x16 colors_mix0(colors_u8x16 x, colors_u8x16 y) {
-  return (colors_u8x16)__builtin_shufflevector(
+static inline colors_wide colors_wide_mix1(colors_wide x, colors_wide y) {
+  return (colors_wide)__builtin_shufflevector(
+      (colors_u8x32)x, (colors_u8x32)y,
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 33, 36, 39, 42, 45, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 49, 52, 55, 58, 61);
+}
+static inline colors_wide colors_wide_mix2(colors_wide x, colors_wide y) {
+  return (colors_wide)__builtin_shufflevector(
+      (colors_u8x32)x, (colors_u8x32)y,
+      1, 4, 7, 10, 13, 32, 35, 38, 41, 44, 47, 0, 0, 0, 0, 0, 17, 20, 23, 26, 29, 48, 51, 54, 57, 60, 63, 16, 16, 16, 16, 16);
+}
+static inline colors_wide colors_wide_mix3(colors_wide x, colors_wide y) {
+  return (colors_wide)__builtin_shufflevector(
+      (colors_u8x32)x, (colors_u8x32)y,
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 34, 37, 40, 43, 46, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 50, 53, 56, 59, 62);
+}
+static inline colors_wide colors_wide_mix4(colors_wide x, colors_wide y) {
+  return (colors_wide)__builtin_shufflevector(
+      (colors_u8x32)x, (colors_u8x32)y,
+      2, 5, 8, 11, 14, 33, 36, 39, 42, 45, 0, 0, 0, 0, 0, 0, 18, 21, 24, 27, 30, 49, 52, 55, 58, 61, 16, 16, 16, 16, 16, 16);
+}
+static inline colors_wide colors_wide_mix5(colors_wide x, colors_wide y) {
+  return (colors_wide)__builtin_shufflevector(
+      (colors_u8x32)x, (colors_u8x32)y,
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 32, 35, 38, 41, 44, 47, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 48, 51, 54, 57, 60, 63);
+}
+static inline colors_wide colors_load_two(const uint8_t *at, int64_t apart) {
+  return (colors_wide)__builtin_shufflevector(
+      (colors_u64x2)colors_load(at), (colors_u64x2)colors_load(at + apart), 0, 1, 2, 3);
+}
+#else
+typedef colors_u8x16 colors_wide;
+static inline colors_wide colors_wide_mix0(colors_wide x, colors_wide y) {
+  return (colors_wide)__builtin_shufflevector(
       (colors_u8x16)x, (colors_u8x16)y, 0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 0, 0, 0, 0, 0);
 }
-static inline colors_u8x16 colors_mix1(colors_u8x16 x, colors_u8x16 y) {
-  return (colors_u8x16)__builtin_shufflevector(
+static inline colors_wide colors_wide_mix1(colors_wide x, colors_wide y) {
+  return (colors_wide)__builtin_shufflevector(
       (colors_u8x16)x, (colors_u8x16)y, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 17, 20, 23, 26, 29);
 }
-static inline colors_u8x16 colors_mix2(colors_u8x16 x, colors_u8x16 y) {
-  return (colors_u8x16)__builtin_shufflevector(
+static inline colors_wide colors_wide_mix2(colors_wide x, colors_wide y) {
+  return (colors_wide)__builtin_shufflevector(
       (colors_u8x16)x, (colors_u8x16)y, 1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 0, 0, 0, 0, 0);
 }
-static inline colors_u8x16 colors_mix3(colors_u8x16 x, colors_u8x16 y) {
-  return (colors_u8x16)__builtin_shufflevector(
+static inline colors_wide colors_wide_mix3(colors_wide x, colors_wide y) {
+  return (colors_wide)__builtin_shufflevector(
       (colors_u8x16)x, (colors_u8x16)y, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 18, 21, 24, 27, 30);
 }
-static inline colors_u8x16 colors_mix4(colors_u8x16 x, colors_u8x16 y) {
-  return (colors_u8x16)__builtin_shufflevector(
+static inline colors_wide colors_wide_mix4(colors_wide x, colors_wide y) {
+  return (colors_wide)__builtin_shufflevector(
       (colors_u8x16)x, (colors_u8x16)y, 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 0, 0, 0, 0, 0, 0);
 }
-static inline colors_u8x16 colors_mix5(colors_u8x16 x, colors_u8x16 y) {
-  return (colors_u8x16)__builtin_shufflevector(
+static inline colors_wide colors_wide_mix5(colors_wide x, colors_wide y) {
+  return (colors_wide)__builtin_shufflevector(
       (colors_u8x16)x, (colors_u8x16)y, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 19, 22, 25, 28, 31);
+}
+static inline colors_wide colors_load_two(const uint8_t *at, int64_t apart) {
+  (void)apart;
+  return colors_load(at);
+}
+#endif
+static inline void colors_store_wide(uint8_t *at, colors_wide v) {
+  memcpy(at, &v, sizeof v);
+}
+static inline __attribute__((always_inline)) void colors_exchange(
+    const uint8_t *restrict src, uint8_t *restrict dst, int64_t b0) {
+  const colors_wide x0 = colors_load_two(src, 48);
+  const colors_wide x1 = colors_load_two(src + 16, 48);
+  const colors_wide x2 = colors_load_two(src + 32, 48);
+  const colors_wide x3 = colors_wide_mix0(x0, x1);
+  const colors_wide x4 = colors_wide_mix1(x3, x2);
+  const colors_wide x5 = colors_wide_mix2(x0, x1);
+  const colors_wide x6 = colors_wide_mix3(x5, x2);
+  const colors_wide x7 = colors_wide_mix4(x0, x1);
+  const colors_wide x8 = colors_wide_mix5(x7, x2);
+  colors_store_wide(dst, x4);
+  colors_store_wide(dst + b0, x6);
+  colors_store_wide(dst + 2 * b0, x8);
 }
 static inline __attribute__((always_inline)) void colors_block(
     const uint8_t *restrict src, uint8_t *restrict dst, int64_t b0) {
-  const colors_u8x16 x0 = colors_load(src);
-  const colors_u8x16 x1 = colors_load(src + 16);
-  const colors_u8x16 x2 = colors_load(src + 32);
-  const colors_u8x16 x3 = colors_mix0(x0, x1);
-  const colors_u8x16 x4 = colors_mix1(x3, x2);
-  const colors_u8x16 x5 = colors_mix2(x0, x1);
-  const colors_u8x16 x6 = colors_mix3(x5, x2);
-  const colors_u8x16 x7 = colors_mix4(x0, x1);
-  const colors_u8x16 x8 = colors_mix5(x7, x2);
-  colors_store(dst, x4);
-  colors_store(dst + b0, x6);
-  colors_store(dst + 2 * b0, x8);
+  colors_exchange(src, dst, b0);
+#ifndef __AVX2__
+  colors_exchange(src + 48, dst + 16, b0);
+#endif
 }
 #endif
 
@@ -89,11 +143,11 @@ static inline void colors(
     int64_t H, int64_t W, const uint8_t *restrict src, uint8_t *restrict dst) {
   const int64_t n = H * W;
 #ifdef COLORS_VECTORS
-  if (n >= 16) {
+  if (n >= 32) {
     for (int64_t t1 = 0; t1 < n; t1 += 128) {
       const int64_t end1 = t1 + 128 < n ? t1 + 128 : n;
-      for (int64_t i1_at = t1; i1_at < end1; i1_at += 16) {
-        const int64_t i1 = i1_at < n - 16 ? i1_at : n - 16;
+      for (int64_t i1_at = t1; i1_at < end1; i1_at += 32) {
+        const int64_t i1 = i1_at < n - 32 ? i1_at : n - 32;
         colors_block(src + 3 * i1, dst + i1, n);
       }
     }
@@ -111,6 +165,6 @@ static inline void colors(
   }
 }
 
-#elif LEGO_COLORS_H != 0x1a18b3a3
+#elif LEGO_COLORS_H != 0x79a139fa
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_H

@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_HPP
-#define LEGO_COLORS_HPP 0x12ab7ee7
+#define LEGO_COLORS_HPP 0x1ebd99cb
 
 #include <cassert>
 #include <cstddef>
@@ -41,61 +41,118 @@ namespace lego {
 #define COLORS_VECTORS
 namespace colors_detail {
 typedef std::uint8_t u8x16 __attribute__((vector_size(16)));
+typedef std::uint64_t u64x2 __attribute__((vector_size(16)));
 template <class T>
 inline u8x16 load(const T*at) {
   u8x16 v;
   std::memcpy(&v, at, sizeof v);
   return v;
 }
-template <class T>
-inline void store(T*at, u8x16 v) {
-  std::memcpy(at, &v, sizeof v);
+#ifdef __AVX2__
+// Two blocks side by side, each in a half of every register.
+typedef std::uint8_t u8x32 __attribute__((vector_size(32)));
+typedef std::uint64_t u64x4 __attribute__((vector_size(32)));
+typedef u8x32 wide;
+inline wide wide_mix0(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u8x32>(x), reinterpret_cast<u8x32>(y),
+      0, 3, 6, 9, 12, 15, 34, 37, 40, 43, 46, 0, 0, 0, 0, 0, 16, 19, 22, 25, 28, 31, 50, 53, 56, 59, 62, 16, 16, 16, 16, 16));
 }
-inline u8x16 mix0(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
+inline wide wide_mix1(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u8x32>(x), reinterpret_cast<u8x32>(y),
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 33, 36, 39, 42, 45, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 49, 52, 55, 58, 61));
+}
+inline wide wide_mix2(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u8x32>(x), reinterpret_cast<u8x32>(y),
+      1, 4, 7, 10, 13, 32, 35, 38, 41, 44, 47, 0, 0, 0, 0, 0, 17, 20, 23, 26, 29, 48, 51, 54, 57, 60, 63, 16, 16, 16, 16, 16));
+}
+inline wide wide_mix3(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u8x32>(x), reinterpret_cast<u8x32>(y),
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 34, 37, 40, 43, 46, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 50, 53, 56, 59, 62));
+}
+inline wide wide_mix4(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u8x32>(x), reinterpret_cast<u8x32>(y),
+      2, 5, 8, 11, 14, 33, 36, 39, 42, 45, 0, 0, 0, 0, 0, 0, 18, 21, 24, 27, 30, 49, 52, 55, 58, 61, 16, 16, 16, 16, 16, 16));
+}
+inline wide wide_mix5(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u8x32>(x), reinterpret_cast<u8x32>(y),
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 32, 35, 38, 41, 44, 47, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 48, 51, 54, 57, 60, 63));
+}
+template <class T>
+inline wide load_two(const T*at, std::int64_t apart) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u64x2>(load(at)), reinterpret_cast<u64x2>(load(at + apart)), 0, 1, 2, 3));
+}
+#else
+typedef u8x16 wide;
+inline wide wide_mix0(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
       0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 0, 0, 0, 0, 0));
 }
-inline u8x16 mix1(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
+inline wide wide_mix1(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
       0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 17, 20, 23, 26, 29));
 }
-inline u8x16 mix2(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
+inline wide wide_mix2(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
       1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 0, 0, 0, 0, 0));
 }
-inline u8x16 mix3(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
+inline wide wide_mix3(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
       0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 18, 21, 24, 27, 30));
 }
-inline u8x16 mix4(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
+inline wide wide_mix4(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
       2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 0, 0, 0, 0, 0, 0));
 }
-inline u8x16 mix5(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
+inline wide wide_mix5(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
       0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 19, 22, 25, 28, 31));
 }
 template <class T>
+inline wide load_two(const T*at, std::int64_t apart) {
+  (void)apart;
+  return load(at);
+}
+#endif
+template <class T>
+inline void store_wide(T*at, wide v) {
+  std::memcpy(at, &v, sizeof v);
+}
+template <class T>
+inline __attribute__((always_inline)) void exchange(
+    const T* __restrict src, T* __restrict dst, std::int64_t b0) {
+  const wide x0 = load_two(src, 48);
+  const wide x1 = load_two(src + 16, 48);
+  const wide x2 = load_two(src + 32, 48);
+  const wide x3 = wide_mix0(x0, x1);
+  const wide x4 = wide_mix1(x3, x2);
+  const wide x5 = wide_mix2(x0, x1);
+  const wide x6 = wide_mix3(x5, x2);
+  const wide x7 = wide_mix4(x0, x1);
+  const wide x8 = wide_mix5(x7, x2);
+  store_wide(dst, x4);
+  store_wide(dst + b0, x6);
+  store_wide(dst + 2 * b0, x8);
+}
+template <class T>
 inline __attribute__((always_inline)) void block(
     const T* __restrict src, T* __restrict dst, std::int64_t b0) {
-  const u8x16 x0 = load(src);
-  const u8x16 x1 = load(src + 16);
-  const u8x16 x2 = load(src + 32);
-  const u8x16 x3 = mix0(x0, x1);
-  const u8x16 x4 = mix1(x3, x2);
-  const u8x16 x5 = mix2(x0, x1);
-  const u8x16 x6 = mix3(x5, x2);
-  const u8x16 x7 = mix4(x0, x1);
-  const u8x16 x8 = mix5(x7, x2);
-  store(dst, x4);
-  store(dst + b0, x6);
-  store(dst + 2 * b0, x8);
+  exchange(src, dst, b0);
+#ifndef __AVX2__
+  exchange(src + 48, dst + 16, b0);
+#endif
 }
 }  // namespace colors_detail
 #endif
@@ -110,11 +167,11 @@ inline void colors(std::int64_t H, std::int64_t W, const T* __restrict src, T* _
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
   const std::int64_t n = H * W;
 #ifdef COLORS_VECTORS
-  if (n >= 16) {
+  if (n >= 32) {
     for (std::int64_t t1 = 0; t1 < n; t1 += 128) {
       const std::int64_t end1 = t1 + 128 < n ? t1 + 128 : n;
-      for (std::int64_t i1_at = t1; i1_at < end1; i1_at += 16) {
-        const std::int64_t i1 = i1_at < n - 16 ? i1_at : n - 16;
+      for (std::int64_t i1_at = t1; i1_at < end1; i1_at += 32) {
+        const std::int64_t i1 = i1_at < n - 32 ? i1_at : n - 32;
         colors_detail::block(src + 3 * i1, dst + i1, n);
       }
     }
@@ -145,6 +202,6 @@ inline void colors(std::int64_t H, std::int64_t W, std::span<S> src, std::span<T
 
 }  // namespace lego
 
-#elif LEGO_COLORS_HPP != 0x12ab7ee7
+#elif LEGO_COLORS_HPP != 0x1ebd99cb
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_HPP

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_H
-#define LEGO_PITCHED_H 0x53321ef6
+#define LEGO_PITCHED_H 0x1aeca3da
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -52,9 +52,6 @@ static inline pitched_u8x16 pitched_load(const uint32_t *at) {
   memcpy(&v, at, sizeof v);
   return v;
 }
-static inline void pitched_store(uint32_t *at, pitched_u8x16 v) {
-  memcpy(at, &v, sizeof v);
-}
 static inline void pitched_stream(uint32_t *at, pitched_u8x16 v) {
 #ifdef __SSE2__
   _mm_stream_si128((__m128i *)at, (__m128i)v);
@@ -72,36 +69,77 @@ static inline void pitched_stream_run(uint32_t *to, const uint32_t *of, int64_t 
     pitched_stream(to + k, pitched_load(of + k));
   }
 }
-static inline pitched_u8x16 pitched_zip_low_u32(pitched_u8x16 x, pitched_u8x16 y) {
-  return (pitched_u8x16)__builtin_shufflevector((pitched_u32x4)x, (pitched_u32x4)y, 0, 4, 1, 5);
+#ifdef __AVX2__
+// Two blocks side by side, each in a half of every register.
+typedef uint8_t pitched_u8x32 __attribute__((vector_size(32)));
+typedef uint32_t pitched_u32x8 __attribute__((vector_size(32)));
+typedef uint64_t pitched_u64x4 __attribute__((vector_size(32)));
+typedef pitched_u8x32 pitched_wide;
+static inline pitched_wide pitched_wide_zip_low_u32(pitched_wide x, pitched_wide y) {
+  return (pitched_wide)__builtin_shufflevector(
+      (pitched_u32x8)x, (pitched_u32x8)y, 0, 8, 1, 9, 4, 12, 5, 13);
 }
-static inline pitched_u8x16 pitched_zip_high_u32(pitched_u8x16 x, pitched_u8x16 y) {
-  return (pitched_u8x16)__builtin_shufflevector((pitched_u32x4)x, (pitched_u32x4)y, 2, 6, 3, 7);
+static inline pitched_wide pitched_wide_zip_high_u32(pitched_wide x, pitched_wide y) {
+  return (pitched_wide)__builtin_shufflevector(
+      (pitched_u32x8)x, (pitched_u32x8)y, 2, 10, 3, 11, 6, 14, 7, 15);
 }
-static inline pitched_u8x16 pitched_zip_low_u64(pitched_u8x16 x, pitched_u8x16 y) {
-  return (pitched_u8x16)__builtin_shufflevector((pitched_u64x2)x, (pitched_u64x2)y, 0, 2);
+static inline pitched_wide pitched_wide_zip_low_u64(pitched_wide x, pitched_wide y) {
+  return (pitched_wide)__builtin_shufflevector((pitched_u64x4)x, (pitched_u64x4)y, 0, 4, 2, 6);
 }
-static inline pitched_u8x16 pitched_zip_high_u64(pitched_u8x16 x, pitched_u8x16 y) {
-  return (pitched_u8x16)__builtin_shufflevector((pitched_u64x2)x, (pitched_u64x2)y, 1, 3);
+static inline pitched_wide pitched_wide_zip_high_u64(pitched_wide x, pitched_wide y) {
+  return (pitched_wide)__builtin_shufflevector((pitched_u64x4)x, (pitched_u64x4)y, 1, 5, 3, 7);
+}
+static inline pitched_wide pitched_load_two(const uint32_t *at, int64_t apart) {
+  return (pitched_wide)__builtin_shufflevector(
+      (pitched_u64x2)pitched_load(at), (pitched_u64x2)pitched_load(at + apart), 0, 1, 2, 3);
+}
+#else
+typedef pitched_u8x16 pitched_wide;
+static inline pitched_wide pitched_wide_zip_low_u32(pitched_wide x, pitched_wide y) {
+  return (pitched_wide)__builtin_shufflevector((pitched_u32x4)x, (pitched_u32x4)y, 0, 4, 1, 5);
+}
+static inline pitched_wide pitched_wide_zip_high_u32(pitched_wide x, pitched_wide y) {
+  return (pitched_wide)__builtin_shufflevector((pitched_u32x4)x, (pitched_u32x4)y, 2, 6, 3, 7);
+}
+static inline pitched_wide pitched_wide_zip_low_u64(pitched_wide x, pitched_wide y) {
+  return (pitched_wide)__builtin_shufflevector((pitched_u64x2)x, (pitched_u64x2)y, 0, 2);
+}
+static inline pitched_wide pitched_wide_zip_high_u64(pitched_wide x, pitched_wide y) {
+  return (pitched_wide)__builtin_shufflevector((pitched_u64x2)x, (pitched_u64x2)y, 1, 3);
+}
+static inline pitched_wide pitched_load_two(const uint32_t *at, int64_t apart) {
+  (void)apart;
+  return pitched_load(at);
+}
+#endif
+static inline void pitched_store_wide(uint32_t *at, pitched_wide v) {
+  memcpy(at, &v, sizeof v);
+}
+static inline __attribute__((always_inline)) void pitched_exchange(
+    const uint32_t *restrict src, uint32_t *restrict dst, int64_t a1, int64_t b0) {
+  const pitched_wide x0 = pitched_load_two(src, 4 * a1);
+  const pitched_wide x1 = pitched_load_two(src + 2 * a1, 4 * a1);
+  const pitched_wide x2 = pitched_load_two(src + a1, 4 * a1);
+  const pitched_wide x3 = pitched_load_two(src + 3 * a1, 4 * a1);
+  const pitched_wide x4 = pitched_wide_zip_low_u32(x0, x2);
+  const pitched_wide x5 = pitched_wide_zip_high_u32(x0, x2);
+  const pitched_wide x6 = pitched_wide_zip_low_u32(x1, x3);
+  const pitched_wide x7 = pitched_wide_zip_high_u32(x1, x3);
+  const pitched_wide x8 = pitched_wide_zip_low_u64(x4, x6);
+  const pitched_wide x9 = pitched_wide_zip_high_u64(x4, x6);
+  const pitched_wide x10 = pitched_wide_zip_low_u64(x5, x7);
+  const pitched_wide x11 = pitched_wide_zip_high_u64(x5, x7);
+  pitched_store_wide(dst, x8);
+  pitched_store_wide(dst + b0, x9);
+  pitched_store_wide(dst + 2 * b0, x10);
+  pitched_store_wide(dst + 3 * b0, x11);
 }
 static inline __attribute__((always_inline)) void pitched_block(
     const uint32_t *restrict src, uint32_t *restrict dst, int64_t a1, int64_t b0) {
-  const pitched_u8x16 x0 = pitched_load(src);
-  const pitched_u8x16 x1 = pitched_load(src + 2 * a1);
-  const pitched_u8x16 x2 = pitched_load(src + a1);
-  const pitched_u8x16 x3 = pitched_load(src + 3 * a1);
-  const pitched_u8x16 x4 = pitched_zip_low_u32(x0, x2);
-  const pitched_u8x16 x5 = pitched_zip_high_u32(x0, x2);
-  const pitched_u8x16 x6 = pitched_zip_low_u32(x1, x3);
-  const pitched_u8x16 x7 = pitched_zip_high_u32(x1, x3);
-  const pitched_u8x16 x8 = pitched_zip_low_u64(x4, x6);
-  const pitched_u8x16 x9 = pitched_zip_high_u64(x4, x6);
-  const pitched_u8x16 x10 = pitched_zip_low_u64(x5, x7);
-  const pitched_u8x16 x11 = pitched_zip_high_u64(x5, x7);
-  pitched_store(dst, x8);
-  pitched_store(dst + b0, x9);
-  pitched_store(dst + 2 * b0, x10);
-  pitched_store(dst + 3 * b0, x11);
+  pitched_exchange(src, dst, a1, b0);
+#ifndef __AVX2__
+  pitched_exchange(src + 4 * a1, dst + 4, a1, b0);
+#endif
 }
 #endif
 
@@ -113,46 +151,62 @@ static inline __attribute__((always_inline)) void pitched_block(
 static inline void pitched(
     int64_t M, int64_t N, int64_t LD, const uint32_t *restrict src, uint32_t *restrict dst) {
 #ifdef PITCHED_VECTORS
-  if (N >= 4 && M >= 4) {
+  if (N >= 4 && M >= 8) {
     const bool streams =
-        M * N * 4 >= PITCHED_LARGE && N >= 16 && M >= 16 && M % 16 == 0 && (uintptr_t)dst % 16 == 0;
-    const int64_t before = -(int64_t)((uintptr_t)dst % 64 / 4);
-    const bool shares = N >= 16 && M >= 16 && (M % 512 == 0 || LD % 512 == 0);
-    const int64_t wide = shares ? 64 : 16;
-    if (streams || shares) {
-      for (int64_t s1 = before; s1 < M; s1 += wide) {
+        M * N * 4 >= PITCHED_LARGE && N >= 16 && M >= 32 && M % 16 == 0 && (uintptr_t)dst % 16 == 0;
+    const bool shares = N >= 64 && M >= 64 && (M % 512 == 0 || LD % 512 == 0);
+    if (streams) {
+      const int64_t before = -(int64_t)((uintptr_t)dst % 64 / 4);
+      for (int64_t t1_at = before; t1_at < M; t1_at += 32) {
+        const int64_t t1 = t1_at < 0 ? 0 : t1_at < M - 32 ? t1_at : M - 32;
         for (int64_t t0_at = 0; t0_at < N; t0_at += 16) {
           const int64_t t0 = t0_at < N - 16 ? t0_at : N - 16;
-          const int64_t end1 = s1 + wide < M ? s1 + wide : M;
-          for (int64_t t1_at = s1; t1_at < end1; t1_at += 16) {
-            const int64_t t1 = t1_at < 0 ? 0 : t1_at < M - 16 ? t1_at : M - 16;
-            uint32_t buffer[256];
-            for (int64_t i1 = 0; i1 < 16; i1 += 4) {
-              for (int64_t i0 = 0; i0 < 16; i0 += 4) {
-                pitched_block(src + t0 + LD * t1 + LD * i1 + i0, buffer + i1 + 16 * i0, LD, 16);
-              }
+          uint32_t buffer[512];
+          for (int64_t i1 = 0; i1 < 32; i1 += 8) {
+            for (int64_t i0 = 0; i0 < 16; i0 += 4) {
+              pitched_block(src + t0 + LD * t1 + LD * i1 + i0, buffer + i1 + 32 * i0, LD, 32);
             }
-            for (int64_t i0 = 0; i0 < 16; ++i0) {
-              if (streams) {
-                pitched_stream_run(dst + M * t0 + t1 + M * i0, buffer + 16 * i0, 16);
-              } else {
-                memcpy(dst + M * t0 + t1 + M * i0, buffer + 16 * i0, 64);
-              }
-            }
+          }
+          for (int64_t i0 = 0; i0 < 16; ++i0) {
+            pitched_stream_run(dst + M * t0 + t1 + M * i0, buffer + 32 * i0, 32);
           }
         }
       }
       pitched_fence();
+    } else if (shares) {
+      for (int64_t t1_at = 0; t1_at < M; t1_at += 64) {
+        const int64_t t1 = t1_at < M - 64 ? t1_at : M - 64;
+        for (int64_t t0_at = 0; t0_at < N; t0_at += 64) {
+          const int64_t t0 = t0_at < N - 64 ? t0_at : N - 64;
+          uint32_t buffer[4096];
+          for (int64_t i1 = 0; i1 < 64; i1 += 8) {
+            for (int64_t i0 = 0; i0 < 64; i0 += 4) {
+              pitched_block(src + t0 + LD * t1 + LD * i1 + i0, buffer + i1 + 64 * i0, LD, 64);
+            }
+          }
+          for (int64_t i0 = 0; i0 < 64; ++i0) {
+            memcpy(dst + M * t0 + t1 + M * i0, buffer + 64 * i0, 256);
+          }
+        }
+      }
     } else {
       for (int64_t t1 = 0; t1 < M; t1 += 16) {
         for (int64_t t0 = 0; t0 < N; t0 += 32) {
-          const int64_t end0 = t0 + 32 < N ? t0 + 32 : N;
-          const int64_t end1 = t1 + 16 < M ? t1 + 16 : M;
-          for (int64_t i0_at = t0; i0_at < end0; i0_at += 4) {
-            const int64_t i0 = i0_at < N - 4 ? i0_at : N - 4;
-            for (int64_t i1_at = t1; i1_at < end1; i1_at += 4) {
-              const int64_t i1 = i1_at < M - 4 ? i1_at : M - 4;
-              pitched_block(src + i0 + LD * i1, dst + M * i0 + i1, LD, M);
+          if (N >= t0 + 32 && M >= t1 + 16) {
+            for (int64_t i0 = t0; i0 < t0 + 32; i0 += 4) {
+              for (int64_t i1 = t1; i1 < t1 + 16; i1 += 8) {
+                pitched_block(src + i0 + LD * i1, dst + M * i0 + i1, LD, M);
+              }
+            }
+          } else {
+            const int64_t end0 = t0 + 32 < N ? t0 + 32 : N;
+            const int64_t end1 = t1 + 16 < M ? t1 + 16 : M;
+            for (int64_t i0_at = t0; i0_at < end0; i0_at += 4) {
+              const int64_t i0 = i0_at < N - 4 ? i0_at : N - 4;
+              for (int64_t i1_at = t1; i1_at < end1; i1_at += 8) {
+                const int64_t i1 = i1_at < M - 8 ? i1_at : M - 8;
+                pitched_block(src + i0 + LD * i1, dst + M * i0 + i1, LD, M);
+              }
             }
           }
         }
@@ -175,6 +229,6 @@ static inline void pitched(
   }
 }
 
-#elif LEGO_PITCHED_H != 0x53321ef6
+#elif LEGO_PITCHED_H != 0x1aeca3da
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_H

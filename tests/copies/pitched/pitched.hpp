@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_HPP
-#define LEGO_PITCHED_HPP 0x6c3bc82f
+#define LEGO_PITCHED_HPP 0x683c2a00
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -64,10 +64,6 @@ inline u8x16 load(const T*at) {
   return v;
 }
 template <class T>
-inline void store(T*at, u8x16 v) {
-  std::memcpy(at, &v, sizeof v);
-}
-template <class T>
 inline void stream(T*at, u8x16 v) {
 #ifdef __SSE2__
   _mm_stream_si128(reinterpret_cast<__m128i*>(at), reinterpret_cast<__m128i>(v));
@@ -86,41 +82,88 @@ inline void stream_run(T*to, const T*of, std::int64_t count) {
     stream(to + k, load(of + k));
   }
 }
-inline u8x16 zip_low_u32(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
+#ifdef __AVX2__
+// Two blocks side by side, each in a half of every register.
+typedef std::uint8_t u8x32 __attribute__((vector_size(32)));
+typedef std::uint32_t u32x8 __attribute__((vector_size(32)));
+typedef std::uint64_t u64x4 __attribute__((vector_size(32)));
+typedef u8x32 wide;
+inline wide wide_zip_low_u32(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u32x8>(x), reinterpret_cast<u32x8>(y), 0, 8, 1, 9, 4, 12, 5, 13));
+}
+inline wide wide_zip_high_u32(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u32x8>(x), reinterpret_cast<u32x8>(y), 2, 10, 3, 11, 6, 14, 7, 15));
+}
+inline wide wide_zip_low_u64(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u64x4>(x), reinterpret_cast<u64x4>(y), 0, 4, 2, 6));
+}
+inline wide wide_zip_high_u64(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u64x4>(x), reinterpret_cast<u64x4>(y), 1, 5, 3, 7));
+}
+template <class T>
+inline wide load_two(const T*at, std::int64_t apart) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u64x2>(load(at)), reinterpret_cast<u64x2>(load(at + apart)), 0, 1, 2, 3));
+}
+#else
+typedef u8x16 wide;
+inline wide wide_zip_low_u32(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u32x4>(x), reinterpret_cast<u32x4>(y), 0, 4, 1, 5));
 }
-inline u8x16 zip_high_u32(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
+inline wide wide_zip_high_u32(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u32x4>(x), reinterpret_cast<u32x4>(y), 2, 6, 3, 7));
 }
-inline u8x16 zip_low_u64(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
+inline wide wide_zip_low_u64(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u64x2>(x), reinterpret_cast<u64x2>(y), 0, 2));
 }
-inline u8x16 zip_high_u64(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
+inline wide wide_zip_high_u64(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u64x2>(x), reinterpret_cast<u64x2>(y), 1, 3));
+}
+template <class T>
+inline wide load_two(const T*at, std::int64_t apart) {
+  (void)apart;
+  return load(at);
+}
+#endif
+template <class T>
+inline void store_wide(T*at, wide v) {
+  std::memcpy(at, &v, sizeof v);
+}
+template <class T>
+inline __attribute__((always_inline)) void exchange(
+    const T* __restrict src, T* __restrict dst, std::int64_t a1, std::int64_t b0) {
+  const wide x0 = load_two(src, 4 * a1);
+  const wide x1 = load_two(src + 2 * a1, 4 * a1);
+  const wide x2 = load_two(src + a1, 4 * a1);
+  const wide x3 = load_two(src + 3 * a1, 4 * a1);
+  const wide x4 = wide_zip_low_u32(x0, x2);
+  const wide x5 = wide_zip_high_u32(x0, x2);
+  const wide x6 = wide_zip_low_u32(x1, x3);
+  const wide x7 = wide_zip_high_u32(x1, x3);
+  const wide x8 = wide_zip_low_u64(x4, x6);
+  const wide x9 = wide_zip_high_u64(x4, x6);
+  const wide x10 = wide_zip_low_u64(x5, x7);
+  const wide x11 = wide_zip_high_u64(x5, x7);
+  store_wide(dst, x8);
+  store_wide(dst + b0, x9);
+  store_wide(dst + 2 * b0, x10);
+  store_wide(dst + 3 * b0, x11);
 }
 template <class T>
 inline __attribute__((always_inline)) void block(
     const T* __restrict src, T* __restrict dst, std::int64_t a1, std::int64_t b0) {
-  const u8x16 x0 = load(src);
-  const u8x16 x1 = load(src + 2 * a1);
-  const u8x16 x2 = load(src + a1);
-  const u8x16 x3 = load(src + 3 * a1);
-  const u8x16 x4 = zip_low_u32(x0, x2);
-  const u8x16 x5 = zip_high_u32(x0, x2);
-  const u8x16 x6 = zip_low_u32(x1, x3);
-  const u8x16 x7 = zip_high_u32(x1, x3);
-  const u8x16 x8 = zip_low_u64(x4, x6);
-  const u8x16 x9 = zip_high_u64(x4, x6);
-  const u8x16 x10 = zip_low_u64(x5, x7);
-  const u8x16 x11 = zip_high_u64(x5, x7);
-  store(dst, x8);
-  store(dst + b0, x9);
-  store(dst + 2 * b0, x10);
-  store(dst + 3 * b0, x11);
+  exchange(src, dst, a1, b0);
+#ifndef __AVX2__
+  exchange(src + 4 * a1, dst + 4, a1, b0);
+#endif
 }
 }  // namespace pitched_detail
 #endif
@@ -136,48 +179,65 @@ inline void pitched(
   static_assert(sizeof(T) == 4, "the elements have 4 bytes");
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
 #ifdef PITCHED_VECTORS
-  if (N >= 4 && M >= 4) {
-    const bool streams = M * N * 4 >= PITCHED_LARGE && N >= 16 && M >= 16 && M % 16 == 0
+  if (N >= 4 && M >= 8) {
+    const bool streams = M * N * 4 >= PITCHED_LARGE && N >= 16 && M >= 32 && M % 16 == 0
         && reinterpret_cast<std::uintptr_t>(dst) % 16 == 0;
-    const std::int64_t before =
-        -static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst) % 64 / 4);
-    const bool shares = N >= 16 && M >= 16 && (M % 512 == 0 || LD % 512 == 0);
-    const std::int64_t wide = shares ? 64 : 16;
-    if (streams || shares) {
-      for (std::int64_t s1 = before; s1 < M; s1 += wide) {
+    const bool shares = N >= 64 && M >= 64 && (M % 512 == 0 || LD % 512 == 0);
+    if (streams) {
+      const std::int64_t before =
+          -static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst) % 64 / 4);
+      for (std::int64_t t1_at = before; t1_at < M; t1_at += 32) {
+        const std::int64_t t1 = t1_at < 0 ? 0 : t1_at < M - 32 ? t1_at : M - 32;
         for (std::int64_t t0_at = 0; t0_at < N; t0_at += 16) {
           const std::int64_t t0 = t0_at < N - 16 ? t0_at : N - 16;
-          const std::int64_t end1 = s1 + wide < M ? s1 + wide : M;
-          for (std::int64_t t1_at = s1; t1_at < end1; t1_at += 16) {
-            const std::int64_t t1 = t1_at < 0 ? 0 : t1_at < M - 16 ? t1_at : M - 16;
-            T buffer[256];
-            for (std::int64_t i1 = 0; i1 < 16; i1 += 4) {
-              for (std::int64_t i0 = 0; i0 < 16; i0 += 4) {
-                pitched_detail::block(
-                    src + t0 + LD * t1 + LD * i1 + i0, buffer + i1 + 16 * i0, LD, 16);
-              }
+          T buffer[512];
+          for (std::int64_t i1 = 0; i1 < 32; i1 += 8) {
+            for (std::int64_t i0 = 0; i0 < 16; i0 += 4) {
+              pitched_detail::block(
+                  src + t0 + LD * t1 + LD * i1 + i0, buffer + i1 + 32 * i0, LD, 32);
             }
-            for (std::int64_t i0 = 0; i0 < 16; ++i0) {
-              if (streams) {
-                pitched_detail::stream_run(dst + M * t0 + t1 + M * i0, buffer + 16 * i0, 16);
-              } else {
-                std::memcpy(dst + M * t0 + t1 + M * i0, buffer + 16 * i0, 64);
-              }
-            }
+          }
+          for (std::int64_t i0 = 0; i0 < 16; ++i0) {
+            pitched_detail::stream_run(dst + M * t0 + t1 + M * i0, buffer + 32 * i0, 32);
           }
         }
       }
       pitched_detail::fence();
+    } else if (shares) {
+      for (std::int64_t t1_at = 0; t1_at < M; t1_at += 64) {
+        const std::int64_t t1 = t1_at < M - 64 ? t1_at : M - 64;
+        for (std::int64_t t0_at = 0; t0_at < N; t0_at += 64) {
+          const std::int64_t t0 = t0_at < N - 64 ? t0_at : N - 64;
+          T buffer[4096];
+          for (std::int64_t i1 = 0; i1 < 64; i1 += 8) {
+            for (std::int64_t i0 = 0; i0 < 64; i0 += 4) {
+              pitched_detail::block(
+                  src + t0 + LD * t1 + LD * i1 + i0, buffer + i1 + 64 * i0, LD, 64);
+            }
+          }
+          for (std::int64_t i0 = 0; i0 < 64; ++i0) {
+            std::memcpy(dst + M * t0 + t1 + M * i0, buffer + 64 * i0, 256);
+          }
+        }
+      }
     } else {
       for (std::int64_t t1 = 0; t1 < M; t1 += 16) {
         for (std::int64_t t0 = 0; t0 < N; t0 += 32) {
-          const std::int64_t end0 = t0 + 32 < N ? t0 + 32 : N;
-          const std::int64_t end1 = t1 + 16 < M ? t1 + 16 : M;
-          for (std::int64_t i0_at = t0; i0_at < end0; i0_at += 4) {
-            const std::int64_t i0 = i0_at < N - 4 ? i0_at : N - 4;
-            for (std::int64_t i1_at = t1; i1_at < end1; i1_at += 4) {
-              const std::int64_t i1 = i1_at < M - 4 ? i1_at : M - 4;
-              pitched_detail::block(src + i0 + LD * i1, dst + M * i0 + i1, LD, M);
+          if (N >= t0 + 32 && M >= t1 + 16) {
+            for (std::int64_t i0 = t0; i0 < t0 + 32; i0 += 4) {
+              for (std::int64_t i1 = t1; i1 < t1 + 16; i1 += 8) {
+                pitched_detail::block(src + i0 + LD * i1, dst + M * i0 + i1, LD, M);
+              }
+            }
+          } else {
+            const std::int64_t end0 = t0 + 32 < N ? t0 + 32 : N;
+            const std::int64_t end1 = t1 + 16 < M ? t1 + 16 : M;
+            for (std::int64_t i0_at = t0; i0_at < end0; i0_at += 4) {
+              const std::int64_t i0 = i0_at < N - 4 ? i0_at : N - 4;
+              for (std::int64_t i1_at = t1; i1_at < end1; i1_at += 8) {
+                const std::int64_t i1 = i1_at < M - 8 ? i1_at : M - 8;
+                pitched_detail::block(src + i0 + LD * i1, dst + M * i0 + i1, LD, M);
+              }
             }
           }
         }
@@ -214,6 +274,6 @@ inline void pitched(
 
 }  // namespace lego
 
-#elif LEGO_PITCHED_HPP != 0x6c3bc82f
+#elif LEGO_PITCHED_HPP != 0x683c2a00
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_HPP

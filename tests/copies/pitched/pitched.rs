@@ -82,41 +82,45 @@ pub fn pitched<T: Copy>(M: usize, N: usize, LD: usize, src: &[T], dst: &mut [T])
     let src = &src[..LD * M + N - LD];
     let dst = &mut dst[..M * N];
     if N >= 4 && M >= 4 {
-        let shares = N >= 16 && M >= 16 && (M / 512 * 512 == M || LD / 512 * 512 == LD);
-        let wide = if shares { 64 } else { 16 };
+        let shares = N >= 64 && M >= 64 && (M / 512 * 512 == M || LD / 512 * 512 == LD);
         if shares {
-            let mut buffer = [src[0]; 256];
-            for s1 in (0..M).step_by(wide) {
-                for t0_at in (0..N).step_by(16) {
-                    let t0 = t0_at.min(N - 16);
-                    let end1 = (s1 + wide).min(M);
-                    for t1_at in (s1..end1).step_by(16) {
-                        let t1 = t1_at.min(M - 16);
-                        for i1 in (0..16).step_by(4) {
-                            for i0 in (0..16).step_by(4) {
-                                let src_at = t0 + LD * t1 + LD * i1 + i0;
-                                let dst_at = i1 + 16 * i0;
-                                pitched_block(&src[src_at..], &mut buffer[dst_at..], LD, 16);
-                            }
+            let mut buffer = [src[0]; 4096];
+            for t1_at in (0..M).step_by(64) {
+                let t1 = t1_at.min(M - 64);
+                for t0_at in (0..N).step_by(64) {
+                    let t0 = t0_at.min(N - 64);
+                    for i1 in (0..64).step_by(4) {
+                        for i0 in (0..64).step_by(4) {
+                            let src_at = t0 + LD * t1 + LD * i1 + i0;
+                            let dst_at = i1 + 64 * i0;
+                            pitched_block(&src[src_at..], &mut buffer[dst_at..], LD, 64);
                         }
-                        for i0 in 0..16 {
-                            let dst_at = M * t0 + t1 + M * i0;
-                            let src_at = 16 * i0;
-                            dst[dst_at..dst_at + 16].copy_from_slice(&buffer[src_at..src_at + 16]);
-                        }
+                    }
+                    for i0 in 0..64 {
+                        let dst_at = M * t0 + t1 + M * i0;
+                        let src_at = 64 * i0;
+                        dst[dst_at..dst_at + 64].copy_from_slice(&buffer[src_at..src_at + 64]);
                     }
                 }
             }
         } else {
             for t1 in (0..M).step_by(16) {
                 for t0 in (0..N).step_by(32) {
-                    let end0 = (t0 + 32).min(N);
-                    let end1 = (t1 + 16).min(M);
-                    for i0_at in (t0..end0).step_by(4) {
-                        let i0 = i0_at.min(N - 4);
-                        for i1_at in (t1..end1).step_by(4) {
-                            let i1 = i1_at.min(M - 4);
-                            pitched_block(&src[i0 + LD * i1..], &mut dst[M * i0 + i1..], LD, M);
+                    if N >= t0 + 32 && M >= t1 + 16 {
+                        for i0 in (t0..t0 + 32).step_by(4) {
+                            for i1 in (t1..t1 + 16).step_by(4) {
+                                pitched_block(&src[i0 + LD * i1..], &mut dst[M * i0 + i1..], LD, M);
+                            }
+                        }
+                    } else {
+                        let end0 = (t0 + 32).min(N);
+                        let end1 = (t1 + 16).min(M);
+                        for i0_at in (t0..end0).step_by(4) {
+                            let i0 = i0_at.min(N - 4);
+                            for i1_at in (t1..end1).step_by(4) {
+                                let i1 = i1_at.min(M - 4);
+                                pitched_block(&src[i0 + LD * i1..], &mut dst[M * i0 + i1..], LD, M);
+                            }
                         }
                     }
                 }

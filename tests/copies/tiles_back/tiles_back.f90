@@ -57,18 +57,16 @@ contains
     integer(int64), intent(in) :: P, Q, LD
     integer(int32), intent(in) :: src(0:*)
     integer(int32), intent(inout) :: dst(0:*)
-    integer(int64) :: a, b, i0, t2, t1, end2, i1, i2
+    integer(int64) :: a, b, i0, t2, end2, i1, i2
     a = 32 * Q
     b = 4 * LD
     do i0 = 0, P - 1
-      do t2 = 0, Q - 1, 2
-        do t1 = 0, 3, 4
-          end2 = min(t2 + 2, Q)
-          do i1 = t1, t1 + 4 - 1
-            do i2 = t2, end2 - 1
-              dst(b * i0 + LD * i1 + 8 * i2:b * i0 + LD * i1 + 8 * i2 + 8 - 1) = src(a * i0 &
-                  + 8 * i1 + 32 * i2:a * i0 + 8 * i1 + 32 * i2 + 8 - 1)
-            end do
+      do t2 = 0, Q - 1, 16
+        end2 = min(t2 + 16, Q)
+        do i1 = 0, 3
+          do i2 = t2, end2 - 1
+            dst(b * i0 + LD * i1 + 8 * i2:b * i0 + LD * i1 + 8 * i2 + 8 - 1) = src(a * i0 + 8 * i1 &
+                + 32 * i2:a * i0 + 8 * i1 + 32 * i2 + 8 - 1)
           end do
         end do
       end do

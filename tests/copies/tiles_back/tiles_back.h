@@ -3,7 +3,7 @@
 // A copy from GroupBy([4*P, 8*Q]).OrderBy(RegP([P, 4, Q, 8], [0, 2, 1, 3])) to Strided((4*P, 8*Q),
 // (LD, 1))
 #ifndef LEGO_TILES_BACK_H
-#define LEGO_TILES_BACK_H 0x068b5d75
+#define LEGO_TILES_BACK_H 0x0448dfb8
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -87,14 +87,12 @@ static inline void tiles_back(
       && LD % 4 == 0 && (uintptr_t)dst % 16 == 0;
   if (streams) {
     for (int64_t i0 = 0; i0 < P; ++i0) {
-      for (int64_t t2 = 0; t2 < Q; t2 += 2) {
-        for (int64_t t1 = 0; t1 < 4; t1 += 4) {
-          const int64_t end2 = t2 + 2 < Q ? t2 + 2 : Q;
-          for (int64_t i1 = t1; i1 < t1 + 4; ++i1) {
-            for (int64_t i2 = t2; i2 < end2; ++i2) {
-              tiles_back_stream_run(
-                  dst + b * i0 + LD * i1 + 8 * i2, src + a * i0 + 8 * i1 + 32 * i2, 8);
-            }
+      for (int64_t t2 = 0; t2 < Q; t2 += 16) {
+        const int64_t end2 = t2 + 16 < Q ? t2 + 16 : Q;
+        for (int64_t i1 = 0; i1 < 4; ++i1) {
+          for (int64_t i2 = t2; i2 < end2; ++i2) {
+            tiles_back_stream_run(
+                dst + b * i0 + LD * i1 + 8 * i2, src + a * i0 + 8 * i1 + 32 * i2, 8);
           }
         }
       }
@@ -102,24 +100,9 @@ static inline void tiles_back(
     tiles_back_fence();
   } else {
     for (int64_t i0 = 0; i0 < P; ++i0) {
-      for (int64_t t2 = 0; t2 < Q; t2 += 2) {
-        for (int64_t t1 = 0; t1 < 4; t1 += 4) {
-          const int64_t end2 = t2 + 2 < Q ? t2 + 2 : Q;
-          for (int64_t i1 = t1; i1 < t1 + 4; ++i1) {
-            for (int64_t i2 = t2; i2 < end2; ++i2) {
-              memcpy(dst + b * i0 + LD * i1 + 8 * i2, src + a * i0 + 8 * i1 + 32 * i2, 32);
-            }
-          }
-        }
-      }
-    }
-  }
-#else
-  for (int64_t i0 = 0; i0 < P; ++i0) {
-    for (int64_t t2 = 0; t2 < Q; t2 += 2) {
-      for (int64_t t1 = 0; t1 < 4; t1 += 4) {
-        const int64_t end2 = t2 + 2 < Q ? t2 + 2 : Q;
-        for (int64_t i1 = t1; i1 < t1 + 4; ++i1) {
+      for (int64_t t2 = 0; t2 < Q; t2 += 16) {
+        const int64_t end2 = t2 + 16 < Q ? t2 + 16 : Q;
+        for (int64_t i1 = 0; i1 < 4; ++i1) {
           for (int64_t i2 = t2; i2 < end2; ++i2) {
             memcpy(dst + b * i0 + LD * i1 + 8 * i2, src + a * i0 + 8 * i1 + 32 * i2, 32);
           }
@@ -127,9 +110,20 @@ static inline void tiles_back(
       }
     }
   }
+#else
+  for (int64_t i0 = 0; i0 < P; ++i0) {
+    for (int64_t t2 = 0; t2 < Q; t2 += 16) {
+      const int64_t end2 = t2 + 16 < Q ? t2 + 16 : Q;
+      for (int64_t i1 = 0; i1 < 4; ++i1) {
+        for (int64_t i2 = t2; i2 < end2; ++i2) {
+          memcpy(dst + b * i0 + LD * i1 + 8 * i2, src + a * i0 + 8 * i1 + 32 * i2, 32);
+        }
+      }
+    }
+  }
 #endif
 }
 
-#elif LEGO_TILES_BACK_H != 0x068b5d75
+#elif LEGO_TILES_BACK_H != 0x0448dfb8
 #error two different units are named tiles_back; give name= to one of them
 #endif  // LEGO_TILES_BACK_H

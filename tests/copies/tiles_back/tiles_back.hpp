@@ -3,7 +3,7 @@
 // A copy from GroupBy([4*P, 8*Q]).OrderBy(RegP([P, 4, Q, 8], [0, 2, 1, 3])) to Strided((4*P, 8*Q),
 // (LD, 1))
 #ifndef LEGO_TILES_BACK_HPP
-#define LEGO_TILES_BACK_HPP 0x2ff212b4
+#define LEGO_TILES_BACK_HPP 0x122964c3
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -101,14 +101,12 @@ inline void tiles_back(
       && LD % 4 == 0 && reinterpret_cast<std::uintptr_t>(dst) % 16 == 0;
   if (streams) {
     for (std::int64_t i0 = 0; i0 < P; ++i0) {
-      for (std::int64_t t2 = 0; t2 < Q; t2 += 2) {
-        for (std::int64_t t1 = 0; t1 < 4; t1 += 4) {
-          const std::int64_t end2 = t2 + 2 < Q ? t2 + 2 : Q;
-          for (std::int64_t i1 = t1; i1 < t1 + 4; ++i1) {
-            for (std::int64_t i2 = t2; i2 < end2; ++i2) {
-              tiles_back_detail::stream_run(
-                  dst + b * i0 + LD * i1 + 8 * i2, src + a * i0 + 8 * i1 + 32 * i2, 8);
-            }
+      for (std::int64_t t2 = 0; t2 < Q; t2 += 16) {
+        const std::int64_t end2 = t2 + 16 < Q ? t2 + 16 : Q;
+        for (std::int64_t i1 = 0; i1 < 4; ++i1) {
+          for (std::int64_t i2 = t2; i2 < end2; ++i2) {
+            tiles_back_detail::stream_run(
+                dst + b * i0 + LD * i1 + 8 * i2, src + a * i0 + 8 * i1 + 32 * i2, 8);
           }
         }
       }
@@ -116,13 +114,11 @@ inline void tiles_back(
     tiles_back_detail::fence();
   } else {
     for (std::int64_t i0 = 0; i0 < P; ++i0) {
-      for (std::int64_t t2 = 0; t2 < Q; t2 += 2) {
-        for (std::int64_t t1 = 0; t1 < 4; t1 += 4) {
-          const std::int64_t end2 = t2 + 2 < Q ? t2 + 2 : Q;
-          for (std::int64_t i1 = t1; i1 < t1 + 4; ++i1) {
-            for (std::int64_t i2 = t2; i2 < end2; ++i2) {
-              std::memcpy(dst + b * i0 + LD * i1 + 8 * i2, src + a * i0 + 8 * i1 + 32 * i2, 32);
-            }
+      for (std::int64_t t2 = 0; t2 < Q; t2 += 16) {
+        const std::int64_t end2 = t2 + 16 < Q ? t2 + 16 : Q;
+        for (std::int64_t i1 = 0; i1 < 4; ++i1) {
+          for (std::int64_t i2 = t2; i2 < end2; ++i2) {
+            std::memcpy(dst + b * i0 + LD * i1 + 8 * i2, src + a * i0 + 8 * i1 + 32 * i2, 32);
           }
         }
       }
@@ -130,13 +126,11 @@ inline void tiles_back(
   }
 #else
   for (std::int64_t i0 = 0; i0 < P; ++i0) {
-    for (std::int64_t t2 = 0; t2 < Q; t2 += 2) {
-      for (std::int64_t t1 = 0; t1 < 4; t1 += 4) {
-        const std::int64_t end2 = t2 + 2 < Q ? t2 + 2 : Q;
-        for (std::int64_t i1 = t1; i1 < t1 + 4; ++i1) {
-          for (std::int64_t i2 = t2; i2 < end2; ++i2) {
-            std::memcpy(dst + b * i0 + LD * i1 + 8 * i2, src + a * i0 + 8 * i1 + 32 * i2, 32);
-          }
+    for (std::int64_t t2 = 0; t2 < Q; t2 += 16) {
+      const std::int64_t end2 = t2 + 16 < Q ? t2 + 16 : Q;
+      for (std::int64_t i1 = 0; i1 < 4; ++i1) {
+        for (std::int64_t i2 = t2; i2 < end2; ++i2) {
+          std::memcpy(dst + b * i0 + LD * i1 + 8 * i2, src + a * i0 + 8 * i1 + 32 * i2, 32);
         }
       }
     }
@@ -158,6 +152,6 @@ inline void tiles_back(
 
 }  // namespace lego
 
-#elif LEGO_TILES_BACK_HPP != 0x2ff212b4
+#elif LEGO_TILES_BACK_HPP != 0x122964c3
 #error two different units are named tiles_back; give name= to one of them
 #endif  // LEGO_TILES_BACK_HPP

@@ -84,14 +84,12 @@ function tiles_back!(dst::AbstractArray{T}, src::AbstractArray{T}, P::Int64, Q::
         a = 32 * Q
         b = 4 * LD
         for i0 in 0:(P - 1)
-            for t2 in 0:2:(Q - 1)
-                for t1 in 0:4:3
-                    end2 = min(t2 + 2, Q)
-                    for i1 in t1:(t1 + 4 - 1)
-                        for i2 in t2:(end2 - 1)
-                            copyto!(dst, b * i0 + LD * i1 + 8 * i2 + 1, src,
-                                a * i0 + 8 * i1 + 32 * i2 + 1, 8)
-                        end
+            for t2 in 0:16:(Q - 1)
+                end2 = min(t2 + 16, Q)
+                for i1 in 0:3
+                    for i2 in t2:(end2 - 1)
+                        copyto!(dst, b * i0 + LD * i1 + 8 * i2 + 1, src,
+                            a * i0 + 8 * i1 + 32 * i2 + 1, 8)
                     end
                 end
             end

@@ -71,16 +71,14 @@ export function tilesBack(P, Q, LD, src, dst) {
   const a = 32 * Q;
   const b = 4 * LD;
   for (let i0 = 0; i0 < P; i0 += 1) {
-    for (let t2 = 0; t2 < Q; t2 += 2) {
-      for (let t1 = 0; t1 < 4; t1 += 4) {
-        const end2 = Math.min(t2 + 2, Q);
-        for (let i1 = t1; i1 < t1 + 4; i1 += 1) {
-          for (let i2 = t2; i2 < end2; i2 += 1) {
-            const dstAt = b * i0 + LD * i1 + 8 * i2;
-            const srcAt = a * i0 + 8 * i1 + 32 * i2;
-            for (let word = 0; word < 8; word += 1) {
-              dstWords[dstAt + word] = srcWords[srcAt + word];
-            }
+    for (let t2 = 0; t2 < Q; t2 += 16) {
+      const end2 = Math.min(t2 + 16, Q);
+      for (let i1 = 0; i1 < 4; i1 += 1) {
+        for (let i2 = t2; i2 < end2; i2 += 1) {
+          const dstAt = b * i0 + LD * i1 + 8 * i2;
+          const srcAt = a * i0 + 8 * i1 + 32 * i2;
+          for (let word = 0; word < 8; word += 1) {
+            dstWords[dstAt + word] = srcWords[srcAt + word];
           }
         }
       }

@@ -73,15 +73,13 @@ pub fn tiles_back<T: Copy>(P: usize, Q: usize, LD: usize, src: &[T], dst: &mut [
     let a = 32 * Q;
     let b = 4 * LD;
     for i0 in 0..P {
-        for t2 in (0..Q).step_by(2) {
-            for t1 in (0..4).step_by(4) {
-                let end2 = (t2 + 2).min(Q);
-                for i1 in t1..t1 + 4 {
-                    for i2 in t2..end2 {
-                        let dst_at = b * i0 + LD * i1 + 8 * i2;
-                        let src_at = a * i0 + 8 * i1 + 32 * i2;
-                        dst[dst_at..dst_at + 8].copy_from_slice(&src[src_at..src_at + 8]);
-                    }
+        for t2 in (0..Q).step_by(16) {
+            let end2 = (t2 + 16).min(Q);
+            for i1 in 0..4 {
+                for i2 in t2..end2 {
+                    let dst_at = b * i0 + LD * i1 + 8 * i2;
+                    let src_at = a * i0 + 8 * i1 + 32 * i2;
+                    dst[dst_at..dst_at + 8].copy_from_slice(&src[src_at..src_at + 8]);
                 }
             }
         }

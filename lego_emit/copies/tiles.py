@@ -1,0 +1,347 @@
+"""What moves the elements of a box, and in which tiles: runs, kernels, and lines of a cache.
+
+A box is moved by runs where both memories share contiguous runs of 16 bytes or more, else by a kernel
+between the digits that are contiguous on either side, else element by element. Tiles are whole lines of 64
+bytes on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+
+from ..ir.nests import (
+    BUFFER,
+    DESTINATION,
+    ONE,
+    SOURCE,
+    Abilities,
+    Apply,
+    Kernel,
+    Let,
+    Move,
+    Ref,
+    Statement,
+    linear,
+)
+from ..ir.nodes import Node, var
+from .digits import Digit, Size
+from .kernels import MOST_FIELDS, interleaved, of_bits
+from .plan import Box
+from .values import node_of
+
+VECTOR = 16  # bytes of a register
+LINE = 64  # bytes of a cache's line
+CHUNK = 4 * LINE  # bytes that a tile of runs has on both sides
+STAYS = 2**13  # bytes of lines that stay in the first cache
+
+
+ALL = Abilities()
+
+
+@dataclass(frozen=True)
+class Taken:
+    """How much of a digit lies in a chain of neighbors."""
+
+    digit: int
+    extent: int
+
+
+def chain(
+    digits: Sequence[Digit], strides: Sequence[Size], elements: int, start: int = 1
+) -> list[Taken]:
+    """The digits whose indices are neighbors in a memory, up to so many elements: each whole but the last
+    one. They are fewer where the memory has gaps."""
+    found: list[Taken] = []
+    running = start
+    while running < elements:
+        at = next((k for k, s in enumerate(strides) if isinstance(s, int) and s == running), None)
+        if at is None or any(t.digit == at for t in found):
+            break
+        n, left = digits[at].n, elements // running
+        if isinstance(n, int) and n <= left:
+            found.append(Taken(at, n))
+            running *= n
+        else:
+            found.append(Taken(at, left))
+            running *= left
+            break
+    return found
+
+
+class Names:
+    """Names for the integers of a nest, which are no names of sizes."""
+
+    def __init__(self, taken: Sequence[str]):
+        self._taken = {*taken, SOURCE, DESTINATION, BUFFER}
+        self.lets: list[Let] = []
+        self._known: dict[Node, Node] = {}
+        self._outer: Names | None = None
+        self._own: frozenset[str] = frozenset()
+        self._values: dict[str, Node] = {}
+
+    def within(self, own: Sequence[str]) -> Names:
+        """The names of a body that has variables of its own: what holds one of them is named there."""
+        found = Names(())
+        found._taken, found._values = self._taken, self._values
+        found._outer, found._own = self, frozenset(own)
+        return found
+
+    def aside(self) -> Names:
+        """Names that are given back."""
+        return Names([*self._taken])
+
+    def fresh(self, stem: str) -> str:
+        """The stem, or the stem with a number."""
+        name, k = stem, 1
+        while name in self._taken:
+            name, k = f"{stem}{k}", k + 1
+        self._taken.add(name)
+        return name
+
+    def named(self, size: Size, stem: str) -> Node:
+        """A size as a number, a parameter, or a variable that has its value."""
+        return self.of(node_of(size), stem)
+
+    def of(self, node: Node, stem: str) -> Node:
+        """A node as a number, a parameter, or a variable that has its value."""
+        if not node.args:
+            return node
+        if self._outer is not None and self._own.isdisjoint(n.value for n in node.walk()):
+            return self._outer.of(node, stem)
+        if node not in self._known:
+            name = self.fresh(stem)
+            self.lets.append(Let(name, node))
+            self._values[name] = node
+            self._known[node] = var(name)
+        return self._known[node]
+
+    def may_be_zero(self, node: Node) -> bool:
+        """Whether a number of elements is not known to be positive, as sizes and extents of pieces are."""
+        if node.op == "mul":
+            return any(map(self.may_be_zero, node.args))
+        if node.op == "var" and node.value in self._values:
+            return self.may_be_zero(self._values[node.value])
+        return node.value < 1 if node.op == "const" else node.op != "var"
+
+
+@dataclass(frozen=True)
+class Mover:
+    """What moves a cell of elements at once. cell: its extent of each digit; run: how many neighbors,
+    where it is a run; kernel: where it is one."""
+
+    cell: tuple[int, ...]
+    run: Node = ONE
+    kernel: Kernel | None = None
+    whole: int | None = None  # the digit that is a run
+
+
+class Tiles:
+    """The mover and the tiles of one box."""
+
+    def __init__(
+        self,
+        box: Box,
+        element_bytes: int,
+        names: Names,
+        total: Node | None,
+        abilities: Abilities = ALL,
+    ):
+        self.abilities, self.box = abilities, box
+        self.digits, self.bytes, self.names = box.digits, element_bytes, names
+        self.total = total  # bytes of the copy, where other bodies are wanted than the direct one
+        self.n = [names.named(d.n, "n") for d in box.digits]
+        self.a = [names.named(d.a, "a") for d in box.digits]
+        self.b = [names.named(d.b, "b") for d in box.digits]
+        self.start = names.named(box.a, "from"), names.named(box.b, "to")
+        self.outer = [names.fresh(f"t{k}") for k in range(len(box.digits))]
+        self.inner = [names.fresh(f"i{k}") for k in range(len(box.digits))]
+        self.ends = [names.fresh(f"end{k}") for k in range(len(box.digits))]
+        self.kinds: list[str] = []
+
+    # -- movers ------------------------------------------------------------------------------------
+
+    @cached_property
+    def run(self) -> int | None:
+        """The digit that is contiguous on both sides."""
+        return next((k for k, d in enumerate(self.digits) if (d.a, d.b) == (1, 1)), None)
+
+    @cached_property
+    def plain(self) -> Mover:
+        """A run of neighbors, or one element."""
+        cell = [1] * len(self.digits)
+        if self.run is None:
+            return Mover(tuple(cell))
+        n = self.digits[self.run].n
+        cell[self.run] = n if isinstance(n, int) else 0
+        return Mover(tuple(cell), self.n[self.run], whole=self.run)
+
+    @property
+    def has_long_runs(self) -> bool:
+        """Whether runs have 16 bytes or more, or a number that is known when it runs."""
+        if self.run is None:
+            return self.bytes >= VECTOR
+        n = self.digits[self.run].n
+        return not isinstance(n, int) or n * self.bytes >= VECTOR
+
+    @cached_property
+    def mover(self) -> Mover:
+        """The run, or a kernel where runs are short and there is one."""
+        if self.has_long_runs or not self.abilities.kernels:
+            return self.plain
+        kernel = self._kernel()
+        if kernel is None:
+            return self.plain
+        if self.abilities.pairs:
+            kernel = self._paired(kernel)
+        return Mover(kernel.cell, kernel=kernel)
+
+    def _paired(self, kernel: Kernel) -> Kernel:
+        """The kernel with a second block beside it, where both are neighbors in the destination, or the source."""
+        for strides in ([d.b for d in self.digits], [d.a for d in self.digits]):
+            for k, size in enumerate(kernel.block):
+                if strides[k] == kernel.lanes // size and kernel.lanes % size == 0:
+                    paired = replace(kernel, pair=k)
+                    if self._fits(paired):
+                        return paired
+        return kernel
+
+    def _kernel(self) -> Kernel | None:
+        if VECTOR % self.bytes or self.bytes >= VECTOR:
+            return None
+        lanes = VECTOR // self.bytes
+        sides = [
+            self._bits(side, lanes)
+            for side in ([d.a for d in self.digits], [d.b for d in self.digits])
+        ]
+        if sides[0] is not None and sides[1] is not None:
+            found = of_bits(sides[0], sides[1], len(self.digits))
+            if found is not None and self._fits(found):
+                return found
+        return self._fields(lanes)
+
+    def _bits(self, strides: Sequence[Size], lanes: int) -> list[tuple[int, int]] | None:
+        found: list[tuple[int, int]] = []
+        for taken in chain(self.digits, strides, lanes):
+            if taken.extent & (taken.extent - 1):
+                return None
+            found += [(taken.digit, bit) for bit in range(taken.extent.bit_length() - 1)]
+        return found if 1 << len(found) == lanes else None
+
+    def _fits(self, kernel: Kernel) -> bool:
+        """Whether no digit of a known extent is smaller than the block."""
+        pairs = zip(self.digits, kernel.cell, strict=True)
+        return all(not isinstance(d.n, int) or d.n >= size for d, size in pairs)
+
+    def _fields(self, lanes: int) -> Kernel | None:
+        """The kernel of a few fields side by side on one side, and apart on the other."""
+        for packs in (False, True):
+            near = [(d.b if packs else d.a) for d in self.digits]
+            far = [(d.a if packs else d.b) for d in self.digits]
+            if 1 not in near or 1 not in far:
+                continue
+            c, p = near.index(1), far.index(1)
+            fields, count = self.digits[c].n, self.digits[p].n
+            small = isinstance(fields, int) and 2 < fields <= MOST_FIELDS
+            if not small or near[p] != fields or (isinstance(count, int) and count < lanes):
+                continue
+            made_of = interleaved(fields, lanes, packs)
+            return _among(made_of, (c, p), len(self.digits))
+        return None
+
+    # -- tiles -------------------------------------------------------------------------------------
+
+    @cached_property
+    def chains(self) -> tuple[list[Taken], list[Taken]]:
+        """The digits of a line on both sides, beyond a run."""
+        start = (
+            self.plain.cell[self.run] if self.mover.kernel is None and self.run is not None else 1
+        )
+        is_run = self.mover.kernel is None and self.run is not None
+        elements = (CHUNK if is_run else LINE) // self.bytes
+        if start == 0 or start >= elements:
+            return [], []
+        a, b = ([getattr(d, side) for d in self.digits] for side in "ab")
+        if self.mover.kernel is None and self._stays(a, start):
+            return [], []
+        return chain(self.digits, a, elements, start), chain(self.digits, b, elements, start)
+
+    def _stays(self, strides: Sequence[Size], start: int) -> bool:
+        """Whether a line of the source is still in the first cache when its next run is read, tile or no tile: so
+        few others are read in between, in the order of the destination."""
+        near = next((k for k, s in enumerate(strides) if s == start), None)
+        if near is None:
+            return True
+        between = [d.n for k, d in enumerate(self.digits) if k > near and k != self.run]
+        return all(isinstance(n, int) for n in between) and prod(between) * LINE <= STAYS
+
+    @cached_property
+    def tile(self) -> list[int]:
+        """How much of each digit a tile has; 0 where it is no part of tiles."""
+        found = [0] * len(self.digits)
+        for taken in (*self.chains[0], *self.chains[1]):
+            found[taken.digit] = max(found[taken.digit], taken.extent)
+        for k, size in enumerate(self.mover.cell):
+            if self.mover.kernel is not None and size > 1:
+                found[k] = -(-max(found[k], size) // size) * size
+        return found
+
+    def _is_whole(self, k: int, size: int) -> bool:
+        """Whether so many of a digit are all."""
+        return size > 0 and self.digits[k].n == size
+
+    def _is_within(self, k: int, size: int) -> bool:
+        """Whether a digit is known to have no more than so many, as a remainder has."""
+        n = self.digits[k].n
+        if not isinstance(n, int):
+            value = node_of(n)
+            if value.op != "mod" or value.args[1].op != "const":
+                return False
+            n = value.args[1].value - 1
+        return n <= size
+
+    # -- offsets -----------------------------------------------------------------------------------
+
+    def _at(self, names: Sequence[str | None]) -> tuple[Node, Node]:
+        """The places in the source and in the destination of an index; None for 0."""
+        pairs = [(k, name) for k, name in enumerate(names) if name is not None]
+        return (
+            linear(self.start[0], [(self.a[k], name) for k, name in pairs]),
+            linear(self.start[1], [(self.b[k], name) for k, name in pairs]),
+        )
+
+    def _moved(self, mover: Mover, names: Sequence[str | None], streams: bool = False) -> Statement:
+        of, to = self._at(names)
+        if mover.kernel is None:
+            return Move(Ref(DESTINATION, to), Ref(SOURCE, of), mover.run, streams)
+        return Apply(
+            mover.kernel,
+            Ref(DESTINATION, to),
+            Ref(SOURCE, of),
+            tuple(self.a),
+            tuple(self.b),
+            streams,
+        )
+
+
+def _among(kernel: Kernel, digits: Sequence[int], count: int) -> Kernel:
+    """A kernel of a few digits as one of all."""
+
+    def spread(index: tuple[int, ...], other: int) -> tuple[int, ...]:
+        found = [other] * count
+        for k, value in zip(digits, index, strict=True):
+            found[k] = value
+        return tuple(found)
+
+    def places(
+        some: Sequence[tuple[tuple[int, ...], int]],
+    ) -> tuple[tuple[tuple[int, ...], int], ...]:
+        return tuple((spread(index, 0), beyond) for index, beyond in some)
+
+    chains = tuple(tuple(digits[k] for k in side) for side in kernel.chains)
+    return Kernel(
+        spread(kernel.block, 1), kernel.lanes, places(kernel.loads), kernel.steps,
+        places(kernel.stores), kernel.kept, chains,
+    )  # fmt: skip

@@ -1,0 +1,441 @@
+"""What stands before copies in C and C++: vectors, their exchanges, kernels, and what is made of an element.
+
+References: GCC's manual, "Vector Extensions" and __builtin_shufflevector (GCC 12 and Clang have it);
+Intel's intrinsics guide, _mm_stream_si128 and _mm_sfence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lego_emit.emit.nests import (
+    VALUES,
+    NestLines,
+    hexadecimal,
+    narrowed,
+    spelled,
+)
+from lego_emit.emit.ops import BREAK
+from lego_emit.ir.nests import (
+    SOURCE,
+    VALUE,
+    Kernel,
+    Move,
+    kernels,
+    walk,
+)
+from lego_emit.ir.nodes import Node, const, made, var
+
+COMMA = f",{BREAK}"
+INLINED = "__attribute__((always_inline))"  # of kernels, whose callers know their strides
+VECTOR = 16
+WORDS = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
+LARGE = 16 * 2**20  # bytes
+
+
+class VectorsInC(NestLines):
+    """The helpers of routines that share them."""
+
+    restrict, star = "restrict", " *"
+    mark = "static inline"  # what stands before a helper
+
+    def __init__(self, printer: Any, routine: Any, names: Any, unit: str):
+        super().__init__(printer, routine, names, unit)
+        self.p = f"{routine.name}_"
+        self.kernels = kernels(routine.body)
+        self.group: Sequence[VectorsInC] = [self]  # those that have its helpers in common
+        # the first of each group whose helpers stand before its own
+        self.earlier: Sequence[VectorsInC] = []
+        self.type = WORDS.get(routine.element_bytes, f"{self.p}element")
+        self.called(routine.name)
+
+    def called(self, stem: str) -> None:
+        """Set what the macros of the file begin with."""
+        self.macro = f"{stem}_vectors".upper()
+        self.large, self.scalar = f"{stem}_large".upper(), f"{stem}_scalar".upper()
+
+    def share(self, group: Sequence[VectorsInC], stem: str, unit: str) -> None:
+        """Have the helpers in common with others of the same element. stem: what their names begin with."""
+        if self.type == f"{self.p}element":
+            self.type = f"{stem}_element"
+        self.group, self.p = group, self.p.replace(self.routine.name, stem, 1)
+        self.kernels = list(dict.fromkeys(k for part in group for k in kernels(part.routine.body)))
+        self.called(unit)
+
+    @property
+    def streams(self) -> bool:
+        """Whether something is written past the caches."""
+        bodies = (s for part in self.group for s in walk(part.routine.body))
+        return any(getattr(s, "streams", False) for s in bodies)
+
+    # -- what is made of an element ------------------------------------------------------------------
+
+    def value_lines(self) -> list[str]:
+        """The functions that move elements, and what is made of them."""
+        value, T, p, size = self.routine.value, self.type, self.p, self.routine.element_bytes
+        if value is None:
+            return []
+        memcpy = self.forms.run.partition("(")[0]
+        word, wide = self.word(size), self.word(max(4, size))
+        text = spelled(
+            narrowed(value, 2 ** (8 * size) - 1) if size < 4 else value, VALUES, hexadecimal
+        )
+        text = f"return {text};" if word == wide else f"return {self.of_word(word, text)};"
+        found = [
+            "",
+            "/// What is made of an element.",
+            f"{self.mark} {word} {p}value({wide} {VALUE}) {{",
+            self.line(text, 2),
+            "}",
+            *self.template,
+            f"{self.mark} void {p}move({T}{self.star}to, const {T}{self.star}of) {{",
+            f"  {word} {VALUE};",
+            f"  {memcpy}(&{VALUE}, of, sizeof {VALUE});",
+            f"  {VALUE} = {p}value({VALUE});",
+            f"  {memcpy}(to, &{VALUE}, sizeof {VALUE});",
+            "}",
+        ]
+        if self.has_runs:
+            found += [
+                *self.template,
+                f"{self.mark} void {p}move_run({T}{self.star}to, const {T}{self.star}of, {self.integer} count) {{",
+                f"  {self.integer} k = 0;",
+                f"#ifdef {self.macro}",
+                f"  for (; k <= count - {VECTOR // size}; k += {VECTOR // size}) {{",
+                f"    {p}store(to + k, {p}changed(of + k));",
+                "  }",
+                "#endif",
+                "  for (; k < count; ++k) {",
+                f"    {p}move(to + k, of + k);",
+                "  }",
+                "}",
+            ]
+        return found
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether runs of elements are changed."""
+        bodies = (s for part in self.group for s in walk(part.routine.body))
+        moves = (s for s in bodies if isinstance(s, Move) and not s.streams)
+        runs = any(s.of.array == SOURCE and s.count != const(1) for s in moves)
+        return self.routine.value is not None and runs
+
+    def of_word(self, T: str, text: str) -> str:
+        """A number as one of another type."""
+        return f"({T})({text})"
+
+    def _strides(self, kernel: Kernel) -> list[list[int]]:
+        return [
+            [
+                k
+                for k in range(len(kernel.block))
+                if any(index[k] for index, _ in places)
+                or (k == kernel.pair and kernel.apart(side) is None)
+            ]
+            for side, places in enumerate((kernel.loads, kernel.stores))
+        ]
+
+    # -- what comes before the routine ---------------------------------------------------------------
+
+    def cast(self, T: str, text: str) -> str:
+        """A vector as one of another type."""
+        return f"({T}){text}"
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the file has vectors at all."""
+        return bool(self.kernels) or self.streams or self.has_runs
+
+    def helpers(self) -> list[str]:
+        """Types and functions of vectors, for compilers that have them."""
+        if not self.has_vectors:
+            return []
+        p, T = self.p, self.type
+        found = [
+            f"#if !defined({self.scalar}) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))",
+            f"#define {self.macro}",
+        ]
+        earlier = [lead for lead in self.earlier if lead.has_vectors]
+        if earlier:
+            found = [f"#ifdef {self.macro}"]
+        if self.streams and not any(lead.streams for lead in earlier):
+            found += [
+                "// Copies of so many bytes and more are written past the caches.",
+                f"#ifndef {self.large}",
+                f"#define {self.large} {LARGE}",
+                "#endif",
+            ]
+        value = self.routine.value
+        shapes = {self._shape(step.lanes) for k in self.kernels for step in k.steps}
+        shapes |= {1, 8} if self._has_pairs else {1}
+        if value is not None:
+            shapes.add(self.routine.element_bytes)
+        V, memcpy = self._type(1), self.forms.run.partition("(")[0]
+        found += [*map(self._typedef, sorted(shapes)), *self._load("load", V)]
+        if value is not None:
+            lanes = self._type(self.routine.element_bytes)
+            text = self.cast(V, f"({spelled(value, VALUES, hexadecimal)})")
+            found += [
+                *self.template,
+                f"{self.mark} {V} {p}changed(const {T}{self.star}at) {{",
+                f"  const {lanes} {VALUE} = {self.cast(lanes, f'{p}load(at)')};",
+                self.line(f"return {text};", 2),
+                "}",
+            ]
+        if self.has_runs or any(k.pair is None or k.apart(1) != k.lanes for k in self.kernels):
+            found += self._store("store", V)
+        if self.streams:
+            found += [
+                *self.template,
+                f"{self.mark} void {p}stream({T}{self.star}at, {V} v) {{",
+                "#ifdef __SSE2__",
+                f"  _mm_stream_si128({self.pointer_to('__m128i', 'at')}, {self.cast('__m128i', 'v')});",
+                "#else",
+                f"  {memcpy}(at, &v, sizeof v);",
+                "#endif",
+                "}",
+                f"{self.mark} void {p}fence{self.no_parameters} {{",
+                "#ifdef __SSE2__",
+                "  _mm_sfence();",
+                "#endif",
+                "}",
+            ]
+            step = VECTOR // self.routine.element_bytes
+            bodies = (s for part in self.group for s in walk(part.routine.body))
+            moves = [s for s in bodies if isinstance(s, Move) and s.streams]
+            runs = {
+                s.of.array == SOURCE and value is not None for s in moves if s.count.value != step
+            }
+            for changes in sorted(runs):
+                own, load = ("changed_run", "changed") if changes else ("run", "load")
+                found += [
+                    *self.template,
+                    f"{self.mark} void {p}stream_{own}({T}{self.star}to, const {T}{self.star}of, {self.integer} count) {{",
+                    f"  for ({self.integer} k = 0; k < count; k += {step}) {{",
+                    f"    {p}stream(to + k, {p}{load}(of + k));",
+                    "  }",
+                    "}",
+                ]
+        found += self._mixes(False)
+        if self._has_pairs:
+            found += self._pairs()
+        for at, kernel in enumerate(self.kernels):
+            found += self._kernel(at, kernel)
+        return [*found, "#endif"]
+
+    @property
+    def _has_pairs(self) -> bool:
+        return any(kernel.pair is not None for kernel in self.kernels)
+
+    def _mixes(self, pairs: bool, length: int = VECTOR) -> list[str]:
+        """The exchanges of kernels of single blocks, or of pairs; length: of a register in bytes."""
+        found: list[str] = []
+        V, count = self._vector(pairs), length // VECTOR
+        for lanes in self._masks(pairs):
+            size = self._shape(lanes)
+            half, step = VECTOR // size, max(1, size // self.routine.element_bytes)
+            own = [lane * self.routine.element_bytes // size for lane in lanes[::step]]
+            text = ", ".join(
+                str(lane % half + half * (part + lane // half * count))
+                for part in range(count)
+                for lane in own
+            )
+            x, y = (self.cast(self._type(size, length), name) for name in "xy")
+            mixed = self.cast(V, f"__builtin_shufflevector({x}, {y},{BREAK}{text})")
+            found += [
+                f"{self.mark} {V} {self._mix(lanes, pairs)}({V} x, {V} y) {{",
+                self.line(f"return {mixed};", 2),
+                "}",
+            ]
+        return found
+
+    def _pairs(self) -> list[str]:
+        """Registers of two blocks side by side where AVX2 has them, else of one."""
+        p, T, V = self.p, self.type, self._vector(True)
+        kernels = [kernel for kernel in self.kernels if kernel.pair is not None]
+        shapes = {self._shape(step.lanes) for k in kernels for step in k.steps}
+        half, long = self._type(8), self._type(8, 2 * VECTOR)
+        both = f"{self.cast(half, f'{p}load(at)')}, {self.cast(half, f'{p}load(at + apart)')}"
+        joined = self.cast(V, f"__builtin_shufflevector({both},{BREAK}0, 1, 2, 3)")
+        load = f"{self.mark} {V} {p}load_two(const {T}{self.star}at, {self.integer} apart) {{"
+        found = [
+            "#ifdef __AVX2__",
+            "// Two blocks side by side, each in a half of every register.",
+            *(self._typedef(size, 2 * VECTOR) for size in sorted(shapes | {1, 8})),
+            f"typedef {self._type(1, 2 * VECTOR)} {V};",
+            *self._mixes(True, 2 * VECTOR),
+        ]
+        plain = [f"typedef {self._type(1)} {V};", *self._mixes(True)]
+        if any(kernel.apart(0) != kernel.lanes for kernel in kernels):
+            found += [*self.template, load, self.line(f"return {joined};", 2), "}"]
+            plain += [*self.template, load, "  (void)apart;", f"  return {p}load(at);", "}"]
+        if any(kernel.apart(1) != kernel.lanes for kernel in kernels):
+            store = (
+                f"{self.mark} void {p}store_two({T}{self.star}at, {self.integer} apart, {V} v) {{"
+            )
+            x = self.cast(long, "v")
+            halves = (
+                self.cast(self._type(1), f"__builtin_shufflevector({x}, {x}, {k}, {k + 1})")
+                for k in (0, 2)
+            )
+            places = ("at", "at + apart")
+            stores = (f"{p}store({to}, {text});" for to, text in zip(places, halves, strict=True))
+            found += [*self.template, store, *(self.line(text, 2) for text in stores), "}"]
+            plain += [*self.template, store, "  (void)apart;", f"  {p}store(at, v);", "}"]
+        found += ["#else", *plain, "#endif"]
+        if any(kernel.apart(0) == kernel.lanes for kernel in kernels):
+            found += self._load("load_wide", V)
+        if any(kernel.apart(1) == kernel.lanes for kernel in kernels):
+            found += self._store("store_wide", V)
+        return found
+
+    def _load(self, name: str, V: str) -> list[str]:
+        return [
+            *self.template,
+            f"{self.mark} {V} {self.p}{name}(const {self.type}{self.star}at) {{",
+            f"  {V} v;",
+            f"  {self.forms.run.partition('(')[0]}(&v, at, sizeof v);",
+            "  return v;",
+            "}",
+        ]
+
+    def _store(self, name: str, V: str) -> list[str]:
+        return [
+            *self.template,
+            f"{self.mark} void {self.p}{name}({self.type}{self.star}at, {V} v) {{",
+            f"  {self.forms.run.partition('(')[0]}(at, &v, sizeof v);",
+            "}",
+        ]
+
+    def _typedef(self, size: int, length: int = VECTOR) -> str:
+        return f"typedef {self.word(size)} {self._type(size, length)} __attribute__((vector_size({length})));"
+
+    def _vector(self, pairs: bool) -> str:
+        """The type of registers of single blocks, or of pairs."""
+        return f"{self.p}wide" if pairs else self._type(1)
+
+    no_parameters = "(void)"
+    template: tuple[str, ...] = ()
+
+    def pointer_to(self, T: str, text: str) -> str:
+        """A pointer to another type."""
+        return f"({T} *){text}"
+
+    def word(self, size: int) -> str:
+        """An unsigned type of so many bytes."""
+        return WORDS[size]
+
+    def _masks(self, pairs: bool) -> list[tuple[int, ...]]:
+        kernels = (kernel for kernel in self.kernels if pairs == (kernel.pair is not None))
+        return list(dict.fromkeys(step.lanes for kernel in kernels for step in kernel.steps))
+
+    def _type(self, size: int, length: int = VECTOR) -> str:
+        """A vector of words of so many bytes."""
+        return f"{self.p}u{8 * size}x{length // size}"
+
+    def _mix(self, lanes: tuple[int, ...], pairs: bool) -> str:
+        """What an exchange is called: a zip of the low or the high halves, or a mix with a number."""
+        size, p = self._shape(lanes), f"{self.p}{'wide_' * pairs}"
+        half = VECTOR // size // 2
+        wide = [lane * self.routine.element_bytes // size for lane in lanes]
+        own = wide[:: max(1, size // self.routine.element_bytes)]
+        for word, start in (("low", 0), ("high", half)):
+            if own == [start + k // 2 + k % 2 * 2 * half for k in range(2 * half)]:
+                return f"{p}zip_{word}_u{8 * size}"
+        return f"{p}mix{self._masks(pairs).index(lanes)}"
+
+    def _shape(self, lanes: tuple[int, ...]) -> int:
+        """The bytes of the widest words that an exchange leaves whole."""
+        size, step = self.routine.element_bytes, 1
+        while size < 8 and all(
+            lanes[k] % (2 * step) == 0 and lanes[k + step] == lanes[k] + step
+            for k in range(0, len(lanes), 2 * step)
+        ):
+            size, step = 2 * size, 2 * step
+        return size
+
+    def _kernel(self, at: int, kernel: Kernel) -> list[str]:
+        p, T = self.p, self.type
+        own, other = self._strides(kernel)
+        pairs = kernel.pair is not None
+        V = self._vector(pairs)
+        parameters = [
+            f"const {T}{self.star}{self.restrict} src",
+            f"{T}{self.star}{self.restrict} dst",
+        ]
+        parameters += [f"{self.integer} a{k}" for k in own] + [
+            f"{self.integer} b{k}" for k in other
+        ]
+
+        def head(name: str) -> list[str]:
+            start = f"{self.mark} {INLINED} void {p}{name}{at or ''}"
+            text = self.printer.head(start, COMMA.join(parameters), " {")
+            return [*self.template, *text.split("\n")]
+
+        apart = [self._apart(kernel, side, stem) for side, stem in enumerate("ab")]
+        ways = [
+            "" if not pairs else "_wide" if const(kernel.lanes) == node else "_two"
+            for node in apart
+        ]
+        more = [
+            f", {self.text(n)}" if w == "_two" else "" for n, w in zip(apart, ways, strict=True)
+        ]
+        load = (
+            "load" if self.routine.value is None else "changed"
+        )  # whose kernels are of single blocks
+        values = [
+            f"x{k} = {p}{load}{ways[0]}({self._at('src', place, 'a', own)}{more[0]})"
+            for k, place in enumerate(kernel.loads)
+        ]
+        values += [f"x{s.out} = {self._mix(s.lanes, pairs)}(x{s.x}, x{s.y})" for s in kernel.steps]
+        found = head("exchange" if pairs else "block")
+        group = 4 if len(kernel.steps) > 8 else 1
+        count = len(kernel.loads)
+        for part in (values[:count], values[count:]):
+            for k in range(0, len(part), group):
+                found.append(self.line(f"const {V} {COMMA.join(part[k : k + group])};", 2))
+        for register, place in zip(kernel.kept, kernel.stores, strict=True):
+            to = f"{self._at('dst', place, 'b', other)}{more[1]}"
+            found.append(self.line(f"{p}store{ways[1]}({to}, x{register});", 2))
+        if not pairs:
+            return [*found, "}"]
+        strides = "".join(
+            f", {stem}{k}" for stem, ks in zip("ab", (own, other), strict=True) for k in ks
+        )
+        second = ", ".join(
+            f"{array} + {self.text(node, 12)}"
+            for array, node in zip(("src", "dst"), apart, strict=True)
+        )
+        return [
+            *found,
+            "}",
+            *head("block"),
+            f"  {p}exchange{at or ''}(src, dst{strides});",
+            "#ifndef __AVX2__",
+            self.line(f"{p}exchange{at or ''}({second}{strides});", 2),
+            "#endif",
+            "}",
+        ]
+
+    def _apart(self, kernel: Kernel, side: int, stem: str) -> Node:
+        """How far apart both blocks of a pair are."""
+        if kernel.pair is None:
+            return const(0)
+        found = kernel.apart(side)
+        if found is not None:
+            return const(found)
+        size, stride = kernel.block[kernel.pair], var(f"{stem}{kernel.pair}")
+        return stride if size == 1 else made("mul", size, stride)
+
+    def _at(self, array: str, place: Any, stem: str, strides: list[int]) -> str:
+        index, beyond = place
+        offset = const(0)
+        for k in strides:
+            if index[k]:
+                term = var(f"{stem}{k}")
+                term = term if index[k] == 1 else made("mul", index[k], term)
+                offset = term if offset == const(0) else made("add", offset, term)
+        if beyond:
+            offset = const(beyond) if offset == const(0) else made("add", offset, beyond)
+        return array if offset == const(0) else f"{array} + {self.text(offset, 12)}"
