@@ -126,7 +126,7 @@ def padded():
 
 
 CLAIMS = [
-    ("web/gallery/swizzle.py", "32 words meets all 32 banks, in one wavefront and not 32",
+    ("web/gallery/swizzle.py", "a column of 32 x 32 words meets all 32 banks",
      gallery, (32, 1, 32)),
     ("docs/cookbook.md", "A column of plain rows lies in one bank", xor_swizzle, (1, 32)),
     ("docs/cookbook.md", "eight lanes of a read of 16 bytes collide in one bank",

@@ -119,7 +119,7 @@ np.indices((2, 3)); np.ix_(b[:2], b[:3]); np.pad(a, ((1, 0), (2, 3))); np.unrave
 np.unique(b); np.unique(b, return_inverse=True); np.unique(b, return_counts=True); np.unique(a[:, [0, 1, 0]], axis=1)
 np.sort(b); np.argsort(a[0]); np.bincount(b); np.diff(b); np.diff(a, axis=0); np.flatnonzero(b > 2); np.count_nonzero(b); np.argwhere(a > 3)
 np.array_equal(a, a + 0), np.array_equal(a, b); np.minimum(a, 4); np.maximum(a, 4); np.where(a > 3, a, -1)
-np.bitwise_or.reduce(b); np.logical_or.reduce([b > 2, b < 1]); np.bitwise_xor(a, 1); np.abs(a - 4); np.sqrt(a * a)
+np.bitwise_or.reduce(b); np.logical_or.reduce([b > 2, b < 1]); np.bitwise_xor(a, 1); np.abs(a - 4); np.ndim(a); np.ndim(3); np.shape(a); np.sqrt(a * a)
 np.isnan(a / 1); np.isfinite(a / 1); np.frompyfunc(lambda x, y: x + y, 2, 1)(a, 1).tolist(); np.int64(3) + a
 np.frompyfunc(divmod, 2, 2)(a, 2)[1].tolist(); b.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(40)
 b.astype(np.uint8) * 100; np.dtype("uint16").itemsize; np.arange(2) @ np.zeros((2, 0)); b.astype(np.int16) + b

@@ -676,6 +676,16 @@ def where(condition: Any, then: Any, other: Any) -> ndarray:
     return ndarray(values, conditions.shape, _joined(one.dtype, two.dtype))
 
 
+def ndim(given: Any) -> int:
+    """The number of axes; 0 of a number."""
+    return asarray(given).ndim
+
+
+def shape(given: Any) -> tuple[int, ...]:
+    """How long each axis is."""
+    return asarray(given).shape
+
+
 def abs(given: Any) -> Any:
     return _absolute(given)
 
