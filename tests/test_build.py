@@ -448,6 +448,7 @@ def test_processes_and_one_process_make_the_same(layouts):
 
 
 @pytest.mark.slow
+@pytest.mark.deep
 def test_a_progress_bar_on_a_terminal_only():
     import pty
 

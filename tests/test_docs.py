@@ -448,6 +448,7 @@ def test_every_public_name_has_its_page():
     assert sorted(linked) == sorted(listed)
 
 
+@pytest.mark.deep
 def test_the_site_is_built(tmp_path):
     for module, package in (("mkdocs", "mkdocs"), ("material", "mkdocs-material")):
         if importlib.util.find_spec(module) is None:

@@ -184,6 +184,7 @@ def test_readmes_are_ten_lines():
         assert 8 <= len(lines) <= 12, (system, len(lines))
 
 
+@pytest.mark.deep
 def test_cmake_with_ninja_and_fortran(embed):
     """Sources that are generated, options, and a module that the layout imports."""
     example = embed("cmake", "ninja", "gfortran")
@@ -276,6 +277,7 @@ int main() {
     assert example.run().split()[-2:] == ["1", "1"]
 
 
+@pytest.mark.deep
 def test_cmake_says_what_is_wrong(embed):
     example = embed("cmake")
     lists = example.folder / "CMakeLists.txt"

@@ -42,7 +42,8 @@ def run(texts, folder):
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("of_copies", [False, pytest.param(True, marks=pytest.mark.deep)])
+@pytest.mark.deep
+@pytest.mark.parametrize("of_copies", [False, True])
 def test_every_block_that_needs_nothing_else_runs_without_numpy(of_copies, tmp_path):
     """of_copies: those that plan copies, which takes seconds without NumPy."""
     found = []

@@ -171,6 +171,7 @@ def test_orphans_are_no_matter_of_a_partial_run(suite, part):
 
 
 @pytest.mark.slow
+@pytest.mark.deep
 def test_a_run_that_stops_judges_no_orphans(suite):
     suite.run("--lego-update")
     suite.change("def test_text(lego_golden):", "def test_text(lego_golden):\n    assert 0")
@@ -181,6 +182,7 @@ def test_a_run_that_stops_judges_no_orphans(suite):
 
 
 @pytest.mark.slow
+@pytest.mark.deep
 def test_last_failed_judges_no_orphans(suite, pytester):
     suite.run("--lego-update")
     (suite.folder / "test_old.txt").write_text("x\n")
@@ -190,6 +192,7 @@ def test_last_failed_judges_no_orphans(suite, pytester):
 
 
 @pytest.mark.slow
+@pytest.mark.deep
 def test_files_of_skipped_tests_are_no_orphans(suite):
     suite.run("--lego-update")
     suite.change("def test_text(", "@pytest.mark.skip\ndef test_text(")
@@ -264,6 +267,7 @@ def test_ids_that_differ_only_in_case_are_refused(suite):
 
 
 @pytest.mark.slow
+@pytest.mark.deep
 def test_windows_line_ends_are_the_same_text(suite):
     suite.run("--lego-update")
     for path in suite.folder.iterdir():
