@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT)]
@@ -23,7 +24,14 @@ from table import table  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "h100" / "kernels"
 GENERATED = ROOT / "benchmarks" / "results" / "kernels" / "README.md"
-PARTS = ("transposition", "needleman_wunsch", "lud", "stencils")
+PARTS = ("transposition", "needleman_wunsch", "lud", "stencils", "copies")
+COPIES = {
+    "transposed": "transposition",
+    "channels_last": "NCHW to NHWC",
+    "blocked": "NCHW to nChw16c",
+}
+# Of a device copy, by the bytes of an element.
+OF_A_COPY = {8: 0.85, 4: 0.75, 2: 0.65, 1: 0.5}
 BLOCKS = (16, 32, 64)
 ORDERS = {
     "row_major": "row by row",
@@ -42,6 +50,14 @@ TABLE_V = {
 }
 
 
+def name_of(row: Mapping[str, Any]) -> str:
+    """The experiment, with the bytes of an element where it was done for several."""
+    name = row["experiment"]
+    if not name.startswith("copy_"):
+        return name
+    return f"{name}_{int(row['type'].removeprefix('uint')) // 8}"
+
+
 class Times:
     """Milliseconds of each way."""
 
@@ -49,8 +65,7 @@ class Times:
         rows = [row for part in PARTS for row in json.loads((folder / f"{part}.json").read_text())]
         self.device, self.commit = rows[0]["device"], rows[0]["commit"]
         self._ms = {
-            (row["experiment"], row["size"], row["way"]): median(map(median, row["ms"]))
-            for row in rows
+            (name_of(row), row["size"], row["way"]): median(map(median, row["ms"])) for row in rows
         }
 
     def ms(self, experiment: str, size: int, *ways: str) -> float:
@@ -108,6 +123,7 @@ def claims(times: Times) -> Iterator[Claim]:
     yield from _of_needleman_wunsch(times)
     yield from _of_lud(times)
     yield from _of_stencils(times)
+    yield from _of_copies(times)
 
 
 def _of_transposition(times: Times) -> Iterator[Claim]:
@@ -222,6 +238,21 @@ def _of_stencils(times: Times) -> Iterator[Claim]:
     yield Claim(part, "array in pairs over the best kernel by hand: star 7", 1.2, pairs)
     found = over("ours_bricks", "ours_bricks_symbolic", SHAPES[-1:])
     yield Claim(part, "cube 125, bricks, N a number over N a symbol", 1 / 1.05, found)
+
+
+def _of_copies(times: Times) -> Iterator[Claim]:
+    def over(other: str, element: int) -> dict[str, float]:
+        return {
+            f"{said}, {n}": times.ms(name, n, other) / times.ms(name, n, "ours")
+            for case, said in COPIES.items()
+            for name in [f"copy_{case}_{element}"]
+            for n in times.sizes(name)
+        }
+
+    for element, least in OF_A_COPY.items():
+        said = f"elements of {element} byte{'s' * (element > 1)}"
+        yield Claim("copies", f"{said}, over a device copy", least, over("copy", element))
+        yield Claim("copies", f"{said}, over PyTorch's `copy_`", 1, over("torch", element))
 
 
 # -- tables --------------------------------------------------------------------------------------
@@ -418,6 +449,22 @@ def numbers(times: Times) -> str:
     )
 
 
+def copies(times: Times) -> str:
+    """Per cent of a device copy."""
+    rows = []
+    for case, said in COPIES.items():
+        for element in OF_A_COPY:
+            name = f"copy_{case}_{element}"
+            cells = [said, f"{element}"]
+            for way in ("ours", "torch"):
+                for n in times.sizes(name):
+                    cells.append(f"{100 * times.ms(name, n, 'copy') / times.ms(name, n, way):.0f}")
+            rows.append(cells)
+    sizes = times.sizes("copy_transposed_4")
+    names = [f"{who}, {n}" for who in ("emitted", "PyTorch") for n in sizes]
+    return table(["copy", "bytes", *names], rows)
+
+
 def _ms(x: float) -> str:
     return (
         f"{x:,.0f}"
@@ -450,6 +497,7 @@ TABLES: dict[str, Callable[[Times], str]] = {
     "pairs": pairs,
     "papers stencils": papers_stencils,
     "numbers": numbers,
+    "copies": copies,
     "wavefronts": lambda _: counted.wavefronts(counted.Counts()),
     "sectors": lambda _: counted.sectors(counted.Counts()),
     "rooflines": lambda times: counted.rooflines(counted.Counts(), _copied(times)),
