@@ -46,7 +46,7 @@ export function cataloguePackedUpperInv(N, flat) {
 }
 
 /**
- * Whether all preconditions on the sizes hold.
+ * True only where all preconditions on the sizes hold and the sums that they have fit.
  *
  * @param {number} N
  * @returns {boolean}

@@ -55,7 +55,7 @@ def catalogue_packed_upper_inv(N, flat):
 
 
 def catalogue_packed_upper_fits(N):
-    """Whether all preconditions on the sizes hold."""
+    """True only where all preconditions on the sizes hold and the sums that they have fit."""
     return (
         N >= 1
         and N <= 9223372036854775807

@@ -32,7 +32,7 @@ def layer_norm_backward(M, N, B, pid, lock, column):
 
 
 def layer_norm_backward_fits(M, N, B):
-    """Whether all preconditions on the sizes hold."""
+    """True only where all preconditions on the sizes hold and the sums that they have fit."""
     return (
         M >= 1
         and N >= 1

@@ -44,7 +44,7 @@ export function matmulPidAnyInv(nm, nn, GM, flat) {
 }
 
 /**
- * Whether all preconditions on the sizes hold.
+ * True only where all preconditions on the sizes hold and the sums that they have fit.
  *
  * @param {number} nm
  * @param {number} nn

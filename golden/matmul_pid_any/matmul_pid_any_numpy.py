@@ -53,7 +53,7 @@ def matmul_pid_any_inv(nm, nn, GM, flat):
 
 
 def matmul_pid_any_fits(nm, nn, GM):
-    """Whether all preconditions on the sizes hold."""
+    """True only where all preconditions on the sizes hold and the sums that they have fit."""
     return (
         nm >= 1
         and nn >= 1

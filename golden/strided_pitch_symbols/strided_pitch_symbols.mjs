@@ -21,7 +21,7 @@ export function stridedPitchSymbolsApply(M, N, P, i, j) {
 }
 
 /**
- * Whether all preconditions on the sizes hold.
+ * True only where all preconditions on the sizes hold and the sums that they have fit.
  *
  * @param {number} M
  * @param {number} N

@@ -26,7 +26,7 @@ def strided_pitch_symbols_apply(M, N, P, i, j):
 
 
 def strided_pitch_symbols_fits(M, N, P):
-    """Whether all preconditions on the sizes hold."""
+    """True only where all preconditions on the sizes hold and the sums that they have fit."""
     return (
         M >= 1
         and N >= 1

@@ -32,10 +32,7 @@ Poly: TypeAlias = dict[Mono, int]
 MOST_FACTORS = 8  # of a product
 TRUE = const(1)
 EXACTLY = "Whether all preconditions on the sizes hold."
-SURELY = (
-    "True only where all preconditions on the sizes hold; false, too, where a sum that they are computed "
-    "from does not fit."
-)
+SURELY = "True only where all preconditions on the sizes hold and the sums that they have fit."
 
 
 class _Unsaid(Exception):

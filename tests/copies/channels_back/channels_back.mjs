@@ -39,7 +39,7 @@ export function channelsBackDestinationBytes(n, C, H, W) {
 }
 
 /**
- * True only where all preconditions on the sizes hold; false, too, where a sum that they are computed from does not fit.
+ * True only where all preconditions on the sizes hold and the sums that they have fit.
  *
  * @param {number} n
  * @param {number} C

@@ -41,9 +41,7 @@ def channels_back_destination_bytes(n, C, H, W):
 
 
 def channels_back_fits(n, C, H, W):
-    """True only where all preconditions on the sizes hold; false, too, where a sum that they are
-    computed from does not fit.
-    """
+    """True only where all preconditions on the sizes hold and the sums that they have fit."""
     return (
         n >= 1
         and C >= 1

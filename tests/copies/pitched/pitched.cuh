@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_CUH
-#define LEGO_PITCHED_CUH 0x1140c321
+#define LEGO_PITCHED_CUH 0x2ff1de61
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -52,8 +52,7 @@ LEGO_HOST_DEVICE constexpr long long pitched_max(long long a, long long b) noexc
   return pitched_min(pitched_max((N + 63) / 64 * ((M + 63) / 64), 1), 2147483647);
 }
 
-/// True only where all preconditions on the sizes hold; false, too, where a sum that they are
-/// computed from does not fit.
+/// True only where all preconditions on the sizes hold and the sums that they have fit.
 [[nodiscard]] constexpr bool pitched_fits(long long M, long long N, long long LD) noexcept {
   return M >= 1 && N >= 1 && LD >= 1 && N - LD <= 0 && M <= 0x7fffffffffffffff / 4
       && N <= 0x7fffffffffffffff / 4 && 4 * M - 4 <= (0x7fffffffffffffff - 4 * N) / LD
@@ -123,6 +122,6 @@ inline cudaError_t pitched_launch(
 #endif
 #endif
 
-#elif LEGO_PITCHED_CUH != 0x1140c321
+#elif LEGO_PITCHED_CUH != 0x2ff1de61
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_CUH

@@ -38,8 +38,7 @@ contains
     pitched_destination_bytes = M * N * 4
   end function pitched_destination_bytes
 
-  !> True only where all preconditions on the sizes hold; false, too, where a sum that they are
-  !> computed from does not fit.
+  !> True only where all preconditions on the sizes hold and the sums that they have fit.
   elemental logical function pitched_fits(M, N, LD)
     integer(int64), intent(in) :: M, N, LD
     pitched_fits = M >= 1 .and. N >= 1 .and. LD >= 1

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_H
-#define LEGO_PITCHED_H 0x1aeca3da
+#define LEGO_PITCHED_H 0x51c3537e
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -31,8 +31,7 @@ static inline int64_t pitched_destination_bytes(int64_t M, int64_t N, int64_t LD
   return M * N * 4;
 }
 
-/// True only where all preconditions on the sizes hold; false, too, where a sum that they are
-/// computed from does not fit.
+/// True only where all preconditions on the sizes hold and the sums that they have fit.
 static inline bool pitched_fits(int64_t M, int64_t N, int64_t LD) {
   return M >= 1 && N >= 1 && LD >= 1 && N - LD <= 0 && M <= INT64_MAX / 4 && N <= INT64_MAX / 4
       && 4 * M - 4 <= (INT64_MAX - 4 * N) / LD && M <= INT64_MAX / 4 / N;
@@ -229,6 +228,6 @@ static inline void pitched(
   }
 }
 
-#elif LEGO_PITCHED_H != 0x1aeca3da
+#elif LEGO_PITCHED_H != 0x51c3537e
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_H

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_HPP
-#define LEGO_PITCHED_HPP 0x683c2a00
+#define LEGO_PITCHED_HPP 0x22875ad2
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -39,8 +39,7 @@ namespace lego {
   return M * N * 4;
 }
 
-/// True only where all preconditions on the sizes hold; false, too, where a sum that they are
-/// computed from does not fit.
+/// True only where all preconditions on the sizes hold and the sums that they have fit.
 [[nodiscard]] constexpr bool pitched_fits(
     std::int64_t M, std::int64_t N, std::int64_t LD) noexcept {
   return M >= 1 && N >= 1 && LD >= 1 && N - LD <= 0 && M <= INT64_MAX / 4 && N <= INT64_MAX / 4
@@ -274,6 +273,6 @@ inline void pitched(
 
 }  // namespace lego
 
-#elif LEGO_PITCHED_HPP != 0x683c2a00
+#elif LEGO_PITCHED_HPP != 0x22875ad2
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_HPP

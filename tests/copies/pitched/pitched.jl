@@ -45,8 +45,7 @@ end
 """
     pitched_fits(M, N, LD)
 
-True only where all preconditions on the sizes hold; false, too, where a sum that they are
-computed from does not fit.
+True only where all preconditions on the sizes hold and the sums that they have fit.
 """
 function pitched_fits(M::Int64, N::Int64, LD::Int64)::Bool
     return M >= 1 && N >= 1 && LD >= 1 && N - LD <= 0 && M <= div(typemax(Int64), 4) &&

@@ -36,7 +36,7 @@ export function pitchedDestinationBytes(M, N, LD) {
 }
 
 /**
- * True only where all preconditions on the sizes hold; false, too, where a sum that they are computed from does not fit.
+ * True only where all preconditions on the sizes hold and the sums that they have fit.
  *
  * @param {number} M
  * @param {number} N

@@ -37,9 +37,7 @@ def pitched_destination_bytes(M, N, LD):
 
 
 def pitched_fits(M, N, LD):
-    """True only where all preconditions on the sizes hold; false, too, where a sum that they are
-    computed from does not fit.
-    """
+    """True only where all preconditions on the sizes hold and the sums that they have fit."""
     return (
         M >= 1
         and N >= 1
