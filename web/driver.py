@@ -153,7 +153,8 @@ def picture(
     by_bank = (color if color in colors else colors[0]) == "bank"
     page = _page(name, layout, inverse, color if color in colors else None, guessed)
     if by_bank and type(page) is Sheet:
-        page = Banked(**vars(page))
+        legend = page.legend.replace("says its position in memory", "says its bank")
+        page = Banked(**vars(page) | {"legend": legend})
     notes = []
     if order or animate:
         try:
