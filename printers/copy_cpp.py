@@ -32,7 +32,7 @@ class LinesInCpp(LinesInC):
 
     def __init__(self, printer: Any, routine: Any, names: Any, unit: str):
         super().__init__(printer, routine, names, unit)
-        taken = {*names.values()}
+        taken = {*names.values(), routine.name}
         self.type = next(n for n in ("T", "Element", "ElementType") if n not in taken)
         self.template = (f"template <class {self.type}>",)
         self.p = f"{routine.name}_detail::"
@@ -105,7 +105,7 @@ class LinesInCpp(LinesInC):
         sizes = [f"{integer} {n}" for n in self.names.values()]
         given = ", ".join(self.names.values())
         T = self.type
-        S = next(n for n in ("S", "Source", "SourceType") if n not in self.names.values())
+        S = next(n for n in ("S", "Source", "SourceType") if n not in (*self.names.values(), name))
         parameters = COMMA.join([*sizes, f"std::span<{S}> src", f"std::span<{T}> dst"])
         call = ", ".join([*self.names.values(), "src.data()", "dst.data()"])
         return [

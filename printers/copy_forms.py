@@ -268,6 +268,7 @@ class CopiesInC(CopyTexts):
 
     lines_of = LinesInC
     abilities = Abilities(segments=True)
+    own = ("size_t",)
     has_parts = True
 
     def __init__(self, printer: Any, program: Any):

@@ -167,7 +167,11 @@ class LinesInJavaScript(NestLines):
     def _docs(self, typed: bool) -> list[str]:
         r = self.routine
         told = wrap(r.summary, self.printer.line_width - 3, break_long_words=False)
-        told += ["", "The two arrays do not overlap. Throws a RangeError where one is too short."]
+        told += [
+            "",
+            "The two arrays do not overlap. Throws a RangeError where one is too short, and a",
+        ]
+        told += ["TypeError where one is no typed array. Their bytes are moved as they are."]
         told += [""]
         number, array = ("{number} ", "{ArrayBufferView} ") if typed else ("", "")
         told += [f"@param {number}{n}".rstrip() for n in self.names.values()]
@@ -183,6 +187,11 @@ class LinesInJavaScript(NestLines):
         r, p = self.routine, self.printer
         parameters = [*self.names.values(), "src", "dst"]
         found = [*self._docs(True), *p.head_of(r.name, parameters, " {").split("\n")]
+        found += [
+            "  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {",
+            '    throw new TypeError("src and dst are typed arrays");',
+            "  }",
+        ]
         for name, array, size in (
             ("srcWords", "src", r.source),
             ("dstWords", "dst", r.destination),

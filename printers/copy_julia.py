@@ -205,11 +205,11 @@ class LinesInJulia(NestLines):
         """The method for integers of other types."""
         found: list[str] = []
         if sizes:
-            given = COMMA.join(
-                ["dst::AbstractArray", "src::AbstractArray", *(f"{n}::Integer" for n in sizes)]
-            )
+            T = self.type
+            arrays = [f"dst::AbstractArray{{{T}}}", f"src::AbstractArray{{{T}}}"]
+            given = COMMA.join([*arrays, *(f"{n}::Integer" for n in sizes)])
             made_of = COMMA.join(["dst", "src", *(f"Int64({n})" for n in sizes)])
-            found += ["", self.line(f"function {self.name}({given})", 0)]
+            found += ["", self.line(f"function {self.name}({given}) where {{{T}}}", 0)]
             found += [self.line(f"return {self.name}({made_of})", 4), "end"]
         return found
 

@@ -129,8 +129,10 @@ class LinesInNumpy(NestLines):
                 if r.value is not None
                 else []
             ),
-            f"if src.size < {self.text(r.source)} or flat.size < {count}:",
-            '    raise ValueError("an array is too short")',
+            f"if src.nbytes < {r.functions[0]}({COMMA.join(sizes)}):",
+            '    raise ValueError("src is too short")',
+            f"if flat.nbytes < {r.functions[1]}({COMMA.join(sizes)}):",
+            '    raise ValueError("out is too short")',
             *(["blank = np.zeros((), src.dtype)"] if r.pads else []),
         ]
         docs = p._docstring(r.summary, sections, [])

@@ -155,6 +155,9 @@ class LinesInRust(NestLines):
                 body = [f"let run = &mut {to};", head, f"    *to = {self.p}value(*of);", "}"]
                 return [*self.lines((*before, *more), indent), *(pad + text for text in body)]
             line = f"{to} = {self.p}value({of});"
+        if indent + len(line) > WIDTH and s.count != const(1):
+            body = [f"let run = &mut {to};", f"run.copy_from_slice(&{of});"]
+            return [*self.lines((*before, *more), indent), *(pad + text for text in body)]
         if indent + len(line) > WIDTH:
             before, more = [Let("dst_at", s.to.offset)], [Let("src_at", s.of.offset)]
             line = f"{s.to.array}[dst_at] = {self._changed(f'{s.of.array}[src_at]')};"
@@ -164,11 +167,13 @@ class LinesInRust(NestLines):
         """Zeros in a run of elements."""
         before, to = self._place(s.to, s.count, "dst_at")
         form = RUST.zero if s.count == const(1) else RUST.zeros
-        line = form.format(to=to, blank=self.blank)
-        if indent + len(line) > WIDTH:
+        texts = [form.format(to=to, blank=self.blank)]
+        if indent + len(texts[0]) > WIDTH and s.count != const(1):
+            texts = [f"let run = &mut {to};", form.format(to="run", blank=self.blank)]
+        elif indent + len(texts[0]) > WIDTH:
             before = [Let("dst_at", s.to.offset)]
-            line = RUST.zero.format(to=f"{s.to.array}[dst_at]", blank=self.blank)
-        return [*self.lines(before, indent), f"{' ' * indent}{line}"]
+            texts = [form.format(to=f"{s.to.array}[dst_at]", blank=self.blank)]
+        return [*self.lines(before, indent), *(" " * indent + text for text in texts)]
 
     def each(self, s: Each, indent: int) -> list[str]:
         """Loops around a call, whose results are signed."""

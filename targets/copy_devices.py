@@ -177,6 +177,10 @@ def build(target: Target, unit: Unit, folder: Path, flags: Sequence[str]) -> Pat
     )
     (folder / "copy.cpp").write_text(text)
     library = folder / "copy.so"
+    if Path(target.program).name.startswith(
+        "g++"
+    ):  # a template's tile is one of all libraries, of the first's size
+        flags = [*flags, "-fno-gnu-unique"]
     quiet = ["-Wno-unknown-pragmas", *(["-Wno-unknown-attributes"] if is_metal else [])]
     command = [target.path(), *flags, *quiet, "-fPIC", "-shared", "-o", str(library), "copy.cpp"]
     target.execute(command, cwd=folder)

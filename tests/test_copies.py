@@ -253,6 +253,35 @@ def test_a_routine_runs():
 
 
 @pytest.mark.slow
+def test_arrays_that_cannot_be_written_or_begin_anywhere(need):
+    need("rustc", "rustup")
+    unit = copy(Row(3, 4), Col(3, 4), "rust", element="complex128")
+    memory = np.zeros(13 * 16, np.uint8)
+    start = -memory.ctypes.data % 16 + 8
+    given, out = (memory[start : start + 192].view(complex) for _ in "ab")
+    out = np.frombuffer(bytearray(200), complex, 12, 8)
+    given[:] = np.arange(12)
+    assert unit.run(given, out) is out
+    assert np.array_equal(out, given.reshape(3, 4).T.reshape(-1))
+    out.setflags(write=False)
+    with pytest.raises(LegoError, match="can only be read"):
+        unit.run(given, out)
+    assert copy(Row(3, 5), Col(3, 5), "c", element=600).verify()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["rust", "numpy"])
+def test_sizes_with_long_names(target):
+    """Whose lines are broken, or take a name for what stands in them."""
+    names = symbols("batch heads number_of_tokens hidden_size")
+    turned = GroupBy(list(names)).OrderBy(RegP(list(names), [2, 1, 0, 3]))
+    assert copy(Row(*names), turned, target).verify()
+    rows, columns = symbols("number_of_rows number_of_columns")
+    padded = GroupBy([(rows + 7) // 8 * 8, (columns + 15) // 16 * 16])
+    assert copy(Row(rows, columns), Padded([rows, columns], padded), target).verify()
+
+
+@pytest.mark.slow
 def test_a_faulty_text_is_not_verified():
     unit = copy(Row(M, N), Col(M, N), "c", name="faulty")
     wrong = unit.source.replace("N - 4", "N - 5")
@@ -345,6 +374,16 @@ WRONG = {
     "tiles of": lambda: pack(Row(4, 4, 8, 8), "c", of=(32, 30)),
     "no multiple": lambda: pack(Row(4, 8, 8), "c", of=(32, 32)),
     "counts no more than 9223372036854775807": lambda: copy(Row(2**61), Row(2**61), "c"),
+    "positions below 0.*offset of 5": lambda: copy(Strided((4, 6), (6, -1)), Row(4, 6), "c"),
+    "names that begin with turn_": lambda: copy(
+        Row(symbols("turn_part")), Row(symbols("turn_part")), "c", name="turn"
+    ),
+    "element is 'u1,,'": lambda: copy(Row(4), Row(4), "c", element="u1,,"),
+    "element is 'V70000'": lambda: copy(Row(4), Row(4), "c", element="V70000"),
+    "of= has N on axis 1": lambda: pack(Row(M // 8, N // 8, 8, 4), "c", of=(M, N)),
+    "has a matrix of 30, 30": lambda: pack(
+        ExpandBy([30, 30], [32, 32], TileBy([4, 4], [8, 8])), "c", of=(17, 17)
+    ),
     "movement.convert": lambda: copy(
         catalogue["fragment.mma"](**catalogue["fragment.mma"].example), Row(8, 32), "c"
     ),

@@ -136,12 +136,29 @@ def run(unit: Any, array: Any, out: Any, sizes: Mapping[str, int]) -> Any:
         raise LayoutError(
             f"{unit.name}: out must be a contiguous array of {ends[1]} elements of {given.dtype}"
         )
+    elif not out.flags.writeable:
+        raise LayoutError(f"{unit.name}: out is an array that can only be read")
     elif np.may_share_memory(out, given):
         raise LayoutError(
             f"{unit.name}: out shares memory with the array; a copy is from one memory to another"
         )
-    library(unit, NATIVE).copy(sizes, given, out)
+    given, written = _aligned(given, plan.element_bytes), _aligned(out, plan.element_bytes)
+    library(unit, NATIVE).copy(sizes, given, written)
+    if written is not out:
+        out[...] = written
     return out
+
+
+def _aligned(array: Any, element_bytes: int) -> Any:
+    """The array, or one of the same contents where compiled code may have elements begin."""
+    boundary = min(element_bytes & -element_bytes, 16)
+    if array.ctypes.data % boundary == 0:
+        return array
+    memory = np.empty(array.nbytes + boundary, np.uint8)
+    start = -memory.ctypes.data % boundary
+    found = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    found[...] = array
+    return found
 
 
 def checked_sizes(unit: Any, sizes: Mapping[str, int] | None) -> dict[str, int]:
@@ -245,7 +262,7 @@ def _ways(unit: Any) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]]:
 
 def _memory(count: int, shift: int) -> tuple[Any, Any]:
     """Bytes between guards, all of FILL, and the part of them in between, a multiple of 64 bytes and a shift."""
-    whole = np.full(count + 2 * GUARD + 128, FILL, np.uint8)
+    whole = np.full(count + 2 * GUARD + 64 + shift, FILL, np.uint8)
     start = GUARD + -(whole.ctypes.data + GUARD) % 64 + shift
     return whole, whole[start : start + count]
 

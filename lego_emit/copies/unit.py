@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from random import Random
 from typing import Any
 
 from ..algebra.block import Block
@@ -11,6 +12,7 @@ from ..algebra.layout import GroupBy, Layout, TileBy
 from ..algebra.masked import ExpandBy
 from ..algebra.perms import Row
 from ..algebra.sizes import check_sizes, product
+from ..arith.expr import Expr
 from ..emit import registry
 from ..emit.naming import AS_WRITTEN, Naming
 from ..emit.nests import OWN, Routines, forms_of
@@ -33,7 +35,7 @@ from .plan import Plan, plan_of
 from .schedule import nest_of
 from .tiles import VECTOR, Names
 from .value import followed
-from .values import least, node_of
+from .values import least, node_of, value_of
 
 MOST_BYTES = 2**16  # of an element
 WORDS = ("1", "2", "4", "8", "16")  # bytes
@@ -155,12 +157,13 @@ def copy(
         )
     if threads and forms.threads:
         raise TargetError(f"copy: {forms.threads}; leave out threads")
-    own = (*OWN, *OWN_OF_THREADS) if forms.abilities.threads else OWN
+    own = (*OWN, *forms.own, *(OWN_OF_THREADS if forms.abilities.threads else ()))
     own = (*own, FIRST, LAST, PART, "parts") if threads else own
     for size in space.sizes:
-        if size.lower() in own:
+        if size.lower() in own or size.lower().startswith(f"{name.lower()}_"):
             raise LayoutError(
-                f"copy: a size is called {size}, as something of the routine is; rename it: {', '.join(own)} are taken"
+                f"copy: a size is called {size}, as something of the routine is; rename it: {', '.join(own)} are taken, and "
+                f"names that begin with {name}_"
             )
     plan = plan_of(space, element_bytes, zero)
     function = places(space, f"{name}_places", printer, assume, forms.places_type)
@@ -312,6 +315,10 @@ def pair_of(L: Any, of: Any, called: str) -> tuple[Block, Block]:
             None,
         )
     if isinstance(L, ExpandBy):
+        if len(matrix) != len(L.n) or any(map(_never_equal, matrix, L.n)):
+            raise LayoutError(
+                f"{called}: of= is {short_repr(of)}, and {L!r} has a matrix of {', '.join(map(str, L.n))}; leave out of="
+            )
         return ExpandBy(L.n, L.n_prime, TileBy(*L.layout.tiles)), L
     d = len(matrix)
     if len(L.dims) % d:
@@ -322,12 +329,29 @@ def pair_of(L: Any, of: Any, called: str) -> tuple[Block, Block]:
     tiles = [list(L.dims[k : k + d]) for k in range(0, len(L.dims), d)]
     for axis, n in enumerate(matrix):
         covered = product([tile[axis] for tile in tiles])
-        if is_integer(n) and is_integer(covered) and n != covered:
+        if _never_equal(n, covered):
             raise LayoutError(
                 f"{called}: of= has {n} on axis {axis}, and the tiles of {L!r} cover {covered}"
             )
     rows: Layout = TileBy(*tiles) if len(tiles) > 1 else GroupBy(*tiles)
     return rows if order is None else rows.OrderBy(order), L
+
+
+def _never_equal(n: Any, m: Any) -> bool:
+    """Whether two sizes differ: as numbers, and with symbols at each of some numbers that sizes may be."""
+    if is_integer(n) and is_integer(m):
+        return n != m
+    x, y = Expr.of(n), Expr.of(m)
+    names = sorted(x.symbols() | y.symbols())
+    for seed in range(32):
+        draw = Random(seed)
+        most = 0 if seed == 0 else 6
+        numbers = {
+            name: 2 ** draw.randint(0, most) * 3 ** draw.randint(0, most // 6) for name in names
+        }
+        if value_of(x, numbers) == value_of(y, numbers):
+            return False
+    return True
 
 
 def bytes_of(element: Any) -> int:
@@ -339,9 +363,13 @@ def bytes_of(element: Any) -> int:
 
         try:
             found = np.dtype(element)
-        except TypeError:
+        except (
+            TypeError,
+            ValueError,
+            SyntaxError,
+        ):  # the last two of texts and dicts that are no types
             found = None
-        if found is not None and found.itemsize and not found.hasobject:
+        if found is not None and 1 <= found.itemsize <= MOST_BYTES and not found.hasobject:
             return found.itemsize
     raise OptionError(
         f"element is {short_repr(element)}; give 'uint8' .. 'uint64', a number of bytes up to {MOST_BYTES}, or a "

@@ -45,6 +45,7 @@ from .ops import BREAK
 from .view import FunctionView
 
 OWN = (
+    "run",
     SOURCE,
     DESTINATION,
     BUFFER,
@@ -412,6 +413,7 @@ class CopyTexts:
     places_type: str | None = "int64"  # of places; None for the language's own
     abilities = Abilities()
     threads = ""  # why the language has no copies in parts, for threads; "" where it has
+    own: tuple[str, ...] = ()  # names that its routines have, beside OWN
     has_parts = False  # whether a user's own threads can do parts of a copy
 
     @classmethod

@@ -96,7 +96,8 @@ function bricks!(dst::AbstractArray{T}, src::AbstractArray{T}, P::Int64, Q::Int6
     return dst
 end
 
-function bricks!(dst::AbstractArray, src::AbstractArray, P::Integer, Q::Integer, R::Integer)
+function bricks!(dst::AbstractArray{T}, src::AbstractArray{T}, P::Integer, Q::Integer,
+    R::Integer) where {T}
     return bricks!(dst, src, Int64(P), Int64(Q), Int64(R))
 end
 

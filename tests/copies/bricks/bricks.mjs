@@ -50,7 +50,8 @@ export function bricksFits(P, Q, R) {
 /**
  * Copies each element of the source to its place in the destination: runs of 32 bytes.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short.
+ * The two arrays do not overlap. Throws a RangeError where one is too short, and a
+ * TypeError where one is no typed array. Their bytes are moved as they are.
  *
  * @param {number} P
  * @param {number} Q
@@ -60,6 +61,9 @@ export function bricksFits(P, Q, R) {
  * @returns {void}
  */
 export function bricks(P, Q, R, src, dst) {
+  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
+    throw new TypeError("src and dst are typed arrays");
+  }
   const srcWords = new Uint32Array(src.buffer, src.byteOffset, 2 * (16 * P * Q * R) + 0);
   const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 2 * (16 * P * Q * R) + 0);
   if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {

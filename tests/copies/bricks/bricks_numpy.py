@@ -73,8 +73,10 @@ def bricks(P, Q, R, src, out=None):
     if out.dtype != src.dtype or not out.flags.c_contiguous or np.may_share_memory(src, out):
         raise ValueError("out is of another type, not contiguous, or overlaps src")
     flat = out.reshape(-1)
-    if src.size < 16 * P * Q * R or flat.size < 16 * P * Q * R:
-        raise ValueError("an array is too short")
+    if src.nbytes < bricks_source_bytes(P, Q, R):
+        raise ValueError("src is too short")
+    if flat.nbytes < bricks_destination_bytes(P, Q, R):
+        raise ValueError("out is too short")
     a = 16 * Q * R
     a1 = 8 * R
     a2 = 8 * Q * R

@@ -132,8 +132,8 @@ function channels!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, C::In
     return dst
 end
 
-function channels!(dst::AbstractArray, src::AbstractArray, n::Integer, C::Integer,
-    H::Integer, W::Integer)
+function channels!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Integer, C::Integer,
+    H::Integer, W::Integer) where {T}
     return channels!(dst, src, Int64(n), Int64(C), Int64(H), Int64(W))
 end
 

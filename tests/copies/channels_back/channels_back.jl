@@ -126,8 +126,8 @@ function channels_back!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, 
     return dst
 end
 
-function channels_back!(dst::AbstractArray, src::AbstractArray, n::Integer, C::Integer,
-    H::Integer, W::Integer)
+function channels_back!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Integer,
+    C::Integer, H::Integer, W::Integer) where {T}
     return channels_back!(dst, src, Int64(n), Int64(C), Int64(H), Int64(W))
 end
 

@@ -65,7 +65,8 @@ export function channelsBackFits(n, C, H, W) {
  * Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
  * divide each axis; single elements.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short.
+ * The two arrays do not overlap. Throws a RangeError where one is too short, and a
+ * TypeError where one is no typed array. Their bytes are moved as they are.
  *
  * @param {number} n
  * @param {number} C
@@ -76,6 +77,9 @@ export function channelsBackFits(n, C, H, W) {
  * @returns {void}
  */
 export function channelsBack(n, C, H, W, src, dst) {
+  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
+    throw new TypeError("src and dst are typed arrays");
+  }
   const srcWords = new Uint32Array(src.buffer, src.byteOffset,
       16 * Math.trunc((C - 1) / 16) * H * W * n + 16 * H * W * n + 0);
   const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, C * H * W * n + 0);

@@ -90,8 +90,10 @@ def channels_back(n, C, H, W, src, out=None):
     if out.dtype != src.dtype or not out.flags.c_contiguous or np.may_share_memory(src, out):
         raise ValueError("out is of another type, not contiguous, or overlaps src")
     flat = out.reshape(-1)
-    if src.size < 16 * ((C - 1) // 16) * H * W * n + 16 * H * W * n or flat.size < C * H * W * n:
-        raise ValueError("an array is too short")
+    if src.nbytes < channels_back_source_bytes(n, C, H, W):
+        raise ValueError("src is too short")
+    if flat.nbytes < channels_back_destination_bytes(n, C, H, W):
+        raise ValueError("out is too short")
     n1 = C // 16
     n2 = H * W
     a = 16 * ((C - 1) // 16) * H * W + 16 * H * W

@@ -83,7 +83,8 @@ function colors!(dst::AbstractArray{T}, src::AbstractArray{T}, H::Int64, W::Int6
     return dst
 end
 
-function colors!(dst::AbstractArray, src::AbstractArray, H::Integer, W::Integer)
+function colors!(dst::AbstractArray{T}, src::AbstractArray{T}, H::Integer,
+    W::Integer) where {T}
     return colors!(dst, src, Int64(H), Int64(W))
 end
 

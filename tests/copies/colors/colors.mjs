@@ -46,7 +46,8 @@ export function colorsFits(H, W) {
 /**
  * Copies each element of the source to its place in the destination: single elements.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short.
+ * The two arrays do not overlap. Throws a RangeError where one is too short, and a
+ * TypeError where one is no typed array. Their bytes are moved as they are.
  *
  * @param {number} H
  * @param {number} W
@@ -55,6 +56,9 @@ export function colorsFits(H, W) {
  * @returns {void}
  */
 export function colors(H, W, src, dst) {
+  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
+    throw new TypeError("src and dst are typed arrays");
+  }
   const srcWords = new Uint8Array(src.buffer, src.byteOffset, 3 * H * W + 0);
   const dstWords = new Uint8Array(dst.buffer, dst.byteOffset, 3 * H * W + 0);
   if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {

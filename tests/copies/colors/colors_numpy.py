@@ -69,8 +69,10 @@ def colors(H, W, src, out=None):
     if out.dtype != src.dtype or not out.flags.c_contiguous or np.may_share_memory(src, out):
         raise ValueError("out is of another type, not contiguous, or overlaps src")
     flat = out.reshape(-1)
-    if src.size < 3 * H * W or flat.size < 3 * H * W:
-        raise ValueError("an array is too short")
+    if src.nbytes < colors_source_bytes(H, W):
+        raise ValueError("src is too short")
+    if flat.nbytes < colors_destination_bytes(H, W):
+        raise ValueError("out is too short")
     n = H * W
     np.copyto(_box(flat, 0, (3, n), (n, 1)), _box(src, 0, (3, n), (1, 3)))
     return out

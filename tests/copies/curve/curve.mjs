@@ -51,13 +51,17 @@ export function curvePlaces(i, j) {
  * functions: ((i ^ j | 4*(i ^ j)) & 19 | 2*((i ^ j | 4*(i ^ j)) & 19)) & 21 | [...] is no digit of
  * one index; a loop over both index functions.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short.
+ * The two arrays do not overlap. Throws a RangeError where one is too short, and a
+ * TypeError where one is no typed array. Their bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 64 elements of 8 bytes
  * @param {ArrayBufferView} dst 64 elements of 8 bytes
  * @returns {void}
  */
 export function curve(src, dst) {
+  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
+    throw new TypeError("src and dst are typed arrays");
+  }
   const srcWords = new Uint32Array(src.buffer, src.byteOffset, 128);
   const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 128);
   if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {

@@ -77,8 +77,10 @@ def curve(src, out=None):
     if out.dtype != src.dtype or not out.flags.c_contiguous or np.may_share_memory(src, out):
         raise ValueError("out is of another type, not contiguous, or overlaps src")
     flat = out.reshape(-1)
-    if src.size < 64 or flat.size < 64:
-        raise ValueError("an array is too short")
+    if src.nbytes < curve_source_bytes():
+        raise ValueError("src is too short")
+    if flat.nbytes < curve_destination_bytes():
+        raise ValueError("out is too short")
     i, j = np.indices((8, 8)).reshape(2, -1)
     src_at, dst_at = np.broadcast_arrays(*curve_places(i, j))
     flat[dst_at] = src[src_at]

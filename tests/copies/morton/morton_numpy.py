@@ -49,8 +49,10 @@ def morton(src, out=None):
     if out.dtype != src.dtype or not out.flags.c_contiguous or np.may_share_memory(src, out):
         raise ValueError("out is of another type, not contiguous, or overlaps src")
     flat = out.reshape(-1)
-    if src.size < 256 or flat.size < 256:
-        raise ValueError("an array is too short")
+    if src.nbytes < morton_source_bytes():
+        raise ValueError("src is too short")
+    if flat.nbytes < morton_destination_bytes():
+        raise ValueError("out is too short")
     np.copyto(
         _box(flat, 0, (2, 2, 2, 2, 2, 2, 2, 2), (128, 64, 32, 16, 8, 4, 2, 1)),
         _box(src, 0, (2, 2, 2, 2, 2, 2, 2, 2), (128, 8, 64, 4, 32, 2, 16, 1)),

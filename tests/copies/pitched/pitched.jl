@@ -95,8 +95,8 @@ function pitched!(dst::AbstractArray{T}, src::AbstractArray{T}, M::Int64, N::Int
     return dst
 end
 
-function pitched!(dst::AbstractArray, src::AbstractArray, M::Integer, N::Integer,
-    LD::Integer)
+function pitched!(dst::AbstractArray{T}, src::AbstractArray{T}, M::Integer, N::Integer,
+    LD::Integer) where {T}
     return pitched!(dst, src, Int64(M), Int64(N), Int64(LD))
 end
 

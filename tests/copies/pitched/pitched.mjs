@@ -54,7 +54,8 @@ export function pitchedFits(M, N, LD) {
 /**
  * Copies each element of the source to its place in the destination: single elements.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short.
+ * The two arrays do not overlap. Throws a RangeError where one is too short, and a
+ * TypeError where one is no typed array. Their bytes are moved as they are.
  *
  * @param {number} M
  * @param {number} N
@@ -64,6 +65,9 @@ export function pitchedFits(M, N, LD) {
  * @returns {void}
  */
 export function pitched(M, N, LD, src, dst) {
+  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
+    throw new TypeError("src and dst are typed arrays");
+  }
   const srcWords = new Uint32Array(src.buffer, src.byteOffset, LD * M + N - LD);
   const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, M * N + 0);
   if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {

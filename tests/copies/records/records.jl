@@ -86,7 +86,8 @@ function records!(dst::AbstractArray{T}, src::AbstractArray{T}, M::Int64,
     return dst
 end
 
-function records!(dst::AbstractArray, src::AbstractArray, M::Integer, N::Integer)
+function records!(dst::AbstractArray{T}, src::AbstractArray{T}, M::Integer,
+    N::Integer) where {T}
     return records!(dst, src, Int64(M), Int64(N))
 end
 

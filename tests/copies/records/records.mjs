@@ -46,7 +46,8 @@ export function recordsFits(M, N) {
 /**
  * Copies each element of the source to its place in the destination: single elements.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short.
+ * The two arrays do not overlap. Throws a RangeError where one is too short, and a
+ * TypeError where one is no typed array. Their bytes are moved as they are.
  *
  * @param {number} M
  * @param {number} N
@@ -55,6 +56,9 @@ export function recordsFits(M, N) {
  * @returns {void}
  */
 export function records(M, N, src, dst) {
+  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
+    throw new TypeError("src and dst are typed arrays");
+  }
   const srcWords = new Uint32Array(src.buffer, src.byteOffset, 3 * (M * N) + 0);
   const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 3 * (M * N) + 0);
   if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {

@@ -69,7 +69,9 @@ def records(M, N, src, out=None):
     if out.dtype != src.dtype or not out.flags.c_contiguous or np.may_share_memory(src, out):
         raise ValueError("out is of another type, not contiguous, or overlaps src")
     flat = out.reshape(-1)
-    if src.size < M * N or flat.size < M * N:
-        raise ValueError("an array is too short")
+    if src.nbytes < records_source_bytes(M, N):
+        raise ValueError("src is too short")
+    if flat.nbytes < records_destination_bytes(M, N):
+        raise ValueError("out is too short")
     np.copyto(_box(flat, 0, (N, M), (M, 1)), _box(src, 0, (N, M), (1, N)))
     return out

@@ -34,13 +34,17 @@ export function swizzledPlaces(i, j) {
  * Copies each element of the source to its place in the destination: a loop over both index
  * functions: 64*i + j ^ 8*i is no digit of one index; a loop over both index functions.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short.
+ * The two arrays do not overlap. Throws a RangeError where one is too short, and a
+ * TypeError where one is no typed array. Their bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 512 elements of 2 bytes
  * @param {ArrayBufferView} dst 512 elements of 2 bytes
  * @returns {void}
  */
 export function swizzled(src, dst) {
+  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
+    throw new TypeError("src and dst are typed arrays");
+  }
   const srcWords = new Uint16Array(src.buffer, src.byteOffset, 512);
   const dstWords = new Uint16Array(dst.buffer, dst.byteOffset, 512);
   if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {

@@ -56,8 +56,10 @@ def swizzled(src, out=None):
     if out.dtype != src.dtype or not out.flags.c_contiguous or np.may_share_memory(src, out):
         raise ValueError("out is of another type, not contiguous, or overlaps src")
     flat = out.reshape(-1)
-    if src.size < 512 or flat.size < 512:
-        raise ValueError("an array is too short")
+    if src.nbytes < swizzled_source_bytes():
+        raise ValueError("src is too short")
+    if flat.nbytes < swizzled_destination_bytes():
+        raise ValueError("out is too short")
     i, j = np.indices((8, 64)).reshape(2, -1)
     src_at, dst_at = np.broadcast_arrays(*swizzled_places(i, j))
     flat[dst_at] = src[src_at]

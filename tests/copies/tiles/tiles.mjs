@@ -23,13 +23,17 @@ export function tilesDestinationBytes() {
 /**
  * Copies each element of the source to its place in the destination: runs of 32 bytes.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short.
+ * The two arrays do not overlap. Throws a RangeError where one is too short, and a
+ * TypeError where one is no typed array. Their bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 192 elements of 4 bytes
  * @param {ArrayBufferView} dst 192 elements of 4 bytes
  * @returns {void}
  */
 export function tiles(src, dst) {
+  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
+    throw new TypeError("src and dst are typed arrays");
+  }
   const srcWords = new Uint32Array(src.buffer, src.byteOffset, 192);
   const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 192);
   if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {

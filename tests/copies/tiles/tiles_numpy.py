@@ -48,8 +48,10 @@ def tiles(src, out=None):
     if out.dtype != src.dtype or not out.flags.c_contiguous or np.may_share_memory(src, out):
         raise ValueError("out is of another type, not contiguous, or overlaps src")
     flat = out.reshape(-1)
-    if src.size < 192 or flat.size < 192:
-        raise ValueError("an array is too short")
+    if src.nbytes < tiles_source_bytes():
+        raise ValueError("src is too short")
+    if flat.nbytes < tiles_destination_bytes():
+        raise ValueError("out is too short")
     np.copyto(
         _box(flat, 0, (2, 3, 4, 8), (96, 32, 8, 1)), _box(src, 0, (2, 3, 4, 8), (96, 8, 24, 1))
     )

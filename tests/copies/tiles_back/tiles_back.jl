@@ -98,8 +98,8 @@ function tiles_back!(dst::AbstractArray{T}, src::AbstractArray{T}, P::Int64, Q::
     return dst
 end
 
-function tiles_back!(dst::AbstractArray, src::AbstractArray, P::Integer, Q::Integer,
-    LD::Integer)
+function tiles_back!(dst::AbstractArray{T}, src::AbstractArray{T}, P::Integer, Q::Integer,
+    LD::Integer) where {T}
     return tiles_back!(dst, src, Int64(P), Int64(Q), Int64(LD))
 end
 

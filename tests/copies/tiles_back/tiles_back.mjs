@@ -53,7 +53,8 @@ export function tilesBackFits(P, Q, LD) {
 /**
  * Copies each element of the source to its place in the destination: runs of 32 bytes.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short.
+ * The two arrays do not overlap. Throws a RangeError where one is too short, and a
+ * TypeError where one is no typed array. Their bytes are moved as they are.
  *
  * @param {number} P
  * @param {number} Q
@@ -63,6 +64,9 @@ export function tilesBackFits(P, Q, LD) {
  * @returns {void}
  */
 export function tilesBack(P, Q, LD, src, dst) {
+  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
+    throw new TypeError("src and dst are typed arrays");
+  }
   const srcWords = new Uint32Array(src.buffer, src.byteOffset, 32 * P * Q + 0);
   const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 4 * LD * P + 8 * Q - LD);
   if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {

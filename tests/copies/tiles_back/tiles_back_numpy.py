@@ -81,8 +81,10 @@ def tiles_back(P, Q, LD, src, out=None):
     if out.dtype != src.dtype or not out.flags.c_contiguous or np.may_share_memory(src, out):
         raise ValueError("out is of another type, not contiguous, or overlaps src")
     flat = out.reshape(-1)
-    if src.size < 32 * P * Q or flat.size < 4 * LD * P + 8 * Q - LD:
-        raise ValueError("an array is too short")
+    if src.nbytes < tiles_back_source_bytes(P, Q, LD):
+        raise ValueError("src is too short")
+    if flat.nbytes < tiles_back_destination_bytes(P, Q, LD):
+        raise ValueError("out is too short")
     a = 32 * Q
     b = 4 * LD
     np.copyto(_box(flat, 0, (P, 4, Q, 8), (b, LD, 8, 1)), _box(src, 0, (P, 4, Q, 8), (a, 8, 32, 1)))

@@ -24,13 +24,17 @@ export function unpaddedDestinationBytes() {
  * Copies each element of the source to its place in the destination: 4 boxes, as the digits do not
  * divide each axis; 3 boxes of padding, which are left out; runs of 8 bytes; runs of 4 bytes.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short.
+ * The two arrays do not overlap. Throws a RangeError where one is too short, and a
+ * TypeError where one is no typed array. Their bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 30 elements of 2 bytes
  * @param {ArrayBufferView} dst 48 elements of 2 bytes
  * @returns {void}
  */
 export function unpadded(src, dst) {
+  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
+    throw new TypeError("src and dst are typed arrays");
+  }
   const srcWords = new Uint16Array(src.buffer, src.byteOffset, 30);
   const dstWords = new Uint16Array(dst.buffer, dst.byteOffset, 48);
   if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {

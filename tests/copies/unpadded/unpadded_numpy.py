@@ -50,8 +50,10 @@ def unpadded(src, out=None):
     if out.dtype != src.dtype or not out.flags.c_contiguous or np.may_share_memory(src, out):
         raise ValueError("out is of another type, not contiguous, or overlaps src")
     flat = out.reshape(-1)
-    if src.size < 30 or flat.size < 48:
-        raise ValueError("an array is too short")
+    if src.nbytes < unpadded_source_bytes():
+        raise ValueError("src is too short")
+    if flat.nbytes < unpadded_destination_bytes():
+        raise ValueError("out is too short")
     np.copyto(_box(flat, 0, (2, 2, 4), (16, 4, 1)), _box(src, 0, (2, 2, 4), (12, 6, 1)))
     np.copyto(_box(flat, 8, (2, 2, 2), (16, 4, 1)), _box(src, 4, (2, 2, 2), (12, 6, 1)))
     np.copyto(_box(flat, 32, (4,), (1,)), _box(src, 24, (4,), (1,)))

@@ -23,13 +23,17 @@ export function vnniDestinationBytes() {
 /**
  * Copies each element of the source to its place in the destination: single elements.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short.
+ * The two arrays do not overlap. Throws a RangeError where one is too short, and a
+ * TypeError where one is no typed array. Their bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 256 elements of 1 byte
  * @param {ArrayBufferView} dst 256 elements of 1 byte
  * @returns {void}
  */
 export function vnni(src, dst) {
+  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
+    throw new TypeError("src and dst are typed arrays");
+  }
   const srcWords = new Uint8Array(src.buffer, src.byteOffset, 256);
   const dstWords = new Uint8Array(dst.buffer, dst.byteOffset, 256);
   if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {

@@ -48,7 +48,9 @@ def vnni(src, out=None):
     if out.dtype != src.dtype or not out.flags.c_contiguous or np.may_share_memory(src, out):
         raise ValueError("out is of another type, not contiguous, or overlaps src")
     flat = out.reshape(-1)
-    if src.size < 256 or flat.size < 256:
-        raise ValueError("an array is too short")
+    if src.nbytes < vnni_source_bytes():
+        raise ValueError("src is too short")
+    if flat.nbytes < vnni_destination_bytes():
+        raise ValueError("out is too short")
     np.copyto(_box(flat, 0, (4, 16, 4), (64, 4, 1)), _box(src, 0, (4, 16, 4), (64, 1, 16)))
     return out
