@@ -170,7 +170,7 @@ def test_cpp_is_a_constant_expression(need, tmp_path):
                 "-c",
                 path,
                 "-o",
-                "/dev/null",
+                tmp_path / "z.o",
             ],
             check=True,
         )

@@ -386,7 +386,7 @@ def model(plan: Plan, sizes: Mapping[str, int]) -> Any:
     a, b = (np.asarray(L.reference_apply(tuple(index))) for L in (source, destination))
     a, b = (np.broadcast_to(p, index[0].shape) for p in (a, b))
     for layout, places in ((source, a), (destination, b)):
-        if not layout.masks and places.min(initial=0) < 0:
+        if not layout.masks and places.size and places.min() < 0:
             raise LayoutError(
                 f"copy: {layout!r} has positions below 0, which lie before its memory; give it an offset of "
                 f"{-int(places.min())}"
