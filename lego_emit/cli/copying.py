@@ -6,17 +6,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from os import cpu_count
-from pathlib import Path
 from typing import Any
 
 import click
 
-from ..files import resolved, write_all
 from ..options import Options
 from ..project.loading import layout_of, subject, telling, user_file
-from .generate import destination, files_of, is_folder, provenance
+from .generate import destination, provenance, write_units
 from .options import option_of
-from .output import print_source
 from .root import file_and_name, main, source_argument, target_names, target_option, warn
 
 SHARED = ("sizes", "assume", "namespace", "prefix")
@@ -89,18 +86,8 @@ def copy(
         click.echo(f"{unit.printer.title}: {unit.time()}")
         if options["threads"] and (count := cpu_count() or 1) > 1:
             click.echo(f"{unit.printer.title}, {count} threads: {unit.time(threads=count)}")
-    if where is None:
-        for unit in units if not (plan or time) else ():
-            print_source(unit.source)
-        return
-    files = files_of(units, where, folder=is_folder(output, languages))
-    own = {resolved(Path(file_and_name(source)[0])) for source in (one, other)}
-    if clash := [path for path in files if resolved(path) in own]:
-        raise click.UsageError(
-            f"{clash[0]} is the layouts' own file; choose another folder or --name"
-        )
-    for path in write_all(files):
-        click.echo(f"wrote {path}", err=True)
+    shown = () if where is None and (plan or time) else units
+    write_units(shown, where, output, languages, (one, other), "the layouts'")
 
 
 def _layout(source: str, sizes: Mapping[str, int], used: set[str]) -> Any:

@@ -195,6 +195,31 @@ def is_folder(output: str, targets: Sequence[str]) -> bool:
     return len(targets) > 1 or output.endswith(("/", "\\")) or Path(output).is_dir()
 
 
+def write_units(
+    units: Sequence[Emitted],
+    where: Path | None,
+    output: str,
+    languages: Sequence[str],
+    sources: Sequence[str],
+    whose: str,
+) -> None:
+    """Print the units, or write their files where there is a place for them.
+
+    sources: the FILE.py:NAMEs that they are made of, whose files are not written over; whose: what those are, in
+    the error.
+    """
+    if where is None:
+        for unit in units:
+            print_source(unit.source)
+        return
+    files = files_of(units, where, folder=is_folder(output, languages))
+    own = {resolved(Path(file_and_name(source)[0])) for source in sources}
+    if clash := [path for path in files if resolved(path) in own]:
+        raise click.UsageError(f"{clash[0]} is {whose} own file; choose another folder or --name")
+    for path in write_all(files):
+        click.echo(f"wrote {path}", err=True)
+
+
 def files_of(units: Sequence[Emitted], where: Path, folder: bool) -> dict[Path, str]:
     """The files that are written, below a folder or one by its name, with their texts."""
     if not folder:

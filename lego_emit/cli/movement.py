@@ -11,12 +11,12 @@ from typing import Any
 import click
 
 from ..algebra.block import Block
-from ..files import resolved, write_all
+from ..files import write_all
 from ..options import Options
 from ..project.loading import subject, telling, user_file
-from .generate import destination, files_of, is_folder, provenance
+from .generate import destination, provenance, write_units
 from .options import option_of
-from .output import print_drawn, print_json, print_source, print_table
+from .output import print_drawn, print_json, print_table
 from .root import (
     FAILED,
     file_and_name,
@@ -142,18 +142,7 @@ def swizzle(
             generate(tile, target, header=provenance((write, read), target), **options)
             for target in languages
         ]
-    if where is None:
-        for unit in units:
-            print_source(unit.source)
-        return
-    files = files_of(units, where, folder=is_folder(output, languages))
-    own = {resolved(Path(file_and_name(source)[0])) for source in (write, read)}
-    if clash := [path for path in files if resolved(path) in own]:
-        raise click.UsageError(
-            f"{clash[0]} is the accesses' own file; choose another folder or --name"
-        )
-    for path in write_all(files):
-        click.echo(f"wrote {path}", err=True)
+    write_units(units, where, output, languages, (write, read), "the accesses'")
 
 
 def _costs(
